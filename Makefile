@@ -1,0 +1,33 @@
+# Every target is a script under scripts/; this file only gives them names.
+
+.PHONY: help demo setup test check-all bench fresh lint format clean
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: ## build what the demo needs and run it
+	@scripts/node scripts/demo.js
+
+setup: ## install the npm packages and build everything
+	@scripts/node scripts/setup.js
+
+test: ## build, lint, type-check and run every test
+	@scripts/node scripts/test.js
+
+check-all: ## make test, and the long tests after it (FUZZ_SECONDS=60)
+	@scripts/node scripts/test.js --all
+
+bench: ## list the benchmarks; run one: NAME=emitter [QUICK=1] [JSON=1]
+	@scripts/node scripts/bench.js
+
+fresh: ## make test and make demo in a new clone of HEAD, with an empty HOME and no terminal
+	@scripts/node scripts/fresh.js
+
+lint: ## check format and lint rules
+	@scripts/node scripts/biome.js ci
+
+format: ## format every file and apply the safe fixes
+	@scripts/node scripts/biome.js check --write
+
+clean: ## remove everything that was installed or built
+	@scripts/node scripts/clean.js

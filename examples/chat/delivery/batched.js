@@ -1,0 +1,91 @@
+import { BatchEmitter, batch } from 'millrace';
+import { Rooms } from 'millrace/ws';
+import { ChatError } from '../errors.js';
+
+// Moderation must be on record whatever else is going on; presence can wait for a calmer moment.
+const PRIORITIES = { system: 'high', moderation: 'high', upload: 'normal', presence: 'low' };
+
+/**
+ * Events travel together: the frames of a loop turn leave each socket in one write, the messages that wait for a commit
+ * share the next transaction, and events without a listener are kept for the one that comes late.
+ */
+export function createBatched({ policy, maxDelay, storage, limits, onSlow, onError }) {
+  const rooms = new Rooms({
+    policy,
+    maxDelay,
+    maxPending: limits.pendingBytes,
+    slow: 'close',
+    onSlow: () => onSlow(),
+  });
+
+  // While one transaction commits, the rows of the next one gather.
+  const insert = batch((rows) => storage.insertMany(rows), {
+    policy,
+    maxDelay,
+    maxBatch: limits.insertBatch,
+    maxQueue: limits.pendingInserts,
+  });
+
+  const emitter = new BatchEmitter({ policy, maxDelay, onLost: (error) => onError(error) });
+  for (const [type, priority] of Object.entries(PRIORITIES)) {
+    emitter.configure(type, { priority, retain: { max: limits.retainedEvents } });
+  }
+  emitter.on('error', onError);
+
+  return {
+    policy,
+    join: (ws, room) => rooms.join(ws, room),
+    leave: (ws, room) => rooms.leave(ws, room),
+    publish: (room, frame, options) => rooms.publish(room, frame, options),
+    send: (ws, frame, priority = 'normal') => rooms.send(ws, frame, { priority }),
+
+    async save(row) {
+      try {
+        return await insert(row);
+      } catch (error) {
+        if (error.code !== 'MILLRACE_E_OVERLOADED') throw error;
+        throw new ChatError('overloaded', 'Too many messages are waiting to be saved; try again.');
+      }
+    },
+
+    bus: {
+      on: (type, listener) => emitter.on(type, listener),
+      emit(type, event) {
+        // Refused when its queue is full: that costs the record of this event, never the action it is about.
+        try {
+          emitter.emit(type, event);
+        } catch (error) {
+          onError(error);
+        }
+      },
+    },
+
+    settled: () => insert.flush(),
+
+    flush() {
+      rooms.flush();
+      emitter.flush();
+    },
+
+    async close() {
+      await insert.close({ discard: true });
+      emitter.close();
+      rooms.close();
+    },
+
+    stats() {
+      const fanout = rooms.stats();
+      const inserts = insert.stats();
+      const events = emitter.stats();
+      return {
+        frames: fanout.frames,
+        writes: fanout.writes,
+        batches: inserts.batches,
+        items: inserts.delivered,
+        unhandled: events.unhandled,
+        slow: fanout.slow,
+        queues: { inserts: inserts.queued, events: events.queued, retained: events.retained.count },
+      };
+    },
+  };
+}

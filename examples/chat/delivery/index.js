@@ -1,0 +1,25 @@
+/**
+ * The one interface between the chat and the way its events travel. Both arms have:
+ *
+ *   policy                                  'direct' | 'fixed' | 'adaptive'
+ *   join(ws, room), leave(ws, room)
+ *   publish(room, frame, {priority, except}) → number of members addressed
+ *   send(ws, frame, priority)               one socket, in order with what its rooms publish
+ *   save(row) → Promise<id>                 resolves when the row's transaction has committed
+ *   bus                                     {emit(type, event), on(type, listener)} for events inside the server
+ *   settled() → Promise                     when everything saved so far has committed or failed
+ *   flush()                                 delivers what is queued now
+ *   close() → Promise                       after flush: lets go; rows that still wait are refused
+ *   stats() → {frames, writes, batches, items, unhandled, slow, queues}
+ *
+ * `frame` is a string of JSON. A socket that does not read is closed with 1013 once limits.pendingBytes wait for it.
+ */
+export async function createDelivery({ policy, maxDelay, storage, limits, onSlow, onError }) {
+  // Each arm loads only what it uses: the direct arm runs without millrace.
+  if (policy === 'direct') {
+    const { createDirect } = await import('./direct.js');
+    return createDirect({ storage, limits, onSlow });
+  }
+  const { createBatched } = await import('./batched.js');
+  return createBatched({ policy, maxDelay, storage, limits, onSlow, onError });
+}

@@ -1,0 +1,197 @@
+import assert from 'node:assert/strict';
+import { accessSync, constants } from 'node:fs';
+import { after, before, describe, test } from 'node:test';
+import { chromium } from 'playwright-core';
+import { startChat } from '../app.js';
+import { Client, start, temporaryDir } from './support.js';
+
+const executablePath = [
+  process.env.CHROMIUM_PATH,
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+].find(isExecutable);
+
+const FLAGS = [
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+if (!executablePath) {
+  test('the page', { skip: process.env.CI !== 'true' && 'chromium is not installed' }, () => {
+    assert.fail('chromium is not installed, and CI=true allows no skips');
+  });
+} else {
+  describe('the page', () => {
+    let browser;
+    before(async () => {
+      browser = await chromium.launch({ executablePath, args: FLAGS });
+    });
+    after(() => browser?.close());
+
+    /** A page of its own, as a first-time visitor who gives this name. */
+    async function visit(t, url, name, options) {
+      const context = await browser.newContext(options);
+      t.after(() => context.close());
+      const page = await context.newPage();
+      page.setDefaultTimeout(8_000);
+      page.problems = [];
+      page.on('pageerror', (error) => page.problems.push(error.message));
+      page.on('console', (message) => {
+        if (/Content Security Policy/.test(message.text())) page.problems.push(message.text());
+      });
+      await page.goto(url);
+      await page.fill('#welcome-name', name);
+      await page.keyboard.press('Enter');
+      await page.waitForSelector('#connection[data-state=online]', { state: 'attached' });
+      return page;
+    }
+
+    const message = (page, text) => page.locator('#log .text', { hasText: text });
+
+    test('two people talk, see each other and what the other writes', async (t) => {
+      const chat = await start(t);
+      const maya = await visit(t, `${chat.url}/#garden`, 'Maya');
+      const olu = await visit(t, `${chat.url}/#garden`, 'Olu');
+      await maya.waitForSelector('#people >> text=Olu');
+
+      await olu.locator('#text').pressSequentially('Hi ');
+      await maya.waitForSelector('#typing >> text=Olu is typing');
+      await olu.locator('#text').pressSequentially('<b>Maya</b>');
+      await olu.keyboard.press('Enter');
+      await message(maya, 'Hi <b>Maya</b>').waitFor();
+      assert.equal(await maya.locator('#log b').count(), 0);
+      assert.equal(await maya.textContent('#typing'), '');
+      assert.equal(await olu.locator('.pending').count(), 0);
+      assert.equal(await olu.inputValue('#text'), '');
+      assert.deepEqual([...maya.problems, ...olu.problems], []);
+    });
+
+    test('unread messages are counted in the list and the title', async (t) => {
+      const chat = await start(t);
+      const maya = await visit(t, `${chat.url}/#one`, 'Maya');
+      await maya.fill('#join-room', 'Two');
+      await maya.keyboard.press('Enter');
+      await maya.waitForSelector('#room-name >> text=# two');
+      assert.equal(new URL(maya.url()).hash, '#two');
+      const bob = await Client.connect(t, chat.url, { name: 'Bob' });
+      await bob.join('one');
+      bob.say('one', 'psst');
+      await maya.waitForSelector('#rooms .badge >> text=1');
+      assert.equal(await maya.title(), '(1) two');
+      await maya.locator('#text').press('Alt+ArrowUp');
+      await message(maya, 'psst').waitFor();
+      await maya.waitForSelector('.unread-line');
+      assert.equal(await maya.title(), 'one');
+      assert.deepEqual(maya.problems, []);
+    });
+
+    test('the moderator mutes by keyboard, and deletes a message', async (t) => {
+      const chat = await start(t);
+      const maya = await visit(t, `${chat.url}/#lobby`, 'Maya');
+      const bob = await Client.connect(t, chat.url, { name: 'Bob' });
+      await bob.join('lobby');
+      bob.say('lobby', 'regrettable');
+      await message(maya, 'regrettable').waitFor();
+      await maya.focus('[aria-label="Moderate Bob"]');
+      await maya.keyboard.press('Enter');
+      assert.equal(await maya.textContent('#menu :focus'), 'Mute');
+      await maya.keyboard.press('Enter');
+      assert.equal((await bob.next('notice')).kind, 'mute');
+      await maya.hover('#log .message');
+      await maya.click('#log .more');
+      await maya.click('text=Delete message');
+      await message(maya, 'regrettable').waitFor({ state: 'detached' });
+      assert.deepEqual(maya.problems, []);
+    });
+
+    test('a file is attached, shown and saved; a picture is shown', async (t) => {
+      const chat = await start(t);
+      const maya = await visit(t, `${chat.url}/#lobby`, 'Maya');
+      await maya.setInputFiles('#files', [
+        { name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('some notes') },
+        { name: 'shot.png', mimeType: 'image/png', buffer: await maya.screenshot() },
+      ]);
+      await maya.waitForFunction(() => {
+        const image = document.querySelector('#log img');
+        return image?.complete && image.naturalWidth > 0;
+      });
+      const [download] = await Promise.all([
+        maya.waitForEvent('download'),
+        maya.click('#log a.file >> text=notes.txt'),
+      ]);
+      assert.equal(download.suggestedFilename(), 'notes.txt');
+      assert.deepEqual(maya.problems, []);
+    });
+
+    test('scrolling back loads what came before and keeps the place', async (t) => {
+      const chat = await start(t);
+      const bob = await Client.connect(t, chat.url, { name: 'Bob' });
+      await bob.join('lobby');
+      for (let n = 0; n < 120; n += 1) bob.say('lobby', `line ${n}.`, 'r');
+      for (let n = 0; n < 120; n += 1) await bob.next('ack');
+      const maya = await visit(t, `${chat.url}/#lobby`, 'Maya');
+      await message(maya, 'line 119.').waitFor();
+      assert.equal(await message(maya, 'line 69.').count(), 0);
+      for (const expected of ['line 69.', 'line 0.']) {
+        await maya.locator('#log').evaluate((log) => {
+          log.scrollTop = 0;
+        });
+        await message(maya, expected).waitFor({ state: 'attached' });
+      }
+      await maya.waitForSelector('.start', { state: 'attached' });
+      assert.equal(await maya.locator('#log .text').count(), 120);
+      assert.deepEqual(maya.problems, []);
+    });
+
+    test('the theme follows the system until it is chosen, and the choice is remembered', async (t) => {
+      const chat = await start(t);
+      const maya = await visit(t, chat.url, 'Maya', { colorScheme: 'dark' });
+      const theme = () => maya.evaluate(() => document.documentElement.dataset.theme);
+      assert.equal(await theme(), 'dark');
+      await maya.click('#theme');
+      assert.equal(await theme(), 'light');
+      assert.equal(await maya.getAttribute('#theme', 'aria-pressed'), 'false');
+      await maya.reload();
+      assert.equal(await theme(), 'light');
+    });
+
+    test('it comes back by itself when the server does, with name, room and what was not sent', async (t) => {
+      const dataDir = await temporaryDir(t);
+      const first = await startChat({ dataDir, floodLimit: 0 });
+      const port = Number(first.port);
+      const maya = await visit(t, `${first.url}/#lobby`, 'Maya');
+      await maya.fill('#text', 'before');
+      await maya.keyboard.press('Enter');
+      await message(maya, 'before').waitFor();
+      await first.close();
+      await maya.waitForSelector('#banner >> text=connection is lost');
+      await maya.fill('#text', 'meanwhile');
+      await maya.keyboard.press('Enter');
+      await maya.waitForSelector('.failed >> text=Send again');
+
+      await start(t, { dataDir, port });
+      await maya.waitForSelector('#connection[data-state=online]', { state: 'attached' });
+      await maya.waitForSelector('#room-info >> text=moderated by you');
+      await maya.click('text=Send again');
+      await maya.waitForFunction(() => document.querySelectorAll('.pending').length === 0);
+      assert.deepEqual(await maya.locator('#log .text').allTextContents(), ['before', 'meanwhile']);
+      assert.equal(await maya.isVisible('#banner'), false);
+      assert.deepEqual(maya.problems, []);
+    });
+  });
+}
+
+function isExecutable(file) {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,107 @@
+import { execFile, execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { accessSync, chownSync, constants, readdirSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+/** The folder with initdb and pg_ctl, or undefined: then PostgreSQL is not installed. */
+export function findPostgres() {
+  const versions = listDir('/usr/lib/postgresql')
+    .sort((a, b) => Number(b) - Number(a))
+    .map((version) => join('/usr/lib/postgresql', version, 'bin'));
+  return [...(process.env.PATH ?? '').split(delimiter), ...versions].find(
+    (dir) => isExecutable(join(dir, 'initdb')) && isExecutable(join(dir, 'pg_ctl')),
+  );
+}
+
+/** A PostgreSQL server of its own in a temporary folder, which `stop`, `start` and `remove` act on. */
+export async function startPostgres(bin) {
+  const dir = await mkdtemp(join(tmpdir(), 'chat-postgres-'));
+  // initdb refuses to run as root.
+  const user = process.getuid() === 0 ? unprivilegedUser() : {};
+  if (user.uid !== undefined) chownSync(dir, user.uid, user.gid);
+  const data = join(dir, 'data');
+  const port = await freePort();
+  const options = { cwd: dir, env: { PATH: process.env.PATH, LC_ALL: 'C' }, ...user };
+  const settings = [
+    `-p ${port}`,
+    '-c listen_addresses=127.0.0.1',
+    '-c unix_socket_directories=',
+    '-c fsync=off',
+    '-c shared_buffers=16MB',
+  ].join(' ');
+
+  await run(
+    join(bin, 'initdb'),
+    ['-D', data, '-U', 'chat', '-A', 'trust', '-E', 'UTF8', '--no-sync', '--no-instructions'],
+    options,
+  );
+  const control = (...args) => {
+    const child = execFile(join(bin, 'pg_ctl'), ['-D', data, '-w', ...args], options);
+    // The server would inherit these and keep them open.
+    child.stdout.destroy();
+    child.stderr.destroy();
+    return once(child, 'exit').then(([code]) => {
+      if (code !== 0) throw new Error(`pg_ctl ${args.join(' ')} ended with ${code}; see ${dir}/log`);
+    });
+  };
+  const server = {
+    url: `postgres://chat@127.0.0.1:${port}/postgres`,
+    start: () => control('-l', join(dir, 'log'), '-o', settings, 'start'),
+    stop: () => control('-m', 'fast', 'stop'),
+    async remove() {
+      await server.stop().catch(() => {});
+      await rm(dir, { recursive: true, force: true });
+    },
+  };
+  try {
+    await server.start();
+  } catch (error) {
+    await server.remove();
+    throw error;
+  }
+  return server;
+}
+
+function unprivilegedUser() {
+  for (const name of ['postgres', 'nobody']) {
+    try {
+      const id = (flag) => Number(execFileSync('id', [flag, name], { stdio: 'pipe' }));
+      return { uid: id('-u'), gid: id('-g') };
+    } catch {
+      // Not on this machine; try the next.
+    }
+  }
+  throw new Error('neither the user postgres nor nobody exists, and PostgreSQL does not run as root');
+}
+
+async function freePort() {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address();
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+function listDir(dir) {
+  try {
+    return readdirSync(dir);
+  } catch {
+    return [];
+  }
+}
+
+function isExecutable(file) {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

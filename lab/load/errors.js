@@ -1,0 +1,13 @@
+/**
+ * An error of the lab. `code` is one of
+ * `MILLRACE_LAB_E_BUILD` (the generator could not be built), `MILLRACE_LAB_E_INVALID_OPTION`,
+ * `MILLRACE_LAB_E_CONNECT` (the server could not be reached) and `MILLRACE_LAB_E_GENERATOR`
+ * (the generator ended without a result).
+ */
+export class LabError extends Error {
+  constructor(code, message) {
+    super(message);
+    this.name = 'LabError';
+    this.code = code;
+  }
+}

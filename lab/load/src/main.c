@@ -1,0 +1,35 @@
+#include <signal.h>
+#include <stdio.h>
+
+#include "load.h"
+
+enum { EXIT_GOOD, EXIT_FAULT, EXIT_USAGE, EXIT_CONNECT };
+
+int main(int argc, char **argv) {
+  struct options options;
+  char why[320];
+  switch (options_parse(argc, argv, &options, why, sizeof why)) {
+    case OPTIONS_HELP: options_help(stdout); return EXIT_GOOD;
+    case OPTIONS_BAD: fprintf(stderr, "millrace-load: %s\n", why); return EXIT_USAGE;
+    case OPTIONS_GOOD: break;
+  }
+
+  /* The first signal ends the run with a report; a second one, the process. */
+  struct sigaction action = {.sa_handler = run_stop};
+  action.sa_flags = (int)SA_RESETHAND;
+  sigaction(SIGINT, &action, NULL);
+  sigaction(SIGTERM, &action, NULL);
+
+  static struct run run;
+  run_start(&run, &options);
+  run_all(&run);
+  if (run.failed) {
+    fprintf(stderr, "millrace-load: %s\n", run.why);
+    run_free(&run);
+    return EXIT_CONNECT;
+  }
+  report_json(&run);
+  const int code = report_faults(&run) ? EXIT_FAULT : EXIT_GOOD;
+  run_free(&run);
+  return code;
+}

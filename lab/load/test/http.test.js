@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import http from 'node:http';
+import test from 'node:test';
+import { runHttp } from '../http.js';
+
+async function serve(t, answer) {
+  let requests = 0;
+  const server = http.createServer((request, response) => answer(request, response, ++requests));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${server.address().port}/`;
+}
+
+const brief = { connections: 3, warmup: 0.2, seconds: 0.5 };
+
+test('good answers are counted with their size', async (t) => {
+  const url = await serve(t, (_request, response) => response.end('hello'));
+  const result = await runHttp({ ...brief, url, expect: { body: (body) => body === 'hello' } });
+  assert.equal(result.ok, true);
+  assert.equal(result.partial, false);
+  assert.deepEqual(result.status, { 200: result.answers });
+  assert.equal(result.latency.n, result.answers);
+  assert.equal(result.bytes.min, result.bytes.max);
+  assert.equal(result.errors + result.mismatches + result.unexpected, 0);
+});
+
+test('each connection goes through the list of requests', async (t) => {
+  const seen = new Set();
+  const url = await serve(t, (request, response) => {
+    seen.add(`${request.method} ${request.url}`);
+    response.end();
+  });
+  const requests = [{ path: '/a' }, { path: '/b', method: 'POST', body: 'x' }];
+  assert.equal((await runHttp({ ...brief, url, requests })).ok, true);
+  assert.deepEqual([...seen].sort(), ['GET /a', 'POST /b']);
+});
+
+test('other statuses than expected are told apart', async (t) => {
+  const url = await serve(t, (_request, response, n) => {
+    response.statusCode = n % 4 === 0 ? 503 : 201;
+    response.end();
+  });
+  const result = await runHttp({ ...brief, url });
+  assert.equal(result.ok, false);
+  assert.deepEqual(Object.keys(result.status), ['201', '503']);
+  assert.equal(result.unexpected, result.status[503]);
+  const wanted503 = await runHttp({ ...brief, url, expect: { status: 503 } });
+  assert.equal(wanted503.unexpected, wanted503.status[201]);
+});
+
+test('bodies that the check refuses are mismatches', async (t) => {
+  const url = await serve(t, (_request, response, n) => response.end(n % 5 === 0 ? 'no' : 'yes'));
+  const result = await runHttp({ ...brief, url, expect: { body: (body) => body === 'yes' } });
+  assert.equal(result.ok, false);
+  assert.ok(result.mismatches > 0);
+});
+
+test('connections that break are errors', async (t) => {
+  const url = await serve(t, (request, response, n) => {
+    if (n % 10 === 0) request.socket.resetAndDestroy();
+    else response.end();
+  });
+  const result = await runHttp({ ...brief, url });
+  assert.equal(result.ok, false);
+  assert.ok(result.errors > 0);
+});
+
+test('an abort gives a partial result', async (t) => {
+  const abort = new AbortController();
+  const url = await serve(t, (_request, response, n) => {
+    if (n === 20) abort.abort();
+    response.end();
+  });
+  const result = await runHttp({ ...brief, url, warmup: 0, seconds: 600, signal: abort.signal });
+  assert.equal(result.partial, true);
+});
+
+test('a bad option is named with its value and what is allowed', async () => {
+  const refuses = (options, message) =>
+    assert.rejects(runHttp({ url: 'http://127.0.0.1:1/', ...options }), {
+      code: 'MILLRACE_LAB_E_INVALID_OPTION',
+      message,
+    });
+  await refuses({ connections: 0 }, 'connections 0: must be a number from 1 to 10000');
+  await refuses({ seconds: 'x' }, 'seconds x: must be a number from 0.1 to 86400');
+  for (const url of [
+    'http://example.org/',
+    'https://localhost/',
+    'localhost',
+    'http://127.0.0.1.x.org/',
+  ]) {
+    await refuses({ url }, new RegExp(`^url ${url.replaceAll('.', '\\.')}: must begin with http`));
+  }
+});

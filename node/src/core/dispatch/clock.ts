@@ -1,0 +1,101 @@
+/** Where an engine's flush point lies in Node's loop. One file, so that every queue used is named here. */
+import { performance } from 'node:perf_hooks';
+import { Utilization } from '../batch/estimate/utilization.js';
+import type { Engine, Host } from '../engine.js';
+
+/** Busy share of this thread's loop. Sampled when a policy asks, never by a timer: an idle loop stays idle. */
+class LoopUtilization {
+  readonly #window = new Utilization(performance.now());
+  #at = performance.now();
+  #active = performance.eventLoopUtilization().active;
+
+  read(now: number): number {
+    // A sample a ms is plenty for slices of 25 ms.
+    if (now - this.#at >= 1) {
+      const { active } = performance.eventLoopUtilization();
+      this.#window.observe(this.#at, now, active - this.#active);
+      this.#at = now;
+      this.#active = active;
+    }
+    return this.#window.read(now);
+  }
+}
+
+let loopUtilization: LoopUtilization | null = null;
+
+/** What both hosts share: a clock that is read once per turn, and the timer of a hold. */
+abstract class NodeHost implements Host {
+  protected engine!: Engine<never>;
+  #scheduled = false;
+  /** Time of this turn, 0 when unknown. Kept only while a call of `turn` is on its way, which ends its validity. */
+  #now = 0;
+  #timer: NodeJS.Timeout | null = null;
+
+  /** The engine is made with its host, so it is made known here afterwards. */
+  attach(engine: Engine<never>): void {
+    this.engine = engine;
+  }
+
+  now(): number {
+    if (this.#now !== 0) return this.#now;
+    const now = performance.now();
+    if (this.#scheduled) this.#now = now;
+    return now;
+  }
+
+  schedule(): void {
+    this.#scheduled = true;
+    this.defer(this.#turn);
+  }
+
+  /** Puts `turn` at the flush point. */
+  protected abstract defer(turn: () => void): void;
+
+  readonly #turn = (): void => {
+    this.#scheduled = false;
+    this.#now = performance.now();
+    this.engine.turn();
+    this.#now = 0;
+  };
+
+  arm(deadlineMs: number | null): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    if (deadlineMs === null) return;
+    // The timer keeps the process alive: events are waiting for it.
+    this.#timer = setTimeout(this.#holdEnded, Math.max(1, Math.ceil(deadlineMs - this.now())));
+  }
+
+  readonly #holdEnded = (): void => {
+    this.#timer = null;
+    this.#now = 0;
+    this.engine.holdEnded();
+  };
+
+  utilization(now: number): number {
+    loopUtilization ??= new LoopUtilization();
+    return loopUtilization.read(now);
+  }
+}
+
+/**
+ * Flush at the end of the current loop turn: `setImmediate`, the check phase, right after the poll phase in which reads
+ * and their callbacks ran. nextTick and the microtask queue are too early for anything fed by sockets, because Node
+ * empties both after every single callback, and a batch would never hold more than one read's events.
+ */
+export class TurnHost extends NodeHost {
+  protected defer(turn: () => void): void {
+    setImmediate(turn);
+  }
+}
+
+/**
+ * Flush when the microtask queue of this tick is empty: a promise job first, so that all jobs queued so far run and may
+ * add their calls; then nextTick, which Node takes up again once the microtask queue has drained. For calls that an
+ * application makes from promises, where the end of the loop turn would add latency for nothing.
+ */
+export class MicrotaskHost extends NodeHost {
+  protected defer(turn: () => void): void {
+    Promise.resolve().then(() => process.nextTick(turn));
+  }
+}

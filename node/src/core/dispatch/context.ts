@@ -1,0 +1,52 @@
+/**
+ * The async context of a push, so that a handler sees the AsyncLocalStorage values of the code that pushed its event.
+ *
+ * Capturing costs 260 to 400 ns an event, so it is done only once AsyncLocalStorage is in use. There is no public way to
+ * ask for that; the first `run` or `enterWith` of any storage tells. Both are wrapped until then, and given back at once.
+ */
+import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks';
+
+let inUse = false;
+
+type Storage = AsyncLocalStorage<unknown>;
+const prototype = AsyncLocalStorage.prototype as Storage;
+const { run, enterWith } = prototype;
+
+function watchedRun(this: Storage, ...args: unknown[]): unknown {
+  found();
+  return Reflect.apply(run, this, args);
+}
+
+function watchedEnterWith(this: Storage, ...args: unknown[]): void {
+  found();
+  Reflect.apply(enterWith, this, args);
+}
+
+function found(): void {
+  inUse = true;
+  // Somebody else may have wrapped them meanwhile: then theirs stays.
+  if (prototype.run === (watchedRun as unknown)) prototype.run = run;
+  if (prototype.enterWith === (watchedEnterWith as unknown)) prototype.enterWith = enterWith;
+}
+
+prototype.run = watchedRun as typeof run;
+prototype.enterWith = watchedEnterWith as typeof enterWith;
+
+/** How a queue treats async context: `auto` captures once AsyncLocalStorage is in use. */
+export type ContextMode = 'auto' | 'on' | 'off';
+
+/** The current context, or null when none needs keeping. */
+export function captureContext(mode: ContextMode): AsyncResource | null {
+  if (mode === 'off' || (mode === 'auto' && !inUse)) return null;
+  return new AsyncResource('MillraceEvent');
+}
+
+/** Runs `fn` in a captured context, or as it is. */
+export function runInContext<Argument>(
+  context: object | null,
+  fn: (argument: Argument) => void,
+  argument: Argument,
+): void {
+  if (context === null) fn(argument);
+  else (context as AsyncResource).runInAsyncScope(fn, undefined, argument);
+}

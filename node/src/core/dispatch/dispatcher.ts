@@ -1,0 +1,182 @@
+/**
+ * Hands the events of a batch to handlers, one after the other: looks handlers up when an event's turn comes, keeps a
+ * failure to its event, retains or counts what nobody handles, replays what was retained.
+ */
+import type { BatchEvent } from '../batch/event.js';
+import type { Batch, Engine, Sink } from '../engine.js';
+import type { RetainOptions } from '../options.js';
+import { runInContext } from './context.js';
+import { type Receiver, Retention } from './retention.js';
+
+/** The handlers of a front end. */
+export interface Handlers {
+  /** Runs the event's handlers; false if there are none. `index` is its place in the batch. May throw: the first failure ends the event. */
+  run(event: BatchEvent, batch: Batch, index: number): boolean;
+  /** Gives a replayed event to one handler. May throw. */
+  replay(event: BatchEvent, receiver: Receiver): void;
+  /** The type's handlers. */
+  receivers(type: unknown): readonly Receiver[];
+  /** A handler failed for the event. Must not throw. */
+  failed(error: unknown, event: BatchEvent): void;
+  /** The event ended without having been handled, and why. Must not throw. */
+  lost(event: BatchEvent, why: Loss): void;
+  /** Runs `fn` when it is a new macrotask. Used only with isolation `event`. */
+  macrotask(fn: () => void): void;
+}
+
+/** How an event can end without a handler. */
+export type Loss = 'unhandled' | 'retention' | 'age' | 'close' | 'off' | 'cancelled';
+
+/** `batch`: the events of a batch run one after another; `event`: each in a macrotask of its own. */
+export type Isolation = 'batch' | 'event';
+
+/** Told about each step; for tests and observers. */
+export interface Observer {
+  batch?(batch: Batch): void;
+  held?(event: BatchEvent): void;
+  replayed?(event: BatchEvent): void;
+}
+
+export class Dispatcher implements Sink {
+  readonly #handlers: Handlers;
+  readonly retention: Retention;
+  readonly #isolation: Isolation;
+  engine!: Engine;
+  observer: Observer = {};
+
+  constructor(
+    handlers: Handlers,
+    onDeadline: (deadlineMs: number | null) => void,
+    isolation: Isolation = 'batch',
+    retain: RetainOptions | null = null,
+  ) {
+    this.#handlers = handlers;
+    this.#isolation = isolation;
+    this.retention = new Retention(
+      (event, reason) => handlers.lost(event, reason),
+      onDeadline,
+      retain,
+    );
+  }
+
+  prepare(now: number): void {
+    if (!this.retention.used) return;
+    this.retention.expire(now);
+    for (const type of this.retention.dueTypes()) this.#replay(type);
+  }
+
+  deliver(batch: Batch): boolean {
+    this.observer.batch?.(batch);
+    if (this.#isolation === 'event' && batch.events.length > 1 && !this.#isDirect) {
+      this.#deliverOne(batch, 0);
+      return false;
+    }
+    this.#deliverFrom(batch);
+    return true;
+  }
+
+  get #isDirect(): boolean {
+    return this.engine.options.policy === 'direct';
+  }
+
+  /** One try for many events: it is entered again only after a failure. */
+  #deliverFrom(batch: Batch): void {
+    const { events } = batch;
+    let i = 0;
+    while (i < events.length) {
+      try {
+        for (; i < events.length; i++) this.#handle(events[i]!, batch, i);
+      } catch (error) {
+        this.engine.counters.delivered++;
+        this.#failed(error, events[i]!);
+        i++;
+      }
+    }
+  }
+
+  /** The event alone, then the next in a macrotask of its own, so that ticks and promise jobs run between them. */
+  #deliverOne(batch: Batch, i: number): void {
+    const event = batch.events[i]!;
+    try {
+      this.#handle(event, batch, i);
+    } catch (error) {
+      this.engine.counters.delivered++;
+      this.#failed(error, event);
+    }
+    if (i + 1 < batch.events.length) {
+      this.#handlers.macrotask(() => this.#deliverOne(batch, i + 1));
+    } else if (i > 0) {
+      this.engine.delivered();
+    }
+  }
+
+  #handle(event: BatchEvent, batch: Batch, index: number): void {
+    const { type } = event.entry;
+    if (this.retention.isDue(type)) this.#replay(type);
+    if (this.#handlers.run(event, batch, index)) this.engine.counters.delivered++;
+    else this.#orphan(event);
+  }
+
+  /** No handler: retained if its type retains, else it ends here. */
+  #orphan(event: BatchEvent): void {
+    const { counters } = this.engine;
+    if (this.retention.options(event.entry.type) === null) {
+      counters.unhandled++;
+      this.#handlers.lost(event, 'unhandled');
+      return;
+    }
+    // The time of leaving would make an age that a long batch has already eaten into.
+    if (this.retention.keep(event, this.now())) {
+      this.observer.held?.(event);
+      return;
+    }
+    counters.refused.retention++;
+    this.#handlers.lost(event, 'retention');
+  }
+
+  /** The engine's clock; set by the front end that owns the host. */
+  now: () => number = () => 0;
+
+  #replay(type: unknown): void {
+    const handlers = this.#handlers;
+    this.retention.replay(
+      type,
+      () => handlers.receivers(type),
+      (event, receiver) => {
+        this.observer.replayed?.(event);
+        try {
+          runInContext(event.context, () => handlers.replay(event, receiver), undefined);
+          return true;
+        } catch (error) {
+          this.#failed(error, event);
+          return false;
+        }
+      },
+    );
+  }
+
+  #failed(error: unknown, event: BatchEvent): void {
+    this.engine.counters.errors++;
+    this.#handlers.failed(error, event);
+  }
+
+  /** A handler has registered for the type: what is retained becomes due to it at the next dispatch point. */
+  registered(type: unknown, receiver: Receiver): void {
+    if (this.retention.register(type, receiver)) this.engine.wake();
+  }
+
+  /** Takes back a retained event; false if it is not retained. */
+  cancel(event: BatchEvent): boolean {
+    if (!this.retention.cancel(event)) return false;
+    this.engine.counters.cancelled++;
+    return true;
+  }
+
+  discard(event: BatchEvent): void {
+    this.#handlers.lost(event, 'cancelled');
+  }
+
+  end(): void {
+    this.retention.close();
+  }
+}

@@ -1,0 +1,247 @@
+/**
+ * Late handlers: events that found no handler, kept in order for one that registers later. Bounded in events, bytes and
+ * age per type. What is retained has left the queue and has its own bound; the timer for its age keeps nothing alive.
+ */
+import { type BatchEvent, LEFT, RETAINED } from '../batch/event.js';
+import type { RetainOptions } from '../options.js';
+
+/** A handler as the retention sees it: something that can get an event. */
+export type Receiver = unknown;
+
+interface Kept {
+  readonly event: BatchEvent;
+  /** Time from which it is kept, in ms, and its place among everything that happened here. */
+  readonly since: number;
+  readonly number: number;
+  /** Handlers that have received it (`replay: 'each'`). */
+  received: Set<Receiver> | null;
+}
+
+interface TypeRetention {
+  /** null: this type does not retain, whatever the others do. */
+  options: RetainOptions | null;
+  /** Insertion order is the order in which they left; a Set so that one can be taken out in O(1). */
+  readonly kept: Set<Kept>;
+  bytes: number;
+  /** Handlers that registered while something was kept and have not been given it yet, in order. */
+  due: { receiver: Receiver; number: number }[];
+}
+
+export interface RetentionCounters {
+  held: number;
+  replayed: number;
+  expired: number;
+  refused: number;
+}
+
+/** Why a retained event ended without a handler: its age, the queue's close, or retention was turned off. */
+export type Expiry = 'age' | 'close' | 'off';
+
+export class Retention {
+  readonly #types = new Map<unknown, TypeRetention>();
+  readonly #where = new Map<BatchEvent, Kept>();
+  /** Types with something due, in the order in which their handlers registered. */
+  readonly #dueTypes = new Set<unknown>();
+  readonly counters: RetentionCounters = { held: 0, replayed: 0, expired: 0, refused: 0 };
+  #bytes = 0;
+  #number = 0;
+  #deadline: number | null = null;
+  readonly #onExpire: (event: BatchEvent, reason: Expiry) => void;
+  readonly #onDeadline: (deadlineMs: number | null) => void;
+  /** Options for types that have none of their own; null: those do not retain. */
+  readonly #fallback: RetainOptions | null;
+
+  /** `onExpire` reports an event that no handler got; `onDeadline` asks for a call of `expire` at a time. */
+  constructor(
+    onExpire: (event: BatchEvent, reason: Expiry) => void,
+    onDeadline: (deadlineMs: number | null) => void,
+    fallback: RetainOptions | null = null,
+  ) {
+    this.#onExpire = onExpire;
+    this.#onDeadline = onDeadline;
+    this.#fallback = fallback;
+  }
+
+  /** Turns retention of a type on with these options, or off. */
+  configure(type: unknown, options: RetainOptions | null): void {
+    const known = this.#types.get(type);
+    if (known !== undefined) known.options = options;
+    else this.#types.set(type, { options, kept: new Set(), bytes: 0, due: [] });
+    if (options === null && known !== undefined) {
+      for (const kept of known.kept) this.#end(kept, 'off');
+      this.#dueTypes.delete(type);
+      known.due = [];
+    }
+    this.#schedule();
+  }
+
+  /** How the type retains, or null. */
+  options(type: unknown): RetainOptions | null {
+    const known = this.#types.get(type);
+    return known === undefined ? this.#fallback : known.options;
+  }
+
+  /** Whether any type may retain. */
+  get used(): boolean {
+    return this.#fallback !== null || this.#types.size > 0;
+  }
+
+  /** Events kept now, and their bytes. */
+  get count(): number {
+    return this.#where.size;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Keeps an event of a type that retains; false when it would exceed a bound. */
+  keep(event: BatchEvent, now: number): boolean {
+    const { max, maxBytes } = this.options(event.type)!;
+    let type = this.#types.get(event.type);
+    if (type === undefined) {
+      type = { options: this.#fallback, kept: new Set(), bytes: 0, due: [] };
+      this.#types.set(event.type, type);
+    }
+    if (type.kept.size + 1 > max || type.bytes + event.bytes > maxBytes) {
+      this.counters.refused++;
+      return false;
+    }
+    const kept: Kept = { event, since: now, number: ++this.#number, received: null };
+    type.kept.add(kept);
+    type.bytes += event.bytes;
+    this.#bytes += event.bytes;
+    this.#where.set(event, kept);
+    this.counters.held++;
+    event.stage = RETAINED;
+    // Behind others of its type it expires later than they do.
+    if (type.kept.size === 1) this.#schedule();
+    return true;
+  }
+
+  /** Takes out one event, so that nobody gets it. */
+  cancel(event: BatchEvent): boolean {
+    const kept = this.#where.get(event);
+    if (kept === undefined) return false;
+    this.#remove(kept);
+    this.#schedule();
+    return true;
+  }
+
+  /** A handler has registered: what the type has kept is due to it. True if that is something. */
+  register(type: unknown, receiver: Receiver): boolean {
+    const known = this.#types.get(type);
+    if (known === undefined || known.kept.size === 0) return false;
+    known.due.push({ receiver, number: ++this.#number });
+    this.#dueTypes.add(type);
+    return true;
+  }
+
+  dueTypes(): unknown[] {
+    return this.#dueTypes.size === 0 ? [] : [...this.#dueTypes];
+  }
+
+  isDue(type: unknown): boolean {
+    return this.#dueTypes.size > 0 && this.#dueTypes.has(type);
+  }
+
+  /**
+   * Gives a type's due events to `give`, oldest first; `give` says whether the handler succeeded, for a failure keeps
+   * the event from the handlers after it. `receivers` lists the type's handlers. What happens in `give` may change
+   * everything here, so each step looks again.
+   */
+  replay(
+    type: unknown,
+    receivers: () => readonly Receiver[],
+    give: (event: BatchEvent, receiver: Receiver) => boolean,
+  ): void {
+    this.#dueTypes.delete(type);
+    const known = this.#types.get(type);
+    if (known === undefined) return;
+    const { due } = known;
+    known.due = [];
+    for (const kept of known.kept) {
+      const present = receivers();
+      if (present.length === 0) break;
+      const once = known.options?.replay !== 'each';
+      const targets = once
+        ? present
+        : due
+            .filter(({ receiver, number }) => number > kept.number && present.includes(receiver))
+            .map(({ receiver }) => receiver);
+      if (once) this.#remove(kept);
+      for (const receiver of targets) {
+        if (!once) {
+          kept.received ??= new Set();
+          kept.received.add(receiver);
+        }
+        this.counters.replayed++;
+        if (!give(kept.event, receiver)) break;
+      }
+    }
+    this.#schedule();
+  }
+
+  /** Ends the events whose age is reached, oldest deadline first. */
+  expire(now: number): void {
+    let next = this.#next();
+    while (next !== null && this.#deadlineOf(next) <= now) {
+      this.#end(next, 'age');
+      next = this.#next();
+    }
+    this.#schedule();
+  }
+
+  /** Ends everything: the queue is closed. */
+  close(): void {
+    for (const type of this.#types.values()) type.due = [];
+    this.#dueTypes.clear();
+    const rest = [...this.#where.values()].sort((a, b) => a.number - b.number);
+    for (const kept of rest) this.#end(kept, 'close');
+    this.#schedule();
+  }
+
+  #end(kept: Kept, reason: Expiry): void {
+    this.#remove(kept);
+    if (kept.received !== null) return;
+    this.counters.expired++;
+    this.#onExpire(kept.event, reason);
+  }
+
+  #remove(kept: Kept): void {
+    const { event } = kept;
+    const type = this.#types.get(event.type);
+    if (type?.kept.delete(kept)) {
+      type.bytes -= event.bytes;
+      this.#bytes -= event.bytes;
+      // A type without settings of its own is not remembered for longer than it has events.
+      if (type.kept.size === 0 && type.options === this.#fallback) this.#types.delete(event.type);
+    }
+    this.#where.delete(event);
+    event.stage = LEFT;
+  }
+
+  #deadlineOf(kept: Kept): number {
+    return kept.since + (this.options(kept.event.type)?.maxAge ?? 0);
+  }
+
+  /** The event that expires next: of each type the oldest, since a type has one age for all. */
+  #next(): Kept | null {
+    let next: Kept | null = null;
+    for (const type of this.#types.values()) {
+      const [first] = type.kept;
+      if (first === undefined) continue;
+      const earlier = next === null ? -1 : this.#deadlineOf(first) - this.#deadlineOf(next);
+      if (earlier < 0 || (earlier === 0 && first.number < next!.number)) next = first;
+    }
+    return next;
+  }
+
+  #schedule(): void {
+    const next = this.#next();
+    const deadline = next === null ? null : this.#deadlineOf(next);
+    if (deadline === this.#deadline) return;
+    this.#deadline = deadline;
+    this.#onDeadline(deadline);
+  }
+}

@@ -1,0 +1,545 @@
+/**
+ * One queue with its policy: the path of an event from intake to dispatch. It owns no clock, timer or loop (those are the
+ * {@link Host}'s) and knows no handler (those are the {@link Sink}'s), so that the same code runs on a virtual clock, at
+ * the end of a loop turn, and at the end of the microtask queue.
+ *
+ * Control runs one way: push → queue → dispatch point → sink. A dispatch point never nests.
+ */
+import { cancelled, closed, hasRoom, overloaded } from './admit/bounds.js';
+import { Gain } from './batch/estimate/gain.js';
+import { foldRate, readRate } from './batch/estimate/rate.js';
+import { BatchEvent, LEFT, QUEUED } from './batch/event.js';
+import {
+  initialState,
+  type Policy,
+  type PolicyState,
+  policies,
+  type Signals,
+} from './batch/policy/index.js';
+import { QueueMap } from './batch/queue-map.js';
+import type { TypeEntry } from './batch/type-entry.js';
+import { HIGH, LOW, NORMAL, type PriorityClass } from './intake/priority.js';
+import { complete, givenOptions, type QueueOptions } from './options.js';
+import { type Counters, newCounters, type QueueStats, type Trigger } from './stats.js';
+
+/** What an engine needs from the world. */
+export interface Host {
+  /** Time in ms; may be read once and kept for the rest of a loop turn. */
+  now(): number;
+  /** Asks for one call of `engine.turn()` at the flush point. */
+  schedule(): void;
+  /** Asks for one call of `engine.holdEnded()` at this time; replaces the last request. `null` takes it back. */
+  arm(deadlineMs: number | null): void;
+  /** Busy share of the loop, 0 to 1. Asked only under `adaptive` with a `maxDelay`. */
+  utilization(now: number): number;
+}
+
+export interface Batch<Data = unknown> {
+  readonly trigger: Trigger;
+  readonly events: BatchEvent<Data>[];
+  /** Time at which the batch left, in ms. */
+  readonly time: number;
+}
+
+/** Where batches go. */
+export interface Sink<Data = unknown> {
+  /**
+   * Hands a batch to its handlers. Must not throw. Returns `false` when it is not done yet: then no other batch leaves
+   * until `engine.delivered()` is called.
+   */
+  deliver(batch: Batch<Data>): boolean;
+  /** Runs at the start of each dispatch point, before anything leaves. */
+  prepare?(now: number): void;
+  /** A queued event is discarded by close. */
+  discard?(event: BatchEvent<Data>, error: Error): void;
+  /** The queue is closed and everything has been delivered or discarded. */
+  end?(): void;
+}
+
+/** Batches that may leave at one dispatch point, so that handlers that keep pushing cannot keep the loop. */
+const batchesPerTurn = 8;
+
+export class Engine<Data = unknown> {
+  readonly #host: Host;
+  readonly #sink: Sink<Data>;
+  /** The options that were set, and the complete set that follows from them. */
+  #given: Partial<QueueOptions>;
+  #options: QueueOptions;
+  #policy: Policy;
+  #state: PolicyState = initialState;
+  readonly #gain = new Gain();
+  #queue: QueueMap;
+  #seq = 0;
+
+  /** A dispatch point at the end of this turn has been asked for. */
+  #scheduled = false;
+  /** A batch is with the sink, or cut batches are on their way to it. */
+  #busy = false;
+  /** Direct pushes that are running their handlers, one inside the other. */
+  #nested = 0;
+  /** Batches cut by flush, close or a switch that have not reached the sink yet; null stands before each series. */
+  readonly #cut: (Batch<Data> | null)[] = [];
+  /** Batches that may still leave at the dispatch point that is running; 0 when none is. */
+  #budget = 0;
+  /** Whether the running dispatch point may ask the policy about the open batch. */
+  #ask = true;
+  /** The hold that the policy gave the open batch, in ms; -1: it was not held. */
+  #hold = -1;
+  /** Events queued when the hold of the open batch began. */
+  #heldFrom = 0;
+  #armed = false;
+  #closing: 'no' | 'deliver' | 'discard' | 'done' = 'no';
+  /** Options that a handler switched: applied when the current batch is over. */
+  #pending: Partial<QueueOptions> | null = null;
+  /** Types pushed since the last dispatch point, for their rates. */
+  readonly #touched: TypeEntry[] = [];
+  /** Whether rates and holds matter: adaptive with a delay allowed. */
+  #estimating = false;
+  #direct = false;
+
+  readonly counters: Counters = newCounters();
+  /** Signals given from outside in place of the estimates, for tests and replays. */
+  given: Partial<Signals> & { rates?: Map<unknown, number> } = {};
+  /** Told when a dispatch point asked the policy and left the batch open. */
+  onHold: ((holdMs: number) => void) | null = null;
+
+  constructor(host: Host, sink: Sink<Data>, options: Partial<QueueOptions> = {}) {
+    this.#host = host;
+    this.#sink = sink;
+    this.#given = givenOptions(options);
+    this.#options = complete(this.#given);
+    this.#queue = new QueueMap(this.#options.order);
+    this.#policy = policies[this.#options.policy];
+    this.#note();
+  }
+
+  // ---- intake and admit
+
+  /**
+   * Pushes an event. Throws MILLRACE_E_OVERLOADED or MILLRACE_E_CLOSED, and then nothing has changed. O(1).
+   * `priority` is a class, or -1 for the type's own.
+   */
+  push(
+    entry: TypeEntry,
+    data: Data,
+    priority: PriorityClass | -1,
+    bytes: number,
+    context: object | null,
+  ): BatchEvent<Data> {
+    if (this.#closing !== 'no') {
+      this.counters.refused.closed++;
+      throw closed();
+    }
+    const queue = this.#queue;
+    const level = priority === -1 ? entry.priority : priority;
+    const atOnce = this.#direct && !this.#busy && queue.count === 0;
+    if (!atOnce && !hasRoom(queue, bytes, this.#options)) {
+      this.counters.refused.overloaded++;
+      throw overloaded(queue, bytes, this.#options);
+    }
+    this.counters.pushed++;
+    const event = new BatchEvent(entry, data, level, bytes, this.#host.now(), ++this.#seq);
+    event.context = context;
+    if (atOnce) {
+      this.#pushDirect(event);
+      return event;
+    }
+    queue.push(event);
+    if (this.#estimating && entry.fresh++ === 0) this.#touched.push(entry);
+    // At a dispatch point that is running, what handlers push is judged there.
+    if (!this.#scheduled && this.#budget === 0) this.#schedule();
+    return event;
+  }
+
+  #pushDirect(event: BatchEvent): void {
+    event.stage = LEFT;
+    this.#nested++;
+    this.#leave([event], 'size');
+    this.#nested--;
+    if (this.#nested > 0) return;
+    this.#afterBatch();
+    this.#deliverCut();
+  }
+
+  /** The type's entry: its settings and its events. */
+  entry(type: unknown): TypeEntry {
+    return this.#queue.entry(type);
+  }
+
+  /** Arrival number of the last event that was pushed. */
+  get lastSeq(): number {
+    return this.#seq;
+  }
+
+  get queue(): QueueMap {
+    return this.#queue;
+  }
+
+  /** Removes a queued event; false if it has left already. */
+  cancel(event: BatchEvent): boolean {
+    if (event.stage !== QUEUED || event.lane === null) return false;
+    this.#queue.remove(event);
+    this.counters.cancelled++;
+    if (this.#queue.count === 0) this.#endHold();
+    return true;
+  }
+
+  // ---- dispatch points
+
+  /** The end of the turn that `schedule()` asked for. */
+  turn(): void {
+    if (!this.#scheduled) return;
+    this.#scheduled = false;
+    this.#begin(true);
+  }
+
+  /** The time that `arm()` asked for has come. */
+  holdEnded(): void {
+    this.#armed = false;
+    this.#begin(false);
+  }
+
+  /** Asks for a dispatch point at the end of this turn: something became due without a push. */
+  wake(): void {
+    if (!this.#scheduled && this.#closing !== 'done') this.#schedule();
+  }
+
+  #schedule(): void {
+    this.#scheduled = true;
+    this.#host.schedule();
+  }
+
+  #begin(ask: boolean): void {
+    // A batch is still being delivered one event at a time: its end is the next dispatch point.
+    if (this.#busy) return;
+    const now = this.#host.now();
+    this.#foldRates(now);
+    this.#budget = batchesPerTurn;
+    this.#ask = ask;
+    this.#prepare(now);
+    this.#run();
+  }
+
+  /** Lets batches leave until nothing is due, the budget is used up, or the sink needs time. */
+  #run(): void {
+    for (;;) {
+      if (!this.#deliverCut()) return;
+      const queue = this.#queue;
+      if (queue.count === 0) break;
+      if (this.#direct) {
+        if (!this.#handOn(queue.take(1, Number.NEGATIVE_INFINITY), 'size')) return;
+        continue;
+      }
+      if (this.#budget === 0) {
+        if (!this.#scheduled) this.#schedule();
+        return;
+      }
+      const trigger = this.#judge();
+      if (trigger === null) break;
+      this.#budget--;
+      const now = this.#host.now();
+      const batch = queue.take(this.#options.maxBatch, now - this.#options.maxDeferral);
+      if (this.#heldFrom > 0) this.#gain.record(batch.length - this.#heldFrom);
+      this.#endHold();
+      this.#ask = true;
+      if (!this.#handOn(batch, trigger)) return;
+    }
+    this.#budget = 0;
+  }
+
+  /** The sink has finished the batch for which it returned `false`. */
+  delivered(): void {
+    this.#busy = false;
+    this.#afterBatch();
+    if (this.#budget === 0) {
+      // Not within a dispatch point: this is one.
+      this.#budget = batchesPerTurn;
+      this.#ask = true;
+    }
+    this.#run();
+  }
+
+  /** What the open batch leaves with, or null when it stays open. */
+  #judge(): Trigger | null {
+    const queue = this.#queue;
+    const options = this.#options;
+    if (queue.count >= options.maxBatch || queue.hasFullType) return 'size';
+    const now = this.#host.now();
+    const asked = this.#ask || this.#hold < 0;
+    if (asked) this.#hold = this.#askPolicy(now);
+    const hold = this.#hold;
+    if (hold === 0) return 'turn';
+    if (queue.depth[HIGH] > 0) return 'priority';
+    if (options.threshold > 0 && queue.count >= options.threshold) return 'threshold';
+    const deadline = queue.oldest()!.time + hold;
+    if (deadline <= now) return 'delay';
+    if (this.#heldFrom === 0) this.#heldFrom = queue.count;
+    this.#armed = true;
+    this.#host.arm(deadline);
+    if (asked) this.onHold?.(hold);
+    return null;
+  }
+
+  #askPolicy(now: number): number {
+    // Without a delay there is nothing to ask: the common case costs no estimate.
+    if (this.#options.maxDelay === 0) return 0;
+    const decision = this.#policy(this.#signals(now), this.#options, this.#state, now);
+    if (decision.state.offUntil !== this.#state.offUntil) this.#gain.clear();
+    this.#state = decision.state;
+    return decision.hold;
+  }
+
+  #signals(now: number): Signals {
+    const { given } = this;
+    let rate = 0;
+    if (this.#estimating) {
+      for (const entry of this.#queue.entries()) {
+        if (entry.count === 0) continue;
+        rate = Math.max(
+          rate,
+          given.rates?.get(entry.type) ?? given.rate ?? readRate(entry.rate, now),
+        );
+      }
+    }
+    return {
+      utilization: given.utilization ?? (this.#estimating ? this.#host.utilization(now) : 0),
+      rate,
+      gain: given.gain ?? this.#gain.value,
+      holds: given.holds ?? this.#gain.holds,
+    };
+  }
+
+  #foldRates(now: number): void {
+    for (const entry of this.#touched) {
+      foldRate(entry.rate, entry.fresh, now);
+      entry.fresh = 0;
+    }
+    this.#touched.length = 0;
+  }
+
+  #endHold(): void {
+    this.#hold = -1;
+    this.#heldFrom = 0;
+    if (!this.#armed) return;
+    this.#armed = false;
+    this.#host.arm(null);
+  }
+
+  // ---- dispatch
+
+  /** Gives a batch to the sink; false when the sink needs time. */
+  #handOn(events: BatchEvent[], trigger: Trigger): boolean {
+    this.#busy = true;
+    if (!this.#leave(events, trigger)) return false;
+    this.#busy = false;
+    this.#afterBatch();
+    return true;
+  }
+
+  #leave(events: BatchEvent[], trigger: Trigger): boolean {
+    return this.#deliver({
+      trigger,
+      events: events as BatchEvent<Data>[],
+      time: this.#host.now(),
+    });
+  }
+
+  #deliver(batch: Batch<Data>): boolean {
+    const { counters } = this;
+    counters.batches++;
+    counters.trigger[batch.trigger]++;
+    const { worstWait } = counters;
+    for (const event of batch.events) {
+      const wait = batch.time - event.time;
+      if (wait > worstWait[event.priority]) worstWait[event.priority] = wait;
+    }
+    return this.#sink.deliver(batch);
+  }
+
+  /** Lets the sink do what is due before anything leaves; its handlers may ask for things as a batch's may. */
+  #prepare(now: number): void {
+    if (this.#sink.prepare === undefined) return;
+    this.#busy = true;
+    this.#sink.prepare(now);
+    this.#busy = false;
+    this.#afterBatch();
+  }
+
+  /** What handlers asked for while their batch was running. */
+  #afterBatch(): void {
+    if (this.#pending !== null) {
+      const changes = this.#pending;
+      this.#pending = null;
+      this.#switch(changes);
+    }
+    if (this.#closing === 'deliver' && this.#queue.count > 0) this.#cutAll('close');
+  }
+
+  /** Hands on the batches that were cut beforehand. False when the sink needs time. */
+  #deliverCut(): boolean {
+    while (this.#cut.length > 0) {
+      const batch = this.#cut.shift()!;
+      const now = this.#host.now();
+      if (batch === null) {
+        this.#prepare(now);
+        continue;
+      }
+      this.#busy = true;
+      if (!this.#deliver({ ...batch, time: now })) return false;
+      this.#busy = false;
+      this.#afterBatch();
+    }
+    if (this.#closing === 'deliver' || this.#closing === 'discard') this.#finish();
+    return true;
+  }
+
+  /** Cuts everything queued into batches that leave for this reason. */
+  #cutAll(trigger: Trigger): void {
+    const { maxBatch, maxDeferral } = this.#options;
+    const now = this.#host.now();
+    this.#cut.push(null);
+    while (this.#queue.count > 0) {
+      const events = this.#queue.take(maxBatch, now - maxDeferral) as BatchEvent<Data>[];
+      this.#cut.push({ trigger, events, time: now });
+    }
+    this.#endHold();
+  }
+
+  // ---- flush, set, close
+
+  /** Hands on everything that is queued now; in a handler: when its batch is over. */
+  flush(): void {
+    if (this.#closing !== 'no') return;
+    this.#cutAll('flush');
+    this.#drainCut();
+  }
+
+  get #inHandler(): boolean {
+    return this.#busy || this.#nested > 0;
+  }
+
+  #drainCut(): void {
+    if (this.#inHandler) return;
+    if (!this.#deliverCut()) return;
+    // Under `direct` what the handlers pushed must not stay behind.
+    if (this.#direct && !this.#busy) this.#run();
+  }
+
+  /** Changes options. Throws MILLRACE_E_INVALID_OPTION, and then nothing has changed. */
+  set(changes: Partial<QueueOptions>): void {
+    const given = givenOptions(changes);
+    if (this.#closing !== 'no') return;
+    if (!this.#switches(given)) {
+      this.#apply(given);
+      if (this.#queue.count > 0 && this.#budget === 0) this.wake();
+    } else if (this.#inHandler) {
+      this.#pending = { ...this.#pending, ...given };
+    } else {
+      this.#switch(given);
+      this.#drainCut();
+    }
+  }
+
+  get options(): Readonly<QueueOptions> {
+    return this.#options;
+  }
+
+  #switches(given: Partial<QueueOptions>): boolean {
+    const coming = { ...this.#options, ...this.#pending };
+    return (
+      { ...coming, ...given }.policy !== coming.policy ||
+      { ...coming, ...given }.order !== coming.order
+    );
+  }
+
+  /** Cuts what is queued under the old options and applies the new ones. */
+  #switch(changes: Partial<QueueOptions>): void {
+    this.#cutAll('flush');
+    const { order } = this.#options;
+    this.#apply(changes);
+    if (order !== this.#options.order) this.#queue = this.#queue.reordered(this.#options.order);
+  }
+
+  #apply(changes: Partial<QueueOptions>): void {
+    this.#given = { ...this.#given, ...changes };
+    this.#options = complete(this.#given);
+    this.#note();
+  }
+
+  #note(): void {
+    const { policy, maxDelay } = this.#options;
+    this.#policy = policies[policy];
+    this.#direct = policy === 'direct';
+    this.#estimating = policy === 'adaptive' && maxDelay > 0;
+  }
+
+  /** Delivers what is queued, or discards it, and refuses every later push. Closing again does nothing. */
+  close(discard = false): void {
+    if (this.#closing !== 'no') return;
+    this.#closing = discard ? 'discard' : 'deliver';
+    if (this.#inHandler) return;
+    if (!discard) {
+      this.#cutAll('close');
+      this.#drainCut();
+      return;
+    }
+    this.#deliverCut();
+  }
+
+  get closed(): boolean {
+    return this.#closing !== 'no';
+  }
+
+  #finish(): void {
+    if (this.#closing === 'discard') {
+      const now = this.#host.now();
+      while (this.#queue.count > 0) {
+        const { maxBatch, maxDeferral } = this.#options;
+        for (const event of this.#queue.take(maxBatch, now - maxDeferral) as BatchEvent<Data>[]) {
+          this.counters.refused.cancelled++;
+          this.#sink.discard?.(event, cancelled());
+        }
+      }
+    }
+    this.#closing = 'done';
+    this.#endHold();
+    this.#sink.end?.();
+  }
+
+  // ---- what can be read
+
+  estimate(type?: unknown): Signals {
+    const now = this.#host.now();
+    const entry = this.#queue.find(type);
+    return {
+      utilization: this.#estimating ? this.#host.utilization(now) : 0,
+      gain: this.#gain.value,
+      holds: this.#gain.holds,
+      rate: entry === undefined ? 0 : readRate(entry.rate, now),
+    };
+  }
+
+  stats(): QueueStats {
+    const { counters } = this;
+    const { count, bytes, depth } = this.#queue;
+    const byClass = (values: readonly [number, number, number]) => ({
+      high: values[HIGH],
+      normal: values[NORMAL],
+      low: values[LOW],
+    });
+    return {
+      queued: count,
+      bytes,
+      depth: byClass(depth),
+      pushed: counters.pushed,
+      delivered: counters.delivered,
+      batches: counters.batches,
+      trigger: { ...counters.trigger },
+      cancelled: counters.cancelled,
+      errors: counters.errors,
+      unhandled: counters.unhandled,
+      refused: { ...counters.refused },
+      worstWait: byClass(counters.worstWait),
+    };
+  }
+}

@@ -1,0 +1,46 @@
+/** What an engine counts. Names follow the project's metrics vocabulary; all are totals since the start. */
+export type Trigger = 'size' | 'threshold' | 'delay' | 'turn' | 'priority' | 'flush' | 'close';
+
+export interface Counters {
+  pushed: number;
+  delivered: number;
+  batches: number;
+  cancelled: number;
+  errors: number;
+  unhandled: number;
+  trigger: Record<Trigger, number>;
+  refused: { overloaded: number; closed: number; cancelled: number; retention: number };
+  /** Worst wait from push to leaving, in ms, by class: high, normal, low. */
+  worstWait: [number, number, number];
+}
+
+export function newCounters(): Counters {
+  return {
+    pushed: 0,
+    delivered: 0,
+    batches: 0,
+    cancelled: 0,
+    errors: 0,
+    unhandled: 0,
+    trigger: { size: 0, threshold: 0, delay: 0, turn: 0, priority: 0, flush: 0, close: 0 },
+    refused: { overloaded: 0, closed: 0, cancelled: 0, retention: 0 },
+    worstWait: [0, 0, 0],
+  };
+}
+
+/** A snapshot for users: depths and totals of one queue. */
+export interface QueueStats {
+  queued: number;
+  bytes: number;
+  depth: { high: number; normal: number; low: number };
+  pushed: number;
+  delivered: number;
+  batches: number;
+  trigger: Record<Trigger, number>;
+  cancelled: number;
+  errors: number;
+  unhandled: number;
+  refused: { overloaded: number; closed: number; cancelled: number; retention: number };
+  /** Worst wait from push to leaving, in ms. */
+  worstWait: { high: number; normal: number; low: number };
+}

@@ -1,0 +1,48 @@
+/**
+ * The one table of error codes. Each thrown or rejected error of this package is a {@link MillraceError} with one of
+ * these codes, and a message that names the bad value and the way out.
+ */
+export const codes = {
+  /** A queue is at `maxQueue` or `maxQueueBytes`: the event was not taken. Slow down, drop, or raise the bound. */
+  MILLRACE_E_OVERLOADED: 'overloaded',
+  /** The queue was closed before this push. */
+  MILLRACE_E_CLOSED: 'closed',
+  /** The event was queued and then discarded by `close({ discard: true })`. */
+  MILLRACE_E_CANCELLED: 'cancelled',
+  /** An event without a handler did not fit into the bounds of its type's retention. */
+  MILLRACE_E_RETENTION: 'retention',
+  /** A retained event reached its age, or its queue was closed, before a handler came. */
+  MILLRACE_E_EXPIRED: 'expired',
+  /** An option is missing, unknown, of the wrong type, or out of range. */
+  MILLRACE_E_INVALID_OPTION: 'invalid',
+  /** An argument of a call is of the wrong type or out of range. */
+  MILLRACE_E_INVALID_ARGUMENT: 'invalid',
+  /** A bulk function returned something other than one result for each item. */
+  MILLRACE_E_BAD_RESULT: 'bad-result',
+} as const;
+
+export type ErrorCode = keyof typeof codes;
+
+/** An error of this package. `code` is stable; `message` is for people. */
+export class MillraceError extends Error {
+  readonly code: ErrorCode;
+
+  constructor(code: ErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'MillraceError';
+    this.code = code;
+  }
+}
+
+/** Shows a value in a message: short, quoted where it is text, never throwing. */
+export function show(value: unknown): string {
+  if (typeof value === 'string') {
+    return JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value);
+  }
+  if (typeof value === 'function') return `a function`;
+  if (Array.isArray(value)) return `an array of ${value.length}`;
+  if (typeof value === 'object' && value !== null) {
+    return `an object (${value.constructor?.name ?? 'no prototype'})`;
+  }
+  return typeof value === 'bigint' ? `${value}n` : String(value);
+}

@@ -1,0 +1,293 @@
+import type { WebSocket } from 'ws';
+import { TurnHost } from '../core/dispatch/clock.js';
+import { Engine } from '../core/engine.js';
+import { classOf, NORMAL, type Priority } from '../core/intake/priority.js';
+import { checkKeys, invalid, type QueueOptions, queueOptionNames } from '../core/options.js';
+import type { QueueStats } from '../core/stats.js';
+import { MillraceError, show } from '../errors.js';
+import { FanOut } from './fan-out.js';
+import { type Data, Frame } from './frame.js';
+import { Member, type SlowInfo, type SlowPolicy, type Written } from './member.js';
+import { Room } from './room.js';
+
+export interface RoomsOptions extends Partial<Omit<QueueOptions, 'order'>> {
+  /** Bytes that one socket may leave untaken: 1 to 2^53 - 1, default 1 MiB. */
+  maxPending?: number;
+  /**
+   * What happens to a socket beyond that. `close` (default): it is closed with 1013. `drop-low`: its oldest LOW frames are
+   * left out, and it is closed when that is not enough. `drop-normal`: LOW, then NORMAL frames.
+   */
+  slow?: SlowPolicy;
+  /** Told when a slow socket loses frames or is closed. Must not throw. */
+  onSlow?: (info: SlowInfo) => void;
+}
+
+export interface PublishOptions {
+  /** `high` leaves first, `low` last. Default `normal`. */
+  priority?: Priority;
+  /** Send as a binary message. Default: for everything but strings. */
+  binary?: boolean;
+  /** A socket that does not get it, as a sender that has it already. */
+  except?: WebSocket;
+}
+
+export interface RoomsStats extends QueueStats {
+  rooms: number;
+  members: number;
+  /** Frames handed to sockets, the writes they took, and their bytes. */
+  deliveries: number;
+  sends: number;
+  sentBytes: number;
+  /** Frames that slow sockets did not get, by class, and slow sockets that were closed. */
+  dropped: { high: number; normal: number; low: number };
+  slowClosed: number;
+}
+
+const ownOptions = ['maxPending', 'slow', 'onSlow'];
+const slowPolicies = ['close', 'drop-low', 'drop-normal'];
+
+/**
+ * Rooms of WebSockets (of the `ws` package). What is published in one loop turn leaves at its end: each message is encoded
+ * once, each socket gets everything for it in one write, HIGH first. A slow socket delays nobody else.
+ *
+ * Publishing is O(1); the end of the turn costs one write a socket, whatever the number of messages.
+ * A socket leaves all its rooms by itself when it closes.
+ */
+export class Rooms {
+  readonly #rooms = new Map<string, Room>();
+  readonly #members = new Map<WebSocket, Member>();
+  readonly #engine: Engine<Frame>;
+  readonly #slow;
+  readonly #written: Written = {
+    sends: 0,
+    deliveries: 0,
+    bytes: 0,
+    dropped: [0, 0, 0],
+    slowClosed: 0,
+  };
+
+  /** Throws MILLRACE_E_INVALID_OPTION for an unknown option or a bad value. */
+  constructor(options: RoomsOptions = {}) {
+    const names = queueOptionNames.filter((name) => name !== 'order');
+    checkKeys('the options of Rooms', options, [...names, ...ownOptions]);
+    const { maxPending = 1024 * 1024, slow = 'close', onSlow, ...queueOptions } = options;
+    if (!Number.isSafeInteger(maxPending) || maxPending < 1) {
+      throw invalid('maxPending', maxPending, 'an integer from 1 to 2^53 - 1');
+    }
+    if (!slowPolicies.includes(slow)) {
+      throw invalid('slow', slow, "one of 'close', 'drop-low', 'drop-normal'");
+    }
+    if (onSlow !== undefined && typeof onSlow !== 'function') {
+      throw invalid('onSlow', onSlow, 'a function');
+    }
+    this.#slow = { maxPending, slow, onSlow };
+    const host = new TurnHost();
+    const fanOut = new FanOut((room) => this.#sent(room));
+    // A room is a type: frames of one room stay together, the room with the oldest frame first.
+    this.#engine = new Engine<Frame>(host, fanOut, { ...queueOptions, order: 'type' });
+    host.attach(this.#engine as unknown as Engine<never>);
+  }
+
+  /** Adds the socket to the room, which is made if it is not there. False if it is in it already, or not open. */
+  join(socket: WebSocket, name: string): boolean {
+    checkName(name);
+    const member = this.#member(socket);
+    if (member === null) return false;
+    let room = this.#rooms.get(name);
+    if (room === undefined) {
+      room = new Room(name);
+      room.entry = this.#engine.entry(room);
+      this.#rooms.set(name, room);
+    }
+    if (room.members.has(member)) return false;
+    // What is queued for the room now was published before it came.
+    room.members.set(member, this.#engine.lastSeq);
+    member.rooms.add(room);
+    return true;
+  }
+
+  /**
+   * Takes the socket out of the room, or out of all. It still gets what was published before. False if it was in none.
+   */
+  leave(socket: WebSocket, name?: string): boolean {
+    const member = this.#members.get(socket);
+    if (member === undefined) return false;
+    if (name !== undefined) {
+      checkName(name);
+      const room = this.#rooms.get(name);
+      if (room === undefined || !member.rooms.has(room)) return false;
+      this.#leave(member, room);
+      return true;
+    }
+    const some = member.rooms.size > 0;
+    for (const room of member.rooms) this.#leave(member, room);
+    return some;
+  }
+
+  #leave(member: Member, room: Room): void {
+    const after = room.members.get(member)!;
+    room.members.delete(member);
+    member.rooms.delete(room);
+    if (room.entry.count > 0) {
+      room.leavers.push({ member, after, until: this.#engine.lastSeq });
+    }
+    if (room.members.size > 0) return;
+    this.#rooms.delete(room.name);
+    if (room.entry.count === 0) this.#engine.queue.forget(room);
+  }
+
+  /**
+   * Sends a message to all members of a room at the end of this turn; returns how many that are now. Throws
+   * MILLRACE_E_OVERLOADED when the queue is full, MILLRACE_E_CLOSED after `close()`; then nobody gets it.
+   */
+  publish(name: string, data: Data, options: PublishOptions = {}): number {
+    checkName(name);
+    const room = this.#rooms.get(name);
+    const except =
+      options.except === undefined ? null : (this.#members.get(options.except) ?? null);
+    const frame = toFrame(data, options, except);
+    if (room === undefined) {
+      if (this.#engine.closed) this.#push(this.#engine.entry(name), frame);
+      return 0;
+    }
+    this.#push(room.entry, frame);
+    return room.members.size - (except !== null && room.members.has(except) ? 1 : 0);
+  }
+
+  /**
+   * Sends a message to one socket, in order with what its rooms publish. False if it is not open. Errors as `publish`.
+   */
+  send(socket: WebSocket, data: Data, options: Omit<PublishOptions, 'except'> = {}): boolean {
+    const member = this.#member(socket);
+    if (member === null) return false;
+    this.#push(this.#engine.entry(member), toFrame(data, options, null));
+    return true;
+  }
+
+  #push(entry: ReturnType<Engine<Frame>['entry']>, frame: Frame): void {
+    // The number it is about to get: under `direct` it leaves inside the push.
+    frame.seq = this.#engine.lastSeq + 1;
+    this.#engine.push(entry, frame, frame.priority, frame.data.length, null);
+  }
+
+  /** Number of members of a room; 0 for a room that is not there. */
+  size(name: string): number {
+    return this.#rooms.get(name)?.members.size ?? 0;
+  }
+
+  /** The sockets in a room. */
+  *members(name: string): IterableIterator<WebSocket> {
+    for (const member of this.#rooms.get(name)?.members.keys() ?? []) yield member.ws;
+  }
+
+  /** The names of the rooms that a socket is in. */
+  of(socket: WebSocket): string[] {
+    return [...(this.#members.get(socket)?.rooms ?? [])].map((room) => room.name);
+  }
+
+  /** Writes what is queued now. */
+  flush(): void {
+    this.#engine.flush();
+  }
+
+  /** Changes options of the queue. Throws MILLRACE_E_INVALID_OPTION. */
+  set(options: Partial<Omit<QueueOptions, 'order'>>): this {
+    checkKeys(
+      'the options of set()',
+      options,
+      queueOptionNames.filter((name) => name !== 'order'),
+    );
+    this.#engine.set(options);
+    return this;
+  }
+
+  /** Writes what is queued; later messages are refused. The sockets stay open. Idempotent. */
+  close(): void {
+    this.#engine.close();
+    for (const [socket, member] of this.#members) {
+      socket.off('close', this.#onClose);
+      // A backlog stays with its member until the socket has taken it.
+      member.releaseWhenDrained();
+    }
+    this.#members.clear();
+    this.#rooms.clear();
+  }
+
+  stats(): RoomsStats {
+    const { sends, deliveries, bytes, dropped, slowClosed } = this.#written;
+    return {
+      ...this.#engine.stats(),
+      rooms: this.#rooms.size,
+      members: this.#members.size,
+      deliveries,
+      sends,
+      sentBytes: bytes,
+      dropped: { high: dropped[0], normal: dropped[1], low: dropped[2] },
+      slowClosed,
+    };
+  }
+
+  /** The socket's member, made when it is seen first; null when the socket is not open. */
+  #member(socket: WebSocket): Member | null {
+    const known = this.#members.get(socket);
+    if (known !== undefined) return known.isOpen ? known : null;
+    checkSocket(socket);
+    if (this.#engine.closed || socket.readyState !== 1) return null;
+    const member = new Member(socket, this.#slow, this.#written);
+    this.#members.set(socket, member);
+    socket.once('close', this.#onClose);
+    return member;
+  }
+
+  /** `this` is the socket. One function for all of them, so that a socket costs no closure. */
+  readonly #onClose = ((rooms: Rooms) =>
+    function (this: WebSocket): void {
+      rooms.#gone(this);
+    })(this);
+
+  #gone(socket: WebSocket): void {
+    const member = this.#members.get(socket);
+    if (member === undefined) return;
+    for (const room of member.rooms) this.#leave(member, room);
+    member.release();
+    this.#members.delete(socket);
+    const entry = this.#engine.queue.find(member);
+    if (entry?.count === 0) this.#engine.queue.forget(member);
+  }
+
+  #sent(room: Room): void {
+    if (room.members.size === 0 && room.entry.count === 0) this.#engine.queue.forget(room);
+  }
+}
+
+function toFrame(data: Data, options: PublishOptions, except: Member | null): Frame {
+  const priority = options.priority === undefined ? NORMAL : classOf(options.priority);
+  return new Frame(data, options.binary ?? typeof data !== 'string', priority, except);
+}
+
+function checkName(name: unknown): void {
+  if (typeof name === 'string') return;
+  throw new MillraceError(
+    'MILLRACE_E_INVALID_ARGUMENT',
+    `the name of a room is ${show(name)}; it must be a string`,
+  );
+}
+
+function checkSocket(socket: unknown): void {
+  const candidate = socket as {
+    _socket?: unknown;
+    readyState?: unknown;
+    extensions?: unknown;
+  } | null;
+  if (
+    typeof candidate?.readyState === 'number' &&
+    typeof candidate.extensions === 'string' &&
+    (candidate.readyState !== 1 || typeof candidate._socket === 'object')
+  ) {
+    return;
+  }
+  throw new MillraceError(
+    'MILLRACE_E_INVALID_ARGUMENT',
+    `the socket is ${show(socket)}; it must be a WebSocket of the ws package`,
+  );
+}

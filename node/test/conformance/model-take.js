@@ -1,0 +1,43 @@
+// How the reference model takes a batch; see model.js.
+
+/**
+ * Chooses and orders one batch.
+ *
+ * @param candidates queued events by arrival, at least one
+ * @param now the time, in ms
+ * @param counter NORMAL events taken since the last LOW one
+ * @param options the options of the queue
+ * @returns {{ taken: object[], counter: number }} the batch, and the counter after it
+ */
+export function takeBatch(candidates, now, counter, options) {
+  const aged = (event) => now >= event.time + options.max_deferral;
+  const counts = (event) => (event.class === 'low' && aged(event) ? 'normal' : event.class);
+  const ofClass = (name) => {
+    const events = candidates.filter((event) => counts(event) === name);
+    return options.order === 'type' ? byLane(events) : events;
+  };
+  const left = { high: ofClass('high'), normal: ofClass('normal'), low: ofClass('low') };
+  const chosen = { high: [], normal: [], low: [] };
+  const batch = () => [...chosen.high, ...chosen.normal, ...chosen.low];
+  const cuts = candidates.length > options.max_batch;
+  while (batch().length < Math.min(options.max_batch, candidates.length)) {
+    const lowTurn = left.normal.length === 0 || (cuts && counter === 8 && left.low.length > 0);
+    const name = left.high.length > 0 ? 'high' : lowTurn ? 'low' : 'normal';
+    const { type } = left[name][0];
+    if (batch().filter((event) => event.type === type).length >= type.max_batch) break;
+    chosen[name].push(left[name].shift());
+    if (name === 'normal') counter = Math.min(8, counter + 1);
+    if (name === 'low') counter = 0;
+  }
+  return { taken: batch(), counter };
+}
+
+/** Events of one class lane by lane, the one with the oldest event first. */
+function byLane(events) {
+  const lanes = new Map();
+  for (const event of events) {
+    const lane = `${event.class} ${event.type.name}`;
+    lanes.set(lane, [...(lanes.get(lane) ?? []), event]);
+  }
+  return [...lanes.values()].flat();
+}

@@ -1,0 +1,469 @@
+// A reference model of conformance/README.md: the text turned into the plainest code that could work.
+// Arrays are searched and sorted again at every step; nothing here is meant to be fast, and nothing here
+// shares an idea with an engine, so that both can be wrong only independently.
+
+import { Policy } from './model-policy.js';
+import { takeBatch } from './model-take.js';
+import { runVector, step } from './runner.js';
+
+const CLASS_OF_TYPE = {
+  ...{ signal: 'high', process: 'high', async: 'high' },
+  ...{ network: 'normal', filesystem: 'normal', stream: 'normal' },
+  ...{ idle: 'low', work: 'low', background: 'low' },
+};
+const MAX_BYTES = 2 ** 53 - 1;
+const QUEUE_RANGES = {
+  max_batch: [1, 1000000],
+  max_delay: [0, 60000],
+  threshold: [0, 1000000],
+  max_queue: [1, 100000000],
+  max_queue_bytes: [1, MAX_BYTES],
+  max_deferral: [0, 3600000],
+};
+const TYPE_RANGES = {
+  max_batch: [1, 1000000],
+  retain_max: [1, 1000000],
+  retain_max_bytes: [1, MAX_BYTES],
+  retain_max_age: [1, 2147483647],
+};
+
+/** The queue on its virtual clock. `apply` does one operation; what it causes is put into `log`. */
+export class Model {
+  constructor() {
+    this.now = 0;
+    this.log = [];
+    this.options = {
+      ...{ policy: 'adaptive', order: 'arrival', hold: 'tuned', max_batch: 1024, threshold: 0 },
+      ...{ max_queue: 65536, max_queue_bytes: 67108864, max_deferral: 100 },
+    };
+    this.policy = new Policy(this.options);
+    this.types = new Map();
+    this.events = new Map(); // by ID, every event that was taken
+    this.queue = []; // by arrival
+    this.sequence = 0; // numbers pushes, registrations and retentions
+    this.counter = 0; // fairness
+    this.scheduled = false;
+    this.dispatching = false;
+    this.closed = false;
+    this.depth = 0; // above 0 while handlers run
+    this.pending = []; // what handlers asked for and waits for the current batch to be over
+    this.left = 0; // batches that left at this dispatch point
+    this.record = null; // the open hold: { ms, began }
+    this.acts = new Map();
+    this.failing = new Set();
+    this.totals = {};
+    this.worst = { high: 0, normal: 0, low: 0 };
+  }
+
+  // --- what is reported and counted
+
+  out(outcome, fields) {
+    this.log.push({ outcome, ...fields });
+  }
+
+  total(key) {
+    this.totals[key] = (this.totals[key] ?? 0) + 1;
+  }
+
+  refuse(id, code) {
+    this.total(`refused.${code}`);
+    this.out('refused', { id, code });
+  }
+
+  stats() {
+    const retained = this.retained();
+    const bytes = (events) => events.reduce((sum, event) => sum + event.bytes, 0);
+    const stats = { queued: this.queue.length, bytes: bytes(this.queue) };
+    for (const name of ['high', 'normal', 'low']) {
+      stats[`depth.${name}`] = this.queue.filter((event) => event.class === name).length;
+      stats[`wait.${name}`] = this.worst[name];
+    }
+    return {
+      ...stats,
+      retained: retained.length,
+      'retained.bytes': bytes(retained),
+      ...this.totals,
+    };
+  }
+
+  estimate(type) {
+    const { policy, now } = this;
+    if (type !== null) return { rate: policy.rate(now, this.type(type)) };
+    return {
+      utilization: policy.utilization(now),
+      gain: policy.gain(),
+      holds: policy.gains.length,
+    };
+  }
+
+  // --- operations
+
+  configure(options) {
+    const bad = invalidKey(options, QUEUE_RANGES);
+    if (bad) this.refuse(bad, 'invalid');
+    else Object.assign(this.options, options);
+  }
+
+  apply(operation) {
+    this[operation.op](operation);
+  }
+
+  at({ time, operation }) {
+    this.wait(time);
+    if (operation) this.apply(operation);
+  }
+
+  advance({ ms }) {
+    this.wait(this.now + ms);
+  }
+
+  busy({ ms }) {
+    this.policy.busyTimes.push([this.now, this.now + ms]);
+    this.now += ms;
+  }
+
+  push({ type: name, id, priority, bytes }) {
+    const type = this.type(name);
+    if (this.closed) return this.refuse(id, 'closed');
+    const direct = this.options.policy === 'direct';
+    const queuedBytes = this.queue.reduce((sum, event) => sum + event.bytes, 0);
+    const full =
+      this.queue.length + 1 > this.options.max_queue ||
+      queuedBytes + bytes > this.options.max_queue_bytes;
+    if (!direct && full) return this.refuse(id, 'overloaded');
+    this.total('pushed');
+    type.fresh++;
+    const event = {
+      ...{ id, type, bytes, time: this.now, number: ++this.sequence },
+      class: priority ?? type.priority ?? CLASS_OF_TYPE[name] ?? 'normal',
+    };
+    this.events.set(id, event);
+    if (direct) {
+      this.leave('size', [event]);
+      this.settle();
+    } else {
+      this.queue.push(event);
+      this.schedule();
+    }
+  }
+
+  turn() {
+    if (this.scheduled) this.dispatch(false);
+  }
+
+  handle({ type: name }) {
+    const type = this.type(name);
+    type.handlers.push({ number: ++this.sequence });
+    // Not `schedule`: the replays of a dispatch point that is under way are over.
+    if (type.retained.length > 0) this.scheduled = true;
+  }
+
+  unhandle({ type }) {
+    this.type(type).handlers = [];
+  }
+
+  cancel({ id }) {
+    const event = this.events.get(id);
+    if (!event || this.closed) return this.refuse(id, 'already');
+    const list = [this.queue, event.type.retained].find((events) => events.includes(event));
+    if (!list) return this.refuse(id, 'already');
+    list.splice(list.indexOf(event), 1);
+    this.total('cancelled');
+    if (this.queue.length === 0) this.record = null;
+  }
+
+  fail({ id }) {
+    this.failing.add(id);
+  }
+
+  from({ id, operation }) {
+    this.acts.set(id, [...(this.acts.get(id) ?? []), operation]);
+  }
+
+  signal({ type, signals }) {
+    const { rate, ...others } = signals;
+    Object.assign(this.policy.signals, others);
+    if (rate === undefined) return;
+    if (type === null) this.rateOfNewTypes = rate;
+    for (const one of type === null ? this.types.values() : [this.type(type)]) one.signal = rate;
+  }
+
+  set({ type, options }) {
+    const bad = invalidKey(options, type === null ? QUEUE_RANGES : TYPE_RANGES);
+    if (bad) return this.refuse(bad, 'invalid');
+    if (type !== null) return this.setType(this.type(type), options);
+    const coming = { ...this.options };
+    for (const action of this.pending) Object.assign(coming, action.options);
+    const switches = ['policy', 'order'].some(
+      (key) => key in options && options[key] !== coming[key],
+    );
+    if (switches) return this.ask({ do: 'switch', options });
+    Object.assign(this.options, options);
+    if (this.queue.length > 0) this.schedule();
+  }
+
+  setType(type, options) {
+    Object.assign(type, options);
+    if (options.retain === 'off') for (const event of [...type.retained]) this.expire(event);
+  }
+
+  flush() {
+    if (this.closed) return;
+    const last = this.pending.at(-1);
+    if (last?.do === 'flush') last.upTo = this.sequence;
+    else this.ask({ do: 'flush', upTo: this.sequence });
+  }
+
+  close({ discard }) {
+    if (this.closed) return;
+    this.closed = true;
+    this.ask({ do: 'close', discard });
+  }
+
+  // --- what takes effect when no handler runs
+
+  ask(action) {
+    this.pending.push(action);
+    this.settle();
+  }
+
+  settle() {
+    while (this.depth === 0 && this.pending.length > 0) {
+      const action = this.pending.shift();
+      if (action.do === 'flush') {
+        this.handOn('flush', action.upTo);
+      } else if (action.do === 'switch') {
+        this.handOn('flush', this.sequence);
+        Object.assign(this.options, action.options);
+        if (this.queue.length > 0) this.schedule();
+      } else {
+        if (action.discard) {
+          for (const event of this.cut(this.sequence).flat()) this.refuse(event.id, 'cancelled');
+        } else {
+          this.handOn('close', this.sequence);
+        }
+        for (const event of this.retained()) this.expire(event);
+      }
+    }
+  }
+
+  /** Due replays, then everything that was pushed up to a moment, in batches cut beforehand. */
+  handOn(trigger, upTo) {
+    this.replayDue();
+    for (const batch of this.cut(upTo)) this.leave(trigger, batch);
+  }
+
+  cut(upTo) {
+    const batches = [];
+    for (;;) {
+      const events = this.queue.filter((event) => event.number <= upTo);
+      if (events.length === 0) return batches;
+      batches.push(this.take(events));
+      this.record = null;
+    }
+  }
+
+  // --- time
+
+  wait(until) {
+    for (;;) {
+      const timer = this.nextTimer();
+      if (!timer || timer.time > until) break;
+      this.now = Math.max(this.now, timer.time);
+      if (timer.hold) this.dispatch(true);
+      else this.expireReached();
+    }
+    this.now = Math.max(this.now, until);
+  }
+
+  nextTimer() {
+    const timers = this.retained().map((event) => ({ time: deadline(event), hold: false }));
+    if (this.record) timers.unshift({ time: this.queue[0].time + this.record.ms, hold: true });
+    return timers.sort((a, b) => a.time - b.time)[0];
+  }
+
+  schedule() {
+    // What handlers push or set at a dispatch point is judged at that dispatch point.
+    if (!this.dispatching) this.scheduled = true;
+  }
+
+  // --- a dispatch point
+
+  dispatch(holdRanOut) {
+    this.scheduled = false;
+    this.dispatching = true;
+    this.left = 0;
+    for (const type of this.types.values()) this.policy.fold(this.now, type);
+    this.expireReached();
+    this.replayDue();
+    this.settle();
+    while (this.queue.length > 0 && this.left < 8) {
+      const asked = !(holdRanOut && this.record);
+      holdRanOut = false;
+      const types = this.queue.map((event) => event.type);
+      const ms = asked ? this.policy.hold(this.now, types) : this.record.ms;
+      const trigger = this.judge(ms);
+      if (trigger === null) {
+        if (asked) this.out('hold', { ms });
+        this.record = { ms, began: this.record?.began ?? this.queue.length };
+        break;
+      }
+      const batch = this.take(this.queue);
+      if (this.record) this.policy.gained(batch.length - this.record.began);
+      this.record = null;
+      this.leave(trigger, batch);
+      this.settle();
+    }
+    if (this.queue.length > 0 && this.record === null) this.scheduled = true;
+    this.dispatching = false;
+  }
+
+  judge(ms) {
+    const { max_batch: most, threshold } = this.options;
+    const ofType = (type) => this.queue.filter((event) => event.type === type).length;
+    const typeFull = this.queue.some(({ type }) => ofType(type) >= type.max_batch);
+    if (this.queue.length >= most || typeFull) return 'size';
+    if (ms === 0) return 'turn';
+    if (this.queue.some((event) => event.class === 'high')) return 'priority';
+    if (threshold > 0 && this.queue.length >= threshold) return 'threshold';
+    return this.now >= this.queue[0].time + ms ? 'delay' : null;
+  }
+
+  /** Takes one batch out of `candidates`, which are queued events by arrival. */
+  take(candidates) {
+    const { taken, counter } = takeBatch(candidates, this.now, this.counter, this.options);
+    this.counter = counter;
+    this.queue = this.queue.filter((event) => !taken.includes(event));
+    return taken;
+  }
+
+  // --- delivery
+
+  type(name) {
+    if (!this.types.has(name)) {
+      this.types.set(name, {
+        ...{ name, handlers: [{ number: 0 }], retained: [], rate: 0, folded: 0, fresh: 0 },
+        signal: this.rateOfNewTypes,
+        ...{ retain: 'off', retain_max: 1000, retain_max_bytes: 1048576, retain_max_age: 60000 },
+      });
+    }
+    return this.types.get(name);
+  }
+
+  leave(trigger, batch) {
+    this.left++;
+    this.total('batches');
+    this.total(`trigger.${trigger}`);
+    this.out('expect', { time: this.now, trigger, ids: batch.map((event) => event.id) });
+    for (const event of batch) {
+      this.worst[event.class] = Math.max(this.worst[event.class], this.now - event.time);
+    }
+    for (const event of batch) this.deliver(event);
+  }
+
+  deliver(event) {
+    if (event.type.handlers.length > 0) this.replay(event.type);
+    if (event.type.handlers.length === 0) return this.keep(event);
+    this.total('delivered');
+    for (const _ of [...event.type.handlers]) if (!this.run(event)) break;
+  }
+
+  /** One handler gets the event; false if it failed. Its operations are done by the first one. */
+  run(event) {
+    const acts = this.acts.get(event.id) ?? [];
+    this.acts.delete(event.id);
+    this.depth++;
+    for (const operation of acts) this.apply(operation);
+    this.depth--;
+    if (!this.failing.has(event.id)) return true;
+    this.total('errors');
+    this.out('error', { id: event.id });
+    return false;
+  }
+
+  // --- retention
+
+  keep(event) {
+    const { type } = event;
+    const bytes = type.retained.reduce((sum, one) => sum + one.bytes, event.bytes);
+    if (type.retain === 'off') {
+      this.total('unhandled');
+      this.out('unhandled', { id: event.id });
+    } else if (type.retained.length + 1 > type.retain_max || bytes > type.retain_max_bytes) {
+      this.refuse(event.id, 'retention');
+    } else {
+      Object.assign(event, { since: this.now, kept: ++this.sequence, got: [] });
+      type.retained.push(event);
+      this.total('held');
+      this.out('held', { id: event.id });
+    }
+  }
+
+  /** Everything retained, in the order in which it was retained. */
+  retained() {
+    const all = [...this.types.values()].flatMap((type) => type.retained);
+    return all.sort((a, b) => a.kept - b.kept);
+  }
+
+  expireReached() {
+    const reached = this.retained().filter((event) => this.now >= deadline(event));
+    for (const event of reached.sort((a, b) => deadline(a) - deadline(b))) this.expire(event);
+  }
+
+  expire(event) {
+    const { retained } = event.type;
+    retained.splice(retained.indexOf(event), 1);
+    if (event.got.length > 0) return;
+    this.total('expired');
+    this.out('expired', { id: event.id });
+  }
+
+  replayDue() {
+    const due = [...this.types.values()]
+      .map((type) => ({ type, first: type.handlers.find((handler) => dueTo(type, handler)) }))
+      .filter(({ first }) => first)
+      .sort((a, b) => a.first.number - b.first.number);
+    for (const { type } of due) this.replay(type);
+  }
+
+  replay(type) {
+    for (;;) {
+      const event = type.retained.find((one) =>
+        type.handlers.some((handler) => isDue(one, handler)),
+      );
+      if (!event) return;
+      const handlers = type.handlers.filter((handler) => isDue(event, handler));
+      event.got.push(...handlers);
+      if (type.retain === 'first') type.retained.splice(type.retained.indexOf(event), 1);
+      for (const _ of handlers) {
+        this.total('replayed');
+        this.out('replayed', { id: event.id });
+        if (!this.run(event)) break;
+      }
+    }
+  }
+}
+
+const isDue = (event, handler) => handler.number > event.kept && !event.got.includes(handler);
+const dueTo = (type, handler) => type.retained.some((event) => isDue(event, handler));
+const deadline = (event) => event.since + event.type.retain_max_age;
+
+function invalidKey(options, ranges) {
+  return Object.keys(options).find((key) => {
+    const [low, high] = ranges[key] ?? [];
+    return low !== undefined && (options[key] < low || options[key] > high);
+  });
+}
+
+/**
+ * What a list of statements (`config` and operations) causes: for each of them the outcomes, in the
+ * shapes of the reader's. `model` is the state at the end.
+ */
+export function play(statements, model = new Model()) {
+  return { outcomes: statements.map((statement) => step(statement, model)), model };
+}
+
+/** Runs a vector: null, or the first mismatch as { line, expected, actual } in words. */
+export function runModel(vector) {
+  return runVector(vector, new Model());
+}

@@ -1,0 +1,43 @@
+/**
+ * `make bench NAME=… [QUICK=1] [JSON=1]`: runs the benchmark bench/NAME; without a name it lists
+ * them. The benchmarks read QUICK and JSON from the environment. With JSON=1 stdout carries their
+ * JSON lines and nothing else; all the rest goes to stderr.
+ */
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { run } from './lib/child.js';
+import { exitWith, Failure } from './lib/failure.js';
+import { root } from './lib/paths.js';
+import { generator, millrace, packages, tools } from './lib/setup.js';
+import { runOrExit } from './lib/steps.js';
+
+const bench = join(root, 'bench');
+const main = (name) => join(bench, name, 'main.js');
+const names = readdirSync(bench).filter((name) => existsSync(main(name)));
+const { NAME, JSON: json } = process.env;
+
+try {
+  if (!NAME) console.log(names.join('\n'));
+  else if (names.includes(NAME)) await runBenchmark();
+  else throw new Failure(`there is no benchmark ${NAME}; there are ${names.join(', ')}`);
+} catch (error) {
+  exitWith(error);
+}
+
+async function runBenchmark() {
+  await runOrExit(
+    [tools('make', 'cmake', 'cc'), packages(), millrace, generator, packages('bench')],
+    process.stderr,
+  );
+  const options = json ? { stdio: ['ignore', 'pipe', 'inherit'], onStart: onlyJson } : {};
+  await run(process.execPath, [main(NAME)], { cwd: bench, ...options });
+}
+
+/** Passes the JSON objects among the lines of a child on to stdout, and the other lines to stderr. */
+function onlyJson({ stdout }) {
+  createInterface({ input: stdout }).on('line', (line) => {
+    const out = line.startsWith('{') ? process.stdout : process.stderr;
+    out.write(`${line}\n`);
+  });
+}

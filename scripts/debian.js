@@ -1,0 +1,97 @@
+/**
+ * Commands that only tests need, from Debian packages.
+ *
+ * A command is looked for on the PATH, where Debian puts it, and among the packages unpacked
+ * earlier. `make test` calls `provide`, which fetches what is missing: with `apt-get install` where
+ * that is allowed, else by unpacking the package and its dependencies into
+ * ~/.cache/millrace/debian (XDG_CACHE_HOME is respected), which needs no rights at all. A test
+ * calls `find` alone, and is skipped by name when there is nothing.
+ *
+ *     const chromium = find('chromium');
+ *     test('…', { skip: !chromium && 'needs chromium' }, …);
+ */
+import { accessSync, constants, readdirSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { Failure } from './lib/failure.js';
+import { userCache } from './lib/paths.js';
+import { unpack } from './lib/unpack.js';
+
+/** Debian packages: the commands that tests use, and the folder where Debian keeps them. */
+const packages = {
+  chromium: { commands: ['chromium'], folder: '/usr/lib/chromium' },
+  postgresql: {
+    commands: ['initdb', 'pg_ctl', 'postgres'],
+    folder: '/usr/lib/postgresql/*/bin',
+    // Installing a server starts it, at once and at every boot; unpacking does not.
+    server: true,
+  },
+};
+
+export const testPackages = Object.keys(packages);
+
+/**
+ * The path of a command, or undefined when it is not on this machine.
+ *
+ * @param {string} command one that a package above lists
+ * @returns {string | undefined}
+ */
+export function find(command) {
+  const name = testPackages.find((each) => packages[each].commands.includes(command));
+  if (!name) throw new Failure(`scripts/debian.js lists no package with ${command}`);
+  const folders = [...process.env.PATH.split(delimiter), ...expand(packages[name].folder)];
+  return [...folders, join(unpacked(name), 'bin')]
+    .map((folder) => join(folder, command))
+    .find(isExecutable);
+}
+
+/**
+ * Fetches a package unless all of its commands are there.
+ *
+ * @param {string} name of the package
+ * @param {import('./lib/steps.js').Quiet} quiet
+ * @throws {Failure} when it cannot be had on this machine
+ */
+export async function provide(name, quiet) {
+  const { commands, folder, server } = packages[name];
+  const complete = () => commands.every(find);
+  if (complete()) return;
+  if (process.getuid() === 0 && !server) await install(name, quiet).catch(() => {});
+  if (complete()) return;
+  await unpack(name, unpacked(name), folder, quiet).catch(() => {});
+  if (!complete()) throw new Failure(`it could not be fetched; on Debian: apt-get install ${name}`);
+}
+
+async function install(name, quiet) {
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  const args = ['install', '--yes', '--no-install-recommends', name];
+  try {
+    await quiet('apt-get', args, { env });
+  } catch {
+    // The package lists are missing or older than the archive.
+    await quiet('apt-get', ['update'], { env });
+    await quiet('apt-get', args, { env });
+  }
+}
+
+const unpacked = (name) => join(userCache, 'debian', name);
+
+/** Expands the one `*` of a path, the newest version first. */
+function expand(pattern) {
+  const [before, after] = pattern.split('*');
+  if (after === undefined) return [pattern];
+  try {
+    const versions = readdirSync(before).sort((a, b) => Number(b) - Number(a));
+    return versions.map((version) => join(before, version, after));
+  } catch {
+    return [];
+  }
+}
+
+function isExecutable(path) {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,76 @@
+import { statSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { files } from './files.js';
+import { brokenLinks } from './links.js';
+import { read, root } from './paths.js';
+import { malformedVectors } from './vectors.js';
+
+const MAX_BYTES = 1024 * 1024;
+
+/** Each check is given every file of the repository, and returns what is wrong, a line for each. */
+const checks = {
+  lockFilesNameNoRegistry(paths) {
+    return named(paths, 'package-lock.json').flatMap((path) =>
+      packagesOf(path)
+        .filter(([, { resolved }]) => /^https?:/.test(resolved))
+        .map(([name, { resolved }]) => `${path}: ${name} is resolved to ${resolved}`),
+    );
+  },
+
+  installScriptsAreDecided(paths) {
+    return named(paths, 'package-lock.json').flatMap((path) => {
+      const manifest = JSON.parse(read(path.replace('package-lock', 'package')));
+      return packagesOf(path)
+        .filter(([, { hasInstallScript }]) => hasInstallScript)
+        .map(([place]) => place.split('node_modules/').at(-1))
+        .filter((name) => !(name in (manifest.allowScripts ?? {})))
+        .map((name) => `${path}: allowScripts says nothing about ${name}`);
+    });
+  },
+
+  vectorsAreWellFormed(paths) {
+    const vectors = paths.filter((path) => path.endsWith('.vec'));
+    return vectors.length > 0 ? malformedVectors(vectors) : ['conformance/vectors is empty'];
+  },
+
+  linksResolve(paths) {
+    return brokenLinks(paths.filter((path) => path.endsWith('.md')));
+  },
+
+  filesAreSmall(paths) {
+    return paths
+      .filter((path) => statSync(join(root, path)).size > MAX_BYTES)
+      .map((path) => `${path} is bigger than 1 MiB`);
+  },
+
+  everyTestFileIsRun(paths, tested) {
+    return paths
+      .filter((path) => path.endsWith('.test.js'))
+      .filter((path) => !tested.some((folder) => path.startsWith(`${folder}/`)))
+      .map((path) => `${path} is in none of the folders that are tested`);
+  },
+};
+
+/**
+ * The step that does all the checks; each counts as one.
+ *
+ * @param {string[]} tested folders whose tests are run
+ * @returns {import('./steps.js').Step}
+ */
+export function repository(tested) {
+  return {
+    title: 'checks of the repository',
+    run: async () => {
+      const paths = files('.');
+      const results = Object.values(checks).map((check) => check(paths, tested));
+      const failed = results.filter((wrong) => wrong.length > 0).length;
+      const passed = results.length - failed;
+      const note = `${passed} passed${failed > 0 ? `, ${failed} FAILED` : ''}`;
+      return { note, passed, failed, details: results.flat() };
+    },
+  };
+}
+
+const named = (paths, name) => paths.filter((path) => basename(path) === name);
+
+const packagesOf = (path) => Object.entries(JSON.parse(read(path)).packages);

@@ -1,0 +1,79 @@
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { Failure } from './failure.js';
+import { files } from './files.js';
+import { projectCache, root } from './paths.js';
+
+const tally = pathToFileURL(join(root, 'scripts/lib/tally.js')).href;
+
+/** A file or a suite that hangs is ended and fails by name. */
+const FILE_TIMEOUT_MS = 300_000;
+const SUITE_TIMEOUT_MS = 600_000;
+
+/** With CI=true nothing may be skipped. */
+const strict = process.env.CI === 'true';
+
+/**
+ * A step that runs every `*.test.js` under a folder with `node --test`.
+ *
+ * @param {object} suite
+ * @param {string} suite.title
+ * @param {string} suite.folder relative to the root
+ * @param {number} [suite.concurrency] files at a time; 1 for tests that measure or start servers
+ * @param {Record<string, string>} [suite.env] added to the environment
+ * @param {number} [suite.extraSeconds] added to the time limits
+ * @returns {import('./steps.js').Step & { folder: string }}
+ */
+export function suite({ title, folder, ...options }) {
+  return { title, folder, run: (quiet) => runSuite(folder, options, quiet) };
+}
+
+async function runSuite(folder, { concurrency = 1, env = {}, extraSeconds = 0 }, quiet) {
+  const testFiles = files(folder).filter((path) => path.endsWith('.test.js'));
+  if (testFiles.length === 0) throw new Failure(`${folder} has no *.test.js`);
+  const tallyFile = join(projectCache, 'tally.json');
+  rmSync(tallyFile, { force: true });
+  const args = [
+    '--test',
+    `--test-concurrency=${concurrency}`,
+    `--test-timeout=${FILE_TIMEOUT_MS + extraSeconds * 1000}`,
+    '--test-reporter=spec',
+    '--test-reporter-destination=stdout',
+    `--test-reporter=${tally}`,
+    `--test-reporter-destination=${tallyFile}`,
+    ...testFiles,
+  ];
+  const options = {
+    env: { ...process.env, ...env },
+    timeoutMs: SUITE_TIMEOUT_MS + extraSeconds * 1000,
+  };
+  const ended = await quiet(process.execPath, args, options).then(
+    () => null,
+    (error) => error,
+  );
+  return report(tallyFile, ended);
+}
+
+/** The step's result from the tally; the exit code counts too, when the tally shows no failure. */
+function report(tallyFile, ended) {
+  const { passed, failed, skipped, skippedNames } = JSON.parse(readTally(tallyFile, ended));
+  if (ended && failed === 0) throw ended;
+  if (passed + failed + skipped === 0) throw new Failure('not one test ran');
+  const parts = [`${passed} passed`];
+  if (failed > 0) parts.push(`${failed} FAILED`);
+  if (skipped > 0) parts.push(`${skipped} skipped`);
+  return {
+    note: parts.join(', '),
+    passed,
+    failed: strict ? failed + skipped : failed,
+    skipped: strict ? 0 : skipped,
+    details: skippedNames.map((name) => `skipped${strict ? ', a failure in CI' : ''}: ${name}`),
+  };
+}
+
+function readTally(tallyFile, ended) {
+  const text = existsSync(tallyFile) ? readFileSync(tallyFile, 'utf8') : '';
+  if (text === '') throw ended ?? new Failure('node --test left no tally');
+  return text;
+}

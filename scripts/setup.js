@@ -1,0 +1,5 @@
+/** `make setup`: installs the npm packages and builds everything. */
+import { generator, millrace, packages, tools } from './lib/setup.js';
+import { runOrExit } from './lib/steps.js';
+
+await runOrExit([tools('make', 'cmake', 'cc'), packages(), millrace, generator]);
