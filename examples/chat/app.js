@@ -54,6 +54,8 @@ export async function startChat(options = {}) {
       storage,
       limits,
       onSlow: () => counters.count('slow'),
+      // Kept for a listener that did not come in time.
+      onLost: () => counters.count('event_lost'),
       onError: (error) => {
         counters.count('handler');
         log(`a listener failed: ${error.stack}`);
@@ -111,8 +113,11 @@ export async function startChat(options = {}) {
       chat.announce('stop', 'The server is stopping.', {});
       delivery.flush();
       await sockets.close(Math.min(1000, limits.stopMs));
-      await http.close();
-      await noNewConnections;
+      // Answers under way are finished; an upload that would take too long is not waited for.
+      const finished = Promise.all([http.close(), noNewConnections]);
+      await within(limits.stopMs, finished);
+      http.server.closeAllConnections();
+      await finished;
       delivery.flush();
       await delivery.close();
       await (await audit.catch(() => null))?.close();

@@ -38,9 +38,15 @@ export function readArgs(argv, env = process.env) {
   checkText('--database', database);
   checkText('--data-dir', values['data-dir']);
   checkText('--host', values.host);
-  if (database !== undefined && /^[a-z]+:\/\//i.test(database) && !/^postgres(ql)?:\/\//.test(database)) {
+  if (
+    database !== undefined &&
+    /^[a-z]+:\/\//i.test(database) &&
+    !/^postgres(ql)?:\/\//.test(database)
+  ) {
     const scheme = database.slice(0, database.indexOf(':'));
-    throw new Error(`--database has the scheme ${shown(scheme)}; allowed are a path and postgres:// URLs.`);
+    throw new Error(
+      `--database has the scheme ${shown(scheme)}; allowed are a path and postgres:// URLs.`,
+    );
   }
   return {
     policy,
@@ -49,7 +55,13 @@ export function readArgs(argv, env = process.env) {
     host: values.host ?? '127.0.0.1',
     database,
     dataDir: values['data-dir'],
-    floodLimit: wholeNumber('--flood-limit', values['flood-limit'], 0, 100_000, limits.floodPerSecond),
+    floodLimit: wholeNumber(
+      '--flood-limit',
+      values['flood-limit'],
+      0,
+      100_000,
+      limits.floodPerSecond,
+    ),
     quiet: values.quiet ?? false,
     help: values.help ?? false,
   };
@@ -69,7 +81,8 @@ function parse(argv) {
     }
     if (token.kind !== 'option') continue;
     const option = OPTIONS[token.name];
-    if (option === undefined) throw new Error(`${token.rawName} is not an option; allowed are ${names()}.`);
+    if (option === undefined)
+      throw new Error(`${token.rawName} is not an option; allowed are ${names()}.`);
     if (option.type === 'string' && token.value === undefined) {
       throw new Error(`--${token.name} has no value; write --${token.name} VALUE.`);
     }
@@ -84,7 +97,9 @@ function wholeNumber(name, value, least, most, otherwise) {
   if (value === undefined) return otherwise;
   const number = Number(value);
   if (!/^\d+$/.test(value) || number < least || number > most) {
-    throw new Error(`${name} is ${shown(value)}; allowed are whole numbers from ${least} to ${most}.`);
+    throw new Error(
+      `${name} is ${shown(value)}; allowed are whole numbers from ${least} to ${most}.`,
+    );
   }
   return number;
 }

@@ -53,14 +53,15 @@ export class Chat {
     if (person.rooms.get(name) !== room) return;
     // Entering, the history and the list of members are one step: nothing is missed, nothing comes twice.
     this.delivery.join(person.ws, name);
-    this.delivery.send(person.ws, joinedFrame(room));
+    // What changes where somebody is goes ahead of what is said there.
+    this.delivery.send(person.ws, joinedFrame(room), 'high');
     this.#presence(room, person, true);
   }
 
   leave(person, name) {
     const room = this.#roomOf(person, name);
     this.depart(person, room);
-    this.delivery.send(person.ws, JSON.stringify({ t: 'left', room: name }));
+    this.delivery.send(person.ws, JSON.stringify({ t: 'left', room: name }), 'high');
   }
 
   /** Takes a person out of a room and tells the others. */
@@ -162,7 +163,8 @@ export class Chat {
 
   #roomOf(person, name) {
     const room = person.rooms.get(name);
-    if (room === undefined) throw new ChatError('not_in_room', `You are not in ${name}; join it first.`);
+    if (room === undefined)
+      throw new ChatError('not_in_room', `You are not in ${name}; join it first.`);
     return room;
   }
 

@@ -1,9 +1,14 @@
-/**
- * Closes a connection that has no right to linger. The close frame waits behind everything the client has not read, so
- * it may never arrive; a client may also ignore it. Either way the connection ends within a second.
- */
+/** Closes a connection that has no right to linger. */
 export function goodbye(ws, code, reason) {
   ws.close(code, reason);
+  cutOff(ws);
+}
+
+/**
+ * Ends a connection that is closing. The close frame waits behind everything the client has not read, so it may never
+ * arrive; a client may also ignore it. Either way the connection ends within a second.
+ */
+export function cutOff(ws) {
   const timer = setTimeout(() => ws.terminate(), 1000);
   timer.unref();
   ws.once('close', () => clearTimeout(timer));

@@ -12,7 +12,7 @@ export async function createHttp({ chat, report, floodLimit, log }) {
   const { rooms, storage, files, counters, limits } = chat;
   const app = Fastify({
     bodyLimit: limits.frameBytes,
-    forceCloseConnections: true,
+    forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: 200 },
     frameworkErrors: answer,
   });
@@ -54,9 +54,13 @@ export async function createHttp({ chat, report, floodLimit, log }) {
   });
   app.get('/stats', () => report.stats());
 
-  app.get('/api/rooms', () => ({
-    rooms: Array.from(rooms.all(), (room) => ({ room: room.name, members: room.people.size })),
-  }));
+  app.get('/api/rooms', () => {
+    const open = Array.from(rooms.all(), (room) => ({
+      room: room.name,
+      members: room.people.size,
+    }));
+    return { rooms: open.sort((a, b) => b.members - a.members).slice(0, limits.listLength) };
+  });
 
   app.get('/api/rooms/:room/messages', async (request, reply) => {
     const room = parseRoom(request.params.room);
@@ -92,7 +96,12 @@ export async function createHttp({ chat, report, floodLimit, log }) {
     if (found.length === 0) await refuseUnknown(room);
     return {
       room,
-      files: found.map(({ id, from, at, file }) => ({ message: id, from, at, ...toLink(room, file) })),
+      files: found.map(({ id, from, at, file }) => ({
+        message: id,
+        from,
+        at,
+        ...toLink(room, file),
+      })),
     };
   });
 
@@ -182,7 +191,10 @@ export async function createHttp({ chat, report, floodLimit, log }) {
     if (value === undefined) return limits.historyLength;
     const limit = Number(value);
     if (!/^\d+$/.test(value) || limit < 1 || limit > limits.historyLength) {
-      throw new ChatError('bad_query', `limit is a whole number from 1 to ${limits.historyLength}.`);
+      throw new ChatError(
+        'bad_query',
+        `limit is a whole number from 1 to ${limits.historyLength}.`,
+      );
     }
     return limit;
   }

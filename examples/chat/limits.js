@@ -19,6 +19,8 @@ export const limits = Object.freeze({
   fileNameLength: 120,
   /** Messages sent on join, and the most that one history request returns. */
   historyLength: 50,
+  /** Rooms listed by GET /api/rooms, the fullest first. */
+  listLength: 100,
   /** Rooms that one connection may be in. */
   roomsPerClient: 20,
   /** Rooms with members at one time. */

@@ -3,7 +3,8 @@ import { ChatError } from './errors.js';
 /** Runs a moderator's command: kick, mute, unmute, delete. The moderator of a room is whoever created it. */
 export async function moderate(chat, moderator, { room: name, action, target }) {
   const room = moderator.rooms.get(name);
-  if (room === undefined) throw new ChatError('not_in_room', `You are not in ${name}; join it first.`);
+  if (room === undefined)
+    throw new ChatError('not_in_room', `You are not in ${name}; join it first.`);
   if (!room.isModerator(moderator)) {
     throw new ChatError('not_moderator', `Only the moderator of ${name} can do that.`);
   }
@@ -22,6 +23,7 @@ const discipline = {
       chat.delivery.send(
         person.ws,
         JSON.stringify({ t: 'left', room: room.name, reason: 'kick' }),
+        'high',
       );
     }
   },
@@ -41,6 +43,8 @@ async function remove(chat, room, moderator, id) {
   const message = await chat.storage.remove(room.name, id);
   if (message === undefined) throw new ChatError('unknown_message', `There is no message ${id}.`);
   room.forget(id);
+  // The next who joins is to get a full page again.
+  room.isStale = true;
   if (message.file) await chat.files.remove(message.file.id);
   chat.notice(room, 'delete', `${moderator.name} deleted a message by ${message.from}.`, { id });
 }

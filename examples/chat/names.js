@@ -3,7 +3,8 @@ import { limits } from './limits.js';
 
 // Lists of what is allowed, so that markup, control characters, bidi overrides, zero-width characters and path
 // separators are refused without naming them.
-const NAME = /^[\p{L}\p{N}\p{Extended_Pictographic}][\p{L}\p{M}\p{N}\p{Extended_Pictographic} ._-]*$/u;
+const NAME =
+  /^[\p{L}\p{N}\p{Extended_Pictographic}][\p{L}\p{M}\p{N}\p{Extended_Pictographic} ._-]*$/u;
 const ROOM = /^[\p{L}\p{N}][\p{L}\p{M}\p{N}_-]*$/u;
 const STACKED_MARKS = /\p{M}{3}/u;
 
@@ -31,7 +32,8 @@ export function nameKey(name) {
 /** A room name in its one spelling (NFKC, lower case). @throws {ChatError} bad_room */
 export function parseRoom(value) {
   if (typeof value !== 'string') throw new ChatError('bad_room', 'A room name is a string.');
-  if (value.length > limits.roomLength * 4) throw tooLong('bad_room', 'A room name', limits.roomLength);
+  if (value.length > limits.roomLength * 4)
+    throw tooLong('bad_room', 'A room name', limits.roomLength);
   const room = value.normalize('NFKC').toLowerCase();
   if (room.length > limits.roomLength) throw tooLong('bad_room', 'A room name', limits.roomLength);
   if (!ROOM.test(room) || STACKED_MARKS.test(room)) {

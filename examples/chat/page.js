@@ -8,9 +8,16 @@ const FILES = {
 };
 const SCRIPTS = [
   'app.js',
+  'chrome.js',
+  'composer.js',
   'connection.js',
   'elements.js',
+  'frames.js',
+  'link.js',
+  'log.js',
   'messages.js',
+  'navigation.js',
+  'sides.js',
   'state.js',
   'uploads.js',
 ];

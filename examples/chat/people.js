@@ -1,6 +1,7 @@
 import { createHash, randomBytes, randomInt } from 'node:crypto';
 import { ChatError } from './errors.js';
 import { Bucket } from './flood.js';
+import { limits } from './limits.js';
 import { nameKey, parseName } from './names.js';
 
 const SESSION = /^[\w-]{22}$/;
@@ -103,7 +104,9 @@ export class People {
   #freeName(name) {
     for (let n = 2; ; n += 1) {
       const suffix = `-${n}`;
-      const free = parseName(name.slice(0, 24 - suffix.length).toWellFormed() + suffix);
+      const free = parseName(
+        name.slice(0, limits.nameLength - suffix.length).toWellFormed() + suffix,
+      );
       if (!this.#byKey.has(nameKey(free))) return free;
     }
   }

@@ -35,7 +35,10 @@ export function parseFrame(data, isBinary) {
   try {
     const read = readers.get(frame.t);
     if (read === undefined) {
-      throw new ChatError('unknown_type', `The field "t" is one of ${[...readers.keys()].join(', ')}.`);
+      throw new ChatError(
+        'unknown_type',
+        `The field "t" is one of ${[...readers.keys()].join(', ')}.`,
+      );
     }
     const command = read(frame);
     command.ref = ref;
@@ -48,7 +51,8 @@ export function parseFrame(data, isBinary) {
 
 /** The text of a message. @throws {ChatError} bad_text, text_too_long */
 export function parseText(value) {
-  if (typeof value !== 'string') throw new ChatError('bad_text', 'The text of a message is a string.');
+  if (typeof value !== 'string')
+    throw new ChatError('bad_text', 'The text of a message is a string.');
   if (value.length > limits.textLength) {
     throw new ChatError(
       'text_too_long',
@@ -86,7 +90,8 @@ function readModeration(f) {
 }
 
 function parseFlag(value) {
-  if (typeof value !== 'boolean') throw new ChatError('bad_frame', 'The field "on" is true or false.');
+  if (typeof value !== 'boolean')
+    throw new ChatError('bad_frame', 'The field "on" is true or false.');
   return value;
 }
 

@@ -11,7 +11,7 @@ class Room {
   isLoaded = false;
   /** While owner and recent are being loaded: resolves when they are, rejects if storage fails. */
   loading = null;
-  /** Set after a failed insert, whose outcome may be unknown: what was remembered may lack a message. */
+  /** What is remembered may lack messages: after a deletion, or a failed insert whose outcome is unknown. */
   isStale = false;
   #muted = new Set();
   #kickedUntil = new Map();
@@ -141,7 +141,8 @@ export class Rooms {
 
   /** Forgets the room if nobody is in it. */
   release(room) {
-    if (room.people.size === 0 && this.#rooms.get(room.name) === room) this.#rooms.delete(room.name);
+    if (room.people.size === 0 && this.#rooms.get(room.name) === room)
+      this.#rooms.delete(room.name);
   }
 }
 

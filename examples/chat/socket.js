@@ -77,7 +77,11 @@ export function serveSockets({ server, chat, counters, limits, floodLimit, log }
 
   function welcome(ws, request) {
     const query = new URL(request.url, 'http://chat').searchParams;
-    const { person, replaced, problem } = people.arrive(ws, query.get('name'), query.get('session'));
+    const { person, replaced, problem } = people.arrive(
+      ws,
+      query.get('name'),
+      query.get('session'),
+    );
     ws.person = person;
     open.add(ws);
     if (replaced) {

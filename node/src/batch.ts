@@ -142,6 +142,7 @@ class Batcher<Item, Result> implements Sink<Call<Item, Result>> {
     this.#engine = new Engine(host, this, queueOptions);
     host.attach(this.#engine as Engine<never>);
     this.#entry = this.#engine.entry('call');
+    this.#entry.pinned = true;
   }
 
   call(item: Item, options: CallOptions = {}): Promise<Result> {

@@ -1,4 +1,4 @@
-import { captureRejectionSymbol, EventEmitter } from 'node:events';
+import { captureRejectionSymbol, EventEmitter, errorMonitor } from 'node:events';
 import { checkBytes } from './core/admit/bounds.js';
 import type { BatchEvent } from './core/batch/event.js';
 import { TurnHost } from './core/dispatch/clock.js';
@@ -99,6 +99,8 @@ export interface EmitterStats extends QueueStats {
   };
 }
 
+const emitNow: (this: EventEmitter, type: string | symbol, ...args: unknown[]) => boolean =
+  EventEmitter.prototype.emit;
 type Raw = unknown[];
 type Listener = (...args: any[]) => void;
 const ownOptions = ['retain', 'isolation', 'context', 'size', 'onLost', 'captureRejections'];
@@ -129,7 +131,13 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
   #expiry: NodeJS.Timeout | null = null;
   /** Policy `direct`, nothing retained, no batch handler, open: `emit` is the platform's own. */
   #plain = false;
+  #direct = false;
+  /** Events have sizes. */
   #measured = false;
+  /** Nothing but queueing is left to do for an event. */
+  #queues = false;
+  /** Events that were emitted without the engine. */
+  #emitted = 0;
 
   /** Throws MILLRACE_E_INVALID_OPTION for an unknown option or a bad value. */
   constructor(options: BatchEmitterOptions = {}) {
@@ -163,13 +171,32 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
    * MILLRACE_E_OVERLOADED when the queue is full and MILLRACE_E_CLOSED after `close()`; then the event was not taken.
    */
   override emit<K extends Key<T>>(type: K, ...args: Args<T, K>): boolean;
-  override emit(type: string | symbol, ...args: Raw): boolean {
-    if (this.#plain) return this.#emitNow(type, args);
-    if (isSynchronous(type)) return super.emit(type, ...args);
-    if (this.#engine.options.policy === 'direct') return this.#emitDirect(type, args);
+  // `arguments` and not a rest parameter: events with one argument, which most are, then cost no array.
+  override emit(..._given: Raw): boolean {
+    // biome-ignore-start lint/complexity/noArguments: as said above
+    const count = arguments.length;
+    const type = arguments[0] as string | symbol;
+    if (this.#plain) {
+      if (count === 2) return this.#count(emitNow.call(this, type, arguments[1]));
+      return this.#count(Reflect.apply(emitNow, this, arguments));
+    }
+    // The path of nearly every event. A type that was seen just now cannot be a synchronous one.
+    if (count === 2 && this.#queues && !Array.isArray(arguments[1])) {
+      const { queue } = this.#engine;
+      const recent = queue.recent;
+      if (recent !== null && recent.type === type) {
+        this.#engine.push(recent, arguments[1], -1, 0, captureContext(this.#contextMode));
+        return true;
+      }
+    }
+    if (isSynchronous(type)) return Reflect.apply(emitNow, this, arguments);
+    const args = new Array(count - 1);
+    for (let i = 1; i < count; i++) args[i - 1] = arguments[i];
+    // biome-ignore-end lint/complexity/noArguments: as said above
+    if (this.#direct) return this.#emitDirect(type, args);
     this.#engine.push(
       this.#engine.entry(type),
-      args,
+      compact(args),
       -1,
       this.#measured ? this.#bytes(type, args) : 0,
       captureContext(this.#contextMode),
@@ -177,27 +204,26 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
     return true;
   }
 
-  /** As EventEmitter does it: listeners run here and throw to the caller. */
-  #emitNow(type: string | symbol, args: Raw): boolean {
+  /** Counts an event that was emitted as EventEmitter does it: listeners have run, and have thrown to the caller. */
+  #count(handled: boolean): boolean {
     const { counters } = this.#engine;
-    counters.pushed++;
-    if (super.emit(type, ...args)) {
-      counters.delivered++;
-      return true;
-    }
-    counters.unhandled++;
-    return false;
+    if (handled) counters.delivered++;
+    else counters.unhandled++;
+    this.#emitted++;
+    return handled;
   }
 
   /** `direct` on an emitter that retains, has batch handlers, or is closed. */
   #emitDirect(type: string | symbol, args: Raw): boolean {
     const special =
       this.#dispatcher.retention.options(type) !== null || this.#batchHandlers.has(type);
-    if (!special && !this.#engine.closed) return this.#emitNow(type, args);
+    if (!special && !this.#engine.closed) {
+      return this.#count(emitNow.call(this, type, ...args));
+    }
     const { counters } = this.#engine;
     const before = counters.unhandled + counters.refused.retention;
     const bytes = this.#measured ? this.#bytes(type, args) : 0;
-    this.#engine.push(this.#engine.entry(type), args, -1, bytes, null);
+    this.#engine.push(this.#engine.entry(type), compact(args), -1, bytes, null);
     return counters.unhandled + counters.refused.retention === before;
   }
 
@@ -227,7 +253,7 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
     const bytes = options.bytes === undefined ? this.#bytes(type, args) : checkBytes(options.bytes);
     const event = this.#engine.push(
       this.#engine.entry(type),
-      args,
+      compact(args),
       priority,
       bytes,
       captureContext(this.#contextMode),
@@ -286,7 +312,7 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
         ? undefined
         : retainOptions(retain, retention.options(type) ?? undefined);
     // Everything is checked: from here on nothing throws.
-    entry.configured = true;
+    entry.pinned = true;
     entry.priority = level;
     if (limit !== entry.maxBatch) this.#engine.queue.setMaxBatch(entry, limit);
     if (kept !== undefined) retention.configure(type, kept);
@@ -330,7 +356,12 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
   /** Depths and totals. */
   stats(): EmitterStats {
     const { count, bytes, counters } = this.#dispatcher.retention;
-    return { ...this.#engine.stats(), retained: { count, bytes, ...counters } };
+    const stats = this.#engine.stats();
+    return {
+      ...stats,
+      pushed: stats.pushed + this.#emitted,
+      retained: { count, bytes, ...counters },
+    };
   }
 
   // ---- registration: what is retained becomes due to a new listener
@@ -343,7 +374,10 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
 
   override on<K extends Key<T>>(type: K, listener: (...args: Args<T, K>) => void): this;
   override on(type: string | symbol, listener: Listener): this {
-    return this.addListener(type, listener);
+    // Not by this.addListener: a subclass may have built that on this method.
+    super.on(type, listener);
+    this.#dispatcher.registered(type, listener);
+    return this;
   }
 
   override prependListener(type: string | symbol, listener: Listener): this {
@@ -369,19 +403,21 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
   }
 
   #run(event: BatchEvent, batch: Batch, index: number): boolean {
-    const { type } = event.entry as { type: string | symbol };
-    if (this.#batchHandlers.size === 0) {
-      if (event.context === null) return this.#call(event);
-      let handled = false;
-      runInContext(
-        event.context,
-        () => {
-          handled = this.#call(event);
-        },
-        undefined,
-      );
-      return handled;
-    }
+    if (this.#batchHandlers.size > 0) return this.#runWithBatchHandlers(event, batch, index);
+    if (event.context === null) return this.#call(event);
+    let handled = false;
+    runInContext(
+      event.context,
+      () => {
+        handled = this.#call(event);
+      },
+      undefined,
+    );
+    return handled;
+  }
+
+  #runWithBatchHandlers(event: BatchEvent, batch: Batch, index: number): boolean {
+    const type = event.entry.type as string | symbol;
     const group = this.#group(type, batch, index);
     let handled = group !== null;
     runInContext(
@@ -397,9 +433,9 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
 
   #call(event: BatchEvent): boolean {
     const type = event.entry.type as string;
-    const args = event.data as Raw;
-    // Spreading costs more than a call with one argument, which is what most events have.
-    return args.length === 1 ? super.emit(type, args[0]) : super.emit(type, ...args);
+    const { data } = event;
+    if (Array.isArray(data)) return emitNow.call(this, type, ...data);
+    return emitNow.call(this, type, data);
   }
 
   /** The events a batch handler of the type is to get now: all of them with the first, none with the others; null without a handler. */
@@ -420,7 +456,7 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
   }
 
   #callBatch(type: string | symbol, events: BatchEvent[], trigger: Trigger): void {
-    const items = events.map((event) => item(event.data as Raw));
+    const items = events.map((event) => item(argsOf(event.data)));
     for (const handler of this.#batchHandlers.get(type) ?? []) {
       const result = handler.call(this, items, { type, trigger }) as unknown;
       if (isThenable(result)) {
@@ -431,7 +467,7 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
 
   #replay(event: BatchEvent, receiver: Receiver): void {
     const type = event.entry.type as string;
-    const args = event.data as Raw;
+    const args = argsOf(event.data);
     const handler = receiver as Listener;
     const isBatchHandler = this.#batchHandlers.get(type)?.includes(handler) ?? false;
     const result: unknown = isBatchHandler
@@ -446,7 +482,7 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
   #rejected(error: unknown, event: BatchEvent): void {
     this.#engine.counters.errors++;
     const own = (this as { [captureRejectionSymbol]?: unknown })[captureRejectionSymbol];
-    if (typeof own === 'function') own.call(this, error, event.type, ...(event.data as Raw));
+    if (typeof own === 'function') own.call(this, error, event.type, ...argsOf(event.data));
     else this.#failed(error);
   }
 
@@ -469,7 +505,7 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
     const error = lossError(type, why);
     if (this.#onLost !== undefined) {
       try {
-        this.#onLost(error, type, event.data as Raw);
+        this.#onLost(error, type, argsOf(event.data));
       } catch (second) {
         throwLater(second);
       }
@@ -504,8 +540,10 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
   }
 
   #note(): void {
+    this.#direct = this.#engine.options.policy === 'direct';
+    this.#queues = !this.#direct && !this.#measured;
     this.#plain =
-      this.#engine.options.policy === 'direct' &&
+      this.#direct &&
       !this.#dispatcher.retention.used &&
       this.#batchHandlers.size === 0 &&
       !this.#engine.closed;
@@ -515,7 +553,18 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
 const noEvents: BatchEvent[] = [];
 
 function isSynchronous(type: unknown): boolean {
-  return type === 'error' || type === 'newListener' || type === 'removeListener';
+  return (
+    type === 'error' || type === 'newListener' || type === 'removeListener' || type === errorMonitor
+  );
+}
+
+/** An event's data is its argument if it has one that is no array, else the list of its arguments: most need no list. */
+function compact(args: Raw): unknown {
+  return args.length === 1 && !Array.isArray(args[0]) ? args[0] : args;
+}
+
+function argsOf(data: unknown): Raw {
+  return Array.isArray(data) ? data : [data];
 }
 
 function item(args: Raw): unknown {

@@ -1,6 +1,7 @@
 import { BatchEmitter, batch } from 'millrace';
 import { Rooms } from 'millrace/ws';
 import { ChatError } from '../errors.js';
+import { cutOff } from '../goodbye.js';
 
 // Moderation must be on record whatever else is going on; presence can wait for a calmer moment.
 const PRIORITIES = { system: 'high', moderation: 'high', upload: 'normal', presence: 'low' };
@@ -9,13 +10,16 @@ const PRIORITIES = { system: 'high', moderation: 'high', upload: 'normal', prese
  * Events travel together: the frames of a loop turn leave each socket in one write, the messages that wait for a commit
  * share the next transaction, and events without a listener are kept for the one that comes late.
  */
-export function createBatched({ policy, maxDelay, storage, limits, onSlow, onError }) {
+export function createBatched({ policy, maxDelay, storage, limits, onSlow, onLost, onError }) {
   const rooms = new Rooms({
     policy,
     maxDelay,
     maxPending: limits.pendingBytes,
     slow: 'close',
-    onSlow: () => onSlow(),
+    onSlow({ socket }) {
+      cutOff(socket);
+      onSlow();
+    },
   });
 
   // While one transaction commits, the rows of the next one gather.
@@ -26,7 +30,7 @@ export function createBatched({ policy, maxDelay, storage, limits, onSlow, onErr
     maxQueue: limits.pendingInserts,
   });
 
-  const emitter = new BatchEmitter({ policy, maxDelay, onLost: (error) => onError(error) });
+  const emitter = new BatchEmitter({ policy, maxDelay, onLost: () => onLost() });
   for (const [type, priority] of Object.entries(PRIORITIES)) {
     emitter.configure(type, { priority, retain: { max: limits.retainedEvents } });
   }
@@ -78,13 +82,18 @@ export function createBatched({ policy, maxDelay, storage, limits, onSlow, onErr
       const inserts = insert.stats();
       const events = emitter.stats();
       return {
-        frames: fanout.frames,
-        writes: fanout.writes,
+        frames: fanout.deliveries,
+        writes: fanout.sends,
         batches: inserts.batches,
         items: inserts.delivered,
         unhandled: events.unhandled,
-        slow: fanout.slow,
-        queues: { inserts: inserts.queued, events: events.queued, retained: events.retained.count },
+        slow: fanout.slowClosed,
+        queues: {
+          inserts: inserts.queued,
+          frames: fanout.queued,
+          events: events.queued,
+          retained: events.retained.count,
+        },
       };
     },
   };

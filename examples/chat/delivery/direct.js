@@ -21,7 +21,7 @@ export function createDirect({ storage, limits, onSlow }) {
     if (ws.bufferedAmount > limits.pendingBytes) {
       slow += 1;
       goodbye(ws, 1013, 'too slow');
-      onSlow(ws);
+      onSlow();
       return;
     }
     frames += 1;

@@ -14,12 +14,20 @@
  *
  * `frame` is a string of JSON. A socket that does not read is closed with 1013 once limits.pendingBytes wait for it.
  */
-export async function createDelivery({ policy, maxDelay, storage, limits, onSlow, onError }) {
+export async function createDelivery({
+  policy,
+  maxDelay,
+  storage,
+  limits,
+  onSlow,
+  onLost,
+  onError,
+}) {
   // Each arm loads only what it uses: the direct arm runs without millrace.
   if (policy === 'direct') {
     const { createDirect } = await import('./direct.js');
     return createDirect({ storage, limits, onSlow });
   }
   const { createBatched } = await import('./batched.js');
-  return createBatched({ policy, maxDelay, storage, limits, onSlow, onError });
+  return createBatched({ policy, maxDelay, storage, limits, onSlow, onLost, onError });
 }

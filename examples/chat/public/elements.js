@@ -9,6 +9,8 @@ export const $ = (id) => document.getElementById(id);
  */
 export function make(tag, properties = {}, ...children) {
   const element = document.createElement(tag);
+  // A button in a form submits it unless told otherwise.
+  if (tag === 'button') element.type = 'button';
   for (const [name, value] of Object.entries(properties)) {
     if (value === undefined || value === null) continue;
     if (name === 'class') element.className = value;
@@ -23,7 +25,11 @@ export function make(tag, properties = {}, ...children) {
 /** A round picture for a name: its first character on a colour that is always the same for that name. */
 export function avatar(name) {
   const [first] = new Intl.Segmenter().segment(name);
-  const element = make('span', { class: 'avatar', 'aria-hidden': 'true' }, first.segment.toUpperCase());
+  const element = make(
+    'span',
+    { class: 'avatar', 'aria-hidden': 'true' },
+    first.segment.toUpperCase(),
+  );
   let hash = 7;
   for (const char of name) hash = (hash * 31 + char.codePointAt(0)) % 9973;
   element.style.setProperty('--hue', String((hash * 47) % 360));

@@ -35,7 +35,10 @@ export function renderEntries(room, context) {
 export function renderEntry(room, entry, previous, context) {
   if (entry.kind) return make('li', { class: 'notice', data: { kind: entry.kind } }, entry.text);
   const continues =
-    previous !== null && !previous.kind && previous.from === entry.from && entry.at - previous.at < GROUP_MS;
+    previous !== null &&
+    !previous.kind &&
+    previous.from === entry.from &&
+    entry.at - previous.at < GROUP_MS;
   const item = make(
     'li',
     {
@@ -52,7 +55,9 @@ export function renderEntry(room, entry, previous, context) {
           entry.from === room.moderator ? make('span', { class: 'tag' }, 'moderator') : null,
           time(entry.at),
         ),
-    entry.file ? renderFile(entry.file) : make('div', { class: 'text', dir: 'auto' }, ...linked(entry.text)),
+    entry.file
+      ? renderFile(entry.file)
+      : make('div', { class: 'text', dir: 'auto' }, ...linked(entry.text)),
   );
   if (room.moderator === context.me) item.append(deleteButton(entry, context));
   return item;
@@ -69,7 +74,8 @@ function deleteButton(entry, context) {
     },
     '⋯',
   );
-  button.onclick = () => openMenu(button, [['Delete message', () => context.onDelete(entry), true]]);
+  button.onclick = () =>
+    openMenu(button, [['Delete message', () => context.onDelete(entry), true]]);
   return button;
 }
 
@@ -77,7 +83,9 @@ function renderPending(item, previous, context) {
   const continues = previous !== null && !previous.kind && previous.from === context.me;
   return make(
     'li',
-    { class: `message mine pending${continues ? ' continues' : ''}${item.problem ? ' failed' : ''}` },
+    {
+      class: `message mine pending${continues ? ' continues' : ''}${item.problem ? ' failed' : ''}`,
+    },
     continues ? null : avatar(context.me),
     continues
       ? null
@@ -149,9 +157,7 @@ function linked(text) {
     const address = match[0].replace(/[.,;:!?)\]]+$/, '');
     if (!URL.canParse(address)) continue;
     parts.push(text.slice(end, match.index));
-    parts.push(
-      make('a', { href: address, target: '_blank', rel: 'noopener noreferrer' }, address),
-    );
+    parts.push(make('a', { href: address, target: '_blank', rel: 'noopener noreferrer' }, address));
     end = match.index + address.length;
   }
   parts.push(text.slice(end));

@@ -66,11 +66,16 @@ export class RoomState {
 export const state = {
   me: null,
   session: memory.get('session'),
-  limits: { text: 4000, file: 10 * 1024 * 1024, name: 24, room: 32 },
+  limits: { history: 50, text: 4000, file: 10 * 1024 * 1024, name: 24, room: 32 },
   rooms: new Map(),
   /** The room that is shown. */
   current: null,
 };
+
+/** A message as rooms keep it. */
+export function toEntry({ id, from, text, at, file }) {
+  return { id, from, text, at, file };
+}
 
 export function savedRooms() {
   try {

@@ -16,7 +16,11 @@ export function upload(room, files, { session, maxBytes }) {
 
 function send(room, file, session) {
   const request = new XMLHttpRequest();
-  const bar = make('progress', { max: file.size, value: 0, 'aria-label': `Uploading ${file.name}` });
+  const bar = make('progress', {
+    max: file.size,
+    value: 0,
+    'aria-label': `Uploading ${file.name}`,
+  });
   const row = make(
     'div',
     { class: 'upload' },
@@ -24,7 +28,11 @@ function send(room, file, session) {
     bar,
     make(
       'button',
-      { type: 'button', class: 'icon', 'aria-label': `Stop uploading ${file.name}`, onclick: () => request.abort() },
+      {
+        class: 'icon',
+        'aria-label': `Stop uploading ${file.name}`,
+        onclick: () => request.abort(),
+      },
       '×',
     ),
   );

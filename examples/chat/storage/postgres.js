@@ -64,7 +64,9 @@ export async function openPostgres(url, limits) {
 
   async function insertMany(rows) {
     const columns = Array.from({ length: 8 }, () => []);
-    for (const row of rows) toValues(row).forEach((value, i) => columns[i].push(value));
+    for (const row of rows) {
+      for (const [i, value] of toValues(row).entries()) columns[i].push(value);
+    }
     try {
       const ids = await query(INSERT_MANY, columns);
       return ids.map((row) => Number(row.id)).sort((a, b) => a - b);

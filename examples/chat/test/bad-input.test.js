@@ -152,20 +152,21 @@ for (const policy of ARMS) {
       for (let n = 0; n < 100; n += 1) ada.say('lobby', String(n), String(n));
       assert.equal((await ada.closed).code, 1008);
       const refused = ada.frames.filter((frame) => frame.code === 'flood');
-      assert.equal(refused.length, 20);
+      assert.ok(refused.length >= 20);
       assert.match(refused[0].ref, /^\d+$/);
       await until(() => stats().queues.commands === 0);
       await bob.settled();
       const heard = bob.frames.filter((frame) => frame.t === 'msg');
       // Twice the limit may come at once; joining took one, and time goes on while the test runs.
-      assert.ok(heard.length >= 5 && heard.length < 79, `${heard.length} messages`);
+      assert.ok(heard.length >= 9 && heard.length < 80, `${heard.length} messages`);
     });
 
     test('a flood over HTTP is refused with 429', async (t) => {
       const { url, bob } = await pair(t, { floodLimit: 1 });
       const path = '/api/rooms/lobby/messages';
       const answers = [];
-      for (let n = 0; n < 6; n += 1) answers.push(await postJson(url, path, { from: 'Bot', text: 'x' }));
+      for (let n = 0; n < 6; n += 1)
+        answers.push(await postJson(url, path, { from: 'Bot', text: 'x' }));
       const refused = answers.find((answer) => answer.status === 429);
       assert.equal(refused.body.error.code, 'flood');
       assert.equal(refused.headers.get('retry-after'), '1');
@@ -209,7 +210,12 @@ for (const policy of ARMS) {
       const { url, bob } = await pair(t);
       const headers = { origin: 'https://evil.example' };
       await assert.rejects(Client.connect(t, url, { headers }), /403/);
-      const posted = await postJson(url, '/api/rooms/lobby/messages', { from: 'x', text: 'x' }, headers);
+      const posted = await postJson(
+        url,
+        '/api/rooms/lobby/messages',
+        { from: 'x', text: 'x' },
+        headers,
+      );
       assert.deepEqual([posted.status, posted.body.error.code], [403, 'bad_origin']);
       const same = await Client.connect(t, url, { headers: { origin: url } });
       assert.match(same.name, /^guest/);
@@ -268,7 +274,10 @@ for (const policy of ARMS) {
       const post = (body, duplex) => request(url, path, { method: 'POST', body, duplex });
       const declared = await post(Buffer.alloc(100_001));
       assert.deepEqual([declared.status, declared.body.error.code], [413, 'file_too_large']);
-      const streamed = await post(ReadableStream.from([Buffer.alloc(60_000), Buffer.alloc(60_000)]), 'half');
+      const streamed = await post(
+        ReadableStream.from([Buffer.alloc(60_000), Buffer.alloc(60_000)]),
+        'half',
+      );
       assert.deepEqual([streamed.status, streamed.body.error.code], [413, 'file_too_large']);
       const empty = await post('');
       assert.deepEqual([empty.status, empty.body.error.code], [400, 'bad_file']);

@@ -10,7 +10,10 @@ for (const policy of ARMS) {
       const { url } = await start(t, { policy });
       const ada = await Client.connect(t, url, { name: 'Ada' });
       await ada.join('lobby');
-      const posted = await postJson(url, '/api/rooms/lobby/messages', { from: 'Bot', text: 'beep' });
+      const posted = await postJson(url, '/api/rooms/lobby/messages', {
+        from: 'Bot',
+        text: 'beep',
+      });
       assert.equal(posted.status, 201);
       const heard = await ada.next('msg');
       assert.deepEqual([heard.from, heard.text, heard.id], ['Bot', 'beep', posted.body.id]);
@@ -23,7 +26,12 @@ for (const policy of ARMS) {
       const ada = await Client.connect(t, url, { name: 'Ada' });
       await ada.join('lobby');
       const path = '/api/rooms/lobby/messages';
-      const asAda = await postJson(url, path, { text: 'me' }, { authorization: `Bearer ${ada.hello.session}` });
+      const asAda = await postJson(
+        url,
+        path,
+        { text: 'me' },
+        { authorization: `Bearer ${ada.hello.session}` },
+      );
       assert.equal(asAda.status, 201);
       assert.equal((await ada.next('msg')).from, 'Ada');
       const stolen = await postJson(url, path, { from: 'ada', text: 'not me' });
@@ -31,7 +39,12 @@ for (const policy of ARMS) {
       const wrong = await postJson(url, path, { text: 'x' }, { authorization: 'Bearer nonsense' });
       assert.deepEqual([wrong.status, wrong.body.error.code], [401, 'bad_session']);
       const elsewhere = await Client.connect(t, url, { name: 'Bob' });
-      const absent = await postJson(url, path, { text: 'x' }, { authorization: `Bearer ${elsewhere.hello.session}` });
+      const absent = await postJson(
+        url,
+        path,
+        { text: 'x' },
+        { authorization: `Bearer ${elsewhere.hello.session}` },
+      );
       assert.deepEqual([absent.status, absent.body.error.code], [403, 'not_in_room']);
     });
 
@@ -48,11 +61,20 @@ for (const policy of ARMS) {
         return body.messages;
       };
       const newest = await page('limit=3');
-      assert.deepEqual(newest.map((m) => m.text), ['4', '5', '6']);
+      assert.deepEqual(
+        newest.map((m) => m.text),
+        ['4', '5', '6'],
+      );
       const older = await page(`limit=3&before=${newest[0].id}`);
-      assert.deepEqual(older.map((m) => m.text), ['1', '2', '3']);
+      assert.deepEqual(
+        older.map((m) => m.text),
+        ['1', '2', '3'],
+      );
       const oldest = await page(`limit=3&before=${older[0].id}`);
-      assert.deepEqual(oldest.map((m) => m.text), ['0']);
+      assert.deepEqual(
+        oldest.map((m) => m.text),
+        ['0'],
+      );
       assert.deepEqual(await page(`before=${oldest[0].id}`), []);
     });
 
@@ -62,8 +84,14 @@ for (const policy of ARMS) {
       await ada.join('quiet');
       ada.send({ t: 'leave', room: 'quiet' });
       await ada.next('left');
-      assert.equal((await postJson(url, '/api/rooms/quiet/messages', { from: 'Bot', text: 'x' })).status, 201);
-      assert.deepEqual((await ada.join('quiet')).history.map((m) => m.text), ['x']);
+      assert.equal(
+        (await postJson(url, '/api/rooms/quiet/messages', { from: 'Bot', text: 'x' })).status,
+        201,
+      );
+      assert.deepEqual(
+        (await ada.join('quiet')).history.map((m) => m.text),
+        ['x'],
+      );
     });
 
     test('a file goes up, is announced, listed and comes down unchanged and harmless', async (t) => {
@@ -90,7 +118,10 @@ for (const policy of ARMS) {
       assert.deepEqual(Buffer.from(await down.arrayBuffer()), bytes);
       assert.equal(down.headers.get('content-type'), 'application/octet-stream');
       assert.equal(down.headers.get('x-content-type-options'), 'nosniff');
-      assert.match(down.headers.get('content-disposition'), /^attachment; filename\*=UTF-8''[\w.%-]+$/);
+      assert.match(
+        down.headers.get('content-disposition'),
+        /^attachment; filename\*=UTF-8''[\w.%-]+$/,
+      );
       assert.match(down.headers.get('content-security-policy'), /sandbox/);
 
       const { body } = await request(url, '/api/rooms/lobby/files');

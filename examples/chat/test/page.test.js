@@ -75,6 +75,10 @@ if (!executablePath) {
     test('unread messages are counted in the list and the title', async (t) => {
       const chat = await start(t);
       const maya = await visit(t, `${chat.url}/#one`, 'Maya');
+      const ann = await Client.connect(t, chat.url, { name: 'Ann' });
+      await ann.join('two');
+      await maya.focus('#join-room');
+      await maya.waitForSelector('#open-room-names option[value=two]', { state: 'attached' });
       await maya.fill('#join-room', 'Two');
       await maya.keyboard.press('Enter');
       await maya.waitForSelector('#room-name >> text=# two');

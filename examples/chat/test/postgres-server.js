@@ -1,4 +1,4 @@
-import { execFile, execFileSync } from 'node:child_process';
+import { execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { accessSync, chownSync, constants, readdirSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -42,12 +42,14 @@ export async function startPostgres(bin) {
     options,
   );
   const control = (...args) => {
-    const child = execFile(join(bin, 'pg_ctl'), ['-D', data, '-w', ...args], options);
-    // The server would inherit these and keep them open.
-    child.stdout.destroy();
-    child.stderr.destroy();
+    // The server would inherit pipes and keep them open.
+    const child = spawn(join(bin, 'pg_ctl'), ['-D', data, '-w', ...args], {
+      ...options,
+      stdio: 'ignore',
+    });
     return once(child, 'exit').then(([code]) => {
-      if (code !== 0) throw new Error(`pg_ctl ${args.join(' ')} ended with ${code}; see ${dir}/log`);
+      if (code !== 0)
+        throw new Error(`pg_ctl ${args.join(' ')} ended with ${code}; see ${dir}/log`);
     });
   };
   const server = {
@@ -77,7 +79,9 @@ function unprivilegedUser() {
       // Not on this machine; try the next.
     }
   }
-  throw new Error('neither the user postgres nor nobody exists, and PostgreSQL does not run as root');
+  throw new Error(
+    'neither the user postgres nor nobody exists, and PostgreSQL does not run as root',
+  );
 }
 
 async function freePort() {

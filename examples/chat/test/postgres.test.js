@@ -7,7 +7,9 @@ import { ARMS, Client, postJson, request, start } from './support.js';
 const bin = findPostgres();
 
 if (!bin) {
-  test('PostgreSQL', { skip: process.env.CI !== 'true' && 'initdb and pg_ctl are not installed' }, () => {
+  test('PostgreSQL', {
+    skip: process.env.CI !== 'true' && 'initdb and pg_ctl are not installed',
+  }, () => {
     assert.fail('initdb and pg_ctl are not installed, and CI=true allows no skips');
   });
 } else {
@@ -68,7 +70,10 @@ if (!bin) {
         const { history } = await late.join(room);
         assert.equal(history.length, 50);
         assert.deepEqual([history.at(-2).text, history.at(-1).file.name], ['98', 'a.txt']);
-        const older = await request(url, `/api/rooms/${room}/messages?before=${history[0].id}&limit=2`);
+        const older = await request(
+          url,
+          `/api/rooms/${room}/messages?before=${history[0].id}&limit=2`,
+        );
         assert.deepEqual(
           older.body.messages.map((message) => message.text),
           ['48', '49'],
@@ -96,7 +101,10 @@ if (!bin) {
           assert.doesNotMatch(error.message, /127|ECONN|terminat/);
         }
         assert.equal((await bob.next('notice')).ok, false);
-        const posted = await postJson(url, `/api/rooms/${room}/messages`, { from: 'Bot', text: 'x' });
+        const posted = await postJson(url, `/api/rooms/${room}/messages`, {
+          from: 'Bot',
+          text: 'x',
+        });
         assert.deepEqual([posted.status, posted.body.error.code], [503, 'storage_unavailable']);
         assert.equal((await request(url, '/health')).body.storage.ok, false);
 

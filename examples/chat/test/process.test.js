@@ -67,7 +67,8 @@ for (const policy of ARMS) {
 
     test('without --data-dir nothing is left behind', async (t) => {
       const server = await startProcess(t, ['--policy', policy]);
-      const dir = /data in (\S+), removed at the end/.exec(server.output)[1];
+      const pattern = /data in (\S+), removed at the end/;
+      const [, dir] = await until(() => pattern.exec(server.output));
       const ada = await Client.connect(t, server.url, { name: 'Ada' });
       await ada.join('lobby');
       await access(join(dir, 'chat.db'));
@@ -97,7 +98,16 @@ test('--quiet prints the address line only', async (t) => {
 test('--help lists every option', async () => {
   const { code, output } = await runToEnd(['--help']);
   assert.equal(code, 0);
-  for (const name of ['policy', 'max-delay', 'port', 'host', 'database', 'data-dir', 'flood-limit', 'quiet']) {
+  for (const name of [
+    'policy',
+    'max-delay',
+    'port',
+    'host',
+    'database',
+    'data-dir',
+    'flood-limit',
+    'quiet',
+  ]) {
     assert.match(output, new RegExp(`--${name}\\b`));
   }
 });
@@ -110,9 +120,15 @@ describe('a wrong option is answered with one sentence: its name, its value, wha
     [['--port', '65536'], '--port is "65536"; allowed are whole numbers from 0 to 65535.'],
     [['--port', '80a'], '--port is "80a"; allowed are whole numbers from 0 to 65535.'],
     [['--port'], '--port has no value; write --port VALUE.'],
-    [['--flood-limit', 'lots'], '--flood-limit is "lots"; allowed are whole numbers from 0 to 100000.'],
+    [
+      ['--flood-limit', 'lots'],
+      '--flood-limit is "lots"; allowed are whole numbers from 0 to 100000.',
+    ],
     [['--host', ''], '--host is ""; allowed is any text that is not empty.'],
-    [['--database', 'mysql://u:secret@h/d'], '--database has the scheme "mysql"; allowed are a path and postgres:// URLs.'],
+    [
+      ['--database', 'mysql://u:secret@h/d'],
+      '--database has the scheme "mysql"; allowed are a path and postgres:// URLs.',
+    ],
     [['--quiet=yes'], '--quiet is "yes"; it takes no value.'],
     [['--colour', 'red'], null],
     [['start'], null],
@@ -129,8 +145,18 @@ describe('a wrong option is answered with one sentence: its name, its value, wha
 
 test('a database that cannot be opened ends the start with one sentence', async (t) => {
   const dir = await temporaryDir(t);
-  const args = ['--policy', 'direct', '--port', '0', '--database', join(dir, 'no', 'such', 'chat.db')];
+  const args = [
+    '--policy',
+    'direct',
+    '--port',
+    '0',
+    '--database',
+    join(dir, 'no', 'such', 'chat.db'),
+  ];
   const { code, errors } = await runToEnd(args);
   assert.equal(code, 1);
-  assert.match(errors, /^The chat could not start: the database is not usable \(cannot be opened\).*\n$/);
+  assert.match(
+    errors,
+    /^The chat could not start: the database is not usable \(cannot be opened\).*\n$/,
+  );
 });

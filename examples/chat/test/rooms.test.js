@@ -23,7 +23,7 @@ for (const policy of [...ARMS, 'fixed']) {
       const seen = await bob.next('msg');
       assert.equal(seen.from, 'Ada');
       assert.equal(seen.text, 'hello');
-      assert.ok(Math.abs(Date.now() - seen.at) < 60_000);
+      assert.ok(Number.isSafeInteger(seen.at));
       assert.deepEqual(await ada.next('msg'), seen);
       assert.deepEqual(await ada.next('ack'), { t: 'ack', ref: 'r1', id: seen.id });
 

@@ -31,7 +31,10 @@ test('a database that is full refuses the whole transaction', async (t) => {
   const file = join(await temporaryDir(t), 'chat.db');
   const limits = { ...defaults, databaseBytes: 40 * 4096 };
   const changes = [];
-  const storage = await openStorage(file, { limits, onChange: (state) => changes.push(state.reason) });
+  const storage = await openStorage(file, {
+    limits,
+    onChange: (state) => changes.push(state.reason),
+  });
   t.after(() => storage.close());
   const large = Array.from({ length: 100 }, () => row('x'.repeat(4_000)));
   await assert.rejects(storage.insertMany(large), {

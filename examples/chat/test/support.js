@@ -22,7 +22,7 @@ export async function start(t, options) {
   return chat;
 }
 
-/** A chat as a process of its own, killed when the test ends if it is still there. */
+/** A chat as a process of its own, stopped when the test ends if it is still there. */
 export async function startProcess(t, args) {
   const child = spawn(process.execPath, [SERVER, '--port', '0', ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -37,8 +37,11 @@ export async function startProcess(t, args) {
     server.errors += text;
   });
   t.after(async () => {
-    child.kill('SIGKILL');
+    // Gracefully, so that it removes its temporary folder.
+    child.kill('SIGTERM');
+    const timer = setTimeout(() => child.kill('SIGKILL'), PATIENCE_MS);
     await exited;
+    clearTimeout(timer);
   });
   await until(() => /^listening on .*\n/m.test(server.output) || child.exitCode !== null);
   server.url = /^listening on (.*)$/m.exec(server.output)?.[1];
@@ -103,7 +106,9 @@ export class Client {
   }
 
   send(frame) {
-    this.ws.send(typeof frame === 'string' || Buffer.isBuffer(frame) ? frame : JSON.stringify(frame));
+    this.ws.send(
+      typeof frame === 'string' || Buffer.isBuffer(frame) ? frame : JSON.stringify(frame),
+    );
   }
 
   async join(room) {

@@ -73,7 +73,8 @@ void run_start(struct run *run, const struct options *options) {
     client->room = i % options->rooms;
     client->fd = -1;
     client->slow = i >= options->connections - options->slow_readers;
-    const uint64_t mask = random_next(&run->random) | 1; /* a mask of zeros would spare the server work */
+    /* Never all zero: that would spare the server the work of unmasking. */
+    const uint64_t mask = random_next(&run->random) | 1;
     memcpy(client->mask, &mask, sizeof client->mask);
     if (!client->slow) client->seen = memory_new(sequences, sizeof *client->seen);
   }

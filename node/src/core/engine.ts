@@ -8,7 +8,7 @@
 import { cancelled, closed, hasRoom, overloaded } from './admit/bounds.js';
 import { Gain } from './batch/estimate/gain.js';
 import { foldRate, readRate } from './batch/estimate/rate.js';
-import { BatchEvent, LEFT, QUEUED } from './batch/event.js';
+import { BatchEvent, LEFT, type Tick } from './batch/event.js';
 import {
   initialState,
   type Policy,
@@ -26,6 +26,8 @@ import { type Counters, newCounters, type QueueStats, type Trigger } from './sta
 export interface Host {
   /** Time in ms; may be read once and kept for the rest of a loop turn. */
   now(): number;
+  /** The same for an event that is pushed: one object for all events of that time. */
+  tick(): Tick;
   /** Asks for one call of `engine.turn()` at the flush point. */
   schedule(): void;
   /** Asks for one call of `engine.holdEnded()` at this time; replaces the last request. `null` takes it back. */
@@ -88,6 +90,8 @@ export class Engine<Data = unknown> {
   /** Events queued when the hold of the open batch began. */
   #heldFrom = 0;
   #armed = false;
+  /** No event is taken any more; `#closing` says what is left to do. */
+  #closed = false;
   #closing: 'no' | 'deliver' | 'discard' | 'done' = 'no';
   /** Options that a handler switched: applied when the current batch is over. */
   #pending: Partial<QueueOptions> | null = null;
@@ -126,24 +130,14 @@ export class Engine<Data = unknown> {
     bytes: number,
     context: object | null,
   ): BatchEvent<Data> {
-    if (this.#closing !== 'no') {
-      this.counters.refused.closed++;
-      throw closed();
+    const level = priority === -1 ? entry.priority : priority;
+    if (this.#direct && !this.#closed && !this.#busy && this.#queue.count === 0) {
+      return this.#pushDirect(entry, data, level, bytes, context);
     }
     const queue = this.#queue;
-    const level = priority === -1 ? entry.priority : priority;
-    const atOnce = this.#direct && !this.#busy && queue.count === 0;
-    if (!atOnce && !hasRoom(queue, bytes, this.#options)) {
-      this.counters.refused.overloaded++;
-      throw overloaded(queue, bytes, this.#options);
-    }
-    this.counters.pushed++;
-    const event = new BatchEvent(entry, data, level, bytes, this.#host.now(), ++this.#seq);
-    event.context = context;
-    if (atOnce) {
-      this.#pushDirect(event);
-      return event;
-    }
+    if (this.#closed || !hasRoom(queue, bytes, this.#options)) this.#refuse(bytes);
+    const tick = this.#host.tick();
+    const event = new BatchEvent(entry, data, level, bytes, tick, ++this.#seq, context);
     queue.push(event);
     if (this.#estimating && entry.fresh++ === 0) this.#touched.push(entry);
     // At a dispatch point that is running, what handlers push is judged there.
@@ -151,14 +145,34 @@ export class Engine<Data = unknown> {
     return event;
   }
 
-  #pushDirect(event: BatchEvent): void {
+  #refuse(bytes: number): never {
+    const { refused } = this.counters;
+    if (this.#closed) {
+      refused.closed++;
+      throw closed();
+    }
+    refused.overloaded++;
+    throw overloaded(this.#queue, bytes, this.#options);
+  }
+
+  #pushDirect(
+    entry: TypeEntry,
+    data: Data,
+    priority: PriorityClass,
+    bytes: number,
+    context: object | null,
+  ): BatchEvent<Data> {
+    const tick = this.#host.tick();
+    const event = new BatchEvent(entry, data, priority, bytes, tick, ++this.#seq, context);
     event.stage = LEFT;
     this.#nested++;
     this.#leave([event], 'size');
     this.#nested--;
-    if (this.#nested > 0) return;
-    this.#afterBatch();
-    this.#deliverCut();
+    if (this.#nested === 0) {
+      this.#afterBatch();
+      this.#deliverCut();
+    }
+    return event;
   }
 
   /** The type's entry: its settings and its events. */
@@ -177,8 +191,7 @@ export class Engine<Data = unknown> {
 
   /** Removes a queued event; false if it has left already. */
   cancel(event: BatchEvent): boolean {
-    if (event.stage !== QUEUED || event.lane === null) return false;
-    this.#queue.remove(event);
+    if (!this.#queue.cancel(event)) return false;
     this.counters.cancelled++;
     if (this.#queue.count === 0) this.#endHold();
     return true;
@@ -227,7 +240,7 @@ export class Engine<Data = unknown> {
       const queue = this.#queue;
       if (queue.count === 0) break;
       if (this.#direct) {
-        if (!this.#handOn(queue.take(1, Number.NEGATIVE_INFINITY), 'size')) return;
+        if (!this.#handOn(this.#take(this.#host.now(), 1), 'size')) return;
         continue;
       }
       if (this.#budget === 0) {
@@ -237,8 +250,7 @@ export class Engine<Data = unknown> {
       const trigger = this.#judge();
       if (trigger === null) break;
       this.#budget--;
-      const now = this.#host.now();
-      const batch = queue.take(this.#options.maxBatch, now - this.#options.maxDeferral);
+      const batch = this.#take(this.#host.now());
       if (this.#heldFrom > 0) this.#gain.record(batch.length - this.#heldFrom);
       this.#endHold();
       this.#ask = true;
@@ -269,7 +281,7 @@ export class Engine<Data = unknown> {
     if (asked) this.#hold = this.#askPolicy(now);
     const hold = this.#hold;
     if (hold === 0) return 'turn';
-    if (queue.depth[HIGH] > 0) return 'priority';
+    if (queue.depth(HIGH) > 0) return 'priority';
     if (options.threshold > 0 && queue.count >= options.threshold) return 'threshold';
     const deadline = queue.oldest()!.time + hold;
     if (deadline <= now) return 'delay';
@@ -325,6 +337,18 @@ export class Engine<Data = unknown> {
     this.#host.arm(null);
   }
 
+  /** Takes a batch out of the queue and notes how long its events have waited. */
+  #take(now: number, limit = this.#options.maxBatch): BatchEvent[] {
+    const queue = this.#queue;
+    const batch = queue.take(limit, now - this.#options.maxDeferral);
+    const { worstWait } = this.counters;
+    for (const priority of [HIGH, NORMAL, LOW] as const) {
+      const tick = queue.taken[priority];
+      if (tick !== null) worstWait[priority] = Math.max(worstWait[priority], now - tick.time);
+    }
+    return batch;
+  }
+
   // ---- dispatch
 
   /** Gives a batch to the sink; false when the sink needs time. */
@@ -348,11 +372,6 @@ export class Engine<Data = unknown> {
     const { counters } = this;
     counters.batches++;
     counters.trigger[batch.trigger]++;
-    const { worstWait } = counters;
-    for (const event of batch.events) {
-      const wait = batch.time - event.time;
-      if (wait > worstWait[event.priority]) worstWait[event.priority] = wait;
-    }
     return this.#sink.deliver(batch);
   }
 
@@ -395,11 +414,10 @@ export class Engine<Data = unknown> {
 
   /** Cuts everything queued into batches that leave for this reason. */
   #cutAll(trigger: Trigger): void {
-    const { maxBatch, maxDeferral } = this.#options;
     const now = this.#host.now();
     this.#cut.push(null);
     while (this.#queue.count > 0) {
-      const events = this.#queue.take(maxBatch, now - maxDeferral) as BatchEvent<Data>[];
+      const events = this.#take(now) as BatchEvent<Data>[];
       this.#cut.push({ trigger, events, time: now });
     }
     this.#endHold();
@@ -476,6 +494,7 @@ export class Engine<Data = unknown> {
   /** Delivers what is queued, or discards it, and refuses every later push. Closing again does nothing. */
   close(discard = false): void {
     if (this.#closing !== 'no') return;
+    this.#closed = true;
     this.#closing = discard ? 'discard' : 'deliver';
     if (this.#inHandler) return;
     if (!discard) {
@@ -487,15 +506,14 @@ export class Engine<Data = unknown> {
   }
 
   get closed(): boolean {
-    return this.#closing !== 'no';
+    return this.#closed;
   }
 
   #finish(): void {
     if (this.#closing === 'discard') {
       const now = this.#host.now();
       while (this.#queue.count > 0) {
-        const { maxBatch, maxDeferral } = this.#options;
-        for (const event of this.#queue.take(maxBatch, now - maxDeferral) as BatchEvent<Data>[]) {
+        for (const event of this.#take(now) as BatchEvent<Data>[]) {
           this.counters.refused.cancelled++;
           this.#sink.discard?.(event, cancelled());
         }
@@ -521,17 +539,17 @@ export class Engine<Data = unknown> {
 
   stats(): QueueStats {
     const { counters } = this;
-    const { count, bytes, depth } = this.#queue;
-    const byClass = (values: readonly [number, number, number]) => ({
-      high: values[HIGH],
-      normal: values[NORMAL],
-      low: values[LOW],
+    const { count, bytes } = this.#queue;
+    const byClass = (values: readonly number[]) => ({
+      high: values[HIGH]!,
+      normal: values[NORMAL]!,
+      low: values[LOW]!,
     });
     return {
       queued: count,
       bytes,
-      depth: byClass(depth),
-      pushed: counters.pushed,
+      depth: byClass([HIGH, NORMAL, LOW].map((level) => this.#queue.depth(level as PriorityClass))),
+      pushed: this.#seq,
       delivered: counters.delivered,
       batches: counters.batches,
       trigger: { ...counters.trigger },

@@ -1,5 +1,6 @@
 /** The options of a queue and of a type: meaning, default, range, and the check that keeps bad ones out. */
 import { MillraceError, show } from '../errors.js';
+import { unlimited } from './batch/type-entry.js';
 
 export type PolicyName = 'direct' | 'fixed' | 'adaptive';
 export type Order = 'arrival' | 'type';
@@ -178,7 +179,7 @@ export function retainOptions(
 
 /** A type's own `maxBatch`: as the queue's, or Infinity for no limit of its own. */
 export function typeMaxBatch(value: unknown): number {
-  if (value === undefined || value === Number.POSITIVE_INFINITY) return Number.POSITIVE_INFINITY;
+  if (value === Number.POSITIVE_INFINITY) return unlimited;
   check('maxBatch', value, queueRules.maxBatch);
   return value as number;
 }

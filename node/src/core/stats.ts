@@ -2,7 +2,6 @@
 export type Trigger = 'size' | 'threshold' | 'delay' | 'turn' | 'priority' | 'flush' | 'close';
 
 export interface Counters {
-  pushed: number;
   delivered: number;
   batches: number;
   cancelled: number;
@@ -16,7 +15,6 @@ export interface Counters {
 
 export function newCounters(): Counters {
   return {
-    pushed: 0,
     delivered: 0,
     batches: 0,
     cancelled: 0,

@@ -97,6 +97,7 @@ export class Rooms {
     if (room === undefined) {
       room = new Room(name);
       room.entry = this.#engine.entry(room);
+      room.entry.pinned = true;
       this.#rooms.set(name, room);
     }
     if (room.members.has(member)) return false;

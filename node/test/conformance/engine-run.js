@@ -32,6 +32,10 @@ class VirtualHost {
     return this.time;
   }
 
+  tick() {
+    return { time: this.time };
+  }
+
   schedule() {
     this.scheduled = true;
   }

@@ -1,6 +1,6 @@
 // A reference model of conformance/README.md: the text turned into the plainest code that could work.
-// Arrays are searched and sorted again at every step; nothing here is meant to be fast, and nothing here
-// shares an idea with an engine, so that both can be wrong only independently.
+// Arrays are searched and sorted again at every step: it is not meant to be fast, and shares no idea with an
+// engine, so that both can be wrong only independently.
 
 import { Policy } from './model-policy.js';
 import { takeBatch } from './model-take.js';
@@ -12,16 +12,13 @@ const CLASS_OF_TYPE = {
   ...{ idle: 'low', work: 'low', background: 'low' },
 };
 const MAX_BYTES = 2 ** 53 - 1;
-const QUEUE_RANGES = {
+const RANGES = {
   max_batch: [1, 1000000],
   max_delay: [0, 60000],
   threshold: [0, 1000000],
   max_queue: [1, 100000000],
   max_queue_bytes: [1, MAX_BYTES],
   max_deferral: [0, 3600000],
-};
-const TYPE_RANGES = {
-  max_batch: [1, 1000000],
   retain_max: [1, 1000000],
   retain_max_bytes: [1, MAX_BYTES],
   retain_max_age: [1, 2147483647],
@@ -72,34 +69,26 @@ export class Model {
 
   stats() {
     const retained = this.retained();
-    const bytes = (events) => events.reduce((sum, event) => sum + event.bytes, 0);
-    const stats = { queued: this.queue.length, bytes: bytes(this.queue) };
+    const stats = { queued: this.queue.length, bytes: bytesOf(this.queue) };
     for (const name of ['high', 'normal', 'low']) {
       stats[`depth.${name}`] = this.queue.filter((event) => event.class === name).length;
       stats[`wait.${name}`] = this.worst[name];
     }
-    return {
-      ...stats,
-      retained: retained.length,
-      'retained.bytes': bytes(retained),
-      ...this.totals,
-    };
+    const kept = { retained: retained.length, 'retained.bytes': bytesOf(retained) };
+    return { ...stats, ...kept, ...this.totals };
   }
 
   estimate(type) {
     const { policy, now } = this;
     if (type !== null) return { rate: policy.rate(now, this.type(type)) };
-    return {
-      utilization: policy.utilization(now),
-      gain: policy.gain(),
-      holds: policy.gains.length,
-    };
+    const holds = policy.gains.length;
+    return { utilization: policy.utilization(now), gain: policy.gain(), holds };
   }
 
   // --- operations
 
   configure(options) {
-    const bad = invalidKey(options, QUEUE_RANGES);
+    const bad = invalidKey(options);
     if (bad) this.refuse(bad, 'invalid');
     else Object.assign(this.options, options);
   }
@@ -126,10 +115,8 @@ export class Model {
     const type = this.type(name);
     if (this.closed) return this.refuse(id, 'closed');
     const direct = this.options.policy === 'direct';
-    const queuedBytes = this.queue.reduce((sum, event) => sum + event.bytes, 0);
-    const full =
-      this.queue.length + 1 > this.options.max_queue ||
-      queuedBytes + bytes > this.options.max_queue_bytes;
+    const { max_queue: most, max_queue_bytes: mostBytes } = this.options;
+    const full = this.queue.length + 1 > most || bytesOf(this.queue) + bytes > mostBytes;
     if (!direct && full) return this.refuse(id, 'overloaded');
     this.total('pushed');
     type.fresh++;
@@ -148,7 +135,9 @@ export class Model {
   }
 
   turn() {
-    if (this.scheduled) this.dispatch(false);
+    if (!this.scheduled) return;
+    this.scheduled = false;
+    this.dispatch(false);
   }
 
   handle({ type: name }) {
@@ -167,6 +156,7 @@ export class Model {
     if (!event || this.closed) return this.refuse(id, 'already');
     const list = [this.queue, event.type.retained].find((events) => events.includes(event));
     if (!list) return this.refuse(id, 'already');
+    event.cancelled = list === this.queue;
     list.splice(list.indexOf(event), 1);
     this.total('cancelled');
     if (this.queue.length === 0) this.record = null;
@@ -189,15 +179,12 @@ export class Model {
   }
 
   set({ type, options }) {
-    const bad = invalidKey(options, type === null ? QUEUE_RANGES : TYPE_RANGES);
+    const bad = invalidKey(options);
     if (bad) return this.refuse(bad, 'invalid');
     if (type !== null) return this.setType(this.type(type), options);
-    const coming = { ...this.options };
-    for (const action of this.pending) Object.assign(coming, action.options);
-    const switches = ['policy', 'order'].some(
-      (key) => key in options && options[key] !== coming[key],
-    );
-    if (switches) return this.ask({ do: 'switch', options });
+    const coming = Object.assign({}, this.options, ...this.pending.map((action) => action.options));
+    const changes = (key) => key in options && options[key] !== coming[key];
+    if (changes('policy') || changes('order')) return this.ask({ do: 'switch', options });
     Object.assign(this.options, options);
     if (this.queue.length > 0) this.schedule();
   }
@@ -208,10 +195,7 @@ export class Model {
   }
 
   flush() {
-    if (this.closed) return;
-    const last = this.pending.at(-1);
-    if (last?.do === 'flush') last.upTo = this.sequence;
-    else this.ask({ do: 'flush', upTo: this.sequence });
+    if (!this.closed) this.ask({ do: 'flush', upTo: this.sequence });
   }
 
   close({ discard }) {
@@ -230,27 +214,29 @@ export class Model {
   settle() {
     while (this.depth === 0 && this.pending.length > 0) {
       const action = this.pending.shift();
-      if (action.do === 'flush') {
-        this.handOn('flush', action.upTo);
-      } else if (action.do === 'switch') {
-        this.handOn('flush', this.sequence);
-        Object.assign(this.options, action.options);
-        if (this.queue.length > 0) this.schedule();
-      } else {
-        if (action.discard) {
-          for (const event of this.cut(this.sequence).flat()) this.refuse(event.id, 'cancelled');
-        } else {
-          this.handOn('close', this.sequence);
-        }
-        for (const event of this.retained()) this.expire(event);
-      }
+      if (action.do === 'close') this.end(action.discard);
+      else this.handOn('flush', action.upTo ?? this.sequence);
+      if (action.do !== 'switch') continue;
+      Object.assign(this.options, action.options);
+      // What the handlers of that flush pushed would have no one to wait for under direct.
+      const rest = this.options.policy === 'direct' ? this.cut(this.sequence).flat() : [];
+      for (const event of rest) this.leave('size', [event]);
+      if (this.queue.length > 0) this.schedule();
     }
   }
 
-  /** Due replays, then everything that was pushed up to a moment, in batches cut beforehand. */
+  end(discard) {
+    if (!discard) this.handOn('close', this.sequence);
+    for (const event of this.cut(this.sequence).flat()) this.refuse(event.id, 'cancelled');
+    for (const event of this.retained()) this.expire(event);
+  }
+
+  /** Everything pushed up to a moment: cut before any handler runs, handed on after due replays. */
   handOn(trigger, upTo) {
+    const batches = this.cut(upTo);
+    this.expireReached();
     this.replayDue();
-    for (const batch of this.cut(upTo)) this.leave(trigger, batch);
+    for (const batch of batches) this.leave(trigger, batch);
   }
 
   cut(upTo) {
@@ -290,7 +276,6 @@ export class Model {
   // --- a dispatch point
 
   dispatch(holdRanOut) {
-    this.scheduled = false;
     this.dispatching = true;
     this.left = 0;
     for (const type of this.types.values()) this.policy.fold(this.now, type);
@@ -321,8 +306,8 @@ export class Model {
   judge(ms) {
     const { max_batch: most, threshold } = this.options;
     const ofType = (type) => this.queue.filter((event) => event.type === type).length;
-    const typeFull = this.queue.some(({ type }) => ofType(type) >= type.max_batch);
-    if (this.queue.length >= most || typeFull) return 'size';
+    if (this.queue.length >= most) return 'size';
+    if (this.queue.some(({ type }) => ofType(type) >= type.max_batch)) return 'size';
     if (ms === 0) return 'turn';
     if (this.queue.some((event) => event.class === 'high')) return 'priority';
     if (threshold > 0 && this.queue.length >= threshold) return 'threshold';
@@ -385,7 +370,7 @@ export class Model {
 
   keep(event) {
     const { type } = event;
-    const bytes = type.retained.reduce((sum, one) => sum + one.bytes, event.bytes);
+    const bytes = bytesOf([...type.retained, event]);
     if (type.retain === 'off') {
       this.total('unhandled');
       this.out('unhandled', { id: event.id });
@@ -401,8 +386,8 @@ export class Model {
 
   /** Everything retained, in the order in which it was retained. */
   retained() {
-    const all = [...this.types.values()].flatMap((type) => type.retained);
-    return all.sort((a, b) => a.kept - b.kept);
+    const lists = [...this.types.values()].map((type) => type.retained);
+    return lists.flat().sort((a, b) => a.kept - b.kept);
   }
 
   expireReached() {
@@ -428,9 +413,7 @@ export class Model {
 
   replay(type) {
     for (;;) {
-      const event = type.retained.find((one) =>
-        type.handlers.some((handler) => isDue(one, handler)),
-      );
+      const event = type.retained.find((one) => type.handlers.some((h) => isDue(one, h)));
       if (!event) return;
       const handlers = type.handlers.filter((handler) => isDue(event, handler));
       event.got.push(...handlers);
@@ -444,15 +427,15 @@ export class Model {
   }
 }
 
+const bytesOf = (events) => events.reduce((sum, event) => sum + event.bytes, 0);
 const isDue = (event, handler) => handler.number > event.kept && !event.got.includes(handler);
 const dueTo = (type, handler) => type.retained.some((event) => isDue(event, handler));
 const deadline = (event) => event.since + event.type.retain_max_age;
 
-function invalidKey(options, ranges) {
-  return Object.keys(options).find((key) => {
-    const [low, high] = ranges[key] ?? [];
-    return low !== undefined && (options[key] < low || options[key] > high);
-  });
+/** The first key whose value is out of range. */
+function invalidKey(options) {
+  const within = ([low, high], value) => value >= low && value <= high;
+  return Object.keys(options).find((key) => key in RANGES && !within(RANGES[key], options[key]));
 }
 
 /**

@@ -1,58 +1,56 @@
-/**
- * An event in the queue, and the lists it is linked into. The links are fields of the event itself, so that joining,
- * leaving and cancelling are O(1) and allocate nothing.
- */
 import type { PriorityClass } from '../intake/priority.js';
-import type { Lane } from './lane.js';
 import type { TypeEntry } from './type-entry.js';
 
-/** Where an event is in its life: in the queue, where it can be cancelled; */
-export const QUEUED = 0;
-/** left in a batch: handed to its handlers, or about to be; */
-export const LEFT = 1;
-/** or left without a handler and kept for one that comes later. */
-export const RETAINED = 2;
-export type Stage = typeof QUEUED | typeof LEFT | typeof RETAINED;
+/** A time in ms, shared by the events of a loop turn: a number of its own in each would be an allocation more. */
+export interface Tick {
+  readonly time: number;
+}
 
+/** Where an event is in its life: waiting in the queue; left in a batch, or taken out; taken back before it left. */
+export const QUEUED = 0;
+export const LEFT = 1;
+export const CANCELLED = 2;
+export type Stage = typeof QUEUED | typeof LEFT | typeof CANCELLED;
+
+/** An event on its way. */
 export class BatchEvent<Data = unknown> {
   /** The type's entry in the queue's map. */
-  entry: TypeEntry;
-  data: Data;
-  priority: PriorityClass;
+  readonly entry: TypeEntry;
+  readonly data: Data;
+  readonly priority: PriorityClass;
   /** Size as far as it is known; counts towards bounds in bytes. */
-  bytes: number;
-  /** Time of the push in ms, read once per loop turn. */
-  time: number;
+  readonly bytes: number;
+  /** Time of the push. */
+  readonly tick: Tick;
   /** Arrival number: orders events of different lanes. */
-  seq: number;
-  stage: Stage = QUEUED;
+  readonly seq: number;
   /** The async context of the push, when one is in use. */
-  context: object | null = null;
-  /** The lane the event waits in, and its neighbours there. */
-  lane: Lane | null = null;
-  next: BatchEvent | null = null;
-  prev: BatchEvent | null = null;
-  /** Neighbours in the list of the type's queued events. */
-  typeNext: BatchEvent | null = null;
-  typePrev: BatchEvent | null = null;
+  readonly context: object | null;
+  stage: Stage = QUEUED;
 
   constructor(
     entry: TypeEntry,
     data: Data,
     priority: PriorityClass,
     bytes: number,
-    time: number,
+    tick: Tick,
     seq: number,
+    context: object | null,
   ) {
     this.entry = entry;
     this.data = data;
     this.priority = priority;
     this.bytes = bytes;
-    this.time = time;
+    this.tick = tick;
     this.seq = seq;
+    this.context = context;
   }
 
   get type(): unknown {
     return this.entry.type;
+  }
+
+  get time(): number {
+    return this.tick.time;
   }
 }

@@ -1,11 +1,21 @@
 import type { PriorityClass } from '../intake/priority.js';
-import type { BatchEvent } from './event.js';
+import { type BatchEvent, CANCELLED } from './event.js';
 
-/** A first-in-first-out list of queued events: one for each class, or for each class of each type (order `type`). */
+/** Cancelled and taken events are moved out of the way when there are this many, and more of them than others. */
+const worthMoving = 64;
+
+/**
+ * A first-in-first-out list of queued events: one for each class, or for each class of each type (order `type`). An array,
+ * and not linked events: those cost twice as much here, in allocation and in a write barrier for each link, and a lane that
+ * leaves as a whole leaves as it is. A cancelled event stays where it is until the lane gets there.
+ */
 export class Lane {
   readonly priority: PriorityClass;
-  head: BatchEvent | null = null;
-  tail: BatchEvent | null = null;
+  #events: (BatchEvent | null)[] = [];
+  /** Index of the oldest event; null stands before it. */
+  #first = 0;
+  /** Events that wait: those in the array that have been neither taken nor cancelled. */
+  count = 0;
   /** Order `type`: whether the lane stands in its class's list of lanes with events. */
   listed = false;
 
@@ -13,23 +23,53 @@ export class Lane {
     this.priority = priority;
   }
 
-  append(event: BatchEvent): void {
-    const { tail } = this;
-    event.lane = this;
-    event.prev = tail;
-    if (tail === null) this.head = event;
-    else tail.next = event;
-    this.tail = event;
+  /** The oldest event. */
+  get head(): BatchEvent | null {
+    return this.count === 0 ? null : this.#events[this.#first]!;
   }
 
-  remove(event: BatchEvent): void {
-    const { next, prev } = event;
-    if (prev === null) this.head = next;
-    else prev.next = next;
-    if (next === null) this.tail = prev;
-    else next.prev = prev;
-    event.next = null;
-    event.prev = null;
-    event.lane = null;
+  append(event: BatchEvent): void {
+    this.#events.push(event);
+    this.count++;
   }
+
+  /** Takes the oldest event out. */
+  shift(): void {
+    this.#events[this.#first] = null;
+    this.count--;
+    this.#tidy();
+  }
+
+  /** One of its events, which is not the oldest or is, has been marked as cancelled. */
+  cancelled(): void {
+    this.count--;
+    this.#tidy();
+  }
+
+  /** Takes all events out, oldest first. The array is the caller's. */
+  takeAll(): BatchEvent[] {
+    const events = this.#events;
+    const whole = this.count === events.length;
+    this.count = 0;
+    this.#tidy();
+    return (whole ? events : events.filter(waits)) as BatchEvent[];
+  }
+
+  /** Moves on to the oldest event that waits, and drops the rest when it has become most of the array. */
+  #tidy(): void {
+    if (this.count === 0) {
+      this.#events = [];
+      this.#first = 0;
+      return;
+    }
+    while (!waits(this.#events[this.#first]!)) this.#events[this.#first++] = null;
+    const idle = this.#events.length - this.count;
+    if (idle < worthMoving || idle < this.count) return;
+    this.#events = this.#events.filter(waits);
+    this.#first = 0;
+  }
+}
+
+function waits(event: BatchEvent | null): boolean {
+  return event !== null && event.stage !== CANCELLED;
 }

@@ -6,15 +6,18 @@
  */
 import { HIGH, LOW, NORMAL, type PriorityClass } from '../intake/priority.js';
 import type { Order } from '../options.js';
-import { type BatchEvent, LEFT } from './event.js';
+import { type BatchEvent, CANCELLED, LEFT, QUEUED, type Tick } from './event.js';
 import { Lane } from './lane.js';
 import { TypeEntry } from './type-entry.js';
 
 /** When a limit cuts a batch, this many NORMAL events are chosen for one LOW one. */
 const normalPerLow = 8;
+/** Up to this many types the map is never swept. */
+const fewTypes = 1024;
 
 export class QueueMap {
-  readonly #order: Order;
+  /** Order `type`: lanes are kept for each type. */
+  readonly #byType: boolean;
   readonly #types: Map<unknown, TypeEntry>;
   /** Order `arrival`: the one lane of each class. */
   readonly #lanes: readonly [Lane, Lane, Lane] = [new Lane(HIGH), new Lane(NORMAL), new Lane(LOW)];
@@ -26,15 +29,20 @@ export class QueueMap {
   /** Types that have their own `maxBatch` of events queued: they make a batch full. */
   #fullTypes = 0;
   #batchNumber = 0;
+  /** The number of types at which idle ones are forgotten. */
+  #sweepAt = fewTypes;
 
-  /** Events queued, their bytes, and events by class. */
+  /** The entry that was asked for last. */
+  recent: TypeEntry | null = null;
+  /** For each class, the push of the oldest event in the batch that was taken last; null: it has none of the class. */
+  readonly taken: [Tick | null, Tick | null, Tick | null] = [null, null, null];
+  /** Events queued, and their bytes. */
   count = 0;
   bytes = 0;
-  readonly depth: [number, number, number] = [0, 0, 0];
 
   /** `types` is shared with the queue-map that this one replaces when the order changes. */
   constructor(order: Order, types: Map<unknown, TypeEntry> = new Map()) {
-    this.#order = order;
+    this.#byType = order === 'type';
     this.#types = types;
   }
 
@@ -52,12 +60,28 @@ export class QueueMap {
 
   /** The entry of a type, made if there is none. */
   entry(type: unknown): TypeEntry {
+    // Events of one type tend to come one after the other.
+    if (this.recent !== null && type === this.recent.type) return this.recent;
     let entry = this.#types.get(type);
     if (entry === undefined) {
+      if (this.#types.size >= this.#sweepAt) this.#sweep();
       entry = new TypeEntry(type);
       this.#types.set(type, entry);
     }
+    this.recent = entry;
     return entry;
+  }
+
+  /**
+   * Forgets the types that have no events and no settings, so that names made up as the application runs do not add up.
+   * The next sweep waits until the map has doubled, which makes the cost O(1) a type.
+   */
+  #sweep(): void {
+    this.recent = null;
+    for (const entry of this.#types.values()) {
+      if (entry.count === 0 && !entry.pinned) this.#types.delete(entry.type);
+    }
+    this.#sweepAt = Math.max(fewTypes, this.#types.size * 2);
   }
 
   find(type: unknown): TypeEntry | undefined {
@@ -74,7 +98,9 @@ export class QueueMap {
 
   /** Drops a type that has no events. */
   forget(type: unknown): void {
-    if (this.#types.get(type)?.count === 0) this.#types.delete(type);
+    if (this.#types.get(type)?.count !== 0) return;
+    this.#types.delete(type);
+    this.recent = null;
   }
 
   setMaxBatch(entry: TypeEntry, maxBatch: number): void {
@@ -84,35 +110,45 @@ export class QueueMap {
   }
 
   push(event: BatchEvent): void {
-    const { entry, priority } = event;
-    if (this.#order === 'arrival') this.#lanes[priority].append(event);
-    else this.#typeLane(entry, priority).append(event);
-    entry.append(event);
-    if (entry.count === entry.maxBatch) this.#fullTypes++;
+    const { entry, priority, bytes } = event;
+    if (this.#byType) this.#typeLane(entry, priority).append(event);
+    else this.#lanes[priority].append(event);
+    if (++entry.count === entry.maxBatch) this.#fullTypes++;
     this.count++;
-    this.depth[priority]++;
-    this.bytes += event.bytes;
+    if (bytes !== 0) this.bytes += bytes;
   }
 
-  remove(event: BatchEvent): void {
-    const lane = event.lane!;
-    const { entry } = event;
+  /** Takes a queued event back; false if it has left or been taken back already. */
+  cancel(event: BatchEvent): boolean {
+    if (event.stage !== QUEUED) return false;
+    const lane = this.#byType ? event.entry.lanes[event.priority]! : this.#lanes[event.priority];
     // A lane that loses its oldest event may have to give way to another.
-    if (event.prev === null) this.#unsorted = true;
-    lane.remove(event);
-    if (entry.count === entry.maxBatch) this.#fullTypes--;
-    entry.remove(event);
+    if (lane.head === event) this.#unsorted = true;
+    event.stage = CANCELLED;
+    lane.cancelled();
+    this.#gone(event);
+    return true;
+  }
+
+  #gone(event: BatchEvent): void {
+    const { entry } = event;
+    if (entry.count-- === entry.maxBatch) this.#fullTypes--;
     this.count--;
-    this.depth[event.priority]--;
     this.bytes -= event.bytes;
+  }
+
+  /** Events queued of a class. */
+  depth(priority: PriorityClass): number {
+    if (!this.#byType) return this.#lanes[priority].count;
+    return this.#listed[priority].reduce((sum, lane) => sum + lane.count, 0);
   }
 
   /** The queued event that arrived first, or null. */
   oldest(): BatchEvent | null {
-    if (this.#order === 'type') this.#sortLanes();
+    if (this.#byType) this.#sortLanes();
     let oldest: BatchEvent | null = null;
     for (const priority of [HIGH, NORMAL, LOW] as const) {
-      const lane = this.#order === 'type' ? this.#listed[priority][0] : this.#lanes[priority];
+      const lane = this.#byType ? this.#listed[priority][0] : this.#lanes[priority];
       const head = lane?.head ?? null;
       if (head !== null && (oldest === null || head.seq < oldest.seq)) oldest = head;
     }
@@ -124,26 +160,36 @@ export class QueueMap {
    * `agedAt` count as NORMAL.
    */
   take(limit: number, agedAt: number): BatchEvent[] {
-    if (this.#order === 'type') this.#sortLanes();
+    if (this.#byType) this.#sortLanes();
+    this.taken.fill(null);
     const whole = this.count <= limit && this.#fullTypes === 0;
-    const batch = whole ? this.#takeAll(agedAt) : this.#choose(limit, agedAt);
-    for (const event of batch) event.stage = LEFT;
-    return batch;
+    return whole ? this.#takeAll(agedAt) : this.#choose(limit, agedAt);
   }
 
   /** Everything leaves: no choice to make, only the order. */
   #takeAll(agedAt: number): BatchEvent[] {
     const lowHead = this.#oldestLow();
     if (lowHead !== null && lowHead.time <= agedAt) return this.#choose(this.count, agedAt);
-    const batch: BatchEvent[] = [];
-    const { depth } = this;
+    const normals = this.depth(NORMAL);
+    const lows = this.depth(LOW);
+    let batch: BatchEvent[] = [];
+    const append = (lane: Lane) => {
+      const events = lane.takeAll();
+      if (batch.length === 0) batch = events;
+      else for (const event of events) batch.push(event);
+    };
     for (const priority of [HIGH, NORMAL, LOW] as const) {
-      if (depth[priority] === 0) continue;
-      if (this.#order === 'arrival') drain(this.#lanes[priority], batch);
-      else for (const lane of this.#listed[priority]) drain(lane, batch);
+      // The first lane of a class has its oldest event.
+      const lanes = this.#byType ? this.#listed[priority] : [this.#lanes[priority]];
+      this.taken[priority] = lanes[0]?.head?.tick ?? null;
+      for (const lane of lanes) append(lane);
     }
-    if (depth[LOW] > 0) this.#normalSinceLow = 0;
-    else this.#normalSinceLow = Math.min(normalPerLow, this.#normalSinceLow + depth[NORMAL]);
+    for (const event of batch) {
+      event.stage = LEFT;
+      event.entry.count = 0;
+    }
+    if (lows > 0) this.#normalSinceLow = 0;
+    else this.#normalSinceLow = Math.min(normalPerLow, this.#normalSinceLow + normals);
     for (const lanes of this.#listed) {
       for (const lane of lanes) lane.listed = false;
       lanes.length = 0;
@@ -151,9 +197,6 @@ export class QueueMap {
     this.#unsorted = false;
     this.count = 0;
     this.bytes = 0;
-    depth[HIGH] = 0;
-    depth[NORMAL] = 0;
-    depth[LOW] = 0;
     return batch;
   }
 
@@ -162,8 +205,7 @@ export class QueueMap {
     const number = ++this.#batchNumber;
     const batch: BatchEvent[] = [];
     const low: BatchEvent[] = [];
-    const cursor =
-      this.#order === 'type' ? new TypeCursor(this.#listed) : new ArrivalCursor(this.#lanes);
+    const cursor = this.#byType ? new TypeCursor(this.#listed) : new ArrivalCursor(this.#lanes);
     while (batch.length + low.length < limit) {
       const high = cursor.high();
       const normal = high ?? cursor.normal(agedAt);
@@ -178,7 +220,7 @@ export class QueueMap {
       }
       if (entry.chosen === entry.maxBatch) break;
       entry.chosen++;
-      this.remove(event);
+      this.#takeHead(event);
       if (high !== null || event === normal) batch.push(event);
       else low.push(event);
       if (high === null) {
@@ -192,9 +234,17 @@ export class QueueMap {
     return low.length === 0 ? batch : batch.concat(low);
   }
 
+  /** Takes out an event that is the oldest of its lane. */
+  #takeHead(event: BatchEvent): void {
+    const { entry, priority } = event;
+    event.stage = LEFT;
+    this.taken[priority] ??= event.tick;
+    (this.#byType ? entry.lanes[priority]! : this.#lanes[priority]).shift();
+    this.#gone(event);
+  }
+
   #oldestLow(): BatchEvent | null {
-    if (this.depth[LOW] === 0) return null;
-    return this.#order === 'type' ? (this.#listed[LOW][0]?.head ?? null) : this.#lanes[LOW].head;
+    return this.#byType ? (this.#listed[LOW][0]?.head ?? null) : this.#lanes[LOW].head;
   }
 
   #typeLane(entry: TypeEntry, priority: PriorityClass): Lane {
@@ -225,27 +275,6 @@ export class QueueMap {
       lanes.sort((a, b) => a.head!.seq - b.head!.seq);
       this.#listed[priority] = lanes;
     }
-  }
-}
-
-/** Moves a whole lane to the end of a batch. */
-function drain(lane: Lane, batch: BatchEvent[]): void {
-  let event = lane.head;
-  lane.head = null;
-  lane.tail = null;
-  while (event !== null) {
-    const { next, entry } = event;
-    batch.push(event);
-    event.lane = null;
-    event.next = null;
-    event.prev = null;
-    event.typeNext = null;
-    event.typePrev = null;
-    // The type's list is emptied as a whole: everything queued is leaving.
-    entry.head = null;
-    entry.tail = null;
-    entry.count = 0;
-    event = next;
   }
 }
 

@@ -1,6 +1,7 @@
 /** Where an engine's flush point lies in Node's loop. One file, so that every queue used is named here. */
 import { performance } from 'node:perf_hooks';
 import { Utilization } from '../batch/estimate/utilization.js';
+import type { Tick } from '../batch/event.js';
 import type { Engine, Host } from '../engine.js';
 
 /** Busy share of this thread's loop. Sampled when a policy asks, never by a timer: an idle loop stays idle. */
@@ -27,8 +28,8 @@ let loopUtilization: LoopUtilization | null = null;
 abstract class NodeHost implements Host {
   protected engine!: Engine<never>;
   #scheduled = false;
-  /** Time of this turn, 0 when unknown. Kept only while a call of `turn` is on its way, which ends its validity. */
-  #now = 0;
+  /** Time of this turn. Kept only while a call of `turn` is on its way, which ends its validity. */
+  #tick: Tick | null = null;
   #timer: NodeJS.Timeout | null = null;
 
   /** The engine is made with its host, so it is made known here afterwards. */
@@ -37,10 +38,14 @@ abstract class NodeHost implements Host {
   }
 
   now(): number {
-    if (this.#now !== 0) return this.#now;
-    const now = performance.now();
-    if (this.#scheduled) this.#now = now;
-    return now;
+    return this.tick().time;
+  }
+
+  tick(): Tick {
+    if (this.#tick !== null) return this.#tick;
+    const tick = { time: performance.now() };
+    if (this.#scheduled) this.#tick = tick;
+    return tick;
   }
 
   schedule(): void {
@@ -53,9 +58,9 @@ abstract class NodeHost implements Host {
 
   readonly #turn = (): void => {
     this.#scheduled = false;
-    this.#now = performance.now();
+    this.#tick = { time: performance.now() };
     this.engine.turn();
-    this.#now = 0;
+    this.#tick = null;
   };
 
   arm(deadlineMs: number | null): void {
@@ -68,7 +73,7 @@ abstract class NodeHost implements Host {
 
   readonly #holdEnded = (): void => {
     this.#timer = null;
-    this.#now = 0;
+    this.#tick = null;
     this.engine.holdEnded();
   };
 

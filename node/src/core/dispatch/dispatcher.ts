@@ -41,6 +41,8 @@ export class Dispatcher implements Sink {
   readonly #handlers: Handlers;
   readonly retention: Retention;
   readonly #isolation: Isolation;
+  /** Events of the running batch that no handler got. */
+  #orphans = 0;
   engine!: Engine;
   observer: Observer = {};
 
@@ -87,11 +89,12 @@ export class Dispatcher implements Sink {
       try {
         for (; i < events.length; i++) this.#handle(events[i]!, batch, i);
       } catch (error) {
-        this.engine.counters.delivered++;
         this.#failed(error, events[i]!);
         i++;
       }
     }
+    this.engine.counters.delivered += events.length - this.#orphans;
+    this.#orphans = 0;
   }
 
   /** The event alone, then the next in a macrotask of its own, so that ticks and promise jobs run between them. */
@@ -100,9 +103,10 @@ export class Dispatcher implements Sink {
     try {
       this.#handle(event, batch, i);
     } catch (error) {
-      this.engine.counters.delivered++;
       this.#failed(error, event);
     }
+    this.engine.counters.delivered += 1 - this.#orphans;
+    this.#orphans = 0;
     if (i + 1 < batch.events.length) {
       this.#handlers.macrotask(() => this.#deliverOne(batch, i + 1));
     } else if (i > 0) {
@@ -112,14 +116,14 @@ export class Dispatcher implements Sink {
 
   #handle(event: BatchEvent, batch: Batch, index: number): void {
     const { type } = event.entry;
-    if (this.retention.isDue(type)) this.#replay(type);
-    if (this.#handlers.run(event, batch, index)) this.engine.counters.delivered++;
-    else this.#orphan(event);
+    if (this.retention.anyDue && this.retention.isDue(type)) this.#replay(type);
+    if (!this.#handlers.run(event, batch, index)) this.#orphan(event);
   }
 
   /** No handler: retained if its type retains, else it ends here. */
   #orphan(event: BatchEvent): void {
     const { counters } = this.engine;
+    this.#orphans++;
     if (this.retention.options(event.entry.type) === null) {
       counters.unhandled++;
       this.#handlers.lost(event, 'unhandled');

@@ -2,7 +2,7 @@
  * Late handlers: events that found no handler, kept in order for one that registers later. Bounded in events, bytes and
  * age per type. What is retained has left the queue and has its own bound; the timer for its age keeps nothing alive.
  */
-import { type BatchEvent, LEFT, RETAINED } from '../batch/event.js';
+import type { BatchEvent } from '../batch/event.js';
 import type { RetainOptions } from '../options.js';
 
 /** A handler as the retention sees it: something that can get an event. */
@@ -113,7 +113,6 @@ export class Retention {
     this.#bytes += event.bytes;
     this.#where.set(event, kept);
     this.counters.held++;
-    event.stage = RETAINED;
     // Behind others of its type it expires later than they do.
     if (type.kept.size === 1) this.#schedule();
     return true;
@@ -141,8 +140,13 @@ export class Retention {
     return this.#dueTypes.size === 0 ? [] : [...this.#dueTypes];
   }
 
+  /** Whether anything is due. */
+  get anyDue(): boolean {
+    return this.#dueTypes.size > 0;
+  }
+
   isDue(type: unknown): boolean {
-    return this.#dueTypes.size > 0 && this.#dueTypes.has(type);
+    return this.#dueTypes.has(type);
   }
 
   /**
@@ -218,7 +222,6 @@ export class Retention {
       if (type.kept.size === 0 && type.options === this.#fallback) this.#types.delete(event.type);
     }
     this.#where.delete(event);
-    event.stage = LEFT;
   }
 
   #deadlineOf(kept: Kept): number {
