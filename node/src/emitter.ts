@@ -127,6 +127,8 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
   /** The batch that batch handlers are getting, and the types whose events have been handed to them. */
   #grouped: Batch | null = null;
   readonly #groups = new Set<unknown>();
+  /** Under `direct`: the event that ended without a handler last, so that `emit` can say so. */
+  #ended: BatchEvent | null = null;
   readonly #warned = new Set<string>();
   #expiry: NodeJS.Timeout | null = null;
   /** Policy `direct`, nothing retained, no batch handler, open: `emit` is the platform's own. */
@@ -163,6 +165,7 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
     this.#host.attach(this.#engine as Engine<never>);
     this.#dispatcher.engine = this.#engine;
     this.#dispatcher.now = () => this.#host.now();
+    this.#engine.onApply = () => this.#note();
     this.#note();
   }
 
@@ -176,9 +179,11 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
     // biome-ignore-start lint/complexity/noArguments: as said above
     const count = arguments.length;
     const type = arguments[0] as string | symbol;
-    if (this.#plain) {
-      if (count === 2) return this.#count(emitNow.call(this, type, arguments[1]));
-      return this.#count(Reflect.apply(emitNow, this, arguments));
+    // While a switch to `direct` hands on what was queued before, later events wait for that.
+    if (this.#plain && !this.#engine.busy && !isSynchronous(type)) {
+      this.#count();
+      if (count === 2) return emitNow.call(this, type, arguments[1]) || this.#nobody();
+      return Reflect.apply(emitNow, this, arguments) || this.#nobody();
     }
     // The path of nearly every event. A type that was seen just now cannot be a synchronous one.
     if (count === 2 && this.#queues && !Array.isArray(arguments[1])) {
@@ -204,27 +209,35 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
     return true;
   }
 
-  /** Counts an event that was emitted as EventEmitter does it: listeners have run, and have thrown to the caller. */
-  #count(handled: boolean): boolean {
-    const { counters } = this.#engine;
-    if (handled) counters.delivered++;
-    else counters.unhandled++;
+  /** Counts an event that is emitted as EventEmitter does it. Before it is: its listeners throw to the caller. */
+  #count(): void {
     this.#emitted++;
-    return handled;
+    this.#engine.counters.delivered++;
+  }
+
+  /** There was no listener after all. */
+  #nobody(): false {
+    const { counters } = this.#engine;
+    counters.delivered--;
+    counters.unhandled++;
+    return false;
   }
 
   /** `direct` on an emitter that retains, has batch handlers, or is closed. */
   #emitDirect(type: string | symbol, args: Raw): boolean {
     const special =
       this.#dispatcher.retention.options(type) !== null || this.#batchHandlers.has(type);
-    if (!special && !this.#engine.closed) {
-      return this.#count(emitNow.call(this, type, ...args));
+    if (!special && !this.#engine.closed && !this.#engine.busy) {
+      this.#count();
+      return emitNow.call(this, type, ...args) || this.#nobody();
     }
-    const { counters } = this.#engine;
-    const before = counters.unhandled + counters.refused.retention;
     const bytes = this.#measured ? this.#bytes(type, args) : 0;
-    this.#engine.push(this.#engine.entry(type), compact(args), -1, bytes, null);
-    return counters.unhandled + counters.refused.retention === before;
+    // A retained event outlives this call, and the context with it.
+    const context = captureContext(this.#contextMode);
+    const event = this.#engine.push(this.#engine.entry(type), compact(args), -1, bytes, context);
+    const lost = this.#ended === event;
+    this.#ended = null;
+    return !lost;
   }
 
   /**
@@ -397,13 +410,18 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
         ...this.rawListeners(type as string),
       ],
       failed: (error) => this.#failed(error),
-      lost: (event, why) => this.#lost(event, why),
+      lost: (event, why) => {
+        this.#lost(event, why);
+        if (this.#direct) this.#ended = event;
+      },
       macrotask: (fn) => void setImmediate(fn),
     };
   }
 
   #run(event: BatchEvent, batch: Batch, index: number): boolean {
-    if (this.#batchHandlers.size > 0) return this.#runWithBatchHandlers(event, batch, index);
+    if (this.#batchHandlers.size > 0 || this.#grouped !== null) {
+      return this.#runWithBatchHandlers(event, batch, index);
+    }
     if (event.context === null) return this.#call(event);
     let handled = false;
     runInContext(
@@ -419,6 +437,8 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
   #runWithBatchHandlers(event: BatchEvent, batch: Batch, index: number): boolean {
     const type = event.entry.type as string | symbol;
     const group = this.#group(type, batch, index);
+    // The last event of a batch is the end of its groups: nothing of it is kept.
+    if (index === batch.events.length - 1) this.#grouped = null;
     let handled = group !== null;
     runInContext(
       event.context,
@@ -440,13 +460,13 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
 
   /** The events a batch handler of the type is to get now: all of them with the first, none with the others; null without a handler. */
   #group(type: string | symbol, batch: Batch, index: number): BatchEvent[] | null {
-    if (!this.#batchHandlers.has(type)) return null;
     if (this.#grouped !== batch) {
       this.#grouped = batch;
       this.#groups.clear();
     }
-    // The first one's group took all that follow it.
+    // The first one's group took all that follow it, even if its handler has been removed since.
     if (this.#groups.has(type)) return noEvents;
+    if (!this.#batchHandlers.has(type)) return null;
     const group: BatchEvent[] = [];
     for (let i = index; i < batch.events.length; i++) {
       if (batch.events[i]!.entry.type === type) group.push(batch.events[i]!);
@@ -512,7 +532,7 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
       return;
     }
     const key = `${String(type)} ${error.code}`;
-    if (this.#warned.has(key)) return;
+    if (this.#warned.has(key) || this.#warned.size >= mostWarnings) return;
     this.#warned.add(key);
     process.emitWarning(`${error.message} (further ones are counted in stats())`, {
       type: 'MillraceWarning',
@@ -527,7 +547,7 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
     this.#expiry = setTimeout(
       () => {
         this.#expiry = null;
-        this.#dispatcher.retention.expire(this.#host.now());
+        this.#dispatcher.retention.deadlineReached(this.#host.now());
       },
       Math.min(2_147_483_647, Math.max(1, Math.ceil(deadline - this.#host.now()))),
     ).unref();
@@ -551,6 +571,8 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
 }
 
 const noEvents: BatchEvent[] = [];
+/** Names made up as the application runs must not add up, in memory or on the console. */
+const mostWarnings = 256;
 
 function isSynchronous(type: unknown): boolean {
   return (

@@ -77,6 +77,8 @@ export class Engine<Data = unknown> {
   #scheduled = false;
   /** A batch is with the sink, or cut batches are on their way to it. */
   #busy = false;
+  /** A dispatch point came while it was: the end of the batch has to be one, replays included. */
+  #missed = false;
   /** Direct pushes that are running their handlers, one inside the other. */
   #nested = 0;
   /** Batches cut by flush, close or a switch that have not reached the sink yet; null stands before each series. */
@@ -92,7 +94,7 @@ export class Engine<Data = unknown> {
   #armed = false;
   /** No event is taken any more; `#closing` says what is left to do. */
   #closed = false;
-  #closing: 'no' | 'deliver' | 'discard' | 'done' = 'no';
+  #closing: 'no' | 'deliver' | 'delivering' | 'discard' | 'done' = 'no';
   /** Options that a handler switched: applied when the current batch is over. */
   #pending: Partial<QueueOptions> | null = null;
   /** Types pushed since the last dispatch point, for their rates. */
@@ -106,6 +108,8 @@ export class Engine<Data = unknown> {
   given: Partial<Signals> & { rates?: Map<unknown, number> } = {};
   /** Told when a dispatch point asked the policy and left the batch open. */
   onHold: ((holdMs: number) => void) | null = null;
+  /** Told when changed options are in force: for `set` in a handler that is later than the call. */
+  onApply: (() => void) | null = null;
 
   constructor(host: Host, sink: Sink<Data>, options: Partial<QueueOptions> = {}) {
     this.#host = host;
@@ -135,7 +139,7 @@ export class Engine<Data = unknown> {
       return this.#pushDirect(entry, data, level, bytes, context);
     }
     const queue = this.#queue;
-    if (this.#closed || !hasRoom(queue, bytes, this.#options)) this.#refuse(bytes);
+    if (this.#closed || !(hasRoom(queue, bytes, this.#options) || this.#direct)) this.#refuse(bytes);
     const tick = this.#host.tick();
     const event = new BatchEvent(entry, data, level, bytes, tick, ++this.#seq, context);
     queue.push(event);
@@ -209,7 +213,17 @@ export class Engine<Data = unknown> {
   /** The time that `arm()` asked for has come. */
   holdEnded(): void {
     this.#armed = false;
-    this.#begin(false);
+    const oldest = this.#queue.oldest();
+    if (oldest === null || this.#hold < 0) return;
+    // The event that the hold began with was cancelled, or the timer came early.
+    const deadline = oldest.time + this.#hold;
+    if (deadline > this.#host.now()) this.#arm(deadline);
+    else this.#begin(false);
+  }
+
+  #arm(deadlineMs: number): void {
+    this.#armed = true;
+    this.#host.arm(deadlineMs);
   }
 
   /** Asks for a dispatch point at the end of this turn: something became due without a push. */
@@ -224,7 +238,11 @@ export class Engine<Data = unknown> {
 
   #begin(ask: boolean): void {
     // A batch is still being delivered one event at a time: its end is the next dispatch point.
-    if (this.#busy) return;
+    if (this.#busy) {
+      this.#missed = true;
+      return;
+    }
+    this.#missed = false;
     const now = this.#host.now();
     this.#foldRates(now);
     this.#budget = batchesPerTurn;
@@ -240,7 +258,11 @@ export class Engine<Data = unknown> {
       const queue = this.#queue;
       if (queue.count === 0) break;
       if (this.#direct) {
-        if (!this.#handOn(this.#take(this.#host.now(), 1), 'size')) return;
+        // Pushed by handlers of batches that a switch cut: each leaves as if it had just been pushed.
+        const now = this.#host.now();
+        for (const event of this.#take(now, queue.count) as BatchEvent<Data>[]) {
+          this.#cut.push({ trigger: 'size', events: [event], time: now });
+        }
         continue;
       }
       if (this.#budget === 0) {
@@ -251,7 +273,7 @@ export class Engine<Data = unknown> {
       if (trigger === null) break;
       this.#budget--;
       const batch = this.#take(this.#host.now());
-      if (this.#heldFrom > 0) this.#gain.record(batch.length - this.#heldFrom);
+      if (this.#heldFrom > 0 && this.#estimating) this.#gain.record(batch.length - this.#heldFrom);
       this.#endHold();
       this.#ask = true;
       if (!this.#handOn(batch, trigger)) return;
@@ -263,6 +285,10 @@ export class Engine<Data = unknown> {
   delivered(): void {
     this.#busy = false;
     this.#afterBatch();
+    if (this.#missed && !this.#closed) {
+      this.#begin(true);
+      return;
+    }
     if (this.#budget === 0) {
       // Not within a dispatch point: this is one.
       this.#budget = batchesPerTurn;
@@ -286,8 +312,7 @@ export class Engine<Data = unknown> {
     const deadline = queue.oldest()!.time + hold;
     if (deadline <= now) return 'delay';
     if (this.#heldFrom === 0) this.#heldFrom = queue.count;
-    this.#armed = true;
-    this.#host.arm(deadline);
+    this.#arm(deadline);
     if (asked) this.onHold?.(hold);
     return null;
   }
@@ -378,20 +403,27 @@ export class Engine<Data = unknown> {
   /** Lets the sink do what is due before anything leaves; its handlers may ask for things as a batch's may. */
   #prepare(now: number): void {
     if (this.#sink.prepare === undefined) return;
-    this.#busy = true;
+    // Under `direct` what its handlers push runs inside the push, as ever; else it has to wait.
+    if (this.#direct) this.#nested++;
+    else this.#busy = true;
     this.#sink.prepare(now);
-    this.#busy = false;
+    if (this.#direct) this.#nested--;
+    else this.#busy = false;
     this.#afterBatch();
   }
 
   /** What handlers asked for while their batch was running. */
   #afterBatch(): void {
     if (this.#pending !== null) {
+      // Batches that were cut under the old options leave under them.
+      if (this.#cut.length > 0) return;
       const changes = this.#pending;
       this.#pending = null;
       this.#switch(changes);
     }
-    if (this.#closing === 'deliver' && this.#queue.count > 0) this.#cutAll('close');
+    if (this.#closing !== 'deliver') return;
+    this.#closing = 'delivering';
+    this.#cutAll('close');
   }
 
   /** Hands on the batches that were cut beforehand. False when the sink needs time. */
@@ -408,7 +440,7 @@ export class Engine<Data = unknown> {
       this.#busy = false;
       this.#afterBatch();
     }
-    if (this.#closing === 'deliver' || this.#closing === 'discard') this.#finish();
+    if (this.#closing === 'delivering' || this.#closing === 'discard') this.#finish();
     return true;
   }
 
@@ -430,6 +462,11 @@ export class Engine<Data = unknown> {
     if (this.#closing !== 'no') return;
     this.#cutAll('flush');
     this.#drainCut();
+  }
+
+  /** A batch is on its way to its handlers: what is pushed now waits for it, under every policy. */
+  get busy(): boolean {
+    return this.#busy;
   }
 
   get #inHandler(): boolean {
@@ -482,6 +519,7 @@ export class Engine<Data = unknown> {
     this.#given = { ...this.#given, ...changes };
     this.#options = complete(this.#given);
     this.#note();
+    this.onApply?.();
   }
 
   #note(): void {
@@ -497,11 +535,7 @@ export class Engine<Data = unknown> {
     this.#closed = true;
     this.#closing = discard ? 'discard' : 'deliver';
     if (this.#inHandler) return;
-    if (!discard) {
-      this.#cutAll('close');
-      this.#drainCut();
-      return;
-    }
+    this.#afterBatch();
     this.#deliverCut();
   }
 
@@ -513,7 +547,8 @@ export class Engine<Data = unknown> {
     if (this.#closing === 'discard') {
       const now = this.#host.now();
       while (this.#queue.count > 0) {
-        for (const event of this.#take(now) as BatchEvent<Data>[]) {
+        const { maxBatch, maxDeferral } = this.#options;
+        for (const event of this.#queue.take(maxBatch, now - maxDeferral) as BatchEvent<Data>[]) {
           this.counters.refused.cancelled++;
           this.#sink.discard?.(event, cancelled());
         }

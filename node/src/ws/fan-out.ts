@@ -1,68 +1,80 @@
 /** The sink of rooms: turns a batch of frames for many rooms into one write for each socket. */
 import type { BatchEvent } from '../core/batch/event.js';
-import type { Batch, Sink } from '../core/engine.js';
+import type { Batch, Engine, Sink } from '../core/engine.js';
 import { type Frame, join } from './frame.js';
 import { Member } from './member.js';
 import type { Room } from './room.js';
 
-export class FanOut implements Sink<Frame> {
-  /** Called with each room whose frames have left. */
-  readonly #onSent: (room: Room) => void;
+/** Frames of members for whom one room's bytes are not the whole answer: several rooms, or not all frames of one. */
+type Mixed = Map<Member, Frame[]>;
 
-  constructor(onSent: (room: Room) => void) {
-    this.#onSent = onSent;
+export class FanOut implements Sink<Frame> {
+  engine!: Engine<Frame>;
+  /** Called when a batch has been written. */
+  readonly #onBatch: () => void;
+
+  constructor(onBatch: () => void) {
+    this.#onBatch = onBatch;
   }
 
   deliver(batch: Batch<Frame>): boolean {
     const rooms: Room[] = [];
-    // Members for whom the room's bytes are not the whole answer: several rooms, or not all frames of one.
-    const mixed = new Set<Member>();
+    const mixed: Mixed = new Map();
     batch.events.forEach((event, place) => {
       const frame = event.data;
       frame.place = place;
       const target = event.entry.type as Room | Member;
       if (target instanceof Member) {
-        target.own.push(frame);
-        mixed.add(target);
+        collect(mixed, target, [frame]);
         return;
       }
       if (target.frames.length === 0) rooms.push(target);
       target.add(frame);
     });
+    // Before any member is written to: one may have left here and still be in another of these rooms.
     for (const room of rooms) {
-      // The same bytes for everybody who is in this room alone: joined once, written to each.
-      let bytes: Buffer | null = null;
-      for (const [member, after] of room.members) {
-        if (member.rooms.size === 1 && member.own.length === 0 && room.getsAll(after)) {
-          bytes ??= join(room.frames);
-          member.write(room.frames, bytes);
-        } else {
-          mixed.add(member);
-        }
+      for (const member of room.leavers.keys()) {
+        if (!room.members.has(member)) collect(mixed, member, room.framesFor(member));
       }
-      for (const { member } of room.leavers) mixed.add(member);
     }
-    for (const member of mixed) this.#writeMixed(member, rooms);
-    for (const room of rooms) {
-      room.frames = [];
-      if (room.entry.count === 0) room.leavers = [];
-      this.#onSent(room);
+    for (const room of rooms) this.#write(room, mixed);
+    for (const [member, frames] of mixed) {
+      if (frames.length > 0) member.write(frames.sort((a, b) => a.place - b.place));
     }
+    this.engine.counters.delivered += batch.events.length;
+    this.#forget(rooms, mixed);
+    this.#onBatch();
     return true;
   }
 
-  #writeMixed(member: Member, rooms: readonly Room[]): void {
-    const frames = member.own.splice(0);
-    for (const room of member.rooms) frames.push(...room.framesFor(member));
-    // Rooms that it left while their frames were queued.
-    for (const room of rooms) {
-      if (room.leavers.length > 0 && !member.rooms.has(room))
-        frames.push(...room.framesFor(member));
+  #write(room: Room, mixed: Mixed): void {
+    // The same bytes for everybody who is in this room alone: joined once, written to each.
+    let bytes: Buffer | null = null;
+    for (const [member, after] of room.members) {
+      if (member.rooms.size === 1 && room.getsAll(after) && !mixed.has(member)) {
+        bytes ??= join(room.frames);
+        member.write(room.frames, bytes);
+      } else {
+        collect(mixed, member, room.framesFor(member));
+      }
     }
-    if (frames.length === 0) return;
-    frames.sort((a, b) => a.place - b.place);
-    member.write(frames);
+  }
+
+  /** Ends the batch, and what was kept in the engine only for what has left now. */
+  #forget(rooms: readonly Room[], mixed: Mixed): void {
+    const { queue } = this.engine;
+    for (const room of rooms) {
+      room.sent();
+      if (room.members.size === 0) queue.forget(room);
+    }
+    for (const member of mixed.keys()) if (!member.isOpen) queue.forget(member);
   }
 
   discard(_event: BatchEvent<Frame>): void {}
+}
+
+function collect(mixed: Mixed, member: Member, frames: Frame[]): void {
+  const collected = mixed.get(member);
+  if (collected === undefined) mixed.set(member, frames);
+  else for (const frame of frames) collected.push(frame);
 }

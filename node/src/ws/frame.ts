@@ -1,21 +1,15 @@
 /** A message on its way to many sockets: encoded once, whoever gets it. */
-import * as wsPackage from 'ws';
+import { types } from 'node:util';
 import type { Chunk } from '../core/egress/backlog.js';
 import type { PriorityClass } from '../core/intake/priority.js';
 import { MillraceError, show } from '../errors.js';
 import type { Member } from './member.js';
 
-/** The part of the ws package that writes frames; exported there, but missing in its type declarations. */
-interface FrameWriter {
-  frame(data: Buffer, options: Record<string, unknown>): Buffer[];
-}
-const { Sender } = wsPackage as unknown as { Sender: FrameWriter };
-
 /** What can be sent as a message: text as a string, anything else as binary. */
 export type Data = string | Buffer | ArrayBuffer | ArrayBufferView;
 
 export class Frame implements Chunk {
-  /** The payload alone, for sockets that compress: those encode for themselves. */
+  /** The payload alone, for sockets whose frames only ws can encode. */
   readonly payload: Buffer;
   readonly binary: boolean;
   /** The whole WebSocket frame. A copy, so that the caller's buffer can be used again right away. */
@@ -29,28 +23,48 @@ export class Frame implements Chunk {
   place = 0;
 
   constructor(data: Data, binary: boolean, priority: PriorityClass, except: Member | null) {
-    const payload = toBuffer(data);
-    this.data = Buffer.concat(
-      Sender.frame(payload, {
-        fin: true,
-        rsv1: false,
-        mask: false,
-        readOnly: true,
-        opcode: binary ? 2 : 1,
-      }),
-    );
-    this.payload = this.data.subarray(this.data.length - payload.length);
+    if (typeof data === 'string') {
+      const length = Buffer.byteLength(data);
+      this.data = withHeader(length, binary);
+      this.payload = this.data.subarray(this.data.length - length);
+      this.payload.write(data);
+    } else {
+      const bytes = toBytes(data);
+      this.data = withHeader(bytes.length, binary);
+      this.payload = this.data.subarray(this.data.length - bytes.length);
+      this.payload.set(bytes);
+    }
     this.binary = binary;
     this.priority = priority;
     this.except = except;
   }
 }
 
-function toBuffer(data: Data): Buffer {
-  if (typeof data === 'string') return Buffer.from(data);
+/** A whole message in one frame, as a server sends it (RFC 6455, 5.2): the header, and room for the payload. */
+function withHeader(length: number, binary: boolean): Buffer {
+  const headerBytes = length < 126 ? 2 : length < 65_536 ? 4 : 10;
+  const frame = Buffer.allocUnsafe(headerBytes + length);
+  frame[0] = binary ? 0x82 : 0x81;
+  if (headerBytes === 2) {
+    frame[1] = length;
+  } else if (headerBytes === 4) {
+    frame[1] = 126;
+    frame.writeUInt16BE(length, 2);
+  } else {
+    frame[1] = 127;
+    frame.writeUInt16BE(0, 2);
+    frame.writeUIntBE(length, 4, 6);
+  }
+  return frame;
+}
+
+function toBytes(data: Exclude<Data, string>): Uint8Array {
   if (Buffer.isBuffer(data)) return data;
-  if (ArrayBuffer.isView(data)) return Buffer.from(data.buffer, data.byteOffset, data.byteLength);
-  if (data instanceof ArrayBuffer) return Buffer.from(data);
+  if (ArrayBuffer.isView(data)) {
+    return new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
+  }
+  // Not instanceof: it may come from another context.
+  if (types.isAnyArrayBuffer(data)) return new Uint8Array(data);
   throw new MillraceError(
     'MILLRACE_E_INVALID_ARGUMENT',
     `a message is ${show(data)}; it must be a string, a Buffer, a typed array or an ArrayBuffer`,

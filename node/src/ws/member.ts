@@ -55,30 +55,37 @@ export interface Written {
 /** The parts of a ws socket that its type declarations leave out. */
 interface Internals {
   readonly _socket: Socket;
+  readonly _isServer?: boolean;
   readonly _sender?: { readonly _firstFragment?: boolean };
 }
 
 const open = 1;
 const tryAgainLater = 1013;
-/** How soon to look again whether a message that the application sends in fragments is complete, in ms. */
-const fragmentRetryMs = 5;
+/** How long a socket that is closed for being slow may take to read the close frame, in ms. */
+const graceMs = 1000;
+/** How soon to look again whether ws has finished what it is in the middle of, in ms. Nothing tells. */
+const retryMs = 5;
 
 export class Member {
   readonly ws: WebSocket;
   readonly rooms = new Set<Room>();
-  /** Frames for this socket alone in the batch that is leaving. */
-  readonly own: Frame[] = [];
   readonly #socket: Socket;
-  readonly #compresses: boolean;
+  /** Only ws itself can encode for it: compression keeps a state per socket, and what a client sends is masked. */
+  readonly #encodedByWs: boolean;
   readonly #options: SlowOptions;
   readonly #written: Written;
   #backlog: Backlog<Frame> | null = null;
   #retry: NodeJS.Timeout | null = null;
+  /** Set by `releaseWhenDrained`. */
+  #leaving = false;
+  /** Set by `end`: the close that follows when nothing is queued for the socket any more. */
+  #ending: { code: number | undefined; reason: string | undefined } | null = null;
 
   constructor(ws: WebSocket, options: SlowOptions, written: Written) {
     this.ws = ws;
-    this.#socket = (ws as unknown as Internals)._socket;
-    this.#compresses = ws.extensions.includes('permessage-deflate');
+    const { _socket, _isServer } = ws as unknown as Internals;
+    this.#socket = _socket;
+    this.#encodedByWs = ws.extensions.includes('permessage-deflate') || _isServer === false;
     this.#options = options;
     this.#written = written;
     this.#socket.on('drain', this.#drain);
@@ -93,17 +100,29 @@ export class Member {
 
   /** The same, but what waits is still written first. */
   releaseWhenDrained(): void {
+    this.#leaving = true;
     if (this.#backlog === null) this.release();
-    else this.ws.once('close', () => this.release());
   }
 
+  /** Not closing, gone, or with its stream ended or destroyed, which ws hears of a little later. */
   get isOpen(): boolean {
-    return this.ws.readyState === open;
+    return this.ws.readyState === open && this.#socket.writable;
   }
 
-  /** Bytes that wait here or in the stream for the kernel to take them. */
+  /** Bytes that wait here, in ws or in the stream for the kernel to take them. */
   get pendingBytes(): number {
-    return this.#socket.writableLength + (this.#backlog?.bytes ?? 0);
+    return this.ws.bufferedAmount + (this.#backlog?.bytes ?? 0);
+  }
+
+  /** Notes that the socket is to be closed when what is queued has been written. */
+  end(code: number | undefined, reason: string | undefined): void {
+    this.#ending ??= { code, reason };
+  }
+
+  /** Closes a socket that was ended, unless it has a backlog: then when that has been written. */
+  closeIfEnding(): void {
+    if (this.#ending === null || this.#backlog !== null) return;
+    this.ws.close(this.#ending.code, this.#ending.reason);
   }
 
   /** Writes frames, of which `bytes` is the concatenation if the caller has it already. */
@@ -119,30 +138,40 @@ export class Member {
     if (this.pendingBytes > this.#options.maxPending) this.#tooSlow(this.#backlog);
   }
 
-  /** Whether the stream takes more now, and not in the middle of a message that the application sends in fragments. */
+  /** Whether the stream takes more now, and ws is not in the middle of something that must not be cut in two. */
   #ready(): boolean {
     if (this.#socket.writableNeedDrain) return false;
-    if ((this.ws as unknown as Internals)._sender?._firstFragment !== false) return true;
+    const inFragments = (this.ws as unknown as Internals)._sender?._firstFragment === false;
+    // What ws keeps to itself: it is being compressed, or read from a Blob, maybe as a fragment.
+    const keptBytes = this.ws.bufferedAmount - this.#socket.writableLength;
+    const mayKeepBytes = this.#encodedByWs ? this.#socket.writableHighWaterMark : 0;
+    if (!inFragments && keptBytes <= mayKeepBytes) return true;
     this.#retry ??= setTimeout(() => {
       this.#retry = null;
       this.#drain();
-    }, fragmentRetryMs).unref();
+    }, retryMs).unref();
     return false;
   }
 
+  /** Never throws: a socket whose write fails harms no other. */
   #send(frames: readonly Frame[], bytes: Buffer | null): void {
     const written = this.#written;
-    written.deliveries += frames.length;
-    if (this.#compresses) {
-      // Compression keeps a state per socket: only ws itself can encode for it.
-      for (const frame of frames) this.ws.send(frame.payload, { binary: frame.binary });
-      written.sends += frames.length;
-      return;
+    try {
+      if (this.#encodedByWs) {
+        for (const frame of frames) this.ws.send(frame.payload, { binary: frame.binary });
+        written.sends += frames.length;
+      } else {
+        const data = bytes ?? join(frames);
+        this.#socket.write(data);
+        written.sends++;
+        written.bytes += data.length;
+      }
+      written.deliveries += frames.length;
+    } catch (error) {
+      // Nobody knows how much of it left. The socket ends as one that ws finds broken: with 'error' and 'close'.
+      this.ws.terminate();
+      process.nextTick(() => this.ws.emit('error', error as Error));
     }
-    const data = bytes ?? join(frames);
-    written.sends++;
-    written.bytes += data.length;
-    this.#socket.write(data);
   }
 
   readonly #drain = (): void => {
@@ -151,6 +180,8 @@ export class Member {
     this.#backlog = null;
     const frames = backlog.takeAll();
     if (frames.length > 0) this.#send(frames, null);
+    this.closeIfEnding();
+    if (this.#leaving) this.release();
   };
 
   /** Drops what may be dropped, least important and oldest first; if that is not enough, the socket has to go. */
@@ -165,10 +196,16 @@ export class Member {
     }
     if (this.pendingBytes <= maxPending) return;
     this.#backlog = null;
+    const frames = backlog.takeAll();
+    for (const frame of frames) this.#written.dropped[frame.priority]++;
     this.#written.slowClosed++;
     this.ws.close(tryAgainLater, 'too slow: unread messages exceed the limit');
-    this.#report('closed', backlog.takeAll().length, null, pendingBytes);
+    // The close frame waits behind what the peer does not read: it may never arrive.
+    setTimeout(() => this.ws.terminate(), graceMs).unref();
+    this.#report('closed', frames.length, null, pendingBytes);
   }
+
+  /** Later than the batch that is leaving, so that whatever the listener does, or throws, cannot disturb it. */
 
   #report(
     action: 'dropped' | 'closed',
@@ -176,6 +213,8 @@ export class Member {
     priority: Priority | null,
     pendingBytes: number,
   ): void {
-    this.#options.onSlow?.({ socket: this.ws, action, frames, priority, pendingBytes });
+    const { onSlow } = this.#options;
+    if (onSlow === undefined) return;
+    process.nextTick(onSlow, { socket: this.ws, action, frames, priority, pendingBytes });
   }
 }

@@ -2,9 +2,8 @@ import type { TypeEntry } from '../core/batch/type-entry.js';
 import type { Frame } from './frame.js';
 import type { Member } from './member.js';
 
-/** Somebody who left while frames of the room were queued: it still gets those that were published before. */
-interface Leaver {
-  readonly member: Member;
+/** A time in the room that is over, in arrival numbers: what was published in it is still for its member. */
+interface Stay {
   readonly after: number;
   readonly until: number;
 }
@@ -15,7 +14,10 @@ export class Room {
   entry!: TypeEntry;
   /** Members, and the arrival number after which frames are for them. */
   readonly members = new Map<Member, number>();
-  leavers: Leaver[] = [];
+  /** Who left while frames of the room were queued. */
+  readonly leavers = new Map<Member, Stay[]>();
+  /** Frames that were published and have not reached {@link add} yet. */
+  queued = 0;
   /** The room's frames in the batch that is leaving. */
   frames: Frame[] = [];
   /** Lowest arrival number among `frames`, and whether any of them leaves somebody out. */
@@ -26,8 +28,19 @@ export class Room {
     this.name = name;
   }
 
+  /** Takes a member out; what is queued up to the arrival number `until` is still for it. */
+  remove(member: Member, until: number): void {
+    const after = this.members.get(member)!;
+    this.members.delete(member);
+    if (this.queued === 0 || !member.isOpen) return;
+    const stays = this.leavers.get(member);
+    if (stays === undefined) this.leavers.set(member, [{ after, until }]);
+    else stays.push({ after, until });
+  }
+
   /** Notes a frame of the batch that is leaving. */
   add(frame: Frame): void {
+    this.queued--;
     if (this.frames.length === 0) {
       this.firstSeq = frame.seq;
       this.excepts = false;
@@ -44,13 +57,18 @@ export class Room {
 
   /** The frames of the batch that is leaving which are for this member. */
   framesFor(member: Member): Frame[] {
-    const after = this.members.get(member);
-    return this.frames.filter((frame) => {
-      if (frame.except === member) return false;
-      if (after !== undefined && frame.seq > after) return true;
-      return this.leavers.some(
-        (left) => left.member === member && frame.seq > left.after && frame.seq <= left.until,
-      );
-    });
+    const after = this.members.get(member) ?? Number.POSITIVE_INFINITY;
+    const stays = this.leavers.get(member) ?? [];
+    return this.frames.filter(
+      ({ seq, except }) =>
+        except !== member &&
+        (seq > after || stays.some((stay) => seq > stay.after && seq <= stay.until)),
+    );
+  }
+
+  /** The batch has left. */
+  sent(): void {
+    this.frames = [];
+    if (this.queued === 0) this.leavers.clear();
   }
 }

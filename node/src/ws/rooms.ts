@@ -1,4 +1,5 @@
 import type { WebSocket } from 'ws';
+import { TypeEntry } from '../core/batch/type-entry.js';
 import { TurnHost } from '../core/dispatch/clock.js';
 import { Engine } from '../core/engine.js';
 import { classOf, NORMAL, type Priority } from '../core/intake/priority.js';
@@ -18,7 +19,7 @@ export interface RoomsOptions extends Partial<Omit<QueueOptions, 'order'>> {
    * left out, and it is closed when that is not enough. `drop-normal`: LOW, then NORMAL frames.
    */
   slow?: SlowPolicy;
-  /** Told when a slow socket loses frames or is closed. Must not throw. */
+  /** Told when a slow socket loses frames or is closed, right after the batch in which it happened. */
   onSlow?: (info: SlowInfo) => void;
 }
 
@@ -33,6 +34,7 @@ export interface PublishOptions {
 
 export interface RoomsStats extends QueueStats {
   rooms: number;
+  /** Sockets that have joined a room or been sent a message, and are not closed. */
   members: number;
   /** Frames handed to sockets, the writes they took, and their bytes. */
   deliveries: number;
@@ -44,6 +46,11 @@ export interface RoomsStats extends QueueStats {
 }
 
 const ownOptions = ['maxPending', 'slow', 'onSlow'];
+const sendOptions = ['priority', 'binary'];
+const publishOptions = [...sendOptions, 'except'];
+const noOptions: PublishOptions = Object.freeze({});
+/** Where closed rooms push a message to have it refused. */
+const nowhere = new TypeEntry('nowhere');
 const slowPolicies = ['close', 'drop-low', 'drop-normal'];
 
 /**
@@ -57,6 +64,8 @@ export class Rooms {
   readonly #rooms = new Map<string, Room>();
   readonly #members = new Map<WebSocket, Member>();
   readonly #engine: Engine<Frame>;
+  /** Members to close when what is queued has been written. */
+  readonly #ending = new Set<Member>();
   readonly #slow;
   readonly #written: Written = {
     sends: 0,
@@ -82,13 +91,17 @@ export class Rooms {
     }
     this.#slow = { maxPending, slow, onSlow };
     const host = new TurnHost();
-    const fanOut = new FanOut((room) => this.#sent(room));
-    // A room is a type: frames of one room stay together, the room with the oldest frame first.
-    this.#engine = new Engine<Frame>(host, fanOut, { ...queueOptions, order: 'type' });
+    const fanOut = new FanOut(() => this.#closeEnding());
+    // By arrival, so that a socket gets what several rooms and `send` have for it in the order in which it was published.
+    this.#engine = new Engine<Frame>(host, fanOut, { ...queueOptions, order: 'arrival' });
+    fanOut.engine = this.#engine;
     host.attach(this.#engine as unknown as Engine<never>);
   }
 
-  /** Adds the socket to the room, which is made if it is not there. False if it is in it already, or not open. */
+  /**
+   * Adds the socket to the room, which is made if it is not there. False if it is in it already, if it is not open, and
+   * after `close()`.
+   */
   join(socket: WebSocket, name: string): boolean {
     checkName(name);
     const member = this.#member(socket);
@@ -111,10 +124,10 @@ export class Rooms {
    * Takes the socket out of the room, or out of all. It still gets what was published before. False if it was in none.
    */
   leave(socket: WebSocket, name?: string): boolean {
-    const member = this.#members.get(socket);
+    if (name !== undefined) checkName(name);
+    const member = this.#known(socket);
     if (member === undefined) return false;
     if (name !== undefined) {
-      checkName(name);
       const room = this.#rooms.get(name);
       if (room === undefined || !member.rooms.has(room)) return false;
       this.#leave(member, room);
@@ -126,46 +139,57 @@ export class Rooms {
   }
 
   #leave(member: Member, room: Room): void {
-    const after = room.members.get(member)!;
-    room.members.delete(member);
+    room.remove(member, this.#engine.lastSeq);
     member.rooms.delete(room);
-    if (room.entry.count > 0) {
-      room.leavers.push({ member, after, until: this.#engine.lastSeq });
-    }
     if (room.members.size > 0) return;
     this.#rooms.delete(room.name);
-    if (room.entry.count === 0) this.#engine.queue.forget(room);
+    // With frames queued it is forgotten when they have left.
+    this.#engine.queue.forget(room);
   }
 
   /**
    * Sends a message to all members of a room at the end of this turn; returns how many that are now. Throws
    * MILLRACE_E_OVERLOADED when the queue is full, MILLRACE_E_CLOSED after `close()`; then nobody gets it.
    */
-  publish(name: string, data: Data, options: PublishOptions = {}): number {
+  publish(name: string, data: Data, options: PublishOptions = noOptions): number {
     checkName(name);
-    const room = this.#rooms.get(name);
-    const except =
-      options.except === undefined ? null : (this.#members.get(options.except) ?? null);
+    if (options !== noOptions) checkKeys('the options of publish()', options, publishOptions);
+    const { except: socket } = options;
+    const except = socket === undefined ? null : (this.#known(socket) ?? null);
     const frame = toFrame(data, options, except);
+    const room = this.#rooms.get(name);
     if (room === undefined) {
-      if (this.#engine.closed) this.#push(this.#engine.entry(name), frame);
+      if (this.#engine.closed) this.#push(nowhere, frame);
       return 0;
     }
-    this.#push(room.entry, frame);
+    room.queued++;
+    try {
+      this.#push(room.entry, frame);
+    } catch (error) {
+      room.queued--;
+      throw error;
+    }
     return room.members.size - (except !== null && room.members.has(except) ? 1 : 0);
   }
 
   /**
    * Sends a message to one socket, in order with what its rooms publish. False if it is not open. Errors as `publish`.
    */
-  send(socket: WebSocket, data: Data, options: Omit<PublishOptions, 'except'> = {}): boolean {
+  send(
+    socket: WebSocket,
+    data: Data,
+    options: Omit<PublishOptions, 'except'> = noOptions,
+  ): boolean {
+    if (options !== noOptions) checkKeys('the options of send()', options, sendOptions);
+    const frame = toFrame(data, options, null);
     const member = this.#member(socket);
+    if (this.#engine.closed) this.#push(nowhere, frame);
     if (member === null) return false;
-    this.#push(this.#engine.entry(member), toFrame(data, options, null));
+    this.#push(this.#engine.entry(member), frame);
     return true;
   }
 
-  #push(entry: ReturnType<Engine<Frame>['entry']>, frame: Frame): void {
+  #push(entry: TypeEntry, frame: Frame): void {
     // The number it is about to get: under `direct` it leaves inside the push.
     frame.seq = this.#engine.lastSeq + 1;
     this.#engine.push(entry, frame, frame.priority, frame.data.length, null);
@@ -173,17 +197,35 @@ export class Rooms {
 
   /** Number of members of a room; 0 for a room that is not there. */
   size(name: string): number {
+    checkName(name);
     return this.#rooms.get(name)?.members.size ?? 0;
   }
 
   /** The sockets in a room. */
-  *members(name: string): IterableIterator<WebSocket> {
-    for (const member of this.#rooms.get(name)?.members.keys() ?? []) yield member.ws;
+  members(name: string): IterableIterator<WebSocket> {
+    checkName(name);
+    return sockets(this.#rooms.get(name)?.members.keys() ?? []);
   }
 
   /** The names of the rooms that a socket is in. */
   of(socket: WebSocket): string[] {
-    return [...(this.#members.get(socket)?.rooms ?? [])].map((room) => room.name);
+    return [...(this.#known(socket)?.rooms ?? [])].map((room) => room.name);
+  }
+
+  /**
+   * Closes a socket, after everything that was published to it has been written; `socket.close()` alone would lose what
+   * this turn has for it. `code` is one that an application may use (1000 to 1003, 1007 to 1014, 3000 to 4999), `reason`
+   * has at most 123 bytes of UTF-8. False if it is not open.
+   */
+  end(socket: WebSocket, code?: number, reason?: string): boolean {
+    checkClose(code, reason);
+    const member = this.#member(socket);
+    if (member === null) return false;
+    member.end(code, reason);
+    this.#ending.add(member);
+    // There may be no batch to wait for.
+    this.#closeEnding();
+    return true;
   }
 
   /** Writes what is queued now. */
@@ -228,11 +270,17 @@ export class Rooms {
     };
   }
 
+  /** The socket's member; undefined for a socket that has not been seen. Throws when it is not a socket. */
+  #known(socket: WebSocket): Member | undefined {
+    const member = this.#members.get(socket);
+    if (member === undefined) checkSocket(socket);
+    return member;
+  }
+
   /** The socket's member, made when it is seen first; null when the socket is not open. */
   #member(socket: WebSocket): Member | null {
-    const known = this.#members.get(socket);
+    const known = this.#known(socket);
     if (known !== undefined) return known.isOpen ? known : null;
-    checkSocket(socket);
     if (this.#engine.closed || socket.readyState !== 1) return null;
     const member = new Member(socket, this.#slow, this.#written);
     this.#members.set(socket, member);
@@ -251,19 +299,29 @@ export class Rooms {
     if (member === undefined) return;
     for (const room of member.rooms) this.#leave(member, room);
     member.release();
+    this.#ending.delete(member);
     this.#members.delete(socket);
-    const entry = this.#engine.queue.find(member);
-    if (entry?.count === 0) this.#engine.queue.forget(member);
+    this.#engine.queue.forget(member);
   }
 
-  #sent(room: Room): void {
-    if (room.members.size === 0 && room.entry.count === 0) this.#engine.queue.forget(room);
+  /** Closes the sockets that wait for the end of what is queued, if everything that was taken in has left. */
+  #closeEnding(): void {
+    const { counters, lastSeq } = this.#engine;
+    if (this.#ending.size === 0 || counters.delivered < lastSeq) return;
+    for (const member of this.#ending) member.closeIfEnding();
+    this.#ending.clear();
   }
 }
 
+function* sockets(members: Iterable<Member>): IterableIterator<WebSocket> {
+  for (const member of members) yield member.ws;
+}
+
 function toFrame(data: Data, options: PublishOptions, except: Member | null): Frame {
+  const { binary = typeof data !== 'string' } = options;
+  if (typeof binary !== 'boolean') throw invalid('binary', binary, 'true or false');
   const priority = options.priority === undefined ? NORMAL : classOf(options.priority);
-  return new Frame(data, options.binary ?? typeof data !== 'string', priority, except);
+  return new Frame(data, binary, priority, except);
 }
 
 function checkName(name: unknown): void {
@@ -274,21 +332,45 @@ function checkName(name: unknown): void {
   );
 }
 
+/** As ws checks them, but before anything is noted: the close itself comes too late to complain. */
+function checkClose(code: unknown, reason: unknown): void {
+  const inRange = (from: number, to: number) => (code as number) >= from && (code as number) <= to;
+  const valid =
+    code === undefined ||
+    (Number.isInteger(code) && (inRange(1000, 1003) || inRange(1007, 1014) || inRange(3000, 4999)));
+  if (!valid) {
+    throw new MillraceError(
+      'MILLRACE_E_INVALID_ARGUMENT',
+      `the close code is ${show(code)}; it must be 1000 to 1003, 1007 to 1014, or 3000 to 4999`,
+    );
+  }
+  if (reason === undefined || (typeof reason === 'string' && Buffer.byteLength(reason) <= 123)) {
+    return;
+  }
+  throw new MillraceError(
+    'MILLRACE_E_INVALID_ARGUMENT',
+    `the reason of a close is ${show(reason)}; it must be a string of at most 123 bytes`,
+  );
+}
+
+/** What is used of a socket must be there; `_socket`, which ws does not document, too. */
 function checkSocket(socket: unknown): void {
   const candidate = socket as {
-    _socket?: unknown;
     readyState?: unknown;
     extensions?: unknown;
+    _socket?: { on?: unknown; write?: unknown } | null;
   } | null;
   if (
     typeof candidate?.readyState === 'number' &&
     typeof candidate.extensions === 'string' &&
-    (candidate.readyState !== 1 || typeof candidate._socket === 'object')
+    (candidate.readyState !== 1 ||
+      (typeof candidate._socket?.on === 'function' &&
+        typeof candidate._socket.write === 'function'))
   ) {
     return;
   }
   throw new MillraceError(
     'MILLRACE_E_INVALID_ARGUMENT',
-    `the socket is ${show(socket)}; it must be a WebSocket of the ws package`,
+    `the socket is ${show(socket)}; it must be a WebSocket of the ws package, version 8`,
   );
 }

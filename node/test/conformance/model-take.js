@@ -16,16 +16,24 @@ export function takeBatch(candidates, now, counter, options) {
     const events = candidates.filter((event) => counts(event) === name);
     return options.order === 'type' ? byLane(events) : events;
   };
+  const lane = (event) => (options.order === 'type' ? event.type : null);
   const left = { high: ofClass('high'), normal: ofClass('normal'), low: ofClass('low') };
+  // A LOW event cannot be chosen before an older one of its lane that counts as NORMAL.
+  const isFree = (event) => !left.normal.some((one) => one.class === 'low' && lane(one) === lane(event));
+  let lowLane;
+  const nextLow = () =>
+    left.low.find((event) => isFree(event) && lane(event) === lowLane) ?? left.low.find(isFree);
   const chosen = { high: [], normal: [], low: [] };
   const batch = () => [...chosen.high, ...chosen.normal, ...chosen.low];
   const cuts = candidates.length > options.max_batch;
   while (batch().length < Math.min(options.max_batch, candidates.length)) {
-    const lowTurn = left.normal.length === 0 || (cuts && counter === 8 && left.low.length > 0);
+    const lowTurn = left.normal.length === 0 || (cuts && counter === 8 && nextLow() !== undefined);
     const name = left.high.length > 0 ? 'high' : lowTurn ? 'low' : 'normal';
-    const { type } = left[name][0];
-    if (batch().filter((event) => event.type === type).length >= type.max_batch) break;
-    chosen[name].push(left[name].shift());
+    const event = name === 'low' ? nextLow() : left[name][0];
+    if (batch().filter(({ type }) => type === event.type).length >= event.type.max_batch) break;
+    if (name === 'low') lowLane = lane(event);
+    left[name].splice(left[name].indexOf(event), 1);
+    chosen[name].push(event);
     if (name === 'normal') counter = Math.min(8, counter + 1);
     if (name === 'low') counter = 0;
   }

@@ -125,7 +125,7 @@ export class Model {
       class: priority ?? type.priority ?? CLASS_OF_TYPE[name] ?? 'normal',
     };
     this.events.set(id, event);
-    if (direct) {
+    if (direct && !this.switching) {
       this.leave('size', [event]);
       this.settle();
     } else {
@@ -195,7 +195,7 @@ export class Model {
   }
 
   flush() {
-    if (!this.closed) this.ask({ do: 'flush', upTo: this.sequence });
+    if (!this.closed) this.ask({ do: 'flush', batches: this.cut() });
   }
 
   close({ discard }) {
@@ -215,38 +215,45 @@ export class Model {
     while (this.depth === 0 && this.pending.length > 0) {
       const action = this.pending.shift();
       if (action.do === 'close') this.end(action.discard);
-      else this.handOn('flush', action.upTo ?? this.sequence);
-      if (action.do !== 'switch') continue;
-      Object.assign(this.options, action.options);
-      // What the handlers of that flush pushed would have no one to wait for under direct.
-      const rest = this.options.policy === 'direct' ? this.cut(this.sequence).flat() : [];
-      for (const event of rest) this.leave('size', [event]);
-      if (this.queue.length > 0) this.schedule();
+      else if (action.do === 'flush') this.handOn('flush', action.batches);
+      else this.switch(action.options);
     }
   }
 
+  switch(options) {
+    const batches = this.cut();
+    Object.assign(this.options, options);
+    this.switching = true;
+    this.handOn('flush', batches);
+    this.switching = false;
+    // Under direct, what the handlers of that flush pushed has waited for its end.
+    while (this.options.policy === 'direct' && this.queue.length > 0) {
+      this.switching = true;
+      for (const event of this.cut().flat()) this.leave('size', [event]);
+      this.switching = false;
+    }
+    if (this.queue.length > 0) this.schedule();
+  }
+
   end(discard) {
-    if (!discard) this.handOn('close', this.sequence);
-    for (const event of this.cut(this.sequence).flat()) this.refuse(event.id, 'cancelled');
+    if (!discard) this.handOn('close', this.cut());
+    for (const event of this.cut().flat()) this.refuse(event.id, 'cancelled');
     for (const event of this.retained()) this.expire(event);
   }
 
-  /** Everything pushed up to a moment: cut before any handler runs, handed on after due replays. */
-  handOn(trigger, upTo) {
-    const batches = this.cut(upTo);
+  /** Batches that were cut, after due replays. */
+  handOn(trigger, batches) {
     this.expireReached();
     this.replayDue();
     for (const batch of batches) this.leave(trigger, batch);
   }
 
-  cut(upTo) {
+  /** Everything queued, as batches. */
+  cut() {
     const batches = [];
-    for (;;) {
-      const events = this.queue.filter((event) => event.number <= upTo);
-      if (events.length === 0) return batches;
-      batches.push(this.take(events));
-      this.record = null;
-    }
+    while (this.queue.length > 0) batches.push(this.take(this.queue));
+    this.record = null;
+    return batches;
   }
 
   // --- time
@@ -296,6 +303,7 @@ export class Model {
       const batch = this.take(this.queue);
       if (this.record) this.policy.gained(batch.length - this.record.began);
       this.record = null;
+      this.left++;
       this.leave(trigger, batch);
       this.settle();
     }
@@ -336,7 +344,6 @@ export class Model {
   }
 
   leave(trigger, batch) {
-    this.left++;
     this.total('batches');
     this.total(`trigger.${trigger}`);
     this.out('expect', { time: this.now, trigger, ids: batch.map((event) => event.id) });

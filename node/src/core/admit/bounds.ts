@@ -4,9 +4,7 @@ import type { QueueMap } from '../batch/queue-map.js';
 import type { QueueOptions } from '../options.js';
 
 export function hasRoom(queue: QueueMap, bytes: number, options: QueueOptions): boolean {
-  return (
-    queue.count < options.maxQueue && (bytes === 0 || queue.bytes + bytes <= options.maxQueueBytes)
-  );
+  return queue.count < options.maxQueue && queue.bytes + bytes <= options.maxQueueBytes;
 }
 
 export function overloaded(queue: QueueMap, bytes: number, options: QueueOptions): MillraceError {

@@ -209,9 +209,9 @@ export class QueueMap {
     while (batch.length + low.length < limit) {
       const high = cursor.high();
       const normal = high ?? cursor.normal(agedAt);
-      const lowOne = high ?? cursor.low(agedAt);
       const lowsTurn = normal === null || (cut && this.#normalSinceLow >= normalPerLow);
-      const event = high ?? (lowOne !== null && lowsTurn ? lowOne : normal);
+      const lowOne = high === null && lowsTurn ? cursor.low(agedAt) : null;
+      const event = lowOne ?? normal;
       if (event === null) break;
       const { entry } = event;
       if (entry.chosenIn !== number) {
@@ -221,12 +221,12 @@ export class QueueMap {
       if (entry.chosen === entry.maxBatch) break;
       entry.chosen++;
       this.#takeHead(event);
-      if (high !== null || event === normal) batch.push(event);
-      else low.push(event);
-      if (high === null) {
-        if (event === normal)
-          this.#normalSinceLow = Math.min(normalPerLow, this.#normalSinceLow + 1);
-        else this.#normalSinceLow = 0;
+      if (lowOne !== null) {
+        low.push(event);
+        this.#normalSinceLow = 0;
+      } else {
+        batch.push(event);
+        if (high === null) this.#normalSinceLow = Math.min(normalPerLow, this.#normalSinceLow + 1);
       }
     }
     // Order `type`: a lane that was cut may now be younger than others, an emptied one has to go.
@@ -238,7 +238,8 @@ export class QueueMap {
   #takeHead(event: BatchEvent): void {
     const { entry, priority } = event;
     event.stage = LEFT;
-    this.taken[priority] ??= event.tick;
+    const oldest = this.taken[priority];
+    if (oldest === null || event.tick.time < oldest.time) this.taken[priority] = event.tick;
     (this.#byType ? entry.lanes[priority]! : this.#lanes[priority]).shift();
     this.#gone(event);
   }

@@ -159,31 +159,47 @@ export class Retention {
     receivers: () => readonly Receiver[],
     give: (event: BatchEvent, receiver: Receiver) => boolean,
   ): void {
-    this.#dueTypes.delete(type);
     const known = this.#types.get(type);
     if (known === undefined) return;
-    const { due } = known;
-    known.due = [];
-    for (const kept of known.kept) {
+    // Handlers that register from here on have to wait for the next replay.
+    const last = this.#number;
+    for (;;) {
       const present = receivers();
-      if (present.length === 0) break;
+      const due = known.due.filter(({ number }) => number <= last);
+      const next = present.length === 0 ? null : this.#nextDue(known, due, present);
+      if (next === null) break;
+      const { kept, targets } = next;
       const once = known.options?.replay !== 'each';
-      const targets = once
-        ? present
-        : due
-            .filter(({ receiver, number }) => number > kept.number && present.includes(receiver))
-            .map(({ receiver }) => receiver);
       if (once) this.#remove(kept);
+      else kept.received = new Set([...(kept.received ?? []), ...targets]);
       for (const receiver of targets) {
-        if (!once) {
-          kept.received ??= new Set();
-          kept.received.add(receiver);
-        }
         this.counters.replayed++;
         if (!give(kept.event, receiver)) break;
       }
     }
+    known.due = known.due.filter(({ number }) => number > last);
+    if (known.due.length === 0) this.#dueTypes.delete(type);
     this.#schedule();
+  }
+
+  /** The oldest event that is due to one of these handlers, and the handlers it is due to. */
+  #nextDue(
+    type: TypeRetention,
+    due: readonly { receiver: Receiver; number: number }[],
+    present: readonly Receiver[],
+  ): { kept: Kept; targets: readonly Receiver[] } | null {
+    if (due.length === 0) return null;
+    const once = type.options?.replay !== 'each';
+    for (const kept of type.kept) {
+      const targets = due
+        .filter(
+          ({ receiver, number }) =>
+            number > kept.number && present.includes(receiver) && !kept.received?.has(receiver),
+        )
+        .map(({ receiver }) => receiver);
+      if (targets.length > 0) return { kept, targets: once ? present : targets };
+    }
+    return null;
   }
 
   /** Ends the events whose age is reached, oldest deadline first. */
@@ -196,6 +212,12 @@ export class Retention {
     this.#schedule();
   }
 
+  /** The timer of the deadline has fired, perhaps early: what is left asks for a timer again. */
+  deadlineReached(now: number): void {
+    this.#deadline = null;
+    this.expire(now);
+  }
+
   /** Ends everything: the queue is closed. */
   close(): void {
     for (const type of this.#types.values()) type.due = [];
@@ -206,6 +228,8 @@ export class Retention {
   }
 
   #end(kept: Kept, reason: Expiry): void {
+    // Whoever was told of an event before this one may have cancelled it.
+    if (!this.#where.has(kept.event)) return;
     this.#remove(kept);
     if (kept.received !== null) return;
     this.counters.expired++;

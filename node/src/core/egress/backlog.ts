@@ -12,7 +12,7 @@ export interface Chunk {
 
 export class Backlog<C extends Chunk> {
   /** Per class: the chunks, and how many of them at the front have gone already. */
-  readonly #lanes: [C[], C[], C[]] = [[], [], []];
+  readonly #lanes: [(C | null)[], (C | null)[], (C | null)[]] = [[], [], []];
   readonly #gone: [number, number, number] = [0, 0, 0];
   bytes = 0;
 
@@ -41,7 +41,9 @@ export class Backlog<C extends Chunk> {
     const lane = this.#lanes[priority];
     const at = this.#gone[priority];
     const chunk = lane[at];
-    if (chunk === undefined) return null;
+    if (chunk === undefined || chunk === null) return null;
+    // Its bytes are to be freed now, not when the lane is tidied.
+    lane[at] = null;
     this.bytes -= chunk.data.length;
     // Moving the rest at every step would cost O(n): they are moved when half of the lane has gone.
     if (at + 1 > lane.length / 2) {
