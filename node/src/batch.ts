@@ -2,7 +2,13 @@ import { checkBytes } from './core/admit/bounds.js';
 import type { BatchEvent } from './core/batch/event.js';
 import { MicrotaskHost } from './core/dispatch/clock.js';
 import { type Batch, Engine, type Sink } from './core/engine.js';
-import { checkKeys, invalid, type QueueOptions, queueOptionNames } from './core/options.js';
+import {
+  checkKeys,
+  discards,
+  invalid,
+  type QueueOptions,
+  queueOptionNames,
+} from './core/options.js';
 import type { QueueStats } from './core/stats.js';
 import { MillraceError, show } from './errors.js';
 
@@ -78,6 +84,8 @@ interface Flight {
   /** Calls that somebody still waits for. */
   waiting: number;
   abort: AbortController | null;
+  /** Nobody waits any more: the reason of the last one to leave. */
+  aborted: { reason: unknown } | null;
 }
 
 const ownOptions = ['concurrency', 'key', 'size'];
@@ -145,8 +153,8 @@ class Batcher<Item, Result> implements Sink<Call<Item, Result>> {
     this.#entry.pinned = true;
   }
 
-  call(item: Item, options: CallOptions = {}): Promise<Result> {
-    const { signal } = options;
+  call(item: Item, options?: CallOptions): Promise<Result> {
+    const signal = options?.signal;
     if (signal !== undefined && !(signal instanceof AbortSignal)) {
       return Promise.reject(invalid('signal', signal, 'an AbortSignal'));
     }
@@ -199,6 +207,7 @@ class Batcher<Item, Result> implements Sink<Call<Item, Result>> {
         this.#engine.cancel(call.event!);
         this.#forgetKey(call);
       } else if (--call.flight.waiting === 0) {
+        call.flight.aborted = { reason: signal.reason };
         call.flight.abort?.abort(signal.reason);
       }
     };
@@ -213,8 +222,10 @@ class Batcher<Item, Result> implements Sink<Call<Item, Result>> {
   // ---- the engine's sink
 
   deliver(batch: Batch<Call<Item, Result>>): boolean {
-    const calls = batch.events.map((event) => event.data);
-    const flight: Flight = { waiting: calls.length, abort: null };
+    // Of a batch that was flushed while others were in flight, calls may have been aborted since.
+    const calls = batch.events.map((event) => event.data).filter((call) => call.waiters.length > 0);
+    if (calls.length === 0) return true;
+    const flight: Flight = { waiting: calls.length, abort: null, aborted: null };
     for (const call of calls) {
       call.flight = flight;
       this.#forgetKey(call);
@@ -235,7 +246,10 @@ class Batcher<Item, Result> implements Sink<Call<Item, Result>> {
     const results = await this.#fn(items, {
       // Made when asked for: most bulk functions do not look at it.
       get signal() {
-        flight.abort ??= new AbortController();
+        if (flight.abort === null) {
+          flight.abort = new AbortController();
+          if (flight.aborted !== null) flight.abort.abort(flight.aborted.reason);
+        }
         return flight.abort.signal;
       },
     });
@@ -301,8 +315,7 @@ class Batcher<Item, Result> implements Sink<Call<Item, Result>> {
   }
 
   async close(options: { discard?: boolean } = {}): Promise<void> {
-    checkKeys('the options of close()', options, ['discard']);
-    this.#engine.close(options.discard === true);
+    this.#engine.close(discards(options));
     await this.#settled();
   }
 

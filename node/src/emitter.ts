@@ -14,6 +14,7 @@ import { type Batch, Engine } from './core/engine.js';
 import { classOf, type Priority, priorities } from './core/intake/priority.js';
 import {
   checkKeys,
+  discards,
   invalid,
   type QueueOptions,
   queueOptionNames,
@@ -255,12 +256,7 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
         `the arguments of push() are ${show(args)}; they must be an array, as in push('type', [value])`,
       );
     }
-    if (isSynchronous(type)) {
-      throw new MillraceError(
-        'MILLRACE_E_INVALID_ARGUMENT',
-        `${show(type)} is always synchronous and cannot be pushed; use emit()`,
-      );
-    }
+    checkQueued(type);
     checkKeys('the options of push()', options, ['priority', 'bytes']);
     const priority = options.priority === undefined ? -1 : classOf(options.priority);
     const bytes = options.bytes === undefined ? this.#bytes(type, args) : checkBytes(options.bytes);
@@ -283,12 +279,8 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
    * An item is the event's argument, or the list of its arguments when it was emitted with several or none.
    */
   onBatch<K extends keyof T & (string | symbol)>(type: K, handler: BatchHandler<Args<T, K>>): this {
-    if (typeof handler !== 'function') {
-      throw new MillraceError(
-        'MILLRACE_E_INVALID_ARGUMENT',
-        `a batch handler must be a function, not ${show(handler)}`,
-      );
-    }
+    checkQueued(type);
+    checkBatchHandler(handler);
     const handlers = this.#batchHandlers.get(type) ?? [];
     this.#batchHandlers.set(type, [...handlers, handler as Listener]);
     this.#note();
@@ -301,6 +293,7 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
     type: K,
     handler?: BatchHandler<Args<T, K>>,
   ): this {
+    if (handler !== undefined) checkBatchHandler(handler);
     const handlers = this.#batchHandlers.get(type) ?? [];
     const left = handler === undefined ? [] : without(handlers, handler as Listener);
     if (left.length > 0) this.#batchHandlers.set(type, left);
@@ -311,6 +304,7 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
 
   /** Sets options of one type. Options that are not given stay. Throws MILLRACE_E_INVALID_OPTION. */
   configure<K extends keyof T & (string | symbol)>(type: K, options: TypeOptions): this {
+    checkQueued(type);
     checkKeys('the options of a type', options, ['priority', 'retain', 'maxBatch', 'size']);
     const { priority, retain, maxBatch, size } = options;
     if (size !== undefined && typeof size !== 'function') {
@@ -355,8 +349,7 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
    * Idempotent. Listeners stay registered.
    */
   close(options: { discard?: boolean } = {}): void {
-    checkKeys('the options of close()', options, ['discard']);
-    this.#engine.close(options.discard === true);
+    this.#engine.close(discards(options));
     this.#note();
   }
 
@@ -587,6 +580,23 @@ function compact(args: Raw): unknown {
 
 function argsOf(data: unknown): Raw {
   return Array.isArray(data) ? data : [data];
+}
+
+/** Refuses a type whose events are never queued where only queued ones have a meaning. */
+function checkQueued(type: unknown): void {
+  if (!isSynchronous(type)) return;
+  throw new MillraceError(
+    'MILLRACE_E_INVALID_ARGUMENT',
+    `${show(type)} is always synchronous: it is never queued; use emit() and on()`,
+  );
+}
+
+function checkBatchHandler(handler: unknown): void {
+  if (typeof handler === 'function') return;
+  throw new MillraceError(
+    'MILLRACE_E_INVALID_ARGUMENT',
+    `a batch handler must be a function, not ${show(handler)}`,
+  );
 }
 
 function item(args: Raw): unknown {

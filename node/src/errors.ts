@@ -42,7 +42,11 @@ export function show(value: unknown): string {
   if (typeof value === 'function') return `a function`;
   if (Array.isArray(value)) return `an array of ${value.length}`;
   if (typeof value === 'object' && value !== null) {
-    return `an object (${value.constructor?.name ?? 'no prototype'})`;
+    try {
+      return `an object (${String(value.constructor?.name ?? 'no prototype')})`;
+    } catch {
+      return 'an object';
+    }
   }
   return typeof value === 'bigint' ? `${value}n` : String(value);
 }

@@ -139,7 +139,8 @@ export class Engine<Data = unknown> {
       return this.#pushDirect(entry, data, level, bytes, context);
     }
     const queue = this.#queue;
-    if (this.#closed || !(hasRoom(queue, bytes, this.#options) || this.#direct)) this.#refuse(bytes);
+    if (this.#closed || !(hasRoom(queue, bytes, this.#options) || this.#direct))
+      this.#refuse(bytes);
     const tick = this.#host.tick();
     const event = new BatchEvent(entry, data, level, bytes, tick, ++this.#seq, context);
     queue.push(event);
@@ -485,7 +486,9 @@ export class Engine<Data = unknown> {
     const given = givenOptions(changes);
     if (this.#closing !== 'no') return;
     if (!this.#switches(given)) {
-      this.#apply(given);
+      // These two are as they are, or on their way: see `#pending`.
+      const { policy: _policy, order: _order, ...others } = given;
+      this.#apply(others);
       if (this.#queue.count > 0 && this.#budget === 0) this.wake();
     } else if (this.#inHandler) {
       this.#pending = { ...this.#pending, ...given };

@@ -132,6 +132,14 @@ export function checkKeys(what: string, given: unknown, known: readonly string[]
   }
 }
 
+/** The options of `close()`: whether it discards what is queued. */
+export function discards(options: { discard?: boolean }): boolean {
+  checkKeys('the options of close()', options, ['discard']);
+  const { discard = false } = options;
+  if (typeof discard !== 'boolean') throw invalid('discard', discard, 'true or false');
+  return discard;
+}
+
 const queueKeys = Object.keys(queueRules) as (keyof QueueOptions)[];
 const retainKeys = Object.keys(retainRules) as (keyof RetainOptions)[];
 

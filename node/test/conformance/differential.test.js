@@ -42,7 +42,11 @@ test('the engine agrees with the reference model on random operations', () => {
   for (; seed < firstSeed + fewSeeds || Date.now() < until; seed++) {
     const statements = randomOperations(seed, operations);
     const found = difference(statements);
-    assert.equal(found, null, found && `seed ${seed}: ${found}\n${writeVector('found', statements)}`);
+    assert.equal(
+      found,
+      null,
+      found && `seed ${seed}: ${found}\n${writeVector('found', statements)}`,
+    );
   }
   assert.ok(seed - firstSeed >= fewSeeds);
 });

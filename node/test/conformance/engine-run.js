@@ -101,7 +101,7 @@ export class EngineRun {
         return handlers.length > 0;
       },
       replay: (event) => this.#handler(event),
-      receivers: (type) => this.#handlersOf(type),
+      receivers: (type) => [...this.#handlersOf(type)],
       failed: (_error, event) => this.#out('error', { id: event.data }),
       lost: (event, why) => {
         const outcome = {

@@ -19,7 +19,8 @@ export function takeBatch(candidates, now, counter, options) {
   const lane = (event) => (options.order === 'type' ? event.type : null);
   const left = { high: ofClass('high'), normal: ofClass('normal'), low: ofClass('low') };
   // A LOW event cannot be chosen before an older one of its lane that counts as NORMAL.
-  const isFree = (event) => !left.normal.some((one) => one.class === 'low' && lane(one) === lane(event));
+  const isFree = (event) =>
+    !left.normal.some((one) => one.class === 'low' && lane(one) === lane(event));
   let lowLane;
   const nextLow = () =>
     left.low.find((event) => isFree(event) && lane(event) === lowLane) ?? left.low.find(isFree);

@@ -125,7 +125,7 @@ export class Model {
       class: priority ?? type.priority ?? CLASS_OF_TYPE[name] ?? 'normal',
     };
     this.events.set(id, event);
-    if (direct && !this.switching) {
+    if (direct && !this.handing) {
       this.leave('size', [event]);
       this.settle();
     } else {
@@ -185,7 +185,9 @@ export class Model {
     const coming = Object.assign({}, this.options, ...this.pending.map((action) => action.options));
     const changes = (key) => key in options && options[key] !== coming[key];
     if (changes('policy') || changes('order')) return this.ask({ do: 'switch', options });
-    Object.assign(this.options, options);
+    // Policy and order are as they are, or on their way.
+    const { policy, order } = this.options;
+    Object.assign(this.options, options, { policy, order });
     if (this.queue.length > 0) this.schedule();
   }
 
@@ -212,27 +214,34 @@ export class Model {
   }
 
   settle() {
-    while (this.depth === 0 && this.pending.length > 0) {
-      const action = this.pending.shift();
+    while (this.depth === 0) {
+      // What was flushed has been cut at the call: it goes before what is cut now.
+      this.pending.sort((a, b) => (b.do === 'flush') - (a.do === 'flush'));
+      const action = this.pending.shift() ?? this.rest();
+      if (!action) return;
       if (action.do === 'close') this.end(action.discard);
       else if (action.do === 'flush') this.handOn('flush', action.batches);
+      else if (action.do === 'rest') this.leaveEach('size', action.batches);
       else this.switch(action.options);
     }
+  }
+
+  /** Under direct: what handlers of a flush pushed has waited for its end, and leaves event by event. */
+  rest() {
+    if (this.options.policy !== 'direct' || this.queue.length === 0) return null;
+    return {
+      do: 'rest',
+      batches: this.cut()
+        .flat()
+        .map((event) => [event]),
+    };
   }
 
   switch(options) {
     const batches = this.cut();
     Object.assign(this.options, options);
-    this.switching = true;
     this.handOn('flush', batches);
-    this.switching = false;
-    // Under direct, what the handlers of that flush pushed has waited for its end.
-    while (this.options.policy === 'direct' && this.queue.length > 0) {
-      this.switching = true;
-      for (const event of this.cut().flat()) this.leave('size', [event]);
-      this.switching = false;
-    }
-    if (this.queue.length > 0) this.schedule();
+    if (this.queue.length > 0 && this.options.policy !== 'direct') this.schedule();
   }
 
   end(discard) {
@@ -245,7 +254,13 @@ export class Model {
   handOn(trigger, batches) {
     this.expireReached();
     this.replayDue();
+    this.leaveEach(trigger, batches);
+  }
+
+  leaveEach(trigger, batches) {
+    this.handing = true;
     for (const batch of batches) this.leave(trigger, batch);
+    this.handing = false;
   }
 
   /** Everything queued, as batches. */

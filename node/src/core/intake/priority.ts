@@ -32,10 +32,9 @@ export function classOfType(type: unknown): PriorityClass {
 
 /** The class of a priority's name; anything else is an error that lists the names. */
 export function classOf(priority: unknown): PriorityClass {
-  const found = Object.hasOwn(classes, priority as string)
-    ? classes[priority as Priority]
-    : undefined;
-  if (found !== undefined) return found;
+  if (typeof priority === 'string' && Object.hasOwn(classes, priority)) {
+    return classes[priority as Priority];
+  }
   throw new MillraceError(
     'MILLRACE_E_INVALID_OPTION',
     `priority is ${show(priority)}; it must be one of 'high', 'normal', 'low'`,

@@ -1,0 +1,20 @@
+/** One arm of one round: `node arm.js CASE SUBJECT` sends ns per event and the share delivered. */
+import { median } from '../lib/statistics.js';
+import { cases, wholeSum } from './cases.js';
+import { subjects } from './subjects.js';
+
+const [name, subject] = process.argv.slice(2);
+/** The compiler takes about eight blocks to settle. */
+const warmupBlocks = 10;
+const blocks = 9;
+
+const run = cases[name].block(await subjects[subject]());
+const times = [];
+let delivered = 0;
+for (let block = 0; block < warmupBlocks + blocks; block++) {
+  const start = process.hrtime.bigint();
+  delivered = await run();
+  const ns = Number(process.hrtime.bigint() - start);
+  if (block >= warmupBlocks) times.push(ns / cases[name].events);
+}
+process.send({ ns_per_event: median(times), delivered_share: delivered / wholeSum(name) });

@@ -1,0 +1,129 @@
+/**
+ * A benchmark's run: its random order, its figures, what is printed and what is kept.
+ *
+ * With JSON=1 in the environment stdout carries one object a line and nothing else; what is meant
+ * for people goes to stderr. QUICK=1 asks for fewer rounds, SEED=n for the order of another run.
+ */
+import { native } from 'millrace';
+import { figure } from './figure.js';
+import { busyShare, machine } from './machine.js';
+import { randomFrom } from './random.js';
+import { keep } from './results.js';
+import { pairedRounds } from './rounds.js';
+import { table } from './table.js';
+import { verdict } from './verdict.js';
+
+/** A run that cannot be compared: the arms did not do the same work. */
+export class Refused extends Error {}
+
+export class Bench {
+  /** Whether the run is to take minutes rather than tens of them. */
+  quick = Boolean(process.env.QUICK);
+  #name;
+  #date = new Date();
+  // At the start: a benchmark may pin itself to some of the cores later.
+  #machine = machine();
+  #seed = seedFrom(process.env.SEED);
+  #random = randomFrom(this.#seed);
+  #entries = [];
+  #notes = [];
+  #raw = [];
+  #json = Boolean(process.env.JSON);
+
+  constructor(name) {
+    this.#name = name;
+  }
+
+  /** Shows progress. */
+  say(line) {
+    process.stderr.write(`${line}\n`);
+  }
+
+  /** A remark that belongs to the result; printed with it. */
+  note(line) {
+    this.#notes.push(line);
+  }
+
+  /** Notes when other work is running: it takes from both arms, but not evenly. */
+  async checkQuiet() {
+    const share = await busyShare();
+    this.#machine.busy_before = share;
+    if (share < 0.05) return;
+    this.note(
+      `other work took ${Math.round(share * 100)} % of the CPUs before the start: expect noise`,
+    );
+  }
+
+  /** Measures arms in paired rounds and keeps the raw samples. */
+  async rounds(title, arms, { rounds, warmup }) {
+    const samples = await pairedRounds({
+      title,
+      arms,
+      rounds,
+      warmup,
+      random: this.#random,
+      say: (line) => this.say(line),
+    });
+    this.#raw.push({ case: title, rounds: samples });
+    return samples;
+  }
+
+  /**
+   * Adds a figure: `ours` and `theirs` hold one value a round; a number for `theirs` is a bound.
+   * `target` is the least that `ahead` is to be.
+   */
+  add(what, ours, theirs, target) {
+    const named = { bench: this.#name, backend: native?.version ?? 'js', ...what };
+    this.#entries.push({ figure: figure(named, ours, theirs, this.#seed), target });
+  }
+
+  /** Prints the figures and keeps everything. */
+  finish() {
+    const on = this.#machine;
+    const seconds = (Date.now() - this.#date.getTime()) / 1000;
+    const path = keep(this.#name, this.#date, {
+      bench: this.#name,
+      date: this.#date.toISOString(),
+      quick: this.quick,
+      seed: this.#seed,
+      seconds,
+      machine: on,
+      notes: this.#notes,
+      figures: this.#entries.map(({ figure: each, target }) => ({
+        ...each,
+        target,
+        verdict: verdict(each, target),
+      })),
+      raw: this.#raw,
+    });
+    if (this.#json) for (const { figure: each } of this.#entries) console.log(JSON.stringify(each));
+    const out = this.#json ? process.stderr : process.stdout;
+    out.write(`\n${table(this.#entries)}\n\n`);
+    for (const note of this.#notes) out.write(`${note}\n`);
+    out.write(
+      `${on.cpu}, ${on.cores} cores, ${on.kernel}, Node ${on.node}; seed ${this.#seed}, ${seconds.toFixed(0)} s\n` +
+        `raw samples: ${path}\n`,
+    );
+  }
+}
+
+/** Runs a benchmark and prints what it found; a refused run ends with a sentence and code 1. */
+export async function runBench(name, measure) {
+  const bench = new Bench(name);
+  try {
+    await bench.checkQuiet();
+    await measure(bench);
+    bench.finish();
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    bench.say(`refused: ${error.message}`);
+    process.exitCode = 1;
+  }
+}
+
+function seedFrom(text) {
+  if (text === undefined || text === '') return Math.floor(Math.random() * 2 ** 32);
+  const seed = Number(text);
+  if (Number.isInteger(seed) && seed >= 0 && seed < 2 ** 32) return seed;
+  throw new RangeError(`SEED is '${text}'; it must be an integer from 0 to ${2 ** 32 - 1}`);
+}

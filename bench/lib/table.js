@@ -1,0 +1,38 @@
+/** The figures as a table for people. */
+import { verdict } from './verdict.js';
+
+const head = ['case', 'metric', 'peer', 'ours', 'theirs', 'ahead', '95 % interval', 'target', ''];
+const alignedRight = new Set(['ours', 'theirs', 'ahead', '95 % interval', 'target']);
+
+/** @param {{ figure: import('./figure.js').Figure, target?: number }[]} entries */
+export function table(entries) {
+  const rows = entries.map(({ figure, target }) => [
+    figure.case,
+    figure.metric,
+    figure.peer ?? '(bound)',
+    number(figure.ours),
+    number(figure.theirs ?? figure.bound),
+    times(figure.ahead),
+    `${times(figure.lo)} to ${times(figure.hi)}`,
+    target === undefined ? '' : `>= ${times(target)}`,
+    verdict(figure, target),
+  ]);
+  const widths = head.map((title, i) => Math.max(...[head, ...rows].map((row) => row[i].length)));
+  const line = (row) =>
+    row
+      .map((cell, i) =>
+        alignedRight.has(head[i]) ? cell.padStart(widths[i]) : cell.padEnd(widths[i]),
+      )
+      .join('  ')
+      .trimEnd();
+  return [line(head), widths.map((width) => '-'.repeat(width)).join('  '), ...rows.map(line)].join(
+    '\n',
+  );
+}
+
+const times = (value) => `${value >= 100 ? value.toFixed(0) : value.toFixed(2)}x`;
+
+function number(value) {
+  if (Math.abs(value) >= 1000) return Math.round(value).toLocaleString('en-US');
+  return String(Number(value.toPrecision(3)));
+}

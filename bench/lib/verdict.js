@@ -1,0 +1,13 @@
+/**
+ * Whether a figure meets its target, which is the least `ahead` may be. The whole interval decides:
+ * where the target lies within it, more rounds are needed to tell.
+ *
+ * @param {{ lo: number, hi: number }} figure
+ * @param {number | undefined} target
+ * @returns {'' | 'met' | 'not met' | 'open'} empty without a target
+ */
+export function verdict({ lo, hi }, target) {
+  if (target === undefined) return '';
+  if (lo >= target) return 'met';
+  return hi < target ? 'not met' : 'open';
+}

@@ -1,0 +1,66 @@
+const EXIT_CODES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 };
+
+/**
+ * What a program has to undo before it ends: children to stop, folders to remove. Runs once, last
+ * first, whichever way the program ends.
+ */
+export class Cleanup {
+  #tasks = new Set();
+  #running;
+  #abort = new AbortController();
+
+  /** Aborted when the program is to end early; what waits for long should listen to it. */
+  get signal() {
+    return this.#abort.signal;
+  }
+
+  /**
+   * @param {() => unknown} task may be asynchronous
+   * @returns {() => void} takes the task back
+   */
+  add(task) {
+    this.#tasks.add(task);
+    return () => this.#tasks.delete(task);
+  }
+
+  /** Runs every task to its end. An error of one is told on stderr, and the others run. */
+  run() {
+    this.#running ??= this.#undo();
+    return this.#running;
+  }
+
+  async #undo() {
+    for (const task of [...this.#tasks].reverse()) {
+      try {
+        await task();
+      } catch (error) {
+        console.error(`clean-up: ${error.message}`);
+      }
+    }
+  }
+
+  /** Ends the program: aborts what is under way, cleans up, exits. Calls after the first do nothing. */
+  async exit(code) {
+    if (this.signal.aborted) return;
+    this.#abort.abort(new Error('stopped'));
+    await this.run();
+    process.exit(code);
+  }
+
+  /**
+   * From now on a signal or an error that nobody has caught cleans up and exits.
+   *
+   * @param {(error: unknown) => void} [tell] is given the error
+   */
+  watch(tell = console.error) {
+    for (const [signal, code] of Object.entries(EXIT_CODES)) {
+      // The listener stays, so that a second signal changes nothing.
+      process.on(signal, () => this.exit(code));
+    }
+    process.on('uncaughtException', (error) => {
+      // Nobody is left to be told.
+      if (error.code !== 'EPIPE' && error.code !== 'EIO') tell(error);
+      this.exit(1);
+    });
+  }
+}

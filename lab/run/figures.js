@@ -1,0 +1,61 @@
+/** The middle of some numbers, or the mean of the two in the middle. */
+export function median(numbers) {
+  const sorted = [...numbers].sort((a, b) => a - b);
+  const middle = sorted.length / 2;
+  return (sorted[Math.floor(middle)] + sorted[Math.ceil(middle) - 1]) / 2;
+}
+
+/**
+ * A number for people: thousands parted, three significant digits below a hundred.
+ *
+ * @param {number} value
+ */
+export function figure(value) {
+  const isWhole = Number.isInteger(value) || Math.abs(value) >= 100;
+  if (!isWhole || !Number.isFinite(value)) return significant(value, 3);
+  return Math.round(value).toLocaleString('en-US');
+}
+
+/** A ratio for people: `10.4`, `0.31`, `0.037`. */
+export function ratioFigure(ratio) {
+  if (ratio > 0 && ratio < 0.001) return '<0.001';
+  if (ratio < 0.0995 || !Number.isFinite(ratio)) return significant(ratio, 2);
+  if (ratio < 9.995) return ratio.toFixed(2);
+  return ratio < 99.95 ? ratio.toFixed(1) : figure(ratio);
+}
+
+function significant(value, digits) {
+  if (!Number.isFinite(value)) return '–';
+  return value.toLocaleString('en-US', {
+    minimumSignificantDigits: digits,
+    maximumSignificantDigits: digits,
+  });
+}
+
+/**
+ * One figure of two arms.
+ *
+ * @param {number[]} control a value for each round
+ * @param {number[]} treatment of the same rounds
+ * @param {'higher' | 'lower'} [better] leave it out where neither is
+ * @returns {{ control: number, treatment: number, ratio: number, range: [number, number],
+ *   verdict: '' | 'better' | 'worse' | 'even' }} medians and treatment/control: `ratio` of the medians,
+ *   `range` the least and the most of any round. It is better or worse only when all rounds agree.
+ */
+export function compare(control, treatment, better) {
+  const ratios = control.map((value, round) => treatment[round] / value);
+  const range = [Math.min(...ratios), Math.max(...ratios)];
+  const medians = { control: median(control), treatment: median(treatment) };
+  return {
+    ...medians,
+    ratio: medians.treatment / medians.control,
+    range,
+    verdict: better === undefined ? '' : verdict(range, better),
+  };
+}
+
+function verdict([least, most], better) {
+  if (least > 1) return better === 'higher' ? 'better' : 'worse';
+  if (most < 1) return better === 'higher' ? 'worse' : 'better';
+  return 'even';
+}

@@ -1,0 +1,115 @@
+import { rm } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { runLoad } from '../load/index.js';
+import { chat } from './arms.js';
+import { startServer } from './server.js';
+
+export const WARMUP_S = 1;
+
+/** How long a server that has just closed every connection may take to be seen as gone. */
+const CRASH_MS = 500;
+
+/**
+ * One measurement: starts the chat, loads it, stops it.
+ *
+ * @param {object} options
+ * @param {string} options.policy
+ * @param {Record<string, string | number>} options.load options of the generator, whole seconds
+ * @param {string} options.dataDir for the chat; gone afterwards
+ * @param {number} [options.core] the only core of the chat
+ * @param {import('./cleanup.js').Cleanup} options.cleanup
+ * @returns {Promise<Run>}
+ * @throws {LabError} `MILLRACE_LAB_E_SERVER` when the chat ends, and those of `runLoad`
+ *
+ * @typedef {object} Run
+ * @property {string} policy
+ * @property {object} report the generator's, see ../load/README.md
+ * @property {object} stats what the chat's /stats answered at the end
+ * @property {number} cpuUsPerMessage CPU time of the server per delivered message, µs
+ * @property {number} cpuShare of a core that the server used
+ * @property {number} writesPerMessage writing system calls of the server per delivered message
+ * @property {'kernel' | 'server'} writesBy who has counted them
+ */
+export async function measure({ policy, load, dataDir, core, cleanup }) {
+  const server = await startServer({
+    ...chat({ policy, dataDir, limitFlood: false }),
+    core,
+    cleanup,
+  });
+  const window = new Window(server);
+  const report = await loadOrCrash(server, load, window, cleanup);
+  const stats = await server.get('/stats');
+  await server.stop();
+  await rm(dataDir, { recursive: true, force: true });
+  return { policy, report, stats, ...(await window.costs()) };
+}
+
+async function loadOrCrash(server, load, window, cleanup) {
+  const stop = new AbortController();
+  server.failed.catch((error) => stop.abort(error));
+  const onStop = () => stop.abort(cleanup.signal.reason);
+  cleanup.signal.addEventListener('abort', onStop, { once: true });
+  const running = runLoad(
+    { ...load, protocol: 'chat', port: server.port, warmup: WARMUP_S },
+    { signal: stop.signal, onProgress: (tick) => window.take(tick) },
+  );
+  const forget = cleanup.add(() => running.catch(() => {}));
+  try {
+    const report = await running;
+    // That the server has crashed says more than that its connections are closed.
+    if (report.closed_early > 0) await Promise.race([server.failed, sleep(CRASH_MS)]);
+    return report;
+  } catch (error) {
+    await Promise.race([server.failed, sleep(CRASH_MS)]);
+    throw error;
+  } finally {
+    forget();
+    cleanup.signal.removeEventListener('abort', onStop);
+  }
+}
+
+/**
+ * The server's costs from the end of the warm-up to the last full second of the load, read as the
+ * generator reports each second, so that neither starting nor connecting counts.
+ */
+class Window {
+  #server;
+  #first;
+  #last;
+  #deliveries = 0;
+
+  constructor(server) {
+    this.#server = server;
+  }
+
+  take({ phase, deliveries }) {
+    if (phase === 'warmup') this.#first = this.#read();
+    if (phase !== 'measure') return;
+    this.#deliveries += deliveries;
+    this.#last = this.#read();
+  }
+
+  #read() {
+    const { cpuUs, writes } = this.#server.usage();
+    const counted = writes === null ? this.#server.get('/stats') : Promise.resolve(null);
+    counted.catch(() => {}); // `costs` tells
+    return { at: performance.now(), cpuUs, writes, counted };
+  }
+
+  async costs() {
+    const first = this.#first;
+    const last = this.#last;
+    const cpuUs = last.cpuUs - first.cpuUs;
+    const writesBy = last.writes === null ? 'server' : 'kernel';
+    const writes =
+      writesBy === 'kernel'
+        ? last.writes - first.writes
+        : (await last.counted).socket_writes - (await first.counted).socket_writes;
+    return {
+      cpuUsPerMessage: cpuUs / this.#deliveries,
+      cpuShare: cpuUs / 1000 / (last.at - first.at),
+      writesPerMessage: writes / this.#deliveries,
+      writesBy,
+    };
+  }
+}
