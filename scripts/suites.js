@@ -13,6 +13,7 @@ const suites = [
   suite({ title: 'tests of millrace', folder: 'node/test', concurrency: 2 }),
   suite({ title: 'tests of the lab', folder: 'lab/load/test' }),
   suite({ title: 'tests of the chat', folder: 'examples/chat/test' }),
+  suite({ title: 'tests of the demo', folder: 'lab/run/test' }),
 ];
 
 export const testSteps = [

@@ -3,13 +3,13 @@ import { parseArgs } from 'node:util';
 /** name: [default, least, most, meaning] */
 const NUMBERS = {
   connections: [500, 2, 5000, 'clients'],
-  rooms: [10, 1, 1000, 'rooms, at most as many as clients; each client is in one'],
+  rooms: [10, 1, 1000, 'rooms, each client is in one'],
   payload: [100, 40, 4000, "length of a message's text, bytes"],
-  rate: [undefined, 1, 10_000_000, 'delivered messages/s of the equal load'],
-  rounds: [3, 0, 20, 'measurements of each arm and load; 0: only the chat at the end'],
+  rate: [undefined, 1, 10_000_000, 'deliveries/s of the equal load'],
+  rounds: [3, 0, 20, 'measurements of each arm and load; 0: none'],
   seconds: [3, 1, 60, 'length of a measurement, after 1 s of warm-up'],
   seed: [1, 0, 4_294_967_295, 'of all randomness in the load'],
-  port: [8080, 0, 65_535, 'of the chat at the end; if taken, the next free one; 0: any'],
+  port: [8080, 0, 65_535, 'of the chat at the end, or the next free one; 0: any'],
 };
 
 const FLAGS = {
@@ -19,7 +19,8 @@ const FLAGS = {
 
 export const USAGE = `Usage: node lab/run/demo.js [options]
 
-Loads the chat of examples/chat in two ways, shows what each costs, and leaves the chat running.
+Loads the chat of examples/chat in two ways, shows what each costs, and leaves
+it running.
 
 ${Object.entries(NUMBERS).map(numberUsage).join('\n')}
 ${Object.entries(FLAGS)
@@ -90,7 +91,7 @@ function range(name) {
 }
 
 function numberUsage([name, [otherwise, , , meaning]]) {
-  return line(`--${name} N`, `${meaning} (${otherwise ?? "two thirds of direct's slowest round"})`);
+  return line(`--${name} N`, `${meaning} (${otherwise ?? '2/3 of what direct does'})`);
 }
 
 function line(option, meaning) {

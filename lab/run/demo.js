@@ -7,6 +7,7 @@ import { existsSync, mkdtempSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { LabError } from '../load/errors.js';
 import { readArgs, USAGE } from './args.js';
 import { chat } from './arms.js';
@@ -20,6 +21,7 @@ import { Progress } from './progress.js';
 import { startServer } from './server.js';
 import { table } from './table.js';
 
+const SIGNAL_MS = 250;
 const BUILT = new URL('../../node/dist/ws/index.js', import.meta.url);
 
 const paint = colours(process.stdout);
@@ -45,6 +47,8 @@ cleanup.watch(tell);
 try {
   await cleanup.exit(await demo());
 } catch (error) {
+  // Ctrl-C goes to the whole group: a child may be seen to end before the signal is seen here.
+  await sleep(SIGNAL_MS);
   // What is stopped fails in all kinds of ways, and none of them matters.
   if (!cleanup.signal.aborted) {
     tell(error);
@@ -103,8 +107,7 @@ function introduction() {
   const { connections, rooms, payload, rounds, seconds } = options;
   const members = Math.round(connections / rooms);
   const aboutSeconds = Math.round((runsOf(options) * runMs(options)) / 1000);
-  return `
-The same chat, measured in two ways: ${paint.bold('direct')} writes each message to each member
+  return `The same chat, measured in two ways: ${paint.bold('direct')} writes each message to each member
 by itself, ${paint.bold('adaptive')} writes what a turn of the event loop has gathered at once:
 the busier it is, the more that is, so that it saves most when it is busy.
 

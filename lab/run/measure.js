@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { runLoad } from '../load/index.js';
 import { chat } from './arms.js';
 import { startServer } from './server.js';
+import { Window } from './window.js';
 
 export const WARMUP_S = 1;
 
@@ -65,51 +66,5 @@ async function loadOrCrash(server, load, window, cleanup) {
   } finally {
     forget();
     cleanup.signal.removeEventListener('abort', onStop);
-  }
-}
-
-/**
- * The server's costs from the end of the warm-up to the last full second of the load, read as the
- * generator reports each second, so that neither starting nor connecting counts.
- */
-class Window {
-  #server;
-  #first;
-  #last;
-  #deliveries = 0;
-
-  constructor(server) {
-    this.#server = server;
-  }
-
-  take({ phase, deliveries }) {
-    if (phase === 'warmup') this.#first = this.#read();
-    if (phase !== 'measure') return;
-    this.#deliveries += deliveries;
-    this.#last = this.#read();
-  }
-
-  #read() {
-    const { cpuUs, writes } = this.#server.usage();
-    const counted = writes === null ? this.#server.get('/stats') : Promise.resolve(null);
-    counted.catch(() => {}); // `costs` tells
-    return { at: performance.now(), cpuUs, writes, counted };
-  }
-
-  async costs() {
-    const first = this.#first;
-    const last = this.#last;
-    const cpuUs = last.cpuUs - first.cpuUs;
-    const writesBy = last.writes === null ? 'server' : 'kernel';
-    const writes =
-      writesBy === 'kernel'
-        ? last.writes - first.writes
-        : (await last.counted).socket_writes - (await first.counted).socket_writes;
-    return {
-      cpuUsPerMessage: cpuUs / this.#deliveries,
-      cpuShare: cpuUs / 1000 / (last.at - first.at),
-      writesPerMessage: writes / this.#deliveries,
-      writesBy,
-    };
   }
 }

@@ -57,7 +57,7 @@ export interface BatchEmitterOptions extends Partial<QueueOptions> {
 
 /** Options of one type of event. */
 export interface TypeOptions {
-  /** Class of the type's events. Default: by the type's name, see `docs/semantics.md`. */
+  /** Class of the type's events. Default: by the type's name, see `docs/node.md`. */
   priority?: Priority;
   /** Keep events without a handler for one that registers later. */
   retain?: boolean | Partial<RetainOptions>;
@@ -110,7 +110,7 @@ const contexts = ['auto', 'on', 'off'];
 
 /**
  * An `EventEmitter` whose events leave in batches: `emit` queues, and at the end of the loop turn everything queued is
- * delivered in order of priority and arrival. Drop-in for `node:events`; see `docs/semantics.md` for what differs.
+ * delivered in order of priority and arrival. Drop-in for `node:events`; `docs/node.md` says what differs.
  *
  * `emit` costs some tens of ns and never runs a listener, except for `'error'`, `'newListener'` and `'removeListener'`, which
  * are synchronous as always, and under the policy `direct`, where everything is.

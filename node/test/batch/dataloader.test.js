@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import DataLoader from 'dataloader';
 import { batch } from 'millrace';
+import { echo } from './helper.js';
 
 /** Groups DataLoader's dispatches: each is a call, and a batch of them leaves together. */
 function schedule(options) {
@@ -14,8 +15,8 @@ function schedule(options) {
 }
 
 test('loads of one tick, in whatever promise chain, are one batch', async () => {
-  const batches = [];
-  const loader = new DataLoader(async (keys) => (batches.push(keys.slice()), keys), {
+  const { bulk, batches } = echo();
+  const loader = new DataLoader(bulk, {
     batchScheduleFn: schedule(),
   });
   const deep = async (key) => {
@@ -35,17 +36,21 @@ test('several loaders with one schedule leave together', async () => {
   const order = [];
   const batchScheduleFn = schedule();
   const loader = (name) =>
-    new DataLoader(async (keys) => (order.push(`${name} ${keys.length}`), keys), {
-      batchScheduleFn,
-    });
+    new DataLoader(
+      async (keys) => {
+        order.push(`${name} ${keys.length}`);
+        return keys;
+      },
+      { batchScheduleFn },
+    );
   const [users, posts] = [loader('users'), loader('posts')];
   await Promise.all([users.load(1), posts.load(1), users.load(2)]);
   assert.deepEqual(order, ['users 2', 'posts 1']);
 });
 
 test('loads that depend on others make a batch for each step', async () => {
-  const batches = [];
-  const loader = new DataLoader(async (keys) => (batches.push(keys.slice()), keys), {
+  const { bulk, batches } = echo();
+  const loader = new DataLoader(bulk, {
     batchScheduleFn: schedule(),
   });
   await Promise.all(
@@ -58,8 +63,8 @@ test('loads that depend on others make a batch for each step', async () => {
 });
 
 test('a fixed delay gathers loads of several turns', async () => {
-  const batches = [];
-  const loader = new DataLoader(async (keys) => (batches.push(keys.slice()), keys), {
+  const { bulk, batches } = echo();
+  const loader = new DataLoader(bulk, {
     batchScheduleFn: schedule({ policy: 'fixed', maxDelay: 20 }),
   });
   const first = loader.load('a');

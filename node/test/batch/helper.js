@@ -19,7 +19,13 @@ export function controlled() {
 /** A bulk function that returns its items at once; `batches` lists what it got. */
 export function echo() {
   const batches = [];
-  return { batches, bulk: async (items) => (batches.push(items), items.slice()) };
+  return {
+    batches,
+    bulk: async (items) => {
+      batches.push(items);
+      return items.slice();
+    },
+  };
 }
 
 export const tick = () => new Promise((resolve) => process.nextTick(resolve));

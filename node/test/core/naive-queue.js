@@ -46,7 +46,8 @@ export class NaiveQueue {
       const [, normals] = waiting;
       // A lane is always first in, first out: behind an event that counts as NORMAL nothing is chosen as LOW.
       const lows = waiting[2].filter(
-        (event) => !normals.some((other) => other.priority === 2 && this.#lane(other) === this.#lane(event)),
+        (event) =>
+          !normals.some((other) => other.priority === 2 && this.#lane(other) === this.#lane(event)),
       );
       const sameLane = lows.filter((event) => this.#lane(event) === lowLane);
       const lowsTurn =

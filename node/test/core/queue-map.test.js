@@ -34,7 +34,7 @@ const data = (events) => events.map((event) => event.data);
 
 for (const order of ['arrival', 'type']) {
   test(`order ${order}: random pushes, cancels, limits and batches agree with a naive model`, () => {
-    for (const seed of seeds(150)) {
+    for (const seed of seeds(80)) {
       const random = randomNumbers(seed);
       const queue = new QueueMap(order);
       const model = new NaiveQueue(order === 'type');
@@ -96,19 +96,23 @@ for (const order of ['arrival', 'type']) {
     }
   });
 
-  test(`order ${order}: a queue that was cut, emptied and put in another order and back works on`, () => {
+  test(`order ${order}: a queue emptied by limit or by cancel, put in another order and back, works on`, () => {
     const first = new QueueMap(order);
     const maker = new Maker(first);
-    for (let i = 0; i < 3; i++) maker.push('a');
-    assert.equal(first.take(2, -1).length, 2);
+    first.setMaxBatch(first.entry('b'), 1);
+    maker.push('b');
     assert.equal(first.take(1, -1).length, 1);
+    first.cancel(maker.push('a'));
+    maker.push('c', LOW);
+    assert.equal(first.take(1, maker.time).length, 1);
     const second = first.reordered(order === 'type' ? 'arrival' : 'type');
     const third = second.reordered(order);
     maker.queue = third;
     maker.push('a');
     maker.push('b');
-    assert.equal(third.oldest().data, 4);
-    assert.deepEqual(data(third.take(10, -1)), [4, 5]);
+    maker.push('c', LOW);
+    assert.equal(third.oldest()?.data, 4);
+    assert.deepEqual(data(third.take(10, -1)), [4, 5, 6]);
     assert.equal(third.count, 0);
   });
 }
@@ -160,7 +164,10 @@ test('a type is found by identity, whatever it is', () => {
   const types = ['a', Symbol('a'), Symbol('a'), {}, 1, '1', Number.NaN, undefined];
   const entries = types.map((type) => queue.entry(type));
   assert.equal(new Set(entries).size, types.length);
-  types.forEach((type, i) => assert.equal(queue.entry(type), entries[i]));
+  assert.deepEqual(
+    types.map((type) => entries.indexOf(queue.entry(type))),
+    types.map((_, i) => i),
+  );
 });
 
 test('forget drops a type that has no events, and only then', () => {

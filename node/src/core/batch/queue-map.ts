@@ -48,6 +48,8 @@ export class QueueMap {
 
   /** The same types and settings in another order; only for an empty queue. */
   reordered(order: Order): QueueMap {
+    // Lanes that were emptied one by one still think that they are listed, and entries keep their lanes.
+    this.#sortLanes();
     const next = new QueueMap(order, this.#types);
     next.#normalSinceLow = this.#normalSinceLow;
     next.#batchNumber = this.#batchNumber;

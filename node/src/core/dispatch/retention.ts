@@ -97,15 +97,15 @@ export class Retention {
 
   /** Keeps an event of a type that retains; false when it would exceed a bound. */
   keep(event: BatchEvent, now: number): boolean {
-    const { max, maxBytes } = this.options(event.type)!;
+    const { max, maxBytes, maxAge } = this.options(event.type)!;
     let type = this.#types.get(event.type);
+    if ((type?.kept.size ?? 0) + 1 > max || (type?.bytes ?? 0) + event.bytes > maxBytes) {
+      this.counters.refused++;
+      return false;
+    }
     if (type === undefined) {
       type = { options: this.#fallback, kept: new Set(), bytes: 0, due: [] };
       this.#types.set(event.type, type);
-    }
-    if (type.kept.size + 1 > max || type.bytes + event.bytes > maxBytes) {
-      this.counters.refused++;
-      return false;
     }
     const kept: Kept = { event, since: now, number: ++this.#number, received: null };
     type.kept.add(kept);
@@ -113,8 +113,7 @@ export class Retention {
     this.#bytes += event.bytes;
     this.#where.set(event, kept);
     this.counters.held++;
-    // Behind others of its type it expires later than they do.
-    if (type.kept.size === 1) this.#schedule();
+    if (this.#deadline === null || now + maxAge < this.#deadline) this.#ask(now + maxAge);
     return true;
   }
 
@@ -204,18 +203,24 @@ export class Retention {
 
   /** Ends the events whose age is reached, oldest deadline first. */
   expire(now: number): void {
-    let next = this.#next();
-    while (next !== null && this.#deadlineOf(next) <= now) {
-      this.#end(next, 'age');
-      next = this.#next();
+    if (this.#deadline === null || now < this.#deadline) return;
+    const due: Kept[] = [];
+    for (const type of this.#types.values()) {
+      for (const kept of type.kept) {
+        // A type has one age for all: those behind it expire later.
+        if (this.#deadlineOf(kept) > now) break;
+        due.push(kept);
+      }
     }
+    due.sort((a, b) => this.#deadlineOf(a) - this.#deadlineOf(b) || a.number - b.number);
+    for (const kept of due) this.#end(kept, 'age');
     this.#schedule();
   }
 
   /** The timer of the deadline has fired, perhaps early: what is left asks for a timer again. */
   deadlineReached(now: number): void {
-    this.#deadline = null;
-    this.expire(now);
+    if (this.#deadline !== null && now < this.#deadline) this.#ask(this.#deadline);
+    else this.expire(now);
   }
 
   /** Ends everything: the queue is closed. */
@@ -267,7 +272,10 @@ export class Retention {
   #schedule(): void {
     const next = this.#next();
     const deadline = next === null ? null : this.#deadlineOf(next);
-    if (deadline === this.#deadline) return;
+    if (deadline !== this.#deadline) this.#ask(deadline);
+  }
+
+  #ask(deadline: number | null): void {
     this.#deadline = deadline;
     this.#onDeadline(deadline);
   }

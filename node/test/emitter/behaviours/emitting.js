@@ -36,9 +36,7 @@ export const emitting = [
   {
     name: 'emit passes no to five arguments',
     async run({ e, log, settle }) {
-      e.on('x', function (...args) {
-        log(args.length, ...args, arguments.length);
-      });
+      e.on('x', (...args) => log(args.length, ...args));
       e.emit('x');
       e.emit('x', 1);
       e.emit('x', 1, 2);

@@ -1,0 +1,290 @@
+/** The sink behind `batch()`: batches are calls of the bulk function, and the engine waits while too many are in flight. */
+import type { BatchOptions, BatchStats, BulkFunction, CallOptions } from '../batch.js';
+import { checkBytes } from '../core/admit/bounds.js';
+import type { BatchEvent } from '../core/batch/event.js';
+import { MicrotaskHost } from '../core/dispatch/clock.js';
+import { type Batch, Engine, type Sink } from '../core/engine.js';
+import { discards, invalid } from '../core/options.js';
+import { MillraceError, show } from '../errors.js';
+import { Call, type Flight, tied } from './call.js';
+
+type Queued<Item, Result> = BatchEvent<Call<Item, Result>>;
+
+/** A flush or close that waits for what was pushed before it. */
+interface Barrier {
+  /** Arrival number of the last such item, and how many of them are not done. */
+  readonly upTo: number;
+  remaining: number;
+  readonly done: () => void;
+}
+
+// The two ends of the promise that is being made: one function for all of them, where a closure for each would cost more
+// than the rest of the call.
+let resolveMade: (result: never) => void;
+let rejectMade: (error: unknown) => void;
+function capture(resolve: (result: never) => void, reject: (error: unknown) => void): void {
+  resolveMade = resolve;
+  rejectMade = reject;
+}
+
+export class Batcher<Item, Result> implements Sink<Call<Item, Result>> {
+  readonly #fn: BulkFunction<Item, Result>;
+  readonly #concurrency: number;
+  readonly #keyOf: ((item: Item) => unknown) | undefined;
+  readonly #size: ((item: Item) => number) | undefined;
+  readonly #engine: Engine<Call<Item, Result>>;
+  /** All calls go to one place: the queue's map needs one type. */
+  readonly #entry;
+  /** Queued calls by key. */
+  readonly #byKey = new Map<unknown, Call<Item, Result>>();
+  #barriers: Barrier[] = [];
+  /** Items that were pushed and are not done. */
+  #undone = 0;
+  #inFlight = 0;
+  /** The engine waits for a batch to return. */
+  #full = false;
+  #shared = 0;
+
+  constructor(fn: BulkFunction<Item, Result>, options: BatchOptions<Item>) {
+    const { concurrency = 1, key, size, ...queueOptions } = options;
+    if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > 65_536) {
+      throw invalid('concurrency', concurrency, 'an integer from 1 to 65536');
+    }
+    if (key !== undefined && typeof key !== 'function') throw invalid('key', key, 'a function');
+    if (size !== undefined && typeof size !== 'function') throw invalid('size', size, 'a function');
+    this.#fn = fn;
+    this.#concurrency = concurrency;
+    this.#keyOf = key;
+    this.#size = size;
+    const host = new MicrotaskHost();
+    this.#engine = new Engine(host, this, queueOptions);
+    host.attach(this.#engine as Engine<never>);
+    this.#entry = this.#engine.entry('call');
+    this.#entry.pinned = true;
+  }
+
+  call(item: Item, options?: CallOptions): Promise<Result> {
+    const signal = options?.signal;
+    if (signal !== undefined) {
+      if (!(signal instanceof AbortSignal)) {
+        return Promise.reject(invalid('signal', signal, 'an AbortSignal'));
+      }
+      if (signal.aborted) return Promise.reject(signal.reason);
+    }
+    const promise = new Promise<Result>(capture as never);
+    const call = new Call<Item, Result>(item, resolveMade as never, rejectMade);
+    try {
+      if (this.#keyOf !== undefined) this.#enqueueKeyed(call, this.#keyOf(item));
+      else this.#push(call, signal !== undefined);
+    } catch (error) {
+      call.reject(error);
+      return promise;
+    }
+    if (signal !== undefined) this.#watch(call, signal);
+    return promise;
+  }
+
+  /** Queues the call, unless one with the same key is queued: then it shares that one's item. */
+  #enqueueKeyed(call: Call<Item, Result>, key: unknown): void {
+    const leader = this.#engine.closed ? undefined : this.#byKey.get(key);
+    const ties = tied(call, key);
+    if (leader !== undefined) {
+      leader.ties!.sharers.push(call);
+      leader.ties!.waiting++;
+      ties.leader = leader;
+      this.#shared++;
+      return;
+    }
+    // Before the push: under `direct` the batch leaves inside it.
+    this.#byKey.set(key, call);
+    try {
+      this.#push(call, true);
+    } catch (error) {
+      this.#forgetKey(call);
+      throw error;
+    }
+  }
+
+  #push(call: Call<Item, Result>, needsTies: boolean): void {
+    const bytes = this.#size === undefined ? 0 : checkBytes(this.#size(call.item));
+    if (needsTies) tied(call);
+    this.#undone++;
+    try {
+      const event = this.#engine.push(this.#entry, call, -1, bytes, null);
+      if (call.ties !== null) call.ties.event = event;
+    } catch (error) {
+      this.#undone--;
+      throw error;
+    }
+  }
+
+  #watch(call: Call<Item, Result>, signal: AbortSignal): void {
+    const ties = tied(call);
+    const onAbort = () => {
+      ties.settled = true;
+      call.reject(signal.reason);
+      const leader = ties.leader.ties!;
+      if (--leader.waiting > 0) return;
+      if (leader.flight !== null) {
+        if (--leader.flight.waiting > 0) return;
+        leader.flight.aborted = { reason: signal.reason };
+        leader.flight.abort?.abort(signal.reason);
+        return;
+      }
+      this.#forgetKey(ties.leader);
+      // Cut by a flush already, it is left out when its batch leaves.
+      if (this.#engine.cancel(leader.event!)) this.#done(leader.event!.seq);
+    };
+    ties.watch = { signal, onAbort };
+    signal.addEventListener('abort', onAbort, { once: true });
+  }
+
+  #forgetKey(call: Call<Item, Result>): void {
+    if (this.#keyOf === undefined || this.#byKey.get(call.ties!.key) !== call) return;
+    this.#byKey.delete(call.ties!.key);
+  }
+
+  // ---- the engine's sink
+
+  deliver(batch: Batch<Call<Item, Result>>): boolean {
+    const flight: Flight = { waiting: 0, abort: null, aborted: null };
+    const events: Queued<Item, Result>[] = [];
+    const items: Item[] = [];
+    for (const event of batch.events) {
+      const { ties, item } = event.data;
+      if (ties !== null) {
+        this.#forgetKey(event.data);
+        if (ties.waiting === 0) {
+          this.#done(event.seq);
+          continue;
+        }
+        ties.flight = flight;
+      }
+      events.push(event);
+      items.push(item);
+    }
+    if (events.length === 0) return true;
+    flight.waiting = events.length;
+    this.#engine.counters.delivered += events.length;
+    this.#inFlight++;
+    this.#start(items, flight).then(
+      (results) => this.#returned(events, results),
+      (error) => this.#failed(events, error),
+    );
+    if (this.#engine.options.policy === 'direct') return true;
+    this.#full = this.#inFlight >= this.#concurrency;
+    return !this.#full;
+  }
+
+  async #start(items: Item[], flight: Flight): Promise<readonly (Result | Error)[]> {
+    const count = items.length;
+    const results = await this.#fn(items, {
+      // Made when asked for: most bulk functions do not look at it.
+      get signal() {
+        if (flight.abort === null) {
+          flight.abort = new AbortController();
+          if (flight.aborted !== null) flight.abort.abort(flight.aborted.reason);
+        }
+        return flight.abort.signal;
+      },
+    });
+    if (Array.isArray(results) && results.length === count) return results;
+    const got = Array.isArray(results) ? `${results.length} results` : show(results);
+    throw new MillraceError(
+      'MILLRACE_E_BAD_RESULT',
+      `the bulk function returned ${got} for ${count} items; it must return an array with one result for each, in order`,
+    );
+  }
+
+  #returned(events: Queued<Item, Result>[], results: readonly (Result | Error)[]): void {
+    for (let i = 0; i < events.length; i++) {
+      const event = events[i]!;
+      const result = results[i]!;
+      if (result instanceof Error) {
+        this.#engine.counters.errors++;
+        this.#reject(event, result);
+      } else {
+        this.#resolve(event, result);
+      }
+    }
+    this.#landed();
+  }
+
+  #failed(events: Queued<Item, Result>[], error: unknown): void {
+    this.#engine.counters.errors += events.length;
+    for (const event of events) this.#reject(event, error);
+    this.#landed();
+  }
+
+  /** A batch is back: the one that gathered meanwhile may leave. */
+  #landed(): void {
+    this.#inFlight--;
+    if (!this.#full) return;
+    this.#full = false;
+    this.#engine.delivered();
+  }
+
+  discard(event: Queued<Item, Result>, error: Error): void {
+    this.#forgetKey(event.data);
+    this.#reject(event, error);
+  }
+
+  // ---- settling
+
+  #resolve(event: Queued<Item, Result>, result: Result): void {
+    const call = event.data;
+    if (call.ties === null) call.resolve(result);
+    else for (const each of waiting(call)) each.resolve(result);
+    this.#done(event.seq);
+  }
+
+  #reject(event: Queued<Item, Result>, error: unknown): void {
+    const call = event.data;
+    if (call.ties === null) call.reject(error);
+    else for (const each of waiting(call)) each.reject(error);
+    this.#done(event.seq);
+  }
+
+  /** The item with this arrival number is done: every call for it has settled. */
+  #done(seq: number): void {
+    this.#undone--;
+    if (this.#barriers.length === 0) return;
+    for (const barrier of this.#barriers) {
+      if (seq <= barrier.upTo && --barrier.remaining === 0) barrier.done();
+    }
+    this.#barriers = this.#barriers.filter((barrier) => barrier.remaining > 0);
+  }
+
+  // ---- what users call
+
+  flush(): Promise<void> {
+    this.#engine.flush();
+    return this.#allDone();
+  }
+
+  async close(options: { discard?: boolean } = {}): Promise<void> {
+    this.#engine.close(discards(options));
+    await this.#allDone();
+  }
+
+  #allDone(): Promise<void> {
+    if (this.#undone === 0) return Promise.resolve();
+    return new Promise((done) => {
+      this.#barriers.push({ upTo: this.#engine.lastSeq, remaining: this.#undone, done });
+    });
+  }
+
+  stats(): BatchStats {
+    return { ...this.#engine.stats(), inFlight: this.#inFlight, shared: this.#shared };
+  }
+}
+
+/** The calls for a leader's item that have not settled; their signals are let go. */
+function waiting<Item, Result>(leader: Call<Item, Result>): Call<Item, Result>[] {
+  const calls = [leader, ...leader.ties!.sharers].filter((call) => !call.ties!.settled);
+  for (const { ties } of calls) {
+    ties!.settled = true;
+    ties!.watch?.signal.removeEventListener('abort', ties!.watch.onAbort);
+  }
+  return calls;
+}

@@ -1,0 +1,50 @@
+// Rooms as its users' compilers see it.
+import { Rooms, type RoomsOptions, type RoomsStats, type SlowInfo } from 'millrace/ws';
+import type { WebSocket } from 'ws';
+
+declare const socket: WebSocket;
+
+const options: RoomsOptions = {
+  policy: 'adaptive',
+  maxDelay: 5,
+  maxBatch: 10,
+  maxQueue: 10,
+  maxQueueBytes: 10,
+  maxPending: 1024,
+  slow: 'drop-low',
+  onSlow: (info: SlowInfo) => void info,
+};
+const rooms = new Rooms(options);
+new Rooms();
+// @ts-expect-error: no such option
+new Rooms({ maxpending: 1 });
+// @ts-expect-error: no such way
+new Rooms({ slow: 'drop' });
+// @ts-expect-error: rooms are the types, and their order is given
+new Rooms({ order: 'arrival' });
+// @ts-expect-error: a number of bytes
+new Rooms({ maxPending: '1 MiB' });
+
+const joined: boolean = rooms.join(socket, 'lobby');
+const left: boolean = rooms.leave(socket, 'lobby') || rooms.leave(socket);
+const addressed: number = rooms.publish('lobby', 'text', { priority: 'high', except: socket });
+rooms.publish('lobby', Buffer.from('bytes'), { binary: true });
+// @ts-expect-error: a number is no message
+rooms.publish('lobby', 1);
+// @ts-expect-error: no such class
+rooms.publish('lobby', 'text', { priority: 'urgent' });
+rooms.send(socket, 'text', { priority: 'low' });
+// @ts-expect-error: there is nobody else to leave out
+rooms.send(socket, 'text', { except: socket });
+// @ts-expect-error: a socket is needed
+rooms.join('lobby', socket);
+
+const size: number = rooms.size('lobby');
+const members: WebSocket[] = [...rooms.members('lobby')];
+const names: string[] = rooms.of(socket);
+rooms.set({ maxDelay: 0 }).flush();
+rooms.close();
+const stats: RoomsStats = rooms.stats();
+const dropped: number = stats.dropped.low + stats.slowClosed;
+
+void [joined, left, addressed, size, members, names, dropped];
