@@ -33,7 +33,7 @@ type Args<T, K> = K extends keyof T ? (T[K] extends unknown[] ? T[K] : unknown[]
 /** What a batch handler gets for each event: its argument, or the list of its arguments when it has several. */
 export type Item<A> = A extends [infer One] ? One : A;
 
-/** Why an event ended without a handler: the code of the error that `onLost` gets. */
+/** Options of a {@link BatchEmitter}: those of its queue, and these. */
 export interface BatchEmitterOptions extends Partial<QueueOptions> {
   /** Retention for every type that has none of its own. Default: off. */
   retain?: boolean | Partial<RetainOptions>;
@@ -137,10 +137,15 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
   #direct = false;
   /** Events have sizes. */
   #measured = false;
+  /** There are batch handlers, or a batch that some are getting. */
+  #batching = false;
   /** Nothing but queueing is left to do for an event. */
   #queues = false;
   /** Events that were emitted without the engine. */
   #emitted = 0;
+  #emittedUnheard = 0;
+  /** The type that was emitted so last: it is none of the synchronous ones. */
+  #plainType: string | symbol = '';
 
   /** Throws MILLRACE_E_INVALID_OPTION for an unknown option or a bad value. */
   constructor(options: BatchEmitterOptions = {}) {
@@ -175,30 +180,32 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
    * MILLRACE_E_OVERLOADED when the queue is full and MILLRACE_E_CLOSED after `close()`; then the event was not taken.
    */
   override emit<K extends Key<T>>(type: K, ...args: Args<T, K>): boolean;
-  // `arguments` and not a rest parameter: events with one argument, which most are, then cost no array.
-  override emit(..._given: Raw): boolean {
-    // biome-ignore-start lint/complexity/noArguments: as said above
+  // Only the count of `arguments` is read, and `more` is only spread: so neither becomes an object.
+  override emit(type: string | symbol, first?: unknown, ...more: Raw): boolean {
+    // biome-ignore lint/complexity/noArguments: as said above
     const count = arguments.length;
-    const type = arguments[0] as string | symbol;
-    // While a switch to `direct` hands on what was queued before, later events wait for that.
-    if (this.#plain && !this.#engine.busy && !isSynchronous(type)) {
-      this.#count();
-      if (count === 2) return emitNow.call(this, type, arguments[1]) || this.#nobody();
-      return Reflect.apply(emitNow, this, arguments) || this.#nobody();
+    if (count !== 2) return count < 2 ? this.#emitList(type) : this.#emitList(type, first, ...more);
+    if (this.#plain && (type === this.#plainType || !isSynchronous(type))) {
+      this.#plainType = type;
+      this.#emitted++;
+      return emitNow.call(this, type, first) || this.#unheard();
     }
     // The path of nearly every event. A type that was seen just now cannot be a synchronous one.
-    if (count === 2 && this.#queues && !Array.isArray(arguments[1])) {
-      const { queue } = this.#engine;
-      const recent = queue.recent;
+    if (this.#queues && !Array.isArray(first)) {
+      const { recent } = this.#engine.queue;
       if (recent !== null && recent.type === type) {
-        this.#engine.push(recent, arguments[1], -1, 0, captureContext(this.#contextMode));
+        this.#engine.push(recent, first, -1, 0, captureContext(this.#contextMode));
         return true;
       }
     }
-    if (isSynchronous(type)) return Reflect.apply(emitNow, this, arguments);
-    const args = new Array(count - 1);
-    for (let i = 1; i < count; i++) args[i - 1] = arguments[i];
-    // biome-ignore-end lint/complexity/noArguments: as said above
+    return this.#emitList(type, first);
+  }
+
+  #emitList(type: string | symbol, ...args: Raw): boolean {
+    if (isSynchronous(type)) return emitNow.call(this, type, ...args);
+    // While a switch to `direct` hands on what was queued before, later events wait for that.
+    if (this.#direct && !this.#plain) this.#note();
+    if (this.#plain) return this.#emitPlain(type, args);
     if (this.#direct) return this.#emitDirect(type, args);
     this.#engine.push(
       this.#engine.entry(type),
@@ -210,17 +217,14 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
     return true;
   }
 
-  /** Counts an event that is emitted as EventEmitter does it. Before it is: its listeners throw to the caller. */
-  #count(): void {
+  #emitPlain(type: string | symbol, args: Raw): boolean {
+    // Counted before it is emitted: its listeners throw to the caller.
     this.#emitted++;
-    this.#engine.counters.delivered++;
+    return emitNow.call(this, type, ...args) || this.#unheard();
   }
 
-  /** There was no listener after all. */
-  #nobody(): false {
-    const { counters } = this.#engine;
-    counters.delivered--;
-    counters.unhandled++;
+  #unheard(): false {
+    this.#emittedUnheard++;
     return false;
   }
 
@@ -228,10 +232,7 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
   #emitDirect(type: string | symbol, args: Raw): boolean {
     const special =
       this.#dispatcher.retention.options(type) !== null || this.#batchHandlers.has(type);
-    if (!special && !this.#engine.closed && !this.#engine.busy) {
-      this.#count();
-      return emitNow.call(this, type, ...args) || this.#nobody();
-    }
+    if (!special && !this.#engine.closed && !this.#engine.busy) return this.#emitPlain(type, args);
     const bytes = this.#measured ? this.#bytes(type, args) : 0;
     // A retained event outlives this call, and the context with it.
     const context = captureContext(this.#contextMode);
@@ -366,6 +367,8 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
     return {
       ...stats,
       pushed: stats.pushed + this.#emitted,
+      delivered: stats.delivered + this.#emitted - this.#emittedUnheard,
+      unhandled: stats.unhandled + this.#emittedUnheard,
       retained: { count, bytes, ...counters },
     };
   }
@@ -412,7 +415,7 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
   }
 
   #run(event: BatchEvent, batch: Batch, index: number): boolean {
-    if (this.#batchHandlers.size > 0 || this.#grouped !== null) {
+    if (this.#batching) {
       return this.#runWithBatchHandlers(event, batch, index);
     }
     if (event.context === null) return this.#call(event);
@@ -431,7 +434,10 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
     const type = event.entry.type as string | symbol;
     const group = this.#group(type, batch, index);
     // The last event of a batch is the end of its groups: nothing of it is kept.
-    if (index === batch.events.length - 1) this.#grouped = null;
+    if (index === batch.events.length - 1) {
+      this.#grouped = null;
+      this.#note();
+    }
     let handled = group !== null;
     runInContext(
       event.context,
@@ -555,10 +561,12 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
   #note(): void {
     this.#direct = this.#engine.options.policy === 'direct';
     this.#queues = !this.#direct && !this.#measured;
+    this.#batching = this.#batchHandlers.size > 0 || this.#grouped !== null;
     this.#plain =
       this.#direct &&
       !this.#dispatcher.retention.used &&
-      this.#batchHandlers.size === 0 &&
+      !this.#batching &&
+      !this.#engine.busy &&
       !this.#engine.closed;
   }
 }

@@ -102,6 +102,10 @@ export class Engine<Data = unknown> {
   /** Whether rates and holds matter: adaptive with a delay allowed. */
   #estimating = false;
   #direct = false;
+  /** Open and not direct: an event without a size enters when the queue is below `maxQueue`. */
+  #simple = false;
+  #maxQueue = 0;
+  #maxBytes = 0;
 
   readonly counters: Counters = newCounters();
   /** Signals given from outside in place of the estimates, for tests and replays. */
@@ -135,12 +139,18 @@ export class Engine<Data = unknown> {
     context: object | null,
   ): BatchEvent<Data> {
     const level = priority === -1 ? entry.priority : priority;
-    if (this.#direct && !this.#closed && !this.#busy && this.#queue.count === 0) {
-      return this.#pushDirect(entry, data, level, bytes, context);
-    }
     const queue = this.#queue;
-    if (this.#closed || !(hasRoom(queue, bytes, this.#options) || this.#direct))
-      this.#refuse(bytes);
+    if (
+      !this.#simple ||
+      bytes !== 0 ||
+      queue.count >= this.#maxQueue ||
+      queue.bytes > this.#maxBytes
+    ) {
+      if (this.#direct && !this.#closed && !this.#busy && queue.count === 0) {
+        return this.#pushDirect(entry, data, level, bytes, context);
+      }
+      this.#admit(bytes);
+    }
     const tick = this.#host.tick();
     const event = new BatchEvent(entry, data, level, bytes, tick, ++this.#seq, context);
     queue.push(event);
@@ -148,6 +158,12 @@ export class Engine<Data = unknown> {
     // At a dispatch point that is running, what handlers push is judged there.
     if (!this.#scheduled && this.#budget === 0) this.#schedule();
     return event;
+  }
+
+  /** Throws when the event may not enter. */
+  #admit(bytes: number): void {
+    if (this.#closed || !(hasRoom(this.#queue, bytes, this.#options) || this.#direct))
+      this.#refuse(bytes);
   }
 
   #refuse(bytes: number): never {
@@ -467,7 +483,7 @@ export class Engine<Data = unknown> {
 
   /** A batch is on its way to its handlers: what is pushed now waits for it, under every policy. */
   get busy(): boolean {
-    return this.#busy;
+    return this.#busy || this.#cut.length > 0;
   }
 
   get #inHandler(): boolean {
@@ -529,6 +545,9 @@ export class Engine<Data = unknown> {
     const { policy, maxDelay } = this.#options;
     this.#policy = policies[policy];
     this.#direct = policy === 'direct';
+    this.#simple = !this.#direct && !this.#closed;
+    this.#maxQueue = this.#options.maxQueue;
+    this.#maxBytes = this.#options.maxQueueBytes;
     this.#estimating = policy === 'adaptive' && maxDelay > 0;
   }
 
@@ -536,6 +555,7 @@ export class Engine<Data = unknown> {
   close(discard = false): void {
     if (this.#closing !== 'no') return;
     this.#closed = true;
+    this.#simple = false;
     this.#closing = discard ? 'discard' : 'deliver';
     if (this.#inHandler) return;
     this.#afterBatch();

@@ -14,6 +14,8 @@ export class Lane {
   #events: (BatchEvent | null)[] = [];
   /** Index of the oldest event; null stands before it. */
   #first = 0;
+  /** Index after the youngest event. The array may be longer: it is made as long as the last one got. */
+  #end = 0;
   /** Events that wait: those in the array that have been neither taken nor cancelled. */
   count = 0;
   /** Order `type`: whether the lane stands in its class's list of lanes with events. */
@@ -29,7 +31,7 @@ export class Lane {
   }
 
   append(event: BatchEvent): void {
-    this.#events.push(event);
+    this.#events[this.#end++] = event;
     this.count++;
   }
 
@@ -49,24 +51,33 @@ export class Lane {
   /** Takes all events out, oldest first. The array is the caller's. */
   takeAll(): BatchEvent[] {
     const events = this.#events;
-    const whole = this.count === events.length;
+    const end = this.#end;
+    const whole = this.count === end;
+    events.length = end;
     this.count = 0;
-    this.#tidy();
+    this.#clear(end);
     return (whole ? events : events.filter(waits)) as BatchEvent[];
   }
 
   /** Moves on to the oldest event that waits, and drops the rest when it has become most of the array. */
   #tidy(): void {
     if (this.count === 0) {
-      this.#events = [];
-      this.#first = 0;
+      this.#clear(0);
       return;
     }
     while (!waits(this.#events[this.#first]!)) this.#events[this.#first++] = null;
-    const idle = this.#events.length - this.count;
+    const idle = this.#end - this.count;
     if (idle < worthMoving || idle < this.count) return;
+    this.#events.length = this.#end;
     this.#events = this.#events.filter(waits);
     this.#first = 0;
+    this.#end = this.#events.length;
+  }
+
+  #clear(capacity: number): void {
+    this.#events = new Array(capacity);
+    this.#first = 0;
+    this.#end = 0;
   }
 }
 

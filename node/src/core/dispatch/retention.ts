@@ -69,7 +69,7 @@ export class Retention {
     else this.#types.set(type, { options, kept: new Set(), bytes: 0, due: [] });
     if (options === null && known !== undefined) {
       for (const kept of known.kept) this.#end(kept, 'off');
-      this.#dueTypes.delete(type);
+      this.#notDue(type);
       known.due = [];
     }
     this.#schedule();
@@ -132,6 +132,7 @@ export class Retention {
     if (known === undefined || known.kept.size === 0) return false;
     known.due.push({ receiver, number: ++this.#number });
     this.#dueTypes.add(type);
+    this.anyDue = true;
     return true;
   }
 
@@ -139,10 +140,8 @@ export class Retention {
     return this.#dueTypes.size === 0 ? [] : [...this.#dueTypes];
   }
 
-  /** Whether anything is due. */
-  get anyDue(): boolean {
-    return this.#dueTypes.size > 0;
-  }
+  /** Whether anything is due. A field of its own: it is looked at for every event. */
+  anyDue = false;
 
   isDue(type: unknown): boolean {
     return this.#dueTypes.has(type);
@@ -162,43 +161,46 @@ export class Retention {
     if (known === undefined) return;
     // Handlers that register from here on have to wait for the next replay.
     const last = this.#number;
-    for (;;) {
+    const due = known.due.filter(({ number }) => number <= last);
+    for (const kept of known.kept) {
       const present = receivers();
-      const due = known.due.filter(({ number }) => number <= last);
-      const next = present.length === 0 ? null : this.#nextDue(known, due, present);
-      if (next === null) break;
-      const { kept, targets } = next;
-      const once = known.options?.replay !== 'each';
-      if (once) this.#remove(kept);
-      else kept.received = new Set([...(kept.received ?? []), ...targets]);
+      if (present.length === 0) break;
+      const targets = this.#targets(known, kept, due, present);
       for (const receiver of targets) {
         this.counters.replayed++;
         if (!give(kept.event, receiver)) break;
       }
     }
     known.due = known.due.filter(({ number }) => number > last);
-    if (known.due.length === 0) this.#dueTypes.delete(type);
+    if (known.due.length === 0) this.#notDue(type);
     this.#schedule();
   }
 
-  /** The oldest event that is due to one of these handlers, and the handlers it is due to. */
-  #nextDue(
+  #notDue(type: unknown): void {
+    this.#dueTypes.delete(type);
+    this.anyDue = this.#dueTypes.size > 0;
+  }
+
+  /** The handlers that get the event now; from here on it has been received. */
+  #targets(
     type: TypeRetention,
+    kept: Kept,
     due: readonly { receiver: Receiver; number: number }[],
     present: readonly Receiver[],
-  ): { kept: Kept; targets: readonly Receiver[] } | null {
-    if (due.length === 0) return null;
-    const once = type.options?.replay !== 'each';
-    for (const kept of type.kept) {
-      const targets = due
-        .filter(
-          ({ receiver, number }) =>
-            number > kept.number && present.includes(receiver) && !kept.received?.has(receiver),
-        )
-        .map(({ receiver }) => receiver);
-      if (targets.length > 0) return { kept, targets: once ? present : targets };
+  ): readonly Receiver[] {
+    const late = due.filter(
+      ({ receiver, number }) => number > kept.number && present.includes(receiver),
+    );
+    if (late.length === 0) return [];
+    if (type.options?.replay !== 'each') {
+      this.#remove(kept);
+      return present;
     }
-    return null;
+    const received = kept.received ?? new Set();
+    const targets = late.map(({ receiver }) => receiver).filter((one) => !received.has(one));
+    for (const receiver of targets) received.add(receiver);
+    if (targets.length > 0) kept.received = received;
+    return targets;
   }
 
   /** Ends the events whose age is reached, oldest deadline first. */
@@ -227,6 +229,7 @@ export class Retention {
   close(): void {
     for (const type of this.#types.values()) type.due = [];
     this.#dueTypes.clear();
+    this.anyDue = false;
     const rest = [...this.#where.values()].sort((a, b) => a.number - b.number);
     for (const kept of rest) this.#end(kept, 'close');
     this.#schedule();
