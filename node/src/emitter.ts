@@ -30,6 +30,7 @@ export type EventMap<T> = Record<keyof T, unknown[]>;
 type AnyEvents = Record<string | symbol, any[]>;
 type Key<T> = (keyof T & (string | symbol)) | 'error' | 'newListener' | 'removeListener';
 type Args<T, K> = K extends keyof T ? (T[K] extends unknown[] ? T[K] : unknown[]) : any[];
+type Handler<T, K> = (...args: Args<T, K>) => void;
 /** What a batch handler gets for each event: its argument, or the list of its arguments when it has several. */
 export type Item<A> = A extends [infer One] ? One : A;
 
@@ -375,13 +376,14 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
 
   // ---- registration: what is retained becomes due to a new listener
 
+  override addListener<K extends Key<T>>(type: K, listener: Handler<T, K>): this;
   override addListener(type: string | symbol, listener: Listener): this {
     super.addListener(type, listener);
     this.#dispatcher.registered(type, listener);
     return this;
   }
 
-  override on<K extends Key<T>>(type: K, listener: (...args: Args<T, K>) => void): this;
+  override on<K extends Key<T>>(type: K, listener: Handler<T, K>): this;
   override on(type: string | symbol, listener: Listener): this {
     // Not by this.addListener: a subclass may have built that on this method.
     super.on(type, listener);
@@ -389,10 +391,28 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
     return this;
   }
 
+  override prependListener<K extends Key<T>>(type: K, listener: Handler<T, K>): this;
   override prependListener(type: string | symbol, listener: Listener): this {
     super.prependListener(type, listener);
     this.#dispatcher.registered(type, listener);
     return this;
+  }
+
+  // These register by the ones above; they are here for their types.
+
+  override once<K extends Key<T>>(type: K, listener: Handler<T, K>): this;
+  override once(type: string | symbol, listener: Listener): this {
+    return super.once(type, listener);
+  }
+
+  override prependOnceListener<K extends Key<T>>(type: K, listener: Handler<T, K>): this;
+  override prependOnceListener(type: string | symbol, listener: Listener): this {
+    return super.prependOnceListener(type, listener);
+  }
+
+  override off<K extends Key<T>>(type: K, listener: Handler<T, K>): this;
+  override off(type: string | symbol, listener: Listener): this {
+    return super.off(type, listener);
   }
 
   // ---- dispatch

@@ -47,6 +47,15 @@ typed.on('mesage', () => {});
 // @ts-expect-error: the row has no such field
 typed.on('row', (row) => row.name);
 
+// once, off and the others know the events too
+typed.once('row', ({ id }) => id.toFixed());
+typed.off('tick', () => {});
+typed.prependListener('tick', () => {}).prependOnceListener('tick', () => {});
+// @ts-expect-error: the listener wants something else
+typed.once('message', (text: number) => text);
+// @ts-expect-error: no such event
+typed.off('mesage', () => {});
+
 // onBatch: an item is the argument, or the list of arguments when there are several or none
 typed.onBatch('row', (rows, info) => {
   const ids: number[] = rows.map(({ id }) => id);

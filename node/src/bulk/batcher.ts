@@ -7,6 +7,7 @@ import { type Batch, Engine, type Sink } from '../core/engine.js';
 import { discards, invalid } from '../core/options.js';
 import { MillraceError, show } from '../errors.js';
 import { Call, type Flight, tied } from './call.js';
+import { Signals } from './signals.js';
 
 type Queued<Item, Result> = BatchEvent<Call<Item, Result>>;
 
@@ -37,6 +38,7 @@ export class Batcher<Item, Result> implements Sink<Call<Item, Result>> {
   readonly #entry;
   /** Queued calls by key. */
   readonly #byKey = new Map<unknown, Call<Item, Result>>();
+  readonly #signals = new Signals();
   #barriers: Barrier[] = [];
   /** Items that were pushed and are not done. */
   #undone = 0;
@@ -136,7 +138,7 @@ export class Batcher<Item, Result> implements Sink<Call<Item, Result>> {
       if (this.#engine.cancel(leader.event!)) this.#done(leader.event!.seq);
     };
     ties.watch = { signal, onAbort };
-    signal.addEventListener('abort', onAbort, { once: true });
+    this.#signals.watch(signal, onAbort);
   }
 
   #forgetKey(call: Call<Item, Result>): void {
@@ -234,15 +236,25 @@ export class Batcher<Item, Result> implements Sink<Call<Item, Result>> {
   #resolve(event: Queued<Item, Result>, result: Result): void {
     const call = event.data;
     if (call.ties === null) call.resolve(result);
-    else for (const each of waiting(call)) each.resolve(result);
+    else for (const each of this.#waiting(call)) each.resolve(result);
     this.#done(event.seq);
   }
 
   #reject(event: Queued<Item, Result>, error: unknown): void {
     const call = event.data;
     if (call.ties === null) call.reject(error);
-    else for (const each of waiting(call)) each.reject(error);
+    else for (const each of this.#waiting(call)) each.reject(error);
     this.#done(event.seq);
+  }
+
+  /** The calls for a leader's item that have not settled; their signals are let go. */
+  #waiting(leader: Call<Item, Result>): Call<Item, Result>[] {
+    const calls = [leader, ...leader.ties!.sharers].filter((call) => !call.ties!.settled);
+    for (const { ties } of calls) {
+      ties!.settled = true;
+      if (ties!.watch !== null) this.#signals.forget(ties!.watch.signal, ties!.watch.onAbort);
+    }
+    return calls;
   }
 
   /** The item with this arrival number is done: every call for it has settled. */
@@ -277,14 +289,4 @@ export class Batcher<Item, Result> implements Sink<Call<Item, Result>> {
   stats(): BatchStats {
     return { ...this.#engine.stats(), inFlight: this.#inFlight, shared: this.#shared };
   }
-}
-
-/** The calls for a leader's item that have not settled; their signals are let go. */
-function waiting<Item, Result>(leader: Call<Item, Result>): Call<Item, Result>[] {
-  const calls = [leader, ...leader.ties!.sharers].filter((call) => !call.ties!.settled);
-  for (const { ties } of calls) {
-    ties!.settled = true;
-    ties!.watch?.signal.removeEventListener('abort', ties!.watch.onAbort);
-  }
-  return calls;
 }

@@ -301,6 +301,7 @@ export class Engine<Data = unknown> {
   /** The sink has finished the batch for which it returned `false`. */
   delivered(): void {
     this.#busy = false;
+    this.#foldRates(this.#host.now());
     this.#afterBatch();
     if (this.#missed && !this.#closed) {
       this.#begin(true);

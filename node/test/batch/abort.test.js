@@ -177,3 +177,19 @@ test('no listener is left on a signal that lives long, however its calls end', a
   await Promise.allSettled(calls);
   assert.equal(count(), 0);
 });
+
+test('however many calls share a signal, it is listened to once, and let go when they have settled', async () => {
+  const { bulk } = echo();
+  const one = batch(bulk);
+  const controller = new AbortController();
+  const calls = Array.from({ length: 50 }, (_, i) => one(i, { signal: controller.signal }));
+  assert.equal(getEventListeners(controller.signal, 'abort').length, 1);
+  await Promise.all(calls);
+  assert.equal(getEventListeners(controller.signal, 'abort').length, 0);
+  const late = Array.from({ length: 20 }, (_, i) => one(i, { signal: controller.signal }));
+  controller.abort(new Error('enough'));
+  const outcomes = await Promise.allSettled(late);
+  assert.ok(
+    outcomes.every(({ status, reason }) => status === 'rejected' && reason.message === 'enough'),
+  );
+});
