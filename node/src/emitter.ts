@@ -1,14 +1,9 @@
-import { captureRejectionSymbol, EventEmitter, errorMonitor } from 'node:events';
+import { captureRejectionSymbol, EventEmitter } from 'node:events';
 import { checkBytes } from './core/admit/bounds.js';
 import type { BatchEvent } from './core/batch/event.js';
 import { TurnHost } from './core/dispatch/clock.js';
 import { type ContextMode, captureContext, runInContext } from './core/dispatch/context.js';
-import {
-  Dispatcher,
-  type Handlers,
-  type Isolation,
-  type Loss,
-} from './core/dispatch/dispatcher.js';
+import { Dispatcher, type Handlers } from './core/dispatch/dispatcher.js';
 import type { Receiver } from './core/dispatch/retention.js';
 import { type Batch, Engine } from './core/engine.js';
 import { classOf, type Priority, priorities } from './core/intake/priority.js';
@@ -18,12 +13,25 @@ import {
   invalid,
   type QueueOptions,
   queueOptionNames,
-  type RetainOptions,
   retainOptions,
   typeMaxBatch,
 } from './core/options.js';
-import type { QueueStats, Trigger } from './core/stats.js';
+import type { QueueStats } from './core/stats.js';
+import { type Arguments, argsOf, compact, itemOf } from './emitter/arguments.js';
+import { BatchHandlers, type BatchInfo, whenRejected } from './emitter/batch-handlers.js';
+import { LossReport, throwLater } from './emitter/loss.js';
+import {
+  type BatchEmitterOptions,
+  checkOptions,
+  checkQueued,
+  isSynchronous,
+  type PushOptions,
+  type TypeOptions,
+} from './emitter/options.js';
 import { MillraceError, show } from './errors.js';
+
+export type { BatchInfo } from './emitter/batch-handlers.js';
+export type { BatchEmitterOptions, PushOptions, TypeOptions } from './emitter/options.js';
 
 /** Names of events and the arguments they carry, as in `EventEmitter<T>`. */
 export type EventMap<T> = Record<keyof T, unknown[]>;
@@ -34,46 +42,6 @@ type Handler<T, K> = (...args: Args<T, K>) => void;
 /** What a batch handler gets for each event: its argument, or the list of its arguments when it has several. */
 export type Item<A> = A extends [infer One] ? One : A;
 
-/** Options of a {@link BatchEmitter}: those of its queue, and these. */
-export interface BatchEmitterOptions extends Partial<QueueOptions> {
-  /** Retention for every type that has none of its own. Default: off. */
-  retain?: boolean | Partial<RetainOptions>;
-  /**
-   * `batch` (default): the events of a batch run one after another, then ticks and promise jobs. `event`: each event in a
-   * macrotask of its own, as if it had arrived alone; costs 0.2 to 0.4 µs an event and a loop turn a batch.
-   */
-  isolation?: Isolation;
-  /** Whether handlers see the AsyncLocalStorage values of the push: `auto` (default, once any is in use), `on`, `off`. */
-  context?: ContextMode;
-  /** Bytes of an event, for `maxQueueBytes` and retention. Default: 0 bytes. A type's own `size` comes first. */
-  size?: (type: string | symbol, args: unknown[]) => number;
-  /**
-   * Told of each event that was accepted and then ended without a handler because a bound or a close ended it: code
-   * MILLRACE_E_RETENTION, MILLRACE_E_EXPIRED or MILLRACE_E_CANCELLED. Default: a process warning, once for each type and code.
-   */
-  onLost?: (error: MillraceError, type: string | symbol, args: unknown[]) => void;
-  /** As in `EventEmitter`. */
-  captureRejections?: boolean;
-}
-
-/** Options of one type of event. */
-export interface TypeOptions {
-  /** Class of the type's events. Default: by the type's name, see `docs/node.md`. */
-  priority?: Priority;
-  /** Keep events without a handler for one that registers later. */
-  retain?: boolean | Partial<RetainOptions>;
-  /** Events of this type a batch can hold: 1 to 1,000,000; default: no limit of its own. */
-  maxBatch?: number;
-  /** Bytes of an event of this type. */
-  size?: (...args: any[]) => number;
-}
-
-/** What comes with the items of a batch handler. */
-export interface BatchInfo {
-  readonly type: string | symbol;
-  readonly trigger: Trigger;
-}
-
 export type BatchHandler<A> = (items: Item<A>[], info: BatchInfo) => unknown;
 
 /** An event that was pushed; `cancel()` takes it back while it is queued or retained. */
@@ -82,12 +50,6 @@ export interface PushedEvent {
   readonly priority: Priority;
   /** True if the event was still queued or retained and no handler will get it; false if it has left. */
   cancel(): boolean;
-}
-
-export interface PushOptions {
-  priority?: Priority;
-  /** Size in bytes; default: the size function's answer. */
-  bytes?: number;
 }
 
 export interface EmitterStats extends QueueStats {
@@ -103,12 +65,7 @@ export interface EmitterStats extends QueueStats {
 
 const emitNow: (this: EventEmitter, type: string | symbol, ...args: unknown[]) => boolean =
   EventEmitter.prototype.emit;
-type Raw = unknown[];
 type Listener = (...args: any[]) => void;
-const ownOptions = ['retain', 'isolation', 'context', 'size', 'onLost', 'captureRejections'];
-const isolations = ['batch', 'event'];
-const contexts = ['auto', 'on', 'off'];
-
 /**
  * An `EventEmitter` whose events leave in batches: `emit` queues, and at the end of the loop turn everything queued is
  * delivered in order of priority and arrival. Drop-in for `node:events`; `docs/node.md` says what differs.
@@ -123,15 +80,11 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
   readonly #captureRejections: boolean;
   readonly #contextMode: ContextMode;
   readonly #size: BatchEmitterOptions['size'];
-  readonly #onLost: BatchEmitterOptions['onLost'];
+  readonly #losses: LossReport;
   readonly #sizes = new Map<string | symbol, (...args: any[]) => number>();
-  readonly #batchHandlers = new Map<string | symbol, Listener[]>();
-  /** The batch that batch handlers are getting, and the types whose events have been handed to them. */
-  #grouped: Batch | null = null;
-  readonly #groups = new Set<unknown>();
+  readonly #batchHandlers = new BatchHandlers();
   /** Under `direct`: the event that ended without a handler last, so that `emit` can say so. */
   #ended: BatchEvent | null = null;
-  readonly #warned = new Set<string>();
   #expiry: NodeJS.Timeout | null = null;
   /** Policy `direct`, nothing retained, no batch handler, open: `emit` is the platform's own. */
   #plain = false;
@@ -150,8 +103,7 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
 
   /** Throws MILLRACE_E_INVALID_OPTION for an unknown option or a bad value. */
   constructor(options: BatchEmitterOptions = {}) {
-    checkKeys('the options of BatchEmitter', options, [...queueOptionNames, ...ownOptions]);
-    checkOwn(options);
+    checkOptions(options);
     super(
       options.captureRejections === undefined
         ? {}
@@ -161,7 +113,7 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
     this.#contextMode = options.context ?? 'auto';
     this.#size = options.size;
     this.#measured = options.size !== undefined;
-    this.#onLost = options.onLost;
+    this.#losses = new LossReport(options.onLost);
     this.#dispatcher = new Dispatcher(
       this.#handlers(),
       (deadline) => this.#armExpiry(deadline),
@@ -182,7 +134,7 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
    */
   override emit<K extends Key<T>>(type: K, ...args: Args<T, K>): boolean;
   // Only the count of `arguments` is read, and `more` is only spread: so neither becomes an object.
-  override emit(type: string | symbol, first?: unknown, ...more: Raw): boolean {
+  override emit(type: string | symbol, first?: unknown, ...more: Arguments): boolean {
     // biome-ignore lint/complexity/noArguments: as said above
     const count = arguments.length;
     if (count !== 2) return count < 2 ? this.#emitList(type) : this.#emitList(type, first, ...more);
@@ -202,7 +154,7 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
     return this.#emitList(type, first);
   }
 
-  #emitList(type: string | symbol, ...args: Raw): boolean {
+  #emitList(type: string | symbol, ...args: Arguments): boolean {
     if (isSynchronous(type)) return emitNow.call(this, type, ...args);
     // While a switch to `direct` hands on what was queued before, later events wait for that.
     if (this.#direct && !this.#plain) this.#note();
@@ -218,7 +170,7 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
     return true;
   }
 
-  #emitPlain(type: string | symbol, args: Raw): boolean {
+  #emitPlain(type: string | symbol, args: Arguments): boolean {
     // Counted before it is emitted: its listeners throw to the caller.
     this.#emitted++;
     return emitNow.call(this, type, ...args) || this.#unheard();
@@ -230,7 +182,7 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
   }
 
   /** `direct` on an emitter that retains, has batch handlers, or is closed. */
-  #emitDirect(type: string | symbol, args: Raw): boolean {
+  #emitDirect(type: string | symbol, args: Arguments): boolean {
     const special =
       this.#dispatcher.retention.options(type) !== null || this.#batchHandlers.has(type);
     if (!special && !this.#engine.closed && !this.#engine.busy) return this.#emitPlain(type, args);
@@ -282,9 +234,7 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
    */
   onBatch<K extends keyof T & (string | symbol)>(type: K, handler: BatchHandler<Args<T, K>>): this {
     checkQueued(type);
-    checkBatchHandler(handler);
-    const handlers = this.#batchHandlers.get(type) ?? [];
-    this.#batchHandlers.set(type, [...handlers, handler as Listener]);
+    this.#batchHandlers.add(type, handler);
     this.#note();
     this.#dispatcher.registered(type, handler);
     return this;
@@ -295,11 +245,7 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
     type: K,
     handler?: BatchHandler<Args<T, K>>,
   ): this {
-    if (handler !== undefined) checkBatchHandler(handler);
-    const handlers = this.#batchHandlers.get(type) ?? [];
-    const left = handler === undefined ? [] : without(handlers, handler as Listener);
-    if (left.length > 0) this.#batchHandlers.set(type, left);
-    else this.#batchHandlers.delete(type);
+    this.#batchHandlers.remove(type, handler);
     this.#note();
     return this;
   }
@@ -422,12 +368,12 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
       run: (event, batch, index) => this.#run(event, batch, index),
       replay: (event, receiver) => this.#replay(event, receiver),
       receivers: (type) => [
-        ...(this.#batchHandlers.get(type as string) ?? []),
+        ...this.#batchHandlers.of(type as string),
         ...this.rawListeners(type as string),
       ],
       failed: (error) => this.#failed(error),
       lost: (event, why) => {
-        this.#lost(event, why);
+        this.#losses.tell(event, why);
         if (this.#direct) this.#ended = event;
       },
       macrotask: (fn) => void setImmediate(fn),
@@ -435,9 +381,7 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
   }
 
   #run(event: BatchEvent, batch: Batch, index: number): boolean {
-    if (this.#batching) {
-      return this.#runWithBatchHandlers(event, batch, index);
-    }
+    if (this.#batching) return this.#runWithBatchHandlers(event, batch, index);
     if (event.context === null) return this.#call(event);
     let handled = false;
     runInContext(
@@ -452,17 +396,16 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
 
   #runWithBatchHandlers(event: BatchEvent, batch: Batch, index: number): boolean {
     const type = event.entry.type as string | symbol;
-    const group = this.#group(type, batch, index);
-    // The last event of a batch is the end of its groups: nothing of it is kept.
-    if (index === batch.events.length - 1) {
-      this.#grouped = null;
-      this.#note();
-    }
+    const group = this.#batchHandlers.group(batch, index);
+    if (!this.#batchHandlers.inUse) this.#note();
     let handled = group !== null;
     runInContext(
       event.context,
       () => {
-        if (group !== null && group.length > 0) this.#callBatch(type, group, batch.trigger);
+        if (group !== null && group.length > 0) {
+          const rejected = (error: unknown) => this.#rejected(error, event);
+          this.#batchHandlers.call(this, type, group, batch.trigger, rejected);
+        }
         if (this.#call(event)) handled = true;
       },
       undefined,
@@ -477,44 +420,16 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
     return emitNow.call(this, type, data);
   }
 
-  /** The events a batch handler of the type is to get now: all of them with the first, none with the others; null without a handler. */
-  #group(type: string | symbol, batch: Batch, index: number): BatchEvent[] | null {
-    if (this.#grouped !== batch) {
-      this.#grouped = batch;
-      this.#groups.clear();
-    }
-    // The first one's group took all that follow it, even if its handler has been removed since.
-    if (this.#groups.has(type)) return noEvents;
-    if (!this.#batchHandlers.has(type)) return null;
-    const group: BatchEvent[] = [];
-    for (let i = index; i < batch.events.length; i++) {
-      if (batch.events[i]!.entry.type === type) group.push(batch.events[i]!);
-    }
-    this.#groups.add(type);
-    return group;
-  }
-
-  #callBatch(type: string | symbol, events: BatchEvent[], trigger: Trigger): void {
-    const items = events.map((event) => item(argsOf(event.data)));
-    for (const handler of this.#batchHandlers.get(type) ?? []) {
-      const result = handler.call(this, items, { type, trigger }) as unknown;
-      if (isThenable(result)) {
-        result.then(undefined, (error: unknown) => this.#rejected(error, events[0]!));
-      }
-    }
-  }
-
   #replay(event: BatchEvent, receiver: Receiver): void {
     const type = event.entry.type as string;
     const args = argsOf(event.data);
     const handler = receiver as Listener;
-    const isBatchHandler = this.#batchHandlers.get(type)?.includes(handler) ?? false;
+    const isBatchHandler = this.#batchHandlers.of(type).includes(handler);
     const result: unknown = isBatchHandler
-      ? handler.call(this, [item(args)], { type, trigger: 'turn' })
+      ? handler.call(this, [itemOf(args)], { type, trigger: 'turn' })
       : handler.apply(this, args);
-    if (isThenable(result) && (isBatchHandler || this.#captureRejections)) {
-      result.then(undefined, (error: unknown) => this.#rejected(error, event));
-    }
+    if (!isBatchHandler && !this.#captureRejections) return;
+    whenRejected(result, (error) => this.#rejected(error, event));
   }
 
   /** As node:events reports a rejection that it captured. */
@@ -538,27 +453,6 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
     }
   }
 
-  #lost(event: BatchEvent, why: Loss): void {
-    if (why === 'unhandled') return;
-    const type = event.entry.type as string | symbol;
-    const error = lossError(type, why);
-    if (this.#onLost !== undefined) {
-      try {
-        this.#onLost(error, type, argsOf(event.data));
-      } catch (second) {
-        throwLater(second);
-      }
-      return;
-    }
-    const key = `${String(type)} ${error.code}`;
-    if (this.#warned.has(key) || this.#warned.size >= mostWarnings) return;
-    this.#warned.add(key);
-    process.emitWarning(`${error.message} (further ones are counted in stats())`, {
-      type: 'MillraceWarning',
-      code: error.code,
-    });
-  }
-
   #armExpiry(deadline: number | null): void {
     if (this.#expiry !== null) clearTimeout(this.#expiry);
     this.#expiry = null;
@@ -572,7 +466,7 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
     ).unref();
   }
 
-  #bytes(type: string | symbol, args: Raw): number {
+  #bytes(type: string | symbol, args: Arguments): number {
     const own = this.#sizes.get(type);
     if (own !== undefined) return checkBytes(own(...args));
     return this.#size === undefined ? 0 : checkBytes(this.#size(type, args));
@@ -581,109 +475,12 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
   #note(): void {
     this.#direct = this.#engine.options.policy === 'direct';
     this.#queues = !this.#direct && !this.#measured;
-    this.#batching = this.#batchHandlers.size > 0 || this.#grouped !== null;
+    this.#batching = this.#batchHandlers.inUse;
     this.#plain =
       this.#direct &&
       !this.#dispatcher.retention.used &&
       !this.#batching &&
       !this.#engine.busy &&
       !this.#engine.closed;
-  }
-}
-
-const noEvents: BatchEvent[] = [];
-/** Names made up as the application runs must not add up, in memory or on the console. */
-const mostWarnings = 256;
-
-function isSynchronous(type: unknown): boolean {
-  return (
-    type === 'error' || type === 'newListener' || type === 'removeListener' || type === errorMonitor
-  );
-}
-
-/** An event's data is its argument if it has one that is no array, else the list of its arguments: most need no list. */
-function compact(args: Raw): unknown {
-  return args.length === 1 && !Array.isArray(args[0]) ? args[0] : args;
-}
-
-function argsOf(data: unknown): Raw {
-  return Array.isArray(data) ? data : [data];
-}
-
-/** Refuses a type whose events are never queued where only queued ones have a meaning. */
-function checkQueued(type: unknown): void {
-  if (!isSynchronous(type)) return;
-  throw new MillraceError(
-    'MILLRACE_E_INVALID_ARGUMENT',
-    `${show(type)} is always synchronous: it is never queued; use emit() and on()`,
-  );
-}
-
-function checkBatchHandler(handler: unknown): void {
-  if (typeof handler === 'function') return;
-  throw new MillraceError(
-    'MILLRACE_E_INVALID_ARGUMENT',
-    `a batch handler must be a function, not ${show(handler)}`,
-  );
-}
-
-function item(args: Raw): unknown {
-  return args.length === 1 ? args[0] : args;
-}
-
-function without(handlers: Listener[], handler: Listener): Listener[] {
-  const at = handlers.lastIndexOf(handler);
-  return at < 0 ? handlers : handlers.toSpliced(at, 1);
-}
-
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof (value as PromiseLike<unknown> | null)?.then === 'function';
-}
-
-/** After the batch, so that its other events are not kept from their handlers. */
-function throwLater(error: unknown): void {
-  setImmediate(() => {
-    throw error;
-  });
-}
-
-function lossError(type: string | symbol, why: Exclude<Loss, 'unhandled'>): MillraceError {
-  const name = show(type);
-  switch (why) {
-    case 'retention':
-      return new MillraceError(
-        'MILLRACE_E_RETENTION',
-        `an event ${name} had no listener and did not fit into retain.max or retain.maxBytes; raise them or register earlier`,
-      );
-    case 'cancelled':
-      return new MillraceError('MILLRACE_E_CANCELLED', `an event ${name} was discarded by close()`);
-    default: {
-      const reasons = {
-        age: 'retain.maxAge was reached',
-        close: 'the emitter was closed',
-        off: 'its retention was turned off',
-      };
-      return new MillraceError(
-        'MILLRACE_E_EXPIRED',
-        `an event ${name} ended without a listener: ${reasons[why]}`,
-      );
-    }
-  }
-}
-
-function checkOwn(options: BatchEmitterOptions): void {
-  const { isolation, context, size, onLost, captureRejections } = options;
-  if (isolation !== undefined && !isolations.includes(isolation)) {
-    throw invalid('isolation', isolation, "one of 'batch', 'event'");
-  }
-  if (context !== undefined && !contexts.includes(context)) {
-    throw invalid('context', context, "one of 'auto', 'on', 'off'");
-  }
-  if (size !== undefined && typeof size !== 'function') throw invalid('size', size, 'a function');
-  if (onLost !== undefined && typeof onLost !== 'function') {
-    throw invalid('onLost', onLost, 'a function');
-  }
-  if (captureRejections !== undefined && typeof captureRejections !== 'boolean') {
-    throw invalid('captureRejections', captureRejections, 'true or false');
   }
 }

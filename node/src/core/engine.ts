@@ -6,21 +6,14 @@
  * Control runs one way: push → queue → dispatch point → sink. A dispatch point never nests.
  */
 import { cancelled, closed, hasRoom, overloaded } from './admit/bounds.js';
-import { Gain } from './batch/estimate/gain.js';
-import { foldRate, readRate } from './batch/estimate/rate.js';
+import { Advisor } from './batch/advisor.js';
 import { BatchEvent, LEFT, type Tick } from './batch/event.js';
-import {
-  initialState,
-  type Policy,
-  type PolicyState,
-  policies,
-  type Signals,
-} from './batch/policy/index.js';
+import type { Signals } from './batch/policy/index.js';
 import { QueueMap } from './batch/queue-map.js';
 import type { TypeEntry } from './batch/type-entry.js';
 import { HIGH, LOW, NORMAL, type PriorityClass } from './intake/priority.js';
 import { complete, givenOptions, type QueueOptions } from './options.js';
-import { type Counters, newCounters, type QueueStats, type Trigger } from './stats.js';
+import { type Counters, newCounters, type QueueStats, snapshot, type Trigger } from './stats.js';
 
 /** What an engine needs from the world. */
 export interface Host {
@@ -67,9 +60,7 @@ export class Engine<Data = unknown> {
   /** The options that were set, and the complete set that follows from them. */
   #given: Partial<QueueOptions>;
   #options: QueueOptions;
-  #policy: Policy;
-  #state: PolicyState = initialState;
-  readonly #gain = new Gain();
+  readonly #advisor: Advisor;
   #queue: QueueMap;
   #seq = 0;
 
@@ -97,9 +88,7 @@ export class Engine<Data = unknown> {
   #closing: 'no' | 'deliver' | 'delivering' | 'discard' | 'done' = 'no';
   /** Options that a handler switched: applied when the current batch is over. */
   #pending: Partial<QueueOptions> | null = null;
-  /** Types pushed since the last dispatch point, for their rates. */
-  readonly #touched: TypeEntry[] = [];
-  /** Whether rates and holds matter: adaptive with a delay allowed. */
+  /** Whether pushes matter to the advisor. */
   #estimating = false;
   #direct = false;
   /** Open and not direct: an event without a size enters when the queue is below `maxQueue`. */
@@ -108,8 +97,6 @@ export class Engine<Data = unknown> {
   #maxBytes = 0;
 
   readonly counters: Counters = newCounters();
-  /** Signals given from outside in place of the estimates, for tests and replays. */
-  given: Partial<Signals> & { rates?: Map<unknown, number> } = {};
   /** Told when a dispatch point asked the policy and left the batch open. */
   onHold: ((holdMs: number) => void) | null = null;
   /** Told when changed options are in force: for `set` in a handler that is later than the call. */
@@ -121,7 +108,7 @@ export class Engine<Data = unknown> {
     this.#given = givenOptions(options);
     this.#options = complete(this.#given);
     this.#queue = new QueueMap(this.#options.order);
-    this.#policy = policies[this.#options.policy];
+    this.#advisor = new Advisor((now) => host.utilization(now));
     this.#note();
   }
 
@@ -154,7 +141,7 @@ export class Engine<Data = unknown> {
     const tick = this.#host.tick();
     const event = new BatchEvent(entry, data, level, bytes, tick, ++this.#seq, context);
     queue.push(event);
-    if (this.#estimating && entry.fresh++ === 0) this.#touched.push(entry);
+    if (this.#estimating) this.#advisor.pushed(entry);
     // At a dispatch point that is running, what handlers push is judged there.
     if (!this.#scheduled && this.#budget === 0) this.#schedule();
     return event;
@@ -261,7 +248,7 @@ export class Engine<Data = unknown> {
     }
     this.#missed = false;
     const now = this.#host.now();
-    this.#foldRates(now);
+    this.#advisor.fold(now);
     this.#budget = batchesPerTurn;
     this.#ask = ask;
     this.#prepare(now);
@@ -290,7 +277,7 @@ export class Engine<Data = unknown> {
       if (trigger === null) break;
       this.#budget--;
       const batch = this.#take(this.#host.now());
-      if (this.#heldFrom > 0 && this.#estimating) this.#gain.record(batch.length - this.#heldFrom);
+      if (this.#heldFrom > 0) this.#advisor.held(batch.length - this.#heldFrom);
       this.#endHold();
       this.#ask = true;
       if (!this.#handOn(batch, trigger)) return;
@@ -301,7 +288,7 @@ export class Engine<Data = unknown> {
   /** The sink has finished the batch for which it returned `false`. */
   delivered(): void {
     this.#busy = false;
-    this.#foldRates(this.#host.now());
+    this.#advisor.fold(this.#host.now());
     this.#afterBatch();
     if (this.#missed && !this.#closed) {
       this.#begin(true);
@@ -322,7 +309,7 @@ export class Engine<Data = unknown> {
     if (queue.count >= options.maxBatch || queue.hasFullType) return 'size';
     const now = this.#host.now();
     const asked = this.#ask || this.#hold < 0;
-    if (asked) this.#hold = this.#askPolicy(now);
+    if (asked) this.#hold = this.#advisor.hold(queue, options, now);
     const hold = this.#hold;
     if (hold === 0) return 'turn';
     if (queue.depth(HIGH) > 0) return 'priority';
@@ -333,43 +320,6 @@ export class Engine<Data = unknown> {
     this.#arm(deadline);
     if (asked) this.onHold?.(hold);
     return null;
-  }
-
-  #askPolicy(now: number): number {
-    // Without a delay there is nothing to ask: the common case costs no estimate.
-    if (this.#options.maxDelay === 0) return 0;
-    const decision = this.#policy(this.#signals(now), this.#options, this.#state, now);
-    if (decision.state.offUntil !== this.#state.offUntil) this.#gain.clear();
-    this.#state = decision.state;
-    return decision.hold;
-  }
-
-  #signals(now: number): Signals {
-    const { given } = this;
-    let rate = 0;
-    if (this.#estimating) {
-      for (const entry of this.#queue.entries()) {
-        if (entry.count === 0) continue;
-        rate = Math.max(
-          rate,
-          given.rates?.get(entry.type) ?? given.rate ?? readRate(entry.rate, now),
-        );
-      }
-    }
-    return {
-      utilization: given.utilization ?? (this.#estimating ? this.#host.utilization(now) : 0),
-      rate,
-      gain: given.gain ?? this.#gain.value,
-      holds: given.holds ?? this.#gain.holds,
-    };
-  }
-
-  #foldRates(now: number): void {
-    for (const entry of this.#touched) {
-      foldRate(entry.rate, entry.fresh, now);
-      entry.fresh = 0;
-    }
-    this.#touched.length = 0;
   }
 
   #endHold(): void {
@@ -543,13 +493,12 @@ export class Engine<Data = unknown> {
   }
 
   #note(): void {
-    const { policy, maxDelay } = this.#options;
-    this.#policy = policies[policy];
-    this.#direct = policy === 'direct';
+    this.#advisor.configure(this.#options);
+    this.#direct = this.#options.policy === 'direct';
     this.#simple = !this.#direct && !this.#closed;
     this.#maxQueue = this.#options.maxQueue;
     this.#maxBytes = this.#options.maxQueueBytes;
-    this.#estimating = policy === 'adaptive' && maxDelay > 0;
+    this.#estimating = this.#advisor.estimating;
   }
 
   /** Delivers what is queued, or discards it, and refuses every later push. Closing again does nothing. */
@@ -585,38 +534,17 @@ export class Engine<Data = unknown> {
 
   // ---- what can be read
 
+  /** The engine's own estimates; `rate` is that of a type. */
   estimate(type?: unknown): Signals {
-    const now = this.#host.now();
-    const entry = this.#queue.find(type);
-    return {
-      utilization: this.#estimating ? this.#host.utilization(now) : 0,
-      gain: this.#gain.value,
-      holds: this.#gain.holds,
-      rate: entry === undefined ? 0 : readRate(entry.rate, now),
-    };
+    return this.#advisor.estimate(this.#queue.find(type) ?? null, this.#host.now());
+  }
+
+  /** Signals given from outside in place of the estimates, for tests and replays. */
+  get given(): Advisor['given'] {
+    return this.#advisor.given;
   }
 
   stats(): QueueStats {
-    const { counters } = this;
-    const { count, bytes } = this.#queue;
-    const byClass = (values: readonly number[]) => ({
-      high: values[HIGH]!,
-      normal: values[NORMAL]!,
-      low: values[LOW]!,
-    });
-    return {
-      queued: count,
-      bytes,
-      depth: byClass([HIGH, NORMAL, LOW].map((level) => this.#queue.depth(level as PriorityClass))),
-      pushed: this.#seq,
-      delivered: counters.delivered,
-      batches: counters.batches,
-      trigger: { ...counters.trigger },
-      cancelled: counters.cancelled,
-      errors: counters.errors,
-      unhandled: counters.unhandled,
-      refused: { ...counters.refused },
-      worstWait: byClass(counters.worstWait),
-    };
+    return snapshot(this.counters, this.#queue, this.#seq);
   }
 }

@@ -1,3 +1,6 @@
+import type { QueueMap } from './batch/queue-map.js';
+import { HIGH, LOW, NORMAL } from './intake/priority.js';
+
 /** What an engine counts. Names follow the project's metrics vocabulary; all are totals since the start. */
 export type Trigger = 'size' | 'threshold' | 'delay' | 'turn' | 'priority' | 'flush' | 'close';
 
@@ -41,4 +44,24 @@ export interface QueueStats {
   refused: { overloaded: number; closed: number; cancelled: number; retention: number };
   /** Worst wait from push to leaving, in ms. */
   worstWait: { high: number; normal: number; low: number };
+}
+
+/** A copy of everything for users. `pushed` is the number of events that were taken in. */
+export function snapshot(counters: Counters, queue: QueueMap, pushed: number): QueueStats {
+  const { trigger, refused, worstWait, delivered, batches, cancelled, errors, unhandled } =
+    counters;
+  return {
+    queued: queue.count,
+    bytes: queue.bytes,
+    depth: { high: queue.depth(HIGH), normal: queue.depth(NORMAL), low: queue.depth(LOW) },
+    pushed,
+    delivered,
+    batches,
+    trigger: { ...trigger },
+    cancelled,
+    errors,
+    unhandled,
+    refused: { ...refused },
+    worstWait: { high: worstWait[HIGH], normal: worstWait[NORMAL], low: worstWait[LOW] },
+  };
 }

@@ -65,7 +65,7 @@ test('loads that depend on others make a batch for each step', async () => {
 test('a fixed delay gathers loads of several turns', async () => {
   const { bulk, batches } = echo();
   const loader = new DataLoader(bulk, {
-    batchScheduleFn: schedule({ policy: 'fixed', maxDelay: 20 }),
+    batchScheduleFn: schedule({ policy: 'fixed', maxDelay: 500 }),
   });
   const first = loader.load('a');
   await new Promise(setImmediate);

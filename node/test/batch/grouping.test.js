@@ -94,7 +94,7 @@ test('under direct each call is a batch of its own, inside the call', async () =
 
 test('fixed gathers over turns until maxDelay', async () => {
   const { bulk, batches } = echo();
-  const one = batch(bulk, { policy: 'fixed', maxDelay: 20 });
+  const one = batch(bulk, { policy: 'fixed', maxDelay: 500 });
   const calls = [one('a')];
   await turn();
   calls.push(one('b'));

@@ -12,13 +12,14 @@ function held(options) {
 }
 
 test('events of several turns are one batch', async () => {
-  const { e, batches } = held({ maxDelay: 10 });
+  const { e, batches } = held();
   e.emit('x', 1);
   await turn();
   e.emit('x', 2);
   await turn();
   assert.deepEqual(batches, []);
   e.emit('x', 3);
+  e.set({ maxDelay: 1 });
   await until(() => batches.length > 0);
   assert.deepEqual(batches, [['delay', 1, 2, 3]]);
 });
@@ -70,7 +71,7 @@ test('a shorter delay applies to the batch that is held', async () => {
 });
 
 test('each hold begins anew: the second batch is held as the first was', async () => {
-  const { e, batches } = held({ maxDelay: 5 });
+  const { e, batches } = held({ maxDelay: 200 });
   e.emit('x', 1);
   await until(() => batches.length === 1);
   e.emit('x', 2);
