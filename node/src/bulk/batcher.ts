@@ -46,6 +46,8 @@ export class Batcher<Item, Result> implements Sink<Call<Item, Result>> {
   /** The engine waits for a batch to return. */
   #full = false;
   #shared = 0;
+  /** Queued calls that share another one's item: they wait as it does, and count as it does. */
+  #sharing = 0;
 
   constructor(fn: BulkFunction<Item, Result>, options: BatchOptions<Item>) {
     const { concurrency = 1, key, size, ...queueOptions } = options;
@@ -91,10 +93,12 @@ export class Batcher<Item, Result> implements Sink<Call<Item, Result>> {
     const leader = this.#engine.closed ? undefined : this.#byKey.get(key);
     const ties = tied(call, key);
     if (leader !== undefined) {
+      this.#admitSharer();
       leader.ties!.sharers.push(call);
       leader.ties!.waiting++;
       ties.leader = leader;
       this.#shared++;
+      this.#sharing++;
       return;
     }
     // Before the push: under `direct` the batch leaves inside it.
@@ -144,6 +148,18 @@ export class Batcher<Item, Result> implements Sink<Call<Item, Result>> {
   #forgetKey(call: Call<Item, Result>): void {
     if (this.#keyOf === undefined || this.#byKey.get(call.ties!.key) !== call) return;
     this.#byKey.delete(call.ties!.key);
+    this.#sharing -= call.ties!.sharers.length;
+  }
+
+  /** Calls that share an item take no place in the queue, but memory: as many of them may wait as items. */
+  #admitSharer(): void {
+    const { options, counters } = this.#engine;
+    if (this.#sharing < options.maxQueue) return;
+    counters.refused.overloaded++;
+    throw new MillraceError(
+      'MILLRACE_E_OVERLOADED',
+      `${this.#sharing} calls wait that share an item, and maxQueue is ${options.maxQueue}; retry later, call less, or raise the bound`,
+    );
   }
 
   // ---- the engine's sink
@@ -199,17 +215,23 @@ export class Batcher<Item, Result> implements Sink<Call<Item, Result>> {
   }
 
   #returned(events: Queued<Item, Result>[], results: readonly (Result | Error)[]): void {
-    for (let i = 0; i < events.length; i++) {
-      const event = events[i]!;
-      const result = results[i]!;
-      if (result instanceof Error) {
-        this.#engine.counters.errors++;
-        this.#reject(event, result);
-      } else {
-        this.#resolve(event, result);
-      }
+    let i = 0;
+    try {
+      for (; i < events.length; i++) this.#finish(events[i]!, results[i]!);
+    } catch (error) {
+      // Reading the result threw: an array of the caller's own making.
+      for (; i < events.length; i++) this.#finish(events[i]!, error as Error);
     }
     this.#landed();
+  }
+
+  #finish(event: Queued<Item, Result>, result: Result | Error): void {
+    if (!(result instanceof Error)) {
+      this.#resolve(event, result);
+      return;
+    }
+    this.#engine.counters.errors++;
+    this.#reject(event, result);
   }
 
   #failed(events: Queued<Item, Result>[], error: unknown): void {

@@ -73,7 +73,9 @@ export class Engine<Data = unknown> {
   /** Direct pushes that are running their handlers, one inside the other. */
   #nested = 0;
   /** Batches cut by flush, close or a switch that have not reached the sink yet; null stands before each series. */
-  readonly #cut: (Batch<Data> | null)[] = [];
+  #cut: (Batch<Data> | null)[] = [];
+  /** How many of them have been taken: shifting the array at every step would cost O(n). */
+  #cutTaken = 0;
   /** Batches that may still leave at the dispatch point that is running; 0 when none is. */
   #budget = 0;
   /** Whether the running dispatch point may ask the policy about the open batch. */
@@ -384,7 +386,7 @@ export class Engine<Data = unknown> {
   #afterBatch(): void {
     if (this.#pending !== null) {
       // Batches that were cut under the old options leave under them.
-      if (this.#cut.length > 0) return;
+      if (this.#hasCut) return;
       const changes = this.#pending;
       this.#pending = null;
       this.#switch(changes);
@@ -394,10 +396,24 @@ export class Engine<Data = unknown> {
     this.#cutAll('close');
   }
 
+  get #hasCut(): boolean {
+    return this.#cutTaken < this.#cut.length;
+  }
+
+  #nextCut(): Batch<Data> | null {
+    const batch = this.#cut[this.#cutTaken]!;
+    this.#cut[this.#cutTaken++] = null;
+    if (this.#cutTaken === this.#cut.length) {
+      this.#cut = [];
+      this.#cutTaken = 0;
+    }
+    return batch;
+  }
+
   /** Hands on the batches that were cut beforehand. False when the sink needs time. */
   #deliverCut(): boolean {
-    while (this.#cut.length > 0) {
-      const batch = this.#cut.shift()!;
+    while (this.#hasCut) {
+      const batch = this.#nextCut();
       const now = this.#host.now();
       if (batch === null) {
         this.#prepare(now);
@@ -434,7 +450,7 @@ export class Engine<Data = unknown> {
 
   /** A batch is on its way to its handlers: what is pushed now waits for it, under every policy. */
   get busy(): boolean {
-    return this.#busy || this.#cut.length > 0;
+    return this.#busy || this.#hasCut;
   }
 
   get #inHandler(): boolean {

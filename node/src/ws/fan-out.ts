@@ -11,9 +11,9 @@ type Mixed = Map<Member, Frame[]>;
 export class FanOut implements Sink<Frame> {
   engine!: Engine<Frame>;
   /** Called when a batch has been written. */
-  readonly #onBatch: () => void;
+  readonly #onBatch: (batch: Batch<Frame>) => void;
 
-  constructor(onBatch: () => void) {
+  constructor(onBatch: (batch: Batch<Frame>) => void) {
     this.#onBatch = onBatch;
   }
 
@@ -43,7 +43,7 @@ export class FanOut implements Sink<Frame> {
     }
     this.engine.counters.delivered += batch.events.length;
     this.#forget(rooms, mixed);
-    this.#onBatch();
+    this.#onBatch(batch);
     return true;
   }
 

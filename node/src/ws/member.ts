@@ -61,10 +61,12 @@ interface Internals {
 
 const open = 1;
 const tryAgainLater = 1013;
-/** How long a socket that is closed for being slow may take to read the close frame, in ms. */
+/** How long a socket may take for more than `maxPending` of one turn, and to read that it is closed for being slow, in ms. */
 const graceMs = 1000;
 /** How soon to look again whether ws has finished what it is in the middle of, in ms. Nothing tells. */
 const retryMs = 5;
+/** Size of the pieces in which a backlog is written, in bytes. */
+const pieceBytes = 64 * 1024;
 
 export class Member {
   readonly ws: WebSocket;
@@ -76,10 +78,12 @@ export class Member {
   readonly #written: Written;
   #backlog: Backlog<Frame> | null = null;
   #retry: NodeJS.Timeout | null = null;
+  #overdue: NodeJS.Timeout | null = null;
   /** Set by `releaseWhenDrained`. */
   #leaving = false;
   /** Set by `end`: the close that follows when nothing is queued for the socket any more. */
   #ending: { code: number | undefined; reason: string | undefined } | null = null;
+  #nothingQueued = false;
 
   constructor(ws: WebSocket, options: SlowOptions, written: Written) {
     this.ws = ws;
@@ -95,6 +99,7 @@ export class Member {
   release(): void {
     this.#socket.off('drain', this.#drain);
     if (this.#retry !== null) clearTimeout(this.#retry);
+    if (this.#overdue !== null) clearTimeout(this.#overdue);
     this.#backlog = null;
   }
 
@@ -119,9 +124,18 @@ export class Member {
     this.#ending ??= { code, reason };
   }
 
-  /** Closes a socket that was ended, unless it has a backlog: then when that has been written. */
-  closeIfEnding(): void {
-    if (this.#ending === null || this.#backlog !== null) return;
+  get isEnding(): boolean {
+    return this.#ending !== null;
+  }
+
+  /** Nothing is queued for the ended socket any more: closes it now, or when its backlog has been written. */
+  closeWhenWritten(): void {
+    this.#nothingQueued = true;
+    this.#closeIfEnded();
+  }
+
+  #closeIfEnded(): void {
+    if (this.#ending === null || !this.#nothingQueued || this.#backlog !== null) return;
     this.ws.close(this.#ending.code, this.#ending.reason);
   }
 
@@ -129,13 +143,27 @@ export class Member {
   write(frames: readonly Frame[], bytes: Buffer | null = null): void {
     // A socket that is closing or gone gets nothing: its descriptor may be somebody else's already.
     if (!this.isOpen) return;
-    if (this.#backlog === null && this.#ready()) {
+    const { maxPending } = this.#options;
+    const isReady = this.#backlog === null && this.#ready();
+    if (isReady && (bytes?.length ?? sizeOf(frames)) <= maxPending) {
       this.#send(frames, bytes);
       return;
     }
     this.#backlog ??= new Backlog();
     for (const frame of frames) this.#backlog.add(frame);
-    if (this.pendingBytes > this.#options.maxPending) this.#tooSlow(this.#backlog);
+    if (isReady) this.#pump(this.#backlog);
+    if (this.pendingBytes <= maxPending) return;
+    // A socket that kept up until now may take a moment for what is more than usual.
+    if (isReady) this.#watch();
+    else this.#tooSlow();
+  }
+
+  /** Looks again later whether the socket has taken enough. */
+  #watch(): void {
+    this.#overdue ??= setTimeout(() => {
+      this.#overdue = null;
+      if (this.isOpen && this.pendingBytes > this.#options.maxPending) this.#tooSlow();
+    }, graceMs).unref();
   }
 
   /** Whether the stream takes more now, and ws is not in the middle of something that must not be cut in two. */
@@ -151,6 +179,13 @@ export class Member {
       this.#drain();
     }, retryMs).unref();
     return false;
+  }
+
+  /** Writes of a backlog what the kernel takes right now, piece by piece: a copy of all of it could be large. */
+  #pump(backlog: Backlog<Frame>): void {
+    do this.#send(backlog.take(pieceBytes), null);
+    while (backlog.bytes > 0 && this.isOpen && this.ws.bufferedAmount === 0);
+    if (backlog.bytes === 0) this.#backlog = null;
   }
 
   /** Never throws: a socket whose write fails harms no other. */
@@ -177,16 +212,17 @@ export class Member {
   readonly #drain = (): void => {
     const backlog = this.#backlog;
     if (backlog === null || !this.isOpen || !this.#ready()) return;
-    this.#backlog = null;
-    const frames = backlog.takeAll();
-    if (frames.length > 0) this.#send(frames, null);
-    this.closeIfEnding();
+    if (backlog.bytes > 0) this.#pump(backlog);
+    else this.#backlog = null;
+    if (this.#backlog !== null) return;
+    this.#closeIfEnded();
     if (this.#leaving) this.release();
   };
 
   /** Drops what may be dropped, least important and oldest first; if that is not enough, the socket has to go. */
-  #tooSlow(backlog: Backlog<Frame>): void {
+  #tooSlow(): void {
     const { maxPending, slow } = this.#options;
+    const backlog = this.#backlog ?? new Backlog();
     const { pendingBytes } = this;
     for (const priority of droppable[slow]) {
       let frames = 0;
@@ -196,7 +232,7 @@ export class Member {
     }
     if (this.pendingBytes <= maxPending) return;
     this.#backlog = null;
-    const frames = backlog.takeAll();
+    const frames = backlog.take(Number.POSITIVE_INFINITY);
     for (const frame of frames) this.#written.dropped[frame.priority]++;
     this.#written.slowClosed++;
     this.ws.close(tryAgainLater, 'too slow: unread messages exceed the limit');
@@ -206,7 +242,6 @@ export class Member {
   }
 
   /** Later than the batch that is leaving, so that whatever the listener does, or throws, cannot disturb it. */
-
   #report(
     action: 'dropped' | 'closed',
     frames: number,
@@ -217,4 +252,8 @@ export class Member {
     if (onSlow === undefined) return;
     process.nextTick(onSlow, { socket: this.ws, action, frames, priority, pendingBytes });
   }
+}
+
+function sizeOf(frames: readonly Frame[]): number {
+  return frames.reduce((sum, frame) => sum + frame.data.length, 0);
 }

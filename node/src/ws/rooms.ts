@@ -1,7 +1,7 @@
 import type { WebSocket } from 'ws';
 import { TypeEntry } from '../core/batch/type-entry.js';
 import { TurnHost } from '../core/dispatch/clock.js';
-import { Engine } from '../core/engine.js';
+import { type Batch, Engine } from '../core/engine.js';
 import { classOf, NORMAL, type Priority } from '../core/intake/priority.js';
 import { checkKeys, invalid, type QueueOptions, queueOptionNames } from '../core/options.js';
 import type { QueueStats } from '../core/stats.js';
@@ -65,7 +65,7 @@ export class Rooms {
   readonly #members = new Map<WebSocket, Member>();
   readonly #engine: Engine<Frame>;
   /** Members to close when what is queued has been written. */
-  readonly #ending = new Set<Member>();
+  readonly #ending = new Map<Member, { readonly upTo: number; remaining: number }>();
   readonly #slow;
   readonly #written: Written = {
     sends: 0,
@@ -91,7 +91,7 @@ export class Rooms {
     }
     this.#slow = { maxPending, slow, onSlow };
     const host = new TurnHost();
-    const fanOut = new FanOut(() => this.#closeEnding());
+    const fanOut = new FanOut((batch) => this.#closeEnding(batch));
     // By arrival, so that a socket gets what several rooms and `send` have for it in the order in which it was published.
     this.#engine = new Engine<Frame>(host, fanOut, { ...queueOptions, order: 'arrival' });
     fanOut.engine = this.#engine;
@@ -219,12 +219,17 @@ export class Rooms {
    */
   end(socket: WebSocket, code?: number, reason?: string): boolean {
     checkClose(code, reason);
+    const known = this.#members.get(socket);
+    if (known?.isEnding) return known.isOpen;
     const member = this.#member(socket);
     if (member === null) return false;
     member.end(code, reason);
-    this.#ending.add(member);
-    // There may be no batch to wait for.
-    this.#closeEnding();
+    // What is published from here on is not for it.
+    for (const room of member.rooms) this.#leave(member, room);
+    const { counters, lastSeq } = this.#engine;
+    const remaining = lastSeq - counters.delivered;
+    if (remaining > 0) this.#ending.set(member, { upTo: lastSeq, remaining });
+    else member.closeWhenWritten();
     return true;
   }
 
@@ -280,7 +285,7 @@ export class Rooms {
   /** The socket's member, made when it is seen first; null when the socket is not open. */
   #member(socket: WebSocket): Member | null {
     const known = this.#known(socket);
-    if (known !== undefined) return known.isOpen ? known : null;
+    if (known !== undefined) return known.isOpen && !known.isEnding ? known : null;
     if (this.#engine.closed || socket.readyState !== 1) return null;
     const member = new Member(socket, this.#slow, this.#written);
     this.#members.set(socket, member);
@@ -305,11 +310,13 @@ export class Rooms {
   }
 
   /** Closes the sockets that wait for the end of what is queued, if everything that was taken in has left. */
-  #closeEnding(): void {
-    const { counters, lastSeq } = this.#engine;
-    if (this.#ending.size === 0 || counters.delivered < lastSeq) return;
-    for (const member of this.#ending) member.closeIfEnding();
-    this.#ending.clear();
+  #closeEnding(batch: Batch<Frame>): void {
+    for (const [member, wait] of this.#ending) {
+      for (const { seq } of batch.events) if (seq <= wait.upTo) wait.remaining--;
+      if (wait.remaining > 0) continue;
+      this.#ending.delete(member);
+      member.closeWhenWritten();
+    }
   }
 }
 

@@ -117,9 +117,9 @@ test('in flight the signal aborts only when all callers of all items have', asyn
 
 test('sharing takes no room in the queue', async () => {
   const { bulk } = echo();
-  const one = batch(bulk, { key, maxQueue: 1 });
-  const calls = [one({ id: 1 }), one({ id: 1 }), one({ id: 1 })];
-  await assert.rejects(one({ id: 2 }), { code: 'MILLRACE_E_OVERLOADED' });
+  const one = batch(bulk, { key, maxQueue: 2 });
+  const calls = [one({ id: 1 }), one({ id: 1 }), one({ id: 1 }), one({ id: 2 })];
+  await assert.rejects(one({ id: 3 }), { code: 'MILLRACE_E_OVERLOADED' });
   await Promise.all(calls);
 });
 
@@ -140,3 +140,30 @@ test('a key function that throws rejects its call alone', async () => {
   assert.deepEqual(good.value, { id: 1 });
   assert.equal(batches.length, 1);
 });
+
+test('as many calls may share items as may be queued', async () => {
+  const { bulk, returns } = gate();
+  const one = batch(bulk, { key: (item) => item, maxQueue: 3 });
+  const first = one('in flight');
+  await turn();
+  const calls = Array.from({ length: 6 }, () => one('a'));
+  const outcomes = Promise.allSettled(calls);
+  await turn();
+  returns();
+  await first;
+  const refused = (await outcomes).filter(({ status }) => status === 'rejected');
+  assert.deepEqual(
+    refused.map(({ reason }) => reason.code),
+    Array(2).fill('MILLRACE_E_OVERLOADED'),
+  );
+  assert.equal(await one('a'), 'a');
+});
+
+/** A bulk function whose first batch returns when told. */
+function gate() {
+  let returns;
+  const told = new Promise((resolve) => {
+    returns = resolve;
+  });
+  return { returns, bulk: (items) => told.then(() => items) };
+}

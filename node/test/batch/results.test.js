@@ -110,3 +110,18 @@ test('a failing batch is nobody’s unhandled rejection but the caller’s', asy
     'end',
   ]);
 });
+
+test('results that cannot be read reject their calls, and the next batch leaves', async () => {
+  const strange = new Proxy([1, 2], {
+    get(target, key) {
+      if (key === '1') throw new Error('unreadable');
+      return Reflect.get(target, key);
+    },
+  });
+  let calls = 0;
+  const one = batch((items) => (++calls === 1 ? strange : items));
+  const outcomes = await Promise.allSettled([one('a'), one('b')]);
+  assert.equal(outcomes[0].value, 1);
+  assert.equal(outcomes[1].reason.message, 'unreadable');
+  assert.equal(await one('c'), 'c');
+});

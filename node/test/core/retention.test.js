@@ -166,3 +166,16 @@ test('an event that does not fit leaves no trace of its type', () => {
   assert.equal(retention.keep(event(9, 'x', 10), 0), true);
   assert.deepEqual(deadlines.length, 1);
 });
+
+test('a type without options of its own is due no more when nothing of it is left', () => {
+  for (const end of [(one) => retention.cancel(one), () => retention.expire(1e9)]) {
+    make(options({}));
+    const one = event(1);
+    retention.keep(one, 0);
+    assert.equal(retention.register('x', 'handler'), true);
+    assert.equal(retention.anyDue, true);
+    end(one);
+    assert.equal(retention.anyDue, false);
+    assert.deepEqual(retention.dueTypes(), []);
+  }
+});

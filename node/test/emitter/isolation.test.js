@@ -129,3 +129,20 @@ test("'event': a batch handler still gets its whole group", async () => {
   await until(() => e.stats().delivered === 3);
   assert.deepEqual(groups, [[1, 2, 3]]);
 });
+
+test("'event': a batch that follows another starts in a macrotask of its own", async () => {
+  for (const maxBatch of [1, 2]) {
+    const log = [];
+    const e = new BatchEmitter({ isolation: 'event', maxBatch });
+    e.on('x', (n) => {
+      log.push(`x${n}`);
+      queueMicrotask(() => log.push(`job${n}`));
+    });
+    for (const n of [1, 2, 3, 4, 5]) e.emit('x', n);
+    await until(() => log.length === 10);
+    assert.deepEqual(
+      log,
+      [1, 2, 3, 4, 5].flatMap((n) => [`x${n}`, `job${n}`]),
+    );
+  }
+});

@@ -268,3 +268,21 @@ test('several thousand types with retained events are kept and replayed', async 
   assert.equal(e.stats().retained.count, 0);
   assert.equal(sum, (types * (types - 1)) / 2);
 });
+
+test('what a replaced handler retains anew goes to the handler that replaces it', async () => {
+  const e = new BatchEmitter({ policy: 'direct', retain: true });
+  const got = [];
+  e.emit('x', 1);
+  const second = (n) => got.push(`second ${n}`);
+  const first = (n) => {
+    got.push(`first ${n}`);
+    e.off('x', first);
+    e.emit('x', 2);
+    e.on('x', second);
+  };
+  e.on('x', first);
+  await turn();
+  await turn();
+  assert.deepEqual(got, ['first 1', 'second 2']);
+  e.close();
+});

@@ -208,3 +208,22 @@ test('close leaves the backlog of a slow member to be taken, and its socket open
   await stalled.until((received) => received.at(-1) === 'still open');
   assert.equal(stalled.socket.listenerCount('drain'), listeners - 1);
 });
+
+for (const rooms of [1, 2]) {
+  test(`one turn of more than a socket may leave untaken ends a client that never reads, in ${rooms} rooms`, async (t) => {
+    const hall = await openHall(t);
+    const [stalled] = await hall.connectMany(1);
+    await stall(stalled);
+    const told = [];
+    const all = new Rooms({ maxPending: 64 * 1024, onSlow: (info) => told.push(info) });
+    t.after(() => all.close());
+    for (const n of range(rooms)) all.join(stalled.server, `r${n}`);
+    const closed = new Promise((resolve) => stalled.server.once('close', resolve));
+    const part = 'x'.repeat(256 * 1024);
+    for (const n of range(120)) all.publish(`r${n % rooms}`, part);
+    await closed;
+    assert.equal(told.length, 1);
+    assert.equal(told[0].action, 'closed');
+    assert.equal(all.stats().slowClosed, 1);
+  });
+}

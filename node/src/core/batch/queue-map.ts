@@ -324,6 +324,9 @@ class TypeCursor implements Cursor {
   /** The lane that NORMAL events are being taken from. */
   #group: Lane | null = null;
   #lowGroup: Lane | null = null;
+  /** The next of the LOW lanes that had no aged event; and those that lost theirs, the one with the oldest event first. */
+  #lowAt = -1;
+  readonly #replaced: Lane[] = [];
 
   constructor(listed: readonly [Lane[], Lane[], Lane[]]) {
     this.#listed = listed;
@@ -334,10 +337,16 @@ class TypeCursor implements Cursor {
   }
 
   normal(agedAt: number): BatchEvent | null {
-    const group = this.#group;
-    if (group !== null && group.head !== null) {
-      if (group.priority === NORMAL || aged(group.head, agedAt)) return group.head;
+    if (this.#lowAt < 0) {
+      // LOW lanes are sorted by their oldest event: those with an aged one come first.
+      const young = this.#listed[LOW].findIndex(({ head }) => head !== null && !aged(head, agedAt));
+      this.#lowAt = young < 0 ? this.#listed[LOW].length : young;
     }
+    const group = this.#group;
+    const head = group?.head ?? null;
+    if (head !== null && (group!.priority === NORMAL || aged(head, agedAt))) return head;
+    // What is left in a LOW lane counts as LOW from here on, and its lane is placed anew.
+    if (head !== null) insert(this.#replaced, group!);
     const normal = this.#first(NORMAL);
     // LOW lanes are sorted by their oldest event: those with an aged one come first.
     const low = this.#firstAged(agedAt);
@@ -346,15 +355,16 @@ class TypeCursor implements Cursor {
     return this.#group?.head ?? null;
   }
 
-  low(agedAt: number): BatchEvent | null {
+  low(): BatchEvent | null {
     const group = this.#lowGroup;
     if (group !== null && group.head !== null) return group.head;
-    this.#lowGroup = null;
-    for (const lane of this.#listed[LOW]) {
-      const { head } = lane;
-      if (head === null || aged(head, agedAt)) continue;
-      if (this.#lowGroup === null || head.seq < this.#lowGroup.head!.seq) this.#lowGroup = lane;
-    }
+    const lanes = this.#listed[LOW];
+    const [listed, replaced] = [lanes[this.#lowAt] ?? null, this.#replaced[0] ?? null];
+    const takesReplaced =
+      replaced !== null && (listed === null || replaced.head!.seq < listed.head!.seq);
+    if (takesReplaced) this.#replaced.shift();
+    else if (listed !== null) this.#lowAt++;
+    this.#lowGroup = takesReplaced ? replaced : listed;
     return this.#lowGroup?.head ?? null;
   }
 
@@ -378,4 +388,11 @@ class TypeCursor implements Cursor {
   #hasAged(lane: Lane): boolean {
     return lane.head !== null && aged(lane.head, this.#agedAt);
   }
+}
+
+/** Puts a lane into lanes that are sorted by their oldest event. */
+function insert(lanes: Lane[], lane: Lane): void {
+  let at = lanes.length;
+  while (at > 0 && lanes[at - 1]!.head!.seq > lane.head!.seq) at--;
+  lanes.splice(at, 0, lane);
 }

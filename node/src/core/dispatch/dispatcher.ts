@@ -69,7 +69,7 @@ export class Dispatcher implements Sink {
 
   deliver(batch: Batch): boolean {
     this.observer.batch?.(batch);
-    if (this.#isolation === 'event' && batch.events.length > 1 && !this.#isDirect) {
+    if (this.#isolation === 'event' && !this.#isDirect) {
       this.#deliverOne(batch, 0);
       return false;
     }
@@ -107,11 +107,12 @@ export class Dispatcher implements Sink {
     }
     this.engine.counters.delivered += 1 - this.#orphans;
     this.#orphans = 0;
-    if (i + 1 < batch.events.length) {
-      this.#handlers.macrotask(() => this.#deliverOne(batch, i + 1));
-    } else if (i > 0) {
-      this.engine.delivered();
-    }
+    const next = i + 1;
+    // After the last one too: what leaves next starts in a macrotask of its own.
+    this.#handlers.macrotask(() => {
+      if (next < batch.events.length) this.#deliverOne(batch, next);
+      else this.engine.delivered();
+    });
   }
 
   #handle(event: BatchEvent, batch: Batch, index: number): void {

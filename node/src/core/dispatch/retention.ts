@@ -158,7 +158,10 @@ export class Retention {
     give: (event: BatchEvent, receiver: Receiver) => boolean,
   ): void {
     const known = this.#types.get(type);
-    if (known === undefined) return;
+    if (known === undefined) {
+      this.#notDue(type);
+      return;
+    }
     // Handlers that register from here on have to wait for the next replay.
     const last = this.#number;
     const due = known.due.filter(({ number }) => number <= last);
@@ -172,7 +175,8 @@ export class Retention {
       }
     }
     known.due = known.due.filter(({ number }) => number > last);
-    if (known.due.length === 0) this.#notDue(type);
+    // The type may have been forgotten meanwhile, and be known again with something else that is due.
+    if ((this.#types.get(type)?.due.length ?? 0) === 0) this.#notDue(type);
     this.#schedule();
   }
 
@@ -251,7 +255,10 @@ export class Retention {
       type.bytes -= event.bytes;
       this.#bytes -= event.bytes;
       // A type without settings of its own is not remembered for longer than it has events.
-      if (type.kept.size === 0 && type.options === this.#fallback) this.#types.delete(event.type);
+      if (type.kept.size === 0 && type.options === this.#fallback) {
+        this.#types.delete(event.type);
+        this.#notDue(event.type);
+      }
     }
     this.#where.delete(event);
   }

@@ -21,15 +21,18 @@ export class Backlog<C extends Chunk> {
     this.bytes += chunk.data.length;
   }
 
-  /** Takes everything, HIGH first. */
-  takeAll(): C[] {
-    const all: C[] = [];
+  /** Takes chunks, HIGH first, until they have this many bytes or nothing is left. */
+  take(bytes: number): C[] {
+    const taken: C[] = [];
+    const left = Math.max(0, this.bytes - bytes);
     for (const priority of [HIGH, NORMAL, LOW] as const) {
-      for (let chunk = this.#shift(priority); chunk !== null; chunk = this.#shift(priority)) {
-        all.push(chunk);
+      while (this.bytes > left || taken.length === 0) {
+        const chunk = this.#shift(priority);
+        if (chunk === null) break;
+        taken.push(chunk);
       }
     }
-    return all;
+    return taken;
   }
 
   /** Drops the oldest chunk of a class; null when the class has none. */
