@@ -1,9 +1,9 @@
 # Every target is a script under scripts/; this file only gives them names.
 
-.PHONY: help demo setup test check-all bench fresh lint format clean
+.PHONY: help demo setup test test-matrix check-all bench fresh lint format clean
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: ## build what the demo needs and run it
 	@scripts/node scripts/demo.js
@@ -14,7 +14,10 @@ setup: ## install the npm packages and build everything
 test: ## build, lint, type-check and run every test
 	@scripts/node scripts/test.js
 
-check-all: ## make test, and the long tests after it (FUZZ_SECONDS=60)
+test-matrix: ## the tests of millrace on Node.js 20, 22, 24 and the newest
+	@scripts/node scripts/test.js --matrix
+
+check-all: ## make test, and the long tests after it (FUZZ_SECONDS=60 SOAK_SECONDS=120)
 	@scripts/node scripts/test.js --all
 
 bench: ## list the benchmarks; run one: NAME=emitter [QUICK=1] [JSON=1]

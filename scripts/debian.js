@@ -25,9 +25,8 @@ const packages = {
     // Installing a server starts it, at once and at every boot; unpacking does not.
     server: true,
   },
+  clang: { commands: ['clang'], folder: '/usr/bin' },
 };
-
-export const testPackages = Object.keys(packages);
 
 /**
  * The path of a command, or undefined when it is not on this machine.
@@ -36,7 +35,7 @@ export const testPackages = Object.keys(packages);
  * @returns {string | undefined}
  */
 export function find(command) {
-  const name = testPackages.find((each) => packages[each].commands.includes(command));
+  const name = Object.keys(packages).find((each) => packages[each].commands.includes(command));
   if (!name) throw new Failure(`scripts/debian.js lists no package with ${command}`);
   const folders = [...process.env.PATH.split(delimiter), ...expand(packages[name].folder)];
   return [...folders, join(unpacked(name), 'bin')]

@@ -1,13 +1,14 @@
 /**
- * `make test`, and with --all `make check-all`. Exits with code 1 on any failure; the last line is
+ * `make test`; with --all `make check-all`, with --matrix `make test-matrix`. Exits with code 1 on any failure; the last line is
  * always `N passed, N failed`, with `, N skipped` where something was.
  */
 import { runSteps } from './lib/steps.js';
-import { longSteps, testSteps } from './suites.js';
+import { longSteps, matrixSteps, testSteps } from './suites.js';
+
+const targets = { '--all': [...testSteps, ...longSteps], '--matrix': matrixSteps };
 
 const start = performance.now();
-const steps = process.argv.includes('--all') ? [...testSteps, ...longSteps] : testSteps;
-const { passed, failed, skipped } = await runSteps(steps);
+const { passed, failed, skipped } = await runSteps(targets[process.argv[2]] ?? testSteps);
 
 console.log(`\n${((performance.now() - start) / 1000).toFixed(0)} s in all`);
 console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);

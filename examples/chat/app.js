@@ -54,6 +54,7 @@ export async function startChat(options = {}) {
       storage,
       limits,
       onSlow: () => counters.count('slow'),
+      onDropped: () => counters.count('frame_dropped'),
       // Kept for a listener that did not come in time.
       onLost: () => counters.count('event_lost'),
       onError: (error) => {

@@ -1,5 +1,4 @@
 import { ChatError } from './errors.js';
-import { goodbye } from './goodbye.js';
 import { moderate } from './moderation.js';
 import { errorFrame, joinedFrame, noticeFrame, toFrame } from './wire.js';
 
@@ -144,8 +143,8 @@ export class Chat {
 
   /** Ends a connection; what was already sent to it goes first. */
   end(person, code, reason) {
-    this.delivery.flush();
-    goodbye(person.ws, code, reason);
+    person.isLeaving = true;
+    this.delivery.end(person.ws, code, reason);
   }
 
   #presence(room, person, on) {

@@ -6,10 +6,10 @@ export function goodbye(ws, code, reason) {
 
 /**
  * Ends a connection that is closing. The close frame waits behind everything the client has not read, so it may never
- * arrive; a client may also ignore it. Either way the connection ends within a second.
+ * arrive; a client may also ignore it. Either way the connection ends within a second after `heldMs`.
  */
-export function cutOff(ws) {
-  const timer = setTimeout(() => ws.terminate(), 1000);
+export function cutOff(ws, heldMs = 50) {
+  const timer = setTimeout(() => ws.terminate(), 1000 + heldMs);
   timer.unref();
   ws.once('close', () => clearTimeout(timer));
 }

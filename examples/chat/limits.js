@@ -35,6 +35,8 @@ export const limits = Object.freeze({
   kickMs: 60_000,
   /** Bytes waiting for one socket before that client counts as too slow and is closed with 1013. */
   pendingBytes: 1024 * 1024,
+  /** Frames waiting to be written, of all sockets (batched arms); what does not fit makes the others leave at once. */
+  pendingFrames: 65_536,
   /** Messages waiting for their transaction; one more is refused with `overloaded`. */
   pendingInserts: 20_000,
   /** Messages written by one transaction in the batched arms. */

@@ -16,6 +16,7 @@ const SCRIPTS = [
   'link.js',
   'log.js',
   'messages.js',
+  'more-rooms.js',
   'navigation.js',
   'sides.js',
   'state.js',

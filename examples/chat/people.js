@@ -57,6 +57,8 @@ export class People {
       // What is stored and compared is a hash, so that a copy of the database opens no room to moderation.
       identity: createHash('sha256').update(session).digest('hex'),
       rooms: new Map(),
+      // Its connection is being closed: what still comes from it does not count.
+      isLeaving: false,
       bucket: new Bucket(this.#floodPerSecond),
       alive: true,
     };

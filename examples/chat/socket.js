@@ -110,7 +110,7 @@ export function serveSockets({ server, chat, counters, limits, floodLimit, log }
 
   function receive(person, data, isBinary) {
     counters.received += 1;
-    if (stopping || person.ws.readyState !== WebSocket.OPEN) return;
+    if (stopping || person.isLeaving || person.ws.readyState !== WebSocket.OPEN) return;
     person.alive = true;
     const waitMs = person.bucket.take();
     if (waitMs > 0) return refuseFlood(person, data, isBinary, waitMs);

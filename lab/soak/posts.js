@@ -3,6 +3,9 @@ import { ROOM } from './visitors.js';
 
 const FROM = 'poster';
 const TEXT = 'posted over HTTP';
+/** Each of them may be cut off in the middle of an upload at the end. */
+export const CONNECTIONS = 2;
+
 const FILE_BYTES = 64 * 1024;
 
 const requests = [
@@ -36,7 +39,7 @@ export function post(url, { seconds, onSaved }) {
     url,
     seconds,
     warmup: 0,
-    connections: 2,
+    connections: CONNECTIONS,
     rate: 8,
     requests,
     expect: {

@@ -5,13 +5,18 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { isMainThread } from 'node:worker_threads';
 
+const RESOLUTION_MS = 10;
+
 if (isMainThread && process.channel) {
-  const delay = monitorEventLoopDelay({ resolution: 10 });
+  const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   delay.enable();
-  process.on('message', ({ question, collect }) => {
-    if (collect) globalThis.gc();
+  process.on('message', ({ collect }) => {
+    // The second one ends the sweeping of the first, which frees buffers beside the program.
+    for (let round = 0; collect && round < 2; round++) globalThis.gc();
     const { heapUsed, external } = process.memoryUsage();
-    process.send({ question, heap_bytes: heapUsed + external, loop_delay_ms: delay.max / 1e6 });
+    // What is measured is the time between two ticks, the resolution included.
+    const loop_delay_ms = Math.max(0, delay.max / 1e6 - RESOLUTION_MS);
+    process.send({ heap_bytes: heapUsed + external, loop_delay_ms });
     delay.reset();
   });
   // The soak that started the chat is gone.

@@ -30,7 +30,6 @@ export class SoakServer {
 
   #child;
   #ended;
-  #questions = 0;
 
   /**
    * @param {string} dataDir for its database and files
@@ -74,15 +73,10 @@ export class SoakServer {
    * @returns {Promise<Vitals>}
    */
   async vitals({ collect = false } = {}) {
-    const { heap_bytes, loop_delay_ms } = await this.#ask({ collect });
+    const descriptors = this.#descriptors();
+    const measured = await this.#ask({ collect });
     const stats = await this.#stats();
-    return {
-      rss_bytes: stats.rss_bytes,
-      heap_bytes,
-      loop_delay_ms,
-      descriptors: this.#open(),
-      stats,
-    };
+    return { ...measured, descriptors, rss_bytes: stats.rss_bytes, stats };
   }
 
   /**
@@ -92,9 +86,11 @@ export class SoakServer {
    * @returns {Promise<Vitals>} after a garbage collection, also when it has not come to rest in 20 s
    */
   async atRest(descriptors = Infinity) {
-    for (const until = Date.now() + LEAVE_MS; Date.now() < until; await sleep(100)) {
+    for (const until = Date.now() + LEAVE_MS; Date.now() < until; ) {
       const { members, rooms } = await this.#stats();
-      if (members === 0 && rooms === 0 && this.#open() <= descriptors) break;
+      // The connection of this very question is closed a moment later.
+      await sleep(100);
+      if (members === 0 && rooms === 0 && this.#descriptors() <= descriptors) break;
     }
     return this.vitals({ collect: true });
   }
@@ -112,23 +108,13 @@ export class SoakServer {
     return code ?? signal;
   }
 
-  async #ask(what) {
-    const question = ++this.#questions;
-    const answers = new AbortController();
-    try {
-      return await new Promise((resolve, reject) => {
-        const { signal } = answers;
-        this.#ended.then(() =>
-          reject(new LabError('MILLRACE_LAB_E_SERVER', `the chat ended: ${this.said}`)),
-        );
-        this.#child.on('message', (answer) => answer.question === question && resolve(answer), {
-          signal,
-        });
-        this.#child.send({ question, ...what });
-      });
-    } finally {
-      answers.abort();
-    }
+  /** One question at a time. */
+  async #ask(question) {
+    const answered = once(this.#child, 'message').then(([answer]) => answer);
+    this.#child.send(question, () => {});
+    const answer = await Promise.race([answered, this.#ended.then(() => null)]);
+    if (answer) return answer;
+    throw new LabError('MILLRACE_LAB_E_SERVER', `the chat has ended: ${this.said}`);
   }
 
   async #stats() {
@@ -136,7 +122,7 @@ export class SoakServer {
     return answer.json();
   }
 
-  #open() {
+  #descriptors() {
     return readdirSync(`/proc/${this.#child.pid}/fd`).length;
   }
 }

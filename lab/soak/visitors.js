@@ -73,7 +73,7 @@ function talk(ws, name, onSaved) {
       if (frame.t === 'error') reject(new Error(`was told ${frame.code}: ${frame.message}`));
       if (frame.t === 'joined') {
         send({ t: 'typing', on: true });
-        texts.forEach((text, ref) => send({ t: 'msg', text, ref: `${ref}` }));
+        for (const [ref, text] of texts.entries()) send({ t: 'msg', text, ref: `${ref}` });
       }
       if (frame.t === 'ack') {
         ids[frame.ref] = frame.id;

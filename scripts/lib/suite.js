@@ -4,15 +4,13 @@ import { pathToFileURL } from 'node:url';
 import { Failure } from './failure.js';
 import { files } from './files.js';
 import { projectCache, root } from './paths.js';
+import { strict } from './skip.js';
 
 const tally = pathToFileURL(join(root, 'scripts/lib/tally.js')).href;
 
 /** A file or a suite that hangs is ended and fails by name. */
 const FILE_TIMEOUT_MS = 300_000;
 const SUITE_TIMEOUT_MS = 600_000;
-
-/** With CI=true nothing may be skipped. */
-const strict = process.env.CI === 'true';
 
 /**
  * A step that runs every `*.test.js` under a folder with `node --test`.
@@ -23,17 +21,18 @@ const strict = process.env.CI === 'true';
  * @param {number} [suite.concurrency] files at a time; 1 for tests that measure or start servers
  * @param {Record<string, string>} [suite.env] added to the environment
  * @param {number} [suite.extraSeconds] added to the time limits
+ * @param {string} [suite.node] path of the Node.js that runs it, in place of this one
  * @returns {import('./steps.js').Step & { folder: string }}
  */
 export function suite({ title, folder, ...options }) {
   return { title, folder, run: (quiet) => runSuite(folder, options, quiet) };
 }
 
-async function runSuite(folder, { concurrency = 1, env = {}, extraSeconds = 0 }, quiet) {
+async function runSuite(folder, options, quiet) {
+  const { concurrency = 1, env = {}, extraSeconds = 0, node = process.execPath } = options;
   const testFiles = files(folder).filter((path) => path.endsWith('.test.js'));
   if (testFiles.length === 0) throw new Failure(`${folder} has no *.test.js`);
-  const tallyFile = join(projectCache, 'tally.json');
-  rmSync(tallyFile, { force: true });
+  const tallyFile = join(projectCache, `tally-${process.pid}.json`);
   const args = [
     '--test',
     `--test-concurrency=${concurrency}`,
@@ -44,20 +43,24 @@ async function runSuite(folder, { concurrency = 1, env = {}, extraSeconds = 0 },
     `--test-reporter-destination=${tallyFile}`,
     ...testFiles,
   ];
-  const options = {
+  const limits = {
     env: { ...process.env, ...env },
     timeoutMs: SUITE_TIMEOUT_MS + extraSeconds * 1000,
   };
-  const ended = await quiet(process.execPath, args, options).then(
+  const ended = await quiet(node, args, limits).then(
     () => null,
     (error) => error,
   );
-  return report(tallyFile, ended);
+  try {
+    return report(tallyFile, ended);
+  } finally {
+    rmSync(tallyFile, { force: true });
+  }
 }
 
 /** The step's result from the tally; the exit code counts too, when the tally shows no failure. */
 function report(tallyFile, ended) {
-  const { passed, failed, skipped, skippedNames } = JSON.parse(readTally(tallyFile, ended));
+  const { passed, failed, skipped, skippedNames, said } = JSON.parse(readTally(tallyFile, ended));
   if (ended && failed === 0) throw ended;
   if (passed + failed + skipped === 0) throw new Failure('not one test ran');
   const parts = [`${passed} passed`];
@@ -68,7 +71,10 @@ function report(tallyFile, ended) {
     passed,
     failed: strict ? failed + skipped : failed,
     skipped: strict ? 0 : skipped,
-    details: skippedNames.map((name) => `skipped${strict ? ', a failure in CI' : ''}: ${name}`),
+    details: [
+      ...skippedNames.map((name) => `skipped${strict ? ', a failure in CI' : ''}: ${name}`),
+      ...said,
+    ],
   };
 }
 

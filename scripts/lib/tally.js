@@ -1,15 +1,17 @@
 /**
  * A reporter for `node --test` that yields one JSON object: how many tests passed, failed and were
- * skipped, and the names of the skipped ones.
+ * skipped, the names of the skipped ones, and what tests said with `t.diagnostic`.
  */
 export default async function* tally(source) {
   const counts = {};
   const skippedNames = [];
+  const said = [];
   for await (const { type, data } of source) {
-    if (type === 'test:diagnostic' && data.nesting === 0) {
-      // The run's own summary comes last, so it wins over what a test may have said alike.
-      const [, name, count] = /^(pass|fail|cancelled|skipped|todo) (\d+)$/.exec(data.message) ?? [];
-      if (name) counts[name] = Number(count);
+    if (type === 'test:diagnostic') {
+      // The run's own summary belongs to no file.
+      const [, name, count] = /^([a-z]+) (\d+)$/.exec(data.message) ?? [];
+      if (data.file !== undefined) said.push(data.message);
+      else if (name) counts[name] = Number(count);
     }
     if (type === 'test:pass' && data.skip !== undefined) {
       skippedNames.push(typeof data.skip === 'string' ? `${data.name}: ${data.skip}` : data.name);
@@ -21,5 +23,6 @@ export default async function* tally(source) {
     failed: fail + cancelled,
     skipped: skipped + todo,
     skippedNames,
+    said,
   });
 }

@@ -10,10 +10,20 @@ const PRIORITIES = { system: 'high', moderation: 'high', upload: 'normal', prese
  * Events travel together: the frames of a loop turn leave each socket in one write, the messages that wait for a commit
  * share the next transaction, and events without a listener are kept for the one that comes late.
  */
-export function createBatched({ policy, maxDelay, storage, limits, onSlow, onLost, onError }) {
+export function createBatched({
+  policy,
+  maxDelay,
+  storage,
+  limits,
+  onSlow,
+  onDropped,
+  onLost,
+  onError,
+}) {
   const rooms = new Rooms({
     policy,
     maxDelay,
+    maxQueue: limits.pendingFrames,
     maxPending: limits.pendingBytes,
     slow: 'close',
     onSlow({ socket }) {
@@ -36,12 +46,43 @@ export function createBatched({ policy, maxDelay, storage, limits, onSlow, onLos
   }
   emitter.on('error', onError);
 
+  // The queue is full: LOW frames are left out, for the others room is made. @returns {boolean} whether to try again
+  function makeRoom(error, priority) {
+    if (error.code !== 'MILLRACE_E_OVERLOADED') throw error;
+    if (priority === 'low') {
+      onDropped();
+      return false;
+    }
+    rooms.flush();
+    return true;
+  }
+
   return {
     policy,
     join: (ws, room) => rooms.join(ws, room),
     leave: (ws, room) => rooms.leave(ws, room),
-    publish: (room, frame, options) => rooms.publish(room, frame, options),
-    send: (ws, frame, priority = 'normal') => rooms.send(ws, frame, { priority }),
+
+    publish(room, frame, options) {
+      try {
+        return rooms.publish(room, frame, options);
+      } catch (error) {
+        return makeRoom(error, options?.priority) ? rooms.publish(room, frame, options) : 0;
+      }
+    },
+
+    send(ws, frame, priority = 'normal') {
+      try {
+        rooms.send(ws, frame, { priority });
+      } catch (error) {
+        if (makeRoom(error, priority)) rooms.send(ws, frame, { priority });
+      }
+    },
+
+    end(ws, code, reason) {
+      rooms.end(ws, code, reason);
+      // What was sent to it may be held that long before the close can follow.
+      cutOff(ws, maxDelay);
+    },
 
     async save(row) {
       try {

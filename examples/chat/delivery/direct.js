@@ -54,6 +54,8 @@ export function createDirect({ storage, limits, onSlow }) {
       deliver(ws, Buffer.from(frame));
     },
 
+    end: goodbye,
+
     async save(row) {
       if (inserts.size >= limits.pendingInserts) {
         throw new ChatError('overloaded', 'Too many messages are waiting to be saved; try again.');

@@ -5,6 +5,7 @@
  *   join(ws, room), leave(ws, room)
  *   publish(room, frame, {priority, except}) → number of members addressed
  *   send(ws, frame, priority)               one socket, in order with what its rooms publish
+ *   end(ws, code, reason)                   closes the socket; what was sent to it goes first
  *   save(row) → Promise<id>                 resolves when the row's transaction has committed
  *   bus                                     {emit(type, event), on(type, listener)} for events inside the server
  *   settled() → Promise                     when everything saved so far has committed or failed
@@ -12,7 +13,8 @@
  *   close() → Promise                       after flush: lets go; rows that still wait are refused
  *   stats() → {frames, writes, batches, items, unhandled, slow, queues}
  *
- * `frame` is a string of JSON. A socket that does not read is closed with 1013 once limits.pendingBytes wait for it.
+ * `frame` is a string of JSON. Once limits.pendingFrames of them wait, LOW ones are dropped and onDropped is told; the
+ * others never are. A socket that does not read is closed with 1013 once limits.pendingBytes wait for it.
  */
 export async function createDelivery({
   policy,
@@ -20,6 +22,7 @@ export async function createDelivery({
   storage,
   limits,
   onSlow,
+  onDropped,
   onLost,
   onError,
 }) {
@@ -29,5 +32,5 @@ export async function createDelivery({
     return createDirect({ storage, limits, onSlow });
   }
   const { createBatched } = await import('./batched.js');
-  return createBatched({ policy, maxDelay, storage, limits, onSlow, onLost, onError });
+  return createBatched({ policy, maxDelay, storage, limits, onSlow, onDropped, onLost, onError });
 }

@@ -4,7 +4,7 @@ import './frames.js';
 import { connection } from './link.js';
 import { toEnd } from './log.js';
 import { enter, roomFromHash, step } from './navigation.js';
-import { showRoom, showRooms } from './sides.js';
+import { showName, showRoom, showRooms } from './sides.js';
 import { memory, RoomState, savedRooms, state } from './state.js';
 
 const text = $('text');
@@ -12,10 +12,13 @@ const text = $('text');
 $('nick').onsubmit = (event) => {
   event.preventDefault();
   const name = $('nick-name').value.trim();
-  if (name !== '' && name !== state.me && !connection.send({ t: 'nick', name })) {
-    toast('There is no connection.');
-  }
+  if (name === state.me) showName();
+  else if (name !== '' && !connection.send({ t: 'nick', name })) toast('There is no connection.');
   text.focus();
+};
+
+$('nick-name').oninput = ({ target }) => {
+  $('nick-save').hidden = target.value.trim() === state.me;
 };
 
 addEventListener('keydown', (event) => {
@@ -59,6 +62,8 @@ showRoom();
 if (memory.get('name')) start();
 else {
   const welcome = $('welcome');
+  $('welcome-where').hidden = roomFromHash() === '';
+  $('welcome-room').textContent = roomFromHash();
   welcome.showModal();
   welcome.addEventListener('cancel', (event) => event.preventDefault());
   $('welcome-form').onsubmit = (event) => {

@@ -1,6 +1,7 @@
 import { $, toast } from './elements.js';
 import { connection } from './link.js';
 import { showLog, toEnd } from './log.js';
+import { showSend } from './sides.js';
 import { state } from './state.js';
 import { acceptFiles, upload } from './uploads.js';
 
@@ -41,6 +42,7 @@ export function fit() {
   $('count').hidden = left > 200;
   $('count').textContent = left >= 0 ? `${left} characters left` : `${-left} characters too many`;
   $('count').classList.toggle('problem', left < 0);
+  showSend();
 }
 
 text.addEventListener('input', () => {

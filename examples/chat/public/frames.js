@@ -1,10 +1,13 @@
 import { $, toast } from './elements.js';
 import { connection } from './link.js';
 import { addEntry, showLog } from './log.js';
+import { refreshRooms } from './more-rooms.js';
 import { dropRoom, dropUnjoined } from './navigation.js';
 import {
   rename,
   showBanner,
+  showConnection,
+  showName,
   showPeople,
   showRoom,
   showRooms,
@@ -22,7 +25,7 @@ const handlers = {
     state.session = session;
     state.limits = limits;
     memory.set('session', session);
-    $('nick-name').value = name;
+    showName();
     for (const room of state.rooms.values()) connection.send({ t: 'join', room: room.name });
     showPeople();
   },
@@ -115,7 +118,7 @@ const handlers = {
   nick({ name }) {
     state.me = name;
     memory.set('name', name);
-    $('nick-name').value = name;
+    showName();
   },
 
   error({ code, message, ref }) {
@@ -129,7 +132,7 @@ const handlers = {
       }
     }
     toast(message);
-    if (code === 'bad_name' || code === 'name_taken') $('nick-name').value = state.me;
+    if (code === 'bad_name' || code === 'name_taken') showName();
     if (code === 'kicked' || code === 'bad_room' || code === 'too_many_rooms') dropUnjoined();
   },
 };
@@ -154,9 +157,12 @@ let countdown;
 connection.addEventListener('state', ({ detail }) => {
   clearInterval(countdown);
   $('connection').dataset.state = detail.state;
+  state.connection = detail.state;
+  if (detail.state === 'online') refreshRooms();
   if (detail.state === 'online') {
     $('connection-text').textContent = 'Connected';
     showBanner('');
+    showConnection();
     return;
   }
   for (const room of state.rooms.values()) {
@@ -166,6 +172,7 @@ connection.addEventListener('state', ({ detail }) => {
       item.problem ??= 'The connection broke; this may not have been sent.';
   }
   if (state.current?.outbox.length > 0) showLog();
+  showConnection();
   if (detail.state === 'connecting') {
     $('connection-text').textContent = 'Connecting…';
   } else if (detail.state === 'replaced') {

@@ -52,7 +52,6 @@ export function renderEntry(room, entry, previous, context) {
           'div',
           { class: 'by' },
           make('span', { class: 'from', dir: 'auto' }, entry.from),
-          entry.from === room.moderator ? make('span', { class: 'tag' }, 'moderator') : null,
           time(entry.at),
         ),
     entry.file

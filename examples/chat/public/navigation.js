@@ -1,6 +1,6 @@
 import { closePanels } from './chrome.js';
 import { fit } from './composer.js';
-import { $, make } from './elements.js';
+import { $ } from './elements.js';
 import { connection } from './link.js';
 import { showRoom, showRooms } from './sides.js';
 import { RoomState, saveRooms, state } from './state.js';
@@ -75,18 +75,6 @@ $('join').onsubmit = (event) => {
   if (name === '') return;
   if (roomFromHash() === name.normalize('NFKC').toLowerCase()) enter(roomFromHash());
   else location.hash = encodeURIComponent(name);
-};
-
-/** Rooms with people in them, as suggestions. */
-$('join-room').onfocus = async () => {
-  const response = await fetch('/api/rooms').catch(() => null);
-  if (!response?.ok) return;
-  const { rooms } = await response.json();
-  $('open-room-names').replaceChildren(
-    ...rooms
-      .filter(({ room }) => !state.rooms.has(room))
-      .map(({ room, members }) => make('option', { value: room, label: `${members} here` })),
-  );
 };
 
 $('rooms').addEventListener('click', ({ target }) => {

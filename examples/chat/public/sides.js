@@ -48,6 +48,35 @@ export function showRooms() {
   document.title = `${unread > 0 ? `(${short(unread)}) ` : ''}${state.current?.name ?? 'Chat'}`;
   $('other-unread').hidden = others === 0;
   $('other-unread').textContent = short(others);
+  showMoreRooms();
+}
+
+/** Rooms with people in them that we are not in, in the list and as suggestions. */
+export function showMoreRooms() {
+  const more = state.openRooms.filter(({ room }) => !state.rooms.has(room));
+  const list = $('more-rooms');
+  const focused = list.contains(document.activeElement) && document.activeElement.hash;
+  list.replaceChildren(
+    ...more.map(({ room, members }) =>
+      make(
+        'li',
+        {},
+        make(
+          'a',
+          { href: `#${encodeURIComponent(room)}` },
+          make('span', { class: 'hash', 'aria-hidden': 'true' }, '#'),
+          make('span', { class: 'name', dir: 'auto' }, room),
+          make('span', { class: 'quiet count-here' }, `${members} here`),
+        ),
+      ),
+    ),
+  );
+  // A list that is drawn anew under the keyboard keeps its place.
+  if (focused) [...list.querySelectorAll('a')].find(({ hash }) => hash === focused)?.focus();
+  $('more').hidden = more.length === 0;
+  $('open-room-names').replaceChildren(
+    ...more.map(({ room, members }) => make('option', { value: room }, `${members} here`)),
+  );
 }
 
 function short(count) {
@@ -61,22 +90,49 @@ export function showRoom() {
   const text = $('text');
   text.placeholder = room ? `Message #${room.name}` : 'Join a room to chat';
   text.disabled = room === null;
-  $('send').disabled = room === null;
   $('attach').disabled = room === null;
+  showSend();
   showLog(true);
   showRooms();
   showPeople();
   showTyping();
 }
 
+/** Whether there is something to send, and a way. */
+export function showSend() {
+  const isOnline = state.connection === 'online';
+  const send = $('send');
+  send.disabled = !isOnline || state.current === null || $('text').value.trim() === '';
+  send.title = isOnline ? 'Send (Enter)' : 'Not connected';
+}
+
+/** Our name in its field, as the server knows it. */
+export function showName() {
+  $('nick-name').value = state.me;
+  $('nick-save').hidden = true;
+}
+
+export function showConnection() {
+  $('app').classList.toggle('offline', state.connection !== 'online');
+  showSend();
+  showPeople();
+}
+
 export function showPeople() {
   const room = state.current;
   const names = room ? [...room.members].sort((a, b) => a.localeCompare(b)) : [];
   $('people').replaceChildren(...names.map((name) => person(room, name)));
+  if (state.connection !== 'online') {
+    const word = state.connection === 'connecting' ? 'connecting…' : 'not connected';
+    const status = room ? word : '';
+    $('people-count').textContent = status;
+    $('room-info').textContent = status;
+    return;
+  }
   $('people-count').textContent = names.length > 0 ? String(names.length) : '';
-  $('room-info').textContent = !room
-    ? ''
-    : `${names.length} here${room.moderator ? ` · moderated by ${room.moderator === state.me ? 'you' : room.moderator}` : ''}`;
+  $('room-info').textContent = room?.isJoined
+    ? `${names.length} here${room.moderator ? ` · moderated by ${room.moderator === state.me ? 'you' : room.moderator}` : ''}`
+    : '';
 }
 
 function person(room, name) {

@@ -67,7 +67,11 @@ export const state = {
   me: null,
   session: memory.get('session'),
   limits: { history: 50, text: 4000, file: 10 * 1024 * 1024, name: 24, room: 32 },
+  /** Of the connection: connecting, online, waiting or replaced. */
+  connection: 'connecting',
   rooms: new Map(),
+  /** What the server listed last: {room, members}, the fullest first. */
+  openRooms: [],
   /** The room that is shown. */
   current: null,
 };

@@ -153,6 +153,77 @@ if (!executablePath) {
       assert.deepEqual(maya.problems, []);
     });
 
+    test('rooms that others are in are offered, with how many are there', async (t) => {
+      const chat = await start(t);
+      const ann = await Client.connect(t, chat.url, { name: 'Ann' });
+      await ann.join('garden');
+      const maya = await visit(t, `${chat.url}/#lobby`, 'Maya');
+      await maya.waitForSelector('#more-rooms a >> text=garden');
+      assert.equal(await maya.textContent('#more-rooms li'), '#garden1 here');
+      const bob = await Client.connect(t, chat.url, { name: 'Bob' });
+      await bob.join('garden');
+      await maya.focus('#join-room');
+      await maya.waitForSelector('#more-rooms >> text=2 here');
+      await maya.focus('#more-rooms a');
+      await maya.keyboard.press('Enter');
+      await maya.waitForSelector('#room-name >> text=# garden');
+      await maya.waitForSelector('#more', { state: 'hidden' });
+      assert.deepEqual(maya.problems, []);
+    });
+
+    test('a first visitor is told which room the address leads to', async (t) => {
+      const chat = await start(t);
+      const page = await (await browser.newContext()).newPage();
+      t.after(() => page.context().close());
+      await page.goto(`${chat.url}/#Garden`);
+      assert.equal(await page.textContent('#welcome-room'), 'garden');
+      assert.equal(await page.isVisible('#welcome-where'), true);
+      await page.goto('about:blank');
+      await page.goto(chat.url);
+      assert.equal(await page.isVisible('#welcome-where'), false);
+    });
+
+    test('there is something to send before Send can be pressed', async (t) => {
+      const chat = await start(t);
+      const maya = await visit(t, `${chat.url}/#lobby`, 'Maya');
+      await maya.waitForSelector('#room-info >> text=1 here');
+      assert.equal(await maya.isDisabled('#send'), true);
+      await maya.fill('#text', ' ');
+      assert.equal(await maya.isDisabled('#send'), true);
+      await maya.fill('#text', 'hello');
+      await maya.click('#send');
+      await message(maya, 'hello').waitFor();
+      assert.equal(await maya.isDisabled('#send'), true);
+      assert.equal(await maya.locator('#log .tag').count(), 0);
+      assert.equal(await maya.locator('#people .tag').count(), 1);
+    });
+
+    test('a changed name can be saved', async (t) => {
+      const chat = await start(t);
+      const maya = await visit(t, `${chat.url}/#lobby`, 'Maya');
+      await maya.waitForSelector('#people >> text=Maya');
+      assert.equal(await maya.isVisible('#nick-save'), false);
+      await maya.fill('#nick-name', 'May');
+      await maya.click('#nick-save');
+      await maya.waitForSelector('#people .name >> text=/^May$/');
+      await maya.waitForSelector('#nick-save', { state: 'hidden' });
+      assert.deepEqual(maya.problems, []);
+    });
+
+    test('nothing is cut at a width of 320 pixels', async (t) => {
+      const chat = await start(t);
+      const size = { viewport: { width: 320, height: 640 } };
+      const maya = await visit(t, `${chat.url}/#${'long-room-name-'.repeat(2)}x`, 'Maya', size);
+      for (const id of ['open-rooms', 'theme', 'open-people', 'attach', 'text', 'send']) {
+        const { x, width } = await maya.locator(`#${id}`).boundingBox();
+        assert.ok(x >= 0 && x + width <= 320, id);
+      }
+      assert.equal(await maya.isVisible('#help-button'), false);
+      await maya.click('#open-rooms');
+      await maya.keyboard.press('Escape');
+      assert.deepEqual(maya.problems, []);
+    });
+
     test('the theme follows the system until it is chosen, and the choice is remembered', async (t) => {
       const chat = await start(t);
       const maya = await visit(t, chat.url, 'Maya', { colorScheme: 'dark' });
@@ -176,6 +247,9 @@ if (!executablePath) {
       await first.close();
       await maya.waitForSelector('#banner >> text=connection is lost');
       await maya.fill('#text', 'meanwhile');
+      await maya.waitForSelector('#room-info >> text=not connected');
+      assert.equal(await maya.textContent('#people-count'), 'not connected');
+      assert.equal(await maya.isDisabled('#send'), true);
       await maya.keyboard.press('Enter');
       await maya.waitForSelector('.failed >> text=Send again');
 
