@@ -75,7 +75,7 @@ await runBench('chat-slice', async (bench) => {
   await compare({
     name: '500x10 third',
     load: { mode: 'open', deliveriesRate: saturation / 3 },
-    rounds: quick ? 5 : 15,
+    rounds: quick ? 8 : 15,
     warmup: 0,
     // No worse: the interval's lower end is at 0.95 or above.
     targets: { msgs_per_s: none, cpu_us_per_msg: none, p50_ms: 0.95, p99_ms: none },

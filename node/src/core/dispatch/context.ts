@@ -1,7 +1,7 @@
 /**
  * The async context of a push, so that a handler sees the AsyncLocalStorage values of the code that pushed its event.
  *
- * Capturing costs 260 to 400 ns an event, so it is done only once AsyncLocalStorage is in use. There is no public way to
+ * Capturing costs many times what an event costs otherwise, so it is done only once AsyncLocalStorage is in use. There is no public way to
  * ask for that; the first `run` or `enterWith` of any storage tells. Both are wrapped until then, and given back at once.
  */
 import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks';

@@ -27,7 +27,7 @@ export interface Handlers {
 /** How an event can end without a handler. */
 export type Loss = 'unhandled' | 'retention' | 'age' | 'close' | 'off' | 'cancelled';
 
-/** `batch`: the events of a batch run one after another; `event`: each in a macrotask of its own. */
+/** `batch`: a batch's events follow one another directly; `event`: each starts in a new macrotask. */
 export type Isolation = 'batch' | 'event';
 
 /** Told about each step; for tests and observers. */
