@@ -184,7 +184,13 @@ export class Model {
     if (type !== null) return this.setType(this.type(type), options);
     const coming = Object.assign({}, this.options, ...this.pending.map((action) => action.options));
     const changes = (key) => key in options && options[key] !== coming[key];
-    if (changes('policy') || changes('order')) return this.ask({ do: 'switch', options });
+    if (changes('policy') || changes('order')) {
+      // Several by the handlers of one batch are one switch.
+      const waiting = this.pending.find((action) => action.do === 'switch');
+      if (waiting) Object.assign(waiting.options, options);
+      else this.ask({ do: 'switch', options: { ...options } });
+      return;
+    }
     // Policy and order are as they are, or on their way.
     const { policy, order } = this.options;
     Object.assign(this.options, options, { policy, order });
@@ -369,7 +375,9 @@ export class Model {
   }
 
   deliver(event) {
-    if (event.type.handlers.length > 0) this.replay(event.type);
+    // Again when a replay has registered another handler.
+    while (event.type.handlers.some((handler) => dueTo(event.type, handler)))
+      this.replay(event.type);
     if (event.type.handlers.length === 0) return this.keep(event);
     this.total('delivered');
     for (const _ of [...event.type.handlers]) if (!this.run(event)) break;
@@ -434,10 +442,13 @@ export class Model {
   }
 
   replay(type) {
+    // Handlers that are registered from here on have to wait for the next replay.
+    const last = this.sequence;
+    const isDueNow = (one, handler) => handler.number <= last && isDue(one, handler);
     for (;;) {
-      const event = type.retained.find((one) => type.handlers.some((h) => isDue(one, h)));
+      const event = type.retained.find((one) => type.handlers.some((h) => isDueNow(one, h)));
       if (!event) return;
-      const handlers = type.handlers.filter((handler) => isDue(event, handler));
+      const handlers = type.handlers.filter((handler) => isDueNow(event, handler));
       event.got.push(...handlers);
       if (type.retain === 'first') type.retained.splice(type.retained.indexOf(event), 1);
       for (const _ of handlers) {

@@ -117,7 +117,8 @@ export class Dispatcher implements Sink {
 
   #handle(event: BatchEvent, batch: Batch, index: number): void {
     const { type } = event.entry;
-    if (this.retention.anyDue && this.retention.isDue(type)) this.#replay(type);
+    // Again when a replay has registered another handler: it gets what is kept before this event, too.
+    while (this.retention.anyDue && this.retention.isDue(type)) this.#replay(type);
     if (!this.#handlers.run(event, batch, index)) this.#orphan(event);
   }
 
