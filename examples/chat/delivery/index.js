@@ -16,21 +16,12 @@
  * `frame` is a string of JSON. Once limits.pendingFrames of them wait, LOW ones are dropped and onDropped is told; the
  * others never are. A socket that does not read is closed with 1013 once limits.pendingBytes wait for it.
  */
-export async function createDelivery({
-  policy,
-  maxDelay,
-  storage,
-  limits,
-  onSlow,
-  onDropped,
-  onLost,
-  onError,
-}) {
+export async function createDelivery(options) {
   // Each arm loads only what it uses: the direct arm runs without millrace.
-  if (policy === 'direct') {
+  if (options.policy === 'direct') {
     const { createDirect } = await import('./direct.js');
-    return createDirect({ storage, limits, onSlow });
+    return createDirect(options);
   }
   const { createBatched } = await import('./batched.js');
-  return createBatched({ policy, maxDelay, storage, limits, onSlow, onDropped, onLost, onError });
+  return createBatched(options);
 }

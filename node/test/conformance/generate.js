@@ -5,18 +5,9 @@
 // while events are retained, a handler that registers another one for its own type under `each`, estimates
 // read by the policy while they were not kept all along.
 
-const TYPES = ['network', 'chat', 'signal', 'work', 'stream'];
+import { randomNumbers } from '../core/random.js';
 
-/** A small deterministic generator of numbers (mulberry32); `random(n)` is an integer below n. */
-export function randomNumbers(seed) {
-  let state = seed >>> 0;
-  return (below) => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296) * below);
-  };
-}
+const TYPES = ['network', 'chat', 'signal', 'work', 'stream'];
 
 /**
  * A valid list of statements, `config` first, in the reader's shapes; the same for the same seed.

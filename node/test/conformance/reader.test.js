@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { randomNumbers } from './generate.js';
+import { randomNumbers } from '../core/random.js';
 import { readVector, VectorError } from './reader.js';
 import { allVectors } from './runner.js';
 import { writeVector } from './write.js';
