@@ -1,0 +1,7 @@
+include(${CMAKE_CURRENT_LIST_DIR}/uvbatch-libuv.cmake)
+if(TARGET uvbatch::libuv)
+  include(${CMAKE_CURRENT_LIST_DIR}/uvbatch-targets.cmake)
+else()
+  set(uvbatch_FOUND FALSE)
+  set(uvbatch_NOT_FOUND_MESSAGE "libuvbatch needs libuv 1.44 or newer with its headers, which was not found")
+endif()

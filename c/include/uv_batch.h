@@ -1,0 +1,627 @@
+/*
+ * libuvbatch: adaptive event batching beside libuv.
+ *
+ * Everything here belongs to the thread of the loop, but for uv_batch_post(), which any thread may call. Functions that
+ * return an int return 0, or a negative UV_E… code; docs/c.md lists the codes of each. Times are milliseconds.
+ */
+#ifndef UV_BATCH_H
+#define UV_BATCH_H
+
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <uv.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(_WIN32) && defined(UV_BATCH_SHARED)
+#if defined(UV_BATCH_BUILDING)
+#define UV_BATCH_EXTERN __declspec(dllexport)
+#else
+#define UV_BATCH_EXTERN __declspec(dllimport)
+#endif
+#elif defined(__GNUC__)
+#define UV_BATCH_EXTERN __attribute__((visibility("default")))
+#else
+#define UV_BATCH_EXTERN
+#endif
+
+#define UV_BATCH_VERSION_MAJOR 0
+#define UV_BATCH_VERSION_MINOR 1
+#define UV_BATCH_VERSION_PATCH 0
+#define UV_BATCH_VERSION_HEX \
+  ((UV_BATCH_VERSION_MAJOR << 16) | (UV_BATCH_VERSION_MINOR << 8) | UV_BATCH_VERSION_PATCH)
+
+typedef struct uv_batch_s uv_batch_t;
+typedef struct uv_batch_event_s uv_batch_event_t;
+typedef struct uv_batch_handler_s uv_batch_handler_t;
+typedef struct uv_batch_info_s uv_batch_info_t;
+typedef struct uv_batch_options_s uv_batch_options_t;
+typedef struct uv_batch_type_options_s uv_batch_type_options_t;
+typedef struct uv_batch_stats_s uv_batch_stats_t;
+typedef struct uv_batch_estimate_s uv_batch_estimate_t;
+typedef struct uv_batch_listener_s uv_batch_listener_t;
+typedef struct uv_batch_reader_s uv_batch_reader_t;
+typedef struct uv_batch_signal_s uv_batch_signal_t;
+typedef struct uv_batch_timer_s uv_batch_timer_t;
+typedef struct uv_batch_process_s uv_batch_process_t;
+typedef struct uv_batch_work_s uv_batch_work_t;
+typedef struct uv_batch_fanout_s uv_batch_fanout_t;
+typedef struct uv_batch_target_s uv_batch_target_t;
+typedef struct uv_batch_fs_s uv_batch_fs_t;
+typedef struct uv_batch_fs_options_s uv_batch_fs_options_t;
+typedef struct uv_batch_file_s uv_batch_file_t;
+typedef struct uv_largesocket_options_s uv_largesocket_options_t;
+typedef struct uv_largesocket_stats_s uv_largesocket_stats_t;
+
+/* ---- words -------------------------------------------------------------------------------------------------------- */
+
+/* HIGH ends any hold and leaves first; LOW gives way to NORMAL, for at most max_deferral. */
+typedef enum {
+  UV_BATCH_PRIORITY_OF_TYPE = -1, /* what the event's type says */
+  UV_BATCH_PRIORITY_HIGH = 0,
+  UV_BATCH_PRIORITY_NORMAL = 1,
+  UV_BATCH_PRIORITY_LOW = 2
+} uv_batch_priority_t;
+
+/* The kinds of event that libuv knows, each with a class of its own. uv_batch_type() makes more, which are NORMAL. */
+typedef enum {
+  UV_BATCH_SIGNAL = 1,     /* HIGH */
+  UV_BATCH_PROCESS = 2,    /* HIGH */
+  UV_BATCH_ASYNC = 3,      /* HIGH */
+  UV_BATCH_NETWORK = 4,    /* NORMAL */
+  UV_BATCH_FILESYSTEM = 5, /* NORMAL */
+  UV_BATCH_STREAM = 6,     /* NORMAL */
+  UV_BATCH_TIMER = 7,      /* NORMAL */
+  UV_BATCH_IDLE = 8,       /* LOW */
+  UV_BATCH_WORK = 9,       /* LOW */
+  UV_BATCH_BACKGROUND = 10 /* LOW */
+} uv_batch_event_type_t;
+
+/* Types that one batch queue can know, the ten above included. */
+#define UV_BATCH_MAX_TYPES 65536
+/* Characters of a type's name. */
+#define UV_BATCH_MAX_TYPE_NAME 255
+
+/* Where an event is. Below UV_BATCH_STATUS_COMPLETED it belongs to the library, but for NEW; from there on to you. */
+typedef enum {
+  UV_BATCH_STATUS_NEW = 0,    /* initialised, yours */
+  UV_BATCH_STATUS_POSTED,     /* on its way from another thread */
+  UV_BATCH_STATUS_QUEUED,     /* waits in the queue */
+  UV_BATCH_STATUS_PROCESSING, /* has left in a batch */
+  UV_BATCH_STATUS_RETAINED,   /* found no handler and waits for one */
+  UV_BATCH_STATUS_COMPLETED,  /* its handlers have run */
+  UV_BATCH_STATUS_FAILED,     /* a handler failed */
+  UV_BATCH_STATUS_CANCELLED,  /* taken back, or discarded by close */
+  UV_BATCH_STATUS_EXPIRED,    /* retained until its age, the close, or the end of retention */
+  UV_BATCH_STATUS_UNHANDLED,  /* left, had no handler, and was not to be retained, or there was no room for it */
+  UV_BATCH_STATUS_REFUSED     /* was not taken */
+} uv_batch_status_t;
+
+/* Why a batch left. */
+typedef enum {
+  UV_BATCH_TRIGGER_SIZE,
+  UV_BATCH_TRIGGER_THRESHOLD,
+  UV_BATCH_TRIGGER_DELAY,
+  UV_BATCH_TRIGGER_TURN,
+  UV_BATCH_TRIGGER_PRIORITY,
+  UV_BATCH_TRIGGER_FLUSH,
+  UV_BATCH_TRIGGER_CLOSE
+} uv_batch_trigger_t;
+#define UV_BATCH_TRIGGERS 7
+
+typedef enum {
+  UV_BATCH_POLICY_ADAPTIVE = 0, /* leaves at the end of the turn; held only while holding pays */
+  UV_BATCH_POLICY_FIXED,        /* held until full or max_delay */
+  UV_BATCH_POLICY_DIRECT        /* no batching: handlers run inside the push */
+} uv_batch_policy_t;
+
+typedef enum {
+  UV_BATCH_ORDER_ARRIVAL = 0,
+  UV_BATCH_ORDER_TYPE /* a batch is grouped by type, the type with the oldest event first */
+} uv_batch_order_t;
+
+typedef enum {
+  UV_BATCH_HOLD_TUNED = 0, /* holding that does not pay is switched off */
+  UV_BATCH_HOLD_ALWAYS
+} uv_batch_hold_t;
+
+typedef enum {
+  UV_BATCH_RETAIN_OFF = 0,
+  UV_BATCH_RETAIN_FIRST, /* kept for the handlers that come first */
+  UV_BATCH_RETAIN_EACH   /* kept until its age is reached, for every handler that comes */
+} uv_batch_retain_t;
+
+/* ---- the batch queue ---------------------------------------------------------------------------------------------- */
+
+/* An event is over: `status` is 0 (completed), what its handler returned (failed), UV_ECANCELED (cancelled, or the queue
+ * was closed), UV_ETIMEDOUT (retained until its age), UV_ENOENT (no handler) or UV_ENOBUFS (no handler, and no room to
+ * retain it). Runs once for each event that was taken; from here on the event is yours: free it, or push it again. */
+typedef void (*uv_batch_event_cb)(uv_batch_t* batch, uv_batch_event_t* event, int status);
+
+/* Handles one event. A negative return value is the event's failure: the handlers after this one do not get it. */
+typedef int (*uv_batch_handler_cb)(uv_batch_handler_t* handler, uv_batch_event_t* event);
+
+/* Handles all events of a type that are in one batch: `first`, then by `next`. uv_batch_event_fail() fails one of them. */
+typedef void (*uv_batch_group_cb)(uv_batch_handler_t* handler, uv_batch_event_t* first, size_t count);
+
+/* A batch has left; runs before its first handler. Whoever sets it handles every event: none is unhandled or retained. */
+typedef void (*uv_batch_cb)(uv_batch_t* batch, const uv_batch_info_t* info);
+
+/* A handler failed for the event. */
+typedef void (*uv_batch_error_cb)(uv_batch_t* batch, uv_batch_event_t* event, int status);
+
+typedef void (*uv_batch_close_cb)(uv_batch_t* batch);
+
+/* An event: yours, usually the first member of a struct of yours. The library allocates nothing for it. */
+struct uv_batch_event_s {
+  void* data;                 /* yours */
+  uv_batch_event_cb callback; /* yours; may be NULL */
+  uint64_t size;              /* yours: bytes, counted by max_queue_bytes; 0 when not given */
+  uv_batch_event_t* next;     /* to read: the next event of the batch or the group, in their callbacks */
+  double timestamp;           /* to read, ms: when it was pushed; when a posted one was taken in */
+  int32_t type;               /* yours: a uv_batch_event_type_t, or what uv_batch_type() returned */
+  int8_t priority;            /* yours: a uv_batch_priority_t */
+  uint8_t status;             /* to read: a uv_batch_status_t */
+  uint8_t level_;             /* private, and so are all that follow; what a push touches is in the first 64 bytes */
+  uint8_t flags_;
+  uint64_t seq_;
+  uv_batch_event_t* prev_;
+  uint64_t number_;
+  uint64_t received_;
+  double since_;
+  uv_batch_event_t* link_;
+  int32_t code_;
+  int32_t count_;
+  void* reserved[2];
+};
+
+struct uv_batch_info_s {
+  uv_batch_trigger_t trigger;
+  double time;             /* ms: when it left */
+  uv_batch_event_t* first; /* its events, by `next` */
+  size_t count;
+  void* reserved[2];
+};
+
+/* A handler: yours, until uv_batch_off() or the close callback. */
+struct uv_batch_handler_s {
+  void* data;
+  uv_batch_t* batch; /* NULL while it is not registered */
+  int32_t type;
+  /* Private. */
+  uint32_t flags_;
+  uv_batch_handler_cb cb_;
+  uv_batch_group_cb group_cb_;
+  uv_batch_handler_t* next_;
+  uv_batch_handler_t* prev_;
+  uint64_t number_;
+  uint64_t due_;
+  void* reserved[2];
+};
+
+/* The delay that comes with the policy: 0 for adaptive, 50 for fixed. */
+#define UV_BATCH_DELAY_OF_POLICY (-HUGE_VAL)
+/* No limit of a type's own. */
+#define UV_BATCH_NO_LIMIT UINT32_MAX
+
+/* Start from uv_batch_options_init(). */
+struct uv_batch_options_s {
+  uv_batch_policy_t policy; /* adaptive */
+  uv_batch_order_t order;   /* arrival */
+  uv_batch_hold_t hold;     /* tuned */
+  uint32_t max_batch;       /* events a batch can hold: 1 to 1,000,000; 1024 */
+  uint32_t threshold;       /* a hold ends at this many queued events: 0 (off) to 1,000,000; 0 */
+  uint32_t max_queue;       /* events that may be queued: 1 to 100,000,000; 65,536 */
+  uint64_t max_queue_bytes; /* bytes that may be queued: 1 to 2^53 - 1; 64 MiB */
+  double max_delay;         /* ms from the push of the oldest event: 0 to 60,000; UV_BATCH_DELAY_OF_POLICY */
+  double max_deferral;      /* ms after which a LOW event counts as NORMAL: 0 to 3,600,000; 100 */
+  uv_batch_cb batch_cb;     /* NULL */
+  uv_batch_error_cb error_cb; /* NULL */
+  void* reserved[8];
+};
+
+/* Start from uv_batch_get_type(). */
+struct uv_batch_type_options_s {
+  int priority;              /* a class; the one of the table above */
+  uint32_t max_batch;        /* events of the type a batch can hold: 1 to 1,000,000; UV_BATCH_NO_LIMIT */
+  uv_batch_retain_t retain;  /* off */
+  uint32_t retain_max;       /* events kept: 1 to 1,000,000; 1,000 */
+  uint64_t retain_max_bytes; /* bytes kept: 1 to 2^53 - 1; 1 MiB */
+  double retain_max_age;     /* ms: 1 to 2,147,483,647; 60,000 */
+  void* reserved[4];
+};
+
+struct uv_batch_stats_s {
+  uint64_t queued, bytes, depth[3];                                /* now; by class */
+  uint64_t pushed, delivered, batches, trigger[UV_BATCH_TRIGGERS]; /* totals from here on */
+  uint64_t cancelled, errors, unhandled;
+  uint64_t refused_overloaded, refused_closed, refused_cancelled, refused_retention;
+  uint64_t retained, retained_bytes; /* now */
+  uint64_t held, replayed, expired;
+  uint64_t posted, wakes; /* events posted, and how often a post woke the loop */
+  double worst_wait[3];   /* ms from push to leaving, by class */
+  uint64_t reserved[8];
+};
+
+struct uv_batch_estimate_s {
+  double utilization; /* busy share of the loop, 0 to 1, over about 250 ms */
+  double rate;        /* events of the type per ms */
+  double gain;        /* extra events a batch got from being held */
+  uint32_t holds;     /* holds on record, 0 to 16 */
+  uint32_t reserved[5];
+};
+
+/* Yours, from uv_batch_init() until its close callback; at the same address all the while. */
+struct uv_batch_s {
+  void* data;
+  uv_loop_t* loop;
+  /* Private. */
+  void* core_;
+  void* reserved[5];
+  union {
+    void* opaque[24];
+    double align;
+  } inbox_;
+  uv_batch_stats_t last_; /* what could be read when it closed */
+  uv_batch_estimate_t last_estimate_;
+};
+
+UV_BATCH_EXTERN unsigned int uv_batch_version(void);
+UV_BATCH_EXTERN const char* uv_batch_version_string(void);
+
+/* What a code means when this library returns it, and the way out; uv_strerror() for codes of the system. */
+UV_BATCH_EXTERN const char* uv_batch_strerror(int code);
+
+UV_BATCH_EXTERN const char* uv_batch_trigger_name(uv_batch_trigger_t trigger);
+
+/* The library allocates with these from then on: before its first use only. NULL for any of them: UV_EINVAL. */
+UV_BATCH_EXTERN int uv_batch_replace_allocator(uv_malloc_func malloc_func, uv_realloc_func realloc_func,
+                                               uv_calloc_func calloc_func, uv_free_func free_func);
+
+/* Frees memory that the library allocated for you (uv_batch_file_t.buf). */
+UV_BATCH_EXTERN void uv_batch_free(void* memory);
+
+UV_BATCH_EXTERN void uv_batch_options_init(uv_batch_options_t* options);
+
+/* Checks options; says in `message` (may be NULL) which one is wrong and what is allowed. 0 or UV_EINVAL. */
+UV_BATCH_EXTERN int uv_batch_options_check(const uv_batch_options_t* options, char* message, size_t size);
+UV_BATCH_EXTERN int uv_batch_type_options_check(const uv_batch_type_options_t* options, char* message, size_t size);
+
+/* `options` may be NULL. UV_EINVAL, UV_ENOMEM, or UV_EBUSY when it is in use already. */
+UV_BATCH_EXTERN int uv_batch_init(uv_loop_t* loop, uv_batch_t* batch, const uv_batch_options_t* options);
+
+/* The options as set last, also when a handler set them and they are not in force yet. */
+UV_BATCH_EXTERN int uv_batch_get(const uv_batch_t* batch, uv_batch_options_t* options);
+
+/* Changes options. A change of policy or order hands on what is queued first; in a handler: when its batch is over. */
+UV_BATCH_EXTERN int uv_batch_set(uv_batch_t* batch, const uv_batch_options_t* options);
+
+/* The number of the type of this name, made when there is none; or UV_EINVAL, UV_ENOMEM, UV_ENOBUFS (too many). */
+UV_BATCH_EXTERN int uv_batch_type(uv_batch_t* batch, const char* name);
+/* The name of a type, or NULL. */
+UV_BATCH_EXTERN const char* uv_batch_type_name(const uv_batch_t* batch, int type);
+
+UV_BATCH_EXTERN int uv_batch_get_type(const uv_batch_t* batch, int type, uv_batch_type_options_t* options);
+UV_BATCH_EXTERN int uv_batch_set_type(uv_batch_t* batch, int type, const uv_batch_type_options_t* options);
+
+/* Makes an event ready for its first push; of the class of its type, with no callback. */
+UV_BATCH_EXTERN void uv_batch_event_init(uv_batch_event_t* event, int type, void* data);
+
+/* Queues an event; its handlers run at the end of the loop turn. O(1), allocates nothing. UV_EINVAL (NULL, unknown type or
+ * priority), UV_EBUSY (in use already), UV_ENOBUFS (the queue is full), UV_ESHUTDOWN (closed): then nothing changed. */
+UV_BATCH_EXTERN int uv_batch_push(uv_batch_t* batch, uv_batch_event_t* event);
+
+/* The same from any thread. Lock-free; wakes the loop only when it may be asleep. An event must not be posted by two
+ * threads at a time. */
+UV_BATCH_EXTERN int uv_batch_post(uv_batch_t* batch, uv_batch_event_t* event);
+
+/* Takes a queued or retained event back; its callback runs inside the call, with UV_ECANCELED. UV_EALREADY: it has left,
+ * is over, or was never taken; an event that is still on its way from another thread counts as left. */
+UV_BATCH_EXTERN int uv_batch_cancel(uv_batch_t* batch, uv_batch_event_t* event);
+
+/* Fails an event of the batch whose callback is running: for batch and group callbacks. `status` is negative. */
+UV_BATCH_EXTERN int uv_batch_event_fail(uv_batch_event_t* event, int status);
+
+/* Registers a handler for a type. What the type has retained is due to it at the end of this turn. O(1). */
+UV_BATCH_EXTERN int uv_batch_on(uv_batch_t* batch, uv_batch_handler_t* handler, int type, uv_batch_handler_cb cb);
+UV_BATCH_EXTERN int uv_batch_on_group(uv_batch_t* batch, uv_batch_handler_t* handler, int type, uv_batch_group_cb cb);
+/* Removes a handler; it does not run any more, not even for the event that is being handled. */
+UV_BATCH_EXTERN int uv_batch_off(uv_batch_handler_t* handler);
+
+/* Hands on everything that is queued now; in a handler: when its batch is over. */
+UV_BATCH_EXTERN int uv_batch_flush(uv_batch_t* batch);
+
+/* A dispatch point now, as at the end of a turn: takes in what was posted, and hands on what is due; a hold stays. */
+UV_BATCH_EXTERN int uv_batch_process(uv_batch_t* batch);
+
+/* Refuses later pushes, delivers what is queued (UV_BATCH_DISCARD: cancels it), and calls `cb` (may be NULL) when the
+ * memory is yours again. UV_EALREADY when it is closing; that call's `cb` does not run. */
+#define UV_BATCH_DISCARD 1u
+UV_BATCH_EXTERN int uv_batch_close(uv_batch_t* batch, unsigned int flags, uv_batch_close_cb cb);
+UV_BATCH_EXTERN int uv_batch_is_closing(const uv_batch_t* batch);
+
+/* A queue keeps the loop alive only while something is queued. A loop that is to wait for posts asks for more with ref. */
+UV_BATCH_EXTERN int uv_batch_ref(uv_batch_t* batch);
+UV_BATCH_EXTERN int uv_batch_unref(uv_batch_t* batch);
+
+UV_BATCH_EXTERN int uv_batch_stats(const uv_batch_t* batch, uv_batch_stats_t* stats);
+UV_BATCH_EXTERN int uv_batch_estimate(const uv_batch_t* batch, int type, uv_batch_estimate_t* estimate);
+
+/* ---- adapters: libuv's own events as events of a batch queue ------------------------------------------------------
+ *
+ * Each feeds one source into a queue. When the queue is full an adapter keeps what it has and stops its source where that
+ * is possible (a listener, a stream), else counts (a signal, a timer), and goes on when there is room: nothing is lost.
+ * The struct is yours, zeroed before its first start, and stays where it is until the callback of its close or stop, which
+ * never runs inside that call; `data` is yours as well. A start that fails leaves nothing behind: no callback comes.
+ *
+ * UV_EINVAL (a NULL, a handle that is closing or of another loop; to stop what is not started), UV_EBUSY (the struct, or the
+ * stream, is in use), UV_ESHUTDOWN (the queue is closing), UV_EALREADY (stopped already), UV_ENOMEM, and what libuv's own
+ * function returns. When the queue is closed an adapter gives up what it keeps, and takes nothing more; stop it all the same.
+ * Stop a listener or a reader before the close callback of its stream. An event of an adapter keeps its callback; its `type`
+ * may be changed after the start, where the event is in a struct of yours. */
+
+/* Gives a handle for a connection, initialised with uv_tcp_init() or uv_pipe_init(), of the server's kind; NULL: not now, it
+ * stays in the backlog. You are asked again in the next turn, and then after 1, 2, 4, … 64 ms. */
+typedef uv_stream_t* (*uv_batch_client_cb)(uv_batch_listener_t* listener);
+/* Close the client: its event ended without a handler (status as in uv_batch_event_cb; a handler that fails keeps its
+ * client), or the queue is closed (UV_ESHUTDOWN), or there is no connection for it any more (UV_ECANCELED: the listener was
+ * stopped), or it cannot be accepted into (UV_EINVAL, UV_EBUSY). */
+typedef void (*uv_batch_drop_cb)(uv_batch_listener_t* listener, uv_stream_t* client, int status);
+typedef void (*uv_batch_listener_cb)(uv_batch_listener_t* listener);
+
+struct uv_batch_listener_s {
+  void* data;
+  uv_batch_t* batch;
+  uv_stream_t* server;
+  int last_error; /* what accepting failed with last; 0. Short of descriptors libuv closes what is in the backlog */
+  void* private_[32];
+  void* reserved[4];
+};
+
+/* uv_listen(), and each accepted connection is an event of type NETWORK whose `data` is the client's uv_stream_t. All
+ * connections of a turn are in one batch; a turn takes 64 (in Windows what libuv gives). UV_EAGAIN: the server has listened
+ * before, so that libuv may hold a connection, and `client_cb` gave no handle for it. */
+UV_BATCH_EXTERN int uv_batch_listen(uv_batch_t* batch, uv_batch_listener_t* listener, uv_stream_t* server, int backlog,
+                                    uv_batch_client_cb client_cb, uv_batch_drop_cb drop_cb);
+/* The listener an accepted connection came from; NULL: none. */
+UV_BATCH_EXTERN uv_batch_listener_t* uv_batch_event_listener(const uv_batch_event_t* event);
+/* Stops taking connections; `cb` runs when none of its events is left: those that were taken are still handled. It does not
+ * close the server's handle: connections wait in its backlog, and a later uv_batch_listen() finds them. */
+UV_BATCH_EXTERN int uv_batch_listen_stop(uv_batch_listener_t* listener, uv_batch_listener_cb cb);
+
+/* One read: an event of type STREAM; `event.data` is the reader, `event.size` the bytes. `nread` as in uv_read_cb, but never
+ * 0; below 0 `buf` is empty. To keep the buffer set `buf.base` to NULL. */
+typedef struct uv_batch_read_s {
+  uv_batch_event_t event;
+  uv_batch_reader_t* reader;
+  ssize_t nread;
+  uv_buf_t buf;
+  void* reserved[4];
+} uv_batch_read_t;
+/* The read's event is over: its buffer is yours again. Runs for each buffer that the alloc callback gave, at once for those
+ * that nothing was read into. */
+typedef void (*uv_batch_release_cb)(uv_batch_reader_t* reader, const uv_buf_t* buf);
+typedef void (*uv_batch_reader_cb)(uv_batch_reader_t* reader);
+
+struct uv_batch_reader_s {
+  void* data;
+  uv_batch_t* batch;
+  uv_stream_t* stream;
+  void* private_[32];
+  void* reserved[4];
+};
+
+/* uv_read_start(); uv_tcp_largesocket_read_start() on a stream that it is for. */
+UV_BATCH_EXTERN int uv_batch_read_start(uv_batch_t* batch, uv_batch_reader_t* reader, uv_stream_t* stream,
+                                        uv_alloc_cb alloc_cb, uv_batch_release_cb release_cb);
+/* Stops reading; what was read is still handled, then `cb` runs. It does not close the stream. */
+UV_BATCH_EXTERN int uv_batch_read_stop(uv_batch_reader_t* reader, uv_batch_reader_cb cb);
+
+/* A signal: events of type SIGNAL, `event.data` is the struct. `count`: how often it came since the event before; it rises
+ * until the event leaves the queue, and what comes after that is in the event after. */
+typedef void (*uv_batch_signal_cb)(uv_batch_signal_t* signal);
+struct uv_batch_signal_s {
+  uv_batch_event_t event;
+  void* data;
+  uv_batch_t* batch;
+  int signum;
+  unsigned int count;
+  uv_signal_t handle;
+  void* private_[16];
+  void* reserved[4];
+};
+UV_BATCH_EXTERN int uv_batch_signal_start(uv_batch_t* batch, uv_batch_signal_t* signal, int signum);
+/* Takes back an event that has not left, and forgets what was counted; `cb` runs when the handle is closed and no event is
+ * left. */
+UV_BATCH_EXTERN int uv_batch_signal_stop(uv_batch_signal_t* signal, uv_batch_signal_cb cb);
+
+/* A timer: events of type TIMER, `event.data` is the struct; `count` as of a signal. */
+typedef void (*uv_batch_timer_cb)(uv_batch_timer_t* timer);
+struct uv_batch_timer_s {
+  uv_batch_event_t event;
+  void* data;
+  uv_batch_t* batch;
+  unsigned int count;
+  uv_timer_t handle;
+  void* private_[16];
+  void* reserved[4];
+};
+UV_BATCH_EXTERN int uv_batch_timer_start(uv_batch_t* batch, uv_batch_timer_t* timer, uint64_t timeout, uint64_t repeat);
+/* As uv_batch_signal_stop(); also for a timer that does not repeat, when it has run out. */
+UV_BATCH_EXTERN int uv_batch_timer_stop(uv_batch_timer_t* timer, uv_batch_timer_cb cb);
+
+/* A child: its exit is an event of type PROCESS, `event.data` is the struct. `options->exit_cb` is not used. `cb` (may be
+ * NULL) runs when the event is over and the process handle is closed: the struct is yours again. */
+typedef void (*uv_batch_process_cb)(uv_batch_process_t* process);
+struct uv_batch_process_s {
+  uv_batch_event_t event;
+  void* data;
+  uv_batch_t* batch;
+  int64_t exit_status;
+  int term_signal;
+  int pid;
+  uv_process_t* handle; /* the library's, for uv_process_kill(), uv_unref(); NULL from `cb` on */
+  void* private_[16];
+  void* reserved[4];
+};
+UV_BATCH_EXTERN int uv_batch_spawn(uv_batch_t* batch, uv_batch_process_t* process, const uv_process_options_t* options,
+                                   uv_batch_process_cb cb);
+
+/* Work on libuv's threadpool: `work_cb` runs there, its completion is an event of type WORK, `event.data` is the struct.
+ * `status` is 0 or UV_ECANCELED. `cb` (may be NULL) runs when the event is over: the struct is yours again. */
+typedef void (*uv_batch_work_cb)(uv_batch_work_t* work);
+struct uv_batch_work_s {
+  uv_batch_event_t event;
+  void* data;
+  uv_batch_t* batch;
+  int status;
+  uv_work_t req;
+  void* private_[16];
+  void* reserved[4];
+};
+UV_BATCH_EXTERN int uv_batch_queue_work(uv_batch_t* batch, uv_batch_work_t* work, uv_batch_work_cb work_cb,
+                                        uv_batch_work_cb cb);
+/* UV_EBUSY when it runs already, or has run; UV_EALREADY when its event is over. */
+UV_BATCH_EXTERN int uv_batch_work_cancel(uv_batch_work_t* work);
+
+/* ---- fan-out: one content, many destinations --------------------------------------------------------------------- */
+
+/* One destination: a stream, or a connected socket when `stream` is NULL. */
+struct uv_batch_target_s {
+  uv_stream_t* stream;
+  uv_os_sock_t fd;
+  void* data;     /* yours */
+  ssize_t result; /* bytes that were sent, possibly fewer than all; UV_EAGAIN: none, and no error; or an error */
+  void* reserved[2];
+};
+
+/* How a fan-out sends. AUTO: io_uring if a probe on this machine, once for each process, shows that it may be used and is
+ * quicker; else plain sends. */
+#define UV_BATCH_FANOUT_AUTO 0u
+#define UV_BATCH_FANOUT_SEND 1u
+#define UV_BATCH_FANOUT_IO_URING 2u
+
+struct uv_batch_fanout_s {
+  void* data;
+  void* private_[8];
+  void* reserved[4];
+};
+
+/* UV_ENOSYS or UV_EPERM when io_uring is asked for and is not to be had. */
+UV_BATCH_EXTERN int uv_batch_fanout_init(uv_batch_fanout_t* fanout, unsigned int flags);
+/* "send", "io_uring" or "try_write". */
+UV_BATCH_EXTERN const char* uv_batch_fanout_backend(const uv_batch_fanout_t* fanout);
+
+/* Sends the buffers to each target now, without blocking, and notes each one's result. Returns how many targets took
+ * everything, or UV_EINVAL (then nothing was sent). What is left of a target is the caller's to write, in order: uv_write()
+ * from byte `result` on. A stream that libuv still has writes queued for gets nothing: UV_EAGAIN. */
+UV_BATCH_EXTERN int uv_batch_fanout_send(uv_batch_fanout_t* fanout, const uv_buf_t bufs[], unsigned int nbufs,
+                                         uv_batch_target_t targets[], size_t ntargets);
+UV_BATCH_EXTERN void uv_batch_fanout_close(uv_batch_fanout_t* fanout);
+
+/* ---- files: many in few jobs --------------------------------------------------------------------------------------- */
+
+/* One file of a request: yours again from its callback on, and so is its path. `path` NULL: the open descriptor `fd`. */
+struct uv_batch_file_s {
+  const char* path;
+  uv_file fd;
+  void* data;     /* yours */
+  uv_buf_t buf;   /* read: where to; `base` NULL: allocated to fit (NULL again for an empty file or an error), yours to
+                     uv_batch_free(). append: what */
+  ssize_t result; /* bytes read or appended, or the error of this file alone */
+  void* private_[4];
+  void* reserved[2];
+};
+
+/* Start from uv_batch_fs_options_init(). */
+struct uv_batch_fs_options_s {
+  unsigned int flags;     /* UV_BATCH_FS_… */
+  uint32_t max_jobs;      /* threadpool jobs of a request at a time: 1 to 64; 2 */
+  uint32_t max_files;     /* files in one job: 1 to 65,536; 256. Fewer make even shares of max_jobs */
+  uint64_t max_file_size; /* what may be allocated for a file, or it is refused with UV_EFBIG: 1 to 2^31 - 1; 512 MiB */
+  int mode;               /* of files that append makes; 0666, less the umask */
+  void* reserved[4];
+};
+/* An append is over when fdatasync (macOS: F_FULLFSYNC) is. */
+#define UV_BATCH_FS_DATASYNC 1u
+/* An append fails with UV_ENOENT rather than make the file. */
+#define UV_BATCH_FS_NO_CREATE 2u
+
+/* A job is over: `count` files from `first` on have their results; the request goes on while `req->pending` is not 0. When
+ * it is, the request may be freed or used again in here. Runs once for each file, never inside the calls below. */
+typedef void (*uv_batch_fs_cb)(uv_batch_fs_t* req, uv_batch_file_t* first, size_t count);
+
+/* All zero before its first use. */
+struct uv_batch_fs_s {
+  void* data;
+  uv_loop_t* loop;
+  uv_batch_file_t* files;
+  size_t count;
+  size_t pending; /* files whose callback has not run */
+  void* private_[16];
+  void* reserved[4];
+};
+
+UV_BATCH_EXTERN void uv_batch_fs_options_init(uv_batch_fs_options_t* options);
+
+/* Reads whole files, or as much as your buffer takes. `options` may be NULL. UV_EINVAL, UV_ENOMEM, or UV_EBUSY when the
+ * request is active: then nothing was begun. A path that cannot seek, as a FIFO, is refused with UV_ESPIPE, for a job must
+ * not wait. A descriptor is read from its beginning, and its position stays; one that cannot seek is read from where it
+ * stands to its end, for which the job waits; one that does not block either gives what is there, or UV_EAGAIN. */
+UV_BATCH_EXTERN int uv_batch_fs_read(uv_loop_t* loop, uv_batch_fs_t* req, uv_batch_file_t files[], size_t count,
+                                     const uv_batch_fs_options_t* options, uv_batch_fs_cb cb);
+
+/* Appends to files; codes as above. Entries with the same path, or the same descriptor, are written in their order by one
+ * job that opens the file once and syncs it once; their places in `files` are therefore sorted by file, stable within one.
+ * They are in one job even if they are more than max_files. A descriptor is written as it was opened: with O_APPEND or not.
+ * When a write fails, what was written before stays: complete entries have succeeded; the one that was cut short, whose
+ * beginning may be in the file, and all after it fail. When the sync or the close fails, all entries of the file fail. The
+ * sync does not cover the entry of a new file in its folder. */
+UV_BATCH_EXTERN int uv_batch_fs_append(uv_loop_t* loop, uv_batch_fs_t* req, uv_batch_file_t files[], size_t count,
+                                       const uv_batch_fs_options_t* options, uv_batch_fs_cb cb);
+
+/* Cancels the files that have not begun: they end with UV_ECANCELED, in callbacks as usual. A file that has begun is read or
+ * appended to the end. UV_EALREADY: nothing was left. */
+UV_BATCH_EXTERN int uv_batch_fs_cancel(uv_batch_fs_t* req);
+
+/* ---- large sockets -------------------------------------------------------------------------------------------------- */
+
+/* Start from uv_largesocket_options_init(), which reads the limits of the system. */
+struct uv_largesocket_options_s {
+  size_t min_read;           /* bytes the read size starts at and falls back to: 4,096 to max_read; 65,536 */
+  size_t max_read;           /* bytes it grows to: up to 16 MiB; 262,144 */
+  uint32_t grow_after;       /* full reads in a row before it doubles: 1 to 1,000; 2 */
+  uint32_t shrink_after;     /* reads in a row that fill less than a quarter before it halves: 1 to 1,000,000; 64 */
+  int receive_buffer;        /* SO_RCVBUF to raise to after sustained full reads, bytes; 0: leave it; what the system allows */
+  int send_buffer;           /* SO_SNDBUF likewise; 0 */
+  uint32_t raise_after;      /* full reads at max_read before the buffers are raised: 1 to 1,000,000; 8 */
+  void* reserved[4];
+};
+
+struct uv_largesocket_stats_s {
+  size_t read_size;          /* what the alloc callback is asked for now */
+  uint64_t reads, full_reads, bytes, grown, shrunk;
+  int receive_buffer;        /* as set; 0: untouched */
+  int send_buffer;
+  uint64_t reserved[6];
+};
+
+UV_BATCH_EXTERN void uv_largesocket_options_init(uv_largesocket_options_t* options);
+
+/* Lets the read size of one TCP stream follow what comes: `suggested_size` of its alloc callback grows while reads come
+ * back full, and shrinks when they do not. Takes effect at once on a stream that reads. `options` may be NULL. */
+UV_BATCH_EXTERN int uv_tcp_enable_largesocket(uv_tcp_t* tcp, const uv_largesocket_options_t* options);
+/* In place of uv_read_start() on such a stream, which would drop the wrapped callbacks; the learned size is kept. */
+UV_BATCH_EXTERN int uv_tcp_largesocket_read_start(uv_tcp_t* tcp, uv_alloc_cb alloc_cb, uv_read_cb read_cb);
+/* Gives the stream its own callbacks back. Needed before uv_close(), unless a read has ended in an error or UV_EOF. */
+UV_BATCH_EXTERN int uv_tcp_disable_largesocket(uv_tcp_t* tcp);
+UV_BATCH_EXTERN int uv_tcp_largesocket_stats(const uv_tcp_t* tcp, uv_largesocket_stats_t* stats);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

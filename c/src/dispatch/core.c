@@ -1,0 +1,120 @@
+#include "dispatch/core.h"
+
+#include <string.h>
+
+#include "intake/inbox.h"
+#include "memory.h"
+
+int uvb__core_new(uvb__core_t** made, uv_batch_t* batch, uvb__host_t* host, const uv_batch_options_t* options) {
+  uv_batch_options_t defaults;
+  uv_batch_options_init(&defaults);
+  if (options == NULL) options = &defaults;
+  if (uv_batch_options_check(options, NULL, 0) != 0) return UV_EINVAL;
+  uvb__core_t* core = uvb__calloc(1, sizeof(*core));
+  if (core == NULL) return UV_ENOMEM;
+  if (uvb__types_init(&core->types) != 0) {
+    uvb__free(core);
+    return UV_ENOMEM;
+  }
+  core->batch = batch;
+  core->host = host;
+  core->hold = -1;
+  core->deadline = -1;
+  core->given = *options;
+  core->options = uvb__options_complete(*options);
+  core->direct = core->options.policy == UV_BATCH_POLICY_DIRECT;
+  uvb__queue_init(&core->queue, core->options.order == UV_BATCH_ORDER_TYPE);
+  uvb__advisor_init(&core->advisor);
+  uvb__advisor_configure(&core->advisor, &core->options);
+  *made = core;
+  return 0;
+}
+
+void uvb__core_free(uvb__core_t* core) {
+  for (int i = 1; i < core->types.count; i++) {
+    uv_batch_handler_t* handler = core->types.all[i]->first_handler;
+    for (; handler != NULL; handler = handler->next_) handler->batch = NULL;
+  }
+  uvb__types_free(&core->types);
+  uvb__free(core);
+}
+
+void uvb__core_stats(const uvb__core_t* core, uv_batch_stats_t* stats) {
+  const uvb__inbox_t* inbox = uvb__inbox_of(core->batch);
+  *stats = core->counters;
+  stats->queued = core->queue.count;
+  stats->bytes = core->queue.bytes;
+  for (int level = 0; level < uvb__levels; level++) stats->depth[level] = core->queue.depth[level];
+  stats->pushed = core->seq;
+  stats->refused_overloaded += atomic_load_explicit(&inbox->refused_overloaded, memory_order_relaxed);
+  stats->refused_closed += atomic_load_explicit(&inbox->refused_closed, memory_order_relaxed);
+  stats->wakes = atomic_load_explicit(&inbox->wakes, memory_order_relaxed);
+}
+
+void uvb__core_estimate(const uvb__core_t* core, const uvb__type_t* type, uv_batch_estimate_t* estimate) {
+  uvb__signals_t signals = uvb__advisor_estimate(&core->advisor, type, core->host, core->host->now(core->host));
+  *estimate = (uv_batch_estimate_t){
+      .utilization = signals.utilization,
+      .rate = signals.rate,
+      .gain = signals.gain,
+      .holds = (uint32_t)signals.holds,
+  };
+}
+
+void uvb__core_remember(uvb__core_t* core) {
+  uvb__core_stats(core, &core->batch->last_);
+  uvb__core_estimate(core, NULL, &core->batch->last_estimate_);
+}
+
+void uvb__enter(uvb__core_t* core) {
+  core->depth++;
+}
+
+/* Whoever waits for room gets one try; what it wants is in the queue then, or it waits again. */
+static void run_waiters(uvb__core_t* core, bool all) {
+  uvb__waiter_t* waiting = core->waiters;
+  core->waiters = NULL;
+  if (waiting != NULL) waiting->at = &waiting;
+  while (waiting != NULL && (all || core->queue.count < core->options.max_queue)) {
+    uvb__waiter_t* waiter = waiting;
+    uvb__stop_waiting(waiter);
+    waiter->retry(waiter);
+  }
+  /* Those that are left go before those that have come. */
+  if (waiting == NULL) return;
+  uvb__waiter_t** end = &waiting;
+  while (*end != NULL) end = &(*end)->next;
+  *end = core->waiters;
+  if (*end != NULL) (*end)->at = end;
+  core->waiters = waiting;
+  waiting->at = &core->waiters;
+}
+
+void uvb__leave(uvb__core_t* core) {
+  if (core->depth == 1 && core->waiters != NULL && !core->closed && !core->busy) run_waiters(core, false);
+  if (core->depth == 1 && core->closing == uvb__closed) {
+    while (core->waiters != NULL) run_waiters(core, true);
+    core->depth = 0;
+    core->end(core);
+    return;
+  }
+  core->depth--;
+}
+
+void uvb__wait_for_room(uv_batch_t* batch, uvb__waiter_t* waiter) {
+  uvb__core_t* core = uvb__core(batch);
+  if (core == NULL || core->closing == uvb__closed || waiter->at != NULL) return;
+  uvb__waiter_t** end = &core->waiters;
+  while (*end != NULL) end = &(*end)->next;
+  waiter->next = NULL;
+  waiter->at = end;
+  *end = waiter;
+}
+
+void uvb__stop_waiting(uvb__waiter_t* waiter) {
+  if (waiter->at == NULL) return;
+  *waiter->at = waiter->next;
+  if (waiter->next != NULL) waiter->next->at = waiter->at;
+  waiter->at = NULL;
+  waiter->next = NULL;
+}

@@ -1,0 +1,145 @@
+/* The state behind a uv_batch_t, and what the files of this folder do for each other. */
+#ifndef UVB_CORE_H
+#define UVB_CORE_H
+
+#include <stdbool.h>
+
+#include "admit/options.h"
+#include "batch/advisor.h"
+#include "batch/queue_map.h"
+#include "dispatch/engine.h"
+#include "dispatch/room.h"
+
+typedef struct uvb__core_s uvb__core_t;
+
+/* A walk over a type's handlers or retained events, which may be removed while it is under way: whoever removes one moves
+ * the walks that stand before it on. One for each level of nesting, on the stack. */
+typedef struct uvb__walk_s {
+  void* next;
+  struct uvb__walk_s* outer;
+} uvb__walk_t;
+
+typedef enum { uvb__open, uvb__closing_deliver, uvb__closing_delivering, uvb__closing_discard, uvb__closed } uvb__closing_t;
+
+/* Batches that were cut by flush, close or a switch and have not left yet, as a list through their first events: link_ is the
+ * next one's first event, count_ how many dispatch preparations come before it, code_ the trigger, number_ its events. */
+typedef struct {
+  uv_batch_event_t* first;
+  uv_batch_event_t* last;
+  int preparations; /* after the last one */
+} uvb__cut_t;
+
+struct uvb__core_s {
+  uv_batch_t* batch;
+  uvb__host_t* host;
+  /* Runs when everything is over and nothing of the queue is on the stack. */
+  void (*end)(uvb__core_t* core);
+  int depth; /* calls that are inside the queue */
+  uv_batch_close_cb close_cb;
+
+  uv_batch_options_t given;   /* as set */
+  uv_batch_options_t options; /* complete */
+  uv_batch_options_t pending; /* switched by a handler: applied when the current batch is over */
+  uvb__changes_t pending_changes;
+
+  uvb__types_t types;
+  uvb__queue_t queue;
+  uvb__advisor_t advisor;
+  uint64_t seq;
+
+  bool scheduled;   /* a dispatch point at the end of this turn has been asked for */
+  bool busy;        /* a batch is with its handlers, or what is due before it */
+  int nested;       /* direct pushes that are running their handlers, one inside the other */
+  uvb__cut_t cut;
+  int budget;       /* batches that may still leave at the dispatch point that is running; 0 when none is */
+  bool ask;         /* whether the running dispatch point may ask the policy about the open batch */
+  double hold;      /* that the policy gave the open batch, in ms; negative: it was not held */
+  uint32_t held_from; /* events queued when the hold of the open batch began; 0: none began */
+  bool armed;
+  bool closed;      /* nothing is taken any more; `closing` says what is left to do */
+  uvb__closing_t closing;
+  bool direct;
+  uvb__waiter_t* waiters;
+
+  /* Handlers. */
+  uint64_t handler_number;
+  uvb__walk_t* handler_walks;
+  /* Retention. */
+  uint64_t number;
+  uvb__walk_t* kept_walks;
+  uvb__type_t* first_keeping;
+  uvb__type_t* first_due;
+  uvb__type_t* last_due;
+  double deadline; /* negative: none */
+
+  const uvb__observer_t* observer;
+  uv_batch_stats_t counters;
+};
+
+static inline uvb__core_t* uvb__core(const uv_batch_t* batch) {
+  return batch->core_;
+}
+
+/* Every way in is between these two: the last one out ends a queue that is closed. */
+void uvb__enter(uvb__core_t* core);
+void uvb__leave(uvb__core_t* core);
+
+/* ---- core.c */
+
+/* Makes a core, or returns UV_EINVAL or UV_ENOMEM. */
+int uvb__core_new(uvb__core_t** made, uv_batch_t* batch, uvb__host_t* host, const uv_batch_options_t* options);
+void uvb__core_free(uvb__core_t* core);
+void uvb__core_stats(const uvb__core_t* core, uv_batch_stats_t* stats);
+/* `type` may be NULL. */
+void uvb__core_estimate(const uvb__core_t* core, const uvb__type_t* type, uv_batch_estimate_t* estimate);
+/* Leaves what can be read with the batch, for after its close. */
+void uvb__core_remember(uvb__core_t* core);
+
+/* ---- engine.c; the caller has checked its arguments */
+
+int uvb__engine_push(uvb__core_t* core, uv_batch_event_t* event);
+/* Queues what was posted: it was admitted by the post. */
+void uvb__engine_take_in(uvb__core_t* core, uv_batch_event_t* first);
+int uvb__engine_cancel(uvb__core_t* core, uv_batch_event_t* event);
+void uvb__engine_flush(uvb__core_t* core);
+void uvb__engine_process(uvb__core_t* core);
+int uvb__engine_set(uvb__core_t* core, const uv_batch_options_t* options);
+void uvb__engine_close(uvb__core_t* core, bool discard);
+/* Asks for a dispatch point at the end of this turn. */
+void uvb__engine_wake(uvb__core_t* core);
+
+/* ---- handlers.c */
+
+/* Hands the events of a batch to their handlers, one after the other. */
+void uvb__deliver(uvb__core_t* core, uv_batch_trigger_t trigger, const uvb__chain_t* events);
+/* What comes before anything leaves: expiry, and replays that are due. */
+void uvb__prepare(uvb__core_t* core, double now);
+/* The event is over: its callback runs, and from there on it is its owner's. */
+void uvb__finish(uvb__core_t* core, uv_batch_event_t* event, uv_batch_status_t state, int status);
+/* A handler failed for the event. */
+void uvb__failed(uvb__core_t* core, uv_batch_event_t* event, int status);
+/* Runs one handler for one event: 0, or the failure. */
+int uvb__run_handler(uvb__core_t* core, uv_batch_handler_t* handler, uv_batch_event_t* event);
+void uvb__handler_add(uvb__core_t* core, uv_batch_handler_t* handler);
+void uvb__handler_remove(uvb__core_t* core, uv_batch_handler_t* handler);
+
+/* ---- retention.c */
+
+/* Keeps an event of a type that retains; false when it would exceed a bound. */
+bool uvb__retain(uvb__core_t* core, uvb__type_t* type, uv_batch_event_t* event);
+bool uvb__retention_is_due(const uvb__type_t* type);
+/* Gives a type's due events to its handlers, oldest first. */
+void uvb__replay(uvb__core_t* core, uvb__type_t* type);
+void uvb__replay_all(uvb__core_t* core);
+/* Ends the events whose age is reached, oldest deadline first. */
+void uvb__retention_expire(uvb__core_t* core, double now);
+/* Takes a retained event out; it does not end it. */
+void uvb__retention_take(uvb__core_t* core, uvb__type_t* type, uv_batch_event_t* event);
+/* The type's options have changed. */
+void uvb__retention_configured(uvb__core_t* core, uvb__type_t* type);
+/* A handler has registered: what the type has kept is due to it. */
+void uvb__retention_registered(uvb__core_t* core, uvb__type_t* type, uv_batch_handler_t* handler);
+/* Ends everything: the queue is closed. */
+void uvb__retention_close(uvb__core_t* core);
+
+#endif

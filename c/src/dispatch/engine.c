@@ -1,0 +1,408 @@
+#include "dispatch/engine.h"
+
+#include <math.h>
+
+#include "dispatch/core.h"
+#include "dispatch/cut.h"
+#include "intake/inbox.h"
+
+/* Batches that may leave at one dispatch point, so that handlers that keep pushing cannot keep the loop. */
+enum { batches_per_turn = 8 };
+
+static void drain_cut(uvb__core_t* core);
+static bool deliver_cut(uvb__core_t* core);
+static void after_batch(uvb__core_t* core);
+
+static double now_of(uvb__core_t* core) {
+  return core->host->now(core->host);
+}
+
+static bool in_handler(const uvb__core_t* core) {
+  return core->busy || core->nested > 0;
+}
+
+static void schedule(uvb__core_t* core) {
+  core->scheduled = true;
+  core->host->schedule(core->host);
+}
+
+void uvb__engine_wake(uvb__core_t* core) {
+  if (!core->scheduled && core->closing != uvb__closed) schedule(core);
+}
+
+/* ---- intake and admit */
+
+static void take_event(uvb__core_t* core, uv_batch_event_t* event, uvb__type_t* type) {
+  int8_t priority = event->priority;
+  event->level_ = (uint8_t)(priority == UV_BATCH_PRIORITY_OF_TYPE ? type->options.priority : priority);
+  event->timestamp = now_of(core);
+  event->seq_ = ++core->seq;
+  event->flags_ = 0;
+  event->code_ = 0;
+}
+
+static void queue_event(uvb__core_t* core, uv_batch_event_t* event, uvb__type_t* type) {
+  take_event(core, event, type);
+  uvb__queue_push(&core->queue, type, event);
+  if (core->advisor.estimating) uvb__advisor_pushed(&core->advisor, type);
+  /* At a dispatch point that is running, what handlers push is judged there. */
+  if (!core->scheduled && core->budget == 0) schedule(core);
+}
+
+static bool has_room(const uvb__core_t* core, uint64_t bytes) {
+  const uvb__inbox_t* inbox = uvb__inbox_of(core->batch);
+  uint64_t posted = atomic_load_explicit(&inbox->posted, memory_order_relaxed);
+  return core->queue.count + posted < core->options.max_queue &&
+         bytes <= core->options.max_queue_bytes && core->queue.bytes <= core->options.max_queue_bytes - bytes;
+}
+
+/* The event leaves at once, as a batch of its own; a handler that pushes is interrupted by that event's handlers. */
+static void push_direct(uvb__core_t* core, uv_batch_event_t* event, uvb__type_t* type) {
+  take_event(core, event, type);
+  event->status = UV_BATCH_STATUS_PROCESSING;
+  event->next = NULL;
+  uvb__chain_t alone = {event, event, 1};
+  core->nested++;
+  uvb__deliver(core, UV_BATCH_TRIGGER_SIZE, &alone);
+  core->nested--;
+  if (core->nested > 0) return;
+  after_batch(core);
+  deliver_cut(core);
+}
+
+int uvb__engine_push(uvb__core_t* core, uv_batch_event_t* event) {
+  uvb__type_t* type = core->types.all[event->type];
+  if (core->closed) {
+    core->counters.refused_closed++;
+    event->status = UV_BATCH_STATUS_REFUSED;
+    return UV_ESHUTDOWN;
+  }
+  if (core->direct) {
+    if (!core->busy && core->queue.count == 0) push_direct(core, event, type);
+    else queue_event(core, event, type);
+    return 0;
+  }
+  if (!has_room(core, event->size)) {
+    core->counters.refused_overloaded++;
+    event->status = UV_BATCH_STATUS_REFUSED;
+    return UV_ENOBUFS;
+  }
+  queue_event(core, event, type);
+  return 0;
+}
+
+void uvb__engine_take_in(uvb__core_t* core, uv_batch_event_t* first) {
+  while (first != NULL) {
+    uv_batch_event_t* next = first->next;
+    uvb__type_t* type = core->types.all[first->type];
+    core->counters.posted++;
+    if (core->direct && !core->busy && core->queue.count == 0 && !core->closed) push_direct(core, first, type);
+    else queue_event(core, first, type);
+    first = next;
+  }
+}
+
+static void disarm(uvb__core_t* core) {
+  if (!core->armed) return;
+  core->armed = false;
+  core->host->arm(core->host, -1);
+}
+
+static void end_hold(uvb__core_t* core) {
+  core->hold = -1;
+  core->held_from = 0;
+  disarm(core);
+}
+
+int uvb__engine_cancel(uvb__core_t* core, uv_batch_event_t* event) {
+  uvb__type_t* type = uvb__types_get(&core->types, event->type);
+  if (core->closed || type == NULL) return UV_EALREADY;
+  if (event->status == UV_BATCH_STATUS_QUEUED) {
+    uvb__queue_remove(&core->queue, type, event);
+    if (core->queue.count == 0) end_hold(core);
+  } else if (event->status == UV_BATCH_STATUS_RETAINED) {
+    uvb__retention_take(core, type, event);
+  } else {
+    return UV_EALREADY;
+  }
+  core->counters.cancelled++;
+  uvb__finish(core, event, UV_BATCH_STATUS_CANCELLED, UV_ECANCELED);
+  return 0;
+}
+
+/* ---- dispatch points */
+
+static void arm(uvb__core_t* core, double deadline) {
+  core->armed = true;
+  core->host->arm(core->host, deadline);
+}
+
+/* Takes a batch out of the queue and notes how long its events have waited. */
+static uvb__chain_t take(uvb__core_t* core, uint32_t limit) {
+  double now = now_of(core);
+  uvb__chain_t batch = uvb__queue_take(&core->queue, &core->types, limit, now - core->options.max_deferral);
+  for (int level = 0; level < uvb__levels; level++) {
+    double taken = core->queue.taken[level];
+    double* worst = &core->counters.worst_wait[level];
+    if (taken >= 0 && now - taken > *worst) *worst = now - taken;
+  }
+  return batch;
+}
+
+/* Whether the open batch leaves, and for which reason. */
+static bool judge(uvb__core_t* core, uv_batch_trigger_t* trigger) {
+  uvb__queue_t* queue = &core->queue;
+  const uv_batch_options_t* options = &core->options;
+  *trigger = UV_BATCH_TRIGGER_SIZE;
+  if (queue->count >= options->max_batch || queue->full_types > 0) return true;
+  double now = now_of(core);
+  bool asked = core->ask || core->hold < 0;
+  if (asked) core->hold = uvb__advisor_hold(&core->advisor, queue, options, core->host, now);
+  *trigger = UV_BATCH_TRIGGER_TURN;
+  if (core->hold == 0) return true;
+  *trigger = UV_BATCH_TRIGGER_PRIORITY;
+  if (queue->depth[uvb__high] > 0) return true;
+  *trigger = UV_BATCH_TRIGGER_THRESHOLD;
+  if (options->threshold > 0 && queue->count >= options->threshold) return true;
+  *trigger = UV_BATCH_TRIGGER_DELAY;
+  double deadline = uvb__queue_oldest(queue)->timestamp + core->hold;
+  if (deadline <= now) return true;
+  if (core->held_from == 0) core->held_from = queue->count;
+  arm(core, deadline);
+  if (asked && core->observer != NULL && core->observer->hold != NULL) {
+    core->observer->hold(core->observer->data, core->hold);
+  }
+  return false;
+}
+
+static void hand_on(uvb__core_t* core, uv_batch_trigger_t trigger, const uvb__chain_t* events) {
+  core->busy = true;
+  uvb__deliver(core, trigger, events);
+  core->busy = false;
+  after_batch(core);
+}
+
+/* Under `direct`: what handlers of batches that a switch cut have pushed leaves as if it had just been pushed. */
+static void cut_one_by_one(uvb__core_t* core) {
+  uvb__chain_t all = take(core, core->queue.count);
+  for (uv_batch_event_t* event = all.first; event != NULL;) {
+    uv_batch_event_t* next = event->next;
+    event->next = NULL;
+    uvb__chain_t alone = {event, event, 1};
+    uvb__cut_append(&core->cut, &alone, UV_BATCH_TRIGGER_SIZE);
+    event = next;
+  }
+}
+
+/* Lets batches leave until nothing is due or the budget is used up. */
+static void run(uvb__core_t* core) {
+  for (;;) {
+    deliver_cut(core);
+    if (core->queue.count == 0) break;
+    if (core->direct) {
+      cut_one_by_one(core);
+      continue;
+    }
+    if (core->budget == 0) {
+      if (!core->scheduled) schedule(core);
+      return;
+    }
+    uv_batch_trigger_t trigger;
+    if (!judge(core, &trigger)) break;
+    core->budget--;
+    uvb__chain_t batch = take(core, core->options.max_batch);
+    if (core->held_from > 0) uvb__advisor_held(&core->advisor, (double)batch.count - core->held_from);
+    end_hold(core);
+    core->ask = true;
+    hand_on(core, trigger, &batch);
+  }
+  core->budget = 0;
+}
+
+/* What is due before anything leaves; its handlers may ask for things as a batch's may. */
+static void prepare(uvb__core_t* core, double now) {
+  /* Under `direct` what its handlers push runs inside the push, as ever; else it has to wait. */
+  if (core->direct) core->nested++;
+  else core->busy = true;
+  bool direct = core->direct;
+  uvb__prepare(core, now);
+  if (direct) core->nested--;
+  else core->busy = false;
+  after_batch(core);
+}
+
+static void begin(uvb__core_t* core, bool ask) {
+  double now = now_of(core);
+  uvb__advisor_fold(&core->advisor, now);
+  core->budget = batches_per_turn;
+  core->ask = ask;
+  prepare(core, now);
+  run(core);
+}
+
+void uvb__turn(uv_batch_t* batch) {
+  uvb__core_t* core = uvb__core(batch);
+  if (core == NULL || !core->scheduled) return;
+  uvb__enter(core);
+  core->scheduled = false;
+  begin(core, true);
+  uvb__leave(core);
+}
+
+void uvb__hold_ended(uv_batch_t* batch) {
+  uvb__core_t* core = uvb__core(batch);
+  if (core == NULL || core->busy) return;
+  core->armed = false;
+  uv_batch_event_t* oldest = uvb__queue_oldest(&core->queue);
+  if (oldest == NULL || core->hold < 0) return;
+  uvb__enter(core);
+  /* The event that the hold began with was cancelled, or the timer came early. */
+  double deadline = oldest->timestamp + core->hold;
+  if (deadline > now_of(core)) arm(core, deadline);
+  else begin(core, false);
+  uvb__leave(core);
+}
+
+void uvb__expire(uv_batch_t* batch) {
+  uvb__core_t* core = uvb__core(batch);
+  if (core == NULL) return;
+  uvb__enter(core);
+  uvb__retention_expire(core, now_of(core));
+  uvb__leave(core);
+}
+
+void uvb__engine_process(uvb__core_t* core) {
+  if (core->closing != uvb__open) return;
+  if (in_handler(core) || core->budget > 0) {
+    uvb__engine_wake(core);
+    return;
+  }
+  core->scheduled = false;
+  begin(core, true);
+}
+
+/* ---- what handlers ask for while their batch is running */
+
+static void cut_all(uvb__core_t* core, uv_batch_trigger_t trigger) {
+  uvb__cut_prepare(&core->cut);
+  while (core->queue.count > 0) {
+    uvb__chain_t events = take(core, core->options.max_batch);
+    uvb__cut_append(&core->cut, &events, trigger);
+  }
+  end_hold(core);
+}
+
+static void apply(uvb__core_t* core, const uv_batch_options_t* changed, uvb__changes_t changes) {
+  uvb__options_apply(&core->given, changed, changes);
+  core->options = uvb__options_complete(core->given);
+  core->direct = core->options.policy == UV_BATCH_POLICY_DIRECT;
+  uvb__advisor_configure(&core->advisor, &core->options);
+  atomic_store_explicit(&uvb__inbox_of(core->batch)->max_queue, core->options.max_queue, memory_order_relaxed);
+}
+
+/* Cuts what is queued under the old options and applies the new ones. */
+static void switch_options(uvb__core_t* core, const uv_batch_options_t* changed, uvb__changes_t changes) {
+  cut_all(core, UV_BATCH_TRIGGER_FLUSH);
+  bool by_type = core->queue.by_type;
+  apply(core, changed, changes);
+  if (by_type != (core->options.order == UV_BATCH_ORDER_TYPE)) uvb__queue_reorder(&core->queue, !by_type);
+}
+
+static void after_batch(uvb__core_t* core) {
+  if (core->pending_changes != 0) {
+    /* Batches that were cut under the old options leave under them. */
+    if (!uvb__cut_empty(&core->cut)) return;
+    uvb__changes_t changes = core->pending_changes;
+    core->pending_changes = 0;
+    switch_options(core, &core->pending, changes);
+  }
+  if (core->closing != uvb__closing_deliver) return;
+  core->closing = uvb__closing_delivering;
+  cut_all(core, UV_BATCH_TRIGGER_CLOSE);
+}
+
+static void finish(uvb__core_t* core) {
+  if (core->closing == uvb__closing_discard) {
+    while (core->queue.count > 0) {
+      uvb__chain_t events = take(core, core->options.max_batch);
+      for (uv_batch_event_t* event = events.first; event != NULL;) {
+        uv_batch_event_t* next = event->next;
+        core->counters.refused_cancelled++;
+        uvb__finish(core, event, UV_BATCH_STATUS_CANCELLED, UV_ECANCELED);
+        event = next;
+      }
+    }
+  }
+  core->closing = uvb__closed;
+  end_hold(core);
+  uvb__retention_close(core);
+}
+
+/* Hands on the batches that were cut beforehand. */
+static bool deliver_cut(uvb__core_t* core) {
+  while (!uvb__cut_empty(&core->cut)) {
+    uvb__chain_t events;
+    uv_batch_trigger_t trigger;
+    if (uvb__cut_next(&core->cut, &events, &trigger)) prepare(core, now_of(core));
+    else hand_on(core, trigger, &events);
+  }
+  if (core->closing == uvb__closing_delivering || core->closing == uvb__closing_discard) finish(core);
+  return true;
+}
+
+static void drain_cut(uvb__core_t* core) {
+  if (in_handler(core)) return;
+  deliver_cut(core);
+  /* Under `direct` what the handlers pushed must not stay behind. */
+  if (core->direct) run(core);
+}
+
+/* ---- flush, set, close */
+
+void uvb__engine_flush(uvb__core_t* core) {
+  if (core->closing != uvb__open) return;
+  cut_all(core, UV_BATCH_TRIGGER_FLUSH);
+  drain_cut(core);
+}
+
+int uvb__engine_set(uvb__core_t* core, const uv_batch_options_t* options) {
+  uv_batch_options_t coming = core->given;
+  if (core->closing != uvb__open) return UV_ESHUTDOWN;
+  uvb__options_apply(&coming, &core->pending, core->pending_changes);
+  uvb__changes_t changes = uvb__options_changes(&coming, options);
+  if ((changes & uvb__switch_bits) == 0) {
+    apply(core, options, changes);
+    if (core->queue.count > 0 && core->budget == 0) uvb__engine_wake(core);
+  } else if (in_handler(core)) {
+    uvb__options_apply(&core->pending, options, changes);
+    core->pending_changes |= changes;
+  } else {
+    switch_options(core, options, changes);
+    drain_cut(core);
+  }
+  return 0;
+}
+
+void uvb__engine_close(uvb__core_t* core, bool discard) {
+  core->closed = true;
+  core->closing = discard ? uvb__closing_discard : uvb__closing_deliver;
+  if (in_handler(core)) return;
+  after_batch(core);
+  deliver_cut(core);
+}
+
+/* ---- for tests */
+
+void uvb__observe(uv_batch_t* batch, const uvb__observer_t* observer) {
+  if (batch->core_ != NULL) uvb__core(batch)->observer = observer;
+}
+
+void uvb__give_signals(uv_batch_t* batch, double utilization, double gain, double holds, double rate) {
+  if (batch->core_ == NULL) return;
+  uvb__core(batch)->advisor.given = (uvb__signals_t){.utilization = utilization, .rate = rate, .gain = gain, .holds = holds};
+}
+
+void uvb__give_rate(uv_batch_t* batch, int type, double rate) {
+  uvb__type_t* known = batch->core_ == NULL ? NULL : uvb__types_get(&uvb__core(batch)->types, type);
+  if (known != NULL) known->given_rate = rate;
+}

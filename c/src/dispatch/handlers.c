@@ -1,0 +1,179 @@
+/* Hands the events of a batch to handlers, one after the other: looks handlers up when an event's turn comes, keeps a failure
+ * to its event, retains or counts what nobody handles. */
+#include "dispatch/core.h"
+
+enum { failed_flag = 1 };
+
+/* ---- the end of an event */
+
+void uvb__finish(uvb__core_t* core, uv_batch_event_t* event, uv_batch_status_t state, int status) {
+  event->status = (uint8_t)state;
+  event->next = NULL;
+  event->prev_ = NULL;
+  /* The event may be gone when this returns. */
+  if (event->callback != NULL) event->callback(core->batch, event, status);
+}
+
+void uvb__failed(uvb__core_t* core, uv_batch_event_t* event, int status) {
+  event->flags_ |= failed_flag;
+  event->code_ = status;
+  core->counters.errors++;
+  if (core->options.error_cb != NULL) core->options.error_cb(core->batch, event, status);
+}
+
+static void finish_handled(uvb__core_t* core, uv_batch_event_t* event) {
+  bool failed = (event->flags_ & failed_flag) != 0;
+  core->counters.delivered++;
+  uvb__finish(core, event, failed ? UV_BATCH_STATUS_FAILED : UV_BATCH_STATUS_COMPLETED, failed ? event->code_ : 0);
+}
+
+/* No handler: retained if its type retains, else it ends here. */
+static void finish_orphan(uvb__core_t* core, uvb__type_t* type, uv_batch_event_t* event) {
+  if (type->options.retain == UV_BATCH_RETAIN_OFF) {
+    core->counters.unhandled++;
+    uvb__finish(core, event, UV_BATCH_STATUS_UNHANDLED, UV_ENOENT);
+  } else if (!uvb__retain(core, type, event)) {
+    core->counters.refused_retention++;
+    uvb__finish(core, event, UV_BATCH_STATUS_UNHANDLED, UV_ENOBUFS);
+  }
+}
+
+/* ---- running handlers */
+
+int uvb__run_handler(uvb__core_t* core, uv_batch_handler_t* handler, uv_batch_event_t* event) {
+  (void)core;
+  if (handler->cb_ != NULL) {
+    int status = handler->cb_(handler, event);
+    return status < 0 ? status : 0;
+  }
+  event->next = NULL;
+  handler->group_cb_(handler, event, 1);
+  return (event->flags_ & failed_flag) != 0 ? 0 : event->code_;
+}
+
+int uv_batch_event_fail(uv_batch_event_t* event, int status) {
+  if (event == NULL || status >= 0) return UV_EINVAL;
+  if (event->status != UV_BATCH_STATUS_PROCESSING && event->status != UV_BATCH_STATUS_RETAINED) return UV_EINVAL;
+  event->code_ = status;
+  return 0;
+}
+
+/* Runs the type's handlers of one kind that were there when its turn came: true when there are any. */
+static bool run_handlers(uvb__core_t* core, uvb__type_t* type, uv_batch_event_t* event, size_t count, bool groups) {
+  uint64_t last = core->handler_number;
+  bool any = false;
+  uvb__walk_t walk = {type->first_handler, core->handler_walks};
+  core->handler_walks = &walk;
+  while (walk.next != NULL) {
+    uv_batch_handler_t* handler = walk.next;
+    if (handler->number_ > last) break;
+    walk.next = handler->next_;
+    if ((handler->group_cb_ != NULL) != groups) continue;
+    any = true;
+    if (groups) {
+      handler->group_cb_(handler, event, count);
+      continue;
+    }
+    int status = handler->cb_(handler, event);
+    if (status >= 0) continue;
+    uvb__failed(core, event, status);
+    break;
+  }
+  core->handler_walks = walk.outer;
+  return any;
+}
+
+void uvb__handler_add(uvb__core_t* core, uv_batch_handler_t* handler) {
+  uvb__type_t* type = core->types.all[handler->type];
+  handler->batch = core->batch;
+  handler->number_ = ++core->handler_number;
+  handler->due_ = 0;
+  handler->next_ = NULL;
+  handler->prev_ = type->last_handler;
+  if (type->last_handler == NULL) type->first_handler = handler;
+  else type->last_handler->next_ = handler;
+  type->last_handler = handler;
+  if (handler->group_cb_ != NULL) type->group_handlers++;
+  uvb__retention_registered(core, type, handler);
+}
+
+void uvb__handler_remove(uvb__core_t* core, uv_batch_handler_t* handler) {
+  uvb__type_t* type = core->types.all[handler->type];
+  for (uvb__walk_t* walk = core->handler_walks; walk != NULL; walk = walk->outer) {
+    if (walk->next == handler) walk->next = handler->next_;
+  }
+  if (handler->prev_ == NULL) type->first_handler = handler->next_;
+  else handler->prev_->next_ = handler->next_;
+  if (handler->next_ == NULL) type->last_handler = handler->prev_;
+  else handler->next_->prev_ = handler->prev_;
+  if (handler->group_cb_ != NULL) type->group_handlers--;
+  handler->batch = NULL;
+}
+
+/* ---- a batch */
+
+/* What batch and group callbacks failed with uv_batch_event_fail() is reported at the event's turn. */
+static void report_failure(uvb__core_t* core, uv_batch_event_t* event) {
+  if (event->code_ != 0 && (event->flags_ & failed_flag) == 0) uvb__failed(core, event, event->code_);
+}
+
+/* The rest of the batch's events of this type, taken out of it; `first` is the first of them and of the rest. */
+static uvb__chain_t take_group(uv_batch_event_t* first, uv_batch_event_t** rest) {
+  uvb__chain_t group = {NULL, NULL, 0};
+  uvb__chain_t others = {NULL, NULL, 0};
+  for (uv_batch_event_t* event = first; event != NULL;) {
+    uv_batch_event_t* next = event->next;
+    uvb__chain_append(event->type == first->type ? &group : &others, event);
+    event = next;
+  }
+  *rest = others.first;
+  return group;
+}
+
+/* All events of a type at the place of its first one: to the handlers of groups, then one by one to the others. */
+static void deliver_group(uvb__core_t* core, uvb__type_t* type, const uvb__chain_t* group) {
+  run_handlers(core, type, group->first, group->count, true);
+  for (uv_batch_event_t* event = group->first; event != NULL;) {
+    uv_batch_event_t* next = event->next;
+    report_failure(core, event);
+    if ((event->flags_ & failed_flag) == 0) run_handlers(core, type, event, 1, false);
+    finish_handled(core, event);
+    event = next;
+  }
+}
+
+static void deliver_one(uvb__core_t* core, uvb__type_t* type, uv_batch_event_t* event, bool handled) {
+  report_failure(core, event);
+  bool any = handled || (event->flags_ & failed_flag) != 0;
+  if ((event->flags_ & failed_flag) == 0 && run_handlers(core, type, event, 1, false)) any = true;
+  if (any) finish_handled(core, event);
+  else finish_orphan(core, type, event);
+}
+
+void uvb__deliver(uvb__core_t* core, uv_batch_trigger_t trigger, const uvb__chain_t* events) {
+  uv_batch_info_t info = {.trigger = trigger, .first = events->first, .count = events->count};
+  info.time = core->host->now(core->host);
+  core->counters.batches++;
+  core->counters.trigger[trigger]++;
+  if (core->observer != NULL && core->observer->batch != NULL) core->observer->batch(core->observer->data, &info);
+  uv_batch_cb batch_cb = core->options.batch_cb;
+  if (batch_cb != NULL) batch_cb(core->batch, &info);
+  for (uv_batch_event_t* event = events->first; event != NULL;) {
+    uvb__type_t* type = core->types.all[event->type];
+    /* Again when a replay has registered another handler: it gets what is kept before this event, too. */
+    while (type->due) uvb__replay(core, type);
+    uv_batch_event_t* next = event->next;
+    if (type->group_handlers > 0) {
+      uvb__chain_t group = take_group(event, &next);
+      deliver_group(core, type, &group);
+    } else {
+      deliver_one(core, type, event, batch_cb != NULL);
+    }
+    event = next;
+  }
+}
+
+void uvb__prepare(uvb__core_t* core, double now) {
+  uvb__retention_expire(core, now);
+  uvb__replay_all(core);
+}

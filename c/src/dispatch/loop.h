@@ -1,0 +1,16 @@
+/* The host that lives on a libuv loop. */
+#ifndef UVB_LOOP_H
+#define UVB_LOOP_H
+
+#include "dispatch/core.h"
+
+/* Puts a queue on a loop: UV_EINVAL, UV_ENOMEM, or what libuv says. */
+int uvb__loop_start(uv_loop_t* loop, uv_batch_t* batch, const uv_batch_options_t* options);
+
+/* Takes in what other threads have posted so far. */
+void uvb__loop_take_in(uvb__core_t* core);
+
+/* Whether posts that may come keep the loop alive. */
+void uvb__loop_ref(uvb__core_t* core, bool ref);
+
+#endif

@@ -1,0 +1,298 @@
+#include "intake/adapt/listen.h"
+
+#include "attach.h"
+#include "intake/adapt/adapt.h"
+#include "memory.h"
+
+/* Connections taken without a pause: a flood of them leaves something of the turn to the others. */
+enum { turn_limit = 64, longest_wait_ms = 64 };
+
+typedef struct {
+  uv_batch_event_t event;
+  uv_batch_listener_t* listener;
+} connection_t;
+
+typedef struct {
+  uv_timer_t timer; /* runs: nothing is taken before it ends */
+  uvb__waiter_t waiter;
+  uv_batch_listener_t* listener;
+  uv_batch_client_cb client_cb;
+  uv_batch_drop_cb drop_cb;
+  uv_batch_listener_cb cb;
+  uvb__pool_t pool;
+  connection_t* kept; /* taken, and refused by the full queue: nothing is taken meanwhile */
+  uv_stream_t* spare; /* a client that the user has given, and that has no connection */
+  unsigned int held;  /* connections that libuv has accepted; it takes no other until uv_accept() has them */
+  unsigned int wait_ms;
+  size_t users; /* events that are not over, and calls that are at work here */
+  bool shut;    /* the queue is closed */
+  bool stopped;
+} state_t;
+
+static state_t* state_of(const uv_batch_listener_t* listener) {
+  return uvb__claimed(listener->private_);
+}
+
+static void on_closed(uv_handle_t* handle) {
+  state_t* state = uvb__of(handle, state_t, timer);
+  uv_batch_listener_t* listener = state->listener;
+  uv_batch_listener_cb cb = state->cb;
+  uvb__pool_free(&state->pool);
+  uvb__give_up(listener->private_);
+  uvb__free(state);
+  if (cb != NULL) cb(listener);
+}
+
+static void leave(state_t* state) {
+  if (--state->users == 0 && state->stopped) uv_close((uv_handle_t*)&state->timer, on_closed);
+}
+
+static void put_back(state_t* state, connection_t* connection) {
+  uvb__pool_put(&state->pool, connection);
+}
+
+static void drop(state_t* state, connection_t* connection, int status) {
+  uv_stream_t* client = connection->event.data;
+  put_back(state, connection);
+  state->drop_cb(state->listener, client, status);
+}
+
+static void on_over(uv_batch_t* batch, uv_batch_event_t* event, int status) {
+  connection_t* connection = uvb__of(event, connection_t, event);
+  state_t* state = state_of(connection->listener);
+  (void)batch;
+  /* A handler that failed had the client, and has closed it or not. */
+  if (status == 0 || event->status == UV_BATCH_STATUS_FAILED) {
+    put_back(state, connection);
+  } else {
+    drop(state, connection, status);
+  }
+  leave(state);
+}
+
+/* False: the queue is full, and the connection is kept. */
+static bool push(state_t* state, connection_t* connection) {
+  int status = uvb__adapt_push(state->listener->batch, &connection->event);
+  if (status == 0) return true;
+  if (status == UV_ENOBUFS) {
+    state->kept = connection;
+    uvb__wait_for_room(state->listener->batch, &state->waiter);
+    return false;
+  }
+  state->shut = true;
+  drop(state, connection, status);
+  leave(state);
+  return false;
+}
+
+static void take(state_t* state);
+
+static void on_timer(uv_timer_t* timer) {
+  state_t* state = uvb__of(timer, state_t, timer);
+  /* When libuv holds none it looks itself. */
+  if (state->held > 0) take(state);
+}
+
+static void pause_for(state_t* state, unsigned int wait_ms) {
+  uv_timer_start(&state->timer, on_timer, wait_ms, 0);
+  uv_unref((uv_handle_t*)&state->timer);
+}
+
+/* Something is missing that the user, or time, must bring. */
+static void pause_longer(state_t* state) {
+  pause_for(state, state->wait_ms);
+  state->wait_ms = state->wait_ms == 0 ? 1 : state->wait_ms < longest_wait_ms ? state->wait_ms * 2 : longest_wait_ms;
+}
+
+static int check_client(const uv_stream_t* server, const uv_stream_t* client) {
+  uv_os_fd_t fd;
+  if (client->type != server->type || client->loop != server->loop) return UV_EINVAL;
+  if (uv_is_closing((const uv_handle_t*)client)) return UV_EINVAL;
+  return uv_fileno((const uv_handle_t*)client, &fd) == 0 ? UV_EBUSY : 0;
+}
+
+/* A client to accept into, or NULL: none now. */
+static uv_stream_t* get_client(state_t* state) {
+  uv_batch_listener_t* listener = state->listener;
+  uv_stream_t* client = state->spare;
+  int status;
+  state->spare = NULL;
+  if (client == NULL) client = state->client_cb(listener);
+  if (client == NULL) return NULL;
+  status = state->stopped ? UV_ECANCELED : check_client(listener->server, client);
+  if (status == 0) return client;
+  if (!state->stopped) listener->last_error = status;
+  state->drop_cb(listener, client, status);
+  return NULL;
+}
+
+static int accept_into(state_t* state, uv_stream_t* client) {
+  uv_stream_t* server = state->listener->server;
+  int status;
+  if (state->held == 0) return uvb__accept(server, client);
+  status = uv_accept(server, client);
+  state->held = status == UV_EAGAIN ? 0 : state->held - 1;
+  return status;
+}
+
+static void fill(state_t* state, connection_t* connection, uv_stream_t* client) {
+  uv_batch_event_init(&connection->event, UV_BATCH_NETWORK, client);
+  connection->event.callback = on_over;
+  connection->listener = state->listener;
+  state->users++;
+}
+
+/* Whether the next one may be taken at once. */
+static bool take_one(state_t* state) {
+  uv_batch_listener_t* listener = state->listener;
+  connection_t* connection = uvb__pool_get(&state->pool);
+  uv_stream_t* client;
+  int status;
+  if (connection == NULL) {
+    listener->last_error = UV_ENOMEM;
+    pause_longer(state);
+    return false;
+  }
+  client = get_client(state);
+  if (client == NULL) {
+    put_back(state, connection);
+    if (!state->stopped) pause_longer(state);
+    return false;
+  }
+  state->wait_ms = 0;
+  status = accept_into(state, client);
+  if (status != 0) {
+    put_back(state, connection);
+    state->spare = client;
+    if (status == UV_EAGAIN) return false;
+    listener->last_error = status;
+    /* Without descriptors libuv does what it does: it closes what is in the backlog. */
+    return status != UV_EMFILE && status != UV_ENFILE;
+  }
+  fill(state, connection, client);
+  return push(state, connection);
+}
+
+static bool may_take(const state_t* state) {
+  return !state->stopped && !state->shut && state->kept == NULL &&
+         !uv_is_active((const uv_handle_t*)&state->timer) &&
+         !uv_is_closing((const uv_handle_t*)state->listener->server);
+}
+
+static void take(state_t* state) {
+  int taken = 0;
+  state->users++;
+  while (may_take(state) && (state->held > 0 || uvb__connection_waits(state->listener->server))) {
+    if (!take_one(state)) break;
+    if (++taken == turn_limit && may_take(state)) pause_for(state, 0);
+  }
+  leave(state);
+}
+
+/* libuv has accepted one, and holds it, and all others back, until uv_accept(). */
+static void on_connection(uv_stream_t* server, int status) {
+  state_t* state = uvb__attached(server, UVB__ATTACH_LISTENER);
+  if (state == NULL) return;
+  if (status != 0) {
+    state->listener->last_error = status;
+    return;
+  }
+  state->held++;
+  take(state);
+}
+
+static void retry(uvb__waiter_t* waiter) {
+  state_t* state = uvb__of(waiter, state_t, waiter);
+  connection_t* connection = state->kept;
+  state->users++;
+  state->kept = NULL;
+  if (push(state, connection) && state->held > 0) take(state);
+  leave(state);
+}
+
+/* libuv must not be asked to listen again while it holds a connection: that one is kept for the first push. */
+static int take_held(state_t* state) {
+  connection_t* connection = uvb__pool_get(&state->pool);
+  uv_stream_t* client;
+  if (connection == NULL) return UV_ENOMEM;
+  client = get_client(state);
+  if (client != NULL && uv_accept(state->listener->server, client) == 0) {
+    fill(state, connection, client);
+    state->kept = connection;
+    return 0;
+  }
+  put_back(state, connection);
+  state->spare = client;
+  return client == NULL ? UV_EAGAIN : 0;
+}
+
+static void drop_spare(state_t* state, int status) {
+  uv_stream_t* client = state->spare;
+  state->spare = NULL;
+  if (client != NULL) state->drop_cb(state->listener, client, status);
+}
+
+static int start(state_t* state, int backlog) {
+  uv_stream_t* server = state->listener->server;
+  int status = uvb__attach(server, UVB__ATTACH_LISTENER, state);
+  if (status != 0) return status;
+  if (uvb__listens(server)) status = take_held(state);
+  if (status == 0) status = uv_listen(server, backlog, on_connection);
+  if (status == 0) return 0;
+  uvb__detach(server, UVB__ATTACH_LISTENER);
+  if (state->kept != NULL) drop(state, state->kept, status);
+  drop_spare(state, status);
+  uvb__pool_free(&state->pool);
+  return status;
+}
+
+int uv_batch_listen(uv_batch_t* batch, uv_batch_listener_t* listener, uv_stream_t* server, int backlog,
+                    uv_batch_client_cb client_cb, uv_batch_drop_cb drop_cb) {
+  state_t* state;
+  int status = uvb__adapt_check(batch);
+  if (listener == NULL || server == NULL || client_cb == NULL || drop_cb == NULL) return UV_EINVAL;
+  if (status != 0) return status;
+  if (state_of(listener) != NULL) return UV_EBUSY;
+  if (server->type != UV_TCP && server->type != UV_NAMED_PIPE) return UV_EINVAL;
+  if (server->loop != batch->loop || uv_is_closing((uv_handle_t*)server)) return UV_EINVAL;
+  state = uvb__calloc(1, sizeof(*state));
+  if (state == NULL) return UV_ENOMEM;
+  state->waiter.retry = retry;
+  state->listener = listener;
+  state->client_cb = client_cb;
+  state->drop_cb = drop_cb;
+  state->pool.size = sizeof(connection_t);
+  listener->batch = batch;
+  listener->server = server;
+  listener->last_error = 0;
+  status = start(state, backlog);
+  if (status != 0) {
+    uvb__free(state);
+    return status;
+  }
+  uvb__claim(listener->private_, state);
+  uv_timer_init(batch->loop, &state->timer);
+  if (state->kept != NULL) retry(&state->waiter);
+  return 0;
+}
+
+uv_batch_listener_t* uv_batch_event_listener(const uv_batch_event_t* event) {
+  if (event == NULL || event->callback != on_over) return NULL;
+  return uvb__of(event, const connection_t, event)->listener;
+}
+
+int uv_batch_listen_stop(uv_batch_listener_t* listener, uv_batch_listener_cb cb) {
+  state_t* state;
+  if (listener == NULL) return UV_EINVAL;
+  state = state_of(listener);
+  if (state == NULL) return UV_EINVAL;
+  if (state->stopped) return UV_EALREADY;
+  state->users++;
+  state->stopped = true;
+  state->cb = cb;
+  uvb__detach(listener->server, UVB__ATTACH_LISTENER);
+  uv_timer_stop(&state->timer);
+  drop_spare(state, UV_ECANCELED);
+  leave(state);
+  return 0;
+}

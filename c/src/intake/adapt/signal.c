@@ -1,0 +1,109 @@
+#include "intake/adapt/counted.h"
+#include "memory.h"
+
+typedef struct {
+  uvb__counted_t source;
+  uv_batch_signal_t* signal;
+  uv_batch_signal_cb cb;
+} state_t;
+
+static state_t* state_of(const uv_batch_signal_t* signal) {
+  return uvb__claimed(signal->private_);
+}
+
+static void ended(uvb__counted_t* source) {
+  state_t* state = uvb__of(source, state_t, source);
+  uv_batch_signal_t* signal = state->signal;
+  uv_batch_signal_cb cb = state->cb;
+  uvb__give_up(signal->private_);
+  uvb__free(state);
+  if (cb != NULL) cb(signal);
+}
+
+static void on_signal(uv_signal_t* handle, int signum) {
+  (void)signum;
+  uvb__counted_came(&state_of(uvb__of(handle, uv_batch_signal_t, handle))->source);
+}
+
+static void on_over(uv_batch_t* batch, uv_batch_event_t* event, int status) {
+  (void)batch;
+  (void)status;
+  uvb__counted_over(&state_of(uvb__of(event, uv_batch_signal_t, event))->source);
+}
+
+static void on_closed(uv_handle_t* handle) {
+  uvb__counted_closed(&state_of(uvb__of(handle, uv_batch_signal_t, handle))->source);
+}
+
+static void free_handle(uv_handle_t* handle) {
+  uvb__free(handle);
+}
+
+static void ignore(uv_signal_t* handle, int signum) {
+  (void)handle;
+  (void)signum;
+}
+
+/* Whether the signal can be had is tried on a handle of our own: closing one takes a turn, and a struct of the user is not
+ * kept for a start that failed. Once one handle has the signal, another can have it as well. */
+static int try_signal(uv_loop_t* loop, uv_signal_t** tried, int signum) {
+  uv_signal_t* handle = uvb__malloc(sizeof(*handle));
+  int status;
+  if (handle == NULL) return UV_ENOMEM;
+  status = uv_signal_init(loop, handle);
+  if (status != 0) {
+    uvb__free(handle);
+    return status;
+  }
+  status = uv_signal_start(handle, ignore, signum);
+  if (status != 0) {
+    uv_close((uv_handle_t*)handle, free_handle);
+    return status;
+  }
+  *tried = handle;
+  return 0;
+}
+
+int uv_batch_signal_start(uv_batch_t* batch, uv_batch_signal_t* signal, int signum) {
+  uv_signal_t* tried;
+  state_t* state;
+  int status = uvb__adapt_check(batch);
+  if (signal == NULL) return UV_EINVAL;
+  if (status != 0) return status;
+  if (state_of(signal) != NULL) return UV_EBUSY;
+  state = uvb__calloc(1, sizeof(*state));
+  if (state == NULL) return UV_ENOMEM;
+  status = try_signal(batch->loop, &tried, signum);
+  if (status != 0) {
+    uvb__free(state);
+    return status;
+  }
+  state->signal = signal;
+  state->source.batch = batch;
+  state->source.event = &signal->event;
+  state->source.count = &signal->count;
+  state->source.handle = (uv_handle_t*)&signal->handle;
+  state->source.ended = ended;
+  uvb__counted_init(&state->source);
+  uv_batch_event_init(&signal->event, UV_BATCH_SIGNAL, signal);
+  signal->event.callback = on_over;
+  signal->batch = batch;
+  signal->signum = signum;
+  signal->count = 0;
+  uvb__claim(signal->private_, state);
+  uv_signal_init(batch->loop, &signal->handle);
+  uv_signal_start(&signal->handle, on_signal, signum);
+  uv_close((uv_handle_t*)tried, free_handle);
+  return 0;
+}
+
+int uv_batch_signal_stop(uv_batch_signal_t* signal, uv_batch_signal_cb cb) {
+  state_t* state;
+  if (signal == NULL) return UV_EINVAL;
+  state = state_of(signal);
+  if (state == NULL) return UV_EINVAL;
+  if (state->source.stopped) return UV_EALREADY;
+  state->cb = cb;
+  uvb__counted_stop(&state->source, on_closed);
+  return 0;
+}

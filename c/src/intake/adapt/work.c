@@ -1,0 +1,90 @@
+#include "intake/adapt/adapt.h"
+#include "memory.h"
+
+typedef struct {
+  uvb__waiter_t waiter;
+  uv_batch_work_t* work;
+  uv_batch_work_cb work_cb;
+  uv_batch_work_cb cb;
+  bool has_run; /* or was cancelled: libuv has done with the request */
+} state_t;
+
+static state_t* state_of(const uv_batch_work_t* work) {
+  return uvb__claimed(work->private_);
+}
+
+static void end(state_t* state) {
+  uv_batch_work_t* work = state->work;
+  uv_batch_work_cb cb = state->cb;
+  uvb__give_up(work->private_);
+  uvb__free(state);
+  if (cb != NULL) cb(work);
+}
+
+static void on_over(uv_batch_t* batch, uv_batch_event_t* event, int status) {
+  (void)batch;
+  (void)status;
+  end(state_of(uvb__of(event, uv_batch_work_t, event)));
+}
+
+static void offer(state_t* state) {
+  uv_batch_t* batch = state->work->batch;
+  int status = uvb__adapt_push(batch, &state->work->event);
+  if (status == 0) return;
+  if (status == UV_ENOBUFS) {
+    uvb__wait_for_room(batch, &state->waiter);
+  } else {
+    end(state);
+  }
+}
+
+static void retry(uvb__waiter_t* waiter) {
+  offer(uvb__of(waiter, state_t, waiter));
+}
+
+static void run(uv_work_t* req) {
+  uv_batch_work_t* work = uvb__of(req, uv_batch_work_t, req);
+  state_of(work)->work_cb(work);
+}
+
+static void on_done(uv_work_t* req, int status) {
+  uv_batch_work_t* work = uvb__of(req, uv_batch_work_t, req);
+  state_t* state = state_of(work);
+  state->has_run = true;
+  work->status = status;
+  offer(state);
+}
+
+int uv_batch_queue_work(uv_batch_t* batch, uv_batch_work_t* work, uv_batch_work_cb work_cb, uv_batch_work_cb cb) {
+  state_t* state;
+  int status = uvb__adapt_check(batch);
+  if (work == NULL || work_cb == NULL) return UV_EINVAL;
+  if (status != 0) return status;
+  if (state_of(work) != NULL) return UV_EBUSY;
+  state = uvb__calloc(1, sizeof(*state));
+  if (state == NULL) return UV_ENOMEM;
+  state->waiter.retry = retry;
+  state->work = work;
+  state->work_cb = work_cb;
+  state->cb = cb;
+  uv_batch_event_init(&work->event, UV_BATCH_WORK, work);
+  work->event.callback = on_over;
+  work->batch = batch;
+  work->status = 0;
+  uvb__claim(work->private_, state);
+  status = uv_queue_work(batch->loop, &work->req, run, on_done);
+  if (status != 0) {
+    uvb__give_up(work->private_);
+    uvb__free(state);
+  }
+  return status;
+}
+
+int uv_batch_work_cancel(uv_batch_work_t* work) {
+  state_t* state;
+  if (work == NULL) return UV_EINVAL;
+  state = state_of(work);
+  if (state == NULL) return UV_EALREADY;
+  /* libuv must not be asked about a request that it has done with. */
+  return state->has_run ? UV_EBUSY : uv_cancel((uv_req_t*)&work->req);
+}

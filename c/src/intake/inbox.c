@@ -1,0 +1,83 @@
+#include "intake/inbox.h"
+
+#include <string.h>
+
+enum { asleep = 0, awake = 1, closed = 2 };
+
+_Static_assert(sizeof(uvb__inbox_t) <= sizeof(((uv_batch_t*)NULL)->inbox_), "uv_batch_t has room for the inbox");
+
+void uvb__inbox_init(uvb__inbox_t* inbox, uv_async_t* async) {
+  memset((void*)inbox, 0, sizeof(*inbox));
+  inbox->async = async;
+}
+
+static int refuse(uvb__inbox_t* inbox, uv_batch_event_t* event, int status) {
+  atomic_fetch_sub_explicit(&inbox->posted, 1, memory_order_relaxed);
+  atomic_fetch_add_explicit(status == UV_ENOBUFS ? &inbox->refused_overloaded : &inbox->refused_closed, 1,
+                            memory_order_relaxed);
+  event->status = UV_BATCH_STATUS_REFUSED;
+  return status;
+}
+
+int uvb__inbox_post(uvb__inbox_t* inbox, uv_batch_event_t* event) {
+  uint_fast64_t posted = atomic_fetch_add_explicit(&inbox->posted, 1, memory_order_relaxed);
+  if (posted + atomic_load_explicit(&inbox->queued, memory_order_relaxed) >=
+      atomic_load_explicit(&inbox->max_queue, memory_order_relaxed)) {
+    /* A queue that is closed is also full for good: say what matters. */
+    int over = atomic_load_explicit(&inbox->head, memory_order_relaxed) == closed;
+    return refuse(inbox, event, over ? UV_ESHUTDOWN : UV_ENOBUFS);
+  }
+  event->status = UV_BATCH_STATUS_POSTED;
+  uintptr_t head = atomic_load_explicit(&inbox->head, memory_order_relaxed);
+  for (;;) {
+    if (head == closed) return refuse(inbox, event, UV_ESHUTDOWN);
+    event->next = head == awake || head == asleep ? NULL : (uv_batch_event_t*)head;
+    /* Before the event is in: who closes the inbox waits for this, and finds it when it finds the event. */
+    int wakes = head == asleep;
+    if (wakes) atomic_fetch_add_explicit(&inbox->waking, 1, memory_order_relaxed);
+    /* Release: who takes the event out sees what its thread wrote into it. */
+    if (atomic_compare_exchange_weak_explicit(&inbox->head, &head, (uintptr_t)event, memory_order_release,
+                                              memory_order_relaxed)) {
+      if (!wakes) return 0;
+      atomic_fetch_add_explicit(&inbox->wakes, 1, memory_order_relaxed);
+      uv_async_send(inbox->async);
+      atomic_fetch_sub_explicit(&inbox->waking, 1, memory_order_release);
+      return 0;
+    }
+    if (wakes) atomic_fetch_sub_explicit(&inbox->waking, 1, memory_order_relaxed);
+  }
+}
+
+/* The stack has the newest event first. */
+static uv_batch_event_t* oldest_first(uvb__inbox_t* inbox, uintptr_t head) {
+  uv_batch_event_t* newest = head > closed ? (uv_batch_event_t*)head : NULL;
+  uv_batch_event_t* first = NULL;
+  uint_fast64_t count = 0;
+  while (newest != NULL) {
+    uv_batch_event_t* next = newest->next;
+    newest->next = first;
+    first = newest;
+    newest = next;
+    count++;
+  }
+  if (count > 0) atomic_fetch_sub_explicit(&inbox->posted, count, memory_order_relaxed);
+  return first;
+}
+
+uv_batch_event_t* uvb__inbox_take(uvb__inbox_t* inbox) {
+  return oldest_first(inbox, atomic_exchange_explicit(&inbox->head, awake, memory_order_acquire));
+}
+
+int uvb__inbox_sleep(uvb__inbox_t* inbox) {
+  uintptr_t head = awake;
+  return atomic_compare_exchange_strong_explicit(&inbox->head, &head, asleep, memory_order_relaxed,
+                                                 memory_order_relaxed) ||
+         head == asleep || head == closed;
+}
+
+uv_batch_event_t* uvb__inbox_close(uvb__inbox_t* inbox) {
+  uintptr_t head = atomic_exchange_explicit(&inbox->head, closed, memory_order_acq_rel);
+  /* A few instructions in another thread, and its uv_async_send(). */
+  while (atomic_load_explicit(&inbox->waking, memory_order_acquire) > 0) uv_sleep(0);
+  return head == closed ? NULL : oldest_first(inbox, head);
+}

@@ -1,0 +1,63 @@
+/* Events from other threads: a stack that any thread pushes to without a lock, and that the loop empties at once. */
+#ifndef UVB_INBOX_H
+#define UVB_INBOX_H
+
+#include "platform/atomic.h"
+#include "uv_batch.h"
+
+/*
+ * One word, `head`, says both what is waiting and whether the loop has to be woken, so that neither can be seen without the
+ * other, and no wake is lost:
+ *
+ *   asleep   nothing waits, and the loop may be asleep or about to be: whoever pushes wakes it
+ *   awake    nothing waits, and the loop will look again before it sleeps: nobody wakes it
+ *   closed   nothing is taken any more
+ *   else     the event that was pushed last; the events before it follow by `next`
+ *
+ * Only the push that turns `asleep` into an event wakes: one wake for each change from idle to busy, and its uv_async_send()
+ * comes after the event is in the stack, so whoever is woken finds it. Only the loop turns anything into `asleep`, by a compare
+ * and exchange that fails when an event is there.
+ *
+ * The stack is emptied by one exchange, so a node is never taken out while another thread looks at it: there is no ABA.
+ */
+typedef struct {
+  /* Read by all, written rarely: not in the line of `head`. */
+  uv_async_t* async;
+  atomic_uint_fast32_t max_queue;
+  atomic_uint_fast32_t types;   /* how many types there are, number 0 included */
+  atomic_uint_fast32_t waking;  /* threads that may be inside uv_async_send() */
+  atomic_uint_fast64_t refused_overloaded;
+  atomic_uint_fast64_t refused_closed;
+  char line[64 - 6 * 8];
+  /* Written by every post. */
+  atomic_uintptr_t head;
+  atomic_uint_fast64_t posted;  /* events that are in the stack, or were refused just now */
+  atomic_uint_fast64_t queued;  /* what the loop had queued when it looked last */
+  atomic_uint_fast64_t wakes;
+  char last_line[64];
+} uvb__inbox_t;
+
+static inline uvb__inbox_t* uvb__inbox_of(const uv_batch_t* batch) {
+  return (uvb__inbox_t*)(uintptr_t)&batch->inbox_;
+}
+
+void uvb__inbox_init(uvb__inbox_t* inbox, uv_async_t* async);
+
+/* Any thread. UV_ENOBUFS, UV_ESHUTDOWN. */
+int uvb__inbox_post(uvb__inbox_t* inbox, uv_batch_event_t* event);
+
+/* The loop: takes everything out, oldest first by `next`, and stays awake. NULL when nothing is there. */
+uv_batch_event_t* uvb__inbox_take(uvb__inbox_t* inbox);
+
+/* The loop: true when something waits, as far as can be seen without taking it. */
+static inline int uvb__inbox_has(uvb__inbox_t* inbox) {
+  return atomic_load_explicit(&inbox->head, memory_order_relaxed) > 2;
+}
+
+/* The loop may sleep from here on; 0 when something has come, and then it may not. */
+int uvb__inbox_sleep(uvb__inbox_t* inbox);
+
+/* The loop: refuses later posts, and returns what was there; when it returns, no thread uses `async` any more. */
+uv_batch_event_t* uvb__inbox_close(uvb__inbox_t* inbox);
+
+#endif

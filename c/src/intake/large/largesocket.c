@@ -1,0 +1,198 @@
+#include <limits.h>
+#include <string.h>
+
+#include "attach.h"
+#include "intake/large/limits.h"
+#include "intake/large/size.h"
+#include "memory.h"
+#include "uv_batch.h"
+
+typedef struct {
+  uv_largesocket_options_t options;
+  uv_alloc_cb alloc_cb; /* the user's; NULL until the stream has read */
+  uv_read_cb read_cb;
+  uvb__read_size_t size;
+  int raised; /* whether raising the buffers was tried */
+  uv_largesocket_stats_t stats;
+} large_t;
+
+typedef int (*buffer_size_t)(uv_handle_t* handle, int* value);
+
+static const size_t least_read = 4096;
+static const size_t most_read = 16 << 20;
+
+static uv_once_t once = UV_ONCE_INIT;
+static uvb__socket_limits_t limits;
+
+static void read_limits(void) {
+  uvb__socket_limits(&limits);
+}
+
+static large_t* large_of(const uv_tcp_t* tcp) {
+  return uvb__attached(tcp, UVB__ATTACH_LARGESOCKET);
+}
+
+static void forget(const uv_tcp_t* tcp) {
+  uvb__free(uvb__detach(tcp, UVB__ATTACH_LARGESOCKET));
+}
+
+static int is_tcp(const uv_tcp_t* tcp) {
+  return tcp != NULL && tcp->type == UV_TCP;
+}
+
+void uv_largesocket_options_init(uv_largesocket_options_t* options) {
+  if (options == NULL) return;
+  uv_once(&once, read_limits);
+  memset(options, 0, sizeof(*options));
+  options->min_read = 65536;
+  options->max_read = 262144;
+  options->grow_after = 2;
+  options->shrink_after = 64;
+  options->raise_after = 8;
+  options->receive_buffer = 4 << 20;
+  if (limits.receive > 0 && options->receive_buffer > limits.receive) options->receive_buffer = limits.receive;
+}
+
+static int check(const uv_largesocket_options_t* options) {
+  int right = options->min_read >= least_read && options->min_read <= options->max_read &&
+              options->max_read <= most_read && options->grow_after >= 1 && options->grow_after <= 1000 &&
+              options->shrink_after >= 1 && options->shrink_after <= 1000000 && options->receive_buffer >= 0 &&
+              options->send_buffer >= 0 && options->raise_after >= 1 && options->raise_after <= 1000000;
+  return right ? 0 : UV_EINVAL;
+}
+
+/* Returns the size that the buffer got, or 0 when it was left as it was: never made smaller, and no error if it fails. */
+static int raise_buffer(uv_handle_t* handle, buffer_size_t buffer_size, int wanted, int limit) {
+  int now = 0;
+  if (limit > 0 && wanted > limit) wanted = limit;
+  if (wanted == 0) return 0;
+  if (buffer_size(handle, &now) != 0 || uvb__socket_buffer_set(now) >= wanted) return 0;
+  if (buffer_size(handle, &wanted) != 0) return 0;
+  now = 0;
+  if (buffer_size(handle, &now) != 0) return wanted;
+  return uvb__socket_buffer_set(now);
+}
+
+static void raise_buffers(large_t* large, uv_handle_t* handle) {
+  uv_once(&once, read_limits);
+  large->raised = 1;
+  int size = raise_buffer(handle, uv_recv_buffer_size, large->options.receive_buffer, limits.receive);
+  if (size > 0) large->stats.receive_buffer = size;
+  size = raise_buffer(handle, uv_send_buffer_size, large->options.send_buffer, limits.send);
+  if (size > 0) large->stats.send_buffer = size;
+}
+
+static void observe(large_t* large, uv_handle_t* handle, size_t count, size_t room) {
+  uvb__read_size_change_t change = uvb__read_size_observe(&large->size, &large->options, count, room);
+  large->stats.reads++;
+  large->stats.bytes += count;
+  if (count >= room) large->stats.full_reads++;
+  if (change == UVB__READ_SIZE_GREW) large->stats.grown++;
+  if (change == UVB__READ_SIZE_SHRANK) large->stats.shrunk++;
+  if (!large->raised && uvb__read_size_sustained(&large->size, &large->options)) raise_buffers(large, handle);
+}
+
+static void on_alloc(uv_handle_t* handle, size_t suggested_size, uv_buf_t* buf) {
+  large_t* large = large_of((uv_tcp_t*)handle);
+  (void)suggested_size;
+  if (large != NULL) large->alloc_cb(handle, large->size.size, buf);
+}
+
+/* The user's callback comes last: it may disable, close and free what it likes. */
+static void on_read(uv_stream_t* stream, ssize_t nread, const uv_buf_t* buf) {
+  uv_tcp_t* tcp = (uv_tcp_t*)stream;
+  large_t* large = large_of(tcp);
+  if (large == NULL) {
+    uv_read_stop(stream);
+    return;
+  }
+  uv_read_cb read_cb = large->read_cb;
+  if (nread > 0) observe(large, (uv_handle_t*)stream, (size_t)nread, buf->len);
+  /* libuv reads on after UV_ENOBUFS, and after nothing else. */
+  if (nread < 0 && nread != UV_ENOBUFS) forget(tcp);
+  read_cb(stream, nread, buf);
+}
+
+/* uv_is_active() says it on Unix; on Windows a handle that only writes is active too, and its callbacks outlive
+ * uv_read_stop(), so that libuv has to be asked. */
+static int is_reading(uv_stream_t* stream) {
+  if (stream->alloc_cb == NULL || stream->read_cb == NULL || !uv_is_active((uv_handle_t*)stream)) return 0;
+  int status = uv_read_start(stream, stream->alloc_cb, stream->read_cb);
+  if (status == 0) uv_read_stop(stream);
+  return status == UV_EALREADY;
+}
+
+/* Gives the stream other callbacks; it reads on if it does now. */
+static void swap(uv_stream_t* stream, uv_alloc_cb alloc_cb, uv_read_cb read_cb) {
+  int reading = is_reading(stream);
+  uv_read_stop(stream);
+  if (uv_read_start(stream, alloc_cb, read_cb) == 0 && !reading) uv_read_stop(stream);
+}
+
+int uv_tcp_enable_largesocket(uv_tcp_t* tcp, const uv_largesocket_options_t* options) {
+  uv_largesocket_options_t usual;
+  uv_stream_t* stream = (uv_stream_t*)tcp;
+  if (!is_tcp(tcp) || uv_is_closing((uv_handle_t*)tcp)) return UV_EINVAL;
+  if (options == NULL) {
+    uv_largesocket_options_init(&usual);
+    options = &usual;
+  }
+  if (check(options) != 0) return UV_EINVAL;
+  large_t* large = large_of(tcp);
+  if (large == NULL) {
+    large = uvb__calloc(1, sizeof(*large));
+    if (large == NULL) return UV_ENOMEM;
+    int status = uvb__attach(tcp, UVB__ATTACH_LARGESOCKET, large);
+    if (status != 0) {
+      uvb__free(large);
+      return status;
+    }
+    uvb__read_size_init(&large->size, options);
+  } else {
+    uvb__read_size_limit(&large->size, options);
+  }
+  large->options = *options;
+  large->raised = 0;
+  if (stream->read_cb != on_read && is_reading(stream)) {
+    large->alloc_cb = stream->alloc_cb;
+    large->read_cb = stream->read_cb;
+    swap(stream, on_alloc, on_read);
+  }
+  return 0;
+}
+
+int uv_tcp_largesocket_read_start(uv_tcp_t* tcp, uv_alloc_cb alloc_cb, uv_read_cb read_cb) {
+  if (!is_tcp(tcp) || alloc_cb == NULL || read_cb == NULL) return UV_EINVAL;
+  large_t* large = large_of(tcp);
+  if (large == NULL) return UV_EINVAL;
+  uv_alloc_cb alloc_before = large->alloc_cb;
+  uv_read_cb read_before = large->read_cb;
+  /* First, because on Windows starting asks for a buffer. */
+  large->alloc_cb = alloc_cb;
+  large->read_cb = read_cb;
+  int status = uv_read_start((uv_stream_t*)tcp, on_alloc, on_read);
+  if (status != 0) {
+    large->alloc_cb = alloc_before;
+    large->read_cb = read_before;
+  }
+  return status;
+}
+
+int uv_tcp_disable_largesocket(uv_tcp_t* tcp) {
+  uv_stream_t* stream = (uv_stream_t*)tcp;
+  if (!is_tcp(tcp)) return UV_EINVAL;
+  large_t* large = large_of(tcp);
+  if (large == NULL) return 0;
+  if (stream->read_cb == on_read) swap(stream, large->alloc_cb, large->read_cb);
+  forget(tcp);
+  return 0;
+}
+
+int uv_tcp_largesocket_stats(const uv_tcp_t* tcp, uv_largesocket_stats_t* stats) {
+  if (!is_tcp(tcp) || stats == NULL) return UV_EINVAL;
+  const large_t* large = large_of(tcp);
+  if (large == NULL) return UV_EINVAL;
+  *stats = large->stats;
+  stats->read_size = large->size.size;
+  return 0;
+}

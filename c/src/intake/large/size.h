@@ -1,0 +1,25 @@
+/* How the read size of a stream follows its reads: doubles while they come back full, halves while they stay nearly empty. */
+#ifndef UVB_LARGE_SIZE_H
+#define UVB_LARGE_SIZE_H
+
+#include "uv_batch.h"
+
+typedef struct {
+  size_t size;       /* to ask for next */
+  uint32_t full;     /* full reads in a row */
+  uint32_t sparse;   /* reads in a row that filled less than a quarter */
+  uint32_t at_most;  /* full reads at max_read since the size got there, up to raise_after */
+} uvb__read_size_t;
+
+typedef enum { UVB__READ_SIZE_KEPT, UVB__READ_SIZE_GREW, UVB__READ_SIZE_SHRANK } uvb__read_size_change_t;
+
+void uvb__read_size_init(uvb__read_size_t* read_size, const uv_largesocket_options_t* options);
+/* Other limits: the size stays as far as they let it. */
+void uvb__read_size_limit(uvb__read_size_t* read_size, const uv_largesocket_options_t* options);
+/* A read gave `count` bytes, at least 1, for a buffer of `room`. */
+uvb__read_size_change_t uvb__read_size_observe(uvb__read_size_t* read_size, const uv_largesocket_options_t* options,
+                                               size_t count, size_t room);
+/* Whether full reads at max_read have gone on for so long that larger socket buffers may help. */
+int uvb__read_size_sustained(const uvb__read_size_t* read_size, const uv_largesocket_options_t* options);
+
+#endif

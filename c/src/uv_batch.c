@@ -1,0 +1,297 @@
+/* The public functions of the queue: each checks what it is given and leaves the work to the stage that does it. */
+#include "uv_batch.h"
+
+#include <string.h>
+
+#include "attach.h"
+#include "dispatch/core.h"
+#include "dispatch/loop.h"
+#include "intake/inbox.h"
+
+#define STRING_OF(x) #x
+#define STRING(x) STRING_OF(x)
+
+unsigned int uv_batch_version(void) {
+  return UV_BATCH_VERSION_HEX;
+}
+
+const char* uv_batch_version_string(void) {
+  return STRING(UV_BATCH_VERSION_MAJOR) "." STRING(UV_BATCH_VERSION_MINOR) "." STRING(UV_BATCH_VERSION_PATCH);
+}
+
+/* ---- life */
+
+static void publish_limits(uvb__core_t* core) {
+  uvb__inbox_t* inbox = uvb__inbox_of(core->batch);
+  atomic_store_explicit(&inbox->max_queue, core->options.max_queue, memory_order_relaxed);
+  atomic_store_explicit(&inbox->types, (uint_fast32_t)core->types.count, memory_order_relaxed);
+}
+
+/* Marks the batch as in use, so that a second init is told; `start` makes its core. */
+static int begin(uv_batch_t* batch, uv_loop_t* loop, uvb__host_t* host, const uv_batch_options_t* options) {
+  int status = uvb__attach(batch, UVB__ATTACH_BATCH, batch);
+  if (status != 0) return status;
+  void* data = batch->data;
+  memset((void*)batch, 0, sizeof(*batch));
+  batch->data = data;
+  batch->loop = loop;
+  if (loop != NULL) {
+    status = uvb__loop_start(loop, batch, options);
+  } else {
+    uvb__core_t* core = NULL;
+    status = uvb__core_new(&core, batch, host, options);
+    batch->core_ = core;
+    uvb__inbox_init(uvb__inbox_of(batch), NULL);
+  }
+  if (status == 0) publish_limits(uvb__core(batch));
+  else uvb__detach(batch, UVB__ATTACH_BATCH);
+  return status;
+}
+
+int uv_batch_init(uv_loop_t* loop, uv_batch_t* batch, const uv_batch_options_t* options) {
+  if (loop == NULL || batch == NULL) return UV_EINVAL;
+  return begin(batch, loop, NULL, options);
+}
+
+/* Nothing of a loop is to be closed: all that is left is memory. */
+static void end_on_host(uvb__core_t* core) {
+  uv_batch_t* batch = core->batch;
+  uv_batch_close_cb close_cb = core->close_cb;
+  uvb__core_remember(core);
+  batch->core_ = NULL;
+  uvb__core_free(core);
+  uvb__detach(batch, UVB__ATTACH_BATCH);
+  if (close_cb != NULL) close_cb(batch);
+}
+
+int uvb__init_on_host(uv_batch_t* batch, uvb__host_t* host, const uv_batch_options_t* options) {
+  int status = begin(batch, NULL, host, options);
+  if (status == 0) uvb__core(batch)->end = end_on_host;
+  return status;
+}
+
+int uv_batch_close(uv_batch_t* batch, unsigned int flags, uv_batch_close_cb cb) {
+  if (batch == NULL || (flags & ~UV_BATCH_DISCARD) != 0) return UV_EINVAL;
+  uvb__core_t* core = uvb__core(batch);
+  if (core == NULL || core->closing != uvb__open) return UV_EALREADY;
+  uvb__enter(core);
+  core->close_cb = cb;
+  /* What other threads have posted belongs to what is queued; what they post from here on is refused. */
+  uvb__engine_take_in(core, uvb__inbox_close(uvb__inbox_of(batch)));
+  /* Under `direct` that has run handlers. */
+  if (core->closing == uvb__open) uvb__engine_close(core, (flags & UV_BATCH_DISCARD) != 0);
+  uvb__leave(core);
+  return 0;
+}
+
+int uv_batch_is_closing(const uv_batch_t* batch) {
+  return batch == NULL || batch->core_ == NULL || uvb__core(batch)->closed;
+}
+
+static int keep_alive(uv_batch_t* batch, bool ref) {
+  if (batch == NULL || batch->loop == NULL) return UV_EINVAL;
+  if (uv_batch_is_closing(batch)) return UV_ESHUTDOWN;
+  uvb__loop_ref(uvb__core(batch), ref);
+  return 0;
+}
+
+int uv_batch_ref(uv_batch_t* batch) {
+  return keep_alive(batch, true);
+}
+
+int uv_batch_unref(uv_batch_t* batch) {
+  return keep_alive(batch, false);
+}
+
+/* ---- events */
+
+void uv_batch_event_init(uv_batch_event_t* event, int type, void* data) {
+  if (event == NULL) return;
+  *event = (uv_batch_event_t){.data = data, .type = type, .priority = UV_BATCH_PRIORITY_OF_TYPE};
+}
+
+/* Whether the event is the caller's, and says what it should. */
+static int check_event(const uv_batch_event_t* event, int types) {
+  if (event->status > UV_BATCH_STATUS_NEW && event->status < UV_BATCH_STATUS_COMPLETED) return UV_EBUSY;
+  if (event->status > UV_BATCH_STATUS_REFUSED) return UV_EINVAL;
+  if (event->type <= 0 || event->type >= types) return UV_EINVAL;
+  if (event->priority < UV_BATCH_PRIORITY_OF_TYPE || event->priority > UV_BATCH_PRIORITY_LOW) return UV_EINVAL;
+  return 0;
+}
+
+int uv_batch_push(uv_batch_t* batch, uv_batch_event_t* event) {
+  if (batch == NULL || event == NULL) return UV_EINVAL;
+  uvb__core_t* core = uvb__core(batch);
+  if (core == NULL) {
+    batch->last_.refused_closed++;
+    event->status = UV_BATCH_STATUS_REFUSED;
+    return UV_ESHUTDOWN;
+  }
+  int status = check_event(event, core->types.count);
+  if (status != 0) return status;
+  /* Only under `direct` a push runs anything. */
+  if (!core->direct) return uvb__engine_push(core, event);
+  uvb__enter(core);
+  status = uvb__engine_push(core, event);
+  uvb__leave(core);
+  return status;
+}
+
+int uv_batch_post(uv_batch_t* batch, uv_batch_event_t* event) {
+  if (batch == NULL || event == NULL) return UV_EINVAL;
+  uvb__inbox_t* inbox = uvb__inbox_of(batch);
+  int status = check_event(event, (int)atomic_load_explicit(&inbox->types, memory_order_relaxed));
+  return status == 0 ? uvb__inbox_post(inbox, event) : status;
+}
+
+int uv_batch_cancel(uv_batch_t* batch, uv_batch_event_t* event) {
+  if (batch == NULL || event == NULL) return UV_EINVAL;
+  uvb__core_t* core = uvb__core(batch);
+  if (core == NULL) return UV_EALREADY;
+  uvb__enter(core);
+  int status = uvb__engine_cancel(core, event);
+  uvb__leave(core);
+  return status;
+}
+
+/* ---- handlers */
+
+static int add_handler(uv_batch_t* batch, uv_batch_handler_t* handler, int type, uv_batch_handler_cb cb,
+                       uv_batch_group_cb group_cb) {
+  if (batch == NULL || handler == NULL || (cb == NULL && group_cb == NULL)) return UV_EINVAL;
+  uvb__core_t* core = uvb__core(batch);
+  if (core == NULL || core->closing == uvb__closed) return UV_ESHUTDOWN;
+  if (uvb__types_get(&core->types, type) == NULL) return UV_EINVAL;
+  for (const uv_batch_handler_t* one = core->types.all[type]->first_handler; one != NULL; one = one->next_) {
+    if (one == handler) return UV_EBUSY;
+  }
+  handler->type = type;
+  handler->flags_ = 0;
+  handler->cb_ = cb;
+  handler->group_cb_ = group_cb;
+  uvb__handler_add(core, handler);
+  return 0;
+}
+
+int uv_batch_on(uv_batch_t* batch, uv_batch_handler_t* handler, int type, uv_batch_handler_cb cb) {
+  return add_handler(batch, handler, type, cb, NULL);
+}
+
+int uv_batch_on_group(uv_batch_t* batch, uv_batch_handler_t* handler, int type, uv_batch_group_cb cb) {
+  return add_handler(batch, handler, type, NULL, cb);
+}
+
+int uv_batch_off(uv_batch_handler_t* handler) {
+  if (handler == NULL || handler->batch == NULL || handler->batch->core_ == NULL) return UV_EINVAL;
+  uvb__handler_remove(uvb__core(handler->batch), handler);
+  return 0;
+}
+
+/* ---- dispatch */
+
+int uv_batch_flush(uv_batch_t* batch) {
+  if (batch == NULL) return UV_EINVAL;
+  uvb__core_t* core = uvb__core(batch);
+  if (core == NULL || core->closing != uvb__open) return UV_ESHUTDOWN;
+  uvb__enter(core);
+  uvb__loop_take_in(core);
+  uvb__engine_flush(core);
+  uvb__leave(core);
+  return 0;
+}
+
+int uv_batch_process(uv_batch_t* batch) {
+  if (batch == NULL) return UV_EINVAL;
+  uvb__core_t* core = uvb__core(batch);
+  if (core == NULL || core->closing != uvb__open) return UV_ESHUTDOWN;
+  uvb__enter(core);
+  uvb__loop_take_in(core);
+  uvb__engine_process(core);
+  uvb__leave(core);
+  return 0;
+}
+
+/* ---- options */
+
+int uv_batch_get(const uv_batch_t* batch, uv_batch_options_t* options) {
+  if (batch == NULL || options == NULL) return UV_EINVAL;
+  const uvb__core_t* core = uvb__core(batch);
+  if (core == NULL) return UV_ESHUTDOWN;
+  *options = core->given;
+  uvb__options_apply(options, &core->pending, core->pending_changes);
+  return 0;
+}
+
+int uv_batch_set(uv_batch_t* batch, const uv_batch_options_t* options) {
+  if (batch == NULL || uv_batch_options_check(options, NULL, 0) != 0) return UV_EINVAL;
+  uvb__core_t* core = uvb__core(batch);
+  if (core == NULL) return UV_ESHUTDOWN;
+  uvb__enter(core);
+  int status = uvb__engine_set(core, options);
+  uvb__leave(core);
+  return status;
+}
+
+int uv_batch_type(uv_batch_t* batch, const char* name) {
+  if (batch == NULL || name == NULL || name[0] == '\0' || strlen(name) > UV_BATCH_MAX_TYPE_NAME) return UV_EINVAL;
+  uvb__core_t* core = uvb__core(batch);
+  if (core == NULL) return UV_ESHUTDOWN;
+  int type = uvb__types_number(&core->types, name);
+  publish_limits(core);
+  return type;
+}
+
+const char* uv_batch_type_name(const uv_batch_t* batch, int type) {
+  const uvb__type_t* known = batch == NULL || batch->core_ == NULL ? NULL : uvb__types_get(&uvb__core(batch)->types, type);
+  return known == NULL ? NULL : known->name;
+}
+
+int uv_batch_get_type(const uv_batch_t* batch, int type, uv_batch_type_options_t* options) {
+  if (batch == NULL || options == NULL) return UV_EINVAL;
+  if (batch->core_ == NULL) return UV_ESHUTDOWN;
+  const uvb__type_t* known = uvb__types_get(&uvb__core(batch)->types, type);
+  if (known == NULL) return UV_EINVAL;
+  *options = known->options;
+  return 0;
+}
+
+int uv_batch_set_type(uv_batch_t* batch, int type, const uv_batch_type_options_t* options) {
+  if (batch == NULL || uv_batch_type_options_check(options, NULL, 0) != 0) return UV_EINVAL;
+  uvb__core_t* core = uvb__core(batch);
+  if (core == NULL || core->closing != uvb__open) return UV_ESHUTDOWN;
+  uvb__type_t* known = uvb__types_get(&core->types, type);
+  if (known == NULL) return UV_EINVAL;
+  uvb__enter(core);
+  uvb__queue_limit_type(&core->queue, known, options->max_batch);
+  known->options = *options;
+  uvb__retention_configured(core, known);
+  uvb__leave(core);
+  return 0;
+}
+
+/* ---- what can be read */
+
+int uv_batch_stats(const uv_batch_t* batch, uv_batch_stats_t* stats) {
+  if (batch == NULL || stats == NULL) return UV_EINVAL;
+  if (batch->core_ == NULL) *stats = batch->last_;
+  else uvb__core_stats(uvb__core(batch), stats);
+  return 0;
+}
+
+int uv_batch_estimate(const uv_batch_t* batch, int type, uv_batch_estimate_t* estimate) {
+  if (batch == NULL || estimate == NULL) return UV_EINVAL;
+  const uvb__core_t* core = uvb__core(batch);
+  if (core == NULL) {
+    *estimate = batch->last_estimate_;
+    return 0;
+  }
+  const uvb__type_t* known = uvb__types_get(&core->types, type);
+  if (known == NULL && type != 0) return UV_EINVAL;
+  uvb__core_estimate(core, known, estimate);
+  return 0;
+}
+
+const char* uv_batch_trigger_name(uv_batch_trigger_t trigger) {
+  static const char* const names[UV_BATCH_TRIGGERS] = {"size", "threshold", "delay", "turn", "priority", "flush", "close"};
+  return (unsigned int)trigger < UV_BATCH_TRIGGERS ? names[trigger] : NULL;
+}

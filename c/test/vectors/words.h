@@ -1,0 +1,131 @@
+/* The words of conformance/README.md. Lists of words stand in the order of the enums of uv_batch.h, so that the index of a
+ * word is its value. */
+#ifndef VECTOR_WORDS_H
+#define VECTOR_WORDS_H
+
+#include <stddef.h>
+
+/* What a line can start with; operations, outcomes and queries stand together. */
+typedef enum {
+  VECTOR_CONFIG,
+  VECTOR_AT,
+  VECTOR_ADVANCE,
+  VECTOR_BUSY,
+  VECTOR_PUSH,
+  VECTOR_TURN,
+  VECTOR_HANDLE,
+  VECTOR_UNHANDLE,
+  VECTOR_CANCEL,
+  VECTOR_FAIL,
+  VECTOR_FROM,
+  VECTOR_SIGNAL,
+  VECTOR_SET,
+  VECTOR_FLUSH,
+  VECTOR_CLOSE,
+  VECTOR_EXPECT,
+  VECTOR_HOLD,
+  VECTOR_ERROR,
+  VECTOR_UNHANDLED,
+  VECTOR_HELD,
+  VECTOR_REPLAYED,
+  VECTOR_EXPIRED,
+  VECTOR_REFUSED,
+  VECTOR_ESTIMATE,
+  VECTOR_STATS
+} vector_word_t;
+
+static inline int vector_is_outcome(vector_word_t word) {
+  return word >= VECTOR_EXPECT && word <= VECTOR_REFUSED;
+}
+static inline int vector_is_query(vector_word_t word) {
+  return word >= VECTOR_ESTIMATE;
+}
+
+typedef enum {
+  VECTOR_OVERLOADED,
+  VECTOR_CLOSED,
+  VECTOR_CANCELLED,
+  VECTOR_RETENTION,
+  VECTOR_ALREADY,
+  VECTOR_INVALID,
+  VECTOR_CODES
+} vector_code_t;
+
+/* How a value is written. */
+typedef enum {
+  VECTOR_A_WORD,    /* one of `words` */
+  VECTOR_A_NUMBER,  /* decimal */
+  VECTOR_AN_AMOUNT, /* decimal, at least 0 */
+  VECTOR_A_SHARE,   /* decimal, 0 to 1 */
+  VECTOR_AN_INTEGER,
+  VECTOR_A_COUNT    /* whole, at least 0 */
+} vector_kind_t;
+
+/* All lists end with NULL, or with a key without a name. */
+typedef struct {
+  const char* name;
+  vector_kind_t kind;
+  const char* const* words;
+} vector_key_t;
+
+enum {
+  OPTION_POLICY,
+  OPTION_ORDER,
+  OPTION_MAX_BATCH,
+  OPTION_MAX_DELAY,
+  OPTION_THRESHOLD,
+  OPTION_HOLD,
+  OPTION_MAX_QUEUE,
+  OPTION_MAX_QUEUE_BYTES,
+  OPTION_MAX_DEFERRAL,
+  OPTIONS
+};
+enum {
+  TYPE_OPTION_PRIORITY,
+  TYPE_OPTION_MAX_BATCH,
+  TYPE_OPTION_RETAIN,
+  TYPE_OPTION_RETAIN_MAX,
+  TYPE_OPTION_RETAIN_MAX_BYTES,
+  TYPE_OPTION_RETAIN_MAX_AGE,
+  TYPE_OPTIONS
+};
+enum { SIGNAL_UTILIZATION, SIGNAL_GAIN, SIGNAL_HOLDS, SIGNAL_RATE, SIGNALS };
+enum {
+  STAT_QUEUED,
+  STAT_BYTES,
+  STAT_PUSHED,
+  STAT_DELIVERED,
+  STAT_BATCHES,
+  STAT_CANCELLED,
+  STAT_ERRORS,
+  STAT_UNHANDLED,
+  STAT_RETAINED,
+  STAT_RETAINED_BYTES,
+  STAT_HELD,
+  STAT_REPLAYED,
+  STAT_EXPIRED,
+  STAT_DEPTH,              /* by class */
+  STAT_WAIT = STAT_DEPTH + 3,
+  STAT_TRIGGER = STAT_WAIT + 3,
+  STAT_REFUSED = STAT_TRIGGER + 7,
+  STATS = STAT_REFUSED + VECTOR_CODES
+};
+
+extern const char* const vector_words[];
+extern const char* const vector_from_words[]; /* operations that a handler can do */
+extern const char* const vector_triggers[];
+extern const char* const vector_codes[];
+extern const char* const vector_classes[];
+extern const vector_key_t vector_options[];
+extern const vector_key_t vector_type_options[];
+extern const vector_key_t vector_signals[];
+extern const vector_key_t vector_queue_signals[]; /* those that a queue has, but no type */
+extern const vector_key_t vector_type_signals[];  /* and the other way round: its one key has index 0 */
+extern const vector_key_t vector_stats[];
+extern const vector_key_t vector_push_keys[];
+
+/* The index of a word in a list, or -1. */
+int vector_find_word(const char* const* list, const char* word);
+int vector_find_key(const vector_key_t* list, const char* name);
+
+#endif
