@@ -40,6 +40,9 @@ typedef struct {
   uint64_t said[VECTOR_STATS];
   uint64_t refused[VECTOR_CODES];
   bool has_left[max_ids];
+  const vector_statement_t* when_failed[max_ids]; /* what the callbacks of events do, each once */
+  const vector_statement_t* when_over[max_ids];
+  bool again[max_ids]; /* events that are pushed again when they are over */
   group_t groups[types];
   bool print;
 } machine_t;
@@ -227,7 +230,6 @@ static void on_batch(vector_run_t* run, const uv_batch_info_t* info) {
   for (const uv_batch_event_t* event = info->first; event != NULL; event = event->next) {
     const vector_event_t* one = (const vector_event_t*)event;
     uint64_t* last = &machine->last_number[type_of(run, event) * 3 + one->level];
-    HOLDS(event->status == UV_BATCH_STATUS_PROCESSING, "an event that leaves is on its way to its handlers");
     HOLDS(!machine->has_left[one->id], "an event leaves once");
     HOLDS(one->number > *last, "a lane is first in, first out");
     machine->has_left[one->id] = true;
@@ -237,10 +239,10 @@ static void on_batch(vector_run_t* run, const uv_batch_info_t* info) {
 }
 
 /* How many events are where they say, and their bytes. */
-static void count_events(const vector_run_t* run, uv_batch_status_t status, double* count, double* bytes) {
+static void count_events(const machine_t* machine, uv_batch_status_t status, double* count, double* bytes) {
   *count = *bytes = 0;
-  for (size_t id = 0; id < run->vector->id_count; id++) {
-    const vector_event_t* event = run->ids[id].event;
+  for (int id = 0; id < machine->ids; id++) {
+    const vector_event_t* event = machine->run.ids[id].event;
     if (event == NULL || event->event.status != status) continue;
     (*count)++;
     *bytes += (double)event->event.size;
@@ -284,13 +286,13 @@ static void check_rest(machine_t* machine) {
   vector_run_stats(run, stats);
   count_outcomes(machine);
   check_counts(machine, stats);
-  count_events(run, UV_BATCH_STATUS_QUEUED, &count, &bytes);
+  count_events(machine, UV_BATCH_STATUS_QUEUED, &count, &bytes);
   HOLDS(stats[STAT_QUEUED] == count && stats[STAT_BYTES] == bytes, "what is queued is counted");
   HOLDS(stats[STAT_DEPTH] + stats[STAT_DEPTH + 1] + stats[STAT_DEPTH + 2] == count, "each queued event has a class");
   HOLDS(count <= machine->ever.queue && bytes <= machine->ever.bytes, "a queue keeps its bounds");
   HOLDS(count == 0 || run->scheduled || run->hold_at >= 0, "what is queued has a turn or a timer to wait for");
   HOLDS(count > 0 || run->hold_at < 0, "no timer runs for an empty queue");
-  count_events(run, UV_BATCH_STATUS_RETAINED, &count, &bytes);
+  count_events(machine, UV_BATCH_STATUS_RETAINED, &count, &bytes);
   HOLDS(stats[STAT_RETAINED] == count && stats[STAT_RETAINED_BYTES] == bytes, "what is retained is counted");
   HOLDS(count == 0 || run->expiry_at >= 0, "what is retained has a timer for its age");
   if (run->fault != NULL) HOLDS(false, run->fault);
@@ -322,6 +324,44 @@ static void on_whole_batch(uv_batch_t* batch, const uv_batch_info_t* info) {
     if (run->ids[((vector_event_t*)event)->id].failing) uv_batch_event_fail(event, UV_EIO);
   }
   (void)vector_run_handle(run, info->first);
+}
+
+static void do_once(machine_t* machine, const vector_statement_t** act) {
+  const vector_statement_t* one = *act;
+  *act = NULL;
+  if (one != NULL) vector_run_do(&machine->run, one);
+}
+
+static void on_failed(vector_run_t* run, vector_event_t* event) {
+  machine_t* machine = run->watcher;
+  do_once(machine, &machine->when_failed[event->id]);
+}
+
+static bool on_over(vector_run_t* run, vector_event_t* event) {
+  machine_t* machine = run->watcher;
+  int id = event->id;
+  do_once(machine, &machine->when_over[id]);
+  if (!machine->again[id] || machine->ids == max_ids) return false;
+  /* Its class is the one it had. */
+  event->event.priority = (int8_t)event->level;
+  return vector_run_push_again(run, event, machine->ids++);
+}
+
+/* What the callback of an event does when it has failed, or is over. */
+static void choose_callback(machine_t* machine) {
+  static const char* const said[] = {"failed", "over", "again"};
+  int id = some_id(machine);
+  unsigned when = fuzz_below(&machine->bytes, 3);
+  if (machine->print) fprintf(stderr, "# when e%d is %s: ", id, said[when]);
+  if (when == 2) {
+    machine->again[id] = true;
+    if (machine->print) fputc('\n', stderr);
+    return;
+  }
+  vector_statement_t* from = statement(machine, VECTOR_FROM);
+  fill(machine, from);
+  if (machine->print) print(machine, from->inner);
+  (when == 0 ? machine->when_failed : machine->when_over)[id] = from->inner;
 }
 
 static void switch_group(machine_t* machine, int type) {
@@ -361,10 +401,11 @@ static void step(machine_t* machine) {
   else if (dice < 235) operate(machine, VECTOR_SET);
   else if (dice < 239) operate(machine, VECTOR_SIGNAL);
   else if (dice < 244) operate(machine, VECTOR_FLUSH);
-  else if (dice < 246) operate(machine, VECTOR_CLOSE);
+  else if (dice < 245) operate(machine, VECTOR_CLOSE);
+  else if (dice < 249) choose_callback(machine);
   else {
-    if (machine->print) fprintf(stderr, "# %s\n", dice < 250 ? "process" : type_names[dice % types]);
-    if (dice >= 250) switch_group(machine, (int)dice % types);
+    if (machine->print) fprintf(stderr, "# %s\n", dice < 252 ? "process" : type_names[dice % types]);
+    if (dice >= 252) switch_group(machine, (int)dice % types);
     else if (!machine->run.closed) uv_batch_process(&machine->run.batch);
     check_rest(machine);
   }
@@ -399,11 +440,13 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   vector_run_t* run = &machine->run;
   vector_run_init(run, &machine->vector, (how & 1) != 0);
   run->watch = on_batch;
+  run->failed = on_failed;
+  run->over = on_over;
   run->watcher = machine;
   if ((how & 30) == 30) run->options.batch_cb = on_whole_batch;
   operate(machine, VECTOR_CONFIG);
   out_of_memory = (how & 32) != 0;
-  while (machine->bytes.left > 0 && machine->used + 2 < max_statements) step(machine);
+  while (machine->bytes.left > 0 && machine->used + 3 < max_statements) step(machine);
   vector_run_end(run);
   out_of_memory = false;
   check_rest(machine);

@@ -355,7 +355,8 @@ UV_BATCH_EXTERN int uv_batch_estimate(const uv_batch_t* batch, int type, uv_batc
  * Each feeds one source into a queue. When the queue is full an adapter keeps what it has and stops its source where that
  * is possible (a listener, a stream), else counts (a signal, a timer), and goes on when there is room: nothing is lost.
  * The struct is yours, zeroed before its first start, and stays where it is until the callback of its close or stop, which
- * never runs inside that call; `data` is yours as well. A start that fails leaves nothing behind: no callback comes.
+ * never runs inside that call; `data` is yours as well. A start that fails leaves nothing behind: the struct is yours at
+ * once, and that callback does not come.
  *
  * UV_EINVAL (a NULL, a handle that is closing or of another loop; to stop what is not started), UV_EBUSY (the struct, or the
  * stream, is in use), UV_ESHUTDOWN (the queue is closing), UV_EALREADY (stopped already), UV_ENOMEM, and what libuv's own
@@ -377,7 +378,7 @@ struct uv_batch_listener_s {
   uv_batch_t* batch;
   uv_stream_t* server;
   int last_error; /* what accepting failed with last; 0. Short of descriptors libuv closes what is in the backlog */
-  void* private_[32];
+  void* private_[2];
   void* reserved[4];
 };
 
@@ -392,8 +393,8 @@ UV_BATCH_EXTERN uv_batch_listener_t* uv_batch_event_listener(const uv_batch_even
  * close the server's handle: connections wait in its backlog, and a later uv_batch_listen() finds them. */
 UV_BATCH_EXTERN int uv_batch_listen_stop(uv_batch_listener_t* listener, uv_batch_listener_cb cb);
 
-/* One read: an event of type STREAM; `event.data` is the reader, `event.size` the bytes. `nread` as in uv_read_cb, but never
- * 0; below 0 `buf` is empty. To keep the buffer set `buf.base` to NULL. */
+/* One read: an event of type STREAM; `event.data` is the reader, `event.size` the bytes (at most max_queue_bytes). `nread` as in
+ * uv_read_cb, but never 0; below 0 `buf` is empty. To keep the buffer set `buf.base` to NULL. */
 typedef struct uv_batch_read_s {
   uv_batch_event_t event;
   uv_batch_reader_t* reader;
@@ -410,7 +411,7 @@ struct uv_batch_reader_s {
   void* data;
   uv_batch_t* batch;
   uv_stream_t* stream;
-  void* private_[32];
+  void* private_[2];
   void* reserved[4];
 };
 
@@ -430,7 +431,7 @@ struct uv_batch_signal_s {
   int signum;
   unsigned int count;
   uv_signal_t handle;
-  void* private_[16];
+  void* private_[2];
   void* reserved[4];
 };
 UV_BATCH_EXTERN int uv_batch_signal_start(uv_batch_t* batch, uv_batch_signal_t* signal, int signum);
@@ -446,7 +447,7 @@ struct uv_batch_timer_s {
   uv_batch_t* batch;
   unsigned int count;
   uv_timer_t handle;
-  void* private_[16];
+  void* private_[2];
   void* reserved[4];
 };
 UV_BATCH_EXTERN int uv_batch_timer_start(uv_batch_t* batch, uv_batch_timer_t* timer, uint64_t timeout, uint64_t repeat);
@@ -464,7 +465,7 @@ struct uv_batch_process_s {
   int term_signal;
   int pid;
   uv_process_t* handle; /* the library's, for uv_process_kill(), uv_unref(); NULL from `cb` on */
-  void* private_[16];
+  void* private_[2];
   void* reserved[4];
 };
 UV_BATCH_EXTERN int uv_batch_spawn(uv_batch_t* batch, uv_batch_process_t* process, const uv_process_options_t* options,
@@ -479,7 +480,7 @@ struct uv_batch_work_s {
   uv_batch_t* batch;
   int status;
   uv_work_t req;
-  void* private_[16];
+  void* private_[2];
   void* reserved[4];
 };
 UV_BATCH_EXTERN int uv_batch_queue_work(uv_batch_t* batch, uv_batch_work_t* work, uv_batch_work_cb work_cb,
@@ -517,14 +518,17 @@ UV_BATCH_EXTERN const char* uv_batch_fanout_backend(const uv_batch_fanout_t* fan
 
 /* Sends the buffers to each target now, without blocking, and notes each one's result. Returns how many targets took
  * everything, or UV_EINVAL (then nothing was sent). What is left of a target is the caller's to write, in order: uv_write()
- * from byte `result` on. A stream that libuv still has writes queued for gets nothing: UV_EAGAIN. */
+ * from byte `result` on. A stream that libuv still has writes queued for gets nothing: UV_EAGAIN. A target is in the list
+ * once. One call takes IOV_MAX buffers and just under 2 GiB; what is more is left. SIGPIPE is never raised on Unix. Errors
+ * are those of uv_try_write(), and UV_EIO: io_uring failed, and whether the target got anything cannot be known (close it);
+ * UV_ENOTSUP: a descriptor, with the backend "try_write". */
 UV_BATCH_EXTERN int uv_batch_fanout_send(uv_batch_fanout_t* fanout, const uv_buf_t bufs[], unsigned int nbufs,
                                          uv_batch_target_t targets[], size_t ntargets);
 UV_BATCH_EXTERN void uv_batch_fanout_close(uv_batch_fanout_t* fanout);
 
 /* ---- files: many in few jobs --------------------------------------------------------------------------------------- */
 
-/* One file of a request: yours again from its callback on, and so is its path. `path` NULL: the open descriptor `fd`. */
+/* One file of a request: it and its path are yours again from its callback on. `path` NULL: the open descriptor `fd`. */
 struct uv_batch_file_s {
   const char* path;
   uv_file fd;
@@ -550,8 +554,8 @@ struct uv_batch_fs_options_s {
 /* An append fails with UV_ENOENT rather than make the file. */
 #define UV_BATCH_FS_NO_CREATE 2u
 
-/* A job is over: `count` files from `first` on have their results; the request goes on while `req->pending` is not 0. When
- * it is, the request may be freed or used again in here. Runs once for each file, never inside the calls below. */
+/* A job is over: `count` files from `first` on have their results; the request goes on while `req->pending` is not 0.
+ * Once it is 0, the request may be freed or used again, also in here. Each file comes once, and not in a call below. */
 typedef void (*uv_batch_fs_cb)(uv_batch_fs_t* req, uv_batch_file_t* first, size_t count);
 
 /* All zero before its first use. */
@@ -568,23 +572,24 @@ struct uv_batch_fs_s {
 UV_BATCH_EXTERN void uv_batch_fs_options_init(uv_batch_fs_options_t* options);
 
 /* Reads whole files, or as much as your buffer takes. `options` may be NULL. UV_EINVAL, UV_ENOMEM, or UV_EBUSY when the
- * request is active: then nothing was begun. A path that cannot seek, as a FIFO, is refused with UV_ESPIPE, for a job must
- * not wait. A descriptor is read from its beginning, and its position stays; one that cannot seek is read from where it
- * stands to its end, for which the job waits; one that does not block either gives what is there, or UV_EAGAIN. */
+ * request is active: then nothing was begun. A path that cannot seek, such as a FIFO, is refused with UV_ESPIPE: no job
+ * waits for its other end. A descriptor is read from its beginning, and its position stays. One that cannot seek is
+ * read from where it stands to its end, which the job waits for; if it is non-blocking, it gives what is there, or
+ * UV_EAGAIN. */
 UV_BATCH_EXTERN int uv_batch_fs_read(uv_loop_t* loop, uv_batch_fs_t* req, uv_batch_file_t files[], size_t count,
                                      const uv_batch_fs_options_t* options, uv_batch_fs_cb cb);
 
-/* Appends to files; codes as above. Entries with the same path, or the same descriptor, are written in their order by one
- * job that opens the file once and syncs it once; their places in `files` are therefore sorted by file, stable within one.
- * They are in one job even if they are more than max_files. A descriptor is written as it was opened: with O_APPEND or not.
- * When a write fails, what was written before stays: complete entries have succeeded; the one that was cut short, whose
- * beginning may be in the file, and all after it fail. When the sync or the close fails, all entries of the file fail. The
- * sync does not cover the entry of a new file in its folder. */
+/* Appends to files; codes as above. Entries with the same path, or the same descriptor, are written in their order by
+ * one job that opens the file once and syncs it once; their places in `files` are therefore sorted by file, stable
+ * within one. They are in one job even if they are more than max_files. A descriptor is written as it was opened: with
+ * O_APPEND or not. When a write fails, what was written before stays: complete entries have succeeded; the one that was
+ * cut short, whose beginning may be in the file, and all after it fail. When the sync or the close fails, all entries
+ * of the file fail. The sync does not cover the entry of a new file in its folder. */
 UV_BATCH_EXTERN int uv_batch_fs_append(uv_loop_t* loop, uv_batch_fs_t* req, uv_batch_file_t files[], size_t count,
                                        const uv_batch_fs_options_t* options, uv_batch_fs_cb cb);
 
-/* Cancels the files that have not begun: they end with UV_ECANCELED, in callbacks as usual. A file that has begun is read or
- * appended to the end. UV_EALREADY: nothing was left. */
+/* Cancels the files that have not begun: they end with UV_ECANCELED, in callbacks as usual. A file that has begun is
+ * done to its end. UV_EALREADY: nothing was left. */
 UV_BATCH_EXTERN int uv_batch_fs_cancel(uv_batch_fs_t* req);
 
 /* ---- large sockets -------------------------------------------------------------------------------------------------- */
@@ -598,15 +603,17 @@ struct uv_largesocket_options_s {
   int receive_buffer;        /* SO_RCVBUF to raise to after sustained full reads, bytes; 0: leave it; what the system allows */
   int send_buffer;           /* SO_SNDBUF likewise; 0 */
   uint32_t raise_after;      /* full reads at max_read before the buffers are raised: 1 to 1,000,000; 8 */
+  size_t max_turn;           /* bytes of full reads after which other streams get their turn; 0: libuv's 32 reads; 524,288 */
   void* reserved[4];
 };
 
 struct uv_largesocket_stats_s {
   size_t read_size;          /* what the alloc callback is asked for now */
   uint64_t reads, full_reads, bytes, grown, shrunk;
+  uint64_t yielded;          /* turns that max_turn has ended */
   int receive_buffer;        /* as set; 0: untouched */
   int send_buffer;
-  uint64_t reserved[6];
+  uint64_t reserved[5];
 };
 
 UV_BATCH_EXTERN void uv_largesocket_options_init(uv_largesocket_options_t* options);

@@ -1,6 +1,7 @@
 /* The public functions of the queue: each checks what it is given and leaves the work to the stage that does it. */
 #include "uv_batch.h"
 
+#include <limits.h>
 #include <string.h>
 
 #include "attach.h"
@@ -76,10 +77,10 @@ int uv_batch_close(uv_batch_t* batch, unsigned int flags, uv_batch_close_cb cb) 
   if (core == NULL || core->closing != uvb__open) return UV_EALREADY;
   uvb__enter(core);
   core->close_cb = cb;
-  /* What other threads have posted belongs to what is queued; what they post from here on is refused. */
-  uvb__engine_take_in(core, uvb__inbox_close(uvb__inbox_of(batch)));
-  /* Under `direct` that has run handlers. */
-  if (core->closing == uvb__open) uvb__engine_close(core, (flags & UV_BATCH_DISCARD) != 0);
+  core->closed = true;
+  /* What other threads have posted belongs to what is queued, also under `direct`; what they post from here on is refused. */
+  uvb__loop_take_last(core);
+  uvb__engine_close(core, (flags & UV_BATCH_DISCARD) != 0);
   uvb__leave(core);
   return 0;
 }
@@ -110,10 +111,15 @@ void uv_batch_event_init(uv_batch_event_t* event, int type, void* data) {
   *event = (uv_batch_event_t){.data = data, .type = type, .priority = UV_BATCH_PRIORITY_OF_TYPE};
 }
 
+/* States in which an event is its owner's. */
+enum { owners_states = 1 << UV_BATCH_STATUS_NEW | 1 << UV_BATCH_STATUS_COMPLETED | 1 << UV_BATCH_STATUS_FAILED |
+                       1 << UV_BATCH_STATUS_CANCELLED | 1 << UV_BATCH_STATUS_EXPIRED | 1 << UV_BATCH_STATUS_UNHANDLED |
+                       1 << UV_BATCH_STATUS_REFUSED };
+
 /* Whether the event is the caller's, and says what it should. */
-static int check_event(const uv_batch_event_t* event, int types) {
-  if (event->status > UV_BATCH_STATUS_NEW && event->status < UV_BATCH_STATUS_COMPLETED) return UV_EBUSY;
+static inline int check_event(const uv_batch_event_t* event, int types) {
   if (event->status > UV_BATCH_STATUS_REFUSED) return UV_EINVAL;
+  if ((1 << event->status & owners_states) == 0) return UV_EBUSY;
   if (event->type <= 0 || event->type >= types) return UV_EINVAL;
   if (event->priority < UV_BATCH_PRIORITY_OF_TYPE || event->priority > UV_BATCH_PRIORITY_LOW) return UV_EINVAL;
   return 0;
@@ -122,13 +128,13 @@ static int check_event(const uv_batch_event_t* event, int types) {
 int uv_batch_push(uv_batch_t* batch, uv_batch_event_t* event) {
   if (batch == NULL || event == NULL) return UV_EINVAL;
   uvb__core_t* core = uvb__core(batch);
+  int status = check_event(event, core == NULL ? INT_MAX : core->types.count);
+  if (status != 0) return status;
   if (core == NULL) {
     batch->last_.refused_closed++;
     event->status = UV_BATCH_STATUS_REFUSED;
     return UV_ESHUTDOWN;
   }
-  int status = check_event(event, core->types.count);
-  if (status != 0) return status;
   /* Only under `direct` a push runs anything. */
   if (!core->direct) return uvb__engine_push(core, event);
   uvb__enter(core);

@@ -84,8 +84,8 @@ static const char* record(size_t i) {
   return records[i];
 }
 
-/* Of a process that is killed, each append that it was told of is in the file. The first test, for it forks, which needs
- * a process that has no threads yet. */
+/* Of a process that is killed, each append that it was told of is in the file. The first test, for it forks, which
+ * needs a process that has no threads yet. */
 static size_t child_next;
 static int child_pipe;
 
@@ -247,10 +247,14 @@ TEST(jobs_end_where_a_file_ends) {
   }
 }
 
+/* Five bytes, wherever that ends. */
 static ssize_t write_little(uv_file fd, uv_buf_t bufs[], unsigned int count) {
-  uv_buf_t little = uv_buf_init(bufs[0].base, bufs[0].len < 5 ? (unsigned int)bufs[0].len : 5);
-  (void)count;
-  return fs_real.write(fd, &little, 1);
+  size_t room = 5;
+  for (unsigned int i = 0; i < count; i++) {
+    if (bufs[i].len > room) bufs[i].len = room;
+    room -= bufs[i].len;
+  }
+  return fs_real.write(fd, bufs, count);
 }
 
 TEST(partial_writes_are_continued) {
@@ -269,6 +273,34 @@ TEST(partial_writes_are_continued) {
   CHECK_EQ(files[2].result, 13);
   CHECK_EQ(files[3].result, 1);
   CHECK_EQ(files[4].result, 0);
+  fs_teardown();
+}
+
+/* Takes all, and looks at none of it. */
+static size_t largest, total;
+static ssize_t write_nowhere(uv_file fd, uv_buf_t bufs[], unsigned int count) {
+  size_t size = 0;
+  (void)fd;
+  for (unsigned int i = 0; i < count; i++) size += bufs[i].len;
+  if (size > largest) largest = size;
+  total += size;
+  return (ssize_t)size;
+}
+
+TEST(entries_of_gigabytes_are_written_in_pieces) {
+  size_t gigabyte = (size_t)1 << 30;
+  if (sizeof(size_t) < 8) return;
+  setup();
+  largest = total = 0;
+  uvb__fs_calls.write = write_nowhere;
+  for (size_t i = 0; i < 3; i++) {
+    set(i, fs_path("log", 0), "");
+    files[i].buf.len = 3 * gigabyte / 2;
+  }
+  append_all(3);
+  for (size_t i = 0; i < 3; i++) CHECK_EQ(files[i].result, 3 * gigabyte / 2);
+  CHECK_EQ(largest, gigabyte);
+  CHECK_EQ(total, 9 * gigabyte / 2);
   fs_teardown();
 }
 
@@ -508,6 +540,32 @@ TEST(an_entry_without_its_content_is_left_out) {
   CHECK_EQ(files[1].result, UV_EINVAL);
   CHECK_EQ(files[2].result, 5);
   fs_check_content(path, "onethree");
+  fs_teardown();
+}
+
+TEST(a_failed_sync_leaves_an_entry_that_was_left_out_as_it_is) {
+  setup();
+  fail_path = fs_path("log", 0);
+  options.flags = UV_BATCH_FS_DATASYNC;
+  uvb__fs_calls.sync = sync_failing;
+  set(0, fail_path, "one");
+  files[0].buf.base = NULL;
+  set(1, fail_path, "two");
+  append_all(2);
+  CHECK_EQ(files[0].result, UV_EINVAL);
+  CHECK_EQ(files[1].result, UV_EIO);
+  fs_teardown();
+}
+
+TEST(empty_entries_make_their_file) {
+  setup();
+  set(0, fs_path("log", 0), "");
+  set(1, files[0].path, "");
+  append_all(2);
+  CHECK_EQ(files[0].result, 0);
+  CHECK_EQ(files[1].result, 0);
+  CHECK_EQ(atomic_load(&writes), 0);
+  fs_check_content(files[0].path, "");
   fs_teardown();
 }
 

@@ -151,6 +151,14 @@ TEST(cancelled_in_a_job_what_has_begun_is_finished) {
   teardown(10);
 }
 
+TEST(cancelled_in_the_last_file_of_a_job_the_other_jobs_are_left) {
+  cancel_at(3);
+  CHECK_EQ(cancel_status, 0);
+  for (size_t i = 0; i < 4; i++) check_file(i);
+  for (size_t i = 4; i < 10; i++) CHECK_EQ(files[i].result, UV_ECANCELED);
+  teardown(10);
+}
+
 TEST(cancelled_in_its_last_file_nothing_was_left) {
   cancel_at(9);
   CHECK_EQ(cancel_status, UV_EALREADY);

@@ -212,6 +212,34 @@ TEST(a_file_that_may_not_be_read) {
   teardown(2);
 }
 
+static atomic_int reads;
+static ssize_t read_counting(uv_file fd, char* base, size_t len, int64_t offset) {
+  atomic_fetch_add(&reads, 1);
+  return fs_real.read(fd, base, len, offset);
+}
+
+TEST(a_file_that_tells_its_size_takes_one_read) {
+  setup();
+  atomic_store(&reads, 0);
+  uvb__fs_calls.read = read_counting;
+  make_files(10);
+  read_all(10);
+  CHECK_EQ(atomic_load(&reads), 10);
+  teardown(10);
+}
+
+TEST(a_file_that_tells_that_it_is_too_large_is_not_read) {
+  setup();
+  atomic_store(&reads, 0);
+  uvb__fs_calls.read = read_counting;
+  make_files(1);
+  options.max_file_size = 5;
+  read_all(1);
+  CHECK_EQ(files[0].result, UV_EFBIG);
+  CHECK_EQ(atomic_load(&reads), 0);
+  teardown(1);
+}
+
 TEST(a_file_that_is_too_large) {
   char buffer[10] = "123456789";
   setup();
@@ -274,6 +302,28 @@ TEST(short_reads_are_continued) {
   CHECK_EQ(files[19].result, 7);
   CHECK(memcmp(buffer, "file 19", 7) == 0);
   teardown(19);
+}
+
+static size_t largest;
+static ssize_t read_nothing_into_all(uv_file fd, char* base, size_t len, int64_t offset) {
+  (void)fd, (void)base, (void)offset;
+  if (len > largest) largest = len;
+  return (ssize_t)len;
+}
+
+TEST(a_buffer_of_gigabytes_is_read_in_pieces) {
+  char byte;
+  if (sizeof(size_t) < 8) return;
+  setup();
+  largest = 0;
+  uvb__fs_calls.read = read_nothing_into_all;
+  make_files(1);
+  files[0].buf.base = &byte;
+  files[0].buf.len = (size_t)5 << 29;
+  read_all(1);
+  CHECK_EQ(files[0].result, (size_t)5 << 29);
+  CHECK_EQ(largest, (size_t)1 << 30);
+  teardown(0);
 }
 
 static ssize_t read_fails_late(uv_file fd, char* base, size_t len, int64_t offset) {

@@ -90,6 +90,15 @@ static void last_of_type(uvb__queue_t* queue, uvb__type_t* type) {
   if (type->next_queued != NULL) type->next_queued->prev_queued = type->prev_queued;
 }
 
+static inline void come(uvb__queue_t* queue, uvb__type_t* type, uv_batch_event_t* event) {
+  event->status = UV_BATCH_STATUS_QUEUED;
+  if (type->count++ == 0) first_of_type(queue, type);
+  if (type->count == type->options.max_batch) queue->full_types++;
+  queue->count++;
+  queue->depth[event->level_]++;
+  queue->bytes += event->size;
+}
+
 void uvb__queue_push(uvb__queue_t* queue, uvb__type_t* type, uv_batch_event_t* event) {
   uvb__lane_t* lane = lane_of(queue, type, event);
   if (queue->by_type) {
@@ -98,12 +107,29 @@ void uvb__queue_push(uvb__queue_t* queue, uvb__type_t* type, uv_batch_event_t* e
     else if (lane->head == NULL) queue->unsorted = true;
   }
   uvb__lane_append(lane, event);
-  event->status = UV_BATCH_STATUS_QUEUED;
-  if (type->count++ == 0) first_of_type(queue, type);
-  if (type->count == type->options.max_batch) queue->full_types++;
-  queue->count++;
-  queue->depth[event->level_]++;
-  queue->bytes += event->size;
+  come(queue, type, event);
+}
+
+void uvb__queue_prepend(uvb__queue_t* queue, uvb__type_t* type, uvb__chain_t front[uvb__levels], uv_batch_event_t* event) {
+  uvb__chain_t* chain = &front[event->level_];
+  event->next = chain->first;
+  if (chain->first == NULL) chain->last = event;
+  else chain->first->prev_ = event;
+  chain->first = event;
+  chain->count++;
+  come(queue, type, event);
+}
+
+void uvb__queue_join(uvb__queue_t* queue, const uvb__chain_t front[uvb__levels]) {
+  for (int level = 0; level < uvb__levels; level++) {
+    uvb__lane_t* lane = &queue->lanes[level];
+    if (front[level].first == NULL) continue;
+    front[level].first->prev_ = lane->tail;
+    if (lane->tail == NULL) lane->head = front[level].first;
+    else lane->tail->next = front[level].first;
+    lane->tail = front[level].last;
+    lane->count += (uint32_t)front[level].count;
+  }
 }
 
 static void gone(uvb__queue_t* queue, uvb__type_t* type, const uv_batch_event_t* event) {
@@ -149,14 +175,15 @@ void uvb__queue_reorder(uvb__queue_t* queue, bool by_type) {
 
 /* ---- taking a batch */
 
-static void empty_lane(uvb__lane_t* lane, uvb__chain_t* chain) {
+static void empty_lane(uvb__queue_t* queue, uvb__lane_t* lane, uvb__chain_t* chain) {
+  if (lane->tail != NULL && lane->tail->seq_ > queue->left) queue->left = lane->tail->seq_;
   uvb__chain_t all = {lane->head, lane->tail, lane->count};
   uvb__chain_join(chain, &all);
   lane->head = lane->tail = NULL;
   lane->count = 0;
 }
 
-/* Everything leaves, no LOW event is aged: there is no choice to make, only the order. */
+/* Everything leaves, no LOW event is aged: there is no choice to make, only the order, and no event is touched. */
 static uvb__chain_t take_all(uvb__queue_t* queue) {
   uvb__chain_t batch = {NULL, NULL, 0};
   for (int level = 0; level < uvb__levels; level++) {
@@ -164,17 +191,14 @@ static uvb__chain_t take_all(uvb__queue_t* queue) {
     /* The first lane of a class has its oldest event. */
     if (first != NULL && first->head != NULL) queue->taken[level] = first->head->timestamp;
     if (!queue->by_type) {
-      empty_lane(first, &batch);
+      empty_lane(queue, first, &batch);
       continue;
     }
     for (uvb__lane_t* lane = first; lane != NULL; lane = lane->next) {
-      empty_lane(lane, &batch);
+      empty_lane(queue, lane, &batch);
       lane->listed = false;
     }
     queue->listed[level] = (uvb__lanes_t){NULL, NULL};
-  }
-  for (uv_batch_event_t* event = batch.first; event != NULL; event = event->next) {
-    event->status = UV_BATCH_STATUS_PROCESSING;
   }
   for (uvb__type_t* type = queue->first_queued; type != NULL; type = type->next_queued) type->count = 0;
   queue->first_queued = NULL;

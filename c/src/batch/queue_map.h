@@ -29,6 +29,8 @@ typedef struct {
   uint32_t count;
   uint64_t bytes;
   uint32_t depth[uvb__levels];
+  /* Events up to this arrival number have left. */
+  uint64_t left;
   /* For each class, the push of the oldest event in the batch that was taken last; negative: it has none of the class. */
   double taken[uvb__levels];
 } uvb__queue_t;
@@ -41,6 +43,16 @@ void uvb__queue_reorder(uvb__queue_t* queue, bool by_type);
 /* Queues an event whose level_, seq_, timestamp and size are set. */
 void uvb__queue_push(uvb__queue_t* queue, uvb__type_t* type, uv_batch_event_t* event);
 
+/* The same for many events of order `arrival`, newest first: each is put before those in `front`, the chain of its class.
+ * uvb__queue_join() then appends the chains: one pass over events that come from other threads. */
+void uvb__queue_prepend(uvb__queue_t* queue, uvb__type_t* type, uvb__chain_t front[uvb__levels], uv_batch_event_t* event);
+void uvb__queue_join(uvb__queue_t* queue, const uvb__chain_t front[uvb__levels]);
+
+/* Whether an event that was queued still is. When everything leaves, events are not touched one by one before their turn. */
+static inline bool uvb__queue_has(const uvb__queue_t* queue, const uv_batch_event_t* event) {
+  return event->status == UV_BATCH_STATUS_QUEUED && event->seq_ > queue->left;
+}
+
 /* Takes a queued event out. */
 void uvb__queue_remove(uvb__queue_t* queue, uvb__type_t* type, uv_batch_event_t* event);
 
@@ -48,7 +60,7 @@ void uvb__queue_remove(uvb__queue_t* queue, uvb__type_t* type, uv_batch_event_t*
 uv_batch_event_t* uvb__queue_oldest(uvb__queue_t* queue);
 
 /* Takes a batch of at most `limit` events: HIGH, then NORMAL, then LOW. LOW events pushed at or before `aged_at` count as
- * NORMAL. */
+ * NORMAL. Their status changes at their turn. */
 uvb__chain_t uvb__queue_take(uvb__queue_t* queue, const uvb__types_t* types, uint32_t limit, double aged_at);
 
 /* Sets how many events of a type a batch can hold. */

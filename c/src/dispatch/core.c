@@ -45,7 +45,6 @@ void uvb__core_stats(const uvb__core_t* core, uv_batch_stats_t* stats) {
   stats->queued = core->queue.count;
   stats->bytes = core->queue.bytes;
   for (int level = 0; level < uvb__levels; level++) stats->depth[level] = core->queue.depth[level];
-  stats->pushed = core->seq;
   stats->refused_overloaded += atomic_load_explicit(&inbox->refused_overloaded, memory_order_relaxed);
   stats->refused_closed += atomic_load_explicit(&inbox->refused_closed, memory_order_relaxed);
   stats->wakes = atomic_load_explicit(&inbox->wakes, memory_order_relaxed);
@@ -92,10 +91,13 @@ static void run_waiters(uvb__core_t* core, bool all) {
 
 void uvb__leave(uvb__core_t* core) {
   if (core->depth == 1 && core->waiters != NULL && !core->closed && !core->busy) run_waiters(core, false);
-  if (core->depth == 1 && core->closing == uvb__closed) {
+  /* Calls that come between the end and the close callback find it ended. */
+  if (core->depth == 1 && core->closing == uvb__closed && core->end != NULL) {
     while (core->waiters != NULL) run_waiters(core, true);
+    void (*end)(uvb__core_t*) = core->end;
+    core->end = NULL;
     core->depth = 0;
-    core->end(core);
+    end(core);
     return;
   }
   core->depth--;

@@ -22,7 +22,7 @@ typedef struct uvb__walk_s {
 typedef enum { uvb__open, uvb__closing_deliver, uvb__closing_delivering, uvb__closing_discard, uvb__closed } uvb__closing_t;
 
 /* Batches that were cut by flush, close or a switch and have not left yet, as a list through their first events: link_ is the
- * next one's first event, count_ how many dispatch preparations come before it, code_ the trigger, number_ its events. */
+ * next one's first event, count_ how many dispatch preparations come before it, received_ the trigger, number_ its events. */
 typedef struct {
   uv_batch_event_t* first;
   uv_batch_event_t* last;
@@ -32,7 +32,7 @@ typedef struct {
 struct uvb__core_s {
   uv_batch_t* batch;
   uvb__host_t* host;
-  /* Runs when everything is over and nothing of the queue is on the stack. */
+  /* Runs when everything is over and nothing of the queue is on the stack; NULL when it has run. */
   void (*end)(uvb__core_t* core);
   int depth; /* calls that are inside the queue */
   uv_batch_close_cb close_cb;
@@ -98,8 +98,8 @@ void uvb__core_remember(uvb__core_t* core);
 /* ---- engine.c; the caller has checked its arguments */
 
 int uvb__engine_push(uvb__core_t* core, uv_batch_event_t* event);
-/* Queues what was posted: it was admitted by the post. */
-void uvb__engine_take_in(uvb__core_t* core, uv_batch_event_t* first);
+/* Queues what was posted, newest first by `next`, and at most so many: it was admitted by the post. Returns how many. */
+uint64_t uvb__engine_take_in(uvb__core_t* core, uv_batch_event_t* newest, uint64_t at_most);
 int uvb__engine_cancel(uvb__core_t* core, uv_batch_event_t* event);
 void uvb__engine_flush(uvb__core_t* core);
 void uvb__engine_process(uvb__core_t* core);
@@ -114,12 +114,22 @@ void uvb__engine_wake(uvb__core_t* core);
 void uvb__deliver(uvb__core_t* core, uv_batch_trigger_t trigger, const uvb__chain_t* events);
 /* What comes before anything leaves: expiry, and replays that are due. */
 void uvb__prepare(uvb__core_t* core, double now);
-/* The event is over: its callback runs, and from there on it is its owner's. */
-void uvb__finish(uvb__core_t* core, uv_batch_event_t* event, uv_batch_status_t state, int status);
+/* The event is over: its callback runs, and from there on it is its owner's, and may be gone. */
+static inline void uvb__finish(uvb__core_t* core, uv_batch_event_t* event, uv_batch_status_t state, int status) {
+  event->status = (uint8_t)state;
+  if (event->callback != NULL) event->callback(core->batch, event, status);
+}
+/* The same when it had a handler. `code_` means something only when there are flags, so that the usual event is not touched
+ * beyond its first line of the cache. */
+static inline void uvb__finish_handled(uvb__core_t* core, uv_batch_event_t* event) {
+  if (event->flags_ == 0) uvb__finish(core, event, UV_BATCH_STATUS_COMPLETED, 0);
+  else uvb__finish(core, event, UV_BATCH_STATUS_FAILED, event->code_);
+}
 /* A handler failed for the event. */
 void uvb__failed(uvb__core_t* core, uv_batch_event_t* event, int status);
-/* Runs one handler for one event: 0, or the failure. */
-int uvb__run_handler(uvb__core_t* core, uv_batch_handler_t* handler, uv_batch_event_t* event);
+/* Runs one handler for one event: 0, or the failure. The event may be gone when this returns; then `here`, the walk that
+ * stands at it, has moved on. */
+int uvb__run_handler(uv_batch_handler_t* handler, uv_batch_event_t* event, const uvb__walk_t* here);
 void uvb__handler_add(uvb__core_t* core, uv_batch_handler_t* handler);
 void uvb__handler_remove(uvb__core_t* core, uv_batch_handler_t* handler);
 

@@ -17,7 +17,7 @@ static inline void uvb__cut_append(uvb__cut_t* cut, const uvb__chain_t* events, 
   uv_batch_event_t* first = events->first;
   first->link_ = NULL;
   first->count_ = cut->preparations;
-  first->code_ = (int32_t)trigger;
+  first->received_ = (uint64_t)trigger;
   first->number_ = events->count;
   cut->preparations = 0;
   if (cut->last == NULL) cut->first = first;
@@ -35,10 +35,9 @@ static inline bool uvb__cut_next(uvb__cut_t* cut, uvb__chain_t* events, uv_batch
   }
   cut->first = first->link_;
   if (cut->first == NULL) cut->last = NULL;
-  *trigger = (uv_batch_trigger_t)first->code_;
+  *trigger = (uv_batch_trigger_t)first->received_;
   *events = (uvb__chain_t){first, NULL, (size_t)first->number_};
   first->link_ = NULL;
-  first->code_ = 0;
   return false;
 }
 

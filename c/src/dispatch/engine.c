@@ -10,7 +10,7 @@
 enum { batches_per_turn = 8 };
 
 static void drain_cut(uvb__core_t* core);
-static bool deliver_cut(uvb__core_t* core);
+static void deliver_cut(uvb__core_t* core);
 static void after_batch(uvb__core_t* core);
 
 static double now_of(uvb__core_t* core) {
@@ -32,13 +32,17 @@ void uvb__engine_wake(uvb__core_t* core) {
 
 /* ---- intake and admit */
 
-static void take_event(uvb__core_t* core, uv_batch_event_t* event, uvb__type_t* type) {
+static inline void stamp(uv_batch_event_t* event, const uvb__type_t* type, double now, uint64_t seq) {
   int8_t priority = event->priority;
   event->level_ = (uint8_t)(priority == UV_BATCH_PRIORITY_OF_TYPE ? type->options.priority : priority);
-  event->timestamp = now_of(core);
-  event->seq_ = ++core->seq;
+  event->timestamp = now;
+  event->seq_ = seq;
   event->flags_ = 0;
-  event->code_ = 0;
+}
+
+static void take_event(uvb__core_t* core, uv_batch_event_t* event, uvb__type_t* type) {
+  stamp(event, type, now_of(core), ++core->seq);
+  core->counters.pushed++;
 }
 
 static void queue_event(uvb__core_t* core, uv_batch_event_t* event, uvb__type_t* type) {
@@ -56,6 +60,14 @@ static bool has_room(const uvb__core_t* core, uint64_t bytes) {
          bytes <= core->options.max_queue_bytes && core->queue.bytes <= core->options.max_queue_bytes - bytes;
 }
 
+/* The outermost of what runs handlers under `direct` is over: now comes what they asked for. */
+static void leave_direct(uvb__core_t* core) {
+  core->nested--;
+  if (in_handler(core)) return;
+  after_batch(core);
+  deliver_cut(core);
+}
+
 /* The event leaves at once, as a batch of its own; a handler that pushes is interrupted by that event's handlers. */
 static void push_direct(uvb__core_t* core, uv_batch_event_t* event, uvb__type_t* type) {
   take_event(core, event, type);
@@ -64,10 +76,7 @@ static void push_direct(uvb__core_t* core, uv_batch_event_t* event, uvb__type_t*
   uvb__chain_t alone = {event, event, 1};
   core->nested++;
   uvb__deliver(core, UV_BATCH_TRIGGER_SIZE, &alone);
-  core->nested--;
-  if (core->nested > 0) return;
-  after_batch(core);
-  deliver_cut(core);
+  leave_direct(core);
 }
 
 int uvb__engine_push(uvb__core_t* core, uv_batch_event_t* event) {
@@ -91,15 +100,60 @@ int uvb__engine_push(uvb__core_t* core, uv_batch_event_t* event) {
   return 0;
 }
 
-void uvb__engine_take_in(uvb__core_t* core, uv_batch_event_t* first) {
-  while (first != NULL) {
-    uv_batch_event_t* next = first->next;
-    uvb__type_t* type = core->types.all[first->type];
-    core->counters.posted++;
-    if (core->direct && !core->busy && core->queue.count == 0 && !core->closed) push_direct(core, first, type);
-    else queue_event(core, first, type);
-    first = next;
+static uv_batch_event_t* oldest_first(uv_batch_event_t* newest) {
+  uv_batch_event_t* first = NULL;
+  while (newest != NULL) {
+    uv_batch_event_t* next = newest->next;
+    newest->next = first;
+    first = newest;
+    newest = next;
   }
+  return first;
+}
+
+static uint64_t take_in_one_by_one(uvb__core_t* core, uv_batch_event_t* newest) {
+  uint64_t count = 0;
+  /* Under `direct` handlers run here. What they ask for, a close above all, waits until everything is in. */
+  bool direct = core->direct;
+  if (direct) core->nested++;
+  for (uv_batch_event_t* event = oldest_first(newest); event != NULL; count++) {
+    uv_batch_event_t* next = event->next;
+    uvb__type_t* type = core->types.all[event->type];
+    if (core->direct && !core->busy && core->queue.count == 0 && !core->closed) push_direct(core, event, type);
+    else queue_event(core, event, type);
+    event = next;
+  }
+  if (direct) leave_direct(core);
+  return count;
+}
+
+/* From the newest to the oldest in one pass: each event is in the cache of another core, and is fetched once. */
+static uint64_t take_in_by_arrival(uvb__core_t* core, uv_batch_event_t* newest, uint64_t at_most) {
+  uvb__chain_t front[uvb__levels] = {{NULL, NULL, 0}, {NULL, NULL, 0}, {NULL, NULL, 0}};
+  double now = now_of(core);
+  core->seq += at_most;
+  uint64_t seq = core->seq;
+  uint64_t count = 0;
+  for (uv_batch_event_t* event = newest; event != NULL; count++) {
+    uv_batch_event_t* next = event->next;
+    uvb__type_t* type = core->types.all[event->type];
+    stamp(event, type, now, seq--);
+    uvb__queue_prepend(&core->queue, type, front, event);
+    if (core->advisor.estimating) uvb__advisor_pushed(&core->advisor, type);
+    event = next;
+  }
+  uvb__queue_join(&core->queue, front);
+  core->counters.pushed += count;
+  if (!core->scheduled && core->budget == 0) schedule(core);
+  return count;
+}
+
+uint64_t uvb__engine_take_in(uvb__core_t* core, uv_batch_event_t* newest, uint64_t at_most) {
+  if (newest == NULL) return 0;
+  bool by_arrival = !core->direct && !core->queue.by_type;
+  uint64_t count = by_arrival ? take_in_by_arrival(core, newest, at_most) : take_in_one_by_one(core, newest);
+  core->counters.posted += count;
+  return count;
 }
 
 static void disarm(uvb__core_t* core) {
@@ -117,7 +171,7 @@ static void end_hold(uvb__core_t* core) {
 int uvb__engine_cancel(uvb__core_t* core, uv_batch_event_t* event) {
   uvb__type_t* type = uvb__types_get(&core->types, event->type);
   if (core->closed || type == NULL) return UV_EALREADY;
-  if (event->status == UV_BATCH_STATUS_QUEUED) {
+  if (uvb__queue_has(&core->queue, event)) {
     uvb__queue_remove(&core->queue, type, event);
     if (core->queue.count == 0) end_hold(core);
   } else if (event->status == UV_BATCH_STATUS_RETAINED) {
@@ -140,7 +194,8 @@ static void arm(uvb__core_t* core, double deadline) {
 /* Takes a batch out of the queue and notes how long its events have waited. */
 static uvb__chain_t take(uvb__core_t* core, uint32_t limit) {
   double now = now_of(core);
-  uvb__chain_t batch = uvb__queue_take(&core->queue, &core->types, limit, now - core->options.max_deferral);
+  double aged_at = now - core->options.max_deferral;
+  uvb__chain_t batch = uvb__queue_take(&core->queue, &core->types, limit, aged_at);
   for (int level = 0; level < uvb__levels; level++) {
     double taken = core->queue.taken[level];
     double* worst = &core->counters.worst_wait[level];
@@ -339,7 +394,7 @@ static void finish(uvb__core_t* core) {
 }
 
 /* Hands on the batches that were cut beforehand. */
-static bool deliver_cut(uvb__core_t* core) {
+static void deliver_cut(uvb__core_t* core) {
   while (!uvb__cut_empty(&core->cut)) {
     uvb__chain_t events;
     uv_batch_trigger_t trigger;
@@ -347,7 +402,6 @@ static bool deliver_cut(uvb__core_t* core) {
     else hand_on(core, trigger, &events);
   }
   if (core->closing == uvb__closing_delivering || core->closing == uvb__closing_discard) finish(core);
-  return true;
 }
 
 static void drain_cut(uvb__core_t* core) {

@@ -2,29 +2,16 @@
  * to its event, retains or counts what nobody handles. */
 #include "dispatch/core.h"
 
-enum { failed_flag = 1 };
+/* Of an event; `marked`: by uv_batch_event_fail(), and not reported yet. */
+enum { failed_flag = 1, marked_flag = 2 };
 
 /* ---- the end of an event */
 
-void uvb__finish(uvb__core_t* core, uv_batch_event_t* event, uv_batch_status_t state, int status) {
-  event->status = (uint8_t)state;
-  event->next = NULL;
-  event->prev_ = NULL;
-  /* The event may be gone when this returns. */
-  if (event->callback != NULL) event->callback(core->batch, event, status);
-}
-
 void uvb__failed(uvb__core_t* core, uv_batch_event_t* event, int status) {
-  event->flags_ |= failed_flag;
+  event->flags_ = failed_flag;
   event->code_ = status;
   core->counters.errors++;
   if (core->options.error_cb != NULL) core->options.error_cb(core->batch, event, status);
-}
-
-static void finish_handled(uvb__core_t* core, uv_batch_event_t* event) {
-  bool failed = (event->flags_ & failed_flag) != 0;
-  core->counters.delivered++;
-  uvb__finish(core, event, failed ? UV_BATCH_STATUS_FAILED : UV_BATCH_STATUS_COMPLETED, failed ? event->code_ : 0);
 }
 
 /* No handler: retained if its type retains, else it ends here. */
@@ -40,26 +27,34 @@ static void finish_orphan(uvb__core_t* core, uvb__type_t* type, uv_batch_event_t
 
 /* ---- running handlers */
 
-int uvb__run_handler(uvb__core_t* core, uv_batch_handler_t* handler, uv_batch_event_t* event) {
-  (void)core;
+int uvb__run_handler(uv_batch_handler_t* handler, uv_batch_event_t* event, const uvb__walk_t* here) {
   if (handler->cb_ != NULL) {
     int status = handler->cb_(handler, event);
     return status < 0 ? status : 0;
   }
+  /* An event that stays may have failed with an earlier handler. */
+  uint8_t flags = event->flags_;
+  int code = event->code_;
+  event->flags_ = 0;
   event->next = NULL;
   handler->group_cb_(handler, event, 1);
-  return (event->flags_ & failed_flag) != 0 ? 0 : event->code_;
+  if (here->next != event) return 0;
+  int status = event->flags_ == marked_flag ? event->code_ : 0;
+  event->flags_ = flags;
+  event->code_ = code;
+  return status;
 }
 
 int uv_batch_event_fail(uv_batch_event_t* event, int status) {
   if (event == NULL || status >= 0) return UV_EINVAL;
   if (event->status != UV_BATCH_STATUS_PROCESSING && event->status != UV_BATCH_STATUS_RETAINED) return UV_EINVAL;
   event->code_ = status;
+  event->flags_ = marked_flag;
   return 0;
 }
 
 /* Runs the type's handlers of one kind that were there when its turn came: true when there are any. */
-static bool run_handlers(uvb__core_t* core, uvb__type_t* type, uv_batch_event_t* event, size_t count, bool groups) {
+static bool run_several(uvb__core_t* core, uvb__type_t* type, uv_batch_event_t* event, size_t count, bool groups) {
   uint64_t last = core->handler_number;
   bool any = false;
   uvb__walk_t walk = {type->first_handler, core->handler_walks};
@@ -81,6 +76,16 @@ static bool run_handlers(uvb__core_t* core, uvb__type_t* type, uv_batch_event_t*
   }
   core->handler_walks = walk.outer;
   return any;
+}
+
+/* The same for single events. Most types have one handler: after its call nothing of it is looked at, so that no walk is needed. */
+static inline bool run_single(uvb__core_t* core, uvb__type_t* type, uv_batch_event_t* event) {
+  uv_batch_handler_t* handler = type->first_handler;
+  if (handler == NULL) return false;
+  if (handler != type->last_handler || handler->group_cb_ != NULL) return run_several(core, type, event, 1, false);
+  int status = handler->cb_(handler, event);
+  if (status < 0) uvb__failed(core, event, status);
+  return true;
 }
 
 void uvb__handler_add(uvb__core_t* core, uv_batch_handler_t* handler) {
@@ -114,7 +119,7 @@ void uvb__handler_remove(uvb__core_t* core, uv_batch_handler_t* handler) {
 
 /* What batch and group callbacks failed with uv_batch_event_fail() is reported at the event's turn. */
 static void report_failure(uvb__core_t* core, uv_batch_event_t* event) {
-  if (event->code_ != 0 && (event->flags_ & failed_flag) == 0) uvb__failed(core, event, event->code_);
+  if (event->flags_ == marked_flag) uvb__failed(core, event, event->code_);
 }
 
 /* The rest of the batch's events of this type, taken out of it; `first` is the first of them and of the rest. */
@@ -123,6 +128,7 @@ static uvb__chain_t take_group(uv_batch_event_t* first, uv_batch_event_t** rest)
   uvb__chain_t others = {NULL, NULL, 0};
   for (uv_batch_event_t* event = first; event != NULL;) {
     uv_batch_event_t* next = event->next;
+    event->status = UV_BATCH_STATUS_PROCESSING;
     uvb__chain_append(event->type == first->type ? &group : &others, event);
     event = next;
   }
@@ -132,22 +138,26 @@ static uvb__chain_t take_group(uv_batch_event_t* first, uv_batch_event_t** rest)
 
 /* All events of a type at the place of its first one: to the handlers of groups, then one by one to the others. */
 static void deliver_group(uvb__core_t* core, uvb__type_t* type, const uvb__chain_t* group) {
-  run_handlers(core, type, group->first, group->count, true);
+  run_several(core, type, group->first, group->count, true);
   for (uv_batch_event_t* event = group->first; event != NULL;) {
     uv_batch_event_t* next = event->next;
     report_failure(core, event);
-    if ((event->flags_ & failed_flag) == 0) run_handlers(core, type, event, 1, false);
-    finish_handled(core, event);
+    if (event->flags_ == 0) run_single(core, type, event);
+    core->counters.delivered++;
+    uvb__finish_handled(core, event);
     event = next;
   }
 }
 
 static void deliver_one(uvb__core_t* core, uvb__type_t* type, uv_batch_event_t* event, bool handled) {
+  event->status = UV_BATCH_STATUS_PROCESSING;
   report_failure(core, event);
-  bool any = handled || (event->flags_ & failed_flag) != 0;
-  if ((event->flags_ & failed_flag) == 0 && run_handlers(core, type, event, 1, false)) any = true;
-  if (any) finish_handled(core, event);
-  else finish_orphan(core, type, event);
+  if (event->flags_ != 0 || run_single(core, type, event) || handled) {
+    core->counters.delivered++;
+    uvb__finish_handled(core, event);
+  } else {
+    finish_orphan(core, type, event);
+  }
 }
 
 void uvb__deliver(uvb__core_t* core, uv_batch_trigger_t trigger, const uvb__chain_t* events) {
@@ -157,7 +167,12 @@ void uvb__deliver(uvb__core_t* core, uv_batch_trigger_t trigger, const uvb__chai
   core->counters.trigger[trigger]++;
   if (core->observer != NULL && core->observer->batch != NULL) core->observer->batch(core->observer->data, &info);
   uv_batch_cb batch_cb = core->options.batch_cb;
-  if (batch_cb != NULL) batch_cb(core->batch, &info);
+  if (batch_cb != NULL) {
+    for (uv_batch_event_t* event = info.first; event != NULL; event = event->next) {
+      event->status = UV_BATCH_STATUS_PROCESSING;
+    }
+    batch_cb(core->batch, &info);
+  }
   for (uv_batch_event_t* event = events->first; event != NULL;) {
     uvb__type_t* type = core->types.all[event->type];
     /* Again when a replay has registered another handler: it gets what is kept before this event, too. */

@@ -140,11 +140,21 @@ static void publish_depth(uvb__core_t* core) {
   atomic_store_explicit(&uvb__inbox_of(core->batch)->queued, core->queue.count, memory_order_relaxed);
 }
 
+static void take_in(uvb__core_t* core, uv_batch_event_t* newest) {
+  uvb__inbox_t* inbox = uvb__inbox_of(core->batch);
+  uint64_t count = uvb__engine_take_in(core, newest, uvb__inbox_at_most(inbox));
+  /* Now they are among what is queued, in place of what is posted. */
+  uvb__inbox_taken(inbox, count);
+  publish_depth(core);
+}
+
 void uvb__loop_take_in(uvb__core_t* core) {
   uvb__inbox_t* inbox = uvb__inbox_of(core->batch);
-  if (!uvb__inbox_has(inbox)) return;
-  uvb__engine_take_in(core, uvb__inbox_take(inbox));
-  publish_depth(core);
+  if (uvb__inbox_has(inbox)) take_in(core, uvb__inbox_take(inbox));
+}
+
+void uvb__loop_take_last(uvb__core_t* core) {
+  take_in(core, uvb__inbox_close(uvb__inbox_of(core->batch)));
 }
 
 static void on_prepare(uv_prepare_t* prepare) {
@@ -173,7 +183,11 @@ static void on_check(uv_check_t* check) {
     publish_depth(core);
   }
   /* What has come meanwhile did not wake the loop, which was awake. */
-  if (!uvb__inbox_sleep(inbox)) uvb__loop_take_in(core);
+  if (!uvb__inbox_sleep(inbox)) {
+    uvb__loop_take_in(core);
+    /* Nobody wakes the loop now, so it has to come back; under `direct` nothing else has asked for that. */
+    uvb__engine_wake(core);
+  }
   uvb__leave(core);
 }
 

@@ -10,6 +10,9 @@ int uvb__loop_start(uv_loop_t* loop, uv_batch_t* batch, const uv_batch_options_t
 /* Takes in what other threads have posted so far. */
 void uvb__loop_take_in(uvb__core_t* core);
 
+/* The same, and refuses what they post from here on. */
+void uvb__loop_take_last(uvb__core_t* core);
+
 /* Whether posts that may come keep the loop alive. */
 void uvb__loop_ref(uvb__core_t* core, bool ref);
 

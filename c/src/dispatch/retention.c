@@ -111,8 +111,7 @@ static void end_first(uvb__core_t* core, uvb__type_t* type, int status) {
     core->counters.expired++;
     uvb__finish(core, event, UV_BATCH_STATUS_EXPIRED, status);
   } else {
-    int code = event->code_;
-    uvb__finish(core, event, code == 0 ? UV_BATCH_STATUS_COMPLETED : UV_BATCH_STATUS_FAILED, code);
+    uvb__finish_handled(core, event);
   }
 }
 
@@ -212,7 +211,7 @@ static void give(uvb__core_t* core, uvb__type_t* type, uv_batch_event_t* event, 
     if (core->observer != NULL && core->observer->replayed != NULL) {
       core->observer->replayed(core->observer->data, event);
     }
-    int status = uvb__run_handler(core, handler, event);
+    int status = uvb__run_handler(handler, event, &here);
     if (status == 0 || here.next != event) continue;
     /* A failure costs the event the handlers after this one. */
     event->received_ = last;
@@ -239,7 +238,7 @@ void uvb__replay(uvb__core_t* core, uvb__type_t* type) {
     }
     give(core, type, event, last, first);
     if (!first) continue;
-    uvb__finish(core, event, event->code_ == 0 ? UV_BATCH_STATUS_COMPLETED : UV_BATCH_STATUS_FAILED, event->code_);
+    uvb__finish_handled(core, event);
   }
   core->kept_walks = walk.outer;
   bool still_due = false;

@@ -18,7 +18,9 @@ static int is_usable(const uv_batch_fanout_t* fanout) {
 
 int uv_batch_fanout_init(uv_batch_fanout_t* fanout, unsigned int flags) {
   uvb__ring_t* ring = NULL;
-  if (fanout == NULL || flags > UV_BATCH_FANOUT_IO_URING) return UV_EINVAL;
+  if (fanout == NULL) return UV_EINVAL;
+  fanout->private_[is_open] = NULL;
+  if (flags > UV_BATCH_FANOUT_IO_URING) return UV_EINVAL;
   if (flags == UV_BATCH_FANOUT_IO_URING) {
     int status = uvb__ring_open(&ring);
     if (status != 0) return status;

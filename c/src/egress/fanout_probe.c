@@ -5,7 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { pairs = 64, least_pairs = 16, message_size = 100, rounds = 15 };
+enum { pairs = 64, least_pairs = 16, message_size = 100, rounds = 11 };
 
 /* What a first init may take, at most, beside opening the sockets. */
 static const uint64_t longest_ns = 4000000;

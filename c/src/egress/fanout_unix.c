@@ -35,15 +35,8 @@ static int is_to_repeat(int error) {
   return error == EINTR;
 }
 
-#if UVB_FANOUT_NO_SIGPIPE
-static ssize_t send_once(int fd, const uvb__content_t* content) {
-  if (content->count == 1) return send(fd, content->bufs->base, content->bufs->len, uvb__send_flags);
-  struct msghdr message = uvb__message(content);
-  return sendmsg(fd, &message, uvb__send_flags);
-}
-#endif
-
-/* A write to a pipe knows no flag against SIGPIPE. One that this thread gets is taken back, unless one was pending. */
+/* Where no flag says that there shall be no SIGPIPE, as for a write to a pipe: one that this thread gets is taken back,
+ * unless one was pending before. */
 typedef struct {
   sigset_t signals, mask;
   int was_pending;
@@ -67,7 +60,13 @@ static void guard_end(const guard_t* guard, int broken) {
   pthread_sigmask(SIG_SETMASK, &guard->mask, NULL);
 }
 
-#if !UVB_FANOUT_NO_SIGPIPE
+#if UVB_FANOUT_NO_SIGPIPE
+static ssize_t send_once(int fd, const uvb__content_t* content) {
+  if (content->count == 1) return send(fd, content->bufs->base, content->bufs->len, uvb__send_flags);
+  struct msghdr message = uvb__message(content);
+  return sendmsg(fd, &message, uvb__send_flags);
+}
+#else
 static ssize_t send_once(int fd, const uvb__content_t* content) {
   guard_t guard;
   struct msghdr message = uvb__message(content);

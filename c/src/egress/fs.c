@@ -64,15 +64,13 @@ static void run(uv_work_t* work) {
 
 /* An even share of what is left. A file's entries stay together, also when they are more than a job should have. */
 static size_t next_share(request_t* request) {
-  size_t max = request->options.max_files;
   size_t fair = request->count / request->shares + (request->count % request->shares != 0);
   size_t share = 0;
-  if (fair > max) fair = max;
   if (request->shares > 1) request->shares--;
   if (!request->is_append) return fair;
   while (share < fair) {
     size_t more = step(request, &request->files[share], request->count - share);
-    if (share > 0 && share + more > max) break;
+    if (share > 0 && share + more > request->options.max_files) break;
     share += more;
   }
   return share;

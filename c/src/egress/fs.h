@@ -1,4 +1,4 @@
-/* File jobs: fs.c cuts a request into jobs and brings them back; fs_order.c, fs_read.c and fs_append.c do a step each. */
+/* File jobs: fs.c cuts a request into jobs and brings them back; the other files do a step each. */
 #ifndef UVB_FS_H
 #define UVB_FS_H
 

@@ -1,5 +1,5 @@
-/* What a file job asks of the system, from the threadpool. Each call retries EINTR and returns UV_E codes. Tests put calls
- * of theirs in between: that is how they count syncs, and make reads short, disks fail and files grow. */
+/* What a file job asks of the system, from the threadpool. Each call retries EINTR and returns UV_E codes. Tests put
+ * calls of theirs in between: that is how they count syncs, and make reads short, disks fail and files grow. */
 #ifndef UVB_FS_CALLS_H
 #define UVB_FS_CALLS_H
 
@@ -8,7 +8,6 @@
 typedef struct {
   uint64_t size;
   int is_regular;
-  int is_directory;
 } uvb__fs_stat_t;
 
 typedef struct {

@@ -1,12 +1,11 @@
-/* The same through libuv's own calls, for Windows. -DUVB_FS_PORTABLE takes them elsewhere, to test them: all but a lease
- * on a file, which they do not wait for. */
+/* The same through libuv's own calls, for Windows. -DUVB_FS_PORTABLE takes them elsewhere, to test them:
+ * all but the lease of a file, which they do not wait for. */
 #if defined(_WIN32) || defined(UVB_FS_PORTABLE)
 
 #include "egress/fs_calls.h"
 
 #ifndef S_IFMT
 #define S_IFMT 0170000
-#define S_IFDIR 0040000
 #define S_IFREG 0100000
 #endif
 
@@ -34,7 +33,6 @@ static int stat_file(uv_file fd, uvb__fs_stat_t* stat) {
   uv_fs_fstat(NULL, &req, fd, NULL);
   stat->size = req.statbuf.st_size;
   stat->is_regular = (req.statbuf.st_mode & S_IFMT) == S_IFREG;
-  stat->is_directory = (req.statbuf.st_mode & S_IFMT) == S_IFDIR;
   return result_of(&req);
 }
 

@@ -64,12 +64,10 @@ static ssize_t read_allocated(source_t* source, size_t max, uv_buf_t* buf) {
   uvb__fs_stat_t stat;
   int status = uvb__fs_calls.stat(source->fd, &stat);
   if (status != 0) return status;
-  if (stat.is_directory) return UV_EISDIR;
   if (stat.is_regular && stat.size > max) return UV_EFBIG;
   size_t size = stat.is_regular ? (size_t)stat.size : 0;
   /* One byte more than should come shows whether there is more. */
   size_t room = size > 0 ? size + 1 : unknown_size;
-  if (room > max + 1) room = max + 1;
   char* base = uvb__malloc(room);
   if (base == NULL) return UV_ENOMEM;
   ssize_t total = read_growing(source, &base, &room, size, max);

@@ -46,7 +46,6 @@ static int stat_file(uv_file fd, uvb__fs_stat_t* stat) {
   if (fstat(fd, &found) != 0) return code();
   stat->size = (uint64_t)found.st_size;
   stat->is_regular = S_ISREG(found.st_mode);
-  stat->is_directory = S_ISDIR(found.st_mode);
   return 0;
 }
 

@@ -48,36 +48,25 @@ int uvb__inbox_post(uvb__inbox_t* inbox, uv_batch_event_t* event) {
   }
 }
 
-/* The stack has the newest event first. */
-static uv_batch_event_t* oldest_first(uvb__inbox_t* inbox, uintptr_t head) {
-  uv_batch_event_t* newest = head > closed ? (uv_batch_event_t*)head : NULL;
-  uv_batch_event_t* first = NULL;
-  uint_fast64_t count = 0;
-  while (newest != NULL) {
-    uv_batch_event_t* next = newest->next;
-    newest->next = first;
-    first = newest;
-    newest = next;
-    count++;
-  }
-  if (count > 0) atomic_fetch_sub_explicit(&inbox->posted, count, memory_order_relaxed);
-  return first;
+static uv_batch_event_t* newest_of(uintptr_t head) {
+  return head > closed ? (uv_batch_event_t*)head : NULL;
 }
 
 uv_batch_event_t* uvb__inbox_take(uvb__inbox_t* inbox) {
-  return oldest_first(inbox, atomic_exchange_explicit(&inbox->head, awake, memory_order_acquire));
+  /* Acquire: whatever the other threads wrote into the events. */
+  return newest_of(atomic_exchange_explicit(&inbox->head, awake, memory_order_acquire));
 }
 
 int uvb__inbox_sleep(uvb__inbox_t* inbox) {
-  uintptr_t head = awake;
-  return atomic_compare_exchange_strong_explicit(&inbox->head, &head, asleep, memory_order_relaxed,
-                                                 memory_order_relaxed) ||
-         head == asleep || head == closed;
+  uintptr_t head = atomic_load_explicit(&inbox->head, memory_order_relaxed);
+  if (head == asleep || head == closed) return 1;
+  return head == awake && atomic_compare_exchange_strong_explicit(&inbox->head, &head, asleep, memory_order_relaxed,
+                                                                  memory_order_relaxed);
 }
 
 uv_batch_event_t* uvb__inbox_close(uvb__inbox_t* inbox) {
   uintptr_t head = atomic_exchange_explicit(&inbox->head, closed, memory_order_acq_rel);
   /* A few instructions in another thread, and its uv_async_send(). */
   while (atomic_load_explicit(&inbox->waking, memory_order_acquire) > 0) uv_sleep(0);
-  return head == closed ? NULL : oldest_first(inbox, head);
+  return newest_of(head);
 }

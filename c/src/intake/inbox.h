@@ -46,8 +46,18 @@ void uvb__inbox_init(uvb__inbox_t* inbox, uv_async_t* async);
 /* Any thread. UV_ENOBUFS, UV_ESHUTDOWN. */
 int uvb__inbox_post(uvb__inbox_t* inbox, uv_batch_event_t* event);
 
-/* The loop: takes everything out, oldest first by `next`, and stays awake. NULL when nothing is there. */
+/* The loop: takes everything out, newest first by `next`, and stays awake. NULL when nothing is there. */
 uv_batch_event_t* uvb__inbox_take(uvb__inbox_t* inbox);
+
+/* How many events that can be, asked after taking: each was counted before it came in. */
+static inline uint64_t uvb__inbox_at_most(uvb__inbox_t* inbox) {
+  return atomic_load_explicit(&inbox->posted, memory_order_relaxed);
+}
+
+/* So many have been taken out. */
+static inline void uvb__inbox_taken(uvb__inbox_t* inbox, uint64_t count) {
+  if (count > 0) atomic_fetch_sub_explicit(&inbox->posted, count, memory_order_relaxed);
+}
 
 /* The loop: true when something waits, as far as can be seen without taking it. */
 static inline int uvb__inbox_has(uvb__inbox_t* inbox) {

@@ -13,8 +13,8 @@ import { writeVector } from '../../../node/test/conformance/write.js';
 const program =
   process.env.UVBATCH_VECTORS ?? fileURLToPath(new URL('../../build/vectors', import.meta.url));
 const operations = 60;
-const fewLists = 1500;
-const listsAtOnce = 250;
+const fewLists = 300;
+const listsAtOnce = 100;
 const seconds = Number(process.env.FUZZ_SECONDS ?? 0);
 // A fixed start in a normal run, so that it fails the same way for everybody; a new one when there is time to search.
 const firstSeed = seconds > 0 ? Math.floor(Math.random() * 2 ** 31) : 0;

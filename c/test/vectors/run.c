@@ -129,6 +129,7 @@ static void on_error(uv_batch_t* batch, uv_batch_event_t* event, int status) {
   vector_run_t* run = ((vector_event_t*)event)->run;
   if (batch != &run->batch || status != UV_EIO) fault(run, "an error callback got another batch or status");
   out_id(run, VECTOR_ERROR, event);
+  if (run->failed != NULL) run->failed(run, (vector_event_t*)event);
 }
 
 /* ---- events ---- */
@@ -169,6 +170,7 @@ static void on_end(uv_batch_t* batch, uv_batch_event_t* over, int status) {
   if (!event->taken) fault(run, "an event ended that was not taken");
   if (++run->ids[event->id].ended > 1) fault(run, "an event ended twice");
   run->ended++;
+  if (run->over != NULL && run->over(run, event)) return;
   if (run->frees_events) free_event(event);
 }
 
@@ -191,6 +193,24 @@ int vector_run_handle(vector_run_t* run, uv_batch_event_t* event) {
   return id->failing ? UV_EIO : 0;
 }
 
+static bool push_event(vector_run_t* run, vector_event_t* event, int level) {
+  int id = event->id;
+  event->level = level;
+  event->number = ++run->pushes;
+  event->taken = true;
+  run->ids[id].event = event;
+  run->taken++;
+  int status = uv_batch_push(&run->batch, &event->event);
+  /* Under `direct` it may be over by now, and gone. */
+  if (status == 0) return true;
+  event->taken = false;
+  run->taken--;
+  if (status == UV_ENOBUFS) out_refused(run, id, VECTOR_OVERLOADED);
+  else if (status == UV_ESHUTDOWN) out_refused(run, id, VECTOR_CLOSED);
+  else fault(run, "a push was refused with a code that no vector has");
+  return false;
+}
+
 static void push(vector_run_t* run, const vector_statement_t* statement) {
   vector_event_t* event = checked(calloc(1, sizeof(*event)));
   uv_batch_event_init(&event->event, run->types[statement->type].number, NULL);
@@ -199,20 +219,14 @@ static void push(vector_run_t* run, const vector_statement_t* statement) {
   event->event.priority = (int8_t)statement->choice;
   event->run = run;
   event->id = statement->id;
-  event->level = statement->choice >= 0 ? statement->choice : run->types[statement->type].options.priority;
-  event->number = ++run->pushes;
-  event->taken = true;
-  run->ids[statement->id].event = event;
-  run->taken++;
-  int status = uv_batch_push(&run->batch, &event->event);
-  /* Under `direct` it may be over by now, and gone. */
-  if (status == 0) return;
-  event->taken = false;
-  run->taken--;
-  if (run->frees_events) free_event(event);
-  if (status == UV_ENOBUFS) out_refused(run, statement->id, VECTOR_OVERLOADED);
-  else if (status == UV_ESHUTDOWN) out_refused(run, statement->id, VECTOR_CLOSED);
-  else fault(run, "a push was refused with a code that no vector has");
+  int level = statement->choice >= 0 ? statement->choice : run->types[statement->type].options.priority;
+  if (!push_event(run, event, level) && run->frees_events) free_event(event);
+}
+
+bool vector_run_push_again(vector_run_t* run, vector_event_t* event, int id) {
+  run->ids[event->id].event = NULL;
+  event->id = id;
+  return push_event(run, event, event->level);
 }
 
 static void cancel(vector_run_t* run, int id) {
@@ -240,7 +254,7 @@ static void handle(vector_run_t* run, vector_type_t* type) {
   handler->run = run;
   int status = uv_batch_on(&run->batch, &handler->handler, type->number, on_event);
   if (status != 0) {
-    if (!run->closed) fault(run, "a handler was not registered");
+    if (status != UV_ESHUTDOWN || !uv_batch_is_closing(&run->batch)) fault(run, "a handler was not registered");
     free(handler);
     return;
   }
@@ -339,21 +353,17 @@ static void out_invalid(vector_run_t* run, const char* message) {
 static void set(vector_run_t* run, const vector_statement_t* statement) {
   char message[512] = "";
   uv_batch_options_t options = run->options;
+  if (!run->closed && uv_batch_get(&run->batch, &options) != 0) fault(run, "the options are not told");
   for (size_t i = 0; i < statement->pair_count; i++) change(&options, &statement->pairs[i]);
   if (uv_batch_options_check(&options, message, sizeof(message)) != 0) {
     if (!run->closed && uv_batch_set(&run->batch, &options) != UV_EINVAL) fault(run, "options out of range were set");
     out_invalid(run, message);
     return;
   }
-  run->options = options;
   if (run->closed) return;
-  if (uv_batch_set(&run->batch, &options) != 0) fault(run, "options were not set");
-  if (run->closed) return;
-  /* Not `options`: what was handed on may have had handlers that set more. */
-  uv_batch_options_t got;
-  if (uv_batch_get(&run->batch, &got) != 0 || memcmp(&got, &run->options, sizeof(got)) != 0) {
-    fault(run, "the options that were set are not the ones that are told");
-  }
+  bool closing = uv_batch_is_closing(&run->batch);
+  int status = uv_batch_set(&run->batch, &options);
+  if (status != 0 && !(closing && status == UV_ESHUTDOWN)) fault(run, "options were not set");
 }
 
 static void set_type(vector_run_t* run, vector_type_t* type, const vector_statement_t* statement) {
@@ -368,9 +378,10 @@ static void set_type(vector_run_t* run, vector_type_t* type, const vector_statem
     return;
   }
   type->options = options;
-  if (!run->closed && uv_batch_set_type(&run->batch, type->number, &options) != 0) {
-    fault(run, "options of a type were not set");
-  }
+  if (run->closed) return;
+  bool closing = uv_batch_is_closing(&run->batch);
+  int status = uv_batch_set_type(&run->batch, type->number, &options);
+  if (status != 0 && !(closing && status == UV_ESHUTDOWN)) fault(run, "options of a type were not set");
 }
 
 static void give_signals(vector_run_t* run, const vector_statement_t* statement) {

@@ -58,7 +58,7 @@ struct vector_run_s {
   /* Events are freed in their callbacks, as users do, and not at the end of the run. Cancelling one that is gone is answered
    * here then. */
   bool frees_events;
-  uv_batch_options_t options; /* as set last */
+  uv_batch_options_t options; /* that it starts with */
   double given[SIGNALS];
   vector_type_t* types;
   vector_id_t* ids;
@@ -66,8 +66,10 @@ struct vector_run_s {
   uint64_t already, invalid, pushes, taken, ended;
   vector_log_t log;
   const char* fault; /* something that no vector can say: the first thing that went wrong */
-  /* For tests that watch more than a vector says; may be NULL. */
+  /* For tests that do more than a vector says; may be NULL. */
   void (*watch)(vector_run_t* run, const uv_batch_info_t* info);
+  void (*failed)(vector_run_t* run, vector_event_t* event);
+  bool (*over)(vector_run_t* run, vector_event_t* event); /* true: it has been pushed again */
   void* watcher;
 };
 
@@ -79,6 +81,9 @@ void vector_run_do(vector_run_t* run, const vector_statement_t* statement);
 
 /* Does what the event's handler is to do, and returns what it is to return; the event may be gone then. */
 int vector_run_handle(vector_run_t* run, uv_batch_event_t* event);
+
+/* Pushes an event that is over once more, under another ID; false when it is refused. */
+bool vector_run_push_again(vector_run_t* run, vector_event_t* event, int id);
 
 void vector_log_clear(vector_log_t* log);
 

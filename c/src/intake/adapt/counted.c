@@ -30,8 +30,14 @@ static void end_if_over(uvb__counted_t* source) {
   if (source->closed && !source->out) source->ended(source);
 }
 
-void uvb__counted_init(uvb__counted_t* source) {
+void uvb__counted_init(uvb__counted_t* source, uv_batch_t* batch, uv_batch_event_t* event, unsigned int* count,
+                       uv_handle_t* handle) {
   source->waiter.retry = retry;
+  source->batch = batch;
+  source->event = event;
+  source->count = count;
+  source->handle = handle;
+  *count = 0;
 }
 
 void uvb__counted_came(uvb__counted_t* source) {

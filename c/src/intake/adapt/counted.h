@@ -21,8 +21,9 @@ struct uvb__counted_s {
   void (*ended)(uvb__counted_t* source);
 };
 
-/* Zeroed but for batch, event, count, handle and ended. */
-void uvb__counted_init(uvb__counted_t* source);
+/* `source` is zeroed but for `ended`. */
+void uvb__counted_init(uvb__counted_t* source, uv_batch_t* batch, uv_batch_event_t* event, unsigned int* count,
+                       uv_handle_t* handle);
 /* It has happened. */
 void uvb__counted_came(uvb__counted_t* source);
 /* The event is over. */

@@ -63,6 +63,7 @@ int uv_batch_spawn(uv_batch_t* batch, uv_batch_process_t* process, const uv_proc
   state_t* state;
   int status = uvb__adapt_check(batch);
   if (process == NULL || options == NULL || options->file == NULL) return UV_EINVAL;
+  if (options->stdio_count < 0 || (options->stdio_count > 0 && options->stdio == NULL)) return UV_EINVAL;
   if (status != 0) return status;
   if (state_of(process) != NULL) return UV_EBUSY;
   state = uvb__calloc(1, sizeof(*state));

@@ -79,17 +79,12 @@ int uv_batch_signal_start(uv_batch_t* batch, uv_batch_signal_t* signal, int sign
     return status;
   }
   state->signal = signal;
-  state->source.batch = batch;
-  state->source.event = &signal->event;
-  state->source.count = &signal->count;
-  state->source.handle = (uv_handle_t*)&signal->handle;
   state->source.ended = ended;
-  uvb__counted_init(&state->source);
+  uvb__counted_init(&state->source, batch, &signal->event, &signal->count, (uv_handle_t*)&signal->handle);
   uv_batch_event_init(&signal->event, UV_BATCH_SIGNAL, signal);
   signal->event.callback = on_over;
   signal->batch = batch;
   signal->signum = signum;
-  signal->count = 0;
   uvb__claim(signal->private_, state);
   uv_signal_init(batch->loop, &signal->handle);
   uv_signal_start(&signal->handle, on_signal, signum);

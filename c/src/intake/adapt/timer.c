@@ -43,16 +43,11 @@ int uv_batch_timer_start(uv_batch_t* batch, uv_batch_timer_t* timer, uint64_t ti
   state = uvb__calloc(1, sizeof(*state));
   if (state == NULL) return UV_ENOMEM;
   state->timer = timer;
-  state->source.batch = batch;
-  state->source.event = &timer->event;
-  state->source.count = &timer->count;
-  state->source.handle = (uv_handle_t*)&timer->handle;
   state->source.ended = ended;
-  uvb__counted_init(&state->source);
+  uvb__counted_init(&state->source, batch, &timer->event, &timer->count, (uv_handle_t*)&timer->handle);
   uv_batch_event_init(&timer->event, UV_BATCH_TIMER, timer);
   timer->event.callback = on_over;
   timer->batch = batch;
-  timer->count = 0;
   uvb__claim(timer->private_, state);
   uv_timer_init(batch->loop, &timer->handle);
   uv_timer_start(&timer->handle, on_timer, timeout, repeat);

@@ -1,4 +1,3 @@
-#include <limits.h>
 #include <string.h>
 
 #include "attach.h"
@@ -12,7 +11,9 @@ typedef struct {
   uv_alloc_cb alloc_cb; /* the user's; NULL until the stream has read */
   uv_read_cb read_cb;
   uvb__read_size_t size;
-  int raised; /* whether raising the buffers was tried */
+  int raised;   /* whether raising the buffers was tried */
+  int yielding; /* whether the empty buffer was this library's */
+  size_t turn;  /* bytes of full reads in a row */
   uv_largesocket_stats_t stats;
 } large_t;
 
@@ -20,6 +21,7 @@ typedef int (*buffer_size_t)(uv_handle_t* handle, int* value);
 
 static const size_t least_read = 4096;
 static const size_t most_read = 16 << 20;
+static const size_t most_turn = 1 << 30;
 
 static uv_once_t once = UV_ONCE_INIT;
 static uvb__socket_limits_t limits;
@@ -49,16 +51,18 @@ void uv_largesocket_options_init(uv_largesocket_options_t* options) {
   options->grow_after = 2;
   options->shrink_after = 64;
   options->raise_after = 8;
+  options->max_turn = 524288;
   options->receive_buffer = 4 << 20;
   if (limits.receive > 0 && options->receive_buffer > limits.receive) options->receive_buffer = limits.receive;
 }
 
 static int check(const uv_largesocket_options_t* options) {
-  int right = options->min_read >= least_read && options->min_read <= options->max_read &&
-              options->max_read <= most_read && options->grow_after >= 1 && options->grow_after <= 1000 &&
-              options->shrink_after >= 1 && options->shrink_after <= 1000000 && options->receive_buffer >= 0 &&
-              options->send_buffer >= 0 && options->raise_after >= 1 && options->raise_after <= 1000000;
-  return right ? 0 : UV_EINVAL;
+  int sizes = options->min_read >= least_read && options->min_read <= options->max_read && options->max_read <= most_read;
+  int counts = options->grow_after >= 1 && options->grow_after <= 1000 && options->shrink_after >= 1 &&
+               options->shrink_after <= 1000000 && options->raise_after >= 1 && options->raise_after <= 1000000;
+  int buffers = options->receive_buffer >= 0 && options->send_buffer >= 0;
+  int turn = options->max_turn == 0 || (options->max_turn >= options->max_read && options->max_turn <= most_turn);
+  return sizes && counts && buffers && turn ? 0 : UV_EINVAL;
 }
 
 /* Returns the size that the buffer got, or 0 when it was left as it was: never made smaller, and no error if it fails. */
@@ -87,15 +91,24 @@ static void observe(large_t* large, uv_handle_t* handle, size_t count, size_t ro
   large->stats.reads++;
   large->stats.bytes += count;
   if (count >= room) large->stats.full_reads++;
+  large->turn = count >= room ? large->turn + count : 0;
   if (change == UVB__READ_SIZE_GREW) large->stats.grown++;
   if (change == UVB__READ_SIZE_SHRANK) large->stats.shrunk++;
   if (!large->raised && uvb__read_size_sustained(&large->size, &large->options)) raise_buffers(large, handle);
 }
 
+/* libuv reads a stream up to 32 times before it looks at others. An empty buffer ends that, and libuv comes back to the
+ * stream in its next turn. */
+static int yields(large_t* large) {
+  large->yielding = large->options.max_turn > 0 && large->turn >= large->options.max_turn;
+  return large->yielding;
+}
+
 static void on_alloc(uv_handle_t* handle, size_t suggested_size, uv_buf_t* buf) {
   large_t* large = large_of((uv_tcp_t*)handle);
   (void)suggested_size;
-  if (large != NULL) large->alloc_cb(handle, large->size.size, buf);
+  if (large == NULL || yields(large)) *buf = uv_buf_init(NULL, 0);
+  else large->alloc_cb(handle, large->size.size, buf);
 }
 
 /* The user's callback comes last: it may disable, close and free what it likes. */
@@ -107,6 +120,12 @@ static void on_read(uv_stream_t* stream, ssize_t nread, const uv_buf_t* buf) {
     return;
   }
   uv_read_cb read_cb = large->read_cb;
+  if (nread == UV_ENOBUFS && large->yielding) {
+    large->yielding = 0;
+    large->turn = 0;
+    large->stats.yielded++;
+    return;
+  }
   if (nread > 0) observe(large, (uv_handle_t*)stream, (size_t)nread, buf->len);
   /* libuv reads on after UV_ENOBUFS, and after nothing else. */
   if (nread < 0 && nread != UV_ENOBUFS) forget(tcp);
