@@ -1,14 +1,14 @@
 /*
- * One arm of the bulk download: many clients in this process read from a server in another, each its downloads one after
- * the other over one connection. Prints one JSON object; every byte is checked.
+ * One arm of the bulk download: many clients in this process read from a server in another, each its downloads one
+ * after the other over one connection. Prints one JSON object; every byte is checked.
  *
- *     large ARM [--clients N] [--downloads N] [--size BYTES] [--work dispatch|chunk|empty] [--options of largesocket]
+ *     large ARM [--clients N] [--downloads N] [--size BYTES] [--work dispatch|chunk|empty] [options of largesocket]
  *
  * ARM: default (64 KiB), large (uv_tcp_enable_largesocket), fixed-128k, fixed-256k, fixed-1m.
  *
- * What is done with a read: `chunk` allocates a buffer for each read and sums its bytes; `dispatch` also spends 10 us a
- * read, as handing it to a language runtime does (Node.js: about 20 us); `empty` counts the bytes, which are summed in a
- * round of their own after the clock has stopped.
+ * What is done with a read: `chunk` allocates a buffer for each read and sums its bytes; `dispatch` also spends 10 us
+ * a read, as handing it to a language runtime does (Node.js: about 20 us); `empty` counts the bytes, which are summed in
+ * a round of their own after the clock has stopped.
  */
 #if defined(__linux__)
 #include <sched.h>
@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "uv_batch.h"
@@ -62,7 +62,8 @@ static void read_arguments(int argc, char** argv) {
   static const struct {
     const char* name;
     size_t size;
-  } arms[] = {{"default", 0}, {"large", 0}, {"fixed-128k", 128 << 10}, {"fixed-256k", 256 << 10}, {"fixed-1m", 1 << 20}};
+  } arms[] = {
+      {"default", 0}, {"large", 0}, {"fixed-128k", 128 << 10}, {"fixed-256k", 256 << 10}, {"fixed-1m", 1 << 20}};
   uv_largesocket_options_init(&large_options);
   for (size_t i = 0; argc > 1 && i < sizeof(arms) / sizeof(arms[0]); i++) {
     if (strcmp(argv[1], arms[i].name) != 0) continue;
@@ -103,7 +104,7 @@ static void make_content(void) {
   }
 }
 
-/* A sum over the bytes in their order, however they are cut up: four words at a time, so that it costs less than reading. */
+/* A sum over the bytes in their order, however they are cut up; four words at a time, so that it costs little. */
 enum { block = 32 };
 
 typedef struct {
@@ -186,7 +187,22 @@ static void on_connection(uv_stream_t* server, int status) {
   MUST(uv_read_start((uv_stream_t*)&peer->tcp, alloc_request, on_request));
 }
 
-static void serve(int port_fd) {
+static void alloc_parent(uv_handle_t* handle, size_t suggested, uv_buf_t* buf) {
+  static char room[16];
+  (void)handle;
+  (void)suggested;
+  *buf = uv_buf_init(room, sizeof(room));
+}
+
+static void on_parent(uv_stream_t* parent, ssize_t nread, const uv_buf_t* buf) {
+  (void)parent;
+  (void)buf;
+  if (nread < 0) _exit(0);
+}
+
+/* `parent_fd` takes the port, and ends when the parent does. */
+static void serve(int parent_fd) {
+  uv_pipe_t parent;
   uv_tcp_t server;
   struct sockaddr_in address;
   int length = sizeof(address);
@@ -195,8 +211,10 @@ static void serve(int port_fd) {
   MUST(uv_tcp_bind(&server, (struct sockaddr*)&address, 0));
   MUST(uv_listen((uv_stream_t*)&server, 1024, on_connection));
   MUST(uv_tcp_getsockname(&server, (struct sockaddr*)&address, &length));
-  if (write(port_fd, &address.sin_port, sizeof(address.sin_port)) < 0) fail("port", "not written");
-  close(port_fd);
+  if (write(parent_fd, &address.sin_port, sizeof(address.sin_port)) < 0) fail("port", "not written");
+  MUST(uv_pipe_init(uv_default_loop(), &parent, 0));
+  MUST(uv_pipe_open(&parent, parent_fd));
+  MUST(uv_read_start((uv_stream_t*)&parent, alloc_parent, on_parent));
   uv_run(uv_default_loop(), UV_RUN_DEFAULT);
 }
 
@@ -212,9 +230,10 @@ static void pin(unsigned int core) {
 #endif
 }
 
-static pid_t start_server(in_port_t* port) {
+static in_port_t start_server(void) {
+  in_port_t port;
   int fds[2];
-  if (pipe(fds) != 0) fail("pipe", "not made");
+  if (socketpair(AF_UNIX, SOCK_STREAM, 0, fds) != 0) fail("socketpair", "not made");
   pid_t child = fork();
   if (child < 0) fail("fork", "failed");
   if (child == 0) {
@@ -224,10 +243,10 @@ static pid_t start_server(in_port_t* port) {
     _exit(0);
   }
   close(fds[1]);
-  if (read(fds[0], port, sizeof(*port)) != (ssize_t)sizeof(*port)) fail("server", "did not start");
-  close(fds[0]);
+  /* fds[0] stays open: its end is the server's. */
+  if (read(fds[0], &port, sizeof(port)) != (ssize_t)sizeof(port)) fail("server", "did not start");
   pin(0);
-  return child;
+  return port;
 }
 
 /* ---- loop delay: how late a timer is; a long delay counts once for every tick that it swallowed ---- */
@@ -378,7 +397,6 @@ static void start_reading(void) {
 
 int main(int argc, char** argv) {
   uv_loop_t* loop;
-  in_port_t port;
   checksum_t sum = {{0}, {0}, 0};
   read_arguments(argc, argv);
   signal(SIGPIPE, SIG_IGN);
@@ -387,7 +405,7 @@ int main(int argc, char** argv) {
   expected = sum_end(&sum);
   late = calloc(most_ticks, sizeof(*late));
   if (late == NULL) fail("ticks", "out of memory");
-  pid_t server = start_server(&port);
+  in_port_t port = start_server();
   loop = uv_default_loop();
   connect_clients(loop, port);
   start_reading();
@@ -406,9 +424,8 @@ int main(int argc, char** argv) {
     summing = 1;
     download(loop, 1);
   }
-  kill(server, SIGKILL);
-  waitpid(server, NULL, 0);
-  printf("{\"bytes_per_s\":%.0f,\"cpu_s\":%.4f,\"loop_p99_ms\":%.2f,\"bytes\":%llu,\"reads\":%llu,\"checksum_ok\":true}\n",
+  printf("{\"bytes_per_s\":%.0f,\"cpu_s\":%.4f,\"loop_p99_ms\":%.2f,\"bytes\":%llu,\"reads\":%llu,"
+         "\"checksum_ok\":true}\n",
          (double)timed_bytes / seconds, cpu / ((double)timed_bytes / 1e9), late_at(0.99),
          (unsigned long long)timed_bytes, (unsigned long long)timed_reads);
   return 0;

@@ -1,5 +1,5 @@
-/* A large download with and without uv_tcp_enable_largesocket(): on such a stream the read size follows what comes, so that a
- * fast sender costs fewer reads. Server and client share one process and one loop.
+/* A large download with and without uv_tcp_enable_largesocket(): on such a stream the read size follows what comes, so
+ * that a fast sender costs fewer reads. Server and client share one process and one loop.
  *
  *   download [MEGABYTES] */
 #include <stdint.h>
@@ -179,7 +179,7 @@ int main(int argc, char** argv) {
   uv_loop_t* loop = uv_default_loop();
   int status = 0;
   for (int large = 0; large < 2 && status == 0; large++) status = run(loop, (uint64_t)megabytes * megabyte, large);
-  if (status != 0) fprintf(stderr, "download: %s\n", uv_batch_strerror(status));
+  if (status != 0) fprintf(stderr, "download: %s\n", uv_strerror(status));
   uv_loop_close(loop);
   return status != 0;
 }

@@ -231,9 +231,11 @@ static void on_batch(vector_run_t* run, const uv_batch_info_t* info) {
     const vector_event_t* one = (const vector_event_t*)event;
     uint64_t* last = &machine->last_number[type_of(run, event) * 3 + one->level];
     HOLDS(!machine->has_left[one->id], "an event leaves once");
-    HOLDS(one->number > *last, "a lane is first in, first out");
     machine->has_left[one->id] = true;
     machine->left++;
+    /* Under `direct` an event leaves in its push, before those that a switch to it has cut and not handed on yet. */
+    if (one == run->pushing) continue;
+    HOLDS(one->number > *last, "a lane is first in, first out");
     *last = one->number;
   }
 }

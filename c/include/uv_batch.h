@@ -175,7 +175,7 @@ struct uv_batch_event_s {
   uv_batch_event_t* link_;
   int32_t code_;
   int32_t count_;
-  void* reserved[2];
+  void* reserved[1];
 };
 
 struct uv_batch_info_s {
@@ -352,24 +352,24 @@ UV_BATCH_EXTERN int uv_batch_estimate(const uv_batch_t* batch, int type, uv_batc
 
 /* ---- adapters: libuv's own events as events of a batch queue ------------------------------------------------------
  *
- * Each feeds one source into a queue. When the queue is full an adapter keeps what it has and stops its source where that
- * is possible (a listener, a stream), else counts (a signal, a timer), and goes on when there is room: nothing is lost.
- * The struct is yours, zeroed before its first start, and stays where it is until the callback of its close or stop, which
- * never runs inside that call; `data` is yours as well. A start that fails leaves nothing behind: the struct is yours at
- * once, and that callback does not come.
+ * Each feeds one source into a queue. When the queue is full an adapter keeps what it has and stops its source where
+ * that is possible (a listener, a stream), else counts (a signal, a timer), and goes on when there is room: nothing is
+ * lost. The struct is yours, zeroed before its first start, and stays where it is until the callback of its close or
+ * stop, which never runs inside that call; `data` is yours as well. A start that fails leaves nothing behind: the
+ * struct is yours at once, and that callback does not come.
  *
- * UV_EINVAL (a NULL, a handle that is closing or of another loop; to stop what is not started), UV_EBUSY (the struct, or the
- * stream, is in use), UV_ESHUTDOWN (the queue is closing), UV_EALREADY (stopped already), UV_ENOMEM, and what libuv's own
- * function returns. When the queue is closed an adapter gives up what it keeps, and takes nothing more; stop it all the same.
- * Stop a listener or a reader before the close callback of its stream. An event of an adapter keeps its callback; its `type`
- * may be changed after the start, where the event is in a struct of yours. */
+ * UV_EINVAL (a NULL, a handle that is closing or of another loop; to stop what is not started), UV_EBUSY (the struct,
+ * or the stream, is in use), UV_ESHUTDOWN (the queue is closing), UV_EALREADY (stopped already), UV_ENOMEM, and what
+ * libuv's own function returns. When the queue is closed an adapter gives up what it keeps, and takes nothing more;
+ * stop it all the same. Stop a listener or a reader before the close callback of its stream. An event of an adapter
+ * keeps its callback; its `type` may be changed after the start, where the event is in a struct of yours. */
 
-/* Gives a handle for a connection, initialised with uv_tcp_init() or uv_pipe_init(), of the server's kind; NULL: not now, it
- * stays in the backlog. You are asked again in the next turn, and then after 1, 2, 4, … 64 ms. */
+/* Gives a handle for a connection, initialised with uv_tcp_init() or uv_pipe_init(), of the server's kind; NULL: not
+ * now, it stays in the backlog. You are asked again in the next turn, and then after 1, 2, 4, … 64 ms. */
 typedef uv_stream_t* (*uv_batch_client_cb)(uv_batch_listener_t* listener);
 /* Close the client: its event ended without a handler (status as in uv_batch_event_cb; a handler that fails keeps its
- * client), or the queue is closed (UV_ESHUTDOWN), or there is no connection for it any more (UV_ECANCELED: the listener was
- * stopped), or it cannot be accepted into (UV_EINVAL, UV_EBUSY). */
+ * client), or the queue is closed (UV_ESHUTDOWN), or there is no connection for it any more (UV_ECANCELED: the listener
+ * was stopped), or it cannot be accepted into (UV_EINVAL, UV_EBUSY). */
 typedef void (*uv_batch_drop_cb)(uv_batch_listener_t* listener, uv_stream_t* client, int status);
 typedef void (*uv_batch_listener_cb)(uv_batch_listener_t* listener);
 
@@ -383,18 +383,18 @@ struct uv_batch_listener_s {
 };
 
 /* uv_listen(), and each accepted connection is an event of type NETWORK whose `data` is the client's uv_stream_t. All
- * connections of a turn are in one batch; a turn takes 64 (in Windows what libuv gives). UV_EAGAIN: the server has listened
- * before, so that libuv may hold a connection, and `client_cb` gave no handle for it. */
+ * connections of a turn are in one batch; a turn takes 64 (in Windows what libuv gives). UV_EAGAIN: the server has
+ * listened before, so that libuv may hold a connection, and `client_cb` gave no handle for it. */
 UV_BATCH_EXTERN int uv_batch_listen(uv_batch_t* batch, uv_batch_listener_t* listener, uv_stream_t* server, int backlog,
                                     uv_batch_client_cb client_cb, uv_batch_drop_cb drop_cb);
 /* The listener an accepted connection came from; NULL: none. */
 UV_BATCH_EXTERN uv_batch_listener_t* uv_batch_event_listener(const uv_batch_event_t* event);
-/* Stops taking connections; `cb` runs when none of its events is left: those that were taken are still handled. It does not
- * close the server's handle: connections wait in its backlog, and a later uv_batch_listen() finds them. */
+/* Stops taking connections; `cb` runs when none of its events is left: those that were taken are still handled. It does
+ * not close the server's handle: connections wait in its backlog, and a later uv_batch_listen() finds them. */
 UV_BATCH_EXTERN int uv_batch_listen_stop(uv_batch_listener_t* listener, uv_batch_listener_cb cb);
 
-/* One read: an event of type STREAM; `event.data` is the reader, `event.size` the bytes (at most max_queue_bytes). `nread` as in
- * uv_read_cb, but never 0; below 0 `buf` is empty. To keep the buffer set `buf.base` to NULL. */
+/* One read: an event of type STREAM; `event.data` is the reader, `event.size` the bytes (at most max_queue_bytes).
+ * `nread` as in uv_read_cb, but never 0; below 0 `buf` is empty. To keep the buffer set `buf.base` to NULL. */
 typedef struct uv_batch_read_s {
   uv_batch_event_t event;
   uv_batch_reader_t* reader;
@@ -402,8 +402,8 @@ typedef struct uv_batch_read_s {
   uv_buf_t buf;
   void* reserved[4];
 } uv_batch_read_t;
-/* The read's event is over: its buffer is yours again. Runs for each buffer that the alloc callback gave, at once for those
- * that nothing was read into. */
+/* The read's event is over: its buffer is yours again. Runs for each buffer that the alloc callback gave, at once for
+ * those that nothing was read into. */
 typedef void (*uv_batch_release_cb)(uv_batch_reader_t* reader, const uv_buf_t* buf);
 typedef void (*uv_batch_reader_cb)(uv_batch_reader_t* reader);
 
@@ -421,8 +421,8 @@ UV_BATCH_EXTERN int uv_batch_read_start(uv_batch_t* batch, uv_batch_reader_t* re
 /* Stops reading; what was read is still handled, then `cb` runs. It does not close the stream. */
 UV_BATCH_EXTERN int uv_batch_read_stop(uv_batch_reader_t* reader, uv_batch_reader_cb cb);
 
-/* A signal: events of type SIGNAL, `event.data` is the struct. `count`: how often it came since the event before; it rises
- * until the event leaves the queue, and what comes after that is in the event after. */
+/* A signal: events of type SIGNAL, `event.data` is the struct. `count`: how often it came since the event before; it
+ * rises until the event leaves the queue, and what comes after that is in the event after. */
 typedef void (*uv_batch_signal_cb)(uv_batch_signal_t* signal);
 struct uv_batch_signal_s {
   uv_batch_event_t event;
@@ -435,8 +435,8 @@ struct uv_batch_signal_s {
   void* reserved[4];
 };
 UV_BATCH_EXTERN int uv_batch_signal_start(uv_batch_t* batch, uv_batch_signal_t* signal, int signum);
-/* Takes back an event that has not left, and forgets what was counted; `cb` runs when the handle is closed and no event is
- * left. */
+/* Takes back an event that has not left, and forgets what was counted; `cb` runs when the handle is closed and no event
+ * is left. */
 UV_BATCH_EXTERN int uv_batch_signal_stop(uv_batch_signal_t* signal, uv_batch_signal_cb cb);
 
 /* A timer: events of type TIMER, `event.data` is the struct; `count` as of a signal. */
@@ -454,8 +454,8 @@ UV_BATCH_EXTERN int uv_batch_timer_start(uv_batch_t* batch, uv_batch_timer_t* ti
 /* As uv_batch_signal_stop(); also for a timer that does not repeat, when it has run out. */
 UV_BATCH_EXTERN int uv_batch_timer_stop(uv_batch_timer_t* timer, uv_batch_timer_cb cb);
 
-/* A child: its exit is an event of type PROCESS, `event.data` is the struct. `options->exit_cb` is not used. `cb` (may be
- * NULL) runs when the event is over and the process handle is closed: the struct is yours again. */
+/* A child: its exit is an event of type PROCESS, `event.data` is the struct. `options->exit_cb` is not used. `cb` (may
+ * be NULL) runs when the event is over and the process handle is closed: the struct is yours again. */
 typedef void (*uv_batch_process_cb)(uv_batch_process_t* process);
 struct uv_batch_process_s {
   uv_batch_event_t event;
@@ -471,8 +471,8 @@ struct uv_batch_process_s {
 UV_BATCH_EXTERN int uv_batch_spawn(uv_batch_t* batch, uv_batch_process_t* process, const uv_process_options_t* options,
                                    uv_batch_process_cb cb);
 
-/* Work on libuv's threadpool: `work_cb` runs there, its completion is an event of type WORK, `event.data` is the struct.
- * `status` is 0 or UV_ECANCELED. `cb` (may be NULL) runs when the event is over: the struct is yours again. */
+/* Work on libuv's threadpool: `work_cb` runs there, its completion is an event of type WORK, `event.data` is the
+ * struct. `status` is 0 or UV_ECANCELED. `cb` (may be NULL) runs when the event is over: the struct is yours again. */
 typedef void (*uv_batch_work_cb)(uv_batch_work_t* work);
 struct uv_batch_work_s {
   uv_batch_event_t event;
@@ -594,24 +594,29 @@ UV_BATCH_EXTERN int uv_batch_fs_cancel(uv_batch_fs_t* req);
 
 /* ---- large sockets -------------------------------------------------------------------------------------------------- */
 
-/* Start from uv_largesocket_options_init(), which reads the limits of the system. */
+/* Start from uv_largesocket_options_init(), which reads the limits of the system.
+ *
+ * A set SO_RCVBUF ends the kernel's own tuning of it for that socket: it saves work while reading is what limits the
+ * stream, and can cost speed on a path that holds more than this many bytes. It is never made smaller. */
 struct uv_largesocket_options_s {
-  size_t min_read;           /* bytes the read size starts at and falls back to: 4,096 to max_read; 65,536 */
-  size_t max_read;           /* bytes it grows to: up to 16 MiB; 262,144 */
-  uint32_t grow_after;       /* full reads in a row before it doubles: 1 to 1,000; 2 */
-  uint32_t shrink_after;     /* reads in a row that fill less than a quarter before it halves: 1 to 1,000,000; 64 */
-  int receive_buffer;        /* SO_RCVBUF to raise to after sustained full reads, bytes; 0: leave it; what the system allows */
-  int send_buffer;           /* SO_SNDBUF likewise; 0 */
-  uint32_t raise_after;      /* full reads at max_read before the buffers are raised: 1 to 1,000,000; 8 */
-  size_t max_turn;           /* bytes of full reads after which other streams get their turn; 0: libuv's 32 reads; 524,288 */
+  size_t min_read;       /* bytes the read size starts at and falls back to: 4,096 to max_read; 65,536 */
+  size_t max_read;       /* bytes it grows to: up to 16 MiB; 262,144 */
+  uint32_t grow_after;   /* full reads in a row before it doubles: 1 to 1,000; 2 */
+  uint32_t shrink_after; /* reads in a row that fill less than a quarter before it halves: 1 to 1,000,000; 64 */
+  int receive_buffer;    /* SO_RCVBUF to raise to after sustained full reads, bytes; 0: leave it; 4 MiB, or 0 where the
+                            system allows less than its own tuning reaches */
+  int send_buffer;       /* SO_SNDBUF likewise; 0 */
+  uint32_t raise_after;  /* full reads at max_read before the buffers are raised: 1 to 1,000,000; 8 */
+  size_t max_turn;       /* bytes of full reads after which other streams get their turn: max_read to 1 GiB; 524,288; 0:
+                            libuv's own limit, 32 reads */
   void* reserved[4];
 };
 
 struct uv_largesocket_stats_s {
-  size_t read_size;          /* what the alloc callback is asked for now */
+  size_t read_size;   /* what the alloc callback is asked for now */
   uint64_t reads, full_reads, bytes, grown, shrunk;
-  uint64_t yielded;          /* turns that max_turn has ended */
-  int receive_buffer;        /* as set; 0: untouched */
+  uint64_t yielded;   /* turns that max_turn has ended */
+  int receive_buffer; /* as set; 0: untouched, which is no error */
   int send_buffer;
   uint64_t reserved[5];
 };
@@ -619,12 +624,16 @@ struct uv_largesocket_stats_s {
 UV_BATCH_EXTERN void uv_largesocket_options_init(uv_largesocket_options_t* options);
 
 /* Lets the read size of one TCP stream follow what comes: `suggested_size` of its alloc callback grows while reads come
- * back full, and shrinks when they do not. Takes effect at once on a stream that reads. `options` may be NULL. */
+ * back full, and shrinks when they do not. Takes effect at once on a stream that reads. A second call replaces the
+ * options and keeps what was learned. `options` may be NULL. UV_EINVAL (also when it is closing), UV_ENOMEM. */
 UV_BATCH_EXTERN int uv_tcp_enable_largesocket(uv_tcp_t* tcp, const uv_largesocket_options_t* options);
-/* In place of uv_read_start() on such a stream, which would drop the wrapped callbacks; the learned size is kept. */
+/* In place of uv_read_start() on such a stream, which would drop the wrapped callbacks; the learned size is kept. As
+ * uv_read_start(), and UV_EINVAL when it is not enabled. */
 UV_BATCH_EXTERN int uv_tcp_largesocket_read_start(uv_tcp_t* tcp, uv_alloc_cb alloc_cb, uv_read_cb read_cb);
-/* Gives the stream its own callbacks back. Needed before uv_close(), unless a read has ended in an error or UV_EOF. */
+/* Gives the stream its own callbacks back; 0 also when it is not enabled. Needed before uv_close(), unless a read has
+ * ended in UV_EOF or an error other than UV_ENOBUFS. */
 UV_BATCH_EXTERN int uv_tcp_disable_largesocket(uv_tcp_t* tcp);
+/* UV_EINVAL when it is not enabled. */
 UV_BATCH_EXTERN int uv_tcp_largesocket_stats(const uv_tcp_t* tcp, uv_largesocket_stats_t* stats);
 
 #ifdef __cplusplus

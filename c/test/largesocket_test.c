@@ -614,6 +614,15 @@ TEST(raises_no_further_than_the_system_allows) {
   end();
 }
 
+TEST(the_usual_receive_buffer_is_one_that_the_system_allows) {
+  uvb__socket_limits_t limits;
+  uvb__socket_limits(&limits);
+  uv_largesocket_options_init(&options);
+  CHECK(options.receive_buffer <= limits.receive);
+  CHECK(options.receive_buffer == 0 || options.receive_buffer == 4 << 20 || options.receive_buffer > limits.automatic);
+  CHECK_EQ(options.send_buffer, 0);
+}
+
 TEST(makes_no_buffer_smaller) {
   stream_t stream;
   int before = 0, after = 0;
@@ -666,6 +675,23 @@ TEST(a_stream_with_much_to_read_lets_others_read) {
   CHECK_EQ(one.no_buffers + other.no_buffers, 0);
   close_stream(&one);
   close_stream(&other);
+  end();
+}
+
+TEST(a_turn_that_libuv_ends_is_not_cut_short) {
+  stream_t stream;
+  begin();
+  options.min_read = options.max_read = 4096;
+  options.max_turn = 8192;
+  connect_stream(&stream);
+  start(&stream);
+  for (int i = 0; i < 20; i++) {
+    CHECK_EQ(send_some(&stream, 5000), 5000);
+    receive(&stream);
+  }
+  CHECK_EQ(stats_of(&stream).full_reads, 20);
+  CHECK_EQ(stats_of(&stream).yielded, 0);
+  close_stream(&stream);
   end();
 }
 

@@ -127,11 +127,14 @@ TEST(a_name_that_finds_no_memory_changes_nothing_and_can_be_tried_again) {
 TEST(types_are_found_by_name_even_when_their_table_could_not_grow) {
   start();
   for (int i = 11; i <= 300; i++) {
-    /* The third allocation is the growth of one of the two tables, or none. */
-    failing_allocator_after(2);
-    int status = number_of(i);
-    failing_allocator_after(-1);
-    if (status != i) CHECK_EQ(number_of(i), i);
+    /* A type takes two allocations; the third is the growth of the table by name, but where that by number grew before. */
+    int status = UV_ENOMEM;
+    for (int attempt = 0; attempt < 2 && status != i; attempt++) {
+      failing_allocator_after(2);
+      status = number_of(i);
+      failing_allocator_after(-1);
+    }
+    CHECK_EQ(status, i);
   }
   CHECK_EQ(types.buckets, 64);
   for (int i = 11; i <= 300; i++) CHECK_EQ(number_of(i), i);

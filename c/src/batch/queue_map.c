@@ -211,6 +211,32 @@ static uvb__chain_t take_all(uvb__queue_t* queue) {
   return batch;
 }
 
+/* The limit cuts, but there is no LOW event and no full type, so nothing to choose: the first of HIGH, then of NORMAL. */
+static uvb__chain_t take_first(uvb__queue_t* queue, const uvb__types_t* types, uint32_t limit) {
+  uvb__chain_t batch = {NULL, NULL, 0};
+  for (int level = uvb__high; level <= uvb__normal; level++) {
+    uvb__lane_t* lane = &queue->lanes[level];
+    uv_batch_event_t* event = lane->head;
+    uvb__chain_t taken = {event, NULL, 0};
+    if (event != NULL && batch.count < limit) queue->taken[level] = event->timestamp;
+    for (; event != NULL && batch.count + taken.count < limit; event = event->next) {
+      event->status = UV_BATCH_STATUS_PROCESSING;
+      gone(queue, types->all[event->type], event);
+      taken.last = event;
+      taken.count++;
+    }
+    if (taken.count == 0) continue;
+    if (level == uvb__normal) queue->normal_since_low = saturated(queue->normal_since_low + (uint32_t)taken.count);
+    taken.last->next = NULL;
+    lane->head = event;
+    lane->count -= (uint32_t)taken.count;
+    if (event == NULL) lane->tail = NULL;
+    else event->prev_ = NULL;
+    uvb__chain_join(&batch, &taken);
+  }
+  return batch;
+}
+
 /* Takes out an event that is the oldest of its lane. */
 static void take_head(uvb__queue_t* queue, uvb__type_t* type, uv_batch_event_t* event) {
   double* oldest = &queue->taken[event->level_];
@@ -262,5 +288,8 @@ uvb__chain_t uvb__queue_take(uvb__queue_t* queue, const uvb__types_t* types, uin
   const uvb__lane_t* low = queue->by_type ? queue->listed[uvb__low].first : &queue->lanes[uvb__low];
   bool aged = low != NULL && low->head != NULL && low->head->timestamp <= aged_at;
   bool whole = queue->count <= limit && queue->full_types == 0;
+  if (!whole && !queue->by_type && queue->full_types == 0 && queue->depth[uvb__low] == 0) {
+    return take_first(queue, types, limit);
+  }
   return whole && !aged ? take_all(queue) : choose(queue, types, limit, aged_at);
 }

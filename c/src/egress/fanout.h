@@ -4,7 +4,7 @@
 
 #include "uv_batch.h"
 
-/* UVB_FANOUT_PORTABLE makes a build do with libuv's calls alone, as on a platform that has no sends without blocking. */
+/* UVB_FANOUT_PORTABLE makes a build do with libuv's calls alone, as on a platform without sends that do not block. */
 #if defined(MSG_DONTWAIT) && !defined(UVB_FANOUT_PORTABLE)
 #define UVB_FANOUT_SENDS 1
 #else

@@ -54,13 +54,13 @@ static void reap(pass_t* pass) {
   atomic_store_explicit(ring->cq_head, head, memory_order_release);
 }
 
-/* Submissions that the kernel has not taken. It moves the head over each that it takes, also when the call then fails. */
+/* Submissions that the kernel has not taken. It moves the head over each that it takes, even if the call then fails. */
 static uint32_t untaken(const pass_t* pass) {
   return pass->ring->tail - atomic_load_explicit(pass->ring->sq_head, memory_order_acquire);
 }
 
-/* 0 when every submission is complete, else what the system call failed with. A send that must not wait is complete when
- * the call that submits it returns; the loop is for calls that take only some, or are interrupted. */
+/* 0 when every submission is complete, else what the system call failed with. A send that must not wait is complete
+ * when the call that submits it returns; the loop is for calls that take only some, or are interrupted. */
 static int submit(pass_t* pass) {
   for (;;) {
     uint32_t left = untaken(pass), done = pass->done;
@@ -76,8 +76,8 @@ static int is_passing(int error) {
   return error == -EAGAIN || error == -EBUSY || error == -ENOMEM;
 }
 
-/* After a failed call: what was not taken was not sent, and is taken back and sent the plain way. What was taken and has
- * no completion keeps its UV_EIO; its completion could yet come, so the ring must go. */
+/* After a failed call: what was not taken was not sent, and is taken back and sent the plain way. What was taken and
+ * has no completion keeps its UV_EIO; its completion could yet come, so the ring must go. */
 static int recover(pass_t* pass, int error) {
   uvb__ring_t* ring = pass->ring;
   uint32_t left = untaken(pass);

@@ -4,8 +4,6 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
-#include <string.h>
-#include <sys/socket.h>
 
 #include "egress/fanout_unix.h"
 

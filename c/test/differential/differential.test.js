@@ -96,14 +96,17 @@ function isWhole(list) {
 /** The list without everything that can be left out. */
 function fewest(list) {
   let left = list;
-  for (let size = left.length >> 1; size > 0; size >>= 1) {
+  let size = left.length >> 1;
+  for (;;) {
+    const before = left.length;
     for (let from = 0; from < left.length; ) {
       const without = left.toSpliced(from, size);
       if (isWhole(without) && without.length > 0 && differenceOf(without)) left = without;
       else from += size;
     }
+    if (size > 1) size >>= 1;
+    else if (left.length === before) return left;
   }
-  return left;
 }
 
 function report(seed, list) {

@@ -200,7 +200,10 @@ static bool push_event(vector_run_t* run, vector_event_t* event, int level) {
   event->taken = true;
   run->ids[id].event = event;
   run->taken++;
+  vector_event_t* outer = run->pushing;
+  run->pushing = event;
   int status = uv_batch_push(&run->batch, &event->event);
+  run->pushing = outer;
   /* Under `direct` it may be over by now, and gone. */
   if (status == 0) return true;
   event->taken = false;

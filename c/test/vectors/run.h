@@ -63,6 +63,7 @@ struct vector_run_s {
   vector_type_t* types;
   vector_id_t* ids;
   vector_event_t* cancelling; /* the event that the vector itself is taking back */
+  vector_event_t* pushing;    /* the one whose push is under way: under `direct` it leaves there */
   uint64_t already, invalid, pushes, taken, ended;
   vector_log_t log;
   const char* fault; /* something that no vector can say: the first thing that went wrong */

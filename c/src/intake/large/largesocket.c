@@ -42,6 +42,13 @@ static int is_tcp(const uv_tcp_t* tcp) {
   return tcp != NULL && tcp->type == UV_TCP;
 }
 
+/* Measured: less does not help. Where the system allows less than the kernel's own tuning reaches, that is better. */
+static int usual_receive_buffer(void) {
+  const int usual = 4 << 20;
+  if (limits.receive >= usual) return usual;
+  return limits.receive > limits.automatic ? limits.receive : 0;
+}
+
 void uv_largesocket_options_init(uv_largesocket_options_t* options) {
   if (options == NULL) return;
   uv_once(&once, read_limits);
@@ -52,12 +59,12 @@ void uv_largesocket_options_init(uv_largesocket_options_t* options) {
   options->shrink_after = 64;
   options->raise_after = 8;
   options->max_turn = 524288;
-  options->receive_buffer = 4 << 20;
-  if (limits.receive > 0 && options->receive_buffer > limits.receive) options->receive_buffer = limits.receive;
+  options->receive_buffer = usual_receive_buffer();
 }
 
 static int check(const uv_largesocket_options_t* options) {
-  int sizes = options->min_read >= least_read && options->min_read <= options->max_read && options->max_read <= most_read;
+  int sizes = options->min_read >= least_read && options->min_read <= options->max_read &&
+              options->max_read <= most_read;
   int counts = options->grow_after >= 1 && options->grow_after <= 1000 && options->shrink_after >= 1 &&
                options->shrink_after <= 1000000 && options->raise_after >= 1 && options->raise_after <= 1000000;
   int buffers = options->receive_buffer >= 0 && options->send_buffer >= 0;
@@ -65,7 +72,7 @@ static int check(const uv_largesocket_options_t* options) {
   return sizes && counts && buffers && turn ? 0 : UV_EINVAL;
 }
 
-/* Returns the size that the buffer got, or 0 when it was left as it was: never made smaller, and no error if it fails. */
+/* Returns the size that the buffer got, or 0 when it was left as it was: it is never made smaller. */
 static int raise_buffer(uv_handle_t* handle, buffer_size_t buffer_size, int wanted, int limit) {
   int now = 0;
   if (limit > 0 && wanted > limit) wanted = limit;

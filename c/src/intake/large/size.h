@@ -1,4 +1,4 @@
-/* How the read size of a stream follows its reads: doubles while they come back full, halves while they stay nearly empty. */
+/* How the read size of a stream follows its reads: doubles while they come back full, halves while they stay sparse. */
 #ifndef UVB_LARGE_SIZE_H
 #define UVB_LARGE_SIZE_H
 
