@@ -1,7 +1,7 @@
-/* Operations of every kind, in any order, from outside and from handlers, on the virtual clock of the conformance vectors.
- * Whatever they are: each event that is taken ends once, lanes are first in first out, a batch is HIGH, NORMAL, LOW, counts
- * add up, and what waits has a turn or a timer to wait for. With FUZZ_PRINT set the operations are printed first, as far as
- * they are in the grammar as a vector. */
+/* Operations of every kind, in any order, from outside, from handlers and from the callbacks of events, on the virtual
+ * clock of the conformance vectors. Whatever they are: each event that is taken ends once, lanes are first in first out,
+ * a batch is HIGH, NORMAL, LOW, counts add up, and what waits has a turn or a timer to wait for. With FUZZ_PRINT set the
+ * operations are printed first: those of the grammar as in a vector, others as comments. */
 #include "vectors/run.h"
 
 #include <math.h>
@@ -328,6 +328,17 @@ static void on_whole_batch(uv_batch_t* batch, const uv_batch_info_t* info) {
   (void)vector_run_handle(run, info->first);
 }
 
+static void switch_group(machine_t* machine, int type) {
+  group_t* group = &machine->groups[type];
+  vector_run_t* run = &machine->run;
+  if (uv_batch_is_closing(&run->batch)) return;
+  group->run = run;
+  int status = group->on ? uv_batch_off(&group->handler)
+                         : uv_batch_on_group(&run->batch, &group->handler, run->types[type].number, on_group);
+  HOLDS(status == 0, "a handler of groups comes and goes");
+  group->on = !group->on;
+}
+
 static void do_once(machine_t* machine, const vector_statement_t** act) {
   const vector_statement_t* one = *act;
   *act = NULL;
@@ -343,6 +354,8 @@ static bool on_over(vector_run_t* run, vector_event_t* event) {
   machine_t* machine = run->watcher;
   int id = event->id;
   do_once(machine, &machine->when_over[id]);
+  if (id % 7 == 3 && !run->closed) uv_batch_process(&run->batch);
+  if (id % 11 == 5 && !uv_batch_is_closing(&run->batch)) switch_group(machine, id % types);
   if (!machine->again[id] || machine->ids == max_ids) return false;
   /* Its class is the one it had. */
   event->event.priority = (int8_t)event->level;
@@ -364,17 +377,6 @@ static void choose_callback(machine_t* machine) {
   fill(machine, from);
   if (machine->print) print(machine, from->inner);
   (when == 0 ? machine->when_failed : machine->when_over)[id] = from->inner;
-}
-
-static void switch_group(machine_t* machine, int type) {
-  group_t* group = &machine->groups[type];
-  vector_run_t* run = &machine->run;
-  if (run->closed) return;
-  group->run = run;
-  int status = group->on ? uv_batch_off(&group->handler)
-                         : uv_batch_on_group(&run->batch, &group->handler, run->types[type].number, on_group);
-  HOLDS(status == 0, "a handler of groups comes and goes");
-  group->on = !group->on;
 }
 
 /* ---- the machine ---- */

@@ -2,7 +2,7 @@
  * libuvbatch: adaptive event batching beside libuv.
  *
  * Everything here belongs to the thread of the loop, but for uv_batch_post(), which any thread may call. Functions that
- * return an int return 0, or a negative UV_E… code; docs/c.md lists the codes of each. Times are milliseconds.
+ * return an int return 0, or a negative UV_E… code; docs/c-reference.md lists the codes of each. Times are milliseconds.
  */
 #ifndef UV_BATCH_H
 #define UV_BATCH_H
@@ -186,7 +186,7 @@ struct uv_batch_info_s {
   void* reserved[2];
 };
 
-/* A handler: yours, until uv_batch_off() or the close callback. */
+/* A handler: yours, all zero before its first use, and the queue's until uv_batch_off() or the close callback. */
 struct uv_batch_handler_s {
   void* data;
   uv_batch_t* batch; /* NULL while it is not registered */

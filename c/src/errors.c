@@ -6,13 +6,13 @@ const char* uv_batch_strerror(int code) {
     case 0: return "it went well";
     case UV_EINVAL: return "an argument is NULL, unknown, or out of its range; the options' check functions say which";
     case UV_ENOMEM: return "there is no memory; nothing has changed";
-    case UV_ENOBUFS: return "the queue is full; retry later, push less, or raise max_queue or max_queue_bytes";
+    case UV_ENOBUFS: return "the queue, or what it may retain, is full; retry later, push less, or raise the bound";
     case UV_ESHUTDOWN: return "the queue is closed; push before uv_batch_close()";
     case UV_EBUSY: return "it is in use already; wait until its callback has run";
     case UV_EALREADY: return "too late: it has left, is over, or is closing";
-    case UV_ECANCELED: return "it was cancelled, or discarded by the close of its queue";
+    case UV_ECANCELED: return "it was cancelled before it was done, or its queue was closed";
     case UV_ETIMEDOUT: return "no handler came before the retained event reached retain_max_age";
-    case UV_ENOENT: return "the event's type had no handler; register one, or retain the type";
+    case UV_ENOENT: return "no such file; of an event: its type had no handler, so register one, or retain the type";
     case UV_EAGAIN: return "the destination takes nothing now; write the rest with uv_write()";
     case UV_EFBIG: return "the file is larger than max_file_size";
     default: return uv_strerror(code);

@@ -24,7 +24,7 @@ const char* uv_batch_version_string(void) {
 
 static void publish_limits(uvb__core_t* core) {
   uvb__inbox_t* inbox = uvb__inbox_of(core->batch);
-  atomic_store_explicit(&inbox->max_queue, core->options.max_queue, memory_order_relaxed);
+  uvb__inbox_limit(inbox, core->options.max_queue, core->options.max_queue_bytes);
   atomic_store_explicit(&inbox->types, (uint_fast32_t)core->types.count, memory_order_relaxed);
 }
 
@@ -162,17 +162,18 @@ int uv_batch_cancel(uv_batch_t* batch, uv_batch_event_t* event) {
 
 /* ---- handlers */
 
+/* A mark that memory has by chance hardly ever. */
+static const uint32_t registered = 0x75766268;
+
 static int add_handler(uv_batch_t* batch, uv_batch_handler_t* handler, int type, uv_batch_handler_cb cb,
                        uv_batch_group_cb group_cb) {
   if (batch == NULL || handler == NULL || (cb == NULL && group_cb == NULL)) return UV_EINVAL;
   uvb__core_t* core = uvb__core(batch);
   if (core == NULL || core->closing == uvb__closed) return UV_ESHUTDOWN;
   if (uvb__types_get(&core->types, type) == NULL) return UV_EINVAL;
-  for (const uv_batch_handler_t* one = core->types.all[type]->first_handler; one != NULL; one = one->next_) {
-    if (one == handler) return UV_EBUSY;
-  }
+  if (handler->flags_ == registered && handler->batch != NULL) return UV_EBUSY;
   handler->type = type;
-  handler->flags_ = 0;
+  handler->flags_ = registered;
   handler->cb_ = cb;
   handler->group_cb_ = group_cb;
   uvb__handler_add(core, handler);
@@ -211,6 +212,7 @@ int uv_batch_process(uv_batch_t* batch) {
   uvb__core_t* core = uvb__core(batch);
   if (core == NULL || core->closing != uvb__open) return UV_ESHUTDOWN;
   uvb__enter(core);
+  if (batch->loop != NULL) uvb__loop_look_at_clock(core);
   uvb__loop_take_in(core);
   uvb__engine_process(core);
   uvb__leave(core);

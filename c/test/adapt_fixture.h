@@ -13,6 +13,8 @@ static inline void open_queue(uint32_t max_queue, uv_batch_policy_t policy) {
   uv_batch_options_init(&options);
   options.max_queue = max_queue;
   options.policy = policy;
+  /* What `fixed` holds leaves when a test flushes, and not before. */
+  if (policy == UV_BATCH_POLICY_FIXED) options.max_delay = 60000;
   CHECK_EQ(uv_loop_init(&loop), 0);
   CHECK_EQ(uv_batch_init(&loop, &batch, &options), 0);
 }

@@ -134,7 +134,7 @@ static size_t send_some(stream_t* stream, size_t count) {
   while (count > 0) {
     size_t at = stream->sent % sizeof(data);
     size_t piece = sizeof(data) - at < count ? sizeof(data) - at : count;
-    ssize_t sent = send(stream->sender, data + at, piece, MSG_DONTWAIT | MSG_NOSIGNAL);
+    ssize_t sent = send(stream->sender, data + at, piece, MSG_DONTWAIT);
     if (sent < 0) {
       CHECK(errno == EAGAIN);
       break;

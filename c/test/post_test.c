@@ -298,4 +298,27 @@ TEST(a_post_of_something_wrong_is_refused) {
   CHECK_EQ(uv_batch_post(&batch, &event), UV_ESHUTDOWN);
 }
 
+TEST(posted_bytes_are_bounded_as_pushed_ones_are) {
+  static uv_batch_event_t bytes_count[4];
+  uv_batch_options_t options;
+  uv_batch_options_init(&options);
+  options.max_queue_bytes = 100;
+  start(&options);
+  for (int i = 0; i < 4; i++) uv_batch_event_init(&bytes_count[i], UV_BATCH_STREAM, NULL);
+  bytes_count[0].size = 60;
+  bytes_count[1].size = 41;
+  bytes_count[2].size = UINT64_MAX;
+  bytes_count[3].size = 40;
+  CHECK_EQ(uv_batch_post(&batch, &bytes_count[0]), 0);
+  CHECK_EQ(uv_batch_post(&batch, &bytes_count[1]), UV_ENOBUFS);
+  CHECK_EQ(uv_batch_post(&batch, &bytes_count[2]), UV_ENOBUFS);
+  CHECK_EQ(uv_batch_push(&batch, &bytes_count[1]), UV_ENOBUFS);
+  CHECK_EQ(uv_batch_post(&batch, &bytes_count[3]), 0);
+  CHECK_EQ(uv_batch_process(&batch), 0);
+  CHECK_EQ(bytes_count[3].status, UV_BATCH_STATUS_UNHANDLED);
+  bytes_count[0].size = 100;
+  CHECK_EQ(uv_batch_post(&batch, &bytes_count[0]), 0);
+  stop();
+}
+
 TEST_MAIN

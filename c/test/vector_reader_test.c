@@ -148,7 +148,8 @@ TEST(signals_and_estimates_are_for_the_queue_or_for_one_type) {
 }
 
 TEST(stats_name_only_the_keys_they_check) {
-  vector_t* vector = read_lines("stats queued=1 refused.closed=2 wait.low=0.5 retained.bytes=3 trigger.close=4 depth.low=5");
+  vector_t* vector =
+      read_lines("stats queued=1 refused.closed=2 wait.low=0.5 retained.bytes=3 trigger.close=4 depth.low=5");
   CHECK_EQ(only(vector)->pair_count, 6);
   CHECK(is_pair(only(vector), 0, STAT_QUEUED, 1));
   CHECK(is_pair(only(vector), 1, STAT_REFUSED + VECTOR_CLOSED, 2));

@@ -90,6 +90,7 @@ static void run_waiters(uvb__core_t* core, bool all) {
 }
 
 void uvb__leave(uvb__core_t* core) {
+  if (core->depth == 1) uvb__inbox_publish(uvb__inbox_of(core->batch), core->queue.count, core->queue.bytes);
   if (core->depth == 1 && core->waiters != NULL && !core->closed && !core->busy) run_waiters(core, false);
   /* Calls that come between the end and the close callback find it ended. */
   if (core->depth == 1 && core->closing == uvb__closed && core->end != NULL) {

@@ -98,8 +98,13 @@ void uvb__core_remember(uvb__core_t* core);
 /* ---- engine.c; the caller has checked its arguments */
 
 int uvb__engine_push(uvb__core_t* core, uv_batch_event_t* event);
-/* Queues what was posted, newest first by `next`, and at most so many: it was admitted by the post. Returns how many. */
-uint64_t uvb__engine_take_in(uvb__core_t* core, uv_batch_event_t* newest, uint64_t at_most);
+typedef struct {
+  uint64_t count;
+  uint64_t bytes;
+} uvb__taken_t;
+
+/* Queues what was posted, newest first by `next`, and at most so many: it was admitted by the post. */
+uvb__taken_t uvb__engine_take_in(uvb__core_t* core, uv_batch_event_t* newest, uint64_t at_most);
 int uvb__engine_cancel(uvb__core_t* core, uv_batch_event_t* event);
 void uvb__engine_flush(uvb__core_t* core);
 void uvb__engine_process(uvb__core_t* core);

@@ -56,8 +56,9 @@ static void queue_event(uvb__core_t* core, uv_batch_event_t* event, uvb__type_t*
 static bool has_room(const uvb__core_t* core, uint64_t bytes) {
   const uvb__inbox_t* inbox = uvb__inbox_of(core->batch);
   uint64_t posted = atomic_load_explicit(&inbox->posted, memory_order_relaxed);
-  return core->queue.count + posted < core->options.max_queue &&
-         bytes <= core->options.max_queue_bytes && core->queue.bytes <= core->options.max_queue_bytes - bytes;
+  uint64_t taken = core->queue.bytes + atomic_load_explicit(&inbox->posted_bytes, memory_order_relaxed);
+  return core->queue.count + posted < core->options.max_queue && bytes <= core->options.max_queue_bytes &&
+         taken <= core->options.max_queue_bytes - bytes;
 }
 
 /* The outermost of what runs handlers under `direct` is over: now comes what they asked for. */
@@ -111,49 +112,51 @@ static uv_batch_event_t* oldest_first(uv_batch_event_t* newest) {
   return first;
 }
 
-static uint64_t take_in_one_by_one(uvb__core_t* core, uv_batch_event_t* newest) {
-  uint64_t count = 0;
+static uvb__taken_t take_in_one_by_one(uvb__core_t* core, uv_batch_event_t* newest) {
+  uvb__taken_t taken = {0, 0};
   /* Under `direct` handlers run here. What they ask for, a close above all, waits until everything is in. */
   bool direct = core->direct;
   if (direct) core->nested++;
-  for (uv_batch_event_t* event = oldest_first(newest); event != NULL; count++) {
+  for (uv_batch_event_t* event = oldest_first(newest); event != NULL; taken.count++) {
     uv_batch_event_t* next = event->next;
     uvb__type_t* type = core->types.all[event->type];
+    taken.bytes += event->size;
     if (core->direct && !core->busy && core->queue.count == 0 && !core->closed) push_direct(core, event, type);
     else queue_event(core, event, type);
     event = next;
   }
   if (direct) leave_direct(core);
-  return count;
+  return taken;
 }
 
 /* From the newest to the oldest in one pass: each event is in the cache of another core, and is fetched once. */
-static uint64_t take_in_by_arrival(uvb__core_t* core, uv_batch_event_t* newest, uint64_t at_most) {
+static uvb__taken_t take_in_by_arrival(uvb__core_t* core, uv_batch_event_t* newest, uint64_t at_most) {
+  uvb__taken_t taken = {0, 0};
   uvb__chain_t front[uvb__levels] = {{NULL, NULL, 0}, {NULL, NULL, 0}, {NULL, NULL, 0}};
   double now = now_of(core);
   core->seq += at_most;
   uint64_t seq = core->seq;
-  uint64_t count = 0;
-  for (uv_batch_event_t* event = newest; event != NULL; count++) {
+  for (uv_batch_event_t* event = newest; event != NULL; taken.count++) {
     uv_batch_event_t* next = event->next;
     uvb__type_t* type = core->types.all[event->type];
+    taken.bytes += event->size;
     stamp(event, type, now, seq--);
     uvb__queue_prepend(&core->queue, type, front, event);
     if (core->advisor.estimating) uvb__advisor_pushed(&core->advisor, type);
     event = next;
   }
   uvb__queue_join(&core->queue, front);
-  core->counters.pushed += count;
+  core->counters.pushed += taken.count;
   if (!core->scheduled && core->budget == 0) schedule(core);
-  return count;
+  return taken;
 }
 
-uint64_t uvb__engine_take_in(uvb__core_t* core, uv_batch_event_t* newest, uint64_t at_most) {
-  if (newest == NULL) return 0;
+uvb__taken_t uvb__engine_take_in(uvb__core_t* core, uv_batch_event_t* newest, uint64_t at_most) {
+  if (newest == NULL) return (uvb__taken_t){0, 0};
   bool by_arrival = !core->direct && !core->queue.by_type;
-  uint64_t count = by_arrival ? take_in_by_arrival(core, newest, at_most) : take_in_one_by_one(core, newest);
-  core->counters.posted += count;
-  return count;
+  uvb__taken_t taken = by_arrival ? take_in_by_arrival(core, newest, at_most) : take_in_one_by_one(core, newest);
+  core->counters.posted += taken.count;
+  return taken;
 }
 
 static void disarm(uvb__core_t* core) {
@@ -352,7 +355,7 @@ static void apply(uvb__core_t* core, const uv_batch_options_t* changed, uvb__cha
   core->options = uvb__options_complete(core->given);
   core->direct = core->options.policy == UV_BATCH_POLICY_DIRECT;
   uvb__advisor_configure(&core->advisor, &core->options);
-  atomic_store_explicit(&uvb__inbox_of(core->batch)->max_queue, core->options.max_queue, memory_order_relaxed);
+  uvb__inbox_limit(uvb__inbox_of(core->batch), core->options.max_queue, core->options.max_queue_bytes);
 }
 
 /* Cuts what is queued under the old options and applies the new ones. */

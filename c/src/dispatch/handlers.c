@@ -53,6 +53,13 @@ int uv_batch_event_fail(uv_batch_event_t* event, int status) {
   return 0;
 }
 
+/* What a handler returned, or failed with uv_batch_event_fail(), is the event's failure. */
+static bool settle(uvb__core_t* core, uv_batch_event_t* event, int status) {
+  if (status >= 0 && event->flags_ != marked_flag) return false;
+  uvb__failed(core, event, status < 0 ? status : event->code_);
+  return true;
+}
+
 /* Runs the type's handlers of one kind that were there when its turn came: true when there are any. */
 static bool run_several(uvb__core_t* core, uvb__type_t* type, uv_batch_event_t* event, size_t count, bool groups) {
   uint64_t last = core->handler_number;
@@ -69,10 +76,7 @@ static bool run_several(uvb__core_t* core, uvb__type_t* type, uv_batch_event_t* 
       handler->group_cb_(handler, event, count);
       continue;
     }
-    int status = handler->cb_(handler, event);
-    if (status >= 0) continue;
-    uvb__failed(core, event, status);
-    break;
+    if (settle(core, event, handler->cb_(handler, event))) break;
   }
   core->handler_walks = walk.outer;
   return any;
@@ -83,8 +87,7 @@ static inline bool run_single(uvb__core_t* core, uvb__type_t* type, uv_batch_eve
   uv_batch_handler_t* handler = type->first_handler;
   if (handler == NULL) return false;
   if (handler != type->last_handler || handler->group_cb_ != NULL) return run_several(core, type, event, 1, false);
-  int status = handler->cb_(handler, event);
-  if (status < 0) uvb__failed(core, event, status);
+  settle(core, event, handler->cb_(handler, event));
   return true;
 }
 

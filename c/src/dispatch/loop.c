@@ -57,6 +57,10 @@ static double read_now(uvb__host_t* host) {
   return now;
 }
 
+void uvb__loop_look_at_clock(uvb__core_t* core) {
+  of(core->host)->now = -1;
+}
+
 /* ---- asking for calls */
 
 static void turn_timer_fired(uv_timer_t* timer) {
@@ -136,16 +140,12 @@ static double read_utilization(uvb__host_t* host, double now) {
 
 /* ---- the phases of a turn */
 
-static void publish_depth(uvb__core_t* core) {
-  atomic_store_explicit(&uvb__inbox_of(core->batch)->queued, core->queue.count, memory_order_relaxed);
-}
-
 static void take_in(uvb__core_t* core, uv_batch_event_t* newest) {
   uvb__inbox_t* inbox = uvb__inbox_of(core->batch);
-  uint64_t count = uvb__engine_take_in(core, newest, uvb__inbox_at_most(inbox));
+  uvb__taken_t taken = uvb__engine_take_in(core, newest, uvb__inbox_at_most(inbox));
   /* Now they are among what is queued, in place of what is posted. */
-  uvb__inbox_taken(inbox, count);
-  publish_depth(core);
+  uvb__inbox_publish(inbox, core->queue.count, core->queue.bytes);
+  uvb__inbox_taken(inbox, taken.count, taken.bytes);
 }
 
 void uvb__loop_take_in(uvb__core_t* core) {
@@ -180,7 +180,6 @@ static void on_check(uv_check_t* check) {
     on->now = clock_ms();
     uvb__turn(core->batch);
     on->now = -1;
-    publish_depth(core);
   }
   /* What has come meanwhile did not wake the loop, which was awake. */
   if (!uvb__inbox_sleep(inbox)) {

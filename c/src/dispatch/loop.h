@@ -7,6 +7,9 @@
 /* Puts a queue on a loop: UV_EINVAL, UV_ENOMEM, or what libuv says. */
 int uvb__loop_start(uv_loop_t* loop, uv_batch_t* batch, const uv_batch_options_t* options);
 
+/* From here on this turn's time is the present: somebody asks for a dispatch point in the middle of it. */
+void uvb__loop_look_at_clock(uvb__core_t* core);
+
 /* Takes in what other threads have posted so far. */
 void uvb__loop_take_in(uvb__core_t* core);
 

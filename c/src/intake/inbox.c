@@ -1,5 +1,6 @@
 #include "intake/inbox.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 enum { asleep = 0, awake = 1, closed = 2 };
@@ -11,26 +12,45 @@ void uvb__inbox_init(uvb__inbox_t* inbox, uv_async_t* async) {
   inbox->async = async;
 }
 
+static uint64_t load(const atomic_uint_fast64_t* value) {
+  return atomic_load_explicit(value, memory_order_relaxed);
+}
+
 static int refuse(uvb__inbox_t* inbox, uv_batch_event_t* event, int status) {
-  atomic_fetch_sub_explicit(&inbox->posted, 1, memory_order_relaxed);
   atomic_fetch_add_explicit(status == UV_ENOBUFS ? &inbox->refused_overloaded : &inbox->refused_closed, 1,
                             memory_order_relaxed);
   event->status = UV_BATCH_STATUS_REFUSED;
   return status;
 }
 
+/* Counts the event in, if that is within the bounds. */
+static bool admit(uvb__inbox_t* inbox, uint64_t size) {
+  uint64_t posted = atomic_fetch_add_explicit(&inbox->posted, 1, memory_order_relaxed);
+  bool fits = posted + load(&inbox->queued) < atomic_load_explicit(&inbox->max_queue, memory_order_relaxed);
+  if (fits && size == 0) return true;
+  uint64_t max = load(&inbox->max_bytes);
+  if (fits && size <= max) {
+    uint64_t bytes = atomic_fetch_add_explicit(&inbox->posted_bytes, size, memory_order_relaxed);
+    if (bytes + load(&inbox->queued_bytes) <= max - size) return true;
+    uvb__inbox_taken(inbox, 0, size);
+  }
+  uvb__inbox_taken(inbox, 1, 0);
+  return false;
+}
+
 int uvb__inbox_post(uvb__inbox_t* inbox, uv_batch_event_t* event) {
-  uint_fast64_t posted = atomic_fetch_add_explicit(&inbox->posted, 1, memory_order_relaxed);
-  if (posted + atomic_load_explicit(&inbox->queued, memory_order_relaxed) >=
-      atomic_load_explicit(&inbox->max_queue, memory_order_relaxed)) {
-    /* A queue that is closed is also full for good: say what matters. */
-    int over = atomic_load_explicit(&inbox->head, memory_order_relaxed) == closed;
+  if (!admit(inbox, event->size)) {
+    /* A queue that is closed may also be full for good: say what matters. */
+    bool over = atomic_load_explicit(&inbox->head, memory_order_relaxed) == closed;
     return refuse(inbox, event, over ? UV_ESHUTDOWN : UV_ENOBUFS);
   }
   event->status = UV_BATCH_STATUS_POSTED;
   uintptr_t head = atomic_load_explicit(&inbox->head, memory_order_relaxed);
   for (;;) {
-    if (head == closed) return refuse(inbox, event, UV_ESHUTDOWN);
+    if (head == closed) {
+      uvb__inbox_taken(inbox, 1, event->size);
+      return refuse(inbox, event, UV_ESHUTDOWN);
+    }
     event->next = head == awake || head == asleep ? NULL : (uv_batch_event_t*)head;
     /* Before the event is in: who closes the inbox waits for this, and finds it when it finds the event. */
     int wakes = head == asleep;

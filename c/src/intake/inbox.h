@@ -24,11 +24,14 @@ typedef struct {
   /* Read by all, written rarely: not in the line of `head`. */
   uv_async_t* async;
   atomic_uint_fast32_t max_queue;
+  atomic_uint_fast64_t max_bytes;
   atomic_uint_fast32_t types;   /* how many types there are, number 0 included */
   atomic_uint_fast32_t waking;  /* threads that may be inside uv_async_send() */
   atomic_uint_fast64_t refused_overloaded;
   atomic_uint_fast64_t refused_closed;
-  char line[64 - 6 * 8];
+  /* Used only by events that have a size. */
+  atomic_uint_fast64_t posted_bytes;
+  atomic_uint_fast64_t queued_bytes;
   /* Written by every post. */
   atomic_uintptr_t head;
   atomic_uint_fast64_t posted;  /* events that are in the stack, or were refused just now */
@@ -43,6 +46,12 @@ static inline uvb__inbox_t* uvb__inbox_of(const uv_batch_t* batch) {
 
 void uvb__inbox_init(uvb__inbox_t* inbox, uv_async_t* async);
 
+/* The bounds of the queue. */
+static inline void uvb__inbox_limit(uvb__inbox_t* inbox, uint32_t max_queue, uint64_t max_bytes) {
+  atomic_store_explicit(&inbox->max_queue, max_queue, memory_order_relaxed);
+  atomic_store_explicit(&inbox->max_bytes, max_bytes, memory_order_relaxed);
+}
+
 /* Any thread. UV_ENOBUFS, UV_ESHUTDOWN. */
 int uvb__inbox_post(uvb__inbox_t* inbox, uv_batch_event_t* event);
 
@@ -54,9 +63,16 @@ static inline uint64_t uvb__inbox_at_most(uvb__inbox_t* inbox) {
   return atomic_load_explicit(&inbox->posted, memory_order_relaxed);
 }
 
-/* So many have been taken out. */
-static inline void uvb__inbox_taken(uvb__inbox_t* inbox, uint64_t count) {
+/* What the loop has queued. */
+static inline void uvb__inbox_publish(uvb__inbox_t* inbox, uint32_t queued, uint64_t bytes) {
+  atomic_store_explicit(&inbox->queued, queued, memory_order_relaxed);
+  atomic_store_explicit(&inbox->queued_bytes, bytes, memory_order_relaxed);
+}
+
+/* So much has been taken out. */
+static inline void uvb__inbox_taken(uvb__inbox_t* inbox, uint64_t count, uint64_t bytes) {
   if (count > 0) atomic_fetch_sub_explicit(&inbox->posted, count, memory_order_relaxed);
+  if (bytes > 0) atomic_fetch_sub_explicit(&inbox->posted_bytes, bytes, memory_order_relaxed);
 }
 
 /* The loop: true when something waits, as far as can be seen without taking it. */

@@ -1,7 +1,8 @@
-/* vectors FOLDER|FILE…           runs conformance vectors, those of a folder by name, and says what is not as they say
+/* vectors FOLDER or FILE…        runs conformance vectors, and says what is not as they say
  * vectors --trace FILE…          prints what the operations of vectors cause, whatever the vectors expect
  * vectors --trace --stats FILE…  and the state after each operation
- * `-` is the standard input, with several vectors separated by lines of `---`: each trace then ends with such a line. */
+ *
+ * `-` is the standard input, with vectors that are separated by lines of `---`; after each there is such a line, too. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -11,8 +11,8 @@
  * "file:line: expected '…', got '…'". */
 bool vector_play(const vector_t* vector, bool frees_events, FILE* to);
 
-/* Ignores what the vector says, and prints what its operations cause: "LINE outcome" for each outcome, and with `stats` after
- * each operation "LINE stats key=value …" with the keys that are not 0. */
+/* Ignores what the vector says, and prints what its operations cause: "LINE outcome" for each outcome, and with `stats`
+ * "LINE stats key=value …" after each operation, with the keys that are not 0. */
 void vector_trace(const vector_t* vector, bool stats, FILE* to);
 
 #endif

@@ -1,5 +1,5 @@
-/* Reads conformance vectors. The grammar is the one of conformance/README.md and is frozen: what this reader does not know
- * is an error of the vector, never something to skip. */
+/* Reads conformance vectors. The grammar is the one of conformance/README.md and is frozen: what this reader does not
+ * know is an error of the vector, never something to skip. */
 #ifndef VECTOR_READER_H
 #define VECTOR_READER_H
 

@@ -3,9 +3,10 @@
 #include <string.h>
 
 const char* const vector_words[] = {
-    "config", "at",   "advance", "busy",   "push",  "turn", "handle", "unhandle",  "cancel", "fail",     "from",    "signal",
-    "set",    "flush", "close",  "expect", "hold",  "error", "unhandled", "held", "replayed", "expired", "refused", "estimate",
-    "stats",  NULL};
+    "config", "at",        "advance",  "busy",     "push",    "turn",    "handle", "unhandle", "cancel",
+    "fail",   "from",      "signal",   "set",      "flush",   "close",   "expect", "hold",     "error",
+    "unhandled", "held",   "replayed", "expired",  "refused", "estimate", "stats", NULL,
+};
 const char* const vector_from_words[] = {"push", "cancel", "flush", "close", "set", "handle", "unhandle", NULL};
 const char* const vector_triggers[] = {"size", "threshold", "delay", "turn", "priority", "flush", "close", NULL};
 const char* const vector_codes[] = {"overloaded", "closed", "cancelled", "retention", "already", "invalid", NULL};
