@@ -11,6 +11,7 @@ import { exitWith, Failure } from './lib/failure.js';
 import { root } from './lib/paths.js';
 import { generator, millrace, packages, tools } from './lib/setup.js';
 import { runOrExit } from './lib/steps.js';
+import { uvbatch, uvbatchProject } from './lib/uvbatch.js';
 
 const bench = join(root, 'bench');
 const main = (name) => join(bench, name, 'main.js');
@@ -27,7 +28,10 @@ try {
 
 async function runBenchmark() {
   await runOrExit(
-    [tools('make', 'cmake', 'cc'), packages(), millrace, generator, packages('bench')],
+    [
+      ...[tools('make', 'cmake', 'cc'), packages(), millrace, generator, packages('bench')],
+      ...(NAME === 'c' ? [uvbatch, uvbatchProject('streaming', 'examples/streaming')] : []),
+    ],
     process.stderr,
   );
   const options = json ? { stdio: ['ignore', 'pipe', 'inherit'], onStart: onlyJson } : {};

@@ -1,5 +1,5 @@
 /**
- * Commands that only tests need, from Debian packages.
+ * What a stranger's machine may lack, from Debian packages: commands that tests need, and libuv.
  *
  * A command is looked for on the PATH, where Debian puts it, and among the packages unpacked
  * earlier. `make test` calls `provide`, which fetches what is missing: with `apt-get install` where
@@ -10,13 +10,16 @@
  *     const chromium = find('chromium');
  *     test('…', { skip: !chromium && 'needs chromium' }, …);
  */
-import { accessSync, constants, readdirSync } from 'node:fs';
+import { accessSync, constants, existsSync, readdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { Failure } from './lib/failure.js';
 import { userCache } from './lib/paths.js';
 import { unpack } from './lib/unpack.js';
 
-/** Debian packages: the commands that tests use, and the folder where Debian keeps them. */
+/**
+ * Debian packages: the commands that are used, and the folder where Debian keeps them; or the header of a library.
+ * `parts` are packages that it has to be unpacked together with, though the system has them.
+ */
 const packages = {
   chromium: { commands: ['chromium'], folder: '/usr/lib/chromium' },
   postgresql: {
@@ -25,7 +28,10 @@ const packages = {
     // Installing a server starts it, at once and at every boot; unpacking does not.
     server: true,
   },
-  clang: { commands: ['clang'], folder: '/usr/bin' },
+  clang: { commands: ['clang'], folder: '/usr/bin', parts: ['libclang-rt-dev'] },
+  'pkg-config': { commands: ['pkg-config'], folder: '/usr/bin' },
+  // Its libuv.so is a link to a file of libuv1.
+  'libuv1-dev': { header: 'uv.h', parts: ['libuv1'] },
 };
 
 /**
@@ -35,7 +41,7 @@ const packages = {
  * @returns {string | undefined}
  */
 export function find(command) {
-  const name = Object.keys(packages).find((each) => packages[each].commands.includes(command));
+  const name = Object.keys(packages).find((each) => packages[each].commands?.includes(command));
   if (!name) throw new Failure(`scripts/debian.js lists no package with ${command}`);
   const folders = [...process.env.PATH.split(delimiter), ...expand(packages[name].folder)];
   return [...folders, join(unpacked(name), 'bin')]
@@ -44,25 +50,40 @@ export function find(command) {
 }
 
 /**
- * Fetches a package unless all of its commands are there.
+ * The folder whose `include` has the header of a library, or undefined when it is not on this machine.
+ *
+ * @param {string} name of the package
+ * @returns {string | undefined}
+ */
+export function prefix(name) {
+  const own = (process.env.CMAKE_PREFIX_PATH ?? '').split(delimiter).filter(Boolean);
+  const usual = ['/usr', '/usr/local', '/opt/homebrew', join(unpacked(name), 'root/usr')];
+  return [...own, ...usual].find((each) =>
+    existsSync(join(each, 'include', packages[name].header)),
+  );
+}
+
+/**
+ * Fetches a package unless all of its commands, or its header, are there.
  *
  * @param {string} name of the package
  * @param {import('./lib/steps.js').Quiet} quiet
  * @throws {Failure} when it cannot be had on this machine
  */
 export async function provide(name, quiet) {
-  const { commands, folder, server } = packages[name];
-  const complete = () => commands.every(find);
+  const { commands, server } = packages[name];
+  const complete = () => (commands ? commands.every(find) : prefix(name) !== undefined);
   if (complete()) return;
   if (process.getuid() === 0 && !server) await install(name, quiet).catch(() => {});
   if (complete()) return;
-  await unpack(name, unpacked(name), folder, quiet).catch(() => {});
+  await unpack(name, unpacked(name), packages[name], quiet).catch(() => {});
   if (!complete()) throw new Failure(`it could not be fetched; on Debian: apt-get install ${name}`);
 }
 
 async function install(name, quiet) {
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  const args = ['install', '--yes', '--no-install-recommends', name];
+  const { parts = [] } = packages[name];
+  const args = ['install', '--yes', '--no-install-recommends', name, ...parts];
   try {
     await quiet('apt-get', args, { env });
   } catch {

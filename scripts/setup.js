@@ -1,5 +1,6 @@
 /** `make setup`: installs the npm packages and builds everything. */
 import { generator, millrace, packages, tools } from './lib/setup.js';
 import { runOrExit } from './lib/steps.js';
+import { uvbatch } from './lib/uvbatch.js';
 
-await runOrExit([tools('make', 'cmake', 'cc'), packages(), millrace, generator]);
+await runOrExit([tools('make', 'cmake', 'cc'), packages(), millrace, generator, uvbatch]);

@@ -1,5 +1,6 @@
 /** What `make test`, `make check-all` and `make test-matrix` do, in order. A new step is a new line here. */
 
+import { ctestStep } from './lib/cmake.js';
 import { command } from './lib/command.js';
 import { exitWith, Failure } from './lib/failure.js';
 import { generatorBuild } from './lib/generator.js';
@@ -8,6 +9,7 @@ import { suiteOn } from './lib/releases.js';
 import { repository } from './lib/repository.js';
 import { generator, millrace, packages, tools } from './lib/setup.js';
 import { suite } from './lib/suite.js';
+import { uvbatch, uvbatchBuild, uvbatchFuzz, uvbatchProject, uvbatchTests } from './lib/uvbatch.js';
 
 const fuzzSeconds = secondsOf('FUZZ_SECONDS', 60, 1);
 const soakSeconds = secondsOf('SOAK_SECONDS', 120, 10);
@@ -19,6 +21,7 @@ const suites = [
   suite({ title: 'tests of the lab', folder: 'lab/load/test' }),
   suite({ title: 'tests of the chat', folder: 'examples/chat/test' }),
   suite({ title: 'tests of the demo', folder: 'lab/run/test' }),
+  uvbatchTests('tests of libuvbatch'),
 ];
 
 const releases = [
@@ -55,14 +58,13 @@ export const testSteps = [
   packages(),
   millrace,
   generator,
+  uvbatch,
   provision(['chromium', 'postgresql']),
   command('format and lint', 'node_modules/.bin/biome ci --colors=off --error-on-warnings'),
   command('types as users see them', 'node_modules/.bin/tsc --noEmit -p node/test-types'),
   repository([...suites, ...longSuites].map(({ folder }) => folder)),
-  command(
-    'tests of the generator',
-    'ctest --test-dir lab/load/build --no-tests=error --output-on-failure',
-  ),
+  ctestStep('tests of the generator', 'lab/load/build'),
+  uvbatchProject('tests of the streaming', 'examples/streaming'),
   ...suites,
 ];
 
@@ -81,6 +83,30 @@ export const longSteps = [
     // A trap needs no library; Debian has clang's in a package of its own.
     flags: '-O1 -g -fsanitize=undefined -fsanitize-trap=undefined',
   }),
+  uvbatchBuild({
+    title: 'libuvbatch, ASan and UBSan',
+    name: 'uvbatch-asan',
+    compiler: 'cc',
+    flags: '-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all',
+  }),
+  uvbatchBuild({
+    title: 'libuvbatch, TSan',
+    name: 'uvbatch-tsan',
+    compiler: 'cc',
+    flags: '-O1 -g -fsanitize=thread',
+  }),
+  uvbatchBuild({
+    title: 'libuvbatch, clang and UBSan',
+    name: 'uvbatch-clang',
+    compiler: 'clang',
+    flags: '-O1 -g -fsanitize=undefined -fsanitize-trap=undefined',
+  }),
+  uvbatchTests('long tests of libuvbatch', {
+    env: { HAMMER_EVENTS: '50000000', FUZZ_SECONDS: String(fuzzSeconds / 5) },
+    seconds: fuzzSeconds / 5 + 300,
+    args: ['--tests-regex', '^post_test|^differential'],
+  }),
+  uvbatchFuzz(Math.ceil(fuzzSeconds / 5)),
   ...releases,
   ...longSuites,
 ];

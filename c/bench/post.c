@@ -201,7 +201,7 @@ int main(int argc, char** argv) {
   MUST(uv_run(&loop, UV_RUN_DEFAULT));
   MUST(uv_loop_close(&loop));
   if (done != wanted || sum != (pool ? wanted * (wanted - 1) / 2 : producers * (each * (each - 1) / 2))) bench_die("an event was lost or came twice");
-  printf("{\"ns_per_event\":%.3f,\"wakes_per_event\":%.6f}\n", (double)(ended_at - started_at) / (double)wanted,
+  printf("{\"ns_per_event\":%.3f,\"wakes_per_event\":%.9f}\n", (double)(ended_at - started_at) / (double)wanted,
          (double)wakes / (double)wanted);
   return 0;
 }

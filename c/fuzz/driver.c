@@ -2,9 +2,9 @@
  *
  *   TARGET [-max_total_time=SECONDS] [-runs=N] [-max_len=N] [-seed=N] [FILE or FOLDER…]
  *
- * The files run first. Then inputs are made from the seed: random bytes, or changed files; without -max_total_time and
- * -runs only the files run. An input that ends the process is written to the file "crash": run it alone by TARGET crash.
- * The same options and the same seed make the same inputs. */
+ * The files run first. Then inputs are made from the seed: random bytes, or changed files; without -max_total_time
+ * and -runs only the files run. The same files, options and seed make the same inputs. An input that ends the process
+ * is written to the file "crash": run it alone by TARGET crash. */
 #include <signal.h>
 #include <stdbool.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Operations of every kind, in any order, from outside, from handlers and from the callbacks of events, on the virtual
- * clock of the conformance vectors. Whatever they are: each event that is taken ends once, lanes are first in first out,
- * a batch is HIGH, NORMAL, LOW, counts add up, and what waits has a turn or a timer to wait for. With FUZZ_PRINT set the
- * operations are printed first: those of the grammar as in a vector, others as comments. */
+ * clock of the conformance vectors. Whatever they are: each event that is taken ends once, lanes are first in first
+ * out, a batch is HIGH, NORMAL, LOW, counts add up, and what waits has a turn or a timer to wait for. With FUZZ_PRINT
+ * set the operations are printed first: those of the grammar as in a vector, others as comments. */
 #include "vectors/run.h"
 
 #include <math.h>

@@ -89,8 +89,8 @@ typedef enum {
 typedef enum {
   UV_BATCH_STATUS_NEW = 0,    /* initialised, yours */
   UV_BATCH_STATUS_POSTED,     /* on its way from another thread */
-  UV_BATCH_STATUS_QUEUED,     /* waits in the queue */
-  UV_BATCH_STATUS_PROCESSING, /* has left in a batch */
+  UV_BATCH_STATUS_QUEUED,     /* waits in the queue, or in a batch for its turn */
+  UV_BATCH_STATUS_PROCESSING, /* is with its handlers */
   UV_BATCH_STATUS_RETAINED,   /* found no handler and waits for one */
   UV_BATCH_STATUS_COMPLETED,  /* its handlers have run */
   UV_BATCH_STATUS_FAILED,     /* a handler failed */
@@ -311,7 +311,8 @@ UV_BATCH_EXTERN int uv_batch_set_type(uv_batch_t* batch, int type, const uv_batc
 UV_BATCH_EXTERN void uv_batch_event_init(uv_batch_event_t* event, int type, void* data);
 
 /* Queues an event; its handlers run at the end of the loop turn. O(1), allocates nothing. UV_EINVAL (NULL, unknown type or
- * priority), UV_EBUSY (in use already), UV_ENOBUFS (the queue is full), UV_ESHUTDOWN (closed): then nothing changed. */
+ * priority), UV_EBUSY (in use already), UV_ENOBUFS (the queue is full), UV_ESHUTDOWN (closed): then nothing changed, but for
+ * the status of an event that was refused. */
 UV_BATCH_EXTERN int uv_batch_push(uv_batch_t* batch, uv_batch_event_t* event);
 
 /* The same from any thread. Lock-free; wakes the loop only when it may be asleep. An event must not be posted by two
@@ -383,7 +384,7 @@ struct uv_batch_listener_s {
 };
 
 /* uv_listen(), and each accepted connection is an event of type NETWORK whose `data` is the client's uv_stream_t. All
- * connections of a turn are in one batch; a turn takes 64 (in Windows what libuv gives). UV_EAGAIN: the server has
+ * connections of a turn are in one batch; a turn takes some 64 (in Windows what libuv gives). UV_EAGAIN: the server has
  * listened before, so that libuv may hold a connection, and `client_cb` gave no handle for it. */
 UV_BATCH_EXTERN int uv_batch_listen(uv_batch_t* batch, uv_batch_listener_t* listener, uv_stream_t* server, int backlog,
                                     uv_batch_client_cb client_cb, uv_batch_drop_cb drop_cb);

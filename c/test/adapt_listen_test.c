@@ -130,6 +130,18 @@ TEST(connections_of_a_turn_are_few_batches_and_none_is_lost) {
   CHECK_EQ(dropped, 0);
 }
 
+TEST(a_flood_of_connections_leaves_something_of_the_turn) {
+  open_queue(65536, UV_BATCH_POLICY_ADAPTIVE);
+  open_server();
+  CHECK_EQ(uv_batch_on(&batch, &handler, UV_BATCH_NETWORK, handle_one), 0);
+  connect_peers(200);
+  for (int taken = 0; handled < 200; taken = handled) {
+    uv_run(&loop, UV_RUN_NOWAIT);
+    CHECK(handled - taken <= 64 + 1);
+  }
+  stop_server();
+}
+
 TEST(connections_are_not_lost_when_the_queue_has_room_for_one) {
   open_queue(1, UV_BATCH_POLICY_ADAPTIVE);
   open_server();
@@ -154,7 +166,6 @@ TEST(what_a_full_queue_refuses_waits_in_the_backlog) {
   connect_peers(20);
   run_turns(5);
   CHECK_EQ(given, 1);
-  CHECK_EQ(uv_batch_flush(&batch), 0);
   CHECK_EQ(handled, 0);
   while (handled < 20) {
     uv_run(&loop, UV_RUN_NOWAIT);
@@ -531,7 +542,21 @@ TEST(a_server_that_cannot_listen_leaves_nothing_behind) {
   stop_server();
 }
 
-TEST(no_connection_is_lost_whichever_allocation_fails) {
+TEST(a_connection_that_there_is_no_memory_for_waits) {
+  failing_allocator_install();
+  open_queue(65536, UV_BATCH_POLICY_ADAPTIVE);
+  open_server();
+  CHECK_EQ(uv_batch_on(&batch, &handler, UV_BATCH_NETWORK, handle_one), 0);
+  failing_allocator_after(0);
+  connect_peer();
+  run_until(&handled, 1);
+  CHECK_EQ(listener.last_error, UV_ENOMEM);
+  failing_allocator_after(-1);
+  stop_server();
+  CHECK_EQ(failing_allocator_live(), 0);
+}
+
+TEST(no_connection_is_lost_whichever_allocation_of_a_second_start_fails) {
   failing_allocator_install();
   for (long n = 0; n < 40; n++) {
     int status;

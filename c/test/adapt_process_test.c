@@ -142,6 +142,28 @@ TEST(a_child_that_outlives_the_queue_still_ends_with_its_callback) {
   CHECK_EQ(children[0].term_signal, SIGKILL);
 }
 
+static void free_queue(uv_batch_t* queue) {
+  free(queue);
+}
+
+TEST(a_child_can_outlive_the_memory_of_its_queue) {
+  char program[] = "/bin/sleep", seconds[] = "100";
+  char* args[] = {program, seconds, NULL};
+  uv_process_options_t options = {0};
+  uv_batch_t* queue = malloc(sizeof(*queue));
+  options.file = program;
+  options.args = args;
+  open_children(65536, UV_BATCH_POLICY_ADAPTIVE);
+  CHECK_EQ(uv_batch_init(&loop, queue, NULL), 0);
+  CHECK_EQ(uv_batch_spawn(queue, &children[0], &options, on_ended), 0);
+  CHECK_EQ(uv_batch_close(queue, 0, free_queue), 0);
+  run_turns(3);
+  CHECK_EQ(uv_process_kill(children[0].handle, SIGKILL), 0);
+  run_until(&ended, 1);
+  CHECK_EQ(exits, 0);
+  close_queue();
+}
+
 TEST(a_kept_exit_ends_with_the_queue) {
   open_children(1, UV_BATCH_POLICY_FIXED);
   uv_batch_event_init(&other, UV_BATCH_TIMER, NULL);

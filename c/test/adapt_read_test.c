@@ -21,12 +21,15 @@ static uint64_t sum(uint64_t state, const char* data, size_t size) {
   return state;
 }
 
+static size_t largest_buffer;
+
 static void allocate(uv_handle_t* handle, size_t size, uv_buf_t* buf) {
   CHECK(handle == (uv_handle_t*)&stream);
   if (withhold > 0) {
     withhold--;
     return;
   }
+  if (largest_buffer > 0) size = largest_buffer;
   buf->base = malloc(size);
   buf->len = size;
   given_buffers++;
@@ -69,6 +72,7 @@ static void open_stream(void) {
   int fds[2];
   given_buffers = released = reads = ends = stopped = withhold = 0;
   end_status = 0;
+  largest_buffer = 0;
   received = checksum = 0;
   memset(&reader, 0, sizeof(reader));
   memset(&handler, 0, sizeof(handler));
@@ -284,6 +288,19 @@ TEST(without_a_buffer_nothing_is_read_and_it_is_an_event) {
   close_stream();
 }
 
+TEST(a_buffer_that_nothing_was_read_into_comes_back_at_once) {
+  open_reader(65536, UV_BATCH_POLICY_FIXED);
+  largest_buffer = 3;
+  send_text("abcdef");
+  while (given_buffers < 3) uv_run(&loop, UV_RUN_ONCE);
+  CHECK_EQ(released, 1);
+  CHECK_EQ(uv_batch_flush(&batch), 0);
+  CHECK_EQ(reads, 2);
+  CHECK_EQ(end_status, 0);
+  stop_reader();
+  close_stream();
+}
+
 static int stop_on_read(uv_batch_handler_t* self, uv_batch_event_t* event) {
   if (reads == 0) CHECK_EQ(uv_batch_read_stop(&reader, on_stopped), 0);
   CHECK_EQ(stopped, 0);
@@ -444,6 +461,36 @@ TEST(bad_input_is_refused) {
   CHECK_EQ(uv_batch_read_start(&batch, &second, (uv_stream_t*)&unopened, allocate, release), UV_EINVAL);
   CHECK_EQ(uv_batch_read_stop(NULL, NULL), UV_EINVAL);
   CHECK_EQ(uv_batch_read_stop(&second, NULL), UV_EINVAL);
+  stop_reader();
+  close_stream();
+}
+
+static int refuse_memory;
+
+static void* scarce_malloc(size_t size) {
+  return refuse_memory ? NULL : malloc(size);
+}
+
+static void* scarce_calloc(size_t count, size_t size) {
+  return refuse_memory ? NULL : calloc(count, size);
+}
+
+TEST(without_memory_it_reads_on_with_what_it_has) {
+  CHECK_EQ(uv_batch_replace_allocator(scarce_malloc, realloc, scarce_calloc, free), 0);
+  open_queue(65536, UV_BATCH_POLICY_FIXED);
+  open_stream();
+  CHECK_EQ(uv_batch_on(&batch, &handler, UV_BATCH_STREAM, on_read), 0);
+  CHECK_EQ(start(), 0);
+  largest_buffer = 3;
+  refuse_memory = 1;
+  send_text("abcdefghi");
+  for (int i = 1; i <= 3; i++) {
+    run_turns(3);
+    CHECK_EQ(uv_batch_flush(&batch), 0);
+    CHECK_EQ(reads, i);
+  }
+  refuse_memory = 0;
+  CHECK_EQ(checksum, sum(0, "abcdefghi", 9));
   stop_reader();
   close_stream();
 }

@@ -118,6 +118,18 @@ TEST(a_stop_takes_back_what_has_not_left) {
   CHECK_EQ(events, 0);
 }
 
+TEST(stopped_while_it_waits_for_room_it_comes_no_more) {
+  open_timer(1, UV_BATCH_POLICY_FIXED, on_event, 1);
+  uv_batch_event_init(&other, UV_BATCH_NETWORK, NULL);
+  CHECK_EQ(uv_batch_push(&batch, &other), 0);
+  while (ticks < 3) uv_run(&loop, UV_RUN_ONCE);
+  CHECK_EQ(uv_batch_timer_stop(&timer, on_stopped), 0);
+  run_until(&stopped, 1);
+  CHECK_EQ(uv_batch_flush(&batch), 0);
+  close_timer();
+  CHECK_EQ(events, 0);
+}
+
 /* The struct is started again by the callback of its stop. */
 static void start_again(uv_batch_timer_t* which) {
   stopped++;

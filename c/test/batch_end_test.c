@@ -1,4 +1,4 @@
-/* Every way in which an event can end: its callback runs once, with the status that says so, and the event is its owner's. */
+/* Every way in which an event can end: its callback runs once, with the status that says so, and the event is yours. */
 #include "batch_fixture.h"
 
 enum { N = UV_BATCH_NETWORK, W = UV_BATCH_WORK };

@@ -95,6 +95,23 @@ TEST(a_batch_callback_fails_single_events_of_its_batch) {
   stop();
 }
 
+static void fail_a(void) {
+  CHECK_EQ(uv_batch_event_fail(event_of['a'], UV_EIO), 0);
+}
+
+TEST(a_handler_of_single_events_may_fail_its_event_in_the_same_way) {
+  reset();
+  options.error_cb = note_error;
+  start();
+  on('X', N);
+  while_handled['a'] = fail_a;
+  push_all(N, "a");
+  run();
+  expect("Xa !a a:failed");
+  CHECK_EQ(stats().errors, 1);
+  stop();
+}
+
 TEST(an_event_that_is_not_with_callbacks_cannot_be_failed) {
   uv_batch_event_t event;
   reset();
@@ -140,6 +157,7 @@ TEST(a_handler_is_registered_once_until_it_is_removed) {
   on('X', N);
   CHECK_EQ(uv_batch_on(&batch, &handlers['X'], N, handle), UV_EBUSY);
   CHECK_EQ(uv_batch_on_group(&batch, &handlers['X'], N, handle_group), UV_EBUSY);
+  CHECK_EQ(uv_batch_on(&batch, &handlers['X'], W, handle), UV_EBUSY);
   CHECK(handlers['X'].batch == &batch);
   CHECK_EQ(handlers['X'].type, N);
   off('X');

@@ -164,6 +164,28 @@ TEST(a_switch_in_a_handler_hands_on_what_is_queued_under_the_old_options) {
   stop();
 }
 
+static void set_twice(void) {
+  CHECK_EQ(uv_batch_get(&batch, &options), 0);
+  options.policy = UV_BATCH_POLICY_FIXED;
+  options.max_delay = 10;
+  CHECK_EQ(uv_batch_set(&batch, &options), 0);
+  options.max_delay = 20;
+  CHECK_EQ(uv_batch_set(&batch, &options), 0);
+}
+
+TEST(of_two_changes_in_a_handler_the_later_counts) {
+  reset();
+  start();
+  on('X', N);
+  while_handled['a'] = set_twice;
+  push_all(N, "a");
+  run();
+  CHECK_EQ(uv_batch_get(&batch, &options), 0);
+  CHECK_EQ(options.policy, UV_BATCH_POLICY_FIXED);
+  CHECK(options.max_delay == 20);
+  stop();
+}
+
 static void limit_to_one(void) {
   CHECK_EQ(uv_batch_get(&batch, &options), 0);
   options.max_batch = 1;
@@ -321,7 +343,7 @@ TEST(a_discard_in_a_handler_waits_for_its_batch) {
   stop();
 }
 
-/* ---- every operation in every callback, two of them at a time: each event that was taken ends once, and nothing is left */
+/* ---- any two operations in every callback: each event that was taken ends once, and nothing is left */
 
 enum { operations = 14 };
 
@@ -452,7 +474,7 @@ static void matrix_late_group(uv_batch_handler_t* handler, uv_batch_event_t* fir
 }
 
 static void run_case(uv_batch_policy_t policy, uv_batch_retain_t how) {
-  uv_batch_handler_t one = {NULL}, two = {NULL}, group = {NULL}, late = {NULL}, late_group = {NULL};
+  uv_batch_handler_t one = {0}, two = {0}, group = {0}, late = {0}, late_group = {0};
   reset();
   memset(&extra, 0, sizeof(extra));
   done = expected_ends = seen_ends = 0;

@@ -430,7 +430,9 @@ TEST(each_code_of_the_library_has_a_text_of_its_own) {
 
 TEST(triggers_have_names) {
   static const char* const names[] = {"size", "threshold", "delay", "turn", "priority", "flush", "close"};
-  for (int i = 0; i < UV_BATCH_TRIGGERS; i++) CHECK(strcmp(uv_batch_trigger_name((uv_batch_trigger_t)i), names[i]) == 0);
+  for (int i = 0; i < UV_BATCH_TRIGGERS; i++) {
+    CHECK(strcmp(uv_batch_trigger_name((uv_batch_trigger_t)i), names[i]) == 0);
+  }
   CHECK(uv_batch_trigger_name((uv_batch_trigger_t)UV_BATCH_TRIGGERS) == NULL);
   CHECK(uv_batch_trigger_name((uv_batch_trigger_t)-1) == NULL);
 }

@@ -158,7 +158,7 @@ TEST(a_gap_longer_than_the_window_empties_it) {
   uvb__utilization_observe(&window, 0, 100, 100);
   CHECK(uvb__utilization_read(&window, 1e12) == 0);
   uvb__utilization_observe(&window, 1e12, 1e12 + 100, 100);
-  /* The nine slices before 1e12 were idle, as far as anybody knows; the one that begins at 1e12 + 100 has lasted no time. */
+  /* The slices before 1e12 were idle, as far as anybody knows; the one that begins at 1e12 + 100 has lasted no time. */
   CHECK_NEAR(uvb__utilization_read(&window, 1e12 + 100), 100 / 225.0);
 }
 

@@ -20,7 +20,7 @@ TEST(the_defaults_are_the_documented_ones) {
   CHECK(options.max_deferral == 100);
   CHECK(options.batch_cb == NULL);
   CHECK(options.error_cb == NULL);
-  for (size_t i = 0; i < sizeof(options.reserved) / sizeof(options.reserved[0]); i++) CHECK(options.reserved[i] == NULL);
+  for (int i = 0; i < 8; i++) CHECK(options.reserved[i] == NULL);
   CHECK_EQ(uv_batch_options_check(&options, NULL, 0), 0);
   uv_batch_options_init(NULL);
 }
@@ -44,7 +44,9 @@ static void set_priority(uv_batch_type_options_t* options, double value) { optio
 static void set_type_batch(uv_batch_type_options_t* options, double value) { options->max_batch = (uint32_t)value; }
 static void set_retain(uv_batch_type_options_t* options, double value) { options->retain = (uv_batch_retain_t)value; }
 static void set_retain_max(uv_batch_type_options_t* options, double value) { options->retain_max = (uint32_t)value; }
-static void set_retain_bytes(uv_batch_type_options_t* options, double value) { options->retain_max_bytes = (uint64_t)value; }
+static void set_retain_bytes(uv_batch_type_options_t* options, double value) {
+  options->retain_max_bytes = (uint64_t)value;
+}
 static void set_retain_age(uv_batch_type_options_t* options, double value) { options->retain_max_age = value; }
 
 typedef struct {

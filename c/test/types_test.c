@@ -127,7 +127,7 @@ TEST(a_name_that_finds_no_memory_changes_nothing_and_can_be_tried_again) {
 TEST(types_are_found_by_name_even_when_their_table_could_not_grow) {
   start();
   for (int i = 11; i <= 300; i++) {
-    /* A type takes two allocations; the third is the growth of the table by name, but where that by number grew before. */
+    /* A type takes two allocations; the third is the growth of the table by name, but where that by number grew. */
     int status = UV_ENOMEM;
     for (int attempt = 0; attempt < 2 && status != i; attempt++) {
       failing_allocator_after(2);

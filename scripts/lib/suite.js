@@ -1,10 +1,10 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { counted } from './counts.js';
 import { Failure } from './failure.js';
 import { files } from './files.js';
 import { projectCache, root } from './paths.js';
-import { strict } from './skip.js';
 
 const tally = pathToFileURL(join(root, 'scripts/lib/tally.js')).href;
 
@@ -60,22 +60,9 @@ async function runSuite(folder, options, quiet) {
 
 /** The step's result from the tally; the exit code counts too, when the tally shows no failure. */
 function report(tallyFile, ended) {
-  const { passed, failed, skipped, skippedNames, said } = JSON.parse(readTally(tallyFile, ended));
-  if (ended && failed === 0) throw ended;
-  if (passed + failed + skipped === 0) throw new Failure('not one test ran');
-  const parts = [`${passed} passed`];
-  if (failed > 0) parts.push(`${failed} FAILED`);
-  if (skipped > 0) parts.push(`${skipped} skipped`);
-  return {
-    note: parts.join(', '),
-    passed,
-    failed: strict ? failed + skipped : failed,
-    skipped: strict ? 0 : skipped,
-    details: [
-      ...skippedNames.map((name) => `skipped${strict ? ', a failure in CI' : ''}: ${name}`),
-      ...said,
-    ],
-  };
+  const counts = JSON.parse(readTally(tallyFile, ended));
+  if (ended && counts.failed === 0) throw ended;
+  return counted(counts);
 }
 
 function readTally(tallyFile, ended) {

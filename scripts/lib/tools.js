@@ -14,7 +14,7 @@ const tools = {
   },
   git: { name: 'git', ask: ['git', '--version'], oldest: '2.20', install: apt('git') },
   make: { name: 'GNU make', ask: ['make', '--version'], oldest: '4', install: apt('make') },
-  cmake: { name: 'CMake', ask: ['cmake', '--version'], oldest: '3.20', install: apt('cmake') },
+  cmake: { name: 'CMake', ask: ['cmake', '--version'], oldest: '3.21', install: apt('cmake') },
 };
 
 function apt(packages) {

@@ -16,29 +16,30 @@ const NEVER = new Set(['libc6', 'libc-bin', 'base-files']);
 
 /**
  * Unpacks a Debian package and those of its dependencies that the system lacks, without any rights.
- * `folder`/bin gets a launcher for each command found in `commands`, a folder of the package.
+ * `folder`/bin gets a launcher for each of its commands.
  *
  * @param {string} name of the package
  * @param {string} folder to make
- * @param {string} commands absolute folder, with `*` for a version
+ * @param {object} what
+ * @param {string} [what.folder] of its commands: absolute, with `*` for a version
+ * @param {string[]} [what.parts] packages that are unpacked with it in any case
  * @param {import('./steps.js').Quiet} quiet
  */
-export async function unpack(name, folder, commands, quiet) {
+export async function unpack(name, folder, { folder: commands, parts = [] }, quiet) {
   const partial = `${folder}.partial`;
   const lists = `${folder}.lists`;
   rmSync(partial, { recursive: true, force: true });
   mkdirSync(join(partial, 'debs'), { recursive: true });
   try {
-    await download(name, join(partial, 'debs'), [], quiet).catch(() =>
-      withOwnLists(lists, quiet, (options) =>
-        download(name, join(partial, 'debs'), options, quiet),
-      ),
+    const debs = join(partial, 'debs');
+    await download(name, parts, debs, [], quiet).catch(() =>
+      withOwnLists(lists, quiet, (options) => download(name, parts, debs, options, quiet)),
     );
-    for (const deb of readdirSync(join(partial, 'debs'))) {
-      await quiet('dpkg', ['-x', join(partial, 'debs', deb), join(partial, 'root')]);
+    for (const deb of readdirSync(debs)) {
+      await quiet('dpkg', ['-x', join(debs, deb), join(partial, 'root')]);
     }
-    rmSync(join(partial, 'debs'), { recursive: true });
-    writeLaunchers(partial, commands);
+    rmSync(debs, { recursive: true });
+    if (commands) writeLaunchers(partial, commands);
     rmSync(folder, { recursive: true, force: true });
     renameSync(partial, folder);
   } finally {
@@ -46,13 +47,14 @@ export async function unpack(name, folder, commands, quiet) {
   }
 }
 
-async function download(name, folder, options, quiet) {
-  const args = [...options, '--simulate', '--no-install-recommends', 'install', name];
+async function download(name, parts, folder, options, quiet) {
+  const args = [...options, '--simulate', '--no-install-recommends', 'install', name, ...parts];
   const plan = execFileSync('apt-get', args, {
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'ignore'],
   });
-  const names = [...plan.matchAll(/^Inst (\S+)/gm)].map(([, each]) => each);
+  const missing = [...plan.matchAll(/^Inst (\S+)/gm)].map(([, each]) => each);
+  const names = [...new Set([...missing, ...parts])];
   if (names.length === 0) throw new Failure(`apt-get has nothing to download for ${name}`);
   const wanted = names.filter((each) => !NEVER.has(each));
   await quiet('apt-get', [...options, 'download', ...wanted], { cwd: folder });

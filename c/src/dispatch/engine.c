@@ -194,11 +194,15 @@ static void arm(uvb__core_t* core, double deadline) {
   core->host->arm(core->host, deadline);
 }
 
+static uvb__chain_t choose(uvb__core_t* core, uint32_t limit) {
+  double aged_at = now_of(core) - core->options.max_deferral;
+  return uvb__queue_take(&core->queue, &core->types, limit, aged_at);
+}
+
 /* Takes a batch out of the queue and notes how long its events have waited. */
 static uvb__chain_t take(uvb__core_t* core, uint32_t limit) {
   double now = now_of(core);
-  double aged_at = now - core->options.max_deferral;
-  uvb__chain_t batch = uvb__queue_take(&core->queue, &core->types, limit, aged_at);
+  uvb__chain_t batch = choose(core, limit);
   for (int level = 0; level < uvb__levels; level++) {
     double taken = core->queue.taken[level];
     double* worst = &core->counters.worst_wait[level];
@@ -382,7 +386,7 @@ static void after_batch(uvb__core_t* core) {
 static void finish(uvb__core_t* core) {
   if (core->closing == uvb__closing_discard) {
     while (core->queue.count > 0) {
-      uvb__chain_t events = take(core, core->options.max_batch);
+      uvb__chain_t events = choose(core, core->options.max_batch);
       for (uv_batch_event_t* event = events.first; event != NULL;) {
         uv_batch_event_t* next = event->next;
         core->counters.refused_cancelled++;
@@ -429,6 +433,8 @@ int uvb__engine_set(uvb__core_t* core, const uv_batch_options_t* options) {
   uvb__changes_t changes = uvb__options_changes(&coming, options);
   if ((changes & uvb__switch_bits) == 0) {
     apply(core, options, changes);
+    /* What was to be switched to does not bring back what is set later. */
+    uvb__options_apply(&core->pending, options, changes);
     if (core->queue.count > 0 && core->budget == 0) uvb__engine_wake(core);
   } else if (in_handler(core)) {
     uvb__options_apply(&core->pending, options, changes);

@@ -196,6 +196,16 @@ static bool has_late(const uvb__type_t* type, const uv_batch_event_t* event, uin
 /* Gives the event to the late handlers, or, `all`, to each that is there: until one fails. */
 static void give(uvb__core_t* core, uvb__type_t* type, uv_batch_event_t* event, uint64_t last, bool all) {
   uint64_t latest = core->handler_number;
+  uint64_t from = 0, to = 0;
+  uint64_t received = event->received_;
+  /* The late ones follow one another. From here on all of them have received it, also for a replay that a call of one of them
+   * brings about, after which none of them is late any more. */
+  for (const uv_batch_handler_t* one = type->first_handler; one != NULL; one = one->next_) {
+    if (!is_late(one, event, last) || one->due_ <= received) continue;
+    if (from == 0) from = one->number_;
+    to = one->number_;
+    event->received_ = one->due_;
+  }
   uvb__walk_t walk = {type->first_handler, core->handler_walks};
   /* Tells whether a handler has ended an event that was to stay. */
   uvb__walk_t here = {event, core->kept_walks};
@@ -205,8 +215,7 @@ static void give(uvb__core_t* core, uvb__type_t* type, uv_batch_event_t* event, 
     uv_batch_handler_t* handler = walk.next;
     if (handler->number_ > latest) break;
     walk.next = handler->next_;
-    if (!all && !(is_late(handler, event, last) && handler->due_ > event->received_)) continue;
-    if (handler->due_ > event->received_) event->received_ = handler->due_;
+    if (!all && (handler->number_ < from || handler->number_ > to)) continue;
     core->counters.replayed++;
     if (core->observer != NULL && core->observer->replayed != NULL) {
       core->observer->replayed(core->observer->data, event);
@@ -214,7 +223,6 @@ static void give(uvb__core_t* core, uvb__type_t* type, uv_batch_event_t* event, 
     int status = uvb__run_handler(handler, event, &here);
     if (status == 0 || here.next != event) continue;
     /* A failure costs the event the handlers after this one. */
-    event->received_ = last;
     uvb__failed(core, event, status);
     break;
   }

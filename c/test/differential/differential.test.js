@@ -20,9 +20,10 @@ const seconds = Number(process.env.FUZZ_SECONDS ?? 0);
 const firstSeed = seconds > 0 ? Math.floor(Math.random() * 2 ** 31) : 0;
 
 /**
- * What memory that belongs to the user makes different in C. A handler can take back the retained event that it is just given,
- * or remove the other handlers of its type: both are their owner's again at once and may be gone, so that those handlers do
- * not get this event any more, nor can its failure be told. A list ends there for the comparison.
+ * What memory that belongs to the user makes different in C. A handler can end the retained event that it is just given (by
+ * cancel, or by turning retention off), or remove the other handlers of its type: both are their owner's again at once and
+ * may be gone, so that those handlers do not get this event any more, nor can its failure be told. A list ends there for
+ * the comparison.
  */
 class WatchedModel extends Model {
   running = [];
@@ -39,6 +40,11 @@ class WatchedModel extends Model {
     const event = this.events.get(operation.id);
     if (this.running.includes(event) && event.type.retained.includes(event)) this.differs = true;
     super.cancel(operation);
+  }
+
+  expire(event) {
+    if (this.running.includes(event)) this.differs = true;
+    super.expire(event);
   }
 
   unhandle(operation) {

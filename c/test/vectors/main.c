@@ -2,7 +2,7 @@
  * vectors --trace FILE…          prints what the operations of vectors cause, whatever the vectors expect
  * vectors --trace --stats FILE…  and the state after each operation
  *
- * `-` is the standard input, with vectors that are separated by lines of `---`; after each there is such a line, too. */
+ * `-` is the standard input, with vectors that are separated by lines of `---`; so are the traces. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -55,8 +55,8 @@ struct vector_run_s {
   const vector_t* vector; /* of which names and numbers are used */
   uv_batch_t batch;
   bool started, closed, scheduled;
-  /* Events are freed in their callbacks, as users do, and not at the end of the run. Then cancelling one that is gone is
-   * answered here. */
+  /* Events are freed in their callbacks, as users do, and not at the end of the run. Then it is answered here
+   * when one that is gone is cancelled. */
   bool frees_events;
   uv_batch_options_t options; /* that it starts with */
   double given[SIGNALS];

@@ -1,5 +1,5 @@
-/* The words of conformance/README.md. Lists of words stand in the order of the enums of uv_batch.h, so that the index of
- * a word is its value. */
+/* The words of conformance/README.md. Lists of words stand in the order of the enums of uv_batch.h, so that the index
+ * of a word is its value. */
 #ifndef VECTOR_WORDS_H
 #define VECTOR_WORDS_H
 

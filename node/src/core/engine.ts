@@ -472,6 +472,8 @@ export class Engine<Data = unknown> {
       // These two are as they are, or on their way: see `#pending`.
       const { policy: _policy, order: _order, ...others } = given;
       this.#apply(others);
+      // What was to be switched to does not bring back what is set later.
+      if (this.#pending !== null) this.#pending = { ...this.#pending, ...others };
       if (this.#queue.count > 0 && this.#budget === 0) this.wake();
     } else if (this.#inHandler) {
       this.#pending = { ...this.#pending, ...given };

@@ -194,6 +194,9 @@ export class Model {
     // Policy and order are as they are, or on their way.
     const { policy, order } = this.options;
     Object.assign(this.options, options, { policy, order });
+    // A switch that waits does not bring back what is set after it.
+    const waiting = this.pending.find((action) => action.do === 'switch');
+    if (waiting) Object.assign(waiting.options, options);
     if (this.queue.length > 0) this.schedule();
   }
 

@@ -85,12 +85,10 @@ static bool push(state_t* state, connection_t* connection) {
   return false;
 }
 
-static void take(state_t* state);
+static void take_held(state_t* state);
 
 static void on_timer(uv_timer_t* timer) {
-  state_t* state = uvb__of(timer, state_t, timer);
-  /* When libuv holds none it looks itself. */
-  if (state->held > 0) take(state);
+  take_held(uvb__of(timer, state_t, timer));
 }
 
 static void pause_for(state_t* state, unsigned int wait_ms) {
@@ -179,14 +177,21 @@ static bool may_take(const state_t* state) {
          !uv_is_closing((const uv_handle_t*)state->listener->server);
 }
 
-static void take(state_t* state) {
+/* How many were taken, at most `limit`. */
+static int take(state_t* state, int limit) {
   int taken = 0;
   state->users++;
-  while (may_take(state) && (state->held > 0 || uvb__connection_waits(state->listener->server))) {
+  while (taken < limit && may_take(state) && (state->held > 0 || uvb__connection_waits(state->listener->server))) {
     if (!take_one(state)) break;
-    if (++taken == turn_limit && may_take(state)) pause_for(state, 0);
+    taken++;
   }
   leave(state);
+  return taken;
+}
+
+/* Of what libuv holds; that sets it going again, and it brings the others. */
+static void take_held(state_t* state) {
+  if (state->held > 0) take(state, 1);
 }
 
 /* libuv has accepted one, and holds it, and all others back, until uv_accept(). */
@@ -198,7 +203,7 @@ static void on_connection(uv_stream_t* server, int status) {
     return;
   }
   state->held++;
-  take(state);
+  if (take(state, turn_limit) == turn_limit && may_take(state)) pause_for(state, 0);
 }
 
 static void retry(uvb__waiter_t* waiter) {
@@ -206,12 +211,12 @@ static void retry(uvb__waiter_t* waiter) {
   connection_t* connection = state->kept;
   state->users++;
   state->kept = NULL;
-  if (push(state, connection) && state->held > 0) take(state);
+  if (push(state, connection)) take_held(state);
   leave(state);
 }
 
 /* libuv must not be asked to listen again while it holds a connection: that one is kept for the first push. */
-static int take_held(state_t* state) {
+static int keep_held(state_t* state) {
   connection_t* connection = uvb__pool_get(&state->pool);
   uv_stream_t* client;
   if (connection == NULL) return UV_ENOMEM;
@@ -236,7 +241,7 @@ static int start(state_t* state, int backlog) {
   uv_stream_t* server = state->listener->server;
   int status = uvb__attach(server, UVB__ATTACH_LISTENER, state);
   if (status != 0) return status;
-  if (uvb__listens(server)) status = take_held(state);
+  if (uvb__listens(server)) status = keep_held(state);
   if (status == 0) status = uv_listen(server, backlog, on_connection);
   if (status == 0) return 0;
   uvb__detach(server, UVB__ATTACH_LISTENER);
