@@ -23,7 +23,7 @@ struct message_s {
     uv_batch_event_t event;
     message_t* next;
   } as;
-  uint64_t number;
+  uint32_t number;
   atomic_int taken;
 };
 
@@ -56,7 +56,7 @@ static message_t* next_message(message_t* mine, uint64_t i) {
   message_t* message = &mine[i % ring];
   while (atomic_load_explicit(&message->taken, memory_order_acquire)) sched_yield();
   atomic_store_explicit(&message->taken, 1, memory_order_relaxed);
-  message->number = i;
+  message->number = (uint32_t)i;
   return message;
 }
 

@@ -138,7 +138,8 @@ typedef enum {
 
 /* An event is over: `status` is 0 (completed), what its handler returned (failed), UV_ECANCELED (cancelled, or the queue
  * was closed), UV_ETIMEDOUT (retained until its age), UV_ENOENT (no handler) or UV_ENOBUFS (no handler, and no room to
- * retain it). Runs once for each event that was taken; from here on the event is yours: free it, or push it again. */
+ * retain it). Runs once for each event that was taken; from here on the event is yours: free it, or push it again. An event
+ * whose retention was turned off ends as when the queue is closed. */
 typedef void (*uv_batch_event_cb)(uv_batch_t* batch, uv_batch_event_t* event, int status);
 
 /* Handles one event. A negative return value is the event's failure: the handlers after this one do not get it. */
@@ -173,6 +174,7 @@ struct uv_batch_event_s {
   uint64_t received_;
   double since_;
   uv_batch_event_t* link_;
+  void* owner_;
   int32_t code_;
   int32_t count_;
   void* reserved[1];
@@ -315,12 +317,13 @@ UV_BATCH_EXTERN void uv_batch_event_init(uv_batch_event_t* event, int type, void
  * the status of an event that was refused. */
 UV_BATCH_EXTERN int uv_batch_push(uv_batch_t* batch, uv_batch_event_t* event);
 
-/* The same from any thread. Lock-free; wakes the loop only when it may be asleep. An event must not be posted by two
- * threads at a time. */
+/* The same from any thread. Lock-free; wakes the loop only when it may be asleep. A posted event is not to be
+ * touched before its callback: not by another thread either. */
 UV_BATCH_EXTERN int uv_batch_post(uv_batch_t* batch, uv_batch_event_t* event);
 
 /* Takes a queued or retained event back; its callback runs inside the call, with UV_ECANCELED. UV_EALREADY: it has left,
- * is over, or was never taken; an event that is still on its way from another thread counts as left. */
+ * is over, or was never taken; an event that is still on its way from another thread counts as left. UV_EINVAL:
+ * it is in another queue. */
 UV_BATCH_EXTERN int uv_batch_cancel(uv_batch_t* batch, uv_batch_event_t* event);
 
 /* Fails an event of the batch whose callback is running: for batch and group callbacks. `status` is negative. */

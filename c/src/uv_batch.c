@@ -266,7 +266,7 @@ int uv_batch_get_type(const uv_batch_t* batch, int type, uv_batch_type_options_t
 int uv_batch_set_type(uv_batch_t* batch, int type, const uv_batch_type_options_t* options) {
   if (batch == NULL || uv_batch_type_options_check(options, NULL, 0) != 0) return UV_EINVAL;
   uvb__core_t* core = uvb__core(batch);
-  if (core == NULL || core->closing != uvb__open) return UV_ESHUTDOWN;
+  if (core == NULL || core->closing == uvb__closed) return UV_ESHUTDOWN;
   uvb__type_t* known = uvb__types_get(&core->types, type);
   if (known == NULL) return UV_EINVAL;
   uvb__enter(core);

@@ -255,7 +255,9 @@ TEST(a_full_queue_stops_the_reading) {
 
 TEST(a_broken_connection_is_an_event) {
   open_reader(65536, UV_BATCH_POLICY_ADAPTIVE);
-  CHECK_EQ(write((int)stream.pipe.io_watcher.fd, "unread", 6), 6);
+  uv_os_fd_t fd;
+  CHECK_EQ(uv_fileno((uv_handle_t*)&stream, &fd), 0);
+  CHECK_EQ(write(fd, "unread", 6), 6);
   close(peer);
   peer = -1;
   run_until(&ends, 1);

@@ -57,6 +57,20 @@ TEST(taken_back_it_is_cancelled_inside_the_call) {
   stop();
 }
 
+TEST(it_cannot_be_taken_back_from_another_queue) {
+  static uv_batch_t other;
+  reset();
+  start();
+  CHECK_EQ(uv_batch_init(&loop, &other, NULL), 0);
+  on('X', N);
+  push_all(N, "a");
+  CHECK_EQ(uv_batch_cancel(&other, event_of['a']), UV_EINVAL);
+  CHECK_EQ(uv_batch_close(&other, 0, NULL), 0);
+  run();
+  expect("Xa a:ok");
+  stop();
+}
+
 TEST(the_close_delivers_what_is_queued_or_discards_it) {
   for (unsigned int flags = 0; flags <= UV_BATCH_DISCARD; flags++) {
     reset();

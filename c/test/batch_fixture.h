@@ -1,5 +1,5 @@
 /* A queue on a real loop whose callbacks write what happens into one line, so that a test reads as a story: "Xa" is
- * handler X that gets event a, "a:ok" the end of a. Events are allocated and freed by their callbacks, so that a sanitizer
+ * handler X that gets event a, "a:ok" the end of a. Events are allocated, and freed by their callbacks, so a sanitizer
  * sees each use of one that is over. */
 #ifndef BATCH_FIXTURE_H
 #define BATCH_FIXTURE_H

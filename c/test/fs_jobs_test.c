@@ -180,7 +180,8 @@ TEST(a_callback_may_cancel) {
   CHECK_EQ(uv_batch_fs_read(&fs_loop, &req, files, 50, &options, cancel_in_callback), 0);
   fs_run();
   CHECK_EQ(tally.files, 50);
-  check_file(0);
+  /* The first callback was for one of the two jobs that were under way. */
+  check_file(files[0].result == UV_ECANCELED ? 1 : 0);
   CHECK_EQ(files[49].result, UV_ECANCELED);
   teardown(50);
 }

@@ -20,6 +20,7 @@ int uvb__core_new(uvb__core_t** made, uv_batch_t* batch, uvb__host_t* host, cons
   core->host = host;
   core->hold = -1;
   core->deadline = -1;
+  core->waiters_end = &core->waiters;
   core->given = *options;
   core->options = uvb__options_complete(*options);
   core->direct = core->options.policy == UV_BATCH_POLICY_DIRECT;
@@ -69,24 +70,14 @@ void uvb__enter(uvb__core_t* core) {
   core->depth++;
 }
 
-/* Whoever waits for room gets one try; what it wants is in the queue then, or it waits again. */
+/* Each that waits gets one try, in their order; what it wants is in the queue then, or it waits again, behind the others. */
 static void run_waiters(uvb__core_t* core, bool all) {
-  uvb__waiter_t* waiting = core->waiters;
-  core->waiters = NULL;
-  if (waiting != NULL) waiting->at = &waiting;
-  while (waiting != NULL && (all || core->queue.count < core->options.max_queue)) {
-    uvb__waiter_t* waiter = waiting;
+  for (size_t tries = core->waiting; tries > 0 && core->waiters != NULL; tries--) {
+    if (!all && core->queue.count >= core->options.max_queue) return;
+    uvb__waiter_t* waiter = core->waiters;
     uvb__stop_waiting(waiter);
     waiter->retry(waiter);
   }
-  /* Those that are left go before those that have come. */
-  if (waiting == NULL) return;
-  uvb__waiter_t** end = &waiting;
-  while (*end != NULL) end = &(*end)->next;
-  *end = core->waiters;
-  if (*end != NULL) (*end)->at = end;
-  core->waiters = waiting;
-  waiting->at = &core->waiters;
 }
 
 void uvb__leave(uvb__core_t* core) {
@@ -107,17 +98,20 @@ void uvb__leave(uvb__core_t* core) {
 void uvb__wait_for_room(uv_batch_t* batch, uvb__waiter_t* waiter) {
   uvb__core_t* core = uvb__core(batch);
   if (core == NULL || core->closing == uvb__closed || waiter->at != NULL) return;
-  uvb__waiter_t** end = &core->waiters;
-  while (*end != NULL) end = &(*end)->next;
+  waiter->core = core;
   waiter->next = NULL;
-  waiter->at = end;
-  *end = waiter;
+  waiter->at = core->waiters_end;
+  *core->waiters_end = waiter;
+  core->waiters_end = &waiter->next;
+  core->waiting++;
 }
 
 void uvb__stop_waiting(uvb__waiter_t* waiter) {
   if (waiter->at == NULL) return;
   *waiter->at = waiter->next;
   if (waiter->next != NULL) waiter->next->at = waiter->at;
+  else waiter->core->waiters_end = waiter->at;
+  waiter->core->waiting--;
   waiter->at = NULL;
   waiter->next = NULL;
 }

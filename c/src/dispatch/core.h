@@ -59,7 +59,9 @@ struct uvb__core_s {
   bool closed;      /* nothing is taken any more; `closing` says what is left to do */
   uvb__closing_t closing;
   bool direct;
-  uvb__waiter_t* waiters;
+  uvb__waiter_t* waiters; /* for room */
+  uvb__waiter_t** waiters_end;
+  size_t waiting;
 
   /* Handlers. */
   uint64_t handler_number;
@@ -148,6 +150,8 @@ void uvb__replay(uvb__core_t* core, uvb__type_t* type);
 void uvb__replay_all(uvb__core_t* core);
 /* Ends the events whose age is reached, oldest deadline first. */
 void uvb__retention_expire(uvb__core_t* core, double now);
+/* The timer of the next deadline has fired, perhaps early. */
+void uvb__retention_timer_fired(uvb__core_t* core, double now);
 /* Takes a retained event out; it does not end it. */
 void uvb__retention_take(uvb__core_t* core, uvb__type_t* type, uv_batch_event_t* event);
 /* The type's options have changed. */

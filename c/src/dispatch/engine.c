@@ -32,16 +32,17 @@ void uvb__engine_wake(uvb__core_t* core) {
 
 /* ---- intake and admit */
 
-static inline void stamp(uv_batch_event_t* event, const uvb__type_t* type, double now, uint64_t seq) {
+static inline void stamp(uvb__core_t* core, uv_batch_event_t* event, const uvb__type_t* type, double now, uint64_t seq) {
   int8_t priority = event->priority;
   event->level_ = (uint8_t)(priority == UV_BATCH_PRIORITY_OF_TYPE ? type->options.priority : priority);
   event->timestamp = now;
   event->seq_ = seq;
   event->flags_ = 0;
+  event->owner_ = core;
 }
 
 static void take_event(uvb__core_t* core, uv_batch_event_t* event, uvb__type_t* type) {
-  stamp(event, type, now_of(core), ++core->seq);
+  stamp(core, event, type, now_of(core), ++core->seq);
   core->counters.pushed++;
 }
 
@@ -140,7 +141,7 @@ static uvb__taken_t take_in_by_arrival(uvb__core_t* core, uv_batch_event_t* newe
     uv_batch_event_t* next = event->next;
     uvb__type_t* type = core->types.all[event->type];
     taken.bytes += event->size;
-    stamp(event, type, now, seq--);
+    stamp(core, event, type, now, seq--);
     uvb__queue_prepend(&core->queue, type, front, event);
     if (core->advisor.estimating) uvb__advisor_pushed(&core->advisor, type);
     event = next;
@@ -173,6 +174,8 @@ static void end_hold(uvb__core_t* core) {
 
 int uvb__engine_cancel(uvb__core_t* core, uv_batch_event_t* event) {
   uvb__type_t* type = uvb__types_get(&core->types, event->type);
+  bool held = event->status == UV_BATCH_STATUS_QUEUED || event->status == UV_BATCH_STATUS_RETAINED;
+  if (held && event->owner_ != core) return UV_EINVAL;
   if (core->closed || type == NULL) return UV_EALREADY;
   if (uvb__queue_has(&core->queue, event)) {
     uvb__queue_remove(&core->queue, type, event);
@@ -329,7 +332,7 @@ void uvb__expire(uv_batch_t* batch) {
   uvb__core_t* core = uvb__core(batch);
   if (core == NULL) return;
   uvb__enter(core);
-  uvb__retention_expire(core, now_of(core));
+  uvb__retention_timer_fired(core, now_of(core));
   uvb__leave(core);
 }
 

@@ -71,6 +71,11 @@ static void ask(uvb__core_t* core, double deadline) {
   core->host->arm_expiry(core->host, deadline);
 }
 
+void uvb__retention_timer_fired(uvb__core_t* core, double now) {
+  if (core->deadline >= 0 && now < core->deadline) ask(core, core->deadline);
+  else uvb__retention_expire(core, now);
+}
+
 static void schedule(uvb__core_t* core) {
   const uvb__type_t* next = next_to_expire(core);
   double deadline = next == NULL ? -1 : deadline_of(next);
@@ -116,12 +121,7 @@ static void end_first(uvb__core_t* core, uvb__type_t* type, int status) {
 }
 
 void uvb__retention_expire(uvb__core_t* core, double now) {
-  if (core->deadline < 0) return;
-  if (now < core->deadline) {
-    /* The timer came early. */
-    ask(core, core->deadline);
-    return;
-  }
+  if (core->deadline < 0 || now < core->deadline) return;
   uvb__type_t* type;
   while ((type = next_to_expire(core)) != NULL && deadline_of(type) <= now) end_first(core, type, UV_ETIMEDOUT);
   schedule(core);
@@ -193,7 +193,7 @@ static bool has_late(const uvb__type_t* type, const uv_batch_event_t* event, uin
   return false;
 }
 
-/* Gives the event to the late handlers, or, `all`, to each that is there: until one fails. */
+/* Gives the event to the late handlers, or, `all`, to each that was there when the replay began: until one fails. */
 static void give(uvb__core_t* core, uvb__type_t* type, uv_batch_event_t* event, uint64_t last, bool all) {
   uint64_t latest = core->handler_number;
   uint64_t from = 0, to = 0;
@@ -215,7 +215,7 @@ static void give(uvb__core_t* core, uvb__type_t* type, uv_batch_event_t* event, 
     uv_batch_handler_t* handler = walk.next;
     if (handler->number_ > latest) break;
     walk.next = handler->next_;
-    if (!all && (handler->number_ < from || handler->number_ > to)) continue;
+    if (all ? handler->due_ > last : handler->number_ < from || handler->number_ > to) continue;
     core->counters.replayed++;
     if (core->observer != NULL && core->observer->replayed != NULL) {
       core->observer->replayed(core->observer->data, event);

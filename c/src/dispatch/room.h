@@ -12,6 +12,7 @@ struct uvb__waiter_s {
   void (*retry)(uvb__waiter_t* waiter);
   uvb__waiter_t* next;
   uvb__waiter_t** at; /* what points to it; NULL: it does not wait */
+  struct uvb__core_s* core;
 };
 
 /* Does nothing when it waits already. */

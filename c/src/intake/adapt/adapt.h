@@ -10,8 +10,8 @@
 
 #define uvb__of(pointer, type, member) ((type*)((char*)(pointer) - offsetof(type, member)))
 
-/* A struct is in use while the first of its private slots points to itself, which no leftover does. The second slot is the
- * state. */
+/* A struct is in use while the first of its private slots points to itself, which no leftover does. The second slot is
+ * the state. */
 static inline void uvb__claim(void* slots[], void* state) {
   slots[0] = slots;
   slots[1] = state;

@@ -168,7 +168,14 @@ export class Retention {
     for (const kept of known.kept) {
       const present = receivers();
       if (present.length === 0) break;
-      const targets = this.#targets(known, kept, due, present);
+      // Looked at anew: a replay inside this one may have registered more.
+      const later = known.due.filter(({ number }) => number > last).map(({ receiver }) => receiver);
+      const targets = this.#targets(
+        known,
+        kept,
+        due,
+        later.length === 0 ? present : present.filter((one) => !later.includes(one)),
+      );
       for (const receiver of targets) {
         this.counters.replayed++;
         if (!give(kept.event, receiver)) break;
