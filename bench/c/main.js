@@ -16,6 +16,7 @@ const far = 2;
 
 await runBench('c', async (bench) => {
   const size = { rounds: bench.quick ? 9 : 31, warmup: 1 };
+  const more = { rounds: bench.quick ? 21 : 41, warmup: 1 };
   const fewer = { rounds: bench.quick ? 7 : 21, warmup: 1 };
   const fewest = { rounds: bench.quick ? 5 : 15, warmup: 0 };
 
@@ -35,21 +36,29 @@ await runBench('c', async (bench) => {
     [4, { 'mutex+uv_async': 1.7, uv_queue_work: 8 }],
   ]) {
     const title = `post ${producers} producer${producers > 1 ? 's' : ''}`;
-    const values = await measure(title, {
-      post: () => arm('post', 'post', producers, 1_000_000),
-      'mutex+uv_async': () => arm('post', 'mutex+uv_async', producers, 1_000_000),
-      uv_queue_work: () => arm('post', 'uv_queue_work', producers, 100_000),
-    });
+    const values = await measure(
+      title,
+      {
+        post: () => arm('post', 'post', producers, 1_000_000),
+        'mutex+uv_async': () => arm('post', 'mutex+uv_async', producers, 1_000_000),
+        uv_queue_work: () => arm('post', 'uv_queue_work', producers, 100_000),
+      },
+      more,
+    );
     for (const peer of ['mutex+uv_async', 'uv_queue_work']) {
       add(title, cost, values, 'post', peer, targets[peer]);
     }
     add(title, wakes, values, 'post', 'mutex+uv_async');
   }
 
-  const idle = await measure('idle wake', {
-    post: () => arm('idle_wake', 'post', 300),
-    'mutex+uv_async': () => arm('idle_wake', 'mutex+uv_async', 300),
-  });
+  const idle = await measure(
+    'idle wake',
+    {
+      post: () => arm('idle_wake', 'post', 300),
+      'mutex+uv_async': () => arm('idle_wake', 'mutex+uv_async', 300),
+    },
+    more,
+  );
   add('idle wake', cost, idle, 'post', 'mutex+uv_async', noWorse);
 
   const costs = {};

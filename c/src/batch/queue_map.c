@@ -94,9 +94,6 @@ static inline void come(uvb__queue_t* queue, uvb__type_t* type, uv_batch_event_t
   event->status = UV_BATCH_STATUS_QUEUED;
   if (type->count++ == 0) first_of_type(queue, type);
   if (type->count == type->options.max_batch) queue->full_types++;
-  queue->count++;
-  queue->depth[event->level_]++;
-  queue->bytes += event->size;
 }
 
 void uvb__queue_push(uvb__queue_t* queue, uvb__type_t* type, uv_batch_event_t* event) {
@@ -108,6 +105,9 @@ void uvb__queue_push(uvb__queue_t* queue, uvb__type_t* type, uv_batch_event_t* e
   }
   uvb__lane_append(lane, event);
   come(queue, type, event);
+  queue->count++;
+  queue->depth[event->level_]++;
+  queue->bytes += event->size;
 }
 
 void uvb__queue_prepend(uvb__queue_t* queue, uvb__type_t* type, uvb__chain_t front[uvb__levels], uv_batch_event_t* event) {
@@ -120,15 +120,19 @@ void uvb__queue_prepend(uvb__queue_t* queue, uvb__type_t* type, uvb__chain_t fro
   come(queue, type, event);
 }
 
-void uvb__queue_join(uvb__queue_t* queue, const uvb__chain_t front[uvb__levels]) {
+void uvb__queue_join(uvb__queue_t* queue, const uvb__chain_t front[uvb__levels], uint64_t bytes) {
+  queue->bytes += bytes;
   for (int level = 0; level < uvb__levels; level++) {
     uvb__lane_t* lane = &queue->lanes[level];
-    if (front[level].first == NULL) continue;
+    uint32_t count = (uint32_t)front[level].count;
+    if (count == 0) continue;
     front[level].first->prev_ = lane->tail;
     if (lane->tail == NULL) lane->head = front[level].first;
     else lane->tail->next = front[level].first;
     lane->tail = front[level].last;
-    lane->count += (uint32_t)front[level].count;
+    lane->count += count;
+    queue->count += count;
+    queue->depth[level] += count;
   }
 }
 

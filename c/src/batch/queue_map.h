@@ -44,9 +44,9 @@ void uvb__queue_reorder(uvb__queue_t* queue, bool by_type);
 void uvb__queue_push(uvb__queue_t* queue, uvb__type_t* type, uv_batch_event_t* event);
 
 /* The same for many events of order `arrival`, newest first: each is put before those in `front`, the chain of its class.
- * uvb__queue_join() then appends the chains: one pass over events that come from other threads. */
+ * uvb__queue_join() then appends the chains, whose sizes add up to `bytes`: one pass over events of other threads. */
 void uvb__queue_prepend(uvb__queue_t* queue, uvb__type_t* type, uvb__chain_t front[uvb__levels], uv_batch_event_t* event);
-void uvb__queue_join(uvb__queue_t* queue, const uvb__chain_t front[uvb__levels]);
+void uvb__queue_join(uvb__queue_t* queue, const uvb__chain_t front[uvb__levels], uint64_t bytes);
 
 /* Whether an event that was queued still is. When everything leaves, events are not touched one by one before their turn. */
 static inline bool uvb__queue_has(const uvb__queue_t* queue, const uv_batch_event_t* event) {

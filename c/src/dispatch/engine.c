@@ -146,7 +146,7 @@ static uvb__taken_t take_in_by_arrival(uvb__core_t* core, uv_batch_event_t* newe
     if (core->advisor.estimating) uvb__advisor_pushed(&core->advisor, type);
     event = next;
   }
-  uvb__queue_join(&core->queue, front);
+  uvb__queue_join(&core->queue, front, taken.bytes);
   core->counters.pushed += taken.count;
   if (!core->scheduled && core->budget == 0) schedule(core);
   return taken;
