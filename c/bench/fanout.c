@@ -4,8 +4,9 @@
  *   uv_try_write  a loop over the streams
  *   uv_write      the same, with a request for each that is ready beforehand
  *
- * Each round has BUFFERS messages of 100 bytes for every connection. The fan-out gets them as one content; the loops, which
- * have nothing that gathers, send each message by itself. A thread of its own reads what arrives, and the bytes are counted. */
+ * Each round has BUFFERS messages of 100 bytes for every connection. The fan-out gets them as one content; the loops,
+ * which have nothing that gathers, send each message by itself. A thread of its own reads what arrives, and the bytes
+ * are counted. */
 #include <pthread.h>
 #include <stdbool.h>
 #include <sys/epoll.h>

@@ -3,7 +3,8 @@
  *   post            uv_batch_post()
  *   mutex+uv_async  a list under a mutex, and uv_async_send()
  *
- * The loop does nothing else. The other thread waits for the answer, and a moment more so that the loop is asleep again. */
+ * The loop does nothing else. The other thread waits for the answer, and a moment more so that the loop is asleep
+ * again. */
 #include <stdatomic.h>
 #include <stdbool.h>
 

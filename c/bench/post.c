@@ -1,12 +1,12 @@
 /* post ARM PRODUCERS EVENTS: what an event from another thread costs until its handler has run.
  *
- *   post          uv_batch_post()
+ *   post            uv_batch_post()
  *   mutex+uv_async  a list under a mutex, and uv_async_send() for each event: the usual way
- *   uv_queue_work   one request of libuv's threadpool for each event (the events come from the pool, not from PRODUCERS)
+ *   uv_queue_work   one request of libuv's threadpool for each event: they come from the pool, not from PRODUCERS
  *
  * Each producer has a ring of messages, and uses one again when its handler has run: as fast as they can, with at most
- * PRODUCERS x 4096 on their way. The handler adds the numbers up, so that a lost event shows. Time is from the start of the
- * producers to the last handler. */
+ * PRODUCERS x 4096 on their way. The handler adds the numbers up, so that a lost event shows. Time is from the start of
+ * the producers to the last handler. */
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -200,7 +200,8 @@ int main(int argc, char** argv) {
   if (ours) close_post();
   MUST(uv_run(&loop, UV_RUN_DEFAULT));
   MUST(uv_loop_close(&loop));
-  if (done != wanted || sum != (pool ? wanted * (wanted - 1) / 2 : producers * (each * (each - 1) / 2))) bench_die("an event was lost or came twice");
+  uint64_t right = pool ? wanted * (wanted - 1) / 2 : producers * (each * (each - 1) / 2);
+  if (done != wanted || sum != right) bench_die("an event was lost or came twice");
   printf("{\"ns_per_event\":%.3f,\"wakes_per_event\":%.9f}\n", (double)(ended_at - started_at) / (double)wanted,
          (double)wakes / (double)wanted);
   return 0;

@@ -1,9 +1,10 @@
-/* push_drain ARM QUEUED ROUNDS: what an event costs on the loop's thread, from its push until its handler has run, when QUEUED
- * events are pushed in one turn. Types and classes are mixed: of ten events one is HIGH, one LOW.
+/* push_drain ARM QUEUED ROUNDS: what an event costs on the loop's thread, from its push until its handler has run, when
+ * QUEUED events are pushed in one turn. Types and classes are mixed: of ten events one is HIGH, one LOW.
  *
  *   push         uv_batch_push() of events that the caller owns
- *   sorted list  the shape that the paper on adaptive event batching in libuv shows: an allocation for each event, appended to a
- *                list, which is sorted by priority when it is flushed (a merge sort, the kindest choice), then walked */
+ *   sorted list  the shape that the paper on adaptive event batching in libuv shows: an allocation for each event,
+ *                appended to a list, which is sorted by priority when it is flushed (a merge sort, the kindest choice),
+ *                then walked */
 #include <stdbool.h>
 
 #include "bench.h"

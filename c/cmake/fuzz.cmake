@@ -3,7 +3,8 @@
 include(CheckCSourceCompiles)
 set(CMAKE_REQUIRED_FLAGS -fsanitize=fuzzer)
 check_c_source_compiles("#include <stddef.h>
-int LLVMFuzzerTestOneInput(const unsigned char* data, size_t size) { return data == NULL && size > 1; }" UVBATCH_LIBFUZZER)
+int LLVMFuzzerTestOneInput(const unsigned char* data, size_t size) { return data == NULL && size > 1; }"
+  UVBATCH_LIBFUZZER)
 unset(CMAKE_REQUIRED_FLAGS)
 
 set(sanitizers -fsanitize=address,undefined -fno-sanitize-recover=undefined)

@@ -19,5 +19,11 @@ file(RELATIVE_PATH to_prefix ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INST
 string(REGEX REPLACE "/$" "" to_prefix ${to_prefix})
 cmake_path(APPEND pc_libdir "\${prefix}" ${CMAKE_INSTALL_LIBDIR})
 cmake_path(APPEND pc_includedir "\${prefix}" ${CMAKE_INSTALL_INCLUDEDIR})
+# What the library needs itself, a program that links the static one needs, too.
+if(uvb_math AND UVBATCH_SHARED)
+  set(pc_libs_private " -l${uvb_math}")
+elseif(uvb_math)
+  set(pc_libs " -l${uvb_math}")
+endif()
 configure_file(uvbatch.pc.in uvbatch.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/uvbatch.pc DESTINATION ${pkgconfig_dir})

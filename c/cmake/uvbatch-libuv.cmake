@@ -1,8 +1,8 @@
 # Makes the target uvbatch::libuv, from the first of these that is there:
 #   1. a target of the project around this one, or of a package that it has found,
 #   2. libuv's own CMake package,
-#   3. a header and a library. Here pkg-config names folders to look into, and is believed in nothing else: the libuv.pc of a
-#      package that was unpacked elsewhere still says /usr.
+#   3. a header and a library. Here pkg-config names folders to look into, and is believed in nothing else: the libuv.pc
+#      of a package that was unpacked elsewhere still says /usr.
 # Without any, there is no such target. It serves the build of libuvbatch, and is installed for those who find it.
 
 function(uvbatch_link_libuv_target)

@@ -9,7 +9,7 @@ static void on_lines(uv_batch_handler_t* handler, uv_batch_event_t* first, size_
 int main(void) {
   char* texts[] = {"one", "two", "three"};
   uv_batch_event_t lines[3]; /* events are yours; the library allocates none */
-  uv_batch_handler_t handler;
+  uv_batch_handler_t handler = {0};
   uv_batch_t batch;
   uv_loop_t* loop = uv_default_loop();
   if (uv_batch_init(loop, &batch, NULL) != 0) return 1;

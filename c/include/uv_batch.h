@@ -1,8 +1,9 @@
 /*
  * libuvbatch: adaptive event batching beside libuv.
  *
- * Everything here belongs to the thread of the loop, but for uv_batch_post(), which any thread may call. Functions that
- * return an int return 0, or a negative UV_E… code; docs/c-reference.md lists the codes of each. Times are milliseconds.
+ * Everything here belongs to the thread of the loop, but for uv_batch_post() and what touches neither a queue nor a
+ * loop. Functions that return an int return 0, or a negative UV_E… code; docs/c-reference.md lists the codes of each.
+ * Times are milliseconds.
  */
 #ifndef UV_BATCH_H
 #define UV_BATCH_H
@@ -56,7 +57,7 @@ typedef struct uv_batch_file_s uv_batch_file_t;
 typedef struct uv_largesocket_options_s uv_largesocket_options_t;
 typedef struct uv_largesocket_stats_s uv_largesocket_stats_t;
 
-/* ---- words -------------------------------------------------------------------------------------------------------- */
+/* ---- words ------------------------------------------------------------------------------------------------------- */
 
 /* HIGH ends any hold and leaves first; LOW gives way to NORMAL, for at most max_deferral. */
 typedef enum {
@@ -134,21 +135,21 @@ typedef enum {
   UV_BATCH_RETAIN_EACH   /* kept until its age is reached, for every handler that comes */
 } uv_batch_retain_t;
 
-/* ---- the batch queue ---------------------------------------------------------------------------------------------- */
+/* ---- the batch queue --------------------------------------------------------------------------------------------- */
 
-/* An event is over: `status` is 0 (completed), what its handler returned (failed), UV_ECANCELED (cancelled, or the queue
- * was closed), UV_ETIMEDOUT (retained until its age), UV_ENOENT (no handler) or UV_ENOBUFS (no handler, and no room to
- * retain it). Runs once for each event that was taken; from here on the event is yours: free it, or push it again. An event
- * whose retention was turned off ends as when the queue is closed. */
+/* An event is over: `status` is 0 (completed), what its handler returned (failed), UV_ECANCELED (cancelled, or the
+ * queue was closed), UV_ETIMEDOUT (retained until its age), UV_ENOENT (no handler) or UV_ENOBUFS (no handler, and no
+ * room to retain it). Runs once for each event that was taken; from here on the event is yours: free it, or push it
+ * again. An event whose retention was turned off ends as when the queue is closed. */
 typedef void (*uv_batch_event_cb)(uv_batch_t* batch, uv_batch_event_t* event, int status);
 
 /* Handles one event. A negative return value is the event's failure: the handlers after this one do not get it. */
 typedef int (*uv_batch_handler_cb)(uv_batch_handler_t* handler, uv_batch_event_t* event);
 
-/* Handles all events of a type that are in one batch: `first`, then by `next`. uv_batch_event_fail() fails one of them. */
+/* Handles all events of a type that are in one batch: `first`, then by `next`; uv_batch_event_fail() fails one. */
 typedef void (*uv_batch_group_cb)(uv_batch_handler_t* handler, uv_batch_event_t* first, size_t count);
 
-/* A batch has left; runs before its first handler. Whoever sets it handles every event: none is unhandled or retained. */
+/* A batch has left; before its first handler. Whoever sets it handles every event: none is unhandled or retained. */
 typedef void (*uv_batch_cb)(uv_batch_t* batch, const uv_batch_info_t* info);
 
 /* A handler failed for the event. */
@@ -166,7 +167,7 @@ struct uv_batch_event_s {
   int32_t type;               /* yours: a uv_batch_event_type_t, or what uv_batch_type() returned */
   int8_t priority;            /* yours: a uv_batch_priority_t */
   uint8_t status;             /* to read: a uv_batch_status_t */
-  uint8_t level_;             /* private, and so are all that follow; what a push touches is in the first 64 bytes */
+  uint8_t level_;             /* private, and so are all that follow; beyond 64 bytes a push touches owner_ only */
   uint8_t flags_;
   uint64_t seq_;
   uv_batch_event_t* prev_;
@@ -312,24 +313,25 @@ UV_BATCH_EXTERN int uv_batch_set_type(uv_batch_t* batch, int type, const uv_batc
 /* Makes an event ready for its first push; of the class of its type, with no callback. */
 UV_BATCH_EXTERN void uv_batch_event_init(uv_batch_event_t* event, int type, void* data);
 
-/* Queues an event; its handlers run at the end of the loop turn. O(1), allocates nothing. UV_EINVAL (NULL, unknown type or
- * priority), UV_EBUSY (in use already), UV_ENOBUFS (the queue is full), UV_ESHUTDOWN (closed): then nothing changed, but for
- * the status of an event that was refused. */
+/* Queues an event; its handlers run at the end of the loop turn. O(1), allocates nothing. UV_EINVAL (NULL, unknown type
+ * or priority), UV_EBUSY (in use already), UV_ENOBUFS (the queue is full), UV_ESHUTDOWN (closed): then nothing changed,
+ * but for the status of an event that was refused. */
 UV_BATCH_EXTERN int uv_batch_push(uv_batch_t* batch, uv_batch_event_t* event);
 
 /* The same from any thread. Lock-free; wakes the loop only when it may be asleep. A posted event is not to be
  * touched before its callback: not by another thread either. */
 UV_BATCH_EXTERN int uv_batch_post(uv_batch_t* batch, uv_batch_event_t* event);
 
-/* Takes a queued or retained event back; its callback runs inside the call, with UV_ECANCELED. UV_EALREADY: it has left,
- * is over, or was never taken; an event that is still on its way from another thread counts as left. UV_EINVAL:
+/* Takes a queued or retained event back; its callback runs inside the call, with UV_ECANCELED. UV_EALREADY: it has
+ * left, is over, or was never taken; an event that is still on its way from another thread counts as left. UV_EINVAL:
  * it is in another queue. */
 UV_BATCH_EXTERN int uv_batch_cancel(uv_batch_t* batch, uv_batch_event_t* event);
 
 /* Fails an event of the batch whose callback is running: for batch and group callbacks. `status` is negative. */
 UV_BATCH_EXTERN int uv_batch_event_fail(uv_batch_event_t* event, int status);
 
-/* Registers a handler for a type. What the type has retained is due to it at the end of this turn. O(1). */
+/* Registers a handler for a type. What the type has retained is due to it at the end of this turn. O(1). UV_EBUSY: it
+ * is registered already. */
 UV_BATCH_EXTERN int uv_batch_on(uv_batch_t* batch, uv_batch_handler_t* handler, int type, uv_batch_handler_cb cb);
 UV_BATCH_EXTERN int uv_batch_on_group(uv_batch_t* batch, uv_batch_handler_t* handler, int type, uv_batch_group_cb cb);
 /* Removes a handler; it does not run any more, not even for the event that is being handled. */
@@ -347,14 +349,14 @@ UV_BATCH_EXTERN int uv_batch_process(uv_batch_t* batch);
 UV_BATCH_EXTERN int uv_batch_close(uv_batch_t* batch, unsigned int flags, uv_batch_close_cb cb);
 UV_BATCH_EXTERN int uv_batch_is_closing(const uv_batch_t* batch);
 
-/* A queue keeps the loop alive only while something is queued. A loop that is to wait for posts asks for more with ref. */
+/* A queue keeps the loop alive only while something is queued; with ref it also waits for posts. */
 UV_BATCH_EXTERN int uv_batch_ref(uv_batch_t* batch);
 UV_BATCH_EXTERN int uv_batch_unref(uv_batch_t* batch);
 
 UV_BATCH_EXTERN int uv_batch_stats(const uv_batch_t* batch, uv_batch_stats_t* stats);
 UV_BATCH_EXTERN int uv_batch_estimate(const uv_batch_t* batch, int type, uv_batch_estimate_t* estimate);
 
-/* ---- adapters: libuv's own events as events of a batch queue ------------------------------------------------------
+/* ---- adapters: libuv's own events as events of a batch queue --------------------------------------------------------
  *
  * Each feeds one source into a queue. When the queue is full an adapter keeps what it has and stops its source where
  * that is possible (a listener, a stream), else counts (a signal, a timer), and goes on when there is room: nothing is
@@ -503,8 +505,8 @@ struct uv_batch_target_s {
   void* reserved[2];
 };
 
-/* How a fan-out sends. AUTO: io_uring if a probe on this machine, once for each process, shows that it may be used and is
- * quicker; else plain sends. */
+/* How a fan-out sends. AUTO: io_uring if a probe on this machine, once for each process, shows that it may be used and
+ * is quicker; else plain sends. */
 #define UV_BATCH_FANOUT_AUTO 0u
 #define UV_BATCH_FANOUT_SEND 1u
 #define UV_BATCH_FANOUT_IO_URING 2u
@@ -521,18 +523,18 @@ UV_BATCH_EXTERN int uv_batch_fanout_init(uv_batch_fanout_t* fanout, unsigned int
 UV_BATCH_EXTERN const char* uv_batch_fanout_backend(const uv_batch_fanout_t* fanout);
 
 /* Sends the buffers to each target now, without blocking, and notes each one's result. Returns how many targets took
- * everything, or UV_EINVAL (then nothing was sent). What is left of a target is the caller's to write, in order: uv_write()
- * from byte `result` on. A stream that libuv still has writes queued for gets nothing: UV_EAGAIN. A target is in the list
- * once. One call takes IOV_MAX buffers and just under 2 GiB; what is more is left. SIGPIPE is never raised on Unix. Errors
- * are those of uv_try_write(), and UV_EIO: io_uring failed, and whether the target got anything cannot be known (close it);
- * UV_ENOTSUP: a descriptor, with the backend "try_write". */
+ * everything, or UV_EINVAL (then nothing was sent). What is left of a target is the caller's to write, in order:
+ * uv_write() from byte `result` on. A stream that libuv still has writes queued for gets nothing: UV_EAGAIN. A target
+ * is in the list once. One call takes IOV_MAX buffers and just under 2 GiB; what is more is left. SIGPIPE is never
+ * raised on Unix. Errors are those of uv_try_write(), and UV_EIO: io_uring failed, and whether the target got anything
+ * cannot be known (close it); UV_ENOTSUP: a descriptor, with the backend "try_write". */
 UV_BATCH_EXTERN int uv_batch_fanout_send(uv_batch_fanout_t* fanout, const uv_buf_t bufs[], unsigned int nbufs,
                                          uv_batch_target_t targets[], size_t ntargets);
 UV_BATCH_EXTERN void uv_batch_fanout_close(uv_batch_fanout_t* fanout);
 
-/* ---- files: many in few jobs --------------------------------------------------------------------------------------- */
+/* ---- files: many in few jobs ------------------------------------------------------------------------------------- */
 
-/* One file of a request: it and its path are yours again from its callback on. `path` NULL: the open descriptor `fd`. */
+/* One file of a request: it and its path are yours again from its callback. `path` NULL: the open descriptor `fd`. */
 struct uv_batch_file_s {
   const char* path;
   uv_file fd;
@@ -596,7 +598,7 @@ UV_BATCH_EXTERN int uv_batch_fs_append(uv_loop_t* loop, uv_batch_fs_t* req, uv_b
  * done to its end. UV_EALREADY: nothing was left. */
 UV_BATCH_EXTERN int uv_batch_fs_cancel(uv_batch_fs_t* req);
 
-/* ---- large sockets -------------------------------------------------------------------------------------------------- */
+/* ---- large sockets ----------------------------------------------------------------------------------------------- */
 
 /* Start from uv_largesocket_options_init(), which reads the limits of the system.
  *
@@ -607,8 +609,8 @@ struct uv_largesocket_options_s {
   size_t max_read;       /* bytes it grows to: up to 16 MiB; 262,144 */
   uint32_t grow_after;   /* full reads in a row before it doubles: 1 to 1,000; 2 */
   uint32_t shrink_after; /* reads in a row that fill less than a quarter before it halves: 1 to 1,000,000; 64 */
-  int receive_buffer;    /* SO_RCVBUF to raise to after sustained full reads, bytes; 0: leave it; 4 MiB, or 0 where the
-                            system allows less than its own tuning reaches */
+  int receive_buffer;    /* SO_RCVBUF to raise to after sustained full reads, bytes; 0: leave it; 4 MiB, or as much as
+                            the system allows, or 0 where its own tuning reaches further */
   int send_buffer;       /* SO_SNDBUF likewise; 0 */
   uint32_t raise_after;  /* full reads at max_read before the buffers are raised: 1 to 1,000,000; 8 */
   size_t max_turn;       /* bytes of full reads after which other streams get their turn: max_read to 1 GiB; 524,288; 0:

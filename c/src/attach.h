@@ -1,5 +1,5 @@
-/* What this library knows about a handle that is not its own: a table from the address of a handle, and a kind, to a state.
- * It leaves the handle's `data` to its user. Any thread; a look-up costs one uncontended lock and a hash. */
+/* What this library knows about a handle that is not its own: a table from the address of a handle, and a kind, to a
+ * state. It leaves the handle's `data` to its user. Any thread; a look-up costs one uncontended lock and a hash. */
 #ifndef UVB_ATTACH_H
 #define UVB_ATTACH_H
 

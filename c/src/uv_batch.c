@@ -30,6 +30,10 @@ static void publish_limits(uvb__core_t* core) {
 
 /* Marks the batch as in use, so that a second init is told; `start` makes its core. */
 static int begin(uv_batch_t* batch, uv_loop_t* loop, uvb__host_t* host, const uv_batch_options_t* options) {
+  uv_batch_options_t defaults;
+  uv_batch_options_init(&defaults);
+  if (options == NULL) options = &defaults;
+  if (uv_batch_options_check(options, NULL, 0) != 0) return UV_EINVAL;
   int status = uvb__attach(batch, UVB__ATTACH_BATCH, batch);
   if (status != 0) return status;
   void* data = batch->data;
@@ -78,7 +82,8 @@ int uv_batch_close(uv_batch_t* batch, unsigned int flags, uv_batch_close_cb cb) 
   uvb__enter(core);
   core->close_cb = cb;
   core->closed = true;
-  /* What other threads have posted belongs to what is queued, also under `direct`; what they post from here on is refused. */
+  /* What other threads have posted belongs to what is queued, also under `direct`; what they post from here on is
+   * refused. */
   uvb__loop_take_last(core);
   uvb__engine_close(core, (flags & UV_BATCH_DISCARD) != 0);
   uvb__leave(core);
@@ -203,6 +208,7 @@ int uv_batch_flush(uv_batch_t* batch) {
   uvb__enter(core);
   uvb__loop_take_in(core);
   uvb__engine_flush(core);
+  uvb__loop_let_sleep(core);
   uvb__leave(core);
   return 0;
 }
@@ -215,6 +221,7 @@ int uv_batch_process(uv_batch_t* batch) {
   if (batch->loop != NULL) uvb__loop_look_at_clock(core);
   uvb__loop_take_in(core);
   uvb__engine_process(core);
+  uvb__loop_let_sleep(core);
   uvb__leave(core);
   return 0;
 }
@@ -250,7 +257,8 @@ int uv_batch_type(uv_batch_t* batch, const char* name) {
 }
 
 const char* uv_batch_type_name(const uv_batch_t* batch, int type) {
-  const uvb__type_t* known = batch == NULL || batch->core_ == NULL ? NULL : uvb__types_get(&uvb__core(batch)->types, type);
+  if (batch == NULL || batch->core_ == NULL) return NULL;
+  const uvb__type_t* known = uvb__types_get(&uvb__core(batch)->types, type);
   return known == NULL ? NULL : known->name;
 }
 
@@ -300,6 +308,7 @@ int uv_batch_estimate(const uv_batch_t* batch, int type, uv_batch_estimate_t* es
 }
 
 const char* uv_batch_trigger_name(uv_batch_trigger_t trigger) {
-  static const char* const names[UV_BATCH_TRIGGERS] = {"size", "threshold", "delay", "turn", "priority", "flush", "close"};
+  static const char* const names[UV_BATCH_TRIGGERS] = {"size",     "threshold", "delay", "turn",
+                                                       "priority", "flush",     "close"};
   return (unsigned int)trigger < UV_BATCH_TRIGGERS ? names[trigger] : NULL;
 }

@@ -45,6 +45,46 @@ TEST(a_group_handler_gets_all_events_of_its_type_at_the_place_of_the_first) {
   stop();
 }
 
+static void group_of_work(void) { on_group('H', W); }
+static void no_group_of_streams(void) { CHECK_EQ(uv_batch_off(&handlers['G']), 0); }
+
+TEST(groups_of_several_types_stand_at_the_places_of_their_first_events) {
+  reset();
+  start();
+  on('X', N);
+  on_group('G', UV_BATCH_STREAM);
+  on_group('K', UV_BATCH_TIMER);
+  push_all(UV_BATCH_STREAM, "a");
+  push_all(UV_BATCH_TIMER, "b");
+  push_all(N, "c");
+  push_all(UV_BATCH_STREAM, "d");
+  push_all(UV_BATCH_TIMER, "e");
+  push_all(UV_BATCH_STREAM, "f");
+  run();
+  expect("G[adf] a:ok d:ok f:ok K[be] b:ok e:ok Xc c:ok");
+  stop();
+}
+
+TEST(group_handlers_that_come_or_go_within_a_batch) {
+  reset();
+  start();
+  on('X', N);
+  on_group('K', UV_BATCH_TIMER);
+  on_group('G', UV_BATCH_STREAM);
+  while_handled['b'] = group_of_work;
+  while_handled['c'] = no_group_of_streams;
+  push_all(UV_BATCH_TIMER, "a");
+  push_all(N, "b");
+  push_all(W, "x");
+  push_all(N, "c");
+  push_all(UV_BATCH_STREAM, "d");
+  push_all(W, "y");
+  push_all(UV_BATCH_STREAM, "e");
+  run();
+  expect("K[a] a:ok Xb b:ok Xc c:ok d:unhandled e:unhandled H[xy] x:ok y:ok");
+  stop();
+}
+
 TEST(group_handlers_come_before_the_handlers_of_single_events) {
   reset();
   start();

@@ -56,11 +56,11 @@ static inline void a_slow_reader_gets_a_part(uv_batch_fanout_t* fanout) {
   ssize_t part = pairs.targets[1].result;
   CHECK_EQ(pairs.targets[0].result, buf.len);
   CHECK_EQ(pairs.targets[2].result, buf.len);
-  CHECK(part > 0 && part < (ssize_t) buf.len);
+  CHECK(part > 0 && part < (ssize_t)buf.len);
   CHECK_EQ(uv_batch_fanout_send(fanout, &buf, 1, &pairs.targets[1], 1), 0);
   CHECK_EQ(pairs.targets[1].result, UV_EAGAIN);
   CHECK_EQ(read_available(pairs.readers[1], seen, large), part);
-  CHECK(memcmp(seen, pattern, (size_t) part) == 0);
+  CHECK(memcmp(seen, pattern, (size_t)part) == 0);
   CHECK_EQ(read_available(pairs.readers[0], seen, large), buf.len);
   CHECK(memcmp(seen, pattern, buf.len) == 0);
   close_descriptors(&pairs);
@@ -136,7 +136,7 @@ static inline void count_write(uv_write_t* req, int status) {
 
 static inline void limit_send_buffer(uv_stream_t* stream) {
   uv_os_fd_t fd;
-  CHECK_EQ(uv_fileno((uv_handle_t*) stream, &fd), 0);
+  CHECK_EQ(uv_fileno((uv_handle_t*)stream, &fd), 0);
   set_buffer(fd, SO_SNDBUF, 16384);
 }
 
@@ -145,7 +145,7 @@ static inline size_t fill(uv_stream_t* stream) {
   uv_buf_t buf = uv_buf_init(pattern, 4096);
   size_t total = 0;
   limit_send_buffer(stream);
-  for (int n; (n = uv_try_write(stream, &buf, 1)) != UV_EAGAIN; total += (size_t) n) CHECK(n > 0);
+  for (int n; (n = uv_try_write(stream, &buf, 1)) != UV_EAGAIN; total += (size_t)n) CHECK(n > 0);
   return total;
 }
 
@@ -184,12 +184,12 @@ static inline void a_stream_that_cannot_be_written_says_why(uv_batch_fanout_t* f
   uv_buf_t buf = buffer("hello");
   CHECK_EQ(uv_loop_init(&loop), 0);
   open_streams(&pairs, &loop, 5);
-  uv_close((uv_handle_t*) &pairs.streams[0], NULL);
-  CHECK_EQ(uv_shutdown(&req, (uv_stream_t*) &pairs.streams[1], count_shutdown), 0);
+  uv_close((uv_handle_t*)&pairs.streams[0], NULL);
+  CHECK_EQ(uv_shutdown(&req, (uv_stream_t*)&pairs.streams[1], count_shutdown), 0);
   CHECK_EQ(uv_tcp_init_ex(&loop, &bound, AF_INET), 0);
   CHECK_EQ(uv_tcp_init(&loop, &fresh), 0);
-  pairs.targets[2].stream = (uv_stream_t*) &bound;
-  pairs.targets[3].stream = (uv_stream_t*) &fresh;
+  pairs.targets[2].stream = (uv_stream_t*)&bound;
+  pairs.targets[3].stream = (uv_stream_t*)&fresh;
   for (int turn = 0; turn < 2; turn++) {
     CHECK_EQ(uv_batch_fanout_send(fanout, &buf, 1, pairs.targets, 5), 1);
     CHECK_EQ(pairs.targets[0].result, UV_EBADF);
@@ -199,14 +199,14 @@ static inline void a_stream_that_cannot_be_written_says_why(uv_batch_fanout_t* f
     CHECK_EQ(pairs.targets[4].result, 5);
     if (turn == 0) while (ended == 0) uv_run(&loop, UV_RUN_ONCE);
   }
-  uv_close((uv_handle_t*) &bound, NULL);
-  uv_close((uv_handle_t*) &fresh, NULL);
+  uv_close((uv_handle_t*)&bound, NULL);
+  uv_close((uv_handle_t*)&fresh, NULL);
   close_streams(&pairs, &loop);
 }
 
 static inline void ignore_connect(uv_connect_t* req, int status) {
-  (void) req;
-  (void) status;
+  (void)req;
+  (void)status;
 }
 
 /* A listener whose backlog is full leaves the next connection unanswered. */
@@ -219,18 +219,18 @@ static inline void a_stream_that_connects_is_not_ready(uv_batch_fanout_t* fanout
   while (!full && count < 16) {
     struct pollfd state = {.fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0), .events = POLLOUT};
     CHECK(state.fd >= 0);
-    CHECK(connect(state.fd, (struct sockaddr*) &address, sizeof(address)) == 0 || errno == EINPROGRESS);
+    CHECK(connect(state.fd, (struct sockaddr*)&address, sizeof(address)) == 0 || errno == EINPROGRESS);
     full = poll(&state, 1, 0) == 0;
     fillers[count++] = state.fd;
   }
   CHECK(full);
   CHECK_EQ(uv_loop_init(&loop), 0);
   CHECK_EQ(uv_tcp_init(&loop, &tcp), 0);
-  CHECK_EQ(uv_tcp_connect(&req, &tcp, (struct sockaddr*) &address, ignore_connect), 0);
-  uv_batch_target_t target = {.stream = (uv_stream_t*) &tcp};
+  CHECK_EQ(uv_tcp_connect(&req, &tcp, (struct sockaddr*)&address, ignore_connect), 0);
+  uv_batch_target_t target = {.stream = (uv_stream_t*)&tcp};
   CHECK_EQ(uv_batch_fanout_send(fanout, &buf, 1, &target, 1), 0);
   CHECK_EQ(target.result, UV_EAGAIN);
-  uv_close((uv_handle_t*) &tcp, NULL);
+  uv_close((uv_handle_t*)&tcp, NULL);
   CHECK_EQ(uv_run(&loop, UV_RUN_DEFAULT), 0);
   CHECK_EQ(uv_loop_close(&loop), 0);
   while (count-- > 0) close(fillers[count]);
@@ -249,7 +249,7 @@ static inline void more_buffers_than_a_call_takes_are_sent_in_part(uv_batch_fano
     int complete = uv_batch_fanout_send(fanout, bufs + at, many - at, pairs.targets, 2);
     CHECK(pairs.targets[0].result > 0);
     CHECK_EQ(pairs.targets[0].result, pairs.targets[1].result);
-    at += (unsigned int) pairs.targets[0].result;
+    at += (unsigned int)pairs.targets[0].result;
     CHECK_EQ(complete, at == many ? 2 : 0);
     calls++;
   }
@@ -301,7 +301,7 @@ static inline void pipes_are_streams_too(uv_batch_fanout_t* fanout) {
   CHECK_EQ(uv_pipe_open(&over_socket, socket_ends[0]), 0);
   CHECK_EQ(uv_pipe_init(&loop, &over_pipe, 0), 0);
   CHECK_EQ(uv_pipe_open(&over_pipe, pipe_ends[1]), 0);
-  uv_batch_target_t targets[] = {{.stream = (uv_stream_t*) &over_socket}, {.stream = (uv_stream_t*) &over_pipe}};
+  uv_batch_target_t targets[] = {{.stream = (uv_stream_t*)&over_socket}, {.stream = (uv_stream_t*)&over_pipe}};
   CHECK_EQ(uv_batch_fanout_send(fanout, bufs, 2, targets, 2), 2);
   check_received(socket_ends[1], "hello");
   CHECK_EQ(read(pipe_ends[0], received, sizeof(received)), 5);
@@ -310,8 +310,8 @@ static inline void pipes_are_streams_too(uv_batch_fanout_t* fanout) {
   close(pipe_ends[0]);
   CHECK_EQ(uv_batch_fanout_send(fanout, bufs, 1, targets, 2), 1);
   CHECK_EQ(targets[1].result, UV_EPIPE);
-  uv_close((uv_handle_t*) &over_socket, NULL);
-  uv_close((uv_handle_t*) &over_pipe, NULL);
+  uv_close((uv_handle_t*)&over_socket, NULL);
+  uv_close((uv_handle_t*)&over_pipe, NULL);
   CHECK_EQ(uv_run(&loop, UV_RUN_DEFAULT), 0);
   CHECK_EQ(uv_loop_close(&loop), 0);
   close(socket_ends[1]);
@@ -332,7 +332,7 @@ static inline void a_sigpipe_that_waits_is_left_alone(uv_batch_fanout_t* fanout)
   sigaddset(&signals, SIGPIPE);
   CHECK_EQ(pthread_sigmask(SIG_BLOCK, &signals, NULL), 0);
   raise(SIGPIPE);
-  uv_batch_target_t target = {.stream = (uv_stream_t*) &broken};
+  uv_batch_target_t target = {.stream = (uv_stream_t*)&broken};
   CHECK_EQ(uv_batch_fanout_send(fanout, &buf, 1, &target, 1), 0);
   CHECK_EQ(target.result, UV_EPIPE);
   CHECK_EQ(pthread_sigmask(SIG_BLOCK, NULL, &mask), 0);
@@ -341,7 +341,7 @@ static inline void a_sigpipe_that_waits_is_left_alone(uv_batch_fanout_t* fanout)
   CHECK_EQ(sigismember(&mask, SIGPIPE), 1);
   CHECK_EQ(sigwait(&signals, &signum), 0);
   CHECK_EQ(pthread_sigmask(SIG_UNBLOCK, &signals, NULL), 0);
-  uv_close((uv_handle_t*) &broken, NULL);
+  uv_close((uv_handle_t*)&broken, NULL);
   CHECK_EQ(uv_run(&loop, UV_RUN_DEFAULT), 0);
   CHECK_EQ(uv_loop_close(&loop), 0);
 }
@@ -364,10 +364,10 @@ static inline void what_is_left_can_be_written_in_order(uv_batch_fanout_t* fanou
     for (int t = 0; t < 2; t++) {
       ssize_t result = pairs.targets[t].result;
       CHECK(result >= 0 || result == UV_EAGAIN);
-      size_t sent = result < 0 ? 0 : (size_t) result;
+      size_t sent = result < 0 ? 0 : (size_t)result;
       *(sent == size ? &whole : sent == 0 ? &none : &partial) += 1;
       if (sent == size) continue;
-      uv_buf_t rest = uv_buf_init(buf.base + sent, (unsigned int) (size - sent));
+      uv_buf_t rest = uv_buf_init(buf.base + sent, (unsigned int)(size - sent));
       reqs[queued].data = &written;
       CHECK_EQ(uv_write(&reqs[queued++], pairs.targets[t].stream, &rest, 1, count_write), 0);
     }

@@ -42,7 +42,7 @@ TEST(stream_with_queued_writes_is_not_ready_and_a_closing_one_is_bad) {
   open_streams(&pairs, &loop, 2);
   while (uv_stream_get_write_queue_size(pairs.targets[0].stream) == 0) {
     CHECK_EQ(written, 0);
-    for (int n; (n = uv_try_write(pairs.targets[0].stream, &buf, 1)) != UV_EAGAIN; total += (size_t) n) CHECK(n > 0);
+    for (int n; (n = uv_try_write(pairs.targets[0].stream, &buf, 1)) != UV_EAGAIN; total += (size_t)n) CHECK(n > 0);
     CHECK_EQ(uv_write(&req, pairs.targets[0].stream, &buf, 1, count_write), 0);
     total += sizeof(bytes);
   }
@@ -52,7 +52,7 @@ TEST(stream_with_queued_writes_is_not_ready_and_a_closing_one_is_bad) {
   }
   while (written == 0) uv_run(&loop, UV_RUN_ONCE);
   CHECK_EQ(portable_send_text(&pairs.targets[0], "hello"), 5);
-  uv_close((uv_handle_t*) pairs.targets[1].stream, NULL);
+  uv_close((uv_handle_t*)pairs.targets[1].stream, NULL);
   CHECK_EQ(portable_send_text(&pairs.targets[1], "hello"), UV_EBADF);
   close_streams(&pairs, &loop);
 }

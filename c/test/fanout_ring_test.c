@@ -171,7 +171,7 @@ TEST(a_call_that_fails_half_way_loses_nothing_and_sends_nothing_twice) {
 }
 
 static int works_and_says_it_failed(uvb__ring_t* at, uint32_t submit, uint32_t wait) {
-  (void) wait;
+  (void)wait;
   real_enter(at, ++calls == fault_at ? submit / 3 : submit, 0);
   return -EIO;
 }
@@ -189,9 +189,9 @@ TEST(a_failed_call_that_sent_a_part_sends_nothing_twice) {
 }
 
 static int does_nothing(uvb__ring_t* at, uint32_t submit, uint32_t wait) {
-  (void) at;
-  (void) submit;
-  (void) wait;
+  (void)at;
+  (void)submit;
+  (void)wait;
   calls++;
   return 0;
 }

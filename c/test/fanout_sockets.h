@@ -55,15 +55,15 @@ static inline int listen_on_loopback(struct sockaddr_in* address, int backlog) {
   memset(address, 0, sizeof(*address));
   address->sin_family = AF_INET;
   address->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  CHECK_EQ(bind(fd, (struct sockaddr*) address, sizeof(*address)), 0);
+  CHECK_EQ(bind(fd, (struct sockaddr*)address, sizeof(*address)), 0);
   CHECK_EQ(listen(fd, backlog), 0);
-  CHECK_EQ(getsockname(fd, (struct sockaddr*) address, &size), 0);
+  CHECK_EQ(getsockname(fd, (struct sockaddr*)address, &size), 0);
   return fd;
 }
 
 static inline int accept_tcp(int listener, const struct sockaddr_in* address, int* reader) {
   *reader = open_tcp();
-  CHECK_EQ(connect(*reader, (const struct sockaddr*) address, sizeof(*address)), 0);
+  CHECK_EQ(connect(*reader, (const struct sockaddr*)address, sizeof(*address)), 0);
   int fd = accept(listener, NULL, NULL);
   CHECK(fd >= 0);
   return fd;
@@ -79,7 +79,7 @@ static inline void open_streams(pairs_t* pairs, uv_loop_t* loop, size_t count) {
     int fd = accept_tcp(listener, &address, &pairs->readers[i]);
     CHECK_EQ(uv_tcp_init(loop, &pairs->streams[i]), 0);
     CHECK_EQ(uv_tcp_open(&pairs->streams[i], fd), 0);
-    pairs->targets[i].stream = (uv_stream_t*) &pairs->streams[i];
+    pairs->targets[i].stream = (uv_stream_t*)&pairs->streams[i];
     pairs->targets[i].fd = -1;
   }
   close(listener);
@@ -87,7 +87,7 @@ static inline void open_streams(pairs_t* pairs, uv_loop_t* loop, size_t count) {
 
 static inline void close_streams(pairs_t* pairs, uv_loop_t* loop) {
   for (size_t i = 0; i < pairs->count; i++) {
-    if (!uv_is_closing((uv_handle_t*) &pairs->streams[i])) uv_close((uv_handle_t*) &pairs->streams[i], NULL);
+    if (!uv_is_closing((uv_handle_t*)&pairs->streams[i])) uv_close((uv_handle_t*)&pairs->streams[i], NULL);
     if (pairs->readers[i] >= 0) close(pairs->readers[i]);
   }
   CHECK_EQ(uv_run(loop, UV_RUN_DEFAULT), 0);
@@ -123,7 +123,7 @@ static inline size_t read_available(int fd, char* to, size_t room) {
   while (total < room) {
     ssize_t n = recv(fd, to + total, room - total, MSG_DONTWAIT);
     if (n <= 0) break;
-    total += (size_t) n;
+    total += (size_t)n;
   }
   return total;
 }
@@ -133,7 +133,7 @@ static inline void read_all(int fd, char* to, size_t size) {
   for (size_t total = 0; total < size;) {
     ssize_t n = recv(fd, to + total, size - total, 0);
     CHECK(n > 0);
-    total += (size_t) n;
+    total += (size_t)n;
   }
 }
 
@@ -147,7 +147,7 @@ static inline void check_received(int fd, const char* text) {
 }
 
 static inline uv_buf_t buffer(const char* text) {
-  return uv_buf_init((char*) (uintptr_t) text, (unsigned int) strlen(text));
+  return uv_buf_init((char*)(uintptr_t) text, (unsigned int)strlen(text));
 }
 
 #endif

@@ -244,7 +244,7 @@ TEST(what_is_retained_keeps_no_loop_alive) {
   uv_run(&loop, UV_RUN_DEFAULT);
   CHECK_EQ(events[0].status, UV_BATCH_STATUS_RETAINED);
   CHECK_EQ(uv_loop_alive(&loop), 0);
-  uv_batch_handler_t late;
+  uv_batch_handler_t late = {0};
   CHECK_EQ(uv_batch_on(&batch, &late, UV_BATCH_STREAM, count_event), 0);
   uv_run(&loop, UV_RUN_DEFAULT);
   CHECK_EQ(handled, 1);

@@ -1,4 +1,5 @@
-/* Events from other threads: none lost, each thread's in its order, and no more wakes than changes from idle to busy. */
+/* Events from other threads: none lost, each thread's in its order, and no more wakes than changes from idle to
+ * busy. */
 #include "platform/atomic.h"
 #include "test.h"
 #include "uv_batch.h"
@@ -211,6 +212,22 @@ TEST(after_a_turn_without_waiting_a_post_wakes_the_loop_again) {
   uv_batch_stats_t stats;
   uv_batch_stats(&batch, &stats);
   CHECK_EQ(stats.wakes, 3);
+  stop();
+}
+
+TEST(after_a_dispatch_point_outside_a_turn_a_post_wakes_the_loop_again) {
+  static message_t messages[2];
+  start(NULL);
+  messages[1].number = 1;
+  post_one(&messages[0]);
+  CHECK_EQ(uv_batch_process(&batch), 0);
+  CHECK_EQ(total, 1);
+  post_one(&messages[1]);
+  uv_batch_stats_t stats;
+  uv_batch_stats(&batch, &stats);
+  CHECK_EQ(stats.wakes, 2);
+  CHECK_EQ(uv_batch_flush(&batch), 0);
+  CHECK_EQ(total, 2);
   stop();
 }
 

@@ -1,5 +1,5 @@
-/* A test program: TEST(name) { CHECK(…); } for each behaviour, and TEST_MAIN at the end. A failed CHECK says where, and the
- * program ends with 1. `program NAME` runs one test; CTest is given each by its name (see tests in CMakeLists.txt). */
+/* A test program: TEST(name) { CHECK(…); } for each behaviour, and TEST_MAIN at the end. A failed CHECK says where, and
+ * the program ends with 1. `program NAME` runs one test; CTest is given each by its name (see cmake/tests.cmake). */
 #ifndef UVB_TEST_H
 #define UVB_TEST_H
 

@@ -47,15 +47,8 @@ export async function ctest(folder, { parallel = 1, seconds = 60, env = {}, args
     'ctest',
     [
       ...['--test-dir', folder, '--no-tests=error', '--output-on-failure'],
-      ...[
-        '--parallel',
-        `${parallel}`,
-        '--timeout',
-        `${seconds}`,
-        '--output-junit',
-        report,
-        ...args,
-      ],
+      ...['--parallel', `${parallel}`, '--timeout', `${seconds}`],
+      ...['--output-junit', report, ...args],
     ],
     { env: { ...process.env, ...env }, timeoutMs: CTEST_TIMEOUT_MS },
   ).catch((error) => error);

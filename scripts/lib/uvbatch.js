@@ -10,7 +10,7 @@ import { skip } from './skip.js';
 const source = 'c';
 const folder = 'c/build';
 
-/** Builds the libraries with their tests, benchmarks and examples; their own build knows whether there is anything to do. */
+/** Builds the libraries with their tests, benchmarks and examples; CMake knows whether there is anything to do. */
 export const uvbatch = {
   title: 'build of libuvbatch',
   run: async (quiet) => {
@@ -18,7 +18,7 @@ export const uvbatch = {
     // One test uses it, and says when it is missing.
     await provide('pkg-config', quiet).catch(() => {});
     return withLibuv((libuv) => {
-      const settings = { ...libuv, UVBATCH_BENCH: 'ON', UVBATCH_EXAMPLES: 'ON' };
+      const settings = { ...libuv, UVBATCH_BENCH: process.platform === 'linux' ? 'ON' : 'OFF', UVBATCH_EXAMPLES: 'ON' };
       return build({ source, folder, settings }, quiet);
     });
   },

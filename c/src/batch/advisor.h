@@ -1,5 +1,5 @@
-/* What a queue knows that its policy needs: the rates of its types, and what holding has brought. It keeps these only while
- * they matter, under `adaptive` with a max_delay, and asks the policy. */
+/* What a queue knows that its policy needs: the rates of its types, and what holding has brought. It keeps these only
+ * while they matter, under `adaptive` with a max_delay, and asks the policy. */
 #ifndef UVB_ADVISOR_H
 #define UVB_ADVISOR_H
 

@@ -12,7 +12,8 @@ typedef struct {
   /* The lane that NORMAL events are being taken from, and the one that LOW events are. */
   uvb__lane_t* group;
   uvb__lane_t* low_group;
-  /* The next of the LOW lanes that had no aged event; and those that lost theirs, the one with the oldest event first. */
+  /* The next of the LOW lanes that had no aged event; and those that lost theirs, the one with the oldest event
+   * first. */
   bool low_found;
   uvb__lane_t* low_at;
   uvb__lane_t* replaced;

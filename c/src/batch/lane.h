@@ -1,5 +1,5 @@
-/* A first-in-first-out list of queued events, linked through the events themselves: nothing is allocated, and any event can
- * be taken out in O(1). One for each class, or for each class of each type (order `type`). */
+/* A first-in-first-out list of queued events, linked through the events themselves: nothing is allocated, and any event
+ * can be taken out in O(1). One for each class, or for each class of each type (order `type`). */
 #ifndef UVB_LANE_H
 #define UVB_LANE_H
 

@@ -110,7 +110,8 @@ void uvb__queue_push(uvb__queue_t* queue, uvb__type_t* type, uv_batch_event_t* e
   queue->bytes += event->size;
 }
 
-void uvb__queue_prepend(uvb__queue_t* queue, uvb__type_t* type, uvb__chain_t front[uvb__levels], uv_batch_event_t* event) {
+void uvb__queue_prepend(uvb__queue_t* queue, uvb__type_t* type, uvb__chain_t front[uvb__levels],
+                        uv_batch_event_t* event) {
   uvb__chain_t* chain = &front[event->level_];
   event->next = chain->first;
   if (chain->first == NULL) chain->last = event;
@@ -215,7 +216,8 @@ static uvb__chain_t take_all(uvb__queue_t* queue) {
   return batch;
 }
 
-/* The limit cuts, but there is no LOW event and no full type, so nothing to choose: the first of HIGH, then of NORMAL. */
+/* The limit cuts, but there is no LOW event and no full type, so nothing to choose: the first of HIGH, then of
+ * NORMAL. */
 static uvb__chain_t take_first(uvb__queue_t* queue, const uvb__types_t* types, uint32_t limit) {
   uvb__chain_t batch = {NULL, NULL, 0};
   for (int level = uvb__high; level <= uvb__normal; level++) {

@@ -1,5 +1,6 @@
-/* The hybrid queue-map: lanes keep the order, a map finds a type's events and settings. Push, removal and look-up by type are
- * O(1); taking a batch is O(1) an event, plus, with order `type`, the lanes that have events. Nothing is allocated.
+/* The hybrid queue-map: lanes keep the order, a map finds a type's events and settings. Push, removal and look-up by
+ * type are O(1); taking a batch is O(1) an event, plus, with order `type`, the lanes that have events. Nothing is
+ * allocated.
  *
  * It knows no policy and no clock: the caller says how many events a batch can hold and what time it is. */
 #ifndef UVB_QUEUE_MAP_H
@@ -31,7 +32,8 @@ typedef struct {
   uint32_t depth[uvb__levels];
   /* Events up to this arrival number have left. */
   uint64_t left;
-  /* For each class, the push of the oldest event in the batch that was taken last; negative: it has none of the class. */
+  /* For each class, the push of the oldest event in the batch that was taken last; negative: it has none of the
+   * class. */
   double taken[uvb__levels];
 } uvb__queue_t;
 
@@ -43,12 +45,15 @@ void uvb__queue_reorder(uvb__queue_t* queue, bool by_type);
 /* Queues an event whose level_, seq_, timestamp and size are set. */
 void uvb__queue_push(uvb__queue_t* queue, uvb__type_t* type, uv_batch_event_t* event);
 
-/* The same for many events of order `arrival`, newest first: each is put before those in `front`, the chain of its class.
- * uvb__queue_join() then appends the chains, whose sizes add up to `bytes`: one pass over events of other threads. */
-void uvb__queue_prepend(uvb__queue_t* queue, uvb__type_t* type, uvb__chain_t front[uvb__levels], uv_batch_event_t* event);
+/* The same for many events of order `arrival`, newest first: each is put before those in `front`, the chain of its
+ * class. uvb__queue_join() then appends the chains, whose sizes add up to `bytes`: one pass over events of other
+ * threads. */
+void uvb__queue_prepend(uvb__queue_t* queue, uvb__type_t* type, uvb__chain_t front[uvb__levels],
+                        uv_batch_event_t* event);
 void uvb__queue_join(uvb__queue_t* queue, const uvb__chain_t front[uvb__levels], uint64_t bytes);
 
-/* Whether an event that was queued still is. When everything leaves, events are not touched one by one before their turn. */
+/* Whether an event that was queued still is. When everything leaves, events are not touched one by one before their
+ * turn. */
 static inline bool uvb__queue_has(const uvb__queue_t* queue, const uv_batch_event_t* event) {
   return event->status == UV_BATCH_STATUS_QUEUED && event->seq_ > queue->left;
 }
@@ -59,8 +64,8 @@ void uvb__queue_remove(uvb__queue_t* queue, uvb__type_t* type, uv_batch_event_t*
 /* The queued event that arrived first, or NULL. */
 uv_batch_event_t* uvb__queue_oldest(uvb__queue_t* queue);
 
-/* Takes a batch of at most `limit` events: HIGH, then NORMAL, then LOW. LOW events pushed at or before `aged_at` count as
- * NORMAL. Their status changes at their turn. */
+/* Takes a batch of at most `limit` events: HIGH, then NORMAL, then LOW. LOW events pushed at or before `aged_at` count
+ * as NORMAL. Their status changes at their turn. */
 uvb__chain_t uvb__queue_take(uvb__queue_t* queue, const uvb__types_t* types, uint32_t limit, double aged_at);
 
 /* Sets how many events of a type a batch can hold. */

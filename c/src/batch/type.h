@@ -32,6 +32,9 @@ struct uvb__type_s {
   uv_batch_handler_t* first_handler;
   uv_batch_handler_t* last_handler;
   uint32_t group_handlers;
+  /* Of the batch that is being delivered: the first event for the group handlers, and those behind it. */
+  uv_batch_event_t* group_lead;
+  uvb__chain_t group;
 
   /* Retained events, in the order they left, by link_ and prev_. */
   uv_batch_event_t* first_kept;

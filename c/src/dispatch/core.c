@@ -6,10 +6,6 @@
 #include "memory.h"
 
 int uvb__core_new(uvb__core_t** made, uv_batch_t* batch, uvb__host_t* host, const uv_batch_options_t* options) {
-  uv_batch_options_t defaults;
-  uv_batch_options_init(&defaults);
-  if (options == NULL) options = &defaults;
-  if (uv_batch_options_check(options, NULL, 0) != 0) return UV_EINVAL;
   uvb__core_t* core = uvb__calloc(1, sizeof(*core));
   if (core == NULL) return UV_ENOMEM;
   if (uvb__types_init(&core->types) != 0) {
@@ -70,7 +66,8 @@ void uvb__enter(uvb__core_t* core) {
   core->depth++;
 }
 
-/* Each that waits gets one try, in their order; what it wants is in the queue then, or it waits again, behind the others. */
+/* Each that waits gets one try, in their order; what it wants is in the queue then, or it waits again, behind the
+ * others. */
 static void run_waiters(uvb__core_t* core, bool all) {
   for (size_t tries = core->waiting; tries > 0 && core->waiters != NULL; tries--) {
     if (!all && core->queue.count >= core->options.max_queue) return;

@@ -12,17 +12,24 @@
 
 typedef struct uvb__core_s uvb__core_t;
 
-/* A walk over a type's handlers or retained events, which may be removed while it is under way: whoever removes one moves
- * the walks that stand before it on. One for each level of nesting, on the stack. */
+/* A walk over a type's handlers or retained events, which may be removed while it is under way: whoever removes one
+ * moves the walks that stand before it on. One for each level of nesting, on the stack. */
 typedef struct uvb__walk_s {
   void* next;
   struct uvb__walk_s* outer;
 } uvb__walk_t;
 
-typedef enum { uvb__open, uvb__closing_deliver, uvb__closing_delivering, uvb__closing_discard, uvb__closed } uvb__closing_t;
+typedef enum {
+  uvb__open,
+  uvb__closing_deliver,
+  uvb__closing_delivering,
+  uvb__closing_discard,
+  uvb__closed
+} uvb__closing_t;
 
-/* Batches that were cut by flush, close or a switch and have not left yet, as a list through their first events: link_ is the
- * next one's first event, count_ how many dispatch preparations come before it, received_ the trigger, number_ its events. */
+/* Batches that were cut by flush, close or a switch and have not left yet, as a list through their first events: link_
+ * is the next one's first event, count_ how many dispatch preparations come before it, received_ the trigger, number_
+ * its events. */
 typedef struct {
   uv_batch_event_t* first;
   uv_batch_event_t* last;
@@ -88,7 +95,7 @@ void uvb__leave(uvb__core_t* core);
 
 /* ---- core.c */
 
-/* Makes a core, or returns UV_EINVAL or UV_ENOMEM. */
+/* Makes a core, or returns UV_ENOMEM. The options have been checked. */
 int uvb__core_new(uvb__core_t** made, uv_batch_t* batch, uvb__host_t* host, const uv_batch_options_t* options);
 void uvb__core_free(uvb__core_t* core);
 void uvb__core_stats(const uvb__core_t* core, uv_batch_stats_t* stats);
@@ -99,12 +106,12 @@ void uvb__core_remember(uvb__core_t* core);
 
 /* ---- engine.c; the caller has checked its arguments */
 
-int uvb__engine_push(uvb__core_t* core, uv_batch_event_t* event);
 typedef struct {
   uint64_t count;
   uint64_t bytes;
 } uvb__taken_t;
 
+int uvb__engine_push(uvb__core_t* core, uv_batch_event_t* event);
 /* Queues what was posted, newest first by `next`, and at most so many: it was admitted by the post. */
 uvb__taken_t uvb__engine_take_in(uvb__core_t* core, uv_batch_event_t* newest, uint64_t at_most);
 int uvb__engine_cancel(uvb__core_t* core, uv_batch_event_t* event);
@@ -126,16 +133,16 @@ static inline void uvb__finish(uvb__core_t* core, uv_batch_event_t* event, uv_ba
   event->status = (uint8_t)state;
   if (event->callback != NULL) event->callback(core->batch, event, status);
 }
-/* The same when it had a handler. `code_` means something only when there are flags, so that the usual event is not touched
- * beyond its first line of the cache. */
+/* The same when it had a handler. `code_` means something only when there are flags, so that the usual event is not
+ * touched beyond its first line of the cache. */
 static inline void uvb__finish_handled(uvb__core_t* core, uv_batch_event_t* event) {
   if (event->flags_ == 0) uvb__finish(core, event, UV_BATCH_STATUS_COMPLETED, 0);
   else uvb__finish(core, event, UV_BATCH_STATUS_FAILED, event->code_);
 }
 /* A handler failed for the event. */
 void uvb__failed(uvb__core_t* core, uv_batch_event_t* event, int status);
-/* Runs one handler for one event: 0, or the failure. The event may be gone when this returns; then `here`, the walk that
- * stands at it, has moved on. */
+/* Runs one handler for one event: 0, or the failure. The event may be gone when this returns; then `here`, the walk
+ * that stands at it, has moved on. */
 int uvb__run_handler(uv_batch_handler_t* handler, uv_batch_event_t* event, const uvb__walk_t* here);
 void uvb__handler_add(uvb__core_t* core, uv_batch_handler_t* handler);
 void uvb__handler_remove(uvb__core_t* core, uv_batch_handler_t* handler);
@@ -144,7 +151,6 @@ void uvb__handler_remove(uvb__core_t* core, uv_batch_handler_t* handler);
 
 /* Keeps an event of a type that retains; false when it would exceed a bound. */
 bool uvb__retain(uvb__core_t* core, uvb__type_t* type, uv_batch_event_t* event);
-bool uvb__retention_is_due(const uvb__type_t* type);
 /* Gives a type's due events to its handlers, oldest first. */
 void uvb__replay(uvb__core_t* core, uvb__type_t* type);
 void uvb__replay_all(uvb__core_t* core);

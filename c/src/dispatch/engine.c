@@ -32,7 +32,8 @@ void uvb__engine_wake(uvb__core_t* core) {
 
 /* ---- intake and admit */
 
-static inline void stamp(uvb__core_t* core, uv_batch_event_t* event, const uvb__type_t* type, double now, uint64_t seq) {
+static inline void stamp(uvb__core_t* core, uv_batch_event_t* event, const uvb__type_t* type, double now,
+                         uint64_t seq) {
   int8_t priority = event->priority;
   event->level_ = (uint8_t)(priority == UV_BATCH_PRIORITY_OF_TYPE ? type->options.priority : priority);
   event->timestamp = now;
@@ -47,11 +48,12 @@ static void take_event(uvb__core_t* core, uv_batch_event_t* event, uvb__type_t* 
 }
 
 static void queue_event(uvb__core_t* core, uv_batch_event_t* event, uvb__type_t* type) {
+  /* At a dispatch point that is running, what handlers push is judged there. First, for the host may keep the time that
+   * is read from then on. */
+  if (!core->scheduled && core->budget == 0) schedule(core);
   take_event(core, event, type);
   uvb__queue_push(&core->queue, type, event);
   if (core->advisor.estimating) uvb__advisor_pushed(&core->advisor, type);
-  /* At a dispatch point that is running, what handlers push is judged there. */
-  if (!core->scheduled && core->budget == 0) schedule(core);
 }
 
 static bool has_room(const uvb__core_t* core, uint64_t bytes) {
@@ -465,7 +467,8 @@ void uvb__observe(uv_batch_t* batch, const uvb__observer_t* observer) {
 
 void uvb__give_signals(uv_batch_t* batch, double utilization, double gain, double holds, double rate) {
   if (batch->core_ == NULL) return;
-  uvb__core(batch)->advisor.given = (uvb__signals_t){.utilization = utilization, .rate = rate, .gain = gain, .holds = holds};
+  uvb__core(batch)->advisor.given =
+      (uvb__signals_t){.utilization = utilization, .rate = rate, .gain = gain, .holds = holds};
 }
 
 void uvb__give_rate(uv_batch_t* batch, int type, double rate) {

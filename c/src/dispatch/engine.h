@@ -1,5 +1,5 @@
-/* One queue with its policy: the path of an event from intake to dispatch. It owns no clock, timer or loop (those are the
- * host's), so that the same code runs on a virtual clock and at the end of a loop turn.
+/* One queue with its policy: the path of an event from intake to dispatch. It owns no clock, timer or loop (those are
+ * the host's), so that the same code runs on a virtual clock and at the end of a loop turn.
  *
  * Control runs one way: push → queue → dispatch point → handlers. A dispatch point never nests. */
 #ifndef UVB_ENGINE_H
@@ -8,7 +8,8 @@
 #include "dispatch/host.h"
 #include "uv_batch.h"
 
-/* uv_batch_init() on another host than the loop's; `loop` stays NULL. A close completes when no call is inside the queue. */
+/* uv_batch_init() on another host than the loop's; `loop` stays NULL. A close completes when no call is inside the
+ * queue. */
 int uvb__init_on_host(uv_batch_t* batch, uvb__host_t* host, const uv_batch_options_t* options);
 
 /* The end of the turn that schedule() asked for; nothing when it did not. */

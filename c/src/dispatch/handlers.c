@@ -1,5 +1,5 @@
-/* Hands the events of a batch to handlers, one after the other: looks handlers up when an event's turn comes, keeps a failure
- * to its event, retains or counts what nobody handles. */
+/* Hands the events of a batch to handlers, one after the other: looks handlers up when an event's turn comes, keeps a
+ * failure to its event, retains or counts what nobody handles. */
 #include "dispatch/core.h"
 
 /* Of an event; `marked`: by uv_batch_event_fail(), and not reported yet. */
@@ -82,7 +82,8 @@ static bool run_several(uvb__core_t* core, uvb__type_t* type, uv_batch_event_t* 
   return any;
 }
 
-/* The same for single events. Most types have one handler: after its call nothing of it is looked at, so that no walk is needed. */
+/* The same for single events. Most types have one handler: after its call nothing of it is looked at, so that no walk
+ * is needed. */
 static inline bool run_single(uvb__core_t* core, uvb__type_t* type, uv_batch_event_t* event) {
   uv_batch_handler_t* handler = type->first_handler;
   if (handler == NULL) return false;
@@ -125,33 +126,6 @@ static void report_failure(uvb__core_t* core, uv_batch_event_t* event) {
   if (event->flags_ == marked_flag) uvb__failed(core, event, event->code_);
 }
 
-/* The rest of the batch's events of this type, taken out of it; `first` is the first of them and of the rest. */
-static uvb__chain_t take_group(uv_batch_event_t* first, uv_batch_event_t** rest) {
-  uvb__chain_t group = {NULL, NULL, 0};
-  uvb__chain_t others = {NULL, NULL, 0};
-  for (uv_batch_event_t* event = first; event != NULL;) {
-    uv_batch_event_t* next = event->next;
-    event->status = UV_BATCH_STATUS_PROCESSING;
-    uvb__chain_append(event->type == first->type ? &group : &others, event);
-    event = next;
-  }
-  *rest = others.first;
-  return group;
-}
-
-/* All events of a type at the place of its first one: to the handlers of groups, then one by one to the others. */
-static void deliver_group(uvb__core_t* core, uvb__type_t* type, const uvb__chain_t* group) {
-  run_several(core, type, group->first, group->count, true);
-  for (uv_batch_event_t* event = group->first; event != NULL;) {
-    uv_batch_event_t* next = event->next;
-    report_failure(core, event);
-    if (event->flags_ == 0) run_single(core, type, event);
-    core->counters.delivered++;
-    uvb__finish_handled(core, event);
-    event = next;
-  }
-}
-
 static void deliver_one(uvb__core_t* core, uvb__type_t* type, uv_batch_event_t* event, bool handled) {
   event->status = UV_BATCH_STATUS_PROCESSING;
   report_failure(core, event);
@@ -160,6 +134,42 @@ static void deliver_one(uvb__core_t* core, uvb__type_t* type, uv_batch_event_t* 
     uvb__finish_handled(core, event);
   } else {
     finish_orphan(core, type, event);
+  }
+}
+
+/* Puts the events of each type that has group handlers behind the first of them, which stays in the batch as the place of
+ * all of them: one pass, however many types there are. A type that gets its group handlers later makes for another pass. */
+static void gather_groups(uvb__core_t* core, uv_batch_event_t* event) {
+  uvb__chain_t rest = {NULL, NULL, 0};
+  while (event != NULL) {
+    uv_batch_event_t* next = event->next;
+    uvb__type_t* type = core->types.all[event->type];
+    bool leads = type->group_lead == event;
+    if (type->group_handlers > 0) event->status = UV_BATCH_STATUS_PROCESSING;
+    if (type->group_handlers > 0 && type->group_lead == NULL) {
+      type->group_lead = event;
+      leads = true;
+    }
+    uvb__chain_append(type->group_handlers == 0 || leads ? &rest : &type->group, event);
+    event = next;
+  }
+}
+
+/* All events of a type at the place of its first one: to the handlers of groups, then one by one to the others. */
+static void deliver_group(uvb__core_t* core, uvb__type_t* type, uv_batch_event_t* lead, bool handled) {
+  uvb__chain_t group = {NULL, NULL, 0};
+  uvb__chain_append(&group, lead);
+  if (type->group_lead == lead) {
+    uvb__chain_join(&group, &type->group);
+    type->group = (uvb__chain_t){NULL, NULL, 0};
+    type->group_lead = NULL;
+  }
+  lead->status = UV_BATCH_STATUS_PROCESSING;
+  if (run_several(core, type, group.first, group.count, true)) handled = true;
+  for (uv_batch_event_t* event = group.first; event != NULL;) {
+    uv_batch_event_t* next = event->next;
+    deliver_one(core, type, event, handled);
+    event = next;
   }
 }
 
@@ -180,13 +190,12 @@ void uvb__deliver(uvb__core_t* core, uv_batch_trigger_t trigger, const uvb__chai
     uvb__type_t* type = core->types.all[event->type];
     /* Again when a replay has registered another handler: it gets what is kept before this event, too. */
     while (type->due) uvb__replay(core, type);
+    bool grouped = type->group_handlers > 0;
+    /* The last event is a group by itself, and so is the one of a direct push inside the batch of another. */
+    if (grouped && type->group_lead != event && event->next != NULL) gather_groups(core, event);
     uv_batch_event_t* next = event->next;
-    if (type->group_handlers > 0) {
-      uvb__chain_t group = take_group(event, &next);
-      deliver_group(core, type, &group);
-    } else {
-      deliver_one(core, type, event, batch_cb != NULL);
-    }
+    if (grouped || type->group_lead == event) deliver_group(core, type, event, batch_cb != NULL);
+    else deliver_one(core, type, event, batch_cb != NULL);
     event = next;
   }
 }

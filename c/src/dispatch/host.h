@@ -1,5 +1,5 @@
-/* What an engine needs from the world: time, and calls at the right moments. The loop is one host; tests have another, whose
- * clock stands still unless told. */
+/* What an engine needs from the world: time, and calls at the right moments. The loop is one host; tests have another,
+ * whose clock stands still unless told. */
 #ifndef UVB_HOST_H
 #define UVB_HOST_H
 

@@ -15,10 +15,10 @@
  *   poll      reads, connections and their callbacks, which push; `async`: a thread has posted
  *   check     takes in what was posted, then the dispatch point: everything that this turn has brought is there
  *
- * prepare and check are active all the time, and unref'd, so that an idle loop ends as it would without them. While a dispatch
- * point is due, `check` is ref'd (the loop goes on) and a timer of 0 ms runs (the poll does not block, and an embedder that
- * asks uv_backend_timeout() hears 0). The timer alone would not do: libuv runs timers before the poll in some releases and
- * after it in others, and a loop whose last timer has fired ends, or blocks.
+ * prepare and check are active all the time, and unref'd, so that an idle loop ends as it would without them. While a
+ * dispatch point is due, `check` is ref'd (the loop goes on) and a timer of 0 ms runs (the poll does not block, and an
+ * embedder that asks uv_backend_timeout() hears 0). The timer alone would not do: libuv runs timers before the poll in
+ * some releases and after it in others, and a loop whose last timer has fired ends, or blocks.
  */
 typedef struct {
   uvb__host_t host;
@@ -153,6 +153,14 @@ void uvb__loop_take_in(uvb__core_t* core) {
   if (uvb__inbox_has(inbox)) take_in(core, uvb__inbox_take(inbox));
 }
 
+void uvb__loop_let_sleep(uvb__core_t* core) {
+  if (uvb__inbox_sleep(uvb__inbox_of(core->batch))) return;
+  /* What has come meanwhile did not wake the loop, which was awake. */
+  uvb__loop_take_in(core);
+  /* Nobody wakes the loop now, so it has to come back; under `direct` nothing else has asked for that. */
+  uvb__engine_wake(core);
+}
+
 void uvb__loop_take_last(uvb__core_t* core) {
   take_in(core, uvb__inbox_close(uvb__inbox_of(core->batch)));
 }
@@ -172,7 +180,6 @@ static void on_async(uv_async_t* async) {
 static void on_check(uv_check_t* check) {
   uvb__on_loop_t* on = check->data;
   uvb__core_t* core = on->core;
-  uvb__inbox_t* inbox = uvb__inbox_of(core->batch);
   uvb__enter(core);
   uvb__loop_take_in(core);
   if (on->due) {
@@ -181,12 +188,7 @@ static void on_check(uv_check_t* check) {
     uvb__turn(core->batch);
     on->now = -1;
   }
-  /* What has come meanwhile did not wake the loop, which was awake. */
-  if (!uvb__inbox_sleep(inbox)) {
-    uvb__loop_take_in(core);
-    /* Nobody wakes the loop now, so it has to come back; under `direct` nothing else has asked for that. */
-    uvb__engine_wake(core);
-  }
+  uvb__loop_let_sleep(core);
   uvb__leave(core);
 }
 

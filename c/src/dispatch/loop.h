@@ -4,7 +4,7 @@
 
 #include "dispatch/core.h"
 
-/* Puts a queue on a loop: UV_EINVAL, UV_ENOMEM, or what libuv says. */
+/* Puts a queue on a loop: UV_ENOMEM, or what libuv says. */
 int uvb__loop_start(uv_loop_t* loop, uv_batch_t* batch, const uv_batch_options_t* options);
 
 /* From here on this turn's time is the present: somebody asks for a dispatch point in the middle of it. */
@@ -13,7 +13,10 @@ void uvb__loop_look_at_clock(uvb__core_t* core);
 /* Takes in what other threads have posted so far. */
 void uvb__loop_take_in(uvb__core_t* core);
 
-/* The same, and refuses what they post from here on. */
+/* From here on the loop may sleep, and posts wake it. Whoever takes in calls this when it is done. */
+void uvb__loop_let_sleep(uvb__core_t* core);
+
+/* Takes in, and refuses what they post from here on. */
 void uvb__loop_take_last(uvb__core_t* core);
 
 /* Whether posts that may come keep the loop alive. */

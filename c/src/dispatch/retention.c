@@ -1,5 +1,6 @@
-/* Late handlers: events that found no handler, kept in order for one that registers later. Bounded in events, bytes and age
- * per type. What is retained has left the queue and has its own bound; the timer for its age keeps nothing alive. */
+/* Late handlers: events that found no handler, kept in order for one that registers later. Bounded in events, bytes and
+ * age per type. What is retained has left the queue and has its own bound; the timer for its age keeps nothing
+ * alive. */
 #include "dispatch/core.h"
 
 /* ---- what a type keeps: a list by link_ and prev_, in the order in which the events left */
@@ -198,8 +199,8 @@ static void give(uvb__core_t* core, uvb__type_t* type, uv_batch_event_t* event, 
   uint64_t latest = core->handler_number;
   uint64_t from = 0, to = 0;
   uint64_t received = event->received_;
-  /* The late ones follow one another. From here on all of them have received it, also for a replay that a call of one of them
-   * brings about, after which none of them is late any more. */
+  /* The late ones follow one another. From here on all of them have received it, also for a replay that a call of one
+   * of them brings about, after which none of them is late any more. */
   for (const uv_batch_handler_t* one = type->first_handler; one != NULL; one = one->next_) {
     if (!is_late(one, event, last) || one->due_ <= received) continue;
     if (from == 0) from = one->number_;

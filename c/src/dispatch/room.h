@@ -7,8 +7,8 @@
 typedef struct uvb__waiter_s uvb__waiter_t;
 
 struct uvb__waiter_s {
-  /* Runs after a dispatch point that made room: tries again, and waits again if need be. It also runs once more when the
-   * queue is closed; then what it pushes is refused with UV_ESHUTDOWN. */
+  /* Runs after a dispatch point that made room: tries again, and waits again if need be. It also runs once more when
+   * the queue is closed; then what it pushes is refused with UV_ESHUTDOWN. */
   void (*retry)(uvb__waiter_t* waiter);
   uvb__waiter_t* next;
   uvb__waiter_t** at; /* what points to it; NULL: it does not wait */

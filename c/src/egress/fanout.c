@@ -26,7 +26,7 @@ int uv_batch_fanout_init(uv_batch_fanout_t* fanout, unsigned int flags) {
     if (status != 0) return status;
   } else if (flags == UV_BATCH_FANOUT_AUTO && uvb__fanout_prefers_ring()) {
     /* Without a ring there is still a way to send. */
-    (void) uvb__ring_open(&ring);
+    (void)uvb__ring_open(&ring);
   }
   fanout->private_[is_open] = &opened;
   fanout->private_[its_ring] = ring;
@@ -53,7 +53,7 @@ int uv_batch_fanout_send(uv_batch_fanout_t* fanout, const uv_buf_t bufs[], unsig
     fanout->private_[its_ring] = NULL;
   }
   if (!content.whole) return 0;
-  for (size_t i = 0; i < ntargets; i++) complete += targets[i].result == (ssize_t) content.bytes;
+  for (size_t i = 0; i < ntargets; i++) complete += targets[i].result == (ssize_t)content.bytes;
   return complete;
 }
 

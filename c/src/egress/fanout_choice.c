@@ -5,7 +5,7 @@
 enum { least_rounds = 5 };
 
 static int compare(const void* a, const void* b) {
-  uint64_t x = *(const uint64_t*) a, y = *(const uint64_t*) b;
+  uint64_t x = *(const uint64_t*)a, y = *(const uint64_t*)b;
   return (x > y) - (x < y);
 }
 

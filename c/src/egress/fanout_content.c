@@ -19,7 +19,7 @@ void uvb__content_init(uvb__content_t* content, const uv_buf_t bufs[], unsigned 
   if (count == 0) {
     /* Nothing to send, or a first buffer that is too large. */
     bytes = nbufs == 0 ? 0 : most_bytes;
-    content->only = uv_buf_init(nbufs == 0 ? "" : bufs[0].base, (unsigned int) bytes);
+    content->only = uv_buf_init(nbufs == 0 ? "" : bufs[0].base, (unsigned int)bytes);
     bufs = &content->only;
     count = 1;
   }

@@ -57,7 +57,7 @@ static int time_plain(probe_t* probe, uint64_t* time) {
 
 static int time_ring(probe_t* probe, uint64_t* time) {
   uint64_t start = uv_hrtime();
-  int status = uvb__ring_send(probe->ring, &probe->content, probe->targets, (size_t) probe->count);
+  int status = uvb__ring_send(probe->ring, &probe->content, probe->targets, (size_t)probe->count);
   *time = uv_hrtime() - start;
   return status == 0 && drain(probe);
 }

@@ -24,11 +24,11 @@ static void put(pass_t* pass, size_t target, int fd) {
   sqe->user_data = target;
   if (pass->content->count == 1) {
     sqe->opcode = IORING_OP_SEND;
-    sqe->addr = (uintptr_t) pass->content->bufs->base;
-    sqe->len = (uint32_t) pass->content->bufs->len;
+    sqe->addr = (uintptr_t)pass->content->bufs->base;
+    sqe->len = (uint32_t)pass->content->bufs->len;
   } else {
     sqe->opcode = IORING_OP_SENDMSG;
-    sqe->addr = (uintptr_t) &pass->message;
+    sqe->addr = (uintptr_t)&pass->message;
     sqe->len = 1;
   }
   /* What it stays at if the kernel takes it and never answers: it may have been sent, so it must not be sent again. */

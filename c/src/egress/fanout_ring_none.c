@@ -2,17 +2,17 @@
 
 #if !UVB_FANOUT_HAS_RING
 int uvb__ring_open(uvb__ring_t** ring) {
-  (void) ring;
+  (void)ring;
   return UV_ENOSYS;
 }
 
 int uvb__ring_send(uvb__ring_t* ring, const uvb__content_t* content, uv_batch_target_t targets[], size_t count) {
-  (void) ring;
+  (void)ring;
   for (size_t i = 0; i < count; i++) targets[i].result = uvb__fanout_plain(&targets[i], content);
   return UV_ENOSYS;
 }
 
 void uvb__ring_close(uvb__ring_t* ring) {
-  (void) ring;
+  (void)ring;
 }
 #endif

@@ -17,7 +17,7 @@ enum { ring_entries = 256, probed_ops = 64 };
 
 static int enter(uvb__ring_t* ring, uint32_t submit, uint32_t wait) {
   long result = syscall(SYS_io_uring_enter, ring->fd, submit, wait, IORING_ENTER_GETEVENTS, NULL, 0);
-  return result < 0 ? -errno : (int) result;
+  return result < 0 ? -errno : (int)result;
 }
 
 static int setup(struct io_uring_params* params) {
@@ -28,7 +28,7 @@ static int setup(struct io_uring_params* params) {
     memset(params, 0, sizeof(*params));
     fd = syscall(SYS_io_uring_setup, ring_entries, params);
   }
-  return fd < 0 ? -errno : (int) fd;
+  return fd < 0 ? -errno : (int)fd;
 }
 
 static int can_send(int fd) {
@@ -60,7 +60,7 @@ static int map(uvb__ring_t* ring, const struct io_uring_params* params) {
 }
 
 static void* at(const uvb__ring_t* ring, uint32_t offset) {
-  return (char*) ring->rings + offset;
+  return (char*)ring->rings + offset;
 }
 
 static void find_parts(uvb__ring_t* ring, const struct io_uring_params* params) {
@@ -71,8 +71,8 @@ static void find_parts(uvb__ring_t* ring, const struct io_uring_params* params) 
   ring->cq_head = at(ring, params->cq_off.head);
   ring->cq_tail = at(ring, params->cq_off.tail);
   ring->cqes = at(ring, params->cq_off.cqes);
-  ring->sq_mask = *(uint32_t*) at(ring, params->sq_off.ring_mask);
-  ring->cq_mask = *(uint32_t*) at(ring, params->cq_off.ring_mask);
+  ring->sq_mask = *(uint32_t*)at(ring, params->sq_off.ring_mask);
+  ring->cq_mask = *(uint32_t*)at(ring, params->cq_off.ring_mask);
   ring->tail = atomic_load_explicit(ring->sq_tail, memory_order_relaxed);
 }
 

@@ -14,7 +14,7 @@ int uvb__fanout_fd(const uv_batch_target_t* target) {
   uv_os_fd_t fd;
   uv_stream_t* stream = target->stream;
   if (stream == NULL) return target->fd < 0 ? UV_EBADF : target->fd;
-  int status = uv_fileno((const uv_handle_t*) stream, &fd);
+  int status = uv_fileno((const uv_handle_t*)stream, &fd);
   if (status != 0) return status;
   if (uv_stream_get_write_queue_size(stream) != 0) return UV_EAGAIN;
   return uv_is_writable(stream) ? fd : UV_EPIPE;

@@ -21,7 +21,7 @@ enum { uvb__send_flags = MSG_DONTWAIT };
 static inline struct msghdr uvb__message(const uvb__content_t* content) {
   struct msghdr message;
   memset(&message, 0, sizeof(message));
-  message.msg_iov = (struct iovec*) (uintptr_t) content->bufs;
+  message.msg_iov = (struct iovec*)(uintptr_t)content->bufs;
   message.msg_iovlen = content->count;
   return message;
 }

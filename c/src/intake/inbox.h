@@ -6,17 +6,17 @@
 #include "uv_batch.h"
 
 /*
- * One word, `head`, says both what is waiting and whether the loop has to be woken, so that neither can be seen without the
- * other, and no wake is lost:
+ * One word, `head`, says both what is waiting and whether the loop has to be woken, so that neither can be seen without
+ * the other, and no wake is lost:
  *
  *   asleep   nothing waits, and the loop may be asleep or about to be: whoever pushes wakes it
  *   awake    nothing waits, and the loop will look again before it sleeps: nobody wakes it
  *   closed   nothing is taken any more
  *   else     the event that was pushed last; the events before it follow by `next`
  *
- * Only the push that turns `asleep` into an event wakes: one wake for each change from idle to busy, and its uv_async_send()
- * comes after the event is in the stack, so whoever is woken finds it. Only the loop turns anything into `asleep`, by a compare
- * and exchange that fails when an event is there.
+ * Only the push that turns `asleep` into an event wakes: one wake for each change from idle to busy, and its
+ * uv_async_send() comes after the event is in the stack, so whoever is woken finds it. Only the loop turns anything
+ * into `asleep`, by a compare and exchange that fails when an event is there.
  *
  * The stack is emptied by one exchange, so a node is never taken out while another thread looks at it: there is no ABA.
  */
@@ -25,19 +25,19 @@ typedef struct {
   uv_async_t* async;
   atomic_uint_fast32_t max_queue;
   atomic_uint_fast64_t max_bytes;
-  atomic_uint_fast32_t types;   /* how many types there are, number 0 included */
-  atomic_uint_fast32_t waking;  /* threads that may be inside uv_async_send() */
+  atomic_uint_fast32_t types;  /* how many types there are, number 0 included */
+  atomic_uint_fast32_t waking; /* threads that may be inside uv_async_send() */
   atomic_uint_fast64_t refused_overloaded;
   atomic_uint_fast64_t refused_closed;
-  /* Used only by events that have a size. */
+  /* A post uses these only for an event that has a size. */
   atomic_uint_fast64_t posted_bytes;
   atomic_uint_fast64_t queued_bytes;
   /* Written by every post. */
   atomic_uintptr_t head;
-  atomic_uint_fast64_t posted;  /* events that are in the stack, or were refused just now */
-  atomic_uint_fast64_t queued;  /* what the loop had queued when it looked last */
+  atomic_uint_fast64_t posted; /* events that are in the stack, or were refused just now */
+  atomic_uint_fast64_t queued; /* what the loop had queued when it looked last */
   atomic_uint_fast64_t wakes;
-  char last_line[64];
+  char last_line[64]; /* no post writes into the line of what follows */
 } uvb__inbox_t;
 
 static inline uvb__inbox_t* uvb__inbox_of(const uv_batch_t* batch) {

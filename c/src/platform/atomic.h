@@ -1,5 +1,5 @@
-/* C11 atomics, by the compiler's own header. MSVC has them with /std:c11 /experimental:c11atomics, which CMakeLists.txt asks
- * for. No stand-alone fence is used anywhere: thread sanitizers do not model it. */
+/* C11 atomics, by the compiler's own header. MSVC has them with /std:c11 /experimental:c11atomics, which CMakeLists.txt
+ * asks for. No stand-alone fence is used anywhere: thread sanitizers do not model it. */
 #ifndef UVB_ATOMIC_H
 #define UVB_ATOMIC_H
 

@@ -1,4 +1,5 @@
-# The header alone, with more warnings than most users ask for. Not by its target: warnings of imported headers are hidden.
+# The header alone, with more warnings than most users ask for. Not by its target: warnings of imported headers are
+# hidden.
 get_target_property(include_dir uvbatch::uvbatch INTERFACE_INCLUDE_DIRECTORIES)
 
 function(header name source)

@@ -1,6 +1,6 @@
-// Random operations on libuvbatch and on the reference model: both must cause the same outcomes and end each step in the
-// same state. FUZZ_SECONDS lengthens it; a failure prints its seed and the fewest operations that still show it, as a
-// vector, ready to be kept. UVBATCH_VECTORS names the program; the default is the one of the folder c/build.
+// Random operations on libuvbatch and on the reference model: both must cause the same outcomes and end each step in
+// the same state. FUZZ_SECONDS lengthens it; a failure prints its seed and the fewest operations that still show it,
+// as a vector, ready to be kept. UVBATCH_VECTORS names the program; the default is the one of the folder c/build.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
@@ -20,10 +20,10 @@ const seconds = Number(process.env.FUZZ_SECONDS ?? 0);
 const firstSeed = seconds > 0 ? Math.floor(Math.random() * 2 ** 31) : 0;
 
 /**
- * What memory that belongs to the user makes different in C. A handler can end the retained event that it is just given (by
- * cancel, or by turning retention off), or remove the other handlers of its type: both are their owner's again at once and
- * may be gone, so that those handlers do not get this event any more, nor can its failure be told. A list ends there for
- * the comparison.
+ * What memory that belongs to the user makes different in C. A handler can end the retained event that it is just given
+ * (by cancel, or by turning retention off), or remove the other handlers of its type: both are their owner's again at
+ * once and may be gone, so that those handlers do not get this event any more, nor can its failure be told. A list ends
+ * there for the comparison.
  */
 class WatchedModel extends Model {
   running = [];

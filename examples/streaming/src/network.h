@@ -8,9 +8,9 @@
 /* Keeps this process on one core, where there are two or more and the system lets it. */
 void network_pin(unsigned int core);
 
-/* Starts the server, `rtt_ms` away when that is not 0: in network namespaces that vanish with these processes, by netem,
- * or by a delay line of this program between two TUN devices where the kernel has no netem. Says which. Ends the program
- * with a sentence when neither is allowed. */
+/* Starts the server, `rtt_ms` away when that is not 0: in network namespaces that vanish with these processes, by
+ * netem, or by a delay line of this program between two TUN devices where the kernel has no netem. Says which. Ends the
+ * program with a sentence when neither is allowed. */
 struct sockaddr_in network_start(double rtt_ms, size_t size);
 
 #endif

@@ -1,5 +1,5 @@
-/* The busy share of a loop over about 250 ms: ten slices of 25 ms, the current one included. Pure: the caller says which
- * spans of time were how busy. */
+/* The busy share of a loop over about 250 ms: ten slices of 25 ms, the current one included. Pure: the caller says
+ * which spans of time were how busy. */
 #ifndef UVB_UTILIZATION_H
 #define UVB_UTILIZATION_H
 

@@ -24,8 +24,8 @@ static uvb__policy_state_t tune(const uvb__signals_t* signals, uvb__policy_state
   return state;
 }
 
-/* Holds a batch only when the loop is busy, more is expected for a destination of the batch, and the user allowed a delay.
- * Watches what holding brings and switches it off, with exponential back-off, when it brings nothing. */
+/* Holds a batch only when the loop is busy, more is expected for a destination of the batch, and the user allowed a
+ * delay. Watches what holding brings and switches it off, with exponential back-off, when it brings nothing. */
 uvb__decision_t uvb__policy_adaptive(const uvb__signals_t* signals, const uv_batch_options_t* options,
                                      uvb__policy_state_t state, double now) {
   double max_delay = options->max_delay;
