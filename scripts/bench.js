@@ -9,6 +9,7 @@ import { createInterface } from 'node:readline';
 import { run } from './lib/child.js';
 import { exitWith, Failure } from './lib/failure.js';
 import { root } from './lib/paths.js';
+import { provision } from './lib/provision.js';
 import { generator, millrace, packages, tools } from './lib/setup.js';
 import { runOrExit } from './lib/steps.js';
 import { uvbatch, uvbatchProject } from './lib/uvbatch.js';
@@ -30,6 +31,7 @@ async function runBenchmark() {
   await runOrExit(
     [
       ...[tools('make', 'cmake', 'cc'), packages(), millrace, generator, packages('bench')],
+      ...(NAME === 'redis' ? [provision(['redis-server'], 'programs that benchmarks use')] : []),
       ...(NAME === 'c' ? [uvbatch, uvbatchProject('streaming', 'examples/streaming')] : []),
     ],
     process.stderr,

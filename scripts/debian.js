@@ -1,5 +1,6 @@
 /**
- * What a stranger's machine may lack, from Debian packages: commands that tests need, and libuv.
+ * What a stranger's machine may lack, from Debian packages: commands that tests and benchmarks need,
+ * and libuv.
  *
  * A command is looked for on the PATH, where Debian puts it, and among the packages unpacked
  * earlier. `make test` calls `provide`, which fetches what is missing: with `apt-get install` where
@@ -28,6 +29,7 @@ const packages = {
     // Installing a server starts it, at once and at every boot; unpacking does not.
     server: true,
   },
+  'redis-server': { commands: ['redis-server'], folder: '/usr/bin', server: true },
   clang: { commands: ['clang'], folder: '/usr/bin', parts: ['libclang-rt-dev'] },
   'pkg-config': { commands: ['pkg-config'], folder: '/usr/bin' },
   // Its libuv.so is a link to a file of libuv1.

@@ -2,15 +2,16 @@ import { provide } from '../debian.js';
 import { Failure } from './failure.js';
 
 /**
- * A step that fetches Debian packages which only tests need. Tests that miss one are skipped by
- * name; with CI=true the step fails instead.
+ * A step that fetches Debian packages which only tests need, or a benchmark. Tests that miss one are
+ * skipped by name; with CI=true the step fails instead.
  *
  * @param {string[]} names of packages
+ * @param {string} [title]
  * @returns {import('./steps.js').Step}
  */
-export function provision(names) {
+export function provision(names, title = 'programs that tests use') {
   return {
-    title: 'programs that tests use',
+    title,
     run: async (quiet) => {
       const missing = [];
       for (const name of names) {

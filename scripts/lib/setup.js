@@ -52,7 +52,7 @@ export const millrace = {
     const what = {
       name: 'millrace',
       inputs: ['package-lock.json', 'node/tsconfig.json', 'node/src'],
-      outputs: ['node/dist/index.js', 'node/dist/ws/index.js'],
+      outputs: ['node/dist/index.js', 'node/dist/net/index.js', 'node/dist/ws/index.js'],
     };
     const build = async () => {
       // A module that is gone from src must not live on in dist.

@@ -18,7 +18,11 @@ export const uvbatch = {
     // One test uses it, and says when it is missing.
     await provide('pkg-config', quiet).catch(() => {});
     return withLibuv((libuv) => {
-      const settings = { ...libuv, UVBATCH_BENCH: process.platform === 'linux' ? 'ON' : 'OFF', UVBATCH_EXAMPLES: 'ON' };
+      const settings = {
+        ...libuv,
+        UVBATCH_BENCH: process.platform === 'linux' ? 'ON' : 'OFF',
+        UVBATCH_EXAMPLES: 'ON',
+      };
       return build({ source, folder, settings }, quiet);
     });
   },
