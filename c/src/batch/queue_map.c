@@ -137,7 +137,7 @@ void uvb__queue_join(uvb__queue_t* queue, const uvb__chain_t front[uvb__levels],
   }
 }
 
-static void gone(uvb__queue_t* queue, uvb__type_t* type, const uv_batch_event_t* event) {
+static inline void gone(uvb__queue_t* queue, uvb__type_t* type, const uv_batch_event_t* event) {
   if (type->count-- == type->options.max_batch) queue->full_types--;
   if (type->count == 0) last_of_type(queue, type);
   queue->count--;

@@ -126,7 +126,7 @@ static void report_failure(uvb__core_t* core, uv_batch_event_t* event) {
   if (event->flags_ == marked_flag) uvb__failed(core, event, event->code_);
 }
 
-static void deliver_one(uvb__core_t* core, uvb__type_t* type, uv_batch_event_t* event, bool handled) {
+static inline void deliver_one(uvb__core_t* core, uvb__type_t* type, uv_batch_event_t* event, bool handled) {
   event->status = UV_BATCH_STATUS_PROCESSING;
   report_failure(core, event);
   if (event->flags_ != 0 || run_single(core, type, event) || handled) {
