@@ -1,0 +1,52 @@
+/** A redis-server of this run's own: it listens on this machine alone and keeps nothing. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { connect, createServer } from 'node:net';
+import { find } from '../../scripts/debian.js';
+import { Refused } from '../lib/bench.js';
+
+/** Starts the server; `stop()` ends it. */
+export async function startRedis() {
+  const command = find('redis-server');
+  if (!command)
+    throw new Refused('there is no redis-server; on Debian: apt-get install redis-server');
+  const port = await freePort();
+  const args = ['--port', port, '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
+  const server = spawn(command, args.map(String), { stdio: 'ignore' });
+  const exited = once(server, 'exit');
+  const failed = exited.then(([code]) => {
+    throw new Refused(`redis-server ended with ${code} before it listened`);
+  });
+  await Promise.race([listening(port), failed]);
+  failed.catch(() => {});
+  return {
+    port,
+    async stop() {
+      server.kill();
+      await exited;
+    },
+  };
+}
+
+async function freePort() {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address();
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** Resolves when something takes connections there. */
+async function listening(port) {
+  for (;;) {
+    const socket = connect(port, '127.0.0.1');
+    const connected = await once(socket, 'connect').then(
+      () => true,
+      () => false,
+    );
+    socket.destroy();
+    if (connected) return;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}

@@ -1,0 +1,30 @@
+import type { Socket } from 'node:net';
+import { checkKeys, invalid } from '../core/options.js';
+import { type CoalesceOptions, type Coalescer, SocketCoalescer } from './coalescer.js';
+import { checkSocket } from './socket.js';
+
+const coalesced = new WeakMap<Socket, SocketCoalescer>();
+
+/**
+ * From now on the first write of each loop turn leaves at once, and what is written later in the turn leaves together at
+ * its end. Nothing else of the socket changes; `off()` of what it returns ends it.
+ *
+ * A socket that is coalesced already keeps its options, and its {@link Coalescer} is returned. Throws
+ * MILLRACE_E_INVALID_ARGUMENT for anything but a `net.Socket`, for TLS, terminals and the streams of `process`;
+ * MILLRACE_E_INVALID_OPTION for an unknown option or a bad value. Costs one `setImmediate` for each turn in which any
+ * coalesced socket is written to.
+ */
+export function coalesce(socket: Socket, options: CoalesceOptions = {}): Coalescer {
+  checkSocket(socket);
+  checkKeys('the options of coalesce()', options, ['maxPendingBytes']);
+  const { maxPendingBytes = Number.MAX_SAFE_INTEGER } = options;
+  if (!Number.isSafeInteger(maxPendingBytes) || maxPendingBytes < 1) {
+    throw invalid('maxPendingBytes', maxPendingBytes, 'an integer from 1 to 2^53 - 1');
+  }
+  let coalescer = coalesced.get(socket);
+  if (coalescer === undefined) {
+    coalescer = new SocketCoalescer(socket, maxPendingBytes, () => coalesced.delete(socket));
+    coalesced.set(socket, coalescer);
+  }
+  return coalescer;
+}

@@ -1,0 +1,2 @@
+export { coalesce } from './coalesce.js';
+export type { CoalesceOptions, Coalescer, CoalesceStats } from './coalescer.js';

@@ -1,0 +1,72 @@
+/** Replaces properties of one object and puts back what was there. */
+
+export interface Replacement {
+  undo(): void;
+  /** Again, where somebody has put back the prototype's. */
+  redo(): void;
+}
+
+/** Replaces a method on the object itself; its prototype, and all other objects, keep theirs. */
+export function replaceMethod(
+  target: object,
+  name: string,
+  method: (...args: never[]) => unknown,
+): Replacement {
+  const before = Object.getOwnPropertyDescriptor(target, name);
+  const apply = () => {
+    Object.defineProperty(target, name, {
+      value: method,
+      writable: true,
+      configurable: true,
+      enumerable: before?.enumerable ?? false,
+    });
+  };
+  apply();
+  return {
+    redo() {
+      const prototype = Object.getPrototypeOf(target) as Record<string, unknown>;
+      if ((target as Record<string, unknown>)[name] === prototype[name]) apply();
+    },
+    undo() {
+      // Whoever has replaced it since then calls ours, which then only passes calls on.
+      if (Object.getOwnPropertyDescriptor(target, name)?.value === method) {
+        restore(target, name, before);
+      }
+    },
+  };
+}
+
+/** Calls `onRead` before the property is read; it can be set as before. */
+export function watchReads(
+  target: object,
+  name: string,
+  onRead: () => void,
+): Pick<Replacement, 'undo'> {
+  const before = Object.getOwnPropertyDescriptor(target, name);
+  let value: unknown = before?.value;
+  const get = () => {
+    onRead();
+    return value;
+  };
+  const set = (given: unknown) => {
+    value = given;
+  };
+  Object.defineProperty(target, name, {
+    get,
+    set,
+    configurable: true,
+    enumerable: before?.enumerable ?? false,
+  });
+  return {
+    undo() {
+      if (Object.getOwnPropertyDescriptor(target, name)?.get !== get) return;
+      const data = { writable: true, configurable: true, enumerable: true, ...before, value };
+      restore(target, name, before === undefined && value === undefined ? undefined : data);
+    },
+  };
+}
+
+function restore(target: object, name: string, before: PropertyDescriptor | undefined): void {
+  if (before === undefined) Reflect.deleteProperty(target, name);
+  else Object.defineProperty(target, name, before);
+}
