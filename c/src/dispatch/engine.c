@@ -1,7 +1,5 @@
 #include "dispatch/engine.h"
 
-#include <math.h>
-
 #include "dispatch/core.h"
 #include "dispatch/cut.h"
 #include "intake/inbox.h"
@@ -9,7 +7,6 @@
 /* Batches that may leave at one dispatch point, so that handlers that keep pushing cannot keep the loop. */
 enum { batches_per_turn = 8 };
 
-static void drain_cut(uvb__core_t* core);
 static void deliver_cut(uvb__core_t* core);
 static void after_batch(uvb__core_t* core);
 

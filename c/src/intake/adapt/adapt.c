@@ -43,3 +43,9 @@ int uvb__adapt_push(uv_batch_t* batch, uv_batch_event_t* event) {
   if (uvb__attached(batch, UVB__ATTACH_BATCH) == NULL) return UV_ESHUTDOWN;
   return uv_batch_push(batch, event);
 }
+
+bool uvb__adapt_offer(uv_batch_t* batch, uv_batch_event_t* event, uvb__waiter_t* waiter) {
+  int status = uvb__adapt_push(batch, event);
+  if (status == UV_ENOBUFS) uvb__wait_for_room(batch, waiter);
+  return status == 0 || status == UV_ENOBUFS;
+}

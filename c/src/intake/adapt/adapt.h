@@ -45,4 +45,7 @@ int uvb__adapt_check(const uv_batch_t* batch);
 /* uv_batch_push(), but for a queue that may be over for good: UV_ESHUTDOWN then. */
 int uvb__adapt_push(uv_batch_t* batch, uv_batch_event_t* event);
 
+/* The same, or waits for room to try again; false: the queue is over, and the event stays its owner's. */
+bool uvb__adapt_offer(uv_batch_t* batch, uv_batch_event_t* event, uvb__waiter_t* waiter);
+
 #endif

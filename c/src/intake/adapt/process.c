@@ -37,13 +37,9 @@ static void on_over(uv_batch_t* batch, uv_batch_event_t* event, int status) {
 
 static void offer(state_t* state) {
   uv_batch_process_t* process = state->process;
-  int status = uvb__adapt_push(process->batch, &process->event);
-  if (status == 0) return;
-  if (status == UV_ENOBUFS) {
-    uvb__wait_for_room(process->batch, &state->waiter);
-  } else {
-    uv_close((uv_handle_t*)&state->handle, on_closed);
-  }
+  /* Under the policy `direct` the event may be over when this returns. */
+  if (uvb__adapt_offer(process->batch, &process->event, &state->waiter)) return;
+  uv_close((uv_handle_t*)&state->handle, on_closed);
 }
 
 static void retry(uvb__waiter_t* waiter) {

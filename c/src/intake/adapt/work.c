@@ -28,14 +28,7 @@ static void on_over(uv_batch_t* batch, uv_batch_event_t* event, int status) {
 }
 
 static void offer(state_t* state) {
-  uv_batch_t* batch = state->work->batch;
-  int status = uvb__adapt_push(batch, &state->work->event);
-  if (status == 0) return;
-  if (status == UV_ENOBUFS) {
-    uvb__wait_for_room(batch, &state->waiter);
-  } else {
-    end(state);
-  }
+  if (!uvb__adapt_offer(state->work->batch, &state->work->event, &state->waiter)) end(state);
 }
 
 static void retry(uvb__waiter_t* waiter) {
