@@ -19,6 +19,8 @@ export const codes = {
   MILLRACE_E_INVALID_ARGUMENT: 'invalid',
   /** A bulk function returned something other than one result for each item. */
   MILLRACE_E_BAD_RESULT: 'bad-result',
+  /** The addon is asked for and cannot be used, or something that only it can do is. */
+  MILLRACE_E_NATIVE: 'native',
 } as const;
 
 export type ErrorCode = keyof typeof codes;

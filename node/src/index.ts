@@ -1,3 +1,5 @@
+import { binding } from './native/load.js';
+
 export {
   type BatchContext,
   type Batched,
@@ -12,9 +14,11 @@ export type { QueueOptions, RetainOptions } from './core/options.js';
 export type { QueueStats, Trigger } from './core/stats.js';
 export * from './emitter.js';
 export { type ErrorCode, MillraceError } from './errors.js';
+export { nativeError } from './native/load.js';
 
 /**
- * Which path this process uses: `null` while everything runs in JavaScript, as in this release. The native engine sets
- * it to its version; behaviour is the same on both.
+ * Which path this process uses: the version of the native engine, or null while everything runs in JavaScript.
+ * Behaviour is the same on both.
  */
-export const native: null | { readonly version: string } = null;
+export const native: null | { readonly version: string } =
+  binding === null ? null : Object.freeze({ version: binding.version });

@@ -14,6 +14,12 @@ const tools = {
   },
   git: { name: 'git', ask: ['git', '--version'], oldest: '2.20', install: apt('git') },
   make: { name: 'GNU make', ask: ['make', '--version'], oldest: '4', install: apt('make') },
+  python3: {
+    name: 'Python (for node-gyp)',
+    ask: ['python3', '--version'],
+    oldest: '3.8',
+    install: apt('python3'),
+  },
   cmake: { name: 'CMake', ask: ['cmake', '--version'], oldest: '3.21', install: apt('cmake') },
 };
 

@@ -1,0 +1,38 @@
+/* What the files of the addon share. Each feature is one file: it registers its functions, and keeps its own data for
+ * each environment (the main thread, each worker) in a struct that it hands to them and frees in a cleanup hook. */
+#ifndef MILLRACE_ADDON_H
+#define MILLRACE_ADDON_H
+
+#include <node_api.h>
+#include <stddef.h>
+#include <uv.h>
+
+/* 1, or 0 after a JavaScript exception has been made pending: the caller returns at once. */
+int millrace_ok(napi_env env, napi_status status);
+#define CHECK(call)                            \
+  do {                                         \
+    if (!millrace_ok(env, (call))) return NULL; \
+  } while (0)
+
+/* Throws an Error with a `code`; always NULL, for a callback to return. */
+napi_value millrace_throw(napi_env env, const char* code, const char* message);
+
+/* The loop of the environment; NULL with an exception pending. */
+uv_loop_t* millrace_loop(napi_env env);
+
+/* Takes the arguments of a call, of which there must be at least `count`: 0 with an exception pending. */
+int millrace_arguments(napi_env env, napi_callback_info info, size_t count, napi_value argv[], void** data);
+
+/* The memory of a typed array or a DataView, and its length in bytes: 0 with an exception pending. */
+int millrace_bytes(napi_env env, napi_value value, void** base, size_t* bytes);
+
+/* Adds a function to the exports: 0 with an exception pending. */
+int millrace_export(napi_env env, napi_value exports, const char* name, napi_callback call, void* data);
+
+/* Each 0 with an exception pending. */
+int millrace_fanout_register(napi_env env, napi_value exports);
+int millrace_files_register(napi_env env, napi_value exports);
+int millrace_enlarge_register(napi_env env, napi_value exports);
+int millrace_ring_register(napi_env env, napi_value exports);
+
+#endif

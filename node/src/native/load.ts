@@ -1,0 +1,48 @@
+/**
+ * Finds the addon. It is optional: whatever is wrong with it, everything works in JavaScript, and `nativeError` tells why.
+ *
+ * MILLRACE_NATIVE in the environment: `0` leaves it alone, `1` makes a missing one an error of the import.
+ */
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import { MillraceError, show } from '../errors.js';
+import type { Binding } from './binding.js';
+
+/** Sets whether the addon is loaded, in the environment. */
+const setting = process.env.MILLRACE_NATIVE ?? '';
+
+function load(): Binding | string {
+  if (setting === '0') return 'MILLRACE_NATIVE is 0';
+  const { bun, deno } = process.versions as { bun?: string; deno?: string };
+  // They offer Node-API without the libuv beneath it, and end the process when it is called.
+  if (bun !== undefined) return `Bun ${bun} has no libuv for it`;
+  if (deno !== undefined) return `Deno ${deno} has no libuv for it`;
+  try {
+    const require = createRequire(import.meta.url);
+    const find = require('node-gyp-build') as (folder: string) => Binding;
+    return find(fileURLToPath(new URL('../..', import.meta.url)));
+  } catch (error) {
+    return error instanceof Error ? error.message.trim() : String(error);
+  }
+}
+
+const loaded = load();
+
+/** The addon; null where everything is done in JavaScript. */
+export const binding: Binding | null = typeof loaded === 'string' ? null : loaded;
+
+/** Why there is no addon; null when there is one. */
+export const nativeError: string | null = typeof loaded === 'string' ? loaded : null;
+
+if (!['', '0', '1'].includes(setting)) {
+  throw new MillraceError(
+    'MILLRACE_E_INVALID_OPTION',
+    `MILLRACE_NATIVE is ${show(setting)}; it must be 0, 1, or not set`,
+  );
+}
+if (setting === '1' && nativeError !== null) {
+  throw new MillraceError(
+    'MILLRACE_E_NATIVE',
+    `MILLRACE_NATIVE is 1, but there is no addon: ${nativeError}; build it (npm rebuild millrace) or leave MILLRACE_NATIVE unset`,
+  );
+}
