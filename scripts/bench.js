@@ -6,6 +6,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { addon } from './lib/addon.js';
 import { run } from './lib/child.js';
 import { exitWith, Failure } from './lib/failure.js';
 import { root } from './lib/paths.js';
@@ -30,7 +31,8 @@ try {
 async function runBenchmark() {
   await runOrExit(
     [
-      ...[tools('make', 'cmake', 'cc'), packages(), millrace, generator, packages('bench')],
+      ...[tools('make', 'cmake', 'cc', 'python3'), packages(), millrace, addon, generator],
+      packages('bench'),
       ...(NAME === 'redis' ? [provision(['redis-server'], 'programs that benchmarks use')] : []),
       ...(NAME === 'c' ? [uvbatch, uvbatchProject('streaming', 'examples/streaming')] : []),
     ],

@@ -1,6 +1,14 @@
 /** `make setup`: installs the npm packages and builds everything. */
+import { addon } from './lib/addon.js';
 import { generator, millrace, packages, tools } from './lib/setup.js';
 import { runOrExit } from './lib/steps.js';
 import { uvbatch } from './lib/uvbatch.js';
 
-await runOrExit([tools('make', 'cmake', 'cc'), packages(), millrace, generator, uvbatch]);
+await runOrExit([
+  tools('make', 'cmake', 'cc', 'python3'),
+  packages(),
+  millrace,
+  addon,
+  generator,
+  uvbatch,
+]);

@@ -2,8 +2,8 @@
  * The steps that make a working copy ready: check the tools, install the npm packages, build. Each
  * is passed over when nothing it reads has changed.
  */
-import { existsSync, realpathSync, rmSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { Failure } from './failure.js';
 import { root } from './paths.js';
 import { whenChanged } from './stamp.js';
@@ -62,36 +62,6 @@ export const millrace = {
     return (await whenChanged(what, build)) ? 'built' : 'unchanged';
   },
 };
-
-/** Builds the addon of millrace against the headers that came with the running Node.js. */
-export const addon = {
-  title: 'build of the addon',
-  required: true,
-  run: async (quiet) => {
-    const what = {
-      name: 'addon',
-      inputs: [
-        'node/binding.gyp',
-        'node/addon/sources.cjs',
-        'node/addon/src',
-        'node/addon/include',
-        'c/src',
-        'c/include',
-      ],
-      outputs: ['node/build/Release/millrace.node'],
-    };
-    const gyp = join(root, 'node_modules/node-gyp/bin/node-gyp.js');
-    const args = ['configure', 'build', '--jobs', '2', ...headers()];
-    const build = () => quiet(process.execPath, [gyp, ...args], { cwd: join(root, 'node') });
-    return (await whenChanged(what, build)) ? 'built' : 'unchanged';
-  },
-};
-
-/** Where Node.js is installed with its headers, they need not be fetched. */
-function headers() {
-  const folder = join(dirname(realpathSync(process.execPath)), '..');
-  return existsSync(join(folder, 'include/node/node_api.h')) ? ['--nodedir', folder] : [];
-}
 
 /** Builds the load generator from C; its own build knows whether there is anything to do. */
 export const generator = {

@@ -1,0 +1,78 @@
+/** The addon of millrace, built against the headers that came with the running Node.js. */
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { projectCache, root } from './paths.js';
+import { skip } from './skip.js';
+import { whenChanged } from './stamp.js';
+import { suite } from './suite.js';
+
+const inputs = [
+  'node/binding.gyp',
+  'node/addon/sources.cjs',
+  'node/addon/src',
+  'node/addon/include',
+  'c/src',
+  'c/include',
+];
+const gyp = join(root, 'node_modules/node-gyp/bin/node-gyp.js');
+
+/** Builds it where the package looks for it. */
+export const addon = {
+  title: 'build of the addon',
+  required: true,
+  run: async (quiet) => {
+    const outputs = ['node/build/Release/millrace.node'];
+    const work = () => build(join(root, 'node'), quiet);
+    return (await whenChanged({ name: 'addon', inputs, outputs }, work)) ? 'built' : 'unchanged';
+  },
+};
+
+function build(folder, quiet, env = {}) {
+  const args = ['configure', 'build', '--jobs', '2', ...headers()];
+  return quiet(process.execPath, [gyp, ...args], { cwd: folder, env: { ...process.env, ...env } });
+}
+
+/** Where Node.js is installed with its headers, they need not be fetched. */
+function headers() {
+  const folder = join(dirname(realpathSync(process.execPath)), '..');
+  return existsSync(join(folder, 'include/node/node_api.h')) ? ['--nodedir', folder] : [];
+}
+
+const sanitize = '-fsanitize=address,undefined -fno-sanitize-recover=all';
+
+/** A suite with the addon built once more, with ASan and UBSan. Node.js itself is not: its own leaks are not looked at. */
+export function sanitizedSuite({ title, env, ...options }) {
+  const folder = join(projectCache, 'addon-asan/node');
+  return {
+    title,
+    folder: options.folder,
+    run: async (quiet) => {
+      const library = execFileSync('cc', ['-print-file-name=libasan.so'], { encoding: 'utf8' });
+      if (!library.startsWith('/')) return skip('the C compiler has no libasan');
+      mirror(folder);
+      await build(folder, quiet, { CFLAGS: `-g ${sanitize}`, LDFLAGS: sanitize });
+      return suite({
+        ...options,
+        title,
+        env: {
+          ...env,
+          MILLRACE_NATIVE: '1',
+          MILLRACE_PREBUILD: folder,
+          LD_PRELOAD: library.trim(),
+          ASAN_OPTIONS: 'detect_leaks=0',
+        },
+      }).run(quiet);
+    },
+  };
+}
+
+/** The same sources in a folder of its own, as node-gyp builds beside them. */
+function mirror(folder) {
+  rmSync(dirname(folder), { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  for (const name of ['binding.gyp', 'addon', 'package.json']) {
+    symlinkSync(join(root, 'node', name), join(folder, name));
+  }
+  symlinkSync(join(root, 'c'), join(folder, '../c'));
+}
