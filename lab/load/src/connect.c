@@ -122,8 +122,9 @@ void connect_writable(struct run *run, struct client *client) {
   const struct options *options = run->options;
   char path[512];
   const char *sign = strchr(options->path, '?') == NULL ? "?" : "&";
+  static const char *const queries[] = {"room=", "name=load-", "EIO=4&transport=websocket&room="};
   const bool chat = options->protocol == PROTOCOL_CHAT;
-  snprintf(path, sizeof path, "%s%s%s%u", options->path, sign, chat ? "name=load-" : "room=",
+  snprintf(path, sizeof path, "%s%s%s%u", options->path, sign, queries[options->protocol],
            chat ? client->index : client->room);
   char key[HANDSHAKE_KEY_SIZE];
   connection_key(run, client, key);
@@ -167,13 +168,17 @@ size_t connect_answer(struct run *run, struct client *client, const uint8_t *dat
     return 0;
   }
   if (used == 0) return 0;
-  if (run->options->protocol == PROTOCOL_CHAT) {
-    client->state = CLIENT_JOINING;
-    char join[64];
-    const int n = snprintf(join, sizeof join, "{\"t\":\"join\",\"room\":\"load-%u\"}", client->room);
-    send_frame(run, client, FRAME_TEXT, (const uint8_t *)join, (size_t)n);
-  } else {
-    is_ready(run, client);
+  switch ((enum protocol)run->options->protocol) {
+    case PROTOCOL_RAW: is_ready(run, client); break;
+    case PROTOCOL_CHAT: {
+      client->state = CLIENT_JOINING;
+      char join[64];
+      const int n =
+          snprintf(join, sizeof join, "{\"t\":\"join\",\"room\":\"load-%u\"}", client->room);
+      send_frame(run, client, FRAME_TEXT, (const uint8_t *)join, (size_t)n);
+      break;
+    }
+    case PROTOCOL_SOCKET_IO: client->state = CLIENT_JOINING; break; /* the server speaks first */
   }
   return (size_t)used;
 }

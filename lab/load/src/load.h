@@ -20,7 +20,7 @@ enum client_state {
   CLIENT_UNOPENED,
   CLIENT_CONNECTING,
   CLIENT_HANDSHAKING,
-  CLIENT_JOINING, /* chat: until the server confirms the room */
+  CLIENT_JOINING, /* chat, socket.io: until the server confirms the room or the namespace */
   CLIENT_READY,
   CLIENT_CLOSED,
 };

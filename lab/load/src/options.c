@@ -28,8 +28,10 @@ struct spec {
 static const struct spec specs[] = {
     {"host", KIND_TEXT, AT(host), 0, 0, "127.0.0.1", NULL, "", "server; this machine only"},
     {"port", KIND_COUNT, AT(port), 1, 65535, "8080", NULL, "", "server's port"},
-    {"path", KIND_TEXT, AT(path), 0, 0, NULL, NULL, "", "request path (raw: /, chat: /ws)"},
-    {"protocol", KIND_CHOICE, AT(protocol), 0, 0, "raw", "raw|chat", "", "what the server speaks"},
+    {"path", KIND_TEXT, AT(path), 0, 0, NULL, NULL, "", 
+     "request path (raw: /, chat: /ws, socket.io: /socket.io/)"},
+    {"protocol", KIND_CHOICE, AT(protocol), 0, 0, "raw", "raw|chat|socket.io", "",
+     "what the server speaks"},
     {"mode", KIND_CHOICE, AT(mode), 0, 0, "closed", "closed|open", "",
      "closed: next message when the echo is back; open: by the clock"},
     {"connections", KIND_COUNT, AT(connections), 1, 60000, "100", NULL, "", "connections"},
@@ -251,7 +253,8 @@ enum options_outcome options_parse(int argc, char **argv, struct options *option
 
   if (strcmp(options->host, "localhost") == 0) options->host = "127.0.0.1";
   if (strcmp(options->host, "[::1]") == 0) options->host = "::1";
-  if (options->path == NULL) options->path = options->protocol == PROTOCOL_CHAT ? "/ws" : "/";
+  static const char *const paths[] = {"/", "/ws", "/socket.io/"};
+  if (options->path == NULL) options->path = paths[options->protocol];
   if (!given[find("senders", 7) - specs] && options->connections > options->slow_readers) {
     options->senders = options->connections - options->slow_readers;
   }

@@ -159,13 +159,45 @@ static void chat_frame(struct run *run, struct client *client, const uint8_t *da
   }
 }
 
+/*
+ * The first digit is Engine.IO's: 0 open, 2 ping, 3 pong, 4 message. The second, of a message, is
+ * Socket.IO's: 0 connect, 1 disconnect, 2 event, 4 refused.
+ */
+static void socket_io_frame(struct run *run, struct client *client, const uint8_t *data,
+                            size_t length) {
+  static const char event[] = "42[\"m\",\"";
+  const size_t event_length = sizeof event - 1;
+  if (begins(data, length, event)) {
+    if (run->phase == PHASE_CONNECT) return;
+    const uint8_t *text = data + event_length;
+    const size_t room = length - event_length;
+    deliver(run, client, text, string_length(text, room, run->options->payload));
+  } else if (begins(data, length, "2")) {
+    send_frame(run, client, FRAME_TEXT, (const uint8_t *)"3", 1);
+    run->counts.other++;
+  } else if (begins(data, length, "0{") && client->state == CLIENT_JOINING) {
+    send_frame(run, client, FRAME_TEXT, (const uint8_t *)"40", 2);
+  } else if (begins(data, length, "40") && client->state == CLIENT_JOINING) {
+    connect_joined(run, client);
+  } else if (begins(data, length, "44") && client->state == CLIENT_JOINING) {
+    connect_fail(run, "the server does not let connection %u join: %.*s", client->index,
+                 (int)(length < 150 ? length : 150), (const char *)data);
+  } else if (begins(data, length, "41")) {
+    connect_closed(run, client, 1005, "the server disconnected it from the namespace");
+  } else {
+    run->counts.other++;
+  }
+}
+
 static void message(struct run *run, struct client *client, uint8_t opcode, const uint8_t *data,
                     size_t length) {
   if (opcode == FRAME_BINARY) run->counts.binary++;
-  if (run->options->protocol == PROTOCOL_CHAT) {
-    chat_frame(run, client, data, length);
-  } else if (run->phase != PHASE_CONNECT) {
-    deliver(run, client, data, length);
+  switch ((enum protocol)run->options->protocol) {
+    case PROTOCOL_RAW:
+      if (run->phase != PHASE_CONNECT) deliver(run, client, data, length);
+      break;
+    case PROTOCOL_CHAT: chat_frame(run, client, data, length); break;
+    case PROTOCOL_SOCKET_IO: socket_io_frame(run, client, data, length); break;
   }
 }
 

@@ -17,6 +17,8 @@
 
 enum {
   EVENTS = 256,
+  DUE_A_TURN = 256, /* messages sent before the next look at what has come, and after each read: */
+  DUE_A_READ = 4,   /* however much is due, what comes in is read */
   SECOND = 1000000,
   SPARE_DESCRIPTORS = 32,
   SETTLE_US = 100000,  /* after the last connection, so that the server has seen it too */
@@ -48,7 +50,7 @@ void run_start(struct run *run, const struct options *options) {
   memset(run, 0, sizeof *run);
   run->options = options;
   run->streams =
-      options->pattern == PATTERN_MIXED && options->protocol == PROTOCOL_RAW ? PRIORITIES : 1;
+      options->pattern == PATTERN_MIXED && options->protocol != PROTOCOL_CHAT ? PRIORITIES : 1;
   run->clients = memory_new(options->connections, sizeof *run->clients);
   run->rooms = memory_new(options->rooms, sizeof *run->rooms);
   run->sent = memory_new((size_t)options->senders * run->streams, sizeof *run->sent);
@@ -97,15 +99,24 @@ static void cache_due(struct run *run) {
   if (run->next_due >= run->measure_to) run->next_due = UINT64_MAX;
 }
 
-/* Puts every message that is due on its sender's way. */
-static void take_due(struct run *run) {
-  while (run->next_due <= run->now) {
+/* Puts messages that are due on their senders' way, at most so many. */
+static void take_due(struct run *run, uint32_t most) {
+  for (uint32_t taken = 0; taken < most && run->next_due <= run->now; taken++) {
     const uint64_t due = run->next_due;
     struct client *client = &run->clients[schedule_take(&run->schedule)];
     cache_due(run);
     if (due >= run->measure_from) histogram_add(&run->late, run->now - due);
     send_due(run, client, due);
-    if (client->state == CLIENT_READY) send_flush(run, client);
+    /* A full socket says when it has room. */
+    if (client->state == CLIENT_READY && !client->awaits_write) send_flush(run, client);
+  }
+}
+
+/* What has become due and could not even be begun: it counts as scheduled, and so as unsent. */
+static void leave_due(struct run *run) {
+  for (; run->next_due != UINT64_MAX; cache_due(run)) {
+    schedule_take(&run->schedule);
+    run->counts.scheduled++;
   }
 }
 
@@ -147,7 +158,7 @@ static void loop(struct run *run, uint64_t until, bool (*done)(struct run *run))
   struct epoll_event events[EVENTS];
   while (!stop_wanted && !run->failed) {
     run->now = clock_us() - run->origin;
-    take_due(run);
+    take_due(run, DUE_A_TURN);
     if (run->now >= run->next_tick) {
       progress_line(run, (uint32_t)(run->next_tick / SECOND));
       run->next_tick += SECOND;
@@ -158,7 +169,7 @@ static void loop(struct run *run, uint64_t until, bool (*done)(struct run *run))
     run->now = clock_us() - run->origin;
     for (int i = 0; i < n && !run->failed; i++) {
       handle(run, &events[i]);
-      take_due(run);
+      take_due(run, DUE_A_READ);
     }
   }
 }
@@ -168,7 +179,9 @@ static bool all_ready(struct run *run) {
   return run->ready == run->options->connections;
 }
 
-static bool all_arrived(struct run *run) { return run->outstanding == 0 && run->waiting == 0; }
+static bool all_arrived(struct run *run) {
+  return run->outstanding == 0 && run->waiting == 0 && run->next_due == UINT64_MAX;
+}
 
 static bool all_closed(struct run *run) { return run->open == 0; }
 
@@ -233,9 +246,10 @@ static void load_and_drain(struct run *run) {
   loop(run, run->measure_to, all_closed);
   run->cpu_to = cpu_us();
   run->stopped_at = run->now;
-  run->next_due = UINT64_MAX;
+  if (run->now < run->measure_to) run->next_due = UINT64_MAX; /* cut short: the rest is not due */
   run->phase = PHASE_DRAIN;
   loop(run, run->now + us(run->options->drain), all_arrived);
+  leave_due(run);
   if (all_arrived(run)) loop(run, run->now + LINGER_US, NULL);
 }
 
@@ -253,7 +267,9 @@ static void close_all(struct run *run) {
     if (client->state == CLIENT_READY) connect_watch(run, client);
   }
   run->next_tick = UINT64_MAX;
-  loop(run, run->now + CLOSING_US, all_closed);
+  /* A server that is behind would answer after all that it has yet to do. */
+  const bool behind = run->outstanding > 0 && !run->partial;
+  loop(run, run->now + (behind ? LINGER_US : CLOSING_US), all_closed);
 }
 
 void run_all(struct run *run) {

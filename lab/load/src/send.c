@@ -86,10 +86,17 @@ void send_frame(struct run *run, struct client *client, unsigned opcode, const u
   await_write(run, client, true);
 }
 
-static size_t compose_raw(struct run *run, struct client *client, uint8_t *at,
-                          const struct marker *marker) {
-  const size_t length = run->options->payload;
-  marker_write(at + frame_header_size(length), length, marker);
+/* A message's text between what its protocol puts before and behind it. */
+static size_t compose_text(struct run *run, struct client *client, uint8_t *at, const char *head,
+                           const struct marker *marker, const char *tail) {
+  const size_t head_length = strlen(head);
+  const size_t tail_length = strlen(tail);
+  const size_t payload = run->options->payload;
+  const size_t length = head_length + payload + tail_length;
+  uint8_t *text = at + frame_header_size(length);
+  memcpy(text, head, head_length);
+  marker_write(text + head_length, payload, marker);
+  memcpy(text + head_length + payload, tail, tail_length);
   return frame_write(at, FRAME_TEXT, length, client->mask);
 }
 
@@ -103,26 +110,15 @@ static size_t compose_typing(struct client *client, uint8_t *at) {
 }
 
 static size_t compose_chat(struct run *run, struct client *client, uint8_t *at,
-                           enum priority priority, struct marker *marker) {
+                           enum priority priority, const struct marker *marker) {
   char head[64];
-  const int head_length =
-      snprintf(head, sizeof head, "{\"t\":\"msg\",\"room\":\"load-%u\",\"text\":\"", client->room);
+  snprintf(head, sizeof head, "{\"t\":\"msg\",\"room\":\"load-%u\",\"text\":\"", client->room);
+  char ref[24] = "";
+  if (!run->options->no_acks) snprintf(ref, sizeof ref, ",\"ref\":\"%u\"", marker->seq);
   char tail[64];
-  int tail_length = snprintf(tail, sizeof tail, "\"%s",
-                             priority == PRIORITY_HIGH ? ",\"priority\":\"high\"" : "");
-  if (!run->options->no_acks) {
-    tail_length += snprintf(tail + tail_length, sizeof tail - (size_t)tail_length,
-                            ",\"ref\":\"%u\"", marker->seq);
-  }
-  tail[tail_length++] = '}';
-
-  const size_t payload = run->options->payload;
-  const size_t length = (size_t)head_length + payload + (size_t)tail_length;
-  uint8_t *text = at + frame_header_size(length);
-  memcpy(text, head, (size_t)head_length);
-  marker_write(text + head_length, payload, marker);
-  memcpy(text + (size_t)head_length + payload, tail, (size_t)tail_length);
-  return frame_write(at, FRAME_TEXT, length, client->mask);
+  snprintf(tail, sizeof tail, "\"%s%s}",
+           priority == PRIORITY_HIGH ? ",\"priority\":\"high\"" : "", ref);
+  return compose_text(run, client, at, head, marker, tail);
 }
 
 /* Composes as many waiting messages as the shared buffer holds. Nothing is decided yet. */
@@ -145,7 +141,9 @@ static uint32_t compose(struct run *run, struct client *client, struct draft *dr
         .sched_us = backlog_at(&client->backlog, n),
     };
     if (run->options->protocol == PROTOCOL_RAW) {
-      used += compose_raw(run, client, run->out + used, &marker);
+      used += compose_text(run, client, run->out + used, "", &marker, "");
+    } else if (run->options->protocol == PROTOCOL_SOCKET_IO) {
+      used += compose_text(run, client, run->out + used, "42[\"m\",\"", &marker, "\"]");
     } else if (priority == PRIORITY_LOW) {
       draft->kind = FRAME_TYPING;
       used += compose_typing(client, run->out + used);

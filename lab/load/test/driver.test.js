@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import test from 'node:test';
 import { buildGenerator, runLoad } from '../index.js';
-import { answeringServer, chatServer, rawServer } from './servers.js';
+import { answeringServer, chatServer, rawServer, socketIoServer } from './servers.js';
 
 const rejects = (options, code, message) =>
   assert.rejects(runLoad(options), (error) => {
@@ -60,6 +60,15 @@ test('a connection that ends before it is usable is an error', async (t) => {
   t.after(() => server.close());
   const options = { port: server.port, protocol: 'chat', connections: 1 };
   await rejects(options, 'MILLRACE_LAB_E_CONNECT', /before it was usable: .*not you/);
+});
+
+test('a namespace that refuses a connection is quoted', async (t) => {
+  const server = await socketIoServer();
+  server.io.use((_socket, next) => next(new Error('not you')));
+  t.after(() => server.close());
+  const options = { port: server.port, protocol: 'socket.io', connections: 1 };
+  const message = /does not let connection 0 join: 44.*not you/;
+  await rejects(options, 'MILLRACE_LAB_E_CONNECT', message);
 });
 
 test('progress is reported while it runs', async (t) => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { runLoad } from '../index.js';
-import { chatServer, rawServer } from './servers.js';
+import { chatServer, rawServer, socketIoServer } from './servers.js';
 
 const brief = {
   connections: 12,
@@ -265,4 +265,36 @@ test('chat: dropped and repeated deliveries are told apart', async (t) => {
   const result = await load(t, server, { protocol: 'chat', drain: DRAIN_WITH_LOSSES });
   assert.ok(counts.lost > 0 && counts.duplicated > 0);
   assertFaults(result, counts);
+});
+
+test('socket.io: dropped, repeated and changed deliveries are told apart', async (t) => {
+  let messages = 0;
+  const faults = { lost: 0, duplicated: 0, corrupt: 0 };
+  const server = await socketIoServer({}, (io, room, text) => {
+    const n = ++messages % 20;
+    // Each room has four members.
+    if (n === 5) faults.lost += 4;
+    else if (n === 10) faults.corrupt += 4;
+    if (n !== 5) io.to(room).emit('m', n === 10 ? text.replace('cde', 'c-e') : text);
+    if (n !== 15) return;
+    faults.duplicated += 4;
+    io.to(room).emit('m', text);
+  });
+  const result = await load(t, server, { protocol: 'socket.io', drain: DRAIN_WITH_LOSSES });
+  assert.ok(faults.lost > 0 && faults.duplicated > 0 && faults.corrupt > 0);
+  assertFaults(result, faults);
+});
+
+test('socket.io: a connection that leaves the namespace has ended', async (t) => {
+  let gone = false;
+  const server = await socketIoServer({}, (io, room, text) => {
+    io.to(room).emit('m', text);
+    if (gone) return;
+    gone = true;
+    [...io.sockets.sockets.values()][0].disconnect();
+  });
+  const result = await load(t, server, { protocol: 'socket.io' });
+  assert.equal(result.closed_early, 1);
+  assert.match(result.first_fault, /disconnected it from the namespace/);
+  assert.equal(result.ok, false);
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { runLoad } from '../index.js';
-import { chatServer, choppingProxy, rawServer } from './servers.js';
+import { chatServer, choppingProxy, rawServer, socketIoServer } from './servers.js';
 
 const brief = { connections: 12, rooms: 3, warmup: 0.2, seconds: 0.6, drain: 30 };
 
@@ -64,6 +64,18 @@ test('open loop: a rate of deliveries is divided by the room size', async (t) =>
   assertClean(result);
   assert.equal(result.sent, 400);
   assert.equal(result.expected, 1600);
+});
+
+test('open loop: an offer beyond what can be sent is counted whole, and what was sent is checked', async (t) => {
+  const options = { mode: 'open', rate: 10e6, spacing: 'uniform', warmup: 0, seconds: 0.3 };
+  const result = await load(t, await rawServer(), { ...options, drain: 0.1 });
+  assert.equal(result.scheduled, 3_000_000);
+  assert.ok(result.unsent > 0);
+  assert.equal(result.sent + result.unsent, result.scheduled);
+  assert.equal(result.expected, result.sent * 4);
+  assert.ok(result.delivered > 0);
+  const { duplicated, reordered, corrupt, lost_in_gaps: gaps } = result;
+  assert.deepEqual([duplicated, reordered, corrupt, gaps], [0, 0, 0, 0]);
 });
 
 test('the same seed gives the same schedule', async (t) => {
@@ -188,4 +200,26 @@ test('chat: a message that is refused with an error is not expected any more', a
   assert.equal(result.errors, server.seen.refused);
   assert.match(result.first_error, /not now/);
   assert.equal(result.expected, (result.sent - result.refused) * 4);
+});
+
+test('socket.io: every message reaches every member of its room, pings are answered', async (t) => {
+  const server = await socketIoServer({ pingInterval: 50, pingTimeout: 20_000 });
+  let answered = 0;
+  server.io.engine.on('connection', (socket) => socket.on('heartbeat', () => answered++));
+  const result = await load(t, server, { protocol: 'socket.io', checkEvery: 1 });
+  assertClean(result);
+  assert.equal(result.expected, result.sent * 4);
+  assert.equal(result.checked, result.delivered);
+  assert.ok(answered > 0);
+  // A server that gets no answer ends the connection; each ping is a frame beside the load's.
+  assert.ok(result.other_frames > 0);
+  assert.equal(result.frames, result.delivered + result.other_frames);
+});
+
+test('socket.io: an open loop with priorities', async (t) => {
+  const options = { protocol: 'socket.io', mode: 'open', rate: 1000, pattern: 'mixed' };
+  const result = await load(t, await socketIoServer(), options);
+  assertClean(result);
+  const { high, normal, low } = result.by_priority;
+  assert.ok(high.sent > 0 && low.sent > high.sent && normal.sent > low.sent);
 });

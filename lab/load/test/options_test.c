@@ -44,6 +44,8 @@ static void values_follow_or_are_joined(void) {
   CHECK_EQUAL(options.rooms, 4);
   CHECK_EQUAL(options.senders, 15);
   CHECK(strcmp(options.path, "/ws") == 0);
+  CHECK(parse("--protocol=socket.io", NULL, NULL, NULL, NULL, NULL) == OPTIONS_GOOD);
+  CHECK(strcmp(options.path, "/socket.io/") == 0);
   CHECK(parse("--mode", "open", "--rate", "12.5", "--no-acks", "--quiet") == OPTIONS_GOOD);
   CHECK_EQUAL(options.rate, 12.5);
   CHECK(options.no_acks);

@@ -1,7 +1,9 @@
 /** Small servers for the generator's tests: honest ones, and ones with a fault built in. */
 
 import { once } from 'node:events';
+import { createServer } from 'node:http';
 import net from 'node:net';
+import { Server } from 'socket.io';
 import { WebSocketServer } from 'ws';
 
 /** Sends a text as it came. */
@@ -85,6 +87,28 @@ export async function chatServer({
     });
   });
   return Object.assign(server, { seen });
+}
+
+/**
+ * A server of the socket.io protocol, of the real package.
+ *
+ * @param {object} [options] of its Server
+ * @param {(io: Server, room: string, text: string) => void} [deliver] called for each message
+ */
+export async function socketIoServer(
+  options = {},
+  deliver = (io, room, text) => io.to(room).emit('m', text),
+) {
+  const server = createServer();
+  const io = new Server(server, { transports: ['websocket'], serveClient: false, ...options });
+  io.on('connection', (socket) => {
+    const { room } = socket.handshake.query;
+    socket.join(room);
+    socket.on('m', (text) => deliver(io, room, text));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return { io, port: server.address().port, close: () => io.close() };
 }
 
 async function serve(onConnection) {
