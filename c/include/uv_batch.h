@@ -542,9 +542,15 @@ struct uv_batch_file_s {
   uv_buf_t buf;   /* read: where to; `base` NULL: allocated to fit (NULL again for an empty file or an error), yours to
                      uv_batch_free(). append: what */
   ssize_t result; /* bytes read or appended, or the error of this file alone */
+  const char* syscall; /* what gave the error: "open", "fstat", "read", "write", "fdatasync", "close"; or NULL */
   void* private_[4];
-  void* reserved[2];
+  void* reserved[1];
 };
+
+/* Memory for `size` bytes of a file that is read with `buf.base` NULL, in place of what the library would allocate:
+ * it is then in `buf.base`, not to be passed to uv_batch_free(), and also after an error. NULL: it allocates as
+ * usual, as it does for a file that turns out to be larger. Runs on the thread that reads, several at a time. */
+typedef char* (*uv_batch_fs_alloc_cb)(uv_batch_file_t* file, size_t size, void* data);
 
 /* Start from uv_batch_fs_options_init(). */
 struct uv_batch_fs_options_s {
@@ -553,12 +559,19 @@ struct uv_batch_fs_options_s {
   uint32_t max_files;     /* files in one job: 1 to 65,536; 256. Fewer make even shares of max_jobs */
   uint64_t max_file_size; /* what may be allocated for a file, or it is refused with UV_EFBIG: 1 to 2^31 - 1; 512 MiB */
   int mode;               /* of files that append makes; 0666, less the umask */
-  void* reserved[4];
+  uint64_t max_cached;    /* bytes of one uv_batch_fs_read_cached(): 1 to 2^31 - 1; 1 MiB */
+  uv_batch_fs_alloc_cb alloc; /* or NULL */
+  void* alloc_data;           /* its last argument */
+  void* reserved[2];
 };
 /* An append is over when fdatasync (macOS: F_FULLFSYNC) is. */
 #define UV_BATCH_FS_DATASYNC 1u
 /* An append fails with UV_ENOENT rather than make the file. */
 #define UV_BATCH_FS_NO_CREATE 2u
+/* A read that is refused because its path is a FIFO leaves it open in `fd`, yours to close: whoever waited to write
+ * has been let in by the opening, and would lose what it writes if the FIFO had no reader until you open it again.
+ * An append to a FIFO is then refused with UV_ESPIPE in the same way, with `fd` in the first of its entries. */
+#define UV_BATCH_FS_KEEP_FIFO 4u
 
 /* A job is over: `count` files from `first` on have their results; the request goes on while `req->pending` is not 0.
  * Once it is 0, the request may be freed or used again, also in here. Each file comes once, and not in a call below. */
@@ -593,6 +606,29 @@ UV_BATCH_EXTERN int uv_batch_fs_read(uv_loop_t* loop, uv_batch_fs_t* req, uv_bat
  * of the file fail. The sync does not cover the entry of a new file in its folder. */
 UV_BATCH_EXTERN int uv_batch_fs_append(uv_loop_t* loop, uv_batch_fs_t* req, uv_batch_file_t files[], size_t count,
                                        const uv_batch_fs_options_t* options, uv_batch_fs_cb cb);
+
+/* Reads, now and on this thread, those files that the system has in memory: nothing waits for a disk. `options` may be
+ * NULL. Leaves in each file's `result` its bytes, as uv_batch_fs_read() would; or UV_ENOENT, where that is certain; or
+ * UV_EAGAIN: not now, give it to uv_batch_fs_read(). That is the result of what is not in memory, is no regular file,
+ * tells no size (/proc), or is beyond max_cached, which is what bounds the time: give few files at a time, about 16. A
+ * FIFO is UV_ESPIPE. Returns how many files have a result, or UV_EINVAL. Any thread.
+ *
+ * Linux 5.12 or newer, and file systems that can tell. Elsewhere all is UV_EAGAIN; a file that could not be read this
+ * way lets the next ones be passed over untried, up to 256 while nothing else is found. */
+UV_BATCH_EXTERN int uv_batch_fs_read_cached(uv_batch_file_t files[], size_t count,
+                                            const uv_batch_fs_options_t* options);
+
+/* Lets the system begin to read files that it does not have in memory, up to 256 KiB of each; `result` is 0 or an
+ * error. One job that runs ahead of those that read keeps the disk busier than they can. It works on paths of its
+ * own request: paths that another request has are that one's. Nothing is done where the system has no such call. */
+UV_BATCH_EXTERN int uv_batch_fs_prefetch(uv_loop_t* loop, uv_batch_fs_t* req, uv_batch_file_t files[], size_t count,
+                                         const uv_batch_fs_options_t* options, uv_batch_fs_cb cb);
+
+/* Files must not wait for a slow one: hands over what the jobs of a read have done, in callbacks from in here, and
+ * gives what they have not begun to jobs of their own. Only the file that a job is reading stays with it. For a
+ * timer: call it when the request takes longer than it should. Jobs that wait for a thread are left alone. Returns
+ * how many files were moved or handed over; UV_EINVAL: an append; UV_ENOMEM: some could not be moved. */
+UV_BATCH_EXTERN int uv_batch_fs_relieve(uv_batch_fs_t* req);
 
 /* Cancels the files that have not begun: they end with UV_ECANCELED, in callbacks as usual. A file that has begun is
  * done to its end. UV_EALREADY: nothing was left. */

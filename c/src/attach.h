@@ -3,7 +3,13 @@
 #ifndef UVB_ATTACH_H
 #define UVB_ATTACH_H
 
-typedef enum { UVB__ATTACH_BATCH = 1, UVB__ATTACH_LISTENER, UVB__ATTACH_READER, UVB__ATTACH_LARGESOCKET } uvb__attach_t;
+typedef enum {
+  UVB__ATTACH_BATCH = 1,
+  UVB__ATTACH_LISTENER,
+  UVB__ATTACH_READER,
+  UVB__ATTACH_LARGESOCKET,
+  UVB__ATTACH_OWNER /* for a program that has this library in it, as the addon for Node does */
+} uvb__attach_t;
 
 /* 0; UV_EBUSY when the handle has a state of this kind; UV_ENOMEM. */
 int uvb__attach(const void* handle, uvb__attach_t kind, void* state);

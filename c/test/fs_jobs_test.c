@@ -283,7 +283,7 @@ TEST(what_is_not_allowed_is_refused) {
   for (int i = 0; i < 9; i++) {
     uv_batch_fs_options_init(&options);
     switch (i) {
-      case 0: options.flags = 4; break;
+      case 0: options.flags = 8; break;
       case 1: options.max_jobs = 0; break;
       case 2: options.max_jobs = 65; break;
       case 3: options.max_files = 0; break;

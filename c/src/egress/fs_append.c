@@ -45,14 +45,17 @@ static void advance(progress_t* progress, size_t bytes) {
   }
 }
 
-static void fail(uv_batch_file_t* files, size_t count, ssize_t status) {
-  for (size_t i = 0; i < count; i++) files[i].result = status;
+static void fail(uv_batch_file_t* files, size_t count, ssize_t status, const char* syscall) {
+  for (size_t i = 0; i < count; i++) {
+    files[i].result = status;
+    files[i].syscall = syscall;
+  }
 }
 
 /* Takes back the results of what was written. */
-static void fail_written(uv_batch_file_t* files, size_t count, int status) {
+static void fail_written(uv_batch_file_t* files, size_t count, int status, const char* syscall) {
   for (size_t i = 0; i < count; i++) {
-    if (files[i].result >= 0) files[i].result = status;
+    if (files[i].result >= 0) fail(&files[i], 1, status, syscall);
   }
 }
 
@@ -65,7 +68,7 @@ static size_t write_all(uv_file fd, uv_batch_file_t* files, size_t count) {
     ssize_t n = uvb__fs_calls.write(fd, bufs, gather(&progress, bufs));
     if (n <= 0) {
       /* A write that takes nothing would be tried for ever. */
-      fail(&files[progress.at], count - progress.at, n < 0 ? n : UV_EIO);
+      fail(&files[progress.at], count - progress.at, n < 0 ? n : UV_EIO, "write");
       break;
     }
     advance(&progress, (size_t)n);
@@ -77,19 +80,32 @@ void uvb__fs_append(const uv_batch_fs_options_t* options, uv_batch_file_t* files
   const char* path = files->path;
   uv_file fd = files->fd;
   int status = 0;
+  const char* syscall = NULL;
+  for (size_t i = 0; i < count; i++) files[i].syscall = NULL;
   if (path != NULL) {
     fd = uvb__fs_calls.open_append(path, (options->flags & UV_BATCH_FS_NO_CREATE) == 0, options->mode);
   }
   if (fd < 0) {
-    fail(files, count, path == NULL ? UV_EBADF : fd);
+    fail(files, count, path == NULL ? UV_EBADF : fd, "open");
+    return;
+  }
+  if (path != NULL && (options->flags & UV_BATCH_FS_KEEP_FIFO) != 0 && uvb__fs_is_fifo(fd)) {
+    fail(files, count, UV_ESPIPE, "open");
+    files->fd = fd;
     return;
   }
   size_t written = write_all(fd, files, count);
-  if (written > 0 && (options->flags & UV_BATCH_FS_DATASYNC) != 0) status = uvb__fs_calls.sync(fd);
+  if (written > 0 && (options->flags & UV_BATCH_FS_DATASYNC) != 0) {
+    status = uvb__fs_calls.sync(fd);
+    syscall = "fdatasync";
+  }
   if (path != NULL) {
     /* Network file systems may say only now that there was no room. */
     int closed = uvb__fs_calls.close(fd);
-    if (status == 0) status = closed;
+    if (status == 0) {
+      status = closed;
+      syscall = "close";
+    }
   }
-  if (status != 0) fail_written(files, written, status);
+  if (status != 0) fail_written(files, written, status, syscall);
 }

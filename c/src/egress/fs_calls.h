@@ -8,6 +8,7 @@
 typedef struct {
   uint64_t size;
   int is_regular;
+  int is_fifo;
 } uvb__fs_stat_t;
 
 typedef struct {
@@ -21,6 +22,12 @@ typedef struct {
   ssize_t (*write)(uv_file fd, uv_buf_t bufs[], unsigned int count);
   int (*sync)(uv_file fd);
   int (*close)(uv_file fd);
+  /* From the loop: UV_EAGAIN rather than wait for a disk. Bytes are a whole file only when they are as many as that has.
+   * UV_ENOSYS: this never works here; other codes but UV_ENOENT: it does not work for this file, or not now. */
+  int (*open_cached)(const char* path);
+  ssize_t (*read_cached)(uv_file fd, char* base, size_t len);
+  /* Begins to read the first bytes of a regular file, and does not open anything else. */
+  int (*prefetch)(const char* path);
 } uvb__fs_calls_t;
 
 /* IOV_MAX of Linux, macOS and the BSDs. */
@@ -29,5 +36,13 @@ typedef struct {
 #define UVB__FS_BYTES ((size_t)1 << 30)
 
 extern uvb__fs_calls_t uvb__fs_calls;
+
+/* Of Linux, and of systems that cannot. */
+int uvb__fs_open_cached(const char* path);
+ssize_t uvb__fs_read_cached(uv_file fd, char* base, size_t len);
+int uvb__fs_prefetch_path(const char* path);
+
+/* What is prefetched of a file: while that is read the system reads on by itself. */
+#define UVB__FS_PREFETCH (256 << 10)
 
 #endif

@@ -7,6 +7,7 @@
 #ifndef S_IFMT
 #define S_IFMT 0170000
 #define S_IFREG 0100000
+#define S_IFIFO 0010000
 #endif
 
 static int result_of(uv_fs_t* req) {
@@ -33,6 +34,7 @@ static int stat_file(uv_file fd, uvb__fs_stat_t* stat) {
   uv_fs_fstat(NULL, &req, fd, NULL);
   stat->size = req.statbuf.st_size;
   stat->is_regular = (req.statbuf.st_mode & S_IFMT) == S_IFREG;
+  stat->is_fifo = (req.statbuf.st_mode & S_IFMT) == S_IFIFO;
   return result_of(&req);
 }
 
@@ -65,6 +67,7 @@ static int close_file(uv_file fd) {
   return result_of(&req);
 }
 
-uvb__fs_calls_t uvb__fs_calls = {open_read, open_append, stat_file, read_file, write_file, sync_file, close_file};
+uvb__fs_calls_t uvb__fs_calls = {open_read, open_append, stat_file, read_file, write_file, sync_file, close_file,
+                                 uvb__fs_open_cached, uvb__fs_read_cached, uvb__fs_prefetch_path};
 
 #endif

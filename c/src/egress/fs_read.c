@@ -1,3 +1,5 @@
+#include <string.h>
+
 #include "egress/fs.h"
 #include "egress/fs_calls.h"
 #include "memory.h"
@@ -38,60 +40,100 @@ static ssize_t read_into(source_t* source, uv_buf_t buf) {
   return (ssize_t)total;
 }
 
-/* Reads into `*base`, which has `room` bytes and grows; `size` is what the file said, 0 when that means nothing. */
-static ssize_t read_growing(source_t* source, char** base, size_t* room, size_t size, size_t max) {
+/* What is read into. */
+typedef struct {
+  char* base;
+  size_t room;
+  int is_given; /* by the caller's callback: not ours to free or to enlarge */
+} memory_t;
+
+static int allocate(const uv_batch_fs_options_t* options, uv_batch_file_t* file, memory_t* memory) {
+  char* given = options->alloc != NULL ? options->alloc(file, memory->room, options->alloc_data) : NULL;
+  memory->is_given = given != NULL;
+  memory->base = given != NULL ? given : uvb__malloc(memory->room);
+  return memory->base != NULL;
+}
+
+static int enlarge(memory_t* memory, size_t total, size_t max) {
+  size_t more = memory->room > max / 2 ? max + 1 : memory->room * 2;
+  char* bigger = memory->is_given ? uvb__malloc(more) : uvb__realloc(memory->base, more);
+  if (bigger == NULL) return 0;
+  if (memory->is_given) memcpy(bigger, memory->base, total);
+  *memory = (memory_t){bigger, more, 0};
+  return 1;
+}
+
+/* Reads into memory that grows; `size` is what the file said, 0 when that means nothing. */
+static ssize_t read_growing(source_t* source, memory_t* memory, size_t size, size_t max) {
   size_t total = 0;
   for (;;) {
-    ssize_t n = read_some(source, *base + total, *room - total);
+    ssize_t n = read_some(source, memory->base + total, memory->room - total);
     if (is_end(source, n, total)) break;
     if (n < 0) return n;
     total += (size_t)n;
     if (total > max) return UV_EFBIG;
     /* There was room for more, and the file told the same size: no need to ask again. */
     if (total == size) break;
-    if (total == *room) {
-      size_t more = *room > max / 2 ? max + 1 : *room * 2;
-      char* bigger = uvb__realloc(*base, more);
-      if (bigger == NULL) return UV_ENOMEM;
-      *base = bigger;
-      *room = more;
-    }
+    if (total == memory->room && !enlarge(memory, total, max)) return UV_ENOMEM;
   }
   return (ssize_t)total;
 }
 
-static ssize_t read_allocated(source_t* source, size_t max, uv_buf_t* buf) {
+static ssize_t read_allocated(const uv_batch_fs_options_t* options, source_t* source, uv_batch_file_t* file,
+                              const char** syscall) {
+  const size_t max = (size_t)options->max_file_size;
   uvb__fs_stat_t stat;
   int status = uvb__fs_calls.stat(source->fd, &stat);
-  if (status != 0) return status;
+  if (status != 0) {
+    *syscall = "fstat";
+    return status;
+  }
   if (stat.is_regular && stat.size > max) return UV_EFBIG;
   size_t size = stat.is_regular ? (size_t)stat.size : 0;
   /* One byte more than should come shows whether there is more. */
-  size_t room = size > 0 ? size + 1 : unknown_size;
-  char* base = uvb__malloc(room);
-  if (base == NULL) return UV_ENOMEM;
-  ssize_t total = read_growing(source, &base, &room, size, max);
-  if (total <= 0) {
-    uvb__free(base);
+  memory_t memory = {NULL, size > 0 ? size + 1 : unknown_size, 0};
+  if (!allocate(options, file, &memory)) return UV_ENOMEM;
+  ssize_t total = read_growing(source, &memory, size, max);
+  if (total <= 0 && !memory.is_given) {
+    uvb__free(memory.base);
     return total;
   }
-  if (room > (size_t)total + 1) {
-    char* fitting = uvb__realloc(base, (size_t)total);
-    if (fitting != NULL) base = fitting;
+  if (!memory.is_given && memory.room > (size_t)total + 1) {
+    char* fitting = uvb__realloc(memory.base, (size_t)total);
+    if (fitting != NULL) memory.base = fitting;
   }
-  *buf = uv_buf_init(base, (unsigned int)total);
+  file->buf = uv_buf_init(memory.base, total > 0 ? (unsigned int)total : 0);
   return total;
+}
+
+int uvb__fs_is_fifo(uv_file fd) {
+  uvb__fs_stat_t stat;
+  return uvb__fs_calls.stat(fd, &stat) == 0 && stat.is_fifo;
 }
 
 void uvb__fs_read(const uv_batch_fs_options_t* options, uv_batch_file_t* file) {
   source_t source = {file->fd, 0, file->path == NULL};
+  const char* syscall = "read";
+  file->syscall = NULL;
   if (file->buf.base == NULL) file->buf.len = 0;
   if (file->path != NULL) source.fd = uvb__fs_calls.open_read(file->path);
   if (source.fd < 0) {
     file->result = file->path == NULL ? UV_EBADF : source.fd;
+    file->syscall = "open";
     return;
   }
   file->result = file->buf.base != NULL ? read_into(&source, file->buf)
-                                        : read_allocated(&source, (size_t)options->max_file_size, &file->buf);
-  if (file->path != NULL) uvb__fs_calls.close(source.fd);
+                                        : read_allocated(options, &source, file, &syscall);
+  if (file->result < 0) file->syscall = syscall;
+  if (file->path == NULL) return;
+  if (file->result == UV_ESPIPE && (options->flags & UV_BATCH_FS_KEEP_FIFO) != 0 && uvb__fs_is_fifo(source.fd)) {
+    file->fd = source.fd;
+  } else {
+    uvb__fs_calls.close(source.fd);
+  }
+}
+
+void uvb__fs_prefetch(uv_batch_file_t* file) {
+  file->result = file->path == NULL ? UV_EINVAL : uvb__fs_calls.prefetch(file->path);
+  file->syscall = NULL;
 }

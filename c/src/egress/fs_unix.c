@@ -46,6 +46,7 @@ static int stat_file(uv_file fd, uvb__fs_stat_t* stat) {
   if (fstat(fd, &found) != 0) return code();
   stat->size = (uint64_t)found.st_size;
   stat->is_regular = S_ISREG(found.st_mode);
+  stat->is_fifo = S_ISFIFO(found.st_mode);
   return 0;
 }
 
@@ -84,6 +85,7 @@ static int close_file(uv_file fd) {
   return close(fd) == 0 || errno == EINTR || errno == EINPROGRESS ? 0 : code();
 }
 
-uvb__fs_calls_t uvb__fs_calls = {open_read, open_append, stat_file, read_file, write_file, sync_file, close_file};
+uvb__fs_calls_t uvb__fs_calls = {open_read, open_append, stat_file, read_file, write_file, sync_file, close_file,
+                                 uvb__fs_open_cached, uvb__fs_read_cached, uvb__fs_prefetch_path};
 
 #endif
