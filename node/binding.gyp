@@ -4,7 +4,12 @@
       "target_name": "millrace",
       "sources": ["<!@(node addon/sources.cjs)"],
       "include_dirs": ["<!@(node addon/sources.cjs --include)", "addon/include", "addon/src"],
-      "defines": ["NAPI_VERSION=8", "_GNU_SOURCE", "UV_BATCH_BUILDING"],
+      "defines": [
+        "NAPI_VERSION=8",
+        "_GNU_SOURCE",
+        "UV_BATCH_BUILDING",
+        "MILLRACE_VERSION=\"<!(node addon/sources.cjs --version)\""
+      ],
       "cflags": ["-std=gnu11", "-O2", "-fvisibility=hidden", "-Wall", "-Wextra", "-Wno-unused-parameter"],
       "xcode_settings": {
         "GCC_C_LANGUAGE_STANDARD": "gnu11",

@@ -1,12 +1,14 @@
 /** What `make test`, `make check-all` and `make test-matrix` do, in order. A new step is a new line here. */
 
-import { ctestStep } from './lib/cmake.js';
+import { addon, sanitizedSuite } from './lib/addon.js';
+import { ctestStep, variant } from './lib/cmake.js';
 import { command } from './lib/command.js';
 import { exitWith, Failure } from './lib/failure.js';
 import { generatorBuild } from './lib/generator.js';
 import { provision } from './lib/provision.js';
 import { suiteOn } from './lib/releases.js';
 import { repository } from './lib/repository.js';
+import { programOn } from './lib/runtimes.js';
 import { generator, millrace, packages, tools } from './lib/setup.js';
 import { suite } from './lib/suite.js';
 import { uvbatch, uvbatchBuild, uvbatchFuzz, uvbatchProject, uvbatchTests } from './lib/uvbatch.js';
@@ -14,21 +16,29 @@ import { uvbatch, uvbatchBuild, uvbatchFuzz, uvbatchProject, uvbatchTests } from
 const fuzzSeconds = secondsOf('FUZZ_SECONDS', 60, 1);
 const soakSeconds = secondsOf('SOAK_SECONDS', 120, 10);
 
-const ofMillrace = { folder: 'node/test', concurrency: 2 };
+/** The tests of millrace, on each path. A missing addon is an error, and not another run in JavaScript. */
+const withAddon = { folder: 'node/test', concurrency: 2, env: { MILLRACE_NATIVE: '1' } };
+const inJavaScript = { ...withAddon, env: { MILLRACE_NATIVE: '0' } };
 
 const suites = [
-  suite({ title: 'tests of millrace', ...ofMillrace }),
+  suite({ title: 'millrace with the addon', ...withAddon }),
+  suite({ title: 'millrace in JavaScript', ...inJavaScript }),
+  suite({ title: 'tests of the package', folder: 'node/test-package' }),
   suite({ title: 'tests of the lab', folder: 'lab/load/test' }),
   suite({ title: 'tests of the chat', folder: 'examples/chat/test' }),
   suite({ title: 'tests of the demo', folder: 'lab/run/test' }),
   uvbatchTests('tests of libuvbatch'),
 ];
 
+const ring = { source: 'node/addon/test', compiler: 'cc' };
+
 const releases = [
-  suiteOn('20', ofMillrace),
-  suiteOn('22', ofMillrace),
-  suiteOn('24', ofMillrace),
-  suiteOn('latest', ofMillrace),
+  ...['20', '22', '24', 'latest'].flatMap((release) => [
+    suiteOn(release, { path: 'addon', ...withAddon }),
+    suiteOn(release, { path: 'JavaScript', ...inJavaScript }),
+  ]),
+  programOn('Bun', 'node/test/runtimes/smoke.js'),
+  programOn('Deno', 'node/test/runtimes/smoke.js'),
 ];
 
 const longSuites = [
@@ -54,9 +64,10 @@ const longSuites = [
 ];
 
 export const testSteps = [
-  tools('git', 'make', 'cmake', 'cc'),
+  tools('git', 'make', 'cmake', 'cc', 'python3'),
   packages(),
   millrace,
+  addon,
   generator,
   uvbatch,
   provision(['chromium', 'postgresql']),
@@ -64,11 +75,19 @@ export const testSteps = [
   command('types as users see them', 'node_modules/.bin/tsc --noEmit -p node/test-types'),
   repository([...suites, ...longSuites].map(({ folder }) => folder)),
   ctestStep('tests of the generator', 'lab/load/build'),
+  variant({ ...ring, title: 'tests of the ring', name: 'ring', flags: '-O2 -g' }),
   uvbatchProject('tests of the streaming', 'examples/streaming'),
   ...suites,
 ];
 
-export const matrixSteps = [tools(), packages(), millrace, ...releases];
+export const matrixSteps = [
+  tools('make', 'cc', 'python3'),
+  packages(),
+  millrace,
+  // Built once, with this Node.js: it has to load in all the others.
+  addon,
+  ...releases,
+];
 
 export const longSteps = [
   provision(['clang']),
@@ -101,6 +120,19 @@ export const longSteps = [
     compiler: 'clang',
     flags: '-O1 -g -fsanitize=undefined -fsanitize-trap=undefined',
   }),
+  variant({
+    ...ring,
+    title: 'ring, TSan',
+    name: 'ring-tsan',
+    flags: '-O1 -g -fsanitize=thread',
+  }),
+  variant({
+    ...ring,
+    title: 'ring, ASan and UBSan',
+    name: 'ring-asan',
+    flags: '-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all',
+  }),
+  sanitizedSuite({ title: 'millrace, addon under ASan', ...withAddon }),
   uvbatchTests('long tests of libuvbatch', {
     env: { HAMMER_EVENTS: '50000000', FUZZ_SECONDS: String(fuzzSeconds / 5) },
     seconds: fuzzSeconds / 5 + 300,

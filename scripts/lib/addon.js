@@ -1,13 +1,15 @@
 /** The addon of millrace, built against the headers that came with the running Node.js. */
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { environment } from '../../node/addon/gyp.cjs';
 import { projectCache, root } from './paths.js';
 import { skip } from './skip.js';
 import { whenChanged } from './stamp.js';
 import { suite } from './suite.js';
 
 const inputs = [
+  'node/package.json',
   'node/binding.gyp',
   'node/addon/sources.cjs',
   'node/addon/src',
@@ -24,19 +26,15 @@ export const addon = {
   run: async (quiet) => {
     const outputs = ['node/build/Release/millrace.node'];
     const work = () => build(join(root, 'node'), quiet);
-    return (await whenChanged({ name: 'addon', inputs, outputs }, work)) ? 'built' : 'unchanged';
+    if (!(await whenChanged({ name: 'addon', inputs, outputs }, work))) return 'unchanged';
+    const { npm_config_nodedir: headers } = environment();
+    return headers ? `built with the headers in ${headers}` : 'built with headers from nodejs.org';
   },
 };
 
 function build(folder, quiet, env = {}) {
-  const args = ['configure', 'build', '--jobs', '2', ...headers()];
-  return quiet(process.execPath, [gyp, ...args], { cwd: folder, env: { ...process.env, ...env } });
-}
-
-/** Where Node.js is installed with its headers, they need not be fetched. */
-function headers() {
-  const folder = join(dirname(realpathSync(process.execPath)), '..');
-  return existsSync(join(folder, 'include/node/node_api.h')) ? ['--nodedir', folder] : [];
+  const args = [gyp, 'configure', 'build', '--jobs', '2'];
+  return quiet(process.execPath, args, { cwd: folder, env: { ...environment(), ...env } });
 }
 
 const sanitize = '-fsanitize=address,undefined -fno-sanitize-recover=all';

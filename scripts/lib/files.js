@@ -1,9 +1,10 @@
 import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { root } from './paths.js';
 
-/** Folders of what is installed or built. */
+/** Folders of what is installed or built, wherever they are; and those that have one place. */
 const MADE = ['node_modules', 'dist', 'build', '.cache'];
+const MADE_PATHS = [join('node', 'deps'), join('node', 'prebuilds')];
 
 /**
  * Every file under a folder, sorted, without what is installed or built.
@@ -14,7 +15,7 @@ const MADE = ['node_modules', 'dist', 'build', '.cache'];
 export function files(folder) {
   return entries(folder).flatMap((entry) => {
     const path = join(folder, entry.name);
-    if (entry.isDirectory()) return MADE.includes(entry.name) ? [] : files(path);
+    if (entry.isDirectory()) return isMade(path) ? [] : files(path);
     return entry.isFile() ? [path] : [];
   });
 }
@@ -28,11 +29,11 @@ export function files(folder) {
 export function madeFolders(folder) {
   return entries(folder)
     .filter((entry) => entry.isDirectory())
-    .flatMap(({ name }) => {
-      const path = join(folder, name);
-      return MADE.includes(name) ? [path] : madeFolders(path);
-    });
+    .map(({ name }) => join(folder, name))
+    .flatMap((path) => (isMade(path) ? [path] : madeFolders(path)));
 }
+
+const isMade = (path) => MADE.includes(basename(path)) || MADE_PATHS.includes(path);
 
 function entries(folder) {
   try {

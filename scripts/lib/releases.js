@@ -1,47 +1,32 @@
-import { execFileSync } from 'node:child_process';
-import { join } from 'node:path';
 import { Failure } from './failure.js';
-import { projectCache } from './paths.js';
+import { npmBinary } from './npm-binary.js';
 import { skip } from './skip.js';
 import { suite } from './suite.js';
 
-/** The npm package that holds the binary of Node.js for this machine, and nothing that is run at installation. */
+/** The npm package that holds the binary of Node.js for this machine. */
 const name = `node-${process.platform}-${process.arch}`;
 
 /**
  * A suite that runs on another release of Node.js, the newest one of its line that npm has.
  *
  * @param {string} release a major version, or `latest`
- * @param {Omit<Parameters<typeof suite>[0], 'title' | 'node'>} options
+ * @param {Omit<Parameters<typeof suite>[0], 'title' | 'node'> & { path: string }} options `path` for the title: the one
+ *   that is tested
  * @returns {import('./steps.js').Step}
  */
-export function suiteOn(release, options) {
-  const title = `millrace on Node.js ${release}`;
+export function suiteOn(release, { path, ...options }) {
+  const title = `Node.js ${release}, ${path}`;
   return {
     title,
     run: async (quiet) => {
-      const folder = join(projectCache, `node-${release}`);
-      const node = join(folder, 'node_modules', name, 'bin/node');
-      const args = ['--no-audit', '--no-fund', '--no-package-lock', '--ignore-scripts'];
-      // Without a network, what an earlier run has installed is as good.
-      await quiet('npm', ['install', '--prefix', folder, ...args, `${name}@${release}`]).catch(
-        () => {},
-      );
-      const version = versionOf(node);
-      if (!version) return skip(`npm could not install ${name}@${release}`);
-      if (release !== 'latest' && !version.startsWith(`v${release}.`)) {
-        throw new Failure(`${name}@${release} is Node.js ${version}`);
+      const what = { name, tag: release, folder: `node-${release}`, path: 'bin/node' };
+      const node = await npmBinary(what, quiet);
+      if (!node) return skip(`npm could not install ${name}@${release}`);
+      if (release !== 'latest' && !node.version.startsWith(`v${release}.`)) {
+        throw new Failure(`${name}@${release} is Node.js ${node.version}`);
       }
-      const result = await suite({ ...options, title, node }).run(quiet);
-      return { ...result, note: `${version}: ${result.note}` };
+      const result = await suite({ ...options, title, node: node.path }).run(quiet);
+      return { ...result, note: `${node.version}: ${result.note}` };
     },
   };
-}
-
-function versionOf(node) {
-  try {
-    return execFileSync(node, ['--version'], { encoding: 'utf8' }).trim();
-  } catch {
-    return null;
-  }
 }

@@ -19,11 +19,11 @@ const checks = {
 
   installScriptsAreDecided(paths) {
     return named(paths, 'package-lock.json').flatMap((path) => {
-      const manifest = JSON.parse(read(path.replace('package-lock', 'package')));
+      const { allowScripts = {} } = JSON.parse(read(path.replace('package-lock', 'package')));
       return packagesOf(path)
         .filter(([, { hasInstallScript }]) => hasInstallScript)
-        .map(([place]) => place.split('node_modules/').at(-1))
-        .filter((name) => !(name in (manifest.allowScripts ?? {})))
+        .map(([place]) => nameForNpm(place))
+        .filter((name) => name !== null && !(name in allowScripts))
         .map((name) => `${path}: allowScripts says nothing about ${name}`);
     });
   },
@@ -74,3 +74,9 @@ export function repository(tested) {
 const named = (paths, name) => paths.filter((path) => basename(path) === name);
 
 const packagesOf = (path) => Object.entries(JSON.parse(read(path)).packages);
+
+/** What npm calls a package of a lock file when it asks about its scripts; null for a workspace, whose scripts always run. */
+function nameForNpm(place) {
+  if (place.includes('node_modules/')) return place.split('node_modules/').at(-1);
+  return place.startsWith('../') ? `file:${place}` : null;
+}

@@ -52,7 +52,9 @@ export const millrace = {
     const what = {
       name: 'millrace',
       inputs: ['package-lock.json', 'node/tsconfig.json', 'node/src'],
-      outputs: ['node/dist/index.js', 'node/dist/net/index.js', 'node/dist/ws/index.js'],
+      outputs: ['index', 'fs/index', 'net/index', 'threads/index', 'ws/index'].map(
+        (name) => `node/dist/${name}.js`,
+      ),
     };
     const build = async () => {
       // A module that is gone from src must not live on in dist.

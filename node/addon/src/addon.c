@@ -27,6 +27,7 @@ NAPI_MODULE_INIT() {
   }
   if (!add_string(env, exports, "version", uv_batch_version_string()) ||
       !add_string(env, exports, "uv", uv_version_string()) ||
+      !add_string(env, exports, "package", MILLRACE_VERSION) ||
       !millrace_fanout_register(env, exports) || !millrace_files_register(env, exports) ||
       !millrace_enlarge_register(env, exports) || !millrace_ring_register(env, exports)) {
     return NULL;

@@ -1,16 +1,93 @@
 /** What the addon exports, as TypeScript sees it. One interface for each of its files. */
 
-export type FanOutBinding = object;
+export interface FanOutBinding {
+  /** Chooses how to send, once: 0 by a probe, 1 plain sends, 2 io_uring. Returns which it is, or throws why it cannot be. */
+  fanoutOpen(flags: number): 'send' | 'io_uring' | 'try_write';
+  /**
+   * Sends to many sockets; `groups` has four numbers for each group: offset and length of its content in `bytes`, first
+   * and number of its sockets in `fds`. Leaves in `results` the bytes that each socket took, or a negative code of libuv.
+   * Returns how many took everything.
+   */
+  fanoutSend(
+    bytes: Uint8Array,
+    groups: Int32Array,
+    groupCount: number,
+    fds: Int32Array,
+    results: Int32Array,
+  ): number;
+}
 
-export type FilesBinding = object;
+/** One backend for files: what `filesOpen` gives. */
+export type FilesHandle = object & { readonly files: unique symbol };
 
-export type EnlargeBinding = object;
+export interface FilesBinding {
+  /**
+   * `settings`: the files (0 to 64) and the bytes of one turn that are read on the loop; the bytes of a region, which are
+   * what the slab has behind those; jobs at a time for files in memory and for others; files in one job; the ms after which
+   * files no longer wait for the one before them. `call(count)` runs when a job is over: so many results are in `records`, of four numbers each: the id, the bytes or a negative code of
+   * libuv, where in the slab the bytes are (-1: in the next buffer of `large`), and the system call that failed (0 open,
+   * 1 fstat, 2 read, 3 write, 4 fdatasync, 5 close, or -1). They are to be taken before it returns. `counts` has the files
+   * answered on the loop so far, the jobs so far, and the files and the bytes that the loop may still read in this turn.
+   */
+  filesOpen(
+    settings: Int32Array,
+    slab: Uint8Array,
+    records: Int32Array,
+    large: ArrayBuffer[],
+    counts: Uint32Array,
+    call: (count: number) => void,
+  ): FilesHandle;
+  /**
+   * Reads files; each path in the first `length` bytes of `paths` ends with a NUL. Returns how many results are ready in `records`; the others come to
+   * `call`. Below 0: an error of libuv, and nothing was begun. UV_ESPIPE of a FIFO has its open descriptor in place of
+   * where the bytes are.
+   */
+  filesRead(
+    handle: FilesHandle,
+    paths: Uint8Array,
+    length: number,
+    ids: Int32Array,
+    count: number,
+  ): number;
+  /**
+   * Appends to a file: its path ends with a NUL. The chunks must stay as they are until `call` gets a record with -1 as its
+   * third number, and as its second the open descriptor of a FIFO, which is not written to, or -1; before it comes one for
+   * each chunk that failed, with its index there. Returns 0, or an error of libuv, and nothing was begun.
+   */
+  filesAppend(
+    handle: FilesHandle,
+    path: Uint8Array,
+    chunks: readonly Uint8Array[],
+    id: number,
+    mode: number,
+    durable: boolean,
+  ): number;
+}
 
-export type RingBinding = object;
+export interface EnlargeBinding {
+  /**
+   * Searches the loop for open TCP handles by their descriptors and enables larger reads for them. `options` has eight
+   * numbers for each descriptor; `places` gets a place for each, or an error of libuv, which is below 0.
+   */
+  enlargeFind(descriptors: Int32Array, options: Float64Array, places: Int32Array): void;
+  /** After a successful `readStart()` of the handle. */
+  enlargeRestart(place: number): void;
+  /** Frees the place. `open`: the handle is not closed, and gets its own callbacks back. */
+  enlargeEnd(place: number, open: boolean): void;
+  /** Fills in nine numbers; false where there is nothing to tell. */
+  enlargeStats(place: number, stats: Float64Array): boolean;
+}
+
+export interface RingBinding {
+  /** The functions of millrace.h, which JavaScript can only pass on. */
+  readonly threads: object;
+}
 
 export interface Binding extends FanOutBinding, FilesBinding, EnlargeBinding, RingBinding {
   /** Of libuvbatch in the addon. */
   readonly version: string;
   /** Of libuv in the process. */
   readonly uv: string;
+  /** Of the package that it was built from. */
+  readonly package: string;
 }

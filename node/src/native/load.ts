@@ -7,9 +7,17 @@ import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { MillraceError, show } from '../errors.js';
 import type { Binding } from './binding.js';
+import { isCutShort } from './elf.js';
 
 /** Sets whether the addon is loaded, in the environment. */
 const setting = process.env.MILLRACE_NATIVE ?? '';
+
+if (!['', '0', '1'].includes(setting)) {
+  throw new MillraceError(
+    'MILLRACE_E_INVALID_OPTION',
+    `MILLRACE_NATIVE is ${show(setting)}; it must be 0, 1, or not set`,
+  );
+}
 
 function load(): Binding | string {
   if (setting === '0') return 'MILLRACE_NATIVE is 0';
@@ -18,12 +26,26 @@ function load(): Binding | string {
   if (bun !== undefined) return `Bun ${bun} has no libuv for it`;
   if (deno !== undefined) return `Deno ${deno} has no libuv for it`;
   try {
-    const require = createRequire(import.meta.url);
-    const find = require('node-gyp-build') as (folder: string) => Binding;
-    return find(fileURLToPath(new URL('../..', import.meta.url)));
+    return find();
   } catch (error) {
-    return error instanceof Error ? error.message.trim() : String(error);
+    const text = error instanceof Error ? error.message : String(error);
+    return text.replace(/\s+/g, ' ').trim();
   }
+}
+
+function find(): Binding | string {
+  const require = createRequire(import.meta.url);
+  const folder = fileURLToPath(new URL('../..', import.meta.url));
+  const { name, version } = require(`${folder}package.json`) as { name: string; version: string };
+  // What a bundler has made of this file is in a folder of somebody else, whose addon this may be.
+  if (name !== 'millrace') return `${folder} is not the package millrace`;
+  const { resolve } = require('node-gyp-build') as { resolve(folder: string): string };
+  const path = resolve(folder);
+  if (isCutShort(path)) return `${path} is cut short; run npm rebuild millrace`;
+  const addon = require(path) as Binding;
+  if (addon.package === version) return addon;
+  const other = addon.package === undefined ? 'something else' : `millrace ${addon.package}`;
+  return `${path} is of ${other}, not of millrace ${version}; run npm rebuild millrace`;
 }
 
 const loaded = load();
@@ -34,12 +56,6 @@ export const binding: Binding | null = typeof loaded === 'string' ? null : loade
 /** Why there is no addon; null when there is one. */
 export const nativeError: string | null = typeof loaded === 'string' ? loaded : null;
 
-if (!['', '0', '1'].includes(setting)) {
-  throw new MillraceError(
-    'MILLRACE_E_INVALID_OPTION',
-    `MILLRACE_NATIVE is ${show(setting)}; it must be 0, 1, or not set`,
-  );
-}
 if (setting === '1' && nativeError !== null) {
   throw new MillraceError(
     'MILLRACE_E_NATIVE',

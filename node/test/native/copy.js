@@ -1,0 +1,72 @@
+/** Copies of the package in folders of their own, as it is installed, so that tests can spoil them. */
+import { execFile } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+
+/** The addon that make has built. */
+export const addon = join(root, 'node/build/Release/millrace.node');
+
+/**
+ * @param {import('node:test').TestContext} t at whose end the copy is removed
+ * @param {object} [options]
+ * @param {Buffer | string | null} [options.addon] what stands in the place of the addon; null for none
+ * @param {object} [options.manifest] changes to package.json
+ * @param {string} [options.dependency] the folder of node-gyp-build; empty to leave it out
+ * @returns {string} the folder that programs run in, with the copy in its node_modules
+ */
+export function copyOf(t, options = {}) {
+  const { manifest = {}, dependency = join(root, 'node_modules/node-gyp-build') } = options;
+  const folder = mkdtempSync(join(tmpdir(), 'millrace-copy-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const place = join(folder, 'node_modules/millrace');
+  cpSync(join(root, 'node/dist'), join(place, 'dist'), { recursive: true });
+  const own = JSON.parse(readFileSync(join(root, 'node/package.json'), 'utf8'));
+  writeFileSync(join(place, 'package.json'), JSON.stringify({ ...own, ...manifest }));
+  if (dependency) {
+    cpSync(dependency, join(folder, 'node_modules/node-gyp-build'), { recursive: true });
+  }
+  const file = binaryOf(folder);
+  mkdirSync(dirname(file), { recursive: true });
+  const content = options.addon === undefined ? readFileSync(addon) : options.addon;
+  if (content !== null) writeFileSync(file, content);
+  return folder;
+}
+
+/** Where the addon of a copy is. */
+export const binaryOf = (folder) =>
+  join(folder, 'node_modules/millrace/build/Release/millrace.node');
+
+/** Prints what a program that imports millrace sees. */
+const ask = `
+  import('millrace').then(
+    ({ native, nativeError }) => console.log(JSON.stringify({ native, nativeError })),
+    ({ name, code, message }) => console.log(JSON.stringify({ name, code, message })),
+  );
+`;
+
+/**
+ * Runs a program in a process of its own.
+ *
+ * @param {string} folder
+ * @param {object} [options]
+ * @param {string} [options.setting] MILLRACE_NATIVE
+ * @param {string} [options.program] in place of one that prints what it sees of millrace, as JSON
+ * @param {string[]} [options.flags] for Node.js
+ * @returns {Promise<object>} what it printed; rejects when it is ended by a signal or prints anything else
+ */
+export function run(folder, { setting, program = ask, flags = [] } = {}) {
+  const { MILLRACE_NATIVE, MILLRACE_PREBUILD, NODE_OPTIONS, ...env } = process.env;
+  if (setting !== undefined) env.MILLRACE_NATIVE = setting;
+  return new Promise((resolve, reject) => {
+    const args = [...flags, '-e', program];
+    execFile(process.execPath, args, { cwd: folder, env, timeout: 60_000 }, (error, out, err) => {
+      if (error) return reject(error);
+      if (err !== '') return reject(new Error(`it printed ${err}`));
+      resolve(JSON.parse(out));
+    });
+  });
+}

@@ -1,0 +1,154 @@
+/** Injected: addons that are missing, cut short, of another format, processor or package, and settings out of range. */
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { test } from 'node:test';
+import { addon, binaryOf, copyOf, run } from './copy.js';
+
+const skip = !existsSync(addon) && 'the addon is not built';
+const elf = process.platform === 'linux';
+const { version } = createRequire(import.meta.url)('../../package.json');
+
+/** The copy runs in JavaScript, says why in one short line, and is refused where the addon has to be there. */
+async function assertJavaScript(folder, why) {
+  const { native, nativeError } = await run(folder);
+  assert.equal(native, null);
+  assert.match(nativeError, why);
+  assert.doesNotMatch(nativeError, /\n/);
+  const { code, message } = await run(folder, { setting: '1' });
+  assert.equal(code, 'MILLRACE_E_NATIVE');
+  assert.ok(message.startsWith(`MILLRACE_NATIVE is 1, but there is no addon: ${nativeError}; `));
+}
+
+test('the addon is used where it is', { skip }, async (t) => {
+  for (const setting of [undefined, '', '1']) {
+    const { native, nativeError } = await run(copyOf(t), { setting });
+    assert.match(native.version, /^\d+\.\d+\.\d+$/);
+    assert.equal(nativeError, null);
+  }
+});
+
+test('MILLRACE_NATIVE=0 leaves it alone', async (t) => {
+  const folder = copyOf(t, { addon: 'it would not even load' });
+  assert.deepEqual(await run(folder, { setting: '0' }), {
+    native: null,
+    nativeError: 'MILLRACE_NATIVE is 0',
+  });
+});
+
+test('another value of MILLRACE_NATIVE is refused', async (t) => {
+  const folder = copyOf(t, { addon: null });
+  for (const setting of ['2', 'yes', ' ', '01', 'false']) {
+    const { name, code, message } = await run(folder, { setting });
+    assert.equal(name, 'MillraceError');
+    assert.equal(code, 'MILLRACE_E_INVALID_OPTION');
+    assert.equal(
+      message,
+      `MILLRACE_NATIVE is ${JSON.stringify(setting)}; it must be 0, 1, or not set`,
+    );
+  }
+});
+
+test('no addon', async (t) => {
+  await assertJavaScript(copyOf(t, { addon: null }), /^No native build was found for platform=/);
+});
+
+test('no node-gyp-build', async (t) => {
+  await assertJavaScript(
+    copyOf(t, { addon: null, dependency: '' }),
+    /Cannot find module 'node-gyp-build'/,
+  );
+});
+
+for (const [what, content] of Object.entries({
+  'a text': 'const addon = null;\n',
+  'an empty file': '',
+  'an addon for Windows': Buffer.concat([Buffer.from('MZ\x90\0'), Buffer.alloc(1000)]),
+  'an addon for macOS': Buffer.concat([Buffer.from('cffaedfe', 'hex'), Buffer.alloc(1000)]),
+})) {
+  test(`${what} in the place of the addon`, async (t) => {
+    await assertJavaScript(copyOf(t, { addon: content }), /millrace\.node/);
+  });
+}
+
+test('a folder in the place of the addon', async (t) => {
+  const folder = copyOf(t, { addon: null });
+  symlinkSync(folder, binaryOf(folder));
+  await assertJavaScript(folder, /./);
+});
+
+test('an addon that is cut short', {
+  skip: skip || (!elf && 'the system checks it'),
+}, async (t) => {
+  const whole = readFileSync(addon);
+  const folder = copyOf(t, { addon: null });
+  for (const part of [0.001, 0.01, 0.3, 0.6, 0.999]) {
+    writeFileSync(binaryOf(folder), whole.subarray(0, Math.floor(whole.length * part)));
+    const { native, nativeError } = await run(folder);
+    assert.equal(native, null);
+    assert.match(nativeError, /is cut short|too short/);
+  }
+});
+
+test('an addon for another processor', {
+  skip: skip || (!elf && 'it is made for ELF'),
+}, async (t) => {
+  const other = readFileSync(addon);
+  const riscv = 243;
+  assert.notEqual(other.readUInt16LE(18), riscv);
+  other.writeUInt16LE(riscv, 18);
+  await assertJavaScript(copyOf(t, { addon: other }), /millrace\.node/);
+});
+
+test('an addon that was built from another version of the package', { skip }, async (t) => {
+  const folder = copyOf(t, { manifest: { version: '0.0.9' } });
+  const why = new RegExp(`is of millrace ${version}, not of millrace 0\\.0\\.9; run npm rebuild`);
+  await assertJavaScript(folder, why);
+});
+
+test('a bundle does not load the addon of the package that it is in', { skip }, async (t) => {
+  const folder = copyOf(t, { manifest: { name: 'an-application' } });
+  await assertJavaScript(folder, /is not the package millrace$/);
+});
+
+test('addons are forbidden', { skip }, async (t) => {
+  const { native, nativeError } = await run(copyOf(t), { flags: ['--no-addons'] });
+  assert.equal(native, null);
+  assert.match(nativeError, /addon/i);
+});
+
+test('worker threads load it, some at the same time, and end', { skip }, async (t) => {
+  const program = `
+    const { Worker } = require('node:worker_threads');
+    const text = "import('millrace').then(({ native }) => require('node:worker_threads').parentPort.postMessage(native))";
+    const one = () => new Promise((resolve, reject) => {
+      const worker = new Worker(text, { eval: true });
+      let seen;
+      worker.on('message', (native) => { seen = native; });
+      worker.on('error', reject);
+      worker.on('exit', () => resolve(seen));
+    });
+    (async () => {
+      const seen = [];
+      for (let round = 0; round < 3; round++) seen.push(...(await Promise.all([one(), one(), one()])));
+      const { native } = await import('millrace');
+      seen.push(native, await one());
+      console.log(JSON.stringify(seen));
+    })();
+  `;
+  const seen = await run(copyOf(t), { program });
+  assert.equal(seen.length, 11);
+  for (const native of seen) assert.deepEqual(native, seen[0]);
+  assert.notEqual(seen[0], null);
+});
+
+test('two copies of the package have an addon each', { skip }, async (t) => {
+  const [first, second] = [copyOf(t), copyOf(t)];
+  const program = `
+    const load = (folder) => import(folder + '/node_modules/millrace/dist/native/load.js');
+    Promise.all(${JSON.stringify([first, second])}.map(load)).then(([a, b]) => {
+      console.log(JSON.stringify({ both: Boolean(a.binding && b.binding), one: a.binding === b.binding }));
+    });
+  `;
+  assert.deepEqual(await run(first, { program }), { both: true, one: false });
+});
