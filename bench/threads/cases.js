@@ -1,0 +1,9 @@
+/**
+ * What is measured: so many threads, each with so many events; in bursts whose end a thread waits for, or as fast as it
+ * goes; with so many at hand when it posts.
+ */
+export const cases = {
+  'batch 64': { threads: 1, each: 640_000, burst: 64, atOnce: 1 },
+  saturated: { threads: 4, each: 400_000, burst: 0, atOnce: 1 },
+  'saturated, 16 at once': { threads: 4, each: 400_000, burst: 0, atOnce: 16 },
+};

@@ -1,0 +1,33 @@
+/**
+ * For authors of addons whose threads have events for JavaScript: `millrace.h` is the batched alternative to
+ * `napi_threadsafe_function`. This module has the two things that such an addon needs: the functions at run time, and the
+ * folder of the header when it is built. docs/threads.md is the guide.
+ */
+import { fileURLToPath } from 'node:url';
+import { MillraceError } from '../errors.js';
+import { binding, nativeError } from '../native/load.js';
+
+declare const opaque: unique symbol;
+
+/** The functions of `millrace.h`, for `millrace_api()` in an addon. JavaScript can only pass it on. */
+export interface Api {
+  readonly [opaque]: never;
+}
+
+/** The folder of `millrace.h`, for `include_dirs` in an addon's `binding.gyp`. It is there without millrace's addon, too. */
+export const include: string = fileURLToPath(new URL('../../addon/include', import.meta.url));
+
+/**
+ * What to pass to an addon that uses `millrace.h`. It is the same object each time.
+ *
+ * @throws {MillraceError} `MILLRACE_E_NATIVE` when millrace runs without its addon: a thread can only post by means of that
+ */
+export function api(): Api {
+  if (binding === null) {
+    throw new MillraceError(
+      'MILLRACE_E_NATIVE',
+      `millrace/threads needs millrace's addon, and there is none: ${nativeError}`,
+    );
+  }
+  return binding.threads as Api;
+}

@@ -1,0 +1,9 @@
+{
+  "targets": [
+    {
+      "target_name": "squares",
+      "sources": ["squares.c"],
+      "include_dirs": ["<!(node -e \"import('millrace/threads').then(m => console.log(m.include))\")"]
+    }
+  ]
+}

@@ -1,0 +1,60 @@
+/** Rings of workers, and workers that end while threads post. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import { addon, codes, path, test, turns } from './helper.js';
+
+async function start(what) {
+  const worker = new Worker(new URL('./worker.js', import.meta.url), {
+    workerData: { path, each: 0, busy: false, ...what },
+  });
+  const [address] = await once(worker, 'message');
+  return { worker, ring: addon.at(address) };
+}
+
+test('a worker gets every record', async () => {
+  const { worker } = await start({ each: 5000 });
+  const [total] = await once(worker, 'message');
+  assert.equal(total, 10_000);
+  assert.deepEqual(await once(worker, 'exit'), [0]);
+});
+
+test('a worker that is terminated: its threads are told, and can be joined in closed()', async () => {
+  const { worker, ring } = await start({});
+  await taken(ring, 1000);
+  await worker.terminate();
+  // closed() joins the threads, and they end when a post is refused.
+  const [, , code, calls] = addon.stats(ring);
+  assert.deepEqual([-code, calls], [codes.closed, 1]);
+});
+
+test('a worker that is terminated in the middle of a callback', async () => {
+  const { worker, ring } = await start({ busy: true });
+  assert.deepEqual(await once(worker, 'message'), ['busy']);
+  await worker.terminate();
+  const [, , code, calls] = addon.stats(ring);
+  assert.deepEqual([-code, calls], [codes.closed, 1]);
+});
+
+test('threads that outlive their worker have the memory until they release it', async () => {
+  const { worker, ring } = await start({ joinsLate: 1 });
+  await taken(ring, 1000);
+  await worker.terminate();
+  assert.equal(addon.stats(ring)[3], 1);
+  addon.join(ring);
+  assert.equal(-addon.stats(ring)[2], codes.closed);
+});
+
+test('many workers, terminated at any moment', async () => {
+  for (let round = 0; round < 5; round++) {
+    const started = await Promise.all([1, 2, 3].map(() => start({})));
+    await turns(round);
+    await Promise.all(started.map(({ worker }) => worker.terminate()));
+    for (const { ring } of started) assert.equal(addon.stats(ring)[3], 1);
+  }
+});
+
+/** Waits until threads have posted so many. */
+async function taken(ring, count) {
+  while (addon.stats(ring)[0] < count) await turns(1);
+}
