@@ -1,7 +1,13 @@
 import type { Socket } from 'node:net';
 import { checkKeys, invalid } from '../core/options.js';
 import { type CoalesceOptions, type Coalescer, SocketCoalescer } from './coalescer.js';
-import { checkSocket } from './socket.js';
+import { checkSocket, type Refusals } from './socket.js';
+
+const refusals: Refusals = {
+  tls: 'which gathers the writes of a turn by itself',
+  // Programs rely on it that what they print is out when they end, however they end.
+  standard: 'these must not wait',
+};
 
 const coalesced = new WeakMap<Socket, SocketCoalescer>();
 
@@ -15,7 +21,7 @@ const coalesced = new WeakMap<Socket, SocketCoalescer>();
  * coalesced socket is written to.
  */
 export function coalesce(socket: Socket, options: CoalesceOptions = {}): Coalescer {
-  checkSocket(socket);
+  checkSocket(socket, refusals);
   checkKeys('the options of coalesce()', options, ['maxPendingBytes']);
   const { maxPendingBytes = Number.MAX_SAFE_INTEGER } = options;
   if (!Number.isSafeInteger(maxPendingBytes) || maxPendingBytes < 1) {
