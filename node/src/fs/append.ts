@@ -1,0 +1,219 @@
+import type { PathLike } from 'node:fs';
+import type promises from 'node:fs/promises';
+import {
+  appendOptions,
+  isDurable,
+  type Path,
+  snapshot,
+  toPath,
+  type Understood,
+} from './arguments.js';
+import type { AppendRequest } from './backend.js';
+import { backend } from './chosen.js';
+import { Deferred } from './deferred.js';
+import { nodeAppendFile, rejectAborted } from './node-fs.js';
+import { type Chain, chainFor, passOn, type Step } from './order.js';
+import { counters } from './stats.js';
+
+/** Node.js writes more than this in several pieces, between which others may write: it shall do that itself. */
+const maxRecordBytes = 512 * 1024;
+/** A commit is one write, and a copy of what it writes. */
+const maxCommitBytes = 4 * 1024 * 1024;
+
+class Append extends Deferred<void> {
+  readonly bytes: Buffer;
+  readonly durable: boolean;
+  readonly signal: AbortSignal | null;
+
+  constructor(bytes: Buffer, durable: boolean, signal: AbortSignal | null) {
+    super();
+    this.bytes = bytes;
+    this.durable = durable;
+    this.signal = signal;
+  }
+
+  settle(error: NodeJS.ErrnoException | null): void {
+    // One that is only to be written is not concerned by the sync that another in its commit has asked for.
+    if (error === null || (!this.durable && error.syscall === 'fdatasync')) this.resolve();
+    else this.reject(error);
+  }
+
+  abort(): void {
+    this.resolve(rejectAborted(this.signal!));
+  }
+}
+
+/** Appends to one file that are written together. Takes more of them until it is their turn. */
+class Commit implements AppendRequest, Step {
+  readonly shared = false;
+  readonly path: Path;
+  readonly mode: number;
+  readonly chunks: Uint8Array[] = [];
+  durable = false;
+  readonly #chain: Chain;
+  #appends: Append[] = [];
+  #bytes = 0;
+  #open = true;
+
+  constructor(chain: Chain, path: Path, mode: number) {
+    this.#chain = chain;
+    this.path = path;
+    this.mode = mode;
+  }
+
+  /** Only for the path as it was written here: it is in the error that a caller gets. */
+  takes(path: Path, mode: number, bytes: number): boolean {
+    return (
+      this.#open &&
+      this.path === path &&
+      this.mode === mode &&
+      this.#bytes + bytes <= maxCommitBytes
+    );
+  }
+
+  add(append: Append): void {
+    this.#appends.push(append);
+    this.#bytes += append.bytes.length;
+    if (append.durable) this.durable = true;
+  }
+
+  start(): void {
+    atEndOfTick(this);
+  }
+
+  write(): void {
+    this.#open = false;
+    const appends = this.#appends;
+    this.#appends = [];
+    for (const append of appends) {
+      if (append.signal?.aborted) {
+        append.abort();
+      } else {
+        this.#appends.push(append);
+        this.chunks.push(append.bytes);
+      }
+    }
+    if (this.chunks.length === 0) {
+      this.#chain.leave();
+      return;
+    }
+    counters.commits++;
+    backend.append(this);
+  }
+
+  done(errors: readonly (NodeJS.ErrnoException | null)[]): void {
+    let last: NodeJS.ErrnoException | null = null;
+    for (let i = 0; i < errors.length; i++) {
+      const error = errors[i]!;
+      this.#appends[i]!.settle(error !== null && error === last ? copyOf(error) : error);
+      last = error;
+    }
+    this.#chain.leave();
+  }
+}
+
+/** Each caller gets an error of his own. */
+function copyOf(error: NodeJS.ErrnoException): NodeJS.ErrnoException {
+  return Object.assign(new Error(error.message), error);
+}
+
+let starting: Commit[] = [];
+
+/**
+ * After the microtasks that are due now, in the `process.nextTick` queue: callers whose promises the last commit has just
+ * resolved can still have their next record in this one.
+ */
+function atEndOfTick(commit: Commit): void {
+  if (starting.push(commit) === 1) queueMicrotask(afterMicrotasks);
+}
+
+function afterMicrotasks(): void {
+  process.nextTick(writeAll);
+}
+
+function writeAll(): void {
+  const commits = starting;
+  starting = [];
+  for (const commit of commits) commit.write();
+}
+
+/** The bytes of now, which nobody changes any more; null when Node.js has to see the data. */
+function toBytes(data: unknown, encoding: BufferEncoding | null): Buffer | null {
+  if (typeof data === 'string') {
+    return data.length > maxRecordBytes ? null : Buffer.from(data, encoding ?? 'utf8');
+  }
+  if (!ArrayBuffer.isView(data) || data.byteLength > maxRecordBytes) return null;
+  return Buffer.from(new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
+}
+
+function commitTo(path: Path, bytes: Buffer, options: Understood): Promise<void> {
+  const append = new Append(bytes, options.durable, options.signal);
+  const chain = chainFor(path);
+  const { last } = chain;
+  if (last instanceof Commit && last.takes(path, options.mode, bytes.length)) {
+    last.add(append);
+  } else {
+    const commit = new Commit(chain, path, options.mode);
+    commit.add(append);
+    chain.add(commit);
+  }
+  counters.appends++;
+  counters.bytes += bytes.length;
+  return append.promise;
+}
+
+function passOnAppend(path: unknown, file: Path | null, data: unknown, options: unknown) {
+  const node = nodeAppendFile as (path: unknown, data: unknown, options: unknown) => Promise<void>;
+  return passOn((to, kept) => node(to, data, kept), path, file, options, false);
+}
+
+/** Node.js has `flush` for it, but not with a FileHandle. */
+async function passOnDurable(path: unknown, file: Path | null, data: unknown, options: unknown) {
+  const own = snapshot(options) as { flush?: unknown };
+  if (typeof (own.flush ?? false) === 'boolean') own.flush = true;
+  await passOnAppend(path, file, data, own);
+  const { datasync } = path as Partial<promises.FileHandle>;
+  if (typeof datasync === 'function') await datasync.call(path as promises.FileHandle);
+}
+
+export type AppendData = Parameters<typeof promises.writeFile>[1];
+export type AppendOptions = Exclude<Parameters<typeof promises.writeFile>[2], string> & {
+  /** Resolve only when the record is on the disk (fdatasync). Default false. `flush: true` does the same. */
+  durable?: boolean | undefined;
+};
+
+/**
+ * `appendFile` of `node:fs/promises` with group commit: one commit a file is in flight, what is appended meanwhile is
+ * gathered and becomes the next, in the order of the calls. A commit opens the file, writes all its records at once, and
+ * closes it, so a log can be rotated by renaming it. No record is divided between two commits.
+ *
+ * Each call resolves when its own record is wholly in the file, with `durable: true` when it is on the disk, too. When a
+ * commit fails half-way, for instance because the disk is full, the records that were written are resolved, and those after
+ * are rejected with the error of the system; of the first of them a part may be in the file.
+ *
+ * Strings and buffers of up to 512 KiB are taken as they are at the time of the call. Larger ones, iterables, streams,
+ * a FileHandle, and flags other than `a` are passed on to `node:fs/promises`, in order; it reads a buffer while it writes it.
+ */
+export const appendFile = function appendFile(
+  path: unknown,
+  data: unknown,
+  options?: unknown,
+): Promise<void> {
+  let durable: boolean;
+  try {
+    durable = isDurable(options);
+  } catch (error) {
+    return Promise.reject(error);
+  }
+  const file = toPath(path);
+  const understood = file === null ? null : appendOptions(options);
+  const bytes = understood === null ? null : toBytes(data, understood.encoding);
+  if (bytes !== null) return commitTo(file!, bytes, understood!);
+  return durable
+    ? passOnDurable(path, file, data, options)
+    : passOnAppend(path, file, data, options);
+} as (
+  path: PathLike | promises.FileHandle,
+  data: AppendData,
+  options?: AppendOptions | BufferEncoding | null,
+) => Promise<void>;

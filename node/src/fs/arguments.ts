@@ -1,0 +1,138 @@
+/**
+ * Finds the calls that are understood exactly. Everything else, right or wrong, is for `node:fs/promises`, whose checks and
+ * errors are thereby the ones that a caller sees.
+ */
+import { fileURLToPath } from 'node:url';
+import { invalid } from '../core/options.js';
+
+/** A path as backends take it. */
+export type Path = string | Buffer;
+
+/** A path for a backend, which nobody changes any more; null when Node.js has to see it. */
+export function toPath(path: unknown): Path | null {
+  if (typeof path === 'string') return path.includes('\0') ? null : path;
+  if (path instanceof Uint8Array) {
+    if (path.includes(0)) return null;
+    const bytes = Buffer.from(path);
+    const text = bytes.toString();
+    // As text where that says the same, so that it is one file for the order, however it was given.
+    return Buffer.from(text).equals(bytes) ? text : bytes;
+  }
+  if (!(path instanceof URL)) return null;
+  try {
+    return toPath(fileURLToPath(path));
+  } catch {
+    return null;
+  }
+}
+
+const encodings = new Map<unknown, BufferEncoding>([
+  ['utf8', 'utf8'],
+  ['utf-8', 'utf8'],
+  ['latin1', 'latin1'],
+  ['binary', 'latin1'],
+  ['ascii', 'ascii'],
+  ['hex', 'hex'],
+  ['base64', 'base64'],
+  ['base64url', 'base64url'],
+  ['utf16le', 'utf16le'],
+  ['utf-16le', 'utf16le'],
+  ['ucs2', 'utf16le'],
+  ['ucs-2', 'utf16le'],
+]);
+
+/** Null for none, undefined when Node.js has to see it. */
+function toEncoding(encoding: unknown): BufferEncoding | null | undefined {
+  return encoding === undefined || encoding === null ? null : encodings.get(encoding);
+}
+
+/** Under the permission model of Node.js its own functions ask whether a file may be touched. Ours would not. */
+const isRestricted = process.permission !== undefined;
+
+/** Options that were understood. */
+export interface Understood {
+  readonly encoding: BufferEncoding | null;
+  readonly signal: AbortSignal | null;
+  readonly mode: number;
+  readonly durable: boolean;
+}
+
+const none: Understood = { encoding: null, signal: null, mode: 0o666, durable: false };
+const ofEncoding = new Map<unknown, Understood>();
+for (const [name, encoding] of encodings) ofEncoding.set(name, { ...none, encoding });
+
+const readNames = new Set(['encoding', 'flag', 'signal']);
+const appendNames = new Set(['encoding', 'flag', 'signal', 'mode', 'flush', 'durable']);
+
+export function readOptions(options: unknown): Understood | null {
+  return understand(options, 'r', readNames);
+}
+
+export function appendOptions(options: unknown): Understood | null {
+  return understand(options, 'a', appendNames);
+}
+
+/** Null when Node.js has to see them. */
+function understand(
+  options: unknown,
+  ownFlag: string,
+  names: ReadonlySet<string>,
+): Understood | null {
+  if (isRestricted) return null;
+  if (options === undefined || options === null) return none;
+  if (typeof options === 'string') return ofEncoding.get(options) ?? null;
+  if (typeof options !== 'object') return null;
+  try {
+    // Node.js sees a getter of a class in some calls and not in others.
+    const prototype: unknown = Object.getPrototypeOf(options);
+    if (prototype !== Object.prototype && prototype !== null) return null;
+    for (const name in options) if (!names.has(name)) return null;
+    const given = options as Record<string, unknown>;
+    const { flag, signal, mode = 0o666, flush = false, durable = false } = given;
+    const encoding = toEncoding(given.encoding);
+    if (encoding === undefined || (flag !== undefined && flag !== ownFlag)) return null;
+    if (signal !== undefined && (!(signal instanceof AbortSignal) || signal.aborted)) return null;
+    if (!Number.isInteger(mode) || (mode as number) < 0 || (mode as number) > 0o7777) return null;
+    if (typeof flush !== 'boolean') return null;
+    return {
+      encoding,
+      signal: signal ?? null,
+      mode: mode as number,
+      durable: flush || durable === true,
+    };
+  } catch {
+    // A getter threw. It will throw for Node.js, too, which makes a rejection of it.
+    return null;
+  }
+}
+
+/** Whether a call of `readFile` leaves its file as it is. */
+export function onlyReads(options: unknown): boolean {
+  if (typeof options !== 'object' || options === null) return true;
+  try {
+    const { flag } = options as { flag?: unknown };
+    return flag === undefined || flag === 'r';
+  } catch {
+    return true;
+  }
+}
+
+/** Whether Node.js refuses a call with these options before it does anything. May throw what a getter throws. */
+export function isAborted(options: unknown): boolean {
+  if (typeof options !== 'object' || options === null) return false;
+  return (options as { signal?: AbortSignal }).signal?.aborted === true;
+}
+
+/** Options that the caller cannot change any more, for a call that waits. May throw what a getter throws. */
+export function snapshot(options: unknown): unknown {
+  if (typeof options !== 'object' || options === null) return options;
+  return { __proto__: Object.getPrototypeOf(options), ...options };
+}
+
+/** The one option that Node.js does not know. Throws MILLRACE_E_INVALID_OPTION. */
+export function isDurable(options: unknown): boolean {
+  if (typeof options !== 'object' || options === null) return false;
+  const { durable } = options as { durable?: unknown };
+  if (durable === undefined || typeof durable === 'boolean') return durable === true;
+  throw invalid('durable', durable, 'true or false');
+}

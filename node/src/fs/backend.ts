@@ -1,0 +1,37 @@
+/**
+ * The seam between what a caller asked for and how files are read and written. What reaches a backend has been checked:
+ * no path has a NUL in it, and nobody changes the bytes of a chunk any more.
+ */
+
+/** One file to read whole. */
+export interface ReadRequest {
+  /** Never a URL, never with a NUL inside. */
+  readonly path: string | Buffer;
+  /**
+   * `null`: hand over the bytes, in a Buffer with an ArrayBuffer of its own, as `node:fs` does: its caller may transfer it.
+   * Otherwise a string in this encoding.
+   */
+  readonly encoding: BufferEncoding | null;
+  /** Its caller has gone: it need not be read. `done` is called for it all the same, with whatever there is. */
+  readonly cancelled: boolean;
+  done(error: NodeJS.ErrnoException | null, data: Buffer | string | undefined): void;
+}
+
+/** One commit to one file: its chunks in order. */
+export interface AppendRequest {
+  readonly path: string | Buffer;
+  readonly chunks: readonly Uint8Array[];
+  /** Of a file that the commit creates, before the umask: 0o666 unless the caller said otherwise. */
+  readonly mode: number;
+  /** The bytes are on the disk (fdatasync) before `done` is called. */
+  readonly durable: boolean;
+  /** `errors[i]` null: chunk i is wholly in the file, and synced if `durable`. One error may stand for several chunks. */
+  done(errors: readonly (NodeJS.ErrnoException | null)[]): void;
+}
+
+export interface FileBackend {
+  readonly name: 'native' | 'javascript';
+  /** Called once a tick with everything gathered; calls `done` of each, later or at once. */
+  read(requests: readonly ReadRequest[]): void;
+  append(request: AppendRequest): void;
+}
