@@ -1,9 +1,10 @@
 /** The sink of rooms: turns a batch of frames for many rooms into one write for each socket. */
 import type { BatchEvent } from '../core/batch/event.js';
 import type { Batch, Engine, Sink } from '../core/engine.js';
-import { type Frame, join } from './frame.js';
+import { type Frame, Joined } from './frame.js';
 import { Member } from './member.js';
 import type { Room } from './room.js';
+import { Volley } from './volley.js';
 
 /** Frames of members for whom one room's bytes are not the whole answer: several rooms, or not all frames of one. */
 type Mixed = Map<Member, Frame[]>;
@@ -37,23 +38,25 @@ export class FanOut implements Sink<Frame> {
         if (!room.members.has(member)) collect(mixed, member, room.framesFor(member));
       }
     }
-    for (const room of rooms) this.#write(room, mixed);
+    const sending = new Sending();
+    for (const room of rooms) this.#write(room, mixed, sending);
     for (const [member, frames] of mixed) {
-      if (frames.length > 0) member.write(frames.sort((a, b) => a.place - b.place));
+      if (frames.length === 0) continue;
+      sending.add(member, new Joined(frames.sort((a, b) => a.place - b.place)));
     }
+    sending.end();
     this.engine.counters.delivered += batch.events.length;
     this.#forget(rooms, mixed);
     this.#onBatch(batch);
     return true;
   }
 
-  #write(room: Room, mixed: Mixed): void {
-    // The same bytes for everybody who is in this room alone: joined once, written to each.
-    let bytes: Buffer | null = null;
+  #write(room: Room, mixed: Mixed, sending: Sending): void {
+    // The same bytes for everybody who is in this room alone.
+    const content = new Joined(room.frames);
     for (const [member, after] of room.members) {
       if (member.rooms.size === 1 && room.getsAll(after) && !mixed.has(member)) {
-        bytes ??= join(room.frames);
-        member.write(room.frames, bytes);
+        sending.add(member, content);
       } else {
         collect(mixed, member, room.framesFor(member));
       }
@@ -71,6 +74,24 @@ export class FanOut implements Sink<Frame> {
   }
 
   discard(_event: BatchEvent<Frame>): void {}
+}
+
+/** One batch on its way out: natively, all of it together, where that is possible. */
+class Sending {
+  readonly #volley = Volley.take<Joined>();
+  /** Members that must be written to through ws or their streams; other code may run in that, so they come last. */
+  readonly #rest: [Member, Joined][] = [];
+
+  add(member: Member, content: Joined): void {
+    const fd = this.#volley === null ? -1 : member.fdFor(content);
+    if (fd < 0) this.#rest.push([member, content]);
+    else this.#volley!.add(member, fd, content);
+  }
+
+  end(): void {
+    this.#volley?.send();
+    for (const [member, content] of this.#rest) member.write(content);
+  }
 }
 
 function collect(mixed: Mixed, member: Member, frames: Frame[]): void {

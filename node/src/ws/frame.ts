@@ -3,14 +3,13 @@ import { types } from 'node:util';
 import type { Chunk } from '../core/egress/backlog.js';
 import type { PriorityClass } from '../core/intake/priority.js';
 import { MillraceError, show } from '../errors.js';
+import type { Content } from './content.js';
 import type { Member } from './member.js';
 
 /** What can be sent as a message: text as a string, anything else as binary. */
 export type Data = string | Buffer | ArrayBuffer | ArrayBufferView;
 
 export class Frame implements Chunk {
-  /** The payload alone, for sockets whose frames only ws can encode. */
-  readonly payload: Buffer;
   readonly binary: boolean;
   /** The whole WebSocket frame. A copy, so that the caller's buffer can be used again right away. */
   readonly data: Buffer;
@@ -23,21 +22,32 @@ export class Frame implements Chunk {
   place = 0;
 
   constructor(data: Data, binary: boolean, priority: PriorityClass, except: Member | null) {
-    if (typeof data === 'string') {
-      const length = Buffer.byteLength(data);
-      this.data = withHeader(length, binary);
-      this.payload = this.data.subarray(this.data.length - length);
-      this.payload.write(data);
-    } else {
-      const bytes = toBytes(data);
-      this.data = withHeader(bytes.length, binary);
-      this.payload = this.data.subarray(this.data.length - bytes.length);
-      this.payload.set(bytes);
-    }
+    this.data = encode(typeof data === 'string' ? data : toBytes(data), binary);
     this.binary = binary;
     this.priority = priority;
     this.except = except;
   }
+
+  /** The payload alone, for sockets whose frames only ws can encode. */
+  get payload(): Buffer {
+    return payloadOf(this.data);
+  }
+}
+
+/** A whole message as a server sends it, in one frame: a copy. */
+export function encode(data: string | Uint8Array, binary: boolean): Buffer {
+  const isText = typeof data === 'string';
+  const length = isText ? Buffer.byteLength(data) : data.length;
+  const frame = withHeader(length, binary);
+  const offset = frame.length - length;
+  if (isText) frame.write(data, offset);
+  else frame.set(data, offset);
+  return frame;
+}
+
+/** The payload of a frame that `encode` has made. */
+export function payloadOf(frame: Buffer): Buffer {
+  return frame.subarray(frame[1]! < 126 ? 2 : frame[1] === 126 ? 4 : 10);
 }
 
 /** A whole message in one frame, as a server sends it (RFC 6455, 5.2): the header, and room for the payload. */
@@ -72,6 +82,32 @@ function toBytes(data: Exclude<Data, string>): Uint8Array {
 }
 
 /** Several frames as the bytes of one write. */
-export function join(frames: readonly Frame[]): Buffer {
-  return frames.length === 1 ? frames[0]!.data : Buffer.concat(frames.map((frame) => frame.data));
+export class Joined implements Content {
+  readonly frames: readonly Frame[];
+  readonly length: number;
+  #bytes: Buffer | null = null;
+
+  constructor(frames: readonly Frame[]) {
+    this.frames = frames;
+    let length = 0;
+    for (const frame of frames) length += frame.data.length;
+    this.length = length;
+  }
+
+  copyTo(target: Buffer, offset: number): void {
+    let end = offset;
+    for (const { data } of this.frames) {
+      target.set(data, end);
+      end += data.length;
+    }
+  }
+
+  bytes(): Buffer {
+    if (this.frames.length === 1) return this.frames[0]!.data;
+    if (this.#bytes === null) {
+      this.#bytes = Buffer.allocUnsafe(this.length);
+      this.copyTo(this.#bytes, 0);
+    }
+    return this.#bytes;
+  }
 }

@@ -1,3 +1,11 @@
+export type { BackendName } from './backend.js';
 export type { Data } from './frame.js';
+export {
+  type Installation,
+  type InstallOptions,
+  type InstallStats,
+  install,
+} from './install.js';
 export type { SlowInfo, SlowPolicy } from './member.js';
 export { type PublishOptions, Rooms, type RoomsOptions, type RoomsStats } from './rooms.js';
+export { millraceAdapter } from './socket-io.js';

@@ -12,8 +12,11 @@ import {
   type PriorityClass,
   priorities,
 } from '../core/intake/priority.js';
-import { type Frame, join } from './frame.js';
+import { type Frame, Joined } from './frame.js';
 import type { Room } from './room.js';
+import { maxContent, type Receiver } from './volley.js';
+import { Wire } from './wire.js';
+import { isAtRest, type Sender } from './ws-class.js';
 
 /** What happens to a socket whose backlog passes `maxPending`. */
 export type SlowPolicy = 'close' | 'drop-low' | 'drop-normal';
@@ -56,7 +59,7 @@ export interface Written {
 interface Internals {
   readonly _socket: Socket;
   readonly _isServer?: boolean;
-  readonly _sender?: { readonly _firstFragment?: boolean };
+  readonly _sender?: Sender;
 }
 
 const open = 1;
@@ -68,10 +71,12 @@ const retryMs = 5;
 /** Size of the pieces in which a backlog is written, in bytes. */
 const pieceBytes = 64 * 1024;
 
-export class Member {
+export class Member implements Receiver<Joined> {
   readonly ws: WebSocket;
   readonly rooms = new Set<Room>();
   readonly #socket: Socket;
+  readonly #sender: Sender | undefined;
+  readonly #wire: Wire;
   /** Only ws itself can encode for it: compression keeps a state per socket, and what a client sends is masked. */
   readonly #encodedByWs: boolean;
   readonly #options: SlowOptions;
@@ -87,8 +92,10 @@ export class Member {
 
   constructor(ws: WebSocket, options: SlowOptions, written: Written) {
     this.ws = ws;
-    const { _socket, _isServer } = ws as unknown as Internals;
+    const { _socket, _isServer, _sender } = ws as unknown as Internals;
     this.#socket = _socket;
+    this.#sender = _sender;
+    this.#wire = Wire.of(_socket);
     this.#encodedByWs = ws.extensions.includes('permessage-deflate') || _isServer === false;
     this.#options = options;
     this.#written = written;
@@ -139,18 +146,40 @@ export class Member {
     this.ws.close(this.#ending.code, this.#ending.reason);
   }
 
-  /** Writes frames, of which `bytes` is the concatenation if the caller has it already. */
-  write(frames: readonly Frame[], bytes: Buffer | null = null): void {
+  /** The descriptor, if it can be sent to past ws and the stream right now; else -1, and `write()` is the way. */
+  fdFor(content: Joined): number {
+    const { ws } = this;
+    const { maxPending } = this.#options;
+    if (
+      this.#backlog !== null ||
+      this.#encodedByWs ||
+      content.length > maxPending ||
+      content.length > maxContent ||
+      ws.readyState !== open
+    ) {
+      return -1;
+    }
+    // ws has nothing of its own to send first.
+    const isAlone = this.#sender === undefined ? ws.bufferedAmount === 0 : isAtRest(this.#sender);
+    return isAlone ? this.#wire.fdFor(null) : -1;
+  }
+
+  sent(result: number, content: Joined): void {
+    this.#count(content);
+    this.#wire.settle(result, content);
+  }
+
+  write(content: Joined): void {
     // A socket that is closing or gone gets nothing: its descriptor may be somebody else's already.
     if (!this.isOpen) return;
     const { maxPending } = this.#options;
     const isReady = this.#backlog === null && this.#ready();
-    if (isReady && (bytes?.length ?? sizeOf(frames)) <= maxPending) {
-      this.#send(frames, bytes);
+    if (isReady && content.length <= maxPending) {
+      this.#send(content);
       return;
     }
     this.#backlog ??= new Backlog();
-    for (const frame of frames) this.#backlog.add(frame);
+    for (const frame of content.frames) this.#backlog.add(frame);
     if (isReady) this.#pump(this.#backlog);
     if (this.pendingBytes <= maxPending) return;
     // A socket that kept up until now may take a moment for what is more than usual.
@@ -169,10 +198,10 @@ export class Member {
   /** Whether the stream takes more now, and ws is not in the middle of something that must not be cut in two. */
   #ready(): boolean {
     if (this.#socket.writableNeedDrain) return false;
-    const inFragments = (this.ws as unknown as Internals)._sender?._firstFragment === false;
     // What ws keeps to itself: it is being compressed, or read from a Blob, maybe as a fragment.
     const keptBytes = this.ws.bufferedAmount - this.#socket.writableLength;
     const mayKeepBytes = this.#encodedByWs ? this.#socket.writableHighWaterMark : 0;
+    const inFragments = this.#sender?._firstFragment === false;
     if (!inFragments && keptBytes <= mayKeepBytes) return true;
     this.#retry ??= setTimeout(() => {
       this.#retry = null;
@@ -183,30 +212,34 @@ export class Member {
 
   /** Writes of a backlog what the kernel takes right now, piece by piece: a copy of all of it could be large. */
   #pump(backlog: Backlog<Frame>): void {
-    do this.#send(backlog.take(pieceBytes), null);
+    do this.#send(new Joined(backlog.take(pieceBytes)));
     while (backlog.bytes > 0 && this.isOpen && this.ws.bufferedAmount === 0);
     if (backlog.bytes === 0) this.#backlog = null;
   }
 
   /** Never throws: a socket whose write fails harms no other. */
-  #send(frames: readonly Frame[], bytes: Buffer | null): void {
-    const written = this.#written;
+  #send(content: Joined): void {
     try {
       if (this.#encodedByWs) {
-        for (const frame of frames) this.ws.send(frame.payload, { binary: frame.binary });
-        written.sends += frames.length;
+        for (const frame of content.frames) this.ws.send(frame.payload, { binary: frame.binary });
+        this.#written.sends += content.frames.length;
+        this.#written.deliveries += content.frames.length;
       } else {
-        const data = bytes ?? join(frames);
-        this.#socket.write(data);
-        written.sends++;
-        written.bytes += data.length;
+        this.#socket.write(content.bytes());
+        this.#count(content);
       }
-      written.deliveries += frames.length;
     } catch (error) {
       // Nobody knows how much of it left. The socket ends as one that ws finds broken: with 'error' and 'close'.
       this.ws.terminate();
       process.nextTick(() => this.ws.emit('error', error as Error));
     }
+  }
+
+  #count(content: Joined): void {
+    const written = this.#written;
+    written.sends++;
+    written.bytes += content.length;
+    written.deliveries += content.frames.length;
   }
 
   readonly #drain = (): void => {
@@ -252,8 +285,4 @@ export class Member {
     if (onSlow === undefined) return;
     process.nextTick(onSlow, { socket: this.ws, action, frames, priority, pendingBytes });
   }
-}
-
-function sizeOf(frames: readonly Frame[]): number {
-  return frames.reduce((sum, frame) => sum + frame.data.length, 0);
 }

@@ -6,6 +6,7 @@ import { classOf, NORMAL, type Priority } from '../core/intake/priority.js';
 import { checkKeys, invalid, type QueueOptions, queueOptionNames } from '../core/options.js';
 import type { QueueStats } from '../core/stats.js';
 import { MillraceError, show } from '../errors.js';
+import { type BackendName, backend, checkBackend } from './backend.js';
 import { FanOut } from './fan-out.js';
 import { type Data, Frame } from './frame.js';
 import { Member, type SlowInfo, type SlowPolicy, type Written } from './member.js';
@@ -43,6 +44,8 @@ export interface RoomsStats extends QueueStats {
   /** Frames that slow sockets did not get, by class, and slow sockets that were closed. */
   dropped: { high: number; normal: number; low: number };
   slowClosed: number;
+  /** How messages leave: by the stream of each socket, or natively. */
+  backend: BackendName;
 }
 
 const ownOptions = ['maxPending', 'slow', 'onSlow'];
@@ -89,6 +92,7 @@ export class Rooms {
     if (onSlow !== undefined && typeof onSlow !== 'function') {
       throw invalid('onSlow', onSlow, 'a function');
     }
+    checkBackend();
     this.#slow = { maxPending, slow, onSlow };
     const host = new TurnHost();
     const fanOut = new FanOut((batch) => this.#closeEnding(batch));
@@ -272,6 +276,7 @@ export class Rooms {
       sentBytes: bytes,
       dropped: { high: dropped[0], normal: dropped[1], low: dropped[2] },
       slowClosed,
+      backend: backend(),
     };
   }
 

@@ -1,0 +1,145 @@
+/**
+ * Gathering for applications as they are. Two methods of the object in which ws encodes frames are replaced, nothing
+ * else: what `send`, `ping` and `close` check, throw and call back with stays the code of ws.
+ */
+import { checkKeys, givenOptions, invalid } from '../core/options.js';
+import { type Replacement, replaceMethod } from '../net/patch.js';
+import { type BackendName, backend, checkBackend } from './backend.js';
+import { defaultMaxPendingBytes, outboxOf, setGatherer } from './gather.js';
+import { Gatherer, type GathererCounters } from './gatherer.js';
+import { Hold } from './hold.js';
+import type { SharedFrame } from './sequence.js';
+import type { TurnFrames } from './turn-frames.js';
+import type { WriteCallback } from './wire.js';
+import {
+  checkClass,
+  type FrameParts,
+  isAtRest,
+  type Sender,
+  type SenderClass,
+  type SendOptions,
+  type WebSocketClass,
+} from './ws-class.js';
+
+export interface InstallOptions {
+  /**
+   * Longest time that frames are held beyond the end of their turn, in ms: 0 to 60,000, default 0. They are held only while
+   * the loop is busy and more frames for the same sockets are expected.
+   */
+  maxDelay?: number;
+  /** What one socket has sent in a turn leaves at once when it reaches this, in bytes: 1 to 2^53 - 1, default 64 KiB. */
+  maxPendingBytes?: number;
+}
+
+export interface InstallStats extends GathererCounters {
+  /** Frames that were encoded: `frames - encoded` is what was saved. */
+  encoded: number;
+  /** How frames leave. */
+  backend: BackendName;
+}
+
+/** What `install()` returns. */
+export interface Installation {
+  /** Sends what is gathered, and gives the class its own methods back. Idempotent. */
+  uninstall(): void;
+  /** A snapshot. */
+  stats(): InstallStats;
+}
+
+const installed = new WeakMap<SenderClass, Installation>();
+const optionNames = ['maxDelay', 'maxPendingBytes'];
+/** To copy and compare more costs more than to have it encoded again. */
+const maxCopied = 16 * 1024;
+
+/**
+ * From now on all sockets of this class, those that exist and those of derived classes included, send at the end of the
+ * loop turn what they were given in it: frames are encoded once for each content, and sockets that send the same leave in
+ * one native call. The application is not changed: order, callbacks, errors and `bufferedAmount` stay, but that the
+ * frames of the running turn are not in `bufferedAmount`.
+ *
+ * Only servers' sockets without permessage-deflate gain; others go on as they are. What a turn has gathered is sent when the
+ * process exits; it is lost when it is killed.
+ *
+ * A class that is installed already keeps its options, and its {@link Installation} is returned. Throws
+ * MILLRACE_E_INVALID_ARGUMENT for anything but the `WebSocket` of the ws package, version 8, MILLRACE_E_INVALID_OPTION for
+ * an unknown option or a bad value. Costs one `setImmediate` for each turn in which something is sent.
+ */
+export function install(WebSocket: WebSocketClass, options: InstallOptions = {}): Installation {
+  checkKeys('the options of install()', options, optionNames);
+  const { maxPendingBytes = defaultMaxPendingBytes, maxDelay = 0 } = options;
+  givenOptions({ maxDelay });
+  if (!Number.isSafeInteger(maxPendingBytes) || maxPendingBytes < 1) {
+    throw invalid('maxPendingBytes', maxPendingBytes, 'an integer from 1 to 2^53 - 1');
+  }
+  const SenderOfClass = checkClass(WebSocket);
+  const known = installed.get(SenderOfClass);
+  if (known !== undefined) return known;
+  checkBackend();
+  const gatherer = new Gatherer(maxPendingBytes, maxDelay > 0 ? new Hold(maxDelay) : null);
+  const replacements = replaceMethods(SenderOfClass.prototype, gatherer);
+  setGatherer(SenderOfClass.prototype, gatherer);
+  const installation = {
+    uninstall() {
+      if (installed.get(SenderOfClass) !== installation) return;
+      installed.delete(SenderOfClass);
+      setGatherer(SenderOfClass.prototype, null);
+      for (const replacement of replacements) replacement.undo();
+      gatherer.close();
+    },
+    stats: () => ({ ...gatherer.counters, encoded: gatherer.frames.encoded, backend: backend() }),
+  };
+  installed.set(SenderOfClass, installation);
+  return installation;
+}
+
+function replaceMethods(senders: Sender, gatherer: Gatherer): Replacement[] {
+  const { send, sendFrame } = senders;
+
+  function gatheringSend(this: Sender, data: unknown, options: SendOptions, callback: unknown) {
+    const outbox = gatherer.closed ? null : outboxOf(this);
+    if (outbox !== null && isAtRest(this)) {
+      const frame = messageFrame(outbox.gatherer.frames, data, options);
+      if (frame !== null && outbox.gatherer.add(outbox, frame, asCallback(callback))) return;
+    }
+    // It ends in the method below, which keeps the order.
+    send.call(this, data, options, callback);
+  }
+
+  function gatheringSendFrame(this: Sender, parts: FrameParts, callback: unknown) {
+    const outbox = gatherer.closed ? null : outboxOf(this);
+    if (outbox !== null) {
+      const frame = isMessage(parts) ? outbox.gatherer.frames.joined(parts) : null;
+      if (frame !== null && outbox.gatherer.add(outbox, frame, asCallback(callback))) return;
+    }
+    // What was gathered leaves before it: the socket is guarded.
+    sendFrame.call(this, parts, callback as WriteCallback);
+  }
+
+  return [
+    replaceMethod(senders, 'send', gatheringSend),
+    replaceMethod(senders, 'sendFrame', gatheringSendFrame),
+  ];
+}
+
+/** The frame of a message that is sent whole and as it is; null for what only ws can encode. */
+function messageFrame(frames: TurnFrames, data: unknown, options: SendOptions): SharedFrame | null {
+  if (!options.fin || options.mask || options.compress) return null;
+  if (typeof data === 'string') return options.binary ? null : frames.text(data);
+  if (!(data instanceof Uint8Array) || data.length > maxCopied) return null;
+  return frames.copy(data, options.binary === true);
+}
+
+/** A whole message, neither compressed nor masked; engine.io encodes those that it broadcasts by itself. */
+function isMessage(parts: FrameParts): boolean {
+  const [header, payload] = parts;
+  return (
+    header instanceof Uint8Array &&
+    (header[0] === 0x81 || header[0] === 0x82) &&
+    header[1]! < 0x80 &&
+    (typeof payload === 'string' || (payload?.length ?? 0) <= maxCopied)
+  );
+}
+
+function asCallback(callback: unknown): WriteCallback | undefined {
+  return typeof callback === 'function' ? (callback as WriteCallback) : undefined;
+}

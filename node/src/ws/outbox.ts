@@ -1,0 +1,85 @@
+/** What one WebSocket has sent in this turn, until it leaves at the end of it. */
+
+import type { Rate } from '../core/batch/estimate/rate.js';
+import { captureContext, runInContext } from '../core/dispatch/context.js';
+import type { Gatherer } from './gatherer.js';
+import { nothing, type Sequence } from './sequence.js';
+import type { Receiver } from './volley.js';
+import type { Holder, Wire, WriteCallback } from './wire.js';
+
+export class Outbox implements Holder, Receiver<Sequence> {
+  readonly gatherer: Gatherer;
+  readonly wire: Wire;
+  /** The frames so far. */
+  sequence: Sequence = nothing;
+  /** Is in the list of those that have something to send. */
+  listed = false;
+  /** Frames per ms, and how many of `sequence` it knows of; kept only where frames may be held. */
+  readonly rate: Rate = { value: 0, at: 0 };
+  counted = 0;
+  #callbacks: WriteCallback[] | null = null;
+
+  constructor(gatherer: Gatherer, wire: Wire) {
+    this.gatherer = gatherer;
+    this.wire = wire;
+  }
+
+  /** `callback` will be called when what has been added until now is written, in the context of this call. */
+  notify(callback: WriteCallback): void {
+    const context = captureContext('auto');
+    const kept: WriteCallback =
+      context === null ? callback : (error) => runInContext(context, callback, error);
+    if (this.#callbacks === null) this.#callbacks = [kept];
+    else this.#callbacks.push(kept);
+  }
+
+  /** Writes what is kept back to the stream. Never throws: a socket whose write fails harms no other. */
+  release(): void {
+    const { sequence } = this;
+    if (sequence === nothing) return;
+    const { socket } = this.wire;
+    const callback = asOne(this.#taken());
+    this.gatherer.counters.writes++;
+    try {
+      socket.write(sequence.bytes(), callback);
+    } catch (error) {
+      // Somebody has replaced it. Nobody knows how much of it left.
+      socket.destroy(error as Error);
+      if (callback !== undefined) process.nextTick(callback, error as Error);
+    }
+  }
+
+  sent(result: number, content: Sequence): void {
+    const callbacks = this.#taken();
+    this.gatherer.counters.writes++;
+    if (callbacks === null) this.wire.settle(result, content);
+    else if (this.wire.settle(result, content, asOne(callbacks))) this.gatherer.over(callbacks);
+  }
+
+  /** Nothing is kept back any longer. */
+  #taken(): WriteCallback[] | null {
+    const callbacks = this.#callbacks;
+    this.#callbacks = null;
+    this.sequence = nothing;
+    this.counted = 0;
+    this.wire.holder = null;
+    return callbacks;
+  }
+}
+
+/** Several callbacks as that of one write. */
+function asOne(callbacks: WriteCallback[] | null): WriteCallback | undefined {
+  if (callbacks === null) return undefined;
+  if (callbacks.length === 1) return callbacks[0];
+  return (error) => callAll(callbacks, error);
+}
+
+/** Calls all of them, each as from a tick of its own: one that throws does not keep the others from being called. */
+export function callAll(callbacks: readonly WriteCallback[], error?: Error | null): void {
+  let next = 0;
+  try {
+    while (next < callbacks.length) callbacks[next++]!(error);
+  } finally {
+    if (next < callbacks.length) process.nextTick(callAll, callbacks.slice(next), error);
+  }
+}

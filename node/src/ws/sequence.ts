@@ -1,0 +1,70 @@
+/**
+ * What sockets send in one turn, as a tree: a node is a sequence of frames, its children are one frame longer. Sockets that
+ * send the same frames in the same order come to the same node, one step a frame, without anything being compared.
+ */
+import type { Content } from './content.js';
+
+/** An encoded frame that any number of sockets send. */
+export class SharedFrame {
+  readonly data: Buffer;
+  /** The last step that was made with it, and the others, by the node they were made from. */
+  #from: Sequence | null = null;
+  #to: Sequence | null = null;
+  #others: Map<Sequence, Sequence> | null = null;
+
+  constructor(data: Buffer) {
+    this.data = data;
+  }
+
+  /** The sequence that follows when this frame is sent after `from`. */
+  after(from: Sequence): Sequence {
+    if (this.#from === from) return this.#to!;
+    let to: Sequence | undefined;
+    if (this.#from !== null) {
+      this.#others ??= new Map();
+      this.#others.set(this.#from, this.#to!);
+      to = this.#others.get(from);
+    }
+    to ??= new Sequence(from, this.data);
+    this.#from = from;
+    this.#to = to;
+    return to;
+  }
+}
+
+export class Sequence implements Content {
+  readonly #before: Sequence | null;
+  readonly #last: Buffer;
+  /** Bytes. */
+  readonly length: number;
+  readonly frames: number;
+  /** Its place among the groups of the turn that is ending; -1 before. */
+  group = -1;
+  #bytes: Buffer | null = null;
+
+  constructor(before: Sequence | null, last: Buffer) {
+    this.#before = before;
+    this.#last = last;
+    this.length = (before?.length ?? 0) + last.length;
+    this.frames = before === null ? 0 : before.frames + 1;
+  }
+
+  copyTo(target: Buffer, offset: number): void {
+    let end = offset + this.length;
+    for (let node: Sequence = this; node.#before !== null; node = node.#before) {
+      end -= node.#last.length;
+      target.set(node.#last, end);
+    }
+  }
+
+  bytes(): Buffer {
+    if (this.#bytes !== null) return this.#bytes;
+    if (this.frames === 1) return this.#last;
+    this.#bytes = Buffer.allocUnsafe(this.length);
+    this.copyTo(this.#bytes, 0);
+    return this.#bytes;
+  }
+}
+
+/** Nothing sent yet. */
+export const nothing = new Sequence(null, Buffer.alloc(0));

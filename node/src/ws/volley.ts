@@ -1,0 +1,117 @@
+/** What a turn has for many sockets, each content once, on its way to all of them in one native call. */
+import { constants } from 'node:os';
+import type { FanOutBinding } from '../native/binding.js';
+import { nativeBackend } from './backend.js';
+import type { Content } from './content.js';
+
+/** One socket of a volley. */
+export interface Receiver<C extends Content = Content> {
+  /** Told how many bytes the socket took, or a negative code. Must not throw. */
+  sent(result: number, content: C): void;
+}
+
+/** More than this gains nothing by a native call, and would have to be copied for it, in bytes. */
+export const maxContent = 256 * 1024;
+const maxBytes = 1024 * 1024;
+const groupFields = 4;
+const tryAgain = -constants.errno.EAGAIN;
+
+export class Volley<C extends Content = Content> {
+  readonly #native: FanOutBinding;
+  #bytes = Buffer.allocUnsafeSlow(64 * 1024);
+  #groups = new Int32Array(64 * groupFields);
+  #fds = new Int32Array(256);
+  #results = new Int32Array(256);
+  #used = 0;
+  #contents: C[] = [];
+  #receivers: Receiver<C>[] = [];
+
+  private constructor(native: FanOutBinding) {
+    this.#native = native;
+  }
+
+  /** One to use until `send()`; null where there are no native sends. */
+  static take<C extends Content>(): Volley<C> | null {
+    const native = nativeBackend();
+    if (native === null) return null;
+    return (spare.pop() as Volley<C> | undefined) ?? new Volley<C>(native);
+  }
+
+  /**
+   * Adds a socket. Those with the same content one after another are a group, which is what the system is quick with.
+   * `fd` is valid until the volley leaves: nothing else may run before, but this.
+   */
+  add(receiver: Receiver<C>, fd: number, content: C): void {
+    const contents = this.#contents;
+    if (contents.length === 0 || contents[contents.length - 1] !== content) this.#open(content);
+    const receivers = this.#receivers;
+    const at = receivers.push(receiver) - 1;
+    if (at === this.#fds.length) this.#fds = grown(this.#fds);
+    this.#fds[at] = fd;
+    this.#groups[(this.#contents.length - 1) * groupFields + 3]!++;
+  }
+
+  #open(content: C): void {
+    const end = this.#used + content.length;
+    if (end > this.#bytes.length) {
+      if (end <= maxBytes) {
+        const bytes = Buffer.allocUnsafeSlow(
+          Math.min(maxBytes, Math.max(end, this.#bytes.length * 2)),
+        );
+        this.#bytes.copy(bytes, 0, 0, this.#used);
+        this.#bytes = bytes;
+      } else {
+        this.#cross();
+      }
+    }
+    content.copyTo(this.#bytes, this.#used);
+    const at = (this.#contents.push(content) - 1) * groupFields;
+    if (at === this.#groups.length) this.#groups = grown(this.#groups);
+    const groups = this.#groups;
+    groups[at] = this.#used;
+    groups[at + 1] = content.length;
+    groups[at + 2] = this.#receivers.length;
+    groups[at + 3] = 0;
+    this.#used += content.length;
+  }
+
+  /** Sends, tells each receiver, and gives the volley back. */
+  send(): void {
+    this.#cross();
+    if (spare.length < maxSpare) spare.push(this as unknown as Volley<Content>);
+  }
+
+  #cross(): void {
+    const contents = this.#contents;
+    const receivers = this.#receivers;
+    if (receivers.length === 0) return;
+    if (this.#results.length < receivers.length) this.#results = new Int32Array(this.#fds.length);
+    const results = this.#results;
+    try {
+      this.#native.fanoutSend(this.#bytes, this.#groups, contents.length, this.#fds, results);
+    } catch {
+      // Out of memory; nothing was sent. The streams may still manage.
+      results.fill(tryAgain, 0, receivers.length);
+    }
+    const groups = this.#groups;
+    for (let group = 0; group < contents.length; group++) {
+      const content = contents[group]!;
+      const first = groups[group * groupFields + 2]!;
+      const end = first + groups[group * groupFields + 3]!;
+      for (let i = first; i < end; i++) receivers[i]!.sent(results[i]!, content);
+    }
+    this.#used = 0;
+    this.#contents = [];
+    this.#receivers = [];
+  }
+}
+
+/** Volleys that nobody uses. What is told of one volley may begin another. */
+const spare: Volley<Content>[] = [];
+const maxSpare = 2;
+
+function grown(array: Int32Array<ArrayBuffer>): Int32Array<ArrayBuffer> {
+  const larger = new Int32Array(array.length * 2);
+  larger.set(array);
+  return larger;
+}
