@@ -1,17 +1,14 @@
 /** Messages to rooms of WebSockets, batched and not: `make bench NAME=chat-slice`. */
 import { runBench } from '../lib/bench.js';
-import { measure } from './arm.js';
-import { noteGenerator, refuseFaults, refuseUnbatched, shareDelivered } from './checks.js';
-import { pinned } from './cores.js';
+import { noteGenerator, refuseFaults, refuseUnbatched, shareDelivered } from '../lib/checks.js';
+import { pinned } from '../lib/cores.js';
+import { measure, metrics as ofLoad, program } from '../lib/load.js';
 
 const crowd = { protocol: 'raw', connections: 500, rooms: 10, payload: 100 };
-const metrics = {
-  msgs_per_s: { unit: '1/s', better: 'higher' },
-  cpu_us_per_msg: { unit: 'us', better: 'lower' },
-  p50_ms: { unit: 'ms', better: 'lower' },
-  p99_ms: { unit: 'ms', better: 'lower' },
-  delivered_share: { unit: '1', better: 'higher' },
-};
+const metrics = { ...ofLoad, delivered_share: { unit: '1', better: 'higher' } };
+const programs = { adaptive: program('rooms.js'), direct: program('ws.js') };
+/** Of the adaptive server: the portable way of writing, in every round the same. */
+const env = { MILLRACE_FANOUT: 'send' };
 
 await runBench('chat-slice', async (bench) => {
   const { quick } = bench;
@@ -25,17 +22,20 @@ await runBench('chat-slice', async (bench) => {
    */
   async function compare({ name, load, rounds, warmup, targets, mayFail = [] }) {
     const arm = (policy) => async () => {
-      const sample = await measure(policy, { ...crowd, ...timing, ...load }, prefix);
+      const command = [...prefix, process.execPath, programs[policy]];
+      const sample = await measure({ command, env }, { ...crowd, ...timing, ...load });
       if (!mayFail.includes(policy)) refuseFaults(name, policy, sample.report);
       return { ...sample, delivered_share: shareDelivered(sample.report, load) };
     };
     const arms = { adaptive: arm('adaptive'), direct: arm('direct') };
     const samples = await bench.rounds(name, arms, { rounds, warmup });
+    const { backend } = samples[0].adaptive.stats;
     for (const [metric, target] of Object.entries(targets)) {
       const [ours, theirs] = ['adaptive', 'direct'].map((policy) =>
         samples.map((round) => round[policy][metric]),
       );
-      bench.add({ case: name, metric, peer: 'direct', ...metrics[metric] }, ours, theirs, target);
+      const what = { case: name, metric, peer: 'direct', backend, ...metrics[metric] };
+      bench.add(what, ours, theirs, target);
     }
     noteGenerator(bench, name, samples);
     return samples;
@@ -51,7 +51,7 @@ await runBench('chat-slice', async (bench) => {
     targets: { msgs_per_s: 3, cpu_us_per_msg: 1 / 0.4, p50_ms: none, p99_ms: none },
   });
 
-  for (const { adaptive } of closed) refuseUnbatched(adaptive);
+  for (const { adaptive } of closed) refuseUnbatched('500x10 closed', 'adaptive', adaptive.stats);
   // The best round: other work on the machine can only lower it.
   const saturation = Math.max(...closed.map(({ direct }) => direct.msgs_per_s));
   bench.note(`saturation of direct, from the closed case: ${Math.round(saturation)} deliveries/s`);

@@ -1,7 +1,18 @@
 /** The figures as a table for people. */
 import { verdict } from './verdict.js';
 
-const head = ['case', 'metric', 'peer', 'ours', 'theirs', 'ahead', '95 % interval', 'target', ''];
+const head = [
+  'case',
+  'metric',
+  'backend',
+  'peer',
+  'ours',
+  'theirs',
+  'ahead',
+  '95 % interval',
+  'target',
+  '',
+];
 const alignedRight = new Set(['ours', 'theirs', 'ahead', '95 % interval', 'target']);
 
 /** @param {{ figure: import('./figure.js').Figure, target?: number }[]} entries */
@@ -9,6 +20,7 @@ export function table(entries) {
   const rows = entries.map(({ figure, target }) => [
     figure.case,
     figure.metric,
+    figure.backend,
     figure.peer ?? '(bound)',
     number(figure.ours),
     number(figure.theirs ?? figure.bound),

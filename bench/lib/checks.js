@@ -1,0 +1,55 @@
+/** Whether a run counts. */
+import { Refused } from './bench.js';
+
+const wrong = ['duplicated', 'reordered', 'corrupt', 'closed_early', 'errors'];
+const missing = { all: ['lost', 'unsent'], behind: ['lost_in_gaps'] };
+
+/**
+ * Arms that did not do the same work cannot be compared.
+ *
+ * @param {string} name of the case
+ * @param {string} arm
+ * @param {object} report of the generator
+ * @param {boolean} [mayBeBehind] what was offered beyond its capacity may be under way still, but nothing may be left out
+ */
+export function refuseFaults(name, arm, report, mayBeBehind = false) {
+  const faults = [...wrong, ...(mayBeBehind ? missing.behind : missing.all)];
+  const found = faults.filter((fault) => report[fault] > 0);
+  if (report.delivered === 0) throw new Refused(`in '${name}' ${arm} delivered nothing`);
+  if (found.length === 0) return;
+  const list = found.map((fault) => `${fault} ${report[fault]}`).join(', ');
+  throw new Refused(
+    `in '${name}' ${arm} did not deliver all of its ${report.expected} messages in order and whole: ` +
+      `${list}${report.first_fault ? ` (${report.first_fault})` : ''}`,
+  );
+}
+
+/** Batching must be seen to be on; that an arm without it has none is plain from its code. */
+export function refuseUnbatched(name, arm, { deliveries, writes }) {
+  if (deliveries > writes) return;
+  throw new Refused(`in '${name}' ${arm} wrote ${deliveries} messages in ${writes} writes`);
+}
+
+/** What is forced must be what is used. */
+export function refuseBackend(name, arm, { backend }, forced) {
+  if (backend === forced) return;
+  throw new Refused(`in '${name}' ${arm} wrote by ${backend}`);
+}
+
+/** The share of the offered deliveries that arrived while they were offered; 1 in a closed loop. */
+export function shareDelivered(report, { deliveriesRate }) {
+  if (deliveriesRate === undefined) return 1;
+  return report.msgs_per_s / deliveriesRate;
+}
+
+/** A generator that was the limit makes the faster arm look slower than it is. */
+export function noteGenerator(bench, name, samples) {
+  for (const arm of Object.keys(samples[0])) {
+    const saturated = samples.filter((round) => round[arm].report.saturated);
+    if (saturated.length === 0) continue;
+    bench.note(
+      `${name}: the generator was the limit in ${saturated.length} of ${samples.length} rounds of ` +
+        `${arm} (${saturated[0][arm].report.saturated_why})`,
+    );
+  }
+}

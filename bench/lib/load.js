@@ -1,0 +1,82 @@
+/** One arm of one round: a fresh server of rooms, one run of the generator, the server's CPU time. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { runLoad } from 'millrace-lab/load';
+import { CpuPerDelivery } from './cpu.js';
+
+/** The path of a program in servers/. */
+export const program = (name) => fileURLToPath(new URL(`./servers/${name}`, import.meta.url));
+
+/**
+ * Starts a server that says where it listens.
+ *
+ * @param {object} server
+ * @param {string[]} server.command
+ * @param {Record<string, string>} [server.env] added to the environment
+ * @returns {Promise<{ pid: number, port: number, died: Promise<never>, ask(question: string): Promise<any>,
+ *   stop(): Promise<void> }>} `died` rejects when it ends before `stop`
+ */
+export async function startServer({ command: [file, ...args], env }) {
+  const child = spawn(file, args, {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
+  const ended = new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('exit', (code, signal) => resolve(signal ?? code));
+  });
+  const died = ended.then((how) => {
+    throw new Error(`the server (${[file, ...args].join(' ')}) ended with ${how} while measured`);
+  });
+  died.catch(() => {});
+  const answer = async () => (await Promise.race([once(child, 'message'), died]))[0];
+  const { port } = await answer();
+  return {
+    pid: child.pid,
+    port,
+    died,
+    ask(question) {
+      child.send(question);
+      return answer();
+    },
+    // One that is overloaded would not hear of anything gentler for a while.
+    async stop() {
+      child.kill('SIGKILL');
+      await ended;
+    },
+  };
+}
+
+/**
+ * @param {object} server as for `startServer`
+ * @param {object} load options of the generator
+ * @param {string | null} [question] what the server is asked at the end
+ * @returns {Promise<object>} the metrics, the generator's report as `report` and the server's answer as `stats`
+ */
+export async function measure(server, load, question = 'stats') {
+  const { pid, port, died, ask, stop } = await startServer(server);
+  try {
+    const cpu = new CpuPerDelivery(pid);
+    const onProgress = (line) => cpu.progress(line);
+    const report = await Promise.race([runLoad({ port, ...load }, { onProgress }), died]);
+    return {
+      msgs_per_s: report.msgs_per_s,
+      cpu_us_per_msg: cpu.value,
+      p50_ms: report.latency.p50,
+      p99_ms: report.latency.p99,
+      report,
+      stats: question === null ? null : await ask(question),
+    };
+  } finally {
+    await stop();
+  }
+}
+
+/** The metrics of `measure`, as figures name them. */
+export const metrics = {
+  msgs_per_s: { unit: '1/s', better: 'higher' },
+  cpu_us_per_msg: { unit: 'us', better: 'lower' },
+  p50_ms: { unit: 'ms', better: 'lower' },
+  p99_ms: { unit: 'ms', better: 'lower' },
+};
