@@ -268,6 +268,9 @@ function finish(ending: readonly Link[]): void {
     while (next < ending.length) ending[next++]!.finish();
   } finally {
     // A listener that throws must not keep back what others get.
-    if (next < ending.length) setImmediate(finish, ending.slice(next));
+    const rest = ending.slice(next);
+    // No turn follows when the process exits.
+    if (rest.length > 0 && isExiting()) finish(rest);
+    else if (rest.length > 0) setImmediate(finish, rest);
   }
 }

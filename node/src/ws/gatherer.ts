@@ -61,7 +61,7 @@ export class Gatherer implements TurnMember {
     this.counters.frames++;
     if (callback !== undefined) outbox.notify(callback);
     if (sequence.length >= this.#maxPendingBytes) outbox.release();
-    else if (this.frames.bytes >= maxTurnBytes) this.flush();
+    if (this.frames.bytes >= maxTurnBytes) this.flush();
     return true;
   }
 
@@ -125,13 +125,14 @@ export class Gatherer implements TurnMember {
       // Sequences may go on: another socket adds to it while this one is written to.
       sequence.group = -1;
       const fits = sequence.length <= maxContent;
+      const before = rest.length;
       for (const outbox of group) {
         const fd = fits ? outbox.wire.fdFor(outbox) : -1;
         if (fd < 0) rest.push(outbox);
         else volley.add(outbox, fd, sequence);
       }
+      if (rest.length - before < group.length) this.counters.groups++;
     }
-    this.counters.groups += groups.length;
     volley.send();
     if (this.#over.length > 0) {
       process.nextTick(callAll, this.#over, null);

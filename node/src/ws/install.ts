@@ -1,11 +1,12 @@
 /**
- * Gathering for applications as they are. Two methods of the object in which ws encodes frames are replaced, nothing
- * else: what `send`, `ping` and `close` check, throw and call back with stays the code of ws.
+ * Gathering for applications as they are. Two methods of the object in which ws encodes frames are replaced: what `send`,
+ * `ping` and `close` check, throw and call back with stays the code of ws. Each socket below gets a guard before its
+ * `write`, `end` and `destroy` when it first sends.
  */
 import { checkKeys, givenOptions, invalid } from '../core/options.js';
 import { type Replacement, replaceMethod } from '../net/patch.js';
 import { type BackendName, backend, checkBackend } from './backend.js';
-import { defaultMaxPendingBytes, outboxOf, setGatherer } from './gather.js';
+import { defaultMaxPendingBytes, knownOutbox, outboxOf } from './gather.js';
 import { Gatherer, type GathererCounters } from './gatherer.js';
 import { Hold } from './hold.js';
 import type { SharedFrame } from './sequence.js';
@@ -77,12 +78,10 @@ export function install(WebSocket: WebSocketClass, options: InstallOptions = {})
   checkBackend();
   const gatherer = new Gatherer(maxPendingBytes, maxDelay > 0 ? new Hold(maxDelay) : null);
   const replacements = replaceMethods(SenderOfClass.prototype, gatherer);
-  setGatherer(SenderOfClass.prototype, gatherer);
   const installation = {
     uninstall() {
       if (installed.get(SenderOfClass) !== installation) return;
       installed.delete(SenderOfClass);
-      setGatherer(SenderOfClass.prototype, null);
       for (const replacement of replacements) replacement.undo();
       gatherer.close();
     },
@@ -96,22 +95,23 @@ function replaceMethods(senders: Sender, gatherer: Gatherer): Replacement[] {
   const { send, sendFrame } = senders;
 
   function gatheringSend(this: Sender, data: unknown, options: SendOptions, callback: unknown) {
-    const outbox = gatherer.closed ? null : outboxOf(this);
-    if (outbox !== null && isAtRest(this)) {
-      const frame = messageFrame(outbox.gatherer.frames, data, options);
-      if (frame !== null && outbox.gatherer.add(outbox, frame, asCallback(callback))) return;
+    const isWhole = options.fin === true && !options.mask && !options.compress;
+    if (isWhole && !gatherer.closed && isAtRest(this)) {
+      const outbox = outboxOf(this, gatherer);
+      const frame = outbox === null ? null : messageFrame(gatherer.frames, data, options);
+      if (frame !== null && gatherer.add(outbox!, frame, asCallback(callback))) return;
     }
     // It ends in the method below, which keeps the order.
     send.call(this, data, options, callback);
   }
 
   function gatheringSendFrame(this: Sender, parts: FrameParts, callback: unknown) {
-    const outbox = gatherer.closed ? null : outboxOf(this);
-    if (outbox !== null) {
-      const frame = isMessage(parts) ? outbox.gatherer.frames.joined(parts) : null;
-      if (frame !== null && outbox.gatherer.add(outbox, frame, asCallback(callback))) return;
+    if (!gatherer.closed && isMessage(parts)) {
+      const outbox = outboxOf(this, gatherer);
+      const frame = outbox === null ? null : gatherer.frames.joined(parts);
+      if (frame !== null && gatherer.add(outbox!, frame, asCallback(callback))) return;
     }
-    // What was gathered leaves before it: the socket is guarded.
+    knownOutbox(this)?.release();
     sendFrame.call(this, parts, callback as WriteCallback);
   }
 
@@ -121,9 +121,8 @@ function replaceMethods(senders: Sender, gatherer: Gatherer): Replacement[] {
   ];
 }
 
-/** The frame of a message that is sent whole and as it is; null for what only ws can encode. */
+/** The frame of a message; null for what only ws can encode. */
 function messageFrame(frames: TurnFrames, data: unknown, options: SendOptions): SharedFrame | null {
-  if (!options.fin || options.mask || options.compress) return null;
   if (typeof data === 'string') return options.binary ? null : frames.text(data);
   if (!(data instanceof Uint8Array) || data.length > maxCopied) return null;
   return frames.copy(data, options.binary === true);

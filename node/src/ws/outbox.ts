@@ -38,7 +38,7 @@ export class Outbox implements Holder, Receiver<Sequence> {
     const { sequence } = this;
     if (sequence === nothing) return;
     const { socket } = this.wire;
-    const callback = asOne(this.#taken());
+    const callback = once(asOne(this.#taken()));
     this.gatherer.counters.writes++;
     try {
       socket.write(sequence.bytes(), callback);
@@ -65,6 +65,17 @@ export class Outbox implements Holder, Receiver<Sequence> {
     this.wire.holder = null;
     return callbacks;
   }
+}
+
+/** What replaces `write` may have called back before it threw. */
+function once(callback: WriteCallback | undefined): WriteCallback | undefined {
+  if (callback === undefined) return undefined;
+  let isDue = true;
+  return (error) => {
+    if (!isDue) return;
+    isDue = false;
+    callback(error);
+  };
 }
 
 /** Several callbacks as that of one write. */

@@ -28,14 +28,11 @@ export class TurnFrames {
   readonly #texts = new Map<string, SharedFrame>();
   readonly #copies = new Map<Uint8Array, Copied>();
   readonly #joined = new Map<object, Joined>();
-  readonly #ready = new Map<Buffer, SharedFrame>();
   /** The last of each: a message usually goes to one socket after another. */
   #text: string | null = null;
   #textFrame!: SharedFrame;
   #source: Uint8Array | null = null;
   #copied!: Copied;
-  #encoded: Buffer | null = null;
-  #encodedFrame!: SharedFrame;
 
   /** A text message. */
   text(data: string): SharedFrame {
@@ -83,20 +80,6 @@ export class TurnFrames {
     return frame;
   }
 
-  /** A frame that is encoded already, and that nobody changes any more. */
-  ready(data: Buffer): SharedFrame {
-    if (data === this.#encoded) return this.#encodedFrame;
-    let frame = this.#ready.get(data);
-    if (frame === undefined) {
-      frame = new SharedFrame(data);
-      this.bytes += data.length;
-      this.#ready.set(data, frame);
-    }
-    this.#encoded = data;
-    this.#encodedFrame = frame;
-    return frame;
-  }
-
   #made(data: Buffer): SharedFrame {
     this.bytes += data.length;
     this.encoded++;
@@ -108,11 +91,9 @@ export class TurnFrames {
     this.bytes = 0;
     this.#text = null;
     this.#source = null;
-    this.#encoded = null;
     if (this.#texts.size > 0) this.#texts.clear();
     if (this.#copies.size > 0) this.#copies.clear();
     if (this.#joined.size > 0) this.#joined.clear();
-    if (this.#ready.size > 0) this.#ready.clear();
   }
 }
 

@@ -31,7 +31,8 @@ const plainWrite = Writable.prototype.write;
 const lastStandard = 2;
 /** io_uring has failed in the middle: whether the socket got anything, nobody knows. */
 const unknownOutcome = -constants.errno.EIO;
-const notASocket = -constants.errno.ENOTSOCK;
+/** What is no socket, or none any longer. */
+const notASocket = [-constants.errno.ENOTSOCK, -constants.errno.EBADF];
 
 export class Wire {
   readonly socket: Socket;
@@ -46,7 +47,7 @@ export class Wire {
 
   private constructor(socket: Socket) {
     this.socket = socket;
-    (socket as unknown as Internals)[key] = this;
+    Object.defineProperty(socket, key, { value: this });
   }
 
   /** The socket's one wire. */
@@ -66,6 +67,8 @@ export class Wire {
     if (handle !== this.#handle) this.#look(handle);
     if (
       this.#fd < 0 ||
+      // Somebody may have closed the handle behind the socket's back, and the number may be another's by now.
+      handle!.fd !== this.#fd ||
       this.holder !== holder ||
       !socket.writable ||
       socket.writableLength !== 0 ||
@@ -120,7 +123,7 @@ export class Wire {
       if (callback !== undefined) process.nextTick(callback, error);
       return false;
     }
-    if (result === notASocket) this.#fd = -1;
+    if (notASocket.includes(result)) this.#fd = -1;
     const bytes = content.bytes();
     socket.write(result > 0 ? bytes.subarray(result) : bytes, callback);
     return false;

@@ -360,6 +360,20 @@ test('a socket that is connected anew has another descriptor', async (t) => {
   other.destroy();
 });
 
+test('a handle that was closed behind its socket is not sent to: the number may be another one by now', async (t) => {
+  const server = createNetServer((peer) => peer.resume()).listen(0, '127.0.0.1');
+  t.after(() => server.close());
+  await once(server, 'listening');
+  const socket = connect(server.address().port, '127.0.0.1');
+  await once(socket, 'connect');
+  const wire = Wire.of(socket);
+  if (process.platform !== 'win32') assert.equal(wire.fdFor(null), socket._handle.fd);
+  socket._handle.close();
+  assert.equal(socket.writable, true);
+  assert.equal(wire.fdFor(null), -1);
+  socket.destroy();
+});
+
 test('the streams of the process, TLS and pipes are never sent to directly', () => {
   for (const stream of [process.stdout, process.stderr, process.stdin]) {
     if (stream instanceof Socket) assert.equal(Wire.of(stream).fdFor(null), -1);
