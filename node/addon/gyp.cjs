@@ -9,13 +9,13 @@ const { root } = require('./sources.cjs');
  * compiler for C is enough, though node-gyp would link with one for C++.
  */
 function environment() {
-  const { npm_config_nodedir: chosen, LINK, CC, ...rest } = process.env;
+  const { npm_config_nodedir: chosen, ...rest } = process.env;
+  const { LINK, CC } = rest;
   const beside = join(dirname(realpathSync(process.execPath)), '..');
   const nodedir = chosen || (existsSync(join(beside, 'include/node/node_api.h')) ? beside : '');
   return {
     ...rest,
     ...(nodedir && { npm_config_nodedir: nodedir }),
-    ...(CC && { CC }),
     ...(process.platform !== 'win32' && { LINK: LINK || CC || 'cc' }),
   };
 }

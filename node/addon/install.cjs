@@ -9,22 +9,27 @@ const { build } = require('./gyp.cjs');
 const { inRepository, root } = require('./sources.cjs');
 
 /** For the environment: how long the build may take, in seconds; 300 unless it is set. */
-const seconds = Number(process.env.MILLRACE_INSTALL_TIMEOUT) || 300;
+const wanted = Math.ceil(Number(process.env.MILLRACE_INSTALL_TIMEOUT));
+const seconds = wanted > 0 && wanted <= 86_400 ? wanted : 300;
+const marker = 'addon of millrace:';
 
 /** Why this package has no addon that works, or null: as told by another process, which a bad one may end. */
 function fault() {
-  const ask = "import('./dist/index.js').then((m) => console.log(m.nativeError ?? 'works'))";
-  const { stdout } = spawnSync(process.execPath, ['-e', ask], {
+  const ask =
+    "import('./dist/index.js').then((m) => console.log('\\n' + process.argv[1], m.nativeError ?? 'works'))";
+  const { stdout } = spawnSync(process.execPath, ['-e', ask, marker], {
     cwd: root,
     env: { ...process.env, MILLRACE_NATIVE: '' },
     encoding: 'utf8',
     timeout: 30_000,
   });
-  const answer = stdout.trim();
+  // Not all that it prints need be ours.
+  const line = (stdout ?? '').split('\n').find((each) => each.startsWith(marker));
+  const answer = line?.slice(marker.length).trim();
   return answer === 'works' ? null : answer || 'it cannot be loaded';
 }
 
-const clean = () => rmSync(join(root, 'build'), { recursive: true, force: true });
+const clean = () => rmSync(join(root, 'build'), { recursive: true, force: true, maxRetries: 5 });
 
 function install() {
   // In the repository make builds it. Nothing but Node.js has the libuv that it needs.
@@ -39,4 +44,8 @@ function install() {
   );
 }
 
-install();
+try {
+  install();
+} catch (error) {
+  console.log(`millrace does everything in JavaScript here: ${error.message}`);
+}

@@ -11,6 +11,7 @@ import { suite } from './suite.js';
 const inputs = [
   'node/package.json',
   'node/binding.gyp',
+  'node/addon/gyp.cjs',
   'node/addon/sources.cjs',
   'node/addon/src',
   'node/addon/include',

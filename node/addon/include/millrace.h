@@ -53,7 +53,8 @@ typedef struct {
   uint32_t reserved_number;
   /* Called once, in the thread of the loop, when the last record has been delivered after millrace_ring_close(), or
    * when the environment ends, and then records may be lost and no JavaScript can run. Posts are refused by then: the
-   * place to join threads and to free what they use. May be NULL. */
+   * place to join threads and to free what they use. Not called when the main thread ends the process, by
+   * process.exit() or an uncaught error. May be NULL. */
   void (*closed)(napi_env env, void* data);
   void* data; /* for `closed` */
   void* reserved[4];

@@ -1,7 +1,5 @@
 /* Rings for the addons of others: records of their threads to a JavaScript function of theirs. See millrace.h. */
-#ifdef _WIN32
-#include <windows.h>
-#else
+#ifndef _WIN32
 #include <dlfcn.h>
 #endif
 #include <stdlib.h>
