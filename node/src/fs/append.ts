@@ -9,6 +9,7 @@ import {
   type Understood,
 } from './arguments.js';
 import type { AppendRequest } from './backend.js';
+import { baseOf } from './base.js';
 import { backend } from './chosen.js';
 import { Deferred } from './deferred.js';
 import { nodeAppendFile, rejectAborted } from './node-fs.js';
@@ -47,6 +48,7 @@ class Append extends Deferred<void> {
 class Commit implements AppendRequest, Step {
   readonly shared = false;
   readonly path: Path;
+  readonly base: string | null;
   readonly mode: number;
   readonly chunks: Uint8Array[] = [];
   durable = false;
@@ -58,6 +60,7 @@ class Commit implements AppendRequest, Step {
   constructor(chain: Chain, path: Path, mode: number) {
     this.#chain = chain;
     this.path = path;
+    this.base = baseOf(path);
     this.mode = mode;
   }
 
@@ -98,7 +101,12 @@ class Commit implements AppendRequest, Step {
       return;
     }
     counters.commits++;
-    backend.append(this);
+    try {
+      backend.append(this);
+    } catch (error) {
+      // Nothing was begun, and the commits after this one shall be.
+      this.done(this.chunks.map(() => error as NodeJS.ErrnoException));
+    }
   }
 
   done(errors: readonly (NodeJS.ErrnoException | null)[]): void {

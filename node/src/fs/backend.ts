@@ -5,8 +5,10 @@
 
 /** One file to read whole. */
 export interface ReadRequest {
-  /** Never a URL, never with a NUL inside. */
+  /** As its caller wrote it, which is what errors name. Never a URL, never with a NUL inside. */
   readonly path: string | Buffer;
+  /** Where a relative path leads from, see `fromBase()`. */
+  readonly base: string | null;
   /**
    * `null`: hand over the bytes, in a Buffer with an ArrayBuffer of its own, as `node:fs` does: its caller may transfer it.
    * Otherwise a string in this encoding.
@@ -20,6 +22,7 @@ export interface ReadRequest {
 /** One commit to one file: its chunks in order. */
 export interface AppendRequest {
   readonly path: string | Buffer;
+  readonly base: string | null;
   readonly chunks: readonly Uint8Array[];
   /** Of a file that the commit creates, before the umask: 0o666 unless the caller said otherwise. */
   readonly mode: number;

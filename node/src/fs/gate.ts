@@ -3,6 +3,7 @@ export class Gate {
   #free: number;
   #first: Waiting | null = null;
   #last: Waiting | null = null;
+  #draining = false;
 
   constructor(size: number) {
     this.#free = size;
@@ -10,7 +11,7 @@ export class Gate {
 
   /** Calls `start` when there is room, and wants a `leave()` for it. */
   enter(start: () => void): void {
-    if (this.#free > 0) {
+    if (this.#free > 0 && this.#first === null) {
       this.#free--;
       start();
       return;
@@ -22,14 +23,25 @@ export class Gate {
   }
 
   leave(): void {
-    const first = this.#first;
-    if (first === null) {
-      this.#free++;
-      return;
+    this.#free++;
+    // Whoever leaves as soon as he has been started is followed by the loop below, not by one inside it.
+    if (this.#draining) return;
+    this.#draining = true;
+    try {
+      this.#startWaiting();
+    } finally {
+      this.#draining = false;
     }
-    this.#first = first.next;
-    if (first.next === null) this.#last = null;
-    first.start();
+  }
+
+  #startWaiting(): void {
+    while (this.#free > 0 && this.#first !== null) {
+      const { start, next } = this.#first;
+      this.#first = next;
+      if (next === null) this.#last = null;
+      this.#free--;
+      start();
+    }
   }
 }
 

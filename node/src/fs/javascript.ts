@@ -1,7 +1,9 @@
 /** Files over `node:fs`: with its callbacks, which cost less than its promises, and not all at once. */
 import type { AppendRequest, FileBackend, ReadRequest } from './backend.js';
+import { asWritten, fromBase } from './base.js';
 import { Gate } from './gate.js';
 import { close, fdatasync, nodeReadFile, open, readWithCallback, write } from './node-fs.js';
+import { codeOf, systemError } from './system-error.js';
 
 type Failure = NodeJS.ErrnoException | null;
 
@@ -10,26 +12,30 @@ const maxRunning = 8 * Math.min(1024, Math.max(1, Number(process.env.UV_THREADPO
 
 const gate = new Gate(maxRunning);
 
+const EIO = codeOf('EIO');
+
 function readOne(request: ReadRequest): void {
   if (request.cancelled) {
     gate.leave();
     request.done(null, undefined);
     return;
   }
-  readWithCallback(request.path, (error, data) => {
+  const { path, encoding } = request;
+  const opened = fromBase(path, request.base);
+  readWithCallback(opened, (error, data) => {
     gate.leave();
-    if (error !== null || request.encoding === null) {
-      request.done(error, data);
+    if (error !== null || encoding === null) {
+      request.done(asWritten(error, opened, path), data);
       return;
     }
     let text: string;
     try {
-      text = data.toString(request.encoding);
+      text = data.toString(encoding);
     } catch {
       // Too long for a string: the error shall be that of Node.js.
-      nodeReadFile(request.path, request.encoding).then(
+      nodeReadFile(opened, encoding).then(
         (late) => request.done(null, late),
-        (late) => request.done(late, undefined),
+        (late) => request.done(asWritten(late, opened, path), undefined),
       );
       return;
     }
@@ -42,8 +48,11 @@ class Commit {
   readonly #request: AppendRequest;
   readonly #bytes: Uint8Array;
   #fd = -1;
-  #written = 0;
+  /** Below 0: there is no file, and not even an empty chunk is in it. */
+  #written = -1;
+  /** Of the chunks that are not wholly written, and of those that are. */
   #failure: Failure = null;
+  #late: Failure = null;
 
   constructor(request: AppendRequest) {
     this.#request = request;
@@ -52,13 +61,16 @@ class Commit {
   }
 
   start(): void {
-    open(this.#request.path, 'a', this.#request.mode, (error, fd) => {
+    const { path, base, mode } = this.#request;
+    const opened = fromBase(path, base);
+    open(opened, 'a', mode, (error, fd) => {
       if (error !== null) {
-        this.#failure = error;
+        this.#failure = asWritten(error, opened, path);
         this.#end();
         return;
       }
       this.#fd = fd;
+      this.#written = 0;
       this.#writeRest();
     });
   }
@@ -70,8 +82,9 @@ class Commit {
       return;
     }
     write(this.#fd, this.#bytes, this.#written, rest, null, (error, written) => {
-      if (error !== null) {
-        this.#failure = error;
+      if (error !== null || written === 0) {
+        // A write that takes nothing would be tried for ever.
+        this.#failure = error ?? systemError(EIO, 'write', null);
         // What is wholly written may still have to be synced.
         this.#sync();
         return;
@@ -87,21 +100,16 @@ class Commit {
       return;
     }
     fdatasync(this.#fd, (error) => {
-      if (error !== null) this.#failAll(error);
+      this.#late = error;
       this.#close();
     });
   }
 
   #close(): void {
     close(this.#fd, (error) => {
-      if (error) this.#failAll(error);
+      this.#late ??= error ?? null;
       this.#end();
     });
-  }
-
-  #failAll(error: NodeJS.ErrnoException): void {
-    this.#written = -1;
-    this.#failure = error;
   }
 
   #end(): void {
@@ -109,7 +117,7 @@ class Commit {
     let end = 0;
     const errors = this.#request.chunks.map((chunk) => {
       end += chunk.length;
-      return end <= this.#written && this.#fd !== -1 ? null : this.#failure;
+      return end <= this.#written ? this.#late : this.#failure;
     });
     this.#request.done(errors);
   }
@@ -121,7 +129,14 @@ export const javascriptBackend: FileBackend = {
     for (const request of requests) gate.enter(() => readOne(request));
   },
   append(request) {
-    const commit = new Commit(request);
+    let commit: Commit;
+    try {
+      commit = new Commit(request);
+    } catch (error) {
+      // There is no memory to put its chunks together.
+      request.done(request.chunks.map(() => error as NodeJS.ErrnoException));
+      return;
+    }
     gate.enter(() => commit.start());
   },
 };

@@ -3,12 +3,13 @@
  * rest by few jobs of the threadpool, each of which comes back in one call.
  */
 import { Socket } from 'node:net';
-import { getSystemErrorMap } from 'node:util';
 import type { FilesBinding, FilesHandle } from '../native/binding.js';
 import type { AppendRequest, FileBackend, ReadRequest } from './backend.js';
+import { fromBase } from './base.js';
 import { javascriptBackend } from './javascript.js';
 import { close } from './node-fs.js';
 import { counters } from './stats.js';
+import { codeOf, systemError } from './system-error.js';
 
 /** Files and bytes of one turn that the loop itself reads: more would keep it from its other work. */
 const onLoopFiles = 16;
@@ -37,32 +38,8 @@ const [resultAt, placeAt, syscallAt] = [1, 2, 3];
 const [jobsAt, filesLeftAt, bytesLeftAt] = [1, 2, 3];
 const syscalls = ['open', 'fstat', 'read', 'write', 'fdatasync', 'close'];
 
-const codes = getSystemErrorMap();
-const codeOf = (name: string): number => {
-  for (const [code, [known]] of codes) if (known === name) return code;
-  return Number.NaN;
-};
 const ENOENT = codeOf('ENOENT');
 const ESPIPE = codeOf('ESPIPE');
-
-/** The error that Node.js makes of a code of libuv. */
-function systemError(
-  errno: number,
-  syscall: string | undefined,
-  path: string | Buffer | null,
-): NodeJS.ErrnoException {
-  const [code, text] = codes.get(errno) ?? [`UNKNOWN`, 'unknown error'];
-  let message = syscall === undefined ? `${code}: ${text}` : `${code}: ${text}, ${syscall}`;
-  // As the system knows it: without half a surrogate pair.
-  const known = path === null ? null : Buffer.from(path as string).toString();
-  if (known !== null) message += ` '${known}'`;
-  const error: NodeJS.ErrnoException = new Error(message);
-  error.errno = errno;
-  error.code = code;
-  if (syscall !== undefined) error.syscall = syscall;
-  if (known !== null) error.path = known;
-  return error;
-}
 
 class Append {
   readonly request: AppendRequest;
@@ -85,12 +62,12 @@ class Append {
       request.done(errors);
       return;
     }
-    const { path, chunks, mode, durable } = request;
+    const { path, base, chunks, mode, durable } = request;
     const done: AppendRequest['done'] = (late) => {
       if (fifo >= 0) close(fifo);
       request.done(late);
     };
-    javascriptBackend.append({ path, chunks, mode, durable, done });
+    javascriptBackend.append({ path, base, chunks, mode, durable, done });
   }
 }
 
@@ -170,7 +147,7 @@ class NativeFiles {
 
   append(request: AppendRequest): void {
     const { chunks, mode, durable } = request;
-    const path = this.#paths.subarray(0, this.#putPath(request.path, 0));
+    const path = this.#paths.subarray(0, this.#putPath(request, 0));
     const id = this.#under.put(new Append(request));
     if (this.#binding.filesAppend(this.#handle, path, chunks, id, mode, durable) === 0) return;
     this.#under.take(id);
@@ -187,7 +164,7 @@ class NativeFiles {
         request.done(null, undefined);
         continue;
       }
-      length = this.#putPath(request.path, length);
+      length = this.#putPath(request, length);
       ids[count++] = this.#under.put(request);
     }
     if (count === 0) return;
@@ -202,7 +179,8 @@ class NativeFiles {
   }
 
   /** Writes a path behind the others; returns where it ends. */
-  #putPath(path: string | Buffer, at: number): number {
+  #putPath(request: ReadRequest | AppendRequest, at: number): number {
+    const path = fromBase(request.path, request.base);
     // Three bytes are the most that a unit of a string becomes in UTF-8.
     const most = at + path.length * 3 + 1;
     if (most > this.#paths.length) {
@@ -250,9 +228,14 @@ class NativeFiles {
 
 /** Opens nothing before it is used. */
 export function nativeBackend(binding: FilesBinding): FileBackend {
-  let files: NativeFiles | undefined;
-  const opened = (): NativeFiles => {
-    files ??= new NativeFiles(binding);
+  let files: Pick<FileBackend, 'read' | 'append'> | undefined;
+  const opened = () => {
+    try {
+      files ??= new NativeFiles(binding);
+    } catch {
+      // There is no memory for it. What has been asked for waits, and shall not wait for ever.
+      files = javascriptBackend;
+    }
     return files;
   };
   return {
@@ -282,7 +265,14 @@ function give(request: ReadRequest, bytes: Buffer, at: number, length: number, o
     request.done(null, bytes);
     return;
   }
-  const copy = Buffer.allocUnsafeSlow(length);
+  let copy: Buffer;
+  try {
+    copy = Buffer.allocUnsafeSlow(length);
+  } catch (error) {
+    // There is no memory for this one: the others that have come with it are still to be given.
+    request.done(error as Error, undefined);
+    return;
+  }
   bytes.copy(copy, 0, at, at + length);
   request.done(null, copy);
 }
@@ -304,7 +294,13 @@ function readFifo(request: ReadRequest, fd: number): void {
   socket.on('data', (chunk) => chunks.push(chunk));
   socket.once('error', (error) => request.done(error, undefined));
   socket.once('end', () => {
-    const bytes = Buffer.concat(chunks);
+    let bytes: Buffer;
+    try {
+      bytes = Buffer.concat(chunks);
+    } catch (error) {
+      request.done(error as Error, undefined);
+      return;
+    }
     give(request, bytes, 0, bytes.length, true);
   });
 }

@@ -8,6 +8,7 @@
 import { resolve } from 'node:path';
 import { captureContext, runInContext } from '../core/dispatch/context.js';
 import { isAborted, type Path, snapshot } from './arguments.js';
+import { asWritten, baseOf, fromBase } from './base.js';
 import { Deferred } from './deferred.js';
 import { stat } from './node-fs.js';
 
@@ -49,6 +50,7 @@ function keyOf(path: Path): string {
 export class Chain {
   readonly #key: string;
   readonly #path: Path;
+  readonly #base: string | null;
   readonly #waiting: Step[] = [];
   #running = 0;
   /** Those running are shared. */
@@ -60,6 +62,7 @@ export class Chain {
   constructor(key: string, path: Path) {
     this.#key = key;
     this.#path = path;
+    this.#base = baseOf(path);
   }
 
   /** The newest step. It may be over. */
@@ -105,7 +108,7 @@ export class Chain {
   #askWhatItIs(): void {
     if (this.#asked) return;
     this.#asked = true;
-    stat(this.#path, (error, stats) => {
+    stat(fromBase(this.#path, this.#base), (error, stats) => {
       if (error !== null || stats.isFile() || stats.isDirectory()) return;
       this.#ordered = false;
       this.#startNext();
@@ -170,7 +173,13 @@ export function passOn<T>(
     return node(path, options);
   }
   const chain = chainFor(file);
-  const call = new Call(chain, shared, () => node(file, kept));
+  const base = baseOf(file);
+  const call = new Call(chain, shared, () => {
+    const opened = fromBase(file, base);
+    const result = node(opened, kept);
+    if (opened === file) return result;
+    return result.catch((error) => Promise.reject(asWritten(error, opened, file)));
+  });
   chain.add(call);
   return call.promise;
 }

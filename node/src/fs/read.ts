@@ -1,6 +1,7 @@
 import type promises from 'node:fs/promises';
 import { onlyReads, type Path, readOptions, toPath } from './arguments.js';
 import type { ReadRequest } from './backend.js';
+import { baseOf } from './base.js';
 import { backend } from './chosen.js';
 import { Deferred } from './deferred.js';
 import { nodeReadFile, rejectAborted } from './node-fs.js';
@@ -10,6 +11,7 @@ import { counters } from './stats.js';
 class Read extends Deferred<Buffer | string> implements ReadRequest, Step {
   readonly shared = true;
   readonly path: Path;
+  readonly base: string | null;
   readonly encoding: BufferEncoding | null;
   readonly #signal: AbortSignal | null;
   /** Set when something is before it. */
@@ -23,6 +25,7 @@ class Read extends Deferred<Buffer | string> implements ReadRequest, Step {
   ) {
     super();
     this.path = path;
+    this.base = baseOf(path);
     this.encoding = encoding;
     this.#signal = signal;
     this.#chain = chain;

@@ -38,15 +38,22 @@ export function seek(binding: EnlargeBinding, sought: Sought): void {
 function search(binding: EnlargeBinding): void {
   const sought = waiting;
   waiting = [];
-  const descriptors = Int32Array.from(sought, (each) => each.descriptor());
   const places = new Int32Array(sought.length).fill(-1);
-  if (descriptors.some((descriptor) => descriptor >= 0)) {
-    const options = new Float64Array(sought.length * readOptionCount);
-    for (const [i, each] of sought.entries()) options.set(each.options, i * readOptionCount);
-    const start = performance.now();
-    binding.enlargeFind(descriptors, options, places);
-    due = start + (performance.now() - start) / share;
-    count++;
+  try {
+    find(binding, sought, places);
+  } finally {
+    // Also when the addon throws: who is not told that nothing was found would never ask again.
+    for (const [i, each] of sought.entries()) each.found(places[i]!);
   }
-  for (const [i, each] of sought.entries()) each.found(places[i]!);
+}
+
+function find(binding: EnlargeBinding, sought: readonly Sought[], places: Int32Array): void {
+  const descriptors = Int32Array.from(sought, (each) => each.descriptor());
+  if (!descriptors.some((descriptor) => descriptor >= 0)) return;
+  const options = new Float64Array(sought.length * readOptionCount);
+  for (const [i, each] of sought.entries()) options.set(each.options, i * readOptionCount);
+  const start = performance.now();
+  binding.enlargeFind(descriptors, options, places);
+  due = start + (performance.now() - start) / share;
+  count++;
 }

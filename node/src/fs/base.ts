@@ -1,0 +1,45 @@
+/**
+ * A relative path is opened some time after its call, and somebody may have called `process.chdir()` in between. Only then
+ * is the path made absolute: what was a valid path before may be none by way of folders that this process may not enter.
+ */
+import { isAbsolute, resolve } from 'node:path';
+import type { Path } from './arguments.js';
+import { knownAs } from './system-error.js';
+
+/** Of a relative path, the working directory; null of an absolute one, or where the working directory is gone. */
+export function baseOf(path: Path): string | null {
+  // An empty path leads nowhere, from anywhere.
+  if (path.length === 0 || isAbsolute(typeof path === 'string' ? path : path.toString('latin1'))) {
+    return null;
+  }
+  try {
+    return process.cwd();
+  } catch {
+    return null;
+  }
+}
+
+/** What to open now for a path that was given when `base` was its base. */
+export function fromBase(path: Path, base: string | null): Path {
+  if (base === null || base === baseOf(path)) return path;
+  if (process.platform === 'win32') {
+    const text = String(path);
+    return /[\\/]$/.test(text) ? `${resolve(base, text)}\\` : resolve(base, text);
+  }
+  // Not normalized: beyond a link `..` is another folder.
+  if (typeof path === 'string') return `${base}/${path}`;
+  return Buffer.concat([Buffer.from(`${base}/`), path]);
+}
+
+/** An error of Node.js about what was opened, with the path as the caller wrote it. */
+export function asWritten<E>(error: E, opened: Path, path: Path): E {
+  if (opened === path || !(error instanceof Error)) return error;
+  const [from, to] = [knownAs(opened), knownAs(path)];
+  const named: NodeJS.ErrnoException = error;
+  if (named.path !== from) return error;
+  const { message, stack } = named;
+  named.path = to;
+  named.message = message.replace(`'${from}'`, () => `'${to}'`);
+  if (stack !== undefined) named.stack = stack.replace(message, () => named.message);
+  return error;
+}
