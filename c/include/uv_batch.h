@@ -539,8 +539,8 @@ struct uv_batch_file_s {
   const char* path;
   uv_file fd;
   void* data;     /* yours */
-  uv_buf_t buf;   /* read: where to; `base` NULL: allocated to fit (NULL again for an empty file or an error), yours to
-                     uv_batch_free(). append: what */
+  uv_buf_t buf;   /* read: where to; `base` NULL: allocated to fit, yours to uv_batch_free() (NULL again for an empty file or
+                     an error, unless options.alloc gave the memory). append: what */
   ssize_t result; /* bytes read or appended, or the error of this file alone */
   const char* syscall; /* what gave the error: "open", "fstat", "read", "write", "fdatasync", "close"; or NULL */
   void* private_[4];
@@ -608,13 +608,21 @@ UV_BATCH_EXTERN int uv_batch_fs_append(uv_loop_t* loop, uv_batch_fs_t* req, uv_b
                                        const uv_batch_fs_options_t* options, uv_batch_fs_cb cb);
 
 /* Reads, now and on this thread, those files that the system has in memory: nothing waits for a disk. `options` may be
- * NULL. Leaves in each file's `result` its bytes, as uv_batch_fs_read() would; or UV_ENOENT, where that is certain; or
- * UV_EAGAIN: not now, give it to uv_batch_fs_read(). That is the result of what is not in memory, is no regular file,
- * tells no size (/proc), or is beyond max_cached, which is what bounds the time: give few files at a time, about 16. A
- * FIFO is UV_ESPIPE. Returns how many files have a result, or UV_EINVAL. Any thread.
+ * NULL. Leaves in each file's `result` its bytes, as uv_batch_fs_read() would (0 for a buffer of length 0); or
+ * UV_ENOENT, where that is certain; UV_EFBIG: it is larger than max_file_size; UV_EBADF: neither a path nor a
+ * descriptor; UV_ESPIPE: a FIFO, which is open in `fd` only with UV_BATCH_FS_KEEP_FIFO; or UV_EAGAIN: not now, give it
+ * to uv_batch_fs_read(). That is the result of what is not in memory, is no regular file, is empty or tells no size
+ * (/proc), finds no memory, or is beyond max_cached, which is what bounds the time: give few files at a time, about 16.
+ * `syscall` tells why: "open" or "read" would have had to wait; NULL: it was not tried, or the system cannot tell.
+ * Returns how many files have a result, or UV_EINVAL. Any thread.
  *
  * Linux 5.12 or newer, and file systems that can tell. Elsewhere all is UV_EAGAIN; a file that could not be read this
- * way lets the next ones be passed over untried, up to 256 while nothing else is found. */
+ * way lets the next ones be passed over untried, up to 256 while nothing else is found.
+ *
+ * What may wait: a file of a network or user-space file system (NFS, FUSE), until one has shown that the file system
+ * cannot tell: to open, stat and close it may ask the server. Then its device is left alone, as are the last 16 such.
+ * That is learnt only from a file that is read: not empty, and within max_file_size and max_cached. A descriptor of
+ * yours is not checked. While such a device is known, each file takes three system calls more. */
 UV_BATCH_EXTERN int uv_batch_fs_read_cached(uv_batch_file_t files[], size_t count,
                                             const uv_batch_fs_options_t* options);
 
@@ -625,9 +633,9 @@ UV_BATCH_EXTERN int uv_batch_fs_prefetch(uv_loop_t* loop, uv_batch_fs_t* req, uv
                                          const uv_batch_fs_options_t* options, uv_batch_fs_cb cb);
 
 /* Files must not wait for a slow one: hands over what the jobs of a read have done, in callbacks from in here, and
- * gives what they have not begun to jobs of their own. Only the file that a job is reading stays with it. For a
- * timer: call it when the request takes longer than it should. Jobs that wait for a thread are left alone. Returns
- * how many files were moved or handed over; UV_EINVAL: an append; UV_ENOMEM: some could not be moved. */
+ * gives what they have not begun to jobs of their own, if they are at the same file as at the call before. Only that
+ * file stays. For a timer: call it at intervals of the time that a file may take. Jobs that wait for a thread are left
+ * alone. A callback may run the loop. Returns how many files were moved or handed over; UV_EINVAL: an append; UV_ENOMEM: some could not be moved. */
 UV_BATCH_EXTERN int uv_batch_fs_relieve(uv_batch_fs_t* req);
 
 /* Cancels the files that have not begun: they end with UV_ECANCELED, in callbacks as usual. A file that has begun is

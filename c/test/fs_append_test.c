@@ -420,6 +420,29 @@ TEST(a_device_that_is_full_takes_nothing) {
   fs_teardown();
 }
 
+#if !defined(UVB_FS_PORTABLE)
+static int terminal_flags;
+static ssize_t write_noting_flags(uv_file fd, uv_buf_t bufs[], unsigned int count) {
+  terminal_flags = fcntl(fd, F_GETFL);
+  return fs_real.write(fd, bufs, count);
+}
+
+TEST(a_terminal_that_is_full_is_waited_for) {
+  setup();
+  int terminal = posix_openpt(O_RDWR | O_NOCTTY);
+  CHECK(terminal >= 0);
+  CHECK(grantpt(terminal) == 0 && unlockpt(terminal) == 0);
+  set(0, ptsname(terminal), "x");
+  uvb__fs_calls.write = write_noting_flags;
+  append_all(1);
+  CHECK_EQ(files[0].result, 1);
+  CHECK_EQ(terminal_flags & O_NONBLOCK, 0);
+  CHECK_EQ(terminal_flags & O_APPEND, O_APPEND);
+  close(terminal);
+  fs_teardown();
+}
+#endif
+
 /* 64 KiB of disk, and 100 KiB for it in two requests. What is acknowledged is in the file, whole and in order. */
 TEST(a_disk_that_is_full_loses_nothing_that_it_acknowledged) {
   static char texts[100][1025];

@@ -5,7 +5,8 @@
 static const char* stuck_path;
 static uv_async_t stuck;
 static uv_sem_t go_on;
-static int relieved;
+static int handed_over, relieved;
+static uv_batch_fs_cb callback = fs_note;
 static long failed_allocation;
 
 static int open_hanging(const char* path) {
@@ -17,6 +18,8 @@ static int open_hanging(const char* path) {
 }
 
 static void relieve_here(uv_async_t* async) {
+  /* It hangs when it has not moved from one call to the next. */
+  handed_over = uv_batch_fs_relieve(&req);
   failing_allocator_after(failed_allocation);
   relieved = uv_batch_fs_relieve(&req);
   failing_allocator_after(-1);
@@ -34,7 +37,7 @@ static void hang(size_t count, size_t at, uint32_t max_files) {
   uvb__fs_calls.open_read = open_hanging;
   options.max_jobs = 1;
   options.max_files = max_files;
-  start(count);
+  CHECK_EQ(uv_batch_fs_read(&fs_loop, &req, files, count, &options, callback), 0);
 }
 
 static void let_go(size_t count) {
@@ -51,7 +54,8 @@ TEST(files_before_and_behind_the_one_that_hangs_come) {
     failed_allocation = -1;
     hang(6, at, 256);
     while (tally.files < 5) uv_run(&fs_loop, UV_RUN_ONCE);
-    CHECK_EQ(relieved, 5);
+    CHECK_EQ(handed_over, at);
+    CHECK_EQ(relieved, 5 - at);
     CHECK_EQ(tally.seen[at], 0);
     CHECK_EQ(req.pending, 1);
     CHECK_EQ(uv_batch_fs_relieve(&req), 0);
@@ -63,8 +67,64 @@ TEST(files_that_are_in_no_job_yet_come_too) {
   failed_allocation = -1;
   hang(20, 0, 1);
   while (tally.files < 19) uv_run(&fs_loop, UV_RUN_ONCE);
+  CHECK_EQ(handed_over, 0);
   CHECK_EQ(relieved, 1);
   let_go(20);
+}
+
+/* Each file waits until it has been relieved once: all are slow, none hangs. */
+static int open_slowly(const char* path) {
+  uv_async_send(&stuck);
+  uv_sem_wait(&go_on);
+  return fs_real.open_read(path);
+}
+
+static void relieve_slow(uv_async_t* async) {
+  /* A job for the rest would need memory. */
+  failing_allocator_after(0);
+  CHECK(uv_batch_fs_relieve(&req) >= 0);
+  failing_allocator_after(-1);
+  uv_sem_post(&go_on);
+  if (++relieved == 20) uv_close((uv_handle_t*)async, NULL);
+}
+
+TEST(a_job_that_gets_on_is_not_split) {
+  setup();
+  make_files(20);
+  relieved = 0;
+  CHECK_EQ(uv_sem_init(&go_on, 0), 0);
+  CHECK_EQ(uv_async_init(&fs_loop, &stuck, relieve_slow), 0);
+  uvb__fs_calls.open_read = open_slowly;
+  options.max_jobs = 1;
+  start(20);
+  fs_run();
+  CHECK_EQ(relieved, 20);
+  CHECK_EQ(tally.files, 20);
+  for (size_t i = 0; i < 20; i++) check_file(i);
+  uv_sem_destroy(&go_on);
+  teardown(20);
+}
+
+static int is_inside;
+static void run_inside(uv_batch_fs_t* request, uv_batch_file_t* first, size_t count) {
+  fs_note(request, first, count);
+  if (is_inside++ > 0) return;
+  uv_sem_post(&go_on);
+  while (tally.files < 6) uv_run(&fs_loop, UV_RUN_ONCE);
+}
+
+TEST(a_callback_may_run_the_loop_to_the_end_of_the_request) {
+  failed_allocation = -1;
+  is_inside = 0;
+  callback = run_inside;
+  hang(6, 3, 256);
+  fs_run();
+  CHECK_EQ(is_inside > 1, 1);
+  CHECK_EQ(tally.files, 6);
+  for (size_t i = 0; i < 6; i++) check_file(i);
+  callback = fs_note;
+  uv_sem_destroy(&go_on);
+  teardown(6);
 }
 
 TEST(without_memory_what_was_done_is_handed_over_and_the_rest_waits) {

@@ -15,6 +15,7 @@ struct job_s {
   size_t over;  /* of these, from the first on: their callback has run */
   /* Entries that the threadpool has begun, `taken_back` or `moved`: whoever moves it first decides about the rest. */
   atomic_size_t begun;
+  size_t seen; /* `begun` at the last relieving */
 };
 
 /* The rest is cancelled. */
@@ -34,6 +35,7 @@ struct request_s {
   size_t count;
   size_t pending; /* without their callback */
   size_t shares;  /* jobs they are planned for, at least 1 */
+  size_t entered; /* relievings under way: a callback in one may run the loop to the request's end, and relieve too */
   op_t op;
   int is_cancelled;
   uv_batch_fs_options_t options;
@@ -98,6 +100,7 @@ static void start(job_t* job, uv_batch_file_t* files, size_t count) {
   job->files = files;
   job->count = count;
   job->over = 0;
+  job->seen = 0;
   atomic_init(&job->begun, request->is_cancelled ? taken_back : 0);
   job->work.data = job;
   /* Fails only without a callback. */
@@ -147,7 +150,7 @@ static void complete(uv_work_t* work, int status) {
     start_share(job);
   } else if (request->pending == 0) {
     req->private_[0] = NULL;
-    release(request);
+    if (request->entered == 0) release(request);
   }
   cb(req, files, count);
 }
@@ -262,16 +265,19 @@ int uv_batch_fs_relieve(uv_batch_fs_t* req) {
   if (request == NULL) return 0;
   if (request->op == op_append) return UV_EINVAL;
   int relieved = 0, status = 0;
+  request->entered++;
   /* What is added meanwhile comes before the first. */
   for (job_t* job = request->jobs; job != NULL; job = job->next) {
     size_t begun = atomic_load(&job->begun);
     if (job->count == 0 || begun == 0 || begun > job->count) continue;
-    int rest = move_rest(job, begun);
+    /* One that gets on needs no other beside it. */
+    int rest = begun == job->seen ? move_rest(job, begun) : 0;
+    job->seen = begun;
     if (rest < 0) status = rest;
     if (rest > 0) relieved += rest;
-    /* That file is pending: whatever the callback does, the request is there. */
     relieved += hand_over(job, begun);
   }
+  if (--request->entered == 0 && request->pending == 0) release(request);
   return status != 0 ? status : relieved;
 }
 

@@ -46,7 +46,7 @@ static ssize_t read_len(const uv_batch_fs_options_t* options, uv_batch_file_t* f
   size_t room = buf.base != NULL ? wanted : size + 1;
   char* given = buf.base == NULL && options->alloc != NULL ? options->alloc(file, room, options->alloc_data) : buf.base;
   char* base = given != NULL ? given : uvb__malloc(room);
-  if (base == NULL) return UV_ENOMEM;
+  if (base == NULL) return UV_EAGAIN;
   ssize_t n = uvb__fs_calls.read_cached(fd, base, room);
   if (buf.base == NULL) file->buf = uv_buf_init(base, n > 0 ? (unsigned int)n : 0);
   if (n == (ssize_t)wanted) {
@@ -59,6 +59,7 @@ static ssize_t read_len(const uv_batch_fs_options_t* options, uv_batch_file_t* f
   }
   /* More or fewer: it changes, or some of it is on the disk. */
   note_miss(n);
+  if (n == UV_EAGAIN || (n >= 0 && n < (ssize_t)wanted)) file->syscall = "read";
   return UV_EAGAIN;
 }
 
@@ -84,6 +85,7 @@ static ssize_t read_file(const uv_batch_fs_options_t* options, uv_batch_file_t* 
   if (!is_worth_it()) return UV_EAGAIN;
   if (file->path == NULL) return file->fd < 0 ? UV_EBADF : read_open(options, file, file->fd, room, &keeps);
   uv_file fd = uvb__fs_calls.open_cached(file->path);
+  if (fd == UV_ENOENT || fd == UV_EAGAIN) file->syscall = "open";
   if (fd == UV_ENOENT) return fd;
   if (fd < 0) {
     note_miss(fd);
@@ -106,8 +108,8 @@ int uv_batch_fs_read_cached(uv_batch_file_t files[], size_t count, const uv_batc
   if (files == NULL || count == 0 || count > INT32_MAX || !uvb__fs_options_are_valid(options)) return UV_EINVAL;
   size_t room = (size_t)options->max_cached;
   for (size_t i = 0; i < count; i++) {
+    files[i].syscall = NULL;
     files[i].result = read_file(options, &files[i], room);
-    files[i].syscall = files[i].result == UV_ENOENT ? "open" : NULL;
     if (files[i].result > 0) room -= (size_t)files[i].result;
     if (files[i].result != UV_EAGAIN) results++;
   }

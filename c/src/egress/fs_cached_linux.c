@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "egress/fs_calls.h"
+#include "platform/atomic.h"
 
 /* Older headers lack them, and the kernel may have them all the same. */
 #ifndef SYS_openat2
@@ -20,28 +21,76 @@
 #endif
 enum { resolve_cached = 0x20 };
 
-struct open_how {
+/* The system's struct open_how, which not every header has. */
+typedef struct {
   uint64_t flags, mode, resolve;
-};
+} how_t;
 
 static int code(void) {
   return uv_translate_sys_error(errno);
 }
 
-int uvb__fs_open_cached(const char* path) {
-  struct open_how how = {O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0, resolve_cached};
-#if defined(O_LARGEFILE)
-  how.flags |= O_LARGEFILE;
+/* Opening a file may ask a server (NFS, FUSE). What shows it is that the file system cannot read without waiting: it is
+ * then known by its device, and nothing more of it is opened here. Of many, those found last are known. */
+enum { most_devices = 16 };
+static atomic_ullong devices[most_devices];
+static atomic_uint devices_found;
+
+/* What the system knows of it without asking; 0: nothing. */
+static unsigned long long device_of(int fd) {
+#if defined(STATX_TYPE)
+  struct statx found;
+  if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, 0, &found) != 0) return 0;
+  return ((unsigned long long)found.stx_dev_major << 32 | found.stx_dev_minor) + 1;
+#else
+  (void)fd;
+  return 0;
 #endif
+}
+
+static int is_known(unsigned long long device) {
+  for (size_t i = 0; i < most_devices; i++) {
+    if (device != 0 && atomic_load_explicit(&devices[i], memory_order_relaxed) == device) return 1;
+  }
+  return 0;
+}
+
+static void learn(int fd) {
+  unsigned long long device = device_of(fd);
+  if (device == 0 || is_known(device)) return;
+  atomic_store(&devices[atomic_fetch_add(&devices_found, 1) % most_devices], device);
+}
+
+static int open_resolved(const char* path, int flags) {
+  how_t how = {(uint64_t)flags | O_CLOEXEC, 0, resolve_cached};
   long fd = syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
   return fd < 0 ? code() : (int)fd;
+}
+
+int uvb__fs_open_cached(const char* path) {
+  int flags = O_RDONLY | O_NOCTTY | O_NONBLOCK;
+#if defined(O_LARGEFILE)
+  flags |= O_LARGEFILE;
+#endif
+  if (atomic_load_explicit(&devices_found, memory_order_relaxed) > 0) {
+    /* A mere name: no file system is asked to open or close it. */
+    int name = open_resolved(path, O_PATH);
+    if (name < 0) return name;
+    int avoided = is_known(device_of(name));
+    close(name);
+    if (avoided) return UV_ENOTSUP;
+  }
+  return open_resolved(path, flags);
 }
 
 ssize_t uvb__fs_read_cached(uv_file fd, char* base, size_t len) {
 #if defined(SYS_preadv2)
   struct iovec buf = {base, len};
   long n = syscall(SYS_preadv2, fd, &buf, 1L, 0L, 0L, RWF_NOWAIT);
-  return n < 0 ? code() : n;
+  if (n >= 0) return n;
+  int status = code();
+  if (status == UV_ENOTSUP) learn(fd);
+  return status;
 #else
   (void)fd, (void)base, (void)len;
   return UV_ENOSYS;

@@ -38,7 +38,13 @@ static int open_read(const char* path) {
 }
 
 static int open_append(const char* path, int create, int mode) {
-  return open_path(path, O_WRONLY | O_APPEND | (create ? O_CREAT : 0), mode);
+  struct stat found;
+  int fd = open_path(path, O_WRONLY | O_APPEND | (create ? O_CREAT : 0), mode);
+  /* A terminal that is full for now is waited for, as any file is. Only a FIFO may never have a reader. */
+  if (fd >= 0 && fstat(fd, &found) == 0 && !S_ISREG(found.st_mode) && !S_ISFIFO(found.st_mode)) {
+    (void)fcntl(fd, F_SETFL, O_APPEND);
+  }
+  return fd;
 }
 
 static int stat_file(uv_file fd, uvb__fs_stat_t* stat) {

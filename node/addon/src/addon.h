@@ -25,6 +25,8 @@ int millrace_arguments(napi_env env, napi_callback_info info, size_t count, napi
 
 /* The memory of a typed array or a DataView, and its length in bytes: 0 with an exception pending. */
 int millrace_bytes(napi_env env, napi_value value, void** base, size_t* bytes);
+/* The same of memory that is used as 32-bit numbers: refused when it is not aligned for them. */
+int millrace_words(napi_env env, napi_value value, void** base, size_t* bytes);
 
 /* Adds a function to the exports: 0 with an exception pending. */
 int millrace_export(napi_env env, napi_value exports, const char* name, napi_callback call, void* data);

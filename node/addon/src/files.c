@@ -75,8 +75,8 @@ struct batch_s {
   files_t* owner;
   batch_t* next;
   batch_t** link; /* what points to it */
-  uint64_t since;
   int32_t append_id;
+  int32_t entered; /* callbacks of it and relievings: JavaScript in one may run the loop, and so others inside it */
   kind_t kind;
   uv_batch_file_t files[];
 };
@@ -153,16 +153,7 @@ static void release_memory(files_t* files, const uv_batch_file_t from[], size_t 
   uv_mutex_unlock(&files->mutex);
 }
 
-static void relieve(uv_timer_t* timer) {
-  files_t* files = timer->data;
-  uint64_t now = uv_now(files->loop);
-  for (batch_t* batch = files->first; batch != NULL; batch = batch->next) {
-    if (batch->kind == reading && now - batch->since >= (uint64_t)files->settings[relieve_ms]) {
-      /* Of those that it could not move it tries again. The batch outlives it: the slow file is still under way. */
-      (void)uv_batch_fs_relieve(&batch->req);
-    }
-  }
-}
+static void relieve(uv_timer_t* timer);
 
 static void add(files_t* files, batch_t* batch) {
   if (files->first == NULL) {
@@ -172,7 +163,6 @@ static void add(files_t* files, batch_t* batch) {
     files->first->link = &batch->next;
   }
   batch->owner = files;
-  batch->since = uv_now(files->loop);
   batch->next = files->first;
   batch->link = &files->first;
   files->first = batch;
@@ -190,24 +180,64 @@ static void drop(batch_t* batch) {
   if (files->is_closing) close_handles(files);
 }
 
-/* Hands the records to JavaScript. What it throws is an uncaught exception, as in any callback of the loop. */
-static void deliver(files_t* files) {
+static void leave(batch_t* batch) {
+  if (--batch->entered == 0 && batch->req.pending == 0) drop(batch);
+}
+
+static void relieve(uv_timer_t* timer) {
+  files_t* files = timer->data;
+  batch_t* next;
+  for (batch_t* batch = files->first; batch != NULL; batch = next) {
+    batch->entered++;
+    /* Of those that it could not move it tries again. */
+    if (batch->kind == reading) (void)uv_batch_fs_relieve(&batch->req);
+    next = batch->next;
+    leave(batch);
+  }
+}
+
+/* Calls JavaScript. What it throws is an uncaught exception, as in any callback of the loop. 0: it was not reached. */
+static int call_with(files_t* files, size_t count) {
   napi_env env = files->env;
   napi_handle_scope scope;
-  napi_value resource, call, argv[2], error;
-  bool pending = false;
-  size_t count = files->recorded;
-  files->recorded = files->larges = 0;
-  if (count == 0 || files->is_closing || napi_open_handle_scope(env, &scope) != napi_ok) return;
+  napi_value resource, call, argv[1], error;
+  bool thrown = false;
+  int reached = 0;
+  if (files->is_closing || napi_open_handle_scope(env, &scope) != napi_ok) return 0;
   if (napi_get_reference_value(env, files->resource, &resource) == napi_ok &&
       napi_get_reference_value(env, files->call, &call) == napi_ok &&
-      napi_create_uint32(env, (uint32_t)count, &argv[0]) == napi_ok &&
-      napi_make_callback(env, files->context, resource, call, 1, argv, NULL) != napi_ok &&
-      napi_is_exception_pending(env, &pending) == napi_ok && pending &&
-      napi_get_and_clear_last_exception(env, &error) == napi_ok) {
-    napi_fatal_exception(env, error);
+      napi_create_uint32(env, (uint32_t)count, &argv[0]) == napi_ok) {
+    reached = napi_make_callback(env, files->context, resource, call, 1, argv, NULL) == napi_ok;
+    if (!reached && napi_is_exception_pending(env, &thrown) == napi_ok && thrown) {
+      reached = 1;
+      if (napi_get_and_clear_last_exception(env, &error) == napi_ok) napi_fatal_exception(env, error);
+    }
   }
   napi_close_handle_scope(env, scope);
+  return reached;
+}
+
+static void close_descriptor(uv_file fd) {
+  uv_fs_t close;
+  uv_fs_close(NULL, &close, fd, NULL);
+  uv_fs_req_cleanup(&close);
+}
+
+/* The descriptor of a FIFO that a record hands over, or -1. */
+static uv_file fifo_of(const int32_t fields[], kind_t kind) {
+  if (kind == reading) return fields[record_result] == UV_ESPIPE ? fields[record_at] : -1;
+  return fields[record_at] == -1 ? fields[record_result] : -1;
+}
+
+/* Hands the records, all of one batch, to JavaScript. */
+static void deliver(files_t* files, kind_t kind) {
+  size_t count = files->recorded;
+  files->recorded = files->larges = 0;
+  if (count == 0 || call_with(files, count)) return;
+  for (size_t i = 0; i < count; i++) {
+    uv_file fd = fifo_of(&files->records[i * record_fields], kind);
+    if (fd >= 0) close_descriptor(fd);
+  }
 }
 
 static int32_t syscall_number(const char* name) {
@@ -284,10 +314,7 @@ static void note(files_t* files, uv_batch_file_t* file) {
 }
 
 static void close_fifo(const uv_batch_file_t* file) {
-  uv_fs_t close;
-  if (file->result != UV_ESPIPE || file->fd < 0) return;
-  uv_fs_close(NULL, &close, file->fd, NULL);
-  uv_fs_req_cleanup(&close);
+  if (file->result == UV_ESPIPE && file->fd >= 0) close_descriptor(file->fd);
 }
 
 /* Nobody wants it any more. */
@@ -300,9 +327,10 @@ static void on_read(uv_batch_fs_t* req, uv_batch_file_t* first, size_t count) {
   batch_t* batch = req->data;
   files_t* files = batch->owner;
   size_t released = 0;
+  batch->entered++;
   for (size_t i = 0; i < count; i++) {
     if (files->recorded == files->records_size) {
-      deliver(files);
+      deliver(files, reading);
       release_memory(files, &first[released], i - released);
       released = i;
     }
@@ -313,9 +341,9 @@ static void on_read(uv_batch_fs_t* req, uv_batch_file_t* first, size_t count) {
       note(files, &first[i]);
     }
   }
-  deliver(files);
+  deliver(files, reading);
   release_memory(files, &first[released], count - released);
-  if (req->pending == 0) drop(batch);
+  leave(batch);
 }
 
 static void on_prefetch(uv_batch_fs_t* req, uv_batch_file_t* first, size_t count) {
@@ -414,17 +442,22 @@ static void read_on_loop(files_t* files, uv_batch_file_t head[], size_t count) {
   if (count == 0 || *room == 0 || uv_batch_fs_read_cached(head, count, options) < 0) return;
   uv_check_start(&files->turn, renew_budget);
   files->counts[files_left] -= (uint32_t)count;
-  files->is_cold = 0;
+  int colds = 0, hits = 0;
   for (size_t i = 0; i < count; i++) {
     if (head[i].result == UV_EAGAIN) {
       free_memory(files, &head[i]);
-      files->is_cold = 1;
+      /* Without a system call it was not tried, or the system cannot tell. */
+      colds += head[i].syscall != NULL;
       continue;
     }
-    if (head[i].result > 0) *room -= (uint32_t)head[i].result;
+    if (head[i].result > 0) {
+      *room -= (uint32_t)head[i].result;
+      hits++;
+    }
     files->counts[count_on_loop]++;
     note(files, &head[i]);
   }
+  if (colds + hits > 0) files->is_cold = colds > 0;
 }
 
 static files_t* files_of(napi_env env, napi_value handle) {
@@ -460,7 +493,7 @@ static napi_value read_files(napi_env env, napi_callback_info info) {
   if (!millrace_arguments(env, info, 5, argv, NULL)) return NULL;
   files_t* files = files_of(env, argv[0]);
   if (files == NULL || !millrace_bytes(env, argv[1], &paths, &paths_size) ||
-      !millrace_bytes(env, argv[3], &ids, &ids_size)) {
+      !millrace_words(env, argv[3], &ids, &ids_size)) {
     return NULL;
   }
   CHECK(napi_get_value_uint32(env, argv[2], &length));
@@ -477,8 +510,9 @@ static napi_value read_files(napi_env env, napi_callback_info info) {
   if (tails > 0) {
     batch = new_batch(reading, tails, (size_t)(end - path));
     if (batch == NULL) return number(env, UV_ENOMEM);
-    path = memcpy(paths_of(batch, tails), path, (size_t)(end - path));
-    if (!take_paths(batch->files, items_of(batch, tails), tails, (int32_t*)ids + heads, &path, path + length)) {
+    size_t rest = (size_t)(end - path);
+    path = memcpy(paths_of(batch, tails), path, rest);
+    if (!take_paths(batch->files, items_of(batch, tails), tails, (int32_t*)ids + heads, &path, path + rest)) {
       free(batch);
       return too_short(env);
     }
@@ -507,19 +541,20 @@ static napi_value read_files(napi_env env, napi_callback_info info) {
 static void on_append(uv_batch_fs_t* req, uv_batch_file_t* first, size_t count) {
   batch_t* batch = req->data;
   files_t* files = batch->owner;
+  batch->entered++;
   for (size_t i = 0; i < count; i++) {
     if (files->is_closing && i == 0) close_fifo(&first[0]);
     if (files->is_closing || first[i].result >= 0) continue;
-    if (files->recorded == files->records_size) deliver(files);
+    if (files->recorded == files->records_size) deliver(files, appending);
     record(files, batch->append_id, first[i].result, (int32_t)(intptr_t)first[i].data, first[i].syscall);
   }
   if (req->pending == 0 && !files->is_closing) {
-    if (files->recorded == files->records_size) deliver(files);
+    if (files->recorded == files->records_size) deliver(files, appending);
     /* One path has all entries in one callback. */
     record(files, batch->append_id, first->result == UV_ESPIPE ? first->fd : -1, -1, NULL);
   }
-  deliver(files);
-  if (req->pending == 0) drop(batch);
+  deliver(files, appending);
+  leave(batch);
 }
 
 /* filesAppend(handle, path, chunks, id, mode, durable) -> 0, or an error of libuv, and nothing was begun. The path ends
@@ -621,18 +656,18 @@ static int keep_values(files_t* files, napi_value argv[]) {
   napi_value name, resource;
   void* memory;
   size_t size;
-  if (!millrace_bytes(env, argv[0], &memory, &size)) return 0;
+  if (!millrace_words(env, argv[0], &memory, &size)) return 0;
   if (size != sizeof(files->settings)) {
     millrace_throw(env, "MILLRACE_E_INVALID_ARGUMENT", "there are not as many settings as there should be");
     return 0;
   }
   memcpy(files->settings, memory, size);
   if (!millrace_bytes(env, argv[1], (void**)&files->slab, &files->slab_size) ||
-      !millrace_bytes(env, argv[2], (void**)&files->records, &size)) {
+      !millrace_words(env, argv[2], (void**)&files->records, &size)) {
     return 0;
   }
   files->records_size = size / (record_fields * sizeof(int32_t));
-  if (!millrace_bytes(env, argv[4], (void**)&files->counts, &size)) return 0;
+  if (!millrace_words(env, argv[4], (void**)&files->counts, &size)) return 0;
   if (size < counts_count * sizeof(uint32_t)) {
     millrace_throw(env, "MILLRACE_E_INVALID_ARGUMENT", "there is no room for the counts");
     return 0;

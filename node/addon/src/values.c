@@ -1,6 +1,8 @@
 /* Between JavaScript and C. */
 #include "addon.h"
 
+#include <stdint.h>
+
 napi_value millrace_throw(napi_env env, const char* code, const char* message) {
   napi_throw_error(env, code, message);
   return NULL;
@@ -61,6 +63,14 @@ int millrace_bytes(napi_env env, napi_value value, void** base, size_t* bytes) {
   if (!millrace_ok(env, napi_is_dataview(env, value, &is))) return 0;
   if (is) return millrace_ok(env, napi_get_dataview_info(env, value, bytes, base, NULL, NULL));
   napi_throw_type_error(env, "MILLRACE_E_INVALID_ARGUMENT", "an argument is not a typed array");
+  return 0;
+}
+
+int millrace_words(napi_env env, napi_value value, void** base, size_t* bytes) {
+  if (!millrace_bytes(env, value, base, bytes)) return 0;
+  if ((uintptr_t)*base % sizeof(int32_t) == 0) return 1;
+  napi_throw_type_error(env, "MILLRACE_E_INVALID_ARGUMENT",
+                        "an argument begins within a word: an Int32Array or Uint32Array is wanted");
   return 0;
 }
 
