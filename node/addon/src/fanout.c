@@ -90,10 +90,10 @@ static int take_plan(napi_env env, const napi_value argv[], plan_t* plan) {
   size_t groups, fds, results;
   int32_t count;
   if (!millrace_bytes(env, argv[0], (void**)&plan->bytes, &plan->size) ||
-      !millrace_bytes(env, argv[1], (void**)&plan->groups, &groups) ||
+      !millrace_words(env, argv[1], (void**)&plan->groups, &groups) ||
       !millrace_ok(env, napi_get_value_int32(env, argv[2], &count)) ||
-      !millrace_bytes(env, argv[3], (void**)&plan->fds, &fds) ||
-      !millrace_bytes(env, argv[4], (void**)&plan->results, &results)) {
+      !millrace_words(env, argv[3], (void**)&plan->fds, &fds) ||
+      !millrace_words(env, argv[4], (void**)&plan->results, &results)) {
     return 0;
   }
   plan->count = count < 0 ? SIZE_MAX : (size_t)count;
