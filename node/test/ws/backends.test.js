@@ -46,7 +46,7 @@ for (const [backend, env] of inJavaScript ? [] : Object.entries(settings)) {
       t.diagnostic(found);
       return;
     }
-    const { code, output } = await run(['--test', ...suites.map(file)], env);
+    const { code, output } = await run(['--test', '--test-reporter=tap', ...suites.map(file)], env);
     assert.equal(code, 0, output);
     assert.match(output, /# pass [1-9]/);
   });
