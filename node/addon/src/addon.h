@@ -17,6 +17,10 @@ int millrace_ok(napi_env env, napi_status status);
 /* Throws an Error with a `code`; always NULL, for a callback to return. */
 napi_value millrace_throw(napi_env env, const char* code, const char* message);
 
+/* Makes an exception that a callback of the loop has left pending an uncaught one, as Node.js does: 1, or 0 when there is
+ * none. */
+int millrace_report(napi_env env);
+
 /* The loop of the environment; NULL with an exception pending. */
 uv_loop_t* millrace_loop(napi_env env);
 

@@ -200,18 +200,14 @@ static void relieve(uv_timer_t* timer) {
 static int call_with(files_t* files, size_t count) {
   napi_env env = files->env;
   napi_handle_scope scope;
-  napi_value resource, call, argv[1], error;
-  bool thrown = false;
+  napi_value resource, call, argv[1];
   int reached = 0;
   if (files->is_closing || napi_open_handle_scope(env, &scope) != napi_ok) return 0;
   if (napi_get_reference_value(env, files->resource, &resource) == napi_ok &&
       napi_get_reference_value(env, files->call, &call) == napi_ok &&
       napi_create_uint32(env, (uint32_t)count, &argv[0]) == napi_ok) {
     reached = napi_make_callback(env, files->context, resource, call, 1, argv, NULL) == napi_ok;
-    if (!reached && napi_is_exception_pending(env, &thrown) == napi_ok && thrown) {
-      reached = 1;
-      if (napi_get_and_clear_last_exception(env, &error) == napi_ok) napi_fatal_exception(env, error);
-    }
+    if (millrace_report(env)) reached = 1;
   }
   napi_close_handle_scope(env, scope);
   return reached;

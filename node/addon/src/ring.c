@@ -92,16 +92,6 @@ static void release(millrace_ring_t* ring) {
 
 /* ---- the thread of the loop */
 
-/* What JavaScript threw is nobody's: Node makes it an uncaught exception. */
-static void report(napi_env env) {
-  bool pending = false;
-  napi_value error;
-  if (napi_is_exception_pending(env, &pending) == napi_ok && pending &&
-      napi_get_and_clear_last_exception(env, &error) == napi_ok) {
-    napi_fatal_exception(env, error);
-  }
-}
-
 static void deliver(ring_t* ring, uint32_t first, uint32_t count) {
   napi_env env = ring->env;
   napi_handle_scope scope;
@@ -113,7 +103,7 @@ static void deliver(ring_t* ring, uint32_t first, uint32_t count) {
       napi_create_uint32(env, first, &arguments[1]) == napi_ok &&
       napi_create_uint32(env, count, &arguments[2]) == napi_ok) {
     napi_make_callback(env, ring->context, global, callback, 3, arguments, NULL);
-    report(env);
+    millrace_report(env);
   }
   napi_close_handle_scope(env, scope);
 }
@@ -128,7 +118,7 @@ static void tell_closed(ring_t* ring) {
     callback_scope = NULL;
   }
   ring->closed(env, ring->data);
-  report(env);
+  millrace_report(env);
   if (callback_scope != NULL) napi_close_callback_scope(env, callback_scope);
   napi_close_handle_scope(env, scope);
 }

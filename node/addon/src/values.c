@@ -19,6 +19,14 @@ int millrace_ok(napi_env env, napi_status status) {
   return 0;
 }
 
+int millrace_report(napi_env env) {
+  napi_value error;
+  bool pending = false;
+  if (napi_is_exception_pending(env, &pending) != napi_ok || !pending) return 0;
+  if (napi_get_and_clear_last_exception(env, &error) == napi_ok) napi_fatal_exception(env, error);
+  return 1;
+}
+
 uv_loop_t* millrace_loop(napi_env env) {
   uv_loop_t* loop = NULL;
   return millrace_ok(env, napi_get_uv_event_loop(env, &loop)) ? loop : NULL;
