@@ -43,13 +43,13 @@ export const defaults: Readonly<QueueOptions> = Object.freeze({
 /** Under `fixed` a hold is the point, so it has a default of its own (ms). */
 const fixedMaxDelayMs = 50;
 
-type Rule =
+export type Rule =
   | { kind: 'choice'; values: readonly string[] }
   | { kind: 'number'; min: number; max: number; integer: boolean };
 
-const choice = (...values: string[]): Rule => ({ kind: 'choice', values });
-const integer = (min: number, max: number): Rule => ({ kind: 'number', min, max, integer: true });
-const number = (min: number, max: number): Rule => ({ kind: 'number', min, max, integer: false });
+export const choice = (...values: string[]): Rule => ({ kind: 'choice', values });
+export const integer = (min: number, max: number): Rule => ({ kind: 'number', min, max, integer: true });
+export const number = (min: number, max: number): Rule => ({ kind: 'number', min, max, integer: false });
 
 const queueRules: Record<keyof QueueOptions, Rule> = {
   policy: choice('direct', 'fixed', 'adaptive'),
@@ -90,7 +90,7 @@ const retainRules: Record<keyof RetainOptions, Rule> = {
 };
 
 /** Throws MILLRACE_E_INVALID_OPTION unless `value` keeps the rule; names the option, the value and the range. */
-function check(name: string, value: unknown, rule: Rule): void {
+export function check(name: string, value: unknown, rule: Rule): void {
   if (rule.kind === 'choice') {
     if (rule.values.includes(value as string)) return;
     const list = rule.values.map((v) => `'${v}'`).join(', ');

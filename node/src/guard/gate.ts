@@ -1,0 +1,118 @@
+/**
+ * How many requests of async handlers may be under way. Work that a handler does after it has returned cannot be put into slices, so
+ * what is under way is limited instead, to little more than keeps the loop busy: additive increase, multiplicative decrease (Chiu and
+ * Jain 1989, as TCP does it). The signal is the loop's busy share, not latency: a slow database is no reason to ask it less.
+ * Pure: the caller says what time it is and how busy the loop was.
+ */
+import { TicketList } from './list.js';
+import type { Ticket } from './ticket.js';
+
+export interface Concurrency {
+  /** Under way at first: 1 to 1,000,000, default 8. */
+  initial: number;
+  /** Never fewer than this: 1 to 1,000,000, default 1. */
+  min: number;
+  /** Never more: 1 to Infinity, default Infinity. */
+  max: number;
+}
+
+/** Above this busy share the loop has no time left, and below the next it could do more; below the last it has plenty. */
+const full = 0.97;
+const spare = 0.94;
+const easy = 0.7;
+/** Time between two steps of the limit in ms; to open a gate before a loop with plenty of time it takes less. */
+const windowMs = 50;
+const easyWindowMs = 5;
+/** So much work may be under way at least, in ms: less would leave the loop nothing to do while requests wait for others. */
+const leastWorkMs = 50;
+/** What is under way for longer is no longer counted: it waits for something, a slow client or an event to stream. */
+const parkMs = 2000;
+
+export class Gate {
+  readonly #options: Concurrency;
+  readonly #running = new TicketList();
+  #limit: number;
+  #decidedMs = 0;
+  /** Requests that were over since the last decision. */
+  #completed = 0;
+  /** Somebody had to wait since then because the gate was shut. */
+  #wasShut = false;
+  /** Last time at which the loop had plenty of time. */
+  #easyMs = Number.NEGATIVE_INFINITY;
+
+  constructor(options: Concurrency) {
+    this.#options = options;
+    this.#limit = options.initial;
+  }
+
+  get limit(): number {
+    return this.#limit;
+  }
+
+  /** Under way and counted. */
+  get size(): number {
+    return this.#running.size;
+  }
+
+  /** Whether another may start. One that may not is remembered: only a gate that shuts somebody out grows. */
+  isOpen(): boolean {
+    if (this.#running.size < this.#limit) return true;
+    this.#wasShut = true;
+    return false;
+  }
+
+  enter(ticket: Ticket): void {
+    this.#running.push(ticket);
+    ticket.inGate = true;
+  }
+
+  leave(ticket: Ticket): void {
+    // One that was parked is out already.
+    if (ticket.inGate) {
+      ticket.inGate = false;
+      this.#running.remove(ticket);
+    }
+    this.#completed++;
+  }
+
+  /** Whether `decide` would do something now: asking the loop how busy it is costs more than this. */
+  isDue(nowMs: number): boolean {
+    return nowMs - this.#decidedMs >= (this.#wasShut ? easyWindowMs : windowMs);
+  }
+
+  /** Sets the limit anew. `utilization` is the loop's busy share since the last call, `workMs` what a request costs it. */
+  decide(nowMs: number, utilization: number, workMs: number): void {
+    this.#park(nowMs);
+    const { min, max } = this.#options;
+    if (utilization < easy) {
+      this.#easyMs = nowMs;
+      if (this.#wasShut) this.#limit = Math.min(max, this.#limit * 2);
+    } else if (nowMs - this.#decidedMs < windowMs) {
+      return;
+    } else if (utilization > full && workMs > 0) {
+      // From what is really under way: a limit that nobody reaches holds nothing back.
+      const from = Math.min(this.#limit, this.#running.size + this.#completed);
+      const least = Math.min(this.#limit, Math.max(min, Math.ceil(leastWorkMs / workMs)));
+      this.#limit = Math.max(least, Math.floor(from * 0.9));
+    } else if (utilization < spare && this.#wasShut) {
+      this.#limit = Math.min(max, this.#limit + Math.max(1, Math.floor(this.#limit * 0.05)));
+    }
+    this.#decidedMs = nowMs;
+    this.#completed = 0;
+    this.#wasShut = false;
+  }
+
+  /** The loop had plenty of time a moment ago: who waits here waits for the gate to grow, and not long. */
+  isEasy(nowMs: number): boolean {
+    return nowMs - this.#easyMs < 2 * windowMs;
+  }
+
+  #park(nowMs: number): void {
+    for (;;) {
+      const oldest = this.#running.first;
+      if (oldest === null || nowMs - oldest.startedMs < parkMs) return;
+      this.#running.remove(oldest);
+      oldest.inGate = false;
+    }
+  }
+}

@@ -1,0 +1,120 @@
+/** Guards a server of node:http, node:https or node:http2: each request passes the guard before the server's listeners see it. */
+import type { Server as HttpServer, IncomingMessage, ServerResponse } from 'node:http';
+import type { Http2SecureServer, Http2Server } from 'node:http2';
+import type { Server as HttpsServer } from 'node:https';
+import type { Duplex } from 'node:stream';
+import { MillraceError, show } from '../../errors.js';
+import { replaceMethod } from '../../net/patch.js';
+import type { Guard } from '../guard.js';
+import type { GuardOptions } from '../options.js';
+import { chosenGuard } from './chosen.js';
+import { isNew } from './exchange.js';
+import { ContinueExchange, takeContinue } from './expect.js';
+import { type Intake, ServerExchange } from './server-exchange.js';
+import { Upgrade } from './upgrade.js';
+
+type Emit = (event: string, ...args: unknown[]) => boolean;
+
+/** Servers that can be guarded. */
+export type GuardableServer = HttpServer | HttpsServer | Http2Server | Http2SecureServer;
+
+const guards = new WeakMap<object, Guard>();
+
+/**
+ * Puts a guard in front of a server. Listeners may have been added before or may be added later; 'request', 'checkContinue',
+ * 'checkExpectation' and 'upgrade' reach them when it is their turn, or never. Requests that are turned away get a 503.
+ *
+ * @param server of `node:http` or `node:https`; of `node:http2`, requests of its compatibility API
+ * @param options of a guard of its own, or a guard that several servers share
+ * @returns the guard; its `close()` gives the server back as it was
+ * @throws MILLRACE_E_INVALID_ARGUMENT if `server` is no such server, or has another guard; MILLRACE_E_CLOSED if the guard that is
+ *   given is closed; MILLRACE_E_INVALID_OPTION
+ */
+export function guard(server: GuardableServer, options: GuardOptions | Guard = {}): Guard {
+  if (!isServer(server)) {
+    throw new MillraceError(
+      'MILLRACE_E_INVALID_ARGUMENT',
+      `guard() takes a server of node:http, node:https or node:http2, not ${show(server)}`,
+    );
+  }
+  const present = guards.get(server);
+  if (present !== undefined) {
+    if (present === options) return present;
+    throw new MillraceError(
+      'MILLRACE_E_INVALID_ARGUMENT',
+      'this server has a guard already; close() that one before you give it another',
+    );
+  }
+  const chosen = chosenGuard(options);
+  const intake = new ServerIntake(server as HttpServer, chosen);
+  guards.set(server, chosen);
+  chosen.onClose(() => {
+    guards.delete(server);
+    intake.close();
+  });
+  return chosen;
+}
+
+function isServer(value: unknown): boolean {
+  const { emit, on, setTimeout } = (value ?? {}) as Partial<HttpServer>;
+  // The last one tells it from a server of node:net, and from an application of Express or Connect.
+  return [emit, on, setTimeout].every((method) => typeof method === 'function');
+}
+
+class ServerIntake implements Intake {
+  readonly server: HttpServer;
+  readonly guard: Guard;
+  /** What `emit` was on the server itself; null where it was the prototype's, which somebody may replace at any time. */
+  readonly #before: Emit | null;
+  readonly #undo: (() => void)[];
+  #isClosed = false;
+
+  constructor(server: HttpServer, guard: Guard) {
+    this.server = server;
+    this.guard = guard;
+    this.#before = Object.hasOwn(server, 'emit') ? (server.emit as Emit) : null;
+    // Rest arguments cost nothing here once compiled: all that is done with them is to pass them on.
+    const emit = (event: string, ...args: unknown[]): boolean =>
+      this.#takes(event, args[0], args[1], args[2]) || this.emitUnguarded(event, ...args);
+    const replaced = replaceMethod(server, 'emit', emit);
+    this.#undo = [takeContinue(server), () => replaced.undo()];
+  }
+
+  emitUnguarded(event: string, ...args: unknown[]): boolean {
+    const emit = this.#before ?? (Object.getPrototypeOf(this.server) as HttpServer).emit;
+    return (emit as Emit).call(this.server, event, ...args);
+  }
+
+  /** Where somebody has replaced `emit` meanwhile, it still calls the guard's, which then only passes events on. */
+  close(): void {
+    this.#isClosed = true;
+    for (const undo of this.#undo) undo();
+  }
+
+  /** Whether the event is one for the guard, and has been given to it. */
+  #takes(event: string, first: unknown, second: unknown, third: unknown): boolean {
+    if (this.#isClosed) return false;
+    switch (event) {
+      case 'request':
+      case 'checkContinue':
+      case 'checkExpectation': {
+        const req = first as IncomingMessage;
+        if (!isNew(req)) return false;
+        const Kind = event === 'checkContinue' ? ContinueExchange : ServerExchange;
+        this.guard.admit(new Kind(this, event, req, second as ServerResponse));
+        return true;
+      }
+      case 'upgrade': {
+        const req = first as IncomingMessage;
+        if (!isNew(req)) return false;
+        this.guard.admit(new Upgrade(this, req, second as Duplex, third as Buffer));
+        return true;
+      }
+      case 'connection':
+        this.guard.noticeConnection();
+        return false;
+      default:
+        return false;
+    }
+  }
+}

@@ -1,0 +1,27 @@
+/** The known name that was probably meant: the one with the fewest edits, if there are few. */
+export function nearest(name: string, known: readonly string[]): string | undefined {
+  let best: string | undefined;
+  // More than a third of it changed is another word.
+  let fewest = Math.floor(name.length / 3) + 1;
+  for (const candidate of known) {
+    const count = edits(name.toLowerCase(), candidate.toLowerCase());
+    if (count >= fewest) continue;
+    fewest = count;
+    best = candidate;
+  }
+  return best;
+}
+
+/** Letters to insert, remove or replace on the way from one word to the other (Levenshtein). */
+function edits(from: string, to: string): number {
+  let above = Array.from({ length: to.length + 1 }, (_, i) => i);
+  for (let i = 1; i <= from.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= to.length; j++) {
+      const replace = above[j - 1]! + (from[i - 1] === to[j - 1] ? 0 : 1);
+      row.push(Math.min(replace, above[j]! + 1, row[j - 1]! + 1));
+    }
+    above = row;
+  }
+  return above[to.length]!;
+}

@@ -1,0 +1,48 @@
+/**
+ * Says what a guard would have shed, while everything runs as it comes. Requests that one turn of the loop hands over were all
+ * there when it began; run one after another, each waits for those before it. A queue that is only reckoned with, which loses its work as
+ * time goes by, tells which of them a guard had not let in.
+ */
+import { type ClassIndex, exempt, low } from './classes.js';
+import type { Ticket } from './ticket.js';
+
+export class Observer {
+  /** Work in ms that waits in the reckoning, by class. */
+  readonly #workMs = [0, 0, 0, 0];
+  #turnMs = 0;
+  #isTurnKnown = false;
+
+  readonly #turnOver = (): void => {
+    this.#isTurnKnown = false;
+  };
+
+  /** The wait that this request would have been predicted, in ms. */
+  arrived(nowMs: number, ticket: Ticket): number {
+    if (!this.#isTurnKnown) {
+      this.#isTurnKnown = true;
+      this.#pass(nowMs - this.#turnMs);
+      this.#turnMs = nowMs;
+      // After the poll phase, from which requests come.
+      setImmediate(this.#turnOver);
+    }
+    if (ticket.cls === exempt) return 0;
+    let wait = 0;
+    for (let cls = 0; cls <= ticket.cls; cls++) wait += this.#workMs[cls]!;
+    return wait;
+  }
+
+  /** It would have been let in, and held the loop for so long. */
+  ran(cls: ClassIndex, ms: number): void {
+    this.#workMs[cls]! += ms;
+  }
+
+  #pass(elapsedMs: number): void {
+    let left = elapsedMs;
+    for (let cls = 0; cls <= low; cls++) {
+      const done = Math.min(left, this.#workMs[cls]!);
+      this.#workMs[cls]! -= done;
+      left -= done;
+    }
+    this.#workMs[exempt] = 0;
+  }
+}

@@ -1,0 +1,142 @@
+/** What is known of each route: what a request of it costs the loop, and how much it has cost so far. Bounded. */
+import { type ClassIndex, type ClassPatterns, normal } from './classes.js';
+
+/** Cost of a route that was never run, in ms; its first request tells better. */
+const unknownCostMs = 1;
+
+/** Weight of the newest request in a route's mean cost. */
+const newest = 0.2;
+
+/** One route: requests that are expected to cost alike. */
+export class Route {
+  readonly name: string;
+  /** The class by pattern; a request's own may differ. */
+  readonly cls: ClassIndex;
+  /** Requests that were run. */
+  count = 0;
+  shed = 0;
+  /** Time its handlers held the loop: in sum, and the longest, in ms. Only what ran until the handler returned. */
+  busyMs = 0;
+  maxMs = 0;
+  /** Mean of that time over the last requests. */
+  costMs = unknownCostMs;
+  /** Share of its handlers that answer after they have returned, over the last requests. */
+  #asyncShare = 0;
+  /** Requests of it that wait or are being handled: a route in use is not forgotten. */
+  open = 0;
+
+  constructor(name: string, cls: ClassIndex) {
+    this.name = name;
+    this.cls = cls;
+  }
+
+  /** Its handlers usually answer after they have returned. */
+  get isAsync(): boolean {
+    return this.#asyncShare > 0.5;
+  }
+
+  /** A handler held the loop for `ms` until it returned, and had answered by then or not. */
+  ran(ms: number, answered: boolean): void {
+    const isAsync = answered ? 0 : 1;
+    if (this.count === 0) {
+      this.costMs = ms;
+      this.#asyncShare = isAsync;
+    } else {
+      this.costMs += newest * (ms - this.costMs);
+      this.#asyncShare += newest * (isAsync - this.#asyncShare);
+    }
+    this.count++;
+    this.busyMs += ms;
+    if (ms > this.maxMs) this.maxMs = ms;
+  }
+}
+
+/** Routes by method and path. Paths that differ in an id only are one route; the least used are forgotten when it is full. */
+export class RouteTable {
+  readonly #patterns: ClassPatterns;
+  readonly #max: number;
+  readonly #routes = new Map<string, Route>();
+  /** Remembers which route a path is of, a map for each method: cheaper than folding it each time. */
+  #known = new Map<string, Map<string, Route>>();
+  #knownSize = 0;
+  /** Where counts of forgotten routes go, so that sums stay right. */
+  readonly forgotten = new Route('(others)', normal);
+
+  constructor(patterns: ClassPatterns, max: number) {
+    this.#patterns = patterns;
+    this.#max = max;
+  }
+
+  get size(): number {
+    return this.#routes.size;
+  }
+
+  values(): IterableIterator<Route> {
+    return this.#routes.values();
+  }
+
+  /** The route of a request by its method and URL. */
+  byUrl(method: string, url: string): Route {
+    const query = url.indexOf('?');
+    const path = query < 0 ? url : url.slice(0, query);
+    let paths = this.#known.get(method);
+    const known = paths?.get(path);
+    if (known !== undefined) return known;
+    const route = this.byName(`${method} ${foldIds(path)}`, method, path);
+    // Looked up again: forgetting routes empties it.
+    paths = this.#known.get(method);
+    if (this.#knownSize >= 4 * this.#max || paths === undefined) {
+      if (this.#knownSize >= 4 * this.#max) this.#forgetPaths();
+      paths = new Map();
+      this.#known.set(method, paths);
+    }
+    paths.set(path, route);
+    this.#knownSize++;
+    return route;
+  }
+
+  /** The route of that name; `method` and `path` give it its class when it is new. */
+  byName(name: string, method: string, path: string): Route {
+    let route = this.#routes.get(name);
+    if (route !== undefined) return route;
+    if (this.#routes.size >= this.#max) this.#forget();
+    // All of them are in use.
+    if (this.#routes.size >= this.#max) return this.forgotten;
+    route = new Route(name, this.#patterns.classOf(method, path));
+    this.#routes.set(name, route);
+    return route;
+  }
+
+  /** Forgets the half that held the loop least, so that a flood of made-up paths does not drive out what costs. */
+  #forget(): void {
+    const idle = [...this.#routes.values()].filter((route) => route.open === 0);
+    idle.sort((a, b) => a.busyMs - b.busyMs);
+    for (const route of idle.slice(0, Math.ceil(this.#max / 2))) {
+      this.forgotten.count += route.count;
+      this.forgotten.shed += route.shed;
+      this.forgotten.busyMs += route.busyMs;
+      this.forgotten.maxMs = Math.max(this.forgotten.maxMs, route.maxMs);
+      this.#routes.delete(route.name);
+    }
+    this.#forgetPaths();
+  }
+
+  #forgetPaths(): void {
+    this.#known = new Map();
+    this.#knownSize = 0;
+  }
+}
+
+/** A segment that names one thing among many: digits, a UUID, or a long token with digits in it. */
+const id = /^(?:\d+|[0-9a-f]{8}-[0-9a-f-]{27}|(?=[^/]*\d)[\w~.-]{20,}|.{65,})$/i;
+
+/** `/users/17/posts` as `/users/:id/posts`. */
+export function foldIds(path: string): string {
+  const segments = path.split('/');
+  // A path of so many is made up.
+  if (segments.length > 16) segments.length = 16;
+  for (let i = 0; i < segments.length; i++) {
+    if (id.test(segments[i]!)) segments[i] = ':id';
+  }
+  return segments.join('/');
+}

@@ -1,0 +1,110 @@
+/** What a guard has counted, as `guard.stats()` gives it. */
+import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
+import { classNames, type RequestClass } from './classes.js';
+import type { Route } from './routes.js';
+import { type ShedReason, shedReasons } from './ticket.js';
+
+export type CountByReason = Record<ShedReason, number>;
+
+export interface ClassStats {
+  /** Requests that were run. */
+  admitted: number;
+  /** Requests that had to wait before. */
+  waited: number;
+  /** Requests that were turned away, by reason. */
+  shed: CountByReason;
+  /** Under `observe`: requests that would have been. */
+  wouldShed: CountByReason;
+  /** Requests that were answered with a stale copy instead of being turned away. They are not in `shed`. */
+  stale: number;
+  /** Requests whose client left while they waited. */
+  gone: number;
+  /** Waits of the requests that were run, in ms; those that did not wait are in them as 0. */
+  waitMs: { mean: number; p99: number; max: number };
+}
+
+/** Time that a route has held the loop. */
+export interface RouteStats {
+  route: string;
+  class: RequestClass;
+  count: number;
+  shed: number;
+  /** Time its handlers held the loop until they returned, in ms: in sum, on average, at most. */
+  busyMs: number;
+  meanMs: number;
+  maxMs: number;
+}
+
+export interface GuardStats {
+  /** Requests that wait. */
+  queued: number;
+  /** Requests that async handlers have not answered yet, and how many of them there may be. */
+  inFlight: number;
+  concurrency: number;
+  underPressure: boolean;
+  /** Delay of refusals in use, in ms, and refusals that are held back now. */
+  rejectDelayMs: number;
+  rejectionsHeld: number;
+  classes: Record<RequestClass, ClassStats>;
+  /** The route that held the loop longest first. */
+  routes: RouteStats[];
+}
+
+export class ClassCounts {
+  admitted = 0;
+  waited = 0;
+  stale = 0;
+  gone = 0;
+  readonly shed = byReason();
+  readonly wouldShed = byReason();
+  #waitMs = 0;
+  #maxWaitMs = 0;
+  /** Waits in µs, of those that waited. Made when the first does. */
+  #waits: RecordableHistogram | null = null;
+
+  ranAfter(waitMs: number): void {
+    this.waited++;
+    this.#waitMs += waitMs;
+    if (waitMs > this.#maxWaitMs) this.#maxWaitMs = waitMs;
+    this.#waits ??= createHistogram({ lowest: 1, highest: 600_000_000, figures: 2 });
+    this.#waits.record(Math.min(600_000_000, Math.max(1, Math.round(waitMs * 1000))));
+  }
+
+  snapshot(): ClassStats {
+    return {
+      admitted: this.admitted,
+      waited: this.waited,
+      shed: { ...this.shed },
+      wouldShed: { ...this.wouldShed },
+      stale: this.stale,
+      gone: this.gone,
+      waitMs: {
+        mean: this.admitted === 0 ? 0 : this.#waitMs / this.admitted,
+        p99: this.#percentile(99),
+        max: this.#maxWaitMs,
+      },
+    };
+  }
+
+  /** Over all that were run: those that did not wait come before the first of the histogram. */
+  #percentile(percent: number): number {
+    const above = this.admitted * (1 - percent / 100);
+    if (this.#waits === null || above >= this.waited) return 0;
+    return this.#waits.percentile(100 * (1 - above / this.waited)) / 1000;
+  }
+}
+
+function byReason(): CountByReason {
+  return Object.fromEntries(shedReasons.map((reason) => [reason, 0])) as CountByReason;
+}
+
+export function routeStats(routes: Iterable<Route>): RouteStats[] {
+  const all: RouteStats[] = [];
+  for (const route of routes) {
+    const { name, cls, count, shed, busyMs, maxMs } = route;
+    if (count + shed === 0) continue;
+    const meanMs = count === 0 ? 0 : busyMs / count;
+    all.push({ route: name, class: classNames[cls]!, count, shed, busyMs, meanMs, maxMs });
+  }
+  return all.sort((a, b) => b.busyMs - a.busyMs);
+}

@@ -1,0 +1,77 @@
+/** One request on its way through the guard. Adapters say how it is run, answered, and known to be over. */
+import type { AsyncResource } from 'node:async_hooks';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ClassIndex } from './classes.js';
+import type { Route } from './routes.js';
+
+/**
+ * Why a request is turned away. `wait`: it would have to wait too long; `age`: it did; `full`: the queue is; `pressure`, `unhealthy`: a limit
+ * that was set, or a health check.
+ */
+export type ShedReason = 'wait' | 'age' | 'full' | 'pressure' | 'unhealthy';
+
+export const shedReasons: readonly ShedReason[] = ['wait', 'age', 'full', 'pressure', 'unhealthy'];
+
+/** A refusal, as an adapter has to tell it. */
+export interface Rejection {
+  readonly reason: ShedReason;
+  /** The wait that was predicted, or was, in ms. */
+  readonly waitMs: number;
+  /** For the header Retry-After. */
+  readonly retryAfterSeconds: number;
+}
+
+/**
+ * Where a ticket is. It goes forward only: what runs is never shed, and what is shed never runs, though its answer may be held
+ * back for a while.
+ */
+export type Stage = 'new' | 'queued' | 'running' | 'shed' | 'over';
+
+export abstract class Ticket {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  cls: ClassIndex;
+  readonly route: Route;
+
+  // The rest is the guard's.
+  stage: Stage = 'new';
+  arrivedMs = 0;
+  startedMs = 0;
+  /** Wait that was predicted at its arrival, before correction. */
+  predictedMs = 0;
+  rejection: Rejection | null = null;
+  context: AsyncResource | null = null;
+  /** It counts in the gate. */
+  inGate = false;
+  /** Links of the one list it is in: a lane while it waits, the gate's while it runs. */
+  previous: Ticket | null = null;
+  next: Ticket | null = null;
+
+  constructor(req: IncomingMessage, res: ServerResponse, cls: ClassIndex, route: Route) {
+    this.req = req;
+    this.res = res;
+    this.cls = cls;
+    this.route = route;
+  }
+
+  /** Hands the request to the application. What it throws goes where it would have gone without the guard. */
+  abstract run(): void;
+
+  /** Answers in the application's place. Called once at most, and never after `run`. */
+  abstract shed(rejection: Rejection): void;
+
+  /** The client has left. */
+  gone(): boolean {
+    return this.res.destroyed || this.req.socket?.destroyed === true;
+  }
+
+  /** The application's answer is complete. */
+  finished(): boolean {
+    return this.res.writableEnded;
+  }
+
+  /** Calls `fn` once when the answer has been sent, or its connection is closed. */
+  whenClosed(fn: () => void): void {
+    this.res.once('close', fn);
+  }
+}

@@ -1,0 +1,120 @@
+// Routes: what counts as one, their costs, their classes, and the bound on their number.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ClassPatterns } from '../../../dist/guard/classes.js';
+import { foldIds, Route, RouteTable } from '../../../dist/guard/routes.js';
+
+const table = (max = 1000, patterns = {}) => new RouteTable(new ClassPatterns(patterns), max);
+
+test('ids in a path are folded, words are not', () => {
+  for (const [path, folded] of [
+    ['/', '/'],
+    ['/users/17/posts/4', '/users/:id/posts/:id'],
+    ['/users/me', '/users/me'],
+    ['/v2/items', '/v2/items'],
+    ['/o/3f2c8a52-9b6e-4e59-8a43-0a8f9d1c2b7e', '/o/:id'],
+    ['/blob/0123456789abcdef0123', '/blob/:id'],
+    ['/articles/how-to-batch-events-well', '/articles/how-to-batch-events-well'],
+    [`/t/${'x'.repeat(65)}`, '/t/:id'],
+  ]) {
+    assert.equal(foldIds(path), folded);
+  }
+  assert.equal(foldIds('/a'.repeat(100)).split('/').length, 16);
+});
+
+test('a route is a method and a folded path, whatever the query', () => {
+  const routes = table();
+  const route = routes.byUrl('GET', '/users/1?full=1');
+  assert.equal(route.name, 'GET /users/:id');
+  assert.equal(routes.byUrl('GET', '/users/2'), route);
+  assert.notEqual(routes.byUrl('POST', '/users/2'), route);
+  assert.equal(routes.size, 2);
+});
+
+test('cost follows the last requests, the first one alone at first', () => {
+  const route = new Route('GET /', 1);
+  route.ran(30, true);
+  assert.equal(route.costMs, 30);
+  for (let i = 0; i < 40; i++) route.ran(10, true);
+  assert.ok(Math.abs(route.costMs - 10) < 0.1, `${route.costMs}`);
+  assert.equal(route.count, 41);
+  assert.equal(route.busyMs, 430);
+  assert.equal(route.maxMs, 30);
+});
+
+test('a route is async when its handlers usually answer later', () => {
+  const route = new Route('GET /', 1);
+  route.ran(1, false);
+  assert.equal(route.isAsync, true);
+  for (let i = 0; i < 10; i++) route.ran(1, true);
+  assert.equal(route.isAsync, false);
+  route.ran(1, false);
+  assert.equal(route.isAsync, false, 'one answer does not turn it');
+});
+
+test('thousands of distinct routes: memory is bounded, what costs is remembered, sums stay right', () => {
+  const routes = table(100);
+  const costly = routes.byUrl('GET', '/report');
+  costly.ran(1000, true);
+  const inUse = routes.byUrl('GET', '/held');
+  inUse.open++;
+  let count = 1;
+  for (let i = 0; i < 20_000; i++) {
+    routes.byUrl('GET', `/made-up-${i.toString(36)}-x`).ran(0.001, true);
+    count++;
+    assert.ok(routes.size <= 100);
+  }
+  assert.equal(routes.byUrl('GET', '/report'), costly);
+  assert.equal(routes.byUrl('GET', '/held'), inUse);
+  let sum = routes.forgotten.count;
+  for (const route of routes.values()) sum += route.count;
+  assert.equal(sum, count);
+});
+
+test('when all routes are in use, a new one is counted with the forgotten', () => {
+  const routes = table(10);
+  for (let i = 0; i < 10; i++) routes.byUrl('GET', `/r${i}x`).open++;
+  assert.equal(routes.byUrl('GET', '/another'), routes.forgotten);
+  assert.equal(routes.size, 10);
+});
+
+test('the longest pattern gives the class, one for the method before one for all, exact before prefix', () => {
+  const patterns = new ClassPatterns({
+    '/api/*': 'low',
+    '/api/pay/*': 'high',
+    'POST /api/pay/*': 'normal',
+    '/api/pay/list': 'low',
+    '/status': 'normal',
+    'get /': 'high',
+  });
+  const classOf = (method, path) =>
+    ['high', 'normal', 'low', 'exempt'][patterns.classOf(method, path)];
+  assert.equal(classOf('GET', '/api/x'), 'low');
+  assert.equal(classOf('GET', '/api/pay/1'), 'high');
+  assert.equal(classOf('POST', '/api/pay/1'), 'normal');
+  assert.equal(classOf('POST', '/api/pay/list'), 'low');
+  assert.equal(classOf('GET', '/'), 'high');
+  assert.equal(classOf('POST', '/'), 'normal');
+  assert.equal(classOf('GET', '/anything'), 'normal');
+  // Defaults, and one of them overridden.
+  for (const path of ['/health', '/healthz', '/livez', '/readyz', '/metrics']) {
+    assert.equal(classOf('GET', path), 'exempt', path);
+  }
+  assert.equal(classOf('GET', '/status'), 'normal');
+});
+
+test('a pattern for everything', () => {
+  const patterns = new ClassPatterns({ '*': 'low', 'POST *': 'high' });
+  assert.equal(patterns.classOf('GET', '/x'), 2);
+  assert.equal(patterns.classOf('POST', '/x'), 0);
+  assert.equal(patterns.classOf('GET', '/health'), 3);
+});
+
+for (const bad of ['reports', 'GET reports', '/a b', '', '/a*b*', 'GET  ']) {
+  test(`pattern ${JSON.stringify(bad)} is refused`, () => {
+    assert.throws(() => new ClassPatterns({ [bad]: 'low' }), {
+      code: 'MILLRACE_E_INVALID_OPTION',
+      message: /is no pattern; write a path/,
+    });
+  });
+}
