@@ -17,6 +17,8 @@ export const codes = {
   MILLRACE_E_INVALID_OPTION: 'invalid',
   /** An argument of a call is of the wrong type or out of range. */
   MILLRACE_E_INVALID_ARGUMENT: 'invalid',
+  /** An answer that others wait for as well has not come within `timeout`. */
+  MILLRACE_E_TIMEOUT: 'timeout',
   /** A bulk function returned something other than one result for each item. */
   MILLRACE_E_BAD_RESULT: 'bad-result',
   /** The addon is asked for and cannot be used, or something that only it can do is. */

@@ -18,6 +18,7 @@ const SUITE_TIMEOUT_MS = 600_000;
  * @param {object} suite
  * @param {string} suite.title
  * @param {string} suite.folder relative to the root
+ * @param {string[]} [suite.without] folders in it that are left out
  * @param {number} [suite.concurrency] files at a time; 1 for tests that measure or start servers
  * @param {Record<string, string>} [suite.env] added to the environment
  * @param {number} [suite.extraSeconds] added to the time limits
@@ -29,8 +30,16 @@ export function suite({ title, folder, ...options }) {
 }
 
 async function runSuite(folder, options, quiet) {
-  const { concurrency = 1, env = {}, extraSeconds = 0, node = process.execPath } = options;
-  const testFiles = files(folder).filter((path) => path.endsWith('.test.js'));
+  const {
+    without = [],
+    concurrency = 1,
+    env = {},
+    extraSeconds = 0,
+    node = process.execPath,
+  } = options;
+  const testFiles = files(folder)
+    .filter((path) => path.endsWith('.test.js'))
+    .filter((path) => !without.some((other) => path.startsWith(`${other}/`)));
   if (testFiles.length === 0) throw new Failure(`${folder} has no *.test.js`);
   const tallyFile = join(projectCache, `tally-${process.pid}.json`);
   const args = [

@@ -10,7 +10,7 @@ import type { Ticket } from './ticket.js';
 export interface Concurrency {
   /** Under way at first: 1 to 1,000,000, default 8. */
   initial: number;
-  /** Never fewer than this: 1 to 1,000,000, default 1. */
+  /** Never fewer than this: 1 to 1,000,000, default 2, so that one can run while the other waits. */
   min: number;
   /** Never more: 1 to Infinity, default Infinity. */
   max: number;
@@ -24,7 +24,7 @@ const easy = 0.7;
 const windowMs = 50;
 const easyWindowMs = 5;
 /** So much work may be under way at least, in ms: less would leave the loop nothing to do while requests wait for others. */
-const leastWorkMs = 50;
+const leastWorkMs = 75;
 /** What is under way for longer is no longer counted: it waits for something, a slow client or an event to stream. */
 const parkMs = 2000;
 

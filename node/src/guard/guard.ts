@@ -134,7 +134,9 @@ export class Guard {
 
   /** The route of a request. Adapters that know the name of its route give it, and the method before it. */
   routeOf(req: IncomingMessage, name?: string): Route {
-    const { method = 'GET', url = '/' } = req;
+    const { method = 'GET' } = req;
+    // Where middleware of Express or Connect is mounted, its path is cut off `url`.
+    const url = (req as { originalUrl?: string }).originalUrl ?? req.url ?? '/';
     if (name !== undefined) return this.#routes.byName(`${method} ${name}`, method, name);
     if (this.options.route === null) return this.#routes.byUrl(method, url);
     const given = this.options.route(req);
@@ -385,7 +387,7 @@ export class Guard {
   #turnAway(ticket: Ticket, reason: ShedReason, waitMs: number, now: number): void {
     ticket.stage = 'shed';
     this.#lastShedMs = now;
-    if (this.caches.size === 0) this.#refuse(ticket, reason, waitMs, now);
+    if (this.caches.size === 0 || !ticket.hasResponse()) this.#refuse(ticket, reason, waitMs, now);
     else void this.#answerStale(ticket, reason, waitMs);
   }
 

@@ -1,3 +1,6 @@
+export { type CachedHandler, cached } from './cached/cached.js';
+export type { CachedOptions, PressureSource, StorageOptions } from './cached/options.js';
+export type { CachedStats } from './cached/stats.js';
 export type { RequestClass } from './classes.js';
 export { Guard, type StaleSource } from './guard.js';
 export { type GuardMiddleware, guardMiddleware } from './http/middleware.js';

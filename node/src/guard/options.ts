@@ -174,7 +174,7 @@ function rejectDelayOf(given: GuardOptions['rejectDelay'] = {}): RejectDelay {
 
 function concurrencyOf(given: GuardOptions['concurrency'] = {}): Concurrency {
   checkKeys("option 'concurrency'", given, ['initial', 'min', 'max']);
-  const { min = 1 } = given;
+  const { min = Math.min(2, given.max ?? 2) } = given;
   check('concurrency.min', min, integer(1, 1_000_000));
   const { max = Number.POSITIVE_INFINITY } = given;
   if (max !== Number.POSITIVE_INFINITY) {

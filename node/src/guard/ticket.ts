@@ -60,6 +60,11 @@ export abstract class Ticket {
   /** Answers in the application's place. Called once at most, and never after `run`. */
   abstract shed(rejection: Rejection): void;
 
+  /** Whether `res` is a response, which an upgrade has not. */
+  hasResponse(): boolean {
+    return true;
+  }
+
   /** The client has left. */
   gone(): boolean {
     return this.res.destroyed || this.req.socket?.destroyed === true;

@@ -21,11 +21,41 @@ class Lane {
   }
 }
 
+/** Routes of a class that are remembered while nothing of them waits. */
+const maxAhead = 1000;
+
 class ClassQueue {
   readonly lanes = new Map<Route, Lane>();
   size = 0;
   /** The clock of shares: what the route that was served last had been given. */
   clockMs = 0;
+  /** Routes of which nothing waits now, and which have had more than that: they are not owed anything when they come back. */
+  readonly ahead = new Map<Route, number>();
+
+  laneOf(route: Route): Lane {
+    let lane = this.lanes.get(route);
+    if (lane !== undefined) return lane;
+    // A route that comes anew has no claim on the time when it had nothing to do.
+    lane = new Lane(route, Math.max(this.clockMs, this.ahead.get(route) ?? 0));
+    this.ahead.delete(route);
+    this.lanes.set(route, lane);
+    return lane;
+  }
+
+  drop(lane: Lane): void {
+    this.lanes.delete(lane.route);
+    if (this.lanes.size === 0) {
+      // Nobody is left to share with.
+      this.ahead.clear();
+      return;
+    }
+    if (lane.givenMs > this.clockMs) this.ahead.set(lane.route, lane.givenMs);
+    if (this.ahead.size <= maxAhead) return;
+    for (const [route, givenMs] of this.ahead) {
+      if (givenMs <= this.clockMs) this.ahead.delete(route);
+    }
+    if (this.ahead.size > maxAhead) this.ahead.clear();
+  }
 }
 
 export class Waiting {
@@ -48,13 +78,7 @@ export class Waiting {
 
   push(ticket: Ticket): void {
     const queue = this.#classes[ticket.cls]!;
-    let lane = queue.lanes.get(ticket.route);
-    if (lane === undefined) {
-      // A route that comes anew has no claim on the time when it had nothing to do.
-      lane = new Lane(ticket.route, queue.clockMs);
-      queue.lanes.set(ticket.route, lane);
-    }
-    lane.tickets.push(ticket);
+    queue.laneOf(ticket.route).tickets.push(ticket);
     queue.size++;
     this.#size++;
   }
@@ -63,7 +87,7 @@ export class Waiting {
     const queue = this.#classes[ticket.cls]!;
     const lane = queue.lanes.get(ticket.route)!;
     lane.tickets.remove(ticket);
-    if (lane.tickets.size === 0) queue.lanes.delete(ticket.route);
+    if (lane.tickets.size === 0) queue.drop(lane);
     queue.size--;
     this.#size--;
   }

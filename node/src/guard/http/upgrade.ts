@@ -38,6 +38,10 @@ export class Upgrade extends Ticket {
     socket.end(unavailableText(rejection.retryAfterSeconds, message), () => socket.destroy());
   }
 
+  override hasResponse(): boolean {
+    return false;
+  }
+
   override gone(): boolean {
     return this.#socket.destroyed;
   }

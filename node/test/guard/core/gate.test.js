@@ -50,8 +50,8 @@ test('when the loop has no time left the limit falls by a tenth, to the work tha
   gate.decide(100, 1, 20);
   assert.equal(gate.limit, 7);
   for (let now = 200; now < 1900; now += 100) gate.decide(now, 1, 20);
-  // Three requests of 20 ms are 50 ms of work.
-  assert.equal(gate.limit, 3);
+  // Four requests of 20 ms are 75 ms of work.
+  assert.equal(gate.limit, 4);
   assert.equal(gate.isOpen(), false);
 });
 
@@ -59,7 +59,7 @@ test('work that is little is not held back: its floor is high', () => {
   const gate = new Gate({ ...unlimited, initial: 1000 });
   fill(gate);
   for (let now = 100; now < 9000; now += 100) gate.decide(now, 1, 0.2);
-  assert.equal(gate.limit, 250);
+  assert.equal(gate.limit, 375);
 });
 
 test('a loop that could do more lets one more in at a time', () => {

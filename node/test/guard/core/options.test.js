@@ -7,7 +7,7 @@ test('defaults', () => {
   const { options } = new Guard();
   assert.deepEqual(options.maxWait, { high: 300, normal: 250, low: 150 });
   assert.deepEqual(options.rejectDelay, { min: 25, max: 1000 });
-  assert.deepEqual(options.concurrency, { initial: 8, min: 1, max: Number.POSITIVE_INFINITY });
+  assert.deepEqual(options.concurrency, { initial: 8, min: 2, max: Number.POSITIVE_INFINITY });
   assert.equal(options.slice, 10);
   assert.equal(options.retryAfter, 'auto');
   assert.equal(options.observe, false);
@@ -27,7 +27,7 @@ test('a number stands for all classes, or for both bounds; an object for what it
   });
   assert.deepEqual(new Guard({ concurrency: { max: 3 } }).options.concurrency, {
     initial: 3,
-    min: 1,
+    min: 2,
     max: 3,
   });
 });

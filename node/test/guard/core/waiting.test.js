@@ -62,6 +62,22 @@ test('a route that had nothing to do has no claim on the past', () => {
   assert.ok(order.indexOf('b2') < order.length - 1, 'and it is not put last either');
 });
 
+test('a slow route with one request at a time does not get every other turn', () => {
+  const waiting = new Waiting();
+  const slow = routeOf('GET /slow', 50);
+  const quick = routeOf('GET /quick', 1);
+  pushAll(waiting, quick, normal, ...Array.from({ length: 120 }, (_, i) => `q${i}`));
+  pushAll(waiting, slow, normal, 's');
+  const order = [];
+  for (let i = 0; i < 100; i++) {
+    const { name } = waiting.take(false);
+    order.push(name);
+    // Its client comes again as soon as it is answered.
+    if (name === 's') pushAll(waiting, slow, normal, 's');
+  }
+  assert.equal(order.filter((name) => name === 's').length, 2);
+});
+
 test('with the gate shut only routes that answer at once are taken', () => {
   const waiting = new Waiting();
   const later = routeOf('GET /later', 1, { isAsync: true });

@@ -1,0 +1,275 @@
+/**
+ * A request's way: is it one that shares answers (key.ts)? Then it joins all that have the same key. One of them looks for a copy that may be
+ * served, and runs the handler if there is none (recording.ts); the others are given what it finds (replay.ts).
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { MillraceError } from '../../errors.js';
+import type { StaleSource } from '../guard.js';
+import { dedupe } from './async-cache-dedupe.js';
+import { type Answer, ageOf, type Copy } from './copy.js';
+import { type Exchange, isThenable } from './exchange.js';
+import { Keys } from './key.js';
+import { Lru } from './lru.js';
+import type { CompleteOptions } from './options.js';
+import { Recording, type Run } from './recording.js';
+import { isTaken, replay } from './replay.js';
+import { mayBeStale, varyNames } from './shareable.js';
+import { type CachedStats, type Counts, newCounts } from './stats.js';
+import { openStore, type Store } from './store.js';
+
+/** A request among those with the same key. */
+interface Ask {
+  readonly exchange: Exchange;
+  readonly id: string;
+  readonly key: string;
+  /** Times that it has joined others before. */
+  readonly tries: number;
+  /** Ends the call of the handler that was asked for. */
+  readonly resolve: (result: unknown) => void;
+  /** It is the one that the handler runs for. */
+  leads: boolean;
+}
+
+/** What they are all given. An answer is for those with this key: it may vary by headers that were not known to matter. */
+type Outcome =
+  | Exclude<Run, { kind: 'answer' | 'late' }>
+  | { kind: 'answer'; answer: Answer; key: string }
+  | { kind: 'late'; copy: Copy | undefined }
+  | { kind: 'copy'; copy: Copy };
+
+/** So often a request that got nothing by joining others joins others again; then it goes alone. */
+const maxTries = 2;
+
+export class AnswerCache implements StaleSource {
+  readonly #options: CompleteOptions;
+  readonly #keys: Keys;
+  readonly #store: Store;
+  readonly #counts: Counts = newCounts();
+  /** Keys whose answers were for one request alone, and until when nobody waits for them, in ms. */
+  readonly #unshared: Lru<number>;
+  /** Gives all requests with the same key what the first of them finds. */
+  readonly #joined: (ask: Ask) => Promise<Outcome>;
+
+  constructor(options: CompleteOptions) {
+    this.#options = options;
+    this.#keys = new Keys(options);
+    this.#store = openStore(options);
+    this.#unshared = new Lru(options.size);
+    this.#joined = dedupe(
+      (ask) => ask.key,
+      (ask) => this.#find(ask),
+    );
+    options.guard?.caches.add(this);
+  }
+
+  stats(): CachedStats {
+    return structuredClone({ ...this.#counts, ...this.#store.counts() });
+  }
+
+  /** Answers from a copy, or by running the handler; gives what its caller is to be given. */
+  handle(exchange: Exchange, direct: () => unknown): unknown {
+    let identity: ReturnType<Keys['identify']>;
+    try {
+      identity = this.#keys.identify(exchange.req);
+    } catch (error) {
+      this.#counts.failed++;
+      return exchange.fail(error, true);
+    }
+    if ('bypass' in identity) {
+      this.#counts.bypassed[identity.bypass]++;
+      return direct();
+    }
+    const { id } = identity;
+    return new Promise((resolve) => this.#join(exchange, id, 0, resolve));
+  }
+
+  /** For a guard: a copy in place of a refusal, be it stale. */
+  answer(req: IncomingMessage, res: ServerResponse): boolean | Promise<boolean> {
+    const id = this.#idOf(req);
+    if (id === undefined) return false;
+    return after(this.#look(req, id, this.#keys.of(req, id)), (copy) => {
+      if (copy === undefined || !this.#isUsable(copy, true) || isTaken(req, res)) return false;
+      this.#counts.shed++;
+      this.#replay(req, res, copy);
+      return true;
+    });
+  }
+
+  /** A function `key` that needs more than the bare request fails here; the request is refused then, as without a cache. */
+  #idOf(req: IncomingMessage): string | undefined {
+    try {
+      const identity = this.#keys.identify(req);
+      return 'id' in identity ? identity.id : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  #join(exchange: Exchange, id: string, tries: number, resolve: Ask['resolve']): void {
+    const key = this.#keys.of(exchange.req, id);
+    if (tries > maxTries || performance.now() < (this.#unshared.get(key) ?? 0)) {
+      this.#goAlone(exchange, resolve);
+      return;
+    }
+    const ask: Ask = { exchange, id, key, tries, resolve, leads: false };
+    void this.#joined(ask).then((outcome) => {
+      if (!ask.leads) this.#serve(ask, outcome);
+    });
+  }
+
+  #goAlone(exchange: Exchange, resolve: Ask['resolve']): void {
+    this.#counts.bypassed.unshared++;
+    resolve(exchange.run());
+  }
+
+  /** Never fails: a failure is an outcome. */
+  #find(ask: Ask): Outcome | Promise<Outcome> {
+    const { exchange, id, key } = ask;
+    return after(this.#look(exchange.req, id, key), (copy) => {
+      try {
+        if (copy !== undefined) {
+          if (this.#isUsable(copy, false)) return { kind: 'copy', copy };
+          if (this.#isUsable(copy, true) && this.#isUnderPressure(exchange)) {
+            return { kind: 'copy', copy };
+          }
+        }
+      } catch (error) {
+        return { kind: 'error', error };
+      }
+      // Nobody is to work for one who has left; if somebody else waits, it is his turn.
+      if (exchange.isTaken) return { kind: 'cut' };
+      return this.#lead(ask, copy);
+    });
+  }
+
+  async #lead(ask: Ask, copy: Copy | undefined): Promise<Outcome> {
+    const { exchange, resolve } = ask;
+    ask.leads = true;
+    this.#counts.misses++;
+    const { req, res } = exchange;
+    const recording = new Recording(req, res, exchange.headers(), this.#options);
+    resolve(exchange.run(recording));
+    const run = await recording.done;
+    switch (run.kind) {
+      case 'answer':
+        return { ...run, key: this.#keep(ask, run.answer) };
+      case 'alone':
+        this.#counts.notKept[run.reason]++;
+        this.#unshared.set(ask.key, performance.now() + 1000 * Math.max(1, this.#options.ttl));
+        return run;
+      case 'late':
+        return { ...run, copy };
+      case 'cut':
+        this.#counts.cut++;
+        return run;
+      default:
+        return run;
+    }
+  }
+
+  /** Keeps an answer if it may be kept. Gives the key of the requests that it is for. */
+  #keep({ exchange, id }: Ask, answer: Answer): string {
+    this.#keys.learn(id, varyNames(answer));
+    const key = this.#keys.of(exchange.req, id);
+    const { ttl, stale, statuses } = this.#options;
+    const copy = { ...answer, at: this.#store.now(), mayBeStale: mayBeStale(answer) };
+    const seconds = copy.mayBeStale ? ttl + stale : ttl;
+    if (!statuses.has(answer.status)) this.#counts.notKept.status++;
+    else if (seconds > 0) this.#store.set(key, copy, seconds);
+    return key;
+  }
+
+  #serve(ask: Ask, outcome: Outcome): void {
+    const { exchange, id, tries, resolve } = ask;
+    if (exchange.isTaken) {
+      this.#counts.gone++;
+      resolve(undefined);
+      return;
+    }
+    switch (outcome.kind) {
+      case 'copy':
+        this.#give(ask, outcome.copy);
+        return;
+      case 'answer':
+        if (this.#keys.of(exchange.req, id) === outcome.key) this.#give(ask, outcome.answer);
+        else this.#join(exchange, id, tries + 1, resolve);
+        return;
+      case 'cut':
+        this.#join(exchange, id, tries + 1, resolve);
+        return;
+      case 'alone':
+        this.#goAlone(exchange, resolve);
+        return;
+      case 'error':
+        this.#counts.failed++;
+        resolve(exchange.fail(outcome.error, false));
+        return;
+      case 'late':
+        if (outcome.copy !== undefined && this.#isUsable(outcome.copy, true)) {
+          this.#give(ask, outcome.copy);
+          return;
+        }
+        this.#counts.timedOut++;
+        resolve(exchange.fail(timeoutError(exchange.req, this.#options.timeout), false));
+    }
+  }
+
+  #give({ exchange, resolve }: Ask, answer: Answer | Copy): void {
+    exchange.takeOver();
+    const { req, res } = exchange;
+    if (!('at' in answer)) this.#counts.deduplicated++;
+    else if (this.#isUsable(answer, false)) this.#counts.hits++;
+    else this.#counts.stale++;
+    this.#replay(req, res, answer);
+    resolve(undefined);
+  }
+
+  #replay(req: IncomingMessage, res: ServerResponse, answer: Answer | Copy): void {
+    const age =
+      'at' in answer
+        ? { seconds: this.#ageOf(answer) / 1000, isStale: !this.#isUsable(answer, false) }
+        : null;
+    if (replay(req, res, answer, age)) this.#counts.notModified++;
+  }
+
+  /** The answer to a GET is one to a HEAD as well. */
+  #look(req: IncomingMessage, id: string, key: string): ReturnType<Store['get']> {
+    if (req.method !== 'HEAD') return this.#store.get(key);
+    return after(
+      this.#store.get(this.#keys.of(req, id, 'GET')),
+      (copy) => copy ?? this.#store.get(key),
+    );
+  }
+
+  #isUsable(copy: Copy, orStale: boolean): boolean {
+    const { ttl, stale } = this.#options;
+    return this.#ageOf(copy) < 1000 * (orStale && copy.mayBeStale ? ttl + stale : ttl);
+  }
+
+  #ageOf(copy: Copy): number {
+    return ageOf(copy, this.#store.now());
+  }
+
+  #isUnderPressure(exchange: Exchange): boolean {
+    const { underPressure, guard } = this.#options;
+    if (underPressure !== null) return underPressure();
+    return guard?.underPressure ?? exchange.underPressure;
+  }
+}
+
+/** What comes at once is used at once: with copies in this process a handler runs before its caller goes on, as without a cache. */
+function after<In, Out>(
+  value: In | Promise<In>,
+  fn: (value: In) => Out | Promise<Out>,
+): Out | Promise<Out> {
+  return isThenable(value) ? value.then(fn) : fn(value);
+}
+
+function timeoutError(req: IncomingMessage, timeout: number): MillraceError {
+  const error = new MillraceError(
+    'MILLRACE_E_TIMEOUT',
+    `the handler has not answered an identical ${req.method} within ${timeout} ms (option 'timeout' of cached())`,
+  );
+  // Names that Express and Fastify look for.
+  return Object.assign(error, { status: 503, statusCode: 503 });
+}

@@ -1,0 +1,74 @@
+/** An answer of a handler, as it is given to others and kept. */
+
+/** A header, or several of one name. */
+export type HeaderField = readonly [name: string, value: string | readonly string[]];
+
+/** What a handler answered. */
+export interface Answer {
+  readonly status: number;
+  /** Reason phrase, if the handler chose one. */
+  readonly message: string;
+  /** What the handler set; what others had set on the response before it ran is not its answer. */
+  readonly headers: readonly HeaderField[];
+  /** Names of headers set before, which the handler removed. */
+  readonly removed: readonly string[];
+  /** Null for the answer to a HEAD, whose body is not known. */
+  readonly body: Buffer | null;
+}
+
+/** An answer that is kept. */
+export interface Copy extends Answer {
+  /** When it was complete, in ms of the store's clock. */
+  readonly at: number;
+  /** It may be given past its `ttl`. */
+  readonly mayBeStale: boolean;
+}
+
+/** Age in ms; never negative, though the clocks of several machines, or one that was set back, may say so. */
+export function ageOf(copy: Copy, now: number): number {
+  return Math.max(0, now - copy.at);
+}
+
+/** Bytes that a copy takes, nearly. */
+export function sizeOf(copy: Copy): number {
+  let bytes = 256 + copy.message.length * 2 + (copy.body?.length ?? 0);
+  for (const [name, value] of copy.headers) {
+    bytes += 2 * (name.length + (typeof value === 'string' ? value.length : value.join().length));
+  }
+  return bytes;
+}
+
+/** A copy as a store outside of the process takes it: JSON has no bytes. */
+export function encode(copy: Copy): object {
+  return { ...copy, body: copy.body?.toString('base64') ?? null };
+}
+
+/** The copy that a store gave back, or undefined if it is something else: others may write to the same store. */
+export function decode(value: unknown): Copy | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const { status, message, headers, removed, body, at, mayBeStale } = value as Record<
+    keyof Copy,
+    unknown
+  >;
+  const isCopy =
+    Number.isInteger(status) &&
+    typeof message === 'string' &&
+    Array.isArray(headers) &&
+    headers.every(isHeaderField) &&
+    isTexts(removed) &&
+    (body === null || typeof body === 'string') &&
+    Number.isFinite(at) &&
+    typeof mayBeStale === 'boolean';
+  if (!isCopy) return undefined;
+  const bytes = body === null ? null : Buffer.from(body as string, 'base64');
+  return { status, message, headers, removed, body: bytes, at, mayBeStale } as Copy;
+}
+
+function isHeaderField(field: unknown): boolean {
+  if (!Array.isArray(field) || field.length !== 2) return false;
+  return typeof field[0] === 'string' && (typeof field[1] === 'string' || isTexts(field[1]));
+}
+
+function isTexts(value: unknown): boolean {
+  return Array.isArray(value) && value.every((each) => typeof each === 'string');
+}

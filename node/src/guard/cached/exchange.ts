@@ -1,0 +1,211 @@
+/** A request on its way to a handler, in the three shapes that handlers have. */
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { MillraceError } from '../../errors.js';
+import type { Recording } from './recording.js';
+import { isTaken } from './replay.js';
+
+/** A handler, its `this`, and what it was called with. */
+export type Call = readonly [handler: (...args: any[]) => unknown, self: unknown, args: unknown[]];
+
+export abstract class Exchange {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+
+  constructor(req: IncomingMessage, res: ServerResponse) {
+    this.req = req;
+    this.res = res;
+  }
+
+  /** Nobody waits for an answer, or somebody gives one. */
+  get isTaken(): boolean {
+    return isTaken(this.req, this.res);
+  }
+
+  /** Headers that are set before the handler runs. */
+  headers(): OutgoingHttpHeaders {
+    return { ...this.res.getHeaders() };
+  }
+
+  /** Whether the framework says that there is pressure. */
+  get underPressure(): boolean {
+    return false;
+  }
+
+  /** Runs the handler. What it gives is for whoever called; what it throws is seen to, as the framework would, and told to the recording. */
+  run(recording?: Recording): unknown {
+    let result: unknown;
+    try {
+      result = this.call(recording);
+    } catch (error) {
+      return this.#failed(error, recording);
+    }
+    if (isThenable(result)) {
+      return Promise.resolve(result).then(
+        (value) => {
+          recording?.returned();
+          return value;
+        },
+        (error) => this.#failed(error, recording),
+      );
+    }
+    recording?.returned();
+    return this.given(result);
+  }
+
+  #failed(error: unknown, recording: Recording | undefined): unknown {
+    recording?.failed(error);
+    return this.fail(error, true);
+  }
+
+  /** Calls the handler. */
+  abstract call(recording: Recording | undefined): unknown;
+
+  /** What the caller is given, if the handler returns that at once. */
+  given(result: unknown): unknown {
+    return result;
+  }
+
+  /** Ends the request with an error, in the way of the framework. `own`: of its own run of the handler. */
+  abstract fail(error: unknown, own: boolean): unknown;
+
+  /** Before it is answered in place of the handler. */
+  takeOver(): void {}
+}
+
+/** The shape of a call is known by what the handler is called with. */
+export function exchangeOf(call: Call): Exchange {
+  const [, , [first, second, third]] = call;
+  if (isReply(second)) return new FastifyExchange(call, first as FastifyRequest, second);
+  if (typeof third === 'function') {
+    return new ConnectExchange(call, third as Next);
+  }
+  return new PlainExchange(call);
+}
+
+/** `(req, res)` of node:http. Nothing stands behind it that would answer for a handler that failed. */
+class PlainExchange extends Exchange {
+  readonly #call: Call;
+
+  constructor(call: Call) {
+    const [, , [req, res]] = call;
+    super(req as IncomingMessage, res as ServerResponse);
+    this.#call = call;
+  }
+
+  call(): unknown {
+    const [handler, self, args] = this.#call;
+    return handler.apply(self, args);
+  }
+
+  /** The error of its own run goes where it would have gone: to whoever awaits it, or to the process. */
+  fail(error: unknown, own: boolean): unknown {
+    answerError(this.res, error);
+    return own ? Promise.reject(error) : undefined;
+  }
+}
+
+type Next = (error?: unknown) => void;
+
+/** `(req, res, next)` of Express and Connect. */
+class ConnectExchange extends Exchange {
+  readonly #call: Call;
+  readonly #next: Next;
+
+  constructor(call: Call, next: Next) {
+    const [, , [req, res]] = call;
+    super(req as IncomingMessage, res as ServerResponse);
+    this.#call = call;
+    this.#next = next;
+  }
+
+  call(recording: Recording | undefined): unknown {
+    const [handler, self, [req, res]] = this.#call;
+    const next = (error?: unknown) => {
+      // Without an error, what answers further on is recorded in its place. So it is after these two, which skip a part of it.
+      if (error && error !== 'route' && error !== 'router') recording?.failed(error);
+      this.#next(error);
+    };
+    return handler.call(self, req, res, next);
+  }
+
+  fail(error: unknown): void {
+    this.#next(error);
+  }
+}
+
+interface FastifyRequest {
+  readonly raw: IncomingMessage;
+  readonly server: { isUnderPressure?: () => boolean };
+}
+
+interface FastifyReply {
+  readonly raw: ServerResponse;
+  hijack(): void;
+  getHeaders(): OutgoingHttpHeaders;
+}
+
+function isReply(value: unknown): value is FastifyReply {
+  return typeof (value as FastifyReply | undefined)?.hijack === 'function';
+}
+
+/** `(request, reply)` of Fastify. Its answer is what leaves at last, after serializers and hooks. */
+class FastifyExchange extends Exchange {
+  readonly #call: Call;
+  readonly #request: FastifyRequest;
+  readonly #reply: FastifyReply;
+
+  constructor(call: Call, request: FastifyRequest, reply: FastifyReply) {
+    super(request.raw, reply.raw);
+    this.#call = call;
+    this.#request = request;
+    this.#reply = reply;
+  }
+
+  override headers(): OutgoingHttpHeaders {
+    return { ...this.#reply.getHeaders() };
+  }
+
+  override get underPressure(): boolean {
+    const { server } = this.#request;
+    return typeof server.isUnderPressure === 'function' && server.isUnderPressure();
+  }
+
+  call(): unknown {
+    const [handler, self, args] = this.#call;
+    return handler.apply(self, args);
+  }
+
+  /** Of a handler that will call `reply.send()`; the reply is a promise of that. */
+  override given(result: unknown): unknown {
+    return result === undefined ? this.#reply : result;
+  }
+
+  fail(error: unknown): unknown {
+    return Promise.reject(error);
+  }
+
+  override takeOver(): void {
+    // What hooks have set so far is kept here until an answer is sent.
+    for (const [name, value] of Object.entries(this.#reply.getHeaders())) {
+      this.res.setHeader(name, value!);
+    }
+    this.#reply.hijack();
+  }
+}
+
+/** What a client is told of an error that is nobody else's to tell. */
+function answerError(res: ServerResponse, error: unknown): void {
+  if (res.headersSent) {
+    res.destroy();
+    return;
+  }
+  const isTimeout = error instanceof MillraceError && error.code === 'MILLRACE_E_TIMEOUT';
+  for (const name of res.getHeaderNames()) res.removeHeader(name);
+  res.statusCode = isTimeout ? 503 : 500;
+  res.setHeader('Content-Type', 'text/plain; charset=utf-8');
+  res.end(isTimeout ? 'Service Unavailable' : 'Internal Server Error');
+}
+
+export function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof (value as PromiseLike<unknown> | null | undefined)?.then === 'function';
+}

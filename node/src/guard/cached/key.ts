@@ -1,0 +1,109 @@
+/** Which requests are the same, and which are nobody else's business. */
+import { createHash } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { MillraceError, show } from '../../errors.js';
+import { Lru } from './lru.js';
+import type { CompleteOptions } from './options.js';
+
+/**
+ * Why a request goes to the handler as if there were no cache. `authorization`, `cookie`: it says who asks, and the default key
+ * does not; `range`, `conditional`: it asks for a part, or only if something holds; `body`: it has one, and the default key knows the URL
+ * alone; `method`: not one of `methods`; `key`: the function `key` gave none; `unshared`: its answers were for one request alone, lately.
+ */
+export type Bypass =
+  | 'method'
+  | 'authorization'
+  | 'cookie'
+  | 'range'
+  | 'conditional'
+  | 'body'
+  | 'key'
+  | 'unshared';
+
+export const bypassReasons: readonly Bypass[] = [
+  'method',
+  'authorization',
+  'cookie',
+  'range',
+  'conditional',
+  'body',
+  'key',
+  'unshared',
+];
+
+/** Longer ones are kept as a digest: an URL can have 16 KB, and there are thousands. */
+const maxLength = 256;
+
+export class Keys {
+  readonly #options: CompleteOptions;
+  /** Names of headers that answers under an identity said they vary by. */
+  readonly #names: Lru<readonly string[]>;
+
+  constructor(options: CompleteOptions) {
+    this.#options = options;
+    this.#names = new Lru(options.size);
+  }
+
+  /** What identifies what is asked for, apart from the method and from headers that answers vary by. */
+  identify(req: IncomingMessage): { id: string } | { bypass: Bypass } {
+    const { methods, key } = this.#options;
+    const { headers } = req;
+    if (!methods.includes(req.method ?? '')) return { bypass: 'method' };
+    if (headers.range !== undefined) return { bypass: 'range' };
+    if (['if-match', 'if-unmodified-since'].some((name) => headers[name] !== undefined)) {
+      return { bypass: 'conditional' };
+    }
+    if (key !== null) {
+      const id = key(req);
+      if (id === undefined || id === null) return { bypass: 'key' };
+      if (typeof id === 'string') return { id: short(id) };
+      throw new MillraceError(
+        'MILLRACE_E_BAD_RESULT',
+        `option 'key' returned ${show(id)}; it must return a string, or undefined for none`,
+      );
+    }
+    if (headers.authorization !== undefined) return { bypass: 'authorization' };
+    if (headers.cookie !== undefined) return { bypass: 'cookie' };
+    const { 'content-length': length = '0', 'transfer-encoding': coding } = headers;
+    if (coding !== undefined || length !== '0') return { bypass: 'body' };
+    return { id: short(target(req)) };
+  }
+
+  /** The key of the answer to this request, as far as it is known what answers vary by. */
+  of(req: IncomingMessage, id: string, method = req.method): string {
+    const names = this.#namesOf(id);
+    if (names.length === 0) return `${method} ${id}`;
+    const values = names.map((name) => [name, req.headers[name] ?? null]);
+    // As JSON, for an identity may have any character; the separator tells it from the one above.
+    return `${method}\n${short(JSON.stringify([id, values]))}`;
+  }
+
+  /** From now on these headers are part of the key. */
+  learn(id: string, names: readonly string[]): void {
+    const known = this.#namesOf(id);
+    const all = [...new Set([...known, ...names])].sort();
+    if (all.length > known.length) this.#names.set(id, all);
+  }
+
+  #namesOf(id: string): readonly string[] {
+    return this.#names.get(id) ?? this.#options.vary;
+  }
+}
+
+/** The target, as the client named it: applications of Express cut the path where they are mounted. One server has several hosts. */
+function target(req: IncomingMessage): string {
+  const {
+    originalUrl = req.url,
+    headers,
+    socket,
+  } = req as IncomingMessage & {
+    originalUrl?: string;
+  };
+  const scheme = (socket as { encrypted?: boolean } | null)?.encrypted === true ? 'https' : 'http';
+  return `${scheme}://${headers.host ?? headers[':authority'] ?? ''}${originalUrl}`;
+}
+
+function short(text: string): string {
+  if (text.length <= maxLength) return text;
+  return `${text.slice(0, 64)}~${createHash('sha256').update(text).digest('base64url')}`;
+}

@@ -1,0 +1,266 @@
+/** Records what a handler answers while it goes to the client. */
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { bodyHeaders, type Condition, conditionOf, header, isNotModified } from './conditional.js';
+import type { Answer, HeaderField } from './copy.js';
+import { type Unshared, unshared } from './shareable.js';
+
+/**
+ * How a run of the handler ended, for those who wait for it. `alone`: its answer is not for others; `cut`: the connection of the request
+ * that it ran for was closed first; `late`: it took longer than `timeout`.
+ */
+export type Run =
+  | { kind: 'answer'; answer: Answer }
+  | { kind: 'alone'; reason: Unshared }
+  | { kind: 'error'; error: unknown }
+  | { kind: 'cut' }
+  | { kind: 'late' };
+
+interface Limits {
+  /** Bytes of a body that are recorded. */
+  maxBytes: number;
+  /** In ms. */
+  timeout: number;
+}
+
+/** They tell about one connection (RFC 9110, section 7.6.1), and are not passed on. */
+const hopByHop = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-connection',
+  'te',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+/**
+ * Its response is the client's own: a handler's bytes are on their way at once. What comes after the first whole answer is none of its
+ * business. Until it is over, two things of the client's are kept from the handler, for they would become everybody's: the
+ * conditions of its request, which are met here instead, and its slowness or its leaving: `write()` returns true.
+ */
+export class Recording {
+  readonly done: Promise<Run>;
+  readonly #req: IncomingMessage;
+  readonly #res: ServerResponse;
+  readonly #before: OutgoingHttpHeaders;
+  readonly #maxBytes: number;
+  readonly #timer: NodeJS.Timeout;
+  readonly #condition: Condition | null;
+  #resolve!: (run: Run) => void;
+  #isOver = false;
+  #head: Omit<Answer, 'body'> | null = null;
+  #chunks: Uint8Array[] = [];
+  #bytes = 0;
+  /** The client is told with a 304 that it has the body. */
+  #isBodyless = false;
+  #isEnding = false;
+
+  /** @param before headers that were set before the handler runs */
+  constructor(
+    req: IncomingMessage,
+    res: ServerResponse,
+    before: OutgoingHttpHeaders,
+    limits: Limits,
+  ) {
+    this.#req = req;
+    this.#res = res;
+    this.#before = before;
+    this.#maxBytes = limits.maxBytes;
+    this.done = new Promise((resolve) => {
+      this.#resolve = resolve;
+    });
+    this.#timer = setTimeout(() => this.#end({ kind: 'late' }), limits.timeout);
+    // A connection keeps the process alive as long as anybody waits.
+    this.#timer.unref();
+    this.#condition = conditionOf(req.headers);
+    if (this.#condition !== null) {
+      delete req.headers['if-none-match'];
+      delete req.headers['if-modified-since'];
+    }
+    this.#tap();
+    res.once('close', () => {
+      // What comes in pieces usually stops coming when the client has left; a whole answer is given to nobody as readily.
+      if (this.#head !== null) this.#end({ kind: 'cut' });
+    });
+  }
+
+  /** The handler threw, or its promise was rejected. That of a client who left may be due to that. */
+  failed(error: unknown): void {
+    this.#end(this.#isGone ? { kind: 'cut' } : { kind: 'error', error });
+  }
+
+  /** The handler returned, or its promise was fulfilled; its answer may still be on its way, unless the connection is closed. */
+  returned(): void {
+    if (this.#isOver || !this.#isGone) return;
+    setImmediate(() => this.#end({ kind: 'cut' }));
+  }
+
+  get #isGone(): boolean {
+    return this.#res.destroyed || this.#req.socket?.destroyed === true;
+  }
+
+  #end(run: Run): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    clearTimeout(this.#timer);
+    this.#chunks = [];
+    const { headers } = this.#req;
+    const { noneMatch, modifiedSince } = this.#condition ?? {};
+    if (noneMatch !== undefined) headers['if-none-match'] = noneMatch;
+    if (modifiedSince !== undefined) headers['if-modified-since'] = modifiedSince;
+    this.#resolve(run);
+  }
+
+  /** Puts itself before the methods of the response, which may be those of a middleware. */
+  #tap(): void {
+    const res = this.#res as any;
+    const { writeHead, write, end, destroy } = res;
+
+    res.writeHead = (status: number, ...rest: any[]) => {
+      if (this.#isOver || this.#head !== null || !(status >= 200 && status <= 999)) {
+        return writeHead.call(res, status, ...rest);
+      }
+      const message = typeof rest[0] === 'string' ? [rest.shift()] : [];
+      setHeaders(
+        res,
+        rest.find((each) => each !== undefined && each !== null),
+      );
+      res.statusCode = status;
+      if (message.length > 0) res.statusMessage = message[0];
+      this.#takeHead();
+      if (this.#isBodyless) return writeHead.call(res, res.statusCode);
+      return writeHead.call(res, status, ...message);
+    };
+
+    res.write = (chunk: any, encoding?: any, callback?: any) => {
+      if (this.#isEnding || (this.#isOver && !this.#isBodyless)) {
+        return write.call(res, chunk, encoding, callback);
+      }
+      this.#takeHead();
+      let taken = true;
+      if (this.#isBodyless || res.destroyed) notify(encoding, callback);
+      else taken = write.call(res, chunk, encoding, callback);
+      this.#keep(chunk, encoding);
+      return this.#isOver ? taken : true;
+    };
+
+    res.end = (...args: any[]) => {
+      if (this.#isEnding || (this.#isOver && !this.#isBodyless)) return end.apply(res, args);
+      this.#takeHead();
+      const callback = args.find((each) => typeof each === 'function');
+      this.#isEnding = true;
+      try {
+        if (this.#isBodyless || res.destroyed) end.call(res, callback);
+        else end.apply(res, args);
+      } finally {
+        this.#isEnding = false;
+      }
+      if (typeof args[0] !== 'function') this.#keep(args[0], args[1]);
+      this.#complete();
+      return res;
+    };
+
+    res.destroy = (...args: any[]) => {
+      // Some responses destroy themselves at their end.
+      if (!this.#isEnding) this.#end({ kind: 'cut' });
+      return destroy.apply(res, args);
+    };
+  }
+
+  /** Status and headers are decided: they are about to be sent. */
+  #takeHead(): void {
+    if (this.#head !== null || this.#isOver) return;
+    const res = this.#res;
+    this.#head = {
+      status: res.statusCode,
+      message: res.statusMessage ?? '',
+      headers: this.#headers(),
+      removed: Object.keys(this.#before).filter((name) => !res.hasHeader(name)),
+    };
+    const { status } = this.#head;
+    if (this.#condition !== null && status >= 200 && status < 300) {
+      this.#isBodyless = isNotModified(this.#condition, this.#head);
+    }
+    if (this.#isBodyless) makeBodyless(res);
+    const reason = unshared(this.#head, this.#maxBytes);
+    if (reason !== null) this.#end({ kind: 'alone', reason });
+  }
+
+  /** Those that the handler set. */
+  #headers(): HeaderField[] {
+    const res = this.#res;
+    // Not in the types of this release; and Http2ServerResponse has no names in their own case.
+    const { getRawHeaderNames = res.getHeaderNames } = res as { getRawHeaderNames?(): string[] };
+    return getRawHeaderNames
+      .call(res)
+      .map((name): HeaderField => [name, texts(res.getHeader(name))])
+      .filter(([name, value]) => {
+        const key = name.toLowerCase();
+        return !hopByHop.has(key) && !isSame(value, this.#before[key]);
+      });
+  }
+
+  #keep(chunk: unknown, encoding: unknown): void {
+    if (this.#isOver) return;
+    // A copy: the handler may use its buffer again.
+    const bytes =
+      typeof chunk === 'string'
+        ? Buffer.from(chunk, typeof encoding === 'string' ? (encoding as BufferEncoding) : 'utf8')
+        : chunk instanceof Uint8Array
+          ? Buffer.from(chunk)
+          : null;
+    if (bytes === null) return;
+    this.#bytes += bytes.length;
+    if (this.#bytes > this.#maxBytes) this.#end({ kind: 'alone', reason: 'size' });
+    else this.#chunks.push(bytes);
+  }
+
+  #complete(): void {
+    if (this.#isOver) return;
+    const head = this.#head!;
+    const hasBody = this.#req.method !== 'HEAD';
+    const length = header(head.headers, 'content-length');
+    if (hasBody && head.status !== 204 && length !== undefined && Number(length) !== this.#bytes) {
+      this.#end({ kind: 'alone', reason: 'length' });
+      return;
+    }
+    const body = hasBody ? Buffer.concat(this.#chunks) : null;
+    this.#end({ kind: 'answer', answer: { ...head, body } });
+  }
+}
+
+/** As `writeHead` itself does, but so that they can be asked for. */
+function setHeaders(res: ServerResponse, given: OutgoingHttpHeaders | unknown[] | undefined): void {
+  if (given === undefined) return;
+  if (!Array.isArray(given)) {
+    for (const [name, value] of Object.entries(given)) res.setHeader(name, value!);
+    return;
+  }
+  const pairs = given.flatMap((name, at) => (at % 2 === 0 ? [[name, given[at + 1]]] : []));
+  for (const [name] of pairs) res.removeHeader(name as string);
+  for (const [name, value] of pairs) res.appendHeader(name as string, value as string);
+}
+
+/** Makes a 304 of an answer whose headers are set. */
+export function makeBodyless(res: ServerResponse): void {
+  res.statusCode = 304;
+  res.statusMessage = '';
+  for (const name of bodyHeaders) res.removeHeader(name);
+}
+
+function texts(value: number | string | string[] | undefined): string | string[] {
+  return Array.isArray(value) ? value.map(String) : String(value);
+}
+
+function isSame(value: string | readonly string[], before: OutgoingHttpHeaders[string]): boolean {
+  if (before === undefined) return false;
+  const other = texts(before);
+  if (typeof value === 'string' || typeof other === 'string') return value === other;
+  return value.length === other.length && value.every((each, at) => each === other[at]);
+}
+
+/** What was written to a client that has left, or does not want it, counts as written. */
+function notify(encoding: unknown, callback: unknown): void {
+  const fn = typeof encoding === 'function' ? encoding : callback;
+  if (typeof fn === 'function') process.nextTick(fn as () => void);
+}

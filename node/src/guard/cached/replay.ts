@@ -1,0 +1,51 @@
+/** Gives an answer to somebody else. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { conditionOf, header, isNotModified } from './conditional.js';
+import type { Answer } from './copy.js';
+import { makeBodyless } from './recording.js';
+
+/** How old an answer is, if it is a kept one. */
+export interface Age {
+  readonly seconds: number;
+  readonly isStale: boolean;
+}
+
+const staleWarning = '110 - "Response is Stale"';
+
+/** Answers, and says whether with a 304. Headers that others have set on the response stay, unless the answer has them too. */
+export function replay(
+  req: IncomingMessage,
+  res: ServerResponse,
+  answer: Answer,
+  age: Age | null,
+): boolean {
+  const { status, message, headers, removed, body } = answer;
+  for (const name of removed) res.removeHeader(name);
+  for (const [name, value] of headers) res.setHeader(name, value as string | string[]);
+  if (age !== null) {
+    res.setHeader('Age', Math.floor(age.seconds));
+    if (age.isStale) res.appendHeader('Warning', staleWarning);
+  }
+  const condition = status >= 200 && status < 300 ? conditionOf(req.headers) : null;
+  if (condition !== null && isNotModified(condition, answer)) {
+    makeBodyless(res);
+    res.end();
+    return true;
+  }
+  res.statusCode = status;
+  if (message !== '') res.statusMessage = message;
+  if (req.method !== 'HEAD') {
+    res.end(body ?? '');
+    return false;
+  }
+  if (body !== null && status !== 204 && header(headers, 'content-length') === undefined) {
+    res.setHeader('Content-Length', body.length);
+  }
+  res.end();
+  return false;
+}
+
+/** Nobody waits for an answer any more, or somebody has begun to give it. */
+export function isTaken(req: IncomingMessage, res: ServerResponse): boolean {
+  return res.headersSent || res.writableEnded || res.destroyed || req.socket?.destroyed === true;
+}

@@ -1,0 +1,75 @@
+/** Which answers are given to others, and which are kept (RFC 9111, section 3). */
+import { header } from './conditional.js';
+import type { Answer } from './copy.js';
+
+/**
+ * Why an answer is for its own request alone. `setCookie`: it may name a person; `cacheControl`: it says `no-store`, `private` or `no-cache`;
+ * `vary`: it says `Vary: *`; `partial`: it is a part of something, or no answer in itself (1xx, 206, 304); `size`: it is above
+ * `maxBytes`; `length`: its body is not as long as it said; `stream`: it is a stream of events, or has trailers.
+ */
+export type Unshared =
+  | 'setCookie'
+  | 'cacheControl'
+  | 'vary'
+  | 'partial'
+  | 'size'
+  | 'length'
+  | 'stream';
+
+export const unsharedReasons: readonly Unshared[] = [
+  'setCookie',
+  'cacheControl',
+  'vary',
+  'partial',
+  'size',
+  'length',
+  'stream',
+];
+
+/** Why the answer with this status and these headers is for its own request alone; null if others may have it too. */
+export function unshared(
+  head: Pick<Answer, 'status' | 'headers'>,
+  maxBytes: number,
+): Unshared | null {
+  const { status, headers } = head;
+  if (isPartial(status)) return 'partial';
+  if (header(headers, 'set-cookie') !== undefined) return 'setCookie';
+  const directives = cacheControl(head);
+  if (['no-store', 'private', 'no-cache'].some((name) => directives.includes(name))) {
+    return 'cacheControl';
+  }
+  if (varyNames(head)?.includes('*')) return 'vary';
+  if (header(headers, 'trailer') !== undefined) return 'stream';
+  if (header(headers, 'content-type')?.startsWith('text/event-stream')) return 'stream';
+  if (Number(header(headers, 'content-length') ?? 0) > maxBytes) return 'size';
+  return null;
+}
+
+export function isPartial(status: number): boolean {
+  return status < 200 || status === 206 || status === 304;
+}
+
+/** Whether a kept answer may be given past its `ttl`: not if it says that it must be validated first. */
+export function mayBeStale(head: Pick<Answer, 'headers'>): boolean {
+  const directives = cacheControl(head);
+  return !directives.includes('must-revalidate') && !directives.includes('proxy-revalidate');
+}
+
+/** Names of the request headers that chose this answer, in lower case. */
+export function varyNames(head: Pick<Answer, 'headers'>): string[] {
+  return list(header(head.headers, 'vary'));
+}
+
+/** Directives of Cache-Control, without their arguments: one that holds for some headers only is taken for the whole. */
+function cacheControl(head: Pick<Answer, 'headers'>): string[] {
+  return list(header(head.headers, 'cache-control')).map((each) => each.split('=', 1)[0]!.trim());
+}
+
+function list(value: string | undefined): string[] {
+  if (value === undefined) return [];
+  return value
+    .toLowerCase()
+    .split(',')
+    .map((each) => each.trim())
+    .filter((each) => each !== '');
+}

@@ -1,0 +1,118 @@
+/** The requests of Fastify on their way through the guard. */
+import { MillraceError, show } from '../../errors.js';
+import { type ClassIndex, type RequestClass, toClassIndex } from '../classes.js';
+import type { Guard } from '../guard.js';
+import { onceClosed } from '../http/closing.js';
+import { isNew } from '../http/exchange.js';
+import type { Route } from '../routes.js';
+import { type Rejection, type ShedReason, Ticket } from '../ticket.js';
+import type { Done, Refusal } from './refusal.js';
+import {
+  type FastifyReply,
+  type FastifyRequest,
+  TYPE_PREDICTED_WAIT,
+  TYPE_QUEUE_AGE,
+  TYPE_QUEUE_FULL,
+} from './types.js';
+
+/** What a route says in its `config.guard`: false for no guard, a class, or undefined to leave it to the guard. */
+export type RoutePolicy = false | RequestClass | undefined;
+
+/** Throws MILLRACE_E_INVALID_OPTION. */
+export function routePolicy(given: unknown): RoutePolicy {
+  if (given === undefined || given === null) return undefined;
+  if (given === false) return false;
+  const { class: cls } = given as { class?: RequestClass };
+  const isKnown = cls === undefined || toClassIndex(cls) !== undefined;
+  if (typeof given === 'object' && isKnown) return cls;
+  throw new MillraceError(
+    'MILLRACE_E_INVALID_OPTION',
+    `'config.guard' of a route is ${cls === undefined ? show(given) : `{ class: ${show(cls)} }`}; it must be false, or an object with 'class' one of 'high', 'normal', 'low', 'exempt'`,
+  );
+}
+
+/** The type that a pressure handler is told for each reason of the guard. */
+const types: Readonly<Partial<Record<ShedReason, string>>> = {
+  wait: TYPE_PREDICTED_WAIT,
+  age: TYPE_QUEUE_AGE,
+  full: TYPE_QUEUE_FULL,
+};
+
+export class Admission {
+  readonly #guard: Guard;
+  readonly #refusal: Refusal;
+  readonly #isStatus: (handler: unknown) => boolean;
+  /** By the object that is each route's own. */
+  readonly #policies = new WeakMap<object, RoutePolicy>();
+
+  constructor(guard: Guard, refusal: Refusal, isStatus: (handler: unknown) => boolean) {
+    this.#guard = guard;
+    this.#refusal = refusal;
+    this.#isStatus = isStatus;
+  }
+
+  /** Calls `done` now or when it is the request's turn, or refuses it. */
+  admit(request: FastifyRequest, reply: FastifyReply, done: Done): void {
+    const { config, handler, url } = request.routeOptions;
+    let policy = this.#policies.get(config);
+    if (policy === undefined && !this.#policies.has(config)) {
+      policy = this.#isStatus(handler) ? 'exempt' : routePolicy(config.guard);
+      this.#policies.set(config, policy);
+    }
+    const req = request.raw;
+    // One that has come to a guard before the server, or in a plugin around this one, does not wait again.
+    if (policy === false || !isNew(req)) {
+      done();
+      return;
+    }
+    const guard = this.#guard;
+    // No path has matched, and there are many of those: it is counted by its own.
+    const route = guard.routeOf(req, url);
+    const cls = guard.classOf(req, route, policy);
+    guard.admit(new FastifyTicket(request, reply, cls, route, this.#refusal, done));
+  }
+}
+
+class FastifyTicket extends Ticket {
+  readonly #request: FastifyRequest;
+  readonly #reply: FastifyReply;
+  readonly #refusal: Refusal;
+  readonly #done: Done;
+
+  constructor(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    cls: ClassIndex,
+    route: Route,
+    refusal: Refusal,
+    done: Done,
+  ) {
+    super(request.raw, reply.raw, cls, route);
+    this.#request = request;
+    this.#reply = reply;
+    this.#refusal = refusal;
+    this.#done = done;
+  }
+
+  override gone(): boolean {
+    return this.req.aborted || super.gone();
+  }
+
+  override whenClosed(fn: () => void): void {
+    onceClosed(this.req, this.res, fn);
+  }
+
+  override run(): void {
+    this.#done();
+  }
+
+  override shed({ reason, waitMs, retryAfterSeconds }: Rejection): void {
+    const done = this.#done;
+    const why = { type: types[reason] ?? reason, value: waitMs, retryAfter: retryAfterSeconds };
+    try {
+      this.#refusal.answer(this.#request, this.#reply, why, done, done);
+    } catch (error) {
+      done(error as Error);
+    }
+  }
+}

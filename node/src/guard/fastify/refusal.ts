@@ -1,0 +1,76 @@
+/** How a request is refused: by a handler of the route or the plugin, or with the error. */
+import type { RefusalOptions } from './limits.js';
+import type { FastifyReply, FastifyRequest, PressureHandler } from './types.js';
+
+/** Calls the next hook, or ends the request with an error. */
+export type Done = (error?: Error) => void;
+
+const unavailable = 503;
+
+export class Refusal {
+  readonly #error: Error;
+  readonly #pressureHandler: PressureHandler | undefined;
+  readonly #retryAfter: number | undefined;
+
+  constructor({ customError, message, pressureHandler, retryAfter }: RefusalOptions) {
+    // One for all requests: a stack trace for each would be the costliest part of refusing.
+    this.#error =
+      customError === undefined
+        ? new UnderPressureError(message)
+        : typeof customError === 'function'
+          ? new customError()
+          : customError;
+    this.#pressureHandler = pressureHandler;
+    this.#retryAfter = retryAfter;
+  }
+
+  /**
+   * Refuses a request, unless the handler lets it pass by sending nothing: `pass` is called then. It is called too when a handler that
+   * has returned a promise or nothing has answered: who is called has to look. May throw what the handler throws.
+   */
+  answer(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    why: { type: string; value: number | undefined; retryAfter: number },
+    pass: () => void,
+    fail: Done,
+  ): void {
+    const { pressureHandler } = request.routeOptions.config;
+    const handler = pressureHandler || this.#pressureHandler;
+    if (typeof handler !== 'function') {
+      fail(this.prepare(reply, why.retryAfter));
+      return;
+    }
+    const result = handler(request, reply, why.type, why.value);
+    if (result === undefined || result === null) pass();
+    // A reply is thenable, and says that it is answered.
+    else if (result === reply) return;
+    else if (isThenable(result)) result.then(pass, fail);
+    else reply.send(result);
+  }
+
+  /** Puts the status and Retry-After on the reply; the error to end it with. */
+  prepare(reply: FastifyReply, retryAfter: number): Error {
+    reply.code(unavailable).header('Retry-After', this.#retryAfter ?? retryAfter);
+    return this.#error;
+  }
+}
+
+function isThenable(value: unknown): value is PromiseLike<void> {
+  return typeof (value as PromiseLike<void>).then === 'function';
+}
+
+/** As Fastify's own errors are: its error handler and serializers know them by these fields. */
+class UnderPressureError extends Error {
+  readonly code = 'FST_UNDER_PRESSURE';
+  readonly statusCode = unavailable;
+
+  constructor(message: string) {
+    super(message);
+    this.name = 'FastifyError';
+  }
+}
+// By which `instanceof FastifyError` knows one.
+Object.defineProperty(UnderPressureError.prototype, Symbol.for('fastify-error-generic'), {
+  value: true,
+});

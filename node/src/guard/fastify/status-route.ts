@@ -1,0 +1,82 @@
+/** The route that tells load balancers and orchestrators how the service is. */
+import type { HealthCheck } from './health.js';
+import type { StatusRouteOptions } from './types.js';
+import type { Refusal } from './refusal.js';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from './types.js';
+
+interface ResponseSchema extends Record<string, unknown> {
+  properties?: Record<string, unknown>;
+}
+
+/** Seconds, when nothing else is said. */
+const retryAfter = 10;
+
+/** Adds the route, and returns its handler, by which it is known. */
+export function addStatusRoute(
+  fastify: FastifyInstance,
+  options: StatusRouteOptions,
+  health: HealthCheck | null,
+  refusal: Refusal,
+): (request: FastifyRequest, reply: FastifyReply) => Promise<unknown> {
+  const handler = async (request: FastifyRequest, reply: FastifyReply) => {
+    if (health === null) return { status: 'ok' };
+    try {
+      const answer = await health.ask();
+      if (answer) return Object.assign({ status: 'ok' }, answer);
+      request.log.error('the health check says that the service is unhealthy');
+    } catch (error) {
+      request.log.error({ err: error }, 'the health check failed');
+    }
+    throw refusal.prepare(reply, retryAfter);
+  };
+  const { routeOpts, url = '/status', ...schema } = options;
+  fastify.route({ ...routeOpts, method: 'GET', url, schema: statusSchema(schema), handler });
+  return handler;
+}
+
+function statusSchema({ routeSchemaOpts, routeResponseSchemaOpts }: StatusRouteOptions) {
+  const { response = {}, ...request } = (routeSchemaOpts ?? {}) as {
+    response?: Record<string, ResponseSchema>;
+  };
+  const { 200: success, ...failures } = response;
+  return {
+    ...request,
+    response: {
+      200: {
+        type: 'object',
+        description: 'Health Check Succeeded',
+        example: { status: 'ok' },
+        ...success,
+        properties: {
+          status: { type: 'string' },
+          ...routeResponseSchemaOpts,
+          ...success?.properties,
+        },
+      },
+      500: errorSchema('Error Performing Health Check', {
+        message: text('Error message for failure during health check', 'Internal Server Error'),
+        statusCode: statusCode(500),
+      }),
+      503: errorSchema('Health Check Failed', {
+        code: text('Error code associated with the failing check', 'FST_UNDER_PRESSURE'),
+        error: text('Error thrown during health check', 'Service Unavailable'),
+        message: text('Error message to explain health check failure', 'Service Unavailable'),
+        statusCode: statusCode(503),
+      }),
+      ...failures,
+    },
+  };
+}
+
+function errorSchema(description: string, properties: Record<string, object>) {
+  return { type: 'object', description, properties };
+}
+
+function text(description: string, example: string) {
+  return { type: 'string', description, example };
+}
+
+function statusCode(example: number) {
+  const description = 'Code representing the error. Always matches the HTTP response code.';
+  return { type: 'number', description, example };
+}

@@ -1,0 +1,127 @@
+/**
+ * The options of the Fastify plugin, and the types of Fastify. Who has no Fastify has no types of it either: then the names below are
+ * `any`, and the declarations of this package compile all the same.
+ */
+import type { RequestClass } from '../classes.js';
+import type { Guard } from '../guard.js';
+import type { GuardOptions } from '../options.js';
+
+/** @ts-ignore: Fastify is optional */ // biome-ignore lint/suspicious/noTsIgnore: where it is installed, there is no error to expect
+export type FastifyInstance = import('fastify').FastifyInstance;
+/** @ts-ignore: Fastify is optional */ // biome-ignore lint/suspicious/noTsIgnore: as above
+export type FastifyReply = import('fastify').FastifyReply;
+/** @ts-ignore: Fastify is optional */ // biome-ignore lint/suspicious/noTsIgnore: as above
+export type FastifyRequest = import('fastify').FastifyRequest;
+
+/** @ts-ignore: Fastify is optional */ // biome-ignore lint/suspicious/noTsIgnore: as above
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** The last sample of what limits are compared with. */
+    memoryUsage(): MemoryUsage;
+    /** A limit is exceeded, the health check says no, or the guard turns requests away. */
+    isUnderPressure(): boolean;
+    /** The guard before the routes of this context; null with `guard: false`. */
+    readonly millraceGuard: Guard | null;
+  }
+  interface FastifyContextConfig {
+    /** For this route, in place of the plugin's. */
+    pressureHandler?: PressureHandler;
+    /** False: requests of this route do not pass through the guard. Or the class of all of them. */
+    guard?: false | { class?: RequestClass };
+  }
+}
+
+/** What is sampled every `sampleInterval`. */
+export interface MemoryUsage {
+  /** Mean delay of the event loop since the last sample, in ms. Infinity when it did not turn at all. */
+  eventLoopDelay: number;
+  /** Resident set size in bytes. */
+  rssBytes: number;
+  heapUsed: number;
+  /** 0 to 1; since when, says `eventLoopUtilizationMode`. */
+  eventLoopUtilized: number;
+}
+
+export const TYPE_EVENT_LOOP_DELAY = 'eventLoopDelay';
+export const TYPE_HEAP_USED_BYTES = 'heapUsedBytes';
+export const TYPE_RSS_BYTES = 'rssBytes';
+export const TYPE_HEALTH_CHECK = 'healthCheck';
+export const TYPE_EVENT_LOOP_UTILIZATION = 'eventLoopUtilization';
+/** The guard: the request would have to wait too long. The value is that wait in ms. */
+export const TYPE_PREDICTED_WAIT = 'predictedWait';
+/** The guard: the request has waited too long. The value is that wait in ms. */
+export const TYPE_QUEUE_AGE = 'queueAge';
+/** The guard: `maxQueue` requests wait. The value is the wait that was predicted, in ms. */
+export const TYPE_QUEUE_FULL = 'queueFull';
+
+/**
+ * Told why a request is to be refused; `value` is what exceeded its limit. What it returns other than a promise, null, undefined or
+ * `reply` is sent. If it sends nothing, then the request is handled as any other.
+ */
+export type PressureHandler = (
+  request: FastifyRequest,
+  reply: FastifyReply,
+  type: string,
+  value: number | undefined,
+) => unknown;
+
+/** False, null, an empty object and a rejection mean different things: only what is falsy, and an error, is unhealthy. */
+export type HealthCheckFunction = (
+  fastify: FastifyInstance,
+) => Promise<Record<string, unknown> | boolean> | Record<string, unknown> | boolean;
+
+export interface StatusRouteOptions {
+  /** Default: /status. */
+  url?: string;
+  /** Any options of a route but `schema`. */
+  routeOpts?: object;
+  /** The schema of the request. Entries of its `response` replace the usual ones; properties of that for 200 are added. */
+  routeSchemaOpts?: object;
+  /** Properties that are added to the schema of the answer 200: what the health check returns and is to be sent. */
+  routeResponseSchemaOpts?: object;
+}
+
+/** Options of the plugin: those of @fastify/under-pressure 9, and what is new. A limit of 0, the default, is off. */
+export interface GuardPluginOptions {
+  /** The mean delay of the loop within a sample, in ms: 0 or more. */
+  maxEventLoopDelay?: number;
+  /** 0 to 1. */
+  maxEventLoopUtilization?: number;
+  /** `cumulative` (default): since the plugin was registered; `interval`: since the last sample. */
+  eventLoopUtilizationMode?: 'cumulative' | 'interval';
+  /** 0 or more. */
+  maxHeapUsedBytes?: number;
+  /** 0 or more. */
+  maxRssBytes?: number;
+  /** Time between samples in ms: 10 to 2^31 - 1, default 1,000. What is less counts as 10, and 0 as not given. */
+  sampleInterval?: number;
+  /** Tells whether what the service depends on is well. It needs `healthCheckInterval` or `exposeStatusRoute`. */
+  healthCheck?: HealthCheckFunction | false;
+  /** Time in ms from the end of a health check to the next: up to 2^31 - 1. 0, the default: only when a status is asked for. */
+  healthCheckInterval?: number;
+  /**
+   * A health check that has not answered within so many ms counts as failed until it does: up to 2^31 - 1, default 5,000; 0 waits
+   * for ever, as under-pressure does.
+   */
+  healthCheckTimeout?: number;
+  /** Adds a route that answers `{ status: 'ok' }`: true for /status, its path, or more. Default: false. */
+  exposeStatusRoute?: boolean | string | StatusRouteOptions;
+  /** Answers in place of the 503. Default: none. */
+  pressureHandler?: PressureHandler;
+  /** The error of a refusal, or its class, from which one is made once. Default: FST_UNDER_PRESSURE. */
+  customError?: Error | (new () => Error);
+  /** Message of the usual error. Default: Service Unavailable. */
+  message?: string;
+  /** Seconds in the header Retry-After: up to 2^31 - 1. Default: 10 for a limit and the health check, the predicted time for the guard. */
+  retryAfter?: number;
+  /**
+   * The guard. `true` (default): one with the usual options, shared by all of a server that say so; its options; a guard of your own;
+   * or `false`: only limits and health check, as under-pressure.
+   */
+  guard?: boolean | GuardOptions | Guard;
+  /** A settings file, or the folder it is in; see {@link loadSettings}. What is given here counts more. */
+  config?: string;
+}
+
+/** The name under which @fastify/under-pressure has them. */
+export type FastifyUnderPressureOptions = GuardPluginOptions;

@@ -1,0 +1,193 @@
+/**
+ * The control groups of this process, by hand: which groups it is in, where their folders are, and what those limit. A
+ * process is bound by its own group and by each group above that, so all of them are looked at, up to the root of the mount.
+ */
+import { posix } from 'node:path';
+import { readText } from './system-files.js';
+
+/** A line of `/proc/self/cgroup`. */
+export interface Membership {
+  /** Of version 1; empty for version 2. */
+  readonly controllers: readonly string[];
+  readonly path: string;
+}
+
+/** A mounted hierarchy, out of `/proc/self/mountinfo`. */
+export interface CgroupMount {
+  readonly version: 1 | 2;
+  /** The group that is at `mountPoint`. */
+  readonly root: string;
+  readonly mountPoint: string;
+  /** Controllers of version 1, among other mount options. */
+  readonly options: readonly string[];
+}
+
+export function parseMemberships(text: string): Membership[] {
+  const memberships: Membership[] = [];
+  for (const line of text.split('\n')) {
+    const match = /^\d+:([^:]*):(\/.*)$/.exec(line);
+    if (match === null) continue;
+    const [, controllers = '', path = '/'] = match;
+    memberships.push({ controllers: controllers === '' ? [] : controllers.split(','), path });
+  }
+  return memberships;
+}
+
+export function parseMounts(text: string): CgroupMount[] {
+  const mounts: CgroupMount[] = [];
+  for (const line of text.split('\n')) {
+    const [before = '', after] = line.split(' - ');
+    const [, , , root, mountPoint] = before.split(' ');
+    const [type, , options = ''] = after?.split(' ') ?? [];
+    if (root === undefined || mountPoint === undefined) continue;
+    if (type !== 'cgroup' && type !== 'cgroup2') continue;
+    mounts.push({
+      version: type === 'cgroup' ? 1 : 2,
+      root: withBlanks(root),
+      mountPoint: withBlanks(mountPoint),
+      options: options.split(','),
+    });
+  }
+  return mounts;
+}
+
+/** The kernel writes blanks and backslashes of a path as octal numbers. */
+const withBlanks = (path: string): string =>
+  path.replace(/\\([0-7]{3})/g, (_, octal) => String.fromCharCode(Number.parseInt(octal, 8)));
+
+/** Folders of a group and of those above it, from the group to the root of the mount. */
+export function groupFolders({ root, mountPoint }: CgroupMount, path: string): string[] {
+  const relative = posix.relative(root, path);
+  // A container may see its mount and not its group: then what is mounted is the best that there is.
+  const isInside = !relative.startsWith('..') && !path.includes('/..') && !root.includes('/..');
+  const folders: string[] = [];
+  let folder = isInside ? posix.join(mountPoint, relative) : mountPoint;
+  while (folder !== mountPoint && folder.length > mountPoint.length) {
+    folders.push(folder);
+    folder = posix.dirname(folder);
+  }
+  folders.push(mountPoint);
+  return folders;
+}
+
+/** A group in which the process is, with the ones that are above it after it. */
+interface Hierarchy {
+  readonly version: 1 | 2;
+  readonly folders: readonly string[];
+}
+
+/** Hierarchies that have a controller: of version 2 whichever there is, of version 1 the controller's. */
+function hierarchies(root: string, controller: string): Hierarchy[] {
+  const mounts = parseMounts(readText(root, 'proc/self/mountinfo') ?? '');
+  const found: Hierarchy[] = [];
+  for (const { controllers, path } of parseMemberships(readText(root, 'proc/self/cgroup') ?? '')) {
+    const version = controllers.length === 0 ? 2 : 1;
+    if (version === 1 && !controllers.includes(controller)) continue;
+    const of = (mount: CgroupMount) =>
+      mount.version === version && (version === 2 || mount.options.includes(controller));
+    // It may be mounted more than once; where the group can be seen is the better place.
+    const usable = mounts.filter(of);
+    const sees = (mount: CgroupMount) => !posix.relative(mount.root, path).startsWith('..');
+    const mount = usable.find(sees) ?? usable[0];
+    if (mount !== undefined) found.push({ version, folders: groupFolders(mount, path) });
+  }
+  return found;
+}
+
+/** A positive number of a file with one; null for `max`, -1, and what is no number. */
+function positive(text: string | null | undefined): number | null {
+  const value = Number(text?.trim() || Number.NaN);
+  return value > 0 ? value : null;
+}
+
+/** CPUs that a group allows, a fraction where the quota is one; null for no quota. */
+function quotaOf(root: string, folder: string, version: 1 | 2): number | null {
+  const [quota, period] =
+    version === 2
+      ? (readText(root, folder, 'cpu.max')?.trim().split(' ') ?? [])
+      : [readText(root, folder, 'cpu.cfs_quota_us'), readText(root, folder, 'cpu.cfs_period_us')];
+  const time = positive(quota);
+  const of = positive(period);
+  return time === null || of === null ? null : time / of;
+}
+
+export interface CpuGroup {
+  /** The least of the quotas, in CPUs. */
+  readonly quota: number | null;
+  /** CPU time in ms that the group with that quota has used, else the process's own; null if that is not known. */
+  readonly usedMs: number | null;
+}
+
+export function cpuGroup(root: string): CpuGroup {
+  let quota: number | null = null;
+  let bound: { folder: string; version: 1 | 2; depth: number } | null = null;
+  for (const { version, folders } of hierarchies(root, 'cpu')) {
+    for (const [depth, folder] of folders.entries()) {
+      const cpus = quotaOf(root, folder, version);
+      if (cpus === null || (quota !== null && cpus >= quota)) continue;
+      quota = cpus;
+      bound = { folder, version, depth };
+    }
+  }
+  return { quota, usedMs: bound === null ? null : usedTime(root, bound) };
+}
+
+function usedTime(
+  root: string,
+  { folder, version, depth }: { folder: string; version: 1 | 2; depth: number },
+): number | null {
+  if (version === 2) {
+    const stat = readText(root, folder, 'cpu.stat') ?? '';
+    const microseconds = /^usage_usec (\d+)$/m.exec(stat)?.[1];
+    return microseconds === undefined ? null : Number(microseconds) / 1000;
+  }
+  // Often mounted with the quota's controller, but not always: then the group of the same height there.
+  const accounts = hierarchies(root, 'cpuacct').find((each) => each.version === 1);
+  const account = accounts?.folders[depth];
+  const nanoseconds = account === undefined ? null : readText(root, account, 'cpuacct.usage');
+  return nanoseconds === null ? null : Number(nanoseconds) / 1e6;
+}
+
+export interface MemoryGroup {
+  readonly limitBytes: number | null;
+  /** Used by the group with that limit, its file cache included; without a limit by the process's own group. */
+  readonly usedBytes: number | null;
+  /** What is left in the group that has least left; file cache that has not been in use lately counts as left. */
+  readonly availableBytes: number | null;
+}
+
+const memoryFiles = {
+  1: {
+    limit: 'memory.limit_in_bytes',
+    used: 'memory.usage_in_bytes',
+    cache: /^total_inactive_file (\d+)$/m,
+  },
+  2: { limit: 'memory.max', used: 'memory.current', cache: /^inactive_file (\d+)$/m },
+};
+
+/** `physicalBytes`: version 1 writes "no limit" as a number that is larger than any memory. */
+export function memoryGroup(root: string, physicalBytes: number): MemoryGroup {
+  let limitBytes: number | null = null;
+  let usedBytes: number | null = null;
+  let availableBytes: number | null = null;
+  for (const { version, folders } of hierarchies(root, 'memory')) {
+    const files = memoryFiles[version];
+    for (const folder of folders) {
+      // 0 is a use like others.
+      const text = readText(root, folder, files.used);
+      const used = text === null ? null : Number(text);
+      usedBytes ??= used;
+      const limit = positive(readText(root, folder, files.limit));
+      if (limit === null || limit >= physicalBytes) continue;
+      if (limitBytes === null || limit < limitBytes) {
+        limitBytes = limit;
+        usedBytes = used;
+      }
+      if (used === null) continue;
+      const cache = Number(files.cache.exec(readText(root, folder, 'memory.stat') ?? '')?.[1] ?? 0);
+      const left = Math.min(limit, Math.max(0, limit - used + Math.min(used, cache)));
+      if (availableBytes === null || left < availableBytes) availableBytes = left;
+    }
+  }
+  return { limitBytes, usedBytes, availableBytes };
+}

@@ -1,0 +1,73 @@
+/** The arithmetic of capacity.ts, fed with what was measured, so that it can be compared with what was seen. */
+import { capacityPerSecond, largestBurst, processesNeeded, responseTime } from './capacity.js';
+import { above0, checkNames, number } from './options.js';
+
+export interface MeasuredRequests {
+  /** Requests that were answered in the span: 1 to 2^53 - 1. */
+  requests: number;
+  /**
+   * Time in ms on the loop that they took together, as a guard's `stats()` say for a route (`busyMs`): above 0. Default: all
+   * that the loop was busy with since the last call of `capacity()`, or since the monitor was made.
+   */
+  busyMs?: number;
+  /** Mean time in ms that a request waits off the loop: 0 (default) to 3,600,000. */
+  asyncMs?: number;
+  /** Ms in which each has to be answered, for `largestBurst`: above 0, up to 3,600,000. Default: none. */
+  deadlineMs?: number;
+  /** Busy share that a loop is to have at the most, for `processesNeeded`: above 0, up to 1; default 0.7. */
+  utilization?: number;
+}
+
+export interface Capacity {
+  /** Time in ms on the loop that one request takes: both synchronous parts. */
+  readonly requestMs: number;
+  /** Half of that, as the functions of the arithmetic take it. */
+  readonly syncMs: number;
+  /** Ms from a request to its answer on an idle loop. */
+  readonly responseMs: number;
+  /** Requests a second that one loop can answer at the most. */
+  readonly perSecond: number;
+  /** Requests a second that were answered in the span. */
+  readonly ratePerSecond: number;
+  /** Busy share of the loop that this rate comes to. */
+  readonly utilization: number;
+  /** Processes that this rate needs. */
+  readonly processesNeeded: number;
+  /** Requests that may arrive together so that each is answered within the deadline; null without one. */
+  readonly largestBurst: number | null;
+  /** Length in ms of the span. */
+  readonly spanMs: number;
+}
+
+const names = ['requests', 'busyMs', 'asyncMs', 'deadlineMs', 'utilization'] as const;
+const dayMs = 86_400_000;
+
+/** `loop`: what the loop did in the span. Throws MILLRACE_E_INVALID_OPTION. */
+export function measuredCapacity(
+  given: MeasuredRequests,
+  loop: { spanMs: number; busyMs: number },
+): Capacity {
+  checkNames('the values of capacity()', given, names);
+  const most = Number.MAX_SAFE_INTEGER;
+  const requests = number('requests', given.requests, 1, most, 'an integer from 1 to 2^53 - 1');
+  // The clock is read more finely than a loop can be busy; still, nothing is to be divided by 0.
+  const busyMs =
+    given.busyMs === undefined
+      ? Math.max(loop.busyMs, Number.MIN_VALUE)
+      : above0('busyMs', given.busyMs, 365 * dayMs);
+  const requestMs = Math.max(busyMs / requests, 1e-9);
+  const request = { syncMs: requestMs / 2, asyncMs: given.asyncMs ?? 0 };
+  const ratePerSecond = (requests * 1000) / Math.max(loop.spanMs, 1e-3);
+  const { deadlineMs, utilization = 0.7 } = given;
+  return {
+    requestMs,
+    syncMs: request.syncMs,
+    responseMs: responseTime(request),
+    perSecond: capacityPerSecond({ syncMs: request.syncMs }),
+    ratePerSecond,
+    utilization: (ratePerSecond * requestMs) / 1000,
+    processesNeeded: processesNeeded({ syncMs: request.syncMs, ratePerSecond, utilization }),
+    largestBurst: deadlineMs === undefined ? null : largestBurst({ ...request, deadlineMs }),
+    spanMs: loop.spanMs,
+  };
+}

@@ -1,0 +1,131 @@
+/** The options of a monitor: meaning, default, range, and the check that keeps bad ones out. */
+import { invalid } from '../core/options.js';
+import { MillraceError, show } from '../errors.js';
+
+/** Something whose tasks the health report shows: a pool, a guard, or a function. */
+export type TaskSource = { stats(): unknown } | (() => unknown);
+
+export interface MonitorOptions {
+  /**
+   * Delay in ms above which the loop counts as overloaded and `load` is emitted: above 0, up to 3,600,000; default 42. Lower
+   * it for a service that has to answer quicker than that.
+   */
+  limit?: number;
+  /**
+   * Delay in ms that counts as calm: above 0, up to `limit`; default half of `limit`. Raise it if `unload` comes too late.
+   */
+  lower?: number;
+  /** Calm samples in a row after which `unload` is emitted: 1 to 1,000,000; default 2. Raise it if the two alternate too fast. */
+  calm?: number;
+  /** Time in ms between samples while the loop is overloaded: above 0, up to 60,000; default 5. */
+  sampleInterval?: number;
+  /** Time in ms that `utilization` and `loopDelay` look back: 100 to 3,600,000; default 1,000. */
+  window?: number;
+  /** Idle share above which `health()` calls a core idle: 0 to 1; default 0.1. */
+  idleThreshold?: number;
+  /** Sources of the task queue details in `health()`, each under its name; default none. */
+  tasks?: Readonly<Record<string, TaskSource>>;
+}
+
+export interface CheckedOptions {
+  readonly limit: number;
+  /** Undefined: half of the limit, also of one that is set later. */
+  readonly lower: number | undefined;
+  readonly calm: number;
+  readonly sampleInterval: number;
+  readonly window: number;
+  readonly idleThreshold: number;
+  readonly tasks: Readonly<Record<string, TaskSource>>;
+}
+
+const hourMs = 3_600_000;
+const names = [
+  'limit',
+  'lower',
+  'calm',
+  'sampleInterval',
+  'window',
+  'idleThreshold',
+  'tasks',
+] as const;
+
+/** Checks the options and completes them. Throws MILLRACE_E_INVALID_OPTION. */
+export function monitorOptions(given: MonitorOptions): CheckedOptions {
+  checkNames('the options of monitor()', given, names);
+  const limit = checkLimit(given.limit ?? 42);
+  return {
+    limit,
+    lower: given.lower === undefined ? undefined : above0('lower', given.lower, limit),
+    calm: number('calm', given.calm ?? 2, 1, 1_000_000, 'an integer from 1 to 1000000'),
+    sampleInterval: above0('sampleInterval', given.sampleInterval ?? 5, 60_000),
+    window: number('window', given.window ?? 1000, 100, hourMs),
+    idleThreshold: checkThreshold(given.idleThreshold ?? 0.1),
+    tasks: checkTasks(given.tasks ?? {}),
+  };
+}
+
+export const checkLimit = (limit: number): number => above0('limit', limit, hourMs);
+
+export const checkThreshold = (share: number): number => number('idleThreshold', share, 0, 1);
+
+function checkTasks(tasks: Readonly<Record<string, TaskSource>>) {
+  const allowed = 'an object of functions, or of objects with stats()';
+  if (typeof tasks !== 'object' || tasks === null) throw invalid('tasks', tasks, allowed);
+  for (const [name, source] of Object.entries(tasks)) {
+    const isSource = typeof source === 'function' || typeof source?.stats === 'function';
+    if (!isSource) throw invalid(`tasks.${name}`, source, 'a function, or an object with stats()');
+  }
+  return { ...tasks };
+}
+
+/** A number in a closed range; an integer where `allowed` says so. */
+export function number(
+  name: string,
+  value: unknown,
+  min: number,
+  max: number,
+  allowed = `a number from ${min} to ${max}`,
+): number {
+  const isIn = typeof value === 'number' && value >= min && value <= max;
+  if (isIn && (Number.isInteger(value) || !allowed.startsWith('an integer'))) return value;
+  throw invalid(name, value, allowed);
+}
+
+export function above0(name: string, value: unknown, max: number): number {
+  if (typeof value === 'number' && value > 0 && value <= max) return value;
+  throw invalid(name, value, `a number above 0, up to ${max}`);
+}
+
+/** Refuses names that are not known, with the one that is nearest. */
+export function checkNames(what: string, given: unknown, known: readonly string[]): void {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+    const message = `${what} must be an object, not ${show(given)}`;
+    throw new MillraceError('MILLRACE_E_INVALID_OPTION', message);
+  }
+  for (const name of Object.keys(given)) {
+    if (known.includes(name)) continue;
+    throw new MillraceError(
+      'MILLRACE_E_INVALID_OPTION',
+      `unknown option '${name}' in ${what}; did you mean '${nearest(name, known)}'? Known are ${known.join(', ')}`,
+    );
+  }
+}
+
+function nearest(name: string, known: readonly string[]): string {
+  const distances = known.map((each) => distance(name.toLowerCase(), each.toLowerCase()));
+  return known[distances.indexOf(Math.min(...distances))]!;
+}
+
+/** Letters to insert, remove or replace (Levenshtein). */
+function distance(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, i) => i);
+  for (let i = 1; i <= from.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= to.length; j++) {
+      const replaced = row[j - 1]! + (from[i - 1] === to[j - 1] ? 0 : 1);
+      next.push(Math.min(replaced, row[j]! + 1, next[j - 1]! + 1));
+    }
+    row = next;
+  }
+  return row[to.length]!;
+}
