@@ -203,7 +203,7 @@ export class Guard {
     }
     ticket.predictedMs = this.#workBefore(cls, route);
     const wait = ticket.predictedMs * this.#corrections[cls]!.value;
-    if (wait > this.#maxWaitMs[cls]! && !(route.isAsync && this.#gate.isEasy(now))) {
+    if (wait > this.#maxWaitMs[cls]! && this.#isPredictable(route, now)) {
       this.#turnAway(ticket, 'wait', wait, now);
       return;
     }
@@ -212,6 +212,15 @@ export class Guard {
       return;
     }
     this.#queue(ticket);
+  }
+
+  /**
+   * Whether a prediction is good enough to refuse on. A queue that was never run from has costs of another time behind it: after its
+   * first slice it is trimmed. And who only waits for the gate of a loop with plenty of time will not wait for long.
+   */
+  #isPredictable(route: Route, now: number): boolean {
+    if (route.isAsync && this.#gate.isEasy(now)) return false;
+    return this.#slices.count > 0 || !this.#slices.isActive;
   }
 
   /** For adapters with limits of their own: turns a request away that was not admitted. */

@@ -6,6 +6,11 @@ const unknownCostMs = 1;
 
 /** Weight of the newest request in a route's mean cost. */
 const newest = 0.2;
+/** Of the first requests the quickest tells what the route costs: the others also loaded modules and met cold code. */
+const first = 5;
+/** A request counts as at most so many times the mean, or so many ms: a pause of the machine is no cost of the route. */
+const mostTimes = 8;
+const mostMs = 1;
 
 /** One route: requests that are expected to cost alike. */
 export class Route {
@@ -38,13 +43,14 @@ export class Route {
   /** A handler held the loop for `ms` until it returned, and had answered by then or not. */
   ran(ms: number, answered: boolean): void {
     const isAsync = answered ? 0 : 1;
-    if (this.count === 0) {
-      this.costMs = ms;
-      this.#asyncShare = isAsync;
+    if (this.count < first) {
+      this.costMs = this.count === 0 ? ms : Math.min(ms, this.costMs);
     } else {
-      this.costMs += newest * (ms - this.costMs);
-      this.#asyncShare += newest * (isAsync - this.#asyncShare);
+      const counted = Math.min(ms, Math.max(mostMs, mostTimes * this.costMs));
+      this.costMs += newest * (counted - this.costMs);
     }
+    this.#asyncShare =
+      this.count === 0 ? isAsync : this.#asyncShare + newest * (isAsync - this.#asyncShare);
     this.count++;
     this.busyMs += ms;
     if (ms > this.maxMs) this.maxMs = ms;

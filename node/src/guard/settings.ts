@@ -2,6 +2,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { MillraceError, show } from '../errors.js';
+import { ClassPatterns } from './classes.js';
 import { pluginSettings } from './fastify/limits.js';
 import type { GuardPluginOptions } from './fastify/types.js';
 import { nearest } from './nearest.js';
@@ -115,7 +116,7 @@ function guardSettings(given: unknown, place: string): boolean | GuardOptions {
   if (typeof given === 'boolean') return given;
   const options = table(given, place, 'true, false, or an object');
   refuseUnknown(options, guardNames, place);
-  checked(place, () => completeOptions(options as GuardOptions));
+  checked(place, () => new ClassPatterns(completeOptions(options as GuardOptions).classes));
   return options as GuardOptions;
 }
 

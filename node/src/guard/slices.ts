@@ -30,6 +30,7 @@ export class Slices {
   readonly #sliceMs: number;
   readonly #restShare: number;
   #isActive = false;
+  #count = 0;
   /** Start of the slice; NaN until its first request. */
   #begunMs = Number.NaN;
   /** Time that rests may still take, in ms: each slice adds its share, and rests that end early save theirs. */
@@ -49,6 +50,7 @@ export class Slices {
   readonly #end = (): void => {
     const now = performance.now();
     const tookMs = Number.isNaN(this.#begunMs) ? 0 : now - this.#begunMs;
+    this.#count++;
     this.#work.sliceOver();
     this.#isActive = this.#work.hasMore;
     if (!this.#isActive) return;
@@ -87,10 +89,16 @@ export class Slices {
     return this.#isActive;
   }
 
+  /** Slices since there was nothing to run. */
+  get count(): number {
+    return this.#count;
+  }
+
   /** There is something to run. From the poll phase, the slice is in the check phase of the same turn. */
   start(): void {
     if (this.#isActive) return;
     this.#isActive = true;
+    this.#count = 0;
     this.#begin();
   }
 

@@ -1,4 +1,5 @@
 /** An answer of a handler, as it is given to others and kept. */
+import { validateHeaderName, validateHeaderValue } from 'node:http';
 
 /** A header, or several of one name. */
 export type HeaderField = readonly [name: string, value: string | readonly string[]];
@@ -52,7 +53,10 @@ export function decode(value: unknown): Copy | undefined {
   >;
   const isCopy =
     Number.isInteger(status) &&
+    (status as number) >= 200 &&
+    (status as number) <= 999 &&
     typeof message === 'string' &&
+    isSendable('x', message) &&
     Array.isArray(headers) &&
     headers.every(isHeaderField) &&
     isTexts(removed) &&
@@ -66,7 +70,19 @@ export function decode(value: unknown): Copy | undefined {
 
 function isHeaderField(field: unknown): boolean {
   if (!Array.isArray(field) || field.length !== 2) return false;
-  return typeof field[0] === 'string' && (typeof field[1] === 'string' || isTexts(field[1]));
+  const [name, value] = field;
+  const values = Array.isArray(value) ? value : [value];
+  return isTexts([name, ...values]) && values.every((each) => isSendable(name, each));
+}
+
+function isSendable(name: string, value: string): boolean {
+  try {
+    validateHeaderName(name);
+    validateHeaderValue(name, value);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function isTexts(value: unknown): boolean {

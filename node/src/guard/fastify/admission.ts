@@ -41,22 +41,23 @@ const types: Readonly<Partial<Record<ShedReason, string>>> = {
 export class Admission {
   readonly #guard: Guard;
   readonly #refusal: Refusal;
-  readonly #isStatus: (handler: unknown) => boolean;
+  /** URLs of the status route. */
+  readonly #exempt: ReadonlySet<string>;
   /** By the object that is each route's own. */
   readonly #policies = new WeakMap<object, RoutePolicy>();
 
-  constructor(guard: Guard, refusal: Refusal, isStatus: (handler: unknown) => boolean) {
+  constructor(guard: Guard, refusal: Refusal, exempt: ReadonlySet<string>) {
     this.#guard = guard;
     this.#refusal = refusal;
-    this.#isStatus = isStatus;
+    this.#exempt = exempt;
   }
 
   /** Calls `done` now or when it is the request's turn, or refuses it. */
   admit(request: FastifyRequest, reply: FastifyReply, done: Done): void {
-    const { config, handler, url } = request.routeOptions;
+    const { config, url = '' } = request.routeOptions;
     let policy = this.#policies.get(config);
     if (policy === undefined && !this.#policies.has(config)) {
-      policy = this.#isStatus(handler) ? 'exempt' : routePolicy(config.guard);
+      policy = this.#exempt.has(url) ? 'exempt' : routePolicy(config.guard);
       this.#policies.set(config, policy);
     }
     const req = request.raw;
@@ -66,8 +67,8 @@ export class Admission {
       return;
     }
     const guard = this.#guard;
-    // No path has matched, and there are many of those: it is counted by its own.
-    const route = guard.routeOf(req, url);
+    // Without a URL no route has matched: it is counted by its own path.
+    const route = guard.routeOf(req, url || undefined);
     const cls = guard.classOf(req, route, policy);
     guard.admit(new FastifyTicket(request, reply, cls, route, this.#refusal, done));
   }
@@ -92,10 +93,6 @@ class FastifyTicket extends Ticket {
     this.#reply = reply;
     this.#refusal = refusal;
     this.#done = done;
-  }
-
-  override gone(): boolean {
-    return this.req.aborted || super.gone();
   }
 
   override whenClosed(fn: () => void): void {

@@ -39,7 +39,9 @@ async function fastifyUnderPressure(
   given: GuardPluginOptions = {},
 ): Promise<void> {
   const fastify = instance as FastifyInstance;
-  const options = given.config ? { ...(await loadSettings(given.config)), ...defined(given) } : given;
+  const options = given.config
+    ? { ...(await loadSettings(given.config)), ...defined(given) }
+    : given;
   const settings = pluginSettings(options);
   const refusal = new Refusal(settings.refusal);
   const { guard, isOurs } = guardOf(fastify, options.guard ?? true);
@@ -59,10 +61,17 @@ async function fastifyUnderPressure(
   fastify.decorate('millraceGuard', guard);
   await health?.start();
 
-  const statusHandler =
-    settings.statusRoute && addStatusRoute(fastify, settings.statusRoute, health, refusal);
-  const admission =
-    guard && new Admission(guard, refusal, (handler) => handler === statusHandler);
+  const statusUrls = new Set<string>();
+  if (settings.statusRoute !== null) {
+    let isAdding = true;
+    // Its URL with the prefix of the context, and there may be two of it.
+    fastify.addHook('onRoute', ({ url }) => {
+      if (isAdding) statusUrls.add(url);
+    });
+    addStatusRoute(fastify, settings.statusRoute, health, refusal);
+    isAdding = false;
+  }
+  const admission = guard && new Admission(guard, refusal, statusUrls);
   // Refuses what is wrong where it is written, and not at the first request.
   fastify.addHook('onRoute', ({ config }) => {
     routePolicy(config?.guard);
@@ -125,7 +134,8 @@ const types = {
 } as const;
 
 interface Plugin {
-  (fastify: object, options?: GuardPluginOptions): Promise<void>;
+  // `object`: an instance of Fastify has many types, by its server, logger and type provider.
+  (fastify: object, options: GuardPluginOptions): Promise<void>;
   readonly default: Plugin;
   readonly fastifyUnderPressure: Plugin;
 }

@@ -1,8 +1,7 @@
 /** The route that tells load balancers and orchestrators how the service is. */
 import type { HealthCheck } from './health.js';
-import type { StatusRouteOptions } from './types.js';
 import type { Refusal } from './refusal.js';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from './types.js';
+import type { FastifyInstance, FastifyReply, FastifyRequest, StatusRouteOptions } from './types.js';
 
 interface ResponseSchema extends Record<string, unknown> {
   properties?: Record<string, unknown>;
@@ -11,13 +10,13 @@ interface ResponseSchema extends Record<string, unknown> {
 /** Seconds, when nothing else is said. */
 const retryAfter = 10;
 
-/** Adds the route, and returns its handler, by which it is known. */
+/** Adds the route. */
 export function addStatusRoute(
   fastify: FastifyInstance,
   options: StatusRouteOptions,
   health: HealthCheck | null,
   refusal: Refusal,
-): (request: FastifyRequest, reply: FastifyReply) => Promise<unknown> {
+): void {
   const handler = async (request: FastifyRequest, reply: FastifyReply) => {
     if (health === null) return { status: 'ok' };
     try {
@@ -31,7 +30,6 @@ export function addStatusRoute(
   };
   const { routeOpts, url = '/status', ...schema } = options;
   fastify.route({ ...routeOpts, method: 'GET', url, schema: statusSchema(schema), handler });
-  return handler;
 }
 
 function statusSchema({ routeSchemaOpts, routeResponseSchemaOpts }: StatusRouteOptions) {

@@ -6,14 +6,18 @@ import type { RequestClass } from '../classes.js';
 import type { Guard } from '../guard.js';
 import type { GuardOptions } from '../options.js';
 
-/** @ts-ignore: Fastify is optional */ // biome-ignore lint/suspicious/noTsIgnore: where it is installed, there is no error to expect
+// biome-ignore lint/suspicious/noTsIgnore: where it is installed, there is no error to expect
+/** @ts-ignore: Fastify is optional */
 export type FastifyInstance = import('fastify').FastifyInstance;
-/** @ts-ignore: Fastify is optional */ // biome-ignore lint/suspicious/noTsIgnore: as above
+// biome-ignore lint/suspicious/noTsIgnore: as above
+/** @ts-ignore: Fastify is optional */
 export type FastifyReply = import('fastify').FastifyReply;
-/** @ts-ignore: Fastify is optional */ // biome-ignore lint/suspicious/noTsIgnore: as above
+// biome-ignore lint/suspicious/noTsIgnore: as above
+/** @ts-ignore: Fastify is optional */
 export type FastifyRequest = import('fastify').FastifyRequest;
 
-/** @ts-ignore: Fastify is optional */ // biome-ignore lint/suspicious/noTsIgnore: as above
+// biome-ignore lint/suspicious/noTsIgnore: as above
+/** @ts-ignore: Fastify is optional */
 declare module 'fastify' {
   interface FastifyInstance {
     /** The last sample of what limits are compared with. */
@@ -65,7 +69,7 @@ export type PressureHandler = (
   value: number | undefined,
 ) => unknown;
 
-/** False, null, an empty object and a rejection mean different things: only what is falsy, and an error, is unhealthy. */
+/** True and any object say that all is well. What is falsy says that it is not, as an error and a rejection do. */
 export type HealthCheckFunction = (
   fastify: FastifyInstance,
 ) => Promise<Record<string, unknown> | boolean> | Record<string, unknown> | boolean;

@@ -29,11 +29,6 @@ export abstract class Exchange extends Ticket {
     answerUnavailable(this.req, this.res, rejection.retryAfterSeconds, this.guard.options.message);
   }
 
-  /** A client that ends its side while its request waits has left as well: node:http ends the other side then. */
-  override gone(): boolean {
-    return this.req.aborted || super.gone();
-  }
-
   override whenClosed(fn: () => void): void {
     onceClosed(this.req, this.res, fn);
   }

@@ -42,10 +42,6 @@ export class Upgrade extends Ticket {
     return false;
   }
 
-  override gone(): boolean {
-    return this.#socket.destroyed;
-  }
-
   /** The handshake is; a connection that lives for hours is no request under way. */
   override finished(): boolean {
     return true;
