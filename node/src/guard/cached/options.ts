@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { check, checkKeys, integer, invalid, number } from '../../core/options.js';
 import { MillraceError } from '../../errors.js';
 import type { StaleSource } from '../guard.js';
+import { nearest } from '../nearest.js';
 import { isPartial } from './shareable.js';
 
 /** What `cached()` needs of a guard. */
@@ -103,6 +104,14 @@ const readMethods = ['GET', 'HEAD'];
 
 /** Checks the options and completes them. Throws MILLRACE_E_INVALID_OPTION. */
 export function completeOptions(given: CachedOptions): CompleteOptions {
+  const unknown = Object.keys(given ?? {}).find((name) => !names.includes(name)) ?? '';
+  const meant = nearest(unknown, names);
+  if (meant !== undefined) {
+    throw new MillraceError(
+      'MILLRACE_E_INVALID_OPTION',
+      `unknown option '${unknown}' in the options of cached(); is '${meant}' meant?`,
+    );
+  }
   checkKeys('the options of cached()', given, names);
   const { ttl, stale = 0, timeout = 30_000, maxBytes = mebi } = given;
   const { size = 1024, maxStoreBytes = 64 * mebi, storeTimeout = 250, guard, name } = given;
@@ -179,6 +188,12 @@ function statusesOf(given: CachedOptions['statuses']): ReadonlySet<number> {
   return new Set(given);
 }
 
+/** What a store outside of the process is made of, and what async-cache-dedupe needs of it. */
+const parts = {
+  redis: ['client', ['get', 'set']],
+  custom: ['storage', ['get', 'set', 'invalidate', 'remove', 'clear', 'getTTL', 'exists']],
+} as const;
+
 function storageOf(given: unknown = { type: 'memory' }): CompleteOptions['storage'] {
   checkKeys("option 'storage'", given, ['type', 'options']);
   const { type, options } = given as { type: unknown; options?: Record<string, unknown> };
@@ -186,14 +201,15 @@ function storageOf(given: unknown = { type: 'memory' }): CompleteOptions['storag
     checkKeys("option 'storage.options' of memory", options ?? {}, []);
     return { type };
   }
-  const part = { redis: 'client', custom: 'storage' }[type as string];
-  if (part === undefined) {
+  const part = parts[type as keyof typeof parts];
+  if (part === undefined || !Object.hasOwn(parts, type as string)) {
     throw invalid('storage.type', type, "one of 'memory', 'redis', 'custom'");
   }
-  checkKeys(`option 'storage.options' of ${type}`, options, [part]);
-  const store = options![part] as { get?: unknown; set?: unknown } | null | undefined;
-  if (typeof store?.get !== 'function' || typeof store.set !== 'function') {
-    throw invalid(`storage.options.${part}`, store, 'an object with get() and set()');
+  const [name, methods] = part;
+  checkKeys(`option 'storage.options' of ${type}`, options, [name]);
+  const store = options![name] as Record<string, unknown> | null | undefined;
+  if (!methods.every((method) => typeof store?.[method] === 'function')) {
+    throw invalid(`storage.options.${name}`, store, `an object with ${methods.join(', ')}`);
   }
   return { type: type as string, options: options! };
 }

@@ -173,7 +173,7 @@ export class Recording {
     const res = this.#res;
     this.#head = {
       status: res.statusCode,
-      message: res.statusMessage ?? '',
+      message: phraseOf(this.#req, res),
       headers: this.#headers(),
       removed: Object.keys(this.#before).filter((name) => !res.hasHeader(name)),
     };
@@ -181,7 +181,7 @@ export class Recording {
     if (this.#condition !== null && status >= 200 && status < 300) {
       this.#isBodyless = isNotModified(this.#condition, this.#head);
     }
-    if (this.#isBodyless) makeBodyless(res);
+    if (this.#isBodyless) makeBodyless(this.#req, res);
     const reason = unshared(this.#head, this.#maxBytes);
     if (reason !== null) this.#end({ kind: 'alone', reason });
   }
@@ -242,10 +242,15 @@ function setHeaders(res: ServerResponse, given: OutgoingHttpHeaders | unknown[] 
 }
 
 /** Makes a 304 of an answer whose headers are set. */
-export function makeBodyless(res: ServerResponse): void {
+export function makeBodyless(req: IncomingMessage, res: ServerResponse): void {
+  if (phraseOf(req, res) !== '') res.statusMessage = '';
   res.statusCode = 304;
-  res.statusMessage = '';
   for (const name of bodyHeaders) res.removeHeader(name);
+}
+
+/** The phrase beside the status; HTTP/2 has none, and warns of whoever asks. */
+function phraseOf(req: IncomingMessage, res: ServerResponse): string {
+  return req.httpVersionMajor >= 2 ? '' : (res.statusMessage ?? '');
 }
 
 function texts(value: number | string | string[] | undefined): string | string[] {

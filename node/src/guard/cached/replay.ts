@@ -28,12 +28,12 @@ export function replay(
   }
   const condition = status >= 200 && status < 300 ? conditionOf(req.headers) : null;
   if (condition !== null && isNotModified(condition, answer)) {
-    makeBodyless(res);
+    makeBodyless(req, res);
     res.end();
     return true;
   }
   res.statusCode = status;
-  if (message !== '') res.statusMessage = message;
+  if (message !== '' && req.httpVersionMajor < 2) res.statusMessage = message;
   if (req.method !== 'HEAD') {
     res.end(body ?? '');
     return false;

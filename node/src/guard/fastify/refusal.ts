@@ -43,9 +43,8 @@ export class Refusal {
     }
     const result = handler(request, reply, why.type, why.value);
     if (result === undefined || result === null) pass();
-    // A reply is thenable, and says that it is answered.
-    else if (result === reply) return;
-    else if (isThenable(result)) result.then(pass, fail);
+    // A reply is one too: it is over when it has been sent.
+    else if (isThenable(result)) result.then(() => pass(), fail);
     else reply.send(result);
   }
 
@@ -56,8 +55,8 @@ export class Refusal {
   }
 }
 
-function isThenable(value: unknown): value is PromiseLike<void> {
-  return typeof (value as PromiseLike<void>).then === 'function';
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof (value as PromiseLike<unknown>).then === 'function';
 }
 
 /** As Fastify's own errors are: its error handler and serializers know them by these fields. */

@@ -115,6 +115,21 @@ test('a request passes one guard only', async (t) => {
   assert.deepEqual(counts(), [1, 1, 0]);
 });
 
+test('the guard learns of a server by its first request, and is told of connections from then on', async (t) => {
+  const guarded = guardMiddleware(patient);
+  t.after(() => guarded.guard.close());
+  const notice = t.mock.method(guarded.guard, 'noticeConnection');
+  const app = connectApp();
+  app.use(guarded);
+  app.use((req, res) => res.end());
+  const server = await serveApp(t, app);
+  const client = await connect(t, server);
+  for (let i = 0; i < 3; i++) assert.equal(await client.send('/').status(), 200);
+  assert.equal(notice.mock.callCount(), 0);
+  await connectAll(t, server, 3);
+  assert.equal(notice.mock.callCount(), 3);
+});
+
 test('a closed guard is refused; one that is closed later lets all pass', async (t) => {
   const closed = new Guard();
   closed.close();

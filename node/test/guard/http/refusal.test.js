@@ -125,6 +125,21 @@ test('one of higher class, pipelined after one of lower, is run first and answer
   assert.deepEqual(order, ['/busy', '/high', '/low']);
 });
 
+test('pipelined requests are over when they are answered, in whatever order', async (t) => {
+  const responses = [];
+  const { server } = await serve(t, (req, res) => void responses.push(res));
+  const g = guard(server, patient);
+  t.after(() => g.close());
+  const client = await connect(t, server);
+  client.send('/1').send('/2').send('/3');
+  while (responses.length < 3) await idle();
+  assert.equal(g.stats().inFlight, 3);
+  for (const res of responses.reverse()) res.end(res.req.url);
+  for (const path of ['/1', '/2', '/3']) assert.equal((await client.response()).body, path);
+  await turn();
+  assert.equal(g.stats().inFlight, 0);
+});
+
 test('pipelined requests whose client leaves are all given up', async (t) => {
   // No handler answers: the second's response never gets its connection.
   const seen = [];

@@ -1,5 +1,6 @@
 /** guard(server): which servers, together with whom, and how it is given back. */
 import assert from 'node:assert/strict';
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { EventEmitter, once } from 'node:events';
 import http from 'node:http';
 import http2 from 'node:http2';
@@ -9,7 +10,17 @@ import { test } from 'node:test';
 import tls from 'node:tls';
 import { Guard, guard } from 'millrace/guard';
 import { certificate } from '../../ws/certificate.js';
-import { block, connect, deferred, idle, listen, patient, serve, turn } from './wire.js';
+import {
+  block,
+  connect,
+  connectAll,
+  deferred,
+  idle,
+  listen,
+  patient,
+  serve,
+  turn,
+} from './wire.js';
 
 const admitted = (g) => g.stats().classes.normal.admitted;
 
@@ -147,6 +158,36 @@ test('emit that was replaced before, after, or on the prototype sees each reques
   const next = await connect(t, other.server);
   assert.equal(await next.send('/').status(), 200);
   assert.deepEqual(seen, ['prototype']);
+});
+
+test('a handler that had to wait sees the async context in which its request came', async (t) => {
+  const storage = new AsyncLocalStorage();
+  const { server } = await serve(t, (req, res) => {
+    block();
+    res.end(storage.getStore());
+  });
+  const g = guard(server, patient);
+  t.after(() => g.close());
+  // As tracing does it.
+  const { emit } = server;
+  server.emit = function (event, ...args) {
+    if (event !== 'request') return emit.call(this, event, ...args);
+    return storage.run(`trace of ${args[0].url}`, () => emit.call(this, event, ...args));
+  };
+  const clients = await connectAll(t, server, 3);
+  for (const [i, client] of clients.entries()) client.send(`/${i}`);
+  for (const [i, client] of clients.entries()) {
+    assert.equal((await client.response()).body, `trace of /${i}`);
+  }
+});
+
+test('the guard is told of each connection', async (t) => {
+  const { server } = await serve(t, hello);
+  const g = guard(server, patient);
+  t.after(() => g.close());
+  const notice = t.mock.method(g, 'noticeConnection');
+  await connectAll(t, server, 3);
+  assert.equal(notice.mock.callCount(), 3);
 });
 
 test('a request that a listener emits again is not made to wait again', async (t) => {

@@ -68,7 +68,11 @@ test('it is turned away with a 503, and its connection closed', async (t) => {
     guard: g,
     order,
   } = await serveEcho(t, { ...patient, maxQueue: 1, retryAfter: 3 });
-  const clients = await connectAll(t, server, 3);
+  const clients = await connectAll(t, server, 2);
+  // This one does not close its side, which is not waited for.
+  const open = (port) => net.connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+  clients.push(await connect(t, server, open));
+  const closed = once(clients[2].serverSide, 'close');
   clients[0].send('/busy');
   clients[1].send('/waits', upgrading);
   clients[2].send('/shed', upgrading);
@@ -77,7 +81,7 @@ test('it is turned away with a 503, and its connection closed', async (t) => {
   assert.equal(response.body, 'Service Unavailable');
   assert.equal(response.headers['retry-after'], '3');
   assert.equal(response.headers.connection, 'close');
-  await clients[2].closed;
+  await closed;
   await echoes(clients[1], switching);
   assert.deepEqual(order, ['/busy', '/waits']);
   assert.equal(g.stats().classes.normal.shed.full, 1);
