@@ -324,6 +324,7 @@ export class Guard {
       },
       runNext: () => this.#runNext(),
       sliceOver: () => this.#sliceOver(),
+      ended: () => this.#slicesEnded(),
     };
   }
 
@@ -353,10 +354,14 @@ export class Guard {
 
   #sliceOver(): void {
     const now = performance.now();
-    this.#time.paused(now);
     this.#time.account(now);
     if (!this.#isClosed && !this.#gate.isEasy(now)) this.#trim(now);
-    if (this.#waiting.size > 0 && !this.#canRun(now)) this.#armGateTimer();
+  }
+
+  #slicesEnded(): void {
+    this.#time.paused(performance.now());
+    // What waits, waits for the gate.
+    this.#wake();
   }
 
   /**

@@ -7,9 +7,12 @@ const { nodeTiming } = performance;
 const newest = 0.3;
 const windowMs = 100;
 
+/** A loop that waited for so long was idle, in ms. */
+const pauseMs = 1;
+
 export class LoopTime {
-  /** Time in which the loop waited for events. It stands still as long as each turn finds some ready. */
-  #idleMs = -1;
+  /** Time in which the loop had waited for events when it was last found to have done so. */
+  #idleMs = Number.NEGATIVE_INFINITY;
   #busySinceMs = 0;
 
   #askedMs = 0;
@@ -39,7 +42,8 @@ export class LoopTime {
   /** For how long the loop has been busy without a pause, in ms. */
   busyFor(nowMs: number): number {
     const idle = nodeTiming.idleTime;
-    if (idle !== this.#idleMs) {
+    // A poll that finds events ready takes some µs as well.
+    if (idle - this.#idleMs > pauseMs) {
       this.#idleMs = idle;
       this.#busySinceMs = nowMs;
     }
@@ -48,6 +52,7 @@ export class LoopTime {
 
   /** The loop has had its pause: others were given their turn. */
   paused(nowMs: number): void {
+    this.#idleMs = nodeTiming.idleTime;
     this.#busySinceMs = nowMs;
   }
 

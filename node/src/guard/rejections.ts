@@ -16,8 +16,10 @@ const share = 0.02;
 const windowMs = 250;
 /** Time after which a longer delay, which did not help, is tried again. */
 const retryMs = 10_000;
-/** Reading a request that is refused costs about as much as answering it. */
-const wholeCost = 2;
+/** A refusal costs the loop three times what it takes to write it: the request is read, the timer runs, the answer is sent. */
+const wholeCost = 3;
+/** A longer delay is so much longer that its effect cannot be missed, beside the time that an answer takes anyway. */
+const step = 4;
 /** Refusals held back at once: beyond it the oldest is answered, whatever its time. */
 const maxHeld = 10_000;
 
@@ -127,10 +129,10 @@ export class Rejections {
     const before = this.#spentBefore;
     this.#spentBefore = Number.NaN;
     if (spent > 0.8 * before) {
-      this.#delayMs = Math.max(min, this.#delayMs / 2);
+      this.#delayMs = Math.max(min, this.#delayMs / step);
       this.#retryMs = nowMs + retryMs;
     } else if (spent > share && nowMs >= this.#retryMs && this.#delayMs < max) {
-      this.#delayMs = Math.min(max, Math.max(1, this.#delayMs * 2));
+      this.#delayMs = Math.min(max, Math.max(1, this.#delayMs * step));
       this.#spentBefore = spent;
     } else if (spent < share / 4) {
       this.#delayMs = Math.max(min, this.#delayMs / 2);

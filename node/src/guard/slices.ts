@@ -17,6 +17,8 @@ export interface Work {
   runNext(): void;
   /** A slice is over. */
   sliceOver(): void;
+  /** The loop has had its turns, and there is nobody left to run. */
+  ended(): void;
 }
 
 /** Rests that ended early make up for one that has more to do, a crowd that connects at once, up to so many ms. */
@@ -52,8 +54,12 @@ export class Slices {
     const tookMs = Number.isNaN(this.#begunMs) ? 0 : now - this.#begunMs;
     this.#count++;
     this.#work.sliceOver();
-    this.#isActive = this.#work.hasMore;
-    if (!this.#isActive) return;
+    // After a long slice others are given their turn even if nobody waits: what the next turn brings comes after them.
+    if (tookMs < this.#sliceMs && !this.#work.hasMore) {
+      this.#isActive = false;
+      this.#work.ended();
+      return;
+    }
     if (this.#restShare > 0) {
       const credit = this.#restCreditMs + tookMs * this.#restShare;
       this.#restCreditMs = Math.min(maxCreditMs, credit);
@@ -74,7 +80,12 @@ export class Slices {
       return;
     }
     this.#restCreditMs -= tookMs;
-    this.#begin();
+    if (this.#work.hasMore) {
+      this.#begin();
+      return;
+    }
+    this.#isActive = false;
+    this.#work.ended();
   };
 
   constructor(work: Work, sliceMs: number, restShare: number) {

@@ -87,14 +87,14 @@ test('the delay grows while refusals take much of the loop, and falls when they 
   add(6);
   clock.now += 260;
   add(1);
-  assert.equal(rejections.delayMs, 20);
+  assert.equal(rejections.delayMs, 40);
   // It helped: the share fell.
   clock.now += 260;
   add(0);
-  assert.equal(rejections.delayMs, 20);
+  assert.equal(rejections.delayMs, 40);
   clock.now += 260;
   add(0);
-  assert.equal(rejections.delayMs, 10, 'and there is nothing left to save');
+  assert.equal(rejections.delayMs, 20, 'and there is nothing left to save');
 });
 
 test('a longer delay that does not help goes back', () => {
@@ -108,7 +108,7 @@ test('a longer delay that does not help goes back', () => {
   add(8);
   clock.now += 260;
   add(12);
-  assert.equal(rejections.delayMs, 20);
+  assert.equal(rejections.delayMs, 40);
   clock.now += 260;
   add(12);
   assert.equal(rejections.delayMs, 10);

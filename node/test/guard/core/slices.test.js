@@ -25,6 +25,7 @@ function sliced(jobs, { sliceMs = 10, rest = 0.08 } = {}) {
         log.push('over');
         if (jobs.length === 0) setImmediate(over);
       },
+      ended() {},
     },
     sliceMs,
     rest,
