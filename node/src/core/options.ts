@@ -1,6 +1,7 @@
 /** The options of a queue and of a type: meaning, default, range, and the check that keeps bad ones out. */
 import { MillraceError, show } from '../errors.js';
 import { unlimited } from './batch/type-entry.js';
+import { nearest } from './nearest.js';
 
 export type PolicyName = 'direct' | 'fixed' | 'adaptive';
 export type Order = 'arrival' | 'type';
@@ -48,8 +49,18 @@ export type Rule =
   | { kind: 'number'; min: number; max: number; integer: boolean };
 
 export const choice = (...values: string[]): Rule => ({ kind: 'choice', values });
-export const integer = (min: number, max: number): Rule => ({ kind: 'number', min, max, integer: true });
-export const number = (min: number, max: number): Rule => ({ kind: 'number', min, max, integer: false });
+export const integer = (min: number, max: number): Rule => ({
+  kind: 'number',
+  min,
+  max,
+  integer: true,
+});
+export const number = (min: number, max: number): Rule => ({
+  kind: 'number',
+  min,
+  max,
+  integer: false,
+});
 
 const queueRules: Record<keyof QueueOptions, Rule> = {
   policy: choice('direct', 'fixed', 'adaptive'),
@@ -115,7 +126,7 @@ export function invalid(name: string, value: unknown, allowed: string): Millrace
   );
 }
 
-/** Checks that `given` is an object whose keys are all known; an unknown key is refused with the list of known ones. */
+/** Checks that `given` is an object whose keys are all known; an unknown key is refused with those that are known. */
 export function checkKeys(what: string, given: unknown, known: readonly string[]): void {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
     throw new MillraceError(
@@ -125,9 +136,11 @@ export function checkKeys(what: string, given: unknown, known: readonly string[]
   }
   for (const key of Object.keys(given)) {
     if (known.includes(key)) continue;
+    const guess = nearest(key, known);
+    const hint = guess === undefined ? '' : ` (is '${guess}' meant?)`;
     throw new MillraceError(
       'MILLRACE_E_INVALID_OPTION',
-      `unknown option '${key}' in ${what}; known are ${known.join(', ')}`,
+      `unknown option '${key}' in ${what}${hint}; known are ${known.join(', ')}`,
     );
   }
 }

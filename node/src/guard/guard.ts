@@ -413,6 +413,7 @@ export class Guard {
         if (answered !== true && (answered === false || !(await answered))) continue;
         ticket.stage = 'over';
         this.#counts[ticket.cls]!.stale++;
+        ticket.answered();
         return;
       } catch (error) {
         process.emitWarning(`A cache of the guard failed: ${show(error)}`, 'MillraceWarning');

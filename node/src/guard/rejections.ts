@@ -77,8 +77,6 @@ export class Rejections {
     if (next === undefined) return;
     this.#timerDueMs = next.dueMs;
     this.#timer = setTimeout(() => this.#due(), Math.max(1, next.dueMs - nowMs));
-    // Its connection keeps the process alive as long as anybody waits for the answer.
-    this.#timer.unref();
   }
 
   #due(): void {

@@ -1,11 +1,11 @@
 /** Settings from a file: JSON, YAML or TOML, as they are or as Platformatic has them. */
 import { readFile, stat } from 'node:fs/promises';
 import { extname, join } from 'node:path';
+import { nearest } from '../core/nearest.js';
 import { MillraceError, show } from '../errors.js';
 import { ClassPatterns } from './classes.js';
 import { pluginSettings } from './fastify/limits.js';
 import type { GuardPluginOptions } from './fastify/types.js';
-import { nearest } from './nearest.js';
 import { completeOptions, type GuardOptions } from './options.js';
 
 /** What a file can say: no functions, and no guard that exists already. */

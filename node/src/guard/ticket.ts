@@ -65,6 +65,9 @@ export abstract class Ticket {
     return true;
   }
 
+  /** Somebody else has answered, a cache, in place of `run` and `shed`. */
+  answered(): void {}
+
   /** The client has left. */
   gone(): boolean {
     return this.res.destroyed || this.req.socket?.destroyed === true;

@@ -5,7 +5,8 @@
  *
  * All functions are pure and throw MILLRACE_E_INVALID_OPTION for names they do not know and values outside of the range.
  */
-import { above0, checkNames, number } from './options.js';
+import { checkKeys } from '../core/options.js';
+import { above0, number, or } from './options.js';
 
 /** One request, in ms. */
 export interface RequestTimes {
@@ -24,10 +25,10 @@ function checked(
   given: RequestTimes,
   others: readonly string[] = [],
 ): { sync: number; wait: number } {
-  checkNames(`the values of ${what}()`, given, [...times, ...others]);
+  checkKeys(`the values of ${what}()`, given, [...times, ...others]);
   return {
     sync: above0('syncMs', given.syncMs, hourMs),
-    wait: number('asyncMs', given.asyncMs ?? 0, 0, hourMs),
+    wait: number('asyncMs', or(given.asyncMs, 0), 0, hourMs),
   };
 }
 
@@ -54,7 +55,7 @@ export function capacityPerSecond(request: RequestTimes): number {
  */
 export function responseTimeOfNth(n: number, request: RequestTimes): number {
   const { sync, wait } = checked('responseTimeOfNth', request);
-  return 2 * sync + wait + (count('n', n) - 1) * 2 * sync;
+  return count('n', n) * 2 * sync + wait;
 }
 
 /**
@@ -81,9 +82,10 @@ export interface DeadlineTimes extends RequestTimes {
 export function largestBurst(request: DeadlineTimes): number {
   const { sync, wait } = checked('largestBurst', request, ['deadlineMs']);
   const deadline = above0('deadlineMs', request.deadlineMs, hourMs);
-  const guess = Math.max(0, Math.floor((deadline - wait) / (2 * sync)));
-  // The division may have rounded to just below a whole number.
-  return (guess + 1) * 2 * sync + wait <= deadline ? guess + 1 : guess;
+  // Rounded, as a division that comes out just below a whole number means that number; then checked.
+  let requests = Math.max(0, Math.round((deadline - wait) / (2 * sync)));
+  while (requests > 0 && requests * 2 * sync + wait > deadline) requests--;
+  return requests;
 }
 
 export interface LoadTimes extends RequestTimes {
@@ -97,7 +99,7 @@ export interface LoadTimes extends RequestTimes {
 export function utilizationAt(load: LoadTimes): number {
   const { sync } = checked('utilizationAt', load, ['ratePerSecond', 'processes']);
   const rate = number('ratePerSecond', load.ratePerSecond, 0, mostRequests);
-  return (rate * 2 * sync) / 1000 / count('processes', load.processes ?? 1);
+  return (rate * 2 * sync) / 1000 / count('processes', or(load.processes, 1));
 }
 
 export interface TargetTimes extends RequestTimes {
@@ -111,7 +113,7 @@ export interface TargetTimes extends RequestTimes {
 export function processesNeeded(load: TargetTimes): number {
   const { sync } = checked('processesNeeded', load, ['ratePerSecond', 'utilization']);
   const rate = number('ratePerSecond', load.ratePerSecond, 0, mostRequests);
-  const target = above0('utilization', load.utilization ?? 0.7, 1);
+  const target = above0('utilization', or(load.utilization, 0.7), 1);
   const needed = (rate * 2 * sync) / 1000 / target;
   const whole = Math.round(needed);
   // The product may have rounded to just above a whole number.

@@ -1,6 +1,8 @@
 /** The arithmetic of capacity.ts, fed with what was measured, so that it can be compared with what was seen. */
+
+import { checkKeys } from '../core/options.js';
 import { capacityPerSecond, largestBurst, processesNeeded, responseTime } from './capacity.js';
-import { above0, checkNames, number } from './options.js';
+import { above0, number, or } from './options.js';
 
 export interface MeasuredRequests {
   /** Requests that were answered in the span: 1 to 2^53 - 1. */
@@ -47,7 +49,7 @@ export function measuredCapacity(
   given: MeasuredRequests,
   loop: { spanMs: number; busyMs: number },
 ): Capacity {
-  checkNames('the values of capacity()', given, names);
+  checkKeys('the values of capacity()', given, names);
   const most = Number.MAX_SAFE_INTEGER;
   const requests = number('requests', given.requests, 1, most, 'an integer from 1 to 2^53 - 1');
   // The clock is read more finely than a loop can be busy; still, nothing is to be divided by 0.
@@ -56,7 +58,7 @@ export function measuredCapacity(
       ? Math.max(loop.busyMs, Number.MIN_VALUE)
       : above0('busyMs', given.busyMs, 365 * dayMs);
   const requestMs = Math.max(busyMs / requests, 1e-9);
-  const request = { syncMs: requestMs / 2, asyncMs: given.asyncMs ?? 0 };
+  const request = { syncMs: requestMs / 2, asyncMs: or(given.asyncMs, 0) };
   const ratePerSecond = (requests * 1000) / Math.max(loop.spanMs, 1e-3);
   const { deadlineMs, utilization = 0.7 } = given;
   return {

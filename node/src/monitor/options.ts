@@ -1,6 +1,5 @@
 /** The options of a monitor: meaning, default, range, and the check that keeps bad ones out. */
-import { invalid } from '../core/options.js';
-import { MillraceError, show } from '../errors.js';
+import { checkKeys, invalid } from '../core/options.js';
 
 /** Something whose tasks the health report shows: a pool, a guard, or a function. */
 export type TaskSource = { stats(): unknown } | (() => unknown);
@@ -51,18 +50,22 @@ const names = [
 
 /** Checks the options and completes them. Throws MILLRACE_E_INVALID_OPTION. */
 export function monitorOptions(given: MonitorOptions): CheckedOptions {
-  checkNames('the options of monitor()', given, names);
-  const limit = checkLimit(given.limit ?? 42);
+  checkKeys('the options of monitor()', given, names);
+  const limit = checkLimit(or(given.limit, 42));
   return {
     limit,
     lower: given.lower === undefined ? undefined : above0('lower', given.lower, limit),
-    calm: number('calm', given.calm ?? 2, 1, 1_000_000, 'an integer from 1 to 1000000'),
-    sampleInterval: above0('sampleInterval', given.sampleInterval ?? 5, 60_000),
-    window: number('window', given.window ?? 1000, 100, hourMs),
-    idleThreshold: checkThreshold(given.idleThreshold ?? 0.1),
-    tasks: checkTasks(given.tasks ?? {}),
+    calm: number('calm', or(given.calm, 2), 1, 1_000_000, 'an integer from 1 to 1000000'),
+    sampleInterval: above0('sampleInterval', or(given.sampleInterval, 5), 60_000),
+    window: number('window', or(given.window, 1000), 100, hourMs),
+    idleThreshold: checkThreshold(or(given.idleThreshold, 0.1)),
+    tasks: checkTasks(or(given.tasks, {})),
   };
 }
+
+/** Only `undefined` is the default: null is a mistake. */
+export const or = <Value>(given: Value | undefined, usual: Value): Value =>
+  given === undefined ? usual : given;
 
 export const checkLimit = (limit: number): number => above0('limit', limit, hourMs);
 
@@ -94,38 +97,4 @@ export function number(
 export function above0(name: string, value: unknown, max: number): number {
   if (typeof value === 'number' && value > 0 && value <= max) return value;
   throw invalid(name, value, `a number above 0, up to ${max}`);
-}
-
-/** Refuses names that are not known, with the one that is nearest. */
-export function checkNames(what: string, given: unknown, known: readonly string[]): void {
-  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
-    const message = `${what} must be an object, not ${show(given)}`;
-    throw new MillraceError('MILLRACE_E_INVALID_OPTION', message);
-  }
-  for (const name of Object.keys(given)) {
-    if (known.includes(name)) continue;
-    throw new MillraceError(
-      'MILLRACE_E_INVALID_OPTION',
-      `unknown option '${name}' in ${what}; did you mean '${nearest(name, known)}'? Known are ${known.join(', ')}`,
-    );
-  }
-}
-
-function nearest(name: string, known: readonly string[]): string {
-  const distances = known.map((each) => distance(name.toLowerCase(), each.toLowerCase()));
-  return known[distances.indexOf(Math.min(...distances))]!;
-}
-
-/** Letters to insert, remove or replace (Levenshtein). */
-function distance(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, i) => i);
-  for (let i = 1; i <= from.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= to.length; j++) {
-      const replaced = row[j - 1]! + (from[i - 1] === to[j - 1] ? 0 : 1);
-      next.push(Math.min(replaced, row[j]! + 1, next[j - 1]! + 1));
-    }
-    row = next;
-  }
-  return row[to.length]!;
 }

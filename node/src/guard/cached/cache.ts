@@ -5,6 +5,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { MillraceError } from '../../errors.js';
 import type { StaleSource } from '../guard.js';
+import { guardOf } from '../http/exchange.js';
 import { dedupe } from './async-cache-dedupe.js';
 import { type Answer, ageOf, type Copy } from './copy.js';
 import { type Exchange, isThenable } from './exchange.js';
@@ -79,6 +80,8 @@ export class AnswerCache implements StaleSource {
       this.#counts.bypassed[identity.bypass]++;
       return direct();
     }
+    // What it would shed from now on may have a copy here.
+    if (this.#options.guard === null) guardOf(exchange.req)?.caches.add(this);
     const { id } = identity;
     return new Promise((resolve) => this.#join(exchange, id, 0, resolve));
   }
@@ -253,7 +256,8 @@ export class AnswerCache implements StaleSource {
   #isUnderPressure(exchange: Exchange): boolean {
     const { underPressure, guard } = this.#options;
     if (underPressure !== null) return underPressure();
-    return guard?.underPressure ?? exchange.underPressure;
+    const source = guard ?? guardOf(exchange.req);
+    return source?.underPressure ?? exchange.underPressure;
   }
 }
 

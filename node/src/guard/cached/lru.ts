@@ -49,9 +49,4 @@ export class Lru<V> {
     this.#entries.delete(key);
     this.#bytes -= entry.bytes;
   }
-
-  clear(): void {
-    this.#entries.clear();
-    this.#bytes = 0;
-  }
 }

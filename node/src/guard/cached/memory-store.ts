@@ -4,10 +4,10 @@ import type { Store } from './store.js';
 
 /**
  * Copies in this process. Its clock is the monotonic one, which nobody sets; and it knows how many bytes it has, which the memory
- * storage of async-cache-dedupe does not.
+ * storage of async-cache-dedupe does not. A copy that is too old for everything stays until its place is needed.
  */
 export class MemoryStore implements Store {
-  readonly #copies: Lru<{ copy: Copy; until: number }>;
+  readonly #copies: Lru<Copy>;
 
   constructor(size: number, maxBytes: number) {
     this.#copies = new Lru(size, maxBytes);
@@ -18,15 +18,11 @@ export class MemoryStore implements Store {
   }
 
   get(key: string): Copy | undefined {
-    const kept = this.#copies.get(key);
-    if (kept === undefined || kept.until > this.now()) return kept?.copy;
-    this.#copies.delete(key);
-    return undefined;
+    return this.#copies.get(key);
   }
 
-  set(key: string, copy: Copy, seconds: number): void {
-    const bytes = sizeOf(copy) + 2 * key.length;
-    this.#copies.set(key, { copy, until: this.now() + seconds * 1000 }, bytes);
+  set(key: string, copy: Copy): void {
+    this.#copies.set(key, copy, sizeOf(copy) + 2 * key.length);
   }
 
   counts() {

@@ -3,7 +3,6 @@ import type { IncomingMessage } from 'node:http';
 import { check, checkKeys, integer, invalid, number } from '../../core/options.js';
 import { MillraceError } from '../../errors.js';
 import type { StaleSource } from '../guard.js';
-import { nearest } from '../nearest.js';
 import { isPartial } from './shareable.js';
 
 /** What `cached()` needs of a guard. */
@@ -40,9 +39,12 @@ export interface CachedOptions {
   methods?: readonly string[];
   /** Statuses that are kept: from 200 to 599, but not 206 and 304. Default: 200 to 299. */
   statuses?: readonly number[];
-  /** A guard: its pressure counts, and it answers requests that it would shed with a copy where there is one. */
+  /**
+   * A guard: its pressure counts, and it answers requests that it would shed with a copy where there is one. Default: the guard that a
+   * request has come through.
+   */
   guard?: PressureSource;
-  /** Whether to serve stale copies now. Default: the guard's `underPressure`; in Fastify the server's `isUnderPressure()`, if it has one. */
+  /** Whether to serve stale copies now. Default: the guard's `underPressure`; without a guard, in Fastify, the server's `isUnderPressure()`, if it has one. */
   underPressure?: () => boolean;
   /**
    * Longest wait for the answer that a handler gives to somebody else, in ms: 1 to 2,147,483,647, default 30,000. Beyond it a stale copy is
@@ -104,14 +106,6 @@ const readMethods = ['GET', 'HEAD'];
 
 /** Checks the options and completes them. Throws MILLRACE_E_INVALID_OPTION. */
 export function completeOptions(given: CachedOptions): CompleteOptions {
-  const unknown = Object.keys(given ?? {}).find((name) => !names.includes(name)) ?? '';
-  const meant = nearest(unknown, names);
-  if (meant !== undefined) {
-    throw new MillraceError(
-      'MILLRACE_E_INVALID_OPTION',
-      `unknown option '${unknown}' in the options of cached(); is '${meant}' meant?`,
-    );
-  }
   checkKeys('the options of cached()', given, names);
   const { ttl, stale = 0, timeout = 30_000, maxBytes = mebi } = given;
   const { size = 1024, maxStoreBytes = 64 * mebi, storeTimeout = 250, guard, name } = given;

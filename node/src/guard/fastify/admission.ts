@@ -8,6 +8,7 @@ import type { Route } from '../routes.js';
 import { type Rejection, type ShedReason, Ticket } from '../ticket.js';
 import type { Done, Refusal } from './refusal.js';
 import {
+  type FastifyContextConfig,
   type FastifyReply,
   type FastifyRequest,
   TYPE_PREDICTED_WAIT,
@@ -31,7 +32,7 @@ export function routePolicy(given: unknown): RoutePolicy {
   );
 }
 
-/** The type that a pressure handler is told for each reason of the guard. */
+/** The type that a pressure handler is told for each reason of the guard itself. */
 const types: Readonly<Partial<Record<ShedReason, string>>> = {
   wait: TYPE_PREDICTED_WAIT,
   age: TYPE_QUEUE_AGE,
@@ -55,22 +56,49 @@ export class Admission {
   /** Calls `done` now or when it is the request's turn, or refuses it. */
   admit(request: FastifyRequest, reply: FastifyReply, done: Done): void {
     const { config, url = '' } = request.routeOptions;
+    const policy = this.#policyOf(config, url);
+    // One that has come to a guard before the server, or in a plugin around this one, does not wait again.
+    if (policy === false || !isNew(request.raw, this.#guard)) done();
+    else this.#guard.admit(this.#ticket(request, reply, done, policy, url));
+  }
+
+  /**
+   * Refuses a request by a limit or the health check, as the guard refuses: counted, a little later, and with a stale copy if there is one.
+   * False if a handler is to be asked, which may let it pass, or the request is none of the guard's.
+   */
+  reject(request: FastifyRequest, reply: FastifyReply, done: Done, isHealthy: boolean): boolean {
+    const { config, url = '' } = request.routeOptions;
+    const policy = this.#policyOf(config, url);
+    const hasHandler = this.#refusal.handlerOf(config) !== undefined;
+    if (policy === false || (hasHandler && !this.#guard.options.observe)) return false;
+    // An injected request has no connection and no crowd behind it: it is answered at once.
+    if (typeof request.raw.socket?.ref !== 'function') return false;
+    const ticket = this.#ticket(request, reply, done, policy, url);
+    this.#guard.reject(ticket, isHealthy ? 'pressure' : 'unhealthy');
+    return true;
+  }
+
+  #policyOf(config: FastifyContextConfig, url: string): RoutePolicy {
     let policy = this.#policies.get(config);
     if (policy === undefined && !this.#policies.has(config)) {
       policy = this.#exempt.has(url) ? 'exempt' : routePolicy(config.guard);
       this.#policies.set(config, policy);
     }
-    const req = request.raw;
-    // One that has come to a guard before the server, or in a plugin around this one, does not wait again.
-    if (policy === false || !isNew(req)) {
-      done();
-      return;
-    }
-    const guard = this.#guard;
+    return policy;
+  }
+
+  #ticket(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    done: Done,
+    policy: RequestClass | undefined,
+    url: string,
+  ): Ticket {
+    const { raw } = request;
     // Without a URL no route has matched: it is counted by its own path.
-    const route = guard.routeOf(req, url || undefined);
-    const cls = guard.classOf(req, route, policy);
-    guard.admit(new FastifyTicket(request, reply, cls, route, this.#refusal, done));
+    const route = this.#guard.routeOf(raw, url || undefined);
+    const cls = this.#guard.classOf(raw, route, policy);
+    return new FastifyTicket(request, reply, cls, route, this.#refusal, done);
   }
 }
 
@@ -103,11 +131,20 @@ class FastifyTicket extends Ticket {
     this.#done();
   }
 
+  /** What Fastify would still send is not wanted. */
+  override answered(): void {
+    this.#reply.hijack();
+  }
+
   override shed({ reason, waitMs, retryAfterSeconds }: Rejection): void {
     const done = this.#done;
-    const why = { type: types[reason] ?? reason, value: waitMs, retryAfter: retryAfterSeconds };
+    const type = types[reason];
     try {
-      this.#refusal.answer(this.#request, this.#reply, why, done, done);
+      if (type === undefined) done(this.#refusal.prepare(this.#reply));
+      else {
+        const why = { type, value: waitMs, retryAfter: retryAfterSeconds };
+        this.#refusal.answer(this.#request, this.#reply, why, done, done);
+      }
     } catch (error) {
       done(error as Error);
     }

@@ -1,5 +1,7 @@
 /** The options of the plugin as it uses them: checked and complete. What they say where under-pressure has them, they say here. */
+import { nearest } from '../../core/nearest.js';
 import { check, choice, invalid } from '../../core/options.js';
+import { MillraceError } from '../../errors.js';
 import type {
   GuardPluginOptions,
   HealthCheckFunction,
@@ -7,12 +9,14 @@ import type {
   StatusRouteOptions,
 } from './types.js';
 
-/** The limits that are compared with samples; 0 is off. */
 export interface Limits {
-  readonly eventLoopDelay: number;
-  readonly eventLoopUtilization: number;
-  readonly heapUsedBytes: number;
-  readonly rssBytes: number;
+  /** What samples are compared with; 0 is off. */
+  readonly max: {
+    readonly eventLoopDelay: number;
+    readonly eventLoopUtilization: number;
+    readonly heapUsedBytes: number;
+    readonly rssBytes: number;
+  };
   readonly utilizationSinceStart: boolean;
   readonly sampleIntervalMs: number;
 }
@@ -43,23 +47,57 @@ export const resolutionMs = 10;
 
 const maxTimer = 2 ** 31 - 1;
 
+const names: Record<keyof GuardPluginOptions, true> = {
+  maxEventLoopDelay: true,
+  maxEventLoopUtilization: true,
+  eventLoopUtilizationMode: true,
+  maxHeapUsedBytes: true,
+  maxRssBytes: true,
+  sampleInterval: true,
+  healthCheck: true,
+  healthCheckInterval: true,
+  healthCheckTimeout: true,
+  exposeStatusRoute: true,
+  pressureHandler: true,
+  customError: true,
+  message: true,
+  retryAfter: true,
+  guard: true,
+  config: true,
+};
+
+/** Fastify and others add options to those of a plugin. But what is nearly one of ours was meant to be it, and limits nothing. */
+function refuseMistyped(given: object): void {
+  const known = Object.keys(names);
+  for (const name of Object.keys(given)) {
+    const meant = known.includes(name) ? undefined : nearest(name, known);
+    if (meant === undefined) continue;
+    throw new MillraceError(
+      'MILLRACE_E_INVALID_OPTION',
+      `unknown option '${name}' of the plugin; is '${meant}' meant?`,
+    );
+  }
+}
+
 /** Throws MILLRACE_E_INVALID_OPTION for what has no meaning. `null` counts as not given. */
 export function pluginSettings(given: GuardPluginOptions): PluginSettings {
+  refuseMistyped(given);
   const duration = (name: keyof GuardPluginOptions) => {
     const value = given[name] ?? 0;
     if (typeof value === 'number' && value >= 0 && value <= maxTimer) return value;
     throw invalid(name, value, `a number from 0 to ${maxTimer}`);
   };
-  const utilization = limit(given, 'maxEventLoopUtilization', 1);
   const mode = given.eventLoopUtilizationMode ?? 'cumulative';
   check('eventLoopUtilizationMode', mode, choice('cumulative', 'interval'));
   const statusRoute = statusRouteOptions(given.exposeStatusRoute);
   return {
     limits: {
-      eventLoopDelay: limit(given, 'maxEventLoopDelay'),
-      eventLoopUtilization: utilization,
-      heapUsedBytes: limit(given, 'maxHeapUsedBytes'),
-      rssBytes: limit(given, 'maxRssBytes'),
+      max: {
+        eventLoopDelay: limit(given, 'maxEventLoopDelay'),
+        eventLoopUtilization: limit(given, 'maxEventLoopUtilization', 1),
+        heapUsedBytes: limit(given, 'maxHeapUsedBytes'),
+        rssBytes: limit(given, 'maxRssBytes'),
+      },
       utilizationSinceStart: mode === 'cumulative',
       sampleIntervalMs: Math.max(resolutionMs, duration('sampleInterval') || 1000),
     },

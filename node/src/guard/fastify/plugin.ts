@@ -28,9 +28,6 @@ import {
 
 const unhealthy: Excess = { type: TYPE_HEALTH_CHECK, value: undefined };
 
-/** Seconds in Retry-After when a limit is exceeded and the options say nothing. */
-const retryAfter = 10;
-
 /** The guards of `guard: true`, one for each server: two would not know of each other's queues. */
 const shared = new WeakMap<object, Guard>();
 
@@ -72,6 +69,8 @@ async function fastifyUnderPressure(
     isAdding = false;
   }
   const admission = guard && new Admission(guard, refusal, statusUrls);
+  const hasLimit = Object.values(settings.limits.max).some((limit) => limit > 0);
+  if (admission === null && health === null && !hasLimit) return;
   // Refuses what is wrong where it is written, and not at the first request.
   fastify.addHook('onRoute', ({ config }) => {
     routePolicy(config?.guard);
@@ -90,9 +89,8 @@ async function fastifyUnderPressure(
       admit(request, reply, done);
       return;
     }
-    const { type, value } = tooMuch;
-    const pass = () => admit(request, reply, done);
-    refusal.answer(request, reply, { type, value, retryAfter }, pass, done);
+    if (admission?.reject(request, reply, done, tooMuch !== unhealthy)) return;
+    refusal.answer(request, reply, tooMuch, () => admit(request, reply, done), done);
   }
 
   function admit(request: FastifyRequest, reply: FastifyReply, done: Done): void {

@@ -52,12 +52,12 @@ export class Pressure {
     const eventLoopDelay = this.#delay();
     const eventLoopUtilized = this.#utilization();
     this.usage = { eventLoopDelay, rssBytes: rss, heapUsed, eventLoopUtilized };
-    const limits = this.#limits;
+    const { max } = this.#limits;
     this.first =
-      excess(TYPE_EVENT_LOOP_DELAY, eventLoopDelay, limits.eventLoopDelay) ??
-      excess(TYPE_HEAP_USED_BYTES, heapUsed, limits.heapUsedBytes) ??
-      excess(TYPE_RSS_BYTES, rss, limits.rssBytes);
-    this.last = excess(TYPE_EVENT_LOOP_UTILIZATION, eventLoopUtilized, limits.eventLoopUtilization);
+      excess(TYPE_EVENT_LOOP_DELAY, eventLoopDelay, max.eventLoopDelay) ??
+      excess(TYPE_HEAP_USED_BYTES, heapUsed, max.heapUsedBytes) ??
+      excess(TYPE_RSS_BYTES, rss, max.rssBytes);
+    this.last = excess(TYPE_EVENT_LOOP_UTILIZATION, eventLoopUtilized, max.eventLoopUtilization);
   }
 
   #delay(): number {

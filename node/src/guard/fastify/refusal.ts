@@ -1,11 +1,18 @@
 /** How a request is refused: by a handler of the route or the plugin, or with the error. */
 import type { RefusalOptions } from './limits.js';
-import type { FastifyReply, FastifyRequest, PressureHandler } from './types.js';
+import type {
+  FastifyContextConfig,
+  FastifyReply,
+  FastifyRequest,
+  PressureHandler,
+} from './types.js';
 
 /** Calls the next hook, or ends the request with an error. */
 export type Done = (error?: Error) => void;
 
 const unavailable = 503;
+/** Seconds in Retry-After, where neither the options nor a prediction say how many. */
+const usualRetryAfter = 10;
 
 export class Refusal {
   readonly #error: Error;
@@ -31,13 +38,12 @@ export class Refusal {
   answer(
     request: FastifyRequest,
     reply: FastifyReply,
-    why: { type: string; value: number | undefined; retryAfter: number },
+    why: { type: string; value: number | undefined; retryAfter?: number },
     pass: () => void,
     fail: Done,
   ): void {
-    const { pressureHandler } = request.routeOptions.config;
-    const handler = pressureHandler || this.#pressureHandler;
-    if (typeof handler !== 'function') {
+    const handler = this.handlerOf(request.routeOptions.config);
+    if (handler === undefined) {
       fail(this.prepare(reply, why.retryAfter));
       return;
     }
@@ -48,8 +54,14 @@ export class Refusal {
     else reply.send(result);
   }
 
+  /** The handler of the route, or else of the plugin. */
+  handlerOf({ pressureHandler }: FastifyContextConfig): PressureHandler | undefined {
+    const handler = pressureHandler || this.#pressureHandler;
+    return typeof handler === 'function' ? handler : undefined;
+  }
+
   /** Puts the status and Retry-After on the reply; the error to end it with. */
-  prepare(reply: FastifyReply, retryAfter: number): Error {
+  prepare(reply: FastifyReply, retryAfter = usualRetryAfter): Error {
     reply.code(unavailable).header('Retry-After', this.#retryAfter ?? retryAfter);
     return this.#error;
   }

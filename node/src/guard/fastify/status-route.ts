@@ -7,9 +7,6 @@ interface ResponseSchema extends Record<string, unknown> {
   properties?: Record<string, unknown>;
 }
 
-/** Seconds, when nothing else is said. */
-const retryAfter = 10;
-
 /** Adds the route. */
 export function addStatusRoute(
   fastify: FastifyInstance,
@@ -26,7 +23,7 @@ export function addStatusRoute(
     } catch (error) {
       request.log.error({ err: error }, 'the health check failed');
     }
-    throw refusal.prepare(reply, retryAfter);
+    throw refusal.prepare(reply);
   };
   const { routeOpts, url = '/status', ...schema } = options;
   fastify.route({ ...routeOpts, method: 'GET', url, schema: statusSchema(schema), handler });

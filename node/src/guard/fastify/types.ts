@@ -18,6 +18,10 @@ export type FastifyRequest = import('fastify').FastifyRequest;
 
 // biome-ignore lint/suspicious/noTsIgnore: as above
 /** @ts-ignore: Fastify is optional */
+export type FastifyContextConfig = import('fastify').FastifyContextConfig;
+
+// biome-ignore lint/suspicious/noTsIgnore: as above
+/** @ts-ignore: Fastify is optional */
 declare module 'fastify' {
   interface FastifyInstance {
     /** The last sample of what limits are compared with. */

@@ -8,12 +8,19 @@ import { answerUnavailable } from './unavailable.js';
 /** On a request that has come to a guard: it is not to wait at another, or at the same one again. */
 const seen = Symbol('millrace.guard');
 
-/** Whether a request has come to a guard for the first time; it is marked. */
-export function isNew(req: IncomingMessage): boolean {
-  const marked = req as IncomingMessage & { [seen]?: true };
-  if (marked[seen] === true) return false;
-  marked[seen] = true;
+type Marked = IncomingMessage & { [seen]?: Guard };
+
+/** Whether a request comes to a guard for the first time; it is marked as this guard's then. */
+export function isNew(req: IncomingMessage, guard: Guard): boolean {
+  const marked = req as Marked;
+  if (marked[seen] !== undefined) return false;
+  marked[seen] = guard;
   return true;
+}
+
+/** The guard that a request has come to, if any. */
+export function guardOf(req: IncomingMessage): Guard | undefined {
+  return (req as Marked)[seen];
 }
 
 export abstract class Exchange extends Ticket {

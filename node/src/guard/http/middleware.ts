@@ -28,7 +28,7 @@ export function guardMiddleware(options: GuardOptions | Guard = {}): GuardMiddle
     res: ServerResponse,
     next: (error?: unknown) => void,
   ): void => {
-    if (!isNew(req)) {
+    if (!isNew(req, guard)) {
       next();
       return;
     }

@@ -99,14 +99,14 @@ class ServerIntake implements Intake {
       case 'checkContinue':
       case 'checkExpectation': {
         const req = first as IncomingMessage;
-        if (!isNew(req)) return false;
+        if (!isNew(req, this.guard)) return false;
         const Kind = event === 'checkContinue' ? ContinueExchange : ServerExchange;
         this.guard.admit(new Kind(this, event, req, second as ServerResponse));
         return true;
       }
       case 'upgrade': {
         const req = first as IncomingMessage;
-        if (!isNew(req)) return false;
+        if (!isNew(req, this.guard)) return false;
         this.guard.admit(new Upgrade(this, req, second as Duplex, third as Buffer));
         return true;
       }

@@ -1,4 +1,4 @@
-/** The known name that was probably meant: the one with the fewest edits, if there are few. */
+/** The known name that was probably meant: the one with the fewest edits, if there are few, or one that goes on where it ends. */
 export function nearest(name: string, known: readonly string[]): string | undefined {
   let best: string | undefined;
   // More than a third of it changed is another word.
@@ -9,7 +9,7 @@ export function nearest(name: string, known: readonly string[]): string | undefi
     fewest = count;
     best = candidate;
   }
-  return best;
+  return best ?? known.find((candidate) => candidate.startsWith(name) && name.length >= 3);
 }
 
 /** Letters to insert, remove or replace on the way from one word to the other (Levenshtein). */

@@ -1,0 +1,267 @@
+// Settings from files: JSON, YAML, TOML, and what is wrong with them.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import Fastify from 'fastify';
+import plugin, { loadSettings } from 'millrace/guard';
+import { until } from './app.js';
+
+const invalid = 'MILLRACE_E_INVALID_OPTION';
+
+function folderWith(t, files) {
+  const folder = mkdtempSync(join(tmpdir(), 'millrace-settings-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+  return folder;
+}
+
+async function load(t, name, text) {
+  return loadSettings(join(folderWith(t, { [name]: text }), name));
+}
+
+const loadJson = (t, content) => load(t, 'a.json', JSON.stringify(content));
+
+/** The same in each format. */
+const formats = {
+  'platformatic.json': JSON.stringify({
+    $schema: 'https://example.org/schema.json',
+    server: {
+      hostname: '{HOST}',
+      port: 3042,
+      healthCheck: {
+        interval: 2000,
+        maxEventLoopDelay: 1000,
+        maxHeapUsedBytes: 100_000_000,
+        maxRssBytes: 100_000_000,
+        maxEventLoopUtilization: 0.98,
+      },
+      guard: { classes: { 'GET /checkout': 'high' }, maxWait: { high: 500 } },
+    },
+  }),
+  'platformatic.service.yaml': `
+server:
+  port: 3042
+  healthCheck:
+    interval: 2000
+    maxEventLoopDelay: 1000
+    maxHeapUsedBytes: 100000000
+    maxRssBytes: 100000000
+    maxEventLoopUtilization: 0.98
+  guard:
+    classes:
+      GET /checkout: high
+    maxWait: { high: 500 }
+`,
+  'platformatic.toml': `
+[server]
+port = 3042
+
+[server.healthCheck]
+interval = 2000
+maxEventLoopDelay = 1000
+maxHeapUsedBytes = 100_000_000
+maxRssBytes = 100_000_000
+maxEventLoopUtilization = 0.98
+
+[guard.classes]
+"GET /checkout" = "high"
+[guard.maxWait]
+high = 500
+`,
+};
+
+const expected = {
+  healthCheckInterval: 2000,
+  exposeStatusRoute: '/status',
+  maxEventLoopDelay: 1000,
+  maxHeapUsedBytes: 100_000_000,
+  maxRssBytes: 100_000_000,
+  maxEventLoopUtilization: 0.98,
+  guard: { classes: { 'GET /checkout': 'high' }, maxWait: { high: 500 } },
+};
+
+for (const [name, text] of Object.entries(formats)) {
+  test(`${name}, by its path and by its folder`, async (t) => {
+    const folder = folderWith(t, { [name]: text });
+    // The tables of TOML have no prototype.
+    assert.deepEqual(structuredClone(await loadSettings(join(folder, name))), expected);
+    assert.deepEqual(structuredClone(await loadSettings(folder)), expected);
+  });
+}
+
+test('of several files in a folder, the more particular name counts', async (t) => {
+  const named = (interval) => JSON.stringify({ server: { healthCheck: { interval } } });
+  const folder = folderWith(t, {
+    'millrace.json': named(1),
+    'platformatic.json': named(2),
+    'platformatic.service.json': named(3),
+    'watt.json': named(4),
+  });
+  assert.equal((await loadSettings(folder)).healthCheckInterval, 3);
+  rmSync(join(folder, 'platformatic.service.json'));
+  assert.equal((await loadSettings(folder)).healthCheckInterval, 2);
+});
+
+for (const [healthCheck, settings] of [
+  [true, { healthCheckInterval: 5000, exposeStatusRoute: '/status' }],
+  [{}, { healthCheckInterval: 5000, exposeStatusRoute: '/status' }],
+  [false, {}],
+  [null, {}],
+  [{ enabled: false, interval: 10 }, {}],
+  [
+    { enabled: true, interval: 0 },
+    { healthCheckInterval: 0, exposeStatusRoute: '/status' },
+  ],
+  [
+    { interval: 10, healthCheckInterval: 20, exposeStatusRoute: false, retryAfter: 3 },
+    { healthCheckInterval: 20, exposeStatusRoute: false, retryAfter: 3 },
+  ],
+]) {
+  test(`server.healthCheck: ${JSON.stringify(healthCheck)}`, async (t) => {
+    assert.deepEqual(await loadJson(t, { server: { healthCheck } }), settings);
+  });
+}
+
+test('a file without any of it, and with a byte order mark', async (t) => {
+  assert.deepEqual(await loadJson(t, { server: { port: 1 } }), {});
+  assert.deepEqual(await loadJson(t, {}), {});
+  assert.deepEqual(await load(t, 'a.json', '\uFEFF{"guard":false}'), { guard: false });
+});
+
+/** What is wrong in a file, and what the error says. */
+const wrong = [
+  [
+    { server: { healthCheck: { maxEventLoopDelai: 5 } } },
+    /'maxEventLoopDelai'; is 'maxEventLoopDelay' meant\?/,
+  ],
+  [{ server: { healthCheck: { colour: 5 } } }, /'colour'; known are enabled, interval/],
+  [
+    { server: { healthCheck: { maxRssBytes: -1 } } },
+    /'maxRssBytes' is -1; .*\('server.healthCheck' in .*a\.json\)/,
+  ],
+  [
+    { server: { healthCheck: { interval: '{INTERVAL}' } } },
+    /'healthCheckInterval' is "\{INTERVAL\}"/,
+  ],
+  [
+    { server: { healthCheck: { enabled: 'yes' } } },
+    /'enabled' of 'server.healthCheck' .* is "yes"/,
+  ],
+  [
+    { server: { healthCheck: 5 } },
+    /'server.healthCheck' in .* is 5; it must be true, false, or an object/,
+  ],
+  [{ server: { healthCheck: { enabled: false, maxRssBytes: 'all' } } }, /'maxRssBytes' is "all"/],
+  [{ guard: { maxwait: 5 } }, /'guard' in .*'maxwait'; is 'maxWait' meant\?/],
+  [{ guard: { classify: 'x' } }, /unknown setting 'classify'/],
+  [{ guard: { slice: 0 } }, /'slice' is 0.*\('guard' in .*a\.json\)/],
+  [{ server: { guard: { classes: { '/a': 'best' } } } }, /"best".*\('server.guard' in/],
+  [{ guard: 'on' }, /'guard' in .* is "on"/],
+  [{ guard: true, server: { guard: true } }, /has 'guard' and 'server.guard'; keep one/],
+  [{ server: [] }, /'server' in .* is an array of 0; it must be an object/],
+  [[], /the content in .* is an array of 0/],
+];
+
+for (const [content, message] of wrong) {
+  test(`refuses ${JSON.stringify(content)}`, async (t) => {
+    await assert.rejects(loadJson(t, content), { code: invalid, message });
+  });
+}
+
+const long = '"padding": "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"';
+for (const [name, text, line] of [
+  ['a.json', '{\n "server": {\n  "healthCheck": {"interval": 2000,,}\n }\n}', 3],
+  ['a.json', `{\n ${long},\n "server": @,\n ${long}\n}`, 3],
+  ['a.json', '{\n "a": tru\n}', 2],
+  ['a.json', '{\n "a": }', 2],
+  ['a.json', '{\n "server": {\n', 3],
+  ['a.json', '', 1],
+  ['a.yaml', 'server:\n  healthCheck: {interval: [}\n', 2],
+  ['a.yml', 'a: 1\nb: 2\na: 3\n', 3],
+  ['a.toml', '[server]\nport = 1\nhealthCheck =\n', 3],
+]) {
+  test(`${name} that is broken in line ${line}: ${JSON.stringify(text)}`, async (t) => {
+    await assert.rejects(load(t, name, text), {
+      code: invalid,
+      message: new RegExp(`cannot parse .*${name}:${line}: .`),
+    });
+  });
+}
+
+test('a file or folder that is not there, has no settings, or is of another format', async (t) => {
+  const folder = folderWith(t, { 'a.ini': '' });
+  for (const [path, message] of [
+    [join(folder, 'none.json'), /cannot read the settings file .*none\.json/],
+    [join(folder, 'a.ini'), /a\.ini is written; its name must end in \.json, \.yaml/],
+    [folder, /no settings file in .*; searched for platformatic\.service\{\.json/],
+    ['', /the path of a settings file is ""/],
+    [5, /the path of a settings file is 5/],
+  ]) {
+    await assert.rejects(loadSettings(path), { code: invalid, message });
+  }
+});
+
+test('the plugin takes a path, or what was loaded; what is given beside it counts more', async (t) => {
+  const path = join(folderWith(t, formats), 'platformatic.toml');
+  const answers = [];
+  for (const options of [
+    { config: path, exposeStatusRoute: '/alive', maxRssBytes: undefined },
+    { ...(await loadSettings(path)), exposeStatusRoute: '/alive' },
+  ]) {
+    const app = Fastify();
+    t.after(() => app.close());
+    await app.register(plugin, { maxHeapUsedBytes: 0, sampleInterval: 20, ...options });
+    assert.equal(app.millraceGuard.options.maxWait.high, 500);
+    answers.push((await app.inject('/alive')).statusCode, (await app.inject('/status')).statusCode);
+  }
+  assert.deepEqual(answers, [200, 404, 200, 404]);
+});
+
+test('an option that is undefined does not hide what the file says', async (t) => {
+  const settings = { server: { healthCheck: { maxRssBytes: 1, sampleInterval: 10 } } };
+  const folder = folderWith(t, { 'millrace.json': JSON.stringify(settings) });
+  const app = Fastify();
+  t.after(() => app.close());
+  await app.register(plugin, { config: folder, maxRssBytes: undefined });
+  await until(() => app.isUnderPressure());
+});
+
+test('a broken file keeps the application from starting', async () => {
+  const app = Fastify();
+  app.register(plugin, { config: '/nowhere/platformatic.json' });
+  await assert.rejects(app.ready(), { code: invalid, message: /\/nowhere\/platformatic\.json/ });
+});
+
+test('without the package that reads a format, the error says what to install; JSON needs none', (t) => {
+  // A copy of the package with nothing installed around it.
+  const folder = folderWith(t, formats);
+  const root = join(dirname(fileURLToPath(import.meta.resolve('millrace/guard'))), '../..');
+  const copy = join(folder, 'node_modules/millrace');
+  mkdirSync(copy, { recursive: true });
+  cpSync(join(root, 'package.json'), join(copy, 'package.json'));
+  cpSync(join(root, 'dist'), join(copy, 'dist'), { recursive: true });
+  const program = `
+    import { loadSettings } from './node_modules/millrace/dist/guard/settings.js';
+    for (const name of ${JSON.stringify(Object.keys(formats))}) {
+      await loadSettings(name).then(
+        () => console.log('loaded'),
+        ({ code, message }) => console.log(code, message),
+      );
+    }
+  `;
+  const { stdout, stderr } = spawnSync(
+    process.execPath,
+    ['--input-type=module', '--eval', program],
+    { cwd: folder, encoding: 'utf8', timeout: 60_000 },
+  );
+  assert.equal(stderr, '');
+  assert.deepEqual(stdout.trim().split('\n'), [
+    'loaded',
+    `${invalid} the package 'yaml' is needed to read platformatic.service.yaml; npm install yaml`,
+    `${invalid} the package 'smol-toml' is needed to read platformatic.toml; npm install smol-toml`,
+  ]);
+});

@@ -1,0 +1,231 @@
+/** The arithmetic of capacity: the figures of its source, its limits, and what a real server does. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import http from 'node:http';
+import { connect } from 'node:net';
+import { test } from 'node:test';
+import {
+  capacityPerSecond,
+  largestBurst,
+  monitor,
+  processesNeeded,
+  responseTime,
+  responseTimeInBurst,
+  responseTimeOfNth,
+  utilizationAt,
+} from 'millrace/monitor';
+import { block, refusal, sleep } from './block.js';
+
+const tens = { syncMs: 10, asyncMs: 10 };
+
+test('the worked figures: 30 ms, 50 requests a second, 30, 50 and 70 ms', () => {
+  assert.equal(responseTime(tens), 30);
+  assert.equal(capacityPerSecond(tens), 50);
+  assert.deepEqual(
+    [1, 2, 3, 100].map((n) => responseTimeOfNth(n, tens)),
+    [30, 50, 70, 2010],
+  );
+});
+
+test('the wait takes nothing from the capacity', () => {
+  assert.equal(capacityPerSecond({ syncMs: 10, asyncMs: 5000 }), 50);
+  assert.equal(utilizationAt({ ...tens, asyncMs: 5000, ratePerSecond: 25 }), 0.5);
+});
+
+/** Parts run in the order in which they can: first parts at once, each second part after its wait. */
+function simulate(requests, { syncMs, asyncMs }) {
+  let clock = requests * syncMs;
+  return Array.from({ length: requests }, (_, i) => {
+    clock = Math.max(clock, (i + 1) * syncMs + asyncMs) + syncMs;
+    return clock;
+  });
+}
+
+test('a burst on a loop: 40, 50 and 60 ms, as a simulation says', () => {
+  const burst = (requests, times) =>
+    Array.from({ length: requests }, (_, i) => responseTimeInBurst(i + 1, requests, times));
+  assert.deepEqual(burst(3, tens), [40, 50, 60]);
+  assert.deepEqual(burst(3, { syncMs: 10, asyncMs: 100 }), [120, 130, 140]);
+  for (const requests of [1, 2, 3, 10, 57]) {
+    for (const asyncMs of [0, 1, 10, 25, 90, 1000]) {
+      const times = { syncMs: 8, asyncMs };
+      assert.deepEqual(burst(requests, times), simulate(requests, times));
+      // The other formula is on the safe side for the last one, and exact for one alone.
+      const last = responseTimeInBurst(requests, requests, times);
+      assert.ok(last <= responseTimeOfNth(requests, times));
+    }
+  }
+  assert.equal(responseTimeInBurst(1, 1, tens), responseTime(tens));
+});
+
+test('the largest burst within a deadline', () => {
+  const burst = (deadlineMs) => largestBurst({ ...tens, deadlineMs });
+  assert.deepEqual([29, 30, 49.9, 50, 500].map(burst), [0, 1, 1, 2, 24]);
+  for (let n = 1; n < 200; n++) {
+    const times = { syncMs: 0.1, asyncMs: 0.3 };
+    const deadlineMs = responseTimeOfNth(n, times);
+    assert.equal(largestBurst({ ...times, deadlineMs }), n);
+    assert.equal(largestBurst({ ...times, deadlineMs: deadlineMs - 1e-6 }), n - 1);
+  }
+});
+
+test('utilization, and processes that a rate needs', () => {
+  assert.equal(utilizationAt({ ...tens, ratePerSecond: 50 }), 1);
+  assert.equal(utilizationAt({ ...tens, ratePerSecond: 100 }), 2);
+  assert.equal(utilizationAt({ ...tens, ratePerSecond: 100, processes: 4 }), 0.5);
+  assert.equal(processesNeeded({ ...tens, ratePerSecond: 0 }), 1);
+  assert.equal(processesNeeded({ ...tens, ratePerSecond: 35 }), 1);
+  assert.equal(processesNeeded({ ...tens, ratePerSecond: 36 }), 2);
+  assert.equal(processesNeeded({ ...tens, ratePerSecond: 100, utilization: 1 }), 2);
+  // 3 as arithmetic has it, and a little more as the machine does.
+  assert.equal(processesNeeded({ syncMs: 0.7, ratePerSecond: 1500, utilization: 0.7 }), 3);
+});
+
+test('bad values are refused with their range', () => {
+  for (const syncMs of [0, -1, Number.NaN, Number.POSITIVE_INFINITY, '1', undefined, null]) {
+    const words = ["'syncMs'", 'a number above 0, up to 3600000'];
+    for (const fn of [responseTime, capacityPerSecond]) {
+      assert.throws(() => fn({ syncMs }), refusal(...words));
+    }
+    assert.throws(() => responseTimeOfNth(1, { syncMs }), refusal(...words));
+    assert.throws(() => responseTimeInBurst(1, 1, { syncMs }), refusal(...words));
+    assert.throws(() => largestBurst({ syncMs, deadlineMs: 1 }), refusal(...words));
+    assert.throws(() => utilizationAt({ syncMs, ratePerSecond: 1 }), refusal(...words));
+    assert.throws(() => processesNeeded({ syncMs, ratePerSecond: 1 }), refusal(...words));
+  }
+  const asyncMs = refusal("'asyncMs'", 'a number from 0 to 3600000');
+  for (const wait of [-1, Number.NaN, null]) {
+    assert.throws(() => responseTime({ syncMs: 1, asyncMs: wait }), asyncMs);
+  }
+  for (const n of [0, -1, 1.5, Number.NaN]) {
+    assert.throws(() => responseTimeOfNth(n, tens), refusal("'n'", 'an integer from 1'));
+  }
+  assert.throws(() => responseTimeInBurst(4, 3, tens), refusal("'n'", 'from 1 to 3'));
+  assert.throws(() => responseTimeInBurst(1, 0, tens), refusal("'requests'"));
+  assert.throws(() => largestBurst({ ...tens, deadlineMs: 0 }), refusal("'deadlineMs'"));
+  assert.throws(() => largestBurst(tens), refusal("'deadlineMs'", 'undefined'));
+  for (const rate of [-1, Number.NaN, undefined]) {
+    assert.throws(
+      () => utilizationAt({ ...tens, ratePerSecond: rate }),
+      refusal("'ratePerSecond'"),
+    );
+  }
+  assert.throws(
+    () => utilizationAt({ ...tens, ratePerSecond: 1, processes: 0 }),
+    refusal("'processes'"),
+  );
+  assert.throws(
+    () => processesNeeded({ ...tens, ratePerSecond: 1, utilization: 1.1 }),
+    refusal("'utilization'", 'above 0, up to 1'),
+  );
+  assert.throws(
+    () => responseTime({ sync: 1 }),
+    refusal("'sync'", "is 'syncMs' meant?", 'responseTime'),
+  );
+  assert.throws(() => responseTime(10), refusal('must be an object', '10'));
+});
+
+/** A server of two synchronous parts and a wait, with what ran in which order. */
+async function startServer(t, { syncMs, asyncMs }) {
+  const parts = [];
+  const server = http.createServer(({ url }, res) => {
+    parts.push(`first ${url}`);
+    block(syncMs);
+    setTimeout(() => {
+      parts.push(`second ${url}`);
+      block(syncMs);
+      res.end();
+    }, asyncMs);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => server.close());
+  return { parts, port: server.address().port };
+}
+
+test('a real server does the parts of a burst in the order of responseTimeInBurst()', async (t) => {
+  const { parts, port } = await startServer(t, { syncMs: 10, asyncMs: 10 });
+  const sockets = [];
+  for (const name of ['a', 'b', 'c']) {
+    const socket = connect(port, '127.0.0.1');
+    t.after(() => socket.destroy());
+    await once(socket, 'connect');
+    socket.write(`GET /warm-${name} HTTP/1.1\r\nHost: x\r\n\r\n`);
+    await once(socket, 'data');
+    sockets.push(socket);
+  }
+  parts.length = 0;
+  const answered = [];
+  const answers = sockets.map((socket, i) => once(socket, 'data').then(() => answered.push(i)));
+  for (const [i, socket] of sockets.entries()) {
+    socket.write(`GET /${i} HTTP/1.1\r\nHost: x\r\n\r\n`);
+  }
+  await Promise.all(answers);
+  // Each to its end before the next one begins would be: first 0, second 0, first 1, …
+  assert.deepEqual(
+    parts,
+    ['first', 'second'].flatMap((part) => ['/0', '/1', '/2'].map((url) => `${part} ${url}`)),
+  );
+  assert.deepEqual(answered, [0, 1, 2]);
+});
+
+test('capacity() counts the requests of its span, and the loop time that they took', async (t) => {
+  const watch = monitor();
+  const { port } = await startServer(t, { syncMs: 5, asyncMs: 1 });
+  const agent = new http.Agent({ keepAlive: true });
+  t.after(() => {
+    watch.stop();
+    agent.destroy();
+  });
+  const get = async () => {
+    const [response] = await once(http.get({ port, host: '127.0.0.1', agent }), 'response');
+    response.resume();
+    await once(response, 'end');
+  };
+  await get();
+  watch.capacity({ requests: 1 });
+  for (let i = 0; i < 10; i++) await get();
+  const measured = watch.capacity({ requests: 10, asyncMs: 1, deadlineMs: 1e6 });
+  // Each request has blocked for 10 ms; what the client and the machine add has no bound.
+  assert.ok(measured.requestMs >= 10, JSON.stringify(measured));
+  assert.equal(measured.syncMs, measured.requestMs / 2);
+  const request = { syncMs: measured.syncMs, asyncMs: 1 };
+  assert.equal(measured.perSecond, capacityPerSecond(request));
+  assert.ok(measured.perSecond <= 100);
+  assert.ok(measured.ratePerSecond <= measured.perSecond);
+  assert.equal(measured.responseMs, responseTime(request));
+  assert.equal(measured.largestBurst, largestBurst({ ...request, deadlineMs: 1e6 }));
+  assert.ok(measured.utilization <= 1 && measured.utilization >= 100 / measured.spanMs);
+  assert.ok(measured.processesNeeded === 1 || measured.processesNeeded === 2);
+});
+
+test('capacity() takes the loop time from whoever has measured it, as a guard does', (t) => {
+  const watch = monitor();
+  t.after(() => watch.stop());
+  const { requestMs, syncMs, perSecond, responseMs, largestBurst } = watch.capacity({
+    requests: 40,
+    busyMs: 1000,
+    asyncMs: 15,
+  });
+  assert.deepEqual(
+    [requestMs, syncMs, perSecond, responseMs, largestBurst],
+    [25, 12.5, 40, 40, null],
+  );
+});
+
+test('capacity() refuses bad values, and its span goes on', async (t) => {
+  const watch = monitor();
+  t.after(() => watch.stop());
+  // What it slept before is not of the span.
+  await sleep(200);
+  watch.capacity({ requests: 1 });
+  block(20);
+  for (const requests of [0, -1, 1.5, Number.NaN, undefined]) {
+    assert.throws(() => watch.capacity({ requests }), refusal("'requests'", 'an integer from 1'));
+  }
+  for (const busyMs of [0, -1, Number.NaN]) {
+    assert.throws(() => watch.capacity({ requests: 1, busyMs }), refusal("'busyMs'"));
+  }
+  assert.throws(() => watch.capacity({ request: 1 }), refusal("'request'", "is 'requests' meant?"));
+  assert.ok(watch.capacity({ requests: 1 }).requestMs >= 20);
+});
