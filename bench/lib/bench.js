@@ -34,6 +34,11 @@ export class Bench {
     this.#name = name;
   }
 
+  /** Of everything in the run that is random. */
+  get seed() {
+    return this.#seed;
+  }
+
   /** Shows progress. */
   say(line) {
     process.stderr.write(`${line}\n`);

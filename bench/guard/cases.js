@@ -1,0 +1,61 @@
+/** What is offered to the servers, for how long, and what is wanted of ours. */
+
+/** Nobody waits longer for an answer. */
+export const patienceMs = 500;
+
+/** Who asks in an open loop: the share of each class. A closed one has no classes. */
+export const classes = { high: 0.2, normal: 0.5, low: 0.3 };
+
+const work = () => '/work';
+const waiting = () => '/async';
+const mixed = (draw) => (draw < 0.9 ? '/short' : '/long');
+
+/**
+ * - `path` gives the path of a request from a number of 0 to 1.
+ * - `connections`: a closed loop, each sends its next request when it has its answer; `times`: an open loop
+ *   of so many times the capacity. That is measured by `alone` connections: where a handler waits, one would leave the CPU idle.
+ * - `quick`: rounds of a quick run, seconds of warm-up, and seconds that count.
+ * - `wanted`: the least that `ahead` is to be for good answers against peers; whether the targets of /health, of the
+ *   classes that must not be shed or must all have good answers, and of the slowest answers hold.
+ */
+export const cases = {
+  '25ms closed 50': {
+    path: work,
+    connections: 50,
+    quick: [3, 1, 3],
+    wanted: { good: { capacity: 0.9, 'under-pressure': 3.5 }, health: true, cold: true },
+  },
+  '25ms open 0.75x': {
+    path: work,
+    times: 0.75,
+    quick: [2, 0.5, 3.5],
+    wanted: { admitted: ['high', 'normal'] },
+  },
+  // Long enough for 200 requests of the class high.
+  '25ms open 1.5x': {
+    path: work,
+    times: 1.5,
+    quick: [2, 0.5, 9.5],
+    wanted: { high: true },
+  },
+  '25ms open 10x': {
+    path: work,
+    times: 10,
+    quick: [3, 0.5, 2.5],
+    wanted: { good: { capacity: 0.9 } },
+  },
+  'mixed 2x': {
+    path: mixed,
+    times: 2,
+    quick: [3, 1, 2],
+    wanted: { good: { unprotected: 1.4 } },
+  },
+  'async 1.5x': {
+    path: waiting,
+    times: 1.5,
+    alone: 4,
+    quick: [3, 1, 2],
+    // Both can use all of the CPU: no worse is what can be told.
+    wanted: { good: { unprotected: 0.95 }, slowestMs: 500 },
+  },
+};

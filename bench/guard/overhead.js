@@ -1,0 +1,78 @@
+/** What a guard costs a server that has time: `hello world`, 100 connections, each sends its next request when it has its answer. */
+import { runArm } from '../lib/arm.js';
+import { Refused } from '../lib/bench.js';
+import { obstacle } from './syscalls.js';
+
+const arm = new URL('./overhead-arm.js', import.meta.url);
+const title = 'idle overhead';
+const connections = 100;
+const [ours, peer] = ['millrace', 'unprotected'];
+const noWorse = 0.95;
+/** So much space for new objects, in MB, that nothing is collected while they are counted: the heap grows by what was allocated. */
+const young = 256;
+
+const rates = [
+  { metric: 'good_per_s', unit: '1/s', better: 'higher' },
+  { metric: 'cpu_us_per_req', unit: 'us', better: 'lower' },
+];
+const counts = [
+  { metric: 'syscalls_per_req', unit: '1', better: 'lower' },
+  { metric: 'allocated_bytes_per_req', unit: 'B', better: 'lower' },
+];
+
+/** @param {(subject: string, options?: object) => string[]} command that starts a server */
+export async function compareOverhead(bench, command) {
+  const rate = await measure(bench.quick ? 5 : 11, (subject) => ({
+    command: command(subject),
+    connections,
+    seconds: bench.quick ? 0.7 : 1.5,
+  }));
+  add(rates, rate, noWorse);
+  const [answers, shed] = ['answers', 'shed'].map((what) =>
+    sum(rate.map((round) => round[ours][what])),
+  );
+  const admitted = { case: title, metric: 'admitted', unit: '1', better: 'higher', peer: null };
+  bench.add(admitted, [answers / (answers + shed)], 1, 1);
+  if (shed > 0)
+    bench.note(`${title}: ${ours} answered ${shed} of ${answers + shed} requests with 503`);
+  const busiest = Math.max(
+    ...rate.flatMap((round) => [round[ours].utilization, round[peer].utilization]),
+  );
+  bench.note(
+    `${title}: the generator was busy for up to ${Math.round(busiest * 100)} % of its time`,
+  );
+
+  // Counts have no target.
+  if (bench.quick) return;
+  const why = obstacle();
+  if (why !== null) bench.note(`${title}: system calls were not counted: ${why}`);
+  const flags = [`--min-semi-space-size=${young}`, `--max-semi-space-size=${young}`, '--expose-gc'];
+  const counted = await measure(3, (subject) => ({
+    command: command(subject, { flags }),
+    connections,
+    count: 20_000,
+    syscalls: why === null,
+  }));
+  add(why === null ? counts : counts.slice(1), counted);
+
+  async function measure(rounds, plan) {
+    const arms = [ours, peer].map((subject) => [
+      subject,
+      () => runArm(arm, [JSON.stringify(plan(subject))]),
+    ]);
+    const samples = await bench.rounds(title, Object.fromEntries(arms), { rounds, warmup: 0 });
+    for (const [subject, { wrong }] of samples.flatMap(Object.entries)) {
+      if (wrong) throw new Refused(`in the case '${title}', ${subject}: ${wrong}`);
+    }
+    return samples;
+  }
+
+  function add(metrics, rounds, target) {
+    for (const what of metrics) {
+      const values = (subject) => rounds.map((round) => round[subject][what.metric]);
+      bench.add({ case: title, peer, ...what }, values(ours), values(peer), target);
+    }
+  }
+}
+
+const sum = (values) => values.reduce((a, b) => a + b, 0);

@@ -1,0 +1,24 @@
+/** What is compared: ways to protect an application of Fastify. Each gives a function that tells what it counted. */
+
+const underPressure = (options) => async (app) => {
+  const { default: plugin } = await import('@fastify/under-pressure');
+  await app.register(plugin, options);
+  return () => ({ isUnderPressure: app.isUnderPressure(), ...app.memoryUsage() });
+};
+
+export const subjects = {
+  unprotected: async () => () => null,
+
+  async millrace(app) {
+    const { guard } = await import('millrace/guard');
+    const guarded = guard(app.server, { classHeader: 'x-priority' });
+    return () => guarded.stats();
+  },
+
+  /** As its documentation shows it. Its limits of memory are left out: they would refuse whatever the load is. */
+  'under-pressure': underPressure({ maxEventLoopDelay: 1000, maxEventLoopUtilization: 0.98 }),
+  /** The settings of the article that source2.js repeats. */
+  'under-pressure 200 ms': underPressure({ maxEventLoopDelay: 200, maxEventLoopUtilization: 0.8 }),
+  /** The best that was found for this load. */
+  'under-pressure tuned': underPressure({ maxEventLoopDelay: 25, sampleInterval: 100 }),
+};
