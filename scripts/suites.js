@@ -18,7 +18,12 @@ const soakSeconds = secondsOf('SOAK_SECONDS', 120, 10);
 
 /** The tests of millrace, on each path. A missing addon is an error, and not another run in JavaScript. */
 const withAddon = { folder: 'node/test', concurrency: 2, env: { MILLRACE_NATIVE: '1' } };
-const inJavaScript = { ...withAddon, env: { MILLRACE_NATIVE: '0' } };
+const inJavaScript = {
+  ...withAddon,
+  // They ask nothing of the addon.
+  without: ['node/test/guard', 'node/test/monitor'],
+  env: { MILLRACE_NATIVE: '0' },
+};
 
 const suites = [
   suite({ title: 'millrace with the addon', ...withAddon }),
@@ -26,6 +31,7 @@ const suites = [
   suite({ title: 'tests of the package', folder: 'node/test-package' }),
   suite({ title: 'tests of the lab', folder: 'lab/load/test' }),
   suite({ title: 'tests of the chat', folder: 'examples/chat/test' }),
+  suite({ title: 'tests of the overload', folder: 'examples/overload/test' }),
   suite({ title: 'tests of the demo', folder: 'lab/run/test' }),
   uvbatchTests('tests of libuvbatch'),
 ];
@@ -55,6 +61,13 @@ const longSuites = [
     env: { FUZZ_SECONDS: String(fuzzSeconds / 5) },
     extraSeconds: fuzzSeconds,
   }),
+  suite({ title: 'behaviours of @fastify/under-pressure', folder: 'node/test-peers' }),
+  suite({
+    title: 'fuzz of the guard',
+    folder: 'node/test/guard/faults',
+    env: { FUZZ_SECONDS: String(fuzzSeconds / 5) },
+    extraSeconds: fuzzSeconds,
+  }),
   suite({
     title: `soak of the chat for ${soakSeconds} s`,
     folder: 'lab/soak',
@@ -70,7 +83,7 @@ export const testSteps = [
   addon,
   generator,
   uvbatch,
-  provision(['chromium', 'postgresql']),
+  provision(['chromium', 'postgresql', 'redis-server']),
   command('format and lint', 'node_modules/.bin/biome ci --colors=off --error-on-warnings'),
   command('types as users see them', 'node_modules/.bin/tsc --noEmit -p node/test-types'),
   repository([...suites, ...longSuites].map(({ folder }) => folder)),

@@ -28,7 +28,7 @@ import { Rejections } from './rejections.js';
 import { type Route, RouteTable } from './routes.js';
 import { Slices } from './slices.js';
 import { ClassCounts, type GuardStats, routeStats } from './stats.js';
-import type { ShedReason, Ticket } from './ticket.js';
+import type { ShedReason, Ticket, TicketOwner } from './ticket.js';
 import { Waiting } from './waiting.js';
 
 /** Something that may answer a request that is about to be shed: a handler with stale copies of its answers. */
@@ -63,8 +63,11 @@ export class Guard {
   readonly #counts: readonly ClassCounts[] = classNames.map(() => new ClassCounts());
   readonly #corrections: readonly Correction[] = classNames.map(() => new Correction());
   readonly #maxWaitMs: readonly number[];
+  readonly #owner: TicketOwner = { closed: (ticket) => this.#closed(ticket) };
   #lastShedMs = Number.NEGATIVE_INFINITY;
   #inFlight = 0;
+  /** How long the handler that ran last held the loop, in ms. */
+  #tookMs = 0;
   #gateTimer: NodeJS.Timeout | null = null;
   readonly #onClose: (() => void)[] = [];
   #isClosed = false;
@@ -199,6 +202,7 @@ export class Guard {
       (!route.isAsync || this.#isGateOpen(now))
     ) {
       this.#run(ticket, now);
+      this.#slices.restAfter(this.#tookMs);
       return;
     }
     ticket.predictedMs = this.#workBefore(cls, route);
@@ -239,7 +243,8 @@ export class Guard {
     ticket.route.open++;
     ticket.context = captureContext('auto');
     this.#waiting.push(ticket);
-    ticket.whenClosed(() => this.#closed(ticket));
+    ticket.owner = this.#owner;
+    ticket.watch();
     this.#wake();
   }
 
@@ -270,20 +275,19 @@ export class Guard {
   /** The handler has returned, or thrown. */
   #ran(ticket: Ticket, isNew: boolean): void {
     const tookMs = performance.now() - ticket.startedMs;
+    this.#tookMs = tookMs;
     const answered = ticket.finished();
     ticket.route.ran(tookMs, answered);
     this.#time.handled(ticket.startedMs, tookMs);
     this.#observer?.ran(ticket.cls, tookMs);
-    if (answered) {
-      this.#over(ticket);
-      return;
-    }
-    if (ticket.gone()) {
+    if (answered || ticket.gone()) {
       this.#over(ticket);
       return;
     }
     if (ticket.cls !== exempt) this.#gate.enter(ticket);
-    if (isNew) ticket.whenClosed(() => this.#closed(ticket));
+    if (!isNew) return;
+    ticket.owner = this.#owner;
+    ticket.watch();
   }
 
   #over(ticket: Ticket): void {

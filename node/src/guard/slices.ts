@@ -60,23 +60,16 @@ export class Slices {
       this.#work.ended();
       return;
     }
-    if (this.#restShare > 0) {
-      const credit = this.#restCreditMs + tookMs * this.#restShare;
-      this.#restCreditMs = Math.min(maxCreditMs, credit);
-    }
-    this.#restBegunMs = now;
-    this.#restTurns = 0;
-    this.#noticed = 0;
-    setImmediate(this.#rest);
+    this.#rest(tookMs);
   };
 
-  readonly #rest = (): void => {
+  readonly #turn = (): void => {
     this.#restTurns++;
     const tookMs = performance.now() - this.#restBegunMs;
     const isQuiet = this.#noticed === 0 && this.#restTurns > 1;
     this.#noticed = 0;
     if (!isQuiet && tookMs < this.#restCreditMs) {
-      setImmediate(this.#rest);
+      setImmediate(this.#turn);
       return;
     }
     this.#restCreditMs -= tookMs;
@@ -113,9 +106,29 @@ export class Slices {
     this.#begin();
   }
 
+  /** A request that did not wait has held the loop for so long: others are given their turn before the next is run. */
+  restAfter(tookMs: number): void {
+    if (this.#isActive || tookMs < this.#sliceMs) return;
+    this.#isActive = true;
+    this.#count = 0;
+    this.#rest(tookMs);
+  }
+
   /** A request or a connection came in. */
   notice(): void {
     this.#noticed++;
+  }
+
+  /** After `tookMs` of work. */
+  #rest(tookMs: number): void {
+    if (this.#restShare > 0) {
+      const credit = this.#restCreditMs + tookMs * this.#restShare;
+      this.#restCreditMs = Math.min(maxCreditMs, credit);
+    }
+    this.#restBegunMs = performance.now();
+    this.#restTurns = 0;
+    this.#noticed = 0;
+    setImmediate(this.#turn);
   }
 
   #begin(): void {

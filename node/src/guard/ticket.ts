@@ -2,6 +2,7 @@
 import type { AsyncResource } from 'node:async_hooks';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ClassIndex } from './classes.js';
+import { watchClose } from './closing.js';
 import type { Route } from './routes.js';
 
 /**
@@ -27,6 +28,11 @@ export interface Rejection {
  */
 export type Stage = 'new' | 'queued' | 'running' | 'shed' | 'over';
 
+/** Who is told that a ticket is over. */
+export interface TicketOwner {
+  closed(ticket: Ticket): void;
+}
+
 export abstract class Ticket {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
@@ -39,7 +45,7 @@ export abstract class Ticket {
   startedMs = 0;
   /** Wait that was predicted at its arrival, before correction. */
   predictedMs = 0;
-  rejection: Rejection | null = null;
+  owner: TicketOwner | null = null;
   context: AsyncResource | null = null;
   /** It counts in the gate. */
   inGate = false;
@@ -78,8 +84,13 @@ export abstract class Ticket {
     return this.res.writableEnded;
   }
 
-  /** Calls `fn` once when the answer has been sent, or its connection is closed. */
-  whenClosed(fn: () => void): void {
-    this.res.once('close', fn);
+  /** Sees to it that `closed` is called when the answer has been sent, or its connection is closed. */
+  watch(): void {
+    watchClose(this);
+  }
+
+  /** It is over, however it ended. May be called again. */
+  closed(): void {
+    this.owner?.closed(this);
   }
 }

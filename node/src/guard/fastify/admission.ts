@@ -2,7 +2,6 @@
 import { MillraceError, show } from '../../errors.js';
 import { type ClassIndex, type RequestClass, toClassIndex } from '../classes.js';
 import type { Guard } from '../guard.js';
-import { onceClosed } from '../http/closing.js';
 import { isNew } from '../http/exchange.js';
 import type { Route } from '../routes.js';
 import { type Rejection, type ShedReason, Ticket } from '../ticket.js';
@@ -121,10 +120,6 @@ class FastifyTicket extends Ticket {
     this.#reply = reply;
     this.#refusal = refusal;
     this.#done = done;
-  }
-
-  override whenClosed(fn: () => void): void {
-    onceClosed(this.req, this.res, fn);
   }
 
   override run(): void {

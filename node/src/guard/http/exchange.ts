@@ -2,7 +2,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Guard } from '../guard.js';
 import { type Rejection, Ticket } from '../ticket.js';
-import { onceClosed } from './closing.js';
 import { answerUnavailable } from './unavailable.js';
 
 /** On a request that has come to a guard: it is not to wait at another, or at the same one again. */
@@ -34,9 +33,5 @@ export abstract class Exchange extends Ticket {
 
   shed(rejection: Rejection): void {
     answerUnavailable(this.req, this.res, rejection.retryAfterSeconds, this.guard.options.message);
-  }
-
-  override whenClosed(fn: () => void): void {
-    onceClosed(this.req, this.res, fn);
   }
 }

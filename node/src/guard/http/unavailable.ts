@@ -21,6 +21,8 @@ export function answerUnavailable(
     'Content-Length': Buffer.byteLength(message),
   };
   if (req.httpVersionMajor === 1 && hasMuchToCome(req)) headers.Connection = 'close';
+  // RFC 9110 leaves it out of a 5xx.
+  res.sendDate = false;
   res.writeHead(status, headers);
   res.end(message);
 }

@@ -38,6 +38,10 @@ export class Upgrade extends Ticket {
     socket.end(unavailableText(rejection.retryAfterSeconds, message), () => socket.destroy());
   }
 
+  override watch(): void {
+    this.#socket.once('close', () => this.closed());
+  }
+
   override hasResponse(): boolean {
     return false;
   }

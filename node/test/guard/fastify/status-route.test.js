@@ -120,6 +120,9 @@ for (const [what, answer] of [
   ['hangs', () => new Promise(() => {})],
 ]) {
   test(`a check that ${what} is a 503`, async (t) => {
+    // An injected request has no connection that would keep the process.
+    const alive = setInterval(() => {}, 1000);
+    t.after(() => clearInterval(alive));
     let check = () => true;
     const app = await appWith(t, {
       healthCheck: () => check(),

@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { accessSync, constants } from 'node:fs';
+import { after, before, describe, test } from 'node:test';
+import { chromium } from 'playwright-core';
+import { startMain } from './support.js';
+
+const executablePath = [
+  process.env.CHROMIUM_PATH,
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+].find(isExecutable);
+
+const FLAGS = [
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+if (!executablePath) {
+  test('the page', { skip: process.env.CI !== 'true' && 'chromium is not installed' }, () => {
+    assert.fail('chromium is not installed, and CI=true allows no skips');
+  });
+} else {
+  describe('the page', () => {
+    let browser;
+    before(async () => {
+      browser = await chromium.launch({ executablePath, args: FLAGS });
+    });
+    after(() => browser?.close());
+
+    async function visit(t, url, options) {
+      const context = await browser.newContext(options);
+      t.after(() => context.close());
+      const page = await context.newPage();
+      page.problems = [];
+      page.on('pageerror', (error) => page.problems.push(error.message));
+      page.on('console', (message) => {
+        if (/Content Security Policy/.test(message.text())) page.problems.push(message.text());
+      });
+      page.on('request', (request) => {
+        if (!request.url().startsWith(url)) page.problems.push(`asked for ${request.url()}`);
+      });
+      await page.goto(url);
+      await page.waitForSelector('#load:enabled');
+      return page;
+    }
+
+    test('the slider, moved by keyboard, changes the load, and figures come', async (t) => {
+      const { url } = await startMain(t);
+      const page = await visit(t, url);
+      const narrow = { viewport: { width: 390, height: 844 }, colorScheme: 'dark' };
+      const other = await visit(t, url, narrow);
+
+      assert.equal(await page.textContent('#offered'), 'none');
+      await page.getByLabel('Offered load').focus();
+      for (let n = 0; n < 8; n += 1) await page.keyboard.press('ArrowRight');
+      assert.equal(await page.textContent('#offered'), '2.0×, 20 requests/s');
+      assert.equal(await page.getAttribute('#load', 'aria-valuetext'), '2.0×, 20 requests/s');
+      await page.waitForSelector('#unprotected.current >> text=under load, 2.0×');
+      const fresh = page.locator('#unprotected .figures [data-name=fresh] dd');
+      await page.waitForFunction(
+        (element) => element.textContent !== '–',
+        await fresh.elementHandle(),
+      );
+      assert.match(await fresh.textContent(), /^\d+(\.\d)?\/s$/);
+      assert.match(await page.textContent('#unprotected .big strong'), /^\d+ %$/);
+
+      // Another page shows the same, and can change it.
+      await other.waitForFunction(() => document.querySelector('#load').value === '2');
+      await other.getByLabel('goes to').selectOption({ label: 'Guard' });
+      await page.waitForSelector('#guarded.current');
+      assert.equal(await page.inputValue('#target'), 'guarded');
+      await page.keyboard.press('End');
+      await other.waitForSelector('#guarded.current >> text=under load, 10.0×');
+      await page.waitForSelector('#unprotected.old');
+      await page.getByRole('button', { name: 'Stop' }).press('Enter');
+      await page.waitForSelector('.current', { state: 'detached' });
+      assert.equal(await other.inputValue('#load'), '0');
+
+      assert.equal(await page.locator('.server canvas').count(), 15);
+      const width = await other.evaluate(() => document.documentElement.scrollWidth);
+      assert.equal(width, 390);
+      assert.deepEqual([...page.problems, ...other.problems], []);
+    });
+
+    test('it says when the connection is gone, and comes back by itself', async (t) => {
+      const first = await startMain(t);
+      const page = await visit(t, first.url);
+      first.child.kill('SIGKILL');
+      await first.exited;
+      await page.waitForSelector('#status >> text=Not connected');
+      assert.equal(await page.isDisabled('#load'), true);
+      await startMain(t, ['--port', new URL(first.url).port]);
+      await page.waitForSelector('#load:enabled');
+      assert.equal(await page.textContent('#status'), '');
+      assert.deepEqual(page.problems, []);
+    });
+  });
+}
+
+function isExecutable(file) {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

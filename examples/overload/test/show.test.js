@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { test } from 'node:test';
+import { Show } from '../control/show.js';
+import { childrenOf, startGenerator, until } from './support.js';
+
+function start(t, options) {
+  const generator = startGenerator(t);
+  const show = new Show({
+    iterations: 1,
+    generator,
+    capacity: 40,
+    turn: 1,
+    seed: 1,
+    connections: 10,
+    ...options,
+  });
+  const running = show.run();
+  t.after(() => {
+    show.close();
+    return running;
+  });
+  return show;
+}
+
+test('the load ends when nobody has watched for a while, and not before', async (t) => {
+  const show = start(t, { leaseMs: 1_200 });
+  const unwatch = show.watch();
+  show.set({ load: 1, target: 'guarded' });
+  // Longer than the lease.
+  for (let n = 0; n < 4; n += 1) await once(show, 'point');
+  assert.equal(show.load, 1);
+  unwatch();
+  await until(() => show.load === 0 && show.current === null);
+});
+
+test('a server that ends under load is started again, and goes on', async (t) => {
+  const show = start(t);
+  const servers = () => childrenOf(process.pid).filter((pid) => !before.includes(pid));
+  const before = childrenOf(process.pid);
+  show.set({ load: 1, target: 'protected' });
+  await once(show, 'point');
+  const [pid] = servers();
+  process.kill(pid, 'SIGKILL');
+  await until(() => servers().some((other) => other !== pid) && show.current === 'protected');
+  const { seconds } = show.results.protected;
+  await until(() => show.results.protected.seconds > seconds + 1);
+  assert.ok(show.results.protected.summary.fresh > 0);
+});
