@@ -1,6 +1,14 @@
 /** Packs the package and installs it as a user would, with nothing from the network. */
 import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
@@ -50,6 +58,9 @@ export function node(args, { cwd, env }) {
   return execute(process.execPath, args, { cwd, env: environment(env), timeout: 240_000 });
 }
 
+/** What the package asks for at run time. */
+const ours = JSON.parse(readFileSync(join(repository, 'node/package.json'), 'utf8'));
+
 /** @returns {Promise<{ tarball: string, files: string[] }>} */
 export async function pack(folder) {
   const { stdout } = await node([npm, 'pack', '--json', '--pack-destination', place], {
@@ -67,22 +78,28 @@ export async function pack(folder) {
 export async function install(name, tarball, env) {
   const folder = join(place, name);
   mkdirSync(folder);
-  const dependencies = {
-    millrace: `file:${tarball}`,
-    'node-gyp-build': `file:${join(repository, 'node_modules/node-gyp-build')}`,
-  };
+  // From here, so that no network is needed.
+  const needed = Object.keys(ours.dependencies).map((name) => [
+    name,
+    `file:${join(repository, 'node_modules', name)}`,
+  ]);
+  const dependencies = { millrace: `file:${tarball}`, ...Object.fromEntries(needed) };
   const manifest = { private: true, dependencies, allowScripts: { [`file:${tarball}`]: true } };
   await writeFile(join(folder, 'package.json'), JSON.stringify(manifest));
   const args = ['install', '--offline', '--no-audit', '--no-fund', '--foreground-scripts'];
   const { stdout, stderr } = await node([npm, ...args], { cwd: folder, env });
-  const ours = `${stdout}${stderr}`.split('\n').filter((line) => line.startsWith('millrace '));
-  return { folder, said: ours.join('\n'), output: `${stdout}${stderr}` };
+  const said = `${stdout}${stderr}`.split('\n').filter((line) => line.startsWith('millrace '));
+  return { folder, said: said.join('\n'), output: `${stdout}${stderr}` };
 }
 
 /** What a program that uses an installed package finds. */
 export async function use(folder, env) {
   const program = `
     import { BatchEmitter, batch, native, nativeError } from 'millrace';
+    import { cached } from 'millrace/guard';
+    import { limits } from 'millrace/monitor';
+    cached(() => {}, { ttl: 1 });
+    limits();
     const double = batch(async (items) => items.map((item) => item * 2));
     const emitter = new BatchEmitter();
     const seen = [];

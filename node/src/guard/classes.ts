@@ -17,6 +17,8 @@ export const normal = 1;
 export const low = 2;
 export const exempt = 3;
 
+export const classes: readonly ClassIndex[] = [high, normal, low, exempt];
+
 export const classNames: readonly RequestClass[] = ['high', 'normal', 'low', 'exempt'];
 
 /** Undefined for what is no class. */

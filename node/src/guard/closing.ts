@@ -18,8 +18,13 @@ function responseClosed(this: Watched): void {
 /** Has `closed` of a ticket called, once its answer has been sent or its connection is closed. */
 export function watchClose(ticket: Ticket): void {
   const res = ticket.res as Watched;
-  res[ticketOf] = ticket;
-  res.on('close', responseClosed);
+  if (res[ticketOf] === undefined) {
+    res[ticketOf] = ticket;
+    res.on('close', responseClosed);
+  } else {
+    // Another guard has a ticket for it.
+    res.on('close', () => ticket.closed());
+  }
   const { socket } = ticket.req;
   // An answer that waits behind another one of its connection has no socket yet. Node.js 20 and 22 do not close it if the
   // connection closes meanwhile.

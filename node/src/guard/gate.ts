@@ -12,7 +12,7 @@ export interface Concurrency {
   initial: number;
   /** Never fewer than this: 1 to 1,000,000, default 2, so that one can run while the other waits. */
   min: number;
-  /** Never more: 1 to Infinity, default Infinity. */
+  /** Never more, besides those that have been under way for two seconds: 1 to 1,000,000, or Infinity, the default. */
   max: number;
 }
 
@@ -80,15 +80,18 @@ export class Gate {
     return nowMs - this.#decidedMs >= (this.#wasShut ? easyWindowMs : windowMs);
   }
 
-  /** Sets the limit anew. `utilization` is the loop's busy share since the last call, `workMs` what a request costs it. */
-  decide(nowMs: number, utilization: number, workMs: number): void {
+  /**
+   * Sets the limit anew. `utilization` is the loop's busy share since the last call, `workMs` what a request costs it.
+   * False if it is too early for that.
+   */
+  decide(nowMs: number, utilization: number, workMs: number): boolean {
     this.#park(nowMs);
     const { min, max } = this.#options;
     if (utilization < easy) {
       this.#easyMs = nowMs;
       if (this.#wasShut) this.#limit = Math.min(max, this.#limit * 2);
     } else if (nowMs - this.#decidedMs < windowMs) {
-      return;
+      return false;
     } else if (utilization > full && workMs > 0) {
       // From what is really under way: a limit that nobody reaches holds nothing back.
       const from = Math.min(this.#limit, this.#running.size + this.#completed);
@@ -100,11 +103,12 @@ export class Gate {
     this.#decidedMs = nowMs;
     this.#completed = 0;
     this.#wasShut = false;
+    return true;
   }
 
   /** The loop had plenty of time a moment ago: who waits here waits for the gate to grow, and not long. */
   isEasy(nowMs: number): boolean {
-    return nowMs - this.#easyMs < 2 * windowMs;
+    return this.#limit < this.#options.max && nowMs - this.#easyMs < 2 * windowMs;
   }
 
   #park(nowMs: number): void {

@@ -6,7 +6,7 @@
  * `shed` from either of the first two stages. See docs/guard.md for the reasons.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { captureContext } from '../core/dispatch/context.js';
+import { captureContext, runInContext } from '../core/dispatch/context.js';
 import { MillraceError, show } from '../errors.js';
 import {
   type ClassIndex,
@@ -28,8 +28,9 @@ import { Rejections } from './rejections.js';
 import { type Route, RouteTable } from './routes.js';
 import { Slices } from './slices.js';
 import { ClassCounts, type GuardStats, routeStats } from './stats.js';
+import { throwLater } from './throw-later.js';
 import type { ShedReason, Ticket, TicketOwner } from './ticket.js';
-import { Waiting } from './waiting.js';
+import { costOf, Waiting } from './waiting.js';
 
 /** Something that may answer a request that is about to be shed: a handler with stale copies of its answers. */
 export interface StaleSource {
@@ -100,7 +101,6 @@ export class Guard {
     const classes = Object.fromEntries(
       classNames.map((name, cls) => [name, this.#counts[cls]!.snapshot()]),
     ) as GuardStats['classes'];
-    const { forgotten } = this.#routes;
     return {
       queued: this.#waiting.size,
       inFlight: this.#inFlight,
@@ -109,7 +109,7 @@ export class Guard {
       rejectDelayMs: this.#rejections.delayMs,
       rejectionsHeld: this.#rejections.size,
       classes,
-      routes: routeStats([...this.#routes.values(), forgotten]),
+      routes: routeStats([...this.#routes.values(), ...this.#routes.others]),
     };
   }
 
@@ -140,8 +140,10 @@ export class Guard {
     const { method = 'GET' } = req;
     // Where middleware of Express or Connect is mounted, its path is cut off `url`.
     const url = (req as { originalUrl?: string }).originalUrl ?? req.url ?? '/';
-    if (name !== undefined) return this.#routes.byName(`${method} ${name}`, method, name);
-    if (this.options.route === null) return this.#routes.byUrl(method, url);
+    if (this.options.route === null) {
+      if (name === undefined) return this.#routes.byUrl(method, url);
+      return this.#routes.byName(`${method} ${name}`, method, name);
+    }
     const given = this.options.route(req);
     if (typeof given !== 'string') {
       throw new MillraceError(
@@ -150,7 +152,8 @@ export class Guard {
       );
     }
     const query = url.indexOf('?');
-    return this.#routes.byName(given, method, query < 0 ? url : url.slice(0, query));
+    const path = query < 0 ? url : url.slice(0, query);
+    return this.#routes.byName(given, method, name ?? path);
   }
 
   /** The class of a request: by function, header, what an adapter knows of its route, or pattern. */
@@ -280,6 +283,8 @@ export class Guard {
     ticket.route.ran(tookMs, answered);
     this.#time.handled(ticket.startedMs, tookMs);
     this.#observer?.ran(ticket.cls, tookMs);
+    // Its end was told while it ran.
+    if (ticket.stage !== 'running') return;
     if (answered || ticket.gone()) {
       this.#over(ticket);
       return;
@@ -378,7 +383,8 @@ export class Guard {
       for (;;) {
         const ticket = this.#waiting.newestOfMostWork(cls as ClassIndex);
         if (ticket === null) break;
-        const before = this.#workBefore(cls as ClassIndex, null) - ticket.route.costMs;
+        const ownMs = costOf(ticket.route, this.#time.extraMs, this.#time.asyncMs);
+        const before = this.#workBefore(cls as ClassIndex, null) - ownMs;
         const waitMs = before * this.#corrections[cls]!.value;
         if (waitMs <= limitMs) break;
         this.#waiting.remove(ticket);
@@ -404,9 +410,11 @@ export class Guard {
   /** Answers a request in the application's place: with a stale copy if there is one, else with a refusal, a little later. */
   #turnAway(ticket: Ticket, reason: ShedReason, waitMs: number, now: number): void {
     ticket.stage = 'shed';
+    // Its answer is given from a timer that others share, or from a slice.
+    ticket.context ??= captureContext('auto');
     this.#lastShedMs = now;
     if (this.caches.size === 0 || !ticket.hasResponse()) this.#refuse(ticket, reason, waitMs, now);
-    else void this.#answerStale(ticket, reason, waitMs);
+    else runInContext(ticket.context, () => void this.#answerStale(ticket, reason, waitMs), null);
   }
 
   async #answerStale(ticket: Ticket, reason: ShedReason, waitMs: number): Promise<void> {
@@ -423,6 +431,7 @@ export class Guard {
         process.emitWarning(`A cache of the guard failed: ${show(error)}`, 'MillraceWarning');
         if (!ticket.res.headersSent) continue;
         ticket.stage = 'over';
+        this.#counts[ticket.cls]!.stale++;
         ticket.res.destroy();
         return;
       }
@@ -437,17 +446,23 @@ export class Guard {
     const rejection = { reason, waitMs, retryAfterSeconds: this.#retryAfter() };
     if (this.#isClosed) {
       ticket.stage = 'over';
-      ticket.shed(rejection);
+      runInContext(ticket.context, () => ticket.shed(rejection), null);
     } else {
       this.#rejections.add(ticket, rejection, now);
     }
-    onShed?.({
-      class: classNames[ticket.cls]!,
-      route: ticket.route.name,
-      reason,
-      waitMs,
-      req: ticket.req,
-    });
+    if (onShed === null) return;
+    try {
+      onShed({
+        class: classNames[ticket.cls]!,
+        route: ticket.route.name,
+        reason,
+        waitMs,
+        req: ticket.req,
+      });
+    } catch (error) {
+      // Not here, in the middle of what others wait for.
+      throwLater(error);
+    }
   }
 
   /** Seconds until what waits now will have been done, and one at least. */
@@ -474,7 +489,7 @@ export class Guard {
   }
 
   #decide(now: number): void {
-    this.#gate.decide(now, this.#time.utilization(now), this.#time.asyncMs);
+    this.#time.utilization(now, (share) => this.#gate.decide(now, share, this.#time.asyncMs));
   }
 
   /** Whether something that waits may be run now. */

@@ -6,6 +6,7 @@ const { nodeTiming } = performance;
 /** Weight of the newest window. */
 const newest = 0.3;
 const windowMs = 100;
+const maxWindowMs = 500;
 
 /** A loop that waited for so long was idle, in ms. */
 const pauseMs = 1;
@@ -56,14 +57,14 @@ export class LoopTime {
     this.#busySinceMs = nowMs;
   }
 
-  /** Busy share of the loop since the last call, 0 to 1. */
-  utilization(nowMs: number): number {
+  /** Busy share of the loop, 0 to 1, since the last time at which `used` said that it was good for something. */
+  utilization(nowMs: number, used: (share: number) => boolean): void {
     const { active } = performance.eventLoopUtilization();
     const elapsed = nowMs - this.#askedMs;
     const share = elapsed > 0 ? (active - this.#askedActiveMs) / elapsed : 0;
+    if (!used(Math.min(1, Math.max(0, share)))) return;
     this.#askedMs = nowMs;
     this.#askedActiveMs = active;
-    return Math.min(1, Math.max(0, share));
   }
 
   /** A handler was called at `startedMs` and returned after so long. */
@@ -84,6 +85,17 @@ export class LoopTime {
   account(nowMs: number): void {
     if (nowMs - this.#windowBegunMs < windowMs || this.#handled + this.#asyncHandled === 0) return;
     const { active } = performance.eventLoopUtilization();
+    // Of a longer one, most was not about requests: what else the process did meanwhile is no cost of theirs.
+    if (nowMs - this.#windowBegunMs <= maxWindowMs) this.#learn(active);
+    this.#handlersMs = 0;
+    this.#handled = 0;
+    this.#asyncHandled = 0;
+    this.#asyncTookMs = 0;
+    this.#windowBegunMs = nowMs;
+    this.#windowActiveMs = active;
+  }
+
+  #learn(active: number): void {
     const otherMs = Math.max(0, active - this.#windowActiveMs - this.#handlersMs);
     if (this.#asyncHandled * 20 > this.#handled) {
       // Nobody can tell whose the work of promises and timers is. It is said to be that of requests that were under way; and
@@ -93,12 +105,6 @@ export class LoopTime {
     } else {
       this.extraMs += newest * (otherMs / this.#handled - this.extraMs);
     }
-    this.#handlersMs = 0;
-    this.#handled = 0;
-    this.#asyncHandled = 0;
-    this.#asyncTookMs = 0;
-    this.#windowBegunMs = nowMs;
-    this.#windowActiveMs = active;
   }
 
   #begin(startedMs: number, tookMs: number): void {

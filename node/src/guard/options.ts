@@ -114,7 +114,7 @@ export function completeOptions(given: GuardOptions): CompleteOptions {
     observe = false,
     message = 'Service Unavailable',
   } = given;
-  if (typeof classes !== 'object' || classes === null || Array.isArray(classes)) {
+  if (typeof classes !== 'object' || classes === null || Symbol.iterator in classes) {
     throw invalid('classes', classes, 'an object of patterns and classes');
   }
   if (classHeader !== undefined && !isHeaderName(classHeader)) {
@@ -153,7 +153,12 @@ function maxWaitOf(given: GuardOptions['maxWait'] = {}): ByClass {
     return { high: given, normal: given, low: given };
   }
   checkKeys("option 'maxWait'", given, ['high', 'normal', 'low']);
-  const all = { ...defaultMaxWait, ...given };
+  const {
+    high = defaultMaxWait.high,
+    normal = defaultMaxWait.normal,
+    low = defaultMaxWait.low,
+  } = given;
+  const all = { high, normal, low };
   for (const [name, value] of Object.entries(all)) check(`maxWait.${name}`, value, rule);
   return all;
 }
@@ -165,7 +170,7 @@ function rejectDelayOf(given: GuardOptions['rejectDelay'] = {}): RejectDelay {
     return { min: given, max: given };
   }
   checkKeys("option 'rejectDelay'", given, ['min', 'max']);
-  const { min = 25 } = given;
+  const { min = Math.min(25, Number(given.max ?? 25)) } = given;
   check('rejectDelay.min', min, rule);
   const { max = Math.max(min, 1000) } = given;
   check('rejectDelay.max', max, number(min, 60_000));
@@ -174,14 +179,14 @@ function rejectDelayOf(given: GuardOptions['rejectDelay'] = {}): RejectDelay {
 
 function concurrencyOf(given: GuardOptions['concurrency'] = {}): Concurrency {
   checkKeys("option 'concurrency'", given, ['initial', 'min', 'max']);
-  const { min = Math.min(2, given.max ?? 2) } = given;
-  check('concurrency.min', min, integer(1, 1_000_000));
   const { max = Number.POSITIVE_INFINITY } = given;
-  if (max !== Number.POSITIVE_INFINITY) {
-    check('concurrency.max', max, integer(min, 1_000_000));
-  }
+  const most = 1_000_000;
+  if (max !== Number.POSITIVE_INFINITY)
+    check('concurrency.max', max, integer(given.min ?? 1, most));
+  const { min = Math.min(2, max) } = given;
+  check('concurrency.min', min, integer(1, most));
   const { initial = Math.min(max, Math.max(min, 8)) } = given;
-  check('concurrency.initial', initial, integer(min, Math.min(max, 1_000_000)));
+  check('concurrency.initial', initial, integer(min, Math.min(max, most)));
   return { initial, min, max };
 }
 

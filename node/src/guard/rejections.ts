@@ -108,7 +108,8 @@ export class Rejections {
     if (ticket.gone()) return;
     const before = this.#now();
     try {
-      ticket.shed(rejection);
+      if (ticket.context === null) ticket.shed(rejection);
+      else ticket.context.runInAsyncScope(ticket.shed, ticket, rejection);
     } finally {
       this.#spentMs += wholeCost * (this.#now() - before);
     }

@@ -1,5 +1,5 @@
 /** What is known of each route: what a request of it costs the loop, and how much it has cost so far. Bounded. */
-import { type ClassIndex, type ClassPatterns, normal } from './classes.js';
+import { type ClassIndex, type ClassPatterns, classes, classNames } from './classes.js';
 
 /** Cost of a route that was never run, in ms; its first request tells better. */
 const unknownCostMs = 1;
@@ -57,6 +57,9 @@ export class Route {
   }
 }
 
+/** URLs that are longer are folded each time. */
+const maxUrl = 512;
+
 /** Routes by method and path. Paths that differ in an id only are one route; the least used are forgotten when it is full. */
 export class RouteTable {
   readonly #patterns: ClassPatterns;
@@ -65,16 +68,12 @@ export class RouteTable {
   /** Remembers which route a path is of, a map for each method: cheaper than folding it each time. */
   #known = new Map<string, Map<string, Route>>();
   #knownSize = 0;
-  /** Where counts of forgotten routes go, so that sums stay right. */
-  readonly forgotten = new Route('(others)', normal);
+  /** Stand for all routes that there is no room for, by class; and keep the counts of forgotten ones, so that sums stay right. */
+  readonly others: readonly Route[] = classes.map((cls) => new Route('(others)', cls));
 
   constructor(patterns: ClassPatterns, max: number) {
     this.#patterns = patterns;
     this.#max = max;
-  }
-
-  get size(): number {
-    return this.#routes.size;
   }
 
   values(): IterableIterator<Route> {
@@ -96,6 +95,8 @@ export class RouteTable {
       paths = new Map();
       this.#known.set(method, paths);
     }
+    // What stands in for a route does so until there is room; and a path is a part of its URL, which it keeps in memory.
+    if (this.others.includes(route) || url.length > maxUrl) return route;
     paths.set(path, route);
     this.#knownSize++;
     return route;
@@ -103,13 +104,18 @@ export class RouteTable {
 
   /** The route of that name; `method` and `path` give it its class when it is new. */
   byName(name: string, method: string, path: string): Route {
+    const cls = this.#patterns.classOf(method, path);
     let route = this.#routes.get(name);
+    if (route?.cls === cls) return route;
+    // Paths that differ in an id only may still differ in class: the first of a name has it, others say theirs.
+    const key = route === undefined ? name : `${name} (${classNames[cls]})`;
+    route = this.#routes.get(key);
     if (route !== undefined) return route;
     if (this.#routes.size >= this.#max) this.#forget();
     // All of them are in use.
-    if (this.#routes.size >= this.#max) return this.forgotten;
-    route = new Route(name, this.#patterns.classOf(method, path));
-    this.#routes.set(name, route);
+    if (this.#routes.size >= this.#max) return this.others[cls]!;
+    route = new Route(key, cls);
+    this.#routes.set(key, route);
     return route;
   }
 
@@ -118,10 +124,11 @@ export class RouteTable {
     const idle = [...this.#routes.values()].filter((route) => route.open === 0);
     idle.sort((a, b) => a.busyMs - b.busyMs);
     for (const route of idle.slice(0, Math.ceil(this.#max / 2))) {
-      this.forgotten.count += route.count;
-      this.forgotten.shed += route.shed;
-      this.forgotten.busyMs += route.busyMs;
-      this.forgotten.maxMs = Math.max(this.forgotten.maxMs, route.maxMs);
+      const other = this.others[route.cls]!;
+      other.count += route.count;
+      other.shed += route.shed;
+      other.busyMs += route.busyMs;
+      other.maxMs = Math.max(other.maxMs, route.maxMs);
       this.#routes.delete(route.name);
     }
     this.#forgetPaths();

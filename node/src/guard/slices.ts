@@ -7,6 +7,8 @@
  * handlers and one turn a slice new clients would wait for as many slices as there are clients before them.
  */
 
+import { throwLater } from './throw-later.js';
+
 /** What the guard does for its slices. */
 export interface Work {
   /** Requests that wait. */
@@ -53,7 +55,12 @@ export class Slices {
     const now = performance.now();
     const tookMs = Number.isNaN(this.#begunMs) ? 0 : now - this.#begunMs;
     this.#count++;
-    this.#work.sliceOver();
+    try {
+      this.#work.sliceOver();
+    } catch (error) {
+      // Those who wait have to go on.
+      throwLater(error);
+    }
     // After a long slice others are given their turn even if nobody waits: what the next turn brings comes after them.
     if (tookMs < this.#sliceMs && !this.#work.hasMore) {
       this.#isActive = false;
@@ -72,7 +79,7 @@ export class Slices {
       setImmediate(this.#turn);
       return;
     }
-    this.#restCreditMs -= tookMs;
+    this.#restCreditMs = Math.max(0, this.#restCreditMs - tookMs);
     if (this.#work.hasMore) {
       this.#begin();
       return;

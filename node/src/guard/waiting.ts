@@ -72,10 +72,6 @@ export class Waiting {
     return this.#size;
   }
 
-  sizeOf(cls: ClassIndex): number {
-    return this.#classes[cls]!.size;
-  }
-
   push(ticket: Ticket): void {
     const queue = this.#classes[ticket.cls]!;
     queue.laneOf(ticket.route).tickets.push(ticket);
@@ -158,22 +154,10 @@ export class Waiting {
     }
     return work;
   }
-
-  /** Every ticket, by class and age in its route. */
-  *[Symbol.iterator](): Generator<Ticket> {
-    for (const queue of this.#classes) {
-      for (const lane of queue.lanes.values()) {
-        for (let ticket = lane.tickets.first; ticket !== null; ) {
-          const { next } = ticket;
-          yield ticket;
-          ticket = next;
-        }
-      }
-    }
-  }
 }
 
-function costOf(route: Route, extraMs: number, asyncMs: number): number {
+/** What a request of a route costs the loop in all, in ms. */
+export function costOf(route: Route, extraMs: number, asyncMs: number): number {
   return route.costMs + extraMs + (route.isAsync ? asyncMs : 0);
 }
 

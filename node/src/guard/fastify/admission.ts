@@ -72,6 +72,7 @@ export class Admission {
     if (policy === false || (hasHandler && !this.#guard.options.observe)) return false;
     // An injected request has no connection and no crowd behind it: it is answered at once.
     if (typeof request.raw.socket?.ref !== 'function') return false;
+    if (!isNew(request.raw, this.#guard)) return false;
     const ticket = this.#ticket(request, reply, done, policy, url);
     this.#guard.reject(ticket, isHealthy ? 'pressure' : 'unhealthy');
     return true;

@@ -56,5 +56,7 @@ function watchConnections(req: IncomingMessage, watched: WeakSet<Server>, guard:
   const server = (req.socket as { server?: Server } | undefined)?.server;
   if (server === undefined || watched.has(server)) return;
   watched.add(server);
-  server.on('connection', () => guard.noticeConnection());
+  const notice = () => guard.noticeConnection();
+  server.on('connection', notice);
+  guard.onClose(() => server.off('connection', notice));
 }

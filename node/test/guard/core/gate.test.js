@@ -67,7 +67,7 @@ test('a loop that could do more lets one more in at a time', () => {
   fill(gate);
   gate.decide(100, 0.9, 20);
   assert.equal(gate.limit, 9);
-  gate.decide(120, 0.9, 20);
+  assert.equal(gate.decide(120, 0.9, 20), false);
   assert.equal(gate.limit, 9, 'not before its time');
 });
 
@@ -81,8 +81,9 @@ test('a limit that nobody reaches is not what the next one is reckoned from', ()
 test('bounds hold', () => {
   const gate = new Gate({ initial: 4, min: 3, max: 6 });
   fill(gate);
-  gate.decide(100, 0.1, 1000);
+  assert.equal(gate.decide(100, 0.1, 1000), true);
   assert.equal(gate.limit, 6);
+  assert.equal(gate.isEasy(100), false, 'who waits does not wait for it to grow');
   fill(gate);
   for (let now = 200; now < 3000; now += 100) gate.decide(now, 1, 1000);
   assert.equal(gate.limit, 3);

@@ -313,3 +313,51 @@ test('a cache that fails is as good as none, and is warned of', async (t) => {
   assert.deepEqual(statuses.sort(), [200, 200, 503]);
   assert.match((await warning).message, /cache of the guard failed/);
 });
+
+test('an onShed that throws is an uncaught exception, and those who wait go on', async (t) => {
+  const errors = [];
+  process.setUncaughtExceptionCaptureCallback((error) => errors.push(error.message));
+  t.after(() => process.setUncaughtExceptionCaptureCallback(null));
+  const { clients } = await guarded(
+    t,
+    {
+      // What waits is trimmed after the first slice, and that is where it throws.
+      maxWait: { normal: 2 * BUSY_MS },
+      rejectDelay: 0,
+      onShed: () => {
+        throw new Error('no such metric');
+      },
+    },
+    busy,
+    12,
+  );
+  for (const client of clients) client.send('/busy');
+  const statuses = await Promise.all(clients.map((client) => client.status()));
+  const refused = statuses.filter((status) => status === 503).length;
+  assert.ok(refused > 0);
+  assert.deepEqual(
+    errors,
+    Array.from({ length: refused }, () => 'no such metric'),
+  );
+  assert.equal(await clients[0].send('/busy').status(), 200);
+});
+
+test('a response that closes while its handler runs is over once', async (t) => {
+  const { g, clients } = await guarded(
+    t,
+    patient,
+    {
+      ...busy,
+      '/closing': (_req, res) => {
+        res.emit('close');
+        res.end();
+      },
+    },
+    2,
+  );
+  // The second waits, so that the guard listens.
+  clients[0].send('/busy');
+  clients[1].send('/closing');
+  for (const client of clients) assert.equal(await client.status(), 200);
+  assert.equal(g.stats().inFlight, 0);
+});

@@ -25,6 +25,11 @@ test('a number stands for all classes, or for both bounds; an object for what it
     min: 5000,
     max: 5000,
   });
+  assert.deepEqual(new Guard({ rejectDelay: { max: 10 } }).options.rejectDelay, {
+    min: 10,
+    max: 10,
+  });
+  assert.deepEqual(new Guard({ maxWait: { high: undefined } }).options.maxWait.high, 300);
   assert.deepEqual(new Guard({ concurrency: { max: 3 } }).options.concurrency, {
     initial: 3,
     min: 2,
@@ -53,7 +58,10 @@ for (const [name, bad, says] of [
   ['concurrency', { min: 0 }, /'concurrency\.min' is 0/],
   ['concurrency', { min: 5, max: 4 }, /'concurrency\.max' is 4; it must be an integer from 5/],
   ['concurrency', { initial: 9, max: 8 }, /'concurrency\.initial' is 9/],
-  ['concurrency', { max: Number.NaN }, /NaN/],
+  ['concurrency', { max: Number.NaN }, /'concurrency\.max' is NaN/],
+  ['concurrency', { max: 0 }, /'concurrency\.max' is 0; it must be an integer from 1/],
+  ['rejectDelay', { max: Number.NaN }, /NaN/],
+  ['classes', new Map(), /an object of patterns/],
   ['observe', 'yes', /true or false/],
   ['message', 5, /a text/],
   ['onShed', {}, /a function/],

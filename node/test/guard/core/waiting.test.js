@@ -98,10 +98,6 @@ test('any ticket can be taken out, and its route with the last of it', () => {
   const [first, second, third] = pushAll(waiting, route, normal, '1', '2', '3');
   waiting.remove(second);
   assert.equal(waiting.workBefore(normal, route, 0, 0), 4);
-  assert.deepEqual(
-    [...waiting].map((ticket) => ticket.name),
-    ['1', '3'],
-  );
   waiting.remove(first);
   waiting.remove(third);
   assert.equal(waiting.size, 0);
@@ -187,6 +183,10 @@ for (const seed of seeds(3)) {
       }
       assert.equal(waiting.size, inside.size);
     }
-    assert.deepEqual(new Set(waiting), inside);
+    const left = new Set();
+    for (let ticket = waiting.take(false); ticket !== null; ticket = waiting.take(false)) {
+      left.add(ticket);
+    }
+    assert.deepEqual(left, inside);
   });
 }

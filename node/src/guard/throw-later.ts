@@ -1,0 +1,6 @@
+/** Throws an error of the application where nothing else is in the middle of its work: an uncaught exception, as it would have been. */
+export function throwLater(error: unknown): void {
+  process.nextTick(() => {
+    throw error;
+  });
+}
