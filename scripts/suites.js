@@ -31,7 +31,7 @@ const suites = [
   suite({ title: 'tests of the package', folder: 'node/test-package' }),
   suite({ title: 'tests of the lab', folder: 'lab/load/test' }),
   suite({ title: 'tests of the chat', folder: 'examples/chat/test' }),
-  suite({ title: 'tests of the overload', folder: 'examples/overload/test' }),
+  suite({ title: 'tests of the overload', folder: 'examples/overload/test', concurrency: 2 }),
   suite({ title: 'tests of the demo', folder: 'lab/run/test' }),
   uvbatchTests('tests of libuvbatch'),
 ];
