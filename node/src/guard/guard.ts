@@ -418,6 +418,8 @@ export class Guard {
   }
 
   async #answerStale(ticket: Ticket, reason: ShedReason, waitMs: number): Promise<void> {
+    const { res } = ticket;
+    const headers = res.getHeaders();
     for (const cache of this.caches) {
       try {
         const answered = cache.answer(ticket.req, ticket.res);
@@ -429,10 +431,16 @@ export class Guard {
         return;
       } catch (error) {
         process.emitWarning(`A cache of the guard failed: ${show(error)}`, 'MillraceWarning');
-        if (!ticket.res.headersSent) continue;
+        if (!res.headersSent) {
+          // Those of a copy that was not sent do not belong to a refusal.
+          for (const name of res.getHeaderNames()) {
+            if (!(name in headers)) res.removeHeader(name);
+          }
+          continue;
+        }
         ticket.stage = 'over';
         this.#counts[ticket.cls]!.stale++;
-        ticket.res.destroy();
+        res.destroy();
         return;
       }
     }

@@ -1,6 +1,6 @@
 /** Rings of workers, and workers that end while threads post. */
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
+import { on, once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { addon, codes, path, test, turns } from './helper.js';
 
@@ -8,15 +8,17 @@ async function start(what) {
   const worker = new Worker(new URL('./worker.js', import.meta.url), {
     workerData: { path, each: 0, busy: false, ...what },
   });
-  const [address] = await once(worker, 'message');
-  return { worker, ring: addon.at(address) };
+  // Kept from the beginning: two messages may come before somebody who awaits the first asks for the second.
+  const messages = on(worker, 'message');
+  const next = async () => (await messages.next()).value[0];
+  return { worker, ring: addon.at(await next()), next };
 }
 
 test('a worker gets every record', async () => {
-  const { worker } = await start({ each: 5000 });
-  const [total] = await once(worker, 'message');
-  assert.equal(total, 10_000);
-  assert.deepEqual(await once(worker, 'exit'), [0]);
+  const { worker, next } = await start({ each: 5000 });
+  const exit = once(worker, 'exit');
+  assert.equal(await next(), 10_000);
+  assert.deepEqual(await exit, [0]);
 });
 
 test('a worker that is terminated: its threads are told, and can be joined in closed()', async () => {
@@ -29,8 +31,8 @@ test('a worker that is terminated: its threads are told, and can be joined in cl
 });
 
 test('a worker that is terminated in the middle of a callback', async () => {
-  const { worker, ring } = await start({ busy: true });
-  assert.deepEqual(await once(worker, 'message'), ['busy']);
+  const { worker, ring, next } = await start({ busy: true });
+  assert.equal(await next(), 'busy');
   await worker.terminate();
   const [, , code, calls] = addon.stats(ring);
   assert.deepEqual([-code, calls], [codes.closed, 1]);

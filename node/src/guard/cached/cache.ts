@@ -9,12 +9,12 @@ import { guardOf } from '../http/exchange.js';
 import { dedupe } from './async-cache-dedupe.js';
 import { type Answer, ageOf, type Copy } from './copy.js';
 import { type Exchange, isThenable } from './exchange.js';
-import { Keys } from './key.js';
+import { type Asked, Keys, placeOf } from './key.js';
 import { Lru } from './lru.js';
 import type { CompleteOptions } from './options.js';
-import { Recording, type Run } from './recording.js';
+import { type Answered, Recording, type Run } from './recording.js';
 import { isTaken, replay } from './replay.js';
-import { mayBeStale, varyNames } from './shareable.js';
+import type { Unshared } from './shareable.js';
 import { type CachedStats, type Counts, newCounts } from './stats.js';
 import { openStore, type Store } from './store.js';
 
@@ -48,6 +48,8 @@ export class AnswerCache implements StaleSource {
   readonly #counts: Counts = newCounts();
   /** Keys whose answers were for one request alone, and until when nobody waits for them, in ms. */
   readonly #unshared: Lru<number>;
+  /** Where requests went that have reached the handler: only those are its to answer for a guard. */
+  readonly #places: Lru<true>;
   /** Gives all requests with the same key what the first of them finds. */
   readonly #joined: (ask: Ask) => Promise<Outcome>;
 
@@ -56,6 +58,7 @@ export class AnswerCache implements StaleSource {
     this.#keys = new Keys(options);
     this.#store = openStore(options);
     this.#unshared = new Lru(options.size);
+    this.#places = new Lru(options.size);
     this.#joined = dedupe(
       (ask) => ask.key,
       (ask) => this.#find(ask),
@@ -69,6 +72,10 @@ export class AnswerCache implements StaleSource {
 
   /** Answers from a copy, or by running the handler; gives what its caller is to be given. */
   handle(exchange: Exchange, direct: () => unknown): unknown {
+    if (exchange.res.headersSent) {
+      this.#counts.bypassed.sent++;
+      return direct();
+    }
     let identity: ReturnType<Keys['identify']>;
     try {
       identity = this.#keys.identify(exchange.req);
@@ -80,14 +87,14 @@ export class AnswerCache implements StaleSource {
       this.#counts.bypassed[identity.bypass]++;
       return direct();
     }
-    // What it would shed from now on may have a copy here.
-    if (this.#options.guard === null) guardOf(exchange.req)?.caches.add(this);
+    if (this.#options.guard !== null) this.#places.set(placeOf(exchange.req), true);
     const { id } = identity;
     return new Promise((resolve) => this.#join(exchange, id, 0, resolve));
   }
 
   /** For a guard: a copy in place of a refusal, be it stale. */
   answer(req: IncomingMessage, res: ServerResponse): boolean | Promise<boolean> {
+    if (this.#places.get(placeOf(req)) === undefined) return false;
     const id = this.#idOf(req);
     if (id === undefined) return false;
     return after(this.#look(req, id, this.#keys.of(req, id)), (copy) => {
@@ -115,9 +122,12 @@ export class AnswerCache implements StaleSource {
       return;
     }
     const ask: Ask = { exchange, id, key, tries, resolve, leads: false };
-    void this.#joined(ask).then((outcome) => {
-      if (!ask.leads) this.#serve(ask, outcome);
-    });
+    void this.#joined(ask)
+      .then((outcome) => {
+        if (!ask.leads) this.#serve(ask, outcome);
+      })
+      // Middleware has its own methods on a response, and they may throw.
+      .catch((error) => resolve(exchange.fail(error, true)));
   }
 
   #goAlone(exchange: Exchange, resolve: Ask['resolve']): void {
@@ -146,20 +156,21 @@ export class AnswerCache implements StaleSource {
   }
 
   async #lead(ask: Ask, copy: Copy | undefined): Promise<Outcome> {
-    const { exchange, resolve } = ask;
+    const { exchange, id, key, resolve } = ask;
     ask.leads = true;
     this.#counts.misses++;
     const { req, res } = exchange;
+    // As they are now: the handler may change them.
+    const asked = { method: req.method, headers: { ...req.headers } };
     const recording = new Recording(req, res, exchange.headers(), this.#options);
     resolve(exchange.run(recording));
     const run = await recording.done;
     switch (run.kind) {
       case 'answer':
-        return { ...run, key: this.#keep(ask, run.answer) };
+        if (!this.#keys.learn(id, run.vary)) return this.#alone(key, 'vary');
+        return { ...run, key: this.#keep(asked, id, run) };
       case 'alone':
-        this.#counts.notKept[run.reason]++;
-        this.#unshared.set(ask.key, performance.now() + 1000 * Math.max(1, this.#options.ttl));
-        return run;
+        return this.#alone(key, run.reason);
       case 'late':
         return { ...run, copy };
       case 'cut':
@@ -170,13 +181,18 @@ export class AnswerCache implements StaleSource {
     }
   }
 
+  #alone(key: string, reason: Unshared): Outcome {
+    this.#counts.notKept[reason]++;
+    this.#unshared.set(key, performance.now() + 1000 * Math.max(1, this.#options.ttl));
+    return { kind: 'alone', reason };
+  }
+
   /** Keeps an answer if it may be kept. Gives the key of the requests that it is for. */
-  #keep({ exchange, id }: Ask, answer: Answer): string {
-    this.#keys.learn(id, varyNames(answer));
-    const key = this.#keys.of(exchange.req, id);
+  #keep(asked: Asked, id: string, { answer, mayBeStale }: Answered): string {
+    const key = this.#keys.of(asked, id);
     const { ttl, stale, statuses } = this.#options;
-    const copy = { ...answer, at: this.#store.now(), mayBeStale: mayBeStale(answer) };
-    const seconds = copy.mayBeStale ? ttl + stale : ttl;
+    const copy = { ...answer, at: this.#store.now(), mayBeStale };
+    const seconds = mayBeStale ? ttl + stale : ttl;
     if (!statuses.has(answer.status)) this.#counts.notKept.status++;
     else if (seconds > 0) this.#store.set(key, copy, seconds);
     return key;

@@ -1,5 +1,5 @@
 /** Conditional requests: whoever has the answer already is told so, without its body (RFC 9110, section 13). */
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Answer, HeaderField } from './copy.js';
 
 /** What a client has, as it says. */
@@ -8,7 +8,9 @@ export interface Condition {
   readonly modifiedSince: string | undefined;
 }
 
-export function conditionOf(headers: IncomingHttpHeaders): Condition | null {
+/** Of a GET or HEAD; what the conditions of other methods ask for is no 304. */
+export function conditionOf({ method, headers }: IncomingMessage): Condition | null {
+  if (method !== 'GET' && method !== 'HEAD') return null;
   const noneMatch = headers['if-none-match'];
   const modifiedSince = headers['if-modified-since'];
   if (noneMatch === undefined && modifiedSince === undefined) return null;
@@ -35,6 +37,8 @@ export const bodyHeaders: readonly string[] = [
   'content-encoding',
   'content-language',
   'content-range',
+  'transfer-encoding',
+  'trailer',
 ];
 
 export function header(headers: readonly HeaderField[], name: string): string | undefined {

@@ -1,6 +1,6 @@
 /** A request on its way to a handler, in the three shapes that handlers have. */
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import { MillraceError } from '../../errors.js';
+import { MillraceError, show } from '../../errors.js';
 import type { Recording } from './recording.js';
 import { isTaken } from './replay.js';
 
@@ -65,17 +65,23 @@ export abstract class Exchange {
     return result;
   }
 
-  /** Ends the request with an error, in the way of the framework. `own`: of its own run of the handler. */
+  /** Ends the request with an error, in the way of the framework. `own`: of its own run of the handler. Never throws. */
   abstract fail(error: unknown, own: boolean): unknown;
 
   /** Before it is answered in place of the handler. */
   takeOver(): void {}
 }
 
-/** The shape of a call is known by what the handler is called with. */
+/** The shape of a call is known by what the handler is called with. Throws MILLRACE_E_INVALID_ARGUMENT if it is none of the three. */
 export function exchangeOf(call: Call): Exchange {
   const [, , [first, second, third]] = call;
   if (isReply(second)) return new FastifyExchange(call, first as FastifyRequest, second);
+  if (typeof (second as ServerResponse | undefined)?.setHeader !== 'function') {
+    throw new MillraceError(
+      'MILLRACE_E_INVALID_ARGUMENT',
+      `a handler of cached() was called with ${show(second)} as its second argument; it must be a response of node:http, Express or Connect, or a reply of Fastify`,
+    );
+  }
   if (typeof third === 'function') {
     return new ConnectExchange(call, third as Next);
   }
@@ -128,8 +134,14 @@ class ConnectExchange extends Exchange {
     return handler.call(self, req, res, next);
   }
 
-  fail(error: unknown): void {
-    this.#next(error);
+  fail(error: unknown): unknown {
+    try {
+      this.#next(error);
+      return undefined;
+    } catch (thrown) {
+      answerError(this.res, thrown);
+      return Promise.reject(thrown);
+    }
   }
 }
 
@@ -153,6 +165,8 @@ class FastifyExchange extends Exchange {
   readonly #call: Call;
   readonly #request: FastifyRequest;
   readonly #reply: FastifyReply;
+  /** Fastify answers no errors any more. */
+  #isHijacked = false;
 
   constructor(call: Call, request: FastifyRequest, reply: FastifyReply) {
     super(request.raw, reply.raw);
@@ -181,6 +195,7 @@ class FastifyExchange extends Exchange {
   }
 
   fail(error: unknown): unknown {
+    if (this.#isHijacked) answerError(this.res, error);
     return Promise.reject(error);
   }
 
@@ -190,20 +205,29 @@ class FastifyExchange extends Exchange {
       this.res.setHeader(name, value!);
     }
     this.#reply.hijack();
+    this.#isHijacked = true;
   }
 }
 
 /** What a client is told of an error that is nobody else's to tell. */
 function answerError(res: ServerResponse, error: unknown): void {
+  // It may be on its way yet.
+  if (res.writableEnded) return;
   if (res.headersSent) {
     res.destroy();
     return;
   }
   const isTimeout = error instanceof MillraceError && error.code === 'MILLRACE_E_TIMEOUT';
-  for (const name of res.getHeaderNames()) res.removeHeader(name);
-  res.statusCode = isTimeout ? 503 : 500;
-  res.setHeader('Content-Type', 'text/plain; charset=utf-8');
-  res.end(isTimeout ? 'Service Unavailable' : 'Internal Server Error');
+  try {
+    for (const name of res.getHeaderNames()) res.removeHeader(name);
+    res.statusCode = isTimeout ? 503 : 500;
+    res.setHeader('Content-Type', 'text/plain; charset=utf-8');
+    if (res.req.method === 'HEAD') res.end();
+    else res.end(isTimeout ? 'Service Unavailable' : 'Internal Server Error');
+  } catch {
+    // By methods that others have put on it, perhaps those that the error came from.
+    res.destroy();
+  }
 }
 
 export function isThenable(value: unknown): value is PromiseLike<unknown> {

@@ -8,7 +8,8 @@ import type { CompleteOptions } from './options.js';
 /**
  * Why a request goes to the handler as if there were no cache. `authorization`, `cookie`: it says who asks, and the default key
  * does not; `range`, `conditional`: it asks for a part, or only if something holds; `body`: it has one, and the default key knows the URL
- * alone; `method`: not one of `methods`; `key`: the function `key` gave none; `unshared`: its answers were for one request alone, lately.
+ * alone; `method`: not one of `methods`; `key`: the function `key` gave none; `sent`: others have begun to answer it; `unshared`: its
+ * answers were for one request alone, lately.
  */
 export type Bypass =
   | 'method'
@@ -18,6 +19,7 @@ export type Bypass =
   | 'conditional'
   | 'body'
   | 'key'
+  | 'sent'
   | 'unshared';
 
 export const bypassReasons: readonly Bypass[] = [
@@ -28,11 +30,18 @@ export const bypassReasons: readonly Bypass[] = [
   'conditional',
   'body',
   'key',
+  'sent',
   'unshared',
 ];
 
 /** Longer ones are kept as a digest: an URL can have 16 KB, and there are thousands. */
 const maxLength = 256;
+
+/** More names that one identity's answers vary by are taken for all: nobody else will send the same. */
+const maxNames = 32;
+
+/** What a key is made of, beside the identity. */
+export type Asked = Pick<IncomingMessage, 'method' | 'headers'>;
 
 export class Keys {
   readonly #options: CompleteOptions;
@@ -65,24 +74,27 @@ export class Keys {
     if (headers.authorization !== undefined) return { bypass: 'authorization' };
     if (headers.cookie !== undefined) return { bypass: 'cookie' };
     const { 'content-length': length = '0', 'transfer-encoding': coding } = headers;
-    if (coding !== undefined || length !== '0') return { bypass: 'body' };
+    if (coding !== undefined || length !== '0' || hasHttp2Body(req)) return { bypass: 'body' };
     return { id: short(target(req)) };
   }
 
   /** The key of the answer to this request, as far as it is known what answers vary by. */
-  of(req: IncomingMessage, id: string, method = req.method): string {
+  of(asked: Asked, id: string, method = asked.method): string {
     const names = this.#namesOf(id);
     if (names.length === 0) return `${method} ${id}`;
-    const values = names.map((name) => [name, req.headers[name] ?? null]);
+    const values = names.map((name) => [name, asked.headers[name] ?? null]);
     // As JSON, for an identity may have any character; the separator tells it from the one above.
     return `${method}\n${short(JSON.stringify([id, values]))}`;
   }
 
-  /** From now on these headers are part of the key. */
-  learn(id: string, names: readonly string[]): void {
+  /** From now on these headers are part of the key. False if they are too many. */
+  learn(id: string, names: readonly string[]): boolean {
     const known = this.#namesOf(id);
     const all = [...new Set([...known, ...names])].sort();
-    if (all.length > known.length) this.#names.set(id, all);
+    if (all.length === known.length) return true;
+    if (all.length > maxNames) return false;
+    this.#names.set(id, all);
+    return true;
   }
 
   #namesOf(id: string): readonly string[] {
@@ -90,7 +102,17 @@ export class Keys {
   }
 }
 
-/** The target, as the client named it: applications of Express cut the path where they are mounted. One server has several hosts. */
+/** Where a request goes, without its query. */
+export function placeOf(req: IncomingMessage): string {
+  const text = target(req);
+  const end = text.indexOf('?', text.indexOf('\n'));
+  return short(end === -1 ? text : text.slice(0, end));
+}
+
+/**
+ * The target, as the client named it: applications of Express cut the path where they are mounted. One server has several hosts; a
+ * client can put anything into their names but the end of a line.
+ */
 function target(req: IncomingMessage): string {
   const {
     originalUrl = req.url,
@@ -100,10 +122,17 @@ function target(req: IncomingMessage): string {
     originalUrl?: string;
   };
   const scheme = (socket as { encrypted?: boolean } | null)?.encrypted === true ? 'https' : 'http';
-  return `${scheme}://${headers.host ?? headers[':authority'] ?? ''}${originalUrl}`;
+  return `${scheme}://${headers.host ?? headers[':authority'] ?? ''}\n${originalUrl}`;
 }
 
+/** HTTP/2 tells the length of a body with its end; a request without one ends with its headers. */
+function hasHttp2Body(req: IncomingMessage): boolean {
+  if (req.httpVersionMajor < 2) return false;
+  return (req as { stream?: { endAfterHeaders?: boolean } }).stream?.endAfterHeaders !== true;
+}
+
+/** Never the same for two texts: what begins like a digest is kept as one too. */
 function short(text: string): string {
-  if (text.length <= maxLength) return text;
-  return `${text.slice(0, 64)}~${createHash('sha256').update(text).digest('base64url')}`;
+  if (text.length <= maxLength && !text.startsWith('~')) return text;
+  return `~${createHash('sha256').update(text).digest('base64url')}${text.slice(0, 64)}`;
 }

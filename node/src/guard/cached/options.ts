@@ -40,8 +40,9 @@ export interface CachedOptions {
   /** Statuses that are kept: from 200 to 599, but not 206 and 304. Default: 200 to 299. */
   statuses?: readonly number[];
   /**
-   * A guard: its pressure counts, and it answers requests that it would shed with a copy where there is one. Default: the guard that a
-   * request has come through.
+   * A guard: its pressure counts, and it answers requests that it would shed with a copy where there is one, before any middleware
+   * runs: not for handlers behind one that checks who asks, or that sets headers which clients need. Default: the pressure of the guard
+   * that a request has come through, and what it sheds gets no copy.
    */
   guard?: PressureSource;
   /** Whether to serve stale copies now. Default: the guard's `underPressure`; without a guard, in Fastify, the server's `isUnderPressure()`, if it has one. */

@@ -2,14 +2,22 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { bodyHeaders, type Condition, conditionOf, header, isNotModified } from './conditional.js';
 import type { Answer, HeaderField } from './copy.js';
-import { type Unshared, unshared } from './shareable.js';
+import { mayBeStale, type Unshared, unshared, varyNames } from './shareable.js';
+
+/** A whole answer, the names of the request headers that it varies by, and whether it may be given past its `ttl`. */
+export interface Answered {
+  kind: 'answer';
+  answer: Answer;
+  vary: readonly string[];
+  mayBeStale: boolean;
+}
 
 /**
  * How a run of the handler ended, for those who wait for it. `alone`: its answer is not for others; `cut`: the connection of the request
  * that it ran for was closed first; `late`: it took longer than `timeout`.
  */
 export type Run =
-  | { kind: 'answer'; answer: Answer }
+  | Answered
   | { kind: 'alone'; reason: Unshared }
   | { kind: 'error'; error: unknown }
   | { kind: 'cut' }
@@ -33,6 +41,12 @@ const hopByHop = new Set([
   'upgrade',
 ]);
 
+/** What they say about an answer holds, whoever set them. */
+const judging = new Set(['vary', 'cache-control']);
+
+/** After a client has left, a handler that has begun no answer is given as long again as it took so far, and this at least, in ms. */
+const minGrace = 1000;
+
 /**
  * Its response is the client's own: a handler's bytes are on their way at once. What comes after the first whole answer is none of its
  * business. Until it is over, two things of the client's are kept from the handler, for they would become everybody's: the
@@ -46,9 +60,13 @@ export class Recording {
   readonly #maxBytes: number;
   readonly #timer: NodeJS.Timeout;
   readonly #condition: Condition | null;
+  readonly #begunMs = performance.now();
+  #graceTimer: NodeJS.Timeout | undefined;
   #resolve!: (run: Run) => void;
   #isOver = false;
   #head: Omit<Answer, 'body'> | null = null;
+  /** Of all headers, those that decide who is given the answer. */
+  #judged: HeaderField[] = [];
   #chunks: Uint8Array[] = [];
   #bytes = 0;
   /** The client is told with a 304 that it has the body. */
@@ -72,16 +90,13 @@ export class Recording {
     this.#timer = setTimeout(() => this.#end({ kind: 'late' }), limits.timeout);
     // A connection keeps the process alive as long as anybody waits.
     this.#timer.unref();
-    this.#condition = conditionOf(req.headers);
+    this.#condition = conditionOf(req);
     if (this.#condition !== null) {
       delete req.headers['if-none-match'];
       delete req.headers['if-modified-since'];
     }
     this.#tap();
-    res.once('close', () => {
-      // What comes in pieces usually stops coming when the client has left; a whole answer is given to nobody as readily.
-      if (this.#head !== null) this.#end({ kind: 'cut' });
-    });
+    res.once('close', () => this.#closed());
   }
 
   /** The handler threw, or its promise was rejected. That of a client who left may be due to that. */
@@ -95,6 +110,19 @@ export class Recording {
     setImmediate(() => this.#end({ kind: 'cut' }));
   }
 
+  #closed(): void {
+    if (this.#isOver) return;
+    // What comes in pieces usually stops coming when the client has left; a whole answer is given to nobody as readily.
+    if (this.#head !== null || this.#res.headersSent) {
+      this.#end({ kind: 'cut' });
+      return;
+    }
+    // Or the handler has given up, or has closed the connection itself: then nothing comes.
+    const grace = Math.max(minGrace, performance.now() - this.#begunMs);
+    this.#graceTimer = setTimeout(() => this.#end({ kind: 'cut' }), grace);
+    this.#graceTimer.unref();
+  }
+
   get #isGone(): boolean {
     return this.#res.destroyed || this.#req.socket?.destroyed === true;
   }
@@ -103,6 +131,7 @@ export class Recording {
     if (this.#isOver) return;
     this.#isOver = true;
     clearTimeout(this.#timer);
+    clearTimeout(this.#graceTimer);
     this.#chunks = [];
     const { headers } = this.#req;
     const { noneMatch, modifiedSince } = this.#condition ?? {};
@@ -138,7 +167,7 @@ export class Recording {
       }
       this.#takeHead();
       let taken = true;
-      if (this.#isBodyless || res.destroyed) notify(encoding, callback);
+      if (this.#isBodyless || this.#isGone) notify(encoding, callback);
       else taken = write.call(res, chunk, encoding, callback);
       this.#keep(chunk, encoding);
       return this.#isOver ? taken : true;
@@ -150,7 +179,7 @@ export class Recording {
       const callback = args.find((each) => typeof each === 'function');
       this.#isEnding = true;
       try {
-        if (this.#isBodyless || res.destroyed) end.call(res, callback);
+        if (this.#isBodyless || this.#isGone) end.call(res, callback);
         else end.apply(res, args);
       } finally {
         this.#isEnding = false;
@@ -165,16 +194,29 @@ export class Recording {
       if (!this.#isEnding) this.#end({ kind: 'cut' });
       return destroy.apply(res, args);
     };
+
+    // The second is of HTTP/2 only.
+    for (const name of ['addTrailers', 'setTrailer'].filter((each) => each in res)) {
+      const method = res[name];
+      res[name] = (...args: any[]) => {
+        this.#end({ kind: 'alone', reason: 'stream' });
+        return method.apply(res, args);
+      };
+    }
   }
 
   /** Status and headers are decided: they are about to be sent. */
   #takeHead(): void {
     if (this.#head !== null || this.#isOver) return;
     const res = this.#res;
+    const all = fieldsOf(res);
+    const own = ([name, value]: HeaderField) => !isSame(value, this.#before[name.toLowerCase()]);
+    this.#judged = all.filter((field) => judging.has(field[0].toLowerCase()) || own(field));
     this.#head = {
-      status: res.statusCode,
+      // Some handlers set a text.
+      status: Number(res.statusCode),
       message: phraseOf(this.#req, res),
-      headers: this.#headers(),
+      headers: all.filter((field) => !hopByHop.has(field[0].toLowerCase()) && own(field)),
       removed: Object.keys(this.#before).filter((name) => !res.hasHeader(name)),
     };
     const { status } = this.#head;
@@ -182,22 +224,8 @@ export class Recording {
       this.#isBodyless = isNotModified(this.#condition, this.#head);
     }
     if (this.#isBodyless) makeBodyless(this.#req, res);
-    const reason = unshared(this.#head, this.#maxBytes);
+    const reason = unshared({ status, headers: this.#judged }, this.#maxBytes);
     if (reason !== null) this.#end({ kind: 'alone', reason });
-  }
-
-  /** Those that the handler set. */
-  #headers(): HeaderField[] {
-    const res = this.#res;
-    // Not in the types of this release; and Http2ServerResponse has no names in their own case.
-    const { getRawHeaderNames = res.getHeaderNames } = res as { getRawHeaderNames?(): string[] };
-    return getRawHeaderNames
-      .call(res)
-      .map((name): HeaderField => [name, texts(res.getHeader(name))])
-      .filter(([name, value]) => {
-        const key = name.toLowerCase();
-        return !hopByHop.has(key) && !isSame(value, this.#before[key]);
-      });
   }
 
   #keep(chunk: unknown, encoding: unknown): void {
@@ -224,9 +252,27 @@ export class Recording {
       this.#end({ kind: 'alone', reason: 'length' });
       return;
     }
+    // Middleware may have set it at the last moment, because of what the handler did: sessions do.
+    const cookies = this.#res.getHeader('set-cookie');
+    if (cookies !== undefined && !isSame(texts(cookies), this.#before['set-cookie'])) {
+      this.#end({ kind: 'alone', reason: 'setCookie' });
+      return;
+    }
     const body = hasBody ? Buffer.concat(this.#chunks) : null;
-    this.#end({ kind: 'answer', answer: { ...head, body } });
+    this.#end({
+      kind: 'answer',
+      answer: { ...head, body },
+      vary: varyNames({ headers: this.#judged }),
+      mayBeStale: mayBeStale({ headers: this.#judged }),
+    });
   }
+}
+
+/** All headers of a response, with their names as they were given. */
+function fieldsOf(res: ServerResponse): HeaderField[] {
+  // Not in the types of this release; and Http2ServerResponse has no names in their own case.
+  const { getRawHeaderNames = res.getHeaderNames } = res as { getRawHeaderNames?(): string[] };
+  return getRawHeaderNames.call(res).map((name) => [name, texts(res.getHeader(name))]);
 }
 
 /** As `writeHead` itself does, but so that they can be asked for. */
@@ -236,9 +282,16 @@ function setHeaders(res: ServerResponse, given: OutgoingHttpHeaders | unknown[] 
     for (const [name, value] of Object.entries(given)) res.setHeader(name, value!);
     return;
   }
-  const pairs = given.flatMap((name, at) => (at % 2 === 0 ? [[name, given[at + 1]]] : []));
-  for (const [name] of pairs) res.removeHeader(name as string);
-  for (const [name, value] of pairs) res.appendHeader(name as string, value as string);
+  // Names and values in turn, or in pairs. The first of a name replaces what was set before.
+  const list = (Array.isArray(given[0]) ? given.flat() : given) as string[];
+  const values = new Map<string, string[]>();
+  for (let at = 0; at < list.length; at += 2) {
+    const name = list[at]!;
+    const key = name.toLowerCase();
+    const all = [values.get(key) ?? [], list[at + 1]!].flat();
+    values.set(key, all);
+    res.setHeader(name, all.length === 1 ? all[0]! : all);
+  }
 }
 
 /** Makes a 304 of an answer whose headers are set. */

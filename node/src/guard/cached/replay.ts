@@ -23,10 +23,15 @@ export function replay(
   for (const name of removed) res.removeHeader(name);
   for (const [name, value] of headers) res.setHeader(name, value as string | string[]);
   if (age !== null) {
-    res.setHeader('Age', Math.floor(age.seconds));
-    if (age.isStale) res.appendHeader('Warning', staleWarning);
+    // It may have been somebody else's copy before.
+    const before = Number(header(headers, 'age'));
+    res.setHeader('Age', Math.floor(age.seconds + (before > 0 ? before : 0)));
+    if (age.isStale) {
+      const others = (res.getHeader('Warning') ?? []) as string | string[];
+      res.setHeader('Warning', [others, staleWarning].flat());
+    }
   }
-  const condition = status >= 200 && status < 300 ? conditionOf(req.headers) : null;
+  const condition = status >= 200 && status < 300 ? conditionOf(req) : null;
   if (condition !== null && isNotModified(condition, answer)) {
     makeBodyless(req, res);
     res.end();
@@ -35,7 +40,9 @@ export function replay(
   res.statusCode = status;
   if (message !== '' && req.httpVersionMajor < 2) res.statusMessage = message;
   if (req.method !== 'HEAD') {
-    res.end(body ?? '');
+    // Some servers throw if there is a body, be it empty, where none may be.
+    if (body === null || body.length === 0 || status === 204) res.end();
+    else res.end(body);
     return false;
   }
   if (body !== null && status !== 204 && header(headers, 'content-length') === undefined) {

@@ -40,7 +40,8 @@ export function unshared(
   }
   if (varyNames(head)?.includes('*')) return 'vary';
   if (header(headers, 'trailer') !== undefined) return 'stream';
-  if (header(headers, 'content-type')?.startsWith('text/event-stream')) return 'stream';
+  if (header(headers, 'content-type')?.toLowerCase().startsWith('text/event-stream'))
+    return 'stream';
   if (Number(header(headers, 'content-length') ?? 0) > maxBytes) return 'size';
   return null;
 }

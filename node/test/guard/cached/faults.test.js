@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createReadStream, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, request } from 'node:http';
+import { connect as connectHttp2, constants, createServer as createHttp2Server } from 'node:http2';
 import { connect as connectSocket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -465,4 +466,228 @@ test('Fastify: a stream that fails half way is not kept', async (t) => {
   assert.equal(handler.stats().entries, 0);
   assert.equal((await get('/')).text, 'a part, and the rest');
   assert.equal((await get('/')).headers.age, '0');
+});
+
+/** Middleware whose own method of the response throws for those who ask for it. */
+function fragile(req, res) {
+  const { end } = res;
+  res.end = (...args) => {
+    if (req.headers['x-bad'] && !res.fixed) throw new Error('broken end');
+    return end.apply(res, args);
+  };
+}
+
+const bad = { headers: { 'x-bad': '1' } };
+
+test('Express: what throws where an answer is given to somebody else goes to the error handler', async (t) => {
+  const { pass, open, reached } = gate();
+  const app = express();
+  app.use((req, res, next) => next(void fragile(req, res)));
+  app.use(cached((_req, res) => void pass().then(() => res.end('x')), { ttl: 60 }));
+  app.use((error, _req, res, _next) => {
+    res.fixed = true;
+    res.status(500).end(`told: ${error.message}`);
+  });
+  const { get, server } = await listen(t, createServer(app));
+  const first = get('/');
+  await reached(1);
+  const all = requests(server, 1);
+  const waiter = get('/', bad);
+  await all;
+  open();
+  assert.equal((await first).text, 'x');
+  const hit = get('/', bad);
+  for (const { status, text } of await Promise.all([waiter, hit])) {
+    assert.deepEqual([status, text], [500, 'told: broken end']);
+  }
+});
+
+test('Fastify: what throws after the hijack still ends the request', async (t) => {
+  const app = fastify();
+  app.addHook('onRequest', async (request, reply) => {
+    const { raw } = reply;
+    const { writeHead } = raw;
+    raw.writeHead = (...args) => {
+      if (request.headers['x-bad'] && raw.statusCode !== 500) throw new Error('broken head');
+      return writeHead.apply(raw, args);
+    };
+  });
+  app.get(
+    '/',
+    cached(async () => 'x', { ttl: 60 }),
+  );
+  await app.ready();
+  const { get } = await listen(t, app.server);
+  assert.equal((await get('/')).text, 'x');
+  const { status, text } = await get('/', bad);
+  assert.deepEqual([status, text], [500, 'Internal Server Error']);
+});
+
+test('node:http: what throws there is for the caller, and its client does not hang', async (t) => {
+  const handler = cached((_req, res) => res.end('x'), { ttl: 60 });
+  const errors = [];
+  const { get } = await listen(t, async (req, res) => {
+    fragile(req, res);
+    await handler(req, res).catch((error) => errors.push(error.message));
+  });
+  await get('/');
+  // Its end throws for the error as well: the connection is closed.
+  await assert.rejects(get('/', bad), { code: 'ECONNRESET' });
+  assert.deepEqual(errors, ['broken end']);
+});
+
+test('Connect: a `next` that throws is an error for the caller, and a 500 for all who wait', async (t) => {
+  const { pass, open, reached } = gate();
+  const handler = cached((_req, _res, next) => pass().then(() => next(new Error('boom'))), {
+    ttl: 60,
+  });
+  const errors = [];
+  const { get, server } = await listen(t, async (req, res) => {
+    const next = (error) => {
+      throw error;
+    };
+    await handler(req, res, next).catch((error) => errors.push(error.message));
+  });
+  const all = requests(server, 2);
+  const answers = [get('/'), get('/')];
+  await Promise.all([reached(1), all]);
+  open();
+  for (const { status } of await Promise.all(answers)) assert.equal(status, 500);
+  assert.deepEqual(errors, ['boom', 'boom']);
+});
+
+test('node:http: an error after the answer leaves the answer whole', async (t) => {
+  const size = 8 * 1024 * 1024;
+  const handler = cached(
+    async (_req, res) => {
+      res.end('x'.repeat(size));
+      await new Promise((resolve) => setImmediate(resolve));
+      throw new Error('after it');
+    },
+    { ttl: 60, maxBytes: size },
+  );
+  const errors = [];
+  const { port } = await listen(t, async (req, res) => {
+    await handler(req, res).catch((error) => errors.push(error.message));
+  });
+  const res = await begin(port, '/');
+  // Not read until the error is there, so that a part of the answer is still to be sent.
+  while (errors.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  assert.equal((await whole(res)).body.length, size);
+});
+
+test('a HEAD that waited too long is told so, where no body may be', async (t) => {
+  const { pass, open, reached } = gate();
+  const handler = cached((_req, res) => void pass().then(() => res.end()), {
+    ttl: 60,
+    timeout: 30,
+  });
+  const server = createServer({ rejectNonStandardBodyWrites: true }, handler);
+  const { get } = await listen(t, server);
+  const all = requests(server, 2);
+  const answers = [get('/', { method: 'HEAD' }), get('/', { method: 'HEAD' })];
+  await Promise.all([reached(1), all]);
+  assert.equal((await Promise.any(answers)).status, 503);
+  open();
+  await Promise.all(answers);
+});
+
+test('a handler that gives up when its client leaves: another run is made for those who wait', async (t) => {
+  let runs = 0;
+  const { pass, open, reached } = gate();
+  const handler = cached(
+    (_req, res) => {
+      const run = ++runs;
+      let isGone = false;
+      res.once('close', () => {
+        isGone = true;
+      });
+      pass().then(() => {
+        if (!isGone) res.end(`run ${run}`);
+      });
+    },
+    { ttl: 60 },
+  );
+  const { port, server, get } = await listen(t, createServer(handler));
+  const leave = await leaver(port, server);
+  await reached(1);
+  const all = requests(server, 2);
+  const others = [get('/'), get('/')];
+  await all;
+  await leave();
+  open();
+  await reached(1);
+  open();
+  for (const { text } of await Promise.all(others)) assert.equal(text, 'run 2');
+  assert.equal(handler.stats().cut, 1);
+});
+
+/** A server of HTTP/2; each `get` has a session of its own, which is closed when the test ends. */
+async function listenHttp2(t, handler) {
+  const server = createHttp2Server(handler);
+  const sessions = [];
+  t.after(() => {
+    for (const session of sessions) session.destroy();
+  });
+  const { port } = await listen(t, server);
+  const start = () => {
+    const session = connectHttp2(`http://127.0.0.1:${port}`);
+    sessions.push(session);
+    return session.request({ ':path': '/' }).on('error', () => {});
+  };
+  const get = async () => {
+    let text = '';
+    for await (const chunk of start()) text += chunk;
+    return text;
+  };
+  return { server, start, get };
+}
+
+test('HTTP/2: a client that left before the first byte: what is written in pieces counts as written', async (t) => {
+  let runs = 0;
+  const { pass, open, reached } = gate();
+  const handler = cached(
+    async (_req, res) => {
+      runs++;
+      await pass();
+      const write = promisify(res.write.bind(res));
+      for (const piece of ['one ', 'two ']) await write(piece);
+      res.end('three');
+    },
+    { ttl: 60 },
+  );
+  const { server, start, get } = await listenHttp2(t, handler);
+  const came = once(server, 'request');
+  const leader = start();
+  const [, res] = await came;
+  await reached(1);
+  const all = requests(server, 2);
+  const others = [get(), get()];
+  await all;
+  const closed = once(res, 'close');
+  leader.close(constants.NGHTTP2_CANCEL);
+  await closed;
+  open();
+  for (const text of await Promise.all(others)) assert.equal(text, 'one two three');
+  assert.equal(runs, 1);
+});
+
+test('HTTP/2: a handler that answers through the stream: those who wait run it themselves', async (t) => {
+  let runs = 0;
+  const { pass, open, reached } = gate();
+  const handler = cached(
+    async (_req, res) => {
+      if (++runs === 1) await pass();
+      res.stream.respond({ ':status': 200 });
+      res.stream.end('direct');
+    },
+    { ttl: 60 },
+  );
+  const { server, get } = await listenHttp2(t, handler);
+  const all = requests(server, 2);
+  const answers = [get(), get()];
+  await Promise.all([reached(1), all]);
+  open();
+  for (const text of await Promise.all(answers)) assert.equal(text, 'direct');
+  assert.equal(runs, 2);
 });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { cached } from 'millrace/guard';
-import { gate, listen, requests, serve, shapes } from './shapes.js';
+import { begin, gate, listen, requests, serve, shapes } from './shapes.js';
 
 const numbered = async (_req, run) => ({ headers: { 'x-run': run }, body: `run ${run}` });
 
@@ -260,4 +260,39 @@ test('what a request says is there again for those who look after the answer', a
   await get('/', { headers });
   const { 'if-none-match': noneMatch, 'if-modified-since': modifiedSince } = seen[0];
   assert.deepEqual({ 'if-none-match': noneMatch, 'if-modified-since': modifiedSince }, headers);
+});
+
+test('the conditions of other methods are for the handler', async (t) => {
+  const handler = cached(
+    (req, res) => res.setHeader('etag', '"1"').end(`seen ${req.headers['if-none-match']}`),
+    { ttl: 60, methods: ['POST'], key: (req) => req.url },
+  );
+  const { get } = await listen(t, handler);
+  const headers = { 'if-none-match': '*' };
+  for (const age of [undefined, '0']) {
+    const answer = await get('/', { method: 'POST', headers });
+    assert.deepEqual([answer.status, answer.text, answer.headers.age], [200, 'seen *', age]);
+  }
+});
+
+test('a 304 says nothing of how a body would come', async (t) => {
+  const handler = cached(
+    (_req, res) => res.setHeader('etag', '"1"').setHeader('Transfer-Encoding', 'chunked').end('x'),
+    { ttl: 60 },
+  );
+  const { port } = await listen(t, handler);
+  const res = await begin(port, '/', { headers: { 'if-none-match': '"1"' } });
+  res.resume();
+  assert.deepEqual([res.statusCode, res.headers['transfer-encoding']], [304, undefined]);
+});
+
+test('what others have begun to answer goes to the handler', async (t) => {
+  const handler = cached((_req, res) => res.end('whole'), { ttl: 60 });
+  const { get } = await listen(t, (req, res) => {
+    res.writeHead(200, { 'x-before': '1' });
+    handler(req, res);
+  });
+  for (const _ of [1, 2]) assert.equal((await get('/')).text, 'whole');
+  const { bypassed, entries } = handler.stats();
+  assert.deepEqual([bypassed.sent, entries], [2, 0]);
 });

@@ -219,3 +219,53 @@ test('the answer to a HEAD is for others of its kind only', async (t) => {
   assert.equal((await get('/')).text, 'body');
   assert.deepEqual(runs, ['HEAD /', 'GET /']);
 });
+
+test('headers given to writeHead in pairs are recorded', async (t) => {
+  const handler = cached(
+    (_req, res) => {
+      res.setHeader('x-a', '0');
+      const pairs = [
+        ['X-A', '1'],
+        ['x-b', ['2', '3']],
+        ['x-b', '4'],
+      ];
+      res.writeHead(200, pairs).end();
+    },
+    { ttl: 60 },
+  );
+  const { get } = await listen(t, createServer(handler));
+  for (const age of [undefined, '0']) {
+    const { headers } = await get('/');
+    assert.deepEqual([headers['x-a'], headers['x-b'], headers.age], ['1', '2, 3, 4', age]);
+  }
+});
+
+test('a status that is set as a text is that status', async (t) => {
+  const handler = cached(
+    (_req, res) => {
+      res.statusCode = '200';
+      res.end();
+    },
+    { ttl: 60 },
+  );
+  const { get } = await listen(t, createServer(handler));
+  await get('/');
+  assert.equal((await get('/')).headers.age, '0');
+});
+
+test('an answer without a body is given where none may have one', async (t) => {
+  const handler = cached(
+    (req, res) => {
+      res.statusCode = req.url === '/204' ? 204 : 200;
+      res.end();
+    },
+    { ttl: 60 },
+  );
+  const server = createServer({ rejectNonStandardBodyWrites: true }, handler);
+  const { get } = await listen(t, server);
+  for (const path of ['/204', '/200']) {
+    await get(path);
+    const { headers, text } = await get(path);
+    assert.deepEqual([headers.age, text], ['0', '']);
+  }
+});

@@ -1,9 +1,12 @@
 /** Answers that are for one request alone: never kept, and never given to those who wait. */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { test } from 'node:test';
+import express from 'express';
+import fastify from 'fastify';
 import { cached } from 'millrace/guard';
-import { gate, listen, requests, serve, shapes } from './shapes.js';
+import { begin, gate, listen, requests, serve, shapes } from './shapes.js';
 
 const cases = {
   'Set-Cookie': ['setCookie', { headers: { 'set-cookie': 'id=1' } }],
@@ -20,6 +23,10 @@ const cases = {
   'Cache-Control: no-cache': ['cacheControl', { headers: { 'cache-control': 'no-cache' } }],
   'Vary: *': ['vary', { headers: { vary: 'accept, *' } }],
   'status 206': ['partial', { status: 206 }],
+  'a stream of events, in capitals': [
+    'stream',
+    { headers: { 'content-type': 'Text/Event-Stream' } },
+  ],
   'a stream of events': ['stream', { headers: { 'content-type': 'text/event-stream' } }],
   'trailers to come': ['stream', { headers: { trailer: 'x-sum' } }],
   'more than maxBytes': ['size', { body: 'x'.repeat(2001) }],
@@ -140,3 +147,89 @@ test('a 204 has no body, and is kept', async (t) => {
     assert.equal(headers['content-length'], undefined);
   }
 });
+
+test('trailers that were not announced are for the one request', async (t) => {
+  const handler = cached(
+    (_req, res) => {
+      res.write('x');
+      res.addTrailers({ 'X-Sum': 'abc' });
+      res.end();
+    },
+    { ttl: 60 },
+  );
+  const { port } = await listen(t, createServer(handler));
+  for (const _ of [1, 2]) {
+    const res = await begin(port, '/');
+    res.resume();
+    await once(res, 'end');
+    assert.equal(res.trailers['x-sum'], 'abc');
+  }
+  assert.equal(handler.stats().notKept.stream, 1);
+});
+
+test('a cookie that a session adds when the head is sent is for the one request', async (t) => {
+  let runs = 0;
+  const app = express();
+  app.use((req, res, next) => {
+    const { writeHead } = res;
+    res.writeHead = function (...args) {
+      if (req.token) this.setHeader('Set-Cookie', `token=${req.token}`);
+      return writeHead.apply(this, args);
+    };
+    next();
+  });
+  const handler = cached(
+    (req, res) => {
+      req.token = ++runs;
+      res.end(`form ${req.token}`);
+    },
+    { ttl: 60 },
+  );
+  const { get } = await listen(t, createServer(app.get('/', handler)));
+  for (const run of [1, 2]) {
+    const { text, headers } = await get('/');
+    assert.deepEqual([text, headers['set-cookie']], [`form ${run}`, [`token=${run}`]]);
+  }
+  assert.equal(handler.stats().notKept.setCookie, 1);
+});
+
+const early = {
+  Express: (headers, handler) => {
+    const app = express();
+    app.use((_req, res, next) => next(void res.set(headers)));
+    return createServer(app.get('/', handler));
+  },
+  Fastify: async (headers, handler) => {
+    const app = fastify();
+    app.addHook('onRequest', async (_request, reply) => void reply.headers(headers));
+    app.get('/', handler);
+    await app.ready();
+    return app.server;
+  },
+};
+
+for (const [shape, make] of Object.entries(early)) {
+  test(`${shape}: what was set before the handler says who may have its answer`, async (t) => {
+    const answer = (req, res) => void res.send(`${req.headers['accept-language']}`);
+    const ask = async (headers, options) => {
+      const handler = cached(answer, { ttl: 10, ...options });
+      const { get } = await listen(t, await make(headers, handler));
+      return { handler, get: (language) => get('/', { headers: { 'accept-language': language } }) };
+    };
+    const varied = await ask({ vary: 'Accept-Language' });
+    for (const language of ['de', 'en', 'de']) {
+      assert.equal((await varied.get(language)).text, language);
+    }
+    assert.equal(varied.handler.stats().hits, 1);
+
+    const owned = await ask({ 'cache-control': 'private' });
+    for (const language of ['de', 'en']) assert.equal((await owned.get(language)).text, language);
+    assert.equal(owned.handler.stats().notKept.cacheControl, 1);
+
+    const strict = await ask(
+      { 'cache-control': 'must-revalidate' },
+      { ttl: 0, stale: 60, underPressure: () => true },
+    );
+    for (const language of ['de', 'en']) assert.equal((await strict.get(language)).text, language);
+  });
+}

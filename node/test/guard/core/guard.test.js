@@ -303,14 +303,16 @@ for (const [name, answers] of Object.entries(stale)) {
 test('a cache that fails is as good as none, and is warned of', async (t) => {
   const { g, clients } = await guarded(t, { ...patient, maxQueue: 1 }, busy, 3);
   g.caches.add({
-    answer: () => {
+    answer: (_req, res) => {
+      res.setHeader('ETag', '"of the copy"');
       throw new Error('no such key');
     },
   });
   const warning = new Promise((resolve) => process.once('warning', resolve));
   for (const client of clients) client.send('/busy');
-  const statuses = await Promise.all(clients.map((client) => client.status()));
-  assert.deepEqual(statuses.sort(), [200, 200, 503]);
+  const answers = await Promise.all(clients.map((client) => client.response()));
+  assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 200, 503]);
+  assert.equal(answers.find(({ status }) => status === 503).headers.etag, undefined);
   assert.match((await warning).message, /cache of the guard failed/);
 });
 
