@@ -5,8 +5,8 @@
  *
  * All functions are pure and throw MILLRACE_E_INVALID_OPTION for names they do not know and values outside of the range.
  */
-import { checkKeys } from '../core/options.js';
-import { above0, number, or } from './options.js';
+import { checkKeys, integer, number } from '../core/options.js';
+import { above0, checked, or } from './options.js';
 
 /** One request, in ms. */
 export interface RequestTimes {
@@ -20,30 +20,54 @@ const hourMs = 3_600_000;
 const mostRequests = 1e9;
 const times = ['syncMs', 'asyncMs'] as const;
 
-function checked(
+function checkedTimes(
   what: string,
   given: RequestTimes,
   others: readonly string[] = [],
 ): { sync: number; wait: number } {
   checkKeys(`the values of ${what}()`, given, [...times, ...others]);
-  return {
-    sync: above0('syncMs', given.syncMs, hourMs),
-    wait: number('asyncMs', or(given.asyncMs, 0), 0, hourMs),
-  };
+  return { sync: above0('syncMs', given.syncMs, hourMs), wait: waitOf(given) };
 }
 
 const count = (name: string, value: unknown): number =>
-  number(name, value, 1, mostRequests, `an integer from 1 to ${mostRequests}`);
+  checked(name, value, integer(1, mostRequests));
+
+const rateOf = ({ ratePerSecond }: { ratePerSecond: number }): number =>
+  checked('ratePerSecond', ratePerSecond, number(0, mostRequests));
+
+export const waitOf = ({ asyncMs }: { asyncMs?: number }): number =>
+  checked('asyncMs', or(asyncMs, 0), number(0, hourMs));
+
+export const deadlineOf = ({ deadlineMs }: { deadlineMs?: number }): number =>
+  above0('deadlineMs', deadlineMs, hourMs);
+
+export const targetOf = ({ utilization }: { utilization?: number }): number =>
+  above0('utilization', or(utilization, 0.7), 1);
+
+/** The largest n for which n requests of `both` parts and one wait fit into the deadline. */
+export function burstWithin(deadline: number, both: number, wait: number): number {
+  // Rounded, as a division that comes out just below a whole number means that number; then checked.
+  let requests = Math.max(0, Math.round((deadline - wait) / both));
+  while (requests > 0 && requests * both + wait > deadline) requests--;
+  return requests;
+}
+
+export function processesFor(rate: number, both: number, target: number): number {
+  const needed = (rate * both) / 1000 / target;
+  const whole = Math.round(needed);
+  // The product may have rounded to just above a whole number.
+  return Math.max(1, Math.abs(needed - whole) < 1e-9 * whole ? whole : Math.ceil(needed));
+}
 
 /** Ms from a request to its answer on an idle loop: two synchronous parts and the wait. */
 export function responseTime(request: RequestTimes): number {
-  const { sync, wait } = checked('responseTime', request);
+  const { sync, wait } = checkedTimes('responseTime', request);
   return 2 * sync + wait;
 }
 
 /** Requests a second that one loop can answer at the most, which is one core: both parts need it, the wait does not. */
 export function capacityPerSecond(request: RequestTimes): number {
-  const { sync } = checked('capacityPerSecond', request);
+  const { sync } = checkedTimes('capacityPerSecond', request);
   return 1000 / (2 * sync);
 }
 
@@ -54,7 +78,7 @@ export function capacityPerSecond(request: RequestTimes): number {
  * A bound from above for the last one, and so for all of them. {@link responseTimeInBurst} says what a loop really does.
  */
 export function responseTimeOfNth(n: number, request: RequestTimes): number {
-  const { sync, wait } = checked('responseTimeOfNth', request);
+  const { sync, wait } = checkedTimes('responseTimeOfNth', request);
   return count('n', n) * 2 * sync + wait;
 }
 
@@ -64,9 +88,9 @@ export function responseTimeOfNth(n: number, request: RequestTimes): number {
  * requests are answered after 40, 50 and 60 ms.
  */
 export function responseTimeInBurst(n: number, requests: number, request: RequestTimes): number {
-  const { sync, wait } = checked('responseTimeInBurst', request);
+  const { sync, wait } = checkedTimes('responseTimeInBurst', request);
   const all = count('requests', requests);
-  const place = number('n', n, 1, all, `an integer from 1 to ${all}, the number of requests`);
+  const place = checked('n', n, integer(1, all));
   return place * sync + Math.max(all * sync, sync + wait);
 }
 
@@ -80,12 +104,8 @@ export interface DeadlineTimes extends RequestTimes {
  * is on the safe side. 0 if even one alone takes longer.
  */
 export function largestBurst(request: DeadlineTimes): number {
-  const { sync, wait } = checked('largestBurst', request, ['deadlineMs']);
-  const deadline = above0('deadlineMs', request.deadlineMs, hourMs);
-  // Rounded, as a division that comes out just below a whole number means that number; then checked.
-  let requests = Math.max(0, Math.round((deadline - wait) / (2 * sync)));
-  while (requests > 0 && requests * 2 * sync + wait > deadline) requests--;
-  return requests;
+  const { sync, wait } = checkedTimes('largestBurst', request, ['deadlineMs']);
+  return burstWithin(deadlineOf(request), 2 * sync, wait);
 }
 
 export interface LoadTimes extends RequestTimes {
@@ -97,9 +117,8 @@ export interface LoadTimes extends RequestTimes {
 
 /** Busy share of each loop at a given rate. 1 is full; above 1 the queue grows for as long as the rate lasts. */
 export function utilizationAt(load: LoadTimes): number {
-  const { sync } = checked('utilizationAt', load, ['ratePerSecond', 'processes']);
-  const rate = number('ratePerSecond', load.ratePerSecond, 0, mostRequests);
-  return (rate * 2 * sync) / 1000 / count('processes', or(load.processes, 1));
+  const { sync } = checkedTimes('utilizationAt', load, ['ratePerSecond', 'processes']);
+  return (rateOf(load) * 2 * sync) / 1000 / count('processes', or(load.processes, 1));
 }
 
 export interface TargetTimes extends RequestTimes {
@@ -111,11 +130,6 @@ export interface TargetTimes extends RequestTimes {
 
 /** Processes, each with a loop and a core of its own, that a rate needs; at least 1. */
 export function processesNeeded(load: TargetTimes): number {
-  const { sync } = checked('processesNeeded', load, ['ratePerSecond', 'utilization']);
-  const rate = number('ratePerSecond', load.ratePerSecond, 0, mostRequests);
-  const target = above0('utilization', or(load.utilization, 0.7), 1);
-  const needed = (rate * 2 * sync) / 1000 / target;
-  const whole = Math.round(needed);
-  // The product may have rounded to just above a whole number.
-  return Math.max(1, Math.abs(needed - whole) < 1e-9 * whole ? whole : Math.ceil(needed));
+  const { sync } = checkedTimes('processesNeeded', load, ['ratePerSecond', 'utilization']);
+  return processesFor(rateOf(load), 2 * sync, targetOf(load));
 }

@@ -55,13 +55,30 @@ export function parseMounts(text: string): CgroupMount[] {
 const withBlanks = (path: string): string =>
   path.replace(/\\([0-7]{3})/g, (_, octal) => String.fromCharCode(Number.parseInt(octal, 8)));
 
-/** Folders of a group and of those above it, from the group to the root of the mount. */
-export function groupFolders({ root, mountPoint }: CgroupMount, path: string): string[] {
-  const relative = posix.relative(root, path);
-  // A container may see its mount and not its group: then what is mounted is the best that there is.
-  const isInside = !relative.startsWith('..') && !path.includes('/..') && !root.includes('/..');
+/** The way from the group that is mounted to one in it; null if it is not in it. */
+function wayTo({ root }: CgroupMount, path: string): string | null {
+  const way = posix.relative(root, path);
+  return leavesNamespace(path) || leavesNamespace(root) || leadsOut(way) ? null : way;
+}
+
+const leadsOut = (way: string): boolean => way === '..' || way.startsWith('../');
+/** What is outside of the namespace of the process begins so, as seen from its root. */
+const leavesNamespace = (path: string): boolean => leadsOut(path.slice(1));
+
+/**
+ * Whether what is mounted is the best that there is, since names of groups do not say where the process is: it sees its
+ * mount or its group from another namespace, in which the root is its own group.
+ */
+const isOfNamespace = ({ root }: CgroupMount, path: string): boolean =>
+  path === '/' || leavesNamespace(root) || leavesNamespace(path);
+
+/** Folders of a group and of those above it, from the group to the root of the mount; none if it cannot be seen there. */
+export function groupFolders(mount: CgroupMount, path: string): string[] {
+  const { mountPoint } = mount;
+  const way = wayTo(mount, path);
+  if (way === null && !isOfNamespace(mount, path)) return [];
   const folders: string[] = [];
-  let folder = isInside ? posix.join(mountPoint, relative) : mountPoint;
+  let folder = posix.join(mountPoint, way ?? '');
   while (folder !== mountPoint && folder.length > mountPoint.length) {
     folders.push(folder);
     folder = posix.dirname(folder);
@@ -87,8 +104,9 @@ function hierarchies(root: string, controller: string): Hierarchy[] {
       mount.version === version && (version === 2 || mount.options.includes(controller));
     // It may be mounted more than once; where the group can be seen is the better place.
     const usable = mounts.filter(of);
-    const sees = (mount: CgroupMount) => !posix.relative(mount.root, path).startsWith('..');
-    const mount = usable.find(sees) ?? usable[0];
+    const mount =
+      usable.find((each) => wayTo(each, path) !== null) ??
+      usable.find((each) => isOfNamespace(each, path));
     if (mount !== undefined) found.push({ version, folders: groupFolders(mount, path) });
   }
   return found;
@@ -98,6 +116,12 @@ function hierarchies(root: string, controller: string): Hierarchy[] {
 function positive(text: string | null | undefined): number | null {
   const value = Number(text?.trim() || Number.NaN);
   return value > 0 ? value : null;
+}
+
+/** The number of a file of memory; null for `max`, and what is no number. 0 is a use, and a limit, like others. */
+function bytesOf(text: string | null): number | null {
+  const value = Number(text?.trim() || Number.NaN);
+  return value >= 0 ? value : null;
 }
 
 /** CPUs that a group allows, a fraction where the quota is one; null for no quota. */
@@ -173,11 +197,9 @@ export function memoryGroup(root: string, physicalBytes: number): MemoryGroup {
   for (const { version, folders } of hierarchies(root, 'memory')) {
     const files = memoryFiles[version];
     for (const folder of folders) {
-      // 0 is a use like others.
-      const text = readText(root, folder, files.used);
-      const used = text === null ? null : Number(text);
+      const used = bytesOf(readText(root, folder, files.used));
       usedBytes ??= used;
-      const limit = positive(readText(root, folder, files.limit));
+      const limit = bytesOf(readText(root, folder, files.limit));
       if (limit === null || limit >= physicalBytes) continue;
       if (limitBytes === null || limit < limitBytes) {
         limitBytes = limit;

@@ -1,8 +1,7 @@
 /** The arithmetic of capacity.ts, fed with what was measured, so that it can be compared with what was seen. */
-
-import { checkKeys } from '../core/options.js';
-import { capacityPerSecond, largestBurst, processesNeeded, responseTime } from './capacity.js';
-import { above0, number, or } from './options.js';
+import { checkKeys, integer } from '../core/options.js';
+import { burstWithin, deadlineOf, processesFor, targetOf, waitOf } from './capacity.js';
+import { above0, checked } from './options.js';
 
 export interface MeasuredRequests {
   /** Requests that were answered in the span: 1 to 2^53 - 1. */
@@ -50,26 +49,27 @@ export function measuredCapacity(
   loop: { spanMs: number; busyMs: number },
 ): Capacity {
   checkKeys('the values of capacity()', given, names);
-  const most = Number.MAX_SAFE_INTEGER;
-  const requests = number('requests', given.requests, 1, most, 'an integer from 1 to 2^53 - 1');
+  const requests = checked('requests', given.requests, integer(1, Number.MAX_SAFE_INTEGER));
   // The clock is read more finely than a loop can be busy; still, nothing is to be divided by 0.
   const busyMs =
     given.busyMs === undefined
       ? Math.max(loop.busyMs, Number.MIN_VALUE)
       : above0('busyMs', given.busyMs, 365 * dayMs);
+  const wait = waitOf(given);
+  const target = targetOf(given);
+  const deadline = given.deadlineMs === undefined ? null : deadlineOf(given);
+  // From here on unchecked: what was measured may be beyond what a caller may give to the functions of the arithmetic.
   const requestMs = Math.max(busyMs / requests, 1e-9);
-  const request = { syncMs: requestMs / 2, asyncMs: or(given.asyncMs, 0) };
   const ratePerSecond = (requests * 1000) / Math.max(loop.spanMs, 1e-3);
-  const { deadlineMs, utilization = 0.7 } = given;
   return {
     requestMs,
-    syncMs: request.syncMs,
-    responseMs: responseTime(request),
-    perSecond: capacityPerSecond({ syncMs: request.syncMs }),
+    syncMs: requestMs / 2,
+    responseMs: requestMs + wait,
+    perSecond: 1000 / requestMs,
     ratePerSecond,
     utilization: (ratePerSecond * requestMs) / 1000,
-    processesNeeded: processesNeeded({ syncMs: request.syncMs, ratePerSecond, utilization }),
-    largestBurst: deadlineMs === undefined ? null : largestBurst({ ...request, deadlineMs }),
+    processesNeeded: processesFor(ratePerSecond, requestMs, target),
+    largestBurst: deadline === null ? null : burstWithin(deadline, requestMs, wait),
     spanMs: loop.spanMs,
   };
 }

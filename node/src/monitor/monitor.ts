@@ -181,6 +181,8 @@ export class Monitor extends EventEmitter<MonitorEvents> {
       overload.overLimit
         ? this.#sampleInterval
         : Math.min(this.#limit, this.#options.window / probesPerWindow);
+    // What the loop did before there was a monitor is not its business. One that a listener makes is younger than `at`.
+    const own = (busy: number, at: number) => Math.max(0, Math.min(busy, at - since));
     return {
       get probeMs() {
         return probeMs();
@@ -189,13 +191,12 @@ export class Monitor extends EventEmitter<MonitorEvents> {
         return overload.overLimit;
       },
       peek: (busy, at) => {
-        // What the loop did before there was a monitor is not its business.
-        const delay = Math.min(busy, at - since);
+        const delay = own(busy, at);
         if (delay > this.delay) this.delay = delay;
         this.#tell(overload.peek(delay, at, options));
       },
       turn: (busy, at, idle) => {
-        const delay = Math.min(busy, at - since);
+        const delay = own(busy, at);
         this.delay = delay;
         delays.record(delay, at);
         utilization.mark(at, idle);

@@ -1,5 +1,5 @@
 /** The options of a monitor: meaning, default, range, and the check that keeps bad ones out. */
-import { checkKeys, invalid } from '../core/options.js';
+import { check, checkKeys, integer, invalid, number, type Rule } from '../core/options.js';
 
 /** Something whose tasks the health report shows: a pool, a guard, or a function. */
 export type TaskSource = { stats(): unknown } | (() => unknown);
@@ -55,9 +55,9 @@ export function monitorOptions(given: MonitorOptions): CheckedOptions {
   return {
     limit,
     lower: given.lower === undefined ? undefined : above0('lower', given.lower, limit),
-    calm: number('calm', or(given.calm, 2), 1, 1_000_000, 'an integer from 1 to 1000000'),
+    calm: checked('calm', or(given.calm, 2), integer(1, 1_000_000)),
     sampleInterval: above0('sampleInterval', or(given.sampleInterval, 5), 60_000),
-    window: number('window', or(given.window, 1000), 100, hourMs),
+    window: checked('window', or(given.window, 1000), number(100, hourMs)),
     idleThreshold: checkThreshold(or(given.idleThreshold, 0.1)),
     tasks: checkTasks(or(given.tasks, {})),
   };
@@ -69,7 +69,8 @@ export const or = <Value>(given: Value | undefined, usual: Value): Value =>
 
 export const checkLimit = (limit: number): number => above0('limit', limit, hourMs);
 
-export const checkThreshold = (share: number): number => number('idleThreshold', share, 0, 1);
+export const checkThreshold = (share: number): number =>
+  checked('idleThreshold', share, number(0, 1));
 
 function checkTasks(tasks: Readonly<Record<string, TaskSource>>) {
   const allowed = 'an object of functions, or of objects with stats()';
@@ -81,17 +82,10 @@ function checkTasks(tasks: Readonly<Record<string, TaskSource>>) {
   return { ...tasks };
 }
 
-/** A number in a closed range; an integer where `allowed` says so. */
-export function number(
-  name: string,
-  value: unknown,
-  min: number,
-  max: number,
-  allowed = `a number from ${min} to ${max}`,
-): number {
-  const isIn = typeof value === 'number' && value >= min && value <= max;
-  if (isIn && (Number.isInteger(value) || !allowed.startsWith('an integer'))) return value;
-  throw invalid(name, value, allowed);
+/** {@link check} as an expression. */
+export function checked(name: string, value: unknown, rule: Rule): number {
+  check(name, value, rule);
+  return value as number;
 }
 
 export function above0(name: string, value: unknown, max: number): number {

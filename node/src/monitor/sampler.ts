@@ -2,9 +2,13 @@
  * Looks at each turn of the loop, and lets an idle loop sleep. One for each thread, shared by all its monitors.
  *
  * An immediate that is not referenced runs in the check phase of every turn, and does not make the loop turn: that is the
- * look, and it costs nothing while nothing happens. What it cannot see in time is a timer that blocks just before the loop goes
- * to sleep, since the next check phase comes when the loop has woken up. So the first turn after a sleep sets one timer, the
- * probe, which is late by then and ends that sleep at once. It is set again only if something happened meanwhile.
+ * look, and it costs nothing while nothing happens. What it cannot see in time is a block after it, in later immediates or
+ * in timers, if the loop goes to sleep then: the next check phase comes when the loop has woken up. So a look leaves a timer,
+ * the probe, which is due after such a block. Timers come last before the sleep, and one that got due meanwhile still runs.
+ *
+ * For an idle loop to stay asleep there has to be a last probe: the second in a row before which nothing happened. Then only a timer that follows the last probe in the same run
+ * of timers can block unseen until the loop wakes up. Whatever comes by way of the poll or the check phase meets a look,
+ * which sets a probe anew.
  */
 import { AsyncResource } from 'node:async_hooks';
 import { clearImmediate, clearTimeout, setImmediate, setTimeout } from 'node:timers';
@@ -25,6 +29,12 @@ export interface Watcher {
 /** A turn in which less happened than this is one in which nothing happened. */
 const quietMs = 1;
 
+/**
+ * Timers that were set in the turn in which the probe was, and for as long, are due along with it or a ms later: the last probe
+ * comes after them.
+ */
+const confirmMs = 2;
+
 /** Monitors are often made inside of a request; its AsyncLocalStorage values are not those of the sampler. */
 const context = new AsyncResource('MillraceMonitor', { requireManualDestroy: true });
 
@@ -32,18 +42,23 @@ class Sampler {
   readonly #watchers = new Set<Watcher>();
   #look: NodeJS.Immediate | undefined;
   #probe: NodeJS.Timeout | undefined;
-  /** The probe has come, and made the next look come, too. */
-  #probed = false;
+  /** Nothing happened since the probe was set. */
+  #isQuiet = true;
+  /** The probe that is set is to confirm that, and the last one then. */
+  #isLast = false;
   #at = 0;
   #idle = 0;
 
   add(watcher: Watcher): void {
     this.#watchers.add(watcher);
-    if (this.#look !== undefined) return;
-    this.#at = now();
-    this.#idle = idleTime();
     context.runInAsyncScope(() => {
-      this.#look = setImmediate(this.#turn).unref();
+      if (this.#look === undefined) {
+        this.#at = now();
+        this.#idle = idleTime();
+        this.#look = setImmediate(this.#turn).unref();
+      }
+      // That of the others may come too late for this one.
+      this.#clearProbe();
       this.#setProbe();
     });
   }
@@ -51,41 +66,55 @@ class Sampler {
   remove(watcher: Watcher): void {
     if (!this.#watchers.delete(watcher) || this.#watchers.size > 0) return;
     clearImmediate(this.#look);
-    clearTimeout(this.#probe);
     this.#look = undefined;
-    this.#probe = undefined;
-    this.#probed = false;
+    this.#clearProbe();
   }
 
   readonly #turn = (): void => {
     this.#look = setImmediate(this.#turn).unref();
     const at = now();
     const idle = idleTime();
-    const busy = Math.max(0, at - this.#at - (idle - this.#idle));
+    const busy = this.#busy(at, idle);
     this.#at = at;
     this.#idle = idle;
+    if (busy >= quietMs) this.#isQuiet = false;
     this.#tell((watcher) => watcher.turn(busy, at, idle));
-    const isQuiet = this.#probed && busy < quietMs;
-    this.#probed = false;
-    if (!isQuiet || this.#isOver()) this.#setProbe();
+    // A listener may have stopped the last monitor, or made one.
+    if (this.#probe === undefined && this.#look !== undefined) this.#setProbe();
   };
 
-  /** The look comes before the loop can sleep again: timers that follow this one have not had their turn yet. */
   readonly #probeCame = (): void => {
     this.#probe = undefined;
-    this.#probed = true;
-    this.#look?.ref();
     const at = now();
-    const busy = Math.max(0, at - this.#at - (idleTime() - this.#idle));
+    const busy = this.#busy(at, idleTime());
+    const isQuiet = this.#isQuiet && busy < quietMs;
+    const isLast = this.#isLast;
     this.#tell((watcher) => watcher.peek(busy, at));
+    if (this.#probe !== undefined || this.#look === undefined) return;
+    if (!isQuiet || this.#isOver()) this.#setProbe();
+    else if (!isLast) this.#setProbe(confirmMs);
   };
 
-  #setProbe(): void {
-    // A listener may have stopped the last monitor.
-    if (this.#probe !== undefined || this.#look === undefined) return;
+  /** Ms since the last look, without sleep. */
+  #busy(at: number, idle: number): number {
+    return Math.max(0, at - this.#at - (idle - this.#idle));
+  }
+
+  #setProbe(ms?: number): void {
+    this.#isQuiet = true;
+    this.#isLast = ms !== undefined;
+    this.#probe = setTimeout(this.#probeCame, ms ?? this.#probeMs()).unref();
+  }
+
+  #clearProbe(): void {
+    clearTimeout(this.#probe);
+    this.#probe = undefined;
+  }
+
+  #probeMs(): number {
     let ms = Number.POSITIVE_INFINITY;
     for (const { probeMs } of this.#watchers) if (probeMs < ms) ms = probeMs;
-    this.#probe = setTimeout(this.#probeCame, ms).unref();
+    return ms;
   }
 
   #isOver(): boolean {

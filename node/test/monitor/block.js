@@ -22,18 +22,32 @@ export const refusal =
     return true;
   };
 
+/** Unlike {@link block} it makes no garbage, whose collection would be told of and so wake the loop. */
+export function blockAsleep(ms) {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+}
+
+/** A process that ends after 20 s, a second after it got a byte, when it is killed, and when the one that made it ends. */
+export const sleeper = () =>
+  spawn(process.execPath, [
+    '--eval',
+    `setTimeout(process.exit, 20_000);
+    process.stdin.once('data', () => setTimeout(process.exit, 1000)).on('end', process.exit);`,
+  ]);
+
 /**
- * What `promise` resolves with, unless the loop sleeps on until a process has ended, some 20 s later. That is I/O, so that it
- * comes before the check phase, in which a monitor would look anyway. Keeps this process alive meanwhile.
+ * What the promise of `begin` resolves with, unless the loop sleeps on until a {@link sleeper} has ended. That is I/O, so that
+ * it comes before the check phase, in which a monitor would look anyway. `begin` gets a function to call before the block, so
+ * that the second does not begin sooner, and hardly anything else can wake the loop. Keeps this process alive meanwhile.
  */
-export async function soon(promise) {
-  const sleeper = spawn('sleep', ['20']);
-  const end = once(sleeper.stdout.resume(), 'end').then(() => {
+export async function soon(begin) {
+  const child = sleeper();
+  const end = once(child.stdout.resume(), 'end').then(() => {
     throw new Error('the loop slept on');
   });
   try {
-    return await Promise.race([promise, end]);
+    return await Promise.race([begin(() => child.stdin.write('.')), end]);
   } finally {
-    sleeper.kill();
+    child.kill();
   }
 }

@@ -213,6 +213,22 @@ test('capacity() takes the loop time from whoever has measured it, as a guard do
   );
 });
 
+test('capacity() computes what is measured also beyond the ranges of the functions', (t) => {
+  const watch = monitor();
+  t.after(() => watch.stop());
+  const rare = watch.capacity({ requests: 1, busyMs: 2e7, deadlineMs: 3_600_000 });
+  assert.deepEqual(
+    [rare.requestMs, rare.syncMs, rare.responseMs, rare.perSecond, rare.largestBurst],
+    [2e7, 1e7, 2e7, 5e-5, 0],
+  );
+  const { ratePerSecond, processesNeeded, spanMs } = watch.capacity({ requests: 1e12, busyMs: 1 });
+  assert.equal(ratePerSecond, 1e15 / Math.max(spanMs, 1e-3));
+  assert.ok(processesNeeded >= 1);
+  for (const [name, value] of Object.entries({ asyncMs: -1, deadlineMs: 0, utilization: 2 })) {
+    assert.throws(() => watch.capacity({ requests: 1, [name]: value }), refusal(`'${name}'`));
+  }
+});
+
 test('capacity() refuses bad values, and its span goes on', async (t) => {
   const watch = monitor();
   t.after(() => watch.stop());

@@ -195,6 +195,50 @@ test('a container whose group is not in its mount: what is mounted counts', (t) 
   assert.equal(limitsOf(root).cpus, 1);
 });
 
+test('a mount of another group binds nothing, whichever comes first', (t) => {
+  const other = '40 23 0:26 /other /mnt/other rw - cgroup2 cgroup2 rw\n';
+  const files = (mounts) => ({
+    'proc/self/cgroup': '0::/a/b\n',
+    'proc/self/mountinfo': mounts,
+    'mnt/other/cpu.max': '10000 100000\n',
+    'mnt/other/memory.max': `${gibi}\n`,
+  });
+  for (const mounts of [other, `${other}${other}`, other.replace('/other', '/a/b/c')]) {
+    const { cpuQuota, memorySource } = limitsOf(tree(t, files(mounts)));
+    assert.deepEqual([cpuQuota, memorySource], [null, 'physical']);
+  }
+});
+
+test('a container that sees its mount from another namespace: what is mounted counts', (t) => {
+  const quota = { 'cpu.max': '100000 100000\n' };
+  for (const [path, root] of [
+    ['/', '/../..'],
+    ['/', '/docker/box'],
+    ['/a', '/..'],
+  ]) {
+    const mount = v2Mount.replace(' / /sys', ` ${root} /sys`);
+    const files = { ...v2(path), 'proc/self/mountinfo': mount, ...at('.', quota) };
+    assert.equal(limitsOf(tree(t, files)).cpus, 1, `${path} in ${root}`);
+  }
+});
+
+test('a group whose name begins with two dots is one', (t) => {
+  const quota = { 'cpu.max': '100000 100000\n' };
+  assert.equal(limitsOf(tree(t, { ...v2('/..x'), ...at('..x', quota) })).cpus, 1);
+  assert.equal(limitsOf(tree(t, { ...v2('/a/..x/b'), ...at('a/..x', quota) })).cpus, 1);
+});
+
+test('a memory limit of 0 is one', (t) => {
+  const root = tree(t, {
+    ...v2('/a'),
+    ...at('a', { 'memory.max': '0\n', 'memory.current': '4096\n' }),
+  });
+  const { memoryBytes, memorySource, memoryUsedBytes } = limitsOf(root);
+  assert.deepEqual([memoryBytes, memorySource, memoryUsedBytes], [0, 'cgroup', 4096]);
+  const { totalBytes, availableBytes, usedBytes } = systemMemory(root);
+  assert.deepEqual([totalBytes, availableBytes, usedBytes], [0, 0, 0]);
+});
+
 test('of two mounts the one in which the group can be seen', (t) => {
   const root = tree(t, {
     'proc/self/cgroup': '0::/a/b\n',
@@ -230,7 +274,7 @@ test('folders of a group, from it to the root of the mount', () => {
   assert.deepEqual(groupFolders(mount, '/a/b'), [`${base}/a/b`, `${base}/a`, base]);
   assert.deepEqual(groupFolders(mount, '/'), [base]);
   assert.deepEqual(groupFolders({ ...mount, root: '/a' }, '/a/b'), [`${base}/b`, base]);
-  assert.deepEqual(groupFolders({ ...mount, root: '/a' }, '/ab'), [base]);
+  assert.deepEqual(groupFolders({ ...mount, root: '/a' }, '/ab'), []);
 });
 
 test('lists of CPUs', () => {

@@ -42,9 +42,9 @@ test('a block is seen while the time of day goes back', async (t) => {
   const load = once(watch, 'load');
   const unload = once(watch, 'unload');
   block(60);
-  await soon(load);
+  await soon(() => load);
   jump = -2e12;
-  await soon(unload);
+  await soon(() => unload);
 });
 
 test('fake timers of a test do not reach it', async (t) => {
@@ -56,5 +56,5 @@ test('fake timers of a test do not reach it', async (t) => {
   mock.timers.enable({ apis: ['setTimeout', 'setInterval', 'setImmediate', 'Date'] });
   const load = once(watch, 'load');
   block(60);
-  await soon(load);
+  await soon(() => load);
 });

@@ -53,16 +53,20 @@ const sleepsOf = (setup) =>
 
 if (process.platform === 'linux') {
   test('an idle server sleeps as if nobody watched', async () => {
+    // With a probe each 5 ms, if it were set again and again; and never over the limit, however busy the machine is.
+    const watch = 'monitor({ limit: 60_000, window: 100 })';
     const [without, one, five, histogram] = await Promise.all([
       sleepsOf('null'),
-      sleepsOf('monitor()'),
-      sleepsOf('[1, 2, 3, 4, 5].map(() => monitor())'),
+      sleepsOf(watch),
+      sleepsOf(`[1, 2, 3, 4, 5].map(() => ${watch})`),
       sleepsOf('monitorEventLoopDelay({ resolution: 10 })'),
     ]);
     const figures = JSON.stringify({ without, one, five, histogram });
-    // Each wake of the process's own may bring one more. The timer of a histogram wakes it 100 times a second.
-    assert.ok(one <= without + 10 && five <= without + 10, figures);
+    // Each wake of the process's own may bring a few more, above all where it has to share its core. The timer of a histogram
+    // wakes it 100 times a second.
+    const most = without + (histogram - without) / 2;
     assert.ok(histogram > without + 50, figures);
+    assert.ok(one < most && five < most, figures);
   });
 }
 
@@ -82,10 +86,12 @@ async function madeInTenTurns() {
 
 test('several monitors share one sampler, and stop() gives everything back', async () => {
   const without = await madeInTenTurns();
-  const monitors = [monitor()];
+  // Their probe does not come meanwhile.
+  const options = { limit: 60_000, window: 3_600_000 };
+  const monitors = [monitor(options)];
   await turn();
   const withOne = await madeInTenTurns();
-  for (let i = 0; i < 9; i++) monitors.push(monitor());
+  for (let i = 0; i < 9; i++) monitors.push(monitor(options));
   await turn();
   const withTen = await madeInTenTurns();
   // The turns of the test are ten immediates. A look each is ten more.
@@ -134,7 +140,7 @@ test('the sampler begins anew after all were stopped', async (t) => {
   });
   const load = once(watch, 'load');
   block(60);
-  await soon(load);
+  await soon(() => load);
 });
 
 test('several monitors have limits of their own', async (t) => {
@@ -147,7 +153,7 @@ test('several monitors have limits of their own', async (t) => {
   lax.on('load', () => assert.fail('within its limit'));
   const unload = once(strict, 'unload');
   block(60);
-  await soon(unload);
+  await soon(() => unload);
   assert.ok(lax.loopDelay.max >= 60);
 });
 
@@ -157,7 +163,7 @@ test('works in a worker, on the loop of that worker', async (t) => {
   const script = `
     const { parentPort } = require('node:worker_threads');
     import('millrace/monitor').then(({ monitor }) => {
-      const watch = monitor({ limit: 20 });
+      const watch = monitor({ limit: 20, window: 60_000 });
       const alive = setTimeout(() => {}, 60_000);
       setTimeout(() => {
         const end = performance.now() + 60;
@@ -183,22 +189,28 @@ test('utilization is that of the window, in a real loop', async (t) => {
   t.after(() => watch.stop());
   block(1000);
   assert.ok(watch.utilization > 0.99);
+  const begin = performance.eventLoopUtilization();
   await sleep(1500);
-  // Since the beginning it would be 0.4.
-  assert.ok(watch.utilization < 0.3, `${watch.utilization}`);
+  const ours = watch.utilization;
+  const { active } = performance.eventLoopUtilization(begin);
+  // All that the loop did since it slept may have been in the window. Since the beginning it would be 0.4.
+  assert.ok(ours <= active / 500 + 0.1, `${ours} and ${active} ms`);
 });
 
 test('utilization agrees with what Node.js says, over the same time', async (t) => {
+  // The machine may do something else for a while between two lines.
+  const longer = performance.eventLoopUtilization();
   const watch = monitor({ window: 3_600_000 });
+  const shorter = performance.eventLoopUtilization();
   t.after(() => watch.stop());
-  const begin = performance.eventLoopUtilization();
   for (let i = 0; i < 5; i++) {
     await sleep(30);
     block(20);
   }
+  const least = performance.eventLoopUtilization(shorter).utilization;
   const ours = watch.utilization;
-  const theirs = performance.eventLoopUtilization(begin).utilization;
-  assert.ok(Math.abs(ours - theirs) < 0.02, `${ours} and ${theirs}`);
+  const most = performance.eventLoopUtilization(longer).utilization;
+  assert.ok(ours > least - 0.01 && ours < most + 0.01, `${least}, ${ours} and ${most}`);
 });
 
 let known = false;

@@ -5,11 +5,20 @@ import { fileURLToPath } from 'node:url';
 
 const cwd = fileURLToPath(new URL('.', import.meta.url));
 
+/** It ends with the process of the test, also when that is killed. */
+const prelude = "process.stdin.on('end', () => process.exit(1)).resume().unref();";
+
 /** Resolves with the exit code, the signal and the output, once the process has ended. */
 export async function run(script, { command = [], nodeArgs = [] } = {}) {
-  const args = [process.execPath, ...nodeArgs, '--input-type=module', '--eval', script];
+  const args = [
+    process.execPath,
+    ...nodeArgs,
+    '--input-type=module',
+    '--eval',
+    `${prelude}${script}`,
+  ];
   const [file, ...rest] = [...command, ...args];
-  const child = spawn(file, rest, { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(file, rest, { cwd, stdio: 'pipe' });
   let stdout = '';
   let stderr = '';
   child.stdout.on('data', (data) => {
