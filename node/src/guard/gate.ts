@@ -93,10 +93,11 @@ export class Gate {
     } else if (nowMs - this.#decidedMs < windowMs) {
       return false;
     } else if (utilization > full && workMs > 0) {
+      const least = Math.min(max, Math.max(min, Math.ceil(leastWorkMs / workMs)));
       // From what is really under way: a limit that nobody reaches holds nothing back.
       const from = Math.min(this.#limit, this.#running.size + this.#completed);
-      const least = Math.min(this.#limit, Math.max(min, Math.ceil(leastWorkMs / workMs)));
-      this.#limit = Math.max(least, Math.floor(from * 0.9));
+      if (this.#limit > least) this.#limit = Math.max(least, Math.floor(from * 0.9));
+      else if (this.#wasShut) this.#limit = Math.min(least, this.#limit * 2);
     } else if (utilization < spare && this.#wasShut) {
       this.#limit = Math.min(max, this.#limit + Math.max(1, Math.floor(this.#limit * 0.05)));
     }

@@ -41,6 +41,11 @@ export interface StaleSource {
 /** A request may have waited this much longer than the limit of its class when its turn comes. Predictions are not exact. */
 const ageTolerance = 1.25;
 
+/** A route of which so many requests fit into a slice is cheap: waiting would cost them more than it gave to others. */
+const cheapRuns = 50;
+/** Requests of a cheap route run directly for so many slices on end. */
+const cheapSlices = 5;
+
 /** A guard that shed somebody so recently, in ms, is under pressure. */
 const pressureMs = 1000;
 
@@ -201,7 +206,7 @@ export class Guard {
     if (
       this.#waiting.size === 0 &&
       !this.#slices.isActive &&
-      busyMs < this.options.slice &&
+      busyMs < this.#directMs(route) &&
       (!route.isAsync || this.#isGateOpen(now))
     ) {
       this.#run(ticket, now);
@@ -219,6 +224,13 @@ export class Guard {
       return;
     }
     this.#queue(ticket);
+  }
+
+  /** Busy time of the loop up to which requests of a route run at once, in ms. What takes next to nothing may go on for longer. */
+  #directMs(route: Route): number {
+    const { slice } = this.options;
+    const { extraMs, asyncMs } = this.#time;
+    return costOf(route, extraMs, asyncMs) * cheapRuns < slice ? slice * cheapSlices : slice;
   }
 
   /**

@@ -6,9 +6,9 @@
  * in timers, if the loop goes to sleep then: the next check phase comes when the loop has woken up. So a look leaves a timer,
  * the probe, which is due after such a block. Timers come last before the sleep, and one that got due meanwhile still runs.
  *
- * For an idle loop to stay asleep there has to be a last probe: the second in a row before which nothing happened. Then only a timer that follows the last probe in the same run
- * of timers can block unseen until the loop wakes up. Whatever comes by way of the poll or the check phase meets a look,
- * which sets a probe anew.
+ * For an idle loop to stay asleep there has to be a last probe: the second in a row before which nothing happened. Then only
+ * a timer that follows it in the same run of timers can block unseen until the loop wakes up. Whatever comes by way of the
+ * poll or the check phase meets a look, which sets a probe anew.
  */
 import { AsyncResource } from 'node:async_hooks';
 import { clearImmediate, clearTimeout, setImmediate, setTimeout } from 'node:timers';

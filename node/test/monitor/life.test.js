@@ -36,11 +36,9 @@ const sleepsOf = (setup) =>
   result(`
     import { readFileSync } from 'node:fs';
     import { createServer } from 'node:http';
-    import { monitorEventLoopDelay } from 'node:perf_hooks';
     import { monitor } from 'millrace/monitor';
     createServer().listen(0);
     globalThis.kept = ${setup};
-    globalThis.kept?.enable?.();
     const path = '/proc/self/task/' + process.pid + '/status';
     const switches = () => Number(/^voluntary_ctxt_switches:\\s+(\\d+)/m.exec(readFileSync(path, 'utf8'))[1]);
     setTimeout(() => {
@@ -55,18 +53,14 @@ if (process.platform === 'linux') {
   test('an idle server sleeps as if nobody watched', async () => {
     // With a probe each 5 ms, if it were set again and again; and never over the limit, however busy the machine is.
     const watch = 'monitor({ limit: 60_000, window: 100 })';
-    const [without, one, five, histogram] = await Promise.all([
+    const [without, one, five] = await Promise.all([
       sleepsOf('null'),
       sleepsOf(watch),
       sleepsOf(`[1, 2, 3, 4, 5].map(() => ${watch})`),
-      sleepsOf('monitorEventLoopDelay({ resolution: 10 })'),
     ]);
-    const figures = JSON.stringify({ without, one, five, histogram });
-    // Each wake of the process's own may bring a few more, above all where it has to share its core. The timer of a histogram
-    // wakes it 100 times a second.
-    const most = without + (histogram - without) / 2;
-    assert.ok(histogram > without + 50, figures);
-    assert.ok(one < most && five < most, figures);
+    const figures = JSON.stringify({ without, one, five });
+    // Each wake of the process's own may bring a few more, above all where it has to share its core; a timer would bring 400.
+    assert.ok(one <= without + 50 && five <= without + 50, figures);
   });
 }
 

@@ -62,6 +62,15 @@ test('work that is little is not held back: its floor is high', () => {
   assert.equal(gate.limit, 375);
 });
 
+test('a busy loop does not shut out work that is little: the limit grows to what keeps it busy', () => {
+  const gate = new Gate(unlimited);
+  for (let now = 100; now < 1000; now += 100) {
+    fill(gate);
+    gate.decide(now, 1, 0.5);
+  }
+  assert.equal(gate.limit, 150);
+});
+
 test('a loop that could do more lets one more in at a time', () => {
   const gate = new Gate(unlimited);
   fill(gate);
