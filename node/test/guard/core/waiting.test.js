@@ -143,50 +143,50 @@ test('who gives way is the newest of the most work, from the lowest class', () =
   assert.equal(waiting.newestOfMostWork(high), null);
 });
 
-for (const seed of seeds(3)) {
-  test(`nothing is lost, doubled, or out of order in its route, seed ${seed}`, () => {
-    const random = randomNumbers(seed);
-    const waiting = new Waiting();
-    const routes = [1, 3, 20, 0.1].map((cost, i) =>
-      routeOf(`GET /${i}`, cost, { isAsync: i === 2 }),
-    );
-    const inside = new Set();
-    const lastTaken = new Map();
-    let next = 0;
-    for (let step = 0; step < 20_000; step++) {
-      const what = random(10);
-      if (what < 5) {
-        const ticket = new BareTicket(routes[random(4)], random(3), next++);
-        waiting.push(ticket);
-        inside.add(ticket);
-      } else if (what < 9) {
-        const onlySync = random(5) === 0;
-        const ticket = waiting.take(onlySync);
-        if (ticket === null) {
-          assert.ok(onlySync || inside.size === 0, 'nothing was taken though something waits');
-          continue;
-        }
-        assert.ok(inside.delete(ticket));
-        const lane = `${ticket.cls} ${ticket.route.name}`;
-        assert.ok((lastTaken.get(lane) ?? -1) < ticket.name, `order in ${lane}`);
-        lastTaken.set(lane, ticket.name);
-        for (const other of inside) {
-          assert.ok(
-            other.cls >= ticket.cls || (onlySync && other.route.isAsync),
-            'one of a class above was left',
-          );
-        }
-      } else if (inside.size > 0) {
-        const ticket = [...inside][random(inside.size)];
-        waiting.remove(ticket);
-        inside.delete(ticket);
+test('nothing is lost, doubled, or out of order in its route', async (t) => {
+  for (const seed of seeds(3)) await t.test(`seed ${seed}`, () => randomly(seed));
+});
+
+function randomly(seed) {
+  const random = randomNumbers(seed);
+  const waiting = new Waiting();
+  const routes = [1, 3, 20, 0.1].map((cost, i) => routeOf(`GET /${i}`, cost, { isAsync: i === 2 }));
+  const inside = new Set();
+  const lastTaken = new Map();
+  let next = 0;
+  for (let step = 0; step < 20_000; step++) {
+    const what = random(10);
+    if (what < 5) {
+      const ticket = new BareTicket(routes[random(4)], random(3), next++);
+      waiting.push(ticket);
+      inside.add(ticket);
+    } else if (what < 9) {
+      const onlySync = random(5) === 0;
+      const ticket = waiting.take(onlySync);
+      if (ticket === null) {
+        assert.ok(onlySync || inside.size === 0, 'nothing was taken though something waits');
+        continue;
       }
-      assert.equal(waiting.size, inside.size);
+      assert.ok(inside.delete(ticket));
+      const lane = `${ticket.cls} ${ticket.route.name}`;
+      assert.ok((lastTaken.get(lane) ?? -1) < ticket.name, `order in ${lane}`);
+      lastTaken.set(lane, ticket.name);
+      for (const other of inside) {
+        assert.ok(
+          other.cls >= ticket.cls || (onlySync && other.route.isAsync),
+          'one of a class above was left',
+        );
+      }
+    } else if (inside.size > 0) {
+      const ticket = [...inside][random(inside.size)];
+      waiting.remove(ticket);
+      inside.delete(ticket);
     }
-    const left = new Set();
-    for (let ticket = waiting.take(false); ticket !== null; ticket = waiting.take(false)) {
-      left.add(ticket);
-    }
-    assert.deepEqual(left, inside);
-  });
+    assert.equal(waiting.size, inside.size);
+  }
+  const left = new Set();
+  for (let ticket = waiting.take(false); ticket !== null; ticket = waiting.take(false)) {
+    left.add(ticket);
+  }
+  assert.deepEqual(left, inside);
 }

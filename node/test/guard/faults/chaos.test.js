@@ -12,67 +12,64 @@ import { randomNumbers, seeds } from '../../core/random.js';
 const crowd = 40;
 const requestsEach = 12;
 
-for (const seed of seeds(1)) {
-  test(`each request has one end, seed ${seed}`, async (t) => {
-    const random = randomNumbers(seed);
-    const handled = new Map();
-    let received = 0;
-    const server = http.createServer((req, res) => {
-      const id = req.url.slice(3);
-      handled.set(id, (handled.get(id) ?? 0) + 1);
-      handlers[req.url[1]](req, res, id);
-    });
-    const g = guard(server, {
-      maxWait: { high: 150, normal: 100, low: 50 },
-      classHeader: 'x-class',
-      rejectDelay: { min: 5, max: 50 },
-      maxQueue: 50,
-      // Each kind of handler is a route.
-      route: (req) => {
-        received++;
-        return `/${req.url[1]}`;
-      },
-    });
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    t.after(() => server.closeAllConnections());
-    const { port } = server.address();
+test('each request has one end', async (t) => {
+  // One after the other, for as long as there is time.
+  for (const seed of seeds(1)) await t.test(`seed ${seed}`, (each) => crowded(each, seed));
+});
 
-    const answers = new Map();
-    await Promise.all(
-      Array.from({ length: crowd }, (_, i) => client(port, random, `${i}`, answers)),
-    );
-    // The connections are gone: those that never answer are over as well.
-    await until(() => {
-      const { queued, inFlight, rejectionsHeld } = g.stats();
-      return queued === 0 && inFlight === 0 && rejectionsHeld === 0;
-    });
-
-    const twice = [...handled].filter(([, times]) => times > 1);
-    assert.deepEqual(twice, [], 'handled twice');
-    for (const [id, statuses] of answers) {
-      assert.equal(statuses.length, 1, `${id} was answered ${statuses}`);
-      assert.equal(
-        handled.has(id),
-        statuses[0] === 200,
-        `${id}: ${statuses} though handled or not`,
-      );
-    }
-    const classes = Object.values(g.stats().classes);
-    const sum = (of) => classes.reduce((total, each) => total + of(each), 0);
-    const admitted = sum((each) => each.admitted);
-    const shed = sum((each) => Object.values(each.shed).reduce((a, b) => a + b));
-    const gone = sum((each) => each.gone);
-    assert.equal(admitted, handled.size);
-    assert.equal(admitted + shed + gone, received);
-    assert.ok(shed > 0, 'nothing was shed: this was no overload');
-    assert.ok([...answers.values()].flat().includes(200));
-    const closed = once(server, 'close');
-    g.close();
-    server.close();
-    server.closeAllConnections();
-    await closed;
+async function crowded(t, seed) {
+  const random = randomNumbers(seed);
+  const handled = new Map();
+  let received = 0;
+  const server = http.createServer((req, res) => {
+    const id = req.url.slice(3);
+    handled.set(id, (handled.get(id) ?? 0) + 1);
+    handlers[req.url[1]](req, res, id);
   });
+  const g = guard(server, {
+    maxWait: { high: 150, normal: 100, low: 50 },
+    classHeader: 'x-class',
+    rejectDelay: { min: 5, max: 50 },
+    maxQueue: 50,
+    // Each kind of handler is a route.
+    route: (req) => {
+      received++;
+      return `/${req.url[1]}`;
+    },
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => server.closeAllConnections());
+  const { port } = server.address();
+
+  const answers = new Map();
+  await Promise.all(Array.from({ length: crowd }, (_, i) => client(port, random, `${i}`, answers)));
+  // The connections are gone: those that never answer are over as well.
+  await until(() => {
+    const { queued, inFlight, rejectionsHeld } = g.stats();
+    return queued === 0 && inFlight === 0 && rejectionsHeld === 0;
+  });
+
+  const twice = [...handled].filter(([, times]) => times > 1);
+  assert.deepEqual(twice, [], 'handled twice');
+  for (const [id, statuses] of answers) {
+    assert.equal(statuses.length, 1, `${id} was answered ${statuses}`);
+    assert.equal(handled.has(id), statuses[0] === 200, `${id}: ${statuses} though handled or not`);
+  }
+  const classes = Object.values(g.stats().classes);
+  const sum = (of) => classes.reduce((total, each) => total + of(each), 0);
+  const admitted = sum((each) => each.admitted);
+  const shed = sum((each) => Object.values(each.shed).reduce((a, b) => a + b));
+  const gone = sum((each) => each.gone);
+  assert.equal(admitted, handled.size);
+  assert.equal(admitted + shed + gone, received);
+  assert.ok(shed > 0, 'nothing was shed: this was no overload');
+  assert.ok([...answers.values()].flat().includes(200));
+  const closed = once(server, 'close');
+  g.close();
+  server.close();
+  server.closeAllConnections();
+  await closed;
 }
 
 const handlers = {
