@@ -7,6 +7,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { captureContext, runInContext } from '../core/dispatch/context.js';
+import { throwLater } from '../core/throw-later.js';
 import { MillraceError, show } from '../errors.js';
 import {
   type ClassIndex,
@@ -28,7 +29,6 @@ import { Rejections } from './rejections.js';
 import { type Route, RouteTable } from './routes.js';
 import { Slices } from './slices.js';
 import { ClassCounts, type GuardStats, routeStats } from './stats.js';
-import { throwLater } from './throw-later.js';
 import type { ShedReason, Ticket, TicketOwner } from './ticket.js';
 import { costOf, Waiting } from './waiting.js';
 

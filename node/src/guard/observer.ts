@@ -31,7 +31,7 @@ export class Observer {
     return wait;
   }
 
-  /** It would have been let in, and held the loop for so long. */
+  /** A request held the loop for so long, whether or not a guard had let it in. */
   ran(cls: ClassIndex, ms: number): void {
     this.#workMs[cls]! += ms;
   }

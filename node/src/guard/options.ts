@@ -80,11 +80,10 @@ export interface CompleteOptions {
   readonly onShed: NonNullable<GuardOptions['onShed']> | null;
 }
 
-const names = [
+/** Names of the options that a file can hold: all that are no functions. */
+export const settingNames: readonly string[] = [
   'classes',
   'classHeader',
-  'classify',
-  'route',
   'maxWait',
   'slice',
   'rest',
@@ -95,8 +94,9 @@ const names = [
   'concurrency',
   'observe',
   'message',
-  'onShed',
 ];
+
+const names = [...settingNames, 'classify', 'route', 'onShed'];
 
 const defaultMaxWait: ByClass = { high: 300, normal: 250, low: 150 };
 

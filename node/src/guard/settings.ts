@@ -6,7 +6,7 @@ import { MillraceError, show } from '../errors.js';
 import { ClassPatterns } from './classes.js';
 import { pluginSettings } from './fastify/limits.js';
 import type { GuardPluginOptions } from './fastify/types.js';
-import { completeOptions, type GuardOptions } from './options.js';
+import { completeOptions, type GuardOptions, settingNames } from './options.js';
 
 /** What a file can say: no functions, and no guard that exists already. */
 export interface GuardSettings
@@ -48,22 +48,6 @@ const healthCheckNames = [
   'exposeStatusRoute',
   'message',
   'retryAfter',
-];
-
-/** Of `guard` and `server.guard`: the options of a guard that are no functions. */
-const guardNames = [
-  'classes',
-  'classHeader',
-  'maxWait',
-  'slice',
-  'rest',
-  'maxQueue',
-  'maxRoutes',
-  'rejectDelay',
-  'retryAfter',
-  'concurrency',
-  'observe',
-  'message',
 ];
 
 /**
@@ -115,7 +99,7 @@ function healthCheckSettings(given: unknown, place: string): GuardSettings {
 function guardSettings(given: unknown, place: string): boolean | GuardOptions {
   if (typeof given === 'boolean') return given;
   const options = table(given, place, 'true, false, or an object');
-  refuseUnknown(options, guardNames, place);
+  refuseUnknown(options, settingNames, place);
   checked(place, () => new ClassPatterns(completeOptions(options as GuardOptions).classes));
   return options as GuardOptions;
 }

@@ -7,7 +7,7 @@
  * handlers and one turn a slice new clients would wait for as many slices as there are clients before them.
  */
 
-import { throwLater } from './throw-later.js';
+import { throwLater } from '../core/throw-later.js';
 
 /** What the guard does for its slices. */
 export interface Work {

@@ -12,6 +12,7 @@
  */
 import { AsyncResource } from 'node:async_hooks';
 import { clearImmediate, clearTimeout, setImmediate, setTimeout } from 'node:timers';
+import { throwLater } from '../core/throw-later.js';
 import { idleTime, now } from './clock.js';
 
 /** What a monitor is to the sampler. */
@@ -128,9 +129,7 @@ class Sampler {
       try {
         of(watcher);
       } catch (error) {
-        process.nextTick(() => {
-          throw error;
-        });
+        throwLater(error);
       }
     }
   }
