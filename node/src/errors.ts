@@ -17,9 +17,15 @@ export const codes = {
   MILLRACE_E_INVALID_OPTION: 'invalid',
   /** An argument of a call is of the wrong type or out of range. */
   MILLRACE_E_INVALID_ARGUMENT: 'invalid',
-  /** An answer that others wait for as well has not come within `timeout`. */
+  /** An answer that others wait for as well has not come within `timeout`, or a task of a pool has run for longer. */
   MILLRACE_E_TIMEOUT: 'timeout',
-  /** A bulk function returned something other than one result for each item. */
+  /** Its signal was aborted before the task had ended. */
+  MILLRACE_E_ABORTED: 'aborted',
+  /** The worker that ran a task ended: it crashed, left, or ran out of memory. `cause` says how. */
+  MILLRACE_E_WORKER: 'worker',
+  /** The file of a task is missing, cannot be loaded, or has no such function. */
+  MILLRACE_E_TASK_FILE: 'task-file',
+  /** A bulk function returned something other than one result for each item; or a task, what cannot be cloned. */
   MILLRACE_E_BAD_RESULT: 'bad-result',
   /** The addon is asked for and cannot be used, or something that only it can do is. */
   MILLRACE_E_NATIVE: 'native',

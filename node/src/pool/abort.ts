@@ -1,0 +1,38 @@
+import { MillraceError } from '../errors.js';
+
+/** Anything that says `abort`: an AbortSignal or another EventTarget, or an EventEmitter. */
+export type AbortSource =
+  | {
+      addEventListener(name: 'abort', listener: () => void, options?: { once: boolean }): void;
+      removeEventListener(name: 'abort', listener: () => void): void;
+      readonly aborted?: boolean;
+      readonly reason?: unknown;
+    }
+  | {
+      once(name: 'abort', listener: () => void): unknown;
+      off(name: 'abort', listener: () => void): unknown;
+    };
+
+/** The call's signal was aborted; `cause` is the signal's reason. */
+export class AbortError extends MillraceError {
+  constructor(reason?: unknown) {
+    super('MILLRACE_E_ABORTED', 'The task has been aborted', { cause: reason });
+    this.name = 'AbortError';
+  }
+}
+
+export const isAborted = (source: AbortSource): boolean =>
+  'aborted' in source && source.aborted === true;
+
+export const reasonOf = (source: AbortSource): unknown =>
+  'reason' in source ? source.reason : undefined;
+
+/** Calls the listener once; the function that it returns takes the listener away. */
+export function onAbort(source: AbortSource, listener: () => void): () => void {
+  if ('addEventListener' in source) {
+    source.addEventListener('abort', listener, { once: true });
+    return () => source.removeEventListener('abort', listener);
+  }
+  source.once('abort', listener);
+  return () => source.off('abort', listener);
+}

@@ -1,0 +1,63 @@
+/** What a pool allocates, and a log of it. */
+
+export type AllocationReason = 'load' | 'idle' | 'memory' | 'crash' | 'recycle' | 'share';
+
+/** Event `allocation` of a pool: the number of its workers has changed, or it was throttled, or is no longer. */
+export interface Allocation {
+  /** Time of day in ms, as `Date.now()`. */
+  readonly at: number;
+  /**
+   * `load`: a worker for tasks that wait; `idle`: one less, as it had nothing to do; `memory`: the throttle; `crash`: one has
+   * ended without being told to; `recycle`: one was replaced; `share`: the process may use more or fewer CPUs.
+   */
+  readonly reason: AllocationReason;
+  /** Workers that there are now. */
+  readonly workers: number;
+  readonly maxThreads: number;
+  /** Tasks that wait. */
+  readonly queued: number;
+  /** Tasks that run. */
+  readonly running: number;
+  readonly memory: {
+    /** What the workers may grow to, in bytes. */
+    readonly reservedBytes: number;
+    /** What the container, or the machine, allows, in bytes. */
+    readonly limitBytes: number;
+    /** Memory is short: no more workers, and fewer tasks at a time. */
+    readonly throttled: boolean;
+  };
+}
+
+export interface AllocationSource {
+  on(event: 'allocation', listener: (allocation: Allocation) => void): unknown;
+  off(event: 'allocation', listener: (allocation: Allocation) => void): unknown;
+}
+
+/**
+ * Writes a line for each allocation of a pool. Returns what ends that. `log` is called with one string:
+ *
+ *     2026-01-31T12:00:00.000Z pool: load, 3 of 4 workers, 120 tasks queued, 3 running, memory reserved 393 of 2048 MB
+ */
+export function logAllocations(
+  pool: AllocationSource,
+  log: (line: string) => void = console.log,
+): () => void {
+  const listener = (allocation: Allocation) => log(line(allocation));
+  pool.on('allocation', listener);
+  return () => {
+    pool.off('allocation', listener);
+  };
+}
+
+function line({ at, reason, workers, maxThreads, queued, running, memory }: Allocation): string {
+  const { reservedBytes, limitBytes, throttled } = memory;
+  return [
+    `${new Date(at).toISOString()} pool: ${reason}`,
+    `${workers} of ${maxThreads} workers`,
+    `${queued} ${queued === 1 ? 'task' : 'tasks'} queued`,
+    `${running} running`,
+    `memory reserved ${mebi(reservedBytes)} of ${mebi(limitBytes)} MB${throttled ? ', throttled' : ''}`,
+  ].join(', ');
+}
+
+const mebi = (bytes: number): number => Math.round(bytes / 2 ** 20);

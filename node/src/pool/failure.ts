@@ -1,0 +1,86 @@
+/** Errors that callers get. Their messages begin as those of piscina, which programs may look for. */
+import { MillraceError, show } from '../errors.js';
+import type { PoolFunction } from './function.js';
+import { type Failure, NO_FUNCTION, THREW } from './protocol.js';
+
+/** What a worker says of a task that failed. */
+export function failureOf(
+  { filename, name }: PoolFunction,
+  [, kind, error, properties]: Failure,
+): unknown {
+  if (kind === THREW) {
+    return error instanceof Error && properties ? Object.assign(error, properties) : error;
+  }
+  if (kind === NO_FUNCTION) {
+    return new MillraceError(
+      'MILLRACE_E_TASK_FILE',
+      `function '${name}' cannot be had from ${filename}: ${messageOf(error)}`,
+      { cause: error },
+    );
+  }
+  return new MillraceError(
+    'MILLRACE_E_BAD_RESULT',
+    `the result of '${name}' cannot be cloned: ${messageOf(error)}; return plain data, or move() what can be transferred`,
+    { cause: error },
+  );
+}
+
+export const taskNotClonable = (error: unknown): MillraceError =>
+  new MillraceError(
+    'MILLRACE_E_INVALID_ARGUMENT',
+    `the task cannot be sent to a worker: ${messageOf(error)}; give plain data, and in transferList only what can be transferred and has not been`,
+    { cause: error },
+  );
+
+/** The worker ended while it had the task. */
+export function workerEnded(cause: Error, begun: 'running' | 'ended' | 'waiting'): MillraceError {
+  const what = {
+    running: 'while the task ran; with `retry` it would be begun again on another worker',
+    ended:
+      'after the task had run and before its result had left; with `retry` it would be begun again',
+    waiting: 'before the task began, and the data that was transferred is lost with it',
+  }[begun];
+  const { message } = cause;
+  return new MillraceError('MILLRACE_E_WORKER', `${message} (the worker ended ${what})`, { cause });
+}
+
+export const cannotStart = (cause: unknown): MillraceError =>
+  new MillraceError('MILLRACE_E_WORKER', `workers cannot be started: ${messageOf(cause)}`, {
+    cause,
+  });
+
+export const exited = (code: number): Error => new Error(`worker exited with code: ${code}`);
+
+export const timedOut = (timeoutMs: number, name: string): MillraceError =>
+  new MillraceError(
+    'MILLRACE_E_TIMEOUT',
+    `'${name}' has run for longer than its timeout of ${timeoutMs} ms`,
+  );
+
+export const closeTimedOut = (ms: number): MillraceError =>
+  new MillraceError(
+    'MILLRACE_E_TIMEOUT',
+    `Close operation timed out: tasks were still running after the closeTimeout of ${ms} ms`,
+  );
+
+export const destroyed = (): MillraceError =>
+  new MillraceError('MILLRACE_E_CLOSED', 'Terminating worker thread: the pool is being destroyed');
+
+/** As an abort, which is what it is for the caller, by name and message. */
+export function closed(cause: string): MillraceError {
+  const error = new MillraceError('MILLRACE_E_CLOSED', 'The task has been aborted', { cause });
+  error.name = 'AbortError';
+  return error;
+}
+
+export const full = (maxQueue: number): MillraceError =>
+  new MillraceError(
+    'MILLRACE_E_OVERLOADED',
+    maxQueue === 0
+      ? 'No task queue available and all Workers are busy: maxQueue is 0; raise it, or try again later'
+      : `Task queue is at limit: ${maxQueue} tasks wait (maxQueue); send fewer, or raise it`,
+  );
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : show(error);
+}

@@ -1,0 +1,42 @@
+/** `millrace/pool`: CPU tasks on worker threads, sent in batches. */
+import { Pool } from './pool.js';
+import { state } from './state.js';
+
+export { AbortError, type AbortSource } from './abort.js';
+export {
+  type Allocation,
+  type AllocationReason,
+  type AllocationSource,
+  logAllocations,
+} from './allocations.js';
+export * from './chunks/index.js';
+export type { DurationsSummary } from './durations.js';
+export {
+  move,
+  queueOptionsSymbol,
+  type Transferable,
+  transferableSymbol,
+  valueSymbol,
+} from './movable.js';
+export type { FunctionSource, PoolOptions } from './options.js';
+export {
+  type CloseOptions,
+  Pool,
+  Pool as Piscina,
+  type PoolEvents,
+  type PoolHistogram,
+  type RunOptions,
+  version,
+} from './pool.js';
+export type { LoadBalancer } from './scheduler.js';
+export type { PoolStats, PoolTimes } from './stats.js';
+export type { PoolWorker } from './thread.js';
+export { ArrayTaskQueue, FixedQueue, type PoolTask, type TaskQueue } from './user-queue.js';
+export type { TaskContext } from './worker/context.js';
+
+/** Whether this thread is a worker of a pool. */
+export const { isWorkerThread } = state;
+/** In a worker: the `workerData` of its pool. */
+export const { workerData } = state;
+
+export default Pool;

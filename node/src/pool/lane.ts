@@ -1,0 +1,75 @@
+import type { PoolFunction } from './function.js';
+import type { Task } from './task.js';
+
+/** Taken and removed tasks are moved out of the way when there are this many, and more of them than others. */
+const worthMoving = 64;
+
+/** The tasks of one function and one priority that wait, oldest first. A removed task leaves a hole. */
+export class Lane {
+  readonly of: PoolFunction;
+  #tasks: (Task | null)[] = [];
+  #first = 0;
+  size = 0;
+  /** Time in ms that its tasks have had, and what is added when it was away: the lane with the least goes first. */
+  servedMs = 0;
+  /** Whether it stands in the list of lanes with tasks. */
+  listed = false;
+
+  constructor(of: PoolFunction) {
+    this.of = of;
+  }
+
+  get head(): Task {
+    return this.#tasks[this.#first]!;
+  }
+
+  push(task: Task): void {
+    task.place = this.#tasks.length;
+    this.#tasks.push(task);
+    this.size++;
+  }
+
+  /** Puts tasks that were taken before, in their order, ahead of all others. */
+  unshift(tasks: readonly Task[]): void {
+    const rest = this.#tasks.slice(this.#first).filter((task) => task !== null);
+    this.#set([...tasks, ...rest]);
+  }
+
+  /** Takes the oldest and up to `count` in all, oldest first, up to one that has to be alone. The array is the caller's. */
+  take(count: number, beside: boolean): Task[] {
+    const taken: Task[] = [];
+    while (taken.length < count && this.size > 0) {
+      if (beside && taken.length > 0 && this.head.guarded) break;
+      taken.push(this.head);
+      this.#tasks[this.#first] = null;
+      this.size--;
+      this.#tidy();
+    }
+    return taken;
+  }
+
+  remove(task: Task): void {
+    this.#tasks[task.place] = null;
+    this.size--;
+    this.#tidy();
+  }
+
+  #tidy(): void {
+    if (this.size === 0) {
+      this.#tasks.length = 0;
+      this.#first = 0;
+      return;
+    }
+    while (this.#tasks[this.#first] === null) this.#first++;
+    const idle = this.#tasks.length - this.size;
+    if (idle < worthMoving || idle < this.size) return;
+    this.#set(this.#tasks.filter((task) => task !== null));
+  }
+
+  #set(tasks: Task[]): void {
+    for (const [place, task] of tasks.entries()) task.place = place;
+    this.#tasks = tasks;
+    this.#first = 0;
+    this.size = tasks.length;
+  }
+}

@@ -1,0 +1,65 @@
+/**
+ * Values that are moved to the other thread, not copied. The symbols are those of piscina, by their registered names, so
+ * that classes which were written for it work here.
+ */
+import { isArrayBufferView } from 'node:util/types';
+import type { Transferable as TransferItem } from 'node:worker_threads';
+
+export const transferableSymbol: unique symbol = Symbol.for('Piscina.transferable') as never;
+export const valueSymbol: unique symbol = Symbol.for('Piscina.valueOf') as never;
+export const queueOptionsSymbol: unique symbol = Symbol.for('Piscina.queueOptions') as never;
+const moved: unique symbol = Symbol('millrace.moved') as never;
+
+/** What can be moved: `[transferableSymbol]` is what leaves this thread, `[valueSymbol]` what the other side gets. */
+export interface Transferable {
+  readonly [transferableSymbol]: object;
+  readonly [valueSymbol]: object;
+}
+
+interface Moved extends Transferable {
+  [moved]?: true;
+}
+
+class Move implements Transferable {
+  readonly [transferableSymbol]: object;
+  readonly [valueSymbol]: object;
+
+  constructor(item: object, value: object) {
+    this[transferableSymbol] = item;
+    this[valueSymbol] = value;
+  }
+}
+
+export const isTransferable = (value: unknown): value is Transferable =>
+  typeof value === 'object' &&
+  value !== null &&
+  transferableSymbol in value &&
+  valueSymbol in value;
+
+export const isMoved = (value: unknown): value is Transferable =>
+  typeof value === 'object' && value !== null && (value as Moved)[moved] === true;
+
+export function markMoved(value: object): void {
+  Object.defineProperty(value, moved, { value: true, configurable: true, writable: true });
+}
+
+/**
+ * Marks a task or a result as one that is moved: an ArrayBuffer, a view of one (the whole buffer goes), a MessagePort or
+ * another transferable object, or an object of the {@link Transferable} kind. It has to be the task or the result itself,
+ * not a part of it. Anything that is no object is handed back as it is.
+ */
+export function move<T>(value: T): T {
+  if (typeof value !== 'object' || value === null) return value;
+  let wrapped: object = value;
+  if (!isTransferable(value)) {
+    wrapped = new Move(isArrayBufferView(value) ? value.buffer : value, value);
+  }
+  markMoved(wrapped);
+  return wrapped as T;
+}
+
+/** What of a moved value goes into a transfer list. */
+export function transferOf(value: Transferable): TransferItem[] {
+  const item = value[transferableSymbol];
+  return (Array.isArray(item) ? item : [item]) as TransferItem[];
+}

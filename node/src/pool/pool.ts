@@ -1,0 +1,436 @@
+import { EventEmitterAsyncResource } from 'node:events';
+import { createRequire } from 'node:module';
+import type { Transferable as TransferItem, Worker } from 'node:worker_threads';
+import { classOf, type Priority } from '../core/intake/priority.js';
+import { check, integer, number } from '../core/options.js';
+import { throwLater } from '../core/throw-later.js';
+import { MillraceError, show } from '../errors.js';
+import { AbortError, type AbortSource, isAborted, onAbort, reasonOf } from './abort.js';
+import type { Allocation, AllocationReason } from './allocations.js';
+import type { DurationsSummary } from './durations.js';
+import { closed, closeTimedOut } from './failure.js';
+import { Functions, type PoolFunction } from './function.js';
+import {
+  isMoved,
+  move,
+  queueOptionsSymbol,
+  transferableSymbol,
+  transferOf,
+  valueSymbol,
+} from './movable.js';
+import {
+  type FunctionSource,
+  own,
+  type PoolOptions,
+  pathOf,
+  type Settings,
+  settingsOf,
+  sourceOf,
+} from './options.js';
+import { Scheduler } from './scheduler.js';
+import { defaultThreads, onShare } from './sizing.js';
+import { state } from './state.js';
+import { type PoolStats, statsOf } from './stats.js';
+import { Task, type TaskExtras } from './task.js';
+import { ArrayTaskQueue, FixedQueue, UserWaiting } from './user-queue.js';
+import { FairWaiting } from './waiting.js';
+
+export const { version } = createRequire(import.meta.url)('../../package.json') as {
+  version: string;
+};
+
+export interface RunOptions {
+  /** What of the task is moved to the worker, not copied. Such a task is not sent again if its worker ends. Default: nothing. */
+  transferList?: readonly TransferItem[];
+  /** File with the function; default: the pool's. */
+  filename?: string | URL | null;
+  /** A registered function, or an export of the file; default: the pool's. */
+  name?: string | null;
+  /** Aborting it rejects the call: a task that waits is not begun; one that runs is asked to end, and else its worker is ended. */
+  signal?: AbortSource | null;
+  /** Default: the pool's, which is 'normal'. */
+  priority?: Priority;
+  /** Time in ms that the task may run, from when it begins: 0 (without limit) to 2,147,483,647. Default: the pool's. */
+  timeout?: number;
+  /** How often it is begun again when its worker ended while it ran: 0 to 1000. Default: the pool's. */
+  retry?: number;
+}
+
+export interface CloseOptions {
+  /** Rejects the tasks that have not begun, too. Default: false. */
+  force?: boolean;
+}
+
+export interface PoolHistogram {
+  /** Times that tasks ran in ms; undefined with `recordTiming: false`. */
+  readonly runTime: DurationsSummary | undefined;
+  /** Times that tasks waited, from the call to when they began, in ms. */
+  readonly waitTime: DurationsSummary | undefined;
+  resetRunTime(): void;
+  resetWaitTime(): void;
+}
+
+/** Events of a pool, and what their listeners get. */
+export interface PoolEvents {
+  /** Something went wrong in a worker while it had no task, or a task ran for longer than `closeTimeout`. */
+  error: [error: Error];
+  /** There is room again; every worker has all that it can run. */
+  drain: [];
+  needsDrain: [];
+  /** A worker's code has posted something by itself. */
+  message: [value: unknown];
+  workerCreate: [worker: import('./thread.js').PoolWorker];
+  workerDestroy: [worker: import('./thread.js').PoolWorker];
+  allocation: [allocation: Allocation];
+  close: [];
+}
+
+const timeoutRule = number(0, 2_147_483_647);
+const retryRule = integer(0, 1000);
+
+/**
+ * Worker threads that run CPU tasks: functions of files. Tasks that wait are sent to a worker together, and a worker that
+ * has nothing to do takes over what another has not begun. Has the interface of piscina 5; see docs/pool.md for what differs.
+ *
+ *     const pool = new Pool({ filename: new URL('./tasks.js', import.meta.url) });
+ *     const digits = await pool.run(10_000, { name: 'fibonacci' });
+ */
+export class Pool<Argument = any, Result = any> extends EventEmitterAsyncResource {
+  readonly #settings: Settings;
+  readonly #scheduler: Scheduler;
+  readonly #functions = new Functions();
+  readonly #registered: Map<string, PoolFunction>;
+  /** The function of tasks that say nothing; null if the pool has no file. */
+  readonly #usual: PoolFunction | null;
+  readonly #histogram: PoolHistogram;
+  readonly #startedMs = performance.now();
+  #ignoreShare: (() => void) | null = null;
+  #state: 'open' | 'closing' | 'closed' = 'open';
+  #closing: Promise<void> | null = null;
+
+  /** Throws MILLRACE_E_INVALID_OPTION, or what `new Worker()` throws, for instance for `workerData` that cannot be cloned. */
+  constructor(options: PoolOptions = {}) {
+    const settings = settingsOf(options);
+    super({ name: 'Pool' });
+    this.#settings = settings;
+    const { filename, name, functions, taskQueue, stricterFIFO, aging } = settings;
+    this.#usual = filename === null ? null : this.#functions.get(filename, name);
+    this.#registered = new Map();
+    for (const [key, source] of functions) {
+      this.#registered.set(key, this.#functions.get(source.filename, source.name));
+    }
+    const queue = taskQueue ?? (stricterFIFO ? new FixedQueue() : null);
+    const waiting = queue === null ? new FairWaiting(aging) : new UserWaiting(queue);
+    this.#scheduler = new Scheduler(settings, waiting, {
+      emit: (event, ...args) => this.#emit(event, args),
+      allocated: (reason) => this.#allocated(reason),
+    });
+    this.#histogram = histogramOf(this.#scheduler);
+    if (settings.followsShare) {
+      this.#ignoreShare = onShare((cpus) => {
+        const { min, max } = defaultThreads(cpus);
+        this.#scheduler.resize(min, max);
+      });
+    }
+  }
+
+  /**
+   * Runs a function on a worker: `fn(task, context)`. The task is cloned when it is sent, which is at once if a worker is
+   * free, else later: do not change it meanwhile. Resolves to what the function returns. Rejects with what it throws, and with
+   *
+   * - MILLRACE_E_OVERLOADED when `maxQueue` tasks wait,
+   * - MILLRACE_E_ABORTED (an AbortError whose `cause` is the signal's reason), MILLRACE_E_TIMEOUT,
+   * - MILLRACE_E_WORKER when its worker ended while it ran, and it may not be begun again (`retry`),
+   * - MILLRACE_E_TASK_FILE when there is no such file or function, MILLRACE_E_BAD_RESULT for a result that cannot be cloned,
+   * - MILLRACE_E_CLOSED after `close()` or `destroy()`, MILLRACE_E_INVALID_ARGUMENT for options that are wrong.
+   */
+  run(task: Argument, options?: RunOptions): Promise<Result> {
+    return new Promise<Result>((resolve, reject) => {
+      if (this.#state !== 'open') throw closed('queue is being terminated');
+      const { priority } = this.#settings;
+      let of = this.#usual;
+      let argument: unknown = task;
+      let given: RunOptions | null = null;
+      if (options !== undefined) {
+        if (options === null || typeof options !== 'object')
+          throw badArgument('options', 'an object', options);
+        given = own(options);
+        of = this.#functionOf(given);
+      }
+      if (of === null) {
+        throw new MillraceError(
+          'MILLRACE_E_INVALID_ARGUMENT',
+          'filename must be provided to run() or in options object: there is none in either',
+        );
+      }
+      const extras = this.#extrasOf(task, given);
+      if (isMoved(task)) argument = task[valueSymbol];
+      if (extras?.signal && isAborted(extras.signal)) throw new AbortError(reasonOf(extras.signal));
+      const cls = given?.priority === undefined ? priority : classOf(given.priority);
+      const created = performance.now();
+      const entry = new Task(of, argument, cls, created, resolve, reject, extras);
+      if (extras?.signal) this.#listen(entry, extras, extras.signal);
+      this.#scheduler.submit(entry);
+    });
+  }
+
+  /** Makes an export of a file a function that `run()` finds by name. A name that is taken is taken over. Nothing is loaded yet. */
+  register(name: string, filename: string | URL, exportName = 'default'): this {
+    if (typeof name !== 'string' || name === '') throw badArgument('name', 'a string', name);
+    if (typeof exportName !== 'string') throw badArgument('exportName', 'a string', exportName);
+    const source = sourceOf({ filename, name: exportName } satisfies FunctionSource, 'filename');
+    this.#registered.set(name, this.#functions.get(source.filename, source.name));
+    return this;
+  }
+
+  /** Starts workers until there are `count`, at most `maxThreads`, which is the default; resolves when they have loaded the pool's file. */
+  prewarm(count: number = this.maxThreads): Promise<void> {
+    check('count', count, integer(0, 1024));
+    return this.#scheduler.prewarm(Math.min(count, this.maxThreads));
+  }
+
+  /** Replaces each worker by a new one, one after the other: for code that has changed, or memory that is not given back. No task is lost. */
+  async recycle(): Promise<void> {
+    for (const thread of [...this.#scheduler.fleet.threads]) await this.#scheduler.replace(thread);
+  }
+
+  /**
+   * Refuses calls from now on, waits for those that were made, and ends the workers. After `closeTimeout` it emits 'error'
+   * (MILLRACE_E_TIMEOUT) and ends them all the same. With `force` tasks that have not begun are rejected. 'close' follows.
+   */
+  close(options: CloseOptions = {}): Promise<void> {
+    if (options === null || typeof options !== 'object') {
+      return Promise.reject(badArgument('options', 'an object', options));
+    }
+    const { force = false } = own(options);
+    if (typeof force !== 'boolean') return Promise.reject(badArgument('force', 'a boolean', force));
+    if (force) this.#scheduler.rejectUnbegun(() => closed('pool is closed'));
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  /** Ends all workers at once. Each call that has not been answered rejects with MILLRACE_E_CLOSED. Resolves when they have ended. */
+  async destroy(): Promise<void> {
+    this.#state = 'closed';
+    this.#ignoreShare?.();
+    await this.#scheduler.destroy();
+    this.emitDestroy();
+  }
+
+  [Symbol.dispose](): void {
+    void this.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  /** What it has done, and what it has to do; plain data. Some µs. */
+  stats(): PoolStats {
+    return statsOf(this.#scheduler);
+  }
+
+  get minThreads(): number {
+    return this.#scheduler.fleet.minThreads;
+  }
+
+  get maxThreads(): number {
+    return this.#scheduler.fleet.maxThreads;
+  }
+
+  /** The options in use; a copy. */
+  get options(): Readonly<Record<string, unknown>> {
+    const { worker, concurrency, histogram, clockOffsetMs, preload, followsShare, ...rest } =
+      this.#settings;
+    const { minThreads, maxThreads } = this;
+    const own = { concurrentTasksPerWorker: concurrency, workerHistogram: histogram };
+    return { ...rest, ...worker, ...own, minThreads, maxThreads };
+  }
+
+  /** Its workers, those that start among them. */
+  get threads(): Worker[] {
+    return this.#scheduler.fleet.threads.map(({ worker }) => worker);
+  }
+
+  /** Workers that have started, or are the first ones, and have no task. */
+  get idleThreads(): number {
+    return this.#scheduler.fleet.threads.filter((each) => each.announced && each.live === 0).length;
+  }
+
+  /** Tasks that wait for their turn. */
+  get queueSize(): number {
+    return this.#scheduler.queueSize;
+  }
+
+  /** Calls that have been answered, with a result or an error. */
+  get completed(): number {
+    return this.#scheduler.counts.completed;
+  }
+
+  get histogram(): PoolHistogram {
+    return this.#histogram;
+  }
+
+  /** Share of the time of `maxThreads` workers, since the pool was made, in which tasks ran: 0 to 1. 0 with `recordTiming: false`. */
+  get utilization(): number {
+    const { runTimes } = this.#scheduler;
+    if (runTimes === null || runTimes.count === 0) return 0;
+    return (runTimes.meanMs * runTimes.count) / (this.duration * this.maxThreads);
+  }
+
+  /** Age of the pool in ms. */
+  get duration(): number {
+    return performance.now() - this.#startedMs;
+  }
+
+  /** Every worker that there may be has all that it can run: hold on with further tasks until 'drain'. */
+  get needsDrain(): boolean {
+    return this.#scheduler.needsDrain;
+  }
+
+  #functionOf({ filename, name }: RunOptions): PoolFunction | null {
+    if (name != null && typeof name !== 'string') throw badArgument('name', 'a string', name);
+    if (filename != null && typeof filename !== 'string' && !(filename instanceof URL)) {
+      throw badArgument('filename', 'a string', filename);
+    }
+    if (filename == null && name == null) return this.#usual;
+    if (filename == null && name != null) {
+      const registered = this.#registered.get(name);
+      if (registered !== undefined) return registered;
+    }
+    const file = filename == null ? this.#settings.filename : pathOf(filename, 'filename');
+    if (file === null) return null;
+    return this.#functions.get(file, name ?? this.#settings.name);
+  }
+
+  /** Null if there is nothing but a function and an argument. */
+  #extrasOf(task: unknown, given: RunOptions | null): TaskExtras | null {
+    const { timeout, retry } = this.#settings;
+    const {
+      transferList,
+      signal = null,
+      timeout: timeoutMs = timeout,
+      retry: retriesLeft = retry,
+    } = given ?? {};
+    if (transferList !== undefined && !Array.isArray(transferList)) {
+      throw badArgument('transferList', 'an Array', transferList);
+    }
+    if (
+      signal !== null &&
+      (typeof signal !== 'object' || !('once' in signal || 'addEventListener' in signal))
+    ) {
+      throw badArgument('signal', 'an object that says abort', signal);
+    }
+    const moves = isMoved(task) ? transferOf(task) : [];
+    const transfers = [...((transferList as TransferItem[] | undefined) ?? []), ...moves];
+    if (transfers.length === 0 && signal === null && timeoutMs === 0 && retriesLeft === 0)
+      return null;
+    if (timeoutMs !== timeout) check('timeout', timeoutMs, timeoutRule);
+    if (retriesLeft !== retry) check('retry', retriesLeft, retryRule);
+    return { transferList: transfers, signal, timeoutMs, retriesLeft, unlisten: null };
+  }
+
+  #listen(task: Task, extras: TaskExtras, signal: AbortSource): void {
+    extras.unlisten = onAbort(signal, () => this.#scheduler.abort(task, signal));
+  }
+
+  async #close(): Promise<void> {
+    this.#state = 'closing';
+    const { closeTimeout } = this.#settings;
+    const isDone = await this.#scheduler.whenDone(closeTimeout);
+    if (!isDone) this.#emit('error', [closeTimedOut(closeTimeout)]);
+    await this.destroy();
+    this.#emit('close', []);
+  }
+
+  /** A listener that throws is the application's error, and no reason to stop in the middle of something. */
+  #emit(event: string, args: unknown[]): void {
+    try {
+      this.emit(event, ...args);
+    } catch (error) {
+      throwLater(error);
+    }
+  }
+
+  #allocated(reason: AllocationReason): void {
+    if (this.listenerCount('allocation') === 0) return;
+    const { waiting, running, fleet, throttled } = this.#scheduler;
+    const { limitBytes } = fleet.memory.look();
+    const allocation: Allocation = {
+      at: Date.now(),
+      reason,
+      workers: fleet.size,
+      maxThreads: fleet.maxThreads,
+      queued: waiting.size,
+      running,
+      memory: { reservedBytes: fleet.reservedBytes, limitBytes, throttled },
+    };
+    this.#emit('allocation', [allocation]);
+  }
+
+  /** Whether this thread is a worker of a pool. */
+  static get isWorkerThread(): boolean {
+    return state.isWorkerThread;
+  }
+
+  /** In a worker: the `workerData` of its pool. */
+  static get workerData(): unknown {
+    return state.workerData;
+  }
+
+  static get version(): string {
+    return version;
+  }
+
+  static get Pool(): typeof Pool {
+    return Pool;
+  }
+
+  static get Piscina(): typeof Pool {
+    return Pool;
+  }
+
+  static get FixedQueue(): typeof FixedQueue {
+    return FixedQueue;
+  }
+
+  static get ArrayTaskQueue(): typeof ArrayTaskQueue {
+    return ArrayTaskQueue;
+  }
+
+  static get transferableSymbol(): typeof transferableSymbol {
+    return transferableSymbol;
+  }
+
+  static get valueSymbol(): typeof valueSymbol {
+    return valueSymbol;
+  }
+
+  static get queueOptionsSymbol(): typeof queueOptionsSymbol {
+    return queueOptionsSymbol;
+  }
+
+  static move<T>(value: T): T {
+    return move(value);
+  }
+}
+
+function histogramOf({ runTimes, waitTimes }: Scheduler): PoolHistogram {
+  return {
+    get runTime() {
+      return runTimes?.summary();
+    },
+    get waitTime() {
+      return waitTimes?.summary();
+    },
+    resetRunTime: () => runTimes?.reset(),
+    resetWaitTime: () => waitTimes?.reset(),
+  };
+}
+
+function badArgument(name: string, what: string, value: unknown): MillraceError {
+  return new MillraceError(
+    'MILLRACE_E_INVALID_ARGUMENT',
+    `${name}${name === 'options' ? '' : ' argument'} must be ${what}; it is ${show(value)}`,
+  );
+}

@@ -1,0 +1,684 @@
+/** Who gets which tasks, and what becomes of them. */
+import { AbortError, type AbortSource, reasonOf } from './abort.js';
+import type { AllocationReason } from './allocations.js';
+import { batchSize } from './batch-size.js';
+import { ENDED, LISTENING, RUNNING, WAITING } from './board.js';
+import { Durations } from './durations.js';
+import {
+  cannotStart,
+  destroyed,
+  exited,
+  failureOf,
+  full,
+  taskNotClonable,
+  timedOut,
+  workerEnded,
+} from './failure.js';
+import { Fleet, type FleetEvents } from './fleet.js';
+import type { PoolFunction } from './function.js';
+import type { Settings } from './options.js';
+import type { Failure, Reply } from './protocol.js';
+import type { Task } from './task.js';
+import type { PoolWorker, Thread } from './thread.js';
+import type { PoolTask } from './user-queue.js';
+import type { Waiting } from './waiting.js';
+
+/**
+ * Which worker gets a task; null for none of them: then another starts if there may be more, or the task waits. Workers have
+ * `currentUsage`, which says how busy they are.
+ */
+export type LoadBalancer = (task: PoolTask, workers: PoolWorker[]) => PoolWorker | null;
+
+/** What a pool counts. */
+export class Counts {
+  completed = 0;
+  failed = 0;
+  refused = 0;
+  batches = 0;
+  batched = 0;
+  stolen = 0;
+  requeued = 0;
+  retried = 0;
+  timedOut = 0;
+  crashed = 0;
+}
+
+export interface SchedulerEvents {
+  emit(event: string, ...args: unknown[]): void;
+  allocated(reason: AllocationReason): void;
+}
+
+/** Tasks behind one that has run for so long, in ms, are given to a worker that has none; so are those that need more than this together. */
+const stuckMs = 0.5;
+/** A task that was sent so often, each time to a worker that ended before it began, is not sent again. */
+const maxReturns = 3;
+/** While memory is short it is looked at so often, in ms. */
+const throttleMs = 250;
+
+export class Scheduler {
+  readonly #settings: Settings;
+  readonly #events: SchedulerEvents;
+  readonly waiting: Waiting;
+  readonly fleet: Fleet;
+  readonly counts = new Counts();
+  readonly runTimes: Durations | null;
+  readonly waitTimes: Durations | null;
+  /** Tasks that were sent, and for which somebody waits. */
+  running = 0;
+  throttled = false;
+  needsDrain = false;
+  /** Several tasks have just ended: those that come instead of them are sent together. */
+  #gathering = false;
+  #flushScheduled = false;
+  #dispatching = false;
+  #stealTimer: NodeJS.Timeout | null = null;
+  #growTimer: NodeJS.Timeout | null = null;
+  #throttleTimer: NodeJS.Timeout | null = null;
+  readonly #graces = new Set<NodeJS.Timeout>();
+  #isDestroyed = false;
+
+  constructor(settings: Settings, waiting: Waiting, events: SchedulerEvents) {
+    this.#settings = settings;
+    this.#events = events;
+    this.waiting = waiting;
+    this.runTimes = settings.recordTiming ? new Durations() : null;
+    this.waitTimes = settings.recordTiming ? new Durations() : null;
+    const { emit } = events;
+    const fleetEvents: FleetEvents = {
+      ready: (thread) => this.#ready(thread),
+      reply: (thread, reply) => this.#reply(thread, reply),
+      message: (value) => emit('message', value),
+      error: () => {},
+      exit: (thread, code) => this.#exit(thread, code),
+      created: (thread) => {
+        if (!this.#starting) return;
+        // The first ones are there before anybody can listen.
+        thread.announced = true;
+        queueMicrotask(() => emit('workerCreate', thread));
+      },
+      removed: (thread) => emit('workerDestroy', thread),
+      allocated: (reason) => events.allocated(reason),
+    };
+    this.fleet = new Fleet(settings, fleetEvents);
+    this.fleet.startMinimum(null);
+    this.#starting = false;
+  }
+
+  #starting = true;
+
+  /** Tasks beyond those that run: they wait here, or in a worker for their turn. */
+  get queueSize(): number {
+    let size = this.waiting.size;
+    for (const thread of this.fleet.threads) size += thread.ahead;
+    return size;
+  }
+
+  /** Takes a task; false if there is no room for it. */
+  submit(task: Task): boolean {
+    const { maxQueue } = this.#settings;
+    if (this.waiting.size + this.running >= maxQueue && !this.#admits()) {
+      this.counts.refused++;
+      task.settled = true;
+      task.reject(full(maxQueue));
+      return false;
+    }
+    this.fleet.hope();
+    this.waiting.push(task);
+    if (!this.#gathering && this.#mayBegin(task)) this.#dispatch();
+    this.#flushSoon();
+    return true;
+  }
+
+  /** Ends a task for its caller, wherever it is. */
+  abort(task: Task, signal: AbortSource): void {
+    this.#end(task, () => new AbortError(reasonOf(signal)));
+  }
+
+  /** Resolves to true once nothing waits or runs, and to false if that takes longer than so many ms. */
+  whenDone(ms: number): Promise<boolean> {
+    if (this.#isDone) return Promise.resolve(true);
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => this.#done?.(false), ms);
+      timer.unref();
+      this.#done = (isDone) => {
+        clearTimeout(timer);
+        this.#done = null;
+        resolve(isDone);
+      };
+    });
+  }
+
+  #done: ((isDone: boolean) => void) | null = null;
+
+  get #isDone(): boolean {
+    return this.running === 0 && this.waiting.size === 0;
+  }
+
+  /** Ends everything that waits or runs. */
+  async destroy(): Promise<void> {
+    this.#isDestroyed = true;
+    this.fleet.close();
+    this.#clearTimers();
+    this.#rejectWaiting(destroyed);
+    const ended = [...this.fleet.threads].map((thread) => {
+      const { again, lost } = thread.revokeAll();
+      for (const task of [...again, ...lost, ...thread.takeBegun()])
+        this.#fail(task, destroyed(), true);
+      return this.fleet.end(thread);
+    });
+    await Promise.allSettled(ended);
+    this.#checkDrain();
+  }
+
+  /** Ends what waits, the tasks that workers have not begun among them. */
+  rejectUnbegun(error: () => Error): void {
+    this.#rejectWaiting(error);
+    for (const thread of this.fleet.threads) {
+      for (const task of thread.revokeTail(thread.live)) this.#fail(task, error(), true);
+    }
+  }
+
+  /** Starts workers until there are so many; resolves when they are ready. */
+  async prewarm(count: number): Promise<void> {
+    while (this.fleet.size < count && !this.fleet.closed) this.fleet.start('load');
+    await Promise.all(this.fleet.threads.map((thread) => this.#whenReady(thread)));
+  }
+
+  /** Starts a worker in place of this one, which gets no more tasks and ends when it has none. Resolves when it has ended. */
+  async replace(thread: Thread): Promise<void> {
+    if (thread.retiring || this.fleet.closed) return;
+    await this.#whenReady(this.fleet.start('recycle'));
+    await this.#retire(thread);
+  }
+
+  resize(minThreads: number, maxThreads: number): void {
+    this.fleet.resize(minThreads, maxThreads);
+    this.#requeueRetiring();
+    this.#dispatch();
+  }
+
+  // ------------------------------------------------------------------------------------------------ sending
+
+  /** Room may have come while nobody looked. */
+  #admits(): boolean {
+    if (this.#gathering) this.#dispatch();
+    const { maxQueue } = this.#settings;
+    if (this.queueSize < maxQueue) return true;
+    if (this.waiting.size > 0) return false;
+    return this.#roomy(false) !== null || this.fleet.wants(1, null);
+  }
+
+  /** Whether a task that comes now would begin at once: then it is not kept for the end of the microtasks. */
+  #mayBegin({ guarded, of }: Task): boolean {
+    if (this.#roomy(guarded && this.#settings.concurrency > 1) !== null) return true;
+    return this.fleet.wants(this.waiting.size, of.meanMs);
+  }
+
+  /** Sends what came in this turn at its end, after all microtasks: whoever calls in a row of them is in time. */
+  #flushSoon(): void {
+    if (this.#flushScheduled) return;
+    this.#flushScheduled = true;
+    queueMicrotask(() => process.nextTick(() => this.#flush()));
+  }
+
+  #flush(): void {
+    this.#flushScheduled = false;
+    this.#gathering = false;
+    this.#dispatch();
+  }
+
+  #dispatch(): void {
+    if (this.#dispatching || this.#isDestroyed) return;
+    this.#dispatching = true;
+    try {
+      const nowMs = performance.now();
+      if (this.#settings.loadBalancer) this.#dispatchByBalancer(this.#settings.loadBalancer, nowMs);
+      else this.#dispatchByRoom(nowMs);
+      if (this.waiting.size === 0) this.#steal(nowMs);
+    } finally {
+      this.#dispatching = false;
+    }
+    this.#checkDrain();
+  }
+
+  #dispatchByRoom(nowMs: number): void {
+    const { concurrency } = this.#settings;
+    while (this.waiting.size > 0 && !this.#isThrottled()) {
+      const head = this.waiting.head(nowMs);
+      const alone = concurrency > 1 && (head?.guarded ?? false);
+      const thread = this.#roomy(alone) ?? (head && this.#takingAhead(head));
+      if (thread === null) {
+        if (this.#grow(head?.of.meanMs ?? null)) continue;
+        return;
+      }
+      const tasks = this.waiting.take(
+        nowMs,
+        (first, waiting) => this.#batchFor(thread, first, waiting, alone),
+        concurrency > 1,
+      );
+      // A queue of the user's may have thought better of it.
+      if (tasks.length === 0) return;
+      this.#send(thread, tasks, nowMs);
+    }
+  }
+
+  #batchFor(thread: Thread, { of }: Task, waiting: number, alone: boolean): number {
+    const { concurrency, maxBatch } = this.#settings;
+    if (alone || this.throttled) return 1;
+    const free = concurrency - thread.inFlight;
+    if (!thread.isReady) return Math.max(1, free);
+    const { meanMs, sendMs } = of;
+    const workers = this.fleet.size;
+    const size = batchSize({ waiting, workers, meanMs, sendMs, maxBatch });
+    return Math.min(Math.max(size, free), thread.room);
+  }
+
+  #dispatchByBalancer(balancer: LoadBalancer, nowMs: number): void {
+    while (this.waiting.size > 0 && !this.#isThrottled()) {
+      const [task] = this.waiting.take(nowMs, () => 1, false);
+      if (!task) return;
+      const workers = this.fleet.threads.filter((thread) => !thread.retiring);
+      const chosen = balancer(task, workers);
+      const thread = workers.find((each) => each === chosen);
+      if (thread && thread.room > 0) {
+        this.#send(thread, [task], nowMs);
+        continue;
+      }
+      this.waiting.putBack([task]);
+      if (!this.#grow(null)) return;
+    }
+  }
+
+  /** A worker where a task would begin at once; the first of those with the least to do, so that the last ones become idle. */
+  #roomy(alone: boolean): Thread | null {
+    let best: Thread | null = null;
+    for (const thread of this.fleet.threads) {
+      if (!thread.hasRoom(alone)) continue;
+      if (thread.inFlight === 0 && thread.isReady) return thread;
+      if (best === null || thread.inFlight < best.inFlight) best = thread;
+    }
+    return best;
+  }
+
+  #takingAhead({ of }: Task): Thread | null {
+    if (this.#settings.maxBatch === 1 || this.throttled) return null;
+    for (const thread of this.fleet.threads) {
+      if (thread.takesAhead(of) && thread.room >= this.#settings.maxBatch) return thread;
+    }
+    return null;
+  }
+
+  #send(thread: Thread, tasks: Task[], nowMs: number): void {
+    try {
+      thread.send(tasks);
+    } catch (error) {
+      // One of them is at fault, and no other.
+      if (tasks.length > 1) for (const task of tasks) this.#send(thread, [task], nowMs);
+      else this.#fail(tasks[0]!, taskNotClonable(error), false);
+      return;
+    }
+    tasks[0]!.of.sent(tasks.length, performance.now() - nowMs);
+    this.running += tasks.length;
+    this.counts.batches++;
+    this.counts.batched += tasks.length;
+    if (tasks.some((task) => task.extras !== null && task.extras.timeoutMs > 0))
+      this.#watch(thread);
+  }
+
+  /** Another worker for what waits. True if there is one now. */
+  #grow(meanMs: number | null): boolean {
+    const { fleet } = this;
+    if (fleet.wants(this.waiting.size, meanMs)) return this.#start('load');
+    if (fleet.size === 0 && this.waiting.size > 0 && fleet.isHopeless) return false;
+    // Tasks may need longer than they did, or need one another.
+    if (fleet.size < fleet.maxThreads && this.#growTimer === null) {
+      this.#growTimer = setTimeout(() => {
+        this.#growTimer = null;
+        if (this.waiting.size > 0 && fleet.wants(this.waiting.size, null)) {
+          if (this.#start('load')) this.#dispatch();
+        }
+      }, fleet.startMs);
+      this.#growTimer.unref();
+    }
+    return false;
+  }
+
+  #start(reason: AllocationReason): boolean {
+    try {
+      this.fleet.start(reason);
+      return true;
+    } catch (error) {
+      if (this.fleet.size === 0) this.#rejectWaiting(() => cannotStart(error));
+      return false;
+    }
+  }
+
+  /** Whether memory is too short for another task beside one that runs. */
+  #isThrottled(): boolean {
+    const { throttled } = this.fleet.memory.look();
+    if (throttled !== this.throttled) {
+      this.throttled = throttled;
+      this.#events.allocated('memory');
+    }
+    if (!throttled) return false;
+    if (this.#throttleTimer === null) {
+      this.#throttleTimer = setTimeout(() => {
+        this.#throttleTimer = null;
+        this.#dispatch();
+      }, throttleMs);
+    }
+    return this.running > 0;
+  }
+
+  // ------------------------------------------------------------------------------------------------ stealing
+
+  /** Nothing waits: a worker that has nothing gets half of what another one has not begun. */
+  #steal(nowMs: number): void {
+    if (this.#settings.maxBatch === 1) return;
+    for (const thief of this.fleet.threads) {
+      if (thief.inFlight > 0 || thief.retiring || !thief.isReady) continue;
+      const victim = this.#victim();
+      if (victim === null) return;
+      if (!this.#isStuck(victim, nowMs)) {
+        // What it has may be done in no time; if not, this is seen then.
+        this.#stealTimer ??= setTimeout(() => {
+          this.#stealTimer = null;
+          if (this.waiting.size === 0) this.#dispatch();
+        }, 1).unref();
+        return;
+      }
+      const tasks = victim.revokeTail(Math.ceil(victim.ahead / 2));
+      if (tasks.length === 0) return;
+      this.running -= tasks.length;
+      this.counts.stolen += tasks.length;
+      for (const batch of byFunction(tasks)) this.#send(thief, batch, nowMs);
+    }
+  }
+
+  #victim(): Thread | null {
+    let victim: Thread | null = null;
+    for (const thread of this.fleet.threads) {
+      if (thread.ahead > (victim?.ahead ?? 0)) victim = thread;
+    }
+    return victim;
+  }
+
+  #isStuck(thread: Thread, nowMs: number): boolean {
+    for (const task of thread.pending()) {
+      const word = thread.word(task);
+      if (word === ENDED) continue;
+      if (word !== WAITING && nowMs - thread.begunMs(task) > stuckMs) return true;
+      return thread.ahead * (task.of.meanMs ?? 0) > stuckMs;
+    }
+    return false;
+  }
+
+  // ------------------------------------------------------------------------------------------------ results
+
+  #ready(thread: Thread): void {
+    this.fleet.started(thread);
+    thread.whenReady?.();
+    if (!thread.announced) this.#events.emit('workerCreate', thread);
+    thread.announced = true;
+    this.#dispatch();
+  }
+
+  #reply(thread: Thread, reply: Reply): void {
+    const [which, results, failures] = reply;
+    const count = results.length;
+    const { startedMs, tookMs } = thread.board;
+    const settled = thread.settle(reply, count);
+    let failure = 0;
+    let ended = 0;
+    let totalMs = 0;
+    let of: PoolFunction | null = null;
+    for (let index = 0; index < count; index++) {
+      const failed: Failure | null =
+        failures?.[failure]?.[0] === index ? failures[failure++]! : null;
+      const task = settled[index]!;
+      if (task === null) continue;
+      const number = typeof which === 'number' ? which + index : which[index]!;
+      const place = number & (tookMs.length - 1);
+      const ranMs = tookMs[place]!;
+      this.runTimes?.record(ranMs);
+      this.waitTimes?.record(startedMs[place]! - task.created);
+      thread.durations?.record(ranMs);
+      if (of !== task.of) {
+        if (of !== null && ended > 0) of.ended(ended, totalMs);
+        of = task.of;
+        ended = 0;
+        totalMs = 0;
+      }
+      ended++;
+      totalMs += ranMs;
+      this.running--;
+      if (failed) this.#fail(task, failureOf(task.of, failed), false);
+      else this.#succeed(task, results[index]);
+    }
+    if (of !== null && ended > 0) of.ended(ended, totalMs);
+    if (thread.inFlight === 0) this.fleet.becameIdle(thread);
+    this.#recycle(thread);
+    if (count > 1) this.#gathering = true;
+    this.#flushSoon();
+    this.#dispatch();
+    // What others have sent need not wait for its turn of the loop; one message each, so that the loop gets on.
+    if (this.#draining) return;
+    this.#draining = true;
+    for (const other of [...this.fleet.threads])
+      if (other !== thread && other.inFlight > 0) other.drain();
+    this.#draining = false;
+  }
+
+  #draining = false;
+
+  #recycle(thread: Thread): void {
+    const { maxTasksPerWorker, maxWorkerAge } = this.#settings;
+    const isDue =
+      thread.done >= maxTasksPerWorker || performance.now() - thread.startedMs >= maxWorkerAge;
+    if (isDue && !thread.retiring && !thread.isReplaced && this.fleet.threads.includes(thread)) {
+      thread.isReplaced = true;
+      this.replace(thread).catch((error) => this.#events.emit('error', error));
+    }
+  }
+
+  #succeed(task: Task, result: unknown): void {
+    this.counts.completed++;
+    task.settled = true;
+    task.extras?.unlisten?.();
+    task.resolve(result as never);
+  }
+
+  #fail(task: Task, error: unknown, wasRunning = task.thread !== null): void {
+    if (task.settled) return;
+    if (wasRunning) this.running--;
+    this.counts.completed++;
+    this.counts.failed++;
+    task.settled = true;
+    task.extras?.unlisten?.();
+    task.reject(error);
+  }
+
+  #rejectWaiting(error: () => Error): void {
+    while (this.waiting.size > 0) {
+      const tasks = this.waiting.take(performance.now(), (_, waiting) => waiting, false);
+      if (tasks.length === 0) return;
+      for (const task of tasks) this.#fail(task, error());
+    }
+  }
+
+  #checkDrain(): void {
+    if (this.#done !== null && this.#isDone) this.#done(true);
+    const { concurrency } = this.#settings;
+    let usage = 0;
+    for (const thread of this.fleet.threads) usage += Math.min(concurrency, thread.live);
+    const isFull = usage >= this.fleet.maxThreads * concurrency;
+    if (isFull === this.needsDrain) return;
+    this.needsDrain = isFull;
+    queueMicrotask(() => this.#events.emit(isFull ? 'needsDrain' : 'drain'));
+  }
+
+  // ------------------------------------------------------------------------------------------------ ends
+
+  /** Somebody gave up: the caller's signal, or the time that it had. */
+  #end(task: Task, error: () => Error): void {
+    if (task.settled) return;
+    const { thread, number } = task;
+    if (thread === null) {
+      this.waiting.remove(task);
+      this.#fail(task, error());
+      return;
+    }
+    if (thread.revoke(task)) {
+      this.#fail(task, error(), true);
+      return;
+    }
+    const how = thread.stop(task);
+    this.#fail(task, error(), true);
+    if (how === 'condemned') this.#condemn(thread);
+    if (how === 'asked') this.#grace(thread, number);
+  }
+
+  /** What has been asked to stop gets some time to do so. */
+  #grace(thread: Thread, number: number): void {
+    const timer = setTimeout(() => {
+      this.#graces.delete(timer);
+      if (thread.condemn(number)) this.#condemn(thread);
+    }, this.#settings.abortGrace);
+    this.#graces.add(timer);
+  }
+
+  /** Only the end of the worker ends its task. What it has not begun runs elsewhere. */
+  #condemn(thread: Thread): void {
+    void this.fleet.end(thread);
+    this.#requeue(thread, exited(1));
+    this.fleet.startMinimum('load');
+    this.#dispatch();
+  }
+
+  #exit(thread: Thread, code: number): void {
+    const isCrash = this.fleet.remove(thread);
+    const cause = thread.failure ?? exited(code);
+    if (isCrash) {
+      this.counts.crashed++;
+      this.fleet.failed(thread);
+    }
+    const given = this.#requeue(thread, cause);
+    const begun = thread.takeBegun();
+    if (isCrash) {
+      this.#events.allocated('crash');
+      this.fleet.startMinimum('crash');
+    }
+    for (const task of begun) this.#begunOn(thread, task, cause);
+    if (this.fleet.size === 0 && this.fleet.isHopeless)
+      this.#rejectWaiting(() => cannotStart(cause));
+    else if (begun.length === 0 && given === 0 && thread.failure !== null && isCrash) {
+      this.#events.emit('error', thread.failure);
+    }
+    this.#dispatch();
+  }
+
+  /** Tasks that a worker will not begin any more wait again, ahead of the others; those that cannot are failed. How many there were. */
+  #requeue(thread: Thread, cause: Error): number {
+    const { again, lost } = thread.revokeAll();
+    this.running -= again.length;
+    const waiting = again.filter((task) => ++task.returns <= maxReturns);
+    for (const task of again) {
+      if (task.returns > maxReturns) this.#fail(task, workerEnded(cause, 'waiting'), false);
+    }
+    this.counts.requeued += waiting.length;
+    if (waiting.length > 0) this.waiting.putBack(waiting);
+    for (const task of lost) this.#fail(task, workerEnded(cause, 'waiting'), true);
+    return again.length + lost.length;
+  }
+
+  /** A task that had begun when its worker ended. It may run again if its caller said so. */
+  #begunOn(thread: Thread, task: Task, cause: Error): void {
+    const word = thread.word(task);
+    const { extras } = task;
+    this.running--;
+    if (extras !== null && extras.retriesLeft > 0 && !task.moves && !this.#isDestroyed) {
+      extras.retriesLeft--;
+      task.attempts++;
+      this.counts.retried++;
+      this.waiting.putBack([task]);
+      return;
+    }
+    this.#fail(task, workerEnded(cause, word === ENDED ? 'ended' : 'running'), false);
+  }
+
+  /** Gets no more tasks. What it has not begun waits again. */
+  #retire(thread: Thread): Promise<void> {
+    const ended = new Promise<void>((resolve) => thread.worker.once('exit', () => resolve()));
+    thread.retiring = true;
+    if (thread.destroyed) return Promise.resolve();
+    this.#requeueRetiring();
+    if (thread.inFlight === 0) void this.fleet.end(thread);
+    this.#dispatch();
+    return ended;
+  }
+
+  #requeueRetiring(): void {
+    for (const thread of this.fleet.threads) {
+      if (!thread.retiring) continue;
+      const tasks = thread.revokeTail(thread.live);
+      this.running -= tasks.length;
+      if (tasks.length > 0) this.waiting.putBack(tasks);
+    }
+  }
+
+  #whenReady(thread: Thread): Promise<void> {
+    if (thread.isReady) return Promise.resolve();
+    return new Promise((resolve, reject) => {
+      thread.whenReady = resolve;
+      thread.worker.once('exit', (code) => reject(cannotStart(thread.failure ?? exited(code))));
+    });
+  }
+
+  // ------------------------------------------------------------------------------------------------ timeouts
+
+  /**
+   * Looks at the tasks of a worker that have a time limit: those that have begun are due that long after, the others at the
+   * earliest that long from now. So one timer for each worker is enough, and nobody tells when a task begins.
+   */
+  #watch(thread: Thread): void {
+    if (thread.destroyed) return;
+    const nowMs = performance.now();
+    let soonestMs = Number.POSITIVE_INFINITY;
+    for (const task of thread.pending()) {
+      const timeoutMs = task.extras?.timeoutMs ?? 0;
+      if (timeoutMs === 0) continue;
+      const word = thread.word(task);
+      if (word === ENDED) continue;
+      const hasBegun = word === RUNNING || word === LISTENING;
+      const leftMs = (hasBegun ? thread.begunMs(task) - nowMs : 0) + timeoutMs;
+      if (leftMs > 0) {
+        soonestMs = Math.min(soonestMs, leftMs);
+        continue;
+      }
+      this.counts.timedOut++;
+      this.#end(task, () => timedOut(timeoutMs, task.name));
+      if (thread.terminating) return;
+    }
+    if (thread.deadline) clearTimeout(thread.deadline);
+    thread.deadline = null;
+    if (soonestMs === Number.POSITIVE_INFINITY) return;
+    thread.deadline = setTimeout(() => this.#watch(thread), Math.ceil(soonestMs));
+    thread.deadline.unref();
+  }
+
+  #clearTimers(): void {
+    for (const timer of [this.#stealTimer, this.#growTimer, this.#throttleTimer, ...this.#graces]) {
+      if (timer) clearTimeout(timer);
+    }
+  }
+}
+
+function byFunction(tasks: readonly Task[]): Task[][] {
+  const batches: Task[][] = [];
+  for (const task of tasks) {
+    const last = batches.at(-1);
+    if (last && last[0]!.of === task.of) last.push(task);
+    else batches.push([task]);
+  }
+  return batches;
+}

@@ -1,0 +1,101 @@
+/** How many threads a pool has, and when it starts another one. */
+import { createRequire } from 'node:module';
+import { throwLater } from '../core/throw-later.js';
+import { limits } from '../monitor/limits.js';
+
+/** The share of a process of a cluster: CPUs, a fraction too. Set in its environment, and told again when it changes. */
+const variable = 'MILLRACE_CPUS';
+const key = 'millrace:cpus';
+
+/** A number of CPUs; null for what is none. */
+function cpusOf(value: unknown): number | null {
+  const cpus = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
+  return typeof cpus === 'number' && Number.isFinite(cpus) && cpus > 0 ? cpus : null;
+}
+
+/**
+ * CPUs that this process may use, not rounded: the least of its affinity, the quotas of its control groups, and its share
+ * in a cluster (environment variable MILLRACE_CPUS; one that is no number above 0 is ignored). Reads small files of the kernel:
+ * a fraction of a ms.
+ */
+export function cpuShare(): number {
+  const { cpus } = limits();
+  return Math.min(cpus, cpusOf(process.env[variable]) ?? cpus);
+}
+
+type ShareListener = (cpus: number) => void;
+const listeners = new Set<{ readonly call: ShareListener }>();
+
+/** Loading node:cluster takes some ms. In a process of a cluster it is loaded already, and others mostly have no channel. */
+const isClusterWorker = (): boolean =>
+  process.channel !== undefined && createRequire(import.meta.url)('node:cluster').isWorker;
+
+/**
+ * Calls `listener` with {@link cpuShare} when the primary of a cluster tells this process a new share. Returns what ends
+ * that. Elsewhere than in a process of a cluster nobody tells, and it does nothing. It does not keep a process alive.
+ */
+export function onShare(listener: ShareListener): () => void {
+  if (!isClusterWorker()) return () => {};
+  const entry = { call: listener };
+  // A listener holds the channel, but node:cluster itself does so for as long as the process does not say otherwise, and
+  // what it says then (`process.channel.unref()`) stands.
+  if (listeners.size === 0) process.on('message', receive);
+  listeners.add(entry);
+  return () => {
+    if (listeners.delete(entry) && listeners.size === 0) process.off('message', receive);
+  };
+}
+
+function receive(message: unknown): void {
+  if (typeof message !== 'object' || message === null) return;
+  const cpus = cpusOf((message as Record<string, unknown>)[key]);
+  if (cpus === null) return;
+  // For pools that are made later, and for processes that this one starts.
+  process.env[variable] = String(cpus);
+  const share = cpuShare();
+  for (const { call } of [...listeners]) {
+    try {
+      call(share);
+    } catch (error) {
+      throwLater(error);
+    }
+  }
+}
+
+/**
+ * Threads of a pool for a number of CPUs: one at least, and at most as many as there are whole CPUs, one if there is none.
+ * Not rounded up: threads above a quota are stopped for the rest of each period, with the event loop among them.
+ */
+export function defaultThreads(cpus: number): { min: number; max: number } {
+  return { min: 1, max: Math.max(1, Math.floor(cpus)) };
+}
+
+export interface Demand {
+  /** Tasks that are in no worker yet. */
+  readonly waiting: number;
+  /** Workers that there are, those that are starting among them. */
+  readonly workers: number;
+  /** Of these, those that have not started yet; default 0. Each of them will take a task. */
+  readonly starting?: number;
+  /** Workers that there may be. */
+  readonly max: number;
+  /** Mean time in ms that a task runs; null while none has. */
+  readonly meanTaskMs: number | null;
+  /** Time in ms until a new worker can run its first task. */
+  readonly startMs: number;
+}
+
+/** A task from which on a worker of its own is worth a start, in ms. */
+const longTaskMs = 1;
+
+/**
+ * Whether to start another worker. For tasks that are long, or of which nothing is known, as soon as one waits that no
+ * starting worker will take. For tiny ones only if the workers that there are need longer for the queue than one takes to start:
+ * otherwise it would start to find nothing to do.
+ */
+export function wantsWorker(demand: Demand): boolean {
+  const { waiting, workers, starting = 0, max, meanTaskMs, startMs } = demand;
+  if (workers >= max || waiting <= starting) return false;
+  if (workers === 0 || meanTaskMs === null || meanTaskMs >= longTaskMs) return true;
+  return (waiting * meanTaskMs) / workers > startMs;
+}

@@ -1,0 +1,92 @@
+import type { Transferable as TransferItem } from 'node:worker_threads';
+import { type PriorityClass, priorities } from '../core/intake/priority.js';
+import type { AbortSource } from './abort.js';
+import type { PoolFunction } from './function.js';
+import { queueOptionsSymbol } from './movable.js';
+import type { Thread } from './thread.js';
+
+/** What few calls ask for. */
+export interface TaskExtras {
+  readonly transferList: readonly TransferItem[];
+  readonly signal: AbortSource | null;
+  readonly timeoutMs: number;
+  /** How often it may be begun again. */
+  retriesLeft: number;
+  /** Takes the listener off the signal. */
+  unlisten: (() => void) | null;
+}
+
+let lastId = 0;
+
+/** A call of a function on a worker, from `run()` until its promise is settled. What queues and balancers of the user see of it is the same object. */
+export class Task {
+  readonly of: PoolFunction;
+  readonly priority: PriorityClass;
+  /** When `run()` was called, in ms by this thread's clock. */
+  readonly created: number;
+  readonly resolve: (result: never) => void;
+  readonly reject: (error: unknown) => void;
+  readonly extras: TaskExtras | null;
+  readonly taskId = lastId++;
+  /** The argument. */
+  task: unknown;
+  /** How often it was begun on a worker that ended. */
+  attempts = 0;
+  /** How often it was sent to a worker that ended before it began. */
+  returns = 0;
+  /** Its place in its lane, while it waits. */
+  place = 0;
+  /** The worker it was sent to, and its number there; null while it waits. */
+  thread: Thread | null = null;
+  number = 0;
+  settled = false;
+
+  constructor(
+    of: PoolFunction,
+    task: unknown,
+    priority: PriorityClass,
+    created: number,
+    resolve: (result: never) => void,
+    reject: (error: unknown) => void,
+    extras: TaskExtras | null,
+  ) {
+    this.of = of;
+    this.task = task;
+    this.priority = priority;
+    this.created = created;
+    this.resolve = resolve;
+    this.reject = reject;
+    this.extras = extras;
+  }
+
+  get filename(): string {
+    return this.of.filename;
+  }
+
+  get name(): string {
+    return this.of.name;
+  }
+
+  get isAbortable(): boolean {
+    return this.extras !== null && this.extras.signal !== null;
+  }
+
+  get priorityName(): string {
+    return priorities[this.priority]!;
+  }
+
+  /** Its worker may have to be ended while it runs: it does not run beside others. */
+  get guarded(): boolean {
+    return this.extras !== null && (this.extras.signal !== null || this.extras.timeoutMs > 0);
+  }
+
+  /** Part of it leaves this thread when it is sent: it cannot be sent again. */
+  get moves(): boolean {
+    return this.extras !== null && this.extras.transferList.length > 0;
+  }
+
+  get [queueOptionsSymbol](): object | null {
+    const task = this.task as { [queueOptionsSymbol]?: object } | null | undefined;
+    return (typeof task === 'object' && task?.[queueOptionsSymbol]) || null;
+  }
+}

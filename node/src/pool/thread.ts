@@ -1,0 +1,385 @@
+import {
+  MessageChannel,
+  type MessagePort,
+  receiveMessageOnPort,
+  Worker,
+  type WorkerOptions,
+} from 'node:worker_threads';
+import { isShort } from './batch-size.js';
+import {
+  type Board,
+  boardOf,
+  CONDEMNED,
+  LISTENING,
+  newBoard,
+  placeMask,
+  places,
+  REVOKED,
+  RUNNING,
+  STOPPING,
+  WAITING,
+} from './board.js';
+import { Durations, type DurationsSummary } from './durations.js';
+import type { PoolFunction } from './function.js';
+import { type Batch, READY, type Reply, type Start, type Stop } from './protocol.js';
+import type { Task } from './task.js';
+
+const program = new URL('./worker/main.js', import.meta.url);
+
+/** A worker as a balancer of the user sees it. */
+export interface PoolWorker {
+  /** Thread id. */
+  readonly id: number;
+  /** Tasks that it has; Infinity while it runs one that can be aborted, beside which no other runs. */
+  readonly currentUsage: number;
+  readonly isRunningAbortableTask: boolean;
+  /** Times of its tasks, with option `workerHistogram`. */
+  readonly histogram: DurationsSummary | null;
+  readonly terminating: boolean;
+  readonly destroyed: boolean;
+}
+
+/** What a thread tells its owner. */
+export interface ThreadEvents {
+  ready(thread: Thread): void;
+  reply(thread: Thread, reply: Reply): void;
+  /** What its code posted by itself. */
+  message(value: unknown): void;
+  error(thread: Thread, error: Error): void;
+  exit(thread: Thread, code: number): void;
+}
+
+export interface ThreadOptions {
+  readonly worker: WorkerOptions;
+  readonly concurrency: number;
+  readonly preload: readonly [string, string] | null;
+  readonly niceIncrement: number;
+  readonly clockOffsetMs: number;
+  readonly histogram: boolean;
+}
+
+/** One worker, seen from the main thread: what it was sent, and which of that it has begun. */
+export class Thread implements PoolWorker {
+  readonly worker: Worker;
+  readonly board: Board;
+  readonly #port: MessagePort;
+  readonly #events: ThreadEvents;
+  readonly #concurrency: number;
+  /** By place: what was sent and not answered. Null also for what was taken back or given up. */
+  readonly tasks: (Task | null)[] = new Array(places).fill(null);
+  readonly #known = new Set<number>();
+  readonly durations: Durations | null;
+  /** Number of the next task; all that are not answered are between `#oldest` and it. */
+  #next = 0;
+  #oldest = 0;
+  /** Tasks that were sent and not answered, those that nobody waits for included. */
+  inFlight = 0;
+  /** Those of them that nobody has taken back: what it still has to run. */
+  live = 0;
+  /** Tasks that it has answered. */
+  done = 0;
+  /** By place, of the numbers from the oldest on: answered, out of turn. */
+  readonly #answered = new Uint8Array(places);
+  /** The last number of each batch that is not answered, in order. */
+  readonly #batchEnds: number[] = [];
+  /** No task that it has is a long one. */
+  #onlyShort = true;
+  /** One that runs alone is with it. */
+  #exclusive = false;
+  isReady = false;
+  /** When it was started, and when it became idle, in ms. */
+  readonly startedMs: number;
+  idleSinceMs: number;
+  /** Gets no more tasks. */
+  retiring = false;
+  terminating = false;
+  destroyed = false;
+  /** The pool's listeners know of it. */
+  announced = false;
+  /** Another one is being started in its place. */
+  isReplaced = false;
+  whenReady: (() => void) | null = null;
+  /** The first thing that went wrong in it. */
+  failure: Error | null = null;
+  /** For the first of its tasks that may run for too long. */
+  deadline: NodeJS.Timeout | null = null;
+
+  constructor(options: ThreadOptions, events: ThreadEvents, nowMs: number) {
+    this.#events = events;
+    this.#concurrency = options.concurrency;
+    this.durations = options.histogram ? new Durations() : null;
+    this.startedMs = nowMs;
+    this.idleSinceMs = nowMs;
+    const { port1, port2 } = new MessageChannel();
+    const board = newBoard();
+    this.board = boardOf(board);
+    this.#port = port1;
+    this.worker = new Worker(program, options.worker);
+    const { concurrency, preload, niceIncrement, clockOffsetMs } = options;
+    const start: Start = { port: port2, board, concurrency, preload, niceIncrement, clockOffsetMs };
+    this.worker.postMessage(start, [port2]);
+    // The worker is what keeps the process alive, and only while it has tasks.
+    port1.on('message', (message: typeof READY | Reply) => this.#received(message));
+    port1.unref();
+    this.worker.on('message', (value) => events.message(value));
+    this.worker.on('error', (error: Error) => {
+      this.failure ??= error;
+      events.error(this, error);
+    });
+    this.worker.on('exit', (code) => {
+      while (this.drain());
+      if (this.deadline) clearTimeout(this.deadline);
+      this.terminating = false;
+      this.destroyed = true;
+      port1.close();
+      events.exit(this, code);
+    });
+    this.worker.unref();
+  }
+
+  get id(): number {
+    return this.worker.threadId;
+  }
+
+  get isRunningAbortableTask(): boolean {
+    return this.inFlight === 1 && this.tasks[this.#oldest & placeMask]?.isAbortable === true;
+  }
+
+  get currentUsage(): number {
+    return this.isRunningAbortableTask ? Number.POSITIVE_INFINITY : this.live;
+  }
+
+  get histogram(): DurationsSummary | null {
+    return this.durations === null ? null : this.durations.summary();
+  }
+
+  /** Whether a task would begin at once. */
+  hasRoom(exclusive: boolean): boolean {
+    if (this.retiring || this.#exclusive) return false;
+    return exclusive ? this.inFlight === 0 : this.inFlight < this.#concurrency;
+  }
+
+  /** Whether more of a function may be sent while it has all that it can run. */
+  takesAhead(of: PoolFunction): boolean {
+    return (
+      !this.retiring &&
+      !this.#exclusive &&
+      this.isReady &&
+      this.#batchEnds.length < 2 &&
+      this.#onlyShort &&
+      isShort(of.meanMs)
+    );
+  }
+
+  /** Places that are free for tasks: numbers of those that are not answered must not meet. */
+  get room(): number {
+    return places - (this.#next - this.#oldest);
+  }
+
+  /** Tasks that cannot have begun, as far as is known without looking: those beyond what runs at a time. */
+  get ahead(): number {
+    return Math.max(0, this.live - this.#concurrency);
+  }
+
+  /** Sends tasks of one function. Throws what postMessage throws; then nothing was sent. */
+  send(tasks: readonly Task[]): void {
+    const of = tasks[0]!.of;
+    const first = this.#next;
+    const transfers = transfersOf(tasks);
+    const guarded = tasks.some((task) => task.guarded);
+    const attempts = tasks.some((task) => task.attempts > 0)
+      ? tasks.map((task) => task.attempts)
+      : null;
+    const definition = this.#known.has(of.id) ? null : ([of.filename, of.name] as const);
+    for (let index = 0; index < tasks.length; index++) {
+      Atomics.store(this.board.words, (first + index) & placeMask, WAITING);
+    }
+    const payload = tasks.map((task) => task.task);
+    const batch: Batch = [first, of.id, payload, attempts, guarded, definition];
+    this.#port.postMessage(batch, transfers);
+    this.#known.add(of.id);
+    for (let index = 0; index < tasks.length; index++) {
+      const task = tasks[index]!;
+      task.thread = this;
+      task.number = first + index;
+      this.tasks[(first + index) & placeMask] = task;
+    }
+    if (this.inFlight === 0) {
+      this.worker.ref();
+      this.#onlyShort = true;
+    }
+    this.#next += tasks.length;
+    this.#batchEnds.push(this.#next);
+    this.inFlight += tasks.length;
+    this.live += tasks.length;
+    if (!isShort(of.meanMs)) this.#onlyShort = false;
+    if (guarded && this.#concurrency > 1) this.#exclusive = true;
+  }
+
+  /** Tasks that a reply is about, in its order; null for each that nobody waits for. They are the thread's no more. */
+  settle([which]: Reply, count: number): (Task | null)[] {
+    const settled: (Task | null)[] = new Array(count);
+    for (let index = 0; index < count; index++) {
+      const number = typeof which === 'number' ? which + index : which[index]!;
+      const place = number & placeMask;
+      const task = this.tasks[place]!;
+      settled[index] = task;
+      if (task !== null) {
+        this.tasks[place] = null;
+        this.live--;
+      }
+    }
+    this.inFlight -= count;
+    this.done += count;
+    this.#advance(which, count);
+    if (this.inFlight === 0) {
+      this.#exclusive = false;
+      this.worker.unref();
+    }
+    return settled;
+  }
+
+  #advance(which: number | readonly number[], count: number): void {
+    if (which === this.#oldest) {
+      this.#oldest += count;
+    } else {
+      for (let index = 0; index < count; index++) {
+        const number = typeof which === 'number' ? which + index : which[index]!;
+        this.#answered[number & placeMask] = 1;
+      }
+    }
+    while (this.#answered[this.#oldest & placeMask] === 1) {
+      this.#answered[this.#oldest & placeMask] = 0;
+      this.#oldest++;
+    }
+    while (this.#batchEnds.length > 0 && this.#batchEnds[0]! <= this.#oldest)
+      this.#batchEnds.shift();
+  }
+
+  /** Takes a task back if it has not begun. */
+  revoke(task: Task): boolean {
+    const place = task.number & placeMask;
+    const { words } = this.board;
+    if (Atomics.compareExchange(words, place, WAITING, REVOKED) !== WAITING) return false;
+    this.#giveUp(task);
+    return true;
+  }
+
+  /** Nobody waits for the task any more; it may run all the same. */
+  #giveUp(task: Task): void {
+    this.tasks[task.number & placeMask] = null;
+    this.live--;
+    task.thread = null;
+  }
+
+  /** Takes back up to `count` of the tasks that have not begun, the last first; those that cannot be sent again stay. Oldest first. */
+  revokeTail(count: number): Task[] {
+    const taken: Task[] = [];
+    for (let number = this.#next - 1; number >= this.#oldest && taken.length < count; number--) {
+      const task = this.tasks[number & placeMask];
+      if (!task || task.moves) continue;
+      if (!this.revoke(task)) break;
+      taken.push(task);
+    }
+    return taken.reverse();
+  }
+
+  /** All that have not begun: those that can run elsewhere, and those whose data went with this worker. */
+  revokeAll(): { again: Task[]; lost: Task[] } {
+    const again: Task[] = [];
+    const lost: Task[] = [];
+    for (let number = this.#oldest; number < this.#next; number++) {
+      const task = this.tasks[number & placeMask];
+      if (task && this.revoke(task)) (task.moves ? lost : again).push(task);
+    }
+    return { again, lost };
+  }
+
+  /** Those that it had begun, and that somebody still waits for. They are the thread's no more. */
+  takeBegun(): Task[] {
+    const begun: Task[] = [];
+    for (let number = this.#oldest; number < this.#next; number++) {
+      const task = this.tasks[number & placeMask];
+      if (!task) continue;
+      this.#giveUp(task);
+      begun.push(task);
+    }
+    return begun;
+  }
+
+  word(task: Task): number {
+    return Atomics.load(this.board.words, task.number & placeMask);
+  }
+
+  /** When a task was begun; it has to have been. */
+  begunMs(task: Task): number {
+    return this.board.startedMs[task.number & placeMask]!;
+  }
+
+  /**
+   * Somebody gave a task up that has begun. Asks it to stop, if its function listens; else nothing but the end of this
+   * worker will stop it.
+   */
+  stop(task: Task): 'ended' | 'asked' | 'condemned' {
+    const place = task.number & placeMask;
+    const { words } = this.board;
+    const number = task.number;
+    this.#giveUp(task);
+    // It may begin to listen between two looks.
+    for (;;) {
+      if (Atomics.compareExchange(words, place, RUNNING, CONDEMNED) === RUNNING) return 'condemned';
+      const word = Atomics.compareExchange(words, place, LISTENING, STOPPING);
+      if (word === LISTENING) {
+        this.#port.postMessage(number satisfies Stop);
+        return 'asked';
+      }
+      if (word !== RUNNING) return 'ended';
+    }
+  }
+
+  /** Whether a task that was asked to stop has not: from now on nothing else begins after it. */
+  condemn(number: number): boolean {
+    if (number < this.#oldest || this.destroyed) return false;
+    const place = number & placeMask;
+    return Atomics.compareExchange(this.board.words, place, STOPPING, CONDEMNED) === STOPPING;
+  }
+
+  *pending(): Generator<Task> {
+    for (let number = this.#oldest; number < this.#next; number++) {
+      const task = this.tasks[number & placeMask];
+      if (task) yield task;
+    }
+  }
+
+  /** Handles a message that has arrived without waiting for its turn in the loop. False if there is none. */
+  drain(): boolean {
+    if (this.destroyed) return false;
+    const entry = receiveMessageOnPort(this.#port) as { message: typeof READY | Reply } | undefined;
+    if (entry === undefined) return false;
+    this.#received(entry.message);
+    return true;
+  }
+
+  /** Ends the worker; 'exit' follows. */
+  terminate(): Promise<number> {
+    this.retiring = true;
+    this.terminating = true;
+    this.worker.ref();
+    return this.worker.terminate();
+  }
+
+  #received(message: typeof READY | Reply): void {
+    if (message === READY) {
+      this.isReady = true;
+      this.#events.ready(this);
+    } else {
+      this.#events.reply(this, message);
+    }
+  }
+}
+
+function transfersOf(tasks: readonly Task[]): never[] {
+  const transfers: unknown[] = [];
+  for (const { extras } of tasks) if (extras !== null) transfers.push(...extras.transferList);
+  return transfers as never[];
+}

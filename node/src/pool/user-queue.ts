@@ -1,0 +1,142 @@
+/** Task queues as piscina has them: for the user to build on, and to bring along. */
+import { MillraceError } from '../errors.js';
+import { queueOptionsSymbol } from './movable.js';
+import type { Task } from './task.js';
+import type { Waiting } from './waiting.js';
+
+/** A task as the queue or the balancer of a user sees it. */
+export interface PoolTask {
+  readonly taskId: number;
+  readonly filename: string;
+  readonly name: string;
+  /** When `run()` was called, by `performance.now()`. */
+  readonly created: number;
+  readonly isAbortable: boolean;
+  /** The `[queueOptionsSymbol]` of the task's argument. */
+  readonly [queueOptionsSymbol]: object | null;
+}
+
+/** A queue of the user's. `remove` is called for tasks that are in it, `shift` when it is not empty. */
+export interface TaskQueue {
+  readonly size: number;
+  shift(): PoolTask | null;
+  push(task: PoolTask): void;
+  remove(task: PoolTask): void;
+  /** For tasks that were taken and could not be run; without it they are pushed. */
+  unshift?(task: PoolTask): void;
+}
+
+export function isTaskQueue(value: unknown): value is TaskQueue {
+  if (typeof value !== 'object' || value === null || !('size' in value)) return false;
+  const queue = value as TaskQueue;
+  return [queue.shift, queue.push, queue.remove].every((each) => typeof each === 'function');
+}
+
+/** First in, first out, on an array. */
+export class ArrayTaskQueue implements TaskQueue {
+  readonly tasks: PoolTask[] = [];
+
+  get size(): number {
+    return this.tasks.length;
+  }
+
+  shift(): PoolTask | null {
+    return this.tasks.shift() ?? null;
+  }
+
+  push(task: PoolTask): void {
+    this.tasks.push(task);
+  }
+
+  unshift(task: PoolTask): void {
+    this.tasks.unshift(task);
+  }
+
+  remove(task: PoolTask): void {
+    const index = this.tasks.indexOf(task);
+    if (index === -1) {
+      throw new MillraceError('MILLRACE_E_INVALID_ARGUMENT', 'the task is not in this queue');
+    }
+    this.tasks.splice(index, 1);
+  }
+}
+
+/** First in, first out; each operation takes the same time however many wait. Removing what is not in it does nothing. */
+export class FixedQueue implements TaskQueue {
+  /** In order: a set keeps that of insertion, and its first is found at once. */
+  readonly #tasks = new Set<PoolTask>();
+  /** Those that were put in front, the foremost last. */
+  readonly #front: PoolTask[] = [];
+
+  get size(): number {
+    return this.#tasks.size + this.#front.length;
+  }
+
+  isEmpty(): boolean {
+    return this.size === 0;
+  }
+
+  shift(): PoolTask | null {
+    const front = this.#front.pop();
+    if (front !== undefined) return front;
+    const [first] = this.#tasks;
+    if (first === undefined) return null;
+    this.#tasks.delete(first);
+    return first;
+  }
+
+  push(task: PoolTask): void {
+    this.#tasks.add(task);
+  }
+
+  unshift(task: PoolTask): void {
+    this.#front.push(task);
+  }
+
+  remove(task: PoolTask): void {
+    const index = this.#front.indexOf(task);
+    if (index !== -1) this.#front.splice(index, 1);
+    else this.#tasks.delete(task);
+  }
+}
+
+/** The user's queue, in which only it knows whose turn it is: tasks leave it one by one, when a worker is free. */
+export class UserWaiting implements Waiting {
+  readonly #queue: TaskQueue;
+
+  constructor(queue: TaskQueue) {
+    this.#queue = queue;
+  }
+
+  get size(): number {
+    return this.#queue.size;
+  }
+
+  push(task: Task): void {
+    this.#queue.push(task);
+  }
+
+  remove(task: Task): void {
+    this.#queue.remove(task);
+  }
+
+  putBack(tasks: readonly Task[]): void {
+    for (const task of tasks.toReversed()) {
+      if (this.#queue.unshift) this.#queue.unshift(task);
+      else this.#queue.push(task);
+    }
+  }
+
+  head(): null {
+    return null;
+  }
+
+  take(): Task[] {
+    const task = this.#queue.shift();
+    return task === null ? [] : [task as Task];
+  }
+
+  sizes(): [number, number, number] {
+    return [0, this.#queue.size, 0];
+  }
+}

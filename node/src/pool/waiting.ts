@@ -1,0 +1,157 @@
+/**
+ * Tasks that wait for a worker. The priority decides, and waiting counts: after each `aging` ms a task counts one priority
+ * higher. Within a priority the functions share the time of the workers, so that short tasks do not stand behind all the
+ * long ones that came before them; the tasks of a function go in order.
+ */
+import type { Lane } from './lane.js';
+import type { Task } from './task.js';
+
+/** HIGH, NORMAL, LOW. */
+const classCount = 3;
+
+/** Time that a task is taken to need while its function has not been measured, in ms. */
+const unknownMs = 1;
+
+/** Where tasks wait; a queue of the user's is wrapped to look like this. */
+export interface Waiting {
+  readonly size: number;
+  push(task: Task): void;
+  remove(task: Task): void;
+  /** Back in front of the others: tasks that were sent, and not begun. */
+  putBack(tasks: readonly Task[]): void;
+  /** The task whose turn it is; null if that cannot be told before it is taken. */
+  head(nowMs: number): Task | null;
+  /**
+   * The task whose turn it is, and up to `limit(it, how many wait in its lane)` in all with those that come after it there.
+   * `beside`: they will run beside one another, which a task that is guarded does not.
+   */
+  take(nowMs: number, limit: (head: Task, waiting: number) => number, beside: boolean): Task[];
+  sizes(): [number, number, number];
+}
+
+class PriorityLanes {
+  readonly lanes: Lane[] = [];
+  size = 0;
+  /** Of the lane that was served last; one that was empty starts here. */
+  servedMs = 0;
+}
+
+export class FairWaiting implements Waiting {
+  readonly #classes = Array.from({ length: classCount }, () => new PriorityLanes());
+  readonly #agingMs: number;
+  size = 0;
+
+  constructor(agingMs: number) {
+    this.#agingMs = agingMs;
+  }
+
+  push(task: Task): void {
+    const lane = this.#laneOf(task);
+    lane.push(task);
+    this.#added(task, lane, 1);
+  }
+
+  putBack(tasks: readonly Task[]): void {
+    const byLane = new Map<Lane, Task[]>();
+    for (const task of tasks) {
+      const lane = this.#laneOf(task);
+      const others = byLane.get(lane);
+      if (others) others.push(task);
+      else byLane.set(lane, [task]);
+    }
+    for (const [lane, returned] of byLane) {
+      lane.unshift(returned);
+      this.#added(returned[0]!, lane, returned.length);
+    }
+  }
+
+  remove(task: Task): void {
+    const lane = this.#laneOf(task);
+    lane.remove(task);
+    this.#removed(task.priority, lane, 1);
+  }
+
+  head(nowMs: number): Task | null {
+    return this.size === 0 ? null : this.#next(nowMs).head;
+  }
+
+  take(nowMs: number, limit: (head: Task, waiting: number) => number, beside: boolean): Task[] {
+    const lane = this.#next(nowMs);
+    const { head } = lane;
+    const tasks = lane.take(limit(head, lane.size), beside);
+    const classLanes = this.#classes[head.priority]!;
+    classLanes.servedMs = lane.servedMs;
+    lane.servedMs += tasks.length * (lane.of.meanMs ?? unknownMs);
+    this.#removed(head.priority, lane, tasks.length);
+    return tasks;
+  }
+
+  sizes(): [number, number, number] {
+    const [high, normal, low] = this.#classes;
+    return [high!.size, normal!.size, low!.size];
+  }
+
+  #laneOf(task: Task): Lane {
+    return task.of.lanes[task.priority];
+  }
+
+  #added(task: Task, lane: Lane, count: number): void {
+    const of = this.#classes[task.priority]!;
+    of.size += count;
+    this.size += count;
+    if (lane.listed) return;
+    lane.listed = true;
+    of.lanes.push(lane);
+    if (lane.servedMs < of.servedMs) lane.servedMs = of.servedMs;
+  }
+
+  #removed(priority: number, lane: Lane, count: number): void {
+    const of = this.#classes[priority]!;
+    of.size -= count;
+    this.size -= count;
+    if (lane.size > 0) return;
+    lane.listed = false;
+    of.lanes.splice(of.lanes.indexOf(lane), 1);
+  }
+
+  #next(nowMs: number): Lane {
+    let best: Lane | null = null;
+    let bestRank = Number.POSITIVE_INFINITY;
+    for (let priority = 0; priority < classCount; priority++) {
+      const of = this.#classes[priority]!;
+      if (of.size === 0) continue;
+      const lane = leastServed(of.lanes);
+      if (of.size === this.size) return lane;
+      // By the oldest of them: the lane with the least time may have only young ones.
+      const oldest = oldestOf(of.lanes);
+      const rank = priority - Math.floor((nowMs - oldest.head.created) / this.#agingMs);
+      const aged = rank < priority;
+      const candidate = aged ? oldest : lane;
+      if (
+        best === null ||
+        rank < bestRank ||
+        (rank === bestRank && candidate.head.created < best.head.created)
+      ) {
+        best = candidate;
+        bestRank = rank;
+      }
+    }
+    return best!;
+  }
+}
+
+function leastServed(lanes: readonly Lane[]): Lane {
+  let least = lanes[0]!;
+  for (let index = 1; index < lanes.length; index++) {
+    if (lanes[index]!.servedMs < least.servedMs) least = lanes[index]!;
+  }
+  return least;
+}
+
+function oldestOf(lanes: readonly Lane[]): Lane {
+  let oldest = lanes[0]!;
+  for (let index = 1; index < lanes.length; index++) {
+    if (lanes[index]!.head.created < oldest.head.created) oldest = lanes[index]!;
+  }
+  return oldest;
+}

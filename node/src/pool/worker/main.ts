@@ -1,0 +1,31 @@
+/** What a worker of a pool runs. */
+import { parentPort, workerData } from 'node:worker_threads';
+import { boardOf } from '../board.js';
+import { clockOffsetMs } from '../clock.js';
+import { READY, type Start } from '../protocol.js';
+import { state } from '../state.js';
+import { Runner } from './runner.js';
+
+state.isWorkerThread = true;
+state.workerData = workerData;
+
+parentPort!.once('message', (message: Start) => void start(message));
+
+async function start(message: Start): Promise<void> {
+  const { port, board, concurrency, preload, niceIncrement } = message;
+  if (niceIncrement !== 0) await beNicer(niceIncrement);
+  const offsetMs = clockOffsetMs() - message.clockOffsetMs;
+  const runner = new Runner(port, boardOf(board), concurrency, offsetMs);
+  // process.exit(), and an error that nobody caught: what has ended is not lost with the rest.
+  process.on('exit', () => runner.flush());
+  // A function that cannot be loaded is told to those who ask for it.
+  if (preload) await runner.preload(...preload);
+  port.postMessage(READY);
+}
+
+/** Threads have priorities of their own on Linux and Windows. Without the package, which is optional, they are as they were. */
+async function beNicer(increment: number): Promise<void> {
+  const name = '@napi-rs/nice';
+  const { nice } = await import(name).catch(() => ({}));
+  nice?.(increment);
+}
