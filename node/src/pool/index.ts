@@ -40,3 +40,5 @@ export const { isWorkerThread } = state;
 export const { workerData } = state;
 
 export default Pool;
+// `const Piscina = require('piscina')` is a class; so is this module for `require()`.
+export { Pool as 'module.exports' };

@@ -24,7 +24,7 @@ export class Lane {
   }
 
   push(task: Task): void {
-    task.place = this.#tasks.length;
+    task.number = this.#tasks.length;
     this.#tasks.push(task);
     this.size++;
   }
@@ -49,7 +49,7 @@ export class Lane {
   }
 
   remove(task: Task): void {
-    this.#tasks[task.place] = null;
+    this.#tasks[task.number] = null;
     this.size--;
     this.#tidy();
   }
@@ -67,7 +67,7 @@ export class Lane {
   }
 
   #set(tasks: Task[]): void {
-    for (const [place, task] of tasks.entries()) task.place = place;
+    for (const [place, task] of tasks.entries()) task.number = place;
     this.#tasks = tasks;
     this.#first = 0;
     this.size = tasks.length;

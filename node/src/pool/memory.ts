@@ -9,18 +9,28 @@ const mebi = 2 ** 20;
 
 /** What a thread needs besides its heap and its stack, in bytes: its isolate, the modules of Node.js, its loop. */
 const isolateBytes = 10 * mebi;
-/** What Node.js gives a worker that says nothing, in MiB. */
-const usual = { young: 48, stack: 4 };
+/** What Node.js gives a worker that says nothing, in MiB, at most: which it is depends on the release and the machine. */
+const usual = { young: Number.parseInt(process.versions.node, 10) < 24 ? 48 : 192, stack: 4 };
 
 /**
  * Bytes to reserve for a worker: what its limits let it grow to, and about 10 MiB. Without `maxOldGenerationSizeMb` it has no
  * limit of its own, only the one that V8 derives from the machine: then it counts with what it has at the start.
+ *
+ * `actual`: the `resourceLimits` of a worker that runs, which know better what it has of what was not said. Before it runs
+ * they are -1, and after it {}: then they say nothing.
  */
-export function workerBytes(limits: ResourceLimits = {}): number {
-  const { maxOldGenerationSizeMb: old, codeRangeSizeMb = 0, stackSizeMb = usual.stack } = limits;
-  const { maxYoungGenerationSizeMb: young = old === undefined ? 0 : usual.young } = limits;
-  return ((old ?? 0) + young + codeRangeSizeMb + stackSizeMb) * mebi + isolateBytes;
+export function workerBytes(limits: ResourceLimits = {}, actual: ResourceLimits = {}): number {
+  const old = given(limits.maxOldGenerationSizeMb);
+  const unsaid = old === undefined ? 0 : (given(actual.maxYoungGenerationSizeMb) ?? usual.young);
+  const young = given(limits.maxYoungGenerationSizeMb) ?? unsaid;
+  const code = given(limits.codeRangeSizeMb) ?? 0;
+  const stack = given(limits.stackSizeMb) ?? usual.stack;
+  return ((old ?? 0) + young + code + stack) * mebi + isolateBytes;
 }
+
+/** For Node.js, too, nothing below is a size. */
+const given = (size: number | undefined): number | undefined =>
+  size !== undefined && size > 0 ? size : undefined;
 
 /** In bytes. */
 export interface Room {

@@ -6,7 +6,8 @@ import { check, integer, number } from '../core/options.js';
 import { throwLater } from '../core/throw-later.js';
 import { MillraceError, show } from '../errors.js';
 import { AbortError, type AbortSource, isAborted, onAbort, reasonOf } from './abort.js';
-import type { Allocation, AllocationReason } from './allocations.js';
+import { type Allocation, type AllocationReason, logAllocations } from './allocations.js';
+import { fileChunks, lineChunks } from './chunks/index.js';
 import type { DurationsSummary } from './durations.js';
 import { closed, closeTimedOut } from './failure.js';
 import { Functions, type PoolFunction } from './function.js';
@@ -88,6 +89,14 @@ export interface PoolEvents {
 const timeoutRule = number(0, 2_147_483_647);
 const retryRule = integer(0, 1000);
 
+/** What settles the promise that was made last. An executor of its own for each would be a closure more for each call. */
+let resolveLast: (result: never) => void;
+let rejectLast: (error: unknown) => void;
+function capture(resolve: (result: never) => void, reject: (error: unknown) => void): void {
+  resolveLast = resolve;
+  rejectLast = reject;
+}
+
 /**
  * Worker threads that run CPU tasks: functions of files. Tasks that wait are sent to a worker together, and a worker that
  * has nothing to do takes over what another has not begun. Has the interface of piscina 5; see docs/pool.md for what differs.
@@ -102,6 +111,8 @@ export class Pool<Argument = any, Result = any> extends EventEmitterAsyncResourc
   readonly #registered: Map<string, PoolFunction>;
   /** The function of tasks that say nothing; null if the pool has no file. */
   readonly #usual: PoolFunction | null;
+  /** Calls without options ask for nothing but a function and an argument. */
+  readonly #isPlain: boolean;
   readonly #histogram: PoolHistogram;
   readonly #startedMs = performance.now();
   #ignoreShare: (() => void) | null = null;
@@ -113,6 +124,7 @@ export class Pool<Argument = any, Result = any> extends EventEmitterAsyncResourc
     const settings = settingsOf(options);
     super({ name: 'Pool' });
     this.#settings = settings;
+    this.#isPlain = settings.timeout === 0 && settings.retry === 0;
     const { filename, name, functions, taskQueue, stricterFIFO, aging } = settings;
     this.#usual = filename === null ? null : this.#functions.get(filename, name);
     this.#registered = new Map();
@@ -145,18 +157,26 @@ export class Pool<Argument = any, Result = any> extends EventEmitterAsyncResourc
    * - MILLRACE_E_CLOSED after `close()` or `destroy()`, MILLRACE_E_INVALID_ARGUMENT for options that are wrong.
    */
   run(task: Argument, options?: RunOptions): Promise<Result> {
+    const of = this.#usual;
+    const plain = options === undefined && of !== null && this.#state === 'open';
+    if (!plain || !this.#isPlain || isMoved(task)) return this.#runWith(task, options);
+    const promise = new Promise<Result>(capture);
+    const { priority } = this.#settings;
+    this.#scheduler.submit(
+      new Task(of, task, priority, this.#scheduler.nowMs(), resolveLast, rejectLast, null),
+    );
+    return promise;
+  }
+
+  /** A call that asks for something, or one that is wrong. */
+  #runWith(task: unknown, options: RunOptions | undefined): Promise<Result> {
     return new Promise<Result>((resolve, reject) => {
       if (this.#state !== 'open') throw closed('queue is being terminated');
-      const { priority } = this.#settings;
-      let of = this.#usual;
-      let argument: unknown = task;
-      let given: RunOptions | null = null;
-      if (options !== undefined) {
-        if (options === null || typeof options !== 'object')
-          throw badArgument('options', 'an object', options);
-        given = own(options);
-        of = this.#functionOf(given);
+      if (options === null || (options !== undefined && typeof options !== 'object')) {
+        throw badArgument('options', 'an object', options);
       }
+      const given = own(options ?? {});
+      const of = this.#functionOf(given);
       if (of === null) {
         throw new MillraceError(
           'MILLRACE_E_INVALID_ARGUMENT',
@@ -164,11 +184,14 @@ export class Pool<Argument = any, Result = any> extends EventEmitterAsyncResourc
         );
       }
       const extras = this.#extrasOf(task, given);
-      if (isMoved(task)) argument = task[valueSymbol];
-      if (extras?.signal && isAborted(extras.signal)) throw new AbortError(reasonOf(extras.signal));
-      const cls = given?.priority === undefined ? priority : classOf(given.priority);
-      const created = performance.now();
-      const entry = new Task(of, argument, cls, created, resolve, reject, extras);
+      const argument = isMoved(task) ? task[valueSymbol] : task;
+      if (extras?.signal && isAborted(extras.signal)) {
+        throw new AbortError(reasonOf(extras.signal));
+      }
+      const priority =
+        given.priority === undefined ? this.#settings.priority : classOf(given.priority);
+      const created = this.#scheduler.nowMs();
+      const entry = new Task(of, argument, priority, created, resolve, reject, extras);
       if (extras?.signal) this.#listen(entry, extras, extras.signal);
       this.#scheduler.submit(entry);
     });
@@ -304,14 +327,14 @@ export class Pool<Argument = any, Result = any> extends EventEmitterAsyncResourc
   }
 
   /** Null if there is nothing but a function and an argument. */
-  #extrasOf(task: unknown, given: RunOptions | null): TaskExtras | null {
+  #extrasOf(task: unknown, given: RunOptions): TaskExtras | null {
     const { timeout, retry } = this.#settings;
     const {
       transferList,
       signal = null,
       timeout: timeoutMs = timeout,
       retry: retriesLeft = retry,
-    } = given ?? {};
+    } = given;
     if (transferList !== undefined && !Array.isArray(transferList)) {
       throw badArgument('transferList', 'an Array', transferList);
     }
@@ -368,51 +391,25 @@ export class Pool<Argument = any, Result = any> extends EventEmitterAsyncResourc
     this.#emit('allocation', [allocation]);
   }
 
+  // What the module exports, for `require('millrace/pool')`, which is this class.
+
   /** Whether this thread is a worker of a pool. */
-  static get isWorkerThread(): boolean {
-    return state.isWorkerThread;
-  }
-
+  static readonly isWorkerThread: boolean = state.isWorkerThread;
   /** In a worker: the `workerData` of its pool. */
-  static get workerData(): unknown {
-    return state.workerData;
-  }
-
-  static get version(): string {
-    return version;
-  }
-
-  static get Pool(): typeof Pool {
-    return Pool;
-  }
-
-  static get Piscina(): typeof Pool {
-    return Pool;
-  }
-
-  static get FixedQueue(): typeof FixedQueue {
-    return FixedQueue;
-  }
-
-  static get ArrayTaskQueue(): typeof ArrayTaskQueue {
-    return ArrayTaskQueue;
-  }
-
-  static get transferableSymbol(): typeof transferableSymbol {
-    return transferableSymbol;
-  }
-
-  static get valueSymbol(): typeof valueSymbol {
-    return valueSymbol;
-  }
-
-  static get queueOptionsSymbol(): typeof queueOptionsSymbol {
-    return queueOptionsSymbol;
-  }
-
-  static move<T>(value: T): T {
-    return move(value);
-  }
+  static readonly workerData: unknown = state.workerData;
+  static readonly version: string = version;
+  static readonly Pool: typeof Pool = Pool;
+  static readonly Piscina: typeof Pool = Pool;
+  static readonly AbortError = AbortError;
+  static readonly ArrayTaskQueue = ArrayTaskQueue;
+  static readonly FixedQueue = FixedQueue;
+  static readonly fileChunks = fileChunks;
+  static readonly lineChunks = lineChunks;
+  static readonly logAllocations = logAllocations;
+  static readonly move = move;
+  static readonly queueOptionsSymbol: typeof queueOptionsSymbol = queueOptionsSymbol;
+  static readonly transferableSymbol: typeof transferableSymbol = transferableSymbol;
+  static readonly valueSymbol: typeof valueSymbol = valueSymbol;
 }
 
 function histogramOf({ runTimes, waitTimes }: Scheduler): PoolHistogram {

@@ -52,6 +52,8 @@ export interface SchedulerEvents {
 const stuckMs = 0.5;
 /** A task that was sent so often, each time to a worker that ended before it began, is not sent again. */
 const maxReturns = 3;
+/** Calls that share a look at the clock, within a turn. */
+const nowUses = 64;
 /** While memory is short it is looked at so often, in ms. */
 const throttleMs = 250;
 
@@ -112,6 +114,18 @@ export class Scheduler {
     for (const thread of this.fleet.threads) size += thread.ahead;
     return size;
   }
+
+  /** The time in ms; that of a call a moment ago if many follow one another. */
+  nowMs(): number {
+    if (--this.#nowUses < 0) {
+      this.#nowMs = performance.now();
+      this.#nowUses = nowUses;
+    }
+    return this.#nowMs;
+  }
+
+  #nowMs = 0;
+  #nowUses = 0;
 
   /** Takes a task; false if there is no room for it. */
   submit(task: Task): boolean {
@@ -224,6 +238,7 @@ export class Scheduler {
   #flush(): void {
     this.#flushScheduled = false;
     this.#gathering = false;
+    this.#nowUses = 0;
     this.#dispatch();
   }
 

@@ -9,8 +9,8 @@ const key = 'millrace:cpus';
 
 /** A number of CPUs; null for what is none. */
 function cpusOf(value: unknown): number | null {
-  const cpus = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
-  return typeof cpus === 'number' && Number.isFinite(cpus) && cpus > 0 ? cpus : null;
+  const cpus = typeof value === 'string' ? Number(value) : value;
+  return typeof cpus === 'number' && cpus > 0 ? cpus : null;
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Transferable as TransferItem } from 'node:worker_threads';
-import { type PriorityClass, priorities } from '../core/intake/priority.js';
+import type { PriorityClass } from '../core/intake/priority.js';
 import type { AbortSource } from './abort.js';
 import type { PoolFunction } from './function.js';
 import { queueOptionsSymbol } from './movable.js';
@@ -18,7 +18,10 @@ export interface TaskExtras {
 
 let lastId = 0;
 
-/** A call of a function on a worker, from `run()` until its promise is settled. What queues and balancers of the user see of it is the same object. */
+/**
+ * A call of a function on a worker, from `run()` until its promise is settled. What queues and balancers of the user see of
+ * it is the same object. There may be a million of them: what few need is in `extras`.
+ */
 export class Task {
   readonly of: PoolFunction;
   readonly priority: PriorityClass;
@@ -30,14 +33,12 @@ export class Task {
   readonly taskId = lastId++;
   /** The argument. */
   task: unknown;
-  /** How often it was begun on a worker that ended. */
-  attempts = 0;
-  /** How often it was sent to a worker that ended before it began. */
+  /** How often it was sent to a worker that ended; how often it had begun there. */
   returns = 0;
-  /** Its place in its lane, while it waits. */
-  place = 0;
-  /** The worker it was sent to, and its number there; null while it waits. */
+  attempts = 0;
+  /** The worker it was sent to; null while it waits. */
   thread: Thread | null = null;
+  /** While it waits, its place in its lane; then its number at the worker. */
   number = 0;
   settled = false;
 
@@ -69,10 +70,6 @@ export class Task {
 
   get isAbortable(): boolean {
     return this.extras !== null && this.extras.signal !== null;
-  }
-
-  get priorityName(): string {
-    return priorities[this.priority]!;
   }
 
   /** Its worker may have to be ended while it runs: it does not run beside others. */

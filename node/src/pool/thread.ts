@@ -2,6 +2,7 @@ import {
   MessageChannel,
   type MessagePort,
   receiveMessageOnPort,
+  type Transferable as TransferItem,
   Worker,
   type WorkerOptions,
 } from 'node:worker_threads';
@@ -183,22 +184,36 @@ export class Thread implements PoolWorker {
 
   /** Sends tasks of one function. Throws what postMessage throws; then nothing was sent. */
   send(tasks: readonly Task[]): void {
-    const of = tasks[0]!.of;
+    const { of } = tasks[0]!;
+    const { words } = this.board;
+    const count = tasks.length;
     const first = this.#next;
-    const transfers = transfersOf(tasks);
-    const guarded = tasks.some((task) => task.guarded);
-    const attempts = tasks.some((task) => task.attempts > 0)
-      ? tasks.map((task) => task.attempts)
-      : null;
-    const definition = this.#known.has(of.id) ? null : ([of.filename, of.name] as const);
-    for (let index = 0; index < tasks.length; index++) {
-      Atomics.store(this.board.words, (first + index) & placeMask, WAITING);
+    const payload: unknown[] = new Array(count);
+    let attempts: number[] | null = null;
+    let transfers: TransferItem[] | null = null;
+    let guarded = false;
+    for (let index = 0; index < count; index++) {
+      const task = tasks[index]!;
+      // The message makes it visible; the worker changes it after that.
+      words[(first + index) & placeMask] = WAITING;
+      payload[index] = task.task;
+      if (task.attempts > 0) {
+        attempts ??= new Array(count).fill(0);
+        attempts[index] = task.attempts;
+      }
+      if (task.extras === null) continue;
+      guarded ||= task.guarded;
+      if (task.moves) {
+        transfers ??= [];
+        transfers.push(...task.extras.transferList);
+      }
     }
-    const payload = tasks.map((task) => task.task);
+    const definition = this.#known.has(of.id) ? null : ([of.filename, of.name] as const);
     const batch: Batch = [first, of.id, payload, attempts, guarded, definition];
-    this.#port.postMessage(batch, transfers);
-    this.#known.add(of.id);
-    for (let index = 0; index < tasks.length; index++) {
+    if (transfers === null) this.#port.postMessage(batch);
+    else this.#port.postMessage(batch, transfers);
+    if (definition !== null) this.#known.add(of.id);
+    for (let index = 0; index < count; index++) {
       const task = tasks[index]!;
       task.thread = this;
       task.number = first + index;
@@ -208,10 +223,10 @@ export class Thread implements PoolWorker {
       this.worker.ref();
       this.#onlyShort = true;
     }
-    this.#next += tasks.length;
+    this.#next += count;
     this.#batchEnds.push(this.#next);
-    this.inFlight += tasks.length;
-    this.live += tasks.length;
+    this.inFlight += count;
+    this.live += count;
     if (!isShort(of.meanMs)) this.#onlyShort = false;
     if (guarded && this.#concurrency > 1) this.#exclusive = true;
   }
@@ -376,10 +391,4 @@ export class Thread implements PoolWorker {
       this.#events.reply(this, message);
     }
   }
-}
-
-function transfersOf(tasks: readonly Task[]): never[] {
-  const transfers: unknown[] = [];
-  for (const { extras } of tasks) if (extras !== null) transfers.push(...extras.transferList);
-  return transfers as never[];
 }

@@ -101,7 +101,6 @@ export async function cut(
     if (even <= start) continue;
     const from = Math.max(start, even - delimiter.length);
     const end = await endOfLine(read, from, size, delimiter);
-    if (end === size) break;
     found.push({ start, end });
     start = end;
   }
