@@ -94,7 +94,7 @@ interface Hierarchy {
 }
 
 /** Hierarchies that have a controller: of version 2 whichever there is, of version 1 the controller's. */
-function hierarchies(root: string, controller: string): Hierarchy[] {
+export function hierarchies(root: string, controller: string): Hierarchy[] {
   const mounts = parseMounts(readText(root, 'proc/self/mountinfo') ?? '');
   const found: Hierarchy[] = [];
   for (const { controllers, path } of parseMemberships(readText(root, 'proc/self/cgroup') ?? '')) {

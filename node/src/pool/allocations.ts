@@ -1,4 +1,5 @@
 /** What a pool allocates, and a log of it. */
+import { MillraceError, show } from '../errors.js';
 
 export type AllocationReason = 'load' | 'idle' | 'memory' | 'crash' | 'recycle' | 'share';
 
@@ -34,7 +35,8 @@ export interface AllocationSource {
 }
 
 /**
- * Writes a line for each allocation of a pool. Returns what ends that. `log` is called with one string:
+ * Writes a line for each allocation of a pool. Returns what ends that. `log`, by default `console.log`, is called with one
+ * string. Throws MILLRACE_E_INVALID_ARGUMENT if it is no function.
  *
  *     2026-01-31T12:00:00.000Z pool: load, 3 of 4 workers, 120 tasks queued, 3 running, memory reserved 393 of 2048 MB
  */
@@ -42,6 +44,12 @@ export function logAllocations(
   pool: AllocationSource,
   log: (line: string) => void = console.log,
 ): () => void {
+  if (typeof log !== 'function') {
+    throw new MillraceError(
+      'MILLRACE_E_INVALID_ARGUMENT',
+      `logAllocations() takes a function that is given each line, not ${show(log)}`,
+    );
+  }
   const listener = (allocation: Allocation) => log(line(allocation));
   pool.on('allocation', listener);
   return () => {

@@ -3,7 +3,7 @@
 /** Work that goes at once, in ms: by then the worker can have told its first results. */
 const batchMs = 1;
 /** Tasks longer than this, in ms, gain nothing from a second batch that is there when the first ends. */
-const shortMs = 0.5;
+const shortMs = 2;
 
 export interface BatchSignals {
   /** Tasks of the function that wait. */

@@ -26,7 +26,8 @@ export class Fleet {
   readonly memory = new MemoryWatch();
   readonly #settings: Settings;
   readonly #events: FleetEvents;
-  readonly #bytes: number;
+  /** What one may grow to. */
+  #bytes: number;
   #startMs = usualStartMs;
   /** Workers that ended before they were ready, since the last that was. */
   #failures = 0;
@@ -95,6 +96,8 @@ export class Fleet {
   /** It has started. */
   started(thread: Thread): void {
     this.#failures = 0;
+    // Now it says what it has of what was not asked for.
+    this.#bytes = workerBytes(this.#settings.worker.resourceLimits, thread.worker.resourceLimits);
     this.#startMs += (performance.now() - thread.startedMs - this.#startMs) / 4;
     if (thread.inFlight === 0) this.becameIdle(thread);
   }

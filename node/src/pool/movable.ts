@@ -8,7 +8,8 @@ import type { Transferable as TransferItem } from 'node:worker_threads';
 export const transferableSymbol: unique symbol = Symbol.for('Piscina.transferable') as never;
 export const valueSymbol: unique symbol = Symbol.for('Piscina.valueOf') as never;
 export const queueOptionsSymbol: unique symbol = Symbol.for('Piscina.queueOptions') as never;
-const moved: unique symbol = Symbol('millrace.moved') as never;
+/** Registered, too: compilers that hook `require()` load a copy of this module of their own. */
+const moved: unique symbol = Symbol.for('millrace.moved') as never;
 
 /** What can be moved: `[transferableSymbol]` is what leaves this thread, `[valueSymbol]` what the other side gets. */
 export interface Transferable {

@@ -1,4 +1,6 @@
 /** Functions by which a worker runs tasks: exports of files, loaded once. */
+import { createRequire } from 'node:module';
+import { extname } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { TaskContext } from './context.js';
 
@@ -6,7 +8,7 @@ export type Handler = (task: unknown, context: TaskContext) => unknown;
 
 /** An ES module's export; or one of `module.exports`, which Node.js puts into `default`, and a compiler's `default` into that. Each may be a promise. */
 export async function load(filename: string, name: string): Promise<Handler> {
-  const module = await import(pathToFileURL(filename).href);
+  const module = await moduleOf(filename);
   const exported = await module.default;
   const candidates =
     name === 'default' ? [exported, exported?.default] : [module[name], exported?.[name]];
@@ -15,6 +17,23 @@ export async function load(filename: string, name: string): Promise<Handler> {
     if (typeof handler === 'function') return handler;
   }
   throw new Error(`${filename} exports no function '${name}'${exportsOf(module, exported)}`);
+}
+
+const require = createRequire(import.meta.url);
+/** Node.js loads them; other kinds are known to a compiler, which in a worker may have taught them to `require()` alone. */
+const ownKinds = new Set(['', '.js', '.mjs', '.cjs', '.json', '.node']);
+const onlyImported = new Set(['ERR_REQUIRE_ESM', 'ERR_REQUIRE_ASYNC_MODULE']);
+
+async function moduleOf(filename: string): Promise<Record<string, any>> {
+  const kind = extname(filename);
+  if (!ownKinds.has(kind) && kind in require.extensions) {
+    try {
+      return { default: require(filename) };
+    } catch (error) {
+      if (!onlyImported.has((error as NodeJS.ErrnoException).code ?? '')) throw error;
+    }
+  }
+  return import(pathToFileURL(filename).href);
 }
 
 function exportsOf(module: object, exported: unknown): string {

@@ -18,7 +18,8 @@ async function start(message: Start): Promise<void> {
   const runner = new Runner(port, boardOf(board), concurrency, offsetMs);
   // process.exit(), and an error that nobody caught: what has ended is not lost with the rest.
   process.on('exit', () => runner.flush());
-  // A function that cannot be loaded is told to those who ask for it.
+  // A function that cannot be loaded is told to those who ask for it. Nothing comes between its promise and READY, which the
+  // main thread gets before the results of the tasks that wait for the function, too.
   if (preload) await runner.preload(...preload);
   port.postMessage(READY);
 }

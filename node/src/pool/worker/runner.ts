@@ -54,9 +54,8 @@ export class Runner {
   }
 
   /** Loads a function before there is a task for it. */
-  async preload(filename: string, name: string): Promise<void> {
-    const entry = this.#entry(filename, name);
-    if (entry.loading) await entry.loading;
+  preload(filename: string, name: string): Promise<void> {
+    return this.#entry(filename, name).loading ?? Promise.resolve();
   }
 
   /** What has ended leaves now: the thread is about to end. */
