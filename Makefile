@@ -1,6 +1,6 @@
 # Every target is a script under scripts/; this file only gives them names.
 
-.PHONY: help demo setup test test-matrix check-all bench fresh lint format clean
+.PHONY: help demo setup test test-matrix check-all bench experiment fresh lint format clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -22,6 +22,9 @@ check-all: ## make test, and the long tests after it (FUZZ_SECONDS=60 SOAK_SECON
 
 bench: ## list the benchmarks; run one: NAME=emitter [QUICK=1] [JSON=1]
 	@scripts/node scripts/bench.js
+
+experiment: ## list the experiments; run one: NAME=compute-health [QUICK=1] [JSON=1] [SEED=1]
+	@scripts/node scripts/experiment.js
 
 fresh: ## make test and make demo in a new clone of HEAD, with an empty HOME and no terminal
 	@scripts/node scripts/fresh.js

@@ -33,6 +33,7 @@ const suites = [
   suite({ title: 'tests of the chat', folder: 'examples/chat/test' }),
   suite({ title: 'tests of the overload', folder: 'examples/overload/test', concurrency: 2 }),
   suite({ title: 'tests of the demo', folder: 'lab/run/test' }),
+  suite({ title: 'tests of the experiments', folder: 'lab/experiment/test', concurrency: 2 }),
   uvbatchTests('tests of libuvbatch'),
 ];
 
@@ -61,7 +62,7 @@ const longSuites = [
     env: { FUZZ_SECONDS: String(fuzzSeconds / 5) },
     extraSeconds: fuzzSeconds,
   }),
-  suite({ title: 'behaviours of @fastify/under-pressure', folder: 'node/test-peers' }),
+  suite({ title: 'behaviours of @fastify/under-pressure and piscina', folder: 'node/test-peers' }),
   suite({
     title: 'fuzz of the guard',
     folder: 'node/test/guard/faults',

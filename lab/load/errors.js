@@ -2,8 +2,9 @@
  * An error of the lab. `code` is one of
  * `MILLRACE_LAB_E_BUILD` (the generator could not be built), `MILLRACE_LAB_E_INVALID_OPTION`,
  * `MILLRACE_LAB_E_CONNECT` (the server could not be reached), `MILLRACE_LAB_E_GENERATOR`
- * (the generator ended without a result) and `MILLRACE_LAB_E_SERVER` (a server that the lab started
- * did not come up, or went away).
+ * (the generator ended without a result), `MILLRACE_LAB_E_SERVER` (a server that the lab started
+ * did not come up, or went away), `MILLRACE_LAB_E_EXPERIMENT` (the file of an experiment is mistaken),
+ * `MILLRACE_LAB_E_REFUSED` (two arms cannot be compared) and `MILLRACE_LAB_E_TIMEOUT` (an answer did not come).
  */
 export class LabError extends Error {
   constructor(code, message) {

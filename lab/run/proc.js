@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 
 /** Linux counts CPU time in hundredths of a second wherever it tells a program. */
-const TICK_US = 10_000;
+export const TICK_US = 10_000;
 
 /**
  * CPU time of a process with all its threads, user and system, µs; a step is 10 ms.

@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { FIBONACCI, RSA } from '../../experiments/compute/paper.js';
+import { control, endOfFibonacci, treatment } from '../../experiments/compute/service.js';
+import { loadExperiment } from '../files.js';
+import { runExperiment } from '../run.js';
+import { cleanupFor } from './support.js';
+
+test('the last digits of F(n) are those that additions give', () => {
+  let [a, b] = [0n, 1n];
+  for (let n = 0; n <= 500; n += 1) {
+    assert.equal(endOfFibonacci(n), a % 10n ** 20n, `F(${n})`);
+    [a, b] = [b, a + b];
+  }
+});
+
+test('the paper has a row for each N, by the names of the metrics', async () => {
+  for (const [name, rows] of [
+    ['compute-fibonacci', FIBONACCI],
+    ['compute-rsa', RSA],
+  ]) {
+    const { cases, metrics } = await loadExperiment(name);
+    assert.ok(cases.filter(({ paper }) => paper !== undefined).length === Object.keys(rows).length);
+    const inRows = new Set(Object.values(rows).flatMap((row) => Object.keys(row.treatment)));
+    for (const metric of metrics.map((each) => each.name).filter((each) => /_ms$/.test(each))) {
+      assert.ok(inRows.has(metric), `${name} has ${metric}, the paper ${[...inRows]}`);
+    }
+  }
+});
+
+test('all tasks of the treatment, and none of the control, have to be in the pool', () => {
+  const run = (...threads) => ({ answers: threads.map((thread) => ({ json: { thread } })) });
+  for (const { isOn } of [control, treatment]) {
+    assert.equal(isOn(run('worker', 'workers', undefined)), true);
+    assert.equal(isOn(run('main', undefined)), false);
+    assert.equal(isOn(run(undefined)), false);
+  }
+  assert.equal(control.isOn(run('main', 'worker')), true);
+  assert.equal(treatment.isOn(run('main', 'worker')), false);
+});
+
+test('an experiment runs against the real service', async (t) => {
+  const experiment = await loadExperiment('compute-fibonacci');
+  const cases = experiment.cases.filter(({ n }) => n === 1000);
+  const cleanup = cleanupFor(t);
+  const results = await runExperiment({ ...experiment, cases }, { seed: 1, rounds: 1, cleanup });
+  assert.equal(results.runs.length, 2);
+  for (const { metrics, answers } of results.runs) {
+    assert.ok(metrics.fibonacci_ms > 0 && metrics.photos_ms > 0, JSON.stringify(metrics));
+    assert.equal(answers.length, 1 + 5 + 10);
+  }
+  assert.equal(results.figures[0].paper.control, 89);
+});

@@ -1,0 +1,45 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Cleanup } from '../../run/cleanup.js';
+import { readExperiment } from '../format.js';
+import { latencyMs } from '../metrics.js';
+
+export const SERVER = fileURLToPath(new URL('./server.js', import.meta.url));
+
+/** What an experiment's file exports: `/one`, which the treatment serves at `/one-fast`. */
+export function moduleWith({ control = {}, treatment = {}, load = {}, ...others } = {}) {
+  const arm = {
+    command: [process.execPath, SERVER],
+    isOn: ({ answers }) => answers.some(({ json }) => json?.isFast === 1),
+  };
+  return {
+    question: 'Is it faster?',
+    control: { ...arm, name: 'slow', ...control },
+    treatment: { ...arm, name: 'fast', routes: { '/one': '/one-fast' }, ...treatment },
+    load: {
+      kind: 'requests',
+      requests: () => [{ name: 'one', path: '/one', payload: ({ value }) => value }],
+      ...load,
+    },
+    metrics: [{ name: 'one_ms', title: 'one', unit: 'ms', better: 'lower', of: latencyMs('one') }],
+    rounds: { full: 2, quick: 1 },
+    ...others,
+  };
+}
+
+export const experimentWith = (changes) => readExperiment(moduleWith(changes), 'test');
+
+/** Undoes everything when the test is over, however it ends. */
+export function cleanupFor(t) {
+  const cleanup = new Cleanup();
+  t.after(() => cleanup.run());
+  return cleanup;
+}
+
+export function folderFor(t) {
+  const folder = mkdtempSync(join(tmpdir(), 'experiment-test-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}

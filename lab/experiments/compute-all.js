@@ -1,0 +1,60 @@
+import { cores, latencyMs, wallS } from '../experiment/metrics.js';
+import { RSA, SCALABILITY, SOURCE } from './compute/paper.js';
+import { control, fibonacci, health, records, rsa, treatment, warmup } from './compute/service.js';
+
+export { control, treatment };
+
+export const question = 'All tasks at once: when is each of them done?';
+
+export const about =
+  'F(N), the RSA task of N and 1,000,000 records, all at the same time; beside them ten calls of /health. No calls of ' +
+  'another service: between two tasks that block the main thread the service begins them, and then they time out. ' +
+  'The last case is the paper’s: F(2,000,000) and RSA of 3,000,000. The paper’s columns are of its table 3, without F(N).';
+
+export const claim = {
+  text: 'Scalability 35 % better on average than with the default',
+  source: `${SOURCE}, abstract`,
+  metric: 'all_s',
+  atLeast: SCALABILITY,
+  says: { met: 'Tasks that do not need each other use all cores.' },
+};
+
+export const load = {
+  kind: 'requests',
+  warmup,
+  requests: ({ n, rsaN = n }) => [
+    fibonacci(n),
+    rsa(rsaN),
+    records(1_000_000),
+    health({ at: 30, rate: 20, seconds: 0.5 }),
+  ],
+  timeoutS: 1800,
+};
+
+export const cases = [
+  ...[10, 1000, 100_000, 1_000_000].map((n) => ({
+    label: n.toLocaleString('en-US'),
+    n,
+    quick: n === 1000 || n === 100_000,
+    paper: RSA[n],
+  })),
+  {
+    label: '2,000,000; RSA 3,000,000',
+    n: 2_000_000,
+    rsaN: 3_000_000,
+    quick: false,
+  },
+];
+
+const ms = { unit: 'ms', better: 'lower' };
+
+export const metrics = [
+  { name: 'all_s', title: 'until all are done', unit: 's', better: 'lower', of: wallS },
+  { ...ms, name: 'fibonacci_ms', title: 'F(N)', of: latencyMs('fibonacci') },
+  { ...ms, name: 'rsa_ms', title: 'the RSA task', of: latencyMs('rsa') },
+  { ...ms, name: 'records_ms', title: '1,000,000 records', of: latencyMs('records') },
+  { ...ms, name: 'health_ms', title: '/health, median', of: latencyMs('health') },
+  { name: 'cores', title: 'cores in use', unit: '', of: cores },
+];
+
+export const rounds = { full: 3, quick: 2 };

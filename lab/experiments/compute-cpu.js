@@ -1,0 +1,54 @@
+import { cpuS, peakRssMb, wallS } from '../experiment/metrics.js';
+import { SOURCE } from './compute/paper.js';
+import { control, fibonacci, records, rsa, treatment, warmup } from './compute/service.js';
+
+export { control, treatment };
+
+export const question = 'Does a task need less CPU time, and with it less energy, on threads?';
+
+export const about =
+  'CPU seconds of the whole service for each of three tasks at once. They are a proxy for energy and no more: ' +
+  'they know nothing of clock rates, sleeping cores and memory; a machine that is done earlier may sleep longer.';
+
+export const claim = {
+  text: 'Algorithms that use less energy',
+  source: `${SOURCE}, section 1, without a figure`,
+  metric: 'cpu_s',
+  atLeast: 1.05,
+  says: {
+    refuted:
+      'No gain here: the same work is done on other cores. Fast doubling saves it (compute-algorithm).',
+  },
+};
+
+const TASKS = 3;
+
+/** At the same time; more would be too many on the main thread, where the service bounds them. */
+const several = (request) => Array.from({ length: TASKS }, () => request);
+
+export const load = {
+  kind: 'requests',
+  warmup: () => [...warmup(), ...several(fibonacci(2000, { at: 300 }))],
+  requests: ({ task }) => several(task),
+};
+
+export const cases = [
+  { label: 'F(100,000)', task: fibonacci(100_000) },
+  { label: 'RSA of 100,000', task: rsa(100_000) },
+  { label: '100,000 records', task: records(100_000) },
+  { label: 'F(1,000,000)', task: fibonacci(1_000_000), quick: false },
+];
+
+export const metrics = [
+  {
+    name: 'cpu_s',
+    title: 'CPU time of a task',
+    unit: 's',
+    better: 'lower',
+    of: (run) => cpuS(run) / TASKS,
+  },
+  { name: 'all_s', title: 'until all three are done', unit: 's', better: 'lower', of: wallS },
+  { name: 'rss_mb', title: 'memory, most', unit: 'MB', better: 'lower', of: peakRssMb },
+];
+
+export const rounds = { full: 9, quick: 5 };
