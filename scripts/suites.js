@@ -32,6 +32,7 @@ const suites = [
   suite({ title: 'tests of the lab', folder: 'lab/load/test' }),
   suite({ title: 'tests of the chat', folder: 'examples/chat/test' }),
   suite({ title: 'tests of the overload', folder: 'examples/overload/test', concurrency: 2 }),
+  suite({ title: 'tests of the compute', folder: 'examples/compute/test', concurrency: 2 }),
   suite({ title: 'tests of the demo', folder: 'lab/run/test' }),
   suite({ title: 'tests of the experiments', folder: 'lab/experiment/test', concurrency: 2 }),
   uvbatchTests('tests of libuvbatch'),

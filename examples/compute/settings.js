@@ -1,0 +1,48 @@
+/** The bounds of what one request may ask for, and of how many there may be. */
+
+/** The greatest n. By the paper's algorithm 3,000,000 takes minutes; doubling needs a second for 10,000,000. */
+export const MOST_N = { paper: 3_000_000, doubling: 10_000_000 };
+
+/** On the main thread, where nothing else happens meanwhile. */
+export const MOST_N_BLOCKING = { paper: 2_000_000, doubling: 10_000_000 };
+
+export const MOST_N_RSA = 3_000_000;
+
+/** RSA's usual public exponent, and the greatest; each binary digit of it costs a squaring. */
+export const EXPONENT = 65_537;
+export const MOST_EXPONENT = 1_048_576;
+
+export const RECORDS = 1_000_000;
+export const MOST_RECORDS = 10_000_000;
+
+/** Requests that block the main thread on purpose and wait for their turn. */
+export const MOST_BLOCKING = 3;
+
+/** Requests at the same time that are divided into many tasks. */
+export const MOST_DIVIDED = 4;
+
+/** Records of one task: a fraction of a second. And of one piece of their text: about a megabyte and a half. */
+export const RECORDS_PER_TASK = 50_000;
+export const RECORDS_PER_PIECE = 10_000;
+
+/** Of an upload, to one task; a line longer than the second is handed on in pieces. */
+export const PIECE_BYTES = 1024 * 1024;
+export const MOST_PIECE_BYTES = 4 * 1024 * 1024;
+export const MOST_UPLOAD_BYTES = 16 * 1024 ** 3;
+
+/** Ranges of a file for each thread: threads that are done early take over from others. */
+export const RANGES_PER_THREAD = 4;
+export const LEAST_RANGE_BYTES = 1024 * 1024;
+
+/** Of the sample file, which has some 70 MB. */
+export const SAMPLE_RECORDS = 500_000;
+
+/** Tasks that may wait for a thread. */
+export const QUEUE = 100;
+
+/** Then a task has taken too long. */
+export const TASK_TIMEOUT_MS = 600_000;
+
+/** What the photo service may take, and how much it may say. */
+export const PHOTOS_TIMEOUT_MS = 5_000;
+export const MOST_PHOTO_BYTES = 16 * 1024 * 1024;
