@@ -21,7 +21,7 @@ const withAddon = { folder: 'node/test', concurrency: 2, env: { MILLRACE_NATIVE:
 const inJavaScript = {
   ...withAddon,
   // They ask nothing of the addon.
-  without: ['node/test/guard', 'node/test/monitor'],
+  without: ['guard', 'monitor', 'pool', 'cluster'].map((name) => `node/test/${name}`),
   env: { MILLRACE_NATIVE: '0' },
 };
 

@@ -1,0 +1,86 @@
+/**
+ * The end of a process: what it has begun is finished, and nothing is begun that is not asked for already. Connections that are kept
+ * alive are the hard part: to close one while its client sends the next request is to lose that request. So they get an answer that
+ * says that it is the last one, and are closed without a word only when no request has come for a while.
+ */
+import cluster from 'node:cluster';
+import type { Server as HttpServer, ServerResponse } from 'node:http';
+import type { Server, Socket } from 'node:net';
+import { run } from './hooks.js';
+import { closeAfterAnswer } from './last-answer.js';
+import { type FromPrimary, type Orders, tell, unwrap } from './protocol.js';
+import { connections, sessions } from './servers.js';
+
+/** For what is told about a process whose primary is gone, and which nobody kills. */
+const selfKillMs = 1000;
+
+/** What Node.js keeps on the socket of an HTTP connection: its parser, until it is upgraded, and the answer that is being given. */
+type HttpSocket = Socket & {
+  readonly parser?: object | null;
+  readonly _httpMessage?: object | null;
+};
+
+let isDraining = false;
+
+/** Drains when the primary says so or is gone, or on SIGTERM. */
+export function drainOn(orders: Orders): void {
+  process.on('message', (message) => {
+    if (unwrap<FromPrimary>(message)?.type === 'drain') void drain(orders);
+  });
+  process.on('SIGTERM', () => {
+    tell({ type: 'draining' });
+    void drain(orders);
+  });
+  // A terminal sends them to all. They are the primary's, which tells what is to be done.
+  for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
+  process.prependListener('disconnect', () => {
+    // Without this node:cluster ends the process at once, with all requests in it.
+    if (cluster.worker !== undefined) cluster.worker.exitedAfterDisconnect = true;
+    void drain(orders);
+  });
+}
+
+async function drain({ idleGrace, drainTimeout }: Orders): Promise<void> {
+  if (isDraining) return;
+  isDraining = true;
+  setTimeout(() => process.exit(1), drainTimeout + selfKillMs).unref();
+  for (const [server, sockets] of connections) announce(server, sockets, idleGrace);
+  for (const session of sessions) session.close();
+  const drained = run('drain');
+  await Promise.race([allClosed(), elapsed(idleGrace)]);
+  for (const [server, sockets] of connections) {
+    if (server.listening) server.close();
+    for (const socket of sockets) if (isIdle(socket)) socket.destroy();
+  }
+  for (const session of sessions) session.close();
+  await allClosed();
+  await drained;
+  await run('close');
+  process.exit(0);
+}
+
+function announce(server: Server, sockets: Iterable<HttpSocket>, idleGrace: number): void {
+  const http = server as HttpServer;
+  closeAfterAnswer(http);
+  // For those whose answer has begun already: Node.js closes them when they have been idle for so long.
+  if (!(http.keepAliveTimeout <= idleGrace && http.keepAliveTimeout > 0)) {
+    http.keepAliveTimeout = Math.max(1, idleGrace);
+  }
+  for (const { _httpMessage } of sockets) {
+    const res = _httpMessage as ServerResponse | null | undefined;
+    if (res?.headersSent === false) res.setHeader('Connection', 'close');
+  }
+}
+
+/** Of HTTP, without a request in progress. What was upgraded has no parser, and is not idle. */
+const isIdle = ({ parser, _httpMessage }: HttpSocket): boolean => Boolean(parser) && !_httpMessage;
+
+function allClosed(): Promise<void> {
+  const open = [...connections.values()].flatMap((sockets) => [...sockets]);
+  if (open.length === 0) return Promise.resolve();
+  const closed = open.map((socket) => new Promise((resolve) => socket.once('close', resolve)));
+  // Others may have come meanwhile.
+  return Promise.all(closed).then(() => allClosed());
+}
+
+const elapsed = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));

@@ -1,0 +1,101 @@
+/** The health of the whole cluster, as any of its processes can tell it. */
+import cluster from 'node:cluster';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { check, integer } from '../core/options.js';
+import { MillraceError } from '../errors.js';
+import { active } from './active.js';
+import { tell } from './protocol.js';
+import { type ClusterHealth, health } from './report.js';
+import { report } from './self.js';
+
+let asks = 0;
+const asked = new Map<number, (health: ClusterHealth) => void>();
+
+/** The primary's answer. */
+export function received(ask: number, answer: ClusterHealth): void {
+  asked.get(ask)?.(answer);
+}
+
+/**
+ * The health of all processes, from any of them, or from the primary. In a program without a cluster, that of the program itself. A message
+ * to the primary and back, and one to each process.
+ *
+ * @param timeout ms, 1 to 60,000; default 1,000
+ * @throws {MillraceError} `MILLRACE_E_TIMEOUT` if the primary does not answer in time; `MILLRACE_E_CLOSED` if it is gone
+ */
+export async function clusterHealth(timeout = 1000): Promise<ClusterHealth> {
+  check('timeout', timeout, integer(1, 60_000));
+  if (active.cluster !== null) return active.cluster.health();
+  if (!cluster.isWorker) return alone();
+  return fromPrimary(timeout);
+}
+
+function fromPrimary(timeout: number): Promise<ClusterHealth> {
+  const gone = new MillraceError('MILLRACE_E_CLOSED', 'the primary of the cluster is gone');
+  if (!process.connected) return Promise.reject(gone);
+  const ask = ++asks;
+  return new Promise<ClusterHealth>((resolve, reject) => {
+    const over = (error: MillraceError) => {
+      end();
+      reject(error);
+    };
+    const closed = () => over(gone);
+    const timer = setTimeout(() => {
+      const message = `the primary of the cluster has not answered within ${timeout} ms`;
+      over(new MillraceError('MILLRACE_E_TIMEOUT', message));
+    }, timeout);
+    const end = () => {
+      clearTimeout(timer);
+      process.off('disconnect', closed);
+      asked.delete(ask);
+    };
+    process.once('disconnect', closed);
+    asked.set(ask, (health) => {
+      end();
+      resolve(health);
+    });
+    tell({ type: 'health', ask });
+  });
+}
+
+/**
+ * Answers a request with {@link clusterHealth} in JSON: 200 while the status is `ok` or `degraded`; 503 while it is `down` or `draining`, and
+ * when the primary does not answer. For `app.get('/health', healthHandler)` or a plain server.
+ */
+export async function healthHandler(_req: IncomingMessage, res: ServerResponse): Promise<void> {
+  let status = 503;
+  let body: unknown;
+  try {
+    const all = await clusterHealth();
+    if (all.status === 'ok' || all.status === 'degraded') status = 200;
+    body = all;
+  } catch (error) {
+    const { code, message } = error as MillraceError;
+    body = { status: 'down', error: { code, message } };
+  }
+  res.writeHead(status, { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' });
+  res.end(JSON.stringify(body));
+}
+
+function alone(): ClusterHealth {
+  const self = {
+    slot: 1,
+    pid: process.pid,
+    state: 'ready',
+    uptime: process.uptime(),
+    restarts: 0,
+    cpus: 0,
+    accepted: 0,
+  } as const;
+  const stats = {
+    status: 'ok',
+    wanted: 1,
+    ready: 1,
+    deaths: 0,
+    reloads: 0,
+    waitingConnections: 0,
+    refusedConnections: 0,
+    processes: [self],
+  } as const;
+  return health(stats, [report()]);
+}

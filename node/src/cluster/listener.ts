@@ -1,0 +1,82 @@
+/**
+ * A socket that the primary listens on for its processes. It outlives them: while there is none, clients wait and are not refused.
+ */
+import { createServer, type Socket } from 'node:net';
+import { Dispatch } from './dispatch.js';
+import { readHead } from './head.js';
+import type { Granted, Query, RawHandle, SocketName } from './protocol.js';
+import { addressKey, headKey, type StickyKey } from './sticky.js';
+
+export type Place = Pick<Query, 'address' | 'port' | 'backlog' | 'flags'>;
+
+/** In `flags`: no IPv4 on a socket of IPv6 (libuv's UV_TCP_IPV6ONLY). */
+const ipv6Only = 1;
+
+type Accepted = Socket & { readonly _handle: RawHandle | null };
+
+let connections = 0;
+
+export class Listener {
+  readonly dispatch = new Dispatch();
+  tickets: string | null = null;
+  readonly #sticky: StickyKey | null;
+  readonly #server = createServer({ pauseOnConnect: true }, (socket) => {
+    this.#accept(socket as Accepted);
+  });
+
+  constructor(sticky: StickyKey | null) {
+    this.#sticky = sticky;
+  }
+
+  get name(): SocketName | null {
+    return this.#server.address() as SocketName | null;
+  }
+
+  async open({ address, port, backlog, flags }: Place): Promise<void> {
+    const host = address === null ? {} : { host: address };
+    const server = this.#server;
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen({ ...host, port, backlog, ipv6Only: (flags & ipv6Only) !== 0 }, () => {
+        server.off('error', reject);
+        // Such as no file descriptors left: it goes on when there are some.
+        server.on('error', () => {});
+        resolve();
+      });
+    });
+  }
+
+  /** What a process is told that asked for it. */
+  grant({ server, tickets }: Query, oneRequest: boolean): Granted {
+    this.tickets ??= tickets;
+    return { server, errno: 0, address: this.name, tickets: this.tickets, oneRequest };
+  }
+
+  /** Accepts nothing more. What was accepted is still handed on. */
+  stop(): void {
+    this.#server.close();
+  }
+
+  close(): void {
+    this.stop();
+    this.dispatch.close();
+  }
+
+  #accept(socket: Accepted): void {
+    // A client that resets its connection before it has a process.
+    socket.on('error', () => {});
+    const sticky = this.#sticky;
+    const address = addressKey(socket.remoteAddress);
+    if (sticky === null) this.#offer(socket, null, null);
+    else if (sticky.by === 'address') this.#offer(socket, address, null);
+    else {
+      readHead(socket, (bytes, head) => {
+        this.#offer(socket, headKey(head, sticky) ?? address, bytes.toString('base64'));
+      });
+    }
+  }
+
+  #offer(socket: Accepted, key: string | null, head: string | null): void {
+    this.dispatch.offer({ id: ++connections, socket, key, head });
+  }
+}

@@ -1,0 +1,200 @@
+/** The life of one process, as the primary sees it: starting, ready, draining, gone. */
+import cluster, { type Worker } from 'node:cluster';
+import {
+  cpusKey,
+  cpusVariable,
+  type FromPrimary,
+  type FromProcess,
+  type Orders,
+  ordersVariable,
+  type RawHandle,
+  unwrap,
+  wrap,
+} from './protocol.js';
+import type { ProcessReport } from './report.js';
+
+export type ProcessState = 'starting' | 'ready' | 'draining' | 'gone';
+
+/** How a process ended. */
+export interface Death {
+  readonly code: number | null;
+  readonly signal: string | null;
+  /** It was told to, or told the primary that it would. */
+  readonly wasDraining: boolean;
+  /** It did not listen within `startTimeout`, or not finish within `drainTimeout`, and was killed. */
+  readonly isLate: boolean;
+  /** Ms for which it was ready; 0 if it never was. */
+  readonly readyMs: number;
+  /** What it threw while it started, as far as it could tell. */
+  readonly reason: string | null;
+}
+
+export interface Program {
+  readonly exec: string;
+  readonly args: readonly string[] | null;
+  readonly execArgv: readonly string[] | null;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+export interface ProcessOwner {
+  ready(process: ClusterProcess): void;
+  /** A message that is not about its own life. */
+  message(process: ClusterProcess, body: FromProcess): void;
+  /** It will take nothing more, and end. */
+  draining(process: ClusterProcess): void;
+  gone(process: ClusterProcess, death: Death): void;
+}
+
+let count = 0;
+let asks = 0;
+
+export class ClusterProcess {
+  /** Counts up: the newer one of two has the higher one. */
+  readonly id = ++count;
+  readonly slot: number;
+  readonly pid: number;
+  /** Connections that it has taken. */
+  connections = 0;
+  /** Busy share of its loop over the last sample; null while it told none. */
+  utilization: { readonly value: number; readonly at: number } | null = null;
+  #state: ProcessState = 'starting';
+  #readyAt: number | null = null;
+  #reason: string | null = null;
+  #isLate = false;
+  #deadline: NodeJS.Timeout | undefined;
+  readonly #worker: Worker;
+  readonly #owner: ProcessOwner;
+  readonly #asked = new Map<number, (report: ProcessReport | null) => void>();
+
+  constructor(
+    orders: Orders,
+    program: Program,
+    share: number,
+    startTimeout: number,
+    owner: ProcessOwner,
+  ) {
+    this.slot = orders.slot;
+    this.#owner = owner;
+    const { exec, args, execArgv, env } = program;
+    cluster.setupPrimary({
+      exec,
+      args: [...(args ?? process.argv.slice(2))],
+      execArgv: [...(execArgv ?? process.execArgv)],
+    });
+    this.#worker = cluster.fork({
+      ...env,
+      [cpusVariable]: String(share),
+      [ordersVariable]: JSON.stringify(orders),
+    });
+    this.pid = this.#worker.process.pid ?? 0;
+    this.#worker.on('message', (message: unknown) => this.#receive(message));
+    this.#worker.once('exit', (code, signal) => this.#ended(code, signal));
+    // Such as a process that the system has no room for. One that runs tells how it ended by its exit.
+    this.#worker.on('error', (error: Error) => {
+      if (this.pid === 0) {
+        this.#reason = error.message;
+        this.#ended(null, null);
+      }
+    });
+    this.#setDeadline(startTimeout);
+  }
+
+  get state(): ProcessState {
+    return this.#state;
+  }
+
+  /** Ms for which it has been ready. */
+  get readyMs(): number {
+    return this.#readyAt === null ? 0 : performance.now() - this.#readyAt;
+  }
+
+  tell(body: FromPrimary, handle?: RawHandle): void {
+    // What cannot be told is told to the one that replaces it.
+    this.#worker.process.send(wrap(body), handle, {}, () => {});
+  }
+
+  setShare(cpus: number): void {
+    this.#worker.process.send({ [cpusKey]: cpus }, undefined, {}, () => {});
+  }
+
+  /** It finishes what it has, and ends; at the latest after `timeout` ms. */
+  drain(timeout: number): void {
+    if (this.#state === 'gone' || this.#state === 'draining') return;
+    // Nobody has to finish anything that has not begun.
+    if (this.#state === 'starting') this.kill();
+    else this.tell({ type: 'drain' });
+    this.#state = 'draining';
+    this.#setDeadline(timeout);
+  }
+
+  kill(): void {
+    this.#worker.process.kill('SIGKILL');
+  }
+
+  /** Its report; null if it has none within `timeout` ms. */
+  report(timeout: number): Promise<ProcessReport | null> {
+    if (this.#state === 'starting' || this.#state === 'gone') return Promise.resolve(null);
+    return new Promise((resolve) => {
+      const ask = ++asks;
+      const timer = setTimeout(() => answer(null), timeout);
+      const answer = (report: ProcessReport | null) => {
+        clearTimeout(timer);
+        this.#asked.delete(ask);
+        resolve(report);
+      };
+      this.#asked.set(ask, answer);
+      this.tell({ type: 'report', ask });
+    });
+  }
+
+  #setDeadline(ms: number): void {
+    clearTimeout(this.#deadline);
+    this.#deadline = setTimeout(() => {
+      this.#isLate = true;
+      this.kill();
+    }, ms);
+  }
+
+  #receive(message: unknown): void {
+    const body = unwrap<FromProcess>(message);
+    if (body === null || this.#state === 'gone') return;
+    if (body.type === 'ready') this.#ready();
+    else if (body.type === 'failed') this.#reason = body.reason;
+    else if (body.type === 'report') this.#asked.get(body.ask)?.(body.report);
+    else if (body.type === 'utilization') {
+      this.utilization = { value: body.value, at: performance.now() };
+    } else if (body.type === 'draining') this.#drains();
+    else this.#owner.message(this, body);
+  }
+
+  #ready(): void {
+    if (this.#state !== 'starting') return;
+    clearTimeout(this.#deadline);
+    this.#state = 'ready';
+    this.#readyAt = performance.now();
+    this.#owner.ready(this);
+  }
+
+  /** By a signal of its own. */
+  #drains(): void {
+    if (this.#state === 'draining') return;
+    this.#state = 'draining';
+    this.#owner.draining(this);
+  }
+
+  #ended(code: number | null, signal: string | null): void {
+    if (this.#state === 'gone') return;
+    const death: Death = {
+      code,
+      signal,
+      wasDraining: this.#state === 'draining',
+      isLate: this.#isLate,
+      readyMs: this.readyMs,
+      reason: this.#reason,
+    };
+    clearTimeout(this.#deadline);
+    this.#state = 'gone';
+    for (const answer of [...this.#asked.values()]) answer(null);
+    this.#owner.gone(this, death);
+  }
+}

@@ -1,0 +1,46 @@
+/** What a process measures of itself. */
+import { performance } from 'node:perf_hooks';
+import { type Monitor, monitor } from '../monitor/monitor.js';
+import { reported } from './hooks.js';
+import { tell } from './protocol.js';
+import { type ProcessReport, sumValues } from './report.js';
+import { connections } from './servers.js';
+
+/** Of each reader its own: the busy share of the loop since it last looked. */
+class Utilization {
+  #last = performance.eventLoopUtilization({ idle: 0, active: 0, utilization: 0 });
+
+  read(): number {
+    const now = performance.eventLoopUtilization();
+    const { utilization } = performance.eventLoopUtilization(now, this.#last);
+    this.#last = now;
+    return Number.isFinite(utilization) ? utilization : 0;
+  }
+}
+
+const sinceReport = new Utilization();
+/** Made when somebody asks for the first time: nothing is measured for nobody. */
+let loop: Monitor | null = null;
+
+export function report(): ProcessReport {
+  loop ??= monitor();
+  const { rss, heapUsed } = process.memoryUsage();
+  let open = 0;
+  for (const sockets of connections.values()) {
+    for (const socket of sockets) if (!(socket as { encrypted?: boolean }).encrypted) open++;
+  }
+  return {
+    loopUtilization: sinceReport.read(),
+    loopDelayMs: loop.loopDelay.p99,
+    rss,
+    heapUsed,
+    connections: open,
+    values: sumValues(reported()),
+  };
+}
+
+/** Tells the primary each `interval` ms. */
+export function sampleUtilization(interval: number): void {
+  const utilization = new Utilization();
+  setInterval(() => tell({ type: 'utilization', value: utilization.read() }), interval).unref();
+}

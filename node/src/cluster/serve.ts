@@ -1,0 +1,91 @@
+/** The one call: in the primary it makes the cluster, in its processes it has the application listen. */
+import cluster from 'node:cluster';
+import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { MillraceError, show } from '../errors.js';
+import { active } from './active.js';
+import type { App } from './application.js';
+import { Cluster } from './cluster.js';
+import { onClose, onDrain } from './hooks.js';
+import { type ServeOptions, type Settings, serveOptions } from './options.js';
+import { type ClusterWorker, foreign, takeOrders, work } from './worker.js';
+
+const program = fileURLToPath(new URL('./program.js', import.meta.url));
+
+/**
+ * Serves the application in a file, in as many processes as the container has CPUs. The file is loaded in them, and not here. Its default export
+ * is the application, or it calls `listen()` itself.
+ *
+ * @returns the cluster, when its processes listen
+ * @throws {MillraceError} `MILLRACE_E_INVALID_OPTION`; `MILLRACE_E_INVALID_ARGUMENT` for a file that is not there, or a second cluster;
+ *   `MILLRACE_E_WORKER` if no process starts. An error of the system, as `EADDRINUSE`, if the port cannot be had.
+ */
+export function serve(file: string | URL, options?: ServeOptions): Promise<Cluster>;
+/**
+ * Serves an application. The file that the program was started with runs again in each process, up to this call, which is where the
+ * application begins to listen: in the primary it resolves with a {@link Cluster}, in a process with a {@link ClusterWorker}.
+ * `isPrimary` tells which it is.
+ */
+export function serve(app: App, options?: ServeOptions): Promise<Cluster | ClusterWorker>;
+export async function serve(
+  app: App | string | URL,
+  options: ServeOptions = {},
+): Promise<Cluster | ClusterWorker> {
+  const isFile = typeof app === 'string' || app instanceof URL;
+  const settings = serveOptions(options, isFile);
+  if (!cluster.isPrimary) return inProcess(app, settings);
+  if (active.cluster !== null) throw foreign();
+  const file = isFile ? fileOf(app) : null;
+  if (!isFile) checkApp(app);
+  const made = new Cluster(settings, file, {
+    exec: file === null ? entry() : program,
+    args: settings.args,
+    execArgv: settings.execArgv,
+    env: settings.env,
+  });
+  active.cluster = made;
+  made.once('close', () => {
+    active.cluster = null;
+  });
+  try {
+    return await made.start();
+  } catch (error) {
+    await made.close();
+    throw error;
+  }
+}
+
+async function inProcess(app: unknown, { onDrain: drain, onClose: close }: Settings) {
+  const orders = takeOrders();
+  if (orders === null) throw foreign();
+  if (drain !== null) onDrain(drain);
+  if (close !== null) onClose(close);
+  return work(orders, () => app);
+}
+
+function fileOf(file: string | URL): string {
+  const path =
+    file instanceof URL || file.startsWith('file:') ? fileURLToPath(file) : resolve(file);
+  if (statSync(path, { throwIfNoEntry: false })?.isFile()) return path;
+  throw new MillraceError('MILLRACE_E_INVALID_ARGUMENT', `there is no file ${show(path)} to serve`);
+}
+
+/** What it is in detail is seen in the processes. */
+function checkApp(app: unknown): void {
+  if (typeof app === 'function' || (typeof app === 'object' && app !== null)) return;
+  throw new MillraceError(
+    'MILLRACE_E_INVALID_ARGUMENT',
+    `serve() takes an application, or the path or URL of a file with one, not ${show(app)}`,
+  );
+}
+
+/** What the program was started with. */
+function entry(): string {
+  const [, path] = process.argv;
+  if (path !== undefined) return path;
+  throw new MillraceError(
+    'MILLRACE_E_INVALID_ARGUMENT',
+    'serve(app) runs the file that the program was started with again in each process, and there is none; give serve() the path of a file with the application',
+  );
+}

@@ -1,0 +1,156 @@
+/** How processes end. Injected: requests that take long or for ever, a primary that is killed. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import http from 'node:http';
+import http2 from 'node:http2';
+import { test } from 'node:test';
+import tls from 'node:tls';
+import WebSocket from 'ws';
+import { get, start } from './program.js';
+
+test('SIGTERM: requests are answered, the last one on its connection; idle connections are closed; code 0', async (t) => {
+  const program = await start(t, 'plain.js', { workers: 2, idleGrace: 50 });
+  const agent = new http.Agent({ keepAlive: true });
+  t.after(() => agent.destroy());
+  await Promise.all([program.get('/', { agent }), program.get('/', { agent })]);
+  const idle = Object.values(agent.freeSockets).flat();
+  assert.equal(idle.length, 2);
+  const closed = Promise.all(idle.map((socket) => once(socket, 'close')));
+
+  const kept = new http.Agent({ keepAlive: true });
+  t.after(() => kept.destroy());
+  const slow = program.get('/slow?ms=300', { agent: kept });
+  await accepted(program, 3);
+  program.child.kill('SIGTERM');
+  const { status, headers } = await slow;
+  assert.deepEqual([status, headers.connection], [200, 'close']);
+  await closed;
+  assert.deepEqual(await program.exited, { code: 0, signal: null });
+  // Its onClose() has run.
+  assert.equal(program.stdout.match(/closed/g).length, 2);
+  await assert.rejects(get(program.port, '/'), { code: 'ECONNREFUSED' });
+});
+
+test('as long as somebody asks on them, connections are kept for one more answer', async (t) => {
+  const program = await start(t, 'plain.js', { idleGrace: 60_000, drainTimeout: 60_000 });
+  const agents = Array.from({ length: 4 }, () => new http.Agent({ keepAlive: true }));
+  t.after(() => agents.forEach((agent) => void agent.destroy()));
+  const ask = () => Promise.all(agents.map((agent) => program.get('/', { agent })));
+  for (const { headers } of await ask()) assert.equal(headers.connection, 'keep-alive');
+  program.child.kill('SIGTERM');
+  await program.wrote('drains');
+  for (const { status, headers } of await ask()) {
+    assert.deepEqual([status, headers.connection], [200, 'close']);
+  }
+  assert.equal((await program.exited).code, 0);
+});
+
+test('connections that were accepted are served, also if no process had time for them', async (t) => {
+  const program = await start(t, 'plain.js');
+  const blocked = program.get('/block?ms=500');
+  await program.wrote('blocked');
+  const waiting = Array.from({ length: 4 }, () => program.get());
+  while ((await program.call('stats')).waitingConnections < 4);
+  program.child.kill('SIGTERM');
+  for (const { status } of await Promise.all([blocked, ...waiting])) assert.equal(status, 200);
+  assert.equal((await program.exited).code, 0);
+});
+
+test('who does not finish within drainTimeout is killed; code 1', async (t) => {
+  const program = await start(t, 'plain.js', { drainTimeout: 100 });
+  // It does not even hear of it.
+  const never = assert.rejects(program.get('/block?ms=60000'), { code: 'ECONNRESET' });
+  await program.wrote('blocked');
+  program.child.kill('SIGINT');
+  await never;
+  assert.deepEqual(await program.exited, { code: 1, signal: null });
+  assert.match(program.stderr, /killed: drainTimeout/);
+});
+
+test('a second signal ends everything at once', async (t) => {
+  const program = await start(t, 'plain.js', { drainTimeout: 60_000 });
+  const never = assert.rejects(program.get('/slow?ms=60000'));
+  await accepted(program, 1);
+  program.child.kill('SIGTERM');
+  while ((await program.call('stats')).status !== 'draining');
+  program.child.kill('SIGTERM');
+  await never;
+  assert.deepEqual(await program.exited, { code: 143, signal: null });
+});
+
+test('WebSockets have a hook', async (t) => {
+  const program = await start(t, 'rooms.js');
+  const socket = new WebSocket(`ws://127.0.0.1:${program.port}`);
+  t.after(() => socket.terminate());
+  await once(socket, 'message');
+  const closed = once(socket, 'close');
+  program.child.kill('SIGTERM');
+  assert.equal((await closed)[0], 1001);
+  assert.equal((await program.exited).code, 0);
+});
+
+test('encrypted connections that were never used are closed, too', async (t) => {
+  const program = await start(t, 'secure.js', { idleGrace: 50, drainTimeout: 60_000 });
+  const socket = tls.connect({ port: program.port, host: '127.0.0.1', rejectUnauthorized: false });
+  t.after(() => socket.destroy());
+  await once(socket, 'secureConnect');
+  program.child.kill('SIGTERM');
+  socket.resume();
+  await once(socket, 'close');
+  assert.deepEqual(await program.exited, { code: 0, signal: null });
+});
+
+test('streams of HTTP/2 are finished, and their sessions closed', async (t) => {
+  const program = await start(t, 'http2.js', { idleGrace: 60_000, drainTimeout: 60_000 });
+  const session = http2.connect(`http://127.0.0.1:${program.port}`);
+  t.after(() => session.destroy());
+  const slow = session.request({ ':path': '/' }).setEncoding('utf8');
+  await once(slow, 'response');
+  const closed = once(session, 'close');
+  program.child.kill('SIGTERM');
+  let text = '';
+  for await (const chunk of slow) text += chunk;
+  assert.equal(text, 'first last');
+  await closed;
+  assert.deepEqual(await program.exited, { code: 0, signal: null });
+});
+
+test('a process that gets a SIGTERM of its own finishes, and another one takes its place', async (t) => {
+  const program = await start(t, 'plain.js', { idleGrace: 0 });
+  const [pid] = await program.pids();
+  const slow = program.get('/slow?ms=300');
+  await accepted(program, 1);
+  process.kill(pid, 'SIGTERM');
+  const { pid: other } = await program.next('ready');
+  assert.equal(Number((await program.get()).text), other);
+  assert.equal(Number((await slow).text), pid);
+  while ((await program.pids()).includes(pid));
+  assert.equal((await program.call('stats')).deaths, 0);
+});
+
+test('when the primary is killed its processes finish what they have, and end', async (t) => {
+  const program = await start(t, 'plain.js', { workers: 2, idleGrace: 50 });
+  const slow = program.get('/slow?ms=300');
+  await accepted(program, 1);
+  program.child.kill('SIGKILL');
+  assert.equal((await slow).status, 200);
+  // It waits for all that have its stdout.
+  assert.equal((await program.exited).signal, 'SIGKILL');
+});
+
+test('closed by a call, the program goes on', async (t) => {
+  const program = await start(t, 'plain.js', { signals: false, idleGrace: 0 });
+  await program.call('close');
+  await program.next('close');
+  const { status, processes } = await program.call('stats');
+  assert.deepEqual([status, processes], ['draining', []]);
+  await assert.rejects(program.call('reload'), { code: 'MILLRACE_E_CLOSED' });
+});
+
+/** Resolves when its processes have taken so many connections. */
+async function accepted(program, count) {
+  for (;;) {
+    const { processes } = await program.call('stats');
+    if (processes.reduce((sum, each) => sum + each.accepted, 0) >= count) return;
+  }
+}

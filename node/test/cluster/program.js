@@ -1,0 +1,179 @@
+/** Programs that are clusters, started for a test and ended with it. */
+import { fork } from 'node:child_process';
+import { EventEmitter, on } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import http from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** The path of a fixture; one that is a path stays as it is. */
+export const fixture = (name) =>
+  fileURLToPath(new URL(name, new URL('./fixtures/', import.meta.url)));
+
+/** Starts `primary.js` with a file of the fixtures, and resolves when it serves. */
+export async function start(t, file, options = {}) {
+  const program = launch(t, fixture('primary.js'), [fixture(file), options]);
+  const { address } = await program.next('served');
+  program.port = address.port;
+  return program;
+}
+
+/** Starts a program that may be a cluster, in a process group of its own, so that nothing of it outlives the test. */
+export function launch(t, entry, [file = '', options = {}] = [], { env = {}, execArgv = [] } = {}) {
+  const all = JSON.stringify({ port: 0, workers: 1, host: '127.0.0.1', ...options });
+  const child = fork(entry, [file, all], {
+    detached: true,
+    execArgv,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  });
+  t.after(() => {
+    try {
+      process.kill(-child.pid, 'SIGKILL');
+    } catch {
+      // Nobody is left.
+    }
+  });
+  return new Program(child);
+}
+
+class Program {
+  stdout = '';
+  stderr = '';
+  #calls = 0;
+  #events = [];
+  #arrived = new EventEmitter().setMaxListeners(0);
+  #answers = new Map();
+
+  constructor(child) {
+    this.child = child;
+    child.stdout.on('data', (chunk) => {
+      this.stdout += chunk;
+      this.#arrived.emit('event');
+    });
+    child.stderr.on('data', (chunk) => {
+      this.stderr += chunk;
+    });
+    this.exited = new Promise((resolve) => {
+      // When its processes have ended, too: they have the same stdout.
+      child.once('close', (code, signal) => resolve({ code, signal }));
+    });
+    child.on('message', (message) => {
+      if (message.id !== undefined) return this.#answers.get(message.id)(message);
+      this.#events.push(message);
+      this.#arrived.emit('event');
+    });
+  }
+
+  /** The next event of that name that has not been asked for. */
+  async next(name) {
+    for (;;) {
+      const at = this.#events.findIndex(({ event }) => event === name);
+      if (at >= 0) return this.#events.splice(at, 1)[0].with;
+      await Promise.race([
+        new Promise((resolve) => this.#arrived.once('event', resolve)),
+        this.exited.then(({ code, signal }) => {
+          // What came with its end counts.
+          if (this.#events.some(({ event }) => event === name)) return;
+          throw new Error(`ended with ${code ?? signal} before '${name}': ${this.stderr}`);
+        }),
+      ]);
+    }
+  }
+
+  /** Resolves when one of its processes has written that to stdout. */
+  async wrote(text) {
+    while (!this.stdout.includes(text)) {
+      await new Promise((resolve) => this.#arrived.once('event', resolve));
+    }
+  }
+
+  /** Calls a method of the cluster. */
+  call(method) {
+    const id = ++this.#calls;
+    this.child.send({ id, call: method });
+    return new Promise((resolve, reject) => {
+      this.#answers.set(id, ({ result, error }) => {
+        if (error === undefined) resolve(result);
+        else reject(Object.assign(new Error(error.message), error));
+      });
+    });
+  }
+
+  async pids() {
+    const { processes } = await this.call('stats');
+    return processes.map(({ pid }) => pid);
+  }
+
+  get(path = '/', options = {}) {
+    return get(this.port, path, options);
+  }
+}
+
+/** One request; on a connection of its own unless an agent is given. */
+export function get(port, path, { body, ...options } = {}) {
+  return new Promise((resolve, reject) => {
+    const req = http.request({ host: '127.0.0.1', port, path, agent: false, ...options });
+    req.once('error', reject);
+    req.once('response', async (res) => {
+      res.setEncoding('utf8');
+      let text = '';
+      try {
+        for await (const chunk of res) text += chunk;
+        resolve({ status: res.statusCode, headers: res.headers, text });
+      } catch (error) {
+        reject(error);
+      }
+    });
+    req.end(body);
+  });
+}
+
+/** Clients that ask again as soon as they have an answer, each on a connection that it keeps. Counts answers and failures. */
+export function load(t, port, { clients = 8, path = '/' } = {}) {
+  const counts = { answers: 0, failures: [], pids: new Set() };
+  const answered = new EventEmitter().setMaxListeners(0);
+  let isOn = true;
+  const client = async () => {
+    const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
+    while (isOn) {
+      try {
+        const { status, text } = await get(port, path, { agent });
+        if (status !== 200) throw new Error(`status ${status}`);
+        counts.answers++;
+        counts.pids.add(Number(text));
+      } catch (error) {
+        counts.failures.push(error.code ?? error.message);
+      }
+      answered.emit('answer');
+    }
+    agent.destroy();
+  };
+  t.after(() => {
+    isOn = false;
+  });
+  const ended = Promise.all(Array.from({ length: clients }, client));
+  return {
+    counts,
+    /** Resolves when so many more have been answered. */
+    async more(answers) {
+      const enough = counts.answers + answers;
+      for await (const _ of on(answered, 'answer')) if (counts.answers >= enough) return;
+    },
+    async stop() {
+      isOn = false;
+      await ended;
+      return counts;
+    },
+  };
+}
+
+/** A file with such code, which can be changed. */
+export async function application(t, text) {
+  const folder = await mkdtemp(join(tmpdir(), 'millrace-cluster-'));
+  t.after(() => rm(folder, { recursive: true }));
+  const file = join(folder, 'app.mjs');
+  await writeFile(file, text);
+  return file;
+}
