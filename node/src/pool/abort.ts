@@ -1,3 +1,4 @@
+import { throwLater } from '../core/throw-later.js';
 import { MillraceError } from '../errors.js';
 
 /** Anything that says `abort`: an AbortSignal or another EventTarget, or an EventEmitter. */
@@ -10,7 +11,7 @@ export type AbortSource =
     }
   | {
       once(name: 'abort', listener: () => void): unknown;
-      off(name: 'abort', listener: () => void): unknown;
+      off?(name: 'abort', listener: () => void): unknown;
     };
 
 /** The call's signal was aborted; `cause` is the signal's reason. */
@@ -29,10 +30,15 @@ export const reasonOf = (source: AbortSource): unknown =>
 
 /** Calls the listener once; the function that it returns takes the listener away. */
 export function onAbort(source: AbortSource, listener: () => void): () => void {
-  if ('addEventListener' in source) {
-    source.addEventListener('abort', listener, { once: true });
-    return () => source.removeEventListener('abort', listener);
-  }
-  source.once('abort', listener);
-  return () => source.off('abort', listener);
+  if ('addEventListener' in source) source.addEventListener('abort', listener, { once: true });
+  else source.once('abort', listener);
+  return () => {
+    // What a caller's source throws is no reason to leave others without their results.
+    try {
+      if ('addEventListener' in source) source.removeEventListener('abort', listener);
+      else source.off?.('abort', listener);
+    } catch (error) {
+      throwLater(error);
+    }
+  };
 }

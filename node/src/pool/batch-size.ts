@@ -1,7 +1,9 @@
 /** How many tasks go to a worker at once. */
 
-/** Work that goes at once, in ms: by then the worker can have told its first results. */
+/** Work that goes at once, in ms; more of it, up to the most, if so much waits that this share of it is more. */
 const batchMs = 1;
+const mostMs = 4;
+const shareOfWaiting = 0.04;
 /** Tasks longer than this, in ms, gain nothing from a second batch that is there when the first ends. */
 const shortMs = 2;
 
@@ -17,15 +19,21 @@ export interface BatchSignals {
 }
 
 /**
- * What waits is divided among the workers twice over, so that none has all of it while another has nothing; a batch is at
- * most 1 ms of work for either thread. Until the first task has been measured they go one by one.
+ * What waits is divided among the workers twice over, so that none has all of it while another has nothing. A batch is
+ * about 1 ms of work for either thread: more would keep a task with a higher priority waiting, less costs a message more. Where
+ * the last of those that wait will wait for long anyway, it is up to 4 ms. Until the first task has been measured they go one by one.
  */
 export function batchSize({ waiting, workers, meanMs, sendMs, maxBatch }: BatchSignals): number {
   if (meanMs === null) return 1;
   const share = Math.ceil(waiting / (2 * workers));
-  const byTime = Math.floor(batchMs / Math.max(meanMs, sendMs));
+  const ms = Math.max(batchMs, Math.min(mostMs, (shareOfWaiting * waiting * meanMs) / workers));
+  const byTime = Math.floor(Math.min(ms / meanMs, batchMs / sendMs));
   return Math.max(1, Math.min(share, byTime, maxBatch));
 }
+
+/** Results of a batch leave at least so often, in ms: seldom when their callers have many more that wait. */
+export const replyMs = (size: number, waiting: number, workers: number): number =>
+  waiting > 2 * workers * size ? 2 : 0.5;
 
 /** Whether a second batch may be sent to a worker that has one. */
 export const isShort = (meanMs: number | null): boolean => meanMs !== null && meanMs < shortMs;

@@ -33,12 +33,16 @@ export const taskNotClonable = (error: unknown): MillraceError =>
   );
 
 /** The worker ended while it had the task. */
-export function workerEnded(cause: Error, begun: 'running' | 'ended' | 'waiting'): MillraceError {
+export function workerEnded(
+  cause: Error,
+  begun: 'running' | 'ended' | 'waiting' | 'unbegun',
+): MillraceError {
   const what = {
     running: 'while the task ran; with `retry` it would be begun again on another worker',
     ended:
       'after the task had run and before its result had left; with `retry` it would be begun again',
     waiting: 'before the task began, and the data that was transferred is lost with it',
+    unbegun: 'before the task began, as each one did that was given it',
   }[begun];
   const { message } = cause;
   return new MillraceError('MILLRACE_E_WORKER', `${message} (the worker ended ${what})`, { cause });

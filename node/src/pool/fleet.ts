@@ -7,7 +7,7 @@ import { Thread, type ThreadEvents } from './thread.js';
 
 /** Time in ms that a start is taken to need until one has been measured. */
 const usualStartMs = 40;
-/** Workers that end before they are ready, one after the other, until it is no use to start more. */
+/** Workers that end by themselves before they have run a task, one after the other, until it is no use to start more. */
 const hopeless = 3;
 
 export interface FleetEvents extends ThreadEvents {
@@ -29,7 +29,7 @@ export class Fleet {
   /** What one may grow to. */
   #bytes: number;
   #startMs = usualStartMs;
-  /** Workers that ended before they were ready, since the last that was. */
+  /** Workers that ended before they were ready, or had a task, since the last that ran one. */
   #failures = 0;
   #idleTimer: NodeJS.Timeout | null = null;
   /** No more workers start. */
@@ -58,7 +58,7 @@ export class Fleet {
     return this.threads.length * this.#bytes;
   }
 
-  /** It is no use to start workers: they end before they are ready. */
+  /** It is no use to start workers: they end by themselves. */
   get isHopeless(): boolean {
     return this.#failures >= hopeless;
   }
@@ -95,7 +95,6 @@ export class Fleet {
 
   /** It has started. */
   started(thread: Thread): void {
-    this.#failures = 0;
     // Now it says what it has of what was not asked for.
     this.#bytes = workerBytes(this.#settings.worker.resourceLimits, thread.worker.resourceLimits);
     this.#startMs += (performance.now() - thread.startedMs - this.#startMs) / 4;
@@ -111,9 +110,14 @@ export class Fleet {
     return true;
   }
 
-  /** It ended by itself. */
-  failed(thread: Thread): void {
-    if (!thread.isReady) this.#failures++;
+  /** One has ended by itself, and no task is why. */
+  failed(): void {
+    this.#failures++;
+  }
+
+  /** One has run a task. */
+  worked(): void {
+    this.#failures = 0;
   }
 
   /** Ends it at once. */

@@ -44,24 +44,32 @@ export class PoolFunction {
 const maxFunctions = 1000;
 
 export class Functions {
-  readonly #byKey = new Map<string, PoolFunction>();
+  /** By file, and then by name: a key of both would have to be made for each call. */
+  readonly #byFile = new Map<string, Map<string, PoolFunction>>();
+  #count = 0;
   #nextId = 0;
 
   get(filename: string, name: string): PoolFunction {
-    const key = `${name}\0${filename}`;
-    let found = this.#byKey.get(key);
-    if (found === undefined) {
-      if (this.#byKey.size >= maxFunctions) this.#forget();
-      found = new PoolFunction(this.#nextId++, filename, name);
-      this.#byKey.set(key, found);
-    }
-    return found;
+    return this.#byFile.get(filename)?.get(name) ?? this.#add(filename, name);
+  }
+
+  #add(filename: string, name: string): PoolFunction {
+    if (this.#count >= maxFunctions) this.#forget();
+    const byName = this.#byFile.get(filename) ?? new Map<string, PoolFunction>();
+    this.#byFile.set(filename, byName);
+    const added = new PoolFunction(this.#nextId++, filename, name);
+    byName.set(name, added);
+    this.#count++;
+    return added;
   }
 
   #forget(): void {
-    for (const [key, each] of this.#byKey) {
-      if (each.idle) this.#byKey.delete(key);
-      if (this.#byKey.size < maxFunctions / 2) return;
+    for (const [filename, byName] of this.#byFile) {
+      for (const [name, each] of byName) {
+        if (each.idle && byName.delete(name)) this.#count--;
+      }
+      if (byName.size === 0) this.#byFile.delete(filename);
+      if (this.#count < maxFunctions / 2) return;
     }
   }
 }

@@ -37,8 +37,15 @@ export const isTransferable = (value: unknown): value is Transferable =>
   transferableSymbol in value &&
   valueSymbol in value;
 
-export const isMoved = (value: unknown): value is Transferable =>
-  typeof value === 'object' && value !== null && (value as Moved)[moved] === true;
+export function isMoved(value: unknown): value is Transferable {
+  if (typeof value !== 'object' || value === null) return false;
+  try {
+    return (value as Moved)[moved] === true;
+  } catch {
+    // A proxy whose trap throws.
+    return false;
+  }
+}
 
 export function markMoved(value: object): void {
   Object.defineProperty(value, moved, { value: true, configurable: true, writable: true });

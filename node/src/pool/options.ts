@@ -93,7 +93,7 @@ export interface Settings extends ThreadOptions {
   readonly maxTasksPerWorker: number;
   readonly maxWorkerAge: number;
   readonly taskQueue: TaskQueue | null;
-  readonly loadBalancer: LoadBalancer | null;
+  readonly loadBalancer: LoadBalancer | undefined;
   readonly stricterFIFO: boolean;
   readonly closeTimeout: number;
   readonly recordTiming: boolean;
@@ -175,7 +175,7 @@ export function settingsOf(given: PoolOptions): Settings {
     maxTasksPerWorker: options.maxTasksPerWorker ?? Number.POSITIVE_INFINITY,
     maxWorkerAge: options.maxWorkerAge ?? Number.POSITIVE_INFINITY,
     taskQueue: options.taskQueue ?? null,
-    loadBalancer: options.loadBalancer ?? null,
+    loadBalancer: options.loadBalancer,
     stricterFIFO: options.stricterFIFO ?? false,
     closeTimeout: options.closeTimeout ?? 30_000,
     recordTiming: options.recordTiming ?? true,
@@ -203,6 +203,7 @@ function checkKinds(options: PoolOptions): void {
     throw wrong('filename', 'a string or null', filename);
   }
   if (name != null && typeof name !== 'string') throw wrong('name', 'a string or null', name);
+  if (maxQueue !== undefined && maxQueue !== 'auto') checkCount('maxQueue', maxQueue, 0);
   checkOthers(values);
   if (
     resourceLimits !== undefined &&
@@ -226,9 +227,8 @@ function checkKinds(options: PoolOptions): void {
     throw wrong('niceIncrement', 'a non-negative integer on Unix systems', niceIncrement);
   }
   if (options.atomics != null && !['sync', 'async', 'disabled'].includes(options.atomics)) {
-    throw wrong('atomics', "one of 'sync', 'async', 'disabled'; a value of sync", options.atomics);
+    throw wrong('atomics', "'sync', 'async' or 'disabled'", options.atomics);
   }
-  if (maxQueue !== undefined && maxQueue !== 'auto') checkCount('maxQueue', maxQueue, 0);
   for (const each of booleans) {
     if (values[each] !== undefined && typeof values[each] !== 'boolean')
       throw wrong(each, 'a boolean', values[each]);
@@ -288,14 +288,15 @@ function workerOf({
   resourceLimits,
   trackUnmanagedFds,
 }: PoolOptions): WorkerOptions {
-  return {
+  // Nothing from a prototype reaches `new Worker()` either.
+  return own({
     ...(argv && { argv }),
     ...(execArgv && { execArgv }),
     ...(env !== undefined && { env }),
     ...(resourceLimits && { resourceLimits }),
     workerData,
     trackUnmanagedFds: trackUnmanagedFds ?? true,
-  };
+  });
 }
 
 function functionsOf(

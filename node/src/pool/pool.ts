@@ -1,8 +1,8 @@
-import { EventEmitterAsyncResource } from 'node:events';
+import { type EventEmitter, EventEmitterAsyncResource } from 'node:events';
 import { createRequire } from 'node:module';
 import type { Transferable as TransferItem, Worker } from 'node:worker_threads';
 import { classOf, type Priority } from '../core/intake/priority.js';
-import { check, integer, number } from '../core/options.js';
+import { check, checkKeys, integer, number } from '../core/options.js';
 import { throwLater } from '../core/throw-later.js';
 import { MillraceError, show } from '../errors.js';
 import { AbortError, type AbortSource, isAborted, onAbort, reasonOf } from './abort.js';
@@ -75,8 +75,9 @@ export interface PoolHistogram {
 export interface PoolEvents {
   /** Something went wrong in a worker while it had no task, or a task ran for longer than `closeTimeout`. */
   error: [error: Error];
-  /** There is room again; every worker has all that it can run. */
+  /** There is room for tasks again. */
   drain: [];
+  /** Every worker that there may be has all that it can run. */
   needsDrain: [];
   /** A worker's code has posted something by itself. */
   message: [value: unknown];
@@ -85,6 +86,11 @@ export interface PoolEvents {
   allocation: [allocation: Allocation];
   close: [];
 }
+
+/** Its types know no names of events. */
+const Emitter = EventEmitterAsyncResource as unknown as new (options: {
+  name: string;
+}) => EventEmitter<PoolEvents> & Omit<EventEmitterAsyncResource, keyof EventEmitter>;
 
 const timeoutRule = number(0, 2_147_483_647);
 const retryRule = integer(0, 1000);
@@ -104,7 +110,7 @@ function capture(resolve: (result: never) => void, reject: (error: unknown) => v
  *     const pool = new Pool({ filename: new URL('./tasks.js', import.meta.url) });
  *     const digits = await pool.run(10_000, { name: 'fibonacci' });
  */
-export class Pool<Argument = any, Result = any> extends EventEmitterAsyncResource {
+export class Pool<Argument = any, Result = any> extends Emitter {
   readonly #settings: Settings;
   readonly #scheduler: Scheduler;
   readonly #functions = new Functions();
@@ -175,7 +181,7 @@ export class Pool<Argument = any, Result = any> extends EventEmitterAsyncResourc
       if (options === null || (options !== undefined && typeof options !== 'object')) {
         throw badArgument('options', 'an object', options);
       }
-      const given = own(options ?? {});
+      const given = callOf(options ?? {});
       const of = this.#functionOf(given);
       if (of === null) {
         throw new MillraceError(
@@ -192,8 +198,8 @@ export class Pool<Argument = any, Result = any> extends EventEmitterAsyncResourc
         given.priority === undefined ? this.#settings.priority : classOf(given.priority);
       const created = this.#scheduler.nowMs();
       const entry = new Task(of, argument, priority, created, resolve, reject, extras);
-      if (extras?.signal) this.#listen(entry, extras, extras.signal);
       this.#scheduler.submit(entry);
+      if (extras?.signal && !entry.settled) this.#listen(entry, extras, extras.signal);
     });
   }
 
@@ -266,8 +272,8 @@ export class Pool<Argument = any, Result = any> extends EventEmitterAsyncResourc
     const { worker, concurrency, histogram, clockOffsetMs, preload, followsShare, ...rest } =
       this.#settings;
     const { minThreads, maxThreads } = this;
-    const own = { concurrentTasksPerWorker: concurrency, workerHistogram: histogram };
-    return { ...rest, ...worker, ...own, minThreads, maxThreads };
+    const renamed = { concurrentTasksPerWorker: concurrency, workerHistogram: histogram };
+    return own({ ...rest, ...worker, ...renamed, minThreads, maxThreads });
   }
 
   /** Its workers, those that start among them. */
@@ -344,10 +350,8 @@ export class Pool<Argument = any, Result = any> extends EventEmitterAsyncResourc
     ) {
       throw badArgument('signal', 'an object that says abort', signal);
     }
-    const moves = isMoved(task) ? transferOf(task) : [];
-    const transfers = [...((transferList as TransferItem[] | undefined) ?? []), ...moves];
-    if (transfers.length === 0 && signal === null && timeoutMs === 0 && retriesLeft === 0)
-      return null;
+    const transfers = transfersOf(task, transferList);
+    if (transfers === none && signal === null && timeoutMs === 0 && retriesLeft === 0) return null;
     if (timeoutMs !== timeout) check('timeout', timeoutMs, timeoutRule);
     if (retriesLeft !== retry) check('retry', retriesLeft, retryRule);
     return { transferList: transfers, signal, timeoutMs, retriesLeft, unlisten: null };
@@ -369,7 +373,7 @@ export class Pool<Argument = any, Result = any> extends EventEmitterAsyncResourc
   /** A listener that throws is the application's error, and no reason to stop in the middle of something. */
   #emit(event: string, args: unknown[]): void {
     try {
-      this.emit(event, ...args);
+      (this as EventEmitter).emit(event, ...args);
     } catch (error) {
       throwLater(error);
     }
@@ -423,6 +427,45 @@ function histogramOf({ runTimes, waitTimes }: Scheduler): PoolHistogram {
     resetRunTime: () => runTimes?.reset(),
     resetWaitTime: () => waitTimes?.reset(),
   };
+}
+
+const none: readonly TransferItem[] = [];
+
+function transfersOf(
+  task: unknown,
+  list: readonly TransferItem[] | undefined,
+): readonly TransferItem[] {
+  if (!isMoved(task)) return list === undefined || list.length === 0 ? none : [...list];
+  return [...(list ?? none), ...transferOf(task)];
+}
+
+/** What a call may say; as nobody who tampers with a prototype can say it. */
+const unsaid: RunOptions = Object.assign(Object.create(null), {
+  transferList: undefined,
+  filename: undefined,
+  name: undefined,
+  signal: undefined,
+  priority: undefined,
+  timeout: undefined,
+  retry: undefined,
+});
+const callNames = Object.keys(unsaid);
+
+function callOf(options: RunOptions): RunOptions {
+  const call: Record<string, unknown> = {
+    transferList: undefined,
+    filename: undefined,
+    name: undefined,
+    signal: undefined,
+    priority: undefined,
+    timeout: undefined,
+    retry: undefined,
+  };
+  for (const key of Object.keys(options)) {
+    if (!(key in unsaid)) checkKeys('the options of run()', options, callNames);
+    call[key] = options[key as keyof RunOptions];
+  }
+  return call;
 }
 
 function badArgument(name: string, what: string, value: unknown): MillraceError {

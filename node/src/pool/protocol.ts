@@ -27,6 +27,8 @@ export type Batch = readonly [
   /** Some may be ended by ending the worker: what is finished has to leave before one of them begins. */
   guarded: boolean,
   definition: Definition | null,
+  /** Results leave at least so often, in ms. */
+  replyMs: number,
 ];
 
 /** Tells the function of a task that is LISTENING. */
@@ -52,5 +54,5 @@ export type Reply = readonly [
   failures: readonly Failure[] | null,
 ];
 
-/** A worker has started. */
+/** A worker has started. Any other text: why it cannot read what it was sent. */
 export const READY = 'ready';

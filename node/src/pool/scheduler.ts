@@ -1,7 +1,7 @@
 /** Who gets which tasks, and what becomes of them. */
 import { AbortError, type AbortSource, reasonOf } from './abort.js';
 import type { AllocationReason } from './allocations.js';
-import { batchSize } from './batch-size.js';
+import { batchSize, replyMs } from './batch-size.js';
 import { ENDED, LISTENING, RUNNING, WAITING } from './board.js';
 import { Durations } from './durations.js';
 import {
@@ -50,10 +50,12 @@ export interface SchedulerEvents {
 
 /** Tasks behind one that has run for so long, in ms, are given to a worker that has none; so are those that need more than this together. */
 const stuckMs = 0.5;
-/** A task that was sent so often, each time to a worker that ended before it began, is not sent again. */
+/** A task that may be why a worker has ended before it began it is sent so often again. */
 const maxReturns = 3;
 /** Calls that share a look at the clock, within a turn. */
 const nowUses = 64;
+/** So long, in ms, workers get further tasks in a turn of the loop. */
+const turnMs = 5;
 /** While memory is short it is looked at so often, in ms. */
 const throttleMs = 250;
 
@@ -91,6 +93,7 @@ export class Scheduler {
       reply: (thread, reply) => this.#reply(thread, reply),
       message: (value) => emit('message', value),
       error: () => {},
+      broken: (thread, what) => this.#condemn(thread, what === 'tasks'),
       exit: (thread, code) => this.#exit(thread, code),
       created: (thread) => {
         if (!this.#starting) return;
@@ -184,25 +187,42 @@ export class Scheduler {
     this.#checkDrain();
   }
 
-  /** Ends what waits, the tasks that workers have not begun among them. */
+  /** Ends what waits, the tasks among them that workers were sent ahead. Those that a worker has room for count as begun. */
   rejectUnbegun(error: () => Error): void {
     this.#rejectWaiting(error);
     for (const thread of this.fleet.threads) {
-      for (const task of thread.revokeTail(thread.live)) this.#fail(task, error(), true);
+      for (const task of thread.revokeTail(thread.ahead)) this.#fail(task, error(), true);
     }
+    this.#checkDrain();
   }
 
   /** Starts workers until there are so many; resolves when they are ready. */
   async prewarm(count: number): Promise<void> {
-    while (this.fleet.size < count && !this.fleet.closed) this.fleet.start('load');
+    while (this.fleet.size < count && !this.fleet.closed) this.#startNow('load');
     await Promise.all(this.fleet.threads.map((thread) => this.#whenReady(thread)));
   }
 
   /** Starts a worker in place of this one, which gets no more tasks and ends when it has none. Resolves when it has ended. */
-  async replace(thread: Thread): Promise<void> {
+  replace(thread: Thread): Promise<void> {
+    thread.replaced ??= this.#replace(thread).catch((error) => {
+      thread.replaced = null;
+      throw error;
+    });
+    return thread.replaced;
+  }
+
+  async #replace(thread: Thread): Promise<void> {
     if (thread.retiring || this.fleet.closed) return;
-    await this.#whenReady(this.fleet.start('recycle'));
+    await this.#whenReady(this.#startNow('recycle'));
     await this.#retire(thread);
+  }
+
+  #startNow(reason: AllocationReason): Thread {
+    try {
+      return this.fleet.start(reason);
+    } catch (error) {
+      throw cannotStart(error);
+    }
   }
 
   resize(minThreads: number, maxThreads: number): void {
@@ -242,11 +262,30 @@ export class Scheduler {
     this.#dispatch();
   }
 
+  /**
+   * Whether results have been handed on for long enough in this turn of the loop. A port hands over what has arrived meanwhile
+   * within one turn; with answers that bring questions, and workers that are quick, that would have no end.
+   */
+  #isTurnOver(nowMs: number): boolean {
+    if (this.#turnMs === 0) {
+      this.#turnMs = nowMs;
+      setImmediate(() => {
+        this.#turnMs = 0;
+        if (this.waiting.size > 0) this.#dispatch();
+      });
+    }
+    return nowMs - this.#turnMs > turnMs;
+  }
+
+  /** When the first results of this turn came. */
+  #turnMs = 0;
+
   #dispatch(): void {
     if (this.#dispatching || this.#isDestroyed) return;
+    const nowMs = performance.now();
+    if (this.waiting.size > 0 && this.#turnMs !== 0 && this.#isTurnOver(nowMs)) return;
     this.#dispatching = true;
     try {
-      const nowMs = performance.now();
       if (this.#settings.loadBalancer) this.#dispatchByBalancer(this.#settings.loadBalancer, nowMs);
       else this.#dispatchByRoom(nowMs);
       if (this.waiting.size === 0) this.#steal(nowMs);
@@ -273,13 +312,13 @@ export class Scheduler {
       );
       // A queue of the user's may have thought better of it.
       if (tasks.length === 0) return;
-      this.#send(thread, tasks, nowMs);
+      this.#send(thread, tasks);
     }
   }
 
-  #batchFor(thread: Thread, { of }: Task, waiting: number, alone: boolean): number {
+  #batchFor(thread: Thread, { of, returns }: Task, waiting: number, alone: boolean): number {
     const { concurrency, maxBatch } = this.#settings;
-    if (alone || this.throttled) return 1;
+    if (alone || this.throttled || returns > 0) return 1;
     const free = concurrency - thread.inFlight;
     if (!thread.isReady) return Math.max(1, free);
     const { meanMs, sendMs } = of;
@@ -293,10 +332,16 @@ export class Scheduler {
       const [task] = this.waiting.take(nowMs, () => 1, false);
       if (!task) return;
       const workers = this.fleet.threads.filter((thread) => !thread.retiring);
-      const chosen = balancer(task, workers);
+      let chosen: PoolWorker | null;
+      try {
+        chosen = balancer(task, workers);
+      } catch (error) {
+        this.#fail(task, error);
+        continue;
+      }
       const thread = workers.find((each) => each === chosen);
       if (thread && thread.room > 0) {
-        this.#send(thread, [task], nowMs);
+        this.#send(thread, [task]);
         continue;
       }
       this.waiting.putBack([task]);
@@ -315,24 +360,27 @@ export class Scheduler {
     return best;
   }
 
-  #takingAhead({ of }: Task): Thread | null {
-    if (this.#settings.maxBatch === 1 || this.throttled) return null;
+  #takingAhead({ of, returns }: Task): Thread | null {
+    if (this.#settings.maxBatch === 1 || this.throttled || returns > 0) return null;
     for (const thread of this.fleet.threads) {
       if (thread.takesAhead(of) && thread.room >= this.#settings.maxBatch) return thread;
     }
     return null;
   }
 
-  #send(thread: Thread, tasks: Task[], nowMs: number): void {
+  #send(thread: Thread, tasks: Task[]): void {
+    const beganMs = performance.now();
     try {
-      thread.send(tasks);
+      const { of, priority } = tasks[0]!;
+      const left = of.lanes[priority].size;
+      thread.send(tasks, replyMs(tasks.length, left, this.fleet.size));
     } catch (error) {
       // One of them is at fault, and no other.
-      if (tasks.length > 1) for (const task of tasks) this.#send(thread, [task], nowMs);
+      if (tasks.length > 1) for (const task of tasks) this.#send(thread, [task]);
       else this.#fail(tasks[0]!, taskNotClonable(error), false);
       return;
     }
-    tasks[0]!.of.sent(tasks.length, performance.now() - nowMs);
+    tasks[0]!.of.sent(tasks.length, performance.now() - beganMs);
     this.running += tasks.length;
     this.counts.batches++;
     this.counts.batched += tasks.length;
@@ -406,7 +454,7 @@ export class Scheduler {
       if (tasks.length === 0) return;
       this.running -= tasks.length;
       this.counts.stolen += tasks.length;
-      for (const batch of byFunction(tasks)) this.#send(thief, batch, nowMs);
+      for (const batch of byFunction(tasks)) this.#send(thief, batch);
     }
   }
 
@@ -443,6 +491,8 @@ export class Scheduler {
     const count = results.length;
     const { startedMs, tookMs } = thread.board;
     const settled = thread.settle(reply, count);
+    this.#isTurnOver(performance.now());
+    this.fleet.worked();
     let failure = 0;
     let ended = 0;
     let totalMs = 0;
@@ -488,11 +538,15 @@ export class Scheduler {
 
   #recycle(thread: Thread): void {
     const { maxTasksPerWorker, maxWorkerAge } = this.#settings;
-    const isDue =
-      thread.done >= maxTasksPerWorker || performance.now() - thread.startedMs >= maxWorkerAge;
-    if (isDue && !thread.retiring && !thread.isReplaced && this.fleet.threads.includes(thread)) {
-      thread.isReplaced = true;
-      this.replace(thread).catch((error) => this.#events.emit('error', error));
+    const isOld =
+      maxWorkerAge < Number.POSITIVE_INFINITY &&
+      performance.now() - thread.startedMs >= maxWorkerAge;
+    const isDue = isOld || thread.done >= maxTasksPerWorker;
+    const isThere = !thread.retiring && this.fleet.threads.includes(thread);
+    if (isDue && isThere && thread.replaced === null) {
+      this.replace(thread).catch((error) => {
+        if (!this.#isDestroyed) this.#events.emit('error', error);
+      });
     }
   }
 
@@ -523,6 +577,7 @@ export class Scheduler {
 
   #checkDrain(): void {
     if (this.#done !== null && this.#isDone) this.#done(true);
+    if (this.running === 0 && this.waiting.size > 0) this.#keepAlive();
     const { concurrency } = this.#settings;
     let usage = 0;
     for (const thread of this.fleet.threads) usage += Math.min(concurrency, thread.live);
@@ -532,19 +587,21 @@ export class Scheduler {
     queueMicrotask(() => this.#events.emit(isFull ? 'needsDrain' : 'drain'));
   }
 
+  /** What the workers have is nobody's any more, and what waits for its end is somebody's: until then the process lives. */
+  #keepAlive(): void {
+    for (const thread of this.fleet.threads) if (thread.inFlight > 0) thread.worker.ref();
+  }
+
   // ------------------------------------------------------------------------------------------------ ends
 
   /** Somebody gave up: the caller's signal, or the time that it had. */
   #end(task: Task, error: () => Error): void {
     if (task.settled) return;
     const { thread, number } = task;
-    if (thread === null) {
-      this.waiting.remove(task);
-      this.#fail(task, error());
-      return;
-    }
-    if (thread.revoke(task)) {
-      this.#fail(task, error(), true);
+    if (thread === null) this.waiting.remove(task);
+    if (thread === null || thread.revoke(task)) {
+      this.#fail(task, error(), thread !== null);
+      this.#checkDrain();
       return;
     }
     const how = thread.stop(task);
@@ -563,28 +620,28 @@ export class Scheduler {
   }
 
   /** Only the end of the worker ends its task. What it has not begun runs elsewhere. */
-  #condemn(thread: Thread): void {
+  #condemn(thread: Thread, isAtFault = false): void {
     void this.fleet.end(thread);
-    this.#requeue(thread, exited(1));
-    this.fleet.startMinimum('load');
+    this.#requeue(thread, thread.failure ?? exited(1), isAtFault);
+    this.#startMinimum('load');
     this.#dispatch();
   }
 
   #exit(thread: Thread, code: number): void {
     const isCrash = this.fleet.remove(thread);
     const cause = thread.failure ?? exited(code);
-    if (isCrash) {
-      this.counts.crashed++;
-      this.fleet.failed(thread);
-    }
-    const given = this.#requeue(thread, cause);
+    const isAtFault = isCrash && this.#isAtFault(thread);
+    if (isCrash) this.counts.crashed++;
+    if (isCrash && !isAtFault && !thread.hasBegun && thread.done === 0) this.fleet.failed();
+    const given = this.#requeue(thread, cause, isAtFault);
     const begun = thread.takeBegun();
+    for (const task of begun) this.#begunOn(thread, task, cause);
     if (isCrash) {
       this.#events.allocated('crash');
-      this.fleet.startMinimum('crash');
+      this.#startMinimum('crash');
     }
-    for (const task of begun) this.#begunOn(thread, task, cause);
-    if (this.fleet.size === 0 && this.fleet.isHopeless)
+    if (this.#isDestroyed) this.#rejectWaiting(destroyed);
+    else if (this.fleet.size === 0 && this.fleet.isHopeless)
       this.#rejectWaiting(() => cannotStart(cause));
     else if (begun.length === 0 && given === 0 && thread.failure !== null && isCrash) {
       this.#events.emit('error', thread.failure);
@@ -592,13 +649,33 @@ export class Scheduler {
     this.#dispatch();
   }
 
-  /** Tasks that a worker will not begin any more wait again, ahead of the others; those that cannot are failed. How many there were. */
-  #requeue(thread: Thread, cause: Error): number {
+  /** Whether what a worker was to begin with may be why it has ended, and not the pool's own file, or nothing that was sent. */
+  #isAtFault(thread: Thread): boolean {
+    const [first] = thread.pending();
+    if (first === undefined || thread.hasBegun) return false;
+    return thread.isReady || first.of.filename !== this.#settings.preload?.[0];
+  }
+
+  /** `fleet.startMinimum`; what needs a worker that cannot be started is rejected. */
+  #startMinimum(reason: AllocationReason): void {
+    try {
+      this.fleet.startMinimum(reason);
+    } catch (error) {
+      if (this.fleet.size === 0) this.#rejectWaiting(() => cannotStart(error));
+    }
+  }
+
+  /**
+   * Tasks that a worker will not begin any more wait again, ahead of the others; those that cannot are failed. How many there
+   * were. If what it was to begin with may be at fault, that goes alone from then on, and not for ever.
+   */
+  #requeue(thread: Thread, cause: Error, isAtFault: boolean): number {
     const { again, lost } = thread.revokeAll();
     this.running -= again.length;
-    const waiting = again.filter((task) => ++task.returns <= maxReturns);
+    if (isAtFault) for (const task of again) if (thread.isFirst(task.number)) task.returns++;
+    const waiting = again.filter((task) => task.returns <= maxReturns);
     for (const task of again) {
-      if (task.returns > maxReturns) this.#fail(task, workerEnded(cause, 'waiting'), false);
+      if (task.returns > maxReturns) this.#fail(task, workerEnded(cause, 'unbegun'), false);
     }
     this.counts.requeued += waiting.length;
     if (waiting.length > 0) this.waiting.putBack(waiting);
@@ -627,6 +704,7 @@ export class Scheduler {
     thread.retiring = true;
     if (thread.destroyed) return Promise.resolve();
     this.#requeueRetiring();
+    thread.worker.ref();
     if (thread.inFlight === 0) void this.fleet.end(thread);
     this.#dispatch();
     return ended;
@@ -643,10 +721,14 @@ export class Scheduler {
 
   #whenReady(thread: Thread): Promise<void> {
     if (thread.isReady) return Promise.resolve();
-    return new Promise((resolve, reject) => {
+    thread.readiness ??= new Promise((resolve, reject) => {
+      thread.hold();
       thread.whenReady = resolve;
-      thread.worker.once('exit', (code) => reject(cannotStart(thread.failure ?? exited(code))));
+      thread.worker.once('exit', (code) => {
+        reject(this.#isDestroyed ? destroyed() : cannotStart(thread.failure ?? exited(code)));
+      });
     });
+    return thread.readiness;
   }
 
   // ------------------------------------------------------------------------------------------------ timeouts

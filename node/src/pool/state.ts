@@ -1,5 +1,14 @@
-/** Whether this thread is a worker of a pool, and the `workerData` of that pool. Set by a worker before anything of the user's is loaded. */
-export const state: { isWorkerThread: boolean; workerData: unknown } = {
-  isWorkerThread: false,
-  workerData: undefined,
-};
+/**
+ * Whether this thread is a worker of a pool, and the `workerData` of that pool. Set by a worker before anything of the user's is
+ * loaded. The thread's, not the module's: compilers that hook `require()` load a copy of the module of their own.
+ */
+interface State {
+  isWorkerThread: boolean;
+  workerData: unknown;
+}
+
+const key: unique symbol = Symbol.for('millrace.pool') as never;
+const owner = globalThis as { [key]?: State };
+
+owner[key] ??= { isWorkerThread: false, workerData: undefined };
+export const state: State = owner[key];

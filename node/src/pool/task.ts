@@ -33,7 +33,7 @@ export class Task {
   readonly taskId = lastId++;
   /** The argument. */
   task: unknown;
-  /** How often it was sent to a worker that ended; how often it had begun there. */
+  /** How often a worker that was to begin it ended before that; how often it had begun on one that ended. */
   returns = 0;
   attempts = 0;
   /** The worker it was sent to; null while it waits. */

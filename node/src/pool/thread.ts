@@ -47,6 +47,8 @@ export interface ThreadEvents {
   /** What its code posted by itself. */
   message(value: unknown): void;
   error(thread: Thread, error: Error): void;
+  /** One of the sides cannot read what the other has sent. */
+  broken(thread: Thread, what: 'tasks' | 'results'): void;
   exit(thread: Thread, code: number): void;
 }
 
@@ -70,7 +72,7 @@ export class Thread implements PoolWorker {
   readonly tasks: (Task | null)[] = new Array(places).fill(null);
   readonly #known = new Set<number>();
   readonly durations: Durations | null;
-  /** Number of the next task; all that are not answered are between `#oldest` and it. */
+  /** Number of the next task; all that are not answered are between `#oldest` and it, but for those left behind. */
   #next = 0;
   #oldest = 0;
   /** Tasks that were sent and not answered, those that nobody waits for included. */
@@ -79,14 +81,17 @@ export class Thread implements PoolWorker {
   live = 0;
   /** Tasks that it has answered. */
   done = 0;
-  /** By place, of the numbers from the oldest on: answered, out of turn. */
-  readonly #answered = new Uint8Array(places);
+  /** By place: the number that is there and not answered, or -1. */
+  readonly #numbers = new Float64Array(places).fill(-1);
+  /** A task that runs while a thousand others end keeps its place, and those after it go round it. */
+  #leftBehind = false;
   /** The last number of each batch that is not answered, in order. */
   readonly #batchEnds: number[] = [];
   /** No task that it has is a long one. */
   #onlyShort = true;
   /** One that runs alone is with it. */
   #exclusive = false;
+  #held = false;
   isReady = false;
   /** When it was started, and when it became idle, in ms. */
   readonly startedMs: number;
@@ -97,9 +102,10 @@ export class Thread implements PoolWorker {
   destroyed = false;
   /** The pool's listeners know of it. */
   announced = false;
-  /** Another one is being started in its place. */
-  isReplaced = false;
   whenReady: (() => void) | null = null;
+  /** For those that wait for it to be ready, or to be replaced. */
+  readiness: Promise<void> | null = null;
+  replaced: Promise<void> | null = null;
   /** The first thing that went wrong in it. */
   failure: Error | null = null;
   /** For the first of its tasks that may run for too long. */
@@ -120,7 +126,8 @@ export class Thread implements PoolWorker {
     const start: Start = { port: port2, board, concurrency, preload, niceIncrement, clockOffsetMs };
     this.worker.postMessage(start, [port2]);
     // The worker is what keeps the process alive, and only while it has tasks.
-    port1.on('message', (message: typeof READY | Reply) => this.#received(message));
+    port1.on('message', (message: string | Reply) => this.#received(message));
+    port1.on('messageerror', (error: unknown) => this.#resultsLost(error));
     port1.unref();
     this.worker.on('message', (value) => events.message(value));
     this.worker.on('error', (error: Error) => {
@@ -157,7 +164,7 @@ export class Thread implements PoolWorker {
   /** Whether a task would begin at once. */
   hasRoom(exclusive: boolean): boolean {
     if (this.retiring || this.#exclusive) return false;
-    return exclusive ? this.inFlight === 0 : this.inFlight < this.#concurrency;
+    return exclusive ? this.inFlight === 0 : this.inFlight < this.#concurrency && this.room > 0;
   }
 
   /** Whether more of a function may be sent while it has all that it can run. */
@@ -174,7 +181,10 @@ export class Thread implements PoolWorker {
 
   /** Places that are free for tasks: numbers of those that are not answered must not meet. */
   get room(): number {
-    return places - (this.#next - this.#oldest);
+    if (!this.#leftBehind) return places - (this.#next - this.#oldest);
+    let free = 0;
+    while (free < places && this.#numbers[(this.#next + free) & placeMask]! < 0) free++;
+    return free;
   }
 
   /** Tasks that cannot have begun, as far as is known without looking: those beyond what runs at a time. */
@@ -183,7 +193,7 @@ export class Thread implements PoolWorker {
   }
 
   /** Sends tasks of one function. Throws what postMessage throws; then nothing was sent. */
-  send(tasks: readonly Task[]): void {
+  send(tasks: readonly Task[], replyMs: number): void {
     const { of } = tasks[0]!;
     const { words } = this.board;
     const count = tasks.length;
@@ -209,7 +219,7 @@ export class Thread implements PoolWorker {
       }
     }
     const definition = this.#known.has(of.id) ? null : ([of.filename, of.name] as const);
-    const batch: Batch = [first, of.id, payload, attempts, guarded, definition];
+    const batch: Batch = [first, of.id, payload, attempts, guarded, definition, replyMs];
     if (transfers === null) this.#port.postMessage(batch);
     else this.#port.postMessage(batch, transfers);
     if (definition !== null) this.#known.add(of.id);
@@ -218,16 +228,17 @@ export class Thread implements PoolWorker {
       task.thread = this;
       task.number = first + index;
       this.tasks[(first + index) & placeMask] = task;
+      this.#numbers[(first + index) & placeMask] = first + index;
     }
-    if (this.inFlight === 0) {
-      this.worker.ref();
-      this.#onlyShort = true;
-    }
+    if (this.live === 0) this.worker.ref();
+    if (this.inFlight === 0) this.#onlyShort = true;
     this.#next += count;
     this.#batchEnds.push(this.#next);
     this.inFlight += count;
     this.live += count;
-    if (!isShort(of.meanMs)) this.#onlyShort = false;
+    this.#leaveBehind();
+    // Nothing goes behind a task that may be why a worker has ended.
+    if (!isShort(of.meanMs) || tasks[0]!.returns > 0) this.#onlyShort = false;
     if (guarded && this.#concurrency > 1) this.#exclusive = true;
   }
 
@@ -238,6 +249,7 @@ export class Thread implements PoolWorker {
       const number = typeof which === 'number' ? which + index : which[index]!;
       const place = number & placeMask;
       const task = this.tasks[place]!;
+      this.#numbers[place] = -1;
       settled[index] = task;
       if (task !== null) {
         this.tasks[place] = null;
@@ -246,29 +258,32 @@ export class Thread implements PoolWorker {
     }
     this.inFlight -= count;
     this.done += count;
-    this.#advance(which, count);
-    if (this.inFlight === 0) {
-      this.#exclusive = false;
-      this.worker.unref();
-    }
+    this.#advance();
+    if (this.inFlight === 0) this.#exclusive = false;
+    if (this.live === 0) this.#unref();
     return settled;
   }
 
-  #advance(which: number | readonly number[], count: number): void {
-    if (which === this.#oldest) {
-      this.#oldest += count;
-    } else {
-      for (let index = 0; index < count; index++) {
-        const number = typeof which === 'number' ? which + index : which[index]!;
-        this.#answered[number & placeMask] = 1;
-      }
-    }
-    while (this.#answered[this.#oldest & placeMask] === 1) {
-      this.#answered[this.#oldest & placeMask] = 0;
+  #advance(): void {
+    while (this.#oldest < this.#next && this.#numbers[this.#oldest & placeMask] !== this.#oldest)
       this.#oldest++;
-    }
+    if (this.inFlight === 0) this.#leftBehind = false;
+    this.#leaveBehind();
     while (this.#batchEnds.length > 0 && this.#batchEnds[0]! <= this.#oldest)
       this.#batchEnds.shift();
+  }
+
+  #leaveBehind(): void {
+    if (!this.#leftBehind && this.#next - this.#oldest < places) return;
+    if (this.inFlight === places) return;
+    this.#leftBehind = true;
+    while (this.#numbers[this.#next & placeMask]! >= 0) this.#next++;
+    this.#oldest = Math.max(this.#oldest, this.#next - places);
+  }
+
+  /** Where to look for tasks that are not answered, up to `#next`. */
+  get #start(): number {
+    return this.#leftBehind ? this.#next - places : this.#oldest;
   }
 
   /** Takes a task back if it has not begun. */
@@ -283,14 +298,25 @@ export class Thread implements PoolWorker {
   /** Nobody waits for the task any more; it may run all the same. */
   #giveUp(task: Task): void {
     this.tasks[task.number & placeMask] = null;
-    this.live--;
+    if (--this.live === 0) this.#unref();
     task.thread = null;
+  }
+
+  /** Somebody waits for it to be ready: that keeps the process alive, as tasks do, and its end. */
+  hold(): void {
+    this.#held = true;
+    this.worker.ref();
+  }
+
+  /** Nobody waits for a task of it. */
+  #unref(): void {
+    if (!this.#held && !this.retiring) this.worker.unref();
   }
 
   /** Takes back up to `count` of the tasks that have not begun, the last first; those that cannot be sent again stay. Oldest first. */
   revokeTail(count: number): Task[] {
     const taken: Task[] = [];
-    for (let number = this.#next - 1; number >= this.#oldest && taken.length < count; number--) {
+    for (let number = this.#next - 1; number >= this.#start && taken.length < count; number--) {
       const task = this.tasks[number & placeMask];
       if (!task || task.moves) continue;
       if (!this.revoke(task)) break;
@@ -303,7 +329,7 @@ export class Thread implements PoolWorker {
   revokeAll(): { again: Task[]; lost: Task[] } {
     const again: Task[] = [];
     const lost: Task[] = [];
-    for (let number = this.#oldest; number < this.#next; number++) {
+    for (let number = this.#start; number < this.#next; number++) {
       const task = this.tasks[number & placeMask];
       if (task && this.revoke(task)) (task.moves ? lost : again).push(task);
     }
@@ -313,7 +339,7 @@ export class Thread implements PoolWorker {
   /** Those that it had begun, and that somebody still waits for. They are the thread's no more. */
   takeBegun(): Task[] {
     const begun: Task[] = [];
-    for (let number = this.#oldest; number < this.#next; number++) {
+    for (let number = this.#start; number < this.#next; number++) {
       const task = this.tasks[number & placeMask];
       if (!task) continue;
       this.#giveUp(task);
@@ -354,13 +380,24 @@ export class Thread implements PoolWorker {
 
   /** Whether a task that was asked to stop has not: from now on nothing else begins after it. */
   condemn(number: number): boolean {
-    if (number < this.#oldest || this.destroyed) return false;
     const place = number & placeMask;
+    if (this.destroyed || this.#numbers[place] !== number) return false;
     return Atomics.compareExchange(this.board.words, place, STOPPING, CONDEMNED) === STOPPING;
   }
 
+  /** Whether it has begun one of the tasks that it has; what was given up is not looked at. */
+  get hasBegun(): boolean {
+    for (const task of this.pending()) if (this.word(task) !== WAITING) return true;
+    return false;
+  }
+
+  /** Whether a task is of the batch that it was to begin with. */
+  isFirst(number: number): boolean {
+    return number < (this.#batchEnds[0] ?? 0);
+  }
+
   *pending(): Generator<Task> {
-    for (let number = this.#oldest; number < this.#next; number++) {
+    for (let number = this.#start; number < this.#next; number++) {
       const task = this.tasks[number & placeMask];
       if (task) yield task;
     }
@@ -369,7 +406,13 @@ export class Thread implements PoolWorker {
   /** Handles a message that has arrived without waiting for its turn in the loop. False if there is none. */
   drain(): boolean {
     if (this.destroyed) return false;
-    const entry = receiveMessageOnPort(this.#port) as { message: typeof READY | Reply } | undefined;
+    let entry: { message: string | Reply } | undefined;
+    try {
+      entry = receiveMessageOnPort(this.#port);
+    } catch (error) {
+      this.#resultsLost(error);
+      return true;
+    }
     if (entry === undefined) return false;
     this.#received(entry.message);
     return true;
@@ -383,12 +426,23 @@ export class Thread implements PoolWorker {
     return this.worker.terminate();
   }
 
-  #received(message: typeof READY | Reply): void {
-    if (message === READY) {
+  #received(message: string | Reply): void {
+    if (typeof message !== 'string') {
+      this.#events.reply(this, message);
+    } else if (message === READY) {
       this.isReady = true;
+      this.#held = false;
+      if (this.live === 0) this.#unref();
       this.#events.ready(this);
     } else {
-      this.#events.reply(this, message);
+      this.failure ??= new Error(message);
+      this.#events.broken(this, 'tasks');
     }
+  }
+
+  /** A reply cannot be read, and nobody knows whose it was: the worker is of no more use. */
+  #resultsLost(error: unknown): void {
+    this.failure ??= new Error(`results cannot be read: ${error}`, { cause: error });
+    this.#events.broken(this, 'results');
   }
 }

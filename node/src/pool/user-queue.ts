@@ -121,10 +121,9 @@ export class UserWaiting implements Waiting {
   }
 
   putBack(tasks: readonly Task[]): void {
-    for (const task of tasks.toReversed()) {
-      if (this.#queue.unshift) this.#queue.unshift(task);
-      else this.#queue.push(task);
-    }
+    const queue = this.#queue;
+    if (queue.unshift) for (const task of tasks.toReversed()) queue.unshift(task);
+    else for (const task of tasks) queue.push(task);
   }
 
   head(): null {

@@ -11,7 +11,34 @@ const keptNames = new Set([
   'URIError',
 ]);
 
-export function propertiesOf(error: unknown): Record<string, unknown> | null {
+/** An error as it is sent, and what cloning drops of it; null for nothing. */
+export function packed(error: unknown): [unknown, Record<string, unknown> | null] {
+  try {
+    return error instanceof DOMException ? plain(error) : [error, propertiesOf(error)];
+  } catch {
+    // One of its getters throws.
+    return [error, null];
+  }
+}
+
+/** Some versions of Node.js clone it to an empty object: what `fetch` and aborted signals throw. */
+function plain({ name, code, message, stack }: DOMException): [Error, Record<string, unknown>] {
+  const error = new Error(message);
+  if (stack !== undefined) error.stack = stack;
+  return [error, { name, code }];
+}
+
+/** What it says, whatever it is. */
+export function textOf(error: unknown): string {
+  try {
+    const { name, message } = (error ?? {}) as Partial<Error>;
+    return message === undefined ? String(error) : `${name}: ${message}`;
+  } catch {
+    return 'something that cannot be shown';
+  }
+}
+
+function propertiesOf(error: unknown): Record<string, unknown> | null {
   if (!(error instanceof Error)) return null;
   const properties: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(error)) {

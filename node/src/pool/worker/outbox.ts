@@ -1,7 +1,7 @@
 import type { MessagePort, Transferable as TransferItem } from 'node:worker_threads';
 import { isMoved, transferOf, valueSymbol } from '../movable.js';
 import { type Failure, NOT_CLONABLE, type Reply } from '../protocol.js';
-import { propertiesOf } from './error.js';
+import { packed, textOf } from './error.js';
 
 /** Results that have not left yet. Those of tasks that ended in order are told by the first number. */
 export class Outbox {
@@ -20,18 +20,24 @@ export class Outbox {
   }
 
   add(number: number, result: unknown): void {
-    this.#numbers.push(number);
+    let value = result;
     if (isMoved(result)) {
-      this.#results.push(result[valueSymbol]);
-      this.#transfers.push(...transferOf(result));
-    } else {
-      this.#results.push(result);
+      // Its getters may throw.
+      try {
+        value = result[valueSymbol];
+        this.#transfers.push(...transferOf(result));
+      } catch (error) {
+        this.fail(number, NOT_CLONABLE, new Error(textOf(error)));
+        return;
+      }
     }
+    this.#numbers.push(number);
+    this.#results.push(value);
   }
 
   fail(number: number, kind: Failure[1], error: unknown): void {
     this.#failures ??= [];
-    this.#failures.push([this.#numbers.length, kind, error, propertiesOf(error)]);
+    this.#failures.push([this.#numbers.length, kind, ...packed(error)]);
     this.#numbers.push(number);
     this.#results.push(undefined);
   }
@@ -68,8 +74,9 @@ export class Outbox {
         const reply: Reply = [number, [results[index]], own && [own]];
         this.#port.postMessage(reply, transfersIn(results[index], transfers));
       } catch (error) {
-        const cause = textOf(failure ? failure[2] : error);
-        const told: Failure = [0, NOT_CLONABLE, cause, null];
+        // Of what a task has thrown at least the text is told.
+        const [, kind, thrown, properties] = failure ?? [0, NOT_CLONABLE, error, null];
+        const told: Failure = [0, kind, new Error(textOf(thrown)), properties];
         this.#port.postMessage([number, [undefined], [told]] satisfies Reply);
       }
     }
@@ -95,10 +102,4 @@ function transfersIn(result: unknown, transfers: TransferItem[]): TransferItem[]
 
 function isInside(item: unknown, result: unknown): boolean {
   return typeof result === 'object' && result !== null && Object.values(result).includes(item);
-}
-
-/** Without anything that cannot be cloned; a DOMException loses its message. */
-function textOf(error: unknown): Error {
-  const { name, message } = (error ?? {}) as Partial<Error>;
-  return new Error(message === undefined ? String(error) : `${name}: ${message}`);
 }

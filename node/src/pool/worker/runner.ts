@@ -3,11 +3,10 @@ import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 import { type Board, CONDEMNED, ENDED, placeMask, RUNNING, WAITING } from '../board.js';
 import { type Batch, NO_FUNCTION, type Stop, THREW } from '../protocol.js';
 import { Context, forget, stop } from './context.js';
+import { textOf } from './error.js';
 import { type Handler, load } from './functions.js';
 import { Outbox } from './outbox.js';
 
-/** Results leave at least so often, in ms. */
-const replyMs = 0.5;
 /** A task this long, in ms, keeps results of short ones from leaving: after one each leaves at once for a while. */
 const longMs = 2;
 /** So many tasks long. */
@@ -16,7 +15,13 @@ const watched = 256;
 const turnMs = 10;
 
 /** A function: loaded, or being loaded, or why it cannot be. */
-type Entry = { handler: Handler | null; error: unknown; loading: Promise<void> | null };
+type Entry = {
+  readonly filename: string;
+  readonly name: string;
+  handler: Handler | null;
+  error: unknown;
+  loading: Promise<void> | null;
+};
 
 /** Runs what the main thread sends, in order, as many at a time as are allowed. */
 export class Runner {
@@ -33,7 +38,11 @@ export class Runner {
   #index = 0;
   /** Tasks that have begun and not ended. */
   #running = 0;
+  /** The function of the next task is being loaded. */
+  #loading = false;
   #repliedMs = 0;
+  /** Results leave at least so often, in ms; as the last batch says. */
+  #replyMs = 0;
   /** Tasks for which short ones are not kept back. */
   #watchful = 0;
   #pumping = false;
@@ -51,6 +60,7 @@ export class Runner {
       this.#received(message);
       this.#pump();
     });
+    port.on('messageerror', (error: unknown) => this.#unreadable(error));
   }
 
   /** Loads a function before there is a task for it. */
@@ -69,15 +79,26 @@ export class Runner {
       return;
     }
     const [, id, , , , definition] = message;
-    if (definition && !this.#functions.has(id)) this.#functions.set(id, this.#entry(...definition));
+    const known = this.#functions.get(id);
+    if (known === undefined) {
+      if (definition) this.#functions.set(id, this.#entry(...definition));
+    } else if (known.handler === null && known.loading === null) {
+      this.#functions.set(id, this.#entry(known.filename, known.name));
+    }
     this.#batches.push(message);
+  }
+
+  /** Nobody here can tell which tasks were in a message that cannot be read: the main thread can, and ends this one. */
+  #unreadable(error: unknown): void {
+    this.#running = Number.POSITIVE_INFINITY;
+    this.#port.postMessage(`tasks cannot be read: ${textOf(error)}`);
   }
 
   #entry(filename: string, name: string): Entry {
     const key = `${name}\0${filename}`;
     const known = this.#loaded.get(key);
     if (known) return known;
-    const entry: Entry = { handler: null, error: null, loading: null };
+    const entry: Entry = { filename, name, handler: null, error: null, loading: null };
     entry.loading = load(filename, name).then(
       (handler) => {
         entry.handler = handler;
@@ -107,14 +128,14 @@ export class Runner {
   #work(): void {
     const startedMs = performance.now();
     let nowMs = startedMs;
-    while (this.#running < this.#concurrency) {
+    while (this.#running < this.#concurrency && !this.#loading) {
       if (this.#batch === null && !this.#nextBatch()) break;
       const [first, id, tasks, attempts, guarded] = this.#batch!;
       const entry = this.#functions.get(id)!;
       if (entry.loading !== null) {
-        this.#running = this.#concurrency;
+        this.#loading = true;
         entry.loading.then(() => {
-          this.#running = 0;
+          this.#loading = false;
           this.#pump();
         });
         break;
@@ -124,7 +145,7 @@ export class Runner {
       const number = first + index;
       if (this.#outbox.size > 0 && (guarded || this.#watchful > 0)) this.#reply(nowMs);
       nowMs = this.#run(entry, number, tasks[index], attempts?.[index] ?? 0, nowMs);
-      if (nowMs - this.#repliedMs > replyMs) this.#reply(nowMs);
+      if (nowMs - this.#repliedMs > this.#replyMs) this.#reply(nowMs);
       if (nowMs - startedMs > turnMs) {
         this.#turn();
         break;
@@ -132,22 +153,30 @@ export class Runner {
     }
     if (this.#outbox.size === 0) return;
     // A task that waits for something may end within this turn, with more to follow.
-    if (this.#running > 0) this.#replySoon();
+    if (this.#running > 0 || this.#loading) this.#replySoon();
     else if (this.#batch === null && this.#batches.length === 0) this.#reply(nowMs);
   }
 
   /** Goes on to what has arrived. */
   #nextBatch(): boolean {
+    while (this.#batches.length === 0 && this.#receive());
     this.#batch = this.#batches.shift() ?? null;
     this.#index = 0;
-    if (this.#batch !== null) return true;
-    // There is nothing to do: results leave before anything else is looked for.
-    if (this.#running === 0) this.#reply(this.#repliedMs);
-    for (;;) {
+    if (this.#batch === null) return false;
+    this.#replyMs = this.#batch[6];
+    return true;
+  }
+
+  /** Takes in a message without waiting for its turn of the loop. */
+  #receive(): boolean {
+    try {
       const entry = receiveMessageOnPort(this.#port) as { message: Batch | Stop } | undefined;
       if (entry === undefined) return false;
       this.#received(entry.message);
-      if (this.#batches.length > 0) return this.#nextBatch();
+      return true;
+    } catch (error) {
+      this.#unreadable(error);
+      return false;
     }
   }
 
@@ -168,8 +197,10 @@ export class Runner {
     try {
       const result = entry.handler(task, new Context(this.#board, number, attempt));
       if (isThenable(result)) {
+        // A thenable may call back twice, at once, or throw: a promise does not.
+        const promise = Promise.resolve(result);
         this.#running++;
-        result.then(
+        promise.then(
           (value) => {
             this.#outbox.add(number, value);
             this.#settled(number, nowMs);
@@ -191,7 +222,7 @@ export class Runner {
   #settled(number: number, beganMs: number): void {
     const nowMs = this.#ended(number, beganMs);
     this.#running--;
-    if (nowMs - this.#repliedMs > replyMs) this.#reply(nowMs);
+    if (nowMs - this.#repliedMs > this.#replyMs) this.#reply(nowMs);
     this.#pump();
   }
 

@@ -1,0 +1,4 @@
+/** Loads for ever. */
+await new Promise(() => {});
+
+export default (task) => task;
