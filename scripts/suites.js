@@ -71,6 +71,12 @@ const longSuites = [
     extraSeconds: fuzzSeconds,
   }),
   suite({
+    title: 'fuzz of the pool',
+    folder: 'node/test/pool',
+    env: { FUZZ_SECONDS: String(fuzzSeconds / 10) },
+    extraSeconds: fuzzSeconds,
+  }),
+  suite({
     title: `soak of the chat for ${soakSeconds} s`,
     folder: 'lab/soak',
     env: { SOAK_SECONDS: String(soakSeconds) },

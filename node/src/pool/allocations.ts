@@ -9,7 +9,8 @@ export interface Allocation {
   readonly at: number;
   /**
    * `load`: a worker for tasks that wait; `idle`: one less, as it had nothing to do; `memory`: the throttle; `crash`: one has
-   * ended without being told to; `recycle`: one was replaced; `share`: the process may use more or fewer CPUs.
+   * ended without being told to; `recycle`: one was replaced, or ended, as nothing else would have ended its task; `share`: the
+   * process may use more or fewer CPUs.
    */
   readonly reason: AllocationReason;
   /** Workers that there are now. */

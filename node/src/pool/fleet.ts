@@ -21,6 +21,8 @@ export interface FleetEvents extends ThreadEvents {
 export class Fleet {
   /** Those that get tasks, and those that retire, until they end. */
   threads: Thread[] = [];
+  /** Those that were told to end, until they have. */
+  readonly ending = new Set<Promise<number>>();
   minThreads: number;
   maxThreads: number;
   readonly memory = new MemoryWatch();
@@ -73,13 +75,18 @@ export class Fleet {
     const { size: workers, maxThreads: max } = this;
     if (workers >= max || this.closed || this.isHopeless) return false;
     if (!wantsWorker({ waiting, workers, max, meanTaskMs, startMs: this.#startMs })) return false;
+    return this.admits();
+  }
+
+  /** Whether there is memory for another one. */
+  admits(): boolean {
     return this.memory.admits(this.reservedBytes, this.#bytes);
   }
 
   /** Starts as many as there always are. */
   startMinimum(reason: AllocationReason | null): void {
     while (this.size < this.minThreads && !this.closed && !this.isHopeless) {
-      if (!this.memory.admits(this.reservedBytes, this.#bytes)) return;
+      if (!this.admits()) return;
       this.start(reason);
     }
   }
@@ -123,7 +130,9 @@ export class Fleet {
   /** Ends it at once. */
   end(thread: Thread): Promise<number> {
     this.remove(thread);
-    return thread.terminate();
+    const ended = thread.terminate();
+    this.ending.add(ended);
+    return ended.finally(() => this.ending.delete(ended));
   }
 
   /** It has no tasks: it ends if it is to, or after some time if there are more than there always are. */

@@ -15,6 +15,8 @@ export class PoolFunction {
   meanMs: number | null = null;
   /** Mean time in ms that it takes this thread to send one of its tasks. */
   sendMs = 0;
+  /** The pool holds it by a name, so it is not forgotten. */
+  pinned = false;
 
   constructor(id: number, filename: string, name: string) {
     this.id = id;
@@ -40,17 +42,26 @@ export class PoolFunction {
   }
 }
 
-/** Functions that are remembered; beyond it those without tasks are forgotten. */
+/** Functions that are remembered beside the pinned ones; beyond it those without tasks are forgotten. */
 const maxFunctions = 1000;
 
 export class Functions {
   /** By file, and then by name: a key of both would have to be made for each call. */
   readonly #byFile = new Map<string, Map<string, PoolFunction>>();
+  /** Those that are not pinned. */
   #count = 0;
   #nextId = 0;
 
   get(filename: string, name: string): PoolFunction {
     return this.#byFile.get(filename)?.get(name) ?? this.#add(filename, name);
+  }
+
+  /** The same; it is never forgotten. */
+  pin(filename: string, name: string): PoolFunction {
+    const pinned = this.get(filename, name);
+    if (!pinned.pinned) this.#count--;
+    pinned.pinned = true;
+    return pinned;
   }
 
   #add(filename: string, name: string): PoolFunction {
@@ -66,7 +77,7 @@ export class Functions {
   #forget(): void {
     for (const [filename, byName] of this.#byFile) {
       for (const [name, each] of byName) {
-        if (each.idle && byName.delete(name)) this.#count--;
+        if (each.idle && !each.pinned && byName.delete(name)) this.#count--;
       }
       if (byName.size === 0) this.#byFile.delete(filename);
       if (this.#count < maxFunctions / 2) return;

@@ -29,17 +29,29 @@ export class Lane {
     this.size++;
   }
 
-  /** Puts tasks that were taken before, in their order, ahead of all others. */
+  /** Puts tasks that were taken before, in their order, ahead of all others: into the places that they left. */
   unshift(tasks: readonly Task[]): void {
+    if (tasks.length <= this.#first) {
+      this.#first -= tasks.length;
+      for (const [index, task] of tasks.entries()) {
+        task.number = this.#first + index;
+        this.#tasks[task.number] = task;
+      }
+      this.size += tasks.length;
+      return;
+    }
     const rest = this.#tasks.slice(this.#first).filter((task) => task !== null);
     this.#set([...tasks, ...rest]);
   }
 
-  /** Takes the oldest and up to `count` in all, oldest first, up to one that has to be alone. The array is the caller's. */
+  /**
+   * Takes the oldest and up to `count` in all, oldest first, up to one that may not go behind another: it could not be taken
+   * back, or is not to be in one message with it; or, if they run `beside` each other, has to be alone. The array is the caller's.
+   */
   take(count: number, beside: boolean): Task[] {
     const taken: Task[] = [];
     while (taken.length < count && this.size > 0) {
-      if (beside && taken.length > 0 && this.head.guarded) break;
+      if (taken.length > 0 && staysBack(this.head, beside)) break;
       taken.push(this.head);
       this.#tasks[this.#first] = null;
       this.size--;
@@ -73,3 +85,6 @@ export class Lane {
     this.size = tasks.length;
   }
 }
+
+const staysBack = ({ returns, extras, moves, guarded }: Task, beside: boolean): boolean =>
+  returns > 0 || (extras !== null && (moves || (beside && guarded)));

@@ -35,7 +35,7 @@ export interface PoolOptions {
   maxBatch?: number;
   /** Priority of tasks that name none. Default: 'normal'. */
   priority?: Priority;
-  /** Time in ms in which a waiting task comes to count one priority higher: 1 to 2,147,483,647. Default: 1000. */
+  /** Time in ms for each higher priority, after which a waiting task gets one place in four before what came later: 1 to 2,147,483,647. Default: 1000. */
   aging?: number;
   /** Time in ms that a task may run, from when it begins: 0 (without limit, the default) to 2,147,483,647. */
   timeout?: number;
@@ -248,7 +248,8 @@ function checkOthers(values: Record<string, unknown>): void {
   }
   for (const [name, rule] of Object.entries(unbounded)) {
     const value = values[name];
-    if (value === undefined || value === 'auto' || value === Number.POSITIVE_INFINITY) continue;
+    if (value === undefined || value === Number.POSITIVE_INFINITY) continue;
+    if (name === 'maxQueue' && value === 'auto') continue;
     check(name, value, rule);
   }
   for (const name of ['minThreads', 'maxThreads']) {
@@ -317,7 +318,14 @@ export function sourceOf(
   where: string,
 ): { filename: string; name: string } {
   if (typeof source === 'object' && source !== null && !(source instanceof URL)) {
+    checkKeys(where, source, ['filename', 'name']);
     const { filename, name = 'default' } = source;
+    if (typeof name !== 'string') {
+      throw new MillraceError(
+        'MILLRACE_E_INVALID_OPTION',
+        `${where}.name is ${show(name)}; it must be a string: the name of an export`,
+      );
+    }
     return { filename: pathOf(filename, `${where}.filename`), name };
   }
   return { filename: pathOf(source, where), name: 'default' };

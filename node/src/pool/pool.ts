@@ -132,10 +132,10 @@ export class Pool<Argument = any, Result = any> extends Emitter {
     this.#settings = settings;
     this.#isPlain = settings.timeout === 0 && settings.retry === 0;
     const { filename, name, functions, taskQueue, stricterFIFO, aging } = settings;
-    this.#usual = filename === null ? null : this.#functions.get(filename, name);
+    this.#usual = filename === null ? null : this.#functions.pin(filename, name);
     this.#registered = new Map();
     for (const [key, source] of functions) {
-      this.#registered.set(key, this.#functions.get(source.filename, source.name));
+      this.#registered.set(key, this.#functions.pin(source.filename, source.name));
     }
     const queue = taskQueue ?? (stricterFIFO ? new FixedQueue() : null);
     const waiting = queue === null ? new FairWaiting(aging) : new UserWaiting(queue);
@@ -208,18 +208,20 @@ export class Pool<Argument = any, Result = any> extends Emitter {
     if (typeof name !== 'string' || name === '') throw badArgument('name', 'a string', name);
     if (typeof exportName !== 'string') throw badArgument('exportName', 'a string', exportName);
     const source = sourceOf({ filename, name: exportName } satisfies FunctionSource, 'filename');
-    this.#registered.set(name, this.#functions.get(source.filename, source.name));
+    this.#registered.set(name, this.#functions.pin(source.filename, source.name));
     return this;
   }
 
-  /** Starts workers until there are `count`, at most `maxThreads`, which is the default; resolves when they have loaded the pool's file. */
+  /** Starts workers until there are `count`, at most `maxThreads`, which is the default; resolves when they are ready. A file that cannot be loaded is told by the calls that need it. */
   prewarm(count: number = this.maxThreads): Promise<void> {
     check('count', count, integer(0, 1024));
+    if (this.#state !== 'open') return Promise.reject(closed('queue is being terminated'));
     return this.#scheduler.prewarm(Math.min(count, this.maxThreads));
   }
 
   /** Replaces each worker by a new one, one after the other: for code that has changed, or memory that is not given back. No task is lost. */
   async recycle(): Promise<void> {
+    if (this.#state !== 'open') throw closed('queue is being terminated');
     for (const thread of [...this.#scheduler.fleet.threads]) await this.#scheduler.replace(thread);
   }
 
@@ -283,7 +285,8 @@ export class Pool<Argument = any, Result = any> extends Emitter {
 
   /** Workers that have started, or are the first ones, and have no task. */
   get idleThreads(): number {
-    return this.#scheduler.fleet.threads.filter((each) => each.announced && each.live === 0).length;
+    return this.#scheduler.fleet.threads.filter((each) => each.announced && each.currentUsage === 0)
+      .length;
   }
 
   /** Tasks that wait for their turn. */
@@ -354,7 +357,14 @@ export class Pool<Argument = any, Result = any> extends Emitter {
     if (transfers === none && signal === null && timeoutMs === 0 && retriesLeft === 0) return null;
     if (timeoutMs !== timeout) check('timeout', timeoutMs, timeoutRule);
     if (retriesLeft !== retry) check('retry', retriesLeft, retryRule);
-    return { transferList: transfers, signal, timeoutMs, retriesLeft, unlisten: null };
+    return {
+      transferList: transfers,
+      signal,
+      timeoutMs,
+      retriesLeft,
+      unlisten: null,
+      givenUp: null,
+    };
   }
 
   #listen(task: Task, extras: TaskExtras, signal: AbortSource): void {

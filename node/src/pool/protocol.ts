@@ -17,6 +17,9 @@ export interface Start {
 /** How a function is told to a worker that has not run it yet. */
 export type Definition = readonly [filename: string, name: string];
 
+/** When a worker has been told so many, it forgets them all at the next; and the main thread, that it has told them. */
+export const maxDefinitions = 1000;
+
 /** Tasks for a worker, numbered from `first`. All are for one function. */
 export type Batch = readonly [
   first: number,
@@ -26,6 +29,7 @@ export type Batch = readonly [
   attempts: readonly number[] | null,
   /** Some may be ended by ending the worker: what is finished has to leave before one of them begins. */
   guarded: boolean,
+  /** Null if the worker has been told it. */
   definition: Definition | null,
   /** Results leave at least so often, in ms. */
   replyMs: number,

@@ -50,8 +50,12 @@ export interface SchedulerEvents {
 
 /** Tasks behind one that has run for so long, in ms, are given to a worker that has none; so are those that need more than this together. */
 const stuckMs = 0.5;
+/** So many times as long as usual, and what stands behind a task is given to whoever comes next. */
+const unusual = 4;
 /** A task that may be why a worker has ended before it began it is sent so often again. */
 const maxReturns = 3;
+/** The number of a task that was taken out of the queue and not sent yet. */
+const inHand = -1;
 /** Calls that share a look at the clock, within a turn. */
 const nowUses = 64;
 /** So long, in ms, workers get further tasks in a turn of the loop. */
@@ -92,7 +96,6 @@ export class Scheduler {
       ready: (thread) => this.#ready(thread),
       reply: (thread, reply) => this.#reply(thread, reply),
       message: (value) => emit('message', value),
-      error: () => {},
       broken: (thread, what) => this.#condemn(thread, what === 'tasks'),
       exit: (thread, code) => this.#exit(thread, code),
       created: (thread) => {
@@ -141,7 +144,9 @@ export class Scheduler {
     }
     this.fleet.hope();
     this.waiting.push(task);
-    if (!this.#gathering && this.#mayBegin(task)) this.#dispatch();
+    // While nothing runs the first does not wait for others: its caller may be about to block this thread.
+    const gathers = this.#gathering && this.running > 0;
+    if (!gathers && this.#mayBegin(task)) this.#dispatch();
     this.#flushSoon();
     return true;
   }
@@ -177,13 +182,13 @@ export class Scheduler {
     this.fleet.close();
     this.#clearTimers();
     this.#rejectWaiting(destroyed);
-    const ended = [...this.fleet.threads].map((thread) => {
+    for (const thread of [...this.fleet.threads]) {
       const { again, lost } = thread.revokeAll();
       for (const task of [...again, ...lost, ...thread.takeBegun()])
         this.#fail(task, destroyed(), true);
-      return this.fleet.end(thread);
-    });
-    await Promise.allSettled(ended);
+      void this.fleet.end(thread);
+    }
+    await Promise.all(this.fleet.ending);
     this.#checkDrain();
   }
 
@@ -196,9 +201,11 @@ export class Scheduler {
     this.#checkDrain();
   }
 
-  /** Starts workers until there are so many; resolves when they are ready. */
+  /** Starts workers until there are so many, as far as there is memory for them; resolves when they are ready. */
   async prewarm(count: number): Promise<void> {
-    while (this.fleet.size < count && !this.fleet.closed) this.#startNow('load');
+    while (this.fleet.size < count && !this.fleet.closed && this.fleet.admits()) {
+      this.#startNow('load');
+    }
     await Promise.all(this.fleet.threads.map((thread) => this.#whenReady(thread)));
   }
 
@@ -212,10 +219,28 @@ export class Scheduler {
   }
 
   async #replace(thread: Thread): Promise<void> {
-    if (thread.retiring || this.fleet.closed) return;
-    await this.#whenReady(this.#startNow('recycle'));
-    await this.#retire(thread);
+    // One after the other, or there would be twice as many for a while.
+    const before = this.#replacing;
+    let done = () => {};
+    this.#replacing = new Promise((resolve) => {
+      done = resolve;
+    });
+    let ended = Promise.resolve();
+    try {
+      await before;
+      if (this.fleet.closed) throw destroyed();
+      if (thread.retiring) return;
+      const isRoom = this.fleet.admits();
+      if (isRoom) await this.#whenReady(this.#startNow('recycle'));
+      ended = this.#retire(thread);
+    } finally {
+      done();
+    }
+    await ended;
+    this.#startMinimum('recycle');
   }
+
+  #replacing: Promise<void> = Promise.resolve();
 
   #startNow(reason: AllocationReason): Thread {
     try {
@@ -243,9 +268,14 @@ export class Scheduler {
   }
 
   /** Whether a task that comes now would begin at once: then it is not kept for the end of the microtasks. */
-  #mayBegin({ guarded, of }: Task): boolean {
-    if (this.#roomy(guarded && this.#settings.concurrency > 1) !== null) return true;
-    return this.fleet.wants(this.waiting.size, of.meanMs);
+  #mayBegin(task: Task): boolean {
+    if (this.#roomy(this.#isAlone(task)) !== null) return true;
+    return this.fleet.wants(this.waiting.size, task.of.meanMs);
+  }
+
+  /** Whether no other may run beside it. */
+  #isAlone(task: Task): boolean {
+    return this.#settings.concurrency > 1 && task.guarded;
   }
 
   /** Sends what came in this turn at its end, after all microtasks: whoever calls in a row of them is in time. */
@@ -263,55 +293,79 @@ export class Scheduler {
   }
 
   /**
-   * Whether results have been handed on for long enough in this turn of the loop. A port hands over what has arrived meanwhile
-   * within one turn; with answers that bring questions, and workers that are quick, that would have no end.
+   * Results have come. A port hands over what has arrived meanwhile within one turn; with answers that bring questions, and
+   * workers that are quick, that would have no end: after a while the questions wait for the next turn.
    */
-  #isTurnOver(nowMs: number): boolean {
-    if (this.#turnMs === 0) {
-      this.#turnMs = nowMs;
-      setImmediate(() => {
-        this.#turnMs = 0;
-        if (this.waiting.size > 0) this.#dispatch();
-      });
-    }
-    return nowMs - this.#turnMs > turnMs;
+  #resultsCame(): void {
+    const nowMs = performance.now();
+    this.#lastResultsMs = nowMs;
+    if (this.#turnMs !== 0) return;
+    this.#turnMs = nowMs;
+    setImmediate(() => {
+      this.#turnMs = 0;
+      if (this.waiting.size > 0) this.#dispatch();
+    });
   }
 
-  /** When the first results of this turn came. */
+  /** When the first results of this turn came; 0 if none have. When the last results came. */
   #turnMs = 0;
+  #lastResultsMs = 0;
+
+  /** What counts is the time in which results came: a program that computes after the first of them gets its next call begun. */
+  get #isTurnOver(): boolean {
+    return this.#turnMs !== 0 && this.#lastResultsMs - this.#turnMs > turnMs;
+  }
 
   #dispatch(): void {
     if (this.#dispatching || this.#isDestroyed) return;
+    if (this.waiting.size > 0 && this.#isTurnOver) return;
     const nowMs = performance.now();
-    if (this.waiting.size > 0 && this.#turnMs !== 0 && this.#isTurnOver(nowMs)) return;
     this.#dispatching = true;
     try {
       if (this.#settings.loadBalancer) this.#dispatchByBalancer(this.#settings.loadBalancer, nowMs);
-      else this.#dispatchByRoom(nowMs);
-      if (this.waiting.size === 0) this.#steal(nowMs);
+      else {
+        if (this.waiting.size > 0) this.#takeBackStuck(nowMs);
+        this.#dispatchByRoom(nowMs);
+      }
+      if (this.waiting.size === 0 && !this.throttled) this.#steal(nowMs);
     } finally {
       this.#dispatching = false;
     }
     this.#checkDrain();
   }
 
+  /** Takes tasks out of the queue. Until they are sent or put back they are in nobody's hands: see {@link #end}. */
+  #take(nowMs: number, limit: (head: Task, waiting: number) => number): Task[] {
+    const tasks = this.waiting.take(nowMs, limit, this.#settings.concurrency > 1);
+    for (const task of tasks) task.number = inHand;
+    return tasks;
+  }
+
+  #putBack(tasks: readonly Task[]): void {
+    for (const task of tasks) task.number = 0;
+    this.waiting.putBack(tasks);
+    for (const task of tasks) if (task.extras?.givenUp) this.#end(task, task.extras.givenUp);
+  }
+
   #dispatchByRoom(nowMs: number): void {
-    const { concurrency } = this.#settings;
     while (this.waiting.size > 0 && !this.#isThrottled()) {
       const head = this.waiting.head(nowMs);
-      const alone = concurrency > 1 && (head?.guarded ?? false);
-      const thread = this.#roomy(alone) ?? (head && this.#takingAhead(head));
+      const alone = head !== null && this.#isAlone(head);
+      const thread = this.#roomy(alone) ?? (head && !alone ? this.#takingAhead(head) : null);
       if (thread === null) {
         if (this.#grow(head?.of.meanMs ?? null)) continue;
         return;
       }
-      const tasks = this.waiting.take(
-        nowMs,
-        (first, waiting) => this.#batchFor(thread, first, waiting, alone),
-        concurrency > 1,
+      const tasks = this.#take(nowMs, (first, waiting) =>
+        this.#batchFor(thread, first, waiting, alone),
       );
       // A queue of the user's may have thought better of it.
       if (tasks.length === 0) return;
+      if (!thread.admits(this.#isAlone(tasks[0]!))) {
+        this.#putBack(tasks);
+        if (this.#grow(null)) continue;
+        return;
+      }
       this.#send(thread, tasks);
     }
   }
@@ -319,17 +373,17 @@ export class Scheduler {
   #batchFor(thread: Thread, { of, returns }: Task, waiting: number, alone: boolean): number {
     const { concurrency, maxBatch } = this.#settings;
     if (alone || this.throttled || returns > 0) return 1;
-    const free = concurrency - thread.inFlight;
+    const free = Math.min(concurrency - thread.inFlight, maxBatch);
     if (!thread.isReady) return Math.max(1, free);
     const { meanMs, sendMs } = of;
     const workers = this.fleet.size;
     const size = batchSize({ waiting, workers, meanMs, sendMs, maxBatch });
-    return Math.min(Math.max(size, free), thread.room);
+    return Math.min(Math.max(size, free), thread.room, Math.max(1, this.#tasksLeft(thread)));
   }
 
   #dispatchByBalancer(balancer: LoadBalancer, nowMs: number): void {
     while (this.waiting.size > 0 && !this.#isThrottled()) {
-      const [task] = this.waiting.take(nowMs, () => 1, false);
+      const [task] = this.#take(nowMs, () => 1);
       if (!task) return;
       const workers = this.fleet.threads.filter((thread) => !thread.retiring);
       let chosen: PoolWorker | null;
@@ -340,11 +394,11 @@ export class Scheduler {
         continue;
       }
       const thread = workers.find((each) => each === chosen);
-      if (thread && thread.room > 0) {
+      if (thread?.admits(this.#isAlone(task))) {
         this.#send(thread, [task]);
         continue;
       }
-      this.waiting.putBack([task]);
+      this.#putBack([task]);
       if (!this.#grow(null)) return;
     }
   }
@@ -360,12 +414,20 @@ export class Scheduler {
     return best;
   }
 
-  #takingAhead({ of, returns }: Task): Thread | null {
-    if (this.#settings.maxBatch === 1 || this.throttled || returns > 0) return null;
+  /** What moves its data to a worker could not be taken back from there: it is not sent ahead. */
+  #takingAhead({ of, returns, moves }: Task): Thread | null {
+    const { maxBatch } = this.#settings;
+    if (maxBatch === 1 || this.throttled || returns > 0 || moves) return null;
     for (const thread of this.fleet.threads) {
-      if (thread.takesAhead(of) && thread.room >= this.#settings.maxBatch) return thread;
+      if (!thread.takesAhead(of) || thread.room < maxBatch) continue;
+      if (this.#tasksLeft(thread) > 0) return thread;
     }
     return null;
+  }
+
+  /** Tasks that a worker may still begin before it is replaced; not below 0. */
+  #tasksLeft({ done, inFlight }: Thread): number {
+    return Math.max(0, this.#settings.maxTasksPerWorker - done - inFlight);
   }
 
   #send(thread: Thread, tasks: Task[]): void {
@@ -384,8 +446,13 @@ export class Scheduler {
     this.running += tasks.length;
     this.counts.batches++;
     this.counts.batched += tasks.length;
-    if (tasks.some((task) => task.extras !== null && task.extras.timeoutMs > 0))
-      this.#watch(thread);
+    let isLimited = false;
+    for (const task of tasks) {
+      if (task.extras === null) continue;
+      isLimited ||= task.extras.timeoutMs > 0;
+      if (task.extras.givenUp) this.#end(task, task.extras.givenUp);
+    }
+    if (isLimited) this.#watch(thread);
   }
 
   /** Another worker for what waits. True if there is one now. */
@@ -397,9 +464,9 @@ export class Scheduler {
     if (fleet.size < fleet.maxThreads && this.#growTimer === null) {
       this.#growTimer = setTimeout(() => {
         this.#growTimer = null;
-        if (this.waiting.size > 0 && fleet.wants(this.waiting.size, null)) {
-          if (this.#start('load')) this.#dispatch();
-        }
+        if (this.waiting.size === 0) return;
+        if (fleet.wants(this.waiting.size, null)) this.#start('load');
+        this.#dispatch();
       }, fleet.startMs);
       this.#growTimer.unref();
     }
@@ -427,8 +494,11 @@ export class Scheduler {
     if (this.#throttleTimer === null) {
       this.#throttleTimer = setTimeout(() => {
         this.#throttleTimer = null;
+        // Also when nothing waits: it is told when it is over.
+        this.#isThrottled();
         this.#dispatch();
       }, throttleMs);
+      this.#throttleTimer.unref();
     }
     return this.running > 0;
   }
@@ -458,6 +528,36 @@ export class Scheduler {
     }
   }
 
+  /**
+   * The others have enough to do, and would go on with what came later: what stands behind a task of unusual length waits
+   * again, in front. If all are stuck nobody would take it.
+   */
+  #takeBackStuck(nowMs: number): void {
+    const { threads } = this.fleet;
+    if (threads.every((thread) => thread.ahead === 0)) return;
+    const stuck = threads.filter((thread) => this.#isBehindLong(thread, nowMs));
+    if (stuck.length === threads.length) return;
+    for (const thread of stuck) {
+      if (thread.isStuck || thread.ahead === 0) continue;
+      const tasks = thread.revokeTail(thread.ahead);
+      thread.isStuck = true;
+      this.running -= tasks.length;
+      this.counts.stolen += tasks.length;
+      if (tasks.length > 0) this.#putBack(tasks);
+    }
+  }
+
+  #isBehindLong(thread: Thread, nowMs: number): boolean {
+    for (const task of thread.pending()) {
+      const word = thread.word(task);
+      if (word === ENDED) continue;
+      if (word === WAITING) return false;
+      const usualMs = Math.max(stuckMs, task.of.meanMs ?? 0);
+      return nowMs - thread.begunMs(task) >= unusual * usualMs;
+    }
+    return thread.isStopping;
+  }
+
   #victim(): Thread | null {
     let victim: Thread | null = null;
     for (const thread of this.fleet.threads) {
@@ -467,6 +567,7 @@ export class Scheduler {
   }
 
   #isStuck(thread: Thread, nowMs: number): boolean {
+    if (thread.isStopping) return true;
     for (const task of thread.pending()) {
       const word = thread.word(task);
       if (word === ENDED) continue;
@@ -491,7 +592,7 @@ export class Scheduler {
     const count = results.length;
     const { startedMs, tookMs } = thread.board;
     const settled = thread.settle(reply, count);
-    this.#isTurnOver(performance.now());
+    this.#resultsCame();
     this.fleet.worked();
     let failure = 0;
     let ended = 0;
@@ -597,7 +698,12 @@ export class Scheduler {
   /** Somebody gave up: the caller's signal, or the time that it had. */
   #end(task: Task, error: () => Error): void {
     if (task.settled) return;
-    const { thread, number } = task;
+    const { thread, number, extras } = task;
+    if (thread === null && number === inHand) {
+      // A getter of its argument, or a balancer, has done it: when it is sent or put back.
+      if (extras) extras.givenUp = error;
+      return;
+    }
     if (thread === null) this.waiting.remove(task);
     if (thread === null || thread.revoke(task)) {
       this.#fail(task, error(), thread !== null);
@@ -608,6 +714,7 @@ export class Scheduler {
     this.#fail(task, error(), true);
     if (how === 'condemned') this.#condemn(thread);
     if (how === 'asked') this.#grace(thread, number);
+    this.#checkDrain();
   }
 
   /** What has been asked to stop gets some time to do so. */
@@ -616,6 +723,7 @@ export class Scheduler {
       this.#graces.delete(timer);
       if (thread.condemn(number)) this.#condemn(thread);
     }, this.#settings.abortGrace);
+    timer.unref();
     this.#graces.add(timer);
   }
 
@@ -623,7 +731,8 @@ export class Scheduler {
   #condemn(thread: Thread, isAtFault = false): void {
     void this.fleet.end(thread);
     this.#requeue(thread, thread.failure ?? exited(1), isAtFault);
-    this.#startMinimum('load');
+    this.#events.allocated('recycle');
+    this.#startMinimum('recycle');
     this.#dispatch();
   }
 
@@ -678,7 +787,7 @@ export class Scheduler {
       if (task.returns > maxReturns) this.#fail(task, workerEnded(cause, 'unbegun'), false);
     }
     this.counts.requeued += waiting.length;
-    if (waiting.length > 0) this.waiting.putBack(waiting);
+    if (waiting.length > 0) this.#putBack(waiting);
     for (const task of lost) this.#fail(task, workerEnded(cause, 'waiting'), true);
     return again.length + lost.length;
   }
@@ -692,7 +801,7 @@ export class Scheduler {
       extras.retriesLeft--;
       task.attempts++;
       this.counts.retried++;
-      this.waiting.putBack([task]);
+      this.#putBack([task]);
       return;
     }
     this.#fail(task, workerEnded(cause, word === ENDED ? 'ended' : 'running'), false);
@@ -703,6 +812,7 @@ export class Scheduler {
     const ended = new Promise<void>((resolve) => thread.worker.once('exit', () => resolve()));
     thread.retiring = true;
     if (thread.destroyed) return Promise.resolve();
+    this.#events.allocated('recycle');
     this.#requeueRetiring();
     thread.worker.ref();
     if (thread.inFlight === 0) void this.fleet.end(thread);
@@ -715,7 +825,7 @@ export class Scheduler {
       if (!thread.retiring) continue;
       const tasks = thread.revokeTail(thread.live);
       this.running -= tasks.length;
-      if (tasks.length > 0) this.waiting.putBack(tasks);
+      if (tasks.length > 0) this.#putBack(tasks);
     }
   }
 

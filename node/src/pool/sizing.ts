@@ -75,8 +75,6 @@ export interface Demand {
   readonly waiting: number;
   /** Workers that there are, those that are starting among them. */
   readonly workers: number;
-  /** Of these, those that have not started yet; default 0. Each of them will take a task. */
-  readonly starting?: number;
   /** Workers that there may be. */
   readonly max: number;
   /** Mean time in ms that a task runs; null while none has. */
@@ -89,13 +87,12 @@ export interface Demand {
 const longTaskMs = 1;
 
 /**
- * Whether to start another worker. For tasks that are long, or of which nothing is known, as soon as one waits that no
- * starting worker will take. For tiny ones only if the workers that there are need longer for the queue than one takes to start:
+ * Whether to start another worker. For tasks that are long, or of which nothing is known, as soon as one waits. For tiny ones only if the workers that there are need longer for the queue than one takes to start:
  * otherwise it would start to find nothing to do.
  */
 export function wantsWorker(demand: Demand): boolean {
-  const { waiting, workers, starting = 0, max, meanTaskMs, startMs } = demand;
-  if (workers >= max || waiting <= starting) return false;
+  const { waiting, workers, max, meanTaskMs, startMs } = demand;
+  if (workers >= max || waiting === 0) return false;
   if (workers === 0 || meanTaskMs === null || meanTaskMs >= longTaskMs) return true;
   return (waiting * meanTaskMs) / workers > startMs;
 }

@@ -14,6 +14,8 @@ export interface TaskExtras {
   retriesLeft: number;
   /** Takes the listener off the signal. */
   unlisten: (() => void) | null;
+  /** Somebody gave it up while it was on its way from the queue to a worker. */
+  givenUp: (() => Error) | null;
 }
 
 let lastId = 0;
@@ -38,7 +40,7 @@ export class Task {
   attempts = 0;
   /** The worker it was sent to; null while it waits. */
   thread: Thread | null = null;
-  /** While it waits, its place in its lane; then its number at the worker. */
+  /** While it waits, its place in its lane; then its number at the worker; -1 between the two. */
   number = 0;
   settled = false;
 

@@ -22,7 +22,14 @@ import {
 } from './board.js';
 import { Durations, type DurationsSummary } from './durations.js';
 import type { PoolFunction } from './function.js';
-import { type Batch, READY, type Reply, type Start, type Stop } from './protocol.js';
+import {
+  type Batch,
+  maxDefinitions,
+  READY,
+  type Reply,
+  type Start,
+  type Stop,
+} from './protocol.js';
 import type { Task } from './task.js';
 
 const program = new URL('./worker/main.js', import.meta.url);
@@ -46,7 +53,6 @@ export interface ThreadEvents {
   reply(thread: Thread, reply: Reply): void;
   /** What its code posted by itself. */
   message(value: unknown): void;
-  error(thread: Thread, error: Error): void;
   /** One of the sides cannot read what the other has sent. */
   broken(thread: Thread, what: 'tasks' | 'results'): void;
   exit(thread: Thread, code: number): void;
@@ -91,7 +97,11 @@ export class Thread implements PoolWorker {
   #onlyShort = true;
   /** One that runs alone is with it. */
   #exclusive = false;
+  /** Numbers of those that were asked to stop, and have not been answered. */
+  readonly #stopping = new Set<number>();
   #held = false;
+  /** Tasks were taken back from it, and it has not answered since. */
+  isStuck = false;
   isReady = false;
   /** When it was started, and when it became idle, in ms. */
   readonly startedMs: number;
@@ -132,9 +142,9 @@ export class Thread implements PoolWorker {
     this.worker.on('message', (value) => events.message(value));
     this.worker.on('error', (error: Error) => {
       this.failure ??= error;
-      events.error(this, error);
     });
     this.worker.on('exit', (code) => {
+      this.retiring = true;
       while (this.drain());
       if (this.deadline) clearTimeout(this.deadline);
       this.terminating = false;
@@ -154,7 +164,7 @@ export class Thread implements PoolWorker {
   }
 
   get currentUsage(): number {
-    return this.isRunningAbortableTask ? Number.POSITIVE_INFINITY : this.live;
+    return this.isRunningAbortableTask ? Number.POSITIVE_INFINITY : this.live + this.#stopping.size;
   }
 
   get histogram(): DurationsSummary | null {
@@ -167,12 +177,19 @@ export class Thread implements PoolWorker {
     return exclusive ? this.inFlight === 0 : this.inFlight < this.#concurrency && this.room > 0;
   }
 
+  /** Whether a task may be sent, be there room for it at once or not. */
+  admits(exclusive: boolean): boolean {
+    return !this.#exclusive && this.room > 0 && (!exclusive || this.inFlight === 0);
+  }
+
   /** Whether more of a function may be sent while it has all that it can run. */
   takesAhead(of: PoolFunction): boolean {
     return (
       !this.retiring &&
       !this.#exclusive &&
       this.isReady &&
+      !this.isStuck &&
+      !this.isStopping &&
       this.#batchEnds.length < 2 &&
       this.#onlyShort &&
       isShort(of.meanMs)
@@ -189,7 +206,12 @@ export class Thread implements PoolWorker {
 
   /** Tasks that cannot have begun, as far as is known without looking: those beyond what runs at a time. */
   get ahead(): number {
-    return Math.max(0, this.live - this.#concurrency);
+    return Math.max(0, this.live - Math.max(0, this.#concurrency - this.#stopping.size));
+  }
+
+  /** It still runs a task that nobody waits for. */
+  get isStopping(): boolean {
+    return this.#stopping.size > 0;
   }
 
   /** Sends tasks of one function. Throws what postMessage throws; then nothing was sent. */
@@ -222,6 +244,7 @@ export class Thread implements PoolWorker {
     const batch: Batch = [first, of.id, payload, attempts, guarded, definition, replyMs];
     if (transfers === null) this.#port.postMessage(batch);
     else this.#port.postMessage(batch, transfers);
+    if (definition !== null && this.#known.size === maxDefinitions) this.#known.clear();
     if (definition !== null) this.#known.add(of.id);
     for (let index = 0; index < count; index++) {
       const task = tasks[index]!;
@@ -251,11 +274,13 @@ export class Thread implements PoolWorker {
       const task = this.tasks[place]!;
       this.#numbers[place] = -1;
       settled[index] = task;
+      if (this.#stopping.size > 0) this.#stopping.delete(number);
       if (task !== null) {
         this.tasks[place] = null;
         this.live--;
       }
     }
+    this.isStuck = false;
     this.inFlight -= count;
     this.done += count;
     this.#advance();
@@ -371,6 +396,7 @@ export class Thread implements PoolWorker {
       if (Atomics.compareExchange(words, place, RUNNING, CONDEMNED) === RUNNING) return 'condemned';
       const word = Atomics.compareExchange(words, place, LISTENING, STOPPING);
       if (word === LISTENING) {
+        this.#stopping.add(number);
         this.#port.postMessage(number satisfies Stop);
         return 'asked';
       }

@@ -61,15 +61,30 @@ export class ArrayTaskQueue implements TaskQueue {
   }
 }
 
-/** First in, first out; each operation takes the same time however many wait. Removing what is not in it does nothing. */
+interface Place {
+  readonly task: PoolTask | null;
+  previous: Place;
+  next: Place;
+}
+
+/** An empty ring: the place before the first task and behind the last. */
+function newRing(): Place {
+  const end = { task: null } as Place;
+  end.previous = end;
+  end.next = end;
+  return end;
+}
+
+/**
+ * First in, first out; each operation takes the same time however many wait. Removing what is not in it does nothing, nor does
+ * adding what is.
+ */
 export class FixedQueue implements TaskQueue {
-  /** In order: a set keeps that of insertion, and its first is found at once. */
-  readonly #tasks = new Set<PoolTask>();
-  /** Those that were put in front, the foremost last. */
-  readonly #front: PoolTask[] = [];
+  readonly #end = newRing();
+  readonly #places = new Map<PoolTask, Place>();
 
   get size(): number {
-    return this.#tasks.size + this.#front.length;
+    return this.#places.size;
   }
 
   isEmpty(): boolean {
@@ -77,26 +92,34 @@ export class FixedQueue implements TaskQueue {
   }
 
   shift(): PoolTask | null {
-    const front = this.#front.pop();
-    if (front !== undefined) return front;
-    const [first] = this.#tasks;
-    if (first === undefined) return null;
-    this.#tasks.delete(first);
+    const first = this.#end.next.task;
+    if (first !== null) this.remove(first);
     return first;
   }
 
   push(task: PoolTask): void {
-    this.#tasks.add(task);
+    this.#insert(task, this.#end.previous);
   }
 
   unshift(task: PoolTask): void {
-    this.#front.push(task);
+    this.#insert(task, this.#end);
   }
 
   remove(task: PoolTask): void {
-    const index = this.#front.indexOf(task);
-    if (index !== -1) this.#front.splice(index, 1);
-    else this.#tasks.delete(task);
+    const place = this.#places.get(task);
+    if (place === undefined) return;
+    this.#places.delete(task);
+    place.previous.next = place.next;
+    place.next.previous = place.previous;
+  }
+
+  #insert(task: PoolTask, previous: Place): void {
+    if (this.#places.has(task)) return;
+    const { next } = previous;
+    const place = { task, previous, next };
+    previous.next = place;
+    next.previous = place;
+    this.#places.set(task, place);
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * Tasks that wait for a worker. The priority decides, and waiting counts: after each `aging` ms a task counts one priority
- * higher. Within a priority the functions share the time of the workers, so that short tasks do not stand behind all the
+ * Tasks that wait for a worker. The priority decides, and waiting counts: a task that has waited `aging` ms for each priority
+ * that is above it has aged, and such tasks get one place in four. Within a priority the functions share the time of the workers, so that short tasks do not stand behind all the
  * long ones that came before them; the tasks of a function go in order.
  */
 import type { Lane } from './lane.js';
@@ -8,6 +8,9 @@ import type { Task } from './task.js';
 
 /** HIGH, NORMAL, LOW. */
 const classCount = 3;
+
+/** Tasks that have aged get one place in so many: more, and a backlog of old ones would be the highest priority there is. */
+const agedEvery = 4;
 
 /** Time that a task is taken to need while its function has not been measured, in ms. */
 const unknownMs = 1;
@@ -39,6 +42,8 @@ class PriorityLanes {
 export class FairWaiting implements Waiting {
   readonly #classes = Array.from({ length: classCount }, () => new PriorityLanes());
   readonly #agingMs: number;
+  /** Tasks since one that had aged had its turn. */
+  #sinceAged = agedEvery;
   size = 0;
 
   constructor(agingMs: number) {
@@ -61,6 +66,7 @@ export class FairWaiting implements Waiting {
     }
     for (const [lane, returned] of byLane) {
       lane.unshift(returned);
+      lane.servedMs -= returned.length * (lane.of.meanMs ?? unknownMs);
       this.#added(returned[0]!, lane, returned.length);
     }
   }
@@ -79,8 +85,9 @@ export class FairWaiting implements Waiting {
     const lane = this.#next(nowMs);
     const { head } = lane;
     const tasks = lane.take(limit(head, lane.size), beside);
-    const classLanes = this.#classes[head.priority]!;
-    classLanes.servedMs = lane.servedMs;
+    const { lanes } = this.#classes[head.priority]!;
+    this.#sinceAged = this.#isHighest(head) ? this.#sinceAged + tasks.length : 0;
+    this.#classes[head.priority]!.servedMs = leastServed(lanes).servedMs;
     lane.servedMs += tasks.length * (lane.of.meanMs ?? unknownMs);
     this.#removed(head.priority, lane, tasks.length);
     return tasks;
@@ -89,6 +96,13 @@ export class FairWaiting implements Waiting {
   sizes(): [number, number, number] {
     const [high, normal, low] = this.#classes;
     return [high!.size, normal!.size, low!.size];
+  }
+
+  #isHighest({ priority }: Task): boolean {
+    for (let higher = 0; higher < priority; higher++) {
+      if (this.#classes[higher]!.size > 0) return false;
+    }
+    return true;
   }
 
   #laneOf(task: Task): Lane {
@@ -114,29 +128,31 @@ export class FairWaiting implements Waiting {
     of.lanes.splice(of.lanes.indexOf(lane), 1);
   }
 
+  /** The lane whose turn it is: of the highest priority there is, or one that has aged. */
   #next(nowMs: number): Lane {
-    let best: Lane | null = null;
-    let bestRank = Number.POSITIVE_INFINITY;
+    let first: Lane | null = null;
+    let firstPriority = 0;
+    /** Only what came later than a task stands behind it because of its age. */
+    let before = 0;
+    let aged: Lane | null = null;
     for (let priority = 0; priority < classCount; priority++) {
       const of = this.#classes[priority]!;
       if (of.size === 0) continue;
-      const lane = leastServed(of.lanes);
-      if (of.size === this.size) return lane;
-      // By the oldest of them: the lane with the least time may have only young ones.
-      const oldest = oldestOf(of.lanes);
-      const rank = priority - Math.floor((nowMs - oldest.head.created) / this.#agingMs);
-      const aged = rank < priority;
-      const candidate = aged ? oldest : lane;
-      if (
-        best === null ||
-        rank < bestRank ||
-        (rank === bestRank && candidate.head.created < best.head.created)
-      ) {
-        best = candidate;
-        bestRank = rank;
+      if (first === null) {
+        first = leastServed(of.lanes);
+        firstPriority = priority;
+        if (of.size === this.size) return first;
+        before = oldestOf(of.lanes).head.created;
+        continue;
       }
+      const oldest = oldestOf(of.lanes);
+      const { created } = oldest.head;
+      if (nowMs - created < this.#agingMs * (priority - firstPriority)) continue;
+      if (created >= before) continue;
+      aged = oldest;
+      before = created;
     }
-    return best!;
+    return aged !== null && this.#sinceAged >= agedEvery - 1 ? aged : first!;
   }
 }
 

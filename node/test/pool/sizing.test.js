@@ -127,11 +127,6 @@ test('another worker: for long and unknown tasks as soon as one waits', () => {
   assert.equal(wants({ waiting: 1, workers: 0, meanTaskMs: 0 }), true);
 });
 
-test('another worker: not for tasks that starting ones will take', () => {
-  assert.equal(wants({ waiting: 2, starting: 2, meanTaskMs: null }), false);
-  assert.equal(wants({ waiting: 3, starting: 2, meanTaskMs: null }), true);
-});
-
 test('another worker: for tiny tasks if those that are there need longer than one takes to start', () => {
   const tiny = { meanTaskMs: 0.01, workers: 1, startMs: 30 };
   assert.equal(wants({ ...tiny, waiting: 3000 }), false);

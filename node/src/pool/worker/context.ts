@@ -20,6 +20,9 @@ export class Context implements TaskContext {
   readonly #board: Board;
   readonly #number: number;
   readonly attempt: number;
+  #controller: AbortController | null = null;
+  /** How the task was when it ended: from then on its place is another's. */
+  #lastWord: number | null = null;
 
   constructor(board: Board, number: number, attempt: number) {
     this.#board = board;
@@ -32,18 +35,22 @@ export class Context implements TaskContext {
   }
 
   get signal(): AbortSignal {
-    let controller = listening.get(this.#number);
-    if (controller === undefined) {
-      controller = new AbortController();
-      const word = this.#listen();
-      if (isToStop(word)) controller.abort();
-      // Of a task that has ended nobody will ask for anything.
-      if (word === LISTENING) listening.set(this.#number, controller);
+    if (this.#controller === null) {
+      this.#controller = new AbortController();
+      if (this.aborted) this.#controller.abort();
+      else if (this.#lastWord === null) listening.set(this.#number, this.#controller);
     }
-    return controller.signal;
+    return this.#controller.signal;
+  }
+
+  /** The task has ended. A function may keep the context all the same: it stays as it is. */
+  end(word: number): void {
+    this.#lastWord = word;
+    if (this.#controller !== null) listening.delete(this.#number);
   }
 
   #listen(): number {
+    if (this.#lastWord !== null) return this.#lastWord;
     const place = this.#number & placeMask;
     const word = Atomics.compareExchange(this.#board.words, place, RUNNING, LISTENING);
     return word === RUNNING ? LISTENING : word;
@@ -55,8 +62,4 @@ const isToStop = (word: number): boolean => word === STOPPING || word === CONDEM
 /** The main thread says that a task is to stop. */
 export function stop(number: number): void {
   listening.get(number)?.abort();
-}
-
-export function forget(number: number): void {
-  if (listening.size > 0) listening.delete(number);
 }

@@ -11,12 +11,20 @@ export async function load(filename: string, name: string): Promise<Handler> {
   const module = await moduleOf(filename);
   const exported = await module.default;
   const candidates =
-    name === 'default' ? [exported, exported?.default] : [module[name], exported?.[name]];
+    name === 'default'
+      ? [exported, exported?.default]
+      : [exportOf(module, name), exportOf(exported, name)];
   for (const candidate of candidates) {
     const handler = await candidate;
     if (typeof handler === 'function') return handler;
   }
   throw new Error(`${filename} exports no function '${name}'${exportsOf(module, exported)}`);
+}
+
+/** What each function or object has is nobody's export: `constructor`, for one, makes functions of text. */
+function exportOf(module: any, name: string): unknown {
+  if (module == null || (name in Function.prototype && !Object.hasOwn(module, name))) return;
+  return module[name];
 }
 
 const require = createRequire(import.meta.url);

@@ -1,8 +1,15 @@
 import { performance } from 'node:perf_hooks';
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 import { type Board, CONDEMNED, ENDED, placeMask, RUNNING, WAITING } from '../board.js';
-import { type Batch, NO_FUNCTION, type Stop, THREW } from '../protocol.js';
-import { Context, forget, stop } from './context.js';
+import {
+  type Batch,
+  type Definition,
+  maxDefinitions,
+  NO_FUNCTION,
+  type Stop,
+  THREW,
+} from '../protocol.js';
+import { Context, stop } from './context.js';
 import { textOf } from './error.js';
 import { type Handler, load } from './functions.js';
 import { Outbox } from './outbox.js';
@@ -14,14 +21,17 @@ const watched = 256;
 /** Work goes on without a turn of the worker's loop for so long, in ms: its timers and streams have to live. */
 const turnMs = 10;
 
-/** A function: loaded, or being loaded, or why it cannot be. */
+/** A function: loaded, or being loaded, or why it cannot be: that is known until its tasks have failed. */
 type Entry = {
-  readonly filename: string;
-  readonly name: string;
   handler: Handler | null;
   error: unknown;
   loading: Promise<void> | null;
 };
+
+interface Work {
+  readonly batch: Batch;
+  readonly entry: Entry;
+}
 
 /** Runs what the main thread sends, in order, as many at a time as are allowed. */
 export class Runner {
@@ -30,11 +40,12 @@ export class Runner {
   readonly #concurrency: number;
   readonly #offsetMs: number;
   readonly #outbox: Outbox;
-  readonly #functions = new Map<number, Entry>();
-  /** The files of functions that were loaded before they had a number. */
-  readonly #loaded = new Map<string, Entry>();
-  readonly #batches: Batch[] = [];
-  #batch: Batch | null = null;
+  /** By number. */
+  readonly #definitions = new Map<number, Definition>();
+  /** Functions that are loaded, or being loaded, by file and then by name. */
+  readonly #functions = new Map<string, Map<string, Entry>>();
+  readonly #works: Work[] = [];
+  #work: Work | null = null;
   #index = 0;
   /** Tasks that have begun and not ended. */
   #running = 0;
@@ -46,6 +57,8 @@ export class Runner {
   /** Tasks for which short ones are not kept back. */
   #watchful = 0;
   #pumping = false;
+  /** When the loop last got a turn in which its timers and streams lived, in ms; it may have had others. */
+  #turnedMs = 0;
   #turnScheduled = false;
   #replyScheduled = false;
 
@@ -78,27 +91,36 @@ export class Runner {
       stop(message);
       return;
     }
-    const [, id, , , , definition] = message;
-    const known = this.#functions.get(id);
-    if (known === undefined) {
-      if (definition) this.#functions.set(id, this.#entry(...definition));
-    } else if (known.handler === null && known.loading === null) {
-      this.#functions.set(id, this.#entry(known.filename, known.name));
-    }
-    this.#batches.push(message);
+    const definition = this.#definitionOf(message);
+    if (definition === undefined) this.#unreadable('of a function that it was not told');
+    else this.#works.push({ batch: message, entry: this.#entry(...definition) });
+  }
+
+  #definitionOf([, id, , , , told]: Batch): Definition | undefined {
+    if (told === null) return this.#definitions.get(id);
+    if (this.#definitions.size === maxDefinitions) this.#definitions.clear();
+    this.#definitions.set(id, told);
+    return told;
   }
 
   /** Nobody here can tell which tasks were in a message that cannot be read: the main thread can, and ends this one. */
   #unreadable(error: unknown): void {
     this.#running = Number.POSITIVE_INFINITY;
+    // Those that have ended leave before it says so.
+    this.flush();
     this.#port.postMessage(`tasks cannot be read: ${textOf(error)}`);
   }
 
   #entry(filename: string, name: string): Entry {
-    const key = `${name}\0${filename}`;
-    const known = this.#loaded.get(key);
+    let ofFile = this.#functions.get(filename);
+    if (ofFile === undefined) {
+      ofFile = new Map();
+      this.#functions.set(filename, ofFile);
+    }
+    const known = ofFile.get(name);
     if (known) return known;
-    const entry: Entry = { filename, name, handler: null, error: null, loading: null };
+    const entry: Entry = { handler: null, error: null, loading: null };
+    ofFile.set(name, entry);
     entry.loading = load(filename, name).then(
       (handler) => {
         entry.handler = handler;
@@ -108,30 +130,30 @@ export class Runner {
         entry.error = error;
         entry.loading = null;
         // A file that can be loaded later is loaded then.
-        this.#loaded.delete(key);
+        ofFile.delete(name);
+        if (ofFile.size === 0) this.#functions.delete(filename);
       },
     );
-    this.#loaded.set(key, entry);
     return entry;
   }
 
   #pump(): void {
-    if (this.#pumping) return;
+    // Messages and the ends of tasks may follow one another without a turn of the loop.
+    if (this.#pumping || this.#turnScheduled) return;
     this.#pumping = true;
     try {
-      this.#work();
+      this.#run();
     } finally {
       this.#pumping = false;
     }
   }
 
-  #work(): void {
-    const startedMs = performance.now();
-    let nowMs = startedMs;
+  #run(): void {
+    let nowMs = performance.now();
     while (this.#running < this.#concurrency && !this.#loading) {
-      if (this.#batch === null && !this.#nextBatch()) break;
-      const [first, id, tasks, attempts, guarded] = this.#batch!;
-      const entry = this.#functions.get(id)!;
+      if (this.#work === null && !this.#nextWork()) break;
+      const { entry, batch } = this.#work!;
+      const [first, , tasks, attempts, guarded] = batch;
       if (entry.loading !== null) {
         this.#loading = true;
         entry.loading.then(() => {
@@ -140,13 +162,17 @@ export class Runner {
         });
         break;
       }
+      if (this.#outbox.size > 0 && (guarded || this.#watchful > 0)) {
+        this.#reply(nowMs);
+        // What tasks have printed keeps results back; then this goes on when they have left.
+        if (guarded && this.#outbox.size > 0) break;
+      }
       const index = this.#index++;
-      if (this.#index === tasks.length) this.#batch = null;
+      if (this.#index === tasks.length) this.#work = null;
       const number = first + index;
-      if (this.#outbox.size > 0 && (guarded || this.#watchful > 0)) this.#reply(nowMs);
-      nowMs = this.#run(entry, number, tasks[index], attempts?.[index] ?? 0, nowMs);
+      nowMs = this.#runTask(entry, number, tasks[index], attempts?.[index] ?? 0, nowMs);
       if (nowMs - this.#repliedMs > this.#replyMs) this.#reply(nowMs);
-      if (nowMs - startedMs > turnMs) {
+      if (nowMs - this.#turnedMs > turnMs) {
         this.#turn();
         break;
       }
@@ -154,16 +180,16 @@ export class Runner {
     if (this.#outbox.size === 0) return;
     // A task that waits for something may end within this turn, with more to follow.
     if (this.#running > 0 || this.#loading) this.#replySoon();
-    else if (this.#batch === null && this.#batches.length === 0) this.#reply(nowMs);
+    else if (this.#work === null && this.#works.length === 0) this.#reply(nowMs);
   }
 
   /** Goes on to what has arrived. */
-  #nextBatch(): boolean {
-    while (this.#batches.length === 0 && this.#receive());
-    this.#batch = this.#batches.shift() ?? null;
+  #nextWork(): boolean {
+    while (this.#works.length === 0 && this.#receive());
+    this.#work = this.#works.shift() ?? null;
     this.#index = 0;
-    if (this.#batch === null) return false;
-    this.#replyMs = this.#batch[6];
+    if (this.#work === null) return false;
+    this.#replyMs = this.#work.batch[6];
     return true;
   }
 
@@ -181,7 +207,7 @@ export class Runner {
   }
 
   /** Runs a task unless it was taken back; returns the time after it. */
-  #run(entry: Entry, number: number, task: unknown, attempt: number, nowMs: number): number {
+  #runTask(entry: Entry, number: number, task: unknown, attempt: number, nowMs: number): number {
     const place = number & placeMask;
     const { words, startedMs } = this.#board;
     // The time first: whoever sees that it runs can tell since when.
@@ -192,10 +218,11 @@ export class Runner {
     }
     if (entry.handler === null) {
       this.#outbox.fail(number, NO_FUNCTION, entry.error);
-      return this.#ended(number, nowMs);
+      return this.#ended(number, nowMs, null);
     }
+    const context = new Context(this.#board, number, attempt);
     try {
-      const result = entry.handler(task, new Context(this.#board, number, attempt));
+      const result = entry.handler(task, context);
       if (isThenable(result)) {
         // A thenable may call back twice, at once, or throw: a promise does not.
         const promise = Promise.resolve(result);
@@ -203,11 +230,11 @@ export class Runner {
         promise.then(
           (value) => {
             this.#outbox.add(number, value);
-            this.#settled(number, nowMs);
+            this.#settled(number, nowMs, context);
           },
           (error) => {
             this.#outbox.fail(number, THREW, error);
-            this.#settled(number, nowMs);
+            this.#settled(number, nowMs, context);
           },
         );
         return performance.now();
@@ -216,17 +243,17 @@ export class Runner {
     } catch (error) {
       this.#outbox.fail(number, THREW, error);
     }
-    return this.#ended(number, nowMs);
+    return this.#ended(number, nowMs, context);
   }
 
-  #settled(number: number, beganMs: number): void {
-    const nowMs = this.#ended(number, beganMs);
+  #settled(number: number, beganMs: number, context: Context): void {
+    const nowMs = this.#ended(number, beganMs, context);
     this.#running--;
     if (nowMs - this.#repliedMs > this.#replyMs) this.#reply(nowMs);
     this.#pump();
   }
 
-  #ended(number: number, beganMs: number): number {
+  #ended(number: number, beganMs: number, context: Context | null): number {
     const nowMs = performance.now();
     const place = number & placeMask;
     const tookMs = nowMs - beganMs;
@@ -234,7 +261,7 @@ export class Runner {
     const word = Atomics.exchange(this.#board.words, place, ENDED);
     // This thread is being ended: what comes next would end with it, and can run elsewhere as long as it has not begun.
     if (word === CONDEMNED) this.#running = Number.POSITIVE_INFINITY;
-    forget(number);
+    context?.end(word);
     if (tookMs > longMs) this.#watchful = watched;
     else if (this.#watchful > 0) this.#watchful--;
     return nowMs;
@@ -244,14 +271,27 @@ export class Runner {
     this.#repliedMs = nowMs;
     const { stdout, stderr } = process;
     if (stdout.writableLength === 0 && stderr.writableLength === 0) this.#outbox.send();
-    else void this.#replyAfter(stdout, stderr);
+    else void this.#replyPrinted([stdout, stderr]);
   }
 
-  /** What tasks have printed goes through the main thread, which may end the process once it has the results. */
-  async #replyAfter(...streams: NodeJS.WriteStream[]): Promise<void> {
-    await Promise.all(streams.map((each) => new Promise((resolve) => each.write('', resolve))));
+  /**
+   * What tasks have printed goes through the main thread, which may end the process once it has the results. Those of tasks
+   * that have printed meanwhile wait, too.
+   */
+  async #replyPrinted(streams: NodeJS.WriteStream[]): Promise<void> {
+    if (this.#printing) return;
+    this.#printing = true;
+    for (;;) {
+      const busy = streams.filter((each) => each.writable && each.writableLength > 0);
+      if (busy.length === 0) break;
+      await Promise.all(busy.map((each) => new Promise((resolve) => each.write('', resolve))));
+    }
+    this.#printing = false;
     this.#outbox.send();
+    this.#pump();
   }
+
+  #printing = false;
 
   #replySoon(): void {
     if (this.#replyScheduled) return;
@@ -267,6 +307,7 @@ export class Runner {
     this.#turnScheduled = true;
     setImmediate(() => {
       this.#turnScheduled = false;
+      this.#turnedMs = performance.now();
       this.#pump();
     });
   }

@@ -1,0 +1,2 @@
+module.exports = () => 'default of CJS';
+module.exports.named = () => 'named of CJS';

@@ -1,0 +1,1 @@
+module.exports = { named: () => 'named of an object' };

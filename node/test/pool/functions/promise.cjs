@@ -1,0 +1,1 @@
+module.exports = new Promise((resolve) => setImmediate(resolve, () => 'promised of CJS'));
