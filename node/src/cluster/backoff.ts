@@ -8,9 +8,13 @@ export interface BackoffOptions {
   readonly healthyAfter: number;
 }
 
+/** Whether it ran for long enough (0 ms: it never did). */
+export const isHealthy = (ranMs: number, { healthyAfter }: BackoffOptions): boolean =>
+  ranMs > 0 && ranMs >= healthyAfter;
+
 /** Deaths in a row, with this one, of a process that was ready for `ranMs` (0 if it never was). */
-export function deathsInRow(before: number, ranMs: number, { healthyAfter }: BackoffOptions) {
-  return ranMs >= healthyAfter ? 1 : before + 1;
+export function deathsInRow(before: number, ranMs: number, options: BackoffOptions): number {
+  return isHealthy(ranMs, options) ? 1 : before + 1;
 }
 
 /** Ms until the next start, after so many deaths in a row. */

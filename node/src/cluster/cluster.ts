@@ -1,5 +1,6 @@
 /** A cluster, in its primary: how many processes there are, what happens when they die, and what is told of it. */
 import { EventEmitter } from 'node:events';
+import { check, number } from '../core/options.js';
 import { MillraceError } from '../errors.js';
 import { CrashWindow } from './backoff.js';
 import { Listeners } from './listeners.js';
@@ -12,6 +13,7 @@ import { startScaling } from './scaling.js';
 import { poolShares } from './shares.js';
 import { handleSignals } from './signals.js';
 import { ReplacementFailed, Slot, type SlotOwner } from './slot.js';
+import { within } from './within.js';
 
 /** A process, in an event. */
 export interface ProcessName {
@@ -48,6 +50,8 @@ export class Cluster extends EventEmitter<ClusterEvents> {
   readonly #listeners: Listeners;
   readonly #crashes: CrashWindow;
   readonly #slots: Slot[] = [];
+  /** Slots whose last process has yet to end: it still has its loop and its threads. */
+  readonly #removed = new Set<Slot>();
   readonly #live = new Set<ClusterProcess>();
   #deaths = 0;
   #reloads = 0;
@@ -126,10 +130,14 @@ export class Cluster extends EventEmitter<ClusterEvents> {
   }
 
   /**
-   * Asks each process how it is, and adds up what they say. One that does not answer within `timeout` ms (default 500) has
-   * `report: null`: its loop is blocked, or it has just started. A message to each process and back.
+   * Asks each process how it is, and adds up what they say. One that does not answer within `timeout` ms (1 to 60,000, default
+   * 500) has `report: null`: its loop is blocked, or it has just started. A message to each process and back, unless its last
+   * report is less than 250 ms old.
+   *
+   * @throws {MillraceError} `MILLRACE_E_INVALID_OPTION`
    */
   async health(timeout = 500): Promise<ClusterHealth> {
+    check('timeout', timeout, number(1, 60_000));
     const processes = [...this.#live];
     const stats = this.stats();
     return health(stats, await Promise.all(processes.map((process) => process.report(timeout))));
@@ -229,19 +237,30 @@ export class Cluster extends EventEmitter<ClusterEvents> {
   #resize(count: number): void {
     const slots = this.#slots;
     const removed = slots.splice(count);
-    for (const slot of removed) slot.close(this.#settings.drainTimeout);
+    for (const slot of removed) {
+      slot.close(this.#settings.drainTimeout);
+      this.#removed.add(slot);
+      void slot.left().then(() => {
+        this.#removed.delete(slot);
+        this.#dealOut();
+      });
+    }
     while (slots.length < count) {
       slots.push(new Slot(slots.length + 1, this.#settings, this.#slotOwner));
     }
+    this.#dealOut();
+    for (const slot of slots) slot.start();
+  }
+
+  #dealOut(): void {
     const shares = this.#shares();
-    for (const [i, slot] of slots.entries()) {
+    for (const [i, slot] of this.#slots.entries()) {
       for (const process of slot.processes) process.setShare(shares[i]!);
-      slot.start();
     }
   }
 
   #shares(): number[] {
-    return poolShares(this.#settings.usable, this.#slots.length);
+    return poolShares(this.#settings.usable, this.#slots.length + this.#removed.size);
   }
 
   #ready(): number {
@@ -290,6 +309,7 @@ export class Cluster extends EventEmitter<ClusterEvents> {
       if (!death.wasDraining || death.isLate) this.#tellDeath(process, death);
       if (this.#live.size === 0) this.#ended?.();
     },
+    mayStart: () => this.#loopTimer === null,
     mayRespawn: (slot, error) => {
       if (error !== undefined) this.#settings.log(`slot ${slot} gets no process: ${error}`);
       return this.#died();
@@ -301,11 +321,21 @@ export class Cluster extends EventEmitter<ClusterEvents> {
     else if (body.type === 'unlisten') this.#listeners.unlisten(process, body.server);
     else if (body.type === 'took') this.#listeners.took(process, body.connection);
     else if (body.type === 'refused') this.#listeners.didRefuse(process, body.connection);
-    else if (body.type === 'health') void this.#answer(process, body.ask);
+    else if (body.type === 'missed') this.#didMiss(process, body.connection);
+    else if (body.type === 'health') void this.#answer(process, body.ask, body.timeout);
   }
 
-  async #answer(process: ClusterProcess, ask: number): Promise<void> {
-    process.tell({ type: 'health', ask, health: await this.health() });
+  async #answer(process: ClusterProcess, ask: number, timeout: number): Promise<void> {
+    process.tell({ type: 'health', ask, health: await this.health(timeout) });
+  }
+
+  #didMiss(process: ClusterProcess, connection: number): void {
+    if (!this.#listeners.didMiss(process, connection) || process.hasMissed) return;
+    process.hasMissed = true;
+    const { pid, slot } = process;
+    this.#settings.log(
+      `process ${pid} (slot ${slot}) did not get a connection; has it no file descriptors left?`,
+    );
   }
 
   #tellDeath({ slot, pid }: ClusterProcess, death: Death): void {
@@ -365,17 +395,6 @@ const statusOf = (ready: number, wanted: number) =>
   ready === 0 ? 'down' : ready < wanted ? 'degraded' : 'ok';
 
 const closed = () => new MillraceError('MILLRACE_E_CLOSED', 'the cluster is closed');
-
-/** Resolves with the promise, or when its time is over. */
-function within(ms: number, promise: Promise<void>): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    void promise.then(() => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
-}
 
 function describe({ code, signal, isLate, wasDraining, readyMs, reason }: Death): string {
   if (isLate) return wasDraining ? 'was killed: drainTimeout' : 'was killed: startTimeout';

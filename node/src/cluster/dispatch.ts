@@ -1,11 +1,11 @@
 /**
- * Which process gets which connection. A process is handed one at a time, and the next when it has taken it: one that is busy with
- * something long is handed nothing meanwhile. Until then the primary keeps its own hold of the connection, so that one whose process
- * died goes to another one, with every byte that the client has sent.
+ * Which process gets which connection. A process is handed one at a time, and the next when it has taken it: no more than one waits
+ * for a process that is busy with something long. Until then the primary keeps its own hold of the connection, so that one whose
+ * process died goes to another one, with every byte that the client has sent.
  */
 import type { ClusterProcess } from './process.js';
 import type { RawHandle } from './protocol.js';
-import { favourite } from './sticky.js';
+import { ownerOf } from './sticky.js';
 
 export interface Connection {
   /** By which the process says what became of it. */
@@ -15,28 +15,46 @@ export interface Connection {
   readonly key: string | null;
   /** What was read of it, in base64. */
   readonly head: string | null;
+  /** When it was accepted, of `performance.now()`. */
+  readonly at: number;
 }
 
 interface Member {
   /** Which of its servers. */
   readonly server: number;
   handed: Connection | null;
+  /** About which it was asked. */
+  asked: Connection | null;
   /** Those of its own clients; without sticky sessions they wait together. */
-  readonly inbox: Connection[];
+  readonly queue: Connection[];
   isLeaving: boolean;
+  /** It has no file descriptors left. It is tried again at the next look. */
+  isFull: boolean;
 }
 
-/** Beyond that many, connections that nobody has time for are closed. */
-const maxWaiting = 10_000;
+/** Ms between two looks at those that wait. */
+const lookInterval = 1000;
+
+/** Ms after which a connection that still waits is closed. Whether its client is still there is not seen without reading. */
+const maxWaitMs = 60_000;
 
 export class Dispatch {
-  /** Connections that were closed because too many waited. */
+  /** Connections that were closed because too many waited, or for too long. */
   refused = 0;
   /** In the order of their turn. */
   readonly #members = new Map<ClusterProcess, Member>();
+  readonly #lookInterval: number;
+  readonly #maxWaitMs: number;
   #waiting: Connection[] = [];
   #settled: (() => void)[] = [];
+  #timer: NodeJS.Timeout | null = null;
   #isClosed = false;
+
+  /** With other times (ms), for tests. */
+  constructor(times: { lookInterval?: number; maxWaitMs?: number } = {}) {
+    this.#lookInterval = times.lookInterval ?? lookInterval;
+    this.#maxWaitMs = times.maxWaitMs ?? maxWaitMs;
+  }
 
   get size(): number {
     return this.#members.size;
@@ -45,8 +63,8 @@ export class Dispatch {
   /** Connections that no process has taken yet. */
   get waiting(): number {
     let count = this.#waiting.length;
-    for (const { inbox, handed } of this.#members.values()) {
-      count += inbox.length + (handed === null ? 0 : 1);
+    for (const { queue, handed } of this.#members.values()) {
+      count += queue.length + (handed === null ? 0 : 1);
     }
     return count;
   }
@@ -56,7 +74,8 @@ export class Dispatch {
   }
 
   join(process: ClusterProcess, server: number): void {
-    this.#members.set(process, { server, handed: null, inbox: [], isLeaving: false });
+    const state = { handed: null, asked: null, queue: [], isLeaving: false, isFull: false };
+    this.#members.set(process, { server, ...state });
     this.#again(this.#waiting.splice(0));
   }
 
@@ -65,7 +84,7 @@ export class Dispatch {
     const member = this.#members.get(process);
     if (member === undefined) return;
     member.isLeaving = true;
-    this.#again(member.inbox.splice(0));
+    this.#again(member.queue.splice(0));
   }
 
   /** It is gone, and what it has not taken is another one's. */
@@ -74,21 +93,24 @@ export class Dispatch {
     if (member === undefined) return;
     this.#members.delete(process);
     const handed = member.handed === null ? [] : [member.handed];
-    this.#again([...handed, ...member.inbox]);
+    this.#again([...handed, ...member.queue]);
   }
 
-  /** One of its servers was closed. */
-  unlisten(process: ClusterProcess, server: number): void {
-    if (this.#members.get(process)?.server === server) this.gone(process);
+  /** One of its servers was closed. Whether it was the one that had part in this. */
+  unlisten(process: ClusterProcess, server: number): boolean {
+    if (this.#members.get(process)?.server !== server) return false;
+    this.gone(process);
+    return true;
   }
 
   offer(connection: Connection): void {
-    const process = connection.key === null ? this.#next() : this.#favourite(connection.key);
+    const { key } = connection;
+    const process = key === null ? this.#next() : this.#owner(key);
     const member = process === null ? null : this.#members.get(process)!;
-    const line = member?.inbox ?? this.#waiting;
-    if (this.#isClosed || line.length >= maxWaiting) this.#refuse(connection);
-    else if (process !== null && member?.handed === null) this.#hand(process, member, connection);
-    else line.push(connection);
+    if (this.#isClosed) this.refuse(connection.socket);
+    else if (process !== null && isFree(member!)) this.#hand(process, member!, connection);
+    else (member?.queue ?? this.#waiting).push(connection);
+    this.#look();
   }
 
   took(process: ClusterProcess, id: number): void {
@@ -108,6 +130,19 @@ export class Dispatch {
     this.offer(connection);
   }
 
+  /** The system did not pass it on: the process may have no more open. Another one may. */
+  didMiss(process: ClusterProcess, id: number): boolean {
+    const connection = this.#returned(process, id);
+    if (connection === null) return false;
+    const member = this.#members.get(process)!;
+    member.isFull = true;
+    const isAnybodys = connection.key === null;
+    if (isAnybodys ? this.#next() !== null : member.isLeaving) this.offer(connection);
+    // It has waited for the longest time.
+    else (isAnybodys ? this.#waiting : member.queue).unshift(connection);
+    return true;
+  }
+
   /** Resolves when each connection that was offered has been taken. */
   settled(): Promise<void> {
     if (this.waiting === 0) return Promise.resolve();
@@ -117,9 +152,10 @@ export class Dispatch {
   /** Closes what nobody has taken, and what still comes. */
   close(): void {
     this.#isClosed = true;
+    if (this.#timer !== null) clearInterval(this.#timer);
     const left = this.#waiting.splice(0);
-    for (const { handed, inbox } of this.#members.values()) {
-      left.push(...inbox.splice(0));
+    for (const { handed, queue } of this.#members.values()) {
+      left.push(...queue.splice(0));
       if (handed !== null) left.push(handed);
     }
     this.#members.clear();
@@ -127,9 +163,9 @@ export class Dispatch {
     this.#checkSettled();
   }
 
-  #refuse(connection: Connection): void {
+  refuse(socket: { destroy(): void }): void {
     this.refused++;
-    connection.socket.destroy();
+    socket.destroy();
   }
 
   #returned(process: ClusterProcess, id: number): Connection | null {
@@ -146,7 +182,7 @@ export class Dispatch {
     this.#members.delete(process);
     this.#members.set(process, member);
     // With sticky sessions only those wait together for whom there is no process.
-    const next = member.inbox.shift() ?? (member.isLeaving ? undefined : this.#waiting.shift());
+    const next = member.queue.shift() ?? (member.isLeaving ? undefined : this.#waiting.shift());
     if (next !== undefined) this.#hand(process, member, next);
     else this.#checkSettled();
   }
@@ -168,15 +204,48 @@ export class Dispatch {
     for (const resolve of this.#settled.splice(0)) resolve();
   }
 
+  /** Looks at those that wait, from time to time, as long as there are some. */
+  #look(): void {
+    if (this.#timer !== null || this.#isClosed) return;
+    this.#timer = setInterval(() => {
+      const oldest = performance.now() - this.#maxWaitMs;
+      this.#refuseOlder(this.#waiting, oldest);
+      for (const [process, member] of [...this.#members]) {
+        this.#refuseOlder(member.queue, oldest);
+        this.#askFor(process, member);
+        if (!member.isFull) continue;
+        member.isFull = false;
+        if (member.handed === null) this.#handNext(process);
+      }
+      if (this.waiting === 0) {
+        clearInterval(this.#timer!);
+        this.#timer = null;
+      }
+      this.#checkSettled();
+    }, this.#lookInterval).unref();
+  }
+
+  /** A process that is busy answers late. One that answers, and has not got it, never will. */
+  #askFor(process: ClusterProcess, member: Member): void {
+    const { handed, asked, server } = member;
+    member.asked = handed;
+    if (handed === null || handed === asked) return;
+    process.tell({ type: 'got', connection: handed.id, server });
+  }
+
+  #refuseOlder(line: Connection[], oldest: number): void {
+    while (line.length > 0 && line[0]!.at < oldest) this.refuse(line.shift()!.socket);
+  }
+
   /** The one that has been free for the longest time. */
   #next(): ClusterProcess | null {
-    for (const [process, { handed, isLeaving }] of this.#members) {
-      if (handed === null && !isLeaving) return process;
+    for (const [process, member] of this.#members) {
+      if (isFree(member) && !member.isLeaving) return process;
     }
     return null;
   }
 
-  #favourite(key: string): ClusterProcess | null {
+  #owner(key: string): ClusterProcess | null {
     const bySlot = new Map<number, ClusterProcess>();
     for (const [process, { isLeaving }] of this.#members) {
       // While a process is replaced there are two in its slot.
@@ -185,7 +254,9 @@ export class Dispatch {
         bySlot.set(process.slot, process);
       }
     }
-    const slot = favourite(key, bySlot.keys());
+    const slot = ownerOf(key, bySlot.keys());
     return slot === null ? null : bySlot.get(slot)!;
   }
 }
+
+const isFree = ({ handed, isFull }: Member): boolean => handed === null && !isFull;

@@ -7,12 +7,15 @@ import cluster from 'node:cluster';
 import type { Server as HttpServer, ServerResponse } from 'node:http';
 import type { Server, Socket } from 'node:net';
 import { run } from './hooks.js';
-import { closeAfterAnswer } from './last-answer.js';
+import { closeAfter, closeAfterAnswer } from './last-answer.js';
 import { type FromPrimary, type Orders, tell, unwrap } from './protocol.js';
 import { connections, sessions } from './servers.js';
 
 /** For what is told about a process whose primary is gone, and which nobody kills. */
 const selfKillMs = 1000;
+
+/** Ms between two looks, at the least: an `idleGrace` of 0 must not keep the loop busy. */
+const minLookMs = 100;
 
 /** What Node.js keeps on the socket of an HTTP connection: its parser, until it is upgraded, and the answer that is being given. */
 type HttpSocket = Socket & {
@@ -47,16 +50,30 @@ async function drain({ idleGrace, drainTimeout }: Orders): Promise<void> {
   for (const [server, sockets] of connections) announce(server, sockets, idleGrace);
   for (const session of sessions) session.close();
   const drained = run('drain');
+  let seen = received();
+  const closeIdle = () => {
+    const before = seen;
+    seen = received();
+    for (const [socket, bytes] of seen) {
+      // A head may be arriving.
+      if (isIdle(socket) && bytes === before.get(socket)) socket.destroy();
+    }
+  };
   await Promise.race([allClosed(), elapsed(idleGrace)]);
-  for (const [server, sockets] of connections) {
-    if (server.listening) server.close();
-    for (const socket of sockets) if (isIdle(socket)) socket.destroy();
-  }
+  for (const server of connections.keys()) if (server.listening) server.close();
   for (const session of sessions) session.close();
+  closeIdle();
+  setInterval(closeIdle, Math.max(idleGrace, minLookMs));
   await allClosed();
   await drained;
   await run('close');
   process.exit(0);
+}
+
+/** Bytes that have come, on each connection. */
+function received(): Map<HttpSocket, number> {
+  const sockets: HttpSocket[] = [...connections.values()].flatMap((each) => [...each]);
+  return new Map(sockets.map((socket) => [socket, socket.bytesRead]));
 }
 
 function announce(server: Server, sockets: Iterable<HttpSocket>, idleGrace: number): void {
@@ -68,7 +85,7 @@ function announce(server: Server, sockets: Iterable<HttpSocket>, idleGrace: numb
   }
   for (const { _httpMessage } of sockets) {
     const res = _httpMessage as ServerResponse | null | undefined;
-    if (res?.headersSent === false) res.setHeader('Connection', 'close');
+    if (res?.headersSent === false) closeAfter(res);
   }
 }
 

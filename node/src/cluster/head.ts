@@ -3,38 +3,55 @@ import { maxHeaderSize } from 'node:http';
 import type { Socket } from 'node:net';
 import type { RawHandle } from './protocol.js';
 
-/** Who has sent no head by then (ms) is taken as a client without one, and the process's own timeouts are what counts. */
+/** Who has not sent all of it by then (ms) is taken as a client without one, and the process's own timeouts are what counts. */
 const timeoutMs = 5000;
+/** Ms for the first byte: browsers connect before they have something to ask. It is the time that Node.js gives a head. */
+const silenceMs = 60_000;
 const tlsHandshake = 0x16;
 const end = '\r\n\r\n';
 
 /**
- * Calls `done` once with all bytes that were read, and the head as text: '' if none came in time, it is too long, or it is encrypted.
- * Calls nothing if the connection ends before that. The socket must be paused; nothing reads from it afterwards.
+ * Calls `done` once with all bytes that were read, and the head as text: '' if none came in time, it is too long, or it is encrypted;
+ * with null if the connection ends before that. The socket must be paused; nothing reads from it afterwards. Returns what has it done at
+ * once, with what there is.
  */
-export function readHead(socket: Socket, done: (bytes: Buffer, head: string) => void): void {
+export function readHead(
+  socket: Socket,
+  done: (bytes: Buffer | null, head: string) => void,
+): () => void {
   const chunks: Buffer[] = [];
   let size = 0;
-  const stop = () => {
+  /** The last bytes, which may be the beginning of the end. */
+  let tail = '';
+  const finish = (bytes: Buffer | null, head: string) => {
     clearTimeout(timer);
     socket.off('data', receive);
+    socket.off('close', closed);
     // The stream still thinks that it reads, and so does not begin again. What comes from now on is the process's.
     (socket as Socket & { _handle: RawHandle | null })._handle?.readStop();
-  };
-  const finish = (bytes: Buffer, head: string) => {
-    stop();
     done(bytes, head);
   };
+  const giveUp = () => finish(Buffer.concat(chunks, size), '');
+  const closed = () => finish(null, '');
   const receive = (chunk: Buffer) => {
+    if (size === 0) {
+      clearTimeout(timer);
+      timer = setTimeout(giveUp, timeoutMs).unref();
+    }
     chunks.push(chunk);
+    const text = tail + chunk.toString('latin1');
+    const at = text.indexOf(end);
+    const before = size - tail.length;
     size += chunk.length;
-    const bytes = Buffer.concat(chunks, size);
-    const at = bytes.indexOf(end);
-    if (at >= 0) finish(bytes, bytes.toString('latin1', 0, at));
-    else if (bytes[0] === tlsHandshake || size > maxHeaderSize) finish(bytes, '');
+    tail = text.slice(1 - end.length);
+    if (at >= 0) {
+      const bytes = Buffer.concat(chunks, size);
+      finish(bytes, bytes.toString('latin1', 0, before + at));
+    } else if (chunks[0]![0] === tlsHandshake || size > maxHeaderSize) giveUp();
   };
-  const timer = setTimeout(() => finish(Buffer.concat(chunks, size), ''), timeoutMs).unref();
+  let timer = setTimeout(giveUp, silenceMs).unref();
   socket.on('data', receive);
-  socket.once('close', () => clearTimeout(timer));
+  socket.once('close', closed);
   socket.resume();
+  return giveUp;
 }

@@ -5,8 +5,11 @@ import { check, integer } from '../core/options.js';
 import { MillraceError } from '../errors.js';
 import { active } from './active.js';
 import { tell } from './protocol.js';
-import { type ClusterHealth, health } from './report.js';
+import { type ClusterHealth, health, reportAgeMs } from './report.js';
 import { report } from './self.js';
+
+/** What the processes have of it. The rest is for the ways. */
+const reportTimeout = (timeout: number) => Math.max(1, timeout / 2);
 
 let asks = 0;
 const asked = new Map<number, (health: ClusterHealth) => void>();
@@ -18,14 +21,15 @@ export function received(ask: number, answer: ClusterHealth): void {
 
 /**
  * The health of all processes, from any of them, or from the primary. In a program without a cluster, that of the program itself. A message
- * to the primary and back, and one to each process.
+ * to the primary and back, and one to each process that has not reported in the last 250 ms. A process that does not report in half of
+ * the time has `report: null`.
  *
  * @param timeout ms, 1 to 60,000; default 1,000
  * @throws {MillraceError} `MILLRACE_E_TIMEOUT` if the primary does not answer in time; `MILLRACE_E_CLOSED` if it is gone
  */
 export async function clusterHealth(timeout = 1000): Promise<ClusterHealth> {
   check('timeout', timeout, integer(1, 60_000));
-  if (active.cluster !== null) return active.cluster.health();
+  if (active.cluster !== null) return active.cluster.health(reportTimeout(timeout));
   if (!cluster.isWorker) return alone();
   return fromPrimary(timeout);
 }
@@ -54,19 +58,33 @@ function fromPrimary(timeout: number): Promise<ClusterHealth> {
       end();
       resolve(health);
     });
-    tell({ type: 'health', ask });
+    tell({ type: 'health', ask, timeout: reportTimeout(timeout) });
   });
+}
+
+let recent: Promise<ClusterHealth> | null = null;
+
+/** One answer for all that ask at about the same time: anybody may, and the primary has connections to accept. */
+function recentHealth(): Promise<ClusterHealth> {
+  if (recent !== null) return recent;
+  const asked = clusterHealth();
+  const forget = () => {
+    recent = null;
+  };
+  asked.then(() => setTimeout(forget, reportAgeMs).unref(), forget);
+  recent = asked;
+  return asked;
 }
 
 /**
  * Answers a request with {@link clusterHealth} in JSON: 200 while the status is `ok` or `degraded`; 503 while it is `down` or `draining`, and
- * when the primary does not answer. For `app.get('/health', healthHandler)` or a plain server.
+ * when the primary does not answer. The answer is at most 500 ms old. For `app.get('/health', healthHandler)` or a plain server.
  */
 export async function healthHandler(_req: IncomingMessage, res: ServerResponse): Promise<void> {
   let status = 503;
   let body: unknown;
   try {
-    const all = await clusterHealth();
+    const all = await recentHealth();
     if (all.status === 'ok' || all.status === 'degraded') status = 200;
     body = all;
   } catch (error) {

@@ -24,7 +24,7 @@ export function onClose(hook: Hook): () => void {
 
 /**
  * Adds numbers of the application to the health report: those of all processes are summed by name. Called for each report; returns what
- * undoes it.
+ * undoes it. What is no finite number is left out.
  */
 export function onReport(values: () => Readonly<Record<string, number>>): () => void {
   return add(reports, values);
@@ -42,8 +42,16 @@ export async function run(when: keyof typeof hooks): Promise<void> {
   await Promise.all(all);
 }
 
-export function reported(): Readonly<Record<string, number>>[] {
-  return [...reports].map((values) => values());
+/** What the functions return. One that fails is told of, and adds nothing; so does what is no finite number. */
+export function reported(): Record<string, number>[] {
+  return [...reports].map((values) => {
+    try {
+      return Object.fromEntries(Object.entries(values()).filter(([, it]) => Number.isFinite(it)));
+    } catch (error) {
+      console.error('millrace cluster: on report:', error);
+      return {};
+    }
+  });
 }
 
 function add<Entry>(set: Set<Entry>, entry: Entry): () => void {

@@ -14,18 +14,30 @@ const ipv6Only = 1;
 
 type Accepted = Socket & { readonly _handle: RawHandle | null };
 
+/** Beyond that many, connections that nobody has time for are closed. */
+const usualMaxWaiting = 10_000;
+
 let connections = 0;
 
 export class Listener {
   readonly dispatch = new Dispatch();
   tickets: string | null = null;
   readonly #sticky: StickyKey | null;
+  readonly #maxWaiting: number;
+  /** Those whose head is being read, with what ends that. */
+  readonly #reading = new Map<Socket, () => void>();
   readonly #server = createServer({ pauseOnConnect: true }, (socket) => {
     this.#accept(socket as Accepted);
   });
 
-  constructor(sticky: StickyKey | null) {
+  constructor(sticky: StickyKey | null, maxWaiting = usualMaxWaiting) {
     this.#sticky = sticky;
+    this.#maxWaiting = maxWaiting;
+  }
+
+  /** Accepted connections that no process has taken yet. */
+  get waiting(): number {
+    return this.#reading.size + this.dispatch.waiting;
   }
 
   get name(): SocketName | null {
@@ -52,31 +64,39 @@ export class Listener {
     return { server, errno: 0, address: this.name, tickets: this.tickets, oneRequest };
   }
 
-  /** Accepts nothing more. What was accepted is still handed on. */
+  /** Accepts nothing more. What was accepted is still handed on, with as much of its head as there is. */
   stop(): void {
     this.#server.close();
+    for (const finish of [...this.#reading.values()]) finish();
   }
 
   close(): void {
-    this.stop();
     this.dispatch.close();
+    this.stop();
   }
 
   #accept(socket: Accepted): void {
     // A client that resets its connection before it has a process.
     socket.on('error', () => {});
+    if (this.waiting >= this.#maxWaiting) {
+      this.dispatch.refuse(socket);
+      return;
+    }
     const sticky = this.#sticky;
     const address = addressKey(socket.remoteAddress);
     if (sticky === null) this.#offer(socket, null, null);
     else if (sticky.by === 'address') this.#offer(socket, address, null);
     else {
-      readHead(socket, (bytes, head) => {
+      const finish = readHead(socket, (bytes, head) => {
+        this.#reading.delete(socket);
+        if (bytes === null) return;
         this.#offer(socket, headKey(head, sticky) ?? address, bytes.toString('base64'));
       });
+      this.#reading.set(socket, finish);
     }
   }
 
   #offer(socket: Accepted, key: string | null, head: string | null): void {
-    this.dispatch.offer({ id: ++connections, socket, key, head });
+    this.dispatch.offer({ id: ++connections, socket, key, head, at: performance.now() });
   }
 }

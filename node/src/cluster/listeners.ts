@@ -21,14 +21,15 @@ export class Listeners {
     this.#oneRequest = oneRequest;
   }
 
-  /** Of the application's socket; null while it listens nowhere. */
+  /** Of the application's socket, or the first one if the application sees to that itself; null while it listens nowhere. */
   get address(): SocketName | null {
-    return this.#main?.name ?? null;
+    const [first] = this.#open;
+    return (this.#main ?? first)?.name ?? null;
   }
 
   /** Accepted connections that no process has taken yet. */
   get waiting(): number {
-    return this.#sum((listener) => listener.dispatch.waiting);
+    return this.#sum((listener) => listener.waiting);
   }
 
   get refused(): number {
@@ -48,7 +49,8 @@ export class Listeners {
       const { dispatch } = listener;
       if (dispatch.has(process)) throw Object.assign(new Error(), { errno: -EADDRINUSE });
       process.tell({ type: 'granted', ...listener.grant(query, this.#oneRequest) });
-      dispatch.join(process, query.server);
+      // It may still listen, and an error would end it with all requests in it; but nothing is for it any more.
+      if (process.state !== 'draining') dispatch.join(process, query.server);
     } catch (error) {
       const errno = (error as NodeJS.ErrnoException).errno ?? -EINVAL;
       process.tell({ type: 'granted', ...refusal(query, errno) });
@@ -65,7 +67,9 @@ export class Listeners {
   }
 
   unlisten(process: ClusterProcess, server: number): void {
-    for (const { dispatch } of this.#open) dispatch.unlisten(process, server);
+    const left = [...this.#open].filter(({ dispatch }) => dispatch.unlisten(process, server));
+    // The next process will want the socket of one that ends.
+    if (process.state !== 'draining') this.prune((listener) => left.includes(listener));
   }
 
   took(process: ClusterProcess, connection: number): void {
@@ -76,11 +80,17 @@ export class Listeners {
     for (const { dispatch } of this.#open) dispatch.didRefuse(process, connection);
   }
 
+  /** Whether it was one that the process was still to take. */
+  didMiss(process: ClusterProcess, connection: number): boolean {
+    return [...this.#open].some(({ dispatch }) => dispatch.didMiss(process, connection));
+  }
+
   /** Closes those that no process listens on any more, as after a reload to another port. */
-  prune(): void {
+  prune(isMeant: (listener: Listener) => boolean = () => true): void {
     for (const [key, opening] of this.#byKey) {
       void opening.then((listener) => {
-        if (key === 'main' || listener.dispatch.size > 0 || !this.#open.delete(listener)) return;
+        if (key === 'main' || listener.dispatch.size > 0 || !isMeant(listener)) return;
+        if (!this.#open.delete(listener)) return;
         this.#byKey.delete(key);
         listener.close();
       });
@@ -106,7 +116,7 @@ export class Listeners {
   }
 
   #isMainPort(port: number): boolean {
-    return port === this.#mainPort || port === this.address?.port;
+    return port === this.#mainPort || port === this.#main?.name?.port;
   }
 
   #get(key: string, place: Place): Promise<Listener> {

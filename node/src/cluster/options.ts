@@ -1,6 +1,6 @@
 /** The options of `serve()`: meaning, default, range, and the check that keeps bad ones out. */
 import { check, checkKeys, integer, invalid, number, type Rule } from '../core/options.js';
-import { limits } from '../monitor/limits.js';
+import { cpuShare } from '../pool/sizing.js';
 import type { BackoffOptions } from './backoff.js';
 import type { ScaleOptions } from './scale.js';
 import { processesFor, usableCpus } from './shares.js';
@@ -27,7 +27,8 @@ export interface ServeOptions {
   workers?: number | { readonly min?: number; readonly max?: number };
   /**
    * Share of the container's CPUs kept for what is no process of this cluster: the kernel's network code, the primary, the
-   * threads of the runtime. 0 to 0.9; default 0.1. It counts in whole CPUs, so that it is nothing below 6 of them.
+   * threads of the runtime. 0 to 0.9; default 0.1. What is left is rounded to whole CPUs, so that the default is
+   * nothing below 6 of them.
    */
   reserve?: number;
   /** Threads that the pools of a process need: 0 to 1,024, default 0. The default number of processes leaves room for them. */
@@ -150,7 +151,7 @@ export function serveOptions(given: ServeOptions, isFile: boolean): Settings {
   if (rest.scaleDown >= rest.scaleUp) {
     throw invalid('scaleDown', rest.scaleDown, `below 'scaleUp', which is ${rest.scaleUp}`);
   }
-  const usable = usableCpus(limits().cpus, reserve);
+  const usable = usableCpus(cpuShare(), reserve);
   return {
     ...rest,
     ...workersOf(given.workers, processesFor(usable, poolThreads)),

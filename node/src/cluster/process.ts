@@ -11,7 +11,8 @@ import {
   unwrap,
   wrap,
 } from './protocol.js';
-import type { ProcessReport } from './report.js';
+import { type ProcessReport, reportAgeMs } from './report.js';
+import { within } from './within.js';
 
 export type ProcessState = 'starting' | 'ready' | 'draining' | 'gone';
 
@@ -57,6 +58,8 @@ export class ClusterProcess {
   connections = 0;
   /** Busy share of its loop over the last sample; null while it told none. */
   utilization: { readonly value: number; readonly at: number } | null = null;
+  /** It had no file descriptor for a connection, once at least. */
+  hasMissed = false;
   #state: ProcessState = 'starting';
   #readyAt: number | null = null;
   #reason: string | null = null;
@@ -64,7 +67,9 @@ export class ClusterProcess {
   #deadline: NodeJS.Timeout | undefined;
   readonly #worker: Worker;
   readonly #owner: ProcessOwner;
+  readonly #drainTimeout: number;
   readonly #asked = new Map<number, (report: ProcessReport | null) => void>();
+  #reported: Promise<ProcessReport | null> | null = null;
 
   constructor(
     orders: Orders,
@@ -74,6 +79,7 @@ export class ClusterProcess {
     owner: ProcessOwner,
   ) {
     this.slot = orders.slot;
+    this.#drainTimeout = orders.drainTimeout;
     this.#owner = owner;
     const { exec, args, execArgv, env } = program;
     cluster.setupPrimary({
@@ -131,20 +137,23 @@ export class ClusterProcess {
     this.#worker.process.kill('SIGKILL');
   }
 
-  /** Its report; null if it has none within `timeout` ms. */
+  /** Its report, at most {@link reportAgeMs} old; null if there is none within `timeout` ms. */
   report(timeout: number): Promise<ProcessReport | null> {
     if (this.#state === 'starting' || this.#state === 'gone') return Promise.resolve(null);
-    return new Promise((resolve) => {
-      const ask = ++asks;
-      const timer = setTimeout(() => answer(null), timeout);
-      const answer = (report: ProcessReport | null) => {
-        clearTimeout(timer);
-        this.#asked.delete(ask);
-        resolve(report);
-      };
-      this.#asked.set(ask, answer);
+    this.#reported ??= this.#ask();
+    return within(timeout, this.#reported);
+  }
+
+  /** One question at a time, and not the next at once: whoever asks for a health report must not keep all busy with it. */
+  async #ask(): Promise<ProcessReport | null> {
+    const ask = ++asks;
+    const report = await new Promise<ProcessReport | null>((resolve) => {
+      this.#asked.set(ask, resolve);
       this.tell({ type: 'report', ask });
     });
+    this.#asked.delete(ask);
+    setTimeout(() => (this.#reported = null), reportAgeMs).unref();
+    return report;
   }
 
   #setDeadline(ms: number): void {
@@ -179,6 +188,7 @@ export class ClusterProcess {
   #drains(): void {
     if (this.#state === 'draining') return;
     this.#state = 'draining';
+    this.#setDeadline(this.#drainTimeout);
     this.#owner.draining(this);
   }
 

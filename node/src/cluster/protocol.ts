@@ -40,12 +40,13 @@ export type FromProcess =
   | { readonly type: 'unlisten'; readonly server: number }
   | { readonly type: 'took'; readonly connection: number }
   | { readonly type: 'refused'; readonly connection: number }
+  | { readonly type: 'missed'; readonly connection: number }
   | { readonly type: 'ready' }
   | { readonly type: 'failed'; readonly reason: string }
   | { readonly type: 'draining' }
   | { readonly type: 'utilization'; readonly value: number }
   | { readonly type: 'report'; readonly ask: number; readonly report: ProcessReport }
-  | { readonly type: 'health'; readonly ask: number };
+  | { readonly type: 'health'; readonly ask: number; readonly timeout: number };
 
 export type FromPrimary =
   | ({ readonly type: 'granted' } & Granted)
@@ -56,6 +57,8 @@ export type FromPrimary =
       /** What the primary has read of it, in base64. */
       readonly head: string | null;
     }
+  /** Whether it has come: what has no file descriptor left is sent without a word of it. */
+  | { readonly type: 'got'; readonly connection: number; readonly server: number }
   | { readonly type: 'drain' }
   | { readonly type: 'report'; readonly ask: number }
   | { readonly type: 'health'; readonly ask: number; readonly health: ClusterHealth };

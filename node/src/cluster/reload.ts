@@ -11,7 +11,7 @@ export async function replaceAll(
   replaced: () => void,
 ): Promise<void> {
   const waiting = [...slots];
-  const lane = async () => {
+  const replaceWaiting = async () => {
     for (let slot = waiting.shift(); slot !== undefined; slot = waiting.shift()) {
       try {
         await slot.replace(drainTimeout);
@@ -22,8 +22,8 @@ export async function replaceAll(
       }
     }
   };
-  const lanes = Array.from({ length: Math.min(reloadConcurrency, slots.length) }, lane);
-  const results = await Promise.allSettled(lanes);
+  const all = Array.from({ length: Math.min(reloadConcurrency, slots.length) }, replaceWaiting);
+  const results = await Promise.allSettled(all);
   for (const result of results) if (result.status === 'rejected') throw result.reason;
   await Promise.all(slots.map((slot) => slot.left()));
 }

@@ -1,6 +1,9 @@
 /** What the processes say of themselves, and what it comes to. Plain data. */
 import type { ProcessState } from './process.js';
 
+/** Ms for which a report counts: not each question is worth an answer of its own. */
+export const reportAgeMs = 250;
+
 /** A process about itself. */
 export interface ProcessReport {
   /** Busy share of its loop since the last report, 0 to 1. */

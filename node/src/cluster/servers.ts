@@ -45,6 +45,8 @@ interface Entry {
   readonly server: Server;
   readonly done: Done;
   handle: Handle | null;
+  /** The last connection that came for it. */
+  last: number;
 }
 
 const entries = new Map<number, Entry>();
@@ -95,6 +97,9 @@ export function receiveConnections(): void {
     const body = unwrap<FromPrimary>(message);
     if (body?.type === 'granted') granted(body);
     else if (body?.type === 'connection') connection(body, handle as RawHandle | undefined);
+    else if (body?.type === 'got' && entries.get(body.server)?.last !== body.connection) {
+      tell({ type: 'missed', connection: body.connection });
+    }
   });
 }
 
@@ -102,7 +107,7 @@ function ask(server: Server, query: ListenQuery & { addressType: 4 | 6 }, done: 
   const { address, port, addressType, backlog = 511, flags = 0 } = query;
   const id = count++;
   asked.add(server);
-  entries.set(id, { server, done, handle: null });
+  entries.set(id, { server, done, handle: null, last: 0 });
   const tickets = isTls(server) ? server.getTicketKeys().toString('base64') : null;
   tell({
     type: 'listen',
@@ -159,11 +164,16 @@ function connection(
 ): void {
   const entry = entries.get(server);
   const accept = entry?.handle?.onconnection;
-  if (entry === undefined || accept === undefined || client === undefined) {
-    client?.close();
+  if (client === undefined) {
+    tell({ type: 'missed', connection: id });
+    return;
+  }
+  if (entry === undefined || accept === undefined) {
+    client.close();
     tell({ type: 'refused', connection: id });
     return;
   }
+  entry.last = id;
   tell({ type: 'took', connection: id });
   if (head === null) accept.call(entry.handle, 0, client);
   else {

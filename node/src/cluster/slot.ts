@@ -1,5 +1,5 @@
 /** One place of a cluster, which always has a process: another one after a death, a new one on reload. */
-import { type BackoffOptions, deathsInRow, delayAfter } from './backoff.js';
+import { type BackoffOptions, deathsInRow, delayAfter, isHealthy } from './backoff.js';
 import type { ClusterProcess, Death, ProcessOwner } from './process.js';
 import type { FromProcess } from './protocol.js';
 
@@ -12,6 +12,8 @@ export interface SlotOwner {
   gone(process: ClusterProcess, death: Death): void;
   /** The process of a slot died, and nobody had told it to, or the system has none to give. Whether to try again now. */
   mayRespawn(slot: number, error?: unknown): boolean;
+  /** False in a crash loop. */
+  mayStart(): boolean;
 }
 
 /** Why a process that was to replace another one did not. */
@@ -67,7 +69,7 @@ export class Slot implements ProcessOwner {
   /** Has a process from now on, unless it has one. */
   start(): void {
     clearTimeout(this.#timer);
-    if (this.#isClosed || !this.isEmpty) return;
+    if (this.#isClosed || !this.isEmpty || !this.#owner.mayStart()) return;
     try {
       this.#current = this.#owner.fork(this.index, this);
     } catch (error) {
@@ -109,8 +111,8 @@ export class Slot implements ProcessOwner {
   }
 
   ready(process: ClusterProcess): void {
-    this.#owner.ready(process);
     if (this.#next?.process === process) this.#next.resolve();
+    this.#owner.ready(process);
   }
 
   message(process: ClusterProcess, body: FromProcess): void {
@@ -123,7 +125,9 @@ export class Slot implements ProcessOwner {
     if (this.#current !== process) return;
     this.#leaving.add(process);
     this.#current = null;
-    this.start();
+    // One that gives up as it starts, or soon after, would do so for ever.
+    if (isHealthy(process.readyMs, this.#backoff)) this.start();
+    else this.#died(process.readyMs);
   }
 
   gone(process: ClusterProcess, death: Death): void {
@@ -136,9 +140,13 @@ export class Slot implements ProcessOwner {
       next.reject(new ReplacementFailed(process, death));
     } else if (this.#current === process) {
       this.#current = null;
-      this.#deaths = deathsInRow(this.#deaths, death.readyMs, this.#backoff);
-      if (this.#owner.mayRespawn(this.index)) this.#respawn();
+      this.#died(death.readyMs);
     }
+  }
+
+  #died(readyMs: number): void {
+    this.#deaths = deathsInRow(this.#deaths, readyMs, this.#backoff);
+    if (this.#owner.mayRespawn(this.index)) this.#respawn();
   }
 
   #respawn(): void {

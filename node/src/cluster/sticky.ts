@@ -8,7 +8,7 @@ export type StickyKey =
  * Rendezvous hashing: each key likes the slots in an order of its own, and has the first one of those that there are. When a slot
  * goes only its keys move, and when one comes it takes an equal share from each of the others.
  */
-export function favourite(key: string, slots: Iterable<number>): number | null {
+export function ownerOf(key: string, slots: Iterable<number>): number | null {
   const seed = hash(key);
   let best: number | null = null;
   let highest = -1;

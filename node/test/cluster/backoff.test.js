@@ -13,6 +13,8 @@ test('who ran long enough has not died before', () => {
   assert.equal(deathsInRow(0, 0, options), 1);
   assert.equal(deathsInRow(4, 9999, options), 5);
   assert.equal(deathsInRow(4, 10_000, options), 1);
+  // Who never ran is not healthy, however little that takes.
+  assert.equal(deathsInRow(4, 0, { ...options, healthyAfter: 0 }), 5);
 });
 
 test('deaths are counted as long as the window lasts', () => {

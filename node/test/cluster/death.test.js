@@ -1,5 +1,7 @@
 /** What happens when processes die. Injected: SIGKILL, uncaught errors, code that does not start or never listens. */
 import assert from 'node:assert/strict';
+import { chmod } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { test } from 'node:test';
 import { application, fixture, launch, load, start } from './program.js';
 
@@ -86,6 +88,39 @@ test('code that does not start is a crash loop: it is shown, and the program end
   assert.equal(program.stderr.match(/^SyntaxError/gm).length, 3, program.stderr);
   assert.match(program.stderr, /app\.mjs:2/);
   assert.match(program.stderr, /crash loop: 3 deaths/);
+});
+
+test('code that ends itself as it starts is a crash loop, too', async (t) => {
+  const file = await application(
+    t,
+    "process.kill(process.pid, 'SIGTERM'); await new Promise(() => {});",
+  );
+  const program = launch(t, fixture('primary.js'), [file, { crashLimit: 2, respawnDelay: 1 }]);
+  assert.equal((await program.next('failed')).code, 'MILLRACE_E_WORKER');
+  assert.deepEqual(await program.exited, { code: 1, signal: null });
+  assert.match(program.stderr, /crash loop: 2 deaths/);
+});
+
+test('a process without file descriptors is handed connections again when it has some', async (t) => {
+  // Few, and soon used up.
+  const file = await application(t, '#!/bin/sh\nulimit -n 64 && exec "$NODE" "$@"');
+  await chmod(file, 0o755);
+  const how = { execPath: file, env: { NODE: process.execPath } };
+  const program = await start(t, 'plain.js', { idleGrace: 0 }, how);
+  const sockets = [];
+  const isFull = () => program.stderr.includes('did not get a connection');
+  while (!isFull()) {
+    const socket = connect(program.port, '127.0.0.1').on('error', () => {});
+    t.after(() => socket.destroy());
+    sockets.push(socket);
+    const isTaken = async () =>
+      (await program.call('stats')).processes[0].accepted === sockets.length;
+    // One after the other: the primary has no more descriptors than that.
+    while (!(await isTaken()) && !isFull());
+  }
+  for (const socket of sockets) socket.destroy();
+  assert.equal((await program.get()).status, 200);
+  assert.equal((await program.call('stats')).deaths, 0);
 });
 
 test('a process that does not listen in time is killed, and that is a crash', async (t) => {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import http from 'node:http';
 import http2 from 'node:http2';
+import { connect } from 'node:net';
 import { test } from 'node:test';
 import tls from 'node:tls';
 import WebSocket from 'ws';
@@ -65,6 +66,38 @@ test('who does not finish within drainTimeout is killed; code 1', async (t) => {
   await never;
   assert.deepEqual(await program.exited, { code: 1, signal: null });
   assert.match(program.stderr, /killed: drainTimeout/);
+});
+
+test('nor who drains by a signal of its own', async (t) => {
+  const program = await start(t, 'plain.js', { drainTimeout: 100, idleGrace: 0 });
+  const [pid] = await program.pids();
+  const never = assert.rejects(program.get('/slow?ms=60000&spin'), { code: 'ECONNRESET' });
+  await accepted(program, 1);
+  process.kill(pid, 'SIGTERM');
+  await never;
+  const { isLate, signal, pid: dead } = await program.next('death');
+  assert.deepEqual([dead, isLate, signal], [pid, true, 'SIGKILL']);
+});
+
+test('a request whose head is still arriving is answered', async (t) => {
+  const idleGrace = 600;
+  const program = await start(t, 'plain.js', { idleGrace });
+  const socket = connect(program.port, '127.0.0.1');
+  t.after(() => socket.destroy());
+  socket.write('GET / HTTP/1.1\r\nHost: a\r\n');
+  await accepted(program, 1);
+  program.child.kill('SIGTERM');
+  await program.wrote('drains');
+  const end = performance.now() + 1.5 * idleGrace;
+  while (performance.now() < end) {
+    socket.write('X: 1\r\n');
+    await new Promise((resolve) => setTimeout(resolve, idleGrace / 20));
+  }
+  socket.write('\r\n');
+  let text = '';
+  for await (const chunk of socket) text += chunk;
+  assert.match(text, /^HTTP\/1.1 200/);
+  assert.equal((await program.exited).code, 0);
 });
 
 test('a second signal ends everything at once', async (t) => {

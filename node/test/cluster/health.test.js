@@ -44,6 +44,29 @@ test('a process that is blocked keeps nobody from an answer', async (t) => {
   await blocked;
 });
 
+test('as long as it may take, it is waited for', async (t) => {
+  const program = await start(t, 'plain.js', { workers: 2 });
+  const blocked = program.get('/block?ms=800');
+  await program.wrote('blocked');
+  const { processes } = JSON.parse((await program.get('/all')).text);
+  assert.deepEqual(
+    processes.map(({ report }) => report === null),
+    [false, false],
+  );
+  await blocked;
+});
+
+test('questions at the same time have the same answer', async (t) => {
+  const program = await start(t, 'plain.js', { workers: 2 });
+  const count = 12;
+  const all = [];
+  for (let i = 0; i < count; i++) all.push(program.call('health'), program.get('/health'));
+  await Promise.all(all);
+  const { total } = await program.call('health');
+  // Of 2 processes, for 2 × count questions.
+  assert.ok(total.values.reports < 2 * count, `${total.values.reports}`);
+});
+
 test('without a primary it is 503', async (t) => {
   const program = await start(t, 'plain.js', { drainTimeout: 60_000, idleGrace: 60_000 });
   const agents = [0, 1].map(() => new http.Agent({ keepAlive: true }));
@@ -65,6 +88,13 @@ test('without a primary it is 503', async (t) => {
 test('without a cluster it is that of the program', async (t) => {
   t.after(onReport(() => ({ a: 1 })));
   t.after(onReport(() => ({ a: 2, b: 3 })));
+  // What an application may do wrong.
+  t.after(
+    onReport(() => {
+      throw new Error('thrown on purpose');
+    }),
+  );
+  t.after(onReport(() => ({ a: '4', b: Number.NaN, c: undefined })));
   const { status, processes, total } = await clusterHealth();
   assert.equal(status, 'ok');
   assert.deepEqual(

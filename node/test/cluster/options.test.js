@@ -51,6 +51,16 @@ test('defaults', () => {
   assert.deepEqual(range({ workers: { min: 1000 } }), [1000, 1000]);
 });
 
+test('inside another cluster, or a pool, the share is what there is', (t) => {
+  const { MILLRACE_CPUS } = process.env;
+  t.after(() => {
+    if (MILLRACE_CPUS === undefined) delete process.env.MILLRACE_CPUS;
+    else process.env.MILLRACE_CPUS = MILLRACE_CPUS;
+  });
+  process.env.MILLRACE_CPUS = '0.5';
+  assert.deepEqual(range({}), [1, 1]);
+});
+
 const range = (options) => {
   const { min, max } = serveOptions(options, true);
   return [min, max];

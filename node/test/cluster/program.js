@@ -12,19 +12,25 @@ export const fixture = (name) =>
   fileURLToPath(new URL(name, new URL('./fixtures/', import.meta.url)));
 
 /** Starts `primary.js` with a file of the fixtures, and resolves when it serves. */
-export async function start(t, file, options = {}) {
-  const program = launch(t, fixture('primary.js'), [fixture(file), options]);
+export async function start(t, file, options = {}, how = {}) {
+  const program = launch(t, fixture('primary.js'), [fixture(file), options], how);
   const { address } = await program.next('served');
   program.port = address.port;
   return program;
 }
 
 /** Starts a program that may be a cluster, in a process group of its own, so that nothing of it outlives the test. */
-export function launch(t, entry, [file = '', options = {}] = [], { env = {}, execArgv = [] } = {}) {
+export function launch(
+  t,
+  entry,
+  [file = '', options = {}] = [],
+  { env = {}, execArgv = [], execPath = process.execPath } = {},
+) {
   const all = JSON.stringify({ port: 0, workers: 1, host: '127.0.0.1', ...options });
   const child = fork(entry, [file, all], {
     detached: true,
     execArgv,
+    execPath,
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
@@ -54,6 +60,7 @@ class Program {
     });
     child.stderr.on('data', (chunk) => {
       this.stderr += chunk;
+      this.#arrived.emit('event');
     });
     this.exited = new Promise((resolve) => {
       // When its processes have ended, too: they have the same stdout.
@@ -85,6 +92,13 @@ class Program {
   /** Resolves when one of its processes has written that to stdout. */
   async wrote(text) {
     while (!this.stdout.includes(text)) {
+      await new Promise((resolve) => this.#arrived.once('event', resolve));
+    }
+  }
+
+  /** Resolves when the primary, or one of its processes, has written that to stderr. */
+  async logged(text) {
+    while (!this.stderr.includes(text)) {
       await new Promise((resolve) => this.#arrived.once('event', resolve));
     }
   }

@@ -1,5 +1,6 @@
 /** The number of processes follows the load, and the CPUs of each follow that. */
 import assert from 'node:assert/strict';
+import http from 'node:http';
 import { test } from 'node:test';
 import { startScaling } from '../../dist/cluster/scaling.js';
 import { load, start } from './program.js';
@@ -9,7 +10,8 @@ test('more processes under load, fewer when idle', async (t) => {
     workers: { min: 1, max: 2 },
     reserve: 0,
     scaleInterval: 20,
-    idleGrace: 0,
+    idleGrace: 60_000,
+    drainTimeout: 60_000,
   });
   const { text: alone } = await program.get('/');
   const running = load(t, program.port, { clients: 2, path: '/block?ms=30' });
@@ -20,9 +22,23 @@ test('more processes under load, fewer when idle', async (t) => {
   const shared = (await program.call('stats')).processes.map(({ cpus }) => cpus);
   // The one that has been there was told.
   await program.wrote(`told ${shared[0]}`);
+  // One connection to each process, at the least.
+  const agent = new http.Agent({ keepAlive: true });
+  t.after(() => agent.destroy());
+  await Promise.all(Array.from({ length: 4 }, () => program.get('/', { agent })));
   await running.stop();
   const down = await program.next('scale');
   assert.deepEqual([down.from, down.to], [2, 1]);
+  // Its CPUs are its own until it has ended.
+  const { processes } = await program.call('stats');
+  assert.deepEqual(
+    processes.map(({ state, cpus }) => [state, cpus]),
+    [
+      ['ready', shared[0]],
+      ['draining', shared[1]],
+    ],
+  );
+  agent.destroy();
   await program.wrote(`told ${alone}`);
   assert.equal((await program.call('stats')).wanted, 1);
   assert.equal((await program.get('/')).status, 200);

@@ -28,6 +28,15 @@ test('what listens by itself may listen on several ports', async (t) => {
   assert.equal((await get(port, '/')).text, 'other');
 });
 
+test('a port that an application listens on no more is closed', async (t) => {
+  const program = await start(t, 'briefly.js');
+  const { text } = await program.get();
+  // As soon as the primary knows.
+  const isOpen = async () => (await get(text, '/').catch(({ code }) => code)) !== 'ECONNREFUSED';
+  while (await isOpen());
+  assert.equal((await program.get('/main')).text, 'main');
+});
+
 test('a URL of a file', async (t) => {
   const program = await start(t, pathToFileURL(fixture('promise.js')).href);
   assert.equal((await program.get()).text, 'promise');

@@ -87,6 +87,24 @@ test('a client that leaves before its head is complete is nobody', async (t) => 
   assert.deepEqual([waitingConnections, processes[0].accepted], [0, 1]);
 });
 
+test('who has not sent all of its head waits, and is served at the end', async (t) => {
+  const program = await start(t, 'plain.js', { sticky: { header: 'x-id' } });
+  const socket = connect(program.port, '127.0.0.1');
+  t.after(() => socket.destroy());
+  socket.write('GET / HTTP/1.1\r\nHost: a\r\n');
+  await once(socket, 'connect');
+  // It was accepted before that one.
+  await program.get();
+  assert.equal((await program.call('stats')).waitingConnections, 1);
+  program.child.kill('SIGTERM');
+  await program.wrote('drains');
+  socket.write('\r\n');
+  let text = '';
+  for await (const chunk of socket) text += chunk;
+  assert.match(text, /^HTTP\/1.1 200/);
+  assert.equal((await program.exited).code, 0);
+});
+
 test('what is encrypted is told apart by address', async (t) => {
   const program = await start(t, 'secure.js', { workers: 2, sticky: { header: 'x-id' } });
   const ask = async () => {

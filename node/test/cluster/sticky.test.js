@@ -1,26 +1,26 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { addressKey, favourite, headKey } from '../../dist/cluster/sticky.js';
+import { addressKey, headKey, ownerOf } from '../../dist/cluster/sticky.js';
 
 const keys = Array.from({ length: 4000 }, (_, i) => `10.${i >> 8}.${i & 255}.7`);
 const slots = [1, 2, 3, 4, 5];
 
-test('nobody is favourite of none', () => {
-  assert.equal(favourite('10.0.0.1', []), null);
+test('nobody is owner of none', () => {
+  assert.equal(ownerOf('10.0.0.1', []), null);
 });
 
 test('clients are spread evenly', () => {
   const counts = new Map(slots.map((slot) => [slot, 0]));
-  for (const key of keys) counts.set(favourite(key, slots), counts.get(favourite(key, slots)) + 1);
+  for (const key of keys) counts.set(ownerOf(key, slots), counts.get(ownerOf(key, slots)) + 1);
   for (const count of counts.values()) assert.ok(count > 640 && count < 960, [...counts.values()]);
 });
 
 test('when a slot goes only its clients move, when one comes they move to it', () => {
   const fewer = slots.filter((slot) => slot !== 3);
   for (const key of keys) {
-    const [all, without] = [favourite(key, slots), favourite(key, fewer)];
+    const [all, without] = [ownerOf(key, slots), ownerOf(key, fewer)];
     if (all !== 3) assert.equal(without, all);
-    assert.equal(favourite(key, [...fewer].reverse()), without, 'in any order');
+    assert.equal(ownerOf(key, [...fewer].reverse()), without, 'in any order');
   }
 });
 
