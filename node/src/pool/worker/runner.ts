@@ -14,10 +14,10 @@ import { textOf } from './error.js';
 import { type Handler, load } from './functions.js';
 import { Outbox } from './outbox.js';
 
-/** A task this long, in ms, keeps results of short ones from leaving: after one each leaves at once for a while. */
-const longMs = 2;
+/** A task this long, in ms, keeps results of short ones from leaving: after one each leaves at once for a while. Shorter ones may be short ones that the system has interrupted. */
+const longMs = 10;
 /** So many tasks long. */
-const watched = 256;
+const watched = 64;
 /** Work goes on without a turn of the worker's loop for so long, in ms: its timers and streams have to live. */
 const turnMs = 10;
 
