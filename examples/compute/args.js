@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { QUEUE } from './settings.js';
+import { BLOCKING_N, MOST_N, QUEUE } from './settings.js';
 
 export const USAGE = `Usage: node main.js [options]
 
@@ -9,8 +9,9 @@ export const USAGE = `Usage: node main.js [options]
   --queue N      tasks that may wait for a thread, 0 to 100000 (default ${QUEUE})
   --photos URL   of a photo service, http or https (default: one of its own, on this machine)
   --data DIR     folder whose files /process-file may be asked for (default: a sample, made when it is asked for)
+  --blocking-n N n by additions on the main thread at most, 1 to ${MOST_N.paper} (default ${BLOCKING_N})
   --cluster      several processes on one port
-  --workers N    how many with --cluster, 1 to 256 (default: the cores that this process may use)
+  --workers N    how many with --cluster, 1 to 256 (default: as many as find room for a thread each beside them)
   --help`;
 
 const OPTIONS = {
@@ -20,6 +21,7 @@ const OPTIONS = {
   queue: { type: 'string' },
   photos: { type: 'string' },
   data: { type: 'string' },
+  'blocking-n': { type: 'string' },
   cluster: { type: 'boolean' },
   workers: { type: 'string' },
   help: { type: 'boolean' },
@@ -52,6 +54,7 @@ export function readArgs(argv) {
     queue: number('queue', 0, 100_000, QUEUE),
     photos: values.photos,
     data: values.data,
+    blockingN: number('blocking-n', 1, MOST_N.paper, BLOCKING_N),
     cluster: values.cluster ?? false,
     workers: number('workers', 1, 256, undefined),
     help: values.help ?? false,

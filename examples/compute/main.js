@@ -1,6 +1,5 @@
 #!/usr/bin/env node
 import { once } from 'node:events';
-import { createServer } from 'node:http';
 import { readArgs, USAGE } from './args.js';
 import { startPhotos } from './photos/start.js';
 
@@ -21,8 +20,8 @@ if (args.help) {
 
 try {
   const photos = args.photos ? { url: args.photos } : await startPhotos({ log });
-  const { port, host, cluster, workers, threads, queue, data } = args;
-  const service = { threads, queue, data, photos: photos.url };
+  const { port, host, cluster, workers, threads, queue, data, blockingN } = args;
+  const service = { threads, queue, data, host, blockingN, photos: photos.url };
   await (cluster ? startCluster({ port, host, workers }, service) : start({ port, host }, service));
 } catch (error) {
   console.error(`The example ended: ${explain(error)}`);
@@ -33,7 +32,7 @@ try {
 async function start({ port, host }, options) {
   const { createService } = await import('./service.js');
   const service = await createService({ ...options, log });
-  const server = createServer(service.app);
+  const { server } = service;
   server.listen(port, host);
   await once(server, 'listening');
   for (const signal of ['SIGINT', 'SIGTERM']) {

@@ -1,6 +1,7 @@
 /** One process of several: what main.js --cluster serves. */
 import { onClose, onDrain } from 'millrace/cluster';
 import { createService } from './service.js';
+import { DRAIN_MS } from './settings.js';
 
 /** Where main.js leaves the options of the service. */
 export const OPTIONS = 'MILLRACE_COMPUTE_OPTIONS';
@@ -8,8 +9,12 @@ export const OPTIONS = 'MILLRACE_COMPUTE_OPTIONS';
 export default async function start() {
   const log = (line) => console.error(`${process.pid}: ${line}`);
   const service = await createService({ ...JSON.parse(process.env[OPTIONS]), log });
-  // They would never end by themselves.
-  onDrain(() => service.events.close());
+  onDrain(() => {
+    // They would never end by themselves.
+    service.events.close();
+    // And these take minutes. What is done soon is finished: a reload drains a process, too.
+    setTimeout(() => service.giveUp(), DRAIN_MS).unref();
+  });
   onClose(() => service.close());
-  return service.app;
+  return service.server;
 }

@@ -4,7 +4,9 @@ import { Folder, Sample } from './files/folder.js';
 import { Admission } from './http/admission.js';
 import { answerErrors, HttpError } from './http/errors.js';
 import { oneByOne } from './http/one-by-one.js';
+import { ownPagesOnly } from './http/origin.js';
 import { Places } from './http/places.js';
+import { createServer } from './http/server.js';
 import { divide } from './pool/divide.js';
 import { createPool } from './pool/index.js';
 import { ranges } from './records/batch.js';
@@ -16,7 +18,13 @@ import { pageRoutes } from './routes/page.js';
 import { photoRoutes } from './routes/photos.js';
 import { recordRoutes } from './routes/records.js';
 import { rsaRoutes } from './routes/rsa.js';
-import { MOST_BLOCKING, RECORDS_PER_PIECE, SAMPLE_RECORDS } from './settings.js';
+import {
+  BLOCKING_N,
+  IDLE_MS,
+  MOST_BLOCKING,
+  RECORDS_PER_PIECE,
+  SAMPLE_RECORDS,
+} from './settings.js';
 
 /**
  * The compute service: an Express application and what it needs.
@@ -27,6 +35,9 @@ import { MOST_BLOCKING, RECORDS_PER_PIECE, SAMPLE_RECORDS } from './settings.js'
  * @param {string} options.photos address of the photo service
  * @param {string} [options.data] folder with files to process; default: a sample that is made when it is asked for
  * @param {number} [options.sampleRecords] of the sample
+ * @param {string} [options.host] that it listens on; for an address of this machine only, others are refused by their Host
+ * @param {number} [options.blockingN] the greatest n by additions on the main thread
+ * @param {number} [options.idleMs] after which a client that is waited for has gone
  * @param {(line: string) => void} options.log
  */
 export async function createService({
@@ -35,6 +46,9 @@ export async function createService({
   photos,
   data,
   sampleRecords = SAMPLE_RECORDS,
+  host,
+  blockingN = BLOCKING_N,
+  idleMs = IDLE_MS,
   log,
 }) {
   const pool = createPool({ threads, queue });
@@ -42,6 +56,8 @@ export async function createService({
   const service = {
     pool,
     photos,
+    blockingN,
+    idleMs,
     admission: new Admission(pool, queue),
     monitor: watch({ tasks: { pool } }),
     block: oneByOne(new Places(MOST_BLOCKING, 'requests that block the main thread')),
@@ -54,11 +70,8 @@ export async function createService({
 
   const app = express();
   app.disable('x-powered-by');
-  app.use((request, response, next) => {
-    // Any page could have a browser ask for work that takes minutes.
-    if (request.headers['sec-fetch-site'] === 'cross-site') {
-      throw new HttpError('bad_origin', 'Pages of other sites may not ask.');
-    }
+  app.use(ownPagesOnly(host));
+  app.use((_, response, next) => {
     response.set({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' });
     next();
   });
@@ -75,16 +88,22 @@ export async function createService({
   });
   app.use(answerErrors(log));
 
+  /** Gives up what is under way, and what is still asked for: the answer is 503. */
+  async function giveUp() {
+    stopping.abort();
+    await pool.destroy();
+  }
+
   return {
-    app,
+    server: createServer(app),
     events,
     ...service,
-    /** Ends what is under way, and leaves nothing behind. */
+    giveUp,
+    /** The same, and leaves nothing behind. */
     async close() {
-      stopping.abort();
       events.close();
       service.monitor.stop();
-      await pool.destroy();
+      await giveUp();
       await service.folder.close();
     },
   };

@@ -3,10 +3,13 @@
 /** The greatest n. By the paper's algorithm 3,000,000 takes minutes; doubling needs a second for 10,000,000. */
 export const MOST_N = { paper: 3_000_000, doubling: 10_000_000 };
 
-/** On the main thread, where nothing else happens meanwhile. */
-export const MOST_N_BLOCKING = { paper: 2_000_000, doubling: 10_000_000 };
+/** By additions on the main thread, where nothing else happens meanwhile, not even a signal. */
+export const BLOCKING_N = 2_000_000;
 
-export const MOST_N_RSA = 3_000_000;
+export const MOST_N_RSA = { paper: 3_000_000, doubling: 3_000_000 };
+
+/** What of `most` the main thread may be asked for. */
+export const whenBlocking = (most, blockingN) => ({ ...most, paper: blockingN });
 
 /** RSA's usual public exponent, and the greatest; each binary digit of it costs a squaring. */
 export const EXPONENT = 65_537;
@@ -29,6 +32,18 @@ export const RECORDS_PER_PIECE = 10_000;
 export const PIECE_BYTES = 1024 * 1024;
 export const MOST_PIECE_BYTES = 4 * 1024 * 1024;
 export const MOST_UPLOAD_BYTES = 16 * 1024 ** 3;
+
+/** A client that neither takes nor sends a byte for so long, though it is waited for, has its connection closed. */
+export const IDLE_MS = 30_000;
+
+/** Then a request has to be there, the slowest upload too; Node.js allows 5 minutes unless told. */
+export const REQUEST_TIMEOUT_MS = 24 * 3_600_000;
+
+/** Pages that listen to what happens. */
+export const MOST_STREAMS = 100;
+
+/** With --cluster, the time that a process which is to end goes on with its tasks. Less than millrace/cluster grants it. */
+export const DRAIN_MS = 2_000;
 
 /** Ranges of a file for each thread: threads that are done early take over from others. */
 export const RANGES_PER_THREAD = 4;

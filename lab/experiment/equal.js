@@ -3,9 +3,15 @@ import { ask } from './errors.js';
 /** By so much the sizes of answers may differ: numbers in them have more or fewer digits. */
 const BYTES_TOLERANCE = 0.02;
 
+/** Whether an answer counts: a 2xx and, where the load can tell, right. */
+const isGood = ({ status, error }) => error === null && status >= 200 && status <= 299;
+
+/** Whether it is one of those that may fail, and has. */
+export const hasFailed = (answer) => answer.request.mayFail === true && !isGood(answer);
+
 /**
- * What is wrong with one run, a sentence each: every request must have been answered with a 2xx and, where the
- * load can tell, rightly; and the feature must have been seen at work in the treatment, and only there.
+ * What is wrong with one run, a sentence each: every request, but for those that may fail, must have been
+ * answered with a 2xx and, where the load can tell, rightly; and the feature must have been seen at work in the treatment, and only there.
  *
  * @param {import('./measure.js').Run} run
  * @param {import('./format.js').Arm} arm
@@ -14,10 +20,8 @@ const BYTES_TOLERANCE = 0.02;
 export function faultsOf(run, arm) {
   const found = [];
   for (const [name, answers] of byName(run.answers)) {
-    const failed = answers.filter(
-      ({ status, error }) => error !== null || status < 200 || status > 299,
-    );
-    if (failed.length === 0) continue;
+    const failed = answers.filter((answer) => !isGood(answer));
+    if (failed.length === 0 || answers[0].request.mayFail) continue;
     const [{ status, error }] = failed;
     const why = [status === null ? [] : `status ${status}`, error ?? []].flat().join(', ');
     found.push(`${failed.length} of ${answers.length} answers to '${name}' do not count: ${why}`);
@@ -32,7 +36,7 @@ export function faultsOf(run, arm) {
 
 /**
  * In what the work of two runs differs, a sentence each: requests, status codes, sizes and payloads of the
- * answers have to be the same.
+ * answers have to be the same; of requests that may fail, only how many there were and when.
  *
  * @param {import('./measure.js').Run} a
  * @param {import('./measure.js').Run} b
@@ -52,9 +56,10 @@ export function differences(a, b) {
     const answersB = ofB.get(name);
     const each = (what, of, tolerance) =>
       compare(`${what} of '${name}'`, of(answersA), of(answersB), tolerance);
-    const { bytesTolerance = BYTES_TOLERANCE } = answersA[0].request;
+    const { bytesTolerance = BYTES_TOLERANCE, mayFail = false } = answersA[0].request;
     each('number', (answers) => answers.length);
     each('times due', (answers) => list(answers.map(({ dueMs }) => `${dueMs} ms`)));
+    if (mayFail) continue;
     each('status codes', (answers) => list(answers.map(({ status }) => status)));
     each('bytes per answer', meanBytes, bytesTolerance);
     each('payload', (answers) => list(answers.map(({ hash }) => `${hash}`.slice(0, 12))));

@@ -62,7 +62,11 @@ async function run() {
   });
   if (json) for (const line of jsonLines(results)) console.log(line);
   say(`\n${table(experiment, results, out)}\n`);
-  const { host, seconds } = results;
+  const { host, seconds, runs } = results;
+  const resent = runs.flatMap(({ answers }) => answers).filter(({ isResent }) => isResent);
+  if (resent.length > 0) {
+    say(`${resent.length} requests were sent twice: their connections were closed unread.`);
+  }
   const others = othersCores(results);
   if (others > NOISY) {
     say(`Other work took ${number(others)} of ${host.cores} cores meanwhile: expect noise.`);

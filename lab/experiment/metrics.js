@@ -1,14 +1,23 @@
 /** The usual metrics of an experiment, to be put together in its file. */
 import { median } from '../run/figures.js';
+import { hasFailed } from './equal.js';
 
 /** A shorter time has too few of the kernel's steps of 10 ms to divide by. */
 const LEAST_MS = 200;
 
 const named = ({ answers }, name) => answers.filter(({ request }) => request.name === name);
 
-/** Median time from when a request of that name was due to the end of its answer, ms. */
-export const latencyMs = (name) => (run) =>
-  middle(named(run, name).map((answer) => answer.latencyMs));
+/**
+ * Median time from when a request of that name was due to the end of its answer, ms; null when some have failed
+ * that may fail: those that wait longest are the first to.
+ */
+export const latencyMs = (name) => (run) => {
+  const all = named(run, name);
+  return all.some(hasFailed) ? null : middle(all.map((answer) => answer.latencyMs));
+};
+
+/** How many requests of that name have failed, of those that may fail. */
+export const failures = (name) => (run) => named(run, name).filter(hasFailed).length;
 
 /** The longest. */
 export const longestMs = (name) => (run) => {

@@ -96,7 +96,7 @@ function claimLines({ claims, figures }, paint) {
       claim.ahead === null
         ? `claimed ${times(atLeast)}`
         : `${times(claim.ahead)} (${ratioFigure(claim.lo)}–${ratioFigure(claim.hi)}, ` +
-          `${rounds} rounds), claimed ${times(atLeast)}`;
+          `${rounds} ${rounds === 1 ? 'round' : 'rounds'}), claimed ${times(atLeast)}`;
     const head = `  ${where}${(colour[verdict] ?? paint.dim)(verdict)}, ${measured}`;
     lines.push(says === null ? head : `${head}\n${wrap(says, '    ')}`);
   }

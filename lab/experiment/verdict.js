@@ -8,13 +8,14 @@ const NO_GAIN = 1.05;
  * - `met`: at least as much in every round
  * - `refuted`: a gain was claimed, and in no round there was one (5 % or more)
  * - `not met`: less than claimed in every round
- * - `open`: some rounds say this, some that
+ * - `open`: some rounds say this, some that, or there was one only
  *
- * @param {{ lo: number, hi: number }} figure
+ * @param {{ lo: number, hi: number, n: number }} figure
  * @param {number} atLeast how many times better the treatment is said to be
  * @returns {'met' | 'refuted' | 'not met' | 'open'}
  */
-export function verdict({ lo, hi }, atLeast) {
+export function verdict({ lo, hi, n }, atLeast) {
+  if (n < 2) return 'open';
   if (lo >= atLeast) return 'met';
   if (atLeast >= NO_GAIN && hi < NO_GAIN) return 'refuted';
   return hi < atLeast ? 'not met' : 'open';

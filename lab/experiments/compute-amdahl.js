@@ -1,4 +1,4 @@
-import { availableParallelism } from 'node:os';
+import { limits } from 'millrace/monitor';
 import { parallelShare, speedup } from '../experiment/amdahl.js';
 import { cores, wallS } from '../experiment/metrics.js';
 import { SOURCE } from './compute/paper.js';
@@ -12,7 +12,8 @@ import {
   warmup,
 } from './compute/service.js';
 
-const CORES = availableParallelism();
+/** What a quota leaves, too, as whole threads. */
+const CORES = Math.max(1, Math.floor(limits().cpus));
 const TASKS = 8;
 
 export const question = `How much faster are tasks on ${CORES} threads than on one, and what does Amdahl’s law say?`;

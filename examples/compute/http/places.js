@@ -12,10 +12,6 @@ export class Places {
     this.#what = what;
   }
 
-  get taken() {
-    return this.#taken;
-  }
-
   /** Does something that needs a place. */
   async use(work) {
     if (this.#taken >= this.#most) {

@@ -49,7 +49,9 @@ export class Query {
 
   #one(name) {
     this.#read.add(name);
-    return this.#values[name];
+    const value = this.#values[name];
+    if (Array.isArray(value)) refuse(name, value, 'single values');
+    return value;
   }
 }
 

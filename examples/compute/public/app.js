@@ -37,7 +37,7 @@ function bound() {
   n.max = about.most.n[algorithm.value];
   byId('bounds').textContent =
     `up to ${count(n.max)}, on the main thread ${count(about.most.blocking[algorithm.value])}, ` +
-    `for RSA ${count(about.most.rsa)}`;
+    `for RSA ${count(about.most.rsa[algorithm.value])}`;
 }
 
 function settings() {

@@ -1,4 +1,6 @@
 import { monitor as watch } from 'millrace/monitor';
+import { HttpError } from '../http/errors.js';
+import { MOST_STREAMS } from '../settings.js';
 
 const EVERY_MS = 250;
 
@@ -37,6 +39,10 @@ export function eventRoutes(app, service) {
   }
 
   app.get('/events', (request, response) => {
+    if (streams.size >= MOST_STREAMS) {
+      const text = `${MOST_STREAMS} pages listen already.`;
+      throw new HttpError('overloaded', text, { retryAfter: 10 });
+    }
     response.writeHead(200, HEADERS);
     response.write('retry: 1000\n\n');
     if (streams.size === 0) begin();
@@ -55,19 +61,14 @@ export function eventRoutes(app, service) {
 }
 
 function figures({ pool }, own) {
-  const { cpu, memory, loopDelay, utilization } = own.health();
-  const { queued, running, workers, completed } = pool.stats();
+  const { cpu, memory, utilization } = own.health();
+  const { queued, running, workers } = pool.stats();
   return {
-    process: process.pid,
     busy: cpu.cores.each.map(({ idleShare }) => 1 - idleShare),
     utilization,
-    delayMs: loopDelay.max,
     queued: queued.total,
     running,
     workers: workers.total,
-    completed,
     rss: memory.process.rss,
-    used: memory.usedBytes,
-    total: memory.totalBytes,
   };
 }

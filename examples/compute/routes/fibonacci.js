@@ -3,12 +3,12 @@ import { stopwatch } from '../compute/stopwatch.js';
 import { Query } from '../http/query.js';
 import { whileWanted } from '../http/wanted.js';
 import * as tasks from '../pool/tasks.js';
-import { MOST_N, MOST_N_BLOCKING } from '../settings.js';
+import { MOST_N, whenBlocking } from '../settings.js';
 
 /** One number: a chain of steps that cannot be divided, so that a thread makes it no faster. It only keeps the loop free. */
-export function fibonacciRoutes(app, { admission, block }) {
+export function fibonacciRoutes(app, { admission, block, blockingN }) {
   app.get('/fibonacci-single', async (request, response) => {
-    const asked = read(request, MOST_N_BLOCKING);
+    const asked = read(request, whenBlocking(MOST_N, blockingN));
     const ms = stopwatch();
     const answer = await block(() => tasks.fibonacci(asked), whileWanted(response));
     response.json({ ...shown(asked), thread: 'main', ...answer, ms: ms() });

@@ -16,14 +16,14 @@ import { join, NONE } from '../text/count.js';
 import { hex } from '../text/crc32.js';
 
 /** Counts of a file that comes as the body of a request, or that is on the disk already. */
-export function fileRoutes(app, { pool, admission, folder }) {
+export function fileRoutes(app, { pool, admission, folder, idleMs }) {
   app.post('/process-large-file', async (request, response) => {
     new Query(request).end();
     checkBody(request);
     const signal = whileWanted(response);
     await admission.divided(async () => {
       const ms = stopwatch();
-      const pieces = lineChunks(bounded(request), {
+      const pieces = lineChunks(bounded(request, idleMs), {
         bytes: PIECE_BYTES,
         maxBytes: MOST_PIECE_BYTES,
       });
@@ -81,13 +81,23 @@ function checkBody({ headers }) {
   if (Number(headers['content-length']) > MOST_UPLOAD_BYTES) refuseSize();
 }
 
-/** The bytes of a body, up to what is allowed. What is left of a refused one is not destroyed: the answer goes the same way. */
-async function* bounded(request) {
+/**
+ * The bytes of a body, up to what is allowed. What is left of a refused one is not destroyed: the answer goes the same way. A
+ * client that is waited for, and sends nothing for `idleMs`, loses its connection.
+ */
+async function* bounded(request, idleMs) {
   let bytes = 0;
-  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
-    bytes += chunk.length;
-    if (bytes > MOST_UPLOAD_BYTES) refuseSize();
-    yield chunk;
+  request.setTimeout(idleMs);
+  try {
+    for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+      bytes += chunk.length;
+      if (bytes > MOST_UPLOAD_BYTES) refuseSize();
+      request.setTimeout(0);
+      yield chunk;
+      request.setTimeout(idleMs);
+    }
+  } finally {
+    request.setTimeout(0);
   }
 }
 

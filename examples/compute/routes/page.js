@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ALGORITHMS } from '../compute/fibonacci.js';
-import { MOST_N, MOST_N_BLOCKING, MOST_N_RSA, MOST_RECORDS } from '../settings.js';
+import { MOST_N, MOST_N_RSA, MOST_RECORDS, whenBlocking } from '../settings.js';
 
 const PUBLIC = fileURLToPath(new URL('../public', import.meta.url));
 const UPLOT = dirname(createRequire(import.meta.url).resolve('uplot'));
@@ -32,7 +32,7 @@ const HEADERS = {
 };
 
 /** The web page, read once and served from memory. */
-export function pageRoutes(app, { pool, folder }) {
+export function pageRoutes(app, { pool, folder, blockingN }) {
   for (const [path, file] of Object.entries(FILES)) {
     const body = readFileSync(file);
     app.get(path, (request, response) => {
@@ -44,7 +44,7 @@ export function pageRoutes(app, { pool, folder }) {
   app.get('/about', async (request, response) => {
     const most = {
       n: MOST_N,
-      blocking: MOST_N_BLOCKING,
+      blocking: whenBlocking(MOST_N, blockingN),
       rsa: MOST_N_RSA,
       records: MOST_RECORDS,
     };

@@ -1,6 +1,7 @@
 import axios from 'axios';
 import { stopwatch } from '../compute/stopwatch.js';
 import { HttpError } from '../http/errors.js';
+import { isLoopback } from '../http/origin.js';
 import { Query } from '../http/query.js';
 import { whileWanted } from '../http/wanted.js';
 import { MOST_PHOTO_BYTES, PHOTOS_TIMEOUT_MS } from '../settings.js';
@@ -21,6 +22,8 @@ async function fetchPhotos(url, signal) {
   try {
     answer = await axios.get(url, {
       signal,
+      // A proxy, if there is one, does not lead back to this machine.
+      ...(isLoopback(new URL(url).hostname) ? { proxy: false } : {}),
       timeout: PHOTOS_TIMEOUT_MS,
       maxContentLength: MOST_PHOTO_BYTES,
       responseType: 'json',

@@ -11,12 +11,14 @@ import { hex } from '../text/crc32.js';
 const NDJSON = 'application/x-ndjson';
 
 /** Records that are made up: a summary of them, or, with format=ndjson, all of them as they are made. */
-export function recordRoutes(app, { pool, admission, block }) {
+export function recordRoutes(app, { pool, admission, block, idleMs }) {
   app.get('/records-single', async (request, response) => {
     const { count, format } = read(request);
     const signal = whileWanted(response);
     if (format === 'ndjson') {
-      await admission.divided(() => send(response, NDJSON, onMainThread(count), signal));
+      await admission.divided(() =>
+        send(response, NDJSON, onMainThread(count), { signal, idleMs }),
+      );
       return;
     }
     const ms = stopwatch();
@@ -30,7 +32,7 @@ export function recordRoutes(app, { pool, admission, block }) {
     await admission.divided(async () => {
       if (format === 'ndjson') {
         const pieces = divide(pool, 'writeRecords', ranges(count, RECORDS_PER_PIECE), { signal });
-        return send(response, NDJSON, pieces, signal);
+        return send(response, NDJSON, pieces, { signal, idleMs });
       }
       const { summary, ...times } = await inPool(pool, count, signal);
       const speed = speedUp(times, pool.maxThreads);

@@ -6,7 +6,7 @@ import { cpuStopwatch, hundredths, stopwatch } from '../compute/stopwatch.js';
 import { Query } from '../http/query.js';
 import { whileWanted } from '../http/wanted.js';
 import { base, combine, factors, power } from '../pool/tasks.js';
-import { EXPONENT, MOST_EXPONENT, MOST_N_RSA } from '../settings.js';
+import { EXPONENT, MOST_EXPONENT, MOST_N_RSA, whenBlocking } from '../settings.js';
 
 /** A power can be divided into so many parts: F(2k) has two factors that are known without a search. */
 const PARTS = 2;
@@ -16,11 +16,11 @@ const STEPS = { base, combine, factors, power };
 
 const METHODS = { whole, crt };
 
-export function rsaRoutes(app, { pool, admission, block }) {
+export function rsaRoutes(app, { pool, admission, block, blockingN }) {
   app.get('/rsa-fibonacci', async (request, response) => {
     const query = new Query(request);
     const method = query.oneOf('method', Object.keys(METHODS), 'whole');
-    const asked = read(query);
+    const asked = read(query, whenBlocking(MOST_N_RSA, blockingN));
     const ms = stopwatch();
     const compute = () => METHODS[method](asked, async (name, task) => STEPS[name](task));
     const answer = await block(compute, whileWanted(response));
@@ -28,7 +28,7 @@ export function rsaRoutes(app, { pool, admission, block }) {
   });
 
   app.get('/rsa-fibonacci-multithreaded', async (request, response) => {
-    const asked = read(new Query(request));
+    const asked = read(new Query(request), MOST_N_RSA);
     const ms = stopwatch();
     // If one task fails, the others are of no use.
     const ended = new AbortController();
@@ -51,9 +51,9 @@ export function rsaRoutes(app, { pool, admission, block }) {
   });
 }
 
-function read(query) {
-  const n = query.integer('n', { least: 1, most: MOST_N_RSA });
+function read(query, most) {
   const algorithm = query.oneOf('algorithm', ALGORITHMS, 'doubling');
+  const n = query.integer('n', { least: 1, most: most[algorithm] });
   const exponent = query.integer('e', { least: 1, most: MOST_EXPONENT, otherwise: EXPONENT });
   const full = query.flag('full');
   query.end();

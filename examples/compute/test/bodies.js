@@ -14,7 +14,7 @@ export const BODIES = {
   // Longer than what one piece may have.
   'one long line between others': Buffer.concat([
     Buffer.from('short one\n'),
-    Buffer.alloc(20 * MB, 'the longer words of one long line '),
+    Buffer.alloc(9 * MB, 'the longer words of one long line '),
     Buffer.from('\nanother short one\n'),
   ]),
 };

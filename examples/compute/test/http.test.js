@@ -1,11 +1,23 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import http from 'node:http';
+import { text } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
 import { crc32 } from 'node:zlib';
 import { fibonacciPair } from '../compute/fibonacci.js';
 import { startPhotos } from '../photos/start.js';
 import { BODIES } from './bodies.js';
 import { counted, countsOf, listen, rawConnection, request, start, upload } from './support.js';
+
+/** A request with headers that fetch() sees to itself. */
+async function ask(url, { path = '/health', ...options }) {
+  const sent = http.request(url + path, options).end();
+  const [response] = await once(sent, 'response');
+  const body = await text(response);
+  const isJson = /json/.test(response.headers['content-type']);
+  return [response.statusCode, isJson ? JSON.parse(body) : body];
+}
 
 const hash = (text) => createHash('sha256').update(text).digest('hex');
 
@@ -153,6 +165,15 @@ test('photos come from the service that the example brings', async (t) => {
   assert.deepEqual(Object.keys(body.first), ['albumId', 'id', 'title', 'url', 'thumbnailUrl']);
 });
 
+test('a proxy of the environment is not asked for what is on this machine', async (t) => {
+  const photos = await listen(t, (_, response) => response.end('[1]'));
+  const proxy = await listen(t, (_, response) => response.writeHead(500).end());
+  process.env.HTTP_PROXY = proxy.url;
+  t.after(() => delete process.env.HTTP_PROXY);
+  const { url } = await start(t, { photos: photos.url });
+  assert.equal((await request(url, '/fetch-photos')).body.photos, 1);
+});
+
 test('a photo service that fails is a 502', async (t) => {
   const down = await start(t);
   const { status, body } = await request(down.url, '/fetch-photos');
@@ -226,7 +247,7 @@ describe('what is asked for wrongly', () => {
       ['/fibonacci?n=3000001&algorithm=paper', /from 0 to 3000000\.$/],
       ['/fibonacci-single?n=2000001&algorithm=paper', /from 0 to 2000000\.$/],
       [`/fibonacci?n=${'9'.repeat(500)}`, /^n is "9{59}…; allowed are/],
-      ['/fibonacci?n=1&n=2', 'n is ["1","2"]; allowed are whole numbers from 0 to 10000000.'],
+      ['/fibonacci?n=1&n=2', 'n is ["1","2"]; allowed are single values.'],
       [
         '/fibonacci?n=1&algorithm=magic',
         /^algorithm is "magic"; allowed are paper and doubling\.$/,
@@ -235,12 +256,15 @@ describe('what is asked for wrongly', () => {
       ['/fibonacci?n=1&algoritm=paper', /^There is no parameter "algoritm" here; allowed are/],
       ['/fibonacci?n=1&__proto__=1', /^There is no parameter "__proto__" here/],
       ['/rsa-fibonacci?n=0', 'n is "0"; allowed are whole numbers from 1 to 3000000.'],
+      ['/rsa-fibonacci?n=2000001&algorithm=paper', /from 1 to 2000000\.$/],
+      ['/rsa-fibonacci-multithreaded?n=3000001', /from 1 to 3000000\.$/],
       ['/rsa-fibonacci?n=5&e=0', 'e is "0"; allowed are whole numbers from 1 to 1048576.'],
       ['/rsa-fibonacci?n=5&method=half', /^method is "half"; allowed are whole and crt\.$/],
       ['/rsa-fibonacci-multithreaded?n=5&method=crt', /^There is no parameter "method" here/],
       ['/records?count=10000001', /^count is "10000001"; allowed are/],
       ['/records-single?count=x', /^count is "x"; allowed are whole numbers from 0 to 10000000\.$/],
       ['/records?format=xml', 'format is "xml"; allowed are summary and ndjson.'],
+      ['/process-file?name=a&name=b', 'name is ["a","b"]; allowed are single values.'],
       ['/process-file', 'name is missing; allowed are any text that is not empty.'],
       ['/health?verbose=1', 'There is no parameter "verbose" here; allowed are none.'],
       ['/fetch-photos?url=x', 'There is no parameter "url" here; allowed are none.'],
@@ -263,10 +287,44 @@ describe('what is asked for wrongly', () => {
     assert.deepEqual([get.status, get.headers.get('allow')], [405, 'POST']);
     const broken = await request(url, '/%E0%A4%A');
     assert.equal(broken.status, 404);
-    const headers = { 'sec-fetch-site': 'cross-site' };
-    const foreign = await request(url, '/fibonacci?n=1', { headers });
-    assert.deepEqual([foreign.status, foreign.body.error.code], [403, 'bad_origin']);
     assert.deepEqual(logged, []);
+  });
+
+  test('pages of other sites may link to the page, and no more', async (t) => {
+    const { url, pool } = await start(t);
+    const status = async (path, mode, dest, method) => {
+      const headers = {
+        ...{ 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': mode, 'sec-fetch-dest': dest },
+      };
+      const [head] = await ask(url, { path, headers, method });
+      return head;
+    };
+    assert.equal(await status('/', 'navigate', 'document'), 200);
+    assert.equal(await status('/', 'navigate', 'iframe'), 403);
+    assert.equal(await status('/', 'no-cors', 'empty'), 403);
+    assert.equal(await status('/fibonacci?n=1', 'navigate', 'document'), 403);
+    assert.equal(await status('/fibonacci?n=1', 'cors', 'empty'), 403);
+    assert.equal(await status('/process-large-file', 'navigate', 'document', 'POST'), 403);
+    assert.equal(pool.completed, 0);
+  });
+
+  test('a service of this machine only goes by its names alone', async (t) => {
+    const { url } = await start(t, { host: '127.0.0.1' });
+    const { port } = new URL(url);
+    for (const host of ['localhost', `LOCALHOST:${port}`, `127.0.0.1:${port}`, '[::1]:80']) {
+      assert.equal((await ask(url, { headers: { host } }))[0], 200, host);
+    }
+    for (const host of [
+      'evil.example',
+      `evil.example:${port}`,
+      'localhost.evil.example',
+      '10.0.0.1',
+    ]) {
+      const [status, body] = await ask(url, { headers: { host } });
+      assert.deepEqual([status, body.error?.code], [403, 'bad_origin'], host);
+    }
+    const everywhere = await start(t, { host: '0.0.0.0' });
+    assert.equal((await ask(everywhere.url, { headers: { host: 'service.example' } }))[0], 200);
   });
 });
 

@@ -37,6 +37,20 @@ test('several processes on one port, which end together', async (t) => {
   assert.equal(main.errors, '');
 });
 
+test('SIGTERM gives up long tasks of several processes, too', async (t) => {
+  const main = await startMain(t, ['--cluster', '--workers', '1', '--threads', '2']);
+  const answer = request(main.url, '/fibonacci?n=3000000&algorithm=paper');
+  const sample = request(main.url, '/process-file?name=sample.ndjson');
+  const running = async () => (await request(main.url, '/health')).body.tasks.pool.running;
+  await until(async () => (await running()) === 2 && (await readdir(main.folder)).length === 1);
+  main.child.kill('SIGTERM');
+  assert.equal((await answer).body.error?.code, 'stopping');
+  await sample;
+  assert.deepEqual(await main.exited, { code: 0, signal: null });
+  assert.deepEqual(await readdir(main.folder), []);
+  assert.equal(main.errors, '');
+});
+
 test('after SIGKILL the photo service ends, too', async (t) => {
   const main = await startMain(t);
   const [photos] = childrenOf(main.child.pid);

@@ -21,14 +21,14 @@ export async function start(t, options = {}) {
   const logged = [];
   const log = (line) => logged.push(line);
   const service = await createService({ threads: 2, queue: 10, photos: NOBODY, log, ...options });
-  const { url, server } = await listen(t, service.app);
+  const { url, server } = await listen(t, service.server);
   t.after(() => service.close());
   return { ...service, url, server, logged };
 }
 
-/** Any handler of requests on a free port. */
+/** A server, or any handler of requests, on a free port. */
 export async function listen(t, handler) {
-  const server = createServer(handler);
+  const server = typeof handler === 'function' ? createServer(handler) : handler;
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   t.after(() => {

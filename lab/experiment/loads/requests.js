@@ -32,6 +32,7 @@ const CONNECTIONS = 256;
  * @property {(json: any) => unknown} [payload] what of a JSON answer must be the same in both arms; default: the
  *   whole answer, byte by byte
  * @property {(json: any) => boolean} [check] whether an answer is right
+ * @property {boolean} [mayFail] whether it may go without a good answer, which is then counted and never compared
  * @property {number} [bytesTolerance] by which share the sizes of the answers of the arms may differ, default 0.02
  *
  * @typedef {object} Answer
@@ -42,6 +43,7 @@ const CONNECTIONS = 256;
  * @property {number} latencyMs from `dueMs` to `endMs`
  * @property {number | null} status null when there was none
  * @property {string | null} error why there was none, or why it is wrong
+ * @property {boolean} isResent whether it was sent twice, as the server had given up the connection unread
  * @property {number} bytes of its body
  * @property {string | null} hash of its payload
  * @property {any} json its body, when it is JSON
@@ -128,19 +130,21 @@ function exchange(url, request, agent) {
 
     function failed({ code, message }) {
       // A server that was blocked for long closes what it takes for idle as soon as it wakes up, with the
-      // request unread: every client asks again then, and the time goes on.
+      // request unread: every client asks again then, and the time goes on. Once: on a new connection
+      // (so says `false`) there is no such excuse.
       if (sent.reusedSocket && code === 'ECONNRESET' && method === 'GET' && !sent.res) {
-        resolve(exchange(url, request, agent));
+        resolve(exchange(url, request, false).then((answer) => ({ ...answer, isResent: true })));
         return;
       }
-      resolve({ status: null, error: code ?? message, bytes: 0, hash: null, json: null });
+      const none = { status: null, bytes: 0, hash: null, json: null };
+      resolve({ ...none, error: code ?? message, isResent: false });
     }
   });
 }
 
 function read({ payload, check }, status, body) {
   const json = parse(body);
-  const answer = { status, error: null, bytes: body.length, hash: null, json };
+  const answer = { status, error: null, bytes: body.length, hash: null, json, isResent: false };
   if (json === undefined && (payload || check)) return { ...answer, error: 'it is not JSON' };
   try {
     answer.hash = hash(payload ? JSON.stringify(payload(json) ?? null) : body);

@@ -28,6 +28,30 @@ test('the paper has a row for each N, by the names of the metrics', async () => 
   }
 });
 
+test('the paper’s last case stands beside ours', async () => {
+  const { cases, metrics } = await loadExperiment('compute-all');
+  const { paper } = cases.at(-1);
+  assert.deepEqual(paper.treatment, { fibonacci_ms: 318_000, rsa_ms: 708_000, photos_ms: 91 });
+  const names = metrics.map(({ name }) => name);
+  assert.ok(Object.keys(paper.treatment).every((name) => names.includes(name)));
+});
+
+test('all at once runs against the real service, calls of another service among it', async (t) => {
+  const experiment = await loadExperiment('compute-all');
+  const cases = [{ ...experiment.cases[0], label: 'small' }];
+  const load = {
+    ...experiment.load,
+    requests: (params) => experiment.load.requests(params).filter(({ name }) => name !== 'records'),
+  };
+  const options = { seed: 1, rounds: 1, cleanup: cleanupFor(t) };
+  const { runs, claims } = await runExperiment({ ...experiment, cases, load }, options);
+  for (const { metrics } of runs) {
+    assert.equal(metrics.photos_failed, 0);
+    assert.ok(metrics.photos_ms > 0);
+  }
+  assert.equal(claims[0].verdict, 'open');
+});
+
 test('all tasks of the treatment, and none of the control, have to be in the pool', () => {
   const run = (...threads) => ({ answers: threads.map((thread) => ({ json: { thread } })) });
   for (const { isOn } of [control, treatment]) {

@@ -67,3 +67,14 @@ test('a function that cannot see whether the feature is on is the mistake of the
   const arm = { isOn: ({ answers }) => answers[9].json.isFast };
   assert.throws(() => faultsOf(run(), arm), { code: 'MILLRACE_LAB_E_EXPERIMENT' });
 });
+
+test('what may fail is neither a fault nor a difference, but has to be asked for', () => {
+  const mayFail = { ...answer, request: { ...request, mayFail: true } };
+  const failed = { ...mayFail, status: 502, bytes: 9, hash: 'bb' };
+  const arm = { isOn: () => false };
+  assert.deepEqual(faultsOf(run({}, { answers: [failed] }), arm), []);
+  assert.equal(faultsOf(run({ status: 502 }), arm).length, 1);
+  const differ = (b) => differences(run({}, { answers: [mayFail] }), run({}, { answers: b }));
+  assert.deepEqual(differ([failed]), []);
+  assert.deepEqual(differ([failed, failed]).length, 2);
+});

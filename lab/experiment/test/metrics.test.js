@@ -4,6 +4,7 @@ import {
   cores,
   coresDuring,
   cpuS,
+  failures,
   latencyMs,
   longestMs,
   peakRssMb,
@@ -20,6 +21,15 @@ const answers = [
 ];
 const costs = { wallS: 2, cpuS: 3, othersS: 0, peakRssBytes: 5e6, peakThreads: 9 };
 const run = { answers, costs };
+
+test('where some have failed that may fail there is no latency, but their number', () => {
+  const photo = (status) => answer('photos', 5, { request, status, error: null });
+  const request = { name: 'photos', mayFail: true };
+  const all = { answers: [photo(200), photo(200)] };
+  assert.deepEqual([latencyMs('photos')(all), failures('photos')(all)], [5, 0]);
+  const some = { answers: [photo(200), photo(502)] };
+  assert.deepEqual([latencyMs('photos')(some), failures('photos')(some)], [null, 1]);
+});
 
 test('latencies are those of the requests of a name', () => {
   assert.equal(latencyMs('health')(run), 4);

@@ -78,7 +78,8 @@ test('a connection that the server has given up while it was idle is no failure'
   const server = http.createServer((request, response) => {
     asked.push(request.socket);
     const times = asked.filter((socket) => socket === request.socket).length;
-    if (request.url === '/reset' || times > 1) request.socket.destroy();
+    if (request.url === '/reset' || times > 1 || (request.url === '/never' && asked.length > 2))
+      request.socket.destroy();
     else response.end('{}');
   });
   server.listen(0, '127.0.0.1');
@@ -89,12 +90,17 @@ test('a connection that the server has given up while it was idle is no failure'
   // The second finds the connection of the first.
   const answers = await send({ name: 'first', path: '/' }, { name: 'second', path: '/', at: 300 });
   assert.deepEqual(
-    answers.map(({ status, error }) => [status, error]),
+    answers.map(({ status, error, isResent }) => [status, error, isResent]),
     [
-      [200, null],
-      [200, null],
+      [200, null, false],
+      [200, null, true],
     ],
   );
+  // On a new connection there is no excuse, and no other attempt.
+  asked.length = 0;
+  const first = { name: 'first', path: '/' };
+  const [, , never] = await send(first, first, { name: 'never', path: '/never', at: 300 });
+  assert.deepEqual([never.error, never.isResent, asked.length], ['ECONNRESET', true, 4]);
   const [reset] = await send({ name: 'reset', path: '/reset' });
   assert.equal(reset.error, 'ECONNRESET');
 });

@@ -30,8 +30,18 @@ test('all rounds decide about a claim', () => {
   };
   for (const [outcome, all] of Object.entries(outcomes)) {
     for (const [lo, hi, atLeast] of all) {
-      assert.equal(verdict({ lo, hi }, atLeast), outcome, `${lo} to ${hi}, claimed ${atLeast}`);
+      assert.equal(
+        verdict({ lo, hi, n: 2 }, atLeast),
+        outcome,
+        `${lo} to ${hi}, claimed ${atLeast}`,
+      );
     }
+  }
+});
+
+test('one round leaves it open', () => {
+  for (const ratio of [0.5, 2, 100]) {
+    assert.equal(verdict({ lo: ratio, hi: ratio, n: 1 }, 2), 'open');
   }
 });
 
@@ -74,8 +84,8 @@ test('what was published stands beside it with its own ratio', () => {
 test('a claim is judged at each of its cases, and what was not measured is said', () => {
   const cases = [{ label: 'a' }, { label: 'b' }, { label: 'c' }];
   const figures = [
-    figure(lower, cases[0], { control: [10], treatment: [10] }),
-    figure(lower, cases[1], { control: [10], treatment: [2] }),
+    figure(lower, cases[0], { control: [10, 10], treatment: [10, 10] }),
+    figure(lower, cases[1], { control: [10, 10], treatment: [2, 2] }),
   ];
   const claim = { text: 't', source: 's', metric: 'ms', atLeast: 2, says: { met: 'so it is' } };
   const judged = judge([claim], figures, cases);

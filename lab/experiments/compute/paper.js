@@ -25,6 +25,19 @@ export const FIBONACCI = byN(['fibonacci_ms', 'photos_ms', 'health_ms'], {
   2000000: [minutes(1, 18), minutes(1, 18), 98, 86, 278, 436],
 });
 
+/** All at once: F(2,000,000) beside RSA of 3,000,000 and calls of another service (text of section 8.3), on several threads. */
+export const ALL = {
+  treatment: { fibonacci_ms: minutes(5, 18), rsa_ms: minutes(11, 48), photos_ms: 91 },
+};
+
+/** The same on AWS EKS with 6 of 8 cores (table 6). */
+export const ALL_EKS = {
+  treatment: {
+    ...{ fibonacci_ms: minutes(2, 12), rsa_ms: minutes(10, 6), photos_ms: 110 },
+    ...{ records_ms: seconds(7.32), health_ms: 347 },
+  },
+};
+
 /** By N: RSA on several threads, and the other tasks beside it (table 3); there is nothing to compare with. */
 export const RSA = severalThreads(['rsa_ms', 'rsa_cores', 'photos_ms', 'records_ms', 'health_ms'], {
   10: [175, 1, 111, seconds(2.61), 346],

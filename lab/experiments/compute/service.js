@@ -18,7 +18,8 @@ const ON_MAIN_THREAD = {
   '/records': '/records-single',
 };
 
-const service = { command: command(), env: { NODE_ENV: 'production' } };
+/** The largest of the paper's, too, which the service refuses to block for unless it is told. */
+const service = { command: command('--blocking-n', '3000000'), env: { NODE_ENV: 'production' } };
 
 /** Each task says where it ran: `main`, `worker` or `workers`. */
 const onThreads = ({ answers }) =>
