@@ -8,12 +8,14 @@ import { cleanupFor, experimentWith, SERVER } from './support.js';
 
 const cases = [{ label: 'a' }, { label: 'b', quick: false }];
 
-/** Servers of these tests that run now. */
+/** Servers that this process has started and that run now; other files of tests run beside it. */
 function servers() {
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
   return pids.filter((pid) => {
     try {
-      return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').includes(SERVER);
+      const isServer = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').includes(SERVER);
+      const [, parent] = /^PPid:\s+(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
+      return isServer && Number(parent) === process.pid;
     } catch {
       return false;
     }
