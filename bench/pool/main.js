@@ -43,7 +43,7 @@ await runBench('pool', async (bench) => {
     const peers = [piscina, ...(bench.quick && title !== 'no-op deep' ? [] : others)];
     if (!bench.quick && title === 'no-op deep') peers.push('piscina concurrent');
     const size = bench.quick ? { rounds: 5, warmup: 0 } : full;
-    const seconds = bench.quick ? 0.3 : 0.6;
+    const seconds = bench.quick ? 0.25 : 0.6;
     const rounds = await compare(title, peers, size, 'rate', () => ({ title, warmup, seconds }));
     const more = deep === undefined ? ['p50_us', 'p99_us'] : ['loop_p99_ms'];
     const figures = ['tasks_per_s', 'main_cpu_us_per_task', ...more];
@@ -54,7 +54,7 @@ await runBench('pool', async (bench) => {
     const { title, target, short, long } = mixed;
     const peers = [piscina, ...(bench.quick ? [] : others)];
     const size = bench.quick ? { rounds: 3, warmup: 0 } : { rounds: 11, warmup: 0 };
-    const seconds = { warmup: 0.3, seconds: bench.quick ? 2.5 : 6 };
+    const seconds = { warmup: 0.3, seconds: bench.quick ? 2 : 6 };
     // The arms of a round get the same tasks at the same times.
     const rounds = await compare(title, peers, size, 'mixed', (round) => ({
       ...seconds,
@@ -70,7 +70,7 @@ await runBench('pool', async (bench) => {
   async function comparePayloads(title) {
     const { target } = payloads[title];
     const peers = [piscina, ...(bench.quick ? [] : others)];
-    const size = bench.quick ? { rounds: 5, warmup: 0 } : full;
+    const size = bench.quick ? { rounds: 4, warmup: 0 } : full;
     const seconds = { warmup: 0.1, seconds: bench.quick ? 0.2 : 0.4 };
     const rounds = await compare(title, peers, size, 'payload', () => ({ title, ...seconds }));
     addAll(title, rounds, peers, ['tasks_per_s', 'main_cpu_us_per_task'], { tasks_per_s: target });
