@@ -449,8 +449,8 @@ function transfersOf(
   return [...(list ?? none), ...transferOf(task)];
 }
 
-/** What a call may say; as nobody who tampers with a prototype can say it. */
-const unsaid: RunOptions = Object.assign(Object.create(null), {
+/** What a call may say, and has not. */
+const unsaid: Readonly<Record<string, unknown>> = {
   transferList: undefined,
   filename: undefined,
   name: undefined,
@@ -458,21 +458,14 @@ const unsaid: RunOptions = Object.assign(Object.create(null), {
   priority: undefined,
   timeout: undefined,
   retry: undefined,
-});
+};
 const callNames = Object.keys(unsaid);
 
+/** As the caller said it; nothing comes from a prototype that somebody has tampered with. */
 function callOf(options: RunOptions): RunOptions {
-  const call: Record<string, unknown> = {
-    transferList: undefined,
-    filename: undefined,
-    name: undefined,
-    signal: undefined,
-    priority: undefined,
-    timeout: undefined,
-    retry: undefined,
-  };
+  const call: Record<string, unknown> = { ...unsaid };
   for (const key of Object.keys(options)) {
-    if (!(key in unsaid)) checkKeys('the options of run()', options, callNames);
+    if (!Object.hasOwn(unsaid, key)) checkKeys('the options of run()', options, callNames);
     call[key] = options[key as keyof RunOptions];
   }
   return call;

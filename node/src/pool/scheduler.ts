@@ -133,14 +133,14 @@ export class Scheduler {
   #nowMs = 0;
   #nowUses = 0;
 
-  /** Takes a task; false if there is no room for it. */
-  submit(task: Task): boolean {
+  /** Takes a task, or refuses it if there is no room. */
+  submit(task: Task): void {
     const { maxQueue } = this.#settings;
     if (this.waiting.size + this.running >= maxQueue && !this.#admits()) {
       this.counts.refused++;
       task.settled = true;
       task.reject(full(maxQueue));
-      return false;
+      return;
     }
     this.fleet.hope();
     this.waiting.push(task);
@@ -148,7 +148,6 @@ export class Scheduler {
     const gathers = this.#gathering && this.running > 0;
     if (!gathers && this.#mayBegin(task)) this.#dispatch();
     this.#flushSoon();
-    return true;
   }
 
   /** Ends a task for its caller, wherever it is. */

@@ -60,7 +60,8 @@ export function statsOf({
   counts,
   running,
   throttled,
-  ...times
+  waitTimes,
+  runTimes,
 }: Scheduler): PoolStats {
   const [high, normal, low] = waiting.sizes();
   let ahead = 0;
@@ -86,8 +87,8 @@ export function statsOf({
     meanBatch: batches === 0 ? 0 : batched / batches,
     ...others,
     throttled,
-    waitMs: timesOf(times.waitTimes),
-    runMs: timesOf(times.runTimes),
+    waitMs: timesOf(waitTimes),
+    runMs: timesOf(runTimes),
     memory: {
       reservedBytes: fleet.reservedBytes,
       limitBytes: fleet.memory.look().limitBytes,
