@@ -1,0 +1,41 @@
+package engine
+
+import "time"
+
+// Host is what an engine needs from the world. It is called with the engine's lock held.
+type Host interface {
+	// Now is the time since some start. It may be read once and kept for the rest of a loop turn.
+	Now() time.Duration
+	// Inside tells whether the caller may run handlers. An operation from elsewhere waits for the next dispatch point.
+	Inside() bool
+	// Schedule asks for one call of Turn at the flush point. An error refuses the push that needed it.
+	Schedule() error
+	// Arm asks for one call of HoldEnded at this time, or earlier; it replaces the last request. Negative: takes it back.
+	Arm(deadline time.Duration)
+	// Utilization is the busy share of the loop, 0 to 1. Asked only under Adaptive with a MaxDelay.
+	Utilization(now time.Duration) float64
+}
+
+// never is a deadline that takes the request for a call back.
+const never time.Duration = -1
+
+// Batch is a list of events that leave together.
+type Batch[T any] struct {
+	Trigger Trigger
+	// Time at which it left.
+	Time  time.Duration
+	First *Event[T]
+	Count int
+}
+
+// Sink is where batches go.
+type Sink[T any] interface {
+	// Deliver hands a batch on. When it returns false, it is not done yet: no other batch leaves until Delivered is called.
+	Deliver(batch Batch[T]) bool
+	// Prepare runs at the start of each dispatch point, before anything leaves.
+	Prepare(now time.Duration)
+	// Discard is told of an event that close discards.
+	Discard(event *Event[T])
+	// End is told that the queue is closed and everything has been delivered or discarded.
+	End()
+}

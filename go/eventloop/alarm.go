@@ -1,0 +1,6 @@
+package eventloop
+
+// newAlarm makes the loop's alarm, at its first timer.
+func (l *Loop) newAlarm() alarm {
+	return newGoAlarm(l)
+}

@@ -1,0 +1,60 @@
+package eventloop
+
+// chunkSize is how many tasks a chunk holds: enough that taking the mutex for a chunk costs nothing, few enough that
+// one is a kilobyte.
+const chunkSize = 128
+
+// sparesKept bounds the chunks kept for reuse, half a megabyte in all.
+const sparesKept = 512
+
+type chunk struct {
+	next  *chunk
+	tasks [chunkSize]func()
+	// tasks[read:written] wait.
+	read, written int
+	// since is when the first task came, in ns of the loop's clock; 0 without WithTiming.
+	since int64
+}
+
+// chunks is a FIFO of tasks, in chunks.
+type chunks struct {
+	first, last *chunk
+}
+
+// pop takes the oldest task of the first chunk; nil when the chunk is empty or there is none.
+func (q *chunks) pop() func() {
+	c := q.first
+	if c == nil || c.read == c.written {
+		return nil
+	}
+	task := c.tasks[c.read]
+	// Or the closure would live as long as the chunk.
+	c.tasks[c.read] = nil
+	c.read++
+	return task
+}
+
+// join moves all of other behind what is there.
+func (q *chunks) join(other *chunks) {
+	if other.first == nil {
+		return
+	}
+	if q.last == nil {
+		q.first = other.first
+	} else {
+		q.last.next = other.first
+	}
+	q.last = other.last
+	*other = chunks{}
+}
+
+// shift takes the first chunk out.
+func (q *chunks) shift() *chunk {
+	c := q.first
+	q.first = c.next
+	if q.first == nil {
+		q.last = nil
+	}
+	c.next = nil
+	return c
+}

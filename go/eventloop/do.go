@@ -1,0 +1,136 @@
+package eventloop
+
+import (
+	"context"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+)
+
+// Do runs fn on the loop and waits for it: as a task of its own, after those that wait. While the loop sleeps, fn runs on
+// the calling goroutine, as the loop, with no switch to another one; microtasks follow it as they follow any task. Inside
+// the loop fn runs at once, as a part of the current task, whose microtasks come when it is over.
+//
+// A panic of fn comes back as a *PanicError. When ctx ends before fn has begun, fn never runs and Do returns ctx.Err();
+// what has begun is waited for. ErrOverload and ErrClosed as for Submit, and ErrClosed as well if the loop is closed and
+// does not come to it. On a loop that does not run, Do waits for Run or Start.
+func (l *Loop) Do(ctx context.Context, fn func()) error {
+	if fn == nil {
+		return ErrNilTask
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	me := gid()
+	if !l.lockThread && l.borrow(me) {
+		return l.inline(me, fn)
+	}
+	if l.Inside() {
+		return safely(fn)
+	}
+	return l.call(ctx, fn)
+}
+
+// inline runs fn on this goroutine, which is the loop's owner until then.
+func (l *Loop) inline(me uintptr, fn func()) (err error) {
+	timed := l.timed.Load()
+	if timed {
+		l.load.wakes(clock())
+	}
+	exits := true
+	defer func() {
+		if exits {
+			err = caught(recover())
+		}
+		for l.soon > 0 && !l.mustStop() {
+			if failure := safely(l.checkpoint); failure != nil {
+				l.report(failure)
+			}
+		}
+		if timed {
+			l.load.sleeps(clock())
+		}
+		l.giveBack(me)
+	}()
+	fn()
+	exits = false
+	return nil
+}
+
+// safely calls fn and returns its panic as an error.
+func safely(fn func()) (err error) {
+	exits := true
+	defer func() {
+		if exits {
+			err = caught(recover())
+		}
+	}()
+	fn()
+	exits = false
+	return nil
+}
+
+// caught makes an error of what recover returned for a function that did not return. With runtime.Goexit that is
+// nothing, and no caller will see the error, since its goroutine ends.
+func caught(value any) error {
+	if value == nil {
+		return ErrGoexit
+	}
+	return &PanicError{Value: value, Stack: debug.Stack()}
+}
+
+// A call waits in the queue for a function given to Do.
+type call struct {
+	fn    func()
+	run   func() // the task: kept, so that a call of Do allocates nothing
+	state atomic.Int32
+	done  chan error
+}
+
+const (
+	callWaits int32 = iota
+	callBegun
+	callLeft // its caller has gone
+)
+
+var calls = sync.Pool{New: func() any {
+	c := &call{done: make(chan error, 1)}
+	c.run = c.task
+	return c
+}}
+
+func (c *call) task() {
+	if !c.state.CompareAndSwap(callWaits, callBegun) {
+		return
+	}
+	err := error(ErrGoexit)
+	defer func() { c.done <- err }()
+	err = safely(c.fn)
+}
+
+func (l *Loop) call(ctx context.Context, fn func()) error {
+	c := calls.Get().(*call)
+	c.fn = fn
+	c.state.Store(callWaits)
+	if err := l.Submit(c.run); err != nil {
+		c.fn = nil
+		calls.Put(c)
+		return err
+	}
+	var why error
+	select {
+	case err := <-c.done:
+		c.fn = nil
+		calls.Put(c)
+		return err
+	case <-l.gone:
+		why = ErrClosed
+	case <-ctx.Done():
+		why = ctx.Err()
+	}
+	if c.state.CompareAndSwap(callWaits, callLeft) {
+		// The call is still in the queue, so it must not be used again.
+		return why
+	}
+	return <-c.done
+}

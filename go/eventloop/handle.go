@@ -1,0 +1,55 @@
+package eventloop
+
+import "sync/atomic"
+
+// Handle stands for work that goes on elsewhere and whose end the loop is to wait for.
+type Handle struct {
+	loop *Loop
+	gone atomic.Bool
+}
+
+// KeepAlive keeps Run, Drain and Alive waiting for work that goes on outside the loop, until the handle is completed or
+// released. Any goroutine; usually the task that starts the work, since a loop that has become idle may end meanwhile.
+func (l *Loop) KeepAlive() (*Handle, error) {
+	l.mu.Lock()
+	closed := l.closed
+	l.mu.Unlock()
+	if closed {
+		return nil, ErrClosed
+	}
+	l.live.Add(1)
+	return &Handle{loop: l}, nil
+}
+
+// Complete queues fn as a task, with the result of the work, and lets the handle go when it is in the queue. Errors as for
+// Submit; on ErrOverload the handle stays, so that Complete can be tried again, and after Complete or Release it is
+// ErrClosed.
+func (h *Handle) Complete(fn func()) error {
+	if fn == nil {
+		return ErrNilTask
+	}
+	if !h.gone.CompareAndSwap(false, true) {
+		return ErrClosed
+	}
+	err := h.loop.Submit(fn)
+	if err == ErrOverload {
+		h.gone.Store(false)
+		return err
+	}
+	h.loop.unref()
+	return err
+}
+
+// Release lets the handle go without a task. Again, it does nothing.
+func (h *Handle) Release() {
+	if h.gone.CompareAndSwap(false, true) {
+		h.loop.unref()
+	}
+}
+
+// unref takes back one reason to live; the owner is told when it was the last one and somebody waits for that.
+func (l *Loop) unref() {
+	if l.live.Add(-1) == 0 && l.idleCalls.Load() {
+		l.notify(pending)
+	}
+}

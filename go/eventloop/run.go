@@ -1,0 +1,280 @@
+package eventloop
+
+import (
+	"context"
+	"runtime"
+	"runtime/debug"
+)
+
+// ending says how a run is to end.
+type ending uint8
+
+const (
+	endNot   ending = iota
+	endEmpty        // when nothing waits any more: Close
+	endNow          // after the task that runs: Stop, or Close whose context has ended
+)
+
+// Run runs the loop on the calling goroutine until nothing keeps it alive: no task waits, and no timer, immediate, handle
+// or watcher is left that is not unreferenced. It ends sooner by Stop, by Close (nil), and when ctx does (ctx.Err());
+// what waits then stays, and a later Run or Start goes on with it.
+//
+// ErrRunning if the loop runs already, ErrClosed after Close.
+func (l *Loop) Run(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	done, err := l.start(true)
+	if err != nil {
+		return err
+	}
+	unhook := context.AfterFunc(ctx, func() { l.endBy(endNow, done) })
+	defer unhook()
+	l.serve(done)
+	if !unhook() {
+		return ctx.Err()
+	}
+	return nil
+}
+
+// Start runs the loop on a goroutine of its own until Stop or Close, whether anything is left to do or not.
+func (l *Loop) Start() error {
+	done, err := l.start(false)
+	if err == nil {
+		go l.serve(done)
+	}
+	return err
+}
+
+func (l *Loop) start(toIdle bool) (chan struct{}, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return nil, ErrClosed
+	}
+	return l.startLocked(toIdle)
+}
+
+func (l *Loop) startLocked(toIdle bool) (chan struct{}, error) {
+	if l.running {
+		return nil, ErrRunning
+	}
+	l.running, l.toIdle = true, toIdle
+	l.idleCalls.Store(toIdle || len(l.drains) > 0)
+	l.done = make(chan struct{})
+	return l.done, nil
+}
+
+// serve runs the loop on this goroutine until it ends.
+func (l *Loop) serve(done chan struct{}) {
+	if l.lockThread {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+	}
+	l.reporting = false
+	l.goroutine.Store(gid())
+	l.become(theLoop, pending|urgent)
+	for !l.attempt(done) {
+	}
+	l.finish(done)
+}
+
+// become changes the owner where nobody else can, and sets bits.
+func (l *Loop) become(owner, why uintptr) {
+	for {
+		state := l.state.Load()
+		if l.state.CompareAndSwap(state, owner|state&bits|why) {
+			return
+		}
+	}
+}
+
+// attempt works until the loop ends or a task fails; false when there is more to do. One deferred call serves all the
+// tasks that do not fail.
+func (l *Loop) attempt(done chan struct{}) (ended bool) {
+	exits := true
+	defer func() {
+		if !exits {
+			return
+		}
+		if l.propagate {
+			l.finish(done)
+			return
+		}
+		if value := recover(); value != nil {
+			l.failure = &PanicError{Value: value, Stack: debug.Stack()}
+			return
+		}
+		// The goroutine ends whatever is done here, so another one has to go on.
+		if !l.reporting {
+			l.failure = ErrGoexit
+		}
+		l.mu.Lock()
+		waits := l.toIdle
+		l.mu.Unlock()
+		go l.serve(done)
+		if waits {
+			// The caller of Run must not end before the loop.
+			<-done
+		}
+	}()
+	if failure := l.failure; failure != nil {
+		l.failure = nil
+		l.report(failure)
+	}
+	l.work()
+	exits = false
+	return true
+}
+
+// report tells the error handler. One that fails itself stops nothing, and nobody is told.
+func (l *Loop) report(err error) {
+	l.counts.errors++
+	l.reporting = true
+	_ = safely(func() { l.onError(err) })
+	l.reporting = false
+}
+
+// hook calls a function of the user between two tasks.
+func (l *Loop) hook(fn func()) {
+	if err := safely(fn); err != nil {
+		l.report(err)
+	}
+}
+
+// mayEnd reports whether the end that was asked for has come.
+func (l *Loop) mayEnd() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch l.ending {
+	case endNow:
+		return true
+	case endEmpty:
+		return l.queued == 0 && l.taken() == 0 && l.soon == 0 && len(l.ops) == 0 &&
+			len(l.immediates) == 0 && l.checked == len(l.checking)
+	}
+	l.end = false
+	return false
+}
+
+// idle is called when nothing keeps the loop alive: it tells those who wait in Drain, and is true when Run is to end.
+func (l *Loop) idle() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.queued > 0 || len(l.ops) > 0 || l.live.Load() > 0 {
+		return false
+	}
+	l.tellDrained()
+	l.idleCalls.Store(l.toIdle)
+	return l.toIdle
+}
+
+func (l *Loop) tellDrained() {
+	for _, drained := range l.drains {
+		close(drained)
+	}
+	l.drains = nil
+}
+
+// finish leaves the loop without an owner.
+func (l *Loop) finish(done chan struct{}) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		l.abandon()
+	} else {
+		l.suspend()
+		l.timers.pause()
+	}
+	l.running, l.ending, l.end = false, endNot, false
+	l.published = l.counts
+	l.goroutine.Store(0)
+	l.become(stopped, 0)
+	close(done)
+}
+
+// suspend lets what was taken out of the lanes count as queued again, until the next run; the mutex is held.
+func (l *Loop) suspend() {
+	for priority, q := range []*chunks{High: &l.high, Normal: &l.normal, Low: &l.low} {
+		c := q.first
+		if c == nil {
+			continue
+		}
+		l.queued += c.written - c.read
+		if c.read == c.written {
+			l.recycle(q.shift())
+		}
+		q.join(&l.lanes[priority])
+		l.lanes[priority], *q = *q, chunks{}
+	}
+}
+
+// endBy asks for the end of one run, and not of a later one.
+func (l *Loop) endBy(how ending, done chan struct{}) {
+	l.mu.Lock()
+	current := l.running && l.done == done
+	if current && l.ending < how {
+		l.ending = how
+	}
+	l.mu.Unlock()
+	if current {
+		l.notify(urgent)
+	}
+}
+
+// Stop ends Run or Start when the task that runs now is over, and waits for that; inside the loop it does not wait. What
+// waits stays: a later Run or Start goes on with it. On a loop that does not run it does nothing.
+func (l *Loop) Stop() {
+	l.mu.Lock()
+	running, done := l.running, l.done
+	l.mu.Unlock()
+	if !running {
+		return
+	}
+	l.endBy(endNow, done)
+	if !l.Inside() {
+		<-done
+	}
+}
+
+// Drain waits until nothing waits and nothing keeps the loop alive. It does not keep others from submitting, nor run the
+// loop itself. ErrInside inside the loop; ctx.Err() when ctx ends first; ErrClosed if the loop is closed meanwhile and
+// did not run everything.
+func (l *Loop) Drain(ctx context.Context) error {
+	if l.Inside() {
+		return ErrInside
+	}
+	l.mu.Lock()
+	if l.closed {
+		l.mu.Unlock()
+		return l.waitGone(ctx)
+	}
+	drained := make(chan struct{})
+	l.drains = append(l.drains, drained)
+	l.idleCalls.Store(true)
+	if !l.running && l.live.Load() == 0 && l.queued == 0 && len(l.ops) == 0 && l.soon == 0 && l.taken() == 0 {
+		l.tellDrained()
+	}
+	l.mu.Unlock()
+	l.notify(pending)
+	select {
+	case <-drained:
+		return nil
+	case <-l.gone:
+		return l.waitGone(ctx)
+	case <-ctx.Done():
+		l.forgetDrain(drained)
+		return ctx.Err()
+	}
+}
+
+func (l *Loop) forgetDrain(drained chan struct{}) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i, each := range l.drains {
+		if each == drained {
+			l.drains = append(l.drains[:i], l.drains[i+1:]...)
+			return
+		}
+	}
+}

@@ -1,0 +1,98 @@
+package eventloop
+
+import (
+	"sync/atomic"
+	"time"
+)
+
+// counts are kept by the owner and published at the start of a turn.
+type counts struct {
+	turns, timers, errors uint64
+}
+
+// Stats tells what a loop has done. Counts are as of the start of the present turn.
+type Stats struct {
+	// QueueDepth is how many tasks wait; Submitted and Refused have been so far.
+	QueueDepth         int
+	Submitted, Refused uint64
+	// Turns, Timers and Errors: turns with tasks, timers that fired, failures that were reported.
+	Turns, Timers, Errors uint64
+	// Live is how many timers, immediates, handles and watchers keep the loop alive.
+	Live int64
+	// QueueWait is the worst wait of a class so far, with WithTiming.
+	QueueWait [3]time.Duration
+	// LoopUtilization is the busy share of the loop, 0 to 1, with WithTiming or after a call of Utilization.
+	LoopUtilization float64
+}
+
+// Stats is a snapshot. Any goroutine; it takes the mutex once.
+func (l *Loop) Stats() Stats {
+	utilization := 0.0
+	if l.timed.Load() {
+		utilization = l.Utilization()
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s := Stats{
+		QueueDepth: l.queued, Submitted: l.submitted, Refused: l.refused,
+		Turns: l.published.turns, Timers: l.published.timers, Errors: l.published.errors,
+		Live: l.live.Load(), LoopUtilization: utilization,
+	}
+	for priority, ns := range l.worstWait {
+		s.QueueWait[priority] = time.Duration(ns)
+	}
+	return s
+}
+
+// Utilization is the busy share of the loop, 0 to 1, over the last 250 ms or more. The first call starts the measuring
+// and returns 0. Any goroutine.
+func (l *Loop) Utilization() float64 {
+	if !l.timed.Swap(true) {
+		// A loop that sleeps has not noted since when.
+		l.notify(pending)
+		return 0
+	}
+	return l.load.share(clock(), l)
+}
+
+// load is how long the loop has slept.
+type load struct {
+	sleepsSince atomic.Int64 // 0: awake
+	slept       atomic.Int64
+	// Under the loop's mutex: two moments, the older one at least a window ago.
+	older, newer moment
+}
+
+type moment struct{ at, slept int64 }
+
+const window = int64(250 * time.Millisecond)
+
+func (d *load) sleeps(now int64) {
+	d.sleepsSince.Store(now)
+}
+
+func (d *load) wakes(now int64) {
+	if since := d.sleepsSince.Swap(0); since != 0 {
+		d.slept.Add(now - since)
+	}
+}
+
+func (d *load) share(now int64, l *Loop) float64 {
+	slept := d.slept.Load()
+	if since := d.sleepsSince.Load(); since != 0 {
+		slept += now - since
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if now-d.newer.at >= window {
+		d.older, d.newer = d.newer, moment{now, slept}
+		if d.older.at == 0 {
+			d.older = d.newer
+		}
+	}
+	passed := now - d.older.at
+	if passed <= 0 {
+		return 0
+	}
+	return min(1, max(0, 1-float64(slept-d.older.slept)/float64(passed)))
+}

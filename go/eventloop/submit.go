@@ -1,0 +1,176 @@
+package eventloop
+
+// Priority is the class of a task.
+type Priority uint8
+
+const (
+	// High tasks run before everything that waits, between two tasks of a batch too.
+	High Priority = iota
+	// Normal is what Submit uses.
+	Normal
+	// Low tasks get one turn for eight of Normal while both wait.
+	Low
+)
+
+func (p Priority) String() string {
+	switch p {
+	case High:
+		return "high"
+	case Normal:
+		return "normal"
+	case Low:
+		return "low"
+	}
+	return "unknown"
+}
+
+// Submit queues a task. Any goroutine, also a task; it never runs the task itself, so the caller may hold locks that
+// the task wants. Tasks of one goroutine run in the order in which it submitted them.
+//
+// Costs no allocation beyond the caller's closure, and a system call only if the loop sleeps and the Go scheduler has
+// to wake a thread for it. Errors: ErrOverload, ErrClosed, ErrNilTask; the task is then not taken.
+func (l *Loop) Submit(task func()) error {
+	return l.SubmitPriority(Normal, task)
+}
+
+// SubmitPriority is Submit with a class. Within a class the order of submission holds.
+func (l *Loop) SubmitPriority(priority Priority, task func()) error {
+	if task == nil {
+		return ErrNilTask
+	}
+	if priority > Low {
+		priority = Low
+	}
+	l.mu.Lock()
+	if l.closed || l.queued >= l.maxQueue {
+		err := l.refuse(1)
+		l.mu.Unlock()
+		return err
+	}
+	first := l.put(priority, task)
+	l.mu.Unlock()
+	if first {
+		l.notify(reason(priority))
+	}
+	return nil
+}
+
+// SubmitBatch queues tasks in one go: one lock and at most one wake-up for all. It returns how many were taken, the
+// first ones; with an error the others were not.
+func (l *Loop) SubmitBatch(tasks []func()) (int, error) {
+	for i, task := range tasks {
+		if task == nil {
+			tasks = tasks[:i]
+			n, err := l.SubmitBatch(tasks)
+			if err == nil {
+				err = ErrNilTask
+			}
+			return n, err
+		}
+	}
+	var err error
+	first := false
+	l.mu.Lock()
+	n := len(tasks)
+	if room := l.maxQueue - l.queued; n > room || l.closed {
+		if l.closed {
+			room = 0
+		}
+		err = l.refuse(n - room)
+		n = room
+	}
+	for _, task := range tasks[:n] {
+		if l.put(Normal, task) {
+			first = true
+		}
+	}
+	l.mu.Unlock()
+	if first {
+		l.notify(pending)
+	}
+	return n, err
+}
+
+// put appends to a lane; the mutex is held. True when the owner has to be told: the lane was empty, or the queue has
+// reached its high-water mark.
+func (l *Loop) put(priority Priority, task func()) bool {
+	lane := &l.lanes[priority]
+	c := lane.last
+	first := c == nil
+	if first || c.written == chunkSize {
+		c = l.newChunk()
+		if first {
+			lane.first = c
+		} else {
+			lane.last.next = c
+		}
+		lane.last = c
+	}
+	c.tasks[c.written] = task
+	c.written++
+	l.queued++
+	l.submitted++
+	if l.queued == l.pressureHigh && !l.pressed {
+		l.pressed = true
+		l.ops = append(l.ops, l.tellPressure)
+		l.notify(urgent)
+	}
+	return first
+}
+
+func reason(priority Priority) uintptr {
+	if priority == High {
+		return urgent
+	}
+	return pending
+}
+
+// refuse counts and says why; the mutex is held.
+func (l *Loop) refuse(tasks int) error {
+	l.refused += uint64(tasks)
+	if l.closed {
+		return ErrClosed
+	}
+	return ErrOverload
+}
+
+func (l *Loop) newChunk() *chunk {
+	c := l.spares
+	if c == nil {
+		c = new(chunk)
+	} else {
+		l.spares, c.next = c.next, nil
+		l.spareN--
+	}
+	if l.timed.Load() {
+		c.since = clock()
+	}
+	return c
+}
+
+// recycle keeps an emptied chunk for the next tasks; the mutex is held. As each empties: a burst of a million tasks is
+// then gone from the heap when it has run, and not kept until the next one.
+func (l *Loop) recycle(c *chunk) {
+	if l.spareN >= sparesKept {
+		return
+	}
+	c.read, c.written, c.since = 0, 0, 0
+	c.next = l.spares
+	l.spares = c
+	l.spareN++
+}
+
+func (l *Loop) tellPressure() {
+	l.mu.Lock()
+	queued := l.queued
+	l.mu.Unlock()
+	l.hook(func() { l.onPressure(queued) })
+}
+
+// order asks the owner to do something ahead of tasks. It is not bounded and not refused: the loop's own affairs.
+func (l *Loop) order(op func()) {
+	l.mu.Lock()
+	l.ops = append(l.ops, op)
+	l.mu.Unlock()
+	l.notify(urgent)
+}

@@ -1,0 +1,169 @@
+package eventloop
+
+// lowShare: while both wait, so many NORMAL tasks run for one LOW one.
+const lowShare = 8
+
+// work runs the loop until it is to end. A panic may leave it at any task; all its progress is in the loop, so that
+// calling it again goes on with the next one.
+func (l *Loop) work() {
+	for {
+		if l.soon > 0 {
+			l.checkpoint()
+		}
+		if l.state.Load()&urgent != 0 {
+			l.attend()
+		}
+		if l.special {
+			if l.end && l.mayEnd() {
+				return
+			}
+			if task := l.nextSpecial(); task != nil {
+				task()
+				continue
+			}
+			l.special = l.end
+		}
+		if task := l.nextTask(); task != nil {
+			task()
+			continue
+		}
+		if immediate := l.nextImmediate(); immediate != nil {
+			immediate()
+			continue
+		}
+		if !l.nextTurn() {
+			return
+		}
+	}
+}
+
+// attend sees what became urgent: orders of other goroutines, HIGH tasks, an end.
+func (l *Loop) attend() {
+	l.state.And(^urgent)
+	l.special = true
+	l.mu.Lock()
+	l.take(High, &l.high)
+	ops := l.ops
+	l.ops = l.spareOps[:0]
+	l.end = l.ending != endNot
+	l.mu.Unlock()
+	for i, op := range ops {
+		op()
+		ops[i] = nil
+	}
+	l.spareOps = ops[:0]
+	l.timers.look()
+}
+
+// nextSpecial returns what comes before tasks: HIGH ones, due timers, ready descriptors.
+func (l *Loop) nextSpecial() func() {
+	if task := l.next(&l.high, High); task != nil {
+		return task
+	}
+	if task := l.timers.nextDue(); task != nil {
+		return task
+	}
+	return l.poll.nextReady()
+}
+
+// nextTask returns the next of this turn's tasks.
+func (l *Loop) nextTask() func() {
+	if l.low.first == nil {
+		return l.next(&l.normal, Normal)
+	}
+	if l.lowTurn < lowShare {
+		if task := l.next(&l.normal, Normal); task != nil {
+			l.lowTurn++
+			return task
+		}
+	}
+	l.lowTurn = 0
+	if task := l.next(&l.low, Low); task != nil {
+		return task
+	}
+	return l.next(&l.normal, Normal)
+}
+
+// next takes a task out of chunks that were taken from the lanes.
+func (l *Loop) next(q *chunks, priority Priority) func() {
+	task := q.pop()
+	// The last chunk stays until the next tasks are taken: recycling it now would take the mutex once more.
+	if task != nil || q.first == q.last {
+		return task
+	}
+	l.mu.Lock()
+	l.recycle(q.shift())
+	l.begin(q, priority)
+	l.mu.Unlock()
+	return q.pop()
+}
+
+// take moves what waits in a lane to the owner's chunks; the mutex is held.
+func (l *Loop) take(priority Priority, to *chunks) {
+	begun := to.first
+	if begun != nil && begun.read == begun.written {
+		l.recycle(to.shift())
+	}
+	to.join(&l.lanes[priority])
+	if to.first != begun {
+		l.begin(to, priority)
+	}
+}
+
+// begin counts the first chunk's tasks as no longer queued: they are run now. The mutex is held.
+func (l *Loop) begin(q *chunks, priority Priority) {
+	c := q.first
+	if c == nil {
+		return
+	}
+	n := c.written - c.read
+	l.queued -= n
+	if c.since != 0 {
+		l.worstWait[priority] = max(l.worstWait[priority], clock()-c.since)
+	}
+	if l.pressed && l.queued <= l.pressureHigh/2 {
+		l.pressed = false
+		l.ops = append(l.ops, l.tellPressure)
+		l.notify(urgent)
+	}
+}
+
+// nextTurn ends the turn and begins another with what waits by then. It sleeps while nothing does; false when the loop
+// is to end.
+func (l *Loop) nextTurn() bool {
+	l.phase = beforeCheck
+	for {
+		if l.state.Load()&pending != 0 {
+			l.state.And(^pending)
+			l.counts.turns++
+			l.mu.Lock()
+			l.take(Normal, &l.normal)
+			l.take(Low, &l.low)
+			l.published = l.counts
+			l.mu.Unlock()
+			if l.normal.first != nil || l.low.first != nil {
+				l.timers.look()
+				return true
+			}
+		}
+		if l.timers.look() || len(l.immediates) > 0 || l.end || l.state.Load()&urgent != 0 {
+			return true
+		}
+		if l.restless() && l.idle() {
+			return false
+		}
+		l.timers.rest()
+		if !l.timed.Load() {
+			l.sleep()
+			continue
+		}
+		l.load.sleeps(clock())
+		l.sleep()
+		l.load.wakes(clock())
+	}
+}
+
+// restless: nothing keeps the loop alive and somebody waits for that.
+func (l *Loop) restless() bool {
+	return l.live.Load() == 0 && l.idleCalls.Load()
+}

@@ -1,0 +1,3 @@
+module millrace.dev/go
+
+go 1.25

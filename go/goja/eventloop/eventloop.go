@@ -1,0 +1,267 @@
+// Package eventloop is github.com/dop251/goja_nodejs/eventloop on Millrace's event loop: the same names with the same
+// meaning, so that a program changes the import path and nothing else. It runs JavaScript with timers, immediates,
+// promises, queueMicrotask, console and require; the last two are those of goja_nodejs.
+//
+// Each callback (a timer, an immediate, a function given to RunOnLoop) is followed by all microtasks, promise reactions
+// and those of queueMicrotask in one order, before the next callback.
+//
+// What goja_nodejs does not have: WithErrorHandler, WithNode, WithLoopOptions, KeepAlive, NewPromise, Go and Loop.
+package eventloop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+
+	"github.com/dop251/goja"
+	"github.com/dop251/goja_nodejs/console"
+	"github.com/dop251/goja_nodejs/process"
+	"github.com/dop251/goja_nodejs/require"
+
+	core "millrace.dev/go/eventloop"
+)
+
+// EventLoop is a JavaScript runtime and the loop that runs it. Make one with NewEventLoop.
+type EventLoop struct {
+	vm   *goja.Runtime
+	core *core.Loop
+
+	enableConsole bool
+	registry      *require.Registry
+	coreOptions   []core.Option
+	onError       func(error)
+	node          bool
+
+	// What may be submitted is looked at without the mutex, by every RunOnLoop.
+	terminated atomic.Bool
+
+	mu       sync.Mutex
+	running  bool          // a Run or Start is under way; the callbacks of the loop may read it
+	ended    chan struct{} // closed when it is over
+	jobCount int32         // timers, intervals and immediates that are to run
+	jobs     *job          // those of them that have a timer
+	handles  map[*core.Handle]struct{}
+
+	// What follows belongs to the loop.
+	failure    *core.PanicError // of a callback; it leaves Run
+	microtask  goja.Callable
+	timerProto *goja.Object
+	rejected   []*goja.Promise // without a handler so far
+	ticks      ticks
+}
+
+// NewEventLoop makes a loop with a new runtime. It runs nothing and starts no goroutine before Run or Start.
+//
+// It panics if an option given to WithLoopOptions is out of range.
+func NewEventLoop(opts ...Option) *EventLoop {
+	loop := &EventLoop{
+		vm:            goja.New(),
+		enableConsole: true,
+		coreOptions:   []core.Option{core.WithMaxQueue(1 << 30)},
+		handles:       make(map[*core.Handle]struct{}),
+	}
+	for _, opt := range opts {
+		opt(loop)
+	}
+	var err error
+	if loop.core, err = core.New(append(loop.coreOptions, core.WithErrorHandler(loop.coreError))...); err != nil {
+		panic(err)
+	}
+	if loop.registry == nil {
+		loop.registry = new(require.Registry)
+	}
+	loop.registry.Enable(loop.vm)
+	if loop.enableConsole {
+		console.Enable(loop.vm)
+	}
+	loop.enableTimers()
+	loop.enableMicrotasks()
+	if loop.onError != nil {
+		loop.vm.SetPromiseRejectionTracker(loop.trackRejection)
+	}
+	if loop.node {
+		process.Enable(loop.vm)
+		loop.enableTicks()
+	}
+	return loop
+}
+
+// Loop returns the loop underneath, for Go code that wants its priorities, timers, watchers and statistics. Use RunOnLoop
+// and KeepAlive, not its methods, for functions that call JavaScript, and let only the EventLoop run, stop or close it.
+func (loop *EventLoop) Loop() *core.Loop {
+	return loop.core
+}
+
+// Run calls fn and then runs the loop on the calling goroutine until nothing is left to do: no function given to
+// RunOnLoop waits, and no timer, interval, immediate or KeepAlive is left. It also returns after StopNoWait, and after
+// Stop from another goroutine.
+//
+// The runtime that fn gets, and any value made from it, must not be used outside fn. A Go panic in a callback leaves Run
+// with its own value; the loop is then stopped, what waits stays, and it may be run again. Run panics if the loop is
+// running already: then use RunOnLoop.
+func (loop *EventLoop) Run(fn func(*goja.Runtime)) {
+	begin := loop.begin(false)
+	// High: ahead of what has waited since the last run, and of timers that are due.
+	if err := loop.core.SubmitPriority(core.High, func() { loop.task(fn) }); err != nil {
+		loop.over()
+		panic(err)
+	}
+	begin()
+}
+
+// Start runs the loop on a goroutine of its own until Stop, StopNoWait or Terminate, whether anything is left to do or
+// not. It panics if the loop is running already. A Go panic in a callback ends the process; see StartInForeground.
+func (loop *EventLoop) Start() {
+	begin := loop.begin(true)
+	go func() {
+		defer func() {
+			if failure, ok := recover().(error); ok {
+				panic(failure)
+			}
+		}()
+		begin()
+	}()
+}
+
+// StartInForeground is Start on the calling goroutine: it returns when the loop is stopped. A Go panic in a callback
+// leaves it with its own value, so that the caller can recover; the loop may then be started again.
+func (loop *EventLoop) StartInForeground() {
+	loop.begin(true)()
+}
+
+// begin makes the loop count as running and returns what runs it.
+func (loop *EventLoop) begin(forever bool) (run func()) {
+	loop.mu.Lock()
+	defer loop.mu.Unlock()
+	if loop.running {
+		panic("Loop is already started")
+	}
+	var alive *core.Handle
+	if forever {
+		var err error
+		if alive, err = loop.core.KeepAlive(); err != nil {
+			panic(err)
+		}
+	}
+	loop.running, loop.ended = true, make(chan struct{})
+	loop.terminated.Store(false)
+	return func() {
+		// Deferred: a callback may end this goroutine with runtime.Goexit.
+		defer loop.over()
+		if alive != nil {
+			defer alive.Release()
+		}
+		if err := loop.core.Run(context.Background()); err != nil {
+			panic(err)
+		}
+		if failure := loop.failure; failure != nil {
+			loop.failure = nil
+			panic(failure.Value)
+		}
+	}
+}
+
+func (loop *EventLoop) over() {
+	loop.mu.Lock()
+	loop.running = false
+	close(loop.ended)
+	loop.mu.Unlock()
+}
+
+// Stop stops the loop when what waits now has run, and waits for that; on a loop that is not running it does nothing. It
+// returns how many timers, intervals and immediates are left: they stay, and Start or Run goes on with them.
+//
+// In a callback of the loop it does not wait: it is StopNoWait there.
+func (loop *EventLoop) Stop() int {
+	if ended := loop.stop(); ended != nil && !loop.core.Inside() {
+		<-ended
+	}
+	loop.mu.Lock()
+	defer loop.mu.Unlock()
+	return int(loop.jobCount)
+}
+
+// StopNoWait is Stop without waiting. Any goroutine, also callbacks of the loop.
+func (loop *EventLoop) StopNoWait() {
+	loop.stop()
+}
+
+// stop returns what is closed when the run under way, if any, has ended.
+func (loop *EventLoop) stop() (ended chan struct{}) {
+	loop.mu.Lock()
+	defer loop.mu.Unlock()
+	if !loop.running {
+		return nil
+	}
+	ended = loop.ended
+	err := loop.core.Submit(func() {
+		// The run may have ended by a panic before it came to this, and the loop been started again.
+		if loop.ended == ended {
+			loop.core.Stop()
+		}
+	})
+	if err != nil {
+		go loop.core.Stop()
+	}
+	return ended
+}
+
+// Terminate stops the loop as Stop does and takes back all timers and intervals. Functions that were given to RunOnLoop
+// while it was stopped are run, on the calling goroutine. What is submitted afterwards is refused, until the loop is
+// started again. No goroutine of the loop is left.
+//
+// Not together with Start, Run or Stop on other goroutines. It panics in a callback of the loop, which it would have to
+// wait for.
+func (loop *EventLoop) Terminate() {
+	if loop.core.Inside() {
+		panic("Terminate in a callback of the loop: use StopNoWait, and Terminate when Run has returned")
+	}
+	loop.Stop()
+	run := loop.begin(false)
+	loop.terminated.Store(true)
+	loop.clearAll()
+	loop.stop()
+	run()
+}
+
+// clearAll takes back what has a timer, and lets go of what is waited for.
+func (loop *EventLoop) clearAll() {
+	loop.mu.Lock()
+	defer loop.mu.Unlock()
+	for loop.jobs != nil {
+		loop.jobs.clearLocked()
+	}
+	for handle := range loop.handles {
+		handle.Release()
+	}
+	clear(loop.handles)
+}
+
+// RunOnLoop queues fn for the loop, which calls the functions in the order in which they were queued. Any goroutine, also
+// callbacks of the loop; fn never runs within the call. What is queued while the loop is stopped waits for Start or Run.
+//
+// The runtime that fn gets, and any value made from it, must not be used outside fn. False if the loop is terminated: fn
+// will not be called. A call that overlaps Terminate may be accepted; fn then waits for the next Start or Run.
+func (loop *EventLoop) RunOnLoop(fn func(*goja.Runtime)) bool {
+	return !loop.terminated.Load() && loop.core.Submit(func() { loop.task(fn) }) == nil
+}
+
+// coreError is told of what goes wrong in a callback, other than exceptions of JavaScript.
+func (loop *EventLoop) coreError(err error) {
+	var failure *core.PanicError
+	switch {
+	case errors.As(err, &failure):
+		loop.failure = failure
+		loop.core.Stop()
+	case errors.Is(err, core.ErrGoexit):
+		// The goroutine of Run ends, so the run does.
+		loop.core.Stop()
+	case loop.onError != nil:
+		loop.onError(err)
+	default:
+		slog.Error("event loop", "error", fmt.Sprint(err))
+	}
+}

@@ -1,0 +1,82 @@
+// Package leak tells tests of goroutines that outlive them.
+package leak
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+// patience is how long goroutines that are on their way out are waited for.
+const patience = 10 * time.Second
+
+// Main runs the tests of a package and then fails it if goroutines are left that were not there before.
+func Main(m *testing.M) {
+	before := goroutines()
+	code := m.Run()
+	if left := wait(before); code == 0 && len(left) > 0 {
+		fmt.Fprintf(os.Stderr, "%d goroutines left behind:\n\n%s\n", len(left), strings.Join(left, "\n\n"))
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// Check fails the test if it ends with goroutines that were not there when Check was called. Not for parallel tests.
+func Check(t testing.TB) {
+	t.Helper()
+	before := goroutines()
+	t.Cleanup(func() {
+		if left := wait(before); len(left) > 0 {
+			t.Errorf("%d goroutines left behind:\n\n%s", len(left), strings.Join(left, "\n\n"))
+		}
+	})
+}
+
+func wait(before map[string]string) []string {
+	for deadline := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
+		var left []string
+		for id, stack := range goroutines() {
+			if _, there := before[id]; !there && !expected(stack) {
+				left = append(left, stack)
+			}
+		}
+		if len(left) == 0 || time.Now().After(deadline) {
+			return left
+		}
+	}
+}
+
+// goroutines returns the stack of each goroutine by its number.
+func goroutines() map[string]string {
+	buffer := make([]byte, 1<<20)
+	for {
+		n := runtime.Stack(buffer, true)
+		if n < len(buffer) {
+			buffer = buffer[:n]
+			break
+		}
+		buffer = make([]byte, 2*len(buffer))
+	}
+	all := map[string]string{}
+	for stack := range strings.SplitSeq(strings.TrimSpace(string(buffer)), "\n\n") {
+		id, _, _ := strings.Cut(strings.TrimPrefix(stack, "goroutine "), " ")
+		all[id] = stack
+	}
+	return all
+}
+
+// expected are goroutines that the runtime and the testing package keep for themselves.
+func expected(stack string) bool {
+	for _, name := range []string{
+		"testing.(*M).", "testing.(*F).Fuzz", "testing.runFuzz", "os/signal.signal_recv", "runtime.ReadTrace", "runtime/pprof.profileWriter",
+		"internal/leak.goroutines",
+	} {
+		if strings.Contains(stack, name) {
+			return true
+		}
+	}
+	return false
+}
