@@ -64,7 +64,7 @@ interface Internals {
 
 const open = 1;
 const tryAgainLater = 1013;
-/** How long a socket may take for more than `maxPending` of one turn, and to read that it is closed for being slow, in ms. */
+/** How long a socket may take for half of what is more than `maxPending` of one turn, and to read that it is closed for being slow, in ms. */
 const graceMs = 1000;
 /** How soon to look again whether ws has finished what it is in the middle of, in ms. Nothing tells. */
 const retryMs = 5;
@@ -187,11 +187,14 @@ export class Member implements Receiver<Joined> {
     else this.#tooSlow();
   }
 
-  /** Looks again later whether the socket has taken enough. */
-  #watch(): void {
+  /** Looks again later whether the socket has taken enough; half of what is left is enough to be looked at once more. */
+  #watch(left = this.pendingBytes): void {
     this.#overdue ??= setTimeout(() => {
       this.#overdue = null;
-      if (this.isOpen && this.pendingBytes > this.#options.maxPending) this.#tooSlow();
+      const { isOpen, pendingBytes } = this;
+      if (!isOpen || pendingBytes <= this.#options.maxPending) return;
+      if (pendingBytes > left / 2) this.#tooSlow();
+      else this.#watch();
     }, graceMs).unref();
   }
 

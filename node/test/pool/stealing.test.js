@@ -27,7 +27,7 @@ test('all of them, each once', async (t) => {
   const { pool, free, long, gate, calls } = await stuck(t, { count, task: (n) => ({ n, runs }) });
   const { stolen, queued } = pool.stats();
   assert.equal(stolen, 0);
-  assert.ok(queued.ahead > 1);
+  assert.ok(queued.ahead > 0);
   free.release();
   const numbers = repeat(count, (n) => n);
   assert.deepEqual(await outcomes(calls), numbers);
