@@ -9,6 +9,7 @@ import { createInterface } from 'node:readline';
 import { addon } from './lib/addon.js';
 import { run } from './lib/child.js';
 import { exitWith, Failure } from './lib/failure.js';
+import { goEnvironment } from './lib/go.js';
 import { root } from './lib/paths.js';
 import { provision } from './lib/provision.js';
 import { generator, millrace, packages, tools } from './lib/setup.js';
@@ -29,17 +30,20 @@ try {
 }
 
 async function runBenchmark() {
-  await runOrExit(
-    [
-      ...[tools('make', 'cmake', 'cc', 'python3'), packages(), millrace, addon, generator],
-      packages('bench'),
-      ...(NAME === 'redis' ? [provision(['redis-server'], 'programs that benchmarks use')] : []),
-      ...(NAME === 'c' ? [uvbatch, uvbatchProject('streaming', 'examples/streaming')] : []),
-    ],
-    process.stderr,
-  );
+  await runOrExit(needed(), process.stderr);
   const options = json ? { stdio: ['ignore', 'pipe', 'inherit'], onStart: onlyJson } : {};
-  await run(process.execPath, [main(NAME)], { cwd: bench, ...options });
+  const env = NAME === 'go' ? goEnvironment() : process.env;
+  await run(process.execPath, [main(NAME)], { cwd: bench, env, ...options });
+}
+
+function needed() {
+  if (NAME === 'go') return [tools('go'), packages(), millrace];
+  return [
+    ...[tools('make', 'cmake', 'cc', 'python3'), packages(), millrace, addon, generator],
+    packages('bench'),
+    ...(NAME === 'redis' ? [provision(['redis-server'], 'programs that benchmarks use')] : []),
+    ...(NAME === 'c' ? [uvbatch, uvbatchProject('streaming', 'examples/streaming')] : []),
+  ];
 }
 
 /** Passes the JSON objects among the lines of a child on to stdout, and the other lines to stderr. */

@@ -11,11 +11,12 @@
  *     const chromium = find('chromium');
  *     test('…', { skip: !chromium && 'needs chromium' }, …);
  */
-import { accessSync, constants, existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { Failure } from './lib/failure.js';
 import { userCache } from './lib/paths.js';
 import { unpack } from './lib/unpack.js';
+import { which } from './lib/which.js';
 
 /**
  * Debian packages: the commands that are used, and the folder where Debian keeps them; or the header of a library.
@@ -45,10 +46,7 @@ const packages = {
 export function find(command) {
   const name = Object.keys(packages).find((each) => packages[each].commands?.includes(command));
   if (!name) throw new Failure(`scripts/debian.js lists no package with ${command}`);
-  const folders = [...process.env.PATH.split(delimiter), ...expand(packages[name].folder)];
-  return [...folders, join(unpacked(name), 'bin')]
-    .map((folder) => join(folder, command))
-    .find(isExecutable);
+  return which(command, [...expand(packages[name].folder), join(unpacked(name), 'bin')]);
 }
 
 /**
@@ -106,14 +104,5 @@ function expand(pattern) {
     return versions.map((version) => join(before, version, after));
   } catch {
     return [];
-  }
-}
-
-function isExecutable(path) {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
   }
 }

@@ -19,7 +19,8 @@ const TIMEOUT_MS = 15 * 60_000;
 const RUN = randomUUID();
 
 /** CI, and how this machine reaches the network; the rest of the environment stays behind. */
-const KEPT = /^(CI|NODE_EXTRA_CA_CERTS|SSL_CERT_(FILE|DIR)|(https?|all|no)_proxy|npm_config_.*)$/i;
+const KEPT =
+  /^(CI|NODE_EXTRA_CA_CERTS|SSL_CERT_(FILE|DIR)|(https?|all|no)_proxy|npm_config_.*|GO(PROXY|(NO)?SUMDB|NOPROXY|PRIVATE|INSECURE))$/i;
 
 /** Node's own cache of compiled code, which no program cleans up. */
 const NODE_CACHE = 'node-compile-cache';
@@ -77,6 +78,8 @@ function environment() {
     LANG: process.env.LANG ?? 'C.UTF-8',
     TERM: process.env.TERM ?? 'dumb',
     HOME: place.home,
+    // Go's folder of modules cannot be removed otherwise.
+    GOFLAGS: '-modcacherw',
     TMPDIR: place.tmp,
     MILLRACE_FRESH: RUN,
   };

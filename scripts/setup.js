@@ -1,5 +1,6 @@
 /** `make setup`: installs the npm packages and builds everything. */
 import { addon } from './lib/addon.js';
+import { goCommand, goPackages } from './lib/go.js';
 import { generator, millrace, packages, tools } from './lib/setup.js';
 import { runOrExit } from './lib/steps.js';
 import { uvbatch } from './lib/uvbatch.js';
@@ -11,4 +12,5 @@ await runOrExit([
   addon,
   generator,
   uvbatch,
+  ...(goCommand() ? [goPackages] : []),
 ]);

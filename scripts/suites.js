@@ -5,6 +5,7 @@ import { ctestStep, variant } from './lib/cmake.js';
 import { command } from './lib/command.js';
 import { exitWith, Failure } from './lib/failure.js';
 import { generatorBuild } from './lib/generator.js';
+import { goChecks, goFuzz, goModules, goPackages, goPlatforms, goTests } from './lib/go.js';
 import { provision } from './lib/provision.js';
 import { suiteOn } from './lib/releases.js';
 import { repository } from './lib/repository.js';
@@ -21,7 +22,9 @@ const withAddon = { folder: 'node/test', concurrency: 2, env: { MILLRACE_NATIVE:
 const inJavaScript = {
   ...withAddon,
   // They ask nothing of the addon.
-  without: ['guard', 'monitor', 'pool', 'cluster'].map((name) => `node/test/${name}`),
+  without: ['batch', 'cluster', 'conformance', 'core', 'emitter', 'guard', 'monitor', 'pool'].map(
+    (name) => `node/test/${name}`,
+  ),
   env: { MILLRACE_NATIVE: '0' },
 };
 
@@ -29,13 +32,12 @@ const suites = [
   suite({ title: 'millrace with the addon', ...withAddon }),
   suite({ title: 'millrace in JavaScript', ...inJavaScript }),
   suite({ title: 'tests of the package', folder: 'node/test-package' }),
-  suite({ title: 'tests of the lab', folder: 'lab/load/test' }),
-  suite({ title: 'tests of the chat', folder: 'examples/chat/test' }),
+  suite({ title: 'tests of the lab', folder: 'lab', without: ['lab/soak'], concurrency: 2 }),
+  suite({ title: 'tests of the chat', folder: 'examples/chat/test', concurrency: 2 }),
   suite({ title: 'tests of the overload', folder: 'examples/overload/test', concurrency: 2 }),
   suite({ title: 'tests of the compute', folder: 'examples/compute/test', concurrency: 2 }),
-  suite({ title: 'tests of the demo', folder: 'lab/run/test' }),
-  suite({ title: 'tests of the experiments', folder: 'lab/experiment/test', concurrency: 2 }),
   uvbatchTests('tests of libuvbatch'),
+  ...goModules.map((folder) => goTests({ title: `tests of ${folder}`, folder })),
 ];
 
 const ring = { source: 'node/addon/test', compiler: 'cc' };
@@ -76,6 +78,18 @@ const longSuites = [
     env: { FUZZ_SECONDS: String(fuzzSeconds / 10) },
     extraSeconds: fuzzSeconds,
   }),
+  goTests({
+    title: 'Go on one processor and four',
+    folder: 'go',
+    args: ['-cpu=1,4', '-count=3'],
+    timeout: 900,
+  }),
+  goTests({
+    title: 'go/goja, one and four',
+    folder: 'go/goja',
+    args: ['-cpu=1,4', '-count=3'],
+    timeout: 900,
+  }),
   suite({
     title: `soak of the chat for ${soakSeconds} s`,
     folder: 'lab/soak',
@@ -85,15 +99,23 @@ const longSuites = [
 ];
 
 export const testSteps = [
-  tools('git', 'make', 'cmake', 'cc', 'python3'),
-  packages(),
-  millrace,
-  addon,
-  generator,
-  uvbatch,
-  provision(['chromium', 'postgresql', 'redis-server']),
-  command('format and lint', 'node_modules/.bin/biome ci --colors=off --error-on-warnings'),
-  command('types as users see them', 'node_modules/.bin/tsc --noEmit -p node/test-types'),
+  tools('git', 'make', 'cmake', 'cc', 'python3', 'go'),
+  [
+    [
+      packages(),
+      millrace,
+      addon,
+      command('format and lint', 'node_modules/.bin/biome ci --colors=off --error-on-warnings'),
+      command('types as users see them', 'node_modules/.bin/tsc --noEmit -p node/test-types'),
+    ],
+    [generator, uvbatch, provision(['chromium', 'postgresql', 'redis-server'])],
+    [
+      goPackages,
+      goChecks,
+      // 32 bits, kqueue and no assembler, in one; the others are with the long tests.
+      goPlatforms({ title: 'Go elsewhere', folder: 'go', platforms: ['freebsd/386'] }),
+    ],
+  ],
   repository([...suites, ...longSuites].map(({ folder }) => folder)),
   ctestStep('tests of the generator', 'lab/load/build'),
   variant({ ...ring, title: 'tests of the ring', name: 'ring', flags: '-O2 -g' }),
@@ -112,6 +134,12 @@ export const matrixSteps = [
 
 export const longSteps = [
   provision(['clang']),
+  goPlatforms({
+    title: 'Go and its tests elsewhere',
+    folder: 'go',
+    platforms: ['darwin/arm64', 'freebsd/amd64', 'windows/amd64', 'linux/arm64', 'linux/386'],
+    verb: 'vet',
+  }),
   generatorBuild({
     title: 'generator, ASan and UBSan',
     compiler: 'cc',
@@ -160,6 +188,15 @@ export const longSteps = [
     args: ['--tests-regex', '^post_test|^differential'],
   }),
   uvbatchFuzz(Math.ceil(fuzzSeconds / 5)),
+  goFuzz({ folder: 'go', seconds: fuzzSeconds }),
+  goTests({
+    title: '100 million tasks in Go',
+    folder: 'go',
+    race: false,
+    run: 'Millions',
+    env: { MILLRACE_TASKS: '100000000' },
+    timeout: 900,
+  }),
   ...releases,
   ...longSuites,
 ];

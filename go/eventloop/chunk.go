@@ -34,6 +34,18 @@ func (q *chunks) pop() func() {
 	return task
 }
 
+func (q *chunks) empty() bool {
+	return q.first == nil || q.first == q.last && q.first.read == q.first.written
+}
+
+// begun is how many tasks of the first chunk wait.
+func (q *chunks) begun() int {
+	if q.first == nil {
+		return 0
+	}
+	return q.first.written - q.first.read
+}
+
 // join moves all of other behind what is there.
 func (q *chunks) join(other *chunks) {
 	if other.first == nil {

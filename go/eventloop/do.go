@@ -3,7 +3,6 @@ package eventloop
 import (
 	"context"
 	"runtime/debug"
-	"sync"
 	"sync/atomic"
 )
 
@@ -39,22 +38,43 @@ func (l *Loop) inline(me uintptr, fn func()) (err error) {
 	}
 	exits := true
 	defer func() {
-		if exits {
-			err = caught(recover())
-		}
-		for l.soon > 0 && !l.mustStop() {
-			if failure := safely(l.checkpoint); failure != nil {
-				l.report(failure)
-			}
-		}
 		if timed {
 			l.load.sleeps(clock())
 		}
 		l.giveBack(me)
 	}()
+	defer func() {
+		if exits {
+			err = caught(recover())
+		}
+		if l.soon > 0 {
+			l.settle()
+		}
+	}()
 	fn()
 	exits = false
 	return nil
+}
+
+// settle runs the microtasks of a function that was given to Do.
+func (l *Loop) settle() {
+	exits := true
+	defer func() {
+		if !exits {
+			return
+		}
+		// A microtask ends this goroutine; the loop's own goes on with the others.
+		if !l.reporting {
+			l.order(func() { l.report(ErrGoexit) })
+		}
+		l.reporting = false
+	}()
+	for l.soon > 0 && !l.mustStop() {
+		if failure := safely(l.checkpoint); failure != nil {
+			l.report(failure)
+		}
+	}
+	exits = false
 }
 
 // safely calls fn and returns its panic as an error.
@@ -93,12 +113,6 @@ const (
 	callLeft // its caller has gone
 )
 
-var calls = sync.Pool{New: func() any {
-	c := &call{done: make(chan error, 1)}
-	c.run = c.task
-	return c
-}}
-
 func (c *call) task() {
 	if !c.state.CompareAndSwap(callWaits, callBegun) {
 		return
@@ -109,19 +123,23 @@ func (c *call) task() {
 }
 
 func (l *Loop) call(ctx context.Context, fn func()) error {
-	c := calls.Get().(*call)
+	c, _ := l.calls.Get().(*call)
+	if c == nil {
+		c = &call{done: make(chan error, 1)}
+		c.run = c.task
+	}
 	c.fn = fn
 	c.state.Store(callWaits)
 	if err := l.Submit(c.run); err != nil {
 		c.fn = nil
-		calls.Put(c)
+		l.calls.Put(c)
 		return err
 	}
 	var why error
 	select {
 	case err := <-c.done:
 		c.fn = nil
-		calls.Put(c)
+		l.calls.Put(c)
 		return err
 	case <-l.gone:
 		why = ErrClosed

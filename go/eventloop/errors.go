@@ -3,6 +3,7 @@ package eventloop
 import (
 	"errors"
 	"fmt"
+	"runtime"
 )
 
 // The errors that a loop returns; compare with errors.Is.
@@ -23,6 +24,18 @@ var (
 	ErrGoexit = errors.New("eventloop: a task called runtime.Goexit: the loop goes on, on a new goroutine")
 	// ErrOption: an option of New is out of range; the message says which and what it may be.
 	ErrOption = errors.New("eventloop: bad option")
+	// ErrUnhandled: what the error handler is told of a rejected promise without a handler wraps this and the reason.
+	ErrUnhandled = errors.New("eventloop: a promise was rejected and has no handler: use Catch")
+	// ErrNoReason: a promise was rejected with a nil error.
+	ErrNoReason = errors.New("eventloop: a promise was rejected with a nil error")
+	// ErrNilPromise: a promise was expected and nil came, from a function given to Chain or among those of All and others.
+	ErrNilPromise = errors.New("eventloop: the promise is nil")
+	// ErrCycle: a function given to Chain returned the promise that waits for it.
+	ErrCycle = errors.New("eventloop: a promise cannot wait for itself: return another one")
+	// ErrWatched: Watch of a descriptor that this loop watches already.
+	ErrWatched = errors.New("the loop watches it already: use Modify, or close that Watcher first")
+	// ErrUnsupported: Watch on a system with neither epoll nor kqueue. It wraps errors.ErrUnsupported.
+	ErrUnsupported = fmt.Errorf("descriptors cannot be watched on %s: %w", runtime.GOOS, errors.ErrUnsupported)
 )
 
 // PanicError tells of a task that panicked. The loop goes on with the next one.

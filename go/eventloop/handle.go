@@ -1,11 +1,12 @@
 package eventloop
 
-import "sync/atomic"
+import "sync"
 
 // Handle stands for work that goes on elsewhere and whose end the loop is to wait for.
 type Handle struct {
 	loop *Loop
-	gone atomic.Bool
+	mu   sync.Mutex
+	gone bool
 }
 
 // KeepAlive keeps Run, Drain and Alive waiting for work that goes on outside the loop, until the handle is completed or
@@ -28,21 +29,28 @@ func (h *Handle) Complete(fn func()) error {
 	if fn == nil {
 		return ErrNilTask
 	}
-	if !h.gone.CompareAndSwap(false, true) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.gone {
 		return ErrClosed
 	}
 	err := h.loop.Submit(fn)
-	if err == ErrOverload {
-		h.gone.Store(false)
-		return err
+	if err != ErrOverload {
+		h.letGo()
 	}
-	h.loop.unref()
 	return err
 }
 
 // Release lets the handle go without a task. Again, it does nothing.
 func (h *Handle) Release() {
-	if h.gone.CompareAndSwap(false, true) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.letGo()
+}
+
+func (h *Handle) letGo() {
+	if !h.gone {
+		h.gone = true
 		h.loop.unref()
 	}
 }

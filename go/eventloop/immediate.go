@@ -15,10 +15,13 @@ type Immediate struct {
 }
 
 // Immediate runs fn at the end of this turn of the loop, when the tasks that waited at its start have run. What an
-// immediate sets itself runs at the end of the next turn. Only inside the loop; elsewhere ErrOutside.
+// immediate sets itself runs at the end of the next turn. Only inside the loop; elsewhere ErrOutside. ErrClosed after Close.
 func (l *Loop) Immediate(fn func()) (*Immediate, error) {
 	if err := l.checkInside(fn); err != nil {
 		return nil, err
+	}
+	if l.timers.closed {
+		return nil, ErrClosed
 	}
 	immediate := &Immediate{loop: l, fn: fn}
 	l.immediates = append(l.immediates, immediate)

@@ -1,6 +1,7 @@
 package eventloop
 
 import (
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -35,29 +36,34 @@ type Loop struct {
 	done      chan struct{}   // closed when the Run or Start under way has ended
 	drains    []chan struct{} // closed when nothing keeps the loop alive
 	gone      chan struct{}   // closed when a closed loop will not run anything any more
-	left      []func()        // what a closed loop has not run
+	left      []func()        // what a closed loop has not run, for Close to return
+	cut       bool            // there was something left
 	worstWait [3]int64        // ns
-	published counts
 
 	// What follows belongs to the owner.
 	high, normal, low chunks // tasks of this turn
 	lowTurn           int    // NORMAL tasks run since the last LOW one
-	soon              int    // functions in ticks and micros
-	ticks, micros     ring
-	immediates        []*Immediate // for the end of this turn
-	checking          []*Immediate // those of this turn, being run
+	soon              int    // what is in the next three
+	ticks             ring[func()]
+	micros            ring[job]
+	rejections        ring[rejected] // to be looked at when the microtasks have run
+	immediates        []*Immediate   // for the end of this turn
+	checking          []*Immediate   // those of this turn, being run
 	checked           int
 	phase             phase
-	special           bool  // something comes before tasks
-	failure           error // of the last task: to be reported before the next
-	reporting         bool  // the error handler runs
-	end               bool  // the loop is to end when it can
-	spareOps          []func()
+	special           bool     // something comes before tasks
+	failure           error    // of the last task: to be reported before the next
+	reporting         bool     // the error handler runs
+	end               bool     // the loop is to end when it can
+	orders            []func() // ops that were taken, being done
+	ordered           int      // so many of them have been
 	timers            timers
-	poll              *poller
-	rejections        []func() // rejected promises to look at when the microtasks have run
+	poll              poller
 	load              load
-	counts            counts
+	turns             uint64        // under the mutex
+	fired             atomic.Uint64 // timers
+	reported          atomic.Uint64 // errors
+	calls             sync.Pool     // of *call; a loop's own, since channels must not leave a bubble of testing/synctest
 }
 
 // New makes a loop. It runs nothing, and starts no goroutine, until Run or Start; what is submitted before waits.
@@ -66,15 +72,20 @@ type Loop struct {
 func New(options ...Option) (*Loop, error) {
 	l := &Loop{config: defaults(), wake: make(chan struct{}, 1), gone: make(chan struct{})}
 	for _, option := range options {
+		if option == nil {
+			return nil, fmt.Errorf("%w: nil: leave it out", ErrOption)
+		}
 		if err := option(&l.config); err != nil {
 			return nil, err
 		}
 	}
 	if l.onRejection == nil {
-		l.onRejection = l.onError
+		l.onRejection = func(reason error) { l.onError(fmt.Errorf("%w: %w", ErrUnhandled, reason)) }
 	}
 	l.state.Store(stopped)
+	l.load.sleeps(clock())
 	l.timers.init(l)
+	l.poll.init(l)
 	if l.timing {
 		l.timed.Store(true)
 	}
@@ -82,34 +93,32 @@ func New(options ...Option) (*Loop, error) {
 }
 
 // Alive reports whether anything is left to do: tasks that wait or run, and timers, immediates, handles and watchers
-// that are not unreferenced. A task that asks does not count itself.
+// that are not unreferenced. A task that asks does not count itself. After Close has ended nothing is left.
 func (l *Loop) Alive() bool {
-	if l.live.Load() > 0 {
-		return true
-	}
 	inside := l.Inside()
-	owner := l.state.Load() &^ bits
-	if !inside && owner != nobody && owner != stopped {
-		return true
-	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.queued > 0 || len(l.ops) > 0 {
+	switch {
+	case l.closed && !l.running:
+		return false
+	case l.live.Load() > 0 || l.queued > 0 || len(l.ops) > 0:
 		return true
+	case inside || !l.running:
+		return !l.empty()
 	}
-	// Whoever is inside, or sees a loop that has stopped, may look at what belongs to the owner.
-	return (inside || owner == stopped) && (l.soon > 0 || l.taken() > 0)
+	// What the owner has taken is its own; but it does not sleep with anything to do.
+	return l.state.Load()&^bits != nobody
+}
+
+// empty reports whether nothing waits to be run, besides immediates. For the owner, or whoever finds the loop stopped;
+// the mutex is held.
+func (l *Loop) empty() bool {
+	return l.queued == 0 && l.taken() == 0 && l.soon == 0 && len(l.ops) == 0 && l.ordered == len(l.orders)
 }
 
 // taken counts tasks that were taken out of the lanes and have not run, but for whole chunks, which count as queued.
 func (l *Loop) taken() int {
-	n := 0
-	for _, q := range []*chunks{&l.high, &l.normal, &l.low} {
-		if q.first != nil {
-			n += q.first.written - q.first.read
-		}
-	}
-	return n
+	return l.high.begun() + l.normal.begun() + l.low.begun()
 }
 
 // clock is ns since some moment, on the clock of timers.
@@ -117,5 +126,6 @@ func clock() int64 {
 	return int64(time.Since(epoch))
 }
 
-// epoch is read from a clock that does not jump.
-var epoch = time.Now()
+// epoch is read from a clock that does not jump. It is long ago because time begins in 2000 in a bubble of
+// testing/synctest, and 0 is to come before all times.
+var epoch = time.Now().Add(-100 * 365 * 24 * time.Hour)

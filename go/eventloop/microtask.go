@@ -8,8 +8,7 @@ func (l *Loop) Microtask(fn func()) error {
 	if err := l.checkInside(fn); err != nil {
 		return err
 	}
-	l.micros.push(fn)
-	l.soon++
+	l.enqueue(function(fn))
 	return nil
 }
 
@@ -22,6 +21,22 @@ func (l *Loop) NextTick(fn func()) error {
 	l.ticks.push(fn)
 	l.soon++
 	return nil
+}
+
+// job is a microtask: a function, or a reaction of a promise, which needs no closure that way.
+type job interface{ run() }
+
+type function func()
+
+func (fn function) run() { fn() }
+
+// rejected is a promise without a handler: unhandled returns why, or nil if it has got one meanwhile.
+type rejected interface{ unhandled() error }
+
+// enqueue adds a microtask, inside the loop.
+func (l *Loop) enqueue(j job) {
+	l.micros.push(j)
+	l.soon++
 }
 
 func (l *Loop) checkInside(fn func()) error {
@@ -46,14 +61,15 @@ func (l *Loop) checkpoint() {
 		case l.micros.n > 0:
 			for l.micros.n > 0 && !l.mustStop() {
 				l.soon--
-				l.micros.pop()()
+				l.micros.pop().run()
 			}
 		default:
 			// Promises that are still without a handler when all others have had their turn.
-			rejection := l.rejections[0]
-			l.rejections = l.rejections[1:]
 			l.soon--
-			rejection()
+			if reason := l.rejections.pop().unhandled(); reason != nil {
+				l.reported.Add(1)
+				l.hook(func() { l.onRejection(reason) })
+			}
 		}
 	}
 }
@@ -68,38 +84,39 @@ func (l *Loop) mustStop() bool {
 	return l.ending == endNow
 }
 
-// ring is a FIFO of functions that reuses its room.
-type ring struct {
-	slots []func()
+// ring is a FIFO that reuses its room.
+type ring[T any] struct {
+	slots []T
 	first int
 	n     int
 }
 
-func (r *ring) push(fn func()) {
+func (r *ring[T]) push(value T) {
 	if r.n == len(r.slots) {
 		r.grow()
 	}
-	r.slots[(r.first+r.n)&(len(r.slots)-1)] = fn
+	r.slots[(r.first+r.n)&(len(r.slots)-1)] = value
 	r.n++
 }
 
-func (r *ring) pop() func() {
-	fn := r.slots[r.first]
-	r.slots[r.first] = nil
+func (r *ring[T]) pop() T {
+	var none T
+	value := r.slots[r.first]
+	r.slots[r.first] = none
 	r.first = (r.first + 1) & (len(r.slots) - 1)
 	r.n--
 	if r.n == 0 && len(r.slots) > ringKept {
 		// A burst is over.
-		*r = ring{}
+		*r = ring[T]{}
 	}
-	return fn
+	return value
 }
 
 // ringKept is the size that an empty ring keeps.
 const ringKept = 4096
 
-func (r *ring) grow() {
-	slots := make([]func(), max(16, 2*len(r.slots)))
+func (r *ring[T]) grow() {
+	slots := make([]T, max(16, 2*len(r.slots)))
 	n := copy(slots, r.slots[r.first:])
 	copy(slots[n:], r.slots[:r.first])
 	r.slots, r.first = slots, 0

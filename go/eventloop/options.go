@@ -3,6 +3,7 @@ package eventloop
 import (
 	"fmt"
 	"log/slog"
+	"math"
 )
 
 // Option changes a setting of New.
@@ -27,8 +28,9 @@ const (
 
 func defaults() config {
 	return config{
-		maxQueue: defaultMaxQueue,
-		onError:  func(err error) { slog.Error("event loop", "error", err) },
+		maxQueue:     defaultMaxQueue,
+		pressureHigh: math.MaxInt,
+		onError:      func(err error) { slog.Error("event loop", "error", err) },
 	}
 }
 
@@ -69,9 +71,9 @@ func WithTiming() Option {
 	}
 }
 
-// WithPanicPropagation lets a panic of a task leave Run as it came, for callers of Run that recover; after Start it ends
-// the process, as that of any goroutine. The loop has then stopped: the task is used up, what waits stays, and a later
-// Run goes on with it. runtime.Goexit ends the loop in the same way. Functions given to Do are not concerned.
+// WithPanicPropagation lets a panic of a task leave Run as it came, for callers of Run that recover; after Start it
+// ends the process, as that of any goroutine. The loop has then stopped: the task is used up, what waits stays, and a
+// later Run goes on with it. runtime.Goexit ends the loop in the same way. Functions given to Do are not concerned.
 func WithPanicPropagation() Option {
 	return func(c *config) error {
 		c.propagate = true
@@ -80,7 +82,8 @@ func WithPanicPropagation() Option {
 }
 
 // WithErrorHandler sets who is told of what goes wrong where nobody waits for a result: a *PanicError, ErrGoexit, and
-// rejections without a handler (unless WithUnhandledRejection is given). It runs on the loop. By default slog.Error.
+// rejections without a handler, which wrap ErrUnhandled (unless WithUnhandledRejection is given). It runs on the loop.
+// By default slog.Error.
 func WithErrorHandler(handler func(error)) Option {
 	return func(c *config) error {
 		c.onError = handler
@@ -92,7 +95,8 @@ func WithErrorHandler(handler func(error)) Option {
 }
 
 // WithUnhandledRejection sets who is told of a promise that was rejected and that nobody has attached a handler to by
-// the time the microtasks have run. It runs on the loop. By default it is the error handler.
+// the time the microtasks have run: once, with the reason. It runs on the loop. By default it is the error handler.
+// Promises that other goroutines make while the loop runs are their own affair; of those only panics are told.
 func WithUnhandledRejection(hook func(reason error)) Option {
 	return func(c *config) error {
 		c.onRejection = hook

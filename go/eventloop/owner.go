@@ -38,15 +38,21 @@ func (l *Loop) Inside() bool {
 
 // notify makes the owner look up, and wakes the loop if it sleeps. Any goroutine.
 func (l *Loop) notify(why uintptr) {
+	if l.mark(why) {
+		l.wake <- struct{}{}
+	}
+}
+
+// mark is notify but for the waking: when it is true, the caller has to send on l.wake.
+func (l *Loop) mark(why uintptr) bool {
 	for {
 		state := l.state.Load()
 		if state&^bits == nobody {
 			if l.state.CompareAndSwap(state, theLoop|why) {
-				l.wake <- struct{}{}
-				return
+				return true
 			}
 		} else if state&why == why || l.state.CompareAndSwap(state, state|why) {
-			return
+			return false
 		}
 	}
 }

@@ -28,7 +28,7 @@ func (l *Loop) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	unhook := context.AfterFunc(ctx, func() { l.endBy(endNow, done) })
+	unhook := context.AfterFunc(ctx, func() { l.endRun(done) })
 	defer unhook()
 	l.serve(done)
 	if !unhook() {
@@ -62,6 +62,7 @@ func (l *Loop) startLocked(toIdle bool) (chan struct{}, error) {
 	l.running, l.toIdle = true, toIdle
 	l.idleCalls.Store(toIdle || len(l.drains) > 0)
 	l.done = make(chan struct{})
+	l.resume()
 	return l.done, nil
 }
 
@@ -73,10 +74,38 @@ func (l *Loop) serve(done chan struct{}) {
 	}
 	l.reporting = false
 	l.goroutine.Store(gid())
+	l.load.wakes(clock())
+	l.poll.resume()
 	l.become(theLoop, pending|urgent)
-	for !l.attempt(done) {
+	exits := true
+	defer func() {
+		if exits {
+			l.escape(done)
+		}
+	}()
+	for !l.attempt() || !l.finish(done, false) {
 	}
-	l.finish(done)
+	exits = false
+}
+
+// escape is called when a task has ended this goroutine, or its panic is to.
+func (l *Loop) escape(done chan struct{}) {
+	if l.propagate {
+		l.finish(done, true)
+		return
+	}
+	l.failure = ErrGoexit
+	if l.reporting {
+		// It was the error handler, which would only do so again.
+		l.failure = nil
+	}
+	waits := l.toIdle
+	l.goroutine.Store(0)
+	go l.serve(done)
+	if waits {
+		// The caller of Run must not end before the loop.
+		<-done
+	}
 }
 
 // become changes the owner where nobody else can, and sets bits.
@@ -89,33 +118,14 @@ func (l *Loop) become(owner, why uintptr) {
 	}
 }
 
-// attempt works until the loop ends or a task fails; false when there is more to do. One deferred call serves all the
+// attempt works until the loop may end or a task fails; false when there is more to do. One deferred call serves all the
 // tasks that do not fail.
-func (l *Loop) attempt(done chan struct{}) (ended bool) {
+func (l *Loop) attempt() (ended bool) {
 	exits := true
 	defer func() {
-		if !exits {
-			return
-		}
-		if l.propagate {
-			l.finish(done)
-			return
-		}
-		if value := recover(); value != nil {
-			l.failure = &PanicError{Value: value, Stack: debug.Stack()}
-			return
-		}
-		// The goroutine ends whatever is done here, so another one has to go on.
-		if !l.reporting {
-			l.failure = ErrGoexit
-		}
-		l.mu.Lock()
-		waits := l.toIdle
-		l.mu.Unlock()
-		go l.serve(done)
-		if waits {
-			// The caller of Run must not end before the loop.
-			<-done
+		if exits && !l.propagate {
+			// With runtime.Goexit there is nothing to recover, and escape follows.
+			l.failure = &PanicError{Value: recover(), Stack: debug.Stack()}
 		}
 	}()
 	if failure := l.failure; failure != nil {
@@ -129,7 +139,7 @@ func (l *Loop) attempt(done chan struct{}) (ended bool) {
 
 // report tells the error handler. One that fails itself stops nothing, and nobody is told.
 func (l *Loop) report(err error) {
-	l.counts.errors++
+	l.reported.Add(1)
 	l.reporting = true
 	_ = safely(func() { l.onError(err) })
 	l.reporting = false
@@ -146,15 +156,13 @@ func (l *Loop) hook(fn func()) {
 func (l *Loop) mayEnd() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	switch l.ending {
-	case endNow:
-		return true
-	case endEmpty:
-		return l.queued == 0 && l.taken() == 0 && l.soon == 0 && len(l.ops) == 0 &&
-			len(l.immediates) == 0 && l.checked == len(l.checking)
-	}
-	l.end = false
-	return false
+	l.end = l.ending != endNot
+	return l.end && l.over()
+}
+
+// over reports whether nothing is to be run before the end; the mutex is held.
+func (l *Loop) over() bool {
+	return l.ending == endNow || l.empty() && len(l.immediates) == 0 && l.checked == len(l.checking)
 }
 
 // idle is called when nothing keeps the loop alive: it tells those who wait in Drain, and is true when Run is to end.
@@ -176,45 +184,46 @@ func (l *Loop) tellDrained() {
 	l.drains = nil
 }
 
-// finish leaves the loop without an owner.
-func (l *Loop) finish(done chan struct{}) {
+// finish leaves the loop without an owner. Unless it must, it refuses while Close, which may have come since the end was
+// decided on, wants more to be run.
+func (l *Loop) finish(done chan struct{}, must bool) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.closed {
-		l.abandon()
-	} else {
+	switch {
+	case !l.closed:
 		l.suspend()
 		l.timers.pause()
+		l.poll.suspend()
+	case must || l.over():
+		l.letGo() // unless the order of Close was seen to
+		l.abandon()
+	default:
+		return false
 	}
 	l.running, l.ending, l.end = false, endNot, false
-	l.published = l.counts
 	l.goroutine.Store(0)
+	l.load.sleeps(clock())
 	l.become(stopped, 0)
 	close(done)
+	return true
 }
 
-// suspend lets what was taken out of the lanes count as queued again, until the next run; the mutex is held.
+// suspend lets what was taken out of the lanes and not run count as queued again while the loop is stopped, and resume
+// takes it back: the turn goes on where it was. The mutex is held.
 func (l *Loop) suspend() {
-	for priority, q := range []*chunks{High: &l.high, Normal: &l.normal, Low: &l.low} {
-		c := q.first
-		if c == nil {
-			continue
-		}
-		l.queued += c.written - c.read
-		if c.read == c.written {
-			l.recycle(q.shift())
-		}
-		q.join(&l.lanes[priority])
-		l.lanes[priority], *q = *q, chunks{}
-	}
+	l.queued += l.taken()
 }
 
-// endBy asks for the end of one run, and not of a later one.
-func (l *Loop) endBy(how ending, done chan struct{}) {
+func (l *Loop) resume() {
+	l.queued -= l.taken()
+}
+
+// endRun asks for the end of one run, and not of a later one. A loop that is being closed ends when Close says so.
+func (l *Loop) endRun(done chan struct{}) {
 	l.mu.Lock()
-	current := l.running && l.done == done
-	if current && l.ending < how {
-		l.ending = how
+	current := l.running && l.done == done && !l.closed
+	if current {
+		l.ending = endNow
 	}
 	l.mu.Unlock()
 	if current {
@@ -223,7 +232,8 @@ func (l *Loop) endBy(how ending, done chan struct{}) {
 }
 
 // Stop ends Run or Start when the task that runs now is over, and waits for that; inside the loop it does not wait. What
-// waits stays: a later Run or Start goes on with it. On a loop that does not run it does nothing.
+// waits stays: a later Run or Start goes on with it. On a loop that does not run it does nothing, and on one that is being
+// closed it waits for the end that Close has set.
 func (l *Loop) Stop() {
 	l.mu.Lock()
 	running, done := l.running, l.done
@@ -231,7 +241,7 @@ func (l *Loop) Stop() {
 	if !running {
 		return
 	}
-	l.endBy(endNow, done)
+	l.endRun(done)
 	if !l.Inside() {
 		<-done
 	}
@@ -252,7 +262,7 @@ func (l *Loop) Drain(ctx context.Context) error {
 	drained := make(chan struct{})
 	l.drains = append(l.drains, drained)
 	l.idleCalls.Store(true)
-	if !l.running && l.live.Load() == 0 && l.queued == 0 && len(l.ops) == 0 && l.soon == 0 && l.taken() == 0 {
+	if !l.running && l.live.Load() == 0 && l.empty() {
 		l.tellDrained()
 	}
 	l.mu.Unlock()

@@ -5,17 +5,13 @@ import (
 	"time"
 )
 
-// counts are kept by the owner and published at the start of a turn.
-type counts struct {
-	turns, timers, errors uint64
-}
-
-// Stats tells what a loop has done. Counts are as of the start of the present turn.
+// Stats tells what a loop has done.
 type Stats struct {
-	// QueueDepth is how many tasks wait; Submitted and Refused have been so far.
+	// QueueDepth is how many tasks wait, without up to 127 of a class that the loop has begun to work through; Submitted
+	// and Refused have been so far.
 	QueueDepth         int
 	Submitted, Refused uint64
-	// Turns, Timers and Errors: turns with tasks, timers that fired, failures that were reported.
+	// Turns, Timers and Errors: turns with NORMAL or LOW tasks, timers that fired, failures that were reported.
 	Turns, Timers, Errors uint64
 	// Live is how many timers, immediates, handles and watchers keep the loop alive.
 	Live int64
@@ -35,7 +31,7 @@ func (l *Loop) Stats() Stats {
 	defer l.mu.Unlock()
 	s := Stats{
 		QueueDepth: l.queued, Submitted: l.submitted, Refused: l.refused,
-		Turns: l.published.turns, Timers: l.published.timers, Errors: l.published.errors,
+		Turns: l.turns, Timers: l.fired.Load(), Errors: l.reported.Load(),
 		Live: l.live.Load(), LoopUtilization: utilization,
 	}
 	for priority, ns := range l.worstWait {

@@ -1,5 +1,7 @@
 package eventloop
 
+import "fmt"
+
 // Priority is the class of a task.
 type Priority uint8
 
@@ -39,7 +41,7 @@ func (l *Loop) SubmitPriority(priority Priority, task func()) error {
 		return ErrNilTask
 	}
 	if priority > Low {
-		priority = Low
+		return fmt.Errorf("%w: SubmitPriority(%d): a priority is High, Normal or Low", ErrOption, priority)
 	}
 	l.mu.Lock()
 	if l.closed || l.queued >= l.maxQueue {
@@ -47,10 +49,10 @@ func (l *Loop) SubmitPriority(priority Priority, task func()) error {
 		l.mu.Unlock()
 		return err
 	}
-	first := l.put(priority, task)
+	wake := l.put(priority, task)
 	l.mu.Unlock()
-	if first {
-		l.notify(reason(priority))
+	if wake {
+		l.wake <- struct{}{}
 	}
 	return nil
 }
@@ -69,10 +71,11 @@ func (l *Loop) SubmitBatch(tasks []func()) (int, error) {
 		}
 	}
 	var err error
-	first := false
+	wake := false
 	l.mu.Lock()
 	n := len(tasks)
-	if room := l.maxQueue - l.queued; n > room || l.closed {
+	// The queue may be beyond its bound: Stop puts back what the loop had begun to work through.
+	if room := max(0, l.maxQueue-l.queued); n > room || l.closed {
 		if l.closed {
 			room = 0
 		}
@@ -81,26 +84,28 @@ func (l *Loop) SubmitBatch(tasks []func()) (int, error) {
 	}
 	for _, task := range tasks[:n] {
 		if l.put(Normal, task) {
-			first = true
+			wake = true
 		}
 	}
 	l.mu.Unlock()
-	if first {
-		l.notify(pending)
+	if wake {
+		l.wake <- struct{}{}
 	}
 	return n, err
 }
 
-// put appends to a lane; the mutex is held. True when the owner has to be told: the lane was empty, or the queue has
-// reached its high-water mark.
+// put appends to a lane; the mutex is held. It tells the owner if the lane was empty or the queue has reached its
+// high-water mark; when it is true, the caller has to send on l.wake as soon as it has given the mutex up. The state is
+// marked before that, for a Do that finds the loop asleep would get ahead of what waits.
 func (l *Loop) put(priority Priority, task func()) bool {
 	lane := &l.lanes[priority]
 	c := lane.last
-	first := c == nil
-	if first || c.written == chunkSize {
+	why := uintptr(0)
+	if c == nil || c.written == chunkSize {
 		c = l.newChunk()
-		if first {
+		if lane.last == nil {
 			lane.first = c
+			why = reason(priority)
 		} else {
 			lane.last.next = c
 		}
@@ -110,12 +115,12 @@ func (l *Loop) put(priority Priority, task func()) bool {
 	c.written++
 	l.queued++
 	l.submitted++
-	if l.queued == l.pressureHigh && !l.pressed {
+	if l.queued >= l.pressureHigh && !l.pressed {
 		l.pressed = true
 		l.ops = append(l.ops, l.tellPressure)
-		l.notify(urgent)
+		why |= urgent
 	}
-	return first
+	return why != 0 && l.mark(why)
 }
 
 func reason(priority Priority) uintptr {
@@ -168,8 +173,13 @@ func (l *Loop) tellPressure() {
 }
 
 // order asks the owner to do something ahead of tasks. It is not bounded and not refused: the loop's own affairs.
+// A closed loop that has ended has none.
 func (l *Loop) order(op func()) {
 	l.mu.Lock()
+	if l.closed && !l.running {
+		l.mu.Unlock()
+		return
+	}
 	l.ops = append(l.ops, op)
 	l.mu.Unlock()
 	l.notify(urgent)

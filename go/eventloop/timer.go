@@ -14,19 +14,21 @@ type Timer struct {
 	// every is the period in ns; 0 for a timer that fires once.
 	every int64
 	// flags may be changed by any goroutine; what follows belongs to the owner.
-	flags atomic.Uint32
-	when  int64
-	seq   uint64
-	place int // in the heap; -1 outside
+	flags  atomic.Uint32
+	target atomic.Int64 // when the timer is moved to
+	when   int64
+	seq    uint64
+	place  int // in the heap; -1 outside
 }
 
 const (
 	active     uint32 = 1 << iota // it is to fire
 	referenced                    // it keeps the loop alive while it is active
+	moved                         // from outside: the heap does not know yet, so the old time is not to count
 )
 
 // After runs fn as a task of the loop when d has passed. Timers with the same time fire in the order in which they were
-// set. A d below 0 counts as 0; one beyond the clock (292 years) never fires. Any goroutine.
+// set. A d below 0 counts as 0; one beyond the clock (some 190 years) never fires. Any goroutine.
 //
 // Go's timers are up to a millisecond late on an idle Linux machine; see WithPreciseTimers.
 func (l *Loop) After(d time.Duration, fn func()) (*Timer, error) {
@@ -63,7 +65,7 @@ func (t *Timer) Reset(d time.Duration) error {
 		if l.timers.closed {
 			return ErrClosed
 		}
-		t.change(func(flags uint32) uint32 { return flags | active })
+		t.change(func(flags uint32) uint32 { return flags&^moved | active })
 		l.timers.set(t, when)
 		return nil
 	}
@@ -72,16 +74,31 @@ func (t *Timer) Reset(d time.Duration) error {
 		l.mu.Unlock()
 		return ErrClosed
 	}
-	t.change(func(flags uint32) uint32 { return flags | active })
+	t.target.Store(when)
+	before := t.change(func(flags uint32) uint32 { return flags | active | moved })
 	l.mu.Unlock()
-	l.order(func() {
-		if l.timers.closed {
-			t.change(func(flags uint32) uint32 { return flags &^ active })
-		} else if t.flags.Load()&active != 0 {
-			l.timers.set(t, when)
-		}
-	})
+	if before&moved == 0 {
+		l.order(t.move)
+	}
 	return nil
+}
+
+// move is what the owner does after a Reset or Stop from outside: the last one counts.
+func (t *Timer) move() {
+	timers := &t.loop.timers
+	before := t.change(func(flags uint32) uint32 {
+		if timers.closed {
+			return flags &^ (active | moved)
+		}
+		return flags &^ moved
+	})
+	switch {
+	case before&moved == 0 || timers.closed:
+	case before&active == 0:
+		timers.remove(t)
+	default:
+		timers.set(t, t.target.Load())
+	}
 }
 
 func later(now, d int64) int64 {
@@ -95,23 +112,23 @@ func later(now, d int64) int64 {
 }
 
 // Stop takes the timer back; false when it has fired or was stopped before. When it returns true, the function will not
-// be called. Any goroutine.
+// be called, but for a call of one of Every that is just beginning, if Stop is called outside the loop. Any goroutine.
 func (t *Timer) Stop() bool {
-	before := t.change(func(flags uint32) uint32 { return flags &^ active })
-	if before&active == 0 {
-		return false
+	if t.loop.Inside() {
+		before := t.change(func(flags uint32) uint32 { return flags &^ (active | moved) })
+		t.loop.timers.remove(t)
+		return before&active != 0
 	}
-	l := t.loop
-	if l.Inside() {
-		l.timers.remove(t)
-	} else {
-		l.order(func() {
-			if t.flags.Load()&active == 0 {
-				l.timers.remove(t)
-			}
-		})
+	before := t.change(func(flags uint32) uint32 {
+		if flags&active == 0 {
+			return flags
+		}
+		return flags&^active | moved
+	})
+	if before&(active|moved) == active {
+		t.loop.order(t.move)
 	}
-	return true
+	return before&active != 0
 }
 
 // Ref lets the timer keep the loop alive while it is active, as it does from the start. Any goroutine.
@@ -135,15 +152,17 @@ func (t *Timer) change(to func(uint32) uint32) uint32 {
 	for {
 		before := t.flags.Load()
 		after := to(before)
-		if !t.flags.CompareAndSwap(before, after) {
-			continue
-		}
-		switch counted := before&counts == counts; {
-		case !counted && after&counts == counts:
+		was, is := before&counts == counts, after&counts == counts
+		// Never counted less than it is, or another timer's end would look like the end of all.
+		if is && !was {
 			t.loop.live.Add(1)
-		case counted && after&counts != counts:
+		}
+		changed := t.flags.CompareAndSwap(before, after)
+		if changed && was && !is || !changed && is && !was {
 			t.loop.unref()
 		}
-		return before
+		if changed {
+			return before
+		}
 	}
 }

@@ -97,17 +97,23 @@ func (t *timers) nextDue() func() {
 			break
 		}
 		if timer.every > 0 {
-			if timer.flags.Load()&active == 0 {
+			if timer.flags.Load()&(active|moved) != active {
 				t.remove(timer)
 				continue
 			}
 			t.set(timer, timer.next(t.dueTime))
-			t.loop.counts.timers++
+			t.loop.fired.Add(1)
 			return timer.fn
 		}
 		t.remove(timer)
-		if timer.change(func(flags uint32) uint32 { return flags &^ active })&active != 0 {
-			t.loop.counts.timers++
+		fires := func(flags uint32) uint32 {
+			if flags&moved != 0 {
+				return flags
+			}
+			return flags &^ active
+		}
+		if timer.change(fires)&(active|moved) == active {
+			t.loop.fired.Add(1)
 			return timer.fn
 		}
 	}
@@ -158,7 +164,7 @@ func (t *timers) clear() {
 	t.closed = true
 	for _, timer := range t.heap {
 		timer.place = -1
-		timer.change(func(flags uint32) uint32 { return flags &^ active })
+		timer.change(func(flags uint32) uint32 { return flags &^ (active | moved) })
 	}
 	t.heap, t.due, t.armed = nil, false, false
 	t.pause()

@@ -17,11 +17,15 @@ func (l *Loop) work() {
 			if l.end && l.mayEnd() {
 				return
 			}
+			if l.soon > 0 {
+				// An order was a task of its own.
+				continue
+			}
 			if task := l.nextSpecial(); task != nil {
 				task()
 				continue
 			}
-			l.special = l.end
+			l.special = l.end || l.poll.hot
 		}
 		if task := l.nextTask(); task != nil {
 			task()
@@ -43,16 +47,21 @@ func (l *Loop) attend() {
 	l.special = true
 	l.mu.Lock()
 	l.take(High, &l.high)
-	ops := l.ops
-	l.ops = l.spareOps[:0]
+	l.orders = append(l.orders, l.ops...)
+	clear(l.ops)
+	l.ops = l.ops[:0]
 	l.end = l.ending != endNot
 	l.mu.Unlock()
-	for i, op := range ops {
+	// One that ends the goroutine leaves the others for the next.
+	for l.ordered < len(l.orders) {
+		op := l.orders[l.ordered]
+		l.orders[l.ordered] = nil
+		l.ordered++
 		op()
-		ops[i] = nil
 	}
-	l.spareOps = ops[:0]
+	l.orders, l.ordered = l.orders[:0], 0
 	l.timers.look()
+	l.poll.attend()
 }
 
 // nextSpecial returns what comes before tasks: HIGH ones, due timers, ready descriptors.
@@ -68,7 +77,7 @@ func (l *Loop) nextSpecial() func() {
 
 // nextTask returns the next of this turn's tasks.
 func (l *Loop) nextTask() func() {
-	if l.low.first == nil {
+	if l.low.empty() {
 		return l.next(&l.normal, Normal)
 	}
 	if l.lowTurn < lowShare {
@@ -76,12 +85,23 @@ func (l *Loop) nextTask() func() {
 			l.lowTurn++
 			return task
 		}
+		if l.state.Load()&pending != 0 && l.waits(Normal) {
+			// The LOW ones that are left are for the next turn, or all of them would run before the next NORMAL one.
+			return nil
+		}
 	}
 	l.lowTurn = 0
 	if task := l.next(&l.low, Low); task != nil {
 		return task
 	}
 	return l.next(&l.normal, Normal)
+}
+
+// waits reports whether tasks of a class have come since the turn began.
+func (l *Loop) waits(priority Priority) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.lanes[priority].first != nil
 }
 
 // next takes a task out of chunks that were taken from the lanes.
@@ -134,33 +154,49 @@ func (l *Loop) nextTurn() bool {
 	l.phase = beforeCheck
 	for {
 		if l.state.Load()&pending != 0 {
-			l.state.And(^pending)
-			l.counts.turns++
 			l.mu.Lock()
+			l.state.And(^pending)
 			l.take(Normal, &l.normal)
 			l.take(Low, &l.low)
-			l.published = l.counts
+			found := l.normal.begun() > 0 || l.low.begun() > 0
+			if found {
+				l.turns++
+			}
 			l.mu.Unlock()
-			if l.normal.first != nil || l.low.first != nil {
+			if found {
 				l.timers.look()
+				l.poll.turn(1)
 				return true
 			}
 		}
+		l.poll.turn(0)
 		if l.timers.look() || len(l.immediates) > 0 || l.end || l.state.Load()&urgent != 0 {
 			return true
 		}
 		if l.restless() && l.idle() {
 			return false
 		}
-		l.timers.rest()
-		if !l.timed.Load() {
-			l.sleep()
-			continue
+		if l.poll.hot {
+			return true
 		}
-		l.load.sleeps(clock())
-		l.sleep()
-		l.load.wakes(clock())
+		l.timers.rest()
+		l.snooze()
+		if l.soon > 0 || len(l.immediates) > 0 {
+			// A Do has run inline meanwhile: that was a turn, which ends with them.
+			return true
+		}
 	}
+}
+
+// snooze is sleep, by the clock if somebody wants to know.
+func (l *Loop) snooze() {
+	if !l.timed.Load() {
+		l.sleep()
+		return
+	}
+	l.load.sleeps(clock())
+	l.sleep()
+	l.load.wakes(clock())
 }
 
 // restless: nothing keeps the loop alive and somebody waits for that.

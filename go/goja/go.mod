@@ -9,4 +9,11 @@ require (
 	millrace.dev/go v0.0.0
 )
 
+require (
+	github.com/dlclark/regexp2/v2 v2.5.2 // indirect
+	github.com/go-sourcemap/sourcemap v2.1.4+incompatible // indirect
+	github.com/google/pprof v0.0.0-20240727154555-813a5fbdbec8 // indirect
+	golang.org/x/text v0.16.0 // indirect
+)
+
 replace millrace.dev/go => ../

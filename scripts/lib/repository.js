@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { files } from './files.js';
 import { brokenLinks } from './links.js';
 import { read, root } from './paths.js';
@@ -44,9 +44,13 @@ const checks = {
   },
 
   everyTestFileIsRun(paths, tested) {
+    // The tests of a Go module are those in its folder, without the modules inside.
+    const modules = named(paths, 'go.mod').map(dirname);
+    const untested = (folder) => !tested.includes(folder);
     return paths
-      .filter((path) => path.endsWith('.test.js'))
+      .filter((path) => /(\.test\.js|_test\.go)$/.test(path))
       .filter((path) => !tested.some((folder) => path.startsWith(`${folder}/`)))
+      .concat(modules.filter(untested))
       .map((path) => `${path} is in none of the folders that are tested`);
   },
 };

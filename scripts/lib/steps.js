@@ -1,5 +1,6 @@
 import { appendFileSync, closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
+import { createInterface } from 'node:readline';
 import { run } from './child.js';
 import { Failure } from './failure.js';
 import { projectCache, root } from './paths.js';
@@ -25,43 +26,62 @@ const STEP_TIMEOUT_MS = 600_000;
  * @property {string[]} [details] lines shown under the step
  *
  * @typedef {(command: string, args: string[], options?: object) => Promise<void>} Quiet
- *   runs a command with its output in the step's log
+ *   runs a command with its output in the step's log; the option `read` is given each line of stdout instead, and what
+ *   it returns is logged
  */
 
 /**
- * Runs the steps one after another, each on a line with its result and time; the log of a step is
- * shown only when it fails.
+ * Runs the steps one after another, each on a line with its result and time; the log of a step is shown only when it
+ * fails. A list of lists stands for steps that need nothing of each other: the lists run side by side, and each step gets
+ * its line when it ends. They are for work that waits or compiles, and not for tests that notice how busy the machine is.
  *
- * @param {Step[]} steps
+ * @param {(Step | Step[][])[]} steps
  * @param {import('node:stream').Writable} [out]
  * @returns {Promise<{ passed: number, failed: number, skipped: number }>}
  */
 export async function runSteps(steps, out = process.stdout) {
   const total = { passed: 0, failed: 0, skipped: 0 };
-  for (const [index, step] of steps.entries()) {
-    const line = progress(out, `[${index + 1}/${steps.length}]`.padStart(7), step.title);
-    const log = openLog(step.title);
-    try {
-      const result = await step.run(log.quiet);
-      const {
-        note = 'ok',
-        details = [],
-        ...counts
-      } = typeof result === 'string' ? { note: result } : (result ?? {});
-      add(total, 'failed' in counts ? counts : { passed: 1 });
-      line.end(note);
-      for (const detail of details) out.write(`          ${detail}\n`);
-      if (counts.failed > 0) log.show(out);
-    } catch (error) {
-      add(total, { failed: 1 });
-      line.end(`FAILED: ${error instanceof Failure ? error.message : error.stack}`);
-      log.show(out);
-      if (step.required) break;
-    } finally {
-      log.close();
-    }
+  const all = steps.flat(2);
+  const begin = progress(out);
+  const number = (step) => `[${all.indexOf(step) + 1}/${all.length}]`.padStart(7);
+  for (const entry of steps) {
+    const lists = Array.isArray(entry) ? entry : [[entry]];
+    const runList = async (list) => {
+      for (const step of list) {
+        const line = begin(`${number(step)} ${step.title.padEnd(TITLE_WIDTH)} `, lists.length > 1);
+        if (!(await runStep(step, line, total, out)) && step.required) return false;
+      }
+      return true;
+    };
+    const results = await Promise.all(lists.map(runList));
+    if (results.includes(false)) break;
   }
   return total;
+}
+
+/** Runs one step, adds up its counts and writes its result; returns whether it came to its end. */
+async function runStep(step, line, total, out) {
+  const log = openLog(step.title);
+  try {
+    const result = await step.run(log.quiet);
+    const {
+      note = 'ok',
+      details = [],
+      ...counts
+    } = typeof result === 'string' ? { note: result } : (result ?? {});
+    add(total, 'failed' in counts ? counts : { passed: 1 });
+    line.end(note);
+    for (const detail of details) out.write(`          ${detail}\n`);
+    if (counts.failed > 0) log.show(out);
+    return true;
+  } catch (error) {
+    add(total, { failed: 1 });
+    line.end(`FAILED: ${error instanceof Failure ? error.message : error.stack}`);
+    log.show(out);
+    return false;
+  } finally {
+    log.close();
+  }
 }
 
 /** Runs the steps and exits with code 1 at the first required step that fails. */
@@ -76,18 +96,34 @@ function add(total, { passed = 0, failed = 0, skipped = 0 }) {
   total.skipped += skipped;
 }
 
-/** The line of a running step; on a terminal it shows the seconds so far. */
-function progress(out, number, title) {
-  const start = performance.now();
-  const seconds = (digits) => `${((performance.now() - start) / 1000).toFixed(digits)} s`;
-  const head = `${number} ${title.padEnd(TITLE_WIDTH)} `;
-  out.write(head);
-  const timer = out.isTTY && setInterval(() => out.write(`\r${head}${seconds(0)} `), 1000);
-  return {
-    end(note) {
-      clearInterval(timer);
-      out.write(`${out.isTTY ? `\r\x1b[K${head}` : ''}${note} (${seconds(1)})\n`);
-    },
+/**
+ * Writes the lines of steps; on a terminal the last line shows what runs, with the seconds so far. Where there is none, a
+ * step that runs alone is named as it begins.
+ */
+function progress(out) {
+  const running = new Map();
+  const clear = out.isTTY ? '\r\x1b[K' : '';
+  const since = (start) => (performance.now() - start) / 1000;
+  const show = () => {
+    const heads = [...running].map(
+      ([head, start]) => `${head.trimEnd()} ${since(start).toFixed(0)} s`,
+    );
+    if (running.size > 0) out.write(clear + heads.join('  ').slice(0, (out.columns || 80) - 1));
+  };
+  if (out.isTTY) setInterval(show, 1000).unref();
+
+  return function begin(head, inCompany) {
+    const start = performance.now();
+    running.set(head, start);
+    const first = !out.isTTY && !inCompany;
+    if (first) out.write(head);
+    else if (out.isTTY) show();
+    return {
+      end(note) {
+        running.delete(head);
+        out.write(`${clear}${first ? '' : head}${note} (${since(start).toFixed(1)} s)\n`);
+      },
+    };
   };
 }
 
@@ -97,13 +133,17 @@ function openLog(title) {
   const path = join(folder, `${title.toLowerCase().replace(/[^a-z0-9]+/g, '-')}.log`);
   const fd = openSync(path, 'w');
   return {
-    quiet(command, args, options = {}) {
-      appendFileSync(fd, `$ ${command} ${args.join(' ')}\n`);
+    quiet(command, args, { read, ...options } = {}) {
+      const log = (text) => appendFileSync(fd, text);
+      log(`$ ${command} ${args.join(' ')}\n`);
       return run(command, args, {
         cwd: root,
         timeoutMs: STEP_TIMEOUT_MS,
         ...options,
-        stdio: ['ignore', fd, fd],
+        stdio: ['ignore', read ? 'pipe' : fd, fd],
+        onStart: ({ stdout }) => {
+          if (read) createInterface({ input: stdout }).on('line', (line) => log(read(line) ?? ''));
+        },
       });
     },
     show(out) {

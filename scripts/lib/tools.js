@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { Failure } from './failure.js';
+import { goCommand, goEnvironment } from './go.js';
 
 /**
  * The commands that the set-up needs: how to ask for the version, the oldest one that works, and
@@ -21,6 +22,14 @@ const tools = {
     install: apt('python3'),
   },
   cmake: { name: 'CMake', ask: ['cmake', '--version'], oldest: '3.21', install: apt('cmake') },
+  go: {
+    name: 'Go',
+    ask: [goCommand() ?? 'go', 'version'],
+    env: goEnvironment,
+    oldest: '1.25',
+    install:
+      'unpack it from https://go.dev/dl into /usr/local/go, or put its bin folder on the PATH',
+  },
 };
 
 function apt(packages) {
@@ -40,8 +49,8 @@ export function checkTools(names) {
 
 function check(name) {
   if (name === 'cc') return checkCompiler();
-  const { name: title, ask, oldest, install } = tools[name];
-  const { stdout } = spawnSync(ask[0], ask.slice(1), { encoding: 'utf8' });
+  const { name: title, ask, env, oldest, install } = tools[name];
+  const { stdout } = spawnSync(ask[0], ask.slice(1), { env: env?.(), encoding: 'utf8' });
   const found = /\d+(\.\d+)*/.exec(stdout ?? '')?.[0];
   if (!found || olderThan(found, oldest)) {
     const instead = found ? ` (found ${found})` : '';

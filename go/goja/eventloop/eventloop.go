@@ -11,13 +11,10 @@ package eventloop
 import (
 	"context"
 	"errors"
-	"fmt"
-	"log/slog"
 	"sync"
 	"sync/atomic"
 
 	"github.com/dop251/goja"
-	"github.com/dop251/goja_nodejs/console"
 	"github.com/dop251/goja_nodejs/process"
 	"github.com/dop251/goja_nodejs/require"
 
@@ -46,7 +43,6 @@ type EventLoop struct {
 	handles  map[*core.Handle]struct{}
 
 	// What follows belongs to the loop.
-	failure    *core.PanicError // of a callback; it leaves Run
 	microtask  goja.Callable
 	timerProto *goja.Object
 	rejected   []*goja.Promise // without a handler so far
@@ -60,14 +56,17 @@ func NewEventLoop(opts ...Option) *EventLoop {
 	loop := &EventLoop{
 		vm:            goja.New(),
 		enableConsole: true,
-		coreOptions:   []core.Option{core.WithMaxQueue(1 << 30)},
+		coreOptions:   []core.Option{core.WithPanicPropagation(), core.WithMaxQueue(1 << 30)},
 		handles:       make(map[*core.Handle]struct{}),
 	}
 	for _, opt := range opts {
 		opt(loop)
 	}
+	if loop.onError != nil {
+		loop.coreOptions = append(loop.coreOptions, core.WithErrorHandler(loop.onError))
+	}
 	var err error
-	if loop.core, err = core.New(append(loop.coreOptions, core.WithErrorHandler(loop.coreError))...); err != nil {
+	if loop.core, err = core.New(loop.coreOptions...); err != nil {
 		panic(err)
 	}
 	if loop.registry == nil {
@@ -75,7 +74,7 @@ func NewEventLoop(opts ...Option) *EventLoop {
 	}
 	loop.registry.Enable(loop.vm)
 	if loop.enableConsole {
-		console.Enable(loop.vm)
+		loop.enableConsoleObject()
 	}
 	loop.enableTimers()
 	loop.enableMicrotasks()
@@ -89,8 +88,9 @@ func NewEventLoop(opts ...Option) *EventLoop {
 	return loop
 }
 
-// Loop returns the loop underneath, for Go code that wants its priorities, timers, watchers and statistics. Use RunOnLoop
-// and KeepAlive, not its methods, for functions that call JavaScript, and let only the EventLoop run, stop or close it.
+// Loop returns the loop underneath, for Go code that wants its priorities, timers, watchers and statistics. Use
+// RunOnLoop and KeepAlive, not its methods, for functions that call JavaScript, and let only the EventLoop run, stop or
+// close it.
 func (loop *EventLoop) Loop() *core.Loop {
 	return loop.core
 }
@@ -99,40 +99,38 @@ func (loop *EventLoop) Loop() *core.Loop {
 // RunOnLoop waits, and no timer, interval, immediate or KeepAlive is left. It also returns after StopNoWait, and after
 // Stop from another goroutine.
 //
-// The runtime that fn gets, and any value made from it, must not be used outside fn. A Go panic in a callback leaves Run
-// with its own value; the loop is then stopped, what waits stays, and it may be run again. Run panics if the loop is
-// running already: then use RunOnLoop.
+// The runtime that fn gets, and any value made from it, must not be used outside fn. A Go panic in a callback leaves
+// Run with its own value; the loop is then stopped, what waits stays, and it may be run again. Run panics if the loop
+// is running already: then use RunOnLoop.
 func (loop *EventLoop) Run(fn func(*goja.Runtime)) {
-	begin := loop.begin(false)
+	run := loop.start(false)
 	// High: ahead of what has waited since the last run, and of timers that are due.
-	if err := loop.core.SubmitPriority(core.High, func() { loop.task(fn) }); err != nil {
+	if err := loop.force(core.High, func() { loop.task(fn) }); err != nil {
 		loop.over()
 		panic(err)
 	}
-	begin()
+	run()
 }
 
 // Start runs the loop on a goroutine of its own until Stop, StopNoWait or Terminate, whether anything is left to do or
 // not. It panics if the loop is running already. A Go panic in a callback ends the process; see StartInForeground.
 func (loop *EventLoop) Start() {
-	begin := loop.begin(true)
-	go func() {
-		defer func() {
-			if failure, ok := recover().(error); ok {
-				panic(failure)
-			}
-		}()
-		begin()
-	}()
+	go loop.start(true)()
 }
 
 // StartInForeground is Start on the calling goroutine: it returns when the loop is stopped. A Go panic in a callback
 // leaves it with its own value, so that the caller can recover; the loop may then be started again.
 func (loop *EventLoop) StartInForeground() {
-	loop.begin(true)()
+	loop.start(true)()
 }
 
-// begin makes the loop count as running and returns what runs it.
+func (loop *EventLoop) start(forever bool) (run func()) {
+	run = loop.begin(forever)
+	loop.terminated.Store(false)
+	return run
+}
+
+// begin makes the loop count as running, and returns what runs it.
 func (loop *EventLoop) begin(forever bool) (run func()) {
 	loop.mu.Lock()
 	defer loop.mu.Unlock()
@@ -147,19 +145,14 @@ func (loop *EventLoop) begin(forever bool) (run func()) {
 		}
 	}
 	loop.running, loop.ended = true, make(chan struct{})
-	loop.terminated.Store(false)
 	return func() {
-		// Deferred: a callback may end this goroutine with runtime.Goexit.
+		// Deferred: a callback may panic, or end this goroutine with runtime.Goexit.
 		defer loop.over()
 		if alive != nil {
 			defer alive.Release()
 		}
 		if err := loop.core.Run(context.Background()); err != nil {
 			panic(err)
-		}
-		if failure := loop.failure; failure != nil {
-			loop.failure = nil
-			panic(failure.Value)
 		}
 	}
 }
@@ -171,8 +164,8 @@ func (loop *EventLoop) over() {
 	loop.mu.Unlock()
 }
 
-// Stop stops the loop when what waits now has run, and waits for that; on a loop that is not running it does nothing. It
-// returns how many timers, intervals and immediates are left: they stay, and Start or Run goes on with them.
+// Stop stops the loop when what waits now has run, and waits for that; on a loop that is not running it does nothing.
+// It returns how many timers, intervals and immediates are left: they stay, and Start or Run goes on with them.
 //
 // In a callback of the loop it does not wait: it is StopNoWait there.
 func (loop *EventLoop) Stop() int {
@@ -197,16 +190,31 @@ func (loop *EventLoop) stop() (ended chan struct{}) {
 		return nil
 	}
 	ended = loop.ended
-	err := loop.core.Submit(func() {
-		// The run may have ended by a panic before it came to this, and the loop been started again.
-		if loop.ended == ended {
-			loop.core.Stop()
+	// An error means that the loop underneath was closed, and so has ended or is about to.
+	_ = loop.force(core.Normal, func() {
+		if !loop.node {
+			loop.stopRun(ended)
+		} else if _, err := loop.core.Immediate(func() { loop.stopRun(ended) }); err != nil {
+			panic(err)
 		}
 	})
-	if err != nil {
-		go loop.core.Stop()
-	}
 	return ended
+}
+
+// stopRun stops the run it was meant for: that may have ended by a panic, and the loop been started again.
+func (loop *EventLoop) stopRun(ended chan struct{}) {
+	if loop.ended == ended {
+		loop.core.Stop()
+	}
+}
+
+// force queues what must not be refused, even if a bound of WithLoopOptions is reached.
+func (loop *EventLoop) force(priority core.Priority, fn func()) error {
+	err := loop.core.SubmitPriority(priority, fn)
+	if errors.Is(err, core.ErrOverload) {
+		_, err = loop.core.After(0, fn)
+	}
+	return err
 }
 
 // Terminate stops the loop as Stop does and takes back all timers and intervals. Functions that were given to RunOnLoop
@@ -240,28 +248,13 @@ func (loop *EventLoop) clearAll() {
 	clear(loop.handles)
 }
 
-// RunOnLoop queues fn for the loop, which calls the functions in the order in which they were queued. Any goroutine, also
-// callbacks of the loop; fn never runs within the call. What is queued while the loop is stopped waits for Start or Run.
+// RunOnLoop queues fn for the loop, which calls the functions in the order in which they were queued. Any goroutine,
+// also callbacks of the loop; fn never runs within the call. What is queued while the loop is stopped waits for Start
+// or Run.
 //
-// The runtime that fn gets, and any value made from it, must not be used outside fn. False if the loop is terminated: fn
-// will not be called. A call that overlaps Terminate may be accepted; fn then waits for the next Start or Run.
+// The runtime that fn gets, and any value made from it, must not be used outside fn. False if the loop is terminated:
+// fn will not be called. A call that overlaps Terminate may be accepted; fn then waits for the next Start or Run.
 func (loop *EventLoop) RunOnLoop(fn func(*goja.Runtime)) bool {
+	mustHave(fn != nil, "RunOnLoop")
 	return !loop.terminated.Load() && loop.core.Submit(func() { loop.task(fn) }) == nil
-}
-
-// coreError is told of what goes wrong in a callback, other than exceptions of JavaScript.
-func (loop *EventLoop) coreError(err error) {
-	var failure *core.PanicError
-	switch {
-	case errors.As(err, &failure):
-		loop.failure = failure
-		loop.core.Stop()
-	case errors.Is(err, core.ErrGoexit):
-		// The goroutine of Run ends, so the run does.
-		loop.core.Stop()
-	case loop.onError != nil:
-		loop.onError(err)
-	default:
-		slog.Error("event loop", "error", fmt.Sprint(err))
-	}
 }

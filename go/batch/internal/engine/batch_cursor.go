@@ -5,15 +5,16 @@ import (
 	"time"
 )
 
-// cursor shows which event of each class would be chosen next, in either order. ByType, lanes are taken whole, one after
-// the other.
+// cursor shows which event of each class would be chosen next, in either order. ByType, lanes are taken whole, one
+// after the other.
 type cursor[T any] struct {
 	q      *Queue[T]
 	agedAt time.Duration
 	at     [priorities]int
 	// The lane that NORMAL events are being taken from, and the one that LOW events are.
 	group, lowGroup *lane[T]
-	// The next of the LOW lanes that had no aged event; and those that lost theirs, the one with the oldest event first.
+	// The next of the LOW lanes that had no aged event; and those that lost theirs, the one with the oldest event
+	// first.
 	lowAt    int
 	replaced []*lane[T]
 }

@@ -1,7 +1,7 @@
 package engine
 
-// lane is a first-in-first-out list of queued events, linked through the events themselves: nothing is allocated, and any
-// of them can be taken out in O(1). One for each class, or for each class of each type (ByType).
+// lane is a first-in-first-out list of queued events, linked through the events themselves: nothing is allocated, and
+// any of them can be taken out in O(1). One for each class, or for each class of each type (ByType).
 type lane[T any] struct {
 	head, tail *Event[T]
 	count      int

@@ -6,7 +6,8 @@ import (
 )
 
 const (
-	// Below busyFrom the loop has time to spare, and a hold only adds latency; from busyFull on all of MaxDelay is used.
+	// Below busyFrom the loop has time to spare, and a hold only adds latency; from busyFull on all of MaxDelay is
+	// used.
 	busyFrom, busyFull = 0.6, 0.9
 	// Fewer expected or gained events a batch than worthwhile, and a hold costs more than it saves.
 	worthwhile                   = 0.5

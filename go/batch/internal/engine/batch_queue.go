@@ -83,8 +83,8 @@ func (q *Queue[T]) Type(name string) *Type[T] {
 // Find is the entry of a type, or nil.
 func (q *Queue[T]) Find(name string) *Type[T] { return q.types[name] }
 
-// sweep forgets the types that have no events, no settings and no handlers, so that names made up as the application runs
-// do not add up. The next one waits until the map has doubled, which makes the cost O(1) a type.
+// sweep forgets the types that have no events, no settings and no handlers, so that names made up as the application
+// runs do not add up. The next one waits until the map has doubled, which makes the cost O(1) a type.
 func (q *Queue[T]) sweep() {
 	q.recent = nil
 	for name, t := range q.types {

@@ -2,8 +2,8 @@ package engine
 
 import "time"
 
-// take takes a batch of at most `limit` events out: HIGH, then NORMAL, then LOW. LOW events pushed at or before `agedAt`
-// count as NORMAL.
+// take takes a batch of at most `limit` events out: HIGH, then NORMAL, then LOW. LOW events pushed at or before
+// `agedAt` count as NORMAL.
 func (q *Queue[T]) take(limit int, agedAt time.Duration) chain[T] {
 	q.sortLanes()
 	q.taken = [priorities]time.Duration{noTime, noTime, noTime}
@@ -62,8 +62,8 @@ func (q *Queue[T]) empty(l *lane[T], batch *chain[T]) {
 
 func (q *Queue[T]) countNormal(n int) { q.normalSinceLow = min(normalPerLow, q.normalSinceLow+n) }
 
-// takeFirst: the limit cuts, but there is no LOW event and no full type, so nothing to choose between: the first of HIGH,
-// then of NORMAL.
+// takeFirst: the limit cuts, but there is no LOW event and no full type, so nothing to choose between: the first of
+// HIGH, then of NORMAL.
 func (q *Queue[T]) takeFirst(limit int) chain[T] {
 	var batch chain[T]
 	for p := High; p <= Normal; p++ {

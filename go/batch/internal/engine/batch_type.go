@@ -30,8 +30,8 @@ type Type[T any] struct {
 	rate      rate
 	givenRate float64
 
-	// The slice is never changed in place. `ready` is the same for whoever has no lock; nil when a look at the rest of the
-	// type is needed before a handler may run.
+	// The slice is never changed in place. `ready` is the same for whoever has no lock; nil when a look at the rest
+	// of the type is needed before a handler may run.
 	handlers []*Handler[T]
 	ready    atomic.Pointer[handlerSet[T]]
 

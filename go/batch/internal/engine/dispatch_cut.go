@@ -1,5 +1,7 @@
 package engine
 
+import "slices"
+
 // cut is a batch that was cut by flush, close or a switch and has not left yet.
 type cut[T any] struct {
 	events  chain[T]
@@ -31,6 +33,7 @@ func (c *cuts[T]) next() cut[T] {
 
 // cutAll cuts everything queued into batches that leave for this reason.
 func (e *Engine[T]) cutAll(trigger Trigger) {
+	e.recycler.point(e.queue.count)
 	e.cuts.append(cut[T]{prepare: true})
 	for e.queue.count > 0 {
 		e.cuts.append(cut[T]{events: e.take(e.options.MaxBatch), trigger: trigger})
@@ -38,7 +41,8 @@ func (e *Engine[T]) cutAll(trigger Trigger) {
 	e.endHold()
 }
 
-// cutOneByOne: under Direct, what handlers of batches that a switch cut have pushed leaves as if it had just been pushed.
+// cutOneByOne: under Direct, what handlers of batches that a switch cut have pushed leaves as if it had just been
+// pushed.
 func (e *Engine[T]) cutOneByOne() {
 	for event := e.take(e.queue.count).first; event != nil; {
 		next := event.next
@@ -120,24 +124,13 @@ type resumer[T any] interface {
 	resume(rest *Event[T])
 }
 
-// interrupted: the goroutine that ran handlers is ending (runtime.Goexit), and whatever of the engine called them will not
-// go on. What is left of their batch comes first at the next dispatch point.
+// interrupted: the goroutine that ran handlers is ending (runtime.Goexit), and whatever of the engine called them
+// will not go on. What is left of their batch comes first at the next dispatch point.
 func (e *Engine[T]) interrupted(rest *Event[T]) {
 	if rest != nil {
-		// The batch of an outer handler, which is interrupted after its inner one, comes behind that.
-		at := e.cuts.taken
-		for at < len(e.cuts.all) && e.cuts.all[at].resumed {
-			at++
-		}
-		e.cuts.insert(at, cut[T]{events: chain[T]{first: rest}, resumed: true})
+		e.cuts.all = slices.Insert(e.cuts.all, e.cuts.taken, cut[T]{events: chain[T]{first: rest}, resumed: true})
 	}
 	e.busy, e.missed, e.nested, e.budget = false, false, 0, 0
 	// Without a host that takes calls nothing can go on.
 	_ = e.Wake()
-}
-
-func (c *cuts[T]) insert(at int, one cut[T]) {
-	c.append(cut[T]{})
-	copy(c.all[at+1:], c.all[at:])
-	c.all[at] = one
 }

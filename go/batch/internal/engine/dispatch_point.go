@@ -21,9 +21,7 @@ func (e *Engine[T]) HoldEnded() {
 		return
 	}
 	// The event that the hold began with was cancelled, or the timer came early.
-	if deadline := oldest.Time + e.hold; deadline > e.host.Now() {
-		e.arm(deadline)
-	} else {
+	if deadline := oldest.Time + e.hold; deadline <= e.host.Now() || !e.arm(deadline) {
 		e.begin(false)
 	}
 }
@@ -42,9 +40,9 @@ func (e *Engine[T]) schedule() error {
 	return err
 }
 
-func (e *Engine[T]) arm(deadline time.Duration) {
-	e.armed = true
-	e.host.Arm(deadline)
+func (e *Engine[T]) arm(deadline time.Duration) bool {
+	e.armed = e.host.Arm(deadline) == nil
+	return e.armed
 }
 
 func (e *Engine[T]) begin(ask bool) {
@@ -145,7 +143,9 @@ func (e *Engine[T]) judge() (Trigger, bool) {
 	if e.heldFrom == 0 {
 		e.heldFrom = q.count
 	}
-	e.arm(deadline)
+	if !e.arm(deadline) {
+		return TriggerFlush, true
+	}
 	if asked && e.OnHold != nil {
 		e.OnHold(e.hold)
 	}
@@ -157,7 +157,8 @@ func (e *Engine[T]) endHold() {
 	e.heldFrom = 0
 	if e.armed {
 		e.armed = false
-		e.host.Arm(never)
+		// Taking a request back does not fail.
+		_ = e.host.Arm(never)
 	}
 }
 

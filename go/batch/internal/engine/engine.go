@@ -17,8 +17,8 @@ const (
 type Engine[T any] struct {
 	host Host
 	sink Sink[T]
-	// The options that were set, the complete set that follows from them, and what a handler switched, to be applied when
-	// the current batch is over.
+	// The options that were set, the complete set that follows from them, and what a handler switched, to be applied
+	// when the current batch is over.
 	given   Changes
 	options Options
 	pending Changes
@@ -167,8 +167,8 @@ func (e *Engine[T]) note() {
 	e.advisor.configure(&e.options)
 }
 
-// Close delivers what is queued, or discards it, and refuses every later push. Closing again does nothing. An error says
-// that the host takes no calls any more: everything queued has been discarded.
+// Close delivers what is queued, or discards it, and refuses every later push. Closing again does nothing. An error
+// says that the host takes no calls any more: everything queued has been discarded.
 func (e *Engine[T]) Close(discard bool) error {
 	if e.closing != open {
 		return nil
@@ -200,9 +200,7 @@ func (e *Engine[T]) finish() {
 			batch := e.queue.take(e.options.MaxBatch, e.host.Now()-e.options.MaxDeferral)
 			for event := batch.first; event != nil; {
 				next := event.next
-				e.counters.RefusedTotal.Cancelled++
-				e.sink.Discard(event)
-				e.Recycle(event)
+				e.discard(event)
 				event = next
 			}
 		}
@@ -210,4 +208,29 @@ func (e *Engine[T]) finish() {
 	e.closing = closed
 	e.endHold()
 	e.sink.End()
+}
+
+// Counters are the totals, for sinks that count themselves.
+func (e *Engine[T]) Counters() *Stats { return &e.counters }
+
+// Abandon discards what a close under way has not delivered yet.
+func (e *Engine[T]) Abandon() {
+	if e.closing == open || e.closing == closed {
+		return
+	}
+	for !e.cuts.empty() {
+		for event := e.cuts.next().events.first; event != nil; {
+			next := event.next
+			e.discard(event)
+			event = next
+		}
+	}
+	e.closing = closingDiscard
+	e.finish()
+}
+
+func (e *Engine[T]) discard(event *Event[T]) {
+	e.counters.RefusedTotal.Cancelled++
+	e.sink.Discard(event)
+	e.Recycle(event)
 }

@@ -23,7 +23,8 @@ type Event[T any] struct {
 	Time time.Duration
 	// Arrival number: orders events of different lanes, and tells a use of this memory from another.
 	seq uint64
-	// Retained: from this time; its place among everything that was retained or registered; the newest handler that got it.
+	// Retained: from this time; its place among everything that was retained or registered; the newest handler that
+	// got it.
 	since            time.Duration
 	number, received uint64
 	Priority         Priority

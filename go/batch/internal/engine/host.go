@@ -10,8 +10,9 @@ type Host interface {
 	Inside() bool
 	// Schedule asks for one call of Turn at the flush point. An error refuses the push that needed it.
 	Schedule() error
-	// Arm asks for one call of HoldEnded at this time, or earlier; it replaces the last request. Negative: takes it back.
-	Arm(deadline time.Duration)
+	// Arm asks for one call of HoldEnded at this time, or earlier; it replaces the last request. Negative: takes it
+	// back. An error lets the batch that was to be held leave now.
+	Arm(deadline time.Duration) error
 	// Utilization is the busy share of the loop, 0 to 1. Asked only under Adaptive with a MaxDelay.
 	Utilization(now time.Duration) float64
 }
@@ -30,7 +31,8 @@ type Batch[T any] struct {
 
 // Sink is where batches go.
 type Sink[T any] interface {
-	// Deliver hands a batch on. When it returns false, it is not done yet: no other batch leaves until Delivered is called.
+	// Deliver hands a batch on. When it returns false, it is not done yet: no other batch leaves until Delivered is
+	// called.
 	Deliver(batch Batch[T]) bool
 	// Prepare runs at the start of each dispatch point, before anything leaves.
 	Prepare(now time.Duration)

@@ -25,8 +25,8 @@ func (p Priority) String() string {
 	return "OfType"
 }
 
-// PriorityOf is the class of a type that nobody gave one: the kinds of event that libuv knows have theirs, all others are
-// Normal.
+// PriorityOf is the class of a type that nobody gave one: the kinds of event that libuv knows have theirs, all others
+// are Normal.
 func PriorityOf(name string) Priority {
 	switch name {
 	case "signal", "process", "async":

@@ -4,7 +4,7 @@ package engine
 // O(1). The priority may be OfType.
 func (e *Engine[T]) Push(t *Type[T], data T, priority Priority, bytes int64) (Ref[T], error) {
 	if e.closed {
-		e.counters.Refused.Closed++
+		e.counters.RefusedTotal.Closed++
 		return Ref[T]{}, ErrClosed
 	}
 	if e.direct && e.host.Inside() {
@@ -12,11 +12,11 @@ func (e *Engine[T]) Push(t *Type[T], data T, priority Priority, bytes int64) (Re
 			return e.pushDirect(t, data, priority, bytes), nil
 		}
 	} else if !hasRoom(&e.queue, bytes, &e.options) {
-		e.counters.Refused.Overloaded++
+		e.counters.RefusedTotal.Overloaded++
 		return Ref[T]{}, overloaded(&e.queue, bytes, &e.options)
 	}
-	// At a dispatch point that is running, what handlers push is judged there. First, for the host may keep the time that
-	// is read from then on.
+	// At a dispatch point that is running, what handlers push is judged there. First, for the host may keep the time
+	// that is read from then on.
 	if !e.scheduled && e.budget == 0 {
 		if err := e.schedule(); err != nil {
 			return Ref[T]{}, err
@@ -50,7 +50,6 @@ func (e *Engine[T]) pushDirect(t *Type[T], data T, priority Priority, bytes int6
 	ref := Ref[T]{event, event.seq}
 	e.nested++
 	e.leave(chain[T]{event, event, 1}, TriggerSize)
-	// Zero already when a handler has ended the goroutine of an earlier one.
 	if e.nested--; e.nested == 0 {
 		e.afterBatch()
 		e.deliverCut()

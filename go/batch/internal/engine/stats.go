@@ -73,7 +73,7 @@ type RetainedStats struct {
 // Stats is a snapshot.
 func (e *Engine[T]) Stats() Stats {
 	stats := e.counters
-	stats.QueueDepth, stats.QueueBytes = e.queue.depth, e.queue.bytes
+	stats.QueueDepth, stats.QueueBytes, stats.PushedTotal = e.queue.depth, e.queue.bytes, e.seq
 	stats.BatchHold = max(0, e.hold)
 	return stats
 }
@@ -83,8 +83,8 @@ func (e *Engine[T]) Estimate(name string) Signals {
 	return e.advisor.estimate(e.host, e.queue.Find(name), e.host.Now())
 }
 
-// GiveSignals puts signals in place of the engine's estimates, NaN: its own; for tests and replays. GiveRate does so for
-// one type.
+// GiveSignals puts signals in place of the engine's estimates, NaN: its own; for tests and replays. GiveRate does so
+// for one type.
 func (e *Engine[T]) GiveSignals(s Signals) { e.advisor.given = s }
 
 func (e *Engine[T]) GiveRate(t *Type[T], rate float64) { t.givenRate, t.Pinned = rate, true }

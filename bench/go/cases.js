@@ -1,0 +1,135 @@
+/**
+ * What is asked of Millrace in each case. `quick` are the arms of a quick run; a full one has all that the program lists.
+ * A figure is the comparison of two arms: `subject` (else `millrace`) and each of the others.
+ */
+const rate = ['ns_per_op', 'bytes_per_op', 'allocs_per_op', 'p999_ns'];
+const wait = ['ns_per_op', 'p50_ns', 'p99_ns', 'p999_ns'];
+const tails = ['p50_ns', 'p99_ns', 'p999_ns'];
+
+export const units = {
+  ns_per_op: 'ns',
+  cpu_ns_per_op: 'ns',
+  bytes_per_op: 'B',
+  retained_bytes_per_op: 'B',
+  allocs_per_op: '1',
+  p50_ns: 'ns',
+  p95_ns: 'ns',
+  p99_ns: 'ns',
+  p999_ns: 'ns',
+};
+
+const noWorse = 0.95;
+/** Ahead of the report's quickest design by a twentieth, wherever it is about throughput. */
+const batched = { ns_per_op: 1.05 };
+const usual = ['millrace', 'goja_nodejs', 'batched'];
+const against = (ahead) => ({ goja_nodejs: { ns_per_op: ahead }, batched });
+
+/**
+ * @type {{ name: string, metrics: string[], quick: string[], rounds: number, subject?: string,
+ *   targets?: Record<string, Record<string, number>> }[]}
+ */
+export const cases = [
+  { name: 'PingPong', metrics: rate, quick: usual, rounds: 15, targets: against(2.3) },
+  { name: 'PingPong reused', metrics: ['ns_per_op', 'bytes_per_op'], quick: [], rounds: 0 },
+  {
+    name: 'PingPongLatency',
+    metrics: wait,
+    quick: ['millrace', 'goja_nodejs', 'batched', 'channel round trip'],
+    rounds: 15,
+    targets: {
+      goja_nodejs: { ns_per_op: 1.25 },
+      'channel round trip': { ns_per_op: 1 / 1.25 },
+    },
+  },
+  {
+    name: 'PingPongLatency reused',
+    metrics: wait,
+    quick: ['millrace', 'channel round trip'],
+    rounds: 15,
+    targets: { 'channel round trip': { ns_per_op: 1 / 1.25 } },
+  },
+  { name: 'MultiProducer10', metrics: rate, quick: usual, rounds: 15, targets: against(1.6) },
+  { name: 'MultiProducer100', metrics: rate, quick: usual, rounds: 15, targets: against(1.6) },
+  {
+    name: 'BurstSubmit',
+    metrics: rate,
+    quick: [...usual, 'millrace SubmitBatch'],
+    rounds: 15,
+    targets: against(2.2),
+  },
+  { name: 'GCPressure', metrics: rate, quick: usual, rounds: 15, targets: against(noWorse) },
+  {
+    name: 'Allocation',
+    metrics: ['ns_per_op', 'bytes_per_op', 'allocs_per_op'],
+    quick: ['millrace', 'closure alone'],
+    rounds: 7,
+    targets: { 'closure alone': { bytes_per_op: noWorse, allocs_per_op: noWorse } },
+  },
+  {
+    name: 'Do',
+    metrics: wait,
+    quick: ['Do', 'submit + wait'],
+    rounds: 15,
+    subject: 'Do',
+    targets: { 'submit + wait': { ns_per_op: 15 } },
+  },
+  { name: 'Do fresh', metrics: wait, quick: [], rounds: 0, subject: 'Do' },
+  {
+    name: 'Mixed',
+    metrics: ['ns_per_op', ...tails],
+    quick: ['millrace', 'goja_nodejs', 'millrace SubmitPriority'],
+    rounds: 5,
+  },
+  {
+    name: 'Bursty',
+    metrics: ['cpu_ns_per_op', ...tails],
+    quick: usual,
+    rounds: 5,
+  },
+  {
+    name: 'FDReady',
+    metrics: wait,
+    quick: ['millrace', 'tick'],
+    rounds: 15,
+    targets: { tick: { ns_per_op: 4 } },
+  },
+  { name: 'FDReady by the loop', metrics: ['ns_per_op'], quick: [], rounds: 0 },
+  {
+    name: 'FDIdle',
+    metrics: wait,
+    quick: ['millrace', 'no descriptor'],
+    rounds: 15,
+    targets: { 'no descriptor': { ns_per_op: noWorse } },
+  },
+  {
+    name: 'Timers',
+    metrics: ['ns_per_op', ...tails],
+    quick: ['millrace', 'millrace precise', 'goja_nodejs', 'time.AfterFunc'],
+    rounds: 7,
+  },
+  {
+    name: 'Queued100k',
+    metrics: ['ns_per_op', 'bytes_per_op'],
+    quick: [],
+    rounds: 0,
+  },
+  {
+    name: 'Queued1M',
+    metrics: ['ns_per_op', 'bytes_per_op'],
+    quick: usual,
+    rounds: 5,
+  },
+];
+
+/** The peers of which every metric becomes a figure; of the others, in a full run, the first one and the last. */
+export const chief = new Set([
+  ...usual,
+  'millrace SubmitPriority',
+  'millrace precise',
+  'tick',
+  'channel round trip',
+  'closure alone',
+  'submit + wait',
+  'no descriptor',
+  'time.AfterFunc',
+]);

@@ -1,0 +1,64 @@
+package entrant
+
+import (
+	"context"
+	"time"
+
+	"millrace.dev/go/eventloop"
+)
+
+// Millrace is the loop of millrace.dev/go/eventloop.
+type Millrace struct {
+	*eventloop.Loop
+}
+
+// NewMillrace starts a Millrace.
+func NewMillrace(queue int) (Entrant, error) { return newMillrace(queue) }
+
+// NewPreciseMillrace starts one whose timers do not wait for the Go runtime's.
+func NewPreciseMillrace(queue int) (Entrant, error) {
+	return newMillrace(queue, eventloop.WithPreciseTimers())
+}
+
+func newMillrace(queue int, options ...eventloop.Option) (Entrant, error) {
+	if queue > 0 {
+		options = append(options, eventloop.WithMaxQueue(queue))
+	}
+	loop, err := eventloop.New(options...)
+	if err != nil {
+		return nil, err
+	}
+	if err := loop.Start(); err != nil {
+		return nil, err
+	}
+	return &Millrace{loop}, nil
+}
+
+// SubmitHigh implements Prioritizer.
+func (l *Millrace) SubmitHigh(task func()) error {
+	return l.SubmitPriority(eventloop.High, task)
+}
+
+// After implements Timer.
+func (l *Millrace) After(delay time.Duration, callback func()) (func(), error) {
+	timer, err := l.Loop.After(delay, callback)
+	if err != nil {
+		return nil, err
+	}
+	return func() { timer.Stop() }, nil
+}
+
+// Watch implements Watcher.
+func (l *Millrace) Watch(fd int, callback func()) (func() error, error) {
+	watcher, err := l.Loop.Watch(fd, eventloop.Readable, func(eventloop.Events) { callback() })
+	if err != nil {
+		return nil, err
+	}
+	return watcher.Close, nil
+}
+
+// Close implements Entrant.
+func (l *Millrace) Close() error {
+	_, err := l.Loop.Close(context.Background())
+	return err
+}

@@ -1,0 +1,124 @@
+package tournament
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+
+	"millrace.dev/bench/entrant"
+)
+
+// A Case is a question and the arms that answer it.
+type Case struct {
+	Name string
+	Ops  int // of an arm, unless the arm is one of those that take long
+	Arms []Arm
+}
+
+// An Arm is one way to do a case's work.
+type Arm struct {
+	Name string
+	run  run
+	part int // of the case's operations, one in so many is enough; 0: all of them
+}
+
+// run does so many operations; what is random comes from random.
+type run func(ops int, random *rand.Rand) Sample
+
+// subject is work that any entrant can do.
+type subject func(start entrant.New, ops int, random *rand.Rand) Sample
+
+// OpsOf is how many operations an arm of the case does by default.
+func (c Case) OpsOf(arm Arm) int { return c.Ops / max(arm.part, 1) }
+
+// Run measures one arm.
+func (a Arm) Run(ops int, seed uint64) (sample Sample, err error) {
+	defer caught(&err)
+	return a.run(ops, rand.New(rand.NewPCG(seed, 0))), nil
+}
+
+// failure is the panic of a case that could not go on.
+type failure struct{ error }
+
+// caught makes a failure an error.
+func caught(err *error) {
+	switch reason := recover().(type) {
+	case nil:
+	case failure:
+		*err = reason.error
+	default:
+		panic(reason)
+	}
+}
+
+func must(err error) {
+	if err != nil {
+		panic(failure{err})
+	}
+}
+
+func fail(format string, args ...any) { panic(failure{fmt.Errorf(format, args...)}) }
+
+func started(start entrant.New, queue int) entrant.Entrant {
+	loop, err := start(queue)
+	must(err)
+	return loop
+}
+
+// each makes an arm of each entrant; of those alone that are named, if any are.
+func each(do subject, names ...string) []Arm {
+	var arms []Arm
+	for _, entry := range entrant.All {
+		if len(names) == 0 || slices.Contains(names, entry.Name) {
+			arms = append(arms, arm(entry.Name, do, entry.New))
+		}
+	}
+	return arms
+}
+
+func arm(name string, do subject, start entrant.New) Arm {
+	return Arm{Name: name, run: func(ops int, random *rand.Rand) Sample { return do(start, ops, random) }}
+}
+
+// alone is an arm that needs no entrant.
+func alone(name string, do func(ops int) Sample) Arm {
+	return Arm{Name: name, run: func(ops int, _ *rand.Rand) Sample { return do(ops) }}
+}
+
+// fewer has an arm do a twentieth of the operations, because they take so long.
+func fewer(arm Arm) Arm {
+	arm.part = 20
+	return arm
+}
+
+// polling is fewer for the arms whose loop sleeps in epoll_wait.
+func polling(arms ...Arm) []Arm {
+	for i, each := range arms {
+		if each.Name != millrace && slices.Contains(pollers, each.Name) {
+			arms[i] = fewer(each)
+		}
+	}
+	return arms
+}
+
+// ErrUnknown is returned by Find.
+var ErrUnknown = errors.New("there is no such case or arm")
+
+// Find returns a case and one of its arms.
+func Find(caseName, armName string) (Case, Arm, error) {
+	for _, c := range Cases {
+		for _, a := range c.Arms {
+			if c.Name == caseName && a.Name == armName {
+				return c, a, nil
+			}
+		}
+	}
+	return Case{}, Arm{}, fmt.Errorf("%w: %q, %q", ErrUnknown, caseName, armName)
+}
+
+// Host says what every sample was measured with.
+func Host() map[string]any {
+	return map[string]any{"go": runtime.Version(), "gomaxprocs": runtime.GOMAXPROCS(0)}
+}

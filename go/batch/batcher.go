@@ -1,0 +1,371 @@
+package batch
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"millrace.dev/go/batch/internal/engine"
+)
+
+// Batcher groups calls of a bulk function. Make one with New.
+type Batcher[K, V any] struct {
+	fn          func(context.Context, []K) ([]V, error)
+	size        func(K) int
+	concurrency int
+	// Calls that wait, by identity; nil without WithKey.
+	waiting identities[K]
+	calls   sync.Pool
+
+	mu      sync.Mutex
+	engine  *engine.Engine[*call[K, V]]
+	kind    *engine.Type[*call[K, V]] // all calls go to one place
+	host    batcherHost
+	ready   []*flight[K, V] // batches that have left the queue and that nobody flies yet
+	idle    []*flight[K, V] // to be used again
+	flying  int
+	full    bool // the engine waits for a batch to return
+	shared  uint64
+	sharing int // calls that wait and share another one's key
+	undone  int // keys that were taken and are not done
+	waiters []*waiter
+}
+
+// waiter is a Flush or Close that waits for the calls before it.
+type waiter struct {
+	upTo      uint64
+	remaining int
+	done      chan struct{}
+}
+
+// call is one call of Do. It is used again when its caller has had the result, and not when the caller has gone before.
+type call[K, V any] struct {
+	key   K
+	value V
+	err   error
+	done  chan struct{} // gets one token
+	seq   uint64
+
+	// Of a leader, which is every call without WithKey: its place in the queue, the batch that it is in, the calls that
+	// share its key, and how many of all these are waited for.
+	ref     engine.Ref[*call[K, V]]
+	flight  *flight[K, V]
+	sharers []*call[K, V]
+	wanted  int
+}
+
+// New makes a Batcher of a bulk function: Do hands one key in and gets one result back, and fn gets many keys at
+// once. The first call leaves at once; while a batch is in flight the next one gathers, and leaves when that returns.
+// So a lone call waits for nothing, and under load the batches grow as large as fn is slow. That is group commit, for
+// an fn that writes; for one that reads, a multi-get.
+//
+// fn runs on a goroutine of its own, one for each batch in flight and none when there is none. It returns one result
+// for each key, in order. An error fails every call of the batch with it; Errors fail them one by one. The keys are
+// fn's until it returns; the memory is used again. ctx ends when fn returns, and before that when nobody waits for
+// the batch any more; it has no values and no deadline.
+//
+// Options: those of a queue (WithPolicy, WithMaxBatch, WithMaxDelay, WithThreshold, WithHold, WithMaxQueue,
+// WithMaxQueueBytes), WithConcurrency, WithKey, WithSize. Errors wrap ErrOption.
+func New[K, V any](fn func(ctx context.Context, keys []K) ([]V, error), options ...Option) (*Batcher[K, V], error) {
+	if fn == nil {
+		return nil, fmt.Errorf("%w: New needs the bulk function", ErrOption)
+	}
+	s, err := read(options, ofQueue|ofBatcher)
+	if err != nil {
+		return nil, err
+	}
+	b := &Batcher[K, V]{fn: fn, concurrency: s.concurrency}
+	if b.size, err = typed[func(K) int]("WithSize", s.size); err != nil {
+		return nil, err
+	}
+	identify, err := typed[identify[K]]("WithKey", s.key)
+	if err != nil {
+		return nil, err
+	}
+	if identify != nil {
+		b.waiting = identify()
+	}
+	b.calls.New = func() any { return &call[K, V]{done: make(chan struct{}, 1)} }
+	b.host.start, b.host.used = time.Now(), engine.NewUtilization(0)
+	b.host.concurrency = s.concurrency
+	b.host.holdEnded = b.holdEnded
+	if b.engine, err = engine.New[*call[K, V]](&b.host, (*batcherSink[K, V])(b), s.changes); err != nil {
+		return nil, err
+	}
+	b.kind = b.engine.Queue().Type("call")
+	b.kind.Pinned = true
+	return b, nil
+}
+
+// Do hands a key in and waits for its result. Any goroutine.
+//
+// When ctx ends first, Do returns ctx.Err(). If its batch has not left, fn never sees the key; if it has, the batch
+// goes on without a caller for the result. Other errors: ErrOverload, ErrClosed, ErrCancelled, what fn returned,
+// ErrBadResult, a *PanicError or ErrGoexit of fn, and ErrOption for a size below 0.
+//
+// Costs some hundred ns, two switches of goroutines included; no allocation beyond fn's own while batches are in
+// flight, one when fn was idle.
+func (b *Batcher[K, V]) Do(ctx context.Context, key K) (V, error) {
+	var none V
+	if err := ctx.Err(); err != nil {
+		return none, err
+	}
+	bytes := 0
+	if b.size != nil {
+		bytes = b.size(key)
+		if err := checkBytes(bytes); err != nil {
+			return none, err
+		}
+	}
+	c := b.calls.Get().(*call[K, V])
+	c.key = key
+	leader, err := b.enqueue(c, bytes)
+	if err != nil {
+		b.reuse(c)
+		return none, err
+	}
+	if done := ctx.Done(); done != nil {
+		select {
+		case <-c.done:
+		case <-done:
+			select {
+			case <-c.done:
+			default:
+				b.leave(leader)
+				return none, ctx.Err()
+			}
+		}
+	} else {
+		<-c.done
+	}
+	value, err := c.value, c.err
+	b.reuse(c)
+	return value, err
+}
+
+// reuse takes a call that is over. One that was shared is not used again: a caller that shared it may be about to
+// leave it.
+func (b *Batcher[K, V]) reuse(c *call[K, V]) {
+	if c.sharers == nil {
+		*c = call[K, V]{done: c.done}
+		b.calls.Put(c)
+	}
+}
+
+// enqueue queues the call, or lets it share the key of one that waits, which it returns.
+func (b *Batcher[K, V]) enqueue(c *call[K, V], bytes int) (leader *call[K, V], err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.host.read()
+	if b.waiting != nil && !b.engine.Closed() {
+		if other := b.waiting.get(c.key); other != nil {
+			return other.(*call[K, V]), b.share(other.(*call[K, V]), c)
+		}
+		// Before the push: under Direct the batch leaves inside it.
+		b.waiting.set(c.key, c)
+	}
+	c.wanted = 1
+	b.undone++
+	c.seq = b.engine.Pushed() + 1
+	ref, err := b.engine.Push(b.kind, c, engine.OfType, int64(bytes))
+	if err != nil {
+		b.undone--
+		b.forget(c)
+		return nil, err
+	}
+	c.ref = ref
+	b.launch(false)
+	return c, nil
+}
+
+func (b *Batcher[K, V]) share(leader, c *call[K, V]) error {
+	o := b.engine.Options()
+	if b.sharing >= o.MaxQueue {
+		b.engine.Counters().RefusedTotal.Overloaded++
+		return fmt.Errorf("%w: %d calls wait that share a key, and MaxQueue is %d", ErrOverload, b.sharing, o.MaxQueue)
+	}
+	leader.sharers = append(leader.sharers, c)
+	leader.wanted++
+	b.shared++
+	b.sharing++
+	return nil
+}
+
+// forget: nobody can share the call's key any more.
+func (b *Batcher[K, V]) forget(c *call[K, V]) {
+	if b.waiting != nil && b.waiting.get(c.key) == any(c) {
+		b.waiting.remove(c.key)
+		b.sharing -= len(c.sharers)
+	}
+}
+
+// leave: a caller does not wait for this call's key any more.
+func (b *Batcher[K, V]) leave(c *call[K, V]) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.host.read()
+	if c.wanted--; c.wanted > 0 {
+		return
+	}
+	if f := c.flight; f != nil {
+		if f.wanted--; f.wanted == 0 {
+			f.ctx.end(context.Canceled)
+		}
+		return
+	}
+	b.forget(c)
+	// Cut by a flush already, it is left out when its batch leaves.
+	if b.engine.Cancel(c.ref) {
+		b.done(c.seq)
+	}
+}
+
+// Flush sends what waits as soon as WithConcurrency allows, and waits until all calls made so far have their results,
+// or until ctx ends.
+func (b *Batcher[K, V]) Flush(ctx context.Context) error {
+	b.mu.Lock()
+	b.host.read()
+	// The host takes every call: there is no error.
+	_ = b.engine.Flush()
+	b.launch(false)
+	w := b.wait()
+	b.mu.Unlock()
+	return b.waitFor(ctx, w)
+}
+
+// Close refuses later calls with ErrClosed, sends what waits, and waits until all calls have their results. When ctx
+// ends first, what has not left is refused with ErrCancelled, and Close returns ctx.Err(); batches in flight go on.
+// With a context that has ended already nothing more leaves. Again, it waits for the first.
+func (b *Batcher[K, V]) Close(ctx context.Context) error {
+	b.mu.Lock()
+	b.host.read()
+	_ = b.engine.Close(ctx.Err() != nil)
+	b.launch(false)
+	w := b.wait()
+	b.mu.Unlock()
+	err := b.waitFor(ctx, w)
+	if err != nil {
+		b.mu.Lock()
+		b.host.read()
+		b.engine.Abandon()
+		b.mu.Unlock()
+	}
+	return err
+}
+
+func (b *Batcher[K, V]) wait() *waiter {
+	if b.undone == 0 {
+		return nil
+	}
+	w := &waiter{b.engine.Pushed(), b.undone, make(chan struct{})}
+	b.waiters = append(b.waiters, w)
+	return w
+}
+
+func (b *Batcher[K, V]) waitFor(ctx context.Context, w *waiter) error {
+	if w == nil {
+		return nil
+	}
+	select {
+	case <-w.done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// done: the key with this arrival number is over.
+func (b *Batcher[K, V]) done(seq uint64) {
+	b.undone--
+	if len(b.waiters) == 0 {
+		return
+	}
+	left := b.waiters[:0]
+	for _, w := range b.waiters {
+		if seq <= w.upTo {
+			w.remaining--
+		}
+		if w.remaining == 0 {
+			close(w.done)
+		} else {
+			left = append(left, w)
+		}
+	}
+	clear(b.waiters[len(left):])
+	b.waiters = left
+}
+
+// BatcherStats are Stats, where an event is a key, and an error is a call that fn failed.
+type BatcherStats struct {
+	Stats
+	// InFlight batches are with fn now.
+	InFlight int
+	// SharedTotal calls shared another call's key.
+	SharedTotal uint64
+}
+
+// Stats is a snapshot. Any goroutine.
+func (b *Batcher[K, V]) Stats() BatcherStats {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return BatcherStats{Stats: b.engine.Stats(), InFlight: b.flying, SharedTotal: b.shared}
+}
+
+// batcherHost is the world of a batcher's engine: its flush point is the end of the call that pushed.
+type batcherHost struct {
+	start       time.Time
+	now         time.Duration
+	due         bool
+	timer       *time.Timer
+	holdEnded   func()
+	used        engine.Utilization
+	usedSince   time.Duration
+	flying      int
+	concurrency int
+}
+
+// read reads the clock, once for each time that the mutex is taken.
+func (h *batcherHost) read() { h.now = time.Since(h.start) }
+
+func (h *batcherHost) Now() time.Duration { return h.now }
+
+func (h *batcherHost) Inside() bool { return true }
+
+func (h *batcherHost) Schedule() error {
+	h.due = true
+	return nil
+}
+
+func (h *batcherHost) Arm(deadline time.Duration) error {
+	switch wait := deadline - h.now; {
+	case deadline < 0:
+		h.timer.Stop()
+	case h.timer == nil:
+		h.timer = time.AfterFunc(wait, h.holdEnded)
+	default:
+		h.timer.Reset(wait)
+	}
+	return nil
+}
+
+// flies notes how many batches are in flight from now on.
+func (h *batcherHost) flies(n int) {
+	span := h.now - h.usedSince
+	h.used.Observe(h.usedSince, h.now, span*time.Duration(h.flying)/time.Duration(h.concurrency))
+	h.usedSince, h.flying = h.now, n
+}
+
+// Utilization is the share of the batches that may be in flight.
+func (h *batcherHost) Utilization(now time.Duration) float64 {
+	h.flies(h.flying)
+	return h.used.Read(now)
+}
+
+func (b *Batcher[K, V]) holdEnded() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.host.read()
+	b.engine.HoldEnded()
+	b.launch(false)
+}

@@ -1,0 +1,771 @@
+package batch_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"millrace.dev/go/batch"
+)
+
+// gate is a bulk function that shows each batch and waits to be told to return.
+type gate struct {
+	batches chan []int
+	ctxs    chan context.Context
+	let     chan error
+}
+
+func newGate() *gate {
+	return &gate{make(chan []int, 16), make(chan context.Context, 16), make(chan error)}
+}
+
+func (g *gate) fn(ctx context.Context, keys []int) ([]int, error) {
+	g.batches <- slices.Clone(keys)
+	g.ctxs <- ctx
+	err := <-g.let
+	values := make([]int, len(keys))
+	for i, key := range keys {
+		values[i] = 10 * key
+	}
+	return values, err
+}
+
+func newBatch(
+	t *testing.T, fn func(context.Context, []int) ([]int, error), options ...batch.Option,
+) *batch.Batcher[int, int] {
+	t.Helper()
+	b, err := batch.New(fn, options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+type result struct {
+	value int
+	err   error
+}
+
+// do calls Do on a goroutine.
+func do(ctx context.Context, b *batch.Batcher[int, int], key int) chan result {
+	done := make(chan result, 1)
+	go func() {
+		value, err := b.Do(ctx, key)
+		done <- result{value, err}
+	}()
+	return done
+}
+
+// queued waits until so many keys wait.
+func queued(b *batch.Batcher[int, int], n int) {
+	for b.Stats().QueueDepth[batch.Normal] != n {
+		runtime.Gosched()
+	}
+}
+
+func want(t *testing.T, got chan result, value int, err error) {
+	t.Helper()
+	if r := <-got; r.value != value || !errors.Is(r.err, err) {
+		t.Errorf("got %v, %v; want %v, %v", r.value, r.err, value, err)
+	}
+}
+
+func wantBatch(t *testing.T, g *gate, keys ...int) {
+	t.Helper()
+	got := <-g.batches
+	<-g.ctxs
+	slices.Sort(got)
+	if !slices.Equal(got, keys) {
+		t.Errorf("got the batch %v, want %v", got, keys)
+	}
+}
+
+var background = context.Background()
+
+func TestTheFirstCallLeavesAtOnceAndTheNextGather(t *testing.T) {
+	g := newGate()
+	b := newBatch(t, g.fn)
+	first := do(background, b, 1)
+	wantBatch(t, g, 1)
+	second, third := do(background, b, 2), do(background, b, 3)
+	queued(b, 2)
+	if s := b.Stats(); s.InFlight != 1 || s.PushedTotal != 3 || s.BatchTotal != 1 {
+		t.Errorf("stats: %+v", s)
+	}
+	g.let <- nil
+	want(t, first, 10, nil)
+	wantBatch(t, g, 2, 3)
+	g.let <- nil
+	want(t, second, 20, nil)
+	want(t, third, 30, nil)
+}
+
+func TestConcurrentBatches(t *testing.T) {
+	g := newGate()
+	b := newBatch(t, g.fn, batch.WithConcurrency(2))
+	one := do(background, b, 1)
+	wantBatch(t, g, 1)
+	two := do(background, b, 2)
+	wantBatch(t, g, 2)
+	three := do(background, b, 3)
+	queued(b, 1)
+	if s := b.Stats(); s.InFlight != 2 {
+		t.Errorf("%d in flight, want 2", s.InFlight)
+	}
+	g.let <- nil
+	wantBatch(t, g, 3)
+	g.let <- nil
+	g.let <- nil
+	want(t, one, 10, nil)
+	want(t, two, 20, nil)
+	want(t, three, 30, nil)
+}
+
+func TestMaxBatchCuts(t *testing.T) {
+	g := newGate()
+	b := newBatch(t, g.fn, batch.WithMaxBatch(2))
+	calls := []chan result{do(background, b, 1)}
+	wantBatch(t, g, 1)
+	for key := 2; key <= 4; key++ {
+		calls = append(calls, do(background, b, key))
+		queued(b, key-1)
+	}
+	g.let <- nil
+	wantBatch(t, g, 2, 3)
+	g.let <- nil
+	wantBatch(t, g, 4)
+	g.let <- nil
+	for i, call := range calls {
+		want(t, call, 10*(i+1), nil)
+	}
+	if s := b.Stats(); s.BatchTriggerTotal[batch.TriggerSize] != 1 {
+		t.Errorf("triggers: %v", s.BatchTriggerTotal)
+	}
+}
+
+func TestErrorsOfTheBulkFunction(t *testing.T) {
+	broken := errors.New("broken")
+	cases := []struct {
+		name string
+		fn   func(context.Context, []int) ([]int, error)
+		err  error
+		text string
+	}{
+		{"an error", func(context.Context, []int) ([]int, error) { return nil, broken }, broken, "broken"},
+		{"too few results", func(context.Context, []int) ([]int, error) { return nil, nil }, batch.ErrBadResult, "0 for 1"},
+		{"too many", func(context.Context, []int) ([]int, error) { return []int{1, 2}, nil }, batch.ErrBadResult, "2 for 1"},
+		{"Errors", func(context.Context, []int) ([]int, error) { return []int{1}, batch.Errors{broken} }, broken, "broken"},
+		{"wrapped Errors", func(context.Context, []int) ([]int, error) {
+			return []int{1}, fmt.Errorf("with context: %w", batch.Errors{broken})
+		}, broken, "broken"},
+		{"Errors of another length", func(context.Context, []int) ([]int, error) {
+			return []int{1}, batch.Errors{broken, broken}
+		}, batch.ErrBadResult, "2 entries for 1 keys"},
+		{"Errors without results", func(context.Context, []int) ([]int, error) {
+			return nil, batch.Errors{nil}
+		}, batch.ErrBadResult, "0 for 1"},
+		{"a panic", func(context.Context, []int) ([]int, error) { panic(broken) }, broken, "TestErrorsOfTheBulkFunction"},
+		{"a nil panic", func(context.Context, []int) ([]int, error) { panic(nil) }, nil, "panic called with nil"},
+		{"Goexit", func(context.Context, []int) ([]int, error) {
+			runtime.Goexit()
+			return nil, nil
+		}, batch.ErrGoexit, "Goexit"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			b := newBatch(t, c.fn)
+			// Twice: the batcher goes on.
+			for range 2 {
+				_, err := b.Do(background, 1)
+				if err == nil || c.err != nil && !errors.Is(err, c.err) || !strings.Contains(err.Error(), c.text) {
+					t.Errorf("got %v; want %v, with %q", err, c.err, c.text)
+				}
+			}
+			if s := b.Stats(); s.ErrorsTotal != 2 {
+				t.Errorf("%d errors counted, want 2", s.ErrorsTotal)
+			}
+		})
+	}
+}
+
+func TestErrorsFailCallsOneByOne(t *testing.T) {
+	odd := errors.New("odd")
+	start := make(chan struct{})
+	b := newBatch(t, func(_ context.Context, keys []int) ([]int, error) {
+		<-start
+		failures := make(batch.Errors, len(keys))
+		for i, key := range keys {
+			if key%2 == 1 {
+				failures[i] = odd
+			}
+		}
+		if len(failures.Unwrap()) > 0 && !strings.Contains(failures.Error(), "odd") {
+			t.Errorf("the text is %q", failures)
+		}
+		return keys, failures
+	})
+	calls := []chan result{do(background, b, 0)}
+	queuedOrFlying(b, 1)
+	for key := 1; key < 10; key++ {
+		calls = append(calls, do(background, b, key))
+	}
+	queued(b, 9)
+	close(start)
+	for key, call := range calls {
+		if key%2 == 1 {
+			want(t, call, 0, odd)
+		} else {
+			want(t, call, key, nil)
+		}
+	}
+	if s := b.Stats(); s.ErrorsTotal != 5 || s.BatchTotal != 2 {
+		t.Errorf("stats: %+v", s)
+	}
+}
+
+func queuedOrFlying(b *batch.Batcher[int, int], flying int) {
+	for b.Stats().InFlight != flying {
+		runtime.Gosched()
+	}
+}
+
+func TestGoexitOfABatchThatOthersFollow(t *testing.T) {
+	start := make(chan struct{})
+	b := newBatch(t, func(_ context.Context, keys []int) ([]int, error) {
+		<-start
+		if keys[0] == 1 {
+			runtime.Goexit()
+		}
+		return keys, nil
+	})
+	first := do(background, b, 1)
+	queuedOrFlying(b, 1)
+	second := do(background, b, 2)
+	queued(b, 1)
+	close(start)
+	want(t, first, 0, batch.ErrGoexit)
+	want(t, second, 2, nil)
+}
+
+func TestACallIsCancelledBeforeItsBatchLeaves(t *testing.T) {
+	g := newGate()
+	b := newBatch(t, g.fn)
+	first := do(background, b, 1)
+	wantBatch(t, g, 1)
+	ctx, cancel := context.WithCancel(background)
+	second := do(ctx, b, 2)
+	queued(b, 1)
+	third := do(background, b, 3)
+	queued(b, 2)
+	cancel()
+	want(t, second, 0, context.Canceled)
+	g.let <- nil
+	want(t, first, 10, nil)
+	wantBatch(t, g, 3)
+	g.let <- nil
+	want(t, third, 30, nil)
+	if s := b.Stats(); s.CancelledTotal != 1 || s.DeliveredTotal != 2 {
+		t.Errorf("stats: %+v", s)
+	}
+	if _, err := b.Do(ctx, 4); err != context.Canceled {
+		t.Errorf("a context that has ended: %v", err)
+	}
+}
+
+func TestACallIsCancelledAfterItsBatchLeft(t *testing.T) {
+	g := newGate()
+	b := newBatch(t, g.fn)
+	ctx, cancel := context.WithCancel(background)
+	first := do(ctx, b, 1)
+	<-g.batches
+	flight := <-g.ctxs
+	if flight.Err() != nil {
+		t.Errorf("the batch's context has ended already: %v", flight.Err())
+	}
+	cancel()
+	want(t, first, 0, context.Canceled)
+	// Nobody waits for it any more.
+	<-flight.Done()
+	if flight.Err() != context.Canceled {
+		t.Errorf("the batch's context: %v", flight.Err())
+	}
+	g.let <- nil
+	// The batcher goes on.
+	next := do(background, b, 2)
+	wantBatch(t, g, 2)
+	g.let <- nil
+	want(t, next, 20, nil)
+}
+
+func TestABatchGoesOnWhileSomebodyWaits(t *testing.T) {
+	g := newGate()
+	b := newBatch(t, g.fn)
+	one := do(background, b, 1)
+	wantBatch(t, g, 1)
+	ctx, cancel := context.WithCancel(background)
+	two := do(ctx, b, 2)
+	queued(b, 1)
+	three := do(background, b, 3)
+	queued(b, 2)
+	g.let <- nil
+	want(t, one, 10, nil)
+	<-g.batches
+	flight := <-g.ctxs
+	cancel()
+	want(t, two, 0, context.Canceled)
+	if flight.Err() != nil {
+		t.Error("the batch's context ended while a caller waited")
+	}
+	child, stop := context.WithCancel(flight)
+	defer stop()
+	g.let <- nil
+	want(t, three, 30, nil)
+	// It ends with the batch, and what derives from it too.
+	<-child.Done()
+}
+
+func TestBoundsRefuse(t *testing.T) {
+	g := newGate()
+	b := newBatch(t, g.fn, batch.WithMaxQueue(2), batch.WithMaxQueueBytes(10),
+		batch.WithSize(func(key int) int { return key }))
+	first := do(background, b, 1)
+	wantBatch(t, g, 1)
+	second := do(background, b, 8)
+	queued(b, 1)
+	if _, err := b.Do(background, 3); !errors.Is(err, batch.ErrOverload) || !strings.Contains(err.Error(), "8 bytes") {
+		t.Errorf("too many bytes: %v", err)
+	}
+	third := do(background, b, 2)
+	queued(b, 2)
+	_, err := b.Do(background, 0)
+	if !errors.Is(err, batch.ErrOverload) || !strings.Contains(err.Error(), "MaxQueue is 2") {
+		t.Errorf("too many calls: %v", err)
+	}
+	if _, err := b.Do(background, -1); !errors.Is(err, batch.ErrOption) {
+		t.Errorf("a size below 0: %v", err)
+	}
+	g.let <- nil
+	wantBatch(t, g, 2, 8)
+	g.let <- nil
+	want(t, first, 10, nil)
+	want(t, second, 80, nil)
+	want(t, third, 20, nil)
+	if s := b.Stats(); s.RefusedTotal.Overloaded != 2 {
+		t.Errorf("%d refused, want 2", s.RefusedTotal.Overloaded)
+	}
+}
+
+func TestCallsWithTheSameIdentityShare(t *testing.T) {
+	g := newGate()
+	b := newBatch(t, g.fn, batch.WithKey(func(key int) int { return key % 10 }), batch.WithMaxQueue(2))
+	first := do(background, b, 1)
+	wantBatch(t, g, 1)
+	// What has left is not shared.
+	leader := do(background, b, 11)
+	queued(b, 1)
+	ctx, cancel := context.WithCancel(background)
+	shares, leaves := do(background, b, 21), do(ctx, b, 31)
+	for b.Stats().SharedTotal != 2 {
+		runtime.Gosched()
+	}
+	if _, err := b.Do(background, 41); !errors.Is(err, batch.ErrOverload) {
+		t.Errorf("a third that shares: %v", err)
+	}
+	cancel()
+	want(t, leaves, 0, context.Canceled)
+	g.let <- nil
+	want(t, first, 10, nil)
+	wantBatch(t, g, 11)
+	g.let <- nil
+	want(t, leader, 110, nil)
+	want(t, shares, 110, nil)
+	// As many may share again.
+	first = do(background, b, 1)
+	wantBatch(t, g, 1)
+	calls := []chan result{do(background, b, 2), do(background, b, 12), do(background, b, 22)}
+	for b.Stats().SharedTotal != 4 {
+		runtime.Gosched()
+	}
+	g.let <- nil
+	want(t, first, 10, nil)
+	leads := <-g.batches
+	<-g.ctxs
+	g.let <- nil
+	for _, call := range calls {
+		want(t, call, 10*leads[0], nil)
+	}
+}
+
+func TestALeaderLeavesAndItsSharerStays(t *testing.T) {
+	g := newGate()
+	b := newBatch(t, g.fn, batch.WithKey(func(key int) int { return key % 10 }))
+	first := do(background, b, 1)
+	wantBatch(t, g, 1)
+	ctx, cancel := context.WithCancel(background)
+	leader := do(ctx, b, 12)
+	queued(b, 1)
+	sharer := do(background, b, 22)
+	for b.Stats().SharedTotal != 1 {
+		runtime.Gosched()
+	}
+	cancel()
+	want(t, leader, 0, context.Canceled)
+	g.let <- nil
+	want(t, first, 10, nil)
+	wantBatch(t, g, 12)
+	g.let <- nil
+	want(t, sharer, 120, nil)
+}
+
+func TestAllWhoShareLeave(t *testing.T) {
+	g := newGate()
+	b := newBatch(t, g.fn, batch.WithKey(func(key int) int { return key % 10 }))
+	first := do(background, b, 1)
+	wantBatch(t, g, 1)
+	ctx, cancel := context.WithCancel(background)
+	leader := do(ctx, b, 12)
+	queued(b, 1)
+	sharer := do(ctx, b, 22)
+	for b.Stats().SharedTotal != 1 {
+		runtime.Gosched()
+	}
+	cancel()
+	want(t, leader, 0, context.Canceled)
+	want(t, sharer, 0, context.Canceled)
+	queued(b, 0)
+	// A later one with that identity is not tied to those.
+	later := do(background, b, 32)
+	queued(b, 1)
+	g.let <- nil
+	want(t, first, 10, nil)
+	wantBatch(t, g, 32)
+	g.let <- nil
+	want(t, later, 320, nil)
+}
+
+func TestFixedHoldsAndEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGate()
+		b := newBatch(t, g.fn, batch.WithPolicy(batch.Fixed), batch.WithMaxDelay(20*time.Millisecond), batch.WithThreshold(3))
+		start := time.Now()
+		one, two := do(background, b, 1), do(background, b, 2)
+		wantBatch(t, g, 1, 2)
+		if waited := time.Since(start); waited != 20*time.Millisecond {
+			t.Errorf("held for %v, want 20ms", waited)
+		}
+		g.let <- nil
+		want(t, one, 10, nil)
+		want(t, two, 20, nil)
+		start = time.Now()
+		calls := []chan result{do(background, b, 1), do(background, b, 2), do(background, b, 3)}
+		wantBatch(t, g, 1, 2, 3)
+		if waited := time.Since(start); waited != 0 {
+			t.Errorf("the threshold waited %v", waited)
+		}
+		g.let <- nil
+		for i, call := range calls {
+			want(t, call, 10*(i+1), nil)
+		}
+		// Nothing is left to be held, and a cancelled call leaves no timer behind that does harm.
+		ctx, cancel := context.WithCancel(background)
+		gone := do(ctx, b, 9)
+		synctest.Wait()
+		cancel()
+		want(t, gone, 0, context.Canceled)
+		time.Sleep(time.Second)
+		if s := b.Stats(); s.BatchTotal != 2 || s.QueueDepth[batch.Normal] != 0 {
+			t.Errorf("stats: %+v", s)
+		}
+	})
+}
+
+func TestAdaptiveHoldsOnlyWhenBusy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBatch(t, func(_ context.Context, keys []int) ([]int, error) {
+			time.Sleep(9 * time.Millisecond)
+			return keys, nil
+		}, batch.WithMaxDelay(10*time.Millisecond))
+		start := time.Now()
+		b.Do(background, 1)
+		if took := time.Since(start); took != 9*time.Millisecond {
+			t.Errorf("idle, a call took %v, want 9ms", took)
+		}
+		// One caller after another keeps fn busy, and each call waits for more that never come: holding switches
+		// itself off.
+		longest := time.Duration(0)
+		for range 200 {
+			start := time.Now()
+			b.Do(background, 1)
+			longest = max(longest, time.Since(start))
+		}
+		if longest <= 9*time.Millisecond || longest > 19*time.Millisecond {
+			t.Errorf("busy, the longest call took %v, want up to 19ms", longest)
+		}
+		start = time.Now()
+		for range 50 {
+			b.Do(background, 1)
+		}
+		if took := time.Since(start); took != 450*time.Millisecond {
+			t.Errorf("after 16 holds without gain 50 calls took %v, want 450ms", took)
+		}
+	})
+}
+
+func TestDirectBatchesNothing(t *testing.T) {
+	g := newGate()
+	b := newBatch(t, g.fn, batch.WithPolicy(batch.Direct))
+	calls := []chan result{}
+	for key := 1; key <= 3; key++ {
+		calls = append(calls, do(background, b, key))
+		wantBatch(t, g, key)
+	}
+	for range calls {
+		g.let <- nil
+	}
+	for i, call := range calls {
+		want(t, call, 10*(i+1), nil)
+	}
+}
+
+func TestFlushWaitsForTheCallsBeforeIt(t *testing.T) {
+	g := newGate()
+	b := newBatch(t, g.fn, batch.WithPolicy(batch.Fixed), batch.WithMaxDelay(time.Minute))
+	one := do(background, b, 1)
+	queued(b, 1)
+	flushed := make(chan error, 1)
+	go func() { flushed <- b.Flush(background) }()
+	wantBatch(t, g, 1)
+	two := do(background, b, 2)
+	queued(b, 1)
+	select {
+	case err := <-flushed:
+		t.Errorf("Flush returned %v with a call in flight", err)
+	default:
+	}
+	ctx, cancel := context.WithCancel(background)
+	cancel()
+	if err := b.Flush(ctx); err != context.Canceled {
+		t.Errorf("Flush with an ended context: %v", err)
+	}
+	g.let <- nil
+	want(t, one, 10, nil)
+	if err := <-flushed; err != nil {
+		t.Error(err)
+	}
+	wantBatch(t, g, 2)
+	g.let <- nil
+	want(t, two, 20, nil)
+	if err := b.Flush(background); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestCloseSendsWhatWaits(t *testing.T) {
+	g := newGate()
+	b := newBatch(t, g.fn)
+	one := do(background, b, 1)
+	wantBatch(t, g, 1)
+	two := do(background, b, 2)
+	queued(b, 1)
+	closed := make(chan error, 2)
+	for range 2 {
+		go func() { closed <- b.Close(background) }()
+	}
+	for {
+		if _, err := b.Do(canceledSoon(), 3); errors.Is(err, batch.ErrClosed) {
+			break
+		}
+	}
+	g.let <- nil
+	wantBatch(t, g, 2)
+	g.let <- nil
+	want(t, one, 10, nil)
+	want(t, two, 20, nil)
+	for range 2 {
+		if err := <-closed; err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := b.Do(background, 4); !errors.Is(err, batch.ErrClosed) {
+		t.Errorf("after Close: %v", err)
+	}
+	if err := b.Flush(background); err != nil {
+		t.Error(err)
+	}
+}
+
+// canceledSoon is a context that lets a call in, and out again.
+func canceledSoon() context.Context {
+	ctx, cancel := context.WithCancel(background)
+	time.AfterFunc(time.Millisecond, cancel)
+	return ctx
+}
+
+func TestCloseDiscardsWhenItsContextEnds(t *testing.T) {
+	for _, when := range []string{"before", "meanwhile"} {
+		t.Run(when, func(t *testing.T) {
+			g := newGate()
+			b := newBatch(t, g.fn)
+			one := do(background, b, 1)
+			wantBatch(t, g, 1)
+			two := do(background, b, 2)
+			queued(b, 1)
+			ctx, cancel := context.WithCancel(background)
+			if when == "before" {
+				cancel()
+			} else {
+				time.AfterFunc(time.Millisecond, cancel)
+			}
+			if err := b.Close(ctx); err != context.Canceled {
+				t.Errorf("Close: %v", err)
+			}
+			want(t, two, 0, batch.ErrCancelled)
+			g.let <- nil
+			want(t, one, 10, nil)
+			if err := b.Close(background); err != nil {
+				t.Error(err)
+			}
+			if s := b.Stats(); s.RefusedTotal.Cancelled != 1 || s.BatchTotal != 1 {
+				t.Errorf("stats: %+v", s)
+			}
+		})
+	}
+}
+
+func TestBadOptionsOfNew(t *testing.T) {
+	fn := func(_ context.Context, keys []int) ([]int, error) { return keys, nil }
+	cases := []struct {
+		option batch.Option
+		text   string
+	}{
+		{batch.WithMaxBatch(0), "MaxBatch is 0; it must be from 1 to 1000000"},
+		{batch.WithMaxBatch(1_000_001), "MaxBatch"},
+		{batch.WithMaxDelay(-1), "MaxDelay is -1ns; it must be from 0s to 1m0s"},
+		{batch.WithMaxDelay(time.Hour), "MaxDelay"},
+		{batch.WithThreshold(-1), "Threshold"},
+		{batch.WithMaxQueue(0), "MaxQueue"},
+		{batch.WithMaxQueueBytes(0), "MaxQueueBytes"},
+		{batch.WithMaxDeferral(2 * time.Hour), "MaxDeferral"},
+		{batch.WithPolicy(9), "Policy is 9; it must be Adaptive, Fixed or Direct"},
+		{batch.WithOrder(-1), "Order"},
+		{batch.WithHold(2), "Hold"},
+		{batch.WithConcurrency(0), "Concurrency is 0; it must be from 1 to 65536"},
+		{batch.WithConcurrency(65_537), "Concurrency"},
+		{batch.WithKey(func(string) string { return "" }), "WithKey"},
+		{batch.WithKey[int, int](nil), "WithKey(nil)"},
+		{batch.WithSize(func(string) int { return 0 }), "func(string) int, where a func(int) int is needed"},
+		{batch.WithSize[int](nil), "WithSize(nil)"},
+		{batch.WithPriority(batch.Low), "WithPriority is no option of New"},
+		{batch.WithRetain(batch.Retain{}), "WithRetain is no option of New"},
+		{batch.Option{}, "empty"},
+	}
+	for _, c := range cases {
+		if _, err := batch.New(fn, c.option); !errors.Is(err, batch.ErrOption) || !strings.Contains(err.Error(), c.text) {
+			t.Errorf("want %q, got %v", c.text, err)
+		}
+	}
+	if _, err := batch.New[int, int](nil); !errors.Is(err, batch.ErrOption) {
+		t.Errorf("a nil function: %v", err)
+	}
+}
+
+func TestDoAllocatesNothingInABusyBatcher(t *testing.T) {
+	b := newBatch(t, func(_ context.Context, keys []int) ([]int, error) { return keys, nil })
+	b.Do(background, 1)
+	if n := testing.AllocsPerRun(200, func() { b.Do(background, 1) }); n > 2 && !raceEnabled {
+		t.Errorf("a lone call allocates %v times, want at most 2", n)
+	}
+}
+
+// TestManyCallersShare: callers that come and go get the result of their own identity.
+func TestManyCallersShare(t *testing.T) {
+	b := newBatch(t, func(_ context.Context, keys []int) ([]int, error) { return keys, nil },
+		batch.WithKey(func(key int) int { return key % 10 }), batch.WithMaxBatch(4))
+	var group sync.WaitGroup
+	for caller := range 40 {
+		group.Go(func() {
+			for n := range 200 {
+				ctx, cancel := context.WithCancel(background)
+				if n%3 == 0 {
+					go cancel()
+				}
+				key := 10*caller + n%10
+				if value, err := b.Do(ctx, key); err != context.Canceled && (err != nil || value%10 != key%10) {
+					t.Errorf("key %d: %d, %v", key, value, err)
+				}
+				cancel()
+			}
+		})
+	}
+	group.Wait()
+	if err := b.Flush(background); err != nil {
+		t.Error(err)
+	}
+	s := b.Stats()
+	if s.DeliveredTotal+s.CancelledTotal != s.PushedTotal || s.InFlight != 0 || s.QueueDepth[batch.Normal] != 0 {
+		t.Errorf("stats: %+v", s)
+	}
+}
+
+// TestManyCallers: each call gets its own result or error, whatever the others do, and each key that was taken is
+// either given to the bulk function once or cancelled.
+func TestManyCallers(t *testing.T) {
+	odd := errors.New("odd")
+	var mu sync.Mutex
+	seen := map[int]int{}
+	b := newBatch(t, func(_ context.Context, keys []int) ([]int, error) {
+		values, failures := make([]int, len(keys)), make(batch.Errors, len(keys))
+		mu.Lock()
+		defer mu.Unlock()
+		for i, key := range keys {
+			seen[key]++
+			values[i] = key + 1
+			if key%7 == 0 {
+				failures[i] = odd
+			}
+		}
+		return values, failures
+	}, batch.WithMaxBatch(50), batch.WithConcurrency(2))
+	const callers, each = 40, 250
+	var group sync.WaitGroup
+	for caller := range callers {
+		group.Go(func() {
+			for n := range each {
+				key := caller*each + n
+				ctx, cancel := context.WithCancel(background)
+				if key%5 == 0 {
+					go cancel()
+				}
+				value, err := b.Do(ctx, key)
+				switch {
+				case err == nil && value == key+1 && key%7 != 0:
+				case errors.Is(err, odd) && key%7 == 0:
+				case err == context.Canceled && key%5 == 0:
+				default:
+					t.Errorf("key %d: %d, %v", key, value, err)
+				}
+				cancel()
+			}
+		})
+	}
+	group.Wait()
+	if err := b.Close(background); err != nil {
+		t.Fatal(err)
+	}
+	s := b.Stats()
+	for key, times := range seen {
+		if times != 1 {
+			t.Errorf("key %d was given to the function %d times", key, times)
+		}
+	}
+	if uint64(len(seen)) != s.DeliveredTotal || s.DeliveredTotal+s.CancelledTotal != s.PushedTotal || s.InFlight != 0 {
+		t.Errorf("%d keys seen; stats %+v", len(seen), s)
+	}
+}

@@ -1,0 +1,19 @@
+// Package batch hands on together what waits together, and waits for nothing when nothing does.
+//
+//   - New, for callers on any goroutine of something that does many at once as cheaply as one: a commit to a disk, an
+//     insert of rows, a multi-get, a call of another service. While one batch is in flight the next gathers.
+//   - NewEmitter, for events of a program that runs on a loop of package eventloop: handlers get what a turn
+//     of the loop gathered at its end, in order of priority and arrival, one by one or as a slice.
+//
+// Both have the same queue with the same options, bounds and statistics, which is that of Millrace for Node.js and
+// for C; what it does, event by event, is stated in conformance/README.md and proven by the vectors there.
+//
+// # When not
+//
+// A function of less than a few µs is better called under a mutex: a call of Do costs two switches of goroutines. A
+// function that does n at the cost of n times one gains nothing. Events that have nothing to do with a loop are better
+// sent on a channel. And nothing here survives the process: what has to, belongs to a queue on a disk.
+//
+// A bulk function must not call Do of its own batcher and wait: with the default of one batch in flight it would wait
+// for itself. Close an emitter before its loop.
+package batch

@@ -1,0 +1,709 @@
+package batch_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"millrace.dev/go/batch"
+	"millrace.dev/go/eventloop"
+)
+
+func newLoop(t testing.TB) *eventloop.Loop {
+	t.Helper()
+	loop, err := eventloop.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { loop.Close(background) })
+	return loop
+}
+
+func newEmitter(t testing.TB, loop *eventloop.Loop, options ...batch.Option) *batch.Emitter[string] {
+	t.Helper()
+	e, err := batch.NewEmitter[string](loop, options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// runLoop runs a loop until nothing keeps it alive.
+func runLoop(t testing.TB, loop *eventloop.Loop) {
+	t.Helper()
+	if err := loop.Run(background); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// submit queues a task of the loop.
+func submit(t testing.TB, loop *eventloop.Loop, task func()) {
+	t.Helper()
+	if err := loop.Submit(task); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// log collects what handlers and hooks got, in order. They all run on the loop, or while it does not.
+type log struct{ lines []string }
+
+func (l *log) add(format string, values ...any) {
+	l.lines = append(l.lines, fmt.Sprintf(format, values...))
+}
+
+func (l *log) handler(prefix string) func(string) {
+	return func(data string) { l.add("%s%s", prefix, data) }
+}
+
+func (l *log) want(t *testing.T, lines ...string) {
+	t.Helper()
+	if !slices.Equal(l.lines, lines) {
+		t.Errorf("got  %q\nwant %q", l.lines, lines)
+	}
+	l.lines = nil
+}
+
+func emit(t testing.TB, e *batch.Emitter[string], typ string, all ...string) {
+	t.Helper()
+	for _, data := range all {
+		if err := e.Emit(typ, data); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestEventsOfATurnLeaveAtItsEnd(t *testing.T) {
+	loop, l := newLoop(t), &log{}
+	e := newEmitter(t, loop)
+	for _, typ := range []string{"network", "work", "signal"} {
+		e.On(typ, l.handler(typ+" "))
+	}
+	submit(t, loop, func() {
+		emit(t, e, "work", "a")
+		emit(t, e, "network", "b", "c")
+		emit(t, e, "signal", "d")
+		l.add("task")
+	})
+	submit(t, loop, func() {
+		emit(t, e, "network", "e")
+		l.add("another task")
+	})
+	runLoop(t, loop)
+	l.want(t, "task", "another task", "signal d", "network b", "network c", "network e", "work a")
+	if s := e.Stats(); s.BatchTriggerTotal[batch.TriggerTurn] != 1 || s.DeliveredTotal != 5 || s.BatchTotal != 1 {
+		t.Errorf("stats: %+v", s)
+	}
+}
+
+func TestEventsFromOutsideBeforeTheLoopRuns(t *testing.T) {
+	loop, l := newLoop(t), &log{}
+	e := newEmitter(t, loop)
+	emit(t, e, "x", "a", "b")
+	e.On("x", l.handler(""))
+	event, err := e.Push("x", "c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !e.Cancel(event) || e.Cancel(event) {
+		t.Error("a queued event is cancelled once")
+	}
+	urgent, err := e.Push("x", "d", batch.WithPriority(batch.High))
+	if err != nil {
+		t.Fatal(err)
+	}
+	runLoop(t, loop)
+	l.want(t, "d", "a", "b")
+	if e.Cancel(urgent) || e.Cancel(batch.Event[string]{}) {
+		t.Error("an event that has left, or none at all, was cancelled")
+	}
+}
+
+func TestBatchHandlersAndOthers(t *testing.T) {
+	loop, l := newLoop(t), &log{}
+	e := newEmitter(t, loop)
+	e.OnBatch("x", func(all []string, info batch.Info) { l.add("%s %v %v", info.Type, info.Trigger, all) })
+	e.On("y", l.handler("y "))
+	one := e.On("x", l.handler("x "))
+	emit(t, e, "y", "1")
+	emit(t, e, "x", "2")
+	emit(t, e, "y", "3")
+	emit(t, e, "x", "4")
+	runLoop(t, loop)
+	l.want(t, "y 1", "x turn [2 4]", "x 2", "y 3", "x 4")
+	if newEmitter(t, loop).Off(one) || !e.Off(one) || e.Off(one) || e.Off(nil) {
+		t.Error("Off tells whether it took a handler away")
+	}
+	e.Once("x", l.handler("once "))
+	emit(t, e, "x", "5", "6")
+	runLoop(t, loop)
+	l.want(t, "x turn [5 6]", "once 5")
+	if s := e.Stats(); s.DeliveredTotal != 6 || s.UnhandledTotal != 0 {
+		t.Errorf("stats: %+v", s)
+	}
+}
+
+func TestOnceIsUsedUpByTheFirstEvent(t *testing.T) {
+	loop, l := newLoop(t), &log{}
+	e := newEmitter(t, loop, batch.WithLost(func(lost batch.Lost[string]) { l.add("lost %s: %v", lost.Data, lost.Why) }))
+	h := e.Once("x", l.handler(""))
+	emit(t, e, "x", "a", "b")
+	runLoop(t, loop)
+	l.want(t, "a", "lost b: batch: the event had no handler")
+	if e.Off(h) {
+		t.Error("Off took away a handler that is used up")
+	}
+}
+
+func TestWhatHandlersEmitLeavesInTheSameTurn(t *testing.T) {
+	loop, l := newLoop(t), &log{}
+	e := newEmitter(t, loop)
+	e.On("x", func(data string) {
+		l.add("%s", data)
+		if data == "a" {
+			emit(t, e, "y", "b")
+			emit(t, e, "signal", "c")
+			if err := e.Flush(); err != nil {
+				t.Error(err)
+			}
+			l.add("not nested")
+		}
+	})
+	e.On("y", l.handler(""))
+	e.On("signal", l.handler(""))
+	emit(t, e, "x", "a")
+	runLoop(t, loop)
+	l.want(t, "a", "not nested", "c", "b")
+}
+
+func TestFailingHandlers(t *testing.T) {
+	loop, l := newLoop(t), &log{}
+	broken := errors.New("broken")
+	e := newEmitter(t, loop, batch.WithErrorHandler(func(err error) {
+		var of *batch.HandlerError
+		var p *batch.PanicError
+		if !errors.As(err, &of) || of.Type != "x" || !errors.As(err, &p) || !errors.Is(err, broken) {
+			t.Errorf("got %v", err)
+		}
+		if !strings.Contains(string(p.Stack), "TestFailingHandlers") {
+			t.Errorf("the stack is that of somebody else: %s", p.Stack)
+		}
+		l.add("error")
+		panic("the hook fails, too")
+	}))
+	e.On("x", func(data string) {
+		l.add("%s", data)
+		if data == "b" {
+			panic(broken)
+		}
+	})
+	e.On("x", l.handler("second "))
+	emit(t, e, "x", "a", "b", "c")
+	runLoop(t, loop)
+	l.want(t, "a", "second a", "b", "error", "c", "second c")
+	if s := e.Stats(); s.ErrorsTotal != 1 || s.DeliveredTotal != 3 {
+		t.Errorf("stats: %+v", s)
+	}
+}
+
+// TestHandlersThatEndTheirGoroutine: whatever is under way when a handler calls runtime.Goexit, every other event
+// gets to its handler once, in order, on the goroutine that goes on for the loop.
+func TestHandlersThatEndTheirGoroutine(t *testing.T) {
+	cases := map[string]func(e *batch.Emitter[string], l *log){
+		"in a batch": func(e *batch.Emitter[string], l *log) {
+			emit(t, e, "x", "a", "exit", "b", "c")
+		},
+		"in a flush": func(e *batch.Emitter[string], l *log) {
+			emit(t, e, "x", "a", "exit", "b", "c")
+			e.Flush()
+		},
+		"in a close": func(e *batch.Emitter[string], l *log) {
+			emit(t, e, "x", "a", "exit", "b", "c")
+			e.Close(false)
+		},
+		"in a replay": func(e *batch.Emitter[string], l *log) {
+			e.SetType("late", batch.WithRetain(batch.Retain{}))
+			emit(t, e, "late", "a", "exit", "b")
+			e.Flush()
+			e.On("late", exiting(l))
+			emit(t, e, "late", "c")
+		},
+	}
+	for name, act := range cases {
+		t.Run(name, func(t *testing.T) {
+			loop, l := newLoop(t), &log{}
+			errs := 0
+			e := newEmitter(t, loop, batch.WithErrorHandler(func(err error) {
+				if !errors.Is(err, batch.ErrGoexit) {
+					t.Errorf("got %v", err)
+				}
+				errs++
+			}))
+			e.On("x", exiting(l))
+			submit(t, loop, func() { act(e, l) })
+			// The goroutine of Run ends with the handler, when the loop has ended on another one.
+			ended := make(chan struct{})
+			go func() {
+				defer close(ended)
+				loop.Run(background)
+			}()
+			<-ended
+			l.want(t, "a", "b", "c")
+			if errs != 1 {
+				t.Errorf("%d errors told, want 1", errs)
+			}
+		})
+	}
+}
+
+func TestAHandlerInsideAnotherEndsTheirGoroutine(t *testing.T) {
+	loop, l := newLoop(t), &log{}
+	e := newEmitter(t, loop, batch.WithPolicy(batch.Direct), batch.WithErrorHandler(func(err error) { l.add("%v", err) }))
+	e.On("x", exiting(l))
+	e.On("outer", func(string) { emit(t, e, "x", "exit") })
+	submit(t, loop, func() { emit(t, e, "outer", "") })
+	submit(t, loop, func() { emit(t, e, "x", "a") })
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		loop.Run(background)
+	}()
+	<-ended
+	l.want(t, fmt.Sprintf("a handler of %q failed: %v", "x", batch.ErrGoexit),
+		fmt.Sprintf("a handler of %q failed: %v", "outer", batch.ErrGoexit), "a")
+}
+
+func exiting(l *log) func(string) {
+	return func(data string) {
+		if data == "exit" {
+			runtime.Goexit()
+		}
+		l.add("%s", data)
+	}
+}
+
+func TestBoundsRefuseTheCaller(t *testing.T) {
+	loop, l := newLoop(t), &log{}
+	e := newEmitter(t, loop, batch.WithMaxQueue(3), batch.WithMaxQueueBytes(10),
+		batch.WithSize(func(s string) int { return len(s) }))
+	e.On("x", l.handler(""))
+	if err := e.SetType("y", batch.WithSize(func(string) int { return -1 })); err != nil {
+		t.Fatal(err)
+	}
+	emit(t, e, "x", "12345678")
+	if err := e.Emit("x", "123"); !errors.Is(err, batch.ErrOverload) {
+		t.Errorf("too many bytes: %v", err)
+	}
+	if _, err := e.Push("x", "123", batch.WithBytes(2)); err != nil {
+		t.Errorf("as many bytes as there is room for: %v", err)
+	}
+	if err := e.Emit("y", ""); !errors.Is(err, batch.ErrOption) {
+		t.Errorf("a size below 0: %v", err)
+	}
+	emit(t, e, "x", "")
+	if err := e.Emit("x", ""); !errors.Is(err, batch.ErrOverload) {
+		t.Errorf("too many events: %v", err)
+	}
+	runLoop(t, loop)
+	l.want(t, "12345678", "123", "")
+	emit(t, e, "x", "room again")
+	runLoop(t, loop)
+	l.want(t, "room again")
+	if s := e.Stats(); s.RefusedTotal.Overloaded != 2 {
+		t.Errorf("stats: %+v", s)
+	}
+}
+
+func TestDirectRunsHandlersInsideEmitOnTheLoopOnly(t *testing.T) {
+	loop, l := newLoop(t), &log{}
+	e := newEmitter(t, loop, batch.WithPolicy(batch.Direct), batch.WithMaxQueue(1))
+	e.On("x", l.handler(""))
+	emit(t, e, "x", "from outside")
+	l.want(t)
+	if err := e.Emit("x", "one more"); !errors.Is(err, batch.ErrOverload) {
+		t.Errorf("beyond the bound: %v", err)
+	}
+	runLoop(t, loop)
+	l.want(t, "from outside")
+	submit(t, loop, func() {
+		emit(t, e, "x", "inside")
+		l.add("after")
+	})
+	runLoop(t, loop)
+	l.want(t, "inside", "after")
+	if s := e.Stats(); s.BatchTriggerTotal[batch.TriggerSize] != 2 {
+		t.Errorf("stats: %+v", s)
+	}
+}
+
+func TestSetFlushAndCloseFromOutside(t *testing.T) {
+	loop, l := newLoop(t), &log{}
+	e := newEmitter(t, loop, batch.WithPolicy(batch.Fixed), batch.WithMaxDelay(time.Minute))
+	e.OnBatch("x", func(all []string, info batch.Info) { l.add("%v %v", info.Trigger, all) })
+	emit(t, e, "x", "a", "b")
+	if err := e.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	emit(t, e, "x", "c")
+	l.want(t)
+	if err := e.Set(batch.WithPolicy(batch.Adaptive), batch.WithMaxDelay(0)); err != nil {
+		t.Fatal(err)
+	}
+	runLoop(t, loop)
+	l.want(t, "flush [a b]", "flush [c]")
+	emit(t, e, "x", "d")
+	if err := e.Close(false); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Emit("x", "e"); !errors.Is(err, batch.ErrClosed) {
+		t.Errorf("after Close: %v", err)
+	}
+	if err := e.Set(batch.WithMaxBatch(1)); !errors.Is(err, batch.ErrClosed) {
+		t.Errorf("Set after Close: %v", err)
+	}
+	runLoop(t, loop)
+	<-e.Done()
+	l.want(t, "close [d]")
+	if e.Close(true) != nil || e.Flush() != nil {
+		t.Error("closing again is no error")
+	}
+}
+
+func TestCloseDiscards(t *testing.T) {
+	for _, where := range []string{"inside", "outside", "of a closed loop"} {
+		t.Run(where, func(t *testing.T) {
+			loop, l := newLoop(t), &log{}
+			e := newEmitter(t, loop, batch.WithRetain(batch.Retain{}),
+				batch.WithLost(func(lost batch.Lost[string]) { l.add("%s: %v", lost.Data, lost.Why) }))
+			emit(t, e, "late", "a")
+			runLoop(t, loop)
+			act := func() {
+				emit(t, e, "x", "b", "c")
+				e.On("x", l.handler("handled "))
+				e.On("late", l.handler("replayed "))
+			}
+			switch where {
+			case "inside":
+				submit(t, loop, func() {
+					act()
+					if err := e.Close(true); err != nil {
+						t.Error(err)
+					}
+				})
+				runLoop(t, loop)
+			case "outside":
+				act()
+				if err := e.Close(true); err != nil {
+					t.Error(err)
+				}
+				runLoop(t, loop)
+			default:
+				loop.Close(background)
+				if err := e.Emit("x", "refused"); !errors.Is(err, batch.ErrClosed) || !errors.Is(err, eventloop.ErrClosed) {
+					t.Errorf("got %v", err)
+				}
+				if err := e.Close(false); !errors.Is(err, batch.ErrClosed) {
+					t.Errorf("got %v", err)
+				}
+				<-e.Done()
+				l.want(t, "a: batch: the retained event ended without a handler: the emitter was closed")
+				return
+			}
+			<-e.Done()
+			l.want(t, "b: batch: discarded by Close", "c: batch: discarded by Close",
+				"a: batch: the retained event ended without a handler: the emitter was closed")
+		})
+	}
+}
+
+func TestLateHandlersGetWhatIsRetained(t *testing.T) {
+	loop, l := newLoop(t), &log{}
+	e := newEmitter(t, loop, batch.WithRetain(batch.Retain{Max: 2}),
+		batch.WithLost(func(lost batch.Lost[string]) { l.add("lost %s: %v", lost.Data, lost.Why) }))
+	if err := e.SetType("each", batch.WithRetain(batch.Retain{Replay: batch.ReplayEach})); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.SetType("not", batch.WithoutRetain()); err != nil {
+		t.Fatal(err)
+	}
+	emit(t, e, "x", "a", "b", "c")
+	emit(t, e, "not", "d")
+	emit(t, e, "each", "e")
+	cancelled, err := e.Push("each", "f")
+	if err != nil {
+		t.Fatal(err)
+	}
+	runLoop(t, loop)
+	l.want(t, "lost c: "+batch.ErrRetention.Error(), "lost d: "+batch.ErrUnhandled.Error())
+	if !e.Cancel(cancelled) || e.Cancel(cancelled) {
+		t.Error("a retained event is cancelled once")
+	}
+	if s := e.Stats(); s.Retained.Count != 3 || s.RefusedTotal.Retention != 1 || s.UnhandledTotal != 1 {
+		t.Errorf("stats: %+v", s)
+	}
+	e.On("x", l.handler("x "))
+	e.On("each", l.handler("one "))
+	l.want(t)
+	emit(t, e, "x", "newer")
+	runLoop(t, loop)
+	l.want(t, "x a", "x b", "one e", "x newer")
+	e.OnBatch("each", func(all []string, info batch.Info) { l.add("two %v %v", all, info.Trigger) })
+	runLoop(t, loop)
+	l.want(t, "two [e] turn")
+	if err := e.SetType("each", batch.WithoutRetain()); err != nil {
+		t.Fatal(err)
+	}
+	if s := e.Stats(); s.Retained.Count != 0 || s.Retained.Replayed != 4 || s.Retained.Expired != 0 {
+		t.Errorf("stats: %+v", s)
+	}
+}
+
+func TestRetainedEventsExpireAndKeepNothingAlive(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		loop, err := eventloop.New()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer loop.Close(background)
+		l := &log{}
+		start := time.Now()
+		e := newEmitter(t, loop, batch.WithRetain(batch.Retain{MaxAge: time.Second}),
+			batch.WithLost(func(lost batch.Lost[string]) { l.add("%s after %v", lost.Data, time.Since(start)) }))
+		emit(t, e, "x", "a")
+		runLoop(t, loop)
+		if s := e.Stats(); s.Retained.Count != 1 || time.Since(start) != 0 {
+			t.Errorf("after %v: %+v", time.Since(start), s)
+		}
+		if err := loop.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * time.Second)
+		loop.Stop()
+		l.want(t, "a after 1s")
+	})
+}
+
+func TestHoldsEndInTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		loop, err := eventloop.New()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer loop.Close(background)
+		l := &log{}
+		start := time.Now()
+		e := newEmitter(t, loop, batch.WithPolicy(batch.Fixed), batch.WithMaxDelay(30*time.Millisecond))
+		e.OnBatch("x", func(all []string, info batch.Info) { l.add("%v %v after %v", all, info.Trigger, time.Since(start)) })
+		e.On("signal", l.handler("signal "))
+		emit(t, e, "x", "a")
+		// The hold keeps the loop alive.
+		loop.After(20*time.Millisecond, func() { emit(t, e, "x", "b") })
+		runLoop(t, loop)
+		l.want(t, "[a b] delay after 30ms")
+		emit(t, e, "x", "c")
+		loop.After(10*time.Millisecond, func() { emit(t, e, "signal", "d") })
+		runLoop(t, loop)
+		l.want(t, "signal d", "[c] priority after 40ms")
+		// A handler that takes long moves the end of the hold of what was emitted before it not at all.
+		e.On("slow", func(string) { time.Sleep(25 * time.Millisecond) })
+		submit(t, loop, func() {
+			emit(t, e, "slow", "")
+			if err := e.Flush(); err != nil {
+				t.Error(err)
+			}
+			emit(t, e, "x", "e")
+		})
+		runLoop(t, loop)
+		l.want(t, "[e] delay after 95ms")
+		// Cancelled, it holds nothing up.
+		event, err := e.Push("x", "f")
+		if err != nil {
+			t.Fatal(err)
+		}
+		submit(t, loop, func() { loop.Immediate(func() { e.Cancel(event) }) })
+		now := time.Now()
+		runLoop(t, loop)
+		if time.Since(now) != 0 {
+			t.Errorf("the loop went on for %v for an event that was cancelled", time.Since(now))
+		}
+		l.want(t)
+	})
+}
+
+func TestAClosingLoopDeliversWhatItsTurnWouldHold(t *testing.T) {
+	loop, l := newLoop(t), &log{}
+	e := newEmitter(t, loop, batch.WithPolicy(batch.Fixed), batch.WithMaxDelay(time.Minute))
+	e.On("x", l.handler(""))
+	emit(t, e, "x", "a")
+	if left, err := loop.Close(background); len(left) > 0 || err != nil {
+		t.Errorf("Close left %d, %v", len(left), err)
+	}
+	l.want(t, "a")
+}
+
+func TestPrioritiesOfTypes(t *testing.T) {
+	loop, l := newLoop(t), &log{}
+	e := newEmitter(t, loop, batch.WithOrder(batch.ByType))
+	for _, typ := range []string{"a", "b", "c"} {
+		e.On(typ, l.handler(typ))
+	}
+	if err := e.SetType("b", batch.WithPriority(batch.High), batch.WithMaxBatch(2)); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 3 {
+		n := fmt.Sprint(i)
+		emit(t, e, "a", n)
+		emit(t, e, "b", n)
+		emit(t, e, "c", n)
+	}
+	runLoop(t, loop)
+	l.want(t, "b0", "b1", "b2", "a0", "a1", "a2", "c0", "c1", "c2")
+	if s := e.Stats(); s.BatchTotal != 2 {
+		t.Errorf("%d batches, want 2: the type's own limit ends one", s.BatchTotal)
+	}
+}
+
+func TestBadInputOfEmitters(t *testing.T) {
+	loop := newLoop(t)
+	e := newEmitter(t, loop)
+	bad := func(err error, text string) {
+		t.Helper()
+		if !errors.Is(err, batch.ErrOption) || !strings.Contains(err.Error(), text) {
+			t.Errorf("want %q, got %v", text, err)
+		}
+	}
+	_, err := batch.NewEmitter[int](nil)
+	bad(err, "loop")
+	_, err = batch.NewEmitter[int](loop, batch.WithConcurrency(2))
+	bad(err, "WithConcurrency is no option of NewEmitter")
+	_, err = batch.NewEmitter[int](loop, batch.WithLost(func(batch.Lost[string]) {}))
+	bad(err, "WithLost")
+	_, err = batch.NewEmitter[int](loop, batch.WithSize(func(string) int { return 0 }))
+	bad(err, "WithSize")
+	_, err = batch.NewEmitter[int](loop, batch.WithErrorHandler(nil))
+	bad(err, "WithErrorHandler(nil)")
+	_, err = batch.NewEmitter[int](loop, batch.WithRetain(batch.Retain{MaxAge: time.Microsecond}))
+	bad(err, "Retain.MaxAge is 1µs; it must be from 1ms to")
+	_, err = batch.NewEmitter[int](loop, batch.WithRetain(batch.Retain{Max: -1}))
+	bad(err, "Retain.Max")
+	bad(e.Set(batch.WithMaxBatch(0)), "MaxBatch")
+	bad(e.Set(batch.WithRetain(batch.Retain{})), "WithRetain is no option of Set")
+	bad(e.SetType("x", batch.WithPolicy(batch.Fixed)), "WithPolicy is no option of SetType")
+	bad(e.SetType("x", batch.WithMaxBatch(-1)), "MaxBatch is -1")
+	bad(e.SetType("x", batch.WithMaxBatch(0)), "MaxBatch is 0")
+	bad(e.SetType("x", batch.WithPriority(3)), "Priority is 3; it must be High, Normal or Low")
+	bad(e.SetType("x", batch.WithSize(func(int) int { return 0 })), "WithSize")
+	_, err = e.Push("x", "", batch.WithBytes(-1))
+	bad(err, "-1 bytes")
+	_, err = e.Push("x", "", batch.WithMaxBatch(1))
+	bad(err, "no option of Push")
+	for _, register := range []func(){
+		func() { e.On("x", nil) }, func() { e.Once("x", nil) }, func() { e.OnBatch("x", nil) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Error("a nil handler was registered")
+				}
+			}()
+			register()
+		}()
+	}
+	if s := e.Stats(); s.PushedTotal != 0 {
+		t.Errorf("stats: %+v", s)
+	}
+}
+
+// TestManyGoroutinesEmit: with producers on other goroutines and on the loop, each event is delivered once, in the
+// order of its producer, or was refused to it; cancelled ones are not delivered.
+func TestManyGoroutinesEmit(t *testing.T) {
+	type item struct{ producer, n int }
+	loop := newLoop(t)
+	if err := loop.Start(); err != nil {
+		t.Fatal(err)
+	}
+	e, err := batch.NewEmitter[item](loop, batch.WithMaxQueue(500), batch.WithMaxBatch(64))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const producers, each = 8, 3000
+	var last [producers]int
+	var delivered, refused, cancelled atomic.Int64
+	e.OnBatch("x", func(all []item, _ batch.Info) {
+		for _, i := range all {
+			if i.n <= last[i.producer] {
+				t.Errorf("event %d of producer %d came after %d", i.n, i.producer, last[i.producer])
+			}
+			last[i.producer] = i.n
+			delivered.Add(1)
+		}
+	})
+	var group sync.WaitGroup
+	for producer := range producers {
+		group.Go(func() {
+			for n := 1; n <= each; n++ {
+				switch event, err := e.Push("x", item{producer, n}); {
+				case errors.Is(err, batch.ErrOverload):
+					refused.Add(1)
+				case err != nil:
+					t.Error(err)
+				case n%10 == 0 && e.Cancel(event):
+					cancelled.Add(1)
+				}
+				switch {
+				case n%500 == 0:
+					e.Flush()
+				case n%700 == 0:
+					e.Off(e.On("x", func(item) {}))
+				case n%900 == 0:
+					e.Set(batch.WithOrder(batch.Order(n % 2)))
+				}
+			}
+		})
+	}
+	group.Wait()
+	if err := e.Close(false); err != nil {
+		t.Fatal(err)
+	}
+	<-e.Done()
+	s := e.Stats()
+	if n := delivered.Load() + refused.Load() + cancelled.Load(); n != producers*each {
+		t.Errorf("%d events accounted for, want %d; stats %+v", n, producers*each, s)
+	}
+	if s.DeliveredTotal != uint64(delivered.Load()) || s.CancelledTotal != uint64(cancelled.Load()) {
+		t.Errorf("%d delivered, %d cancelled; stats %+v", delivered.Load(), cancelled.Load(), s)
+	}
+}
+
+func TestEmitAllocatesNothingAfterWarmUp(t *testing.T) {
+	loop := newLoop(t)
+	e := newEmitter(t, loop)
+	e.On("x", func(string) {})
+	turn := func() {
+		for range 1000 {
+			e.Emit("x", "data")
+		}
+		e.Flush()
+	}
+	inside := func(fn func()) {
+		if err := loop.Do(context.Background(), fn); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := loop.Start(); err != nil {
+		t.Fatal(err)
+	}
+	inside(func() {
+		turn()
+		if n := testing.AllocsPerRun(20, turn); n > 10 {
+			t.Errorf("1000 events and a flush allocate %v times, want at most 10", n)
+		}
+	})
+}

@@ -1,0 +1,312 @@
+package engine
+
+import (
+	"runtime/debug"
+	"sync"
+	"time"
+)
+
+// Loss is how an event can end without a handler.
+type Loss int8
+
+const (
+	// Unhandled: there was none, and the type does not retain.
+	Unhandled Loss = iota
+	// NotRetained: there was none, and no room to retain it.
+	NotRetained
+	// Expired, Ended and TurnedOff: retained until its age was reached, the queue closed, or the type's retention
+	// went off.
+	Expired
+	Ended
+	TurnedOff
+	// Discarded by Close.
+	Discarded
+)
+
+// Hooks are told of what happens to events. Each may be nil.
+type Hooks[T any] struct {
+	// Failed: a handler failed for the event. Lost: it ended without one. Both are called without the lock and must not
+	// panic. The event is theirs until they return.
+	Failed func(err error, event *Event[T])
+	Lost   func(event *Event[T], why Loss)
+	// The others are for tests, and called with the lock held: a batch leaves; an event is retained, or is about to be
+	// given to a late handler.
+	Batch          func(batch Batch[T])
+	Held, Replayed func(event *Event[T])
+	// ArmExpiry asks for one call of Expire at this time; negative: takes it back.
+	ArmExpiry func(deadline time.Duration)
+	// End: the queue is closed and everything is over.
+	End func()
+}
+
+// Dispatcher is the sink that hands the events of a batch to handlers, one after the other: it looks handlers up when
+// an event's turn comes, keeps a failure to its event, retains or counts what nobody handles, and replays what was
+// retained. The lock is held in all of its methods, and not while a handler or a hook runs.
+type Dispatcher[T any] struct {
+	engine *Engine[T]
+	lock   sync.Locker
+	hooks  Hooks[T]
+	retention[T]
+}
+
+// NewDispatcher makes a dispatcher. With `retain`, types without a setting of their own retain like that.
+func NewDispatcher[T any](lock sync.Locker, hooks Hooks[T], retain *Retain) *Dispatcher[T] {
+	return &Dispatcher[T]{lock: lock, hooks: hooks, retention: retention[T]{fallback: retain, deadline: never}}
+}
+
+// Attach names the engine, which is made with its sink.
+func (d *Dispatcher[T]) Attach(e *Engine[T]) { d.engine = e }
+
+// delivery is a batch on its way through its handlers.
+type delivery[T any] struct {
+	trigger Trigger
+	rest    *Event[T]
+	// The event whose turn it is.
+	current   *Event[T]
+	over      chain[T]
+	delivered uint64
+	// The lock is held, as it is not while a handler runs.
+	locked bool
+	done   bool
+}
+
+// Deliver is the sink's.
+func (d *Dispatcher[T]) Deliver(batch Batch[T]) bool {
+	if d.hooks.Batch != nil {
+		d.hooks.Batch(batch)
+	}
+	d.deliver(delivery[T]{rest: batch.First, trigger: batch.Trigger})
+	return true
+}
+
+// resume goes on with a batch of which a handler ended the goroutine. Its batch handlers have got theirs, but for types
+// whose turn has not come, and for those the trigger is the one of what is left over.
+func (d *Dispatcher[T]) resume(rest *Event[T]) {
+	d.deliver(delivery[T]{rest: rest, trigger: TriggerTurn})
+}
+
+func (d *Dispatcher[T]) deliver(run delivery[T]) {
+	for !run.done {
+		d.deliverRest(&run)
+	}
+	d.count(&run)
+}
+
+func (d *Dispatcher[T]) count(run *delivery[T]) {
+	d.engine.counters.DeliveredTotal += run.delivered
+	d.engine.recycler.put(run.over)
+}
+
+// deliverRest has one recover for many events: it is entered again only after a failure.
+func (d *Dispatcher[T]) deliverRest(run *delivery[T]) {
+	d.lock.Unlock()
+	defer func() { d.caught(run, recover()) }()
+	for event := run.rest; event != nil; event = run.rest {
+		run.rest, run.current = event.next, event
+		if set := event.Type.ready.Load(); set == nil {
+			d.deliverSpecial(run, event)
+			continue
+		} else if len(set.groups) > 0 && !event.grouped {
+			run.group(event, set.groups)
+			run.ones(event, set.ones)
+		} else {
+			run.ones(event, set.ones)
+		}
+		run.handled(event)
+	}
+	run.done = true
+}
+
+// caught takes the lock again, and reports what the current event's handler did.
+func (d *Dispatcher[T]) caught(run *delivery[T], value any) {
+	if !run.locked {
+		d.lock.Lock()
+	}
+	if run.done {
+		return
+	}
+	event := run.current
+	if value != nil {
+		d.failed(&PanicError{value, debug.Stack()}, event)
+		run.handled(event)
+		return
+	}
+	// Goexit: nothing of what called this goes on. It was the event's handler, unless the lock is held: then it was a
+	// hook or the handler of a replay, which has been reported.
+	if !run.locked {
+		run.delivered++
+	}
+	d.count(run)
+	d.engine.interrupted(run.rest)
+	if !run.locked {
+		d.failed(ErrGoexit, event)
+	}
+}
+
+func (run *delivery[T]) ones(event *Event[T], ones []func(T)) {
+	for _, fn := range ones {
+		fn(event.Data)
+	}
+}
+
+// group gives batch handlers all events of the type that are left in the batch, at the place of the first of them.
+func (run *delivery[T]) group(event *Event[T], groups []func([]T, Info)) {
+	var items []T
+	t := event.Type
+	for one := event; one != nil; one = one.next {
+		if one.Type == t {
+			one.grouped = true
+			items = append(items, one.Data)
+		}
+	}
+	for _, fn := range groups {
+		fn(items, Info{t.Name, run.trigger})
+	}
+}
+
+// handled: the event is over.
+func (run *delivery[T]) handled(event *Event[T]) {
+	run.delivered++
+	run.end(event)
+}
+
+func (run *delivery[T]) end(event *Event[T]) {
+	var none T
+	event.Data, event.prev = none, nil
+	run.over.append(event)
+}
+
+// deliverSpecial is for an event whose type has nothing ready: something is due before it, a handler is to be used
+// up, or there is none.
+func (d *Dispatcher[T]) deliverSpecial(run *delivery[T], event *Event[T]) {
+	d.lock.Lock()
+	// Until its own turn, what goes wrong is another event's.
+	run.locked, run.rest = true, event
+	if event.Type.gone {
+		event.Type = d.engine.queue.Type(event.Type.Name)
+	}
+	t := event.Type
+	// Again when a replay has registered another handler: it gets what is kept before this event, too.
+	for t.due {
+		d.replay(t)
+	}
+	run.rest = event.next
+	handlers := t.handlers
+	if len(handlers) == 0 && !event.grouped {
+		over := d.orphan(t, event)
+		run.locked = false
+		d.lock.Unlock()
+		if over {
+			run.end(event)
+		}
+		return
+	}
+	run.locked = false
+	d.lock.Unlock()
+	d.runSome(run, event, handlers)
+	run.handled(event)
+}
+
+// runSome runs handlers of which some may be used up.
+func (d *Dispatcher[T]) runSome(run *delivery[T], event *Event[T], handlers []*Handler[T]) {
+	if !event.grouped {
+		var groups []func([]T, Info)
+		for _, h := range handlers {
+			if h.group != nil {
+				groups = append(groups, h.group)
+			}
+		}
+		if groups != nil {
+			run.group(event, groups)
+		}
+	}
+	for _, h := range handlers {
+		if h.one != nil && d.mayRun(h) {
+			h.one(event.Data)
+		}
+	}
+}
+
+// mayRun uses a handler up that is for one event.
+func (d *Dispatcher[T]) mayRun(h *Handler[T]) bool {
+	if !h.once {
+		return true
+	}
+	d.lock.Lock()
+	defer d.lock.Unlock()
+	return d.Remove(h)
+}
+
+// orphan: no handler. The event is retained if its type retains, else it is over.
+func (d *Dispatcher[T]) orphan(t *Type[T], event *Event[T]) bool {
+	switch {
+	case d.options(t) == nil:
+		d.engine.counters.UnhandledTotal++
+		d.lost(event, Unhandled)
+	case d.keep(t, event):
+		return false
+	default:
+		d.engine.counters.RefusedTotal.Retention++
+		d.lost(event, NotRetained)
+	}
+	return true
+}
+
+func (d *Dispatcher[T]) failed(err error, event *Event[T]) {
+	d.engine.counters.ErrorsTotal++
+	if d.hooks.Failed != nil {
+		d.unlocked(func() { d.hooks.Failed(err, event) })
+	}
+}
+
+func (d *Dispatcher[T]) lost(event *Event[T], why Loss) {
+	if d.hooks.Lost != nil {
+		d.unlocked(func() { d.hooks.Lost(event, why) })
+	}
+}
+
+// unlocked runs a hook, which does not panic but may end its goroutine.
+func (d *Dispatcher[T]) unlocked(hook func()) {
+	returned := false
+	d.lock.Unlock()
+	defer func() {
+		d.lock.Lock()
+		if !returned {
+			d.engine.interrupted(nil)
+		}
+	}()
+	hook()
+	returned = true
+}
+
+// Prepare is the sink's: what is due before anything leaves.
+func (d *Dispatcher[T]) Prepare(now time.Duration) {
+	d.expire(now)
+	d.replayDue()
+}
+
+// Discard is the sink's.
+func (d *Dispatcher[T]) Discard(event *Event[T]) { d.lost(event, Discarded) }
+
+// End is the sink's.
+func (d *Dispatcher[T]) End() {
+	d.closeRetention()
+	if d.hooks.End != nil {
+		d.hooks.End()
+	}
+}
+
+// Cancel takes an event back that is queued or retained; false if it has left.
+func (d *Dispatcher[T]) Cancel(ref Ref[T]) bool {
+	if d.engine.Cancel(ref) {
+		return true
+	}
+	event := ref.event
+	if d.engine.closed || event == nil || event.seq != ref.seq || event.stage != retained {
+		return false
+	}
+	d.takeOut(event)
+	d.schedule()
+	d.engine.counters.CancelledTotal++
+	return true
+}

@@ -1,0 +1,352 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+)
+
+// pair is an engine and a model that get the same operations.
+type pair struct {
+	t       *testing.T
+	host    virtualHost
+	lock    sync.Mutex
+	engine  *Engine[string]
+	d       *Dispatcher[string]
+	model   model
+	batches [][]string
+	refs    []Ref[string]
+	ids     []string
+	done    []string
+}
+
+func newPair(t *testing.T) *pair {
+	p := &pair{t: t, host: virtualHost{holdAt: never}}
+	p.d = NewDispatcher[string](&p.lock, Hooks[string]{Batch: func(batch Batch[string]) {
+		var ids []string
+		for event := batch.First; event != nil; event = event.Next() {
+			ids = append(ids, event.Data)
+		}
+		p.batches = append(p.batches, ids)
+	}}, nil)
+	p.lock.Lock()
+	e, err := New(&p.host, p.d, Changes{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.d.Attach(e)
+	p.engine, p.model = e, model{options: e.Options(), maxBatch: map[string]int{}}
+	return p
+}
+
+func (p *pair) set(c Changes) {
+	if c.Has&HasOrder != 0 && c.Order != p.model.options.Order {
+		p.expect(p.model.turn(1<<30), func() { p.changed(c) })
+	} else {
+		p.changed(c)
+	}
+	p.model.options.apply(&c)
+}
+
+func (p *pair) changed(c Changes) {
+	if err := p.engine.Set(c); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// expect does something that is to cause these batches.
+func (p *pair) expect(batches [][]string, act func()) {
+	p.t.Helper()
+	p.batches = nil
+	act()
+	if fmt.Sprint(p.batches) != fmt.Sprint(batches) {
+		p.t.Fatalf("after %v\nthe engine made  %v\nthe model makes  %v", p.done, p.batches, batches)
+	}
+}
+
+// step does one of the operations that two numbers below 256 choose.
+func (p *pair) step(what, how int) {
+	p.done = append(p.done, fmt.Sprintf("%d %d", what, how))
+	types := []string{"network", "chat", "signal", "work", "idle"}
+	typ := types[how%len(types)]
+	switch {
+	case what < 150:
+		e := &modelEvent{id: fmt.Sprint(len(p.ids)), typ: typ, bytes: int64(how / 16), priority: PriorityOf(typ)}
+		given := OfType
+		if what < 40 {
+			given = Priority(how % 3)
+			e.priority = given
+		}
+		ref, err := p.engine.Push(p.engine.Queue().Type(typ), e.id, given, e.bytes)
+		if taken := p.model.push(e); taken != (err == nil) || err != nil && !errors.Is(err, ErrOverload) {
+			p.t.Fatalf("after %v: the engine says %v to an event, the model %v", p.done, err, taken)
+		}
+		p.ids, p.refs = append(p.ids, e.id), append(p.refs, ref)
+	case what < 185:
+		if len(p.ids) > 0 {
+			at := max(0, len(p.ids)-1-how%20)
+			if a, b := p.d.Cancel(p.refs[at]), p.model.cancel(p.ids[at]); a != b {
+				p.t.Fatalf("after %v: the engine says %v to the cancel of %s, the model %v", p.done, a, p.ids[at], b)
+			}
+		}
+	case what < 215:
+		p.expect(p.model.turn(8), p.engine.Turn)
+	case what < 230:
+		p.host.now += time.Duration(how) * time.Millisecond / 4
+		p.model.now = p.host.now
+	case what < 234:
+		p.expect(p.model.turn(1<<30), func() { p.engine.Flush() })
+	case what < 238:
+		p.engine.Queue().SetMaxBatch(p.engine.Queue().Type(typ), 1+how/32)
+		p.model.maxBatch[typ] = 1 + how/32
+	case what < 244:
+		p.set(Changes{Options{MaxBatch: 1 + how%30}, HasMaxBatch})
+	case what < 247:
+		p.set(Changes{Options{Order: Order(how % 2)}, HasOrder})
+	case what < 250:
+		p.set(Changes{Options{MaxQueue: 1 + how%40, MaxQueueBytes: 100 + int64(how)}, HasMaxQueue | HasMaxQueueBytes})
+	default:
+		p.set(Changes{Options{MaxDeferral: time.Duration(how) * time.Millisecond / 4}, HasMaxDeferral})
+	}
+	p.check()
+}
+
+func (p *pair) check() {
+	p.t.Helper()
+	stats := p.engine.Stats()
+	var depth [priorities]int
+	var bytes int64
+	for _, e := range p.model.queue {
+		depth[e.priority]++
+		bytes += e.bytes
+	}
+	if stats.QueueDepth != depth || stats.QueueBytes != bytes || p.engine.Count() != len(p.model.queue) ||
+		stats.RefusedTotal.Overloaded != uint64(p.model.refused) {
+		p.t.Fatalf("after %v: %+v; the model has %v, %d bytes, %d refused", p.done, stats, depth, bytes, p.model.refused)
+	}
+}
+
+func (p *pair) end() {
+	p.expect(p.model.turn(1<<30), func() { p.engine.Close(false) })
+}
+
+// TestAgainstTheModel gives both the same random operations.
+func TestAgainstTheModel(t *testing.T) {
+	for seed := range uint64(40) {
+		random := rand.New(rand.NewPCG(seed, 0))
+		p := newPair(t)
+		for range 400 {
+			p.step(random.IntN(256), random.IntN(256))
+		}
+		p.end()
+	}
+}
+
+// FuzzQueue is the same with operations that the fuzzer chooses.
+func FuzzQueue(f *testing.F) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 20 {
+		seed := make([]byte, 200)
+		for i := range seed {
+			seed[i] = byte(random.IntN(256))
+		}
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, operations []byte) {
+		p := newPair(t)
+		for len(operations) >= 2 {
+			p.step(int(operations[0]), int(operations[1]))
+			operations = operations[2:]
+		}
+		p.end()
+	})
+}
+
+func TestTypesMadeUpAsItRunsAreForgotten(t *testing.T) {
+	p := newPair(t)
+	p.engine.Queue().Type("kept").Pinned = true
+	p.d.Add("heard", One(func(string) {}, false))
+	var lost Ref[string]
+	for n := range 4 * fewTypes {
+		ref, err := p.engine.Push(p.engine.Queue().Type(fmt.Sprint(n)), "x", OfType, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lost = ref
+		p.engine.Turn()
+	}
+	if n := len(p.engine.Queue().types); n > 2*fewTypes {
+		t.Errorf("%d types are remembered", n)
+	}
+	for _, name := range []string{"kept", "heard"} {
+		if p.engine.Queue().Find(name) == nil {
+			t.Errorf("%q was forgotten", name)
+		}
+	}
+	if p.d.Cancel(lost) {
+		t.Error("an event that has left was cancelled")
+	}
+}
+
+// TestAForgottenTypeIsFoundAgain: a type that is forgotten while its last event is on its way, and made anew by a
+// handler of that batch.
+func TestAForgottenTypeIsFoundAgain(t *testing.T) {
+	p := newPair(t)
+	got := ""
+	p.d.Add("first", One(func(string) {
+		p.lock.Lock()
+		defer p.lock.Unlock()
+		for n := range 2 * fewTypes {
+			p.engine.Queue().Type(fmt.Sprint(n))
+		}
+		if p.engine.Queue().Find("second") != nil {
+			t.Error("the type was not forgotten")
+		}
+		p.d.Add("second", One(func(data string) { got = data }, false))
+	}, false))
+	for _, name := range []string{"first", "second"} {
+		if _, err := p.engine.Push(p.engine.Queue().Type(name), name, OfType, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.engine.Turn()
+	if got != "second" {
+		t.Errorf("the handler got %q", got)
+	}
+}
+
+func TestEventsAreUsedAgainAndABurstIsForgotten(t *testing.T) {
+	p := newPair(t)
+	p.set(Changes{Options{MaxQueue: 100_000, MaxBatch: 100_000}, HasMaxQueue | HasMaxBatch})
+	typ := p.engine.Queue().Type("x")
+	p.d.Add("x", One(func(string) {}, false))
+	p.d.hooks.Batch = nil
+	turn := func(n int) {
+		for range n {
+			p.engine.Push(typ, "", OfType, 0)
+		}
+		p.engine.Turn()
+	}
+	turn(50_000)
+	if n := testing.AllocsPerRun(5, func() { turn(50_000) }); n > 5 {
+		t.Errorf("50,000 events that have been there before allocate %v times", n)
+	}
+	if n := p.engine.recycler.free.count; n != 50_000 {
+		t.Errorf("%d events are kept, want 50,000", n)
+	}
+	for range 2 * pointsRemembered {
+		turn(1)
+	}
+	if n := p.engine.recycler.free.count; n > keptAlways {
+		t.Errorf("%d events are kept of a burst long ago", n)
+	}
+}
+
+func TestAHostThatTakesNoCalls(t *testing.T) {
+	p := newPair(t)
+	typ := p.engine.Queue().Type("x")
+	refused := errors.New("refused")
+	p.host.scheduleError = refused
+	if _, err := p.engine.Push(typ, "a", OfType, 0); err != refused || p.engine.Count() != 0 {
+		t.Errorf("got %v with %d queued", err, p.engine.Count())
+	}
+	// What is queued already leaves at the next dispatch point, however much there is.
+	p.host.scheduleError = nil
+	p.set(Changes{Options{MaxBatch: 1}, HasMaxBatch})
+	for n := range 20 {
+		if _, err := p.engine.Push(typ, fmt.Sprint(n), OfType, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.host.scheduleError = refused
+	p.batches = nil
+	p.engine.Turn()
+	if len(p.batches) != 20 {
+		t.Errorf("%d batches left, want 20", len(p.batches))
+	}
+}
+
+// FuzzPolicy: a policy never answers out of range, whatever the signals are.
+func FuzzPolicy(f *testing.F) {
+	f.Add(uint8(0), 0.7, 1.0, 0.5, 16.0, int64(time.Second), int64(0), int64(time.Second), int64(5*time.Second), false)
+	f.Add(uint8(0), math.NaN(), 100.0, 1.0, 0.0, int64(time.Second), int64(0), int64(0), int64(0), true)
+	f.Add(uint8(1), 2.0, -1.0, 0.0, 0.0, int64(0), int64(-1), int64(0), int64(0), true)
+	f.Fuzz(func(
+		t *testing.T, policy uint8, utilization, rate, gain, holds float64,
+		maxDelay, offUntil, backoff, now int64, always bool,
+	) {
+		const century = 100 * 365 * 24 * time.Hour
+		within := func(n int64, most time.Duration) time.Duration { return time.Duration(n&(1<<62-1)) % (most + 1) }
+		o := defaults
+		o.Policy = PolicyName(policy % 3)
+		o.MaxDelay = within(maxDelay, time.Minute)
+		if always {
+			o.Hold = Always
+		}
+		state := PolicyState{within(offUntil, century), firstBackoff + within(backoff, longestBackoff-firstBackoff)}
+		time := within(now, century)
+		hold, next := policies[o.Policy](Signals{utilization, rate, gain, holds}, &o, state, time)
+		if hold < 0 || hold > o.MaxDelay {
+			t.Errorf("the hold is %v, MaxDelay %v", hold, o.MaxDelay)
+		}
+		if next.Backoff < firstBackoff || next.Backoff > longestBackoff {
+			t.Errorf("the back-off is %v", next.Backoff)
+		}
+		if next.OffUntil != state.OffUntil && (next.OffUntil < time+firstBackoff || next.OffUntil > time+longestBackoff) {
+			t.Errorf("off until %v, at %v", next.OffUntil, time)
+		}
+		again, same := policies[o.Policy](Signals{utilization, rate, gain, holds}, &o, state, time)
+		if again != hold || same != next {
+			t.Error("asked again, it answers something else")
+		}
+	})
+}
+
+// FuzzUtilization: a busy share is one, whatever is observed.
+func FuzzUtilization(f *testing.F) {
+	f.Add([]byte{1, 2, 3, 200, 100, 50})
+	f.Fuzz(func(t *testing.T, spans []byte) {
+		u := NewUtilization(0)
+		now := time.Duration(0)
+		for len(spans) >= 2 {
+			span := time.Duration(spans[0]) * time.Duration(spans[0]) * time.Millisecond / 100
+			u.Observe(now, now+span, span*time.Duration(spans[1])/200)
+			now += span
+			if share := u.Read(now); !(share >= 0 && share <= 1) {
+				t.Fatalf("the share is %v", share)
+			}
+			spans = spans[2:]
+		}
+	})
+}
+
+func TestNamesForPeople(t *testing.T) {
+	var names []string
+	for p := OfType; p <= Low; p++ {
+		names = append(names, p.String())
+	}
+	for trigger := TriggerSize; trigger <= TriggerClose+1; trigger++ {
+		names = append(names, trigger.String())
+	}
+	want := []string{"OfType", "High", "Normal", "Low",
+		"size", "threshold", "delay", "turn", "priority", "flush", "close", "unknown"}
+	if !slices.Equal(names, want) {
+		t.Errorf("got %q", names)
+	}
+}
+
+func TestUtilizationForgetsWhatWasLongAgo(t *testing.T) {
+	u := NewUtilization(0)
+	u.Observe(0, time.Second, time.Second)
+	if share := u.Read(time.Second); share != 1 {
+		t.Errorf("busy all the time, the share is %v", share)
+	}
+	if share := u.Read(time.Minute); share != 0 {
+		t.Errorf("idle for a minute, the share is %v", share)
+	}
+}

@@ -1,0 +1,447 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"sync"
+	"time"
+
+	"millrace.dev/go/internal/vectors"
+)
+
+// virtualHost is a clock that stands still unless told, and the timers that hang on it.
+type virtualHost struct {
+	now           time.Duration
+	holdAt        time.Duration
+	expiryAt      time.Duration
+	scheduled     bool
+	utilization   Utilization
+	scheduleError error
+}
+
+func (h *virtualHost) Now() time.Duration { return h.now }
+func (h *virtualHost) Inside() bool       { return true }
+func (h *virtualHost) Schedule() error {
+	h.scheduled = h.scheduleError == nil
+	return h.scheduleError
+}
+func (h *virtualHost) Arm(deadline time.Duration) error {
+	h.holdAt = deadline
+	return nil
+}
+func (h *virtualHost) Utilization(now time.Duration) float64 { return h.utilization.Read(now) }
+func (h *virtualHost) pass(d time.Duration, busy time.Duration) {
+	h.utilization.Observe(h.now, h.now+d, busy)
+	h.now += d
+}
+
+// run drives an engine through the operations of a vector. The lock is a real one, so that a hook or a handler that is
+// called with it held would show.
+type run struct {
+	host    virtualHost
+	lock    sync.Mutex
+	engine  *Engine[string]
+	d       *Dispatcher[string]
+	log     []vectors.Statement
+	refs    map[string]Ref[string]
+	acts    map[string][]*vectors.Statement
+	failing map[string]bool
+	retain  map[string]Retain
+	mode    map[string]string
+	known   map[string]bool
+	given   Signals
+	rates   map[string]bool
+	invalid uint64
+	already uint64
+}
+
+func newRun() *run {
+	r := &run{
+		host: virtualHost{holdAt: never, expiryAt: never, utilization: NewUtilization(0)},
+		refs: map[string]Ref[string]{}, acts: map[string][]*vectors.Statement{}, failing: map[string]bool{},
+		retain: map[string]Retain{}, mode: map[string]string{}, known: map[string]bool{}, rates: map[string]bool{},
+		given: Signals{math.NaN(), math.NaN(), math.NaN(), math.NaN()},
+	}
+	r.lock.Lock()
+	r.make(Changes{})
+	return r
+}
+
+func (r *run) out(s vectors.Statement) {
+	s.Kind = vectors.Outcome
+	r.log = append(r.log, s)
+}
+
+func (r *run) make(options Changes) error {
+	d := NewDispatcher[string](&r.lock, Hooks[string]{
+		Failed: func(_ error, event *Event[string]) { r.out(vectors.Statement{Word: "error", ID: event.Data}) },
+		Lost: func(event *Event[string], why Loss) {
+			s := vectors.Statement{Word: "expired", ID: event.Data}
+			switch why {
+			case Unhandled:
+				s.Word = "unhandled"
+			case NotRetained:
+				s.Word, s.Code = "refused", "retention"
+			case Discarded:
+				s.Word, s.Code = "refused", "cancelled"
+			}
+			r.out(s)
+		},
+		Batch: func(batch Batch[string]) {
+			s := vectors.Statement{Word: "expect", Time: batch.Time, Trigger: batch.Trigger.String()}
+			for event := batch.First; event != nil; event = event.Next() {
+				s.IDs = append(s.IDs, event.Data)
+			}
+			if len(s.IDs) != batch.Count {
+				panic(fmt.Sprintf("a batch of %d says that it has %d", len(s.IDs), batch.Count))
+			}
+			r.out(s)
+		},
+		Held:      func(event *Event[string]) { r.out(vectors.Statement{Word: "held", ID: event.Data}) },
+		Replayed:  func(event *Event[string]) { r.out(vectors.Statement{Word: "replayed", ID: event.Data}) },
+		ArmExpiry: func(deadline time.Duration) { r.host.expiryAt = deadline },
+	}, nil)
+	e, err := New(&r.host, d, options)
+	if err != nil {
+		return err
+	}
+	d.Attach(e)
+	e.OnHold = func(hold time.Duration) { r.out(vectors.Statement{Word: "hold", Time: hold}) }
+	r.d, r.engine = d, e
+	return nil
+}
+
+// typed is the type's entry; every type has one handler from the start.
+func (r *run) typed(name string) *Type[string] {
+	if !r.known[name] {
+		r.known[name] = true
+		r.d.Add(name, One(r.handle, false))
+	}
+	return r.engine.Queue().Type(name)
+}
+
+func (r *run) handle(id string) {
+	acts := r.acts[id]
+	delete(r.acts, id)
+	r.lock.Lock()
+	for _, s := range acts {
+		r.apply(s)
+	}
+	r.lock.Unlock()
+	if r.failing[id] {
+		panic("the handler of " + id + " fails")
+	}
+}
+
+func (r *run) apply(s *vectors.Statement) {
+	switch s.Word {
+	case "config":
+		r.checked(s.Pairs, r.make(changes(s.Pairs)))
+	case "at":
+		r.wait(s.Time)
+		if s.Inner != nil {
+			r.apply(s.Inner)
+		}
+	case "advance":
+		r.wait(r.host.now + s.Time)
+	case "busy":
+		r.host.pass(s.Time, s.Time)
+	case "push":
+		r.push(s)
+	case "turn":
+		r.host.scheduled = false
+		r.engine.Turn()
+	case "handle":
+		r.typed(s.Type)
+		r.d.Add(s.Type, One(r.handle, false))
+	case "unhandle":
+		r.typed(s.Type)
+		r.d.RemoveAll(s.Type)
+	case "cancel":
+		if !r.d.Cancel(r.refs[s.ID]) {
+			r.already++
+			r.out(vectors.Statement{Word: "refused", ID: s.ID, Code: "already"})
+		}
+	case "fail":
+		r.failing[s.ID] = true
+	case "from":
+		r.acts[s.ID] = append(r.acts[s.ID], s.Inner)
+	case "signal":
+		r.signal(s)
+	case "set":
+		if s.Type == "" {
+			r.checked(s.Pairs, r.engine.Set(changes(s.Pairs)))
+		} else {
+			r.checked(s.Pairs, r.setType(r.typed(s.Type), s.Pairs))
+		}
+	case "flush":
+		if err := r.engine.Flush(); err != nil {
+			panic(err)
+		}
+	case "close":
+		if err := r.engine.Close(s.Discard); err != nil {
+			panic(err)
+		}
+	default:
+		panic("no such operation: " + s.Word)
+	}
+}
+
+func (r *run) wait(until time.Duration) {
+	for {
+		h := &r.host
+		next := h.holdAt
+		if h.expiryAt >= 0 && (next < 0 || h.expiryAt < next) {
+			next = h.expiryAt
+		}
+		if next < 0 || next > until {
+			break
+		}
+		h.pass(max(0, next-h.now), 0)
+		if h.holdAt == next {
+			h.holdAt = never
+			r.engine.HoldEnded()
+		} else {
+			r.d.Expire(h.now)
+		}
+	}
+	r.host.pass(max(0, until-r.host.now), 0)
+}
+
+var classOf = map[string]Priority{"": OfType, "high": High, "normal": Normal, "low": Low}
+
+func (r *run) push(s *vectors.Statement) {
+	t := r.typed(s.Type)
+	ref, err := r.engine.Push(t, s.ID, classOf[s.Class], s.Bytes)
+	switch {
+	case errors.Is(err, ErrOverload):
+		r.out(vectors.Statement{Word: "refused", ID: s.ID, Code: "overloaded"})
+	case errors.Is(err, ErrClosed):
+		r.out(vectors.Statement{Word: "refused", ID: s.ID, Code: "closed"})
+	case err != nil:
+		panic(err)
+	default:
+		r.refs[s.ID] = ref
+	}
+}
+
+func (r *run) signal(s *vectors.Statement) {
+	if s.Type != "" {
+		r.rates[s.Type] = true
+		r.engine.GiveRate(r.typed(s.Type), s.Pairs[0].Number)
+		return
+	}
+	for _, pair := range s.Pairs {
+		switch pair.Key {
+		case "utilization":
+			r.given.Utilization = pair.Number
+		case "gain":
+			r.given.Gain = pair.Number
+		case "holds":
+			r.given.Holds = pair.Number
+		case "rate":
+			r.given.Rate = pair.Number
+			for name := range r.rates {
+				r.engine.GiveRate(r.typed(name), math.NaN())
+			}
+		}
+	}
+	r.engine.GiveSignals(r.given)
+}
+
+func changes(pairs []vectors.Pair) (c Changes) {
+	for _, pair := range pairs {
+		n, d := pair.Number, vectors.Milliseconds(pair.Number)
+		switch pair.Key {
+		case "policy":
+			c.Has |= HasPolicy
+			c.Policy = map[string]PolicyName{"adaptive": Adaptive, "fixed": Fixed, "direct": Direct}[pair.Text]
+		case "order":
+			c.Has |= HasOrder
+			c.Order = map[string]Order{"arrival": ByArrival, "type": ByType}[pair.Text]
+		case "hold":
+			c.Has |= HasHold
+			c.Hold = map[string]Hold{"tuned": Tuned, "always": Always}[pair.Text]
+		case "max_batch":
+			c.Has |= HasMaxBatch
+			c.MaxBatch = int(n)
+		case "max_delay":
+			c.Has |= HasMaxDelay
+			c.MaxDelay = d
+		case "threshold":
+			c.Has |= HasThreshold
+			c.Threshold = int(n)
+		case "max_queue":
+			c.Has |= HasMaxQueue
+			c.MaxQueue = int(n)
+		case "max_queue_bytes":
+			c.Has |= HasMaxQueueBytes
+			c.MaxQueueBytes = int64(n)
+		case "max_deferral":
+			c.Has |= HasMaxDeferral
+			c.MaxDeferral = d
+		default:
+			panic("no such option: " + pair.Key)
+		}
+	}
+	return c
+}
+
+func (r *run) setType(t *Type[string], pairs []vectors.Pair) error {
+	retain, found := r.retain[t.Name]
+	if !found {
+		retain = RetainDefaults
+	}
+	mode, priority, maxBatch := r.mode[t.Name], t.Priority, t.MaxBatch()
+	for _, pair := range pairs {
+		switch pair.Key {
+		case "priority":
+			priority = classOf[pair.Text]
+		case "max_batch":
+			maxBatch = int(pair.Number)
+			if err := CheckMaxBatch(maxBatch); err != nil {
+				return err
+			}
+		case "retain":
+			mode = pair.Text
+		case "retain_max":
+			retain.Max = int(pair.Number)
+		case "retain_max_bytes":
+			retain.MaxBytes = int64(pair.Number)
+		case "retain_max_age":
+			retain.MaxAge = vectors.Milliseconds(pair.Number)
+		default:
+			panic("no such option: " + pair.Key)
+		}
+	}
+	retain.Replay = ReplayFirst
+	if mode == "each" {
+		retain.Replay = ReplayEach
+	}
+	if err := retain.Check(); err != nil {
+		return err
+	}
+	t.Priority = priority
+	r.engine.Queue().SetMaxBatch(t, maxBatch)
+	r.retain[t.Name], r.mode[t.Name] = retain, mode
+	if mode == "first" || mode == "each" {
+		r.d.Retain(t, &retain)
+	} else {
+		r.d.Retain(t, nil)
+	}
+	return nil
+}
+
+var keyOf = map[string]string{
+	"MaxBatch": "max_batch", "MaxDelay": "max_delay", "Threshold": "threshold", "MaxQueue": "max_queue",
+	"MaxQueueBytes": "max_queue_bytes", "MaxDeferral": "max_deferral", "Retain.Max": "retain_max",
+	"Retain.MaxBytes": "retain_max_bytes", "Retain.MaxAge": "retain_max_age",
+}
+
+func (r *run) checked(pairs []vectors.Pair, err error) {
+	var bad *OptionError
+	switch {
+	case errors.As(err, &bad):
+		r.invalid++
+		r.out(vectors.Statement{Word: "refused", ID: keyOf[bad.Name], Code: "invalid"})
+	case err != nil && !errors.Is(err, ErrClosed):
+		panic(err)
+	}
+}
+
+func (r *run) query(s *vectors.Statement) map[string]float64 {
+	if s.Word == "estimate" {
+		if s.Type != "" {
+			r.typed(s.Type)
+		}
+		own := r.engine.Estimate(s.Type)
+		return map[string]float64{"utilization": own.Utilization, "gain": own.Gain, "holds": own.Holds, "rate": own.Rate}
+	}
+	stats := r.engine.Stats()
+	values := map[string]float64{
+		"queued": float64(r.engine.Count()), "bytes": float64(stats.QueueBytes), "pushed": float64(stats.PushedTotal),
+		"delivered": float64(stats.DeliveredTotal), "batches": float64(stats.BatchTotal),
+		"cancelled": float64(stats.CancelledTotal), "errors": float64(stats.ErrorsTotal),
+		"unhandled": float64(stats.UnhandledTotal), "retained": float64(stats.Retained.Count),
+		"retained.bytes": float64(stats.Retained.Bytes), "held": float64(stats.Retained.Held),
+		"replayed": float64(stats.Retained.Replayed), "expired": float64(stats.Retained.Expired),
+		"refused.overloaded": float64(stats.RefusedTotal.Overloaded), "refused.closed": float64(stats.RefusedTotal.Closed),
+		"refused.cancelled": float64(stats.RefusedTotal.Cancelled),
+		"refused.retention": float64(stats.RefusedTotal.Retention),
+		"refused.invalid":   float64(r.invalid), "refused.already": float64(r.already),
+	}
+	for p := High; p <= Low; p++ {
+		name := strings.ToLower(p.String())
+		values["depth."+name] = float64(stats.QueueDepth[p])
+		values["wait."+name] = milliseconds(stats.QueueWaitMax[p])
+	}
+	for t := TriggerSize; t <= TriggerClose; t++ {
+		values["trigger."+t.String()] = float64(stats.BatchTriggerTotal[t])
+	}
+	return values
+}
+
+// runVector runs a vector: nil, or the first mismatch.
+func runVector(v *vectors.Vector) error {
+	r := newRun()
+	defer r.lock.Unlock()
+	line := 1
+	mismatch := func(line int, expected, actual string) error {
+		return fmt.Errorf("%s:%d: expected '%s', got '%s'", v.File, line, expected, actual)
+	}
+	for i := range v.Statements {
+		s := &v.Statements[i]
+		switch s.Kind {
+		case vectors.Outcome:
+			if len(r.log) == 0 || !same(s, &r.log[0]) {
+				return mismatch(s.Line, text(s), first(r.log))
+			}
+			r.log = r.log[1:]
+		case vectors.Query:
+			values := r.query(s)
+			for _, pair := range s.Pairs {
+				actual, found := values[pair.Key]
+				if !found || !near(pair.Number, actual) {
+					return mismatch(s.Line, pair.Key+"="+pair.Text, fmt.Sprint(actual))
+				}
+			}
+		default:
+			if len(r.log) > 0 {
+				return mismatch(line, "nothing", text(&r.log[0]))
+			}
+			r.apply(s)
+		}
+		line = s.Line
+	}
+	if len(r.log) > 0 {
+		return mismatch(line, "nothing", text(&r.log[0]))
+	}
+	return nil
+}
+
+func near(a, b float64) bool { return math.Abs(a-b) <= max(0.001, math.Abs(a)/1000) }
+
+func same(a, b *vectors.Statement) bool {
+	return a.Word == b.Word && near(milliseconds(a.Time), milliseconds(b.Time)) && a.Trigger == b.Trigger &&
+		a.ID == b.ID && a.Code == b.Code && strings.Join(a.IDs, " ") == strings.Join(b.IDs, " ")
+}
+
+func first(log []vectors.Statement) string {
+	if len(log) == 0 {
+		return "nothing"
+	}
+	return text(&log[0])
+}
+
+// text is the line of a vector for an outcome.
+func text(s *vectors.Statement) string {
+	switch s.Word {
+	case "expect":
+		return fmt.Sprintf("expect %v %s %s", milliseconds(s.Time), s.Trigger, strings.Join(s.IDs, " "))
+	case "hold":
+		return fmt.Sprintf("hold %v", milliseconds(s.Time))
+	}
+	return strings.TrimSpace(s.Word + " " + s.ID + " " + s.Code)
+}

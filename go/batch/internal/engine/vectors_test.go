@@ -1,0 +1,33 @@
+package engine
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"millrace.dev/go/internal/vectors"
+)
+
+const vectorsFolder = "../../../../conformance/vectors"
+
+// TestVectors runs every conformance vector; none is left out.
+func TestVectors(t *testing.T) {
+	folder := vectorsFolder
+	if other := os.Getenv("MILLRACE_VECTORS"); other != "" {
+		folder = other
+	}
+	all, err := vectors.ReadAll(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(all) < 424 {
+		t.Fatalf("%d vectors in %s; there were 424", len(all), folder)
+	}
+	for _, vector := range all {
+		t.Run(filepath.ToSlash(vector.File), func(t *testing.T) {
+			if err := runVector(vector); err != nil {
+				t.Errorf("%s: %v", vector.Name, err)
+			}
+		})
+	}
+}

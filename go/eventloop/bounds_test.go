@@ -1,0 +1,164 @@
+package eventloop
+
+import (
+	"errors"
+	"math"
+	"testing"
+)
+
+func TestTheQueueIsBounded(t *testing.T) {
+	for _, most := range []int{1, 7, chunkSize, 1000} {
+		l := started(t, WithMaxQueue(most))
+		release := busy(t, l)
+		ran := 0
+		task := func() { ran++ }
+		for i := range most {
+			if err := l.SubmitPriority(Priority(i%3), task); err != nil {
+				t.Fatalf("task %d of %d: %v", i+1, most, err)
+			}
+		}
+		for priority := High; priority <= Low; priority++ {
+			if err := l.SubmitPriority(priority, task); !errors.Is(err, ErrOverload) {
+				t.Errorf("%v task %d of %d: %v", priority, most+1, most, err)
+			}
+		}
+		if n, err := l.SubmitBatch([]func(){task, task}); n != 0 || !errors.Is(err, ErrOverload) {
+			t.Errorf("batch: %d, %v", n, err)
+		}
+		if s := l.Stats(); s.QueueDepth != most || s.Refused != 5 || s.Submitted != uint64(most)+1 {
+			t.Errorf("%+v", s)
+		}
+		release()
+		settled(t, l)
+		do(t, l, func() {
+			if ran != most {
+				t.Errorf("%d ran, not %d", ran, most)
+			}
+		})
+	}
+}
+
+func TestOfABatchThatDoesNotFitTheFirstTasksAreTaken(t *testing.T) {
+	l := started(t, WithMaxQueue(5))
+	release := busy(t, l)
+	var d diary
+	batch := []func(){d.write("1"), d.write("2"), d.write("3")}
+	if n, err := l.SubmitBatch(batch); n != 3 || err != nil {
+		t.Error(n, err)
+	}
+	if n, err := l.SubmitBatch(batch); n != 2 || !errors.Is(err, ErrOverload) {
+		t.Error(n, err)
+	}
+	if n, err := l.SubmitBatch(nil); n != 0 || err != nil {
+		t.Error(n, err)
+	}
+	release()
+	settled(t, l)
+	d.expect(t, "1", "2", "3", "1", "2")
+}
+
+// Stop puts back what the loop had begun to work through, so that the queue may hold more than it accepts.
+func TestAQueueBeyondItsBoundAfterStopRefuses(t *testing.T) {
+	const most = 10
+	l := made(t, WithMaxQueue(most))
+	ran := 0
+	count := func() { ran++ }
+	must(t, l.Submit(func() {
+		for range most {
+			must(t, l.Submit(count))
+		}
+		l.Stop()
+	}))
+	for range most - 1 {
+		must(t, l.Submit(count))
+	}
+	run(t, l)
+	if depth := l.Stats().QueueDepth; ran != 0 || depth != 2*most-1 {
+		t.Fatal(ran, depth)
+	}
+	if n, err := l.SubmitBatch([]func(){count}); n != 0 || !errors.Is(err, ErrOverload) {
+		t.Error(n, err)
+	}
+	if err := l.Submit(count); !errors.Is(err, ErrOverload) {
+		t.Error(err)
+	}
+	if refused := l.Stats().Refused; refused != 2 {
+		t.Error(refused, "refused")
+	}
+	run(t, l)
+	if ran != 2*most-1 || l.Stats().QueueDepth != 0 {
+		t.Error(ran, l.Stats().QueueDepth)
+	}
+}
+
+func TestThePressureHookIsCalledOnceUpAndOnceDown(t *testing.T) {
+	type call struct{ queued, ran int }
+	var calls []call
+	ran := 0
+	l := started(t, WithQueuePressure(300, func(queued int) { calls = append(calls, call{queued, ran}) }))
+	for range 2 {
+		calls, ran = nil, 0
+		release := busy(t, l)
+		for range 299 {
+			must(t, l.Submit(func() { ran++ }))
+		}
+		if l.state.Load()&urgent != 0 {
+			t.Error("pressure below the mark")
+		}
+		for range 701 {
+			must(t, l.Submit(func() { ran++ }))
+		}
+		release()
+		settled(t, l)
+		if len(calls) != 2 || calls[0] != (call{1000, 0}) || calls[1].queued > 150 || calls[1].ran < 850-chunkSize {
+			t.Error(calls)
+		}
+	}
+}
+
+func TestPressureIsSeenWhenStopRaisesTheQueueBeyondTheMark(t *testing.T) {
+	calls := 0
+	l := made(t, WithQueuePressure(15, func(int) { calls++ }))
+	must(t, l.Submit(func() {
+		for range 9 {
+			must(t, l.Submit(func() {}))
+		}
+		l.Stop()
+	}))
+	for range 9 {
+		must(t, l.Submit(func() {}))
+	}
+	run(t, l) // 18 wait now
+	must(t, l.Submit(func() {}))
+	run(t, l)
+	if calls != 2 {
+		t.Error(calls, "calls")
+	}
+}
+
+func TestBadOptionsAreRefused(t *testing.T) {
+	for name, option := range map[string]Option{
+		"nil":                            nil,
+		"WithMaxQueue(0)":                WithMaxQueue(0),
+		"WithMaxQueue(-1)":               WithMaxQueue(-1),
+		"WithMaxQueue(1<<30+1)":          WithMaxQueue(1<<30 + 1),
+		"WithErrorHandler(nil)":          WithErrorHandler(nil),
+		"WithUnhandledRejection(nil)":    WithUnhandledRejection(nil),
+		"WithQueuePressure(0)":           WithQueuePressure(0, nop[int]),
+		"WithQueuePressure(MinInt)":      WithQueuePressure(math.MinInt, nop[int]),
+		"WithQueuePressure(1<<30+1)":     WithQueuePressure(1<<30+1, nop[int]),
+		"WithQueuePressure without hook": WithQueuePressure(1, nil),
+	} {
+		if l, err := New(option); l != nil || !errors.Is(err, ErrOption) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, option := range []Option{WithMaxQueue(1), WithMaxQueue(1 << 30), WithQueuePressure(1, nop[int])} {
+		if _, err := New(option); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := made(t).SubmitPriority(Low+1, func() {}); !errors.Is(err, ErrOption) {
+		t.Error(err)
+	}
+}

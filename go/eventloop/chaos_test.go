@@ -1,0 +1,231 @@
+package eventloop
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+var seedFlag = flag.Uint64("seed", 0, "seed of the tests with random numbers; 0: another one each time")
+
+// seed returns the seed that the test is to use, and prints it if the test fails.
+func seed(t testing.TB) uint64 {
+	chosen := *seedFlag
+	if chosen == 0 {
+		chosen = rand.Uint64() | 1
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("once more: go test -run '^%s$' -seed %d", t.Name(), chosen)
+		}
+	})
+	return chosen
+}
+
+// watchdog ends the process with all stacks if the test hangs, long before the test binary's own limit would.
+func watchdog(t testing.TB) {
+	timer := time.AfterFunc(90*time.Second, func() {
+		buffer := make([]byte, 1<<22)
+		fmt.Fprintf(os.Stderr, "%s hangs\n%s\n", t.Name(), buffer[:runtime.Stack(buffer, true)])
+		os.Exit(2)
+	})
+	t.Cleanup(func() { timer.Stop() })
+}
+
+// chaos is what producers do to a loop while others start, stop and at last close it.
+type chaos struct {
+	t *testing.T
+	l *Loop
+
+	// Only what runs on the loop touches these, without any lock: -race sees two owners.
+	nested   int
+	executed int
+	last     [chaosProducers][3]int
+	seen     [chaosProducers]map[int]int
+
+	over bool // the loop is closed: the test runs what was returned
+
+	accepted atomic.Int64
+}
+
+const chaosProducers = 4
+
+// task is number i of a producer.
+func (c *chaos) task(producer, i int, class Priority) func() {
+	return func() {
+		if c.nested++; c.nested != 1 {
+			c.t.Error("two tasks at once")
+		}
+		c.executed++
+		if c.seen[producer][i]++; c.seen[producer][i] != 1 {
+			c.t.Errorf("task %d of %d ran %d times", i, producer, c.seen[producer][i])
+		}
+		if class <= Low {
+			if c.last[producer][class] >= i {
+				c.t.Errorf("producer %d, %v: task %d after %d", producer, class, i, c.last[producer][class])
+			}
+			c.last[producer][class] = i
+		}
+		c.nested--
+	}
+}
+
+// apart is the class of what has no place in the order of its producer.
+const apart = Priority(7)
+
+// produce does n random things.
+func (c *chaos) produce(producer, n int, random *rand.Rand) {
+	number := 0
+	next := func(class Priority) func() {
+		number++
+		return c.task(producer, number, class)
+	}
+	took := func(err error) {
+		if err == nil {
+			c.accepted.Add(1)
+		}
+	}
+	for range n {
+		switch random.IntN(12) {
+		default:
+			took(c.l.Submit(next(Normal)))
+		case 0:
+			batch := make([]func(), random.IntN(2*chunkSize))
+			for i := range batch {
+				batch[i] = next(Normal)
+			}
+			taken, _ := c.l.SubmitBatch(batch)
+			c.accepted.Add(int64(taken))
+		case 1:
+			took(c.l.SubmitPriority(High, next(High)))
+		case 2:
+			took(c.l.SubmitPriority(Low, next(Low)))
+		case 3, 4:
+			// One that has to wait for a stopped loop is given up now and then, also while it runs.
+			ctx, cancel := context.WithTimeout(context.Background(), time.Duration(random.IntN(300))*time.Microsecond)
+			took(c.l.Do(ctx, next(Normal)))
+			cancel()
+		case 5:
+			if handle, err := c.l.KeepAlive(); err == nil {
+				took(handle.Complete(next(Normal)))
+				handle.Release()
+			}
+		case 6:
+			// Timers are let go by Close, so they do not count.
+			timer, err := c.l.After(time.Duration(random.IntN(200))*time.Microsecond, func() {})
+			if err == nil && random.IntN(2) == 0 {
+				timer.Reset(0)
+				timer.Stop()
+			}
+		case 7:
+			// A task that does things itself.
+			inner, micro := next(apart), next(apart)
+			err := c.l.Submit(func() {
+				if c.over {
+					inner()
+					micro()
+					return
+				}
+				if c.l.Do(context.Background(), inner) != nil {
+					c.t.Error("Do inside")
+				}
+				if c.l.Microtask(micro) != nil {
+					c.t.Error("Microtask inside")
+				}
+			})
+			if err == nil {
+				c.accepted.Add(2)
+			}
+		case 8:
+			runtime.Gosched()
+		}
+	}
+}
+
+// disturb starts, runs, drains and stops the loop until it is told to end.
+func (c *chaos) disturb(random *rand.Rand, end *atomic.Bool) {
+	for !end.Load() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Duration(random.IntN(2000))*time.Microsecond)
+		switch random.IntN(6) {
+		case 0, 1:
+			c.l.Start()
+			time.Sleep(time.Duration(random.IntN(500)) * time.Microsecond)
+		case 2:
+			c.l.Run(ctx)
+		case 3:
+			c.l.Drain(ctx)
+		case 4:
+			c.l.Stop()
+		case 5:
+			c.l.Do(ctx, c.l.Stop)
+		}
+		cancel()
+	}
+}
+
+// Tasks that were accepted have been executed or are returned by Close, whoever starts, stops and closes the loop.
+func TestAcceptedIsExecutedOrReturned(t *testing.T) {
+	watchdog(t)
+	first := seed(t)
+	for round := range uint64(60) {
+		random := rand.New(rand.NewPCG(first, round))
+		options := []Option{WithMaxQueue(1 + random.IntN(2000)), WithQueuePressure(1+random.IntN(500), func(int) {})}
+		if random.IntN(4) == 0 {
+			options = append(options, WithLockOSThread())
+		}
+		if random.IntN(4) == 0 {
+			options = append(options, WithTiming())
+		}
+		l, err := New(options...)
+		must(t, err)
+		c := &chaos{t: t, l: l}
+		var producers, disturbers sync.WaitGroup
+		var end atomic.Bool
+		for producer := range chaosProducers {
+			c.seen[producer] = map[int]int{}
+			random := rand.New(rand.NewPCG(random.Uint64(), 0))
+			producers.Go(func() { c.produce(producer, 300, random) })
+		}
+		for range 2 {
+			random := rand.New(rand.NewPCG(random.Uint64(), 0))
+			disturbers.Go(func() { c.disturb(random, &end) })
+		}
+		early := random.IntN(2) == 0
+		if !early {
+			producers.Wait()
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), time.Duration(random.IntN(3))*100*time.Microsecond)
+		if random.IntN(2) == 0 {
+			ctx = context.Background()
+		}
+		left, err := l.Close(ctx)
+		cancel()
+		end.Store(true)
+		producers.Wait()
+		disturbers.Wait()
+		if (err != nil) != (len(left) > 0) {
+			t.Errorf("%d left, and %v", len(left), err)
+		}
+		c.over = true
+		for _, task := range left {
+			task()
+		}
+		if int64(c.executed) != c.accepted.Load() {
+			t.Fatalf("round %d: accepted %d, but executed %d, with the %d that were returned", round, c.accepted.Load(),
+				c.executed, len(left))
+		}
+		if s := l.Stats(); s.QueueDepth != 0 || l.Alive() {
+			t.Errorf("%+v", s)
+		}
+		if t.Failed() {
+			t.Fatal("round", round)
+		}
+	}
+}

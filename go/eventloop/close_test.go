@@ -1,0 +1,294 @@
+package eventloop
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+)
+
+func cancelled() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
+}
+
+func TestCloseRunsWhatWaits(t *testing.T) {
+	for _, how := range []string{"stopped", "started", "busy"} {
+		t.Run(how, func(t *testing.T) {
+			l := made(t)
+			release := func() {}
+			if how != "stopped" {
+				must(t, l.Start())
+			}
+			if how == "busy" {
+				release = busy(t, l)
+			}
+			ran := 0
+			for i := range 1000 {
+				must(t, l.SubmitPriority(Priority(i%3), func() {
+					l.Microtask(func() { ran++ })
+				}))
+			}
+			must(t, l.Submit(func() {
+				if _, err := l.Immediate(func() { ran++ }); err != nil && !errors.Is(err, ErrClosed) {
+					t.Error(err)
+				} else if err != nil {
+					ran++
+				}
+			}))
+			l.After(time.Hour, func() { t.Error("timers are let go") })
+			handle, err := l.KeepAlive()
+			must(t, err)
+			time.AfterFunc(time.Millisecond, release)
+			left, err := l.Close(context.Background())
+			if len(left) != 0 || err != nil || ran != 1001 {
+				t.Error(len(left), err, ran)
+			}
+			if l.Alive() {
+				t.Error("alive")
+			}
+			if err := handle.Complete(func() {}); !errors.Is(err, ErrClosed) {
+				t.Error(err)
+			}
+			must(t, l.Drain(context.Background()))
+			if left, err := l.Close(cancelled()); left != nil || err != nil {
+				t.Error("again:", left, err)
+			}
+		})
+	}
+}
+
+func TestAClosedLoopRefusesEverything(t *testing.T) {
+	l := started(t)
+	timer, err := l.After(time.Hour, func() {})
+	must(t, err)
+	do(t, l, func() {
+		l.Close(context.Background())
+		l.Microtask(func() {
+			// The order to let go is seen to before the next task at the latest.
+			if err := l.Submit(func() {}); !errors.Is(err, ErrClosed) {
+				t.Error(err)
+			}
+		})
+	})
+	l.Close(context.Background())
+	fn := func() { t.Error("ran") }
+	_, after := l.After(0, fn)
+	_, every := l.Every(time.Hour, fn)
+	_, keep := l.KeepAlive()
+	n, batch := l.SubmitBatch([]func(){fn, fn})
+	for name, err := range map[string]error{
+		"Submit": l.Submit(fn), "SubmitPriority": l.SubmitPriority(High, fn), "SubmitBatch": batch,
+		"Do": l.Do(context.Background(), fn), "After": after, "Every": every, "KeepAlive": keep, "Reset": timer.Reset(0),
+		"Run": l.Run(context.Background()), "Start": l.Start(),
+	} {
+		if !errors.Is(err, ErrClosed) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if n != 0 || l.Stats().Refused != 6 {
+		t.Error(n, l.Stats().Refused)
+	}
+	timer.Stop()
+	l.Stop()
+}
+
+func TestImmediatesAreRefusedWhileTheLoopCloses(t *testing.T) {
+	l := started(t)
+	release := busy(t, l)
+	rounds := 0
+	var again func()
+	again = func() {
+		rounds++
+		if _, err := l.Immediate(again); err != nil && !errors.Is(err, ErrClosed) {
+			t.Error(err)
+		}
+	}
+	must(t, l.Submit(again))
+	release()
+	left, err := l.Close(context.Background()) // would never end otherwise
+	if len(left) != 0 || err != nil || rounds == 0 {
+		t.Error(len(left), err, rounds)
+	}
+}
+
+func TestCloseReturnsWhatItDidNotRun(t *testing.T) {
+	l := made(t)
+	var d diary
+	must(t, l.Submit(func() {
+		d.note("1")
+		l.Immediate(d.write("immediate"))
+		l.Microtask(d.write("micro"))
+		l.NextTick(d.write("tick"))
+		l.Stop()
+	}))
+	must(t, l.SubmitPriority(Low, d.write("low")))
+	must(t, l.Submit(d.write("2")))
+	run(t, l)
+	must(t, l.Submit(d.write("3")))
+	must(t, l.SubmitPriority(High, d.write("high")))
+	left, err := l.Close(cancelled())
+	if !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	d.expect(t, "1")
+	for _, task := range left {
+		task()
+	}
+	d.expect(t, "1", "tick", "micro", "high", "2", "3", "low", "immediate")
+	if left, err := l.Close(context.Background()); left != nil || err != nil {
+		t.Error("again:", left, err)
+	}
+	if err := l.Drain(context.Background()); !errors.Is(err, ErrClosed) {
+		t.Error(err)
+	}
+}
+
+func TestTheEndOfTheContextEndsClose(t *testing.T) {
+	l := started(t)
+	release := busy(t, l)
+	ran := 0
+	for range 10 {
+		must(t, l.Submit(func() { ran++ }))
+	}
+	drained := make(chan error, 1)
+	go func() { drained <- l.Drain(context.Background()) }()
+	until(l, func() bool { return len(l.drains) == 1 })
+	ctx, cancel := context.WithCancel(context.Background())
+	var closing sync.WaitGroup
+	closing.Go(func() {
+		left, err := l.Close(ctx)
+		if len(left) != 10 || !errors.Is(err, context.Canceled) {
+			t.Error(len(left), err)
+		}
+	})
+	until(l, func() bool { return l.closed })
+	cancel()
+	until(l, func() bool { return l.ending == endNow })
+	release()
+	closing.Wait()
+	if err := <-drained; !errors.Is(err, ErrClosed) {
+		t.Error("not everything was run:", err)
+	}
+}
+
+func TestCloseEndsEndlessMicrotasks(t *testing.T) {
+	l := started(t)
+	going := make(chan struct{})
+	var once sync.Once
+	var next func()
+	next = func() {
+		once.Do(func() { close(going) })
+		l.Microtask(next)
+	}
+	must(t, l.Submit(next))
+	<-going
+	left, err := l.Close(cancelled())
+	if len(left) != 1 || !errors.Is(err, context.Canceled) {
+		t.Error(len(left), err)
+	}
+}
+
+func TestCloseInsideRunsTheRestAndEndsRun(t *testing.T) {
+	l := made(t)
+	var d diary
+	_, err := l.KeepAlive()
+	must(t, err)
+	must(t, l.Submit(func() {
+		left, err := l.Close(context.Background())
+		if left != nil || err != nil {
+			t.Error(left, err)
+		}
+		l.Stop() // Close has set the end
+		d.note("1")
+	}))
+	must(t, l.Submit(d.write("2")))
+	run(t, l)
+	d.expect(t, "1", "2")
+	if err := l.Run(context.Background()); !errors.Is(err, ErrClosed) {
+		t.Error(err)
+	}
+}
+
+// Whoever comes first: what waits when the loop is closed is run.
+func TestStopDoesNotCutCloseShort(t *testing.T) {
+	for range 300 {
+		l := made(t)
+		ran := 0
+		for range 10 {
+			must(t, l.Submit(func() { ran++ }))
+		}
+		timer, err := l.After(time.Hour, func() {})
+		must(t, err)
+		must(t, l.Start())
+		var both sync.WaitGroup
+		both.Go(l.Stop)
+		both.Go(func() {
+			if left, err := l.Close(context.Background()); len(left) > 0 || err != nil {
+				t.Error(len(left), err)
+			}
+		})
+		both.Wait()
+		if ran != 10 {
+			t.Fatal(ran, "ran")
+		}
+		if timer.Stop() || l.Stats().Live != 0 {
+			t.Fatal("a timer is left")
+		}
+	}
+}
+
+func TestCloseAsRunEnds(t *testing.T) {
+	for range 300 {
+		l := made(t)
+		ended := make(chan struct{})
+		ran := 0
+		go func() {
+			defer close(ended)
+			l.Run(context.Background())
+		}()
+		accepted := 0
+		for l.Submit(func() { ran++ }) == nil {
+			if accepted++; accepted == 5 {
+				go l.Close(context.Background())
+			}
+		}
+		left, err := l.Close(context.Background())
+		<-ended
+		if len(left) > 0 || err != nil || ran != accepted {
+			t.Fatal(len(left), err, ran, accepted)
+		}
+	}
+}
+
+func TestCloseFromManyGoroutines(t *testing.T) {
+	l := started(t)
+	release := busy(t, l)
+	for range 100 {
+		must(t, l.Submit(func() { t.Error("ran") }))
+	}
+	var closing sync.WaitGroup
+	var mu sync.Mutex
+	got, closers := 0, 0
+	for range 8 {
+		closing.Go(func() {
+			left, err := l.Close(cancelled())
+			mu.Lock()
+			defer mu.Unlock()
+			if got += len(left); len(left) > 0 {
+				closers++
+			}
+			if (err != nil) != (len(left) > 0) {
+				t.Error(len(left), err)
+			}
+		})
+	}
+	until(l, func() bool { return l.ending == endNow })
+	release()
+	closing.Wait()
+	if got != 100 || closers != 1 {
+		t.Error(got, "left, to", closers)
+	}
+}

@@ -1,0 +1,540 @@
+package eventloop_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"sync"
+	"time"
+
+	"millrace.dev/go/eventloop"
+)
+
+func Example() {
+	loop, err := eventloop.New()
+	if err != nil {
+		log.Fatal(err)
+	}
+	loop.Submit(func() {
+		loop.After(10*time.Millisecond, func() { fmt.Println("a timer") })
+		loop.Microtask(func() { fmt.Println("its microtask") })
+		fmt.Println("a task")
+	})
+	loop.Submit(func() { fmt.Println("the next task") })
+	// Returns when nothing is left to do.
+	if err := loop.Run(context.Background()); err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// a task
+	// its microtask
+	// the next task
+	// a timer
+}
+
+// A loop beside a server: state without a mutex, since one function runs at a time.
+func Example_server() {
+	ctx := context.Background()
+	loop, err := eventloop.New()
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := loop.Start(); err != nil {
+		log.Fatal(err)
+	}
+	visits := map[string]int{}
+	// Called by the goroutines of an HTTP server, for instance.
+	visit := func(name string) (n int, err error) {
+		err = loop.Do(ctx, func() {
+			visits[name]++
+			n = visits[name]
+		})
+		return n, err
+	}
+	var callers sync.WaitGroup
+	for range 10 {
+		callers.Go(func() { visit("/") })
+	}
+	callers.Wait()
+	n, err := visit("/")
+	fmt.Println(n, err)
+	if _, err := loop.Close(ctx); err != nil {
+		log.Fatal(err)
+	}
+	_, err = visit("/")
+	fmt.Println(err)
+	// Output:
+	// 11 <nil>
+	// eventloop: the loop is closed
+}
+
+// What comes after what in a turn of the loop.
+func Example_order() {
+	loop, err := eventloop.New()
+	if err != nil {
+		log.Fatal(err)
+	}
+	say := func(line string) func() { return func() { fmt.Println(line) } }
+	loop.Submit(func() {
+		loop.Submit(say("6. the next turn"))
+		loop.Immediate(say("5. an immediate: the end of this turn"))
+		loop.SubmitPriority(eventloop.High, say("4. a HIGH task: before the other one"))
+		loop.Microtask(say("3. a microtask"))
+		loop.NextTick(say("2. a tick"))
+		fmt.Println("1. a task")
+	})
+	loop.Run(context.Background())
+	// Output:
+	// 1. a task
+	// 2. a tick
+	// 3. a microtask
+	// 4. a HIGH task: before the other one
+	// 5. an immediate: the end of this turn
+	// 6. the next turn
+}
+
+// A full queue refuses: the caller decides what becomes of the work.
+func ExampleLoop_Submit() {
+	loop, err := eventloop.New(eventloop.WithMaxQueue(2))
+	if err != nil {
+		log.Fatal(err)
+	}
+	for i := range 3 {
+		err := loop.Submit(func() { fmt.Println("task", i) })
+		if errors.Is(err, eventloop.ErrOverload) {
+			fmt.Println("no room for task", i)
+		}
+	}
+	loop.Run(context.Background())
+	// Output:
+	// no room for task 2
+	// task 0
+	// task 1
+}
+
+func ExampleLoop_SubmitBatch() {
+	loop, err := eventloop.New(eventloop.WithMaxQueue(2))
+	if err != nil {
+		log.Fatal(err)
+	}
+	say := func(line string) func() { return func() { fmt.Println(line) } }
+	tasks := []func(){say("a"), say("b"), say("c")}
+	n, err := loop.SubmitBatch(tasks)
+	fmt.Println(n, "taken, then:", errors.Is(err, eventloop.ErrOverload))
+	loop.Run(context.Background())
+	// Output:
+	// 2 taken, then: true
+	// a
+	// b
+}
+
+func ExampleLoop_Do() {
+	ctx := context.Background()
+	loop, err := eventloop.New()
+	if err != nil {
+		log.Fatal(err)
+	}
+	loop.Start()
+	defer loop.Close(ctx)
+
+	total := 0
+	err = loop.Do(ctx, func() {
+		total++
+		// Inside the loop it is a call like any other.
+		loop.Do(ctx, func() { total++ })
+	})
+	fmt.Println(total, err)
+
+	err = loop.Do(ctx, func() { panic("a bug") })
+	var panicked *eventloop.PanicError
+	fmt.Println(errors.As(err, &panicked), panicked.Value)
+	// Output:
+	// 2 <nil>
+	// true a bug
+}
+
+func ExampleLoop_Drain() {
+	ctx := context.Background()
+	loop, err := eventloop.New()
+	if err != nil {
+		log.Fatal(err)
+	}
+	loop.Start()
+	done := 0
+	for range 1000 {
+		loop.Submit(func() { done++ })
+	}
+	if err := loop.Drain(ctx); err != nil {
+		log.Fatal(err)
+	}
+	loop.Do(ctx, func() { fmt.Println(done) })
+	loop.Close(ctx)
+	// Output:
+	// 1000
+}
+
+// What was accepted has been run, or is returned. Here the time is over before anything has run.
+func ExampleLoop_Close() {
+	loop, err := eventloop.New()
+	if err != nil {
+		log.Fatal(err)
+	}
+	loop.Submit(func() { fmt.Println("a") })
+	loop.Submit(func() { fmt.Println("b") })
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+
+	left, err := loop.Close(ctx)
+	fmt.Println(len(left), "left:", err)
+	for _, task := range left {
+		task()
+	}
+	// Output:
+	// 2 left: context canceled
+	// a
+	// b
+}
+
+func ExampleLoop_Every() {
+	loop, err := eventloop.New()
+	if err != nil {
+		log.Fatal(err)
+	}
+	n := 0
+	var ticker *eventloop.Timer
+	ticker, err = loop.Every(time.Millisecond, func() {
+		if n++; n == 3 {
+			ticker.Stop()
+		}
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	loop.Run(context.Background())
+	fmt.Println(n)
+	// Output:
+	// 3
+}
+
+// A timer for housekeeping, which is no reason for a program to go on.
+func ExampleTimer_Unref() {
+	loop, err := eventloop.New()
+	if err != nil {
+		log.Fatal(err)
+	}
+	report, err := loop.Every(time.Hour, func() { fmt.Println("still here") })
+	if err != nil {
+		log.Fatal(err)
+	}
+	report.Unref()
+	loop.Submit(func() { fmt.Println("the work") })
+	loop.Run(context.Background())
+	// Output:
+	// the work
+}
+
+// The loop waits for work that goes on elsewhere.
+func ExampleLoop_KeepAlive() {
+	loop, err := eventloop.New()
+	if err != nil {
+		log.Fatal(err)
+	}
+	loop.Submit(func() {
+		work, err := loop.KeepAlive()
+		if err != nil {
+			log.Fatal(err)
+		}
+		go func() {
+			answer := 42
+			work.Complete(func() { fmt.Println("on the loop:", answer) })
+		}()
+	})
+	loop.Run(context.Background())
+	// Output:
+	// on the loop: 42
+}
+
+func ExampleThen() {
+	loop, err := eventloop.New()
+	if err != nil {
+		log.Fatal(err)
+	}
+	loop.Submit(func() {
+		text := eventloop.Async(loop, func() (string, error) { return "from a goroutine", nil })
+		doubled := eventloop.Then(text, func(text string) (int, error) { return 2 * len(text), nil })
+		eventloop.Then(doubled, func(n int) (any, error) {
+			fmt.Println(n)
+			return nil, nil
+		})
+	})
+	loop.Run(context.Background())
+	// Output:
+	// 32
+}
+
+// Each step waits for a promise of its own.
+func ExampleChain() {
+	loop, err := eventloop.New()
+	if err != nil {
+		log.Fatal(err)
+	}
+	user := func(id int) *eventloop.Promise[string] {
+		return eventloop.Async(loop, func() (string, error) { return fmt.Sprint("user ", id), nil })
+	}
+	loop.Submit(func() {
+		id := eventloop.Resolved(loop, 7)
+		name := eventloop.Chain(id, user)
+		eventloop.Then(name, func(name string) (any, error) {
+			fmt.Println(name)
+			return nil, nil
+		})
+	})
+	loop.Run(context.Background())
+	// Output:
+	// user 7
+}
+
+func ExamplePromise_Catch() {
+	loop, err := eventloop.New()
+	if err != nil {
+		log.Fatal(err)
+	}
+	loop.Submit(func() {
+		failed := eventloop.Rejected[string](loop, errors.New("no connection"))
+		text := failed.
+			Catch(func(err error) (string, error) { return "instead of: " + err.Error(), nil }).
+			Finally(func() { fmt.Println("in any case") })
+		eventloop.Then(text, func(text string) (any, error) {
+			fmt.Println(text)
+			return nil, nil
+		})
+	})
+	loop.Run(context.Background())
+	// Output:
+	// in any case
+	// instead of: no connection
+}
+
+// A goroutine waits for what the loop does.
+func ExamplePromise_Await() {
+	ctx := context.Background()
+	loop, err := eventloop.New()
+	if err != nil {
+		log.Fatal(err)
+	}
+	loop.Start()
+	defer loop.Close(ctx)
+
+	answer, resolve, _ := eventloop.NewPromise[int](loop)
+	loop.Submit(func() {
+		loop.After(time.Millisecond, func() { resolve(42) })
+	})
+	value, err := answer.Await(ctx)
+	fmt.Println(value, err)
+	// Output:
+	// 42 <nil>
+}
+
+func ExampleAll() {
+	ctx := context.Background()
+	loop, err := eventloop.New()
+	if err != nil {
+		log.Fatal(err)
+	}
+	loop.Start()
+	defer loop.Close(ctx)
+
+	square := func(n int) *eventloop.Promise[int] {
+		return eventloop.Async(loop, func() (int, error) { return n * n, nil })
+	}
+	squares, err := eventloop.All(loop, square(2), square(3), square(4)).Await(ctx)
+	fmt.Println(squares, err)
+	// Output:
+	// [4 9 16] <nil>
+}
+
+func ExampleAllSettled() {
+	ctx := context.Background()
+	loop, err := eventloop.New()
+	if err != nil {
+		log.Fatal(err)
+	}
+	loop.Start()
+	defer loop.Close(ctx)
+
+	outcomes, err := eventloop.AllSettled(loop,
+		eventloop.Resolved(loop, "well"),
+		eventloop.Rejected[string](loop, errors.New("not so well")),
+	).Await(ctx)
+	for _, o := range outcomes {
+		fmt.Printf("%q %v\n", o.Value, o.Err)
+	}
+	fmt.Println(err)
+	// Output:
+	// "well" <nil>
+	// "" not so well
+	// <nil>
+}
+
+// The quickest of several that works; all errors if none does.
+func ExampleAny() {
+	ctx := context.Background()
+	loop, err := eventloop.New()
+	if err != nil {
+		log.Fatal(err)
+	}
+	loop.Start()
+	defer loop.Close(ctx)
+
+	down, busy := errors.New("down"), errors.New("busy")
+	_, err = eventloop.Any(loop,
+		eventloop.Rejected[string](loop, down),
+		eventloop.Rejected[string](loop, busy),
+	).Await(ctx)
+	fmt.Println(errors.Is(err, down), errors.Is(err, busy))
+	// Output:
+	// true true
+}
+
+func ExampleRace() {
+	ctx := context.Background()
+	loop, err := eventloop.New()
+	if err != nil {
+		log.Fatal(err)
+	}
+	loop.Start()
+	defer loop.Close(ctx)
+
+	slow := eventloop.Then(eventloop.Sleep(loop, time.Hour), func(struct{}) (string, error) { return "slow", nil })
+	first, err := eventloop.Race(loop, slow, eventloop.Resolved(loop, "quick")).Await(ctx)
+	fmt.Println(first, err)
+	// Output:
+	// quick <nil>
+}
+
+func ExamplePromise_Timeout() {
+	ctx := context.Background()
+	loop, err := eventloop.New()
+	if err != nil {
+		log.Fatal(err)
+	}
+	loop.Start()
+	defer loop.Close(ctx)
+
+	never, _, _ := eventloop.NewPromise[int](loop)
+	_, err = never.Timeout(time.Millisecond).Await(ctx)
+	fmt.Println(err)
+	// Output:
+	// context deadline exceeded
+}
+
+func ExampleWithErrorHandler() {
+	loop, err := eventloop.New(eventloop.WithErrorHandler(func(err error) {
+		var panicked *eventloop.PanicError
+		if errors.As(err, &panicked) {
+			fmt.Println("reported:", panicked.Value) // panicked.Stack tells where
+		}
+	}))
+	if err != nil {
+		log.Fatal(err)
+	}
+	loop.Submit(func() { panic("a bug") })
+	loop.Submit(func() { fmt.Println("the loop goes on") })
+	loop.Run(context.Background())
+	// Output:
+	// reported: a bug
+	// the loop goes on
+}
+
+func ExampleWithPanicPropagation() {
+	loop, err := eventloop.New(eventloop.WithPanicPropagation())
+	if err != nil {
+		log.Fatal(err)
+	}
+	loop.Submit(func() { panic("a bug") })
+	loop.Submit(func() { fmt.Println("what waited is still there") })
+	func() {
+		defer func() { fmt.Println("recovered:", recover()) }()
+		loop.Run(context.Background())
+	}()
+	loop.Run(context.Background())
+	// Output:
+	// recovered: a bug
+	// what waited is still there
+}
+
+func ExampleWithUnhandledRejection() {
+	loop, err := eventloop.New(eventloop.WithUnhandledRejection(func(reason error) {
+		fmt.Println("nobody handles:", reason)
+	}))
+	if err != nil {
+		log.Fatal(err)
+	}
+	loop.Submit(func() {
+		eventloop.Rejected[int](loop, errors.New("forgotten"))
+		handled := eventloop.Rejected[int](loop, errors.New("handled"))
+		handled.Catch(func(error) (int, error) { return 0, nil })
+	})
+	loop.Run(context.Background())
+	// Output:
+	// nobody handles: forgotten
+}
+
+// Producers slow down before they meet ErrOverload.
+func ExampleWithQueuePressure() {
+	loop, err := eventloop.New(
+		eventloop.WithMaxQueue(10_000),
+		eventloop.WithQueuePressure(1000, func(queued int) {
+			if queued > 500 {
+				fmt.Println("slow down")
+			} else {
+				fmt.Println("go on")
+			}
+		}),
+	)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for range 2000 {
+		loop.Submit(func() {})
+	}
+	loop.Run(context.Background())
+	// Output:
+	// slow down
+	// go on
+}
+
+func ExampleWithLockOSThread() {
+	loop, err := eventloop.New(eventloop.WithLockOSThread())
+	if err != nil {
+		log.Fatal(err)
+	}
+	loop.Submit(func() { fmt.Println("a call into a library that minds its thread") })
+	loop.Run(context.Background())
+	// Output:
+	// a call into a library that minds its thread
+}
+
+// A bad option names its value and what would do.
+func ExampleNew() {
+	_, err := eventloop.New(eventloop.WithMaxQueue(0))
+	fmt.Println(err)
+	fmt.Println(errors.Is(err, eventloop.ErrOption))
+	// Output:
+	// eventloop: bad option: WithMaxQueue(0) is out of range: 1 to 1073741824
+	// true
+}
+
+func ExampleLoop_Stats() {
+	loop, err := eventloop.New(eventloop.WithMaxQueue(1))
+	if err != nil {
+		log.Fatal(err)
+	}
+	loop.Submit(func() {})
+	loop.Submit(func() {})
+	s := loop.Stats()
+	fmt.Println(s.QueueDepth, "waits,", s.Refused, "was refused")
+	// Output:
+	// 1 waits, 1 was refused
+}

@@ -1,0 +1,67 @@
+package eventloop_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// What the guide shows is what the examples of this package compile and run.
+func TestTheGuideShowsExamples(t *testing.T) {
+	guide, err := os.ReadFile("../../docs/go.md")
+	if os.IsNotExist(err) {
+		t.Skip("the guide is not part of the module: ", err)
+	}
+	check(t, err)
+	paths, err := filepath.Glob("example*_test.go")
+	check(t, err)
+	var examples strings.Builder
+	for _, path := range paths {
+		source, err := os.ReadFile(path)
+		check(t, err)
+		examples.WriteString("\n" + trimmed(string(source)) + "\n")
+	}
+	commands := regexp.MustCompile(`^(go (mod|work|test|doc|get)|make|git) `)
+	snippets := 0
+	for _, snippet := range indented(string(guide)) {
+		if commands.MatchString(snippet) {
+			continue
+		}
+		// Parts that an empty line divides may be apart in the example.
+		for part := range strings.SplitSeq(snippet, "\n\n") {
+			if snippets++; !strings.Contains(examples.String(), "\n"+part+"\n") {
+				t.Errorf("no example has\n%s", part)
+			}
+		}
+	}
+	if snippets < 10 {
+		t.Errorf("found %d snippets", snippets)
+	}
+}
+
+// indented returns the blocks of code of a text in Markdown, each without the spaces at the start of its lines.
+func indented(text string) []string {
+	var blocks []string
+	var block []string
+	for line := range strings.Lines(text + "\n\n.") {
+		line = strings.TrimRight(line, "\n")
+		switch {
+		case strings.HasPrefix(line, "    "), line == "" && block != nil:
+			block = append(block, line)
+		case block != nil:
+			blocks = append(blocks, trimmed(strings.TrimSpace(strings.Join(block, "\n"))))
+			block = nil
+		}
+	}
+	return blocks
+}
+
+func trimmed(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = strings.TrimSpace(line)
+	}
+	return strings.Join(lines, "\n")
+}

@@ -1,0 +1,106 @@
+package eventloop
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestStatsAddUp(t *testing.T) {
+	l := made(t, WithMaxQueue(20), WithErrorHandler(nop[error]))
+	for i := range 30 {
+		err := l.SubmitPriority(Priority(i%3), func() {})
+		if (i < 20) != (err == nil) {
+			t.Fatal(i, err)
+		}
+	}
+	l.After(0, func() { panic(1) })
+	if s := l.Stats(); s.QueueDepth != 20 || s.Submitted != 20 || s.Refused != 10 || s.Live != 1 || s.Turns+s.Timers+s.Errors != 0 {
+		t.Errorf("%+v", s)
+	}
+	run(t, l)
+	// Those of one run, up to the last one.
+	if s := l.Stats(); s.QueueDepth != 0 || s.Turns != 1 || s.Timers != 1 || s.Errors != 1 || s.Live != 0 {
+		t.Errorf("%+v", s)
+	}
+	for range 3 {
+		must(t, l.Submit(func() {}))
+		run(t, l)
+	}
+	if s := l.Stats(); s.Turns != 4 || s.Submitted != 23 {
+		t.Errorf("%+v", s)
+	}
+}
+
+func TestTheWorstWaitOfAClass(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := started(t, WithTiming())
+		release := busy(t, l)
+		must(t, l.Submit(func() { time.Sleep(time.Second) }))
+		must(t, l.SubmitPriority(High, func() { time.Sleep(time.Second) }))
+		time.Sleep(time.Minute)
+		must(t, l.SubmitPriority(Low, func() {}))
+		release()
+		must(t, l.Drain(context.Background()))
+		want := [3]time.Duration{time.Minute, time.Minute + time.Second, time.Second}
+		if got := l.Stats().QueueWait; got != want {
+			t.Error(got)
+		}
+	})
+}
+
+func TestUtilizationIsTheBusyShare(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := started(t)
+		if l.Utilization() != 0 {
+			t.Error("the first call starts the measuring")
+		}
+		pause := func(busy, idle time.Duration) {
+			if busy > 0 {
+				must(t, l.Submit(func() { time.Sleep(busy) }))
+			}
+			time.Sleep(busy + idle)
+			synctest.Wait()
+		}
+		pause(0, time.Second)
+		l.Utilization()
+		for _, busy := range []time.Duration{0, 100, 500, 1000} {
+			for range 2 { // the window is that since the last call but one
+				pause(busy*time.Millisecond, (1000-busy)*time.Millisecond)
+				l.Utilization()
+			}
+			pause(busy*time.Millisecond, (1000-busy)*time.Millisecond)
+			if got := l.Utilization(); got < float64(busy)/1000-1e-3 || got > float64(busy)/1000+1e-3 {
+				t.Error(busy, "of 1000 ms busy:", got)
+			}
+		}
+		// A Do that runs inline is busy time too.
+		for range 3 {
+			must(t, l.Do(context.Background(), func() { time.Sleep(time.Second) }))
+			time.Sleep(time.Second)
+			l.Utilization()
+		}
+		if got := l.Stats().LoopUtilization; got < 0.49 || got > 0.51 {
+			t.Error("Do:", got)
+		}
+		l.Stop()
+		time.Sleep(time.Hour)
+		l.Utilization()
+		time.Sleep(time.Hour)
+		if got := l.Utilization(); got != 0 {
+			t.Error("stopped:", got)
+		}
+	})
+}
+
+func TestPrioritiesHaveNames(t *testing.T) {
+	if High.String()+Normal.String()+Low.String()+Priority(9).String() != "highnormallowunknown" {
+		t.Error(High, Normal, Low, Priority(9))
+	}
+	var failure error = &PanicError{Value: "x"}
+	if errors.Unwrap(failure) != nil {
+		t.Error("a value that is no error")
+	}
+}

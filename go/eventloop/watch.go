@@ -1,0 +1,239 @@
+package eventloop
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"sync/atomic"
+)
+
+// Events is a set of things that may be said of a descriptor.
+type Events uint8
+
+const (
+	// Readable: reading does not block: there is data, a connection to accept, the end, or an error to be told.
+	Readable Events = 1 << iota
+	// Writable: writing does not block: there is room, or an error to be told.
+	Writable
+	// Hangup: the other side has closed, or (only if asked for) will write no more. Asked for or not, it is told when
+	// both directions are closed; reading and writing then do not block, so Readable and Writable come with it if they
+	// were asked for.
+	Hangup
+	// Failed: there is an error to be fetched by reading, writing or SO_ERROR; or the reading end of a pipe is closed.
+	// Told whether it was asked for or not.
+	Failed
+
+	allEvents = Readable | Writable | Hangup | Failed
+	// gone is what a selector adds when neither reading nor writing blocks any more.
+	gone Events = 1 << 7
+)
+
+// String is for messages: "readable|hangup".
+func (e Events) String() string {
+	var names []string
+	for i, name := range [...]string{"readable", "writable", "hangup", "failed"} {
+		if e&(1<<i) != 0 {
+			names = append(names, name)
+		}
+	}
+	if rest := e &^ allEvents; rest != 0 {
+		names = append(names, fmt.Sprintf("%#x", uint8(rest)))
+	}
+	if names == nil {
+		return "nothing"
+	}
+	return strings.Join(names, "|")
+}
+
+// Watcher calls a function on the loop while something is true of a descriptor.
+type Watcher struct {
+	loop *Loop
+	fd   int
+	fn   func(Events)
+	run  func() // the task: kept, so that an event allocates nothing
+	got  Events // for run; the owner's
+	// tag is that of the registration; 0 when there is none. Changed under the poller's mutex.
+	tag atomic.Uint32
+	// The rest is under the poller's mutex.
+	events Events
+	unref  bool
+	closed bool
+}
+
+// Watch calls fn on the loop, as a task of its own, each time round while any of the events is true of the descriptor:
+// level-triggered, so that fn need not read all there is. Any goroutine; fn may be called before Watch has returned.
+// The watcher keeps the loop alive until it is closed or unreferenced. The descriptor stays the caller's: the loop never
+// reads, writes or closes it. It should be non-blocking. A callback costs no allocation.
+//
+// Between two rounds of callbacks, of at most 128 descriptors, at least one task that waits runs, and at most 64.
+//
+// Close the Watcher before the descriptor. If it was the other way round, the system usually forgets the descriptor and
+// the watcher falls silent, but keeps the loop alive; Watch of a new descriptor with the same number is ErrWatched
+// until the old watcher is closed. On Linux, where a duplicate of the descriptor (dup, fork, File of a connection) is
+// still open, the events of the duplicate are told until the watcher is closed.
+//
+// Files and directories are always ready and cannot be watched: the error wraps syscall.EPERM. Linux has epoll. macOS
+// and the BSDs have kqueue, where each loop with watchers keeps a thread, events of reading and of writing come in two
+// calls, and Hangup alone, without Readable, is told once; that part has been compiled but not run. Elsewhere the error is ErrUnsupported.
+//
+// Other errors: ErrNilTask; ErrOption when events is empty or holds an unknown bit; ErrWatched; ErrClosed; what the
+// system says, as syscall.EBADF for a number that is not an open descriptor and syscall.EMFILE when no descriptor is
+// left for the loop's own (at the first Watch). In a bubble of testing/synctest the waiting for a descriptor is real.
+func (l *Loop) Watch(fd int, events Events, fn func(Events)) (*Watcher, error) {
+	if fn == nil {
+		return nil, ErrNilTask
+	}
+	if events == 0 || events&^allEvents != 0 {
+		return nil, badEvents("Watch", fd, events)
+	}
+	w := &Watcher{loop: l, fd: fd, fn: fn, events: events}
+	w.run = func() { w.fn(w.got) }
+	if err := l.poll.add(w); err != nil {
+		return nil, watchError("Watch", fd, err)
+	}
+	return w, nil
+}
+
+func (p *poller) add(w *Watcher) error {
+	p.loop.mu.Lock()
+	closed := p.loop.closed
+	p.loop.mu.Unlock()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if closed || p.closed {
+		return ErrClosed
+	}
+	if p.watchers[w.fd] != nil {
+		return ErrWatched
+	}
+	if p.system == nil {
+		if err := p.open(); err != nil {
+			return err
+		}
+	}
+	tag := p.tag()
+	if err := p.system.set(w.fd, tag, 0, w.events); err != nil {
+		return err
+	}
+	w.tag.Store(tag)
+	if p.watchers == nil {
+		p.watchers = map[int]*Watcher{}
+	}
+	p.watchers[w.fd] = w
+	p.loop.live.Add(1)
+	return nil
+}
+
+// Modify changes what is watched for. Events that were found before are not told any more. 0 pauses the watcher, which
+// goes on keeping the loop alive. Any goroutine. On an error nothing has changed: ErrOption as for Watch; os.ErrClosed
+// when the watcher is closed; syscall.EBADF, ENOENT or EPERM when its descriptor was, and has another meaning now.
+func (w *Watcher) Modify(events Events) error {
+	if events&^allEvents != 0 {
+		return badEvents("Modify", w.fd, events)
+	}
+	p := &w.loop.poll
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if w.closed {
+		return watchError("Modify", w.fd, os.ErrClosed)
+	}
+	tag := p.tag()
+	if err := p.change(w, tag, events); err != nil {
+		return watchError("Modify", w.fd, err)
+	}
+	w.tag.Store(tag)
+	w.events = events
+	return nil
+}
+
+// change tells the selector. The mutex is held.
+func (p *poller) change(w *Watcher, tag uint32, events Events) error {
+	if p.system == nil {
+		// It could not be made anew; perhaps it can now.
+		if err := p.open(); err != nil {
+			return err
+		}
+	}
+	if w.events == 0 && events == 0 {
+		return nil
+	}
+	return p.system.set(w.fd, tag, w.events, events)
+}
+
+// Close ends the watching; the descriptor stays open. After that fn is not called any more, but a call that another
+// goroutine's Close meets under way goes on. Any goroutine; again it does nothing. An error tells that the descriptor
+// was closed before its watcher (syscall.EBADF, ENOENT or EPERM); the watcher is closed all the same.
+func (w *Watcher) Close() error {
+	p := &w.loop.poll
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if w.closed {
+		return nil
+	}
+	delete(p.watchers, w.fd)
+	w.end()
+	if w.events == 0 || p.system == nil {
+		return nil
+	}
+	if err := p.system.set(w.fd, 0, w.events, 0); err != nil {
+		return watchError("Close of a Watcher", w.fd, err)
+	}
+	return nil
+}
+
+// end is what closing a watcher and closing the loop have in common. The poller's mutex is held.
+func (w *Watcher) end() {
+	w.tag.Store(0)
+	w.closed = true
+	if !w.unref {
+		w.loop.unref()
+	}
+}
+
+// Ref lets the watcher keep the loop alive until it is closed, as it does from the start. Any goroutine.
+func (w *Watcher) Ref() { w.refer(true) }
+
+// Unref lets the loop end although the watcher is open. Any goroutine.
+func (w *Watcher) Unref() { w.refer(false) }
+
+func (w *Watcher) refer(ref bool) {
+	p := &w.loop.poll
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if w.unref != ref {
+		return
+	}
+	w.unref = !ref
+	switch {
+	case w.closed:
+	case ref:
+		w.loop.live.Add(1)
+	default:
+		w.loop.unref()
+	}
+}
+
+// HasRef reports whether the watcher keeps the loop alive until it is closed.
+func (w *Watcher) HasRef() bool {
+	w.loop.poll.mu.Lock()
+	defer w.loop.poll.mu.Unlock()
+	return !w.unref
+}
+
+// sees is what is told of what has happened.
+func (w *Watcher) sees(events Events) Events {
+	if events&gone != 0 {
+		return events&(Hangup|Failed) | w.events&(Readable|Writable)
+	}
+	return events & (w.events | Failed)
+}
+
+func badEvents(call string, fd int, events Events) error {
+	return fmt.Errorf("%w: %s of descriptor %d: events are %v: they may be Readable, Writable, Hangup and Failed",
+		ErrOption, call, fd, events)
+}
+
+// watchError adds what was tried, and the way out.
+func watchError(call string, fd int, err error) error {
+	return fmt.Errorf("eventloop: %s: descriptor %d: %s%w", call, fd, explain(err), err)
+}

@@ -1,0 +1,2 @@
+#!/usr/bin/env node
+exports.name = require('./counter').next() + ' by index';

@@ -1,0 +1,94 @@
+package eventloop
+
+import (
+	"runtime/debug"
+
+	"github.com/dop251/goja"
+
+	core "millrace.dev/go/eventloop"
+)
+
+// KeepAlive keeps Run waiting for work that goes on elsewhere, until complete is called: from any goroutine, with what
+// to do on the loop then, or nil. It returns true the first time, and false later and when the loop was terminated or
+// closed meanwhile: fn is then not called. Any goroutine; usually the callback that starts the work.
+func (loop *EventLoop) KeepAlive() (complete func(fn func(*goja.Runtime)) bool) {
+	handle, err := loop.core.KeepAlive()
+	if err != nil {
+		return func(func(*goja.Runtime)) bool { return false }
+	}
+	loop.mu.Lock()
+	loop.handles[handle] = struct{}{}
+	loop.mu.Unlock()
+	return func(fn func(*goja.Runtime)) bool {
+		loop.mu.Lock()
+		_, waits := loop.handles[handle]
+		delete(loop.handles, handle)
+		loop.mu.Unlock()
+		if !waits {
+			return false
+		}
+		// Released when fn waits, so that there is no moment without either.
+		defer handle.Release()
+		return fn == nil || loop.force(core.Normal, func() { loop.task(fn) }) == nil
+	}
+}
+
+// NewPromise makes a promise that resolve and reject settle from any goroutine; they return false if it was settled
+// before, or the loop terminated. Run waits for that. Only in a callback of the loop.
+//
+// A value becomes one of JavaScript as Runtime.ToValue does it; a func(*goja.Runtime) goja.Value is called on the loop
+// to make it. For reject, a Go error becomes an Error whose property `value` it is, and a *goja.Exception what was
+// thrown.
+func (loop *EventLoop) NewPromise() (promise *goja.Promise, resolve, reject func(value any) bool) {
+	promise, fulfill, refuse := loop.vm.NewPromise()
+	complete := loop.KeepAlive()
+	settle := func(how func(any) error, value func(any) goja.Value) func(any) bool {
+		return func(v any) bool {
+			return complete(func(*goja.Runtime) {
+				if err := how(value(v)); err != nil {
+					loop.fail(err)
+				}
+			})
+		}
+	}
+	return promise, settle(fulfill, loop.value), settle(refuse, loop.reason)
+}
+
+// Go runs fn on a goroutine of its own and returns a promise of its result. An error of fn, or a panic (as a
+// *PanicError of the loop underneath), rejects it. Only in a callback of the loop. fn must not use the runtime.
+func (loop *EventLoop) Go(fn func() (any, error)) *goja.Promise {
+	promise, resolve, reject := loop.NewPromise()
+	go func() {
+		var value any
+		err := core.ErrGoexit
+		defer func() {
+			if panicked := recover(); panicked != nil {
+				err = &core.PanicError{Value: panicked, Stack: debug.Stack()}
+			}
+			if err != nil {
+				reject(err)
+			} else {
+				resolve(value)
+			}
+		}()
+		value, err = fn()
+	}()
+	return promise
+}
+
+func (loop *EventLoop) value(v any) goja.Value {
+	if build, ok := v.(func(*goja.Runtime) goja.Value); ok {
+		return build(loop.vm)
+	}
+	return loop.vm.ToValue(v)
+}
+
+func (loop *EventLoop) reason(v any) goja.Value {
+	switch v := v.(type) {
+	case *goja.Exception:
+		return v.Value()
+	case error:
+		return loop.vm.NewGoError(v)
+	}
+	return loop.value(v)
+}

@@ -1,0 +1,320 @@
+package eventloop
+
+import (
+	"errors"
+	"math"
+	"time"
+
+	"github.com/dop251/goja"
+
+	core "millrace.dev/go/eventloop"
+)
+
+// Timer is what SetTimeout returns, and setTimeout in JavaScript.
+type Timer struct{ job }
+
+// Interval is what SetInterval returns, and setInterval in JavaScript.
+type Interval struct{ job }
+
+// Immediate is what setImmediate returns in JavaScript.
+type Immediate struct{ job }
+
+// job is a callback that is to run. All but run belongs to the loop's mutex.
+type job struct {
+	object
+	loop       *EventLoop
+	run        func(*goja.Runtime)
+	active     bool
+	cleared    bool
+	repeats    bool
+	delay      time.Duration
+	timer      *core.Timer // nil for an immediate
+	prev, next *job        // in loop.jobs
+}
+
+// SetTimeout calls fn on the loop when the time has passed: counted from now, also if the loop is started later. Any
+// goroutine, also callbacks of the loop. Nil if the loop is terminated.
+//
+// The runtime that fn gets, and any value made from it, must not be used outside fn.
+func (loop *EventLoop) SetTimeout(fn func(*goja.Runtime), timeout time.Duration) *Timer {
+	mustHave(fn != nil, "SetTimeout")
+	t := &Timer{job{loop: loop, run: fn, delay: timeout}}
+	if loop.add(&t.job) != nil {
+		return nil
+	}
+	return t
+}
+
+// ClearTimeout takes a Timer back: when it returns, fn has been called already or will not be. Any goroutine. For nil,
+// and for a timer that has run, it does nothing.
+func (loop *EventLoop) ClearTimeout(t *Timer) {
+	if t != nil {
+		t.clear()
+	}
+}
+
+// SetInterval is SetTimeout again and again, each time that the time has passed; 0 or less counts as a millisecond. It
+// keeps its rhythm; a call that the loop was too busy for is left out.
+func (loop *EventLoop) SetInterval(fn func(*goja.Runtime), timeout time.Duration) *Interval {
+	mustHave(fn != nil, "SetInterval")
+	i := &Interval{job{loop: loop, run: fn, delay: period(timeout), repeats: true}}
+	if loop.add(&i.job) != nil {
+		return nil
+	}
+	return i
+}
+
+// ClearInterval takes an Interval back: when it returns, fn may be running but will not be called again. Any goroutine.
+func (loop *EventLoop) ClearInterval(i *Interval) {
+	if i != nil {
+		i.clear()
+	}
+}
+
+func mustHave(fn bool, name string) {
+	if !fn {
+		panic(name + ": the function is nil")
+	}
+}
+
+func period(d time.Duration) time.Duration {
+	if d <= 0 {
+		return time.Millisecond
+	}
+	return max(d, time.Microsecond)
+}
+
+var errTerminated = errors.New("the loop is terminated")
+
+// add starts a timer or an interval. One that is refused stays as if it had been cleared.
+func (loop *EventLoop) add(j *job) (err error) {
+	loop.mu.Lock()
+	defer loop.mu.Unlock()
+	if loop.terminated.Load() {
+		return errTerminated
+	}
+	// The mutex keeps it from firing before it is in the list.
+	if j.repeats {
+		j.timer, err = loop.core.Every(j.delay, j.fire)
+	} else {
+		j.timer, err = loop.core.After(j.delay, j.fire)
+	}
+	if err == nil {
+		j.link()
+	}
+	return err
+}
+
+func (j *job) link() {
+	loop := j.loop
+	j.active = true
+	loop.jobCount++
+	j.next = loop.jobs
+	if j.next != nil {
+		j.next.prev = j
+	}
+	loop.jobs = j
+}
+
+// unlink makes the job one that will not run.
+func (j *job) unlink() {
+	loop := j.loop
+	j.active = false
+	loop.jobCount--
+	if j.timer == nil {
+		return
+	}
+	if j.prev != nil {
+		j.prev.next = j.next
+	} else {
+		loop.jobs = j.next
+	}
+	if j.next != nil {
+		j.next.prev = j.prev
+	}
+	j.prev, j.next = nil, nil
+}
+
+// fire is the task of the loop underneath.
+func (j *job) fire() {
+	j.loop.mu.Lock()
+	runs := j.active
+	if runs && !j.repeats {
+		j.unlink()
+	}
+	j.loop.mu.Unlock()
+	if runs {
+		j.loop.task(j.run)
+	}
+}
+
+func (j *job) clear() {
+	j.loop.mu.Lock()
+	defer j.loop.mu.Unlock()
+	j.clearLocked()
+}
+
+func (j *job) clearLocked() {
+	j.cleared = true
+	if !j.active {
+		return
+	}
+	j.unlink()
+	if j.timer != nil {
+		j.timer.Stop()
+	}
+}
+
+// refresh starts the time again, also of a timer that has run.
+func (j *job) refresh() {
+	j.loop.mu.Lock()
+	defer j.loop.mu.Unlock()
+	if j.timer == nil || j.cleared || j.timer.Reset(j.delay) != nil {
+		return
+	}
+	if !j.active {
+		j.link()
+	}
+}
+
+// What follows is for JavaScript.
+
+func (loop *EventLoop) enableTimers() {
+	loop.set("setTimeout", 2, loop.setTimeout)
+	loop.set("setInterval", 2, loop.setInterval)
+	loop.set("setImmediate", 1, loop.setImmediate)
+	loop.set("clearTimeout", 1, loop.clear)
+	loop.set("clearInterval", 1, loop.clear)
+	loop.set("clearImmediate", 1, loop.clearImmediate)
+
+	loop.timerProto = loop.vm.NewObject()
+	method := func(name string, change func(*job) goja.Value) {
+		_ = loop.timerProto.Set(name, func(call goja.FunctionCall) goja.Value {
+			j := exported(call.This)
+			if j == nil || j.timer == nil {
+				return call.This
+			}
+			if value := change(j); value != nil {
+				return value
+			}
+			return call.This
+		})
+	}
+	method("ref", func(j *job) goja.Value { j.timer.Ref(); return nil })
+	method("unref", func(j *job) goja.Value { j.timer.Unref(); return nil })
+	method("hasRef", func(j *job) goja.Value { return loop.vm.ToValue(j.timer.HasRef()) })
+	method("refresh", func(j *job) goja.Value { j.refresh(); return nil })
+	method("close", func(j *job) goja.Value { j.clear(); return nil })
+}
+
+func (loop *EventLoop) setTimeout(call goja.FunctionCall) goja.Value {
+	fn, ok := loop.callback(call, "setTimeout")
+	if !ok {
+		return nil
+	}
+	t := &Timer{job{loop: loop, delay: loop.delay(call.Argument(1))}}
+	return loop.schedule(&t.job, t, fn, rest(call, 2))
+}
+
+func (loop *EventLoop) setInterval(call goja.FunctionCall) goja.Value {
+	fn, ok := loop.callback(call, "setInterval")
+	if !ok {
+		return nil
+	}
+	i := &Interval{job{loop: loop, delay: period(loop.delay(call.Argument(1))), repeats: true}}
+	return loop.schedule(&i.job, i, fn, rest(call, 2))
+}
+
+func (loop *EventLoop) schedule(j *job, d goja.DynamicObject, fn goja.Callable, args []goja.Value) goja.Value {
+	object := loop.vm.NewDynamicObject(d)
+	_ = object.SetPrototype(loop.timerProto)
+	var this goja.Value
+	if loop.node {
+		this = object
+	}
+	j.run = func(*goja.Runtime) { loop.call(fn, this, args) }
+	if err := loop.add(j); err != nil && err != errTerminated {
+		panic(loop.vm.NewGoError(err))
+	}
+	return object
+}
+
+// setImmediate is a place in the queue of RunOnLoop, in one order with it as in goja_nodejs. With WithNode it is the
+// end of the turn: before timers that have become due meanwhile.
+func (loop *EventLoop) setImmediate(call goja.FunctionCall) goja.Value {
+	fn, ok := loop.callback(call, "setImmediate")
+	if !ok {
+		return nil
+	}
+	args := rest(call, 1)
+	i := &Immediate{job{loop: loop, run: func(*goja.Runtime) { loop.call(fn, nil, args) }}}
+	if !loop.terminated.Load() {
+		loop.mu.Lock()
+		i.active = true
+		loop.jobCount++
+		loop.mu.Unlock()
+		err := core.ErrOutside
+		if loop.node {
+			_, err = loop.core.Immediate(i.fire)
+		}
+		if err == core.ErrOutside {
+			err = loop.core.Submit(i.fire)
+		}
+		if err != nil {
+			i.clear()
+			panic(loop.vm.NewGoError(err))
+		}
+	}
+	return loop.vm.NewDynamicObject(i)
+}
+
+// clear is clearTimeout and clearInterval: either takes what the other is for, and ignores anything else.
+func (loop *EventLoop) clear(call goja.FunctionCall) goja.Value {
+	if j := exported(call.Argument(0)); j != nil && j.timer != nil {
+		j.clear()
+	}
+	return nil
+}
+
+func (loop *EventLoop) clearImmediate(call goja.FunctionCall) goja.Value {
+	if j := exported(call.Argument(0)); j != nil && j.timer == nil {
+		j.clear()
+	}
+	return nil
+}
+
+// callback is the first argument. What is not a function goes unnoticed, as with goja_nodejs, or is refused, as by
+// Node.js.
+func (loop *EventLoop) callback(call goja.FunctionCall, name string) (goja.Callable, bool) {
+	fn, ok := goja.AssertFunction(call.Argument(0))
+	if !ok && loop.node {
+		loop.typeError("ERR_INVALID_ARG_TYPE", name+": the callback has to be a function")
+	}
+	return fn, ok
+}
+
+// maxDelay is the longest delay of Node.js, in ms.
+const maxDelay = math.MaxInt32
+
+func (loop *EventLoop) delay(value goja.Value) time.Duration {
+	if loop.node {
+		ms := math.Trunc(value.ToFloat())
+		if !(ms >= 1 && ms <= maxDelay) {
+			ms = 1
+		}
+		return time.Duration(ms) * time.Millisecond
+	}
+	ms := value.ToInteger()
+	if ms > int64(math.MaxInt64/time.Millisecond) {
+		// It does not fit (292 years, Infinity): at once, as in goja_nodejs.
+		return 0
+	}
+	return max(0, time.Duration(ms)) * time.Millisecond
+}
+
+func rest(call goja.FunctionCall, from int) []goja.Value {
+	if len(call.Arguments) <= from {
+		return nil
+	}
+	return append([]goja.Value(nil), call.Arguments[from:]...)
+}
