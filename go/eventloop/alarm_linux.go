@@ -5,8 +5,8 @@ import (
 	"unsafe"
 )
 
-// timerfdAlarm is a timer of the kernel: its expiry wakes the runtime's poller at once, where Go's own timers wait for a
-// poll with a timeout that is rounded up to a millisecond. It is never read: setting it forgets that it has
+// timerfdAlarm is a timer of the kernel: its expiry wakes the runtime's poller at once, where Go's own timers wait for
+// a poll with a timeout that is rounded up to a millisecond. It is never read: setting it forgets that it has
 // expired, and the poller sees expiries, not what is there to read.
 type timerfdAlarm struct {
 	edge

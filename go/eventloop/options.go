@@ -53,8 +53,9 @@ func WithLockOSThread() Option {
 }
 
 // WithPreciseTimers makes timers fire within about 0.1 ms on Linux, where Go's own may be a millisecond late on an idle
-// machine. It costs a timerfd, a goroutine, and a system call whenever the earliest deadline changes. Elsewhere it
-// changes nothing.
+// machine. It costs a timerfd, a goroutine, and a system call whenever the earliest deadline changes. Elsewhere, and
+// when no descriptor is left for it, timers are as without it. Not in a bubble of testing/synctest: the timerfd runs by
+// the real clock.
 func WithPreciseTimers() Option {
 	return func(c *config) error {
 		c.precise = true

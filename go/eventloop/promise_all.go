@@ -8,7 +8,7 @@ import (
 // All is a promise of the values of all promises, in their order, or of the error of the first that is rejected.
 // Without promises it is fulfilled at once. A nil among them counts as rejected with ErrNilPromise, here and below.
 //
-// Costs three allocations, whatever the number of promises, and another one for each that has a reaction already. The
+// Costs five allocations, whatever the number of promises, and another one for each that has a reaction already. The
 // promises may belong to other loops than l, which is that of the result.
 func All[T any](l *Loop, promises ...*Promise[T]) *Promise[[]T] {
 	all := newPromise[[]T](l)

@@ -62,8 +62,8 @@ type Watcher struct {
 
 // Watch calls fn on the loop, as a task of its own, each time round while any of the events is true of the descriptor:
 // level-triggered, so that fn need not read all there is. Any goroutine; fn may be called before Watch has returned.
-// The watcher keeps the loop alive until it is closed or unreferenced. The descriptor stays the caller's: the loop never
-// reads, writes or closes it. It should be non-blocking. A callback costs no allocation.
+// The watcher keeps the loop alive until it is closed or unreferenced. The descriptor stays the caller's: the loop
+// never reads, writes or closes it. It should be non-blocking. A callback costs no allocation.
 //
 // Between two rounds of callbacks, of at most 128 descriptors, at least one task that waits runs, and at most 64.
 //
@@ -74,7 +74,8 @@ type Watcher struct {
 //
 // Files and directories are always ready and cannot be watched: the error wraps syscall.EPERM. Linux has epoll. macOS
 // and the BSDs have kqueue, where each loop with watchers keeps a thread, events of reading and of writing come in two
-// calls, and Hangup alone, without Readable, is told once; that part has been compiled but not run. Elsewhere the error is ErrUnsupported.
+// calls, and Hangup alone, without Readable, is told once; that part has been compiled but not
+// run. Elsewhere the error is ErrUnsupported.
 //
 // Other errors: ErrNilTask; ErrOption when events is empty or holds an unknown bit; ErrWatched; ErrClosed; what the
 // system says, as syscall.EBADF for a number that is not an open descriptor and syscall.EMFILE when no descriptor is

@@ -120,6 +120,9 @@ func (l *Loop) next(q *chunks, priority Priority) func() {
 
 // take moves what waits in a lane to the owner's chunks; the mutex is held.
 func (l *Loop) take(priority Priority, to *chunks) {
+	if l.lanes[priority].first == nil {
+		return
+	}
 	begun := to.first
 	if begun != nil && begun.read == begun.written {
 		l.recycle(to.shift())
