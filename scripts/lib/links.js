@@ -48,4 +48,4 @@ function anchors(markdown) {
 }
 
 const withoutFences = (markdown) => markdown.replace(/^( *)(```|~~~)[\s\S]*?^\1\2/gm, '');
-const withoutCode = (markdown) => withoutFences(markdown).replace(/`[^`\n]*`/g, '');
+const withoutCode = (markdown) => withoutFences(markdown).replace(/^ {4}.*|`[^`\n]*`/gm, '');
