@@ -5,15 +5,15 @@ import (
 	"context"
 )
 
-// Close ends the loop for good. From now on work is refused with ErrClosed; what waits is run, by the goroutine of Run or
-// Start, or by this one if there is none; timers, watchers and handles are let go. It returns when that is done. When ctx
-// ends first, the loop ends after the task that runs, and the tasks that were not run are returned, in their order, with
-// ctx.Err(): each task that was accepted has been run or is returned, to the first caller of Close. With a context that
-// has ended already nothing more is run.
+// Close ends the loop for good. From now on work is refused with ErrClosed; what waits is run, by the goroutine of Run
+// or Start, or by this one if there is none; timers, watchers and handles are let go. It returns when that is done.
+// When ctx ends first, the loop ends after the task that runs, and the tasks that were not run are returned, in their
+// order, with ctx.Err(): each task that was accepted has been run or is returned, to the first caller of Close. With a
+// context that has ended already nothing more is run.
 //
-// Called again it waits for the first; the end of its context counts as well. Inside the loop it does not wait; the loop
-// then ends when the queue is empty. Without an end of a context tasks are left over only by a panic that leaves Run (see
-// WithPanicPropagation); err is then ErrClosed.
+// Called again it waits for the first; the end of its context counts as well. Inside the loop it does not wait; the
+// loop then ends when the queue is empty. Without an end of a context tasks are left over only by a panic that leaves
+// Run (see WithPanicPropagation); err is then ErrClosed.
 func (l *Loop) Close(ctx context.Context) (left []func(), err error) {
 	l.mu.Lock()
 	first := !l.closed

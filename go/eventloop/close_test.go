@@ -240,6 +240,26 @@ func TestStopDoesNotCutCloseShort(t *testing.T) {
 	}
 }
 
+// The loop has decided to end when Close comes, but has not ended: the end is decided on anew.
+func TestCloseBetweenTheDecisionAndTheEnd(t *testing.T) {
+	l := made(t)
+	ran := false
+	must(t, l.Submit(func() { ran = true }))
+	l.mu.Lock()
+	done, err := l.startLocked(true)
+	l.closed, l.ending = true, endEmpty
+	l.mu.Unlock()
+	must(t, err)
+	if l.finish(done, false) {
+		t.Error("ended although a task waits")
+	}
+	l.serve(done)
+	<-l.gone
+	if !ran {
+		t.Error("the task did not run")
+	}
+}
+
 func TestCloseAsRunEnds(t *testing.T) {
 	for range 300 {
 		l := made(t)

@@ -6,13 +6,13 @@ import (
 	"sync/atomic"
 )
 
-// Do runs fn on the loop and waits for it: as a task of its own, after those that wait. While the loop sleeps, fn runs on
-// the calling goroutine, as the loop, with no switch to another one; microtasks follow it as they follow any task. Inside
-// the loop fn runs at once, as a part of the current task, whose microtasks come when it is over.
+// Do runs fn on the loop and waits for it: as a task of its own, after those that wait. While the loop sleeps, fn runs
+// on the calling goroutine, as the loop, with no switch to another one; microtasks follow it as they follow any task.
+// Inside the loop fn runs at once, as a part of the current task, whose microtasks come when it is over.
 //
 // A panic of fn comes back as a *PanicError. When ctx ends before fn has begun, fn never runs and Do returns ctx.Err();
-// what has begun is waited for. ErrOverload and ErrClosed as for Submit, and ErrClosed as well if the loop is closed and
-// does not come to it. On a loop that does not run, Do waits for Run or Start.
+// what has begun is waited for. ErrOverload and ErrClosed as for Submit, and ErrClosed as well if the loop is closed
+// and does not come to it. On a loop that does not run, Do waits for Run or Start.
 func (l *Loop) Do(ctx context.Context, fn func()) error {
 	if fn == nil {
 		return ErrNilTask

@@ -103,6 +103,26 @@ func TestWhatAnInlineDoLeavesBehindIsRun(t *testing.T) {
 	d.expect(t, "do", "tick", "high", "immediate", "task")
 }
 
+// Nothing else wakes the loop here.
+func TestAnImmediateOfAnInlineDoWakesTheLoop(t *testing.T) {
+	l := started(t)
+	settled(t, l)
+	ran := make(chan struct{})
+	do(t, l, func() { l.Immediate(func() { close(ran) }) })
+	<-ran
+}
+
+func TestMicrotasksThatAnInlineDoCouldNotRunWakeTheLoop(t *testing.T) {
+	l := started(t, WithErrorHandler(func(error) { runtime.Goexit() }))
+	settled(t, l)
+	ran := make(chan struct{})
+	go l.Do(context.Background(), func() {
+		l.Microtask(func() { panic("for the handler, which ends the goroutine") })
+		l.Microtask(func() { close(ran) })
+	})
+	<-ran
+}
+
 func TestDoThroughAnotherLoop(t *testing.T) {
 	for _, options := range [][]Option{nil, {WithLockOSThread()}} {
 		a, b := started(t), started(t, options...)

@@ -229,9 +229,8 @@ func (s *script) one(step step) {
 // real is the loop as a host. Each call outside waits until the loop has done what it is going to.
 type real struct {
 	*script
-	t    *testing.T
-	l    *Loop
-	runs bool // asked for; a task may have stopped it since
+	t *testing.T
+	l *Loop
 }
 
 func (r *real) settle() {

@@ -22,8 +22,8 @@ func (l *Loop) KeepAlive() (*Handle, error) {
 	return &Handle{loop: l}, nil
 }
 
-// Complete queues fn as a task, with the result of the work, and lets the handle go when it is in the queue. Errors as for
-// Submit; on ErrOverload the handle stays, so that Complete can be tried again, and after Complete or Release it is
+// Complete queues fn as a task, with the result of the work, and lets the handle go when it is in the queue. Errors as
+// for Submit; on ErrOverload the handle stays, so that Complete can be tried again, and after Complete or Release it is
 // ErrClosed.
 func (h *Handle) Complete(fn func()) error {
 	if fn == nil {

@@ -15,7 +15,8 @@ type Immediate struct {
 }
 
 // Immediate runs fn at the end of this turn of the loop, when the tasks that waited at its start have run. What an
-// immediate sets itself runs at the end of the next turn. Only inside the loop; elsewhere ErrOutside. ErrClosed after Close.
+// immediate sets itself runs at the end of the next turn. Only inside the loop; elsewhere ErrOutside. ErrClosed after
+// Close.
 func (l *Loop) Immediate(fn func()) (*Immediate, error) {
 	if err := l.checkInside(fn); err != nil {
 		return nil, err

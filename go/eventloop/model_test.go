@@ -8,9 +8,10 @@ import (
 // model is the loop as it is documented, on plain slices, one goroutine and a clock of its own: what FuzzLoop compares
 // the real one with.
 //
-// One task, then all that was given to NextTick, then all microtasks. A task is, in this order: a HIGH one; a timer that
-// is due; a NORMAL or LOW one that waited when the turn began, eight to one; an immediate that was set before the end of
-// the turn. Whether timers are due is looked up when a turn begins, and between two tasks when something urgent has come.
+// One task, then all that was given to NextTick, then all microtasks. A task is, in this order: a HIGH one; a timer
+// that is due; a NORMAL or LOW one that waited when the turn began, eight to one; an immediate that was set before the
+// end of the turn. Whether timers are due is looked up when a turn begins, and between two tasks when something urgent
+// has come.
 type model struct {
 	now int64
 

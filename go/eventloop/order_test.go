@@ -80,6 +80,25 @@ func TestLowTasksGetOneTurnForEightOfNormal(t *testing.T) {
 	}
 }
 
+func TestOnlyWhileLowTasksWaitNormalOnesAreCounted(t *testing.T) {
+	l := made(t)
+	must(t, l.SubmitPriority(Low, func() {}))
+	run(t, l)
+	for range 5 {
+		must(t, l.Submit(func() {}))
+	}
+	run(t, l)
+	var order strings.Builder
+	must(t, l.SubmitPriority(Low, func() { order.WriteByte('l') }))
+	for range 10 {
+		must(t, l.Submit(func() { order.WriteByte('N') }))
+	}
+	run(t, l)
+	if want := "NNNNNNNNlNN"; order.String() != want {
+		t.Errorf("got %s, want %s", order.String(), want)
+	}
+}
+
 // Each NORMAL task submits the next one, so that there is never more than one of them in a turn.
 func TestTheShareOfLowTasksHoldsAcrossTurns(t *testing.T) {
 	l := made(t)
@@ -291,6 +310,7 @@ func TestInsideIsTrueWhereverTheLoopRuns(t *testing.T) {
 		<-ended
 		panic("for the error handler")
 	}))
+	settled(t, other)
 	settled(t, l)
 	do(t, l, func() {
 		inside()

@@ -3,9 +3,9 @@ package eventloop
 import "testing"
 
 // TestEveryInterleavingOfTheStateWord goes through all the orders in which the steps of a loop, two producers, two
-// callers of Do and one of Stop can follow one another, on a copy of the protocol of owner.go whose steps are those that
-// the real one takes without anybody getting in between: one atomic operation, or all that a mutex guards. In none of
-// them
+// callers of Do and one of Stop can follow one another, on a copy of the protocol of owner.go whose steps are those
+// that the real one takes without anybody getting in between: one atomic operation, or all that a mutex guards. In none
+// of them
 //   - does the loop sleep while a task waits (a lost wake-up), or with the end asked for,
 //   - do two goroutines run the loop at once,
 //   - is l.wake full when somebody sends (a notify that blocks), or left full in the end,

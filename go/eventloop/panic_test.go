@@ -132,6 +132,19 @@ func TestAFaultAnywhereIsReportedAndTheLoopGoesOn(t *testing.T) {
 	}
 }
 
+// What other goroutines have asked for waits behind the hook, and must not go with its goroutine.
+func TestAHookThatEndsTheGoroutineLeavesOrdersAlone(t *testing.T) {
+	fired := make(chan struct{})
+	l := started(t, WithQueuePressure(2, func(int) { runtime.Goexit() }), WithErrorHandler(nop[error]))
+	release := busy(t, l)
+	must(t, l.Submit(func() {}))
+	must(t, l.Submit(func() {}))
+	_, err := l.After(0, func() { close(fired) })
+	must(t, err)
+	release()
+	<-fired
+}
+
 func TestAnErrorHandlerThatFailsStopsNothing(t *testing.T) {
 	for _, fault := range faults {
 		t.Run(fault.name, func(t *testing.T) {
@@ -198,7 +211,8 @@ func TestAPanicLeavesRunWhenAskedTo(t *testing.T) {
 					returned = true
 				}()
 				value := <-ended
-				if err, is := value.(error); value == "returned" || is && !fault.check(err) || !is && (value == nil) != (fault.name == "goexit") {
+				err, is := value.(error)
+				if value == "returned" || is && !fault.check(err) || !is && (value == nil) != (fault.name == "goexit") {
 					t.Error("came out:", value)
 				}
 				if *ran == all {

@@ -15,9 +15,9 @@ const (
 	endNow          // after the task that runs: Stop, or Close whose context has ended
 )
 
-// Run runs the loop on the calling goroutine until nothing keeps it alive: no task waits, and no timer, immediate, handle
-// or watcher is left that is not unreferenced. It ends sooner by Stop, by Close (nil), and when ctx does (ctx.Err());
-// what waits then stays, and a later Run or Start goes on with it.
+// Run runs the loop on the calling goroutine until nothing keeps it alive: no task waits, and no timer, immediate,
+// handle or watcher is left that is not unreferenced. It ends sooner by Stop, by Close (nil), and when ctx does
+// (ctx.Err()); what waits then stays, and a later Run or Start goes on with it.
 //
 // ErrRunning if the loop runs already, ErrClosed after Close.
 func (l *Loop) Run(ctx context.Context) error {
@@ -118,8 +118,8 @@ func (l *Loop) become(owner, why uintptr) {
 	}
 }
 
-// attempt works until the loop may end or a task fails; false when there is more to do. One deferred call serves all the
-// tasks that do not fail.
+// attempt works until the loop may end or a task fails; false when there is more to do. One deferred call serves all
+// the tasks that do not fail.
 func (l *Loop) attempt() (ended bool) {
 	exits := true
 	defer func() {
@@ -184,8 +184,8 @@ func (l *Loop) tellDrained() {
 	l.drains = nil
 }
 
-// finish leaves the loop without an owner. Unless it must, it refuses while Close, which may have come since the end was
-// decided on, wants more to be run.
+// finish leaves the loop without an owner. Unless it must, it refuses while Close, which may have come since the end
+// was decided on, wants more to be run.
 func (l *Loop) finish(done chan struct{}, must bool) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -231,9 +231,9 @@ func (l *Loop) endRun(done chan struct{}) {
 	}
 }
 
-// Stop ends Run or Start when the task that runs now is over, and waits for that; inside the loop it does not wait. What
-// waits stays: a later Run or Start goes on with it. On a loop that does not run it does nothing, and on one that is being
-// closed it waits for the end that Close has set.
+// Stop ends Run or Start when the task that runs now is over, and waits for that; inside the loop it does not wait.
+// What waits stays: a later Run or Start goes on with it. On a loop that does not run it does nothing, and on one that
+// is being closed it waits for the end that Close has set.
 func (l *Loop) Stop() {
 	l.mu.Lock()
 	running, done := l.running, l.done
@@ -247,9 +247,9 @@ func (l *Loop) Stop() {
 	}
 }
 
-// Drain waits until nothing waits and nothing keeps the loop alive. It does not keep others from submitting, nor run the
-// loop itself. ErrInside inside the loop; ctx.Err() when ctx ends first; ErrClosed if the loop is closed meanwhile and
-// did not run everything.
+// Drain waits until nothing waits and nothing keeps the loop alive. It does not keep others from submitting, nor run
+// the loop itself. ErrInside inside the loop; ctx.Err() when ctx ends first; ErrClosed if the loop is closed meanwhile
+// and did not run everything.
 func (l *Loop) Drain(ctx context.Context) error {
 	if l.Inside() {
 		return ErrInside

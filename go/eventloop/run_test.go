@@ -303,6 +303,10 @@ func TestTheEndOfOneTimerDoesNotHideAnother(t *testing.T) {
 			for range 20_000 {
 				timer.Reset(time.Hour)
 				timer.Stop()
+				if l.live.Load() < 1 {
+					t.Error("the handle is not counted")
+					return
+				}
 			}
 		})
 	}

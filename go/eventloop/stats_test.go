@@ -17,7 +17,8 @@ func TestStatsAddUp(t *testing.T) {
 		}
 	}
 	l.After(0, func() { panic(1) })
-	if s := l.Stats(); s.QueueDepth != 20 || s.Submitted != 20 || s.Refused != 10 || s.Live != 1 || s.Turns+s.Timers+s.Errors != 0 {
+	s := l.Stats()
+	if s.QueueDepth != 20 || s.Submitted != 20 || s.Refused != 10 || s.Live != 1 || s.Turns+s.Timers+s.Errors != 0 {
 		t.Errorf("%+v", s)
 	}
 	run(t, l)
