@@ -193,7 +193,7 @@ export const longSteps = [
     title: '100 million tasks in Go',
     folder: 'go',
     race: false,
-    run: 'Millions',
+    run: 'Million',
     env: { MILLRACE_TASKS: '100000000' },
     timeout: 900,
   }),
