@@ -42,17 +42,21 @@ type waiter struct {
 // call is one call of Do. It is used again when its caller has had the result, and not when the caller has gone before.
 type call[K, V any] struct {
 	key   K
+	id    any // of the key, with WithKey
 	value V
 	err   error
 	done  chan struct{} // gets one token
 	seq   uint64
 
 	// Of a leader, which is every call without WithKey: its place in the queue, the batch that it is in, the calls that
-	// share its key, and how many of all these are waited for.
+	// share its key, whether more may, and how many of all these are waited for.
 	ref     engine.Ref[*call[K, V]]
 	flight  *flight[K, V]
 	sharers []*call[K, V]
+	open    bool
 	wanted  int
+	// Of a call that shares: its place among those.
+	place int
 }
 
 // New makes a Batcher of a bulk function: Do hands one key in and gets one result back, and fn gets many keys at
@@ -66,7 +70,8 @@ type call[K, V any] struct {
 // the batch any more; it has no values and no deadline.
 //
 // Options: those of a queue (WithPolicy, WithMaxBatch, WithMaxDelay, WithThreshold, WithHold, WithMaxQueue,
-// WithMaxQueueBytes), WithConcurrency, WithKey, WithSize. Errors wrap ErrOption.
+// WithMaxQueueBytes), WithConcurrency, WithKey, WithSize. Under Direct each call is a batch of its own that leaves
+// inside Do: nothing waits, so WithConcurrency and WithMaxQueue have no effect. Errors wrap ErrOption.
 func New[K, V any](fn func(ctx context.Context, keys []K) ([]V, error), options ...Option) (*Batcher[K, V], error) {
 	if fn == nil {
 		return nil, fmt.Errorf("%w: New needs the bulk function", ErrOption)
@@ -79,12 +84,10 @@ func New[K, V any](fn func(ctx context.Context, keys []K) ([]V, error), options 
 	if b.size, err = typed[func(K) int]("WithSize", s.size); err != nil {
 		return nil, err
 	}
-	identify, err := typed[identify[K]]("WithKey", s.key)
-	if err != nil {
-		return nil, err
-	}
-	if identify != nil {
+	if identify, is := s.key.(identify[K]); is {
 		b.waiting = identify()
+	} else if s.key != nil {
+		return nil, wrongType("WithKey", s.keyFn, "function of a "+nameOf[K]())
 	}
 	b.calls.New = func() any { return &call[K, V]{done: make(chan struct{}, 1)} }
 	b.host.start, b.host.used = time.Now(), engine.NewUtilization(0)
@@ -104,8 +107,10 @@ func New[K, V any](fn func(ctx context.Context, keys []K) ([]V, error), options 
 // goes on without a caller for the result. Other errors: ErrOverload, ErrClosed, ErrCancelled, what fn returned,
 // ErrBadResult, a *PanicError or ErrGoexit of fn, and ErrOption for a size below 0.
 //
-// Costs some hundred ns, two switches of goroutines included; no allocation beyond fn's own while batches are in
-// flight, one when fn was idle.
+// Do, Flush and Close do not return inside fn: as many batches as may be in flight would wait for themselves.
+//
+// Costs two switches of goroutines; no allocation beyond fn's own while batches are in flight, one when fn was idle
+// (go test -bench Do ./batch).
 func (b *Batcher[K, V]) Do(ctx context.Context, key K) (V, error) {
 	var none V
 	if err := ctx.Err(); err != nil {
@@ -120,6 +125,9 @@ func (b *Batcher[K, V]) Do(ctx context.Context, key K) (V, error) {
 	}
 	c := b.calls.Get().(*call[K, V])
 	c.key = key
+	if b.waiting != nil {
+		c.id = b.waiting.of(key, c.id)
+	}
 	leader, err := b.enqueue(c, bytes)
 	if err != nil {
 		b.reuse(c)
@@ -132,7 +140,7 @@ func (b *Batcher[K, V]) Do(ctx context.Context, key K) (V, error) {
 			select {
 			case <-c.done:
 			default:
-				b.leave(leader)
+				b.leave(leader, c)
 				return none, ctx.Err()
 			}
 		}
@@ -148,7 +156,7 @@ func (b *Batcher[K, V]) Do(ctx context.Context, key K) (V, error) {
 // leave it.
 func (b *Batcher[K, V]) reuse(c *call[K, V]) {
 	if c.sharers == nil {
-		*c = call[K, V]{done: c.done}
+		*c = call[K, V]{done: c.done, id: c.id}
 		b.calls.Put(c)
 	}
 }
@@ -158,12 +166,13 @@ func (b *Batcher[K, V]) enqueue(c *call[K, V], bytes int) (leader *call[K, V], e
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.host.read()
-	if b.waiting != nil && !b.engine.Closed() {
-		if other := b.waiting.get(c.key); other != nil {
+	if c.id != nil && !b.engine.Closed() {
+		if other := b.waiting.get(c.id); other != nil {
 			return other.(*call[K, V]), b.share(other.(*call[K, V]), c)
 		}
 		// Before the push: under Direct the batch leaves inside it.
-		b.waiting.set(c.key, c)
+		b.waiting.set(c.id, c)
+		c.open = true
 	}
 	c.wanted = 1
 	b.undone++
@@ -185,6 +194,7 @@ func (b *Batcher[K, V]) share(leader, c *call[K, V]) error {
 		b.engine.Counters().RefusedTotal.Overloaded++
 		return fmt.Errorf("%w: %d calls wait that share a key, and MaxQueue is %d", ErrOverload, b.sharing, o.MaxQueue)
 	}
+	c.place = len(leader.sharers)
 	leader.sharers = append(leader.sharers, c)
 	leader.wanted++
 	b.shared++
@@ -194,17 +204,25 @@ func (b *Batcher[K, V]) share(leader, c *call[K, V]) error {
 
 // forget: nobody can share the call's key any more.
 func (b *Batcher[K, V]) forget(c *call[K, V]) {
-	if b.waiting != nil && b.waiting.get(c.key) == any(c) {
-		b.waiting.remove(c.key)
+	if c.open {
+		c.open = false
+		b.waiting.remove(c.id)
 		b.sharing -= len(c.sharers)
 	}
 }
 
-// leave: a caller does not wait for this call's key any more.
-func (b *Batcher[K, V]) leave(c *call[K, V]) {
+// leave: a caller does not wait any more for the key of c; its own call is c, or shares it.
+func (b *Batcher[K, V]) leave(c, own *call[K, V]) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.host.read()
+	if own != c && c.open {
+		last := len(c.sharers) - 1
+		c.sharers[own.place], c.sharers[last].place = c.sharers[last], own.place
+		c.sharers[last] = nil
+		c.sharers = c.sharers[:last]
+		b.sharing--
+	}
 	if c.wanted--; c.wanted > 0 {
 		return
 	}
@@ -215,19 +233,20 @@ func (b *Batcher[K, V]) leave(c *call[K, V]) {
 		return
 	}
 	b.forget(c)
-	// Cut by a flush already, it is left out when its batch leaves.
-	if b.engine.Cancel(c.ref) {
+	// Cut already, it is left out when its batch leaves.
+	if b.engine.Withdraw(c.ref) {
 		b.done(c.seq)
 	}
 }
 
-// Flush sends what waits as soon as WithConcurrency allows, and waits until all calls made so far have their results,
-// or until ctx ends.
+// Flush sends what waits as soon as WithConcurrency allows, with what comes until then, and waits until all calls made
+// so far have their results, or until ctx ends. Until it has left, a call counts towards WithMaxQueue. Not inside fn,
+// which it would wait for.
 func (b *Batcher[K, V]) Flush(ctx context.Context) error {
 	b.mu.Lock()
 	b.host.read()
 	// The host takes every call: there is no error.
-	_ = b.engine.Flush()
+	_ = b.engine.FlushSoon()
 	b.launch(false)
 	w := b.wait()
 	b.mu.Unlock()
@@ -236,7 +255,8 @@ func (b *Batcher[K, V]) Flush(ctx context.Context) error {
 
 // Close refuses later calls with ErrClosed, sends what waits, and waits until all calls have their results. When ctx
 // ends first, what has not left is refused with ErrCancelled, and Close returns ctx.Err(); batches in flight go on.
-// With a context that has ended already nothing more leaves. Again, it waits for the first.
+// With a context that has ended already nothing more leaves. Again, it waits for the first. Not inside fn, which it
+// would wait for.
 func (b *Batcher[K, V]) Close(ctx context.Context) error {
 	b.mu.Lock()
 	b.host.read()
@@ -331,6 +351,8 @@ func (h *batcherHost) read() { h.now = time.Since(h.start) }
 func (h *batcherHost) Now() time.Duration { return h.now }
 
 func (h *batcherHost) Inside() bool { return true }
+
+func (h *batcherHost) Alive() bool { return true }
 
 func (h *batcherHost) Schedule() error {
 	h.due = true

@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"math"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -652,13 +655,13 @@ func TestBadOptionsOfNew(t *testing.T) {
 		{batch.WithThreshold(-1), "Threshold"},
 		{batch.WithMaxQueue(0), "MaxQueue"},
 		{batch.WithMaxQueueBytes(0), "MaxQueueBytes"},
-		{batch.WithMaxDeferral(2 * time.Hour), "MaxDeferral"},
+		{batch.WithMaxDeferral(time.Hour), "WithMaxDeferral is no option of New"},
 		{batch.WithPolicy(9), "Policy is 9; it must be Adaptive, Fixed or Direct"},
-		{batch.WithOrder(-1), "Order"},
+		{batch.WithOrder(batch.ByType), "WithOrder is no option of New"},
 		{batch.WithHold(2), "Hold"},
 		{batch.WithConcurrency(0), "Concurrency is 0; it must be from 1 to 65536"},
 		{batch.WithConcurrency(65_537), "Concurrency"},
-		{batch.WithKey(func(string) string { return "" }), "WithKey"},
+		{batch.WithKey(func(string) string { return "" }), "WithKey is a func(string) string, where a function of a int is"},
 		{batch.WithKey[int, int](nil), "WithKey(nil)"},
 		{batch.WithSize(func(string) int { return 0 }), "func(string) int, where a func(int) int is needed"},
 		{batch.WithSize[int](nil), "WithSize(nil)"},
@@ -676,11 +679,42 @@ func TestBadOptionsOfNew(t *testing.T) {
 	}
 }
 
-func TestDoAllocatesNothingInABusyBatcher(t *testing.T) {
+func TestDoAllocatesOnceAloneAndNothingWhenBusy(t *testing.T) {
+	if raceEnabled {
+		// sync.Pool then drops at random what it is given.
+		return
+	}
+	for name, options := range map[string][]batch.Option{
+		"plain": nil, "WithKey": {batch.WithKey(strconv.Itoa)},
+	} {
+		b := newBatch(t, func(_ context.Context, keys []int) ([]int, error) { return keys, nil }, options...)
+		allocated := 1.0
+		if options != nil {
+			// Itoa's own.
+			allocated++
+		}
+		b.Do(background, 1000)
+		if n := testing.AllocsPerRun(200, func() { b.Do(background, 1000) }); n > allocated {
+			t.Errorf("%s: a lone call allocates %v times, want %v", name, n, allocated)
+		}
+	}
+	// Busy: what 100 callers do shares the few allocations of their batches.
+	const callers, each = 100, 200
 	b := newBatch(t, func(_ context.Context, keys []int) ([]int, error) { return keys, nil })
-	b.Do(background, 1)
-	if n := testing.AllocsPerRun(200, func() { b.Do(background, 1) }); n > 2 && !raceEnabled {
-		t.Errorf("a lone call allocates %v times, want at most 2", n)
+	round := func() {
+		var group sync.WaitGroup
+		for range callers {
+			group.Go(func() {
+				for range each {
+					b.Do(background, 1)
+				}
+			})
+		}
+		group.Wait()
+	}
+	round()
+	if n := testing.AllocsPerRun(5, round) / (callers * each); n > 0.5 {
+		t.Errorf("busy, a call allocates %v times, want 0", n)
 	}
 }
 
@@ -767,5 +801,217 @@ func TestManyCallers(t *testing.T) {
 	}
 	if uint64(len(seen)) != s.DeliveredTotal || s.DeliveredTotal+s.CancelledTotal != s.PushedTotal || s.InFlight != 0 {
 		t.Errorf("%d keys seen; stats %+v", len(seen), s)
+	}
+}
+
+func TestErrorsThatSayNothing(t *testing.T) {
+	bad := errors.New("bad")
+	var nilPath *fs.PathError
+	cases := map[string]struct {
+		values []int
+		given  error
+		err    error
+		text   string
+	}{
+		"nil Errors":                  {[]int{1}, batch.Errors(nil), batch.ErrBadResult, "0 entries for 1 keys; return one"},
+		"all failed, no values":       {nil, batch.Errors{bad}, bad, "bad"},
+		"a nil pointer in an error":   {nil, nilPath, nil, "nil pointer"},
+		"the same beside good values": {[]int{1}, fmt.Errorf("wrapped: %w", nilPath), nil, "nil pointer"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			b := newBatch(t, func(context.Context, []int) ([]int, error) { return c.values, c.given })
+			for range 2 {
+				_, err := b.Do(background, 1)
+				if err == nil || c.err != nil && !errors.Is(err, c.err) || !strings.Contains(err.Error(), c.text) {
+					t.Errorf("got %v; want %v, with %q", err, c.err, c.text)
+				}
+			}
+		})
+	}
+}
+
+// TestIdentityIsTheCallersOwn: the function of WithKey runs once for a call, where its panic and its calls of the
+// batcher do no harm, and what it returned stays the call's when the key changes.
+func TestIdentityIsTheCallersOwn(t *testing.T) {
+	type key struct{ id int }
+	asked, let := 0, make(chan struct{})
+	var b *batch.Batcher[*key, int]
+	b, err := batch.New(func(_ context.Context, keys []*key) ([]int, error) {
+		<-let
+		return make([]int, len(keys)), nil
+	}, batch.WithKey(func(k *key) int {
+		asked++
+		b.Stats()
+		if k.id < 0 {
+			panic("below 0")
+		}
+		return k.id
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	func() {
+		defer func() {
+			if recover() != "below 0" {
+				t.Error("the panic is the caller's")
+			}
+		}()
+		b.Do(background, &key{-1})
+	}()
+	calls := make(chan error, 3)
+	start := func(ctx context.Context, k *key, arrived func(batch.BatcherStats) bool) {
+		go func() {
+			_, err := b.Do(ctx, k)
+			calls <- err
+		}()
+		for !arrived(b.Stats()) {
+			runtime.Gosched()
+		}
+	}
+	waiting := func(n int) func(batch.BatcherStats) bool {
+		return func(s batch.BatcherStats) bool { return s.QueueDepth[batch.Normal] == n }
+	}
+	start(background, &key{1}, func(s batch.BatcherStats) bool { return s.InFlight == 1 })
+	ctx, cancel := context.WithCancel(background)
+	changes := &key{2}
+	start(ctx, changes, waiting(1))
+	changes.id = 3
+	cancel()
+	if err := <-calls; err != context.Canceled {
+		t.Errorf("got %v", err)
+	}
+	// It does not share the key of the one that has gone.
+	start(background, &key{2}, waiting(1))
+	close(let)
+	for range 2 {
+		if err := <-calls; err != nil {
+			t.Error(err)
+		}
+	}
+	if asked != 4 {
+		t.Errorf("asked %d times for 4 calls", asked)
+	}
+}
+
+func TestAnIdentityThatIsNotEqualToItselfIsSharedWithNone(t *testing.T) {
+	let := make(chan struct{})
+	b, err := batch.New(func(_ context.Context, keys []float64) ([]int, error) {
+		<-let
+		return make([]int, len(keys)), nil
+	}, batch.WithKey(func(key float64) float64 { return key }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var group sync.WaitGroup
+	for range 3 {
+		group.Go(func() { b.Do(background, math.NaN()) })
+	}
+	for b.Stats().PushedTotal != 3 {
+		runtime.Gosched()
+	}
+	if n := b.Remembered(); n != 0 || b.Stats().SharedTotal != 0 {
+		t.Errorf("%d identities are remembered, %d shared", n, b.Stats().SharedTotal)
+	}
+	close(let)
+	group.Wait()
+}
+
+func TestFlushedCallsCountUntilTheyLeave(t *testing.T) {
+	g := newGate()
+	b := newBatch(t, g.fn, batch.WithMaxQueue(2))
+	first := do(background, b, 1)
+	wantBatch(t, g, 1)
+	ended, end := context.WithCancel(background)
+	end()
+	ctx, cancel := context.WithCancel(background)
+	calls := []chan result{do(ctx, b, 2), do(ctx, b, 3)}
+	queued(b, 2)
+	b.Flush(ended)
+	if _, err := b.Do(background, 4); !errors.Is(err, batch.ErrOverload) {
+		t.Errorf("beyond the bound, flushed: %v", err)
+	}
+	cancel()
+	for _, call := range calls {
+		want(t, call, 0, context.Canceled)
+	}
+	g.let <- nil
+	want(t, first, 10, nil)
+	if err := b.Flush(background); err != nil {
+		t.Error(err)
+	}
+	if s := b.Stats(); s.CancelledTotal != 2 || s.DeliveredTotal != 1 || s.BatchTotal != 1 {
+		t.Errorf("stats: %+v", s)
+	}
+}
+
+// TestCallersThatLeaveAClose: their keys count as cancelled, also when they are cut into batches already, of which one
+// without a caller is none.
+func TestCallersThatLeaveAClose(t *testing.T) {
+	g := newGate()
+	b := newBatch(t, g.fn, batch.WithMaxBatch(1))
+	first := do(background, b, 1)
+	wantBatch(t, g, 1)
+	ctx, cancel := context.WithCancel(background)
+	second := do(background, b, 2)
+	queued(b, 1)
+	third := do(ctx, b, 3)
+	queued(b, 2)
+	closed := make(chan error, 1)
+	go func() { closed <- b.Close(background) }()
+	for {
+		if _, err := b.Do(canceledSoon(), 4); errors.Is(err, batch.ErrClosed) {
+			break
+		}
+	}
+	g.let <- nil
+	wantBatch(t, g, 2)
+	cancel()
+	want(t, third, 0, context.Canceled)
+	g.let <- nil
+	want(t, first, 10, nil)
+	want(t, second, 20, nil)
+	if err := <-closed; err != nil {
+		t.Error(err)
+	}
+	s := b.Stats()
+	if s.CancelledTotal != s.PushedTotal-2 || s.DeliveredTotal != 2 || s.BatchTotal != 2 {
+		t.Errorf("stats: %+v", s)
+	}
+}
+
+func TestSharersThatHaveGoneDoNotCount(t *testing.T) {
+	g := newGate()
+	b := newBatch(t, g.fn, batch.WithKey(func(key int) int { return key % 10 }), batch.WithMaxQueue(2))
+	first := do(background, b, 1)
+	wantBatch(t, g, 1)
+	leader := do(background, b, 2)
+	queued(b, 1)
+	shared := uint64(0)
+	share := func(ctx context.Context, key int) chan result {
+		call := do(ctx, b, key)
+		shared++
+		for b.Stats().SharedTotal != shared {
+			runtime.Gosched()
+		}
+		return call
+	}
+	stays := share(background, 12)
+	for range 5 {
+		ctx, cancel := context.WithCancel(background)
+		goes := share(ctx, 22)
+		cancel()
+		want(t, goes, 0, context.Canceled)
+	}
+	last := share(background, 32)
+	if _, err := b.Do(background, 42); !errors.Is(err, batch.ErrOverload) {
+		t.Errorf("a third that shares: %v", err)
+	}
+	g.let <- nil
+	want(t, first, 10, nil)
+	wantBatch(t, g, 2)
+	g.let <- nil
+	for _, call := range []chan result{leader, stays, last} {
+		want(t, call, 20, nil)
 	}
 }

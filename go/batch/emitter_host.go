@@ -13,8 +13,9 @@ import (
 type emitterHost[T any] struct {
 	e     *Emitter[T]
 	start time.Time
-	// The time of this turn: kept from the first event that asks for the end of the turn until that is over, so that
-	// the clock is read once for many.
+	// The time of this turn: kept from the first event that asks for the end of the turn inside it until that is over,
+	// so that the clock is read once for many. Only inside the loop, for a turn may be late for others; but it is never
+	// behind theirs.
 	now        time.Duration
 	keep, kept bool
 	// Bound once: each use of a method as a function would be an allocation.
@@ -33,6 +34,8 @@ func (h *emitterHost[T]) Now() time.Duration {
 	if !h.kept {
 		h.now = time.Since(h.start)
 		h.kept = h.keep
+	} else if !h.Inside() {
+		h.now = time.Since(h.start)
 	}
 	return h.now
 }
@@ -42,10 +45,14 @@ func (h *emitterHost[T]) handlersRan() { h.kept = false }
 
 func (h *emitterHost[T]) Inside() bool { return h.e.loop.Inside() }
 
+// Alive: a turn that was asked for keeps its loop alive, unless that was closed and has left it.
+func (h *emitterHost[T]) Alive() bool { return h.e.loop.Alive() }
+
 // Schedule asks for the end of this turn; from outside of the loop for the end of the turn that a task begins.
 func (h *emitterHost[T]) Schedule() error {
 	loop := h.e.loop
 	_, err := loop.Immediate(h.turn)
+	h.keep = err == nil
 	if errors.Is(err, eventloop.ErrOutside) {
 		if err = loop.Submit(h.atEnd); errors.Is(err, eventloop.ErrOverload) {
 			// One task for many events: their bound is the emitter's.
@@ -55,7 +62,6 @@ func (h *emitterHost[T]) Schedule() error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrClosed, err)
 	}
-	h.keep = true
 	return nil
 }
 

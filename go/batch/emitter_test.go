@@ -249,12 +249,7 @@ func TestHandlersThatEndTheirGoroutine(t *testing.T) {
 			e.On("x", exiting(l))
 			submit(t, loop, func() { act(e, l) })
 			// The goroutine of Run ends with the handler, when the loop has ended on another one.
-			ended := make(chan struct{})
-			go func() {
-				defer close(ended)
-				loop.Run(background)
-			}()
-			<-ended
+			apart(func() { loop.Run(background) })
 			l.want(t, "a", "b", "c")
 			if errs != 1 {
 				t.Errorf("%d errors told, want 1", errs)
@@ -270,12 +265,7 @@ func TestAHandlerInsideAnotherEndsTheirGoroutine(t *testing.T) {
 	e.On("outer", func(string) { emit(t, e, "x", "exit") })
 	submit(t, loop, func() { emit(t, e, "outer", "") })
 	submit(t, loop, func() { emit(t, e, "x", "a") })
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		loop.Run(background)
-	}()
-	<-ended
+	apart(func() { loop.Run(background) })
 	l.want(t, fmt.Sprintf("a handler of %q failed: %v", "x", batch.ErrGoexit),
 		fmt.Sprintf("a handler of %q failed: %v", "outer", batch.ErrGoexit), "a")
 }
@@ -357,7 +347,8 @@ func TestSetFlushAndCloseFromOutside(t *testing.T) {
 		t.Fatal(err)
 	}
 	runLoop(t, loop)
-	l.want(t, "flush [a b]", "flush [c]")
+	// What comes before the flush takes effect may leave with it, and counts towards the bounds until then.
+	l.want(t, "flush [a b c]")
 	emit(t, e, "x", "d")
 	if err := e.Close(false); err != nil {
 		t.Fatal(err)
@@ -377,7 +368,7 @@ func TestSetFlushAndCloseFromOutside(t *testing.T) {
 }
 
 func TestCloseDiscards(t *testing.T) {
-	for _, where := range []string{"inside", "outside", "of a closed loop"} {
+	for _, where := range []string{"inside", "outside", "of a loop that was closed before"} {
 		t.Run(where, func(t *testing.T) {
 			loop, l := newLoop(t), &log{}
 			e := newEmitter(t, loop, batch.WithRetain(batch.Retain{}),
@@ -405,6 +396,7 @@ func TestCloseDiscards(t *testing.T) {
 				}
 				runLoop(t, loop)
 			default:
+				// With events queued: TestALoopClosedUnderAWakeUp.
 				loop.Close(background)
 				if err := e.Emit("x", "refused"); !errors.Is(err, batch.ErrClosed) || !errors.Is(err, eventloop.ErrClosed) {
 					t.Errorf("got %v", err)
@@ -706,4 +698,216 @@ func TestEmitAllocatesNothingAfterWarmUp(t *testing.T) {
 			t.Errorf("1000 events and a flush allocate %v times, want at most 10", n)
 		}
 	})
+}
+
+// TestALoopClosedUnderAWakeUp: the task or immediate that was to deliver is returned by the loop's Close, so nothing
+// may be taken any more, and Close of the emitter tells of what is left.
+func TestALoopClosedUnderAWakeUp(t *testing.T) {
+	ended, end := context.WithCancel(background)
+	end()
+	for _, flushed := range []bool{false, true} {
+		loop, l := newLoop(t), &log{}
+		e := newEmitter(t, loop, batch.WithLost(func(lost batch.Lost[string]) { l.add("lost %s", lost.Data) }))
+		e.On("x", l.handler(""))
+		emit(t, e, "x", "a", "b")
+		if flushed {
+			e.Flush()
+		}
+		left, _ := loop.Close(ended)
+		for name, err := range map[string]error{
+			"Emit": e.Emit("x", "c"), "Flush": e.Flush(), "Set": e.Set(batch.WithPolicy(batch.Fixed)), "Close": e.Close(false),
+		} {
+			if !errors.Is(err, batch.ErrClosed) || !errors.Is(err, eventloop.ErrClosed) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		<-e.Done()
+		// What comes after all does no harm.
+		for _, task := range left {
+			task()
+		}
+		l.want(t, "lost a", "lost b")
+	}
+}
+
+// TestWhatALoopLeftMayBeRun: by whoever closed it, also when an event was refused meanwhile.
+func TestWhatALoopLeftMayBeRun(t *testing.T) {
+	ended, end := context.WithCancel(background)
+	end()
+	loop, l := newLoop(t), &log{}
+	e := newEmitter(t, loop)
+	e.On("x", l.handler(""))
+	emit(t, e, "x", "a")
+	left, _ := loop.Close(ended)
+	if err := e.Emit("x", "refused"); !errors.Is(err, batch.ErrClosed) {
+		t.Errorf("got %v", err)
+	}
+	for _, task := range left {
+		task()
+	}
+	l.want(t, "a")
+}
+
+// TestALoopClosedWithARestOfABatch: of a batch whose handler ended its goroutine, on a loop that then takes no calls.
+func TestALoopClosedWithARestOfABatch(t *testing.T) {
+	ended, end := context.WithCancel(background)
+	end()
+	loop, l := newLoop(t), &log{}
+	e := newEmitter(t, loop, batch.WithLost(func(lost batch.Lost[string]) {
+		l.add("lost %s", lost.Data)
+		if lost.Data == "b" {
+			// A hook that ends its goroutine takes none of the others along.
+			runtime.Goexit()
+		}
+	}), batch.WithErrorHandler(func(error) {}))
+	e.On("x", func(data string) {
+		l.add("%s", data)
+		loop.Close(ended)
+		runtime.Goexit()
+	})
+	emit(t, e, "x", "a", "b", "c")
+	apart(func() { loop.Run(background) })
+	loop.Close(background)
+	apart(func() { e.Close(false) })
+	<-e.Done()
+	l.want(t, "a", "lost b", "lost c")
+}
+
+// apart waits for a goroutine that may end by runtime.Goexit.
+func apart(fn func()) {
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		fn()
+	}()
+	<-ended
+}
+
+func TestFlushFromOutsideKeepsTheBounds(t *testing.T) {
+	loop, l := newLoop(t), &log{}
+	e := newEmitter(t, loop, batch.WithMaxQueue(2), batch.WithPolicy(batch.Fixed), batch.WithMaxDelay(time.Minute))
+	e.OnBatch("x", func(all []string, info batch.Info) { l.add("%v %v", info.Trigger, all) })
+	for _, data := range []string{"a", "b"} {
+		emit(t, e, "x", data)
+		if err := e.Flush(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := e.Emit("x", "c"); !errors.Is(err, batch.ErrOverload) {
+		t.Errorf("beyond the bound, flushed: %v", err)
+	}
+	runLoop(t, loop)
+	l.want(t, "flush [a b]")
+	if err := e.Close(false); err != nil {
+		t.Error(err)
+	}
+	runLoop(t, loop)
+}
+
+func TestTimeFromOutsideIsNotThatOfALateTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		loop, err := eventloop.New()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer loop.Close(background)
+		e := newEmitter(t, loop, batch.WithPolicy(batch.Fixed), batch.WithMaxDelay(100*time.Millisecond))
+		l := &log{}
+		e.On("x", l.handler(""))
+		event, err := e.Push("x", "cancelled")
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(150 * time.Millisecond)
+		e.Cancel(event)
+		emit(t, e, "x", "a")
+		start := time.Now()
+		runLoop(t, loop)
+		if held := time.Since(start); held != 100*time.Millisecond {
+			t.Errorf("held for %v, want 100ms", held)
+		}
+		// The same while a task keeps the turn, and has emitted before.
+		submit(t, loop, func() {
+			emit(t, e, "x", "b")
+			time.Sleep(50 * time.Millisecond)
+			apart(func() { emit(t, e, "signal", "c") })
+		})
+		runLoop(t, loop)
+		if s := e.Stats(); s.QueueWaitMax[batch.High] != 0 || s.QueueWaitMax[batch.Normal] != 100*time.Millisecond {
+			t.Errorf("waits: %v", s.QueueWaitMax)
+		}
+		l.want(t, "a", "b")
+	})
+}
+
+// TestAHookEndsAnotherGoroutine: not the one that is delivering, which goes on undisturbed.
+func TestAHookEndsAnotherGoroutine(t *testing.T) {
+	loop, l := newLoop(t), &log{}
+	e := newEmitter(t, loop, batch.WithRetain(batch.Retain{}),
+		batch.WithLost(func(batch.Lost[string]) { runtime.Goexit() }))
+	emit(t, e, "late", "")
+	runLoop(t, loop)
+	e.On("y", l.handler(""))
+	e.On("x", func(data string) {
+		l.add("begin %s", data)
+		if data == "a" {
+			apart(func() { e.SetType("late", batch.WithoutRetain()) })
+			emit(t, e, "y", "c")
+			e.Flush()
+		}
+		l.add("end %s", data)
+	})
+	emit(t, e, "x", "a", "b")
+	runLoop(t, loop)
+	l.want(t, "begin a", "end a", "begin b", "end b", "c")
+}
+
+// TestTheErrorHandlerEndsItsGoroutine: the rest of the batch is delivered all the same.
+func TestTheErrorHandlerEndsItsGoroutine(t *testing.T) {
+	loop, l := newLoop(t), &log{}
+	e := newEmitter(t, loop, batch.WithErrorHandler(func(error) { runtime.Goexit() }))
+	e.On("x", func(data string) {
+		l.add("%s", data)
+		if data == "a" {
+			panic(data)
+		}
+	})
+	emit(t, e, "x", "a", "b", "c")
+	apart(func() { loop.Run(background) })
+	l.want(t, "a", "b", "c")
+	if s := e.Stats(); s.DeliveredTotal != 3 || s.ErrorsTotal != 1 {
+		t.Errorf("stats: %+v", s)
+	}
+}
+
+// TestABatchHandlerThatPanics costs what it got the batch handlers after it, and the first of its events the others.
+func TestABatchHandlerThatPanics(t *testing.T) {
+	loop, l := newLoop(t), &log{}
+	e := newEmitter(t, loop, batch.WithErrorHandler(func(error) { l.add("error") }))
+	e.OnBatch("x", func([]string, batch.Info) { panic("always") })
+	e.OnBatch("x", func(all []string, _ batch.Info) { l.add("%v", all) })
+	e.On("x", l.handler("x "))
+	emit(t, e, "x", "a", "b", "c")
+	runLoop(t, loop)
+	l.want(t, "error", "x b", "x c")
+}
+
+func TestSetTypeAfterClose(t *testing.T) {
+	e := newEmitter(t, newLoop(t))
+	e.Close(false)
+	if err := e.SetType("x", batch.WithMaxBatch(1)); !errors.Is(err, batch.ErrClosed) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestDirectAllocatesNothing(t *testing.T) {
+	loop := newLoop(t)
+	e := newEmitter(t, loop, batch.WithPolicy(batch.Direct))
+	e.On("x", func(string) {})
+	submit(t, loop, func() {
+		if n := testing.AllocsPerRun(100, func() { e.Emit("x", "data") }); n > 0 {
+			t.Errorf("an event allocates %v times", n)
+		}
+	})
+	runLoop(t, loop)
 }

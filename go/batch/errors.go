@@ -19,7 +19,7 @@ var (
 	// ErrOption: an option that is out of range, unknown where it was given, or of another type; the message says
 	// which.
 	ErrOption = engine.ErrOption
-	// ErrBadResult: a bulk function returned another number of results than it got keys.
+	// ErrBadResult: a bulk function returned another number of results, or of entries in Errors, than it got keys.
 	ErrBadResult = errors.New("batch: the bulk function returned another number of results than it got keys")
 	// ErrGoexit: a handler or bulk function ended its goroutine by runtime.Goexit, as t.FailNow does.
 	ErrGoexit = engine.ErrGoexit
@@ -41,7 +41,7 @@ var (
 type PanicError = engine.PanicError
 
 // Errors fail the calls of a batch one by one: returned by a bulk function as its error, it has one entry for each key,
-// in order, and nil for those that succeeded.
+// in order, and nil for those that succeeded. When all have failed, no values are needed.
 type Errors []error
 
 func (e Errors) Error() string {

@@ -67,7 +67,7 @@ func ExampleNew_groupCommit() {
 func ExampleNew_multiGet() {
 	store := map[string]int{"apple": 3, "pear": 5}
 	notFound := errors.New("not found")
-	get, err := batch.New(func(_ context.Context, names []string) ([]int, error) {
+	multiGet := func(_ context.Context, names []string) ([]int, error) {
 		values, failures := make([]int, len(names)), make(batch.Errors, len(names))
 		for i, name := range names {
 			value, found := store[name]
@@ -77,13 +77,19 @@ func ExampleNew_multiGet() {
 			values[i] = value
 		}
 		return values, failures
-	}, batch.WithKey(func(name string) string { return name }))
+	}
+	get, err := batch.New(multiGet)
 	if err != nil {
 		panic(err)
 	}
 	ctx := context.Background()
 	fmt.Println(get.Do(ctx, "apple"))
-	fmt.Println(get.Do(ctx, "plum"))
+
+	getOnce, err := batch.New(multiGet, batch.WithKey(func(name string) string { return name }))
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(getOnce.Do(ctx, "plum"))
 	// Output:
 	// 3 <nil>
 	// 0 not found

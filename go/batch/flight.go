@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"time"
 
@@ -30,13 +31,14 @@ type batcherSink[K, V any] Batcher[K, V]
 // Deliver puts a batch among those that are ready; false when no other may leave until one returns.
 func (s *batcherSink[K, V]) Deliver(batch engine.Batch[*call[K, V]]) bool {
 	b := (*Batcher[K, V])(s)
-	f := b.flight()
+	f, counters := b.flight(), b.engine.Counters()
 	for event := batch.First; event != nil; {
 		next, c := event.Next(), event.Data
 		b.engine.Recycle(event)
 		event = next
 		b.forget(c)
 		if c.wanted == 0 {
+			counters.CancelledTotal++
 			b.done(c.seq)
 			continue
 		}
@@ -45,14 +47,14 @@ func (s *batcherSink[K, V]) Deliver(batch engine.Batch[*call[K, V]]) bool {
 		f.keys = append(f.keys, c.key)
 		f.seqs = append(f.seqs, c.seq)
 	}
-	if b.waiting != nil && b.engine.Count() == 0 {
-		b.waiting.clear()
-	}
 	if f.wanted = len(f.calls); f.wanted == 0 {
+		// Nobody is left: no batch.
+		counters.BatchTotal--
+		counters.BatchTriggerTotal[batch.Trigger]--
 		b.park(f)
 		return true
 	}
-	b.engine.Counters().DeliveredTotal += uint64(f.wanted)
+	counters.DeliveredTotal += uint64(f.wanted)
 	b.ready = append(b.ready, f)
 	b.flies(+1)
 	b.full = b.flying >= b.concurrency && b.engine.Options().Policy != Direct
@@ -124,21 +126,22 @@ func (b *Batcher[K, V]) fly(f *flight[K, V]) {
 	defer func() {
 		if !returned {
 			// Goexit: what comes next flies on another goroutine.
-			if next := b.land(f, nil, ErrGoexit); next != nil {
+			if next := b.land(f, nil, nil, ErrGoexit); next != nil {
 				go next.fly()
 			}
 		}
 	}()
 	for next := f; next != nil; {
 		f = next
-		values, err := b.call(f)
-		next = b.land(f, values, err)
+		values, each, err := b.call(f)
+		next = b.land(f, values, each, err)
 	}
 	returned = true
 }
 
-// call calls the bulk function and checks what it returns.
-func (b *Batcher[K, V]) call(f *flight[K, V]) (values []V, err error) {
+// call calls the bulk function and checks what it returns: values, Errors if its error is that, or any other error. Its
+// error may have methods that panic, so it is looked at in here only.
+func (b *Batcher[K, V]) call(f *flight[K, V]) (values []V, each Errors, err error) {
 	returned := false
 	defer func() {
 		f.ctx.end(context.Canceled)
@@ -146,34 +149,38 @@ func (b *Batcher[K, V]) call(f *flight[K, V]) (values []V, err error) {
 			return
 		}
 		if value := recover(); value != nil {
-			values, err = nil, &PanicError{Value: value, Stack: debug.Stack()}
+			values, each, err = nil, nil, &PanicError{Value: value, Stack: debug.Stack()}
 		}
 	}()
 	values, err = b.fn(f.ctx, f.keys)
-	returned = true
-	switch each := eachOf(err); {
-	case each != nil && len(each) != len(f.keys):
-		return nil, fmt.Errorf("%w: Errors with %d entries for %d keys", ErrBadResult, len(each), len(f.keys))
-	case (err == nil || each != nil) && len(values) != len(f.keys):
-		return nil, fmt.Errorf("%w: %d for %d; it must return one for each, in order", ErrBadResult, len(values), len(f.keys))
+	n := len(f.keys)
+	needed := err == nil
+	if found, is := eachOf(err); is {
+		if each = found; len(each) != n {
+			each, err = nil, fmt.Errorf("%w: Errors with %d entries for %d keys; return one for each, or nil when none failed",
+				ErrBadResult, len(each), n)
+		}
+		needed = slices.Contains(each, nil)
 	}
-	return values, err
+	if needed && len(values) != n {
+		each, err = nil, fmt.Errorf("%w: %d for %d; it must return one for each, in order", ErrBadResult, len(values), n)
+	}
+	returned = true
+	return values, each, err
 }
 
-// eachOf is the error as Errors, or nil.
-func eachOf(err error) (each Errors) {
-	if err != nil {
-		var found Errors
-		if errors.As(err, &found) {
-			each = found
-		}
+func eachOf(err error) (Errors, bool) {
+	if err == nil {
+		return nil, false
 	}
-	return each
+	// Not the result itself, which would be an allocation for every batch.
+	var each Errors
+	is := errors.As(err, &each)
+	return each, is
 }
 
 // land settles the calls of a batch, and returns the next one that this goroutine is to fly.
-func (b *Batcher[K, V]) land(f *flight[K, V], values []V, err error) *flight[K, V] {
-	each := eachOf(err)
+func (b *Batcher[K, V]) land(f *flight[K, V], values []V, each Errors, err error) *flight[K, V] {
 	b.mu.Lock()
 	failed := 0
 	for i, c := range f.calls {

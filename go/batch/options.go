@@ -89,7 +89,8 @@ type Option struct {
 type where uint8
 
 const (
-	ofQueue   where = 1 << iota // Emitter and Batcher, and Set
+	ofQueue   where = 1 << iota // New, NewEmitter and Set
+	ofTypes                     // NewEmitter and Set: it needs several types or priorities
 	ofEmitter                   // NewEmitter
 	ofBatcher                   // New
 	ofType                      // SetType
@@ -98,7 +99,8 @@ const (
 
 func (w where) String() string {
 	return map[where]string{
-		ofQueue: "Set", ofQueue | ofEmitter: "NewEmitter", ofQueue | ofBatcher: "New", ofType: "SetType", ofEvent: "Push",
+		ofQueue | ofTypes: "Set", ofQueue | ofTypes | ofEmitter: "NewEmitter", ofQueue | ofBatcher: "New",
+		ofType: "SetType", ofEvent: "Push",
 	}[w]
 }
 
@@ -106,7 +108,8 @@ func (w where) String() string {
 type settings struct {
 	changes     engine.Changes
 	concurrency int
-	key, size   any
+	key, keyFn  any
+	size        any
 	lost        any
 	failed      func(error)
 	priority    Priority
@@ -151,10 +154,12 @@ func WithPolicy(p Policy) Option {
 	return queueOption("WithPolicy", engine.HasPolicy, func(o *engine.Options) { o.Policy = p })
 }
 
-// WithOrder is the order within a batch: ByArrival (the default) or ByType, to have the events of a type together. A
-// Batcher's calls are all of one type.
+// WithOrder, for NewEmitter and Set, is the order within a batch: ByArrival (the default) or ByType, to have the events
+// of a type together.
 func WithOrder(order Order) Option {
-	return queueOption("WithOrder", engine.HasOrder, func(o *engine.Options) { o.Order = order })
+	option := queueOption("WithOrder", engine.HasOrder, func(o *engine.Options) { o.Order = order })
+	option.where = ofTypes
+	return option
 }
 
 // WithHold, under Adaptive: HoldTuned (the default) or HoldAlways, to hold although it does not pay.
@@ -191,7 +196,7 @@ func WithThreshold(n int) Option {
 }
 
 // WithMaxQueue bounds what may wait: 1 to 100,000,000 events or calls, by default 65,536. One more is refused with
-// ErrOverload.
+// ErrOverload. Under Direct nothing waits: events emitted on the loop, and the keys of a Batcher, have no bound.
 func WithMaxQueue(n int) Option {
 	return queueOption("WithMaxQueue", engine.HasMaxQueue, func(o *engine.Options) { o.MaxQueue = n })
 }
@@ -201,13 +206,16 @@ func WithMaxQueueBytes(n int64) Option {
 	return queueOption("WithMaxQueueBytes", engine.HasMaxQueueBytes, func(o *engine.Options) { o.MaxQueueBytes = n })
 }
 
-// WithMaxDeferral is the age from which a Low event counts as Normal: 0 to an hour, by default 100 ms.
+// WithMaxDeferral, for NewEmitter and Set, is the age from which a Low event counts as Normal: 0 to an hour, by default
+// 100 ms.
 func WithMaxDeferral(d time.Duration) Option {
-	return queueOption("WithMaxDeferral", engine.HasMaxDeferral, func(o *engine.Options) { o.MaxDeferral = d })
+	option := queueOption("WithMaxDeferral", engine.HasMaxDeferral, func(o *engine.Options) { o.MaxDeferral = d })
+	option.where = ofTypes
+	return option
 }
 
 // WithConcurrency, for New: how many batches may be in flight at once, 1 to 65,536, by default 1. While that many are,
-// calls gather; one gathers best.
+// calls gather; one gathers best. Under Direct it has no effect.
 func WithConcurrency(n int) Option {
 	return Option{"WithConcurrency", ofBatcher, func(s *settings) error {
 		s.concurrency = n
@@ -219,10 +227,12 @@ func WithConcurrency(n int) Option {
 }
 
 // WithKey, for New: calls whose identities are equal and which wait for the same batch share one key and its result.
-// They take no place in the queue; as many of them may wait as WithMaxQueue says.
+// They take no place in the queue; as many of them may wait as WithMaxQueue says. The function runs on the caller of
+// Do, once for each call, so the key may change later. An identity that is not equal to itself, as NaN, is shared with
+// none.
 func WithKey[K any, ID comparable](identity func(key K) ID) Option {
 	return Option{"WithKey", ofBatcher, func(s *settings) error {
-		s.key = newIdentities(identity)
+		s.key, s.keyFn = newIdentities(identity), identity
 		return noNil("WithKey", identity == nil)
 	}}
 }
@@ -328,8 +338,13 @@ func checkBytes(n int) error {
 func typed[F any](name string, given any) (F, error) {
 	fn, is := given.(F)
 	if given != nil && !is {
-		return fn, fmt.Errorf("%w: the function of %s is a %T, where a %s is needed", ErrOption, name, given,
-			strings.TrimPrefix(fmt.Sprintf("%T", new(F)), "*"))
+		return fn, wrongType(name, given, nameOf[F]())
 	}
 	return fn, nil
 }
+
+func wrongType(name string, given any, needed string) error {
+	return fmt.Errorf("%w: the function of %s is a %T, where a %s is needed", ErrOption, name, given, needed)
+}
+
+func nameOf[T any]() string { return strings.TrimPrefix(fmt.Sprintf("%T", new(T)), "*") }

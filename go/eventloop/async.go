@@ -41,7 +41,8 @@ func Sleep(l *Loop, d time.Duration) *Promise[struct{}] {
 }
 
 // Timeout returns a promise that ends as this one does, or is rejected with context.DeadlineExceeded when d has passed
-// before. What this one stands for goes on. The timer keeps the loop alive until then.
+// before. What this one stands for goes on, and keeps a reaction until it ends. The timer keeps the loop alive until
+// then.
 func (p *Promise[T]) Timeout(d time.Duration) *Promise[T] {
 	q := newPromise[T](p.loop)
 	timer, err := p.loop.After(d, func() { q.reject(context.DeadlineExceeded) })

@@ -17,7 +17,7 @@ func TestTheQueueIsBounded(t *testing.T) {
 				t.Fatalf("task %d of %d: %v", i+1, most, err)
 			}
 		}
-		for priority := High; priority <= Low; priority++ {
+		for _, priority := range []Priority{High, Normal, Low} {
 			if err := l.SubmitPriority(priority, task); !errors.Is(err, ErrOverload) {
 				t.Errorf("%v task %d of %d: %v", priority, most+1, most, err)
 			}
@@ -113,6 +113,47 @@ func TestThePressureHookIsCalledOnceUpAndOnceDown(t *testing.T) {
 		if len(calls) != 2 || calls[0] != (call{1000, 0}) || calls[1].queued > 150 || calls[1].ran < 850-chunkSize {
 			t.Error(calls)
 		}
+	}
+}
+
+// Producers go on while the loop is about to tell that the queue has fallen: the hook is never left with a long queue
+// and no further call, nor with the news of a rise when there is none any more.
+func TestTheLastCallOfThePressureHookIsRight(t *testing.T) {
+	const high = 1000
+	l := made(t, WithQueuePressure(high, nop[int]))
+	up, calls := false, 0
+	l.onPressure = func(queued int) {
+		calls++
+		if rise := queued > high/2; rise == up {
+			t.Errorf("call %d: %d wait, as many as before", calls, queued)
+		} else {
+			up = rise
+		}
+	}
+	refilled := 0
+	var task func()
+	task = func() {
+		l.mu.Lock()
+		falls := !l.pressed && l.told
+		l.mu.Unlock()
+		if falls && refilled < 3 {
+			refilled++
+			for range 300 {
+				must(t, l.Submit(task))
+			}
+			if refilled == 2 {
+				for range 400 {
+					must(t, l.Submit(task)) // beyond the mark again
+				}
+			}
+		}
+	}
+	for range high {
+		must(t, l.Submit(task))
+	}
+	run(t, l)
+	if up || calls != 2 || refilled != 3 {
+		t.Error(calls, "calls,", refilled, "refills")
 	}
 }
 

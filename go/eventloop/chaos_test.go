@@ -2,6 +2,7 @@ package eventloop
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -47,6 +48,7 @@ type chaos struct {
 	// Only what runs on the loop touches these, without any lock: -race sees two owners.
 	nested   int
 	executed int
+	extra    int // timers and reactions of promises, which Close lets go
 	last     [chaosProducers][3]int
 	seen     [chaosProducers]map[int]int
 
@@ -56,6 +58,9 @@ type chaos struct {
 }
 
 const chaosProducers = 4
+
+// watchInChaos is set where descriptors can be watched.
+var watchInChaos func(*chaos)
 
 // task is number i of a producer.
 func (c *chaos) task(producer, i int, class Priority) func() {
@@ -93,7 +98,7 @@ func (c *chaos) produce(producer, n int, random *rand.Rand) {
 		}
 	}
 	for range n {
-		switch random.IntN(12) {
+		switch random.IntN(20) {
 		default:
 			took(c.l.Submit(next(Normal)))
 		case 0:
@@ -145,8 +150,58 @@ func (c *chaos) produce(producer, n int, random *rand.Rand) {
 			}
 		case 8:
 			runtime.Gosched()
+		case 9:
+			// One that ends its goroutine, and one that panics.
+			fault := []func(){runtime.Goexit, func() { panic("chaos") }}[random.IntN(2)]
+			run := next(Normal)
+			took(c.l.Submit(func() {
+				run()
+				if !c.over {
+					fault()
+				}
+			}))
+		case 10:
+			c.faultyDo(next(apart), next(apart), next(apart), random.IntN(2) == 0)
+		case 11:
+			if timer, err := c.l.Every(time.Duration(1+random.IntN(100))*time.Microsecond, c.more); err == nil {
+				timer.Unref()
+				timer.Reset(0)
+				runtime.Gosched()
+				timer.Stop()
+				timer.Ref()
+			}
+		case 12:
+			failed := Async(c.l, func() (int, error) { return 0, errors.New("chaos") })
+			Then(failed, func(int) (int, error) { return 0, nil }).Finally(c.more)
 		}
 	}
+}
+
+// more is what may run or not.
+func (c *chaos) more() { c.extra++ }
+
+// faultyDo ends a goroutine in the middle of a Do, or panics there, with a microtask and an immediate still to come.
+func (c *chaos) faultyDo(fn, micro, immediate func(), exits bool) {
+	var called sync.WaitGroup
+	defer called.Wait()
+	called.Go(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
+		defer cancel()
+		c.l.Do(ctx, func() {
+			c.accepted.Add(3)
+			fn()
+			if c.l.Microtask(micro) != nil {
+				c.t.Error("Microtask inside")
+			}
+			if _, err := c.l.Immediate(immediate); err != nil {
+				immediate() // the loop is being closed
+			}
+			if exits {
+				runtime.Goexit()
+			}
+			panic("chaos")
+		})
+	})
 }
 
 // disturb starts, runs, drains and stops the loop until it is told to end.
@@ -158,7 +213,10 @@ func (c *chaos) disturb(random *rand.Rand, end *atomic.Bool) {
 			c.l.Start()
 			time.Sleep(time.Duration(random.IntN(500)) * time.Microsecond)
 		case 2:
-			c.l.Run(ctx)
+			// A task may end the goroutine of Run.
+			var run sync.WaitGroup
+			run.Go(func() { c.l.Run(ctx) })
+			run.Wait()
 		case 3:
 			c.l.Drain(ctx)
 		case 4:
@@ -170,18 +228,36 @@ func (c *chaos) disturb(random *rand.Rand, end *atomic.Bool) {
 	}
 }
 
+// close is Close on a goroutine that a task may end.
+func (c *chaos) close(ctx context.Context) (left []func(), err error) {
+	returned := false
+	var closing sync.WaitGroup
+	closing.Go(func() {
+		left, err = c.l.Close(ctx)
+		returned = true
+	})
+	if closing.Wait(); !returned {
+		return c.l.Close(ctx)
+	}
+	return left, err
+}
+
 // Tasks that were accepted have been executed or are returned by Close, whoever starts, stops and closes the loop.
 func TestAcceptedIsExecutedOrReturned(t *testing.T) {
 	watchdog(t)
 	first := seed(t)
 	for round := range uint64(60) {
 		random := rand.New(rand.NewPCG(first, round))
-		options := []Option{WithMaxQueue(1 + random.IntN(2000)), WithQueuePressure(1+random.IntN(500), func(int) {})}
+		options := []Option{WithMaxQueue(1 + random.IntN(2000)), WithQueuePressure(1+random.IntN(500), func(int) {}),
+			WithErrorHandler(nop[error])}
 		if random.IntN(4) == 0 {
 			options = append(options, WithLockOSThread())
 		}
 		if random.IntN(4) == 0 {
 			options = append(options, WithTiming())
+		}
+		if random.IntN(4) == 0 {
+			options = append(options, WithPreciseTimers())
 		}
 		l, err := New(options...)
 		must(t, err)
@@ -192,6 +268,9 @@ func TestAcceptedIsExecutedOrReturned(t *testing.T) {
 			c.seen[producer] = map[int]int{}
 			random := rand.New(rand.NewPCG(random.Uint64(), 0))
 			producers.Go(func() { c.produce(producer, 300, random) })
+		}
+		if watchInChaos != nil {
+			producers.Go(func() { watchInChaos(c) })
 		}
 		for range 2 {
 			random := rand.New(rand.NewPCG(random.Uint64(), 0))
@@ -205,7 +284,7 @@ func TestAcceptedIsExecutedOrReturned(t *testing.T) {
 		if random.IntN(2) == 0 {
 			ctx = context.Background()
 		}
-		left, err := l.Close(ctx)
+		left, err := c.close(ctx)
 		cancel()
 		end.Store(true)
 		producers.Wait()

@@ -6,55 +6,63 @@ import (
 )
 
 // Close ends the loop for good. From now on work is refused with ErrClosed; what waits is run, by the goroutine of Run
-// or Start, or by this one if there is none; timers, watchers and handles are let go. It returns when that is done.
-// When ctx ends first, the loop ends after the task that runs, and the tasks that were not run are returned, in their
-// order, with ctx.Err(): each task that was accepted has been run or is returned, to the first caller of Close. With a
-// context that has ended already nothing more is run.
+// or Start, or by a new one if there is none; timers, watchers and handles are let go. It returns when that is done.
+// When ctx ends first, the loop ends after the task that runs: each task that was accepted has been run or is returned.
+// With a context that has ended already nothing more is run.
 //
-// Called again it waits for the first; the end of its context counts as well. Inside the loop it does not wait; the
-// loop then ends when the queue is empty. Without an end of a context tasks are left over only by a panic that leaves
-// Run (see WithPanicPropagation); err is then ErrClosed.
+// Any number of calls may wait for the end, and the context of each can bring it forward. They all get nil if every
+// task was run. Otherwise they all get an error, that of their context or ErrClosed, also those that come later; and
+// the tasks that were not run, in their order, go to one of them, whichever returns first.
+//
+// Inside the loop Close does not wait, and returns nothing; the loop then ends when the queue is empty, or ctx ends. A
+// loop with WithLockOSThread or WithPanicPropagation that does not run runs what waits on the caller of Close, as Run
+// does. Without an end of a context tasks are left over only by a panic that leaves Run so.
 func (l *Loop) Close(ctx context.Context) (left []func(), err error) {
 	l.mu.Lock()
-	first := !l.closed
-	done, idle := l.done, !l.running
-	if first {
+	done, begin := l.done, false
+	if !l.closed {
 		l.closed = true
-		if idle {
+		if begin = !l.running; begin {
 			done, _ = l.startLocked(true)
 		}
 		// Whatever else was to end the loop.
 		l.ending = endEmpty
-		if ctx.Err() != nil {
-			l.ending = endNow
-		}
 		l.ops = append(l.ops, l.letGo)
 	}
+	if ctx.Err() != nil {
+		l.ending = endNow
+	}
 	l.mu.Unlock()
-	if first {
-		l.notify(urgent)
-	}
-	if first && idle {
-		unhook := context.AfterFunc(ctx, l.hurry)
-		defer unhook()
-		l.serve(done)
-	}
-	if l.Inside() {
+	l.notify(urgent)
+	switch {
+	case l.Inside():
+		go l.awaitEnd(ctx)
 		return nil, nil
+	case begin && (l.lockThread || l.propagate):
+		go l.awaitEnd(ctx)
+		l.serve(done)
+	case begin:
+		// Not on this goroutine, which a task may end by runtime.Goexit.
+		go l.serve(done)
 	}
+	l.awaitEnd(ctx)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	left, l.left = l.left, nil
+	if l.cut {
+		err = cmp.Or(ctx.Err(), ErrClosed)
+	}
+	return left, err
+}
+
+// awaitEnd waits for the end of a loop that is being closed, which comes sooner if ctx ends.
+func (l *Loop) awaitEnd(ctx context.Context) {
 	select {
 	case <-l.gone:
 	case <-ctx.Done():
 		l.hurry()
 		<-l.gone
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	left, l.left = l.left, nil
-	if len(left) > 0 {
-		err = cmp.Or(ctx.Err(), ErrClosed)
-	}
-	return left, err
 }
 
 // hurry makes a loop that is being closed end after the task that runs.
@@ -83,8 +91,11 @@ func (l *Loop) abandon() {
 		}
 	}
 	l.soon, l.rejections = 0, ring[rejected]{}
-	for priority, q := range []*chunks{High: &l.high, Normal: &l.normal, Low: &l.low} {
-		for q.join(&l.lanes[priority]); q.first != nil; q.shift() {
+	l.high.join(&l.lanes[High])
+	l.normal.join(&l.lanes[Normal])
+	l.low.join(&l.lanes[Low])
+	for _, q := range []*chunks{&l.high, &l.normal, &l.low} {
+		for ; q.first != nil; q.shift() {
 			for task := q.pop(); task != nil; task = q.pop() {
 				l.left = append(l.left, task)
 			}
@@ -97,6 +108,7 @@ func (l *Loop) abandon() {
 	}
 	l.checking, l.immediates, l.checked = nil, nil, 0
 	l.ops, l.orders, l.ordered = nil, nil, 0
+	l.moveTimers(l.moves.n)
 	l.queued, l.spares, l.spareN = 0, nil, 0
 	l.cut = len(l.left) > 0
 	if !l.cut {

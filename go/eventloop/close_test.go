@@ -3,7 +3,9 @@ package eventloop
 import (
 	"context"
 	"errors"
+	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -81,8 +83,8 @@ func TestAClosedLoopRefusesEverything(t *testing.T) {
 	n, batch := l.SubmitBatch([]func(){fn, fn})
 	for name, err := range map[string]error{
 		"Submit": l.Submit(fn), "SubmitPriority": l.SubmitPriority(High, fn), "SubmitBatch": batch,
-		"Do": l.Do(context.Background(), fn), "After": after, "Every": every, "KeepAlive": keep, "Reset": timer.Reset(0),
-		"Run": l.Run(context.Background()), "Start": l.Start(),
+		"Do": l.Do(context.Background(), fn), "After": after, "Every": every, "KeepAlive": keep,
+		"Reset": timer.Reset(0), "Run": l.Run(context.Background()), "Start": l.Start(),
 	} {
 		if !errors.Is(err, ErrClosed) {
 			t.Errorf("%s: %v", name, err)
@@ -115,7 +117,7 @@ func TestImmediatesAreRefusedWhileTheLoopCloses(t *testing.T) {
 }
 
 func TestCloseReturnsWhatItDidNotRun(t *testing.T) {
-	l := made(t)
+	l := cutShort(t)
 	var d diary
 	must(t, l.Submit(func() {
 		d.note("1")
@@ -138,7 +140,7 @@ func TestCloseReturnsWhatItDidNotRun(t *testing.T) {
 		task()
 	}
 	d.expect(t, "1", "tick", "micro", "high", "2", "3", "low", "immediate")
-	if left, err := l.Close(context.Background()); left != nil || err != nil {
+	if left, err := l.Close(context.Background()); left != nil || !errors.Is(err, ErrClosed) {
 		t.Error("again:", left, err)
 	}
 	if err := l.Drain(context.Background()); !errors.Is(err, ErrClosed) {
@@ -147,7 +149,8 @@ func TestCloseReturnsWhatItDidNotRun(t *testing.T) {
 }
 
 func TestTheEndOfTheContextEndsClose(t *testing.T) {
-	l := started(t)
+	l := cutShort(t)
+	must(t, l.Start())
 	release := busy(t, l)
 	ran := 0
 	for range 10 {
@@ -175,7 +178,8 @@ func TestTheEndOfTheContextEndsClose(t *testing.T) {
 }
 
 func TestCloseEndsEndlessMicrotasks(t *testing.T) {
-	l := started(t)
+	l := cutShort(t)
+	must(t, l.Start())
 	going := make(chan struct{})
 	var once sync.Once
 	var next func()
@@ -283,32 +287,90 @@ func TestCloseAsRunEnds(t *testing.T) {
 	}
 }
 
+// All are told that not everything was run, and one of them gets what was not.
 func TestCloseFromManyGoroutines(t *testing.T) {
-	l := started(t)
+	l := cutShort(t)
+	must(t, l.Start())
 	release := busy(t, l)
 	for range 100 {
 		must(t, l.Submit(func() { t.Error("ran") }))
 	}
 	var closing sync.WaitGroup
-	var mu sync.Mutex
-	got, closers := 0, 0
-	for range 8 {
+	var got, closers atomic.Int32
+	closes := func(ctx context.Context, want error) {
 		closing.Go(func() {
-			left, err := l.Close(cancelled())
-			mu.Lock()
-			defer mu.Unlock()
-			if got += len(left); len(left) > 0 {
-				closers++
+			left, err := l.Close(ctx)
+			if got.Add(int32(len(left))); len(left) > 0 {
+				closers.Add(1)
 			}
-			if (err != nil) != (len(left) > 0) {
+			if !errors.Is(err, want) {
 				t.Error(len(left), err)
 			}
 		})
 	}
+	closes(context.Background(), ErrClosed)
+	until(l, func() bool { return l.closed })
+	for range 8 {
+		closes(context.Background(), ErrClosed)
+		closes(cancelled(), context.Canceled)
+	}
 	until(l, func() bool { return l.ending == endNow })
 	release()
 	closing.Wait()
-	if got != 100 || closers != 1 {
-		t.Error(got, "left, to", closers)
+	if got.Load() != 100 || closers.Load() != 1 {
+		t.Error(got.Load(), "left, to", closers.Load())
+	}
+}
+
+func TestTheContextOfACloseInsideEndsTheLoop(t *testing.T) {
+	l := cutShort(t)
+	must(t, l.Start())
+	ctx, cancel := context.WithCancel(context.Background())
+	gate := make(chan struct{})
+	do(t, l, func() {
+		must(t, l.Submit(func() { <-gate }))
+		must(t, l.Submit(func() { t.Error("ran") }))
+		if left, err := l.Close(ctx); left != nil || err != nil {
+			t.Error(left, err)
+		}
+	})
+	cancel()
+	until(l, func() bool { return l.ending == endNow })
+	close(gate)
+	left, err := l.Close(context.Background())
+	if len(left) != 1 || !errors.Is(err, ErrClosed) {
+		t.Error(len(left), err)
+	}
+}
+
+func TestCloseReturnsAlthoughATaskEndsItsGoroutine(t *testing.T) {
+	var told []error
+	l := made(t, WithErrorHandler(func(err error) { told = append(told, err) }))
+	ran := 0
+	must(t, l.Submit(runtime.Goexit))
+	must(t, l.Submit(func() { ran++ }))
+	returned, ended := false, make(chan struct{})
+	go func() {
+		defer close(ended)
+		left, err := l.Close(context.Background())
+		if left != nil || err != nil {
+			t.Error(left, err)
+		}
+		returned = true
+	}()
+	<-ended
+	if !returned || ran != 1 || len(told) != 1 || told[0] != ErrGoexit {
+		t.Error(returned, ran, told)
+	}
+}
+
+// Code that minds its thread is run where Run would have run it.
+func TestCloseOfALockedLoopRunsOnItsCaller(t *testing.T) {
+	l := made(t, WithLockOSThread())
+	var where uintptr
+	must(t, l.Submit(func() { where = gid() }))
+	l.Close(context.Background())
+	if where != gid() {
+		t.Error("ran elsewhere")
 	}
 }

@@ -227,7 +227,7 @@ func TestDoOnAClosedLoop(t *testing.T) {
 	if err := l.Do(context.Background(), func() { t.Error("ran") }); !errors.Is(err, ErrClosed) {
 		t.Error(err)
 	}
-	do := made(t)
+	do := cutShort(t)
 	result := make(chan error)
 	go func() { result <- do.Do(context.Background(), func() { t.Error("ran") }) }()
 	until(do, func() bool { return do.queued > 0 })

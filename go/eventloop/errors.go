@@ -20,15 +20,19 @@ var (
 	ErrOutside = errors.New("eventloop: only a task of the loop can do this: use Submit or Do to run one")
 	// ErrNilTask: a nil function.
 	ErrNilTask = errors.New("eventloop: the function is nil")
-	// ErrGoexit: a task ended its goroutine by runtime.Goexit (as t.FailNow does). The loop goes on, on another goroutine.
-	ErrGoexit = errors.New("eventloop: a task called runtime.Goexit: the loop goes on, on a new goroutine")
-	// ErrOption: an option of New is out of range; the message says which and what it may be.
-	ErrOption = errors.New("eventloop: bad option")
+	// ErrReleased: Complete of a handle that was completed or released before.
+	ErrReleased = errors.New("eventloop: the handle was let go before: take another one by KeepAlive")
+	// ErrGoexit: a function ended its goroutine by runtime.Goexit, as t.FailNow does. The loop goes on, unless it has
+	// WithPanicPropagation.
+	ErrGoexit = errors.New("eventloop: a function called runtime.Goexit: let it return instead")
+	// ErrOption: an option of New, or an argument of another function, is none that it may be; the message says which,
+	// and what it may be.
+	ErrOption = errors.New("eventloop: bad value")
 	// ErrUnhandled: what the error handler is told of a rejected promise without a handler wraps this and the reason.
 	ErrUnhandled = errors.New("eventloop: a promise was rejected and has no handler: use Catch")
 	// ErrNoReason: a promise was rejected with a nil error.
 	ErrNoReason = errors.New("eventloop: a promise was rejected with a nil error")
-	// ErrNilPromise: a promise was expected and nil came, from a function given to Chain or among those of All and others.
+	// ErrNilPromise: a promise was expected and nil came, from a function given to Chain, or to All and others.
 	ErrNilPromise = errors.New("eventloop: the promise is nil")
 	// ErrCycle: a function given to Chain returned the promise that waits for it.
 	ErrCycle = errors.New("eventloop: a promise cannot wait for itself: return another one")
@@ -38,7 +42,7 @@ var (
 	ErrUnsupported = fmt.Errorf("descriptors cannot be watched on %s: %w", runtime.GOOS, errors.ErrUnsupported)
 )
 
-// PanicError tells of a task that panicked. The loop goes on with the next one.
+// PanicError tells of a function that panicked.
 type PanicError struct {
 	// Value is what panic was called with.
 	Value any

@@ -522,7 +522,7 @@ func ExampleNew() {
 	fmt.Println(err)
 	fmt.Println(errors.Is(err, eventloop.ErrOption))
 	// Output:
-	// eventloop: bad option: WithMaxQueue(0) is out of range: 1 to 1073741824
+	// eventloop: bad value: WithMaxQueue(0) is out of range: 1 to 1073741824
 	// true
 }
 
@@ -537,4 +537,24 @@ func ExampleLoop_Stats() {
 	fmt.Println(s.QueueDepth, "waits,", s.Refused, "was refused")
 	// Output:
 	// 1 waits, 1 was refused
+}
+
+// What a program does with a loop in the background.
+func Example_background() {
+	state, ctx := 0, context.Background()
+	task := func() { fmt.Println("a task, after", state) }
+
+	loop, err := eventloop.New()
+	loop.Start()                       // on a goroutine of its own
+	loop.Submit(task)                  // queues, from any goroutine
+	loop.Do(ctx, func() { state++ })   // runs on the loop and waits; right here while the loop sleeps
+	loop.After(time.Millisecond, task) // timers; also descriptors, promises, priorities
+	loop.Drain(ctx)                    // waits until nothing is left to do
+	loop.Close(ctx)                    // runs what is queued, and ends the loop
+
+	fmt.Println(err)
+	// Output:
+	// a task, after 0
+	// a task, after 1
+	// <nil>
 }

@@ -131,8 +131,7 @@ func (s *script) perform(steps []step) {
 }
 
 func (s *script) one(step step) {
-	// Never 0: an alarm that rings at once may ring between any two tasks, which the model does not know.
-	d := time.Duration(1+step.arg%5) * time.Millisecond
+	d := time.Duration(step.arg%5) * time.Millisecond
 	switch step.op {
 	case opSubmit, opHigh, opLow:
 		priority := map[byte]Priority{opSubmit: Normal, opHigh: High, opLow: Low}[step.op]
@@ -165,6 +164,9 @@ func (s *script) one(step step) {
 		fn := s.function(step.body)
 		calls, place := 0, len(s.cancels)
 		every := step.op == opEvery
+		if every {
+			d += time.Millisecond
+		}
 		cancel, reset, unref := s.timer(d, every, func() {
 			if calls++; every && calls >= 3 {
 				s.inside++

@@ -15,6 +15,17 @@ func TestTheGuideShowsExamples(t *testing.T) {
 		t.Skip("the guide is not part of the module: ", err)
 	}
 	check(t, err)
+	showsExamples(t, string(guide), 10)
+}
+
+func TestTheReadmeShowsExamples(t *testing.T) {
+	readme, err := os.ReadFile("../README.md")
+	check(t, err)
+	showsExamples(t, string(readme), 1)
+}
+
+func showsExamples(t *testing.T, text string, least int) {
+	t.Helper()
 	paths, err := filepath.Glob("example*_test.go")
 	check(t, err)
 	var examples strings.Builder
@@ -25,7 +36,7 @@ func TestTheGuideShowsExamples(t *testing.T) {
 	}
 	commands := regexp.MustCompile(`^(go (mod|work|test|doc|get)|make|git) `)
 	snippets := 0
-	for _, snippet := range indented(string(guide)) {
+	for _, snippet := range indented(text) {
 		if commands.MatchString(snippet) {
 			continue
 		}
@@ -36,7 +47,7 @@ func TestTheGuideShowsExamples(t *testing.T) {
 			}
 		}
 	}
-	if snippets < 10 {
+	if snippets < least {
 		t.Errorf("found %d snippets", snippets)
 	}
 }

@@ -23,8 +23,8 @@ func (l *Loop) KeepAlive() (*Handle, error) {
 }
 
 // Complete queues fn as a task, with the result of the work, and lets the handle go when it is in the queue. Errors as
-// for Submit; on ErrOverload the handle stays, so that Complete can be tried again, and after Complete or Release it is
-// ErrClosed.
+// for Submit; on ErrOverload the handle stays, so that Complete can be tried again. ErrReleased when the handle was
+// let go before.
 func (h *Handle) Complete(fn func()) error {
 	if fn == nil {
 		return ErrNilTask
@@ -32,7 +32,7 @@ func (h *Handle) Complete(fn func()) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.gone {
-		return ErrClosed
+		return ErrReleased
 	}
 	err := h.loop.Submit(fn)
 	if err != ErrOverload {
@@ -57,7 +57,16 @@ func (h *Handle) letGo() {
 
 // unref takes back one reason to live; the owner is told when it was the last one and somebody waits for that.
 func (l *Loop) unref() {
-	if l.live.Add(-1) == 0 && l.idleCalls.Load() {
-		l.notify(pending)
+	if l.live.Add(-1) != 0 || !l.idleCalls.Load() {
+		return
+	}
+	l.notify(pending)
+	if l.state.Load()&^bits == stopped {
+		// Without an owner, those who wait are told by whoever takes the mutex, which the caller may hold.
+		go func() {
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			l.rested()
+		}()
 	}
 }

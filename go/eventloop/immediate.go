@@ -62,5 +62,9 @@ func (l *Loop) nextImmediate() func() {
 			return fn
 		}
 	}
+	if cap(l.checking) > ringKept {
+		// A burst is over.
+		l.checking, l.checked = nil, 0
+	}
 	return nil
 }

@@ -27,8 +27,9 @@ type Loop struct {
 	refused   uint64
 	spares    *chunk
 	spareN    int
-	ops       []func() // what other goroutines want done by the owner, ahead of tasks
-	pressed   bool     // the queue has reached the high-water mark
+	ops       []func() // what the owner is to do ahead of tasks: the loop's own affairs
+	moves     moves
+	pressed   bool // the queue has reached the high-water mark, and not fallen to its half since
 	running   bool
 	toIdle    bool // Run: the loop ends when nothing keeps it alive
 	ending    ending
@@ -50,6 +51,7 @@ type Loop struct {
 	immediates        []*Immediate   // for the end of this turn
 	checking          []*Immediate   // those of this turn, being run
 	checked           int
+	told              bool // the last call of the pressure hook was that of the high-water mark
 	phase             phase
 	special           bool     // something comes before tasks
 	failure           error    // of the last task: to be reported before the next
@@ -63,7 +65,7 @@ type Loop struct {
 	turns             uint64        // under the mutex
 	fired             atomic.Uint64 // timers
 	reported          atomic.Uint64 // errors
-	calls             sync.Pool     // of *call; a loop's own, since channels must not leave a bubble of testing/synctest
+	calls             sync.Pool     // of *call; its own, since channels must not leave a bubble of testing/synctest
 }
 
 // New makes a loop. It runs nothing, and starts no goroutine, until Run or Start; what is submitted before waits.

@@ -2,6 +2,7 @@ package eventloop
 
 import (
 	"context"
+	"errors"
 	"runtime"
 	"slices"
 	"testing"
@@ -17,6 +18,18 @@ func made(t testing.TB, options ...Option) *Loop {
 	t.Cleanup(func() {
 		if _, err := l.Close(context.Background()); err != nil {
 			t.Error("close:", err)
+		}
+	})
+	return l
+}
+
+// cutShort makes a loop that the test closes before everything has run.
+func cutShort(t *testing.T, options ...Option) *Loop {
+	l, err := New(options...)
+	must(t, err)
+	t.Cleanup(func() {
+		if left, err := l.Close(context.Background()); left != nil || !errors.Is(err, ErrClosed) {
+			t.Error("close:", left, err)
 		}
 	})
 	return l

@@ -67,8 +67,7 @@ func (l *Loop) checkpoint() {
 			// Promises that are still without a handler when all others have had their turn.
 			l.soon--
 			if reason := l.rejections.pop().unhandled(); reason != nil {
-				l.reported.Add(1)
-				l.hook(func() { l.onRejection(reason) })
+				l.reportUnhandled(reason)
 			}
 		}
 	}
@@ -112,7 +111,7 @@ func (r *ring[T]) pop() T {
 	return value
 }
 
-// ringKept is the size that an empty ring keeps.
+// ringKept is the size that an empty ring keeps, and the other lists of a loop.
 const ringKept = 4096
 
 func (r *ring[T]) grow() {

@@ -11,13 +11,14 @@ import (
 // One task, then all that was given to NextTick, then all microtasks. A task is, in this order: a HIGH one; a timer
 // that is due; a NORMAL or LOW one that waited when the turn began, eight to one; an immediate that was set before the
 // end of the turn. Whether timers are due is looked up when a turn begins, and between two tasks when something urgent
-// has come.
+// has come, a timer was set, or those that were due have fired and another task has had its turn.
 type model struct {
 	now int64
 
 	lanes      [3][]func() // submitted
 	turn       [3][]func() // taken, to be run in this turn
 	orders     []func()    // from outside, for the loop to see to
+	moves      []*modelTimer
 	ticks      []func()
 	micros     []func()
 	immediates []*modelImmediate // for the end of this turn
@@ -27,6 +28,7 @@ type model struct {
 
 	timers    []*modelTimer
 	set       int // so many times a timer was set
+	changed   bool
 	due       bool
 	dueTime   int64
 	dueBefore int
@@ -82,6 +84,9 @@ func (m *model) resume() {
 			m.urgent = false
 			m.turn[High] = append(m.turn[High], m.lanes[High]...)
 			m.lanes[High] = nil
+			for len(m.moves) > 0 {
+				m.see(shift(&m.moves))
+			}
 			for len(m.orders) > 0 {
 				shift(&m.orders)()
 			}
@@ -230,21 +235,24 @@ func (m *model) reset(t *modelTimer, d time.Duration) {
 
 // move lets the loop see to a timer that was changed outside; until then its old time does not count.
 func (m *model) move(t *modelTimer) {
-	if !t.moved {
-		t.moved = true
-		m.order(func() {
-			if t.moved {
-				t.moved, t.placed = false, false
-				if t.active {
-					m.place(t, t.target)
-				}
-			}
-		})
+	t.moved = true
+	m.moves = slices.DeleteFunc(m.moves, func(other *modelTimer) bool { return other == t })
+	m.moves = append(m.moves, t)
+	m.urgent = true
+}
+
+func (m *model) see(t *modelTimer) {
+	if t.moved {
+		t.moved, t.placed = false, false
+		if t.active {
+			m.place(t, t.target)
+		}
 	}
 }
 
 func (m *model) place(t *modelTimer, when int64) {
 	m.set++
+	m.changed = true
 	t.placed, t.when, t.order = true, when, m.set
 }
 
@@ -270,17 +278,24 @@ func (m *model) first() (first *modelTimer) {
 }
 
 func (m *model) look() {
-	if first := m.first(); !m.due && first != nil && first.when <= m.now {
+	if m.due {
+		return
+	}
+	m.changed = false
+	if first := m.first(); first != nil && first.when <= m.now {
 		m.due, m.dueTime, m.dueBefore = true, m.now, m.set
 	}
 }
 
 // timer returns what the next timer that is due runs. Timers that are set meanwhile wait for the next look.
 func (m *model) timer() func() {
+	if m.changed {
+		m.look()
+	}
 	for m.due {
 		t := m.first()
 		if t == nil || t.when > m.dueTime || t.order > m.dueBefore {
-			m.due = false
+			m.due, m.changed = false, true
 			break
 		}
 		t.placed = false

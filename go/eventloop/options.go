@@ -35,7 +35,8 @@ func defaults() config {
 }
 
 // WithMaxQueue sets how many tasks may wait: 1 to 1<<30, by default 1<<20. One more is refused with ErrOverload. Up to
-// 127 tasks that the loop has begun to work through do not count.
+// 127 tasks of each class, which the loop has begun to work through, do not count; nor do timers, immediates,
+// microtasks and the reactions of promises, whose number is up to those who set them.
 func WithMaxQueue(tasks int) Option {
 	return func(c *config) error {
 		c.maxQueue = tasks
@@ -44,7 +45,8 @@ func WithMaxQueue(tasks int) Option {
 }
 
 // WithLockOSThread keeps the loop on one thread of the system while it runs, as user interfaces and some C libraries
-// require. Do then never runs on its caller. Waking the loop costs a switch of threads, some microseconds.
+// require, even after runtime.Goexit. Do then never runs on its caller. Waking the loop costs a switch of threads, some
+// microseconds.
 func WithLockOSThread() Option {
 	return func(c *config) error {
 		c.lockThread = true
@@ -63,8 +65,8 @@ func WithPreciseTimers() Option {
 	}
 }
 
-// WithTiming measures how long tasks wait and how busy the loop is, for Stats. It reads the clock twice for each time
-// the loop sleeps, and once for each 128 tasks or fewer.
+// WithTiming measures how long tasks wait and how busy the loop is, for Stats. It reads the clock twice for each 128
+// tasks or fewer, twice for each time the loop sleeps, and twice for each Do that runs on its caller.
 func WithTiming() Option {
 	return func(c *config) error {
 		c.timing = true
@@ -97,7 +99,8 @@ func WithErrorHandler(handler func(error)) Option {
 
 // WithUnhandledRejection sets who is told of a promise that was rejected and that nobody has attached a handler to by
 // the time the microtasks have run: once, with the reason. It runs on the loop. By default it is the error handler.
-// Promises that other goroutines make while the loop runs are their own affair; of those only panics are told.
+// Of promises that other goroutines make while the loop runs it is told later: see Promise. If the loop does not run
+// by then, it is called by another goroutine.
 func WithUnhandledRejection(hook func(reason error)) Option {
 	return func(c *config) error {
 		c.onRejection = hook
@@ -109,7 +112,9 @@ func WithUnhandledRejection(hook func(reason error)) Option {
 }
 
 // WithQueuePressure calls hook on the loop when `high` tasks wait, and once more when no more than half of them do,
-// so that producers can be slowed down before they meet ErrOverload. It is told how many wait.
+// so that producers can be slowed down before they meet ErrOverload. It is told how many wait: the last call never says
+// more than half of `high` while no more than that do, nor the other way round. A change that is over before the loop
+// comes to the call is not told.
 func WithQueuePressure(high int, hook func(queued int)) Option {
 	return func(c *config) error {
 		c.pressureHigh, c.onPressure = high, hook

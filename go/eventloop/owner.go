@@ -9,6 +9,8 @@ package eventloop
 //	theLoop   the loop's goroutine runs, or has been woken
 //	stopped   no Run or Start is under way
 //
+// Bits may be set without waking a loop that sleeps, for what can wait until something else does.
+//
 // A loop that has stopped being nobody's or a caller's becomes theLoop's with exactly one send on l.wake, so that the
 // send never blocks.
 const (
@@ -48,7 +50,7 @@ func (l *Loop) mark(why uintptr) bool {
 	for {
 		state := l.state.Load()
 		if state&^bits == nobody {
-			if l.state.CompareAndSwap(state, theLoop|why) {
+			if l.state.CompareAndSwap(state, theLoop|state&bits|why) {
 				return true
 			}
 		} else if state&why == why || l.state.CompareAndSwap(state, state|why) {
@@ -73,7 +75,8 @@ func (l *Loop) borrow(me uintptr) bool {
 
 // giveBack ends a loan. The loop's goroutine is woken if there is anything for it to do.
 func (l *Loop) giveBack(me uintptr) {
-	if len(l.immediates) == 0 && l.soon == 0 && !l.restless() && l.state.CompareAndSwap(me, nobody) {
+	busy := len(l.immediates) > 0 || l.soon > 0 || l.restless() || l.timers.changed && l.timers.look()
+	if !busy && l.state.CompareAndSwap(me, nobody) {
 		return
 	}
 	for {

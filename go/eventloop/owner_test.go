@@ -2,11 +2,13 @@ package eventloop
 
 import "testing"
 
-// TestEveryInterleavingOfTheStateWord goes through all the orders in which the steps of a loop, two producers, two
-// callers of Do and one of Stop can follow one another, on a copy of the protocol of owner.go whose steps are those
-// that the real one takes without anybody getting in between: one atomic operation, or all that a mutex guards. In none
-// of them
+// TestEveryInterleavingOfTheStateWord checks a copy of the protocol of owner.go, which has to be changed with it: that
+// the loop itself follows the protocol is for the other tests to show. It goes through all the orders in which the
+// steps of a loop, two producers, two callers of Do, one of Stop and one that sets a bit without waking the loop can
+// follow one another; they are those that the real one takes without anybody getting in between: one atomic operation,
+// or all that a mutex guards. In none of them
 //   - does the loop sleep while a task waits (a lost wake-up), or with the end asked for,
+//   - does it fall asleep with anything urgent to see to,
 //   - do two goroutines run the loop at once,
 //   - is l.wake full when somebody sends (a notify that blocks), or left full in the end,
 //   - does a Do run inline while a task waits that was submitted before, even by another goroutine.
@@ -39,7 +41,7 @@ func TestEveryInterleavingOfTheStateWord(t *testing.T) {
 			continue
 		}
 		ends++
-		if state.queued > 0 || state.at[pLoop] != pOver || state.wake > 0 || state.ran != 4 {
+		if state.queued > 0 || state.at[pLoop] != pOver || state.wake > 0 || state.op || state.ran != 4 {
 			t.Fatalf("nobody moves, but this is not the end: %+v", state)
 		}
 	}
@@ -56,6 +58,7 @@ const (
 	pProducer2
 	pDo1
 	pDo2
+	pLost
 	pStop
 	pCount
 )
@@ -80,6 +83,7 @@ type protocol struct {
 	ran    uint8 // tasks and functions given to Do, of four
 	stop   bool  // l.ending
 	end    bool  // the loop has seen it
+	op     bool  // in l.ops
 	inside uint8 // how many are running the loop now
 	at     [pCount]uint8
 	sends  [pCount]bool // mark was true
@@ -89,7 +93,7 @@ type protocol struct {
 // mark is Loop.mark, which is one step once its compare-and-swap succeeds.
 func (p *protocol) mark(who int, why uint8) {
 	if p.word&^pBits == 0 {
-		p.word = pOwner(pLoop) | why
+		p.word = pOwner(pLoop) | p.word&pBits | why
 		p.sends[who] = true
 	} else {
 		p.word |= why
@@ -134,11 +138,15 @@ func (p *protocol) step(who int) bool {
 		}
 	case who == pDo1 || who == pDo2:
 		p.do(who, at)
+	case who == pLost: // under the mutex
+		p.op = true
+		p.word |= pUrgent
+		*at = pOver
 	case who == pStop:
 		switch *at {
 		case 0:
 			// Only when all the others are through: whether the loop is to be woken by it is the question.
-			for other := pProducer1; other <= pDo2; other++ {
+			for other := pProducer1; other < pStop; other++ {
 				if p.at[other] != pOver {
 					return false
 				}
@@ -212,7 +220,7 @@ func (p *protocol) loop(at *uint8) bool {
 		p.word &^= pUrgent
 		*at = 2
 	case 2: // under the mutex
-		p.end = p.stop
+		p.end, p.op = p.stop, false
 		*at = 3
 	case 3: // a task, or the end
 		switch {
@@ -248,7 +256,9 @@ func (p *protocol) loop(at *uint8) bool {
 	case 8: // sleep
 		if p.word == pOwner(pLoop) {
 			p.word = 0
-			*at = 9
+			if *at = 9; p.op {
+				p.wrong = "asleep with something urgent"
+			}
 		} else {
 			*at = 5
 		}

@@ -17,8 +17,9 @@ import (
 //
 // A rejection is unhandled if no handler is attached by the time the microtasks have run, and is then reported: see
 // WithUnhandledRejection. Handlers are attached by Then and all the others, and by Await. For a promise that another
-// goroutine makes while the loop runs there is no such time: that goroutine will want to call Await, and only a panic
-// is reported.
+// goroutine makes while the loop runs there is no such time, since that goroutine may be about to call Await. A panic
+// is reported all the same; any other error when nobody can see it any more, that is when the garbage collector has
+// found the promise: by the loop when it next has something to do, or if it does not run, by a goroutine of its own.
 //
 // A promise that is pending does not keep its loop alive; what is to settle it may: a timer, Async, a handle of
 // KeepAlive.
@@ -33,7 +34,7 @@ type Promise[T any] struct {
 	// The reactions that wait; nearly always it is one, which needs no slice.
 	first job
 	more  []job
-	done  chan struct{} // for Await
+	done  chan struct{} // for Await; of a rejection that nobody has seen: see loss
 
 	// Not changed any more when it is settled.
 	value T
@@ -127,7 +128,7 @@ func (p *Promise[T]) Await(ctx context.Context) (T, error) {
 		return none, ErrInside
 	}
 	p.mu.Lock()
-	p.handled = true
+	p.handle()
 	if p.state != PromisePending {
 		p.mu.Unlock()
 		return p.value, p.err
@@ -153,6 +154,14 @@ func (p *Promise[T]) Await(ctx context.Context) (T, error) {
 	}
 }
 
+// handle notes that somebody sees how the promise ends. The mutex is held.
+func (p *Promise[T]) handle() {
+	if !p.handled && p.done != nil {
+		p.done <- struct{}{}
+	}
+	p.handled = true
+}
+
 // settle ends the promise, if it is pending.
 func (p *Promise[T]) settle(value T, err error) {
 	inside := p.loop.Inside()
@@ -169,6 +178,9 @@ func (p *Promise[T]) settle(value T, err error) {
 	if p.done != nil {
 		close(p.done)
 	}
+	if err != nil && !p.handled && !p.unheard() {
+		p.reportIfLost()
+	}
 	switch {
 	case inside:
 		p.passOn()
@@ -183,7 +195,7 @@ func (p *Promise[T]) settle(value T, err error) {
 func (p *Promise[T]) react(reaction job) {
 	inside := p.loop.Inside()
 	p.mu.Lock()
-	p.handled = true
+	p.handle()
 	settled := p.state != PromisePending && !p.queued
 	if settled && inside && p.first == nil {
 		p.mu.Unlock()
@@ -221,7 +233,8 @@ func (p *Promise[T]) unheard() bool {
 func (p *Promise[T]) queue() {
 	p.queued = true
 	p.mu.Unlock()
-	if p.loop.deliver(p.arrive) {
+	// Not bounded: refusing would lose a result that has been paid for.
+	if p.loop.submit(Normal, p.arrive, false) == nil {
 		return
 	}
 	p.mu.Lock()
@@ -264,20 +277,4 @@ func (p *Promise[T]) unhandled() error {
 		return nil
 	}
 	return p.err
-}
-
-// deliver is Submit without a bound, for the task that a promise needs once: refusing it would lose a result that has
-// been paid for. False after Close.
-func (l *Loop) deliver(task func()) bool {
-	l.mu.Lock()
-	if l.closed {
-		l.mu.Unlock()
-		return false
-	}
-	wake := l.put(Normal, task)
-	l.mu.Unlock()
-	if wake {
-		l.wake <- struct{}{}
-	}
-	return true
 }

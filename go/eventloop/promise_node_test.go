@@ -217,7 +217,8 @@ var programs = map[string][]step{
 	"adoption of a settled promise takes two microtasks more": {
 		{Op: "resolved", ID: 1, Text: "a"}, {Op: "resolved", ID: 2, Text: "inner"},
 		{Op: "chain", ID: 3, Of: 1, Inner: number(2)}, {Op: "then", ID: 4, Of: 3},
-		{Op: "then", ID: 10, Of: 1}, {Op: "then", ID: 11, Of: 10}, {Op: "then", ID: 12, Of: 11}, {Op: "then", ID: 13, Of: 12},
+		{Op: "then", ID: 10, Of: 1}, {Op: "then", ID: 11, Of: 10}, {Op: "then", ID: 12, Of: 11},
+		{Op: "then", ID: 13, Of: 12},
 		{Op: "then", ID: 14, Of: 13},
 	},
 	"adoption of a pending and of a rejected promise": {
@@ -227,24 +228,29 @@ var programs = map[string][]step{
 		{Op: "microtask", Steps: []step{
 			{Op: "microtask", Steps: []step{{Op: "resolve", Of: 2, Text: "late"}, {Op: "note", Text: "m"}}},
 		}},
-		{Op: "then", ID: 10, Of: 1}, {Op: "then", ID: 11, Of: 10}, {Op: "then", ID: 12, Of: 11}, {Op: "then", ID: 13, Of: 12},
+		{Op: "then", ID: 10, Of: 1}, {Op: "then", ID: 11, Of: 10}, {Op: "then", ID: 12, Of: 11},
+		{Op: "then", ID: 13, Of: 12},
 	},
 	"finally": {
 		{Op: "resolved", ID: 1, Text: "a"}, {Op: "rejected", ID: 2, Text: "no"},
 		{Op: "finally", ID: 3, Of: 1}, {Op: "then", ID: 4, Of: 3},
 		{Op: "finally", ID: 5, Of: 2}, {Op: "catch", ID: 6, Of: 5},
 		{Op: "finally", ID: 7, Of: 1, Body: body{Throws: true}}, {Op: "catch", ID: 8, Of: 7},
-		{Op: "then", ID: 10, Of: 1}, {Op: "then", ID: 11, Of: 10}, {Op: "then", ID: 12, Of: 11}, {Op: "then", ID: 13, Of: 12},
+		{Op: "then", ID: 10, Of: 1}, {Op: "then", ID: 11, Of: 10}, {Op: "then", ID: 12, Of: 11},
+		{Op: "then", ID: 13, Of: 12},
 	},
 	"ticks come before microtasks": {
 		{Op: "resolved", ID: 1, Text: "a"},
-		{Op: "then", ID: 2, Of: 1, Body: body{Steps: []step{{Op: "tick", Steps: []step{{Op: "note", Text: "tick 2"}}}}}},
+		{Op: "then", ID: 2, Of: 1, Body: body{
+			Steps: []step{{Op: "tick", Steps: []step{{Op: "note", Text: "tick 2"}}}},
+		}},
 		{Op: "microtask", Steps: []step{{Op: "note", Text: "microtask"}}},
 		{Op: "tick", Steps: []step{{Op: "note", Text: "tick 1"}}},
 		{Op: "immediate", Steps: []step{{Op: "note", Text: "immediate"}}}, {Op: "then", ID: 3, Of: 2},
 	},
 	"rejections are reported when the microtasks have run, unless handled by then": {
-		{Op: "rejected", ID: 1, Text: "one"}, {Op: "rejected", ID: 2, Text: "two"}, {Op: "rejected", ID: 3, Text: "three"},
+		{Op: "rejected", ID: 1, Text: "one"}, {Op: "rejected", ID: 2, Text: "two"},
+		{Op: "rejected", ID: 3, Text: "three"},
 		{Op: "microtask", Steps: []step{{Op: "catch", ID: 4, Of: 2}}}, {Op: "then", ID: 5, Of: 3},
 		{Op: "tick", Steps: []step{{Op: "catch", ID: 6, Of: 5, Body: body{Throws: true}}}},
 		{Op: "immediate", Steps: []step{{Op: "catch", ID: 7, Of: 1}}},
@@ -327,7 +333,8 @@ func (w *writer) steps(n, depth int) []step {
 
 func (w *writer) step(depth int) step {
 	ops := []string{
-		"new", "new", "resolved", "resolved", "rejected", "resolve", "resolve", "reject", "all", "allSettled", "race", "any",
+		"new", "new", "resolved", "resolved", "rejected", "resolve", "resolve", "reject", "all", "allSettled", "race",
+		"any",
 		"then", "then", "then", "then", "catch", "catch", "finally", "finally", "chain", "chain", "chain",
 		"tick", "microtask", "immediate",
 	}

@@ -99,13 +99,13 @@ func (l *Loop) escape(done chan struct{}) {
 		// It was the error handler, which would only do so again.
 		l.failure = nil
 	}
-	waits := l.toIdle
+	if l.toIdle || l.lockThread {
+		// The caller of Run must not end before the loop, nor the thread: the loop goes on in this deferred call.
+		l.serve(done)
+		return
+	}
 	l.goroutine.Store(0)
 	go l.serve(done)
-	if waits {
-		// The caller of Run must not end before the loop.
-		<-done
-	}
 }
 
 // become changes the owner where nobody else can, and sets bits.
@@ -204,8 +204,20 @@ func (l *Loop) finish(done chan struct{}, must bool) bool {
 	l.goroutine.Store(0)
 	l.load.sleeps(clock())
 	l.become(stopped, 0)
+	l.rested()
 	close(done)
 	return true
+}
+
+// rested tells those who wait in Drain when nothing is left on a loop that does not run; the mutex is held.
+func (l *Loop) rested() {
+	if l.running {
+		return
+	}
+	if l.live.Load() == 0 && l.empty() {
+		l.tellDrained()
+	}
+	l.idleCalls.Store(len(l.drains) > 0)
 }
 
 // suspend lets what was taken out of the lanes and not run count as queued again while the loop is stopped, and resume
@@ -262,9 +274,7 @@ func (l *Loop) Drain(ctx context.Context) error {
 	drained := make(chan struct{})
 	l.drains = append(l.drains, drained)
 	l.idleCalls.Store(true)
-	if !l.running && l.live.Load() == 0 && l.empty() {
-		l.tellDrained()
-	}
+	l.rested()
 	l.mu.Unlock()
 	l.notify(pending)
 	select {

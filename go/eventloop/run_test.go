@@ -397,7 +397,7 @@ func TestAHandleIsLetGoOnce(t *testing.T) {
 	for errors.Is(handle.Complete(func() { ran = true }), ErrOverload) {
 		runtime.Gosched()
 	}
-	if err := handle.Complete(func() {}); !errors.Is(err, ErrClosed) {
+	if err := handle.Complete(func() {}); !errors.Is(err, ErrReleased) {
 		t.Error(err)
 	}
 	handle.Release()
@@ -477,4 +477,116 @@ func TestDrainOutlivesStopAndRunAgain(t *testing.T) {
 	}
 	run(t, l)
 	must(t, <-drained)
+}
+
+func TestDrainIsToldWhenTheLoopStopsWithNothingLeft(t *testing.T) {
+	l := started(t)
+	release := busy(t, l)
+	drained := make(chan error, 1)
+	go func() { drained <- l.Drain(context.Background()) }()
+	until(l, func() bool { return len(l.drains) == 1 })
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		l.Stop()
+	}()
+	until(l, func() bool { return l.ending == endNow })
+	release()
+	<-stopped
+	must(t, <-drained)
+}
+
+func TestDrainIsToldWhenTheLastHandleOfAStoppedLoopIsLetGo(t *testing.T) {
+	l := made(t)
+	run(t, l)
+	for range 3 {
+		first, err := l.KeepAlive()
+		must(t, err)
+		last, err := l.KeepAlive()
+		must(t, err)
+		drained := make(chan error, 1)
+		go func() { drained <- l.Drain(context.Background()) }()
+		until(l, func() bool { return len(l.drains) == 1 })
+		first.Release()
+		select {
+		case err := <-drained:
+			t.Fatal("a handle is left", err)
+		default:
+		}
+		last.Release()
+		must(t, <-drained)
+	}
+}
+
+// The last handle goes while the loop stops: whoever is later tells.
+func TestDrainIsToldWhoeverComesLast(t *testing.T) {
+	l := made(t)
+	for range 500 {
+		must(t, l.Start())
+		handle, err := l.KeepAlive()
+		must(t, err)
+		drained := make(chan error, 1)
+		go func() { drained <- l.Drain(context.Background()) }()
+		until(l, func() bool { return len(l.drains) == 1 })
+		go handle.Release()
+		l.Stop()
+		must(t, <-drained)
+	}
+}
+
+func TestALockedLoopKeepsItsGoroutine(t *testing.T) {
+	const ends = 5
+	for name, begin := range map[string]func(*Loop){
+		"Start": func(l *Loop) { l.Start() },
+		"Run":   func(l *Loop) { go l.Run(context.Background()) },
+		"Close": func(l *Loop) { go l.Close(context.Background()) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := made(t, WithLockOSThread(), WithErrorHandler(nop[error]))
+			threads := map[uintptr]int{}
+			done := make(chan struct{})
+			for range ends {
+				must(t, l.Submit(func() {
+					threads[gid()]++
+					runtime.Goexit()
+				}))
+			}
+			must(t, l.Submit(func() {
+				threads[gid()]++
+				close(done)
+			}))
+			begin(l)
+			<-done
+			if len(threads) != 1 {
+				t.Errorf("%d goroutines for %d tasks", len(threads), ends+1)
+			}
+		})
+	}
+}
+
+// Panics are caught as ever while the loop goes on in what runtime.Goexit has left to be done.
+func TestRunGoesOnAfterGoexit(t *testing.T) {
+	var told []error
+	l := made(t, WithErrorHandler(func(err error) { told = append(told, err) }))
+	for range 3 {
+		must(t, l.Submit(runtime.Goexit))
+		must(t, l.Submit(func() { panic("a panic") }))
+	}
+	ran, returned, ended := false, false, make(chan struct{})
+	must(t, l.Submit(func() { ran = true }))
+	go func() {
+		defer close(ended)
+		l.Run(context.Background())
+		returned = true
+	}()
+	<-ended
+	if !ran || returned || len(told) != 6 {
+		t.Error(ran, returned, told)
+	}
+	for i, err := range told {
+		var panicked *PanicError
+		if errors.Is(err, ErrGoexit) != (i%2 == 0) || errors.As(err, &panicked) != (i%2 == 1) {
+			t.Error(i, err)
+		}
+	}
 }

@@ -7,15 +7,16 @@ import (
 
 // Stats tells what a loop has done.
 type Stats struct {
-	// QueueDepth is how many tasks wait, without up to 127 of a class that the loop has begun to work through; Submitted
-	// and Refused have been so far.
+	// QueueDepth is how many tasks wait, without up to 127 of each class that the loop has begun to work through;
+	// Submitted and Refused have been so far.
 	QueueDepth         int
 	Submitted, Refused uint64
 	// Turns, Timers and Errors: turns with NORMAL or LOW tasks, timers that fired, failures that were reported.
 	Turns, Timers, Errors uint64
 	// Live is how many timers, immediates, handles and watchers keep the loop alive.
 	Live int64
-	// QueueWait is the worst wait of a class so far, with WithTiming.
+	// QueueWait is the worst wait so far of each Priority, with WithTiming, which looks at one task of each 128 or
+	// fewer.
 	QueueWait [3]time.Duration
 	// LoopUtilization is the busy share of the loop, 0 to 1, with WithTiming or after a call of Utilization.
 	LoopUtilization float64

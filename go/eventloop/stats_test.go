@@ -45,7 +45,7 @@ func TestTheWorstWaitOfAClass(t *testing.T) {
 		must(t, l.SubmitPriority(Low, func() {}))
 		release()
 		must(t, l.Drain(context.Background()))
-		want := [3]time.Duration{time.Minute, time.Minute + time.Second, time.Second}
+		want := [3]time.Duration{High: time.Minute, Normal: time.Minute + time.Second, Low: time.Second}
 		if got := l.Stats().QueueWait; got != want {
 			t.Error(got)
 		}
@@ -99,6 +99,10 @@ func TestUtilizationIsTheBusyShare(t *testing.T) {
 func TestPrioritiesHaveNames(t *testing.T) {
 	if High.String()+Normal.String()+Low.String()+Priority(9).String() != "highnormallowunknown" {
 		t.Error(High, Normal, Low, Priority(9))
+	}
+	var zero Priority
+	if zero != Normal {
+		t.Error("a priority that nobody has set is", zero)
 	}
 	var failure error = &PanicError{Value: "x"}
 	if errors.Unwrap(failure) != nil {

@@ -2,24 +2,24 @@ package eventloop
 
 import "fmt"
 
-// Priority is the class of a task.
+// Priority is the class of a task. Its zero value is Normal.
 type Priority uint8
 
 const (
-	// High tasks run before everything that waits, between two tasks of a batch too.
-	High Priority = iota
 	// Normal is what Submit uses.
-	Normal
+	Normal Priority = iota
+	// High tasks run before everything that waits, between two tasks of a batch too.
+	High
 	// Low tasks get one turn for eight of Normal while both wait.
 	Low
 )
 
 func (p Priority) String() string {
 	switch p {
-	case High:
-		return "high"
 	case Normal:
 		return "normal"
+	case High:
+		return "high"
 	case Low:
 		return "low"
 	}
@@ -43,8 +43,13 @@ func (l *Loop) SubmitPriority(priority Priority, task func()) error {
 	if priority > Low {
 		return fmt.Errorf("%w: SubmitPriority(%d): a priority is High, Normal or Low", ErrOption, priority)
 	}
+	return l.submit(priority, task, true)
+}
+
+// submit queues a task, within the bound of the queue or, for what must not be refused, beyond it.
+func (l *Loop) submit(priority Priority, task func(), bounded bool) error {
 	l.mu.Lock()
-	if l.closed || l.queued >= l.maxQueue {
+	if l.closed || bounded && l.queued >= l.maxQueue {
 		err := l.refuse(1)
 		l.mu.Unlock()
 		return err
@@ -165,15 +170,22 @@ func (l *Loop) recycle(c *chunk) {
 	l.spareN++
 }
 
+// tellPressure tells what is so by now: tasks may have come or gone since the mark was passed. A fall that is over is
+// not told, or the hook would be left with a queue that is long and no further call.
 func (l *Loop) tellPressure() {
 	l.mu.Lock()
 	queued := l.queued
+	l.pressed = queued > l.pressureHigh/2
+	news := l.pressed != l.told
+	l.told = l.pressed
 	l.mu.Unlock()
-	l.hook(func() { l.onPressure(queued) })
+	if news {
+		l.hook(func() { l.onPressure(queued) })
+	}
 }
 
-// order asks the owner to do something ahead of tasks. It is not bounded and not refused: the loop's own affairs.
-// A closed loop that has ended has none.
+// order asks the owner to do something ahead of tasks. It is not bounded and not refused: it is for what is rare. A
+// closed loop that has ended has none.
 func (l *Loop) order(op func()) {
 	l.mu.Lock()
 	if l.closed && !l.running {

@@ -13,22 +13,29 @@ type Timer struct {
 	fn   func()
 	// every is the period in ns; 0 for a timer that fires once.
 	every int64
-	// flags may be changed by any goroutine; what follows belongs to the owner.
-	flags  atomic.Uint32
-	target atomic.Int64 // when the timer is moved to
-	when   int64
-	seq    uint64
-	place  int // in the heap; -1 outside
+	// flags may be changed by any goroutine.
+	flags atomic.Uint32
+	// These belong to the owner.
+	when  int64
+	seq   uint64
+	place int // in the heap; -1 outside
+	// These are under the loop's mutex: when the timer is moved to, and its neighbours in the loop's moves.
+	target             int64
+	prevMove, nextMove *Timer
 }
 
 const (
 	active     uint32 = 1 << iota // it is to fire
 	referenced                    // it keeps the loop alive while it is active
 	moved                         // from outside: the heap does not know yet, so the old time is not to count
+	placed                        // it may be in the heap; without, it is not
 )
 
 // After runs fn as a task of the loop when d has passed. Timers with the same time fire in the order in which they were
-// set. A d below 0 counts as 0; one beyond the clock (some 190 years) never fires. Any goroutine.
+// last set. A d below 0 counts as 0; one beyond the clock (some 190 years) never fires. Any goroutine.
+//
+// A timer that is due when the task that has set it is over, as one of no time is, fires next: before tasks that wait,
+// but for HIGH ones. If it was a timer that has set it, one of the tasks that wait has its turn before.
 //
 // Go's timers are up to a millisecond late on an idle Linux machine; see WithPreciseTimers.
 func (l *Loop) After(d time.Duration, fn func()) (*Timer, error) {
@@ -65,7 +72,7 @@ func (t *Timer) Reset(d time.Duration) error {
 		if l.timers.closed {
 			return ErrClosed
 		}
-		t.change(func(flags uint32) uint32 { return flags&^moved | active })
+		t.change(func(flags uint32) uint32 { return flags&^moved | active | placed })
 		l.timers.set(t, when)
 		return nil
 	}
@@ -74,31 +81,15 @@ func (t *Timer) Reset(d time.Duration) error {
 		l.mu.Unlock()
 		return ErrClosed
 	}
-	t.target.Store(when)
-	before := t.change(func(flags uint32) uint32 { return flags | active | moved })
+	t.target = when
+	_, spare := t.swap(func(flags uint32) uint32 { return flags | active | moved })
+	l.moves.push(t)
 	l.mu.Unlock()
-	if before&moved == 0 {
-		l.order(t.move)
+	if spare {
+		l.unref()
 	}
+	l.notify(urgent)
 	return nil
-}
-
-// move is what the owner does after a Reset or Stop from outside: the last one counts.
-func (t *Timer) move() {
-	timers := &t.loop.timers
-	before := t.change(func(flags uint32) uint32 {
-		if timers.closed {
-			return flags &^ (active | moved)
-		}
-		return flags &^ moved
-	})
-	switch {
-	case before&moved == 0 || timers.closed:
-	case before&active == 0:
-		timers.remove(t)
-	default:
-		timers.set(t, t.target.Load())
-	}
 }
 
 func later(now, d int64) int64 {
@@ -113,20 +104,36 @@ func later(now, d int64) int64 {
 
 // Stop takes the timer back; false when it has fired or was stopped before. When it returns true, the function will not
 // be called, but for a call of one of Every that is just beginning, if Stop is called outside the loop. Any goroutine.
+//
+// Outside the loop it takes the mutex, and does not wake a loop that sleeps.
 func (t *Timer) Stop() bool {
-	if t.loop.Inside() {
-		before := t.change(func(flags uint32) uint32 { return flags &^ (active | moved) })
-		t.loop.timers.remove(t)
+	l := t.loop
+	if l.Inside() {
+		before := t.change(func(flags uint32) uint32 { return flags &^ (active | moved | placed) })
+		l.timers.remove(t)
 		return before&active != 0
 	}
-	before := t.change(func(flags uint32) uint32 {
+	if t.flags.Load()&active == 0 {
+		return false
+	}
+	l.mu.Lock()
+	before, spare := t.swap(func(flags uint32) uint32 {
 		if flags&active == 0 {
 			return flags
 		}
 		return flags&^active | moved
 	})
-	if before&(active|moved) == active {
-		t.loop.order(t.move)
+	switch {
+	case before&active == 0:
+	case before&placed == 0:
+		l.moves.remove(t)
+	default:
+		// To be taken out of the heap when the loop begins a turn, or is woken for another reason.
+		l.moves.push(t)
+	}
+	l.mu.Unlock()
+	if spare {
+		l.unref()
 	}
 	return before&active != 0
 }
@@ -146,23 +153,31 @@ func (t *Timer) HasRef() bool {
 	return t.flags.Load()&referenced != 0
 }
 
-// change applies to to the flags and keeps count of what keeps the loop alive. It returns the flags before.
+// change applies a function to the flags and keeps count of what keeps the loop alive. It returns the flags before.
+// Not with the mutex held: telling that nothing keeps the loop alive may take it.
 func (t *Timer) change(to func(uint32) uint32) uint32 {
+	before, spare := t.swap(to)
+	if spare {
+		t.loop.unref()
+	}
+	return before
+}
+
+// swap is change, except that the caller is to take a reason to live back if one is spare.
+func (t *Timer) swap(to func(uint32) uint32) (before uint32, spare bool) {
 	const counts = active | referenced
+	added := false
 	for {
 		before := t.flags.Load()
 		after := to(before)
 		was, is := before&counts == counts, after&counts == counts
 		// Never counted less than it is, or another timer's end would look like the end of all.
-		if is && !was {
+		if is && !was && !added {
 			t.loop.live.Add(1)
+			added = true
 		}
-		changed := t.flags.CompareAndSwap(before, after)
-		if changed && was && !is || !changed && is && !was {
-			t.loop.unref()
-		}
-		if changed {
-			return before
+		if t.flags.CompareAndSwap(before, after) {
+			return before, was && !is || added && was
 		}
 	}
 }

@@ -7,6 +7,8 @@ type timers struct {
 	loop *Loop
 	heap []*Timer // four children to a node: fewer cache lines on the way than with two
 	seq  uint64
+	// changed: to be looked at before another task runs, since there is a new first one.
+	changed bool
 	// due: timers up to this time and this number fire now. What they set themselves waits for the next look.
 	due     bool
 	dueTime int64
@@ -31,7 +33,7 @@ func (t *timers) init(l *Loop) {
 	t.loop = l
 }
 
-// set puts a timer in its place and sets the alarm if it is now the first.
+// set puts a timer in its place.
 func (t *timers) set(timer *Timer, when int64) {
 	t.seq++
 	timer.when, timer.seq = when, t.seq
@@ -42,8 +44,8 @@ func (t *timers) set(timer *Timer, when int64) {
 	} else {
 		t.down(t.up(timer.place))
 	}
-	if !t.due {
-		t.arm()
+	if timer.place == 0 {
+		t.changed, t.loop.special = true, true
 	}
 }
 
@@ -63,13 +65,24 @@ func (t *timers) remove(timer *Timer) {
 		moved.place = place
 		t.down(t.up(place))
 	}
+	t.heap = shrunk(t.heap)
 }
 
-// look finds out whether timers are due, and if so they come before the next task.
+// shrunk gives back what a burst has needed. It copies once for as many elements as have gone.
+func shrunk[T any](s []T) []T {
+	if cap(s) <= ringKept || len(s) > cap(s)/4 {
+		return s
+	}
+	return append(make([]T, 0, max(cap(s)/2, ringKept)), s...)
+}
+
+// look finds out whether timers are due, and if so they come before the next task. If not, it sets the alarm: only for
+// a time to come, and once for all that a task has set.
 func (t *timers) look() bool {
 	if t.due {
 		return true
 	}
+	t.changed = false
 	if len(t.heap) == 0 {
 		return false
 	}
@@ -88,7 +101,7 @@ func (t *timers) look() bool {
 
 // nextDue returns the function of the next timer that is due.
 func (t *timers) nextDue() func() {
-	if !t.due {
+	if !t.due && !(t.changed && t.look()) {
 		return nil
 	}
 	for len(t.heap) > 0 {
@@ -110,15 +123,15 @@ func (t *timers) nextDue() func() {
 			if flags&moved != 0 {
 				return flags
 			}
-			return flags &^ active
+			return flags &^ (active | placed)
 		}
 		if timer.change(fires)&(active|moved) == active {
 			t.loop.fired.Add(1)
 			return timer.fn
 		}
 	}
-	t.due = false
-	t.arm()
+	// What they have set is looked at when something else has had its turn.
+	t.due, t.changed = false, true
 	return nil
 }
 
@@ -164,9 +177,12 @@ func (t *timers) clear() {
 	t.closed = true
 	for _, timer := range t.heap {
 		timer.place = -1
-		timer.change(func(flags uint32) uint32 { return flags &^ (active | moved) })
+		// The mutex may be held; and nobody needs to be told, since the loop ends.
+		if _, spare := timer.swap(func(flags uint32) uint32 { return flags & referenced }); spare {
+			t.loop.live.Add(-1)
+		}
 	}
-	t.heap, t.due, t.armed = nil, false, false
+	t.heap, t.due, t.changed, t.armed = nil, false, false, false
 	t.pause()
 }
 
@@ -193,7 +209,11 @@ func (t *timers) down(place int) {
 	for {
 		least := place
 		for child := 4*place + 1; child <= 4*place+4 && child < len(t.heap); child++ {
-			if first := t.heap[child]; least == place && first.before(timer) || least != place && first.before(t.heap[least]) {
+			than := timer
+			if least != place {
+				than = t.heap[least]
+			}
+			if t.heap[child].before(than) {
 				least = child
 			}
 		}

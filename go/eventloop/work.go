@@ -25,7 +25,7 @@ func (l *Loop) work() {
 				task()
 				continue
 			}
-			l.special = l.end || l.poll.hot
+			l.special = l.end || l.poll.hot || l.timers.changed
 		}
 		if task := l.nextTask(); task != nil {
 			task()
@@ -51,6 +51,7 @@ func (l *Loop) attend() {
 	clear(l.ops)
 	l.ops = l.ops[:0]
 	l.end = l.ending != endNot
+	l.seeToMoves()
 	l.mu.Unlock()
 	// One that ends the goroutine leaves the others for the next.
 	for l.ordered < len(l.orders) {
@@ -161,6 +162,9 @@ func (l *Loop) nextTurn() bool {
 			l.state.And(^pending)
 			l.take(Normal, &l.normal)
 			l.take(Low, &l.low)
+			if l.moves.first != nil {
+				l.state.Or(urgent)
+			}
 			found := l.normal.begun() > 0 || l.low.begun() > 0
 			if found {
 				l.turns++

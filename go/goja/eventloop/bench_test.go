@@ -10,11 +10,6 @@ import (
 	"millrace.dev/go/goja/eventloop"
 )
 
-// An operation of each benchmark is one callback. Compare ours with theirs:
-//
-//	go test -run '^$' -bench . -count 10 ./eventloop
-//
-// "node" is ours with WithNode.
 type looper interface {
 	Run(func(*goja.Runtime))
 	Start()
@@ -22,6 +17,7 @@ type looper interface {
 	RunOnLoop(func(*goja.Runtime)) bool
 }
 
+// "node" is ours with WithNode.
 var entrants = []struct {
 	name string
 	loop func() looper
@@ -31,34 +27,89 @@ var entrants = []struct {
 	{"goja_nodejs", func() looper { return peer.NewEventLoop() }},
 }
 
-// Scripts that get n, the number of callbacks.
-var scripts = []struct{ name, code string }{
-	// All set at once.
-	{"setTimeout", `for (let i = 0; i < n; i++) setTimeout(() => {}, 0)`},
-	{"setImmediate", `for (let i = 0; i < n; i++) setImmediate(() => {})`},
-	// Each sets the next.
-	{"setTimeoutChain", `let i = 0; (function f() { if (++i < n) setTimeout(f, 0) })()`},
-	{"setImmediateChain", `let i = 0; (function f() { if (++i < n) setImmediate(f) })()`},
-	{"promiseChain", `let i = 0; (function f() { if (++i < n) Promise.resolve().then(f) })()`},
-	{"await", `(async () => { for (let i = 0; i < n; i++) await null })()`},
-	{"clearTimeout", `for (let i = 0; i < n; i++) clearTimeout(setTimeout(() => {}, 1e6))`},
+// A workload makes n callbacks run.
+type workload struct {
+	name string
+	n    int // for BenchmarkPairs
+	run  func(b *testing.B, loop looper, n int)
 }
 
-func BenchmarkScripts(b *testing.B) {
-	for _, script := range scripts {
+var workloads = []workload{
+	// All set at once.
+	{"setTimeout", 10_000, inScript(`for (let i = 0; i < n; i++) setTimeout(() => {}, 0)`)},
+	{"setImmediate", 10_000, inScript(`for (let i = 0; i < n; i++) setImmediate(() => {})`)},
+	// Each sets the next.
+	{"setTimeoutChain", 10_000, inScript(`let i = 0; (function f() { if (++i < n) setTimeout(f, 0) })()`)},
+	{"setImmediateChain", 10_000, inScript(`let i = 0; (function f() { if (++i < n) setImmediate(f) })()`)},
+	{"promiseChain", 10_000, inScript(`let i = 0; (function f() { if (++i < n) Promise.resolve().then(f) })()`)},
+	{"await", 10_000, inScript(`(async () => { for (let i = 0; i < n; i++) await null })()`)},
+	{"clearTimeout", 10_000, inScript(`for (let i = 0; i < n; i++) clearTimeout(setTimeout(() => {}, 1e6))`)},
+	{"RunOnLoop/1", 200_000, flood(1)},
+	{"RunOnLoop/10", 200_000, flood(10)},
+	{"RunOnLoop/100", 200_000, flood(100)},
+	{"RunOnLoopAndWait", 20_000, wait},
+}
+
+func inScript(code string) func(*testing.B, looper, int) {
+	return func(b *testing.B, loop looper, n int) {
+		loop.Run(func(vm *goja.Runtime) {
+			_ = vm.Set("n", n)
+			if _, err := vm.RunString(code); err != nil {
+				b.Error(err)
+			}
+		})
+	}
+}
+
+// flood submits from some goroutines at once.
+func flood(producers int) func(*testing.B, looper, int) {
+	return func(b *testing.B, loop looper, n int) {
+		loop.Start()
+		ran := 0
+		count := func(*goja.Runtime) { ran++ }
+		var group sync.WaitGroup
+		for p := range producers {
+			group.Go(func() {
+				for i := p; i < n; i += producers {
+					loop.RunOnLoop(count)
+				}
+			})
+		}
+		group.Wait()
+		// Not Stop alone: that of goja_nodejs may leave the last ones in the queue.
+		done := make(chan struct{})
+		loop.RunOnLoop(func(*goja.Runtime) { close(done) })
+		<-done
+		loop.Stop()
+		if ran != n {
+			b.Fatalf("ran %d of %d", ran, n)
+		}
+	}
+}
+
+// wait is a goroutine that waits for each function.
+func wait(_ *testing.B, loop looper, n int) {
+	loop.Start()
+	defer loop.Stop()
+	done := make(chan struct{})
+	for range n {
+		loop.RunOnLoop(func(*goja.Runtime) { done <- struct{}{} })
+		<-done
+	}
+}
+
+// Time on the clock and memory of a callback. BenchmarkPairs compares processor time.
+func BenchmarkCallback(b *testing.B) {
+	for _, workload := range workloads {
 		for _, entrant := range entrants {
-			if script.name == "setTimeoutChain" && entrant.name == "node" {
+			if workload.name == "setTimeoutChain" && entrant.name == "node" {
 				continue // its delay is a millisecond
 			}
-			b.Run(script.name+"/"+entrant.name, func(b *testing.B) {
+			b.Run(workload.name+"/"+entrant.name, func(b *testing.B) {
 				b.ReportAllocs()
-				entrant.loop().Run(func(vm *goja.Runtime) {
-					_ = vm.Set("n", b.N)
-					b.ResetTimer()
-					if _, err := vm.RunString(script.code); err != nil {
-						b.Error(err)
-					}
-				})
+				loop := entrant.loop()
+				b.ResetTimer()
+				workload.run(b, loop, b.N)
 			})
 		}
 	}
@@ -67,63 +118,5 @@ func BenchmarkScripts(b *testing.B) {
 // Ours only: goja_nodejs has none.
 func BenchmarkQueueMicrotask(b *testing.B) {
 	b.ReportAllocs()
-	eventloop.NewEventLoop().Run(func(vm *goja.Runtime) {
-		_ = vm.Set("n", b.N)
-		if _, err := vm.RunString(`let i = 0; (function f() { if (++i < n) queueMicrotask(f) })()`); err != nil {
-			b.Error(err)
-		}
-	})
-}
-
-func BenchmarkRunOnLoop(b *testing.B) {
-	for _, producers := range []struct {
-		name string
-		n    int
-	}{{"1", 1}, {"10", 10}, {"100", 100}} {
-		for _, entrant := range entrants {
-			b.Run("producers="+producers.name+"/"+entrant.name, func(b *testing.B) {
-				b.ReportAllocs()
-				loop := entrant.loop()
-				loop.Start()
-				ran := 0
-				count := func(*goja.Runtime) { ran++ }
-				b.ResetTimer()
-				var group sync.WaitGroup
-				for p := range producers.n {
-					group.Go(func() {
-						for i := p; i < b.N; i += producers.n {
-							loop.RunOnLoop(count)
-						}
-					})
-				}
-				group.Wait()
-				// Not Stop alone: that of goja_nodejs may leave the last ones in the queue.
-				done := make(chan struct{})
-				loop.RunOnLoop(func(*goja.Runtime) { close(done) })
-				<-done
-				b.StopTimer()
-				loop.Stop()
-				if ran != b.N {
-					b.Fatalf("ran %d of %d", ran, b.N)
-				}
-			})
-		}
-	}
-}
-
-// A goroutine that waits for each function.
-func BenchmarkRunOnLoopAndWait(b *testing.B) {
-	for _, entrant := range entrants {
-		b.Run(entrant.name, func(b *testing.B) {
-			b.ReportAllocs()
-			loop := entrant.loop()
-			loop.Start()
-			defer loop.Stop()
-			done := make(chan struct{})
-			for b.Loop() {
-				loop.RunOnLoop(func(*goja.Runtime) { done <- struct{}{} })
-				<-done
-			}
-		})
-	}
+	inScript(`let i = 0; (function f() { if (++i < n) queueMicrotask(f) })()`)(b, eventloop.NewEventLoop(), b.N)
 }

@@ -41,10 +41,12 @@ type EventLoop struct {
 	jobCount int32         // timers, intervals and immediates that are to run
 	jobs     *job          // those of them that have a timer
 	handles  map[*core.Handle]struct{}
+	numbered map[int64]*job // the active ones of which a script has made a number
 
 	// What follows belongs to the loop.
 	microtask  goja.Callable
 	timerProto *goja.Object
+	lastNumber int64
 	rejected   []*goja.Promise // without a handler so far
 	ticks      ticks
 }
@@ -58,6 +60,7 @@ func NewEventLoop(opts ...Option) *EventLoop {
 		enableConsole: true,
 		coreOptions:   []core.Option{core.WithPanicPropagation(), core.WithMaxQueue(1 << 30)},
 		handles:       make(map[*core.Handle]struct{}),
+		numbered:      make(map[int64]*job),
 	}
 	for _, opt := range opts {
 		opt(loop)

@@ -3,6 +3,8 @@ package eventloop_test
 import (
 	"errors"
 	"fmt"
+	"log"
+	"os"
 	"time"
 
 	"github.com/dop251/goja"
@@ -106,6 +108,51 @@ func ExampleWithNode() {
 	// ERR_INVALID_ARG_TYPE
 	// tick
 	// promise
+}
+
+// What a program that used goja_nodejs looks like.
+func ExampleNewEventLoop() {
+	loop := eventloop.NewEventLoop()
+	loop.Run(func(vm *goja.Runtime) {
+		vm.RunString(`setTimeout(() => console.log('later'), 100)`)
+	})
+}
+
+// Errors of both kinds in the log of the program.
+func ExampleUnhandledRejection() {
+	log.SetFlags(0)
+	log.SetOutput(os.Stdout)
+	defer log.SetOutput(os.Stderr)
+	loop := eventloop.NewEventLoop(eventloop.WithErrorHandler(func(err error) {
+		var rejection *eventloop.UnhandledRejection
+		if errors.As(err, &rejection) {
+			log.Print("nobody handles ", rejection.Promise.Result())
+			return
+		}
+		log.Print(err)
+	}))
+	loop.Run(func(vm *goja.Runtime) {
+		vm.RunString(`Promise.reject('a promise'); setImmediate(() => { throw 'a callback' })`)
+	})
+	// Output:
+	// nobody handles a promise
+	// a callback at <eval>:1:51(2)
+}
+
+// Content that a goroutine loads while the script goes on.
+func ExampleEventLoop_Go_download() {
+	download := func(url string) (string, error) { return "content of " + url, nil }
+	loop := eventloop.NewEventLoop()
+	loop.Run(func(vm *goja.Runtime) {
+		vm.Set("print", func(text string) { fmt.Println(text) })
+		vm.Set("load", func(url string) *goja.Promise {
+			return loop.Go(func() (any, error) { return download(url) })
+		})
+		vm.RunString(`load('page').then(print); print('meanwhile')`)
+	})
+	// Output:
+	// meanwhile
+	// content of page
 }
 
 // Recovering from a panic of Go code that a script calls.

@@ -9,43 +9,56 @@ import (
 )
 
 // KeepAlive keeps Run waiting for work that goes on elsewhere, until complete is called: from any goroutine, with what
-// to do on the loop then, or nil. It returns true the first time, and false later and when the loop was terminated or
-// closed meanwhile: fn is then not called. Any goroutine; usually the callback that starts the work.
+// to do on the loop then, or nil. It returns true the first time, and false later and when the loop is terminated or
+// closed, or was meanwhile: fn is then not called. Any goroutine; usually the callback that starts the work.
 func (loop *EventLoop) KeepAlive() (complete func(fn func(*goja.Runtime)) bool) {
-	handle, err := loop.core.KeepAlive()
-	if err != nil {
-		return func(func(*goja.Runtime)) bool { return false }
-	}
-	loop.mu.Lock()
-	loop.handles[handle] = struct{}{}
-	loop.mu.Unlock()
+	handle := loop.hold()
 	return func(fn func(*goja.Runtime)) bool {
+		// Under the mutex, so that what is accepted while Terminate begins comes before its end.
 		loop.mu.Lock()
-		_, waits := loop.handles[handle]
-		delete(loop.handles, handle)
-		loop.mu.Unlock()
-		if !waits {
+		defer loop.mu.Unlock()
+		if _, waits := loop.handles[handle]; !waits {
 			return false
 		}
+		delete(loop.handles, handle)
 		// Released when fn waits, so that there is no moment without either.
 		defer handle.Release()
 		return fn == nil || loop.force(core.Normal, func() { loop.task(fn) }) == nil
 	}
 }
 
+// hold returns nil if the loop is terminated or closed. The mutex keeps clearAll from missing a handle.
+func (loop *EventLoop) hold() *core.Handle {
+	loop.mu.Lock()
+	defer loop.mu.Unlock()
+	if loop.terminated.Load() {
+		return nil
+	}
+	handle, err := loop.core.KeepAlive()
+	if err != nil {
+		return nil
+	}
+	loop.handles[handle] = struct{}{}
+	return handle
+}
+
 // NewPromise makes a promise that resolve and reject settle from any goroutine; they return false if it was settled
 // before, or the loop terminated. Run waits for that. Only in a callback of the loop.
 //
 // A value becomes one of JavaScript as Runtime.ToValue does it; a func(*goja.Runtime) goja.Value is called on the loop
-// to make it. For reject, a Go error becomes an Error whose property `value` it is, and a *goja.Exception what was
-// thrown.
+// to make it, and what it throws rejects the promise. For reject, a Go error becomes an Error whose property `value` it
+// is, and a *goja.Exception what was thrown.
 func (loop *EventLoop) NewPromise() (promise *goja.Promise, resolve, reject func(value any) bool) {
 	promise, fulfill, refuse := loop.vm.NewPromise()
 	complete := loop.KeepAlive()
 	settle := func(how func(any) error, value func(any) goja.Value) func(any) bool {
 		return func(v any) bool {
-			return complete(func(*goja.Runtime) {
-				if err := how(value(v)); err != nil {
+			return complete(func(vm *goja.Runtime) {
+				how, result := how, goja.Undefined()
+				if thrown := vm.Try(func() { result = value(v) }); thrown != nil {
+					how, result = refuse, thrown.Value()
+				}
+				if err := how(result); err != nil {
 					loop.fail(err)
 				}
 			})

@@ -77,6 +77,41 @@ func TestRejectWithWhatWasThrown(t *testing.T) {
 	equal(t, script(t, loop, `setImmediate(() => promise.catch(e => log(e)))`), "RangeError: thrown")
 }
 
+// What the function that makes a value throws rejects the promise, and the loop goes on.
+func TestWhatABuilderThrowsRejects(t *testing.T) {
+	for _, options := range [][]eventloop.Option{nil, {eventloop.WithNode()}} {
+		loop := eventloop.NewEventLoop(append(options, eventloop.WithErrorHandler(func(err error) { t.Error(err) }))...)
+		throws := func(vm *goja.Runtime) goja.Value { panic(vm.NewTypeError("no value")) }
+		passesOn := func(vm *goja.Runtime) goja.Value {
+			value, err := vm.RunString(`throw 'thrown in a script'`)
+			if err != nil {
+				panic(err)
+			}
+			return value
+		}
+		loop.Run(func(vm *goja.Runtime) {
+			_ = vm.Set("settle", func(rejects, inScript bool) *goja.Promise {
+				promise, resolve, reject := loop.NewPromise()
+				if rejects {
+					resolve = reject
+				}
+				if inScript {
+					resolve(passesOn)
+				} else {
+					resolve(throws)
+				}
+				return promise
+			})
+		})
+		got := script(t, loop, `(async () => {
+			for (const args of [[false, false], [true, false], [false, true], [true, true]])
+				try { log(await settle(...args)) } catch (e) { log('rejected: ' + e) }
+		})()`)
+		error, text := "rejected: TypeError: no value", "rejected: thrown in a script"
+		equal(t, got, error, error, text, text)
+	}
+}
+
 func TestKeepAliveEndsWithTerminate(t *testing.T) {
 	loop := eventloop.NewEventLoop()
 	loop.Start()
@@ -89,5 +124,29 @@ func TestKeepAliveEndsWithTerminate(t *testing.T) {
 	if complete(func(*goja.Runtime) { t.Error("called") }) {
 		t.Error("accepted after Terminate")
 	}
+	refused := loop.KeepAlive()
 	loop.Run(func(*goja.Runtime) {}) // nothing keeps it alive
+	if refused(func(*goja.Runtime) { t.Error("called") }) || refused(nil) {
+		t.Error("KeepAlive of a loop that is terminated counts in the next run")
+	}
+}
+
+// A function that Terminate runs finds the loop terminated.
+func TestKeepAliveWhileTerminating(t *testing.T) {
+	loop := eventloop.NewEventLoop()
+	ran := false
+	loop.RunOnLoop(func(*goja.Runtime) {
+		ran = true
+		if loop.KeepAlive()(nil) {
+			t.Error("KeepAlive was accepted")
+		}
+		promise, resolve, _ := loop.NewPromise()
+		if resolve(1) || promise.State() != goja.PromiseStatePending {
+			t.Error("a promise was settled")
+		}
+	})
+	loop.Terminate()
+	if !ran {
+		t.Error("not run")
+	}
 }

@@ -15,10 +15,10 @@ func TestSameAsGojaNodejs(t *testing.T) {
 	for name, code := range map[string]string{
 		"no function": `log(setTimeout(5)); log(setInterval("log(1)", 1)); log(setImmediate());
 			log(setTimeout(null, 1))`,
-		"order": `setImmediate(log, 1); Promise.resolve().then(() => log(2)); log(3); setTimeout(() => { log(4);
-			setTimeout(log, 1, 5) }, 5)`,
-		"arguments": `setTimeout((...a) => log(a), 1, "a", {}, 3); setImmediate((...a) => log(a), "b");
-			setTimeout((...a) => log(a.length), 9)`,
+		"order": `setImmediate(() => { log(1); setTimeout(() => { log(4); setTimeout(log, 1, 5) }, 5) });
+			Promise.resolve().then(() => log(2)); log(3)`,
+		"arguments": `setTimeout((...a) => { log(a); setImmediate((...b) => { log(b);
+			setTimeout((...c) => log(c.length), 1) }, "b") }, 1, "a", {}, 3)`,
 		"delays": `for (const d of [NaN, -5, undefined, null, "x", "2", -Infinity, Infinity, {}, true])
 			setTimeout(log, d, "x")`,
 		"clear": `const t = setTimeout(log, 1, "no"); clearTimeout(t); clearTimeout(t); clearTimeout(undefined);

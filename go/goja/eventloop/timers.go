@@ -3,6 +3,8 @@ package eventloop
 import (
 	"errors"
 	"math"
+	"reflect"
+	"strconv"
 	"time"
 
 	"github.com/dop251/goja"
@@ -29,6 +31,7 @@ type job struct {
 	repeats    bool
 	delay      time.Duration
 	timer      *core.Timer // nil for an immediate
+	number     int64       // that a script has made of it; 0: none
 	prev, next *job        // in loop.jobs
 }
 
@@ -45,8 +48,9 @@ func (loop *EventLoop) SetTimeout(fn func(*goja.Runtime), timeout time.Duration)
 	return t
 }
 
-// ClearTimeout takes a Timer back: when it returns, fn has been called already or will not be. Any goroutine. For nil,
-// and for a timer that has run, it does nothing.
+// ClearTimeout takes a Timer back. In a callback of the loop it takes effect at once: fn will not be called. On another
+// goroutine, when it returns, fn has been called, is about to be, or will not be. For nil, and for a timer that has
+// run, it does nothing.
 func (loop *EventLoop) ClearTimeout(t *Timer) {
 	if t != nil {
 		t.clear()
@@ -64,7 +68,8 @@ func (loop *EventLoop) SetInterval(fn func(*goja.Runtime), timeout time.Duration
 	return i
 }
 
-// ClearInterval takes an Interval back: when it returns, fn may be running but will not be called again. Any goroutine.
+// ClearInterval is ClearTimeout for an Interval. On another goroutine, when it returns, one call of fn may be under way
+// or about to be, and none will follow it.
 func (loop *EventLoop) ClearInterval(i *Interval) {
 	if i != nil {
 		i.clear()
@@ -121,6 +126,7 @@ func (j *job) unlink() {
 	loop := j.loop
 	j.active = false
 	loop.jobCount--
+	delete(loop.numbered, j.number)
 	if j.timer == nil {
 		return
 	}
@@ -135,7 +141,8 @@ func (j *job) unlink() {
 	j.prev, j.next = nil, nil
 }
 
-// fire is the task of the loop underneath.
+// fire is the task of the loop underneath. It lets go of the mutex before the callback, which may take it: what clears
+// the job in between, on another goroutine, is too late.
 func (j *job) fire() {
 	j.loop.mu.Lock()
 	runs := j.active
@@ -205,6 +212,28 @@ func (loop *EventLoop) enableTimers() {
 	method("hasRef", func(j *job) goja.Value { return loop.vm.ToValue(j.timer.HasRef()) })
 	method("refresh", func(j *job) goja.Value { j.refresh(); return nil })
 	method("close", func(j *job) goja.Value { j.clear(); return nil })
+	if loop.node {
+		_ = loop.timerProto.SetSymbol(goja.SymToPrimitive, func(call goja.FunctionCall) goja.Value {
+			return loop.vm.ToValue(loop.numberOf(exported(call.This)))
+		})
+	}
+}
+
+// numberOf gives a timer a number that clearTimeout accepts until it has run.
+func (loop *EventLoop) numberOf(j *job) int64 {
+	loop.mu.Lock()
+	defer loop.mu.Unlock()
+	if j == nil {
+		return 0
+	}
+	if j.number == 0 {
+		loop.lastNumber++
+		j.number = loop.lastNumber
+	}
+	if j.active {
+		loop.numbered[j.number] = j
+	}
+	return j.number
 }
 
 func (loop *EventLoop) setTimeout(call goja.FunctionCall) goja.Value {
@@ -270,10 +299,31 @@ func (loop *EventLoop) setImmediate(call goja.FunctionCall) goja.Value {
 
 // clear is clearTimeout and clearInterval: either takes what the other is for, and ignores anything else.
 func (loop *EventLoop) clear(call goja.FunctionCall) goja.Value {
-	if j := exported(call.Argument(0)); j != nil && j.timer != nil {
+	j := exported(call.Argument(0))
+	if j == nil {
+		j = loop.withNumber(call.Argument(0))
+	}
+	if j != nil && j.timer != nil {
 		j.clear()
 	}
 	return nil
+}
+
+// withNumber is the job whose number a script gives, as one or as text, or nil.
+func (loop *EventLoop) withNumber(value goja.Value) *job {
+	if !loop.node || goja.IsUndefined(value) || goja.IsNull(value) {
+		return nil
+	}
+	if kind := value.ExportType().Kind(); kind != reflect.Int64 && kind != reflect.String {
+		return nil
+	}
+	number, err := strconv.ParseInt(value.String(), 10, 64)
+	if err != nil {
+		return nil
+	}
+	loop.mu.Lock()
+	defer loop.mu.Unlock()
+	return loop.numbered[number]
 }
 
 func (loop *EventLoop) clearImmediate(call goja.FunctionCall) goja.Value {

@@ -69,7 +69,7 @@ func (a *advisor[T]) hold(e *Engine[T], now time.Duration) time.Duration {
 		Holds:       given(a.given.Holds, own.Holds),
 	}
 	if a.estimating {
-		for t := e.queue.firstQueued; t != nil; t = t.nextQueued {
+		for t := e.queue.queued.first; t != nil; t = t.next[queuing] {
 			signals.Rate = max(signals.Rate, given(t.givenRate, given(a.given.Rate, t.rate.read(now))))
 		}
 	}

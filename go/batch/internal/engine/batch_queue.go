@@ -34,7 +34,8 @@ type Queue[T any] struct {
 	normalSinceLow int
 	fullTypes      int
 	batchNumber    uint64
-	firstQueued    *Type[T]
+	// Types that have events.
+	queued typeList[T]
 
 	count int
 	bytes int64
@@ -130,11 +131,7 @@ func (q *Queue[T]) push(event *Event[T]) {
 	}
 	lane.append(event)
 	if t.count == 0 {
-		t.prevQueued, t.nextQueued = nil, q.firstQueued
-		if q.firstQueued != nil {
-			q.firstQueued.prevQueued = t
-		}
-		q.firstQueued = t
+		q.queued.add(t, queuing)
 	}
 	if t.count++; t.count == t.maxBatch {
 		q.fullTypes++
@@ -164,15 +161,7 @@ func (q *Queue[T]) gone(event *Event[T]) {
 		q.fullTypes--
 	}
 	if t.count--; t.count == 0 {
-		if t.prevQueued == nil {
-			q.firstQueued = t.nextQueued
-		} else {
-			t.prevQueued.nextQueued = t.nextQueued
-		}
-		if t.nextQueued != nil {
-			t.nextQueued.prevQueued = t.prevQueued
-		}
-		t.nextQueued, t.prevQueued = nil, nil
+		q.queued.remove(t, queuing)
 	}
 	q.count--
 	q.depth[event.Priority]--

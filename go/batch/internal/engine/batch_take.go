@@ -38,12 +38,12 @@ func (q *Queue[T]) takeAll() chain[T] {
 		clear(q.listed[p])
 		q.listed[p] = q.listed[p][:0]
 	}
-	for t := q.firstQueued; t != nil; {
-		next := t.nextQueued
-		t.count, t.nextQueued, t.prevQueued = 0, nil, nil
+	for t := q.queued.first; t != nil; {
+		next := t.next[queuing]
+		t.count, t.next[queuing], t.prev[queuing] = 0, nil, nil
 		t = next
 	}
-	q.firstQueued = nil
+	q.queued.first = nil
 	q.countNormal(q.depth[Normal])
 	if q.depth[Low] > 0 {
 		q.normalSinceLow = 0

@@ -16,13 +16,17 @@ type Type[T any] struct {
 	// It was forgotten; events that left before have to look it up again.
 	gone bool
 
-	// Queued events, and its place among the types that have some.
-	count                  int
-	lanes                  [priorities]lane[T]
-	nextQueued, prevQueued *Type[T]
+	// Its neighbours in the lists that it is in.
+	next, prev [typeLists]*Type[T]
+
+	// Queued events.
+	count int
+	lanes [priorities]lane[T]
 	// Its events in the batch that is being taken, valid for the batch of that number.
 	chosen   int
 	chosenIn uint64
+	// The last one seen, while a batch is being linked.
+	linked *Event[T]
 
 	// Events pushed since the rate was last updated, and the next type that has some.
 	fresh     int
@@ -40,8 +44,6 @@ type Type[T any] struct {
 	retainOff bool
 	kept      lane[T]
 	keptBytes int64
-	nextKeeps *Type[T]
-	prevKeeps *Type[T]
 	due       bool
 }
 
@@ -56,10 +58,36 @@ func newType[T any](name string) *Type[T] {
 // MaxBatch is the number of events of the type a batch can hold.
 func (t *Type[T]) MaxBatch() int { return t.maxBatch }
 
-// Queued is the number of its queued events.
-func (t *Type[T]) Queued() int { return t.count }
-
 // idle: nothing would be missed if it were made anew.
 func (t *Type[T]) idle() bool {
 	return t.count == 0 && !t.Pinned && len(t.handlers) == 0 && t.kept.count == 0 && !t.due
+}
+
+// typeList is a list of types, newest first; its number says which of a type's neighbours are meant.
+type typeList[T any] struct{ first *Type[T] }
+
+const (
+	queuing = iota
+	keeping
+	typeLists
+)
+
+func (l *typeList[T]) add(t *Type[T], list int) {
+	t.prev[list], t.next[list] = nil, l.first
+	if l.first != nil {
+		l.first.prev[list] = t
+	}
+	l.first = t
+}
+
+func (l *typeList[T]) remove(t *Type[T], list int) {
+	if prev := t.prev[list]; prev == nil {
+		l.first = t.next[list]
+	} else {
+		prev.next[list] = t.next[list]
+	}
+	if next := t.next[list]; next != nil {
+		next.prev[list] = t.prev[list]
+	}
+	t.next[list], t.prev[list] = nil, nil
 }

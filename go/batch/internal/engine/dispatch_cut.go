@@ -91,21 +91,33 @@ func (e *Engine[T]) afterBatch() {
 	}
 }
 
-// Flush hands on everything that is queued now: inside this call; in a handler: when its batch is over; from elsewhere:
-// at the next dispatch point, of which an error says that there is none.
+// Flush hands on everything that is queued now: inside this call; in a handler: when its batch is over; from elsewhere
+// as FlushSoon.
 func (e *Engine[T]) Flush() error {
-	if e.closing != open {
+	switch {
+	case e.closing != open:
 		return nil
-	}
-	if !e.inHandler() && !e.host.Inside() {
-		if err := e.Wake(); err != nil {
-			return err
-		}
-		e.cutAll(TriggerFlush)
-		return nil
+	case !e.host.Inside():
+		return e.FlushSoon()
 	}
 	e.cutAll(TriggerFlush)
 	e.drainCuts()
+	return nil
+}
+
+// FlushSoon lets what is queued now leave at the next dispatch point, of which an error says that there is none. Until
+// then it counts as queued, so that whoever flushes often is refused by the bounds all the same; what comes meanwhile
+// may leave with it.
+func (e *Engine[T]) FlushSoon() error {
+	if e.closing != open {
+		return nil
+	}
+	if e.budget == 0 {
+		if err := e.Wake(); err != nil {
+			return err
+		}
+	}
+	e.flushTo = e.seq
 	return nil
 }
 
@@ -124,8 +136,8 @@ type resumer[T any] interface {
 	resume(rest *Event[T])
 }
 
-// interrupted: the goroutine that ran handlers is ending (runtime.Goexit), and whatever of the engine called them
-// will not go on. What is left of their batch comes first at the next dispatch point.
+// interrupted: the goroutine that was delivering is ending (runtime.Goexit), and whatever of the engine called it will
+// not go on. What is left of its batch comes first at the next dispatch point.
 func (e *Engine[T]) interrupted(rest *Event[T]) {
 	if rest != nil {
 		e.cuts.all = slices.Insert(e.cuts.all, e.cuts.taken, cut[T]{events: chain[T]{first: rest}, resumed: true})

@@ -65,6 +65,8 @@ type delivery[T any] struct {
 	current   *Event[T]
 	over      chain[T]
 	delivered uint64
+	// Events are linked by type.
+	linked bool
 	// The lock is held, as it is not while a handler runs.
 	locked bool
 	done   bool
@@ -86,15 +88,16 @@ func (d *Dispatcher[T]) resume(rest *Event[T]) {
 }
 
 func (d *Dispatcher[T]) deliver(run delivery[T]) {
+	defer func() {
+		d.engine.counters.DeliveredTotal += run.delivered
+		d.engine.recycler.put(run.over)
+		if !run.done {
+			d.engine.interrupted(run.rest)
+		}
+	}()
 	for !run.done {
 		d.deliverRest(&run)
 	}
-	d.count(&run)
-}
-
-func (d *Dispatcher[T]) count(run *delivery[T]) {
-	d.engine.counters.DeliveredTotal += run.delivered
-	d.engine.recycler.put(run.over)
 }
 
 // deliverRest has one recover for many events: it is entered again only after a failure.
@@ -125,22 +128,17 @@ func (d *Dispatcher[T]) caught(run *delivery[T], value any) {
 	if run.done {
 		return
 	}
-	event := run.current
+	// Without a value it is Goexit: nothing of what called this goes on. It was the event's handler, unless the lock is
+	// held: then it was a hook or the handler of a replay, which has been reported.
+	failure := error(ErrGoexit)
 	if value != nil {
-		d.failed(&PanicError{value, debug.Stack()}, event)
-		run.handled(event)
+		failure = &PanicError{value, debug.Stack()}
+	} else if run.locked {
 		return
 	}
-	// Goexit: nothing of what called this goes on. It was the event's handler, unless the lock is held: then it was a
-	// hook or the handler of a replay, which has been reported.
-	if !run.locked {
-		run.delivered++
-	}
-	d.count(run)
-	d.engine.interrupted(run.rest)
-	if !run.locked {
-		d.failed(ErrGoexit, event)
-	}
+	// Also if the hook ends its goroutine.
+	defer run.handled(run.current)
+	d.failed(failure, run.current)
 }
 
 func (run *delivery[T]) ones(event *Event[T], ones []func(T)) {
@@ -151,16 +149,35 @@ func (run *delivery[T]) ones(event *Event[T], ones []func(T)) {
 
 // group gives batch handlers all events of the type that are left in the batch, at the place of the first of them.
 func (run *delivery[T]) group(event *Event[T], groups []func([]T, Info)) {
-	var items []T
-	t := event.Type
-	for one := event; one != nil; one = one.next {
-		if one.Type == t {
-			one.grouped = true
-			items = append(items, one.Data)
-		}
+	if !run.linked {
+		run.link(event)
+	}
+	n := 0
+	for one := event; one != nil; one = one.prev {
+		n++
+	}
+	items := make([]T, 0, n)
+	for one := event; one != nil; one = one.prev {
+		one.grouped = true
+		items = append(items, one.Data)
 	}
 	for _, fn := range groups {
-		fn(items, Info{t.Name, run.trigger})
+		fn(items, Info{event.Type.Name, run.trigger})
+	}
+}
+
+// link makes `prev`, which has no other meaning in a batch, the next event of the same type: once for all types, so
+// that many of them do not each search the batch.
+func (run *delivery[T]) link(first *Event[T]) {
+	run.linked = true
+	for one := first; one != nil; one = one.next {
+		if last := one.Type.linked; last != nil {
+			last.prev = one
+		}
+		one.prev, one.Type.linked = nil, one
+	}
+	for one := first; one != nil; one = one.next {
+		one.Type.linked = nil
 	}
 }
 
@@ -267,16 +284,9 @@ func (d *Dispatcher[T]) lost(event *Event[T], why Loss) {
 
 // unlocked runs a hook, which does not panic but may end its goroutine.
 func (d *Dispatcher[T]) unlocked(hook func()) {
-	returned := false
 	d.lock.Unlock()
-	defer func() {
-		d.lock.Lock()
-		if !returned {
-			d.engine.interrupted(nil)
-		}
-	}()
+	defer d.lock.Lock()
 	hook()
-	returned = true
 }
 
 // Prepare is the sink's: what is due before anything leaves.

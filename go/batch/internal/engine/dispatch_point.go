@@ -28,15 +28,12 @@ func (e *Engine[T]) HoldEnded() {
 
 // Wake asks for a dispatch point at the end of this turn: something became due without a push.
 func (e *Engine[T]) Wake() error {
-	if e.scheduled || e.closing == closed {
+	if e.closing == closed || e.scheduled && e.host.Alive() {
 		return nil
 	}
-	return e.schedule()
-}
-
-func (e *Engine[T]) schedule() error {
 	err := e.host.Schedule()
-	e.scheduled = err == nil
+	// An earlier call is not forgotten: whoever closed the host may still make it.
+	e.scheduled = e.scheduled || err == nil
 	return err
 }
 
@@ -77,7 +74,7 @@ func (e *Engine[T]) run() {
 		}
 		if e.budget == 0 {
 			// A host that takes no calls any more leaves no later.
-			if e.scheduled || e.schedule() == nil {
+			if e.Wake() == nil {
 				return
 			}
 			e.budget = batchesPerTurn
@@ -88,7 +85,7 @@ func (e *Engine[T]) run() {
 		}
 		e.budget--
 		batch := e.take(e.options.MaxBatch)
-		if e.heldFrom > 0 {
+		if e.heldFrom > 0 && trigger != TriggerFlush {
 			e.advisor.held(batch.count - e.heldFrom)
 		}
 		e.endHold()
@@ -120,6 +117,9 @@ func (e *Engine[T]) Delivered() {
 // judge says what the open batch leaves with, or that it stays open.
 func (e *Engine[T]) judge() (Trigger, bool) {
 	q, o := &e.queue, &e.options
+	if e.flushTo > 0 && q.oldest().seq <= e.flushTo {
+		return TriggerFlush, true
+	}
 	if q.count >= o.MaxBatch || q.fullTypes > 0 {
 		return TriggerSize, true
 	}
@@ -200,7 +200,14 @@ func (e *Engine[T]) prepare(now time.Duration) {
 	} else {
 		e.busy = true
 	}
+	returned := false
+	defer func() {
+		if !returned {
+			e.interrupted(nil)
+		}
+	}()
 	e.sink.Prepare(now)
+	returned = true
 	if direct {
 		e.nested--
 	} else {

@@ -12,8 +12,9 @@ type retention[T any] struct {
 	// For types without options of their own; nil: those do not retain.
 	fallback *Retain
 	// Numbers what is retained and registered.
-	number     uint64
-	firstKeeps *Type[T]
+	number uint64
+	// Types that keep events.
+	keeping typeList[T]
 	// Types with something due, in the order in which their handlers registered.
 	dueTypes []*Type[T]
 	deadline time.Duration
@@ -29,38 +30,18 @@ func (r *retention[T]) options(t *Type[T]) *Retain {
 
 // ---- what a type keeps, in the order in which the events left
 
-func (d *Dispatcher[T]) startKeeping(t *Type[T]) {
-	t.prevKeeps, t.nextKeeps = nil, d.firstKeeps
-	if d.firstKeeps != nil {
-		d.firstKeeps.prevKeeps = t
-	}
-	d.firstKeeps = t
-}
-
-func (d *Dispatcher[T]) stopKeeping(t *Type[T]) {
-	if t.prevKeeps == nil {
-		d.firstKeeps = t.nextKeeps
-	} else {
-		t.prevKeeps.nextKeeps = t.nextKeeps
-	}
-	if t.nextKeeps != nil {
-		t.nextKeeps.prevKeeps = t.prevKeeps
-	}
-	t.nextKeeps, t.prevKeeps = nil, nil
-}
-
 // keep retains an event of a type that retains; false when it would exceed a bound.
 func (d *Dispatcher[T]) keep(t *Type[T], event *Event[T]) bool {
 	options := d.options(t)
 	if t.kept.count >= options.Max || event.Bytes > options.MaxBytes || t.keptBytes > options.MaxBytes-event.Bytes {
 		return false
 	}
-	// The time of leaving would make an age that a long batch has already eaten into.
+	// Not the time of the push: the age is that of being retained. Within a turn of a loop the clock may stand still.
 	now := d.engine.host.Now()
 	d.number++
 	event.stage, event.since, event.number, event.received = retained, now, d.number, 0
 	if t.kept.count == 0 {
-		d.startKeeping(t)
+		d.keeping.add(t, keeping)
 	}
 	t.kept.append(event)
 	t.keptBytes += event.Bytes
@@ -81,7 +62,7 @@ func (d *Dispatcher[T]) takeOut(event *Event[T]) {
 	t := event.Type
 	t.kept.remove(event)
 	if t.kept.count == 0 {
-		d.stopKeeping(t)
+		d.keeping.remove(t, keeping)
 	}
 	event.stage, event.next, event.prev = left, nil, nil
 	t.keptBytes -= event.Bytes
@@ -102,13 +83,14 @@ func (d *Dispatcher[T]) end(event *Event[T], why Loss) {
 func (d *Dispatcher[T]) Retain(t *Type[T], options *Retain) {
 	t.Pinned = true
 	t.retain, t.retainOff = options, options == nil
+	// Deferred, for a hook may end its goroutine: then the rest expires at once.
+	defer d.schedule()
 	if options == nil {
+		d.notDue(t)
 		for t.kept.head != nil {
 			d.end(t.kept.head, TurnedOff)
 		}
-		d.notDue(t)
 	}
-	d.schedule()
 }
 
 // ---- age: a type has one for all its events, so its first one expires first
@@ -126,7 +108,7 @@ func (d *Dispatcher[T]) deadlineOf(t *Type[T]) time.Duration {
 func (d *Dispatcher[T]) nextToExpire() (*Type[T], time.Duration) {
 	var next *Type[T]
 	earliest := never
-	for t := d.firstKeeps; t != nil; t = t.nextKeeps {
+	for t := d.keeping.first; t != nil; t = t.next[keeping] {
 		deadline := d.deadlineOf(t)
 		if next == nil || deadline < earliest || deadline == earliest && t.kept.head.number < next.kept.head.number {
 			next, earliest = t, deadline
@@ -139,6 +121,11 @@ func (d *Dispatcher[T]) expire(now time.Duration) {
 	if d.deadline < 0 || now < d.deadline {
 		return
 	}
+	// Deferred, for a hook may end its goroutine; then the rest is asked for again.
+	defer func() {
+		_, deadline := d.nextToExpire()
+		d.ask(deadline)
+	}()
 	for {
 		t, deadline := d.nextToExpire()
 		if t == nil || deadline > now {
@@ -146,7 +133,6 @@ func (d *Dispatcher[T]) expire(now time.Duration) {
 		}
 		d.end(t.kept.head, Expired)
 	}
-	d.schedule()
 }
 
 // Expire: the time that was asked for has come; early is no harm.
@@ -175,9 +161,9 @@ func (d *Dispatcher[T]) closeRetention() {
 	for len(d.dueTypes) > 0 {
 		d.notDue(d.dueTypes[0])
 	}
-	for d.firstKeeps != nil {
-		oldest := d.firstKeeps
-		for t := oldest.nextKeeps; t != nil; t = t.nextKeeps {
+	for d.keeping.first != nil {
+		oldest := d.keeping.first
+		for t := oldest.next[keeping]; t != nil; t = t.next[keeping] {
 			if t.kept.head.number < oldest.kept.head.number {
 				oldest = t
 			}
@@ -306,7 +292,6 @@ func (d *Dispatcher[T]) give(h *Handler[T], event *Event[T]) (worked bool) {
 		case value != nil:
 			d.failed(&PanicError{value, debug.Stack()}, event)
 		default:
-			d.engine.interrupted(nil)
 			d.failed(ErrGoexit, event)
 		}
 	}()

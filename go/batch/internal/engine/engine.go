@@ -39,6 +39,8 @@ type Engine[T any] struct {
 	// Direct pushes that are running their handlers, one inside the other.
 	nested int
 	cuts   cuts[T]
+	// Events up to this arrival number leave with the next batches, whatever the policy says.
+	flushTo uint64
 	// Batches that may still leave at the dispatch point that is running; 0 when none is.
 	budget int
 	// Whether that one may ask the policy about the open batch.
@@ -63,6 +65,7 @@ func New[T any](host Host, sink Sink[T], options Changes) (*Engine[T], error) {
 	}
 	e := &Engine[T]{host: host, sink: sink, given: options, hold: never}
 	e.options = options.complete()
+	e.recycler.limit = keptAlways
 	e.queue.init(e.options.Order)
 	e.advisor.init()
 	e.note()
@@ -81,15 +84,16 @@ func (e *Engine[T]) Count() int { return e.queue.count }
 // Pushed is the arrival number of the last event.
 func (e *Engine[T]) Pushed() uint64 { return e.seq }
 
-// Closed: no event is taken any more. Ended: and all have been delivered or discarded.
+// Closed: no event is taken any more.
 func (e *Engine[T]) Closed() bool { return e.closed }
 
-func (e *Engine[T]) Ended() bool { return e.closing == closed }
+// Cancel takes a queued event back; false if it has left already, or after Close. The event is over.
+func (e *Engine[T]) Cancel(ref Ref[T]) bool { return !e.closed && e.Withdraw(ref) }
 
-// Cancel takes a queued event back; false if it has left already. The event is over.
-func (e *Engine[T]) Cancel(ref Ref[T]) bool {
+// Withdraw is Cancel, but it works after Close as well.
+func (e *Engine[T]) Withdraw(ref Ref[T]) bool {
 	event := ref.event
-	if e.closed || event == nil || event.seq != ref.seq || !e.queue.has(event) {
+	if event == nil || event.seq != ref.seq || !e.queue.has(event) {
 		return false
 	}
 	e.queue.remove(event)
@@ -184,8 +188,7 @@ func (e *Engine[T]) Close(discard bool) error {
 	if !e.host.Inside() {
 		err := e.Wake()
 		if err != nil {
-			e.closing = closingDiscard
-			e.finish()
+			e.Abandon()
 		}
 		return err
 	}
@@ -194,20 +197,32 @@ func (e *Engine[T]) Close(discard bool) error {
 	return nil
 }
 
+// finish ends what is left, one event after the other: a hook that ends its goroutine takes none of the others along.
 func (e *Engine[T]) finish() {
-	if e.closing == closingDiscard {
-		for e.queue.count > 0 {
-			batch := e.queue.take(e.options.MaxBatch, e.host.Now()-e.options.MaxDeferral)
-			for event := batch.first; event != nil; {
-				next := event.next
-				e.discard(event)
-				event = next
-			}
+	ended := false
+	defer func() {
+		if !ended {
+			e.finish()
+		}
+	}()
+	for e.closing == closingDiscard && e.queue.count > 0 {
+		e.cuts.append(cut[T]{events: e.queue.take(e.options.MaxBatch, e.host.Now()-e.options.MaxDeferral)})
+	}
+	for !e.cuts.empty() {
+		rest := &e.cuts.all[e.cuts.taken].events
+		if event := rest.first; event != nil {
+			rest.first = event.next
+			e.discard(event)
+		} else {
+			e.cuts.next()
 		}
 	}
-	e.closing = closed
-	e.endHold()
+	if e.closing != closed {
+		e.closing = closed
+		e.endHold()
+	}
 	e.sink.End()
+	ended = true
 }
 
 // Counters are the totals, for sinks that count themselves.
@@ -218,13 +233,8 @@ func (e *Engine[T]) Abandon() {
 	if e.closing == open || e.closing == closed {
 		return
 	}
-	for !e.cuts.empty() {
-		for event := e.cuts.next().events.first; event != nil; {
-			next := event.next
-			e.discard(event)
-			event = next
-		}
-	}
+	// A call that was asked for and comes after all finds nothing to do.
+	e.scheduled = false
 	e.closing = closingDiscard
 	e.finish()
 }

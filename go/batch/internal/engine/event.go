@@ -13,7 +13,8 @@ const (
 
 // Event is one event on its way. It is used again for another one when it is over.
 type Event[T any] struct {
-	// Neighbours in its lane, in its batch (next only), or among what its type retains: it is in one of them.
+	// Neighbours in its lane, in its batch (next only; see link for prev), or among what its type retains: it is in one
+	// of them.
 	next, prev *Event[T]
 	Type       *Type[T]
 	Data       T

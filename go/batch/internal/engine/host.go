@@ -8,8 +8,11 @@ type Host interface {
 	Now() time.Duration
 	// Inside tells whether the caller may run handlers. An operation from elsewhere waits for the next dispatch point.
 	Inside() bool
-	// Schedule asks for one call of Turn at the flush point. An error refuses the push that needed it.
+	// Schedule asks for one call of Turn at the flush point; more calls are no harm. An error refuses the push that needed
+	// it.
 	Schedule() error
+	// Alive tells whether a call that was asked for may still come: a loop may have been closed in between.
+	Alive() bool
 	// Arm asks for one call of HoldEnded at this time, or earlier; it replaces the last request. Negative: takes it
 	// back. An error lets the batch that was to be held leave now.
 	Arm(deadline time.Duration) error

@@ -7,7 +7,8 @@ func (e *Engine[T]) Push(t *Type[T], data T, priority Priority, bytes int64) (Re
 		e.counters.RefusedTotal.Closed++
 		return Ref[T]{}, ErrClosed
 	}
-	if e.direct && e.host.Inside() {
+	inside := e.host.Inside()
+	if e.direct && inside {
 		if !e.busy && e.queue.count == 0 {
 			return e.pushDirect(t, data, priority, bytes), nil
 		}
@@ -17,8 +18,8 @@ func (e *Engine[T]) Push(t *Type[T], data T, priority Priority, bytes int64) (Re
 	}
 	// At a dispatch point that is running, what handlers push is judged there. First, for the host may keep the time
 	// that is read from then on.
-	if !e.scheduled && e.budget == 0 {
-		if err := e.schedule(); err != nil {
+	if e.budget == 0 && !(e.scheduled && inside) {
+		if err := e.Wake(); err != nil {
 			return Ref[T]{}, err
 		}
 	}

@@ -19,10 +19,12 @@ type virtualHost struct {
 	scheduled     bool
 	utilization   Utilization
 	scheduleError error
+	outside, dead bool
 }
 
 func (h *virtualHost) Now() time.Duration { return h.now }
-func (h *virtualHost) Inside() bool       { return true }
+func (h *virtualHost) Inside() bool       { return !h.outside }
+func (h *virtualHost) Alive() bool        { return !h.dead }
 func (h *virtualHost) Schedule() error {
 	h.scheduled = h.scheduleError == nil
 	return h.scheduleError

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -18,6 +19,10 @@ func TestStatusAndMessages(t *testing.T) {
 		`process.exitCode = 4`:               {status: 4},
 		`setTimeout(process.exit, 5, 9)`:     {status: 9},
 		`process.exit(257)`:                  {status: 1},
+		`process.exit("abc")`: {1, []string{
+			"Uncaught TypeError: The \"code\" argument must be of type number. Received type string ('abc')\n",
+		}},
+		`process.on("beforeExit", () => { throw 4 })`: {1, []string{"Uncaught 4"}},
 		`throw new TypeError("bad")`: {1, []string{
 			"Uncaught TypeError: bad\n", "at <anonymous> ([eval]:1:7)",
 		}},
@@ -158,6 +163,17 @@ func TestProcess(t *testing.T) {
 	const want = "0 true true true true\nthere undefined true\nnumber string string string\ntrue true true\n" +
 		"writtenonce\n1 2\nfalse true\n and done\n"
 	if got.stdout != want || got.status != 0 || got.stderr != "" {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestConsoleTimes(t *testing.T) {
+	t.Parallel()
+	got := millrace(t, "", "-e", `
+		console.timeEnd('none'); console.time(); console.timeLog('default', 'so far', 1); console.timeEnd();
+		console.timeEnd(); console.time(1); setTimeout(() => console.timeEnd(1), 1010);`)
+	want := regexp.MustCompile(`^default: [\d.]+ms so far 1\ndefault: [\d.]+ms\n1: \d+\.\d{3}s\n$`)
+	if !want.MatchString(got.stdout) || got.status != 0 || got.stderr != "" {
 		t.Errorf("%+v", got)
 	}
 }

@@ -11,7 +11,13 @@
         : !text.includes('`')
           ? '`'
           : "'";
-    const escaped = JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"');
+    // What JSON leaves as it is, or writes as \u00.., is \x.. here.
+    const escaped = JSON.stringify(text)
+      .slice(1, -1)
+      .replaceAll('\\"', '"')
+      .replace(/\\\\|\\u00(..)|[\x7f-\x9f]/g, (all, hex) =>
+        all === '\\\\' ? all : `\\x${(hex ?? all.charCodeAt(0).toString(16)).toUpperCase()}`,
+      );
     return mark + (mark === "'" ? escaped.replaceAll("'", "\\'") : escaped) + mark;
   };
 

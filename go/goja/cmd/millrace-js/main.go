@@ -25,12 +25,13 @@ Usage:
 What a script has:
   setTimeout, setInterval, setImmediate and their clear functions, queueMicrotask,
   Promise, async and await; each in the order in which Node.js runs it
-  console.log, info, debug (standard output), warn, error (standard error)
+  console.log, info, debug, dir, count, group, time (standard output), warn, error,
+  assert (standard error), and what belongs to them
   require of files (.js, .json), of folders and of node_modules, as CommonJS modules
   require of console, process, util (format, inspect), timers, timers/promises
   process: argv, env, exit, exitCode, nextTick, hrtime, uptime, cwd, pid, platform,
-  arch, stdout.write, stderr.write, on and once ('exit', 'uncaughtException',
-  'unhandledRejection')
+  arch, version, stdout.write, stderr.write, on and once ('exit', 'beforeExit',
+  'uncaughtException', 'unhandledRejection')
   performance.now, global
 
 What it has not: ES modules (import, export), files, sockets and the rest of the

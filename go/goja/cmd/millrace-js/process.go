@@ -5,12 +5,15 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"strings"
 	"time"
 
 	"github.com/dop251/goja"
 	"github.com/dop251/goja_nodejs/console"
 	"github.com/dop251/goja_nodejs/require"
 	"github.com/dop251/goja_nodejs/util"
+
+	core "millrace.dev/go/eventloop"
 )
 
 var (
@@ -23,6 +26,9 @@ var (
 	//go:embed timers.js
 	timersSource  string
 	timersProgram = goja.MustCompile("millrace:timers", timersSource, true)
+	//go:embed console.js
+	consoleSource  string
+	consoleProgram = goja.MustCompile("millrace:console", consoleSource, true)
 
 	started = time.Now()
 )
@@ -86,6 +92,7 @@ func (s *script) enableProcess() {
 	native := vm.NewObject()
 	for name, value := range map[string]any{
 		"argv":     append([]string{executable, s.path}, s.args...),
+		"version":  versionForScripts(millrace),
 		"versions": map[string]string{"millrace": millrace, "goja": engine},
 		"pid":      os.Getpid(),
 		"platform": map[string]string{"windows": "win32"}[runtime.GOOS],
@@ -102,6 +109,35 @@ func (s *script) enableProcess() {
 		_ = native.Set(name, value)
 	}
 	s.node = call(vm, processProgram, vm.Get("process"), native, vm.GlobalObject()).ToObject(vm)
+	call(vm, consoleProgram, vm.Get("console"), require.Require(vm, util.ModuleName), vm.Get("performance"))
+}
+
+// versionForScripts has the form that they expect, also of a binary that was built from a checkout.
+func versionForScripts(millrace string) string {
+	if strings.HasPrefix(millrace, "v") {
+		return millrace
+	}
+	return "v0.0.0"
+}
+
+// beforeExit tells the listeners of 'beforeExit' that nothing is left to do, and runs what they begin, again and again.
+func (s *script) beforeExit() {
+	for more := true; more; {
+		s.loop.Run(func(*goja.Runtime) {
+			fired := s.loop.Loop().Stats().Timers
+			if _, err := s.method("beforeExit"); err != nil {
+				s.failed(err)
+			}
+			// When the ticks and microtasks of the listeners have run, and before their immediates and timers.
+			err := s.loop.Loop().SubmitPriority(core.High, func() {
+				stats := s.loop.Loop().Stats()
+				more = stats.Live > 0 || stats.Timers > fired
+			})
+			if err != nil {
+				panic(err)
+			}
+		})
+	}
 }
 
 // emit tells the listeners of an event; false if there are none.

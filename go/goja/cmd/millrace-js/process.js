@@ -30,14 +30,36 @@
     return list.length > 0;
   }
 
+  let exitCode;
+  function setExitCode(code) {
+    const number = typeof code === 'string' && code !== '' ? Number(code) : code;
+    if (code !== undefined && code !== null && !Number.isInteger(number)) {
+      const shown = global.require('util').inspect(code);
+      throw typeof code === 'number'
+        ? Object.assign(
+            new RangeError(
+              `The value of "code" is out of range. It must be an integer. Received ${shown}`,
+            ),
+            { code: 'ERR_OUT_OF_RANGE' },
+          )
+        : Object.assign(
+            new TypeError(
+              `The "code" argument must be of type number. Received type ${typeof code} (${shown})`,
+            ),
+            { code: 'ERR_INVALID_ARG_TYPE' },
+          );
+    }
+    exitCode = code;
+  }
+
   let leaving = false;
   function leave(status) {
-    process.exitCode = status || process.exitCode;
+    if (status) exitCode = status;
     if (!leaving) {
       leaving = true;
-      emit('exit', Number(process.exitCode) || 0);
+      emit('exit', Number(exitCode ?? 0));
     }
-    return Number(process.exitCode) || 0;
+    return Number(exitCode ?? 0);
   }
 
   function hrtime(since) {
@@ -64,16 +86,16 @@
   Object.assign(process, {
     argv: [...native.argv],
     execPath: native.argv[0],
+    version: native.version,
     versions: { ...native.versions },
     pid: native.pid,
     platform: native.platform || native.os,
     arch: native.arch || native.cpu,
-    exitCode: undefined,
     cwd: () => native.cwd(),
     uptime: () => native.now() / 1e9,
     hrtime,
     exit(status) {
-      if (status !== undefined) process.exitCode = status;
+      if (status !== undefined) setExitCode(status);
       native.exit(leave(0) & 0xff);
     },
     stdout: stream(native.stdout),
@@ -85,13 +107,22 @@
     emit,
   });
   Object.defineProperty(process, 'env', {
-    value: { ...process.env },
+    // Values are text.
+    value: new Proxy(
+      { ...process.env },
+      { set: (env, name, value) => Reflect.set(env, name, `${value}`) },
+    ),
     writable: true,
     enumerable: true,
     configurable: true,
   });
+  Object.defineProperty(process, 'exitCode', {
+    get: () => exitCode,
+    set: setExitCode,
+    enumerable: true,
+  });
 
   global.global = global;
   global.performance = { now: () => native.now() / 1e6, timeOrigin: native.origin };
-  return { emit, leave };
+  return { emit, leave, beforeExit: () => emit('beforeExit', Number(exitCode ?? 0)) };
 };

@@ -84,14 +84,13 @@ func (s *script) run() int {
 			s.failed(err)
 		}
 	})
+	s.beforeExit()
 	return s.exitStatus(0)
 }
 
-// wrapper makes a function of a CommonJS module; the same as that of require, so that columns are off by the same.
-const wrapper = "(function(exports,require,module,__filename,__dirname){"
-
 func (s *script) main() error {
-	parsed, err := parser.ParseFile(nil, s.path, wrapper+withoutShebang(s.code)+"\n})", 0, parser.WithDisableSourceMaps)
+	code := withColumns(s.path, withoutShebang(s.code))
+	parsed, err := parser.ParseFile(nil, s.path, wrapper+code+"\n})", 0, parser.WithSourceMapLoader(loadSource))
 	if err != nil {
 		return err
 	}
@@ -164,7 +163,7 @@ func loadSource(path string) ([]byte, error) {
 	if err != nil || filepath.Ext(path) == ".json" {
 		return code, err
 	}
-	return []byte(withoutShebang(string(code))), nil
+	return []byte(withColumns(path, withoutShebang(string(code)))), nil
 }
 
 // failed is told of every error that the script has not caught. It does not return unless the script handles it.
@@ -208,9 +207,6 @@ func (s *script) describe(exception *goja.Exception) string {
 		at := frame.Position()
 		if at.Filename == "" || strings.HasPrefix(at.Filename, "millrace:") {
 			continue
-		}
-		if at.Line == 1 && at.Column > len(wrapper) {
-			at.Column -= len(wrapper)
 		}
 		where := fmt.Sprintf("%s:%d:%d", s.shown(at.Filename), at.Line, at.Column)
 		if name := frame.FuncName(); name != "" {

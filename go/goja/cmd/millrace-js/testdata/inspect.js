@@ -80,3 +80,4 @@ console.log('%x', 1);
 console.log();
 console.log('%s', { a: { b: 1 } }, null);
 console.log([['nested', ['arrays']], { in: [{ an: { object: 1 } }] }]);
+console.log(['\u001b\v\b\x7f\x9f\xa0', '\\u001b \\\\u001b "', "'\0"]);

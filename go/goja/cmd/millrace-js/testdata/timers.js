@@ -48,6 +48,21 @@ const sections = [
       else done();
     }, 2);
   },
+  (done) => {
+    const timer = setTimeout(log, 3, 'never');
+    const interval = setInterval(log, 3, 'never');
+    clearTimeout(+timer);
+    clearInterval(`${interval}`);
+    const kept = setTimeout(() => {
+      log(`kept ${typeof +kept} ${kept > 0}`);
+      kept.refresh();
+      clearTimeout(kept);
+      done();
+    }, 10);
+    for (const other of [+kept + 1000, NaN, Infinity, 0, true, '', 'text', 5n, Symbol('s'), {}])
+      clearTimeout(other);
+    clearTimeout(setImmediate(log, 'not cleared'));
+  },
   () => {
     setTimeout(log, 3600e3, 'never').unref();
     setInterval(log, 3600e3, 'never').unref();

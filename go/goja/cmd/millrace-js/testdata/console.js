@@ -1,0 +1,17 @@
+console.group('one', 1);
+console.log('two\nlines');
+console.group();
+console.info('%s', 'deeper');
+console.groupEnd();
+console.dir({ a: { b: { c: 1 } } }, { depth: 0 });
+console.groupEnd();
+console.groupEnd();
+console.groupCollapsed('again');
+console.error('to the other stream');
+console.groupEnd();
+for (const label of [undefined, 'x', undefined, null]) console.count(label);
+console.countReset();
+console.count();
+console.assert(true, 'never');
+console.assert(false, '%s failed', 'this', { a: 1 });
+console.assert();

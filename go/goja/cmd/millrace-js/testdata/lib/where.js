@@ -1,0 +1,1 @@
+module.exports = () => new Error('in a module');
