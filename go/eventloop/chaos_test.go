@@ -246,7 +246,7 @@ func (c *chaos) close(ctx context.Context) (left []func(), err error) {
 func TestAcceptedIsExecutedOrReturned(t *testing.T) {
 	watchdog(t)
 	first := seed(t)
-	for round := range uint64(60) {
+	for round := range uint64(20) {
 		random := rand.New(rand.NewPCG(first, round))
 		options := []Option{WithMaxQueue(1 + random.IntN(2000)), WithQueuePressure(1+random.IntN(500), func(int) {}),
 			WithErrorHandler(nop[error])}

@@ -17,7 +17,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	loop.Submit(func() {
-		loop.After(10*time.Millisecond, func() { fmt.Println("a timer") })
+		loop.After(100*time.Millisecond, func() { fmt.Println("a timer") })
 		loop.Microtask(func() { fmt.Println("its microtask") })
 		fmt.Println("a task")
 	})

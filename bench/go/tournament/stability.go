@@ -63,6 +63,8 @@ func Stability(seconds float64, seed uint64, report func(Interval) error) (err e
 		ran = total
 	}
 	all.Wait()
+	// Close would let go of timers.
+	must(loop.Drain(context.Background()))
 	_, err = loop.Close(context.Background())
 	must(err)
 	if accepted, ran := l.accepted.Load(), l.ran.Load(); accepted != ran {
