@@ -1,17 +1,20 @@
 package eventloop
 
-// chunkSize is how many tasks a chunk holds: enough that taking the mutex for a chunk costs nothing, few enough that
+// chunkSize is how many tasks a chunk holds: enough that what is done once for a chunk costs nothing, few enough that
 // one is a kilobyte.
 const chunkSize = 128
 
-// sparesKept bounds the chunks kept for reuse, half a megabyte in all.
-const sparesKept = 512
+// sparesKept bounds the chunks kept for reuse: so many that the owner has emptied, and as many that the producers have
+// got back; half a megabyte in all.
+const sparesKept = 256
 
 type chunk struct {
 	next  *chunk
 	tasks [chunkSize]func()
 	// tasks[read:written] wait.
 	read, written int
+	// depth is how many spare chunks there are from this one on. The owner's, also while a producer has the chunk.
+	depth int
 	// since is when the first task came, in ns of the loop's clock; 0 without WithTiming.
 	since int64
 }
@@ -47,7 +50,7 @@ func (q *chunks) begun() int {
 }
 
 // join moves all of other behind what is there.
-func (q *chunks) join(other *chunks) {
+func (q *chunks) join(other chunks) {
 	if other.first == nil {
 		return
 	}
@@ -57,7 +60,6 @@ func (q *chunks) join(other *chunks) {
 		q.last.next = other.first
 	}
 	q.last = other.last
-	*other = chunks{}
 }
 
 // shift takes the first chunk out.

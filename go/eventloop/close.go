@@ -22,6 +22,7 @@ func (l *Loop) Close(ctx context.Context) (left []func(), err error) {
 	done, begin := l.done, false
 	if !l.closed {
 		l.closed = true
+		l.tighten()
 		if begin = !l.running; begin {
 			done, _ = l.startLocked(true)
 		}
@@ -91,9 +92,9 @@ func (l *Loop) abandon() {
 		}
 	}
 	l.soon, l.rejections = 0, ring[rejected]{}
-	l.high.join(&l.lanes[High])
-	l.normal.join(&l.lanes[Normal])
-	l.low.join(&l.lanes[Low])
+	l.high.join(l.lanes[High].take())
+	l.normal.join(l.lanes[Normal].take())
+	l.low.join(l.lanes[Low].take())
 	for _, q := range []*chunks{&l.high, &l.normal, &l.low} {
 		for ; q.first != nil; q.shift() {
 			for task := q.pop(); task != nil; task = q.pop() {
@@ -109,7 +110,9 @@ func (l *Loop) abandon() {
 	l.checking, l.immediates, l.checked = nil, nil, 0
 	l.ops, l.orders, l.ordered = nil, nil, 0
 	l.moveTimers(l.moves.n)
-	l.queued, l.spares, l.spareN = 0, nil, 0
+	l.begun.Store(l.accepted())
+	l.spares = nil
+	l.freed.Store(nil)
 	l.cut = len(l.left) > 0
 	if !l.cut {
 		l.tellDrained()

@@ -39,7 +39,7 @@ func TestDoQueuesWhileTheLoopIsBusy(t *testing.T) {
 			}
 		})
 	}()
-	until(l, func() bool { return l.queued >= 2 })
+	until(l, func() bool { return l.queued() >= 2 })
 	must(t, l.Submit(d.write("after")))
 	release()
 	<-done
@@ -169,7 +169,7 @@ func TestTheContextOfDo(t *testing.T) {
 	release := busy(t, l)
 	result := make(chan error)
 	go func() { result <- l.Do(ctx, never) }()
-	until(l, func() bool { return l.queued > 0 })
+	until(l, func() bool { return l.queued() > 0 })
 	cancel()
 	if err := <-result; !errors.Is(err, context.Canceled) {
 		t.Error("ended while it waited:", err)
@@ -183,7 +183,7 @@ func TestTheContextOfDo(t *testing.T) {
 			<-leave
 		})
 	}()
-	until(l, func() bool { return l.queued >= 2 })
+	until(l, func() bool { return l.queued() >= 2 })
 	release()
 	<-begun
 	cancel()
@@ -196,14 +196,14 @@ func TestDoWaitsForALoopThatIsStopped(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	result := make(chan error)
 	go func() { result <- l.Do(ctx, func() {}) }()
-	until(l, func() bool { return l.queued > 0 })
+	until(l, func() bool { return l.queued() > 0 })
 	cancel()
 	if err := <-result; !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 	ran := false
 	go func() { result <- l.Do(context.Background(), func() { ran = true }) }()
-	until(l, func() bool { return l.queued >= 2 })
+	until(l, func() bool { return l.queued() >= 2 })
 	go l.Run(context.Background())
 	must(t, <-result)
 	if !ran {
@@ -230,7 +230,7 @@ func TestDoOnAClosedLoop(t *testing.T) {
 	do := cutShort(t)
 	result := make(chan error)
 	go func() { result <- do.Do(context.Background(), func() { t.Error("ran") }) }()
-	until(do, func() bool { return do.queued > 0 })
+	until(do, func() bool { return do.queued() > 0 })
 	ended, cancel := context.WithCancel(context.Background())
 	cancel()
 	left, err := do.Close(ended)
@@ -283,7 +283,7 @@ func TestPanicsComeBackFromDo(t *testing.T) {
 		result := make(chan error)
 		go func() { result <- l.Do(context.Background(), func() { panic(mine) }) }()
 		if !inline {
-			until(l, func() bool { return l.queued > 0 })
+			until(l, func() bool { return l.queued() > 0 })
 		}
 		release()
 		err := <-result
@@ -345,7 +345,7 @@ func TestGoexitInDo(t *testing.T) {
 	release := busy(t, l)
 	result := make(chan error)
 	go func() { result <- l.Do(context.Background(), runtime.Goexit) }()
-	until(l, func() bool { return l.queued > 0 })
+	until(l, func() bool { return l.queued() > 0 })
 	release()
 	if err := <-result; !errors.Is(err, ErrGoexit) {
 		t.Error(err)
@@ -385,7 +385,7 @@ func TestDoInATestOfTime(t *testing.T) {
 		release := busy(t, l)
 		result := make(chan error)
 		go func() { result <- l.Do(context.Background(), func() {}) }()
-		until(l, func() bool { return l.queued > 0 })
+		until(l, func() bool { return l.queued() > 0 })
 		release()
 		must(t, <-result)
 	}

@@ -169,7 +169,7 @@ func (l *Loop) over() bool {
 func (l *Loop) idle() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.queued > 0 || len(l.ops) > 0 || l.live.Load() > 0 {
+	if l.queued() > 0 || len(l.ops) > 0 || l.live.Load() > 0 {
 		return false
 	}
 	l.tellDrained()
@@ -223,11 +223,12 @@ func (l *Loop) rested() {
 // suspend lets what was taken out of the lanes and not run count as queued again while the loop is stopped, and resume
 // takes it back: the turn goes on where it was. The mutex is held.
 func (l *Loop) suspend() {
-	l.queued += l.taken()
+	l.begun.Store(l.begun.Load() - uint64(l.taken()))
+	l.tighten()
 }
 
 func (l *Loop) resume() {
-	l.queued -= l.taken()
+	l.begun.Store(l.begun.Load() + uint64(l.taken()))
 }
 
 // endRun asks for the end of one run, and not of a later one. A loop that is being closed ends when Close says so.

@@ -31,12 +31,12 @@ func (l *Loop) Stats() Stats {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	s := Stats{
-		QueueDepth: l.queued, Submitted: l.submitted, Refused: l.refused,
+		QueueDepth: l.queued(), Submitted: l.accepted(), Refused: l.refused,
 		Turns: l.turns, Timers: l.fired.Load(), Errors: l.reported.Load(),
 		Live: l.live.Load(), LoopUtilization: utilization,
 	}
-	for priority, ns := range l.worstWait {
-		s.QueueWait[priority] = time.Duration(ns)
+	for priority := range l.worstWait {
+		s.QueueWait[priority] = time.Duration(l.worstWait[priority].Load())
 	}
 	return s
 }

@@ -49,12 +49,18 @@ func (l *Loop) SubmitPriority(priority Priority, task func()) error {
 // submit queues a task, within the bound of the queue or, for what must not be refused, beyond it.
 func (l *Loop) submit(priority Priority, task func(), bounded bool) error {
 	l.mu.Lock()
-	if l.closed || bounded && l.queued >= l.maxQueue {
+	if lane := &l.lanes[priority]; lane.n < lane.limit {
+		lane.add(task)
+		l.mu.Unlock()
+		return nil
+	}
+	queued := l.queued()
+	if l.closed || bounded && queued >= l.maxQueue {
 		err := l.refuse(1)
 		l.mu.Unlock()
 		return err
 	}
-	wake := l.put(priority, task)
+	wake := l.put(priority, task, queued)
 	l.mu.Unlock()
 	if wake {
 		l.wake <- struct{}{}
@@ -80,15 +86,18 @@ func (l *Loop) SubmitBatch(tasks []func()) (int, error) {
 	l.mu.Lock()
 	n := len(tasks)
 	// The queue may be beyond its bound: Stop puts back what the loop had begun to work through.
-	if room := max(0, l.maxQueue-l.queued); n > room || l.closed {
+	if room := max(0, l.maxQueue-l.queued()); n > room || l.closed {
 		if l.closed {
 			room = 0
 		}
 		err = l.refuse(n - room)
 		n = room
 	}
+	lane := &l.lanes[Normal]
 	for _, task := range tasks[:n] {
-		if l.put(Normal, task) {
+		if lane.n < lane.limit {
+			lane.add(task)
+		} else if l.put(Normal, task, l.queued()) {
 			wake = true
 		}
 	}
@@ -99,31 +108,36 @@ func (l *Loop) SubmitBatch(tasks []func()) (int, error) {
 	return n, err
 }
 
-// put appends to a lane; the mutex is held. It tells the owner if the lane was empty or the queue has reached its
-// high-water mark; when it is true, the caller has to send on l.wake as soon as it has given the mutex up. The state is
-// marked before that, for a Do that finds the loop asleep would get ahead of what waits.
-func (l *Loop) put(priority Priority, task func()) bool {
+// put appends to a lane, with so many queued; the mutex is held. It tells the owner if the lane was empty or the queue
+// has reached its high-water mark; when it is true, the caller has to send on l.wake as soon as it has given the mutex
+// up. The state is marked before that, for a Do that finds the loop asleep would get ahead of what waits.
+//
+// It then lets what follows in the chunk come without all this, by lane.add alone, unless that could reach a bound.
+// With room for a chunk of each lane it cannot. Nor is the owner to be told: it was when the lane was empty, and takes
+// the whole lane when it sees to that.
+func (l *Loop) put(priority Priority, task func(), queued int) bool {
 	lane := &l.lanes[priority]
-	c := lane.last
 	why := uintptr(0)
-	if c == nil || c.written == chunkSize {
-		c = l.newChunk()
-		if lane.last == nil {
-			lane.first = c
-			why = reason(priority)
-		} else {
-			lane.last.next = c
-		}
-		lane.last = c
+	if lane.first == nil {
+		why = reason(priority)
 	}
-	c.tasks[c.written] = task
-	c.written++
-	l.queued++
-	l.submitted++
-	if l.queued >= l.pressureHigh && !l.pressed {
+	if lane.first == nil || lane.n == chunkSize {
+		lane.grow(l.newChunk())
+	}
+	lane.add(task)
+	queued++
+	if queued >= l.pressureHigh && !l.pressed {
 		l.pressed = true
 		l.ops = append(l.ops, l.tellPressure)
 		why |= urgent
+	}
+	room := l.maxQueue - queued
+	if !l.pressed {
+		room = min(room, l.pressureHigh-queued)
+	}
+	lane.limit = chunkSize
+	if room < len(l.lanes)*chunkSize {
+		l.tighten()
 	}
 	return why != 0 && l.mark(why)
 }
@@ -147,35 +161,54 @@ func (l *Loop) refuse(tasks int) error {
 func (l *Loop) newChunk() *chunk {
 	c := l.spares
 	if c == nil {
+		c = l.freed.Swap(nil)
+	}
+	if c == nil {
 		c = new(chunk)
 	} else {
 		l.spares, c.next = c.next, nil
-		l.spareN--
 	}
+	c.read, c.written, c.since = 0, 0, 0
 	if l.timed.Load() {
 		c.since = clock()
 	}
 	return c
 }
 
-// recycle keeps an emptied chunk for the next tasks; the mutex is held. As each empties: a burst of a million tasks is
-// then gone from the heap when it has run, and not kept until the next one.
-func (l *Loop) recycle(c *chunk) {
-	if l.spareN >= sparesKept {
-		return
+// reuse is recycle for the owner when it holds the mutex anyway: a loop that goes from task to task then has its one
+// chunk back with no more ado.
+func (l *Loop) reuse(c *chunk) {
+	if l.spares == nil {
+		l.spares = c
+	} else {
+		l.recycle(c)
 	}
-	c.read, c.written, c.since = 0, 0, 0
-	c.next = l.spares
-	l.spares = c
-	l.spareN++
+}
+
+// recycle keeps an emptied chunk for the next tasks. As each empties: a burst of a million tasks is then gone from the
+// heap when it has run, and not kept until the next one. Without the mutex, for which the owner would wait among the
+// producers: it alone adds chunks, and whoever takes some takes all, so that what it finds on top cannot have gone and
+// come back meanwhile.
+func (l *Loop) recycle(c *chunk) {
+	for {
+		top := l.freed.Load()
+		c.next, c.depth = top, 1
+		if top != nil {
+			c.depth += top.depth
+		}
+		if c.depth > sparesKept || l.freed.CompareAndSwap(top, c) {
+			return
+		}
+	}
 }
 
 // tellPressure tells what is so by now: tasks may have come or gone since the mark was passed. A fall that is over is
 // not told, or the hook would be left with a queue that is long and no further call.
 func (l *Loop) tellPressure() {
 	l.mu.Lock()
-	queued := l.queued
+	queued := l.queued()
 	l.pressed = queued > l.pressureHigh/2
+	l.tighten() // the mark may be what bounds the lanes now
 	news := l.pressed != l.told
 	l.told = l.pressed
 	l.mu.Unlock()

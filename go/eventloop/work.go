@@ -108,14 +108,17 @@ func (l *Loop) waits(priority Priority) bool {
 // next takes a task out of chunks that were taken from the lanes.
 func (l *Loop) next(q *chunks, priority Priority) func() {
 	task := q.pop()
-	// The last chunk stays until the next tasks are taken: recycling it now would take the mutex once more.
+	// The last chunk stays until the next tasks are taken.
 	if task != nil || q.first == q.last {
 		return task
 	}
-	l.mu.Lock()
 	l.recycle(q.shift())
 	l.begin(q, priority)
-	l.mu.Unlock()
+	if l.told {
+		l.mu.Lock()
+		l.relieve()
+		l.mu.Unlock()
+	}
 	return q.pop()
 }
 
@@ -126,26 +129,32 @@ func (l *Loop) take(priority Priority, to *chunks) {
 	}
 	begun := to.first
 	if begun != nil && begun.read == begun.written {
-		l.recycle(to.shift())
+		l.reuse(to.shift())
 	}
-	to.join(&l.lanes[priority])
+	to.join(l.lanes[priority].take())
 	if to.first != begun {
 		l.begin(to, priority)
+		l.relieve()
 	}
 }
 
-// begin counts the first chunk's tasks as no longer queued: they are run now. The mutex is held.
+// begin counts the first chunk's tasks as no longer queued: they are run now. Without the mutex, once for a chunk.
 func (l *Loop) begin(q *chunks, priority Priority) {
 	c := q.first
 	if c == nil {
 		return
 	}
-	n := c.written - c.read
-	l.queued -= n
+	l.begun.Store(l.begun.Load() + uint64(c.written-c.read))
 	if c.since != 0 {
-		l.worstWait[priority] = max(l.worstWait[priority], clock()-c.since)
+		worst := &l.worstWait[priority]
+		worst.Store(max(worst.Load(), clock()-c.since))
 	}
-	if l.pressed && l.queued <= l.pressureHigh/2 {
+}
+
+// relieve sees whether the queue has fallen to half of its high-water mark; the mutex is held. Before the hook was told
+// of a rise there is nothing to see: tellPressure looks itself.
+func (l *Loop) relieve() {
+	if l.told && l.pressed && l.queued() <= l.pressureHigh/2 {
 		l.pressed = false
 		l.ops = append(l.ops, l.tellPressure)
 		l.notify(urgent)
