@@ -1,14 +1,10 @@
 /** The statistics of paired rounds. */
+import { median } from 'millrace-lab/stats';
 import { randomFrom } from './random.js';
 
-const resamples = 10_000;
+export { median };
 
-/** The middle value; of an even number of values the mean of the two middle ones. */
-export function median(values) {
-  const sorted = Float64Array.from(values).sort();
-  const middle = sorted.length >> 1;
-  return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
-}
+const resamples = 10_000;
 
 /**
  * The 95 % percentile bootstrap interval of the median. The rounds are what is drawn again: they

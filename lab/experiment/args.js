@@ -1,57 +1,154 @@
 import { parseArgs } from 'node:util';
+import { allowedAre } from './form.js';
+import { FLAGS, LISTS, NUMBERS, TEXTS } from './options.js';
 
-const MOST = { seed: 4_294_967_295, rounds: 1000 };
+const NAMES = [...Object.keys(TEXTS), ...Object.keys(LISTS), ...Object.keys(NUMBERS)];
+const KNOWN = [...NAMES, ...Object.keys(FLAGS)];
+const MOST_SEED = NUMBERS.seed[1];
+const PROTOCOLS = ['raw', 'chat', 'socket.io'];
 
-export const USAGE = `Usage: node lab/experiment/main.js [name] [options]
-
-Runs the experiment lab/experiments/NAME.js, or the file whose path is given;
-without a name it lists them.
-
-  --quick      only its quick cases, in few rounds
-  --json       one JSON object a line on stdout; what is for people goes to stderr
-  --rounds N   of both arms, for each case (the experiment's own)
-  --seed N     of the order of the arms (random)
-  --results D  folder for the raw samples (lab/results)
-  --help       this text
-
-Exit codes: 0 done, 1 failed or refused, 2 bad option, 130 stopped by Ctrl-C.`;
+/** What an experiment of a name or a file has already. */
+const AD_HOC = ['control', 'treatment', 'url', 'ws', 'protocol', 'script', 'health', 'proof'];
+const AD_HOC_ONLY = [...AD_HOC, 'control-env', 'treatment-env', 'rate', 'warmup'];
 
 /**
  * The options of the program.
  *
  * @param {string[]} argv
- * @returns {{ name: string | undefined, quick: boolean, json: boolean, help: boolean,
- *   rounds: number | undefined, seed: number, results: string | undefined }}
- * @throws {Error} one sentence: what is wrong, and what is allowed
+ * @returns {Options}
+ * @throws {Error} one sentence: the option, its value, what is allowed
+ *
+ * @typedef {object} Options by their names; what was not given is undefined, but for these
+ * @property {string | undefined} name of an experiment, or the path of its file
+ * @property {number} seed
+ * @property {string[]} url
+ * @property {Record<string, string>} control-env
+ * @property {Record<string, string>} treatment-env
+ * @property {RegExp | undefined} proof
+ * @property {boolean} quick
+ * @property {boolean} json
+ * @property {boolean} help
  */
 export function readArgs(argv) {
-  const flag = { type: 'boolean', default: false };
-  const { values, positionals } = parseArgs({
-    args: argv,
-    options: {
-      ...{ quick: flag, json: flag, help: flag },
-      rounds: { type: 'string' },
-      seed: { type: 'string' },
-      results: { type: 'string' },
-    },
-    allowPositionals: true,
-  });
+  const { values, positionals } = parse(argv);
   if (positionals.length > 1) {
-    throw new Error(`one experiment at a time: there are ${positionals.join(', ')}`);
+    throw new Error(`There are ${positionals.join(' and ')}; allowed is one experiment at a time.`);
   }
-  return {
-    name: positionals[0],
-    ...values,
-    rounds: whole('rounds', values.rounds, 1),
-    seed: whole('seed', values.seed, 0) ?? Math.floor(Math.random() * (MOST.seed + 1)),
-  };
+  const [name] = positionals;
+  const flags = Object.fromEntries(Object.keys(FLAGS).map((each) => [each, false]));
+  const options = { name, ...flags, url: [], ...values };
+  for (const each of Object.keys(NUMBERS)) options[each] = number(each, values[each]);
+  options.seed ??= Math.floor(Math.random() * (MOST_SEED + 1));
+  options['control-env'] = variables('control-env', values['control-env']);
+  options['treatment-env'] = variables('treatment-env', values['treatment-env']);
+  options.proof = pattern(values.proof);
+  if (options.help) return options;
+  const adHoc = AD_HOC_ONLY.filter((each) => values[each] !== undefined);
+  if (name !== undefined && adHoc.length > 0) {
+    throw new Error(
+      `--${adHoc[0]} does not go with ${name}, which has its own; leave one of them out.`,
+    );
+  }
+  if (adHoc.length > 0) checkAdHoc(options);
+  return options;
 }
 
-function whole(name, value, least) {
+function parse(argv) {
+  const { tokens, values, positionals } = parseArgs({
+    args: argv,
+    options: Object.fromEntries(
+      KNOWN.map((name) => [
+        name,
+        { type: name in FLAGS ? 'boolean' : 'string', multiple: name in LISTS },
+      ]),
+    ),
+    allowPositionals: true,
+    strict: false,
+    tokens: true,
+  });
+  for (const { kind, name, rawName, value } of tokens) {
+    if (kind !== 'option') continue;
+    if (!KNOWN.includes(name)) {
+      throw new Error(`${rawName} is not an option${allowedAre(name, KNOWN)}.`);
+    }
+    if (name in FLAGS && value !== undefined) {
+      throw new Error(`--${name} is "${value}"; it takes no value.`);
+    }
+    if (!(name in FLAGS) && (value === undefined || value === '')) {
+      throw new Error(`--${name} has no value; ${allowed(name)}.`);
+    }
+  }
+  return { values, positionals };
+}
+
+function allowed(name) {
+  if (!(name in NUMBERS)) return `it takes ${(TEXTS[name] ?? LISTS[name])[0]}`;
+  const [least, most, isWhole] = NUMBERS[name];
+  return `allowed are ${isWhole ? 'whole ' : ''}numbers from ${least} to ${most}`;
+}
+
+function number(name, value) {
   if (value === undefined) return undefined;
-  const number = Number(value);
-  if (/^\d+$/.test(value) && number >= least && number <= MOST[name]) return number;
+  const [least, most, isWhole] = NUMBERS[name];
+  const read = Number(value);
+  const isNumber = isWhole ? /^\d+$/.test(value) : /^\d+(\.\d+)?$/.test(value);
+  if (isNumber && read >= least && read <= most) return read;
+  throw new Error(`--${name} is "${value}"; ${allowed(name)}.`);
+}
+
+function variables(name, pairs = []) {
+  const wrong = pairs.find((pair) => !/^[A-Za-z_]\w*=/.test(pair));
+  if (wrong !== undefined) throw new Error(`--${name} is "${wrong}"; it takes NAME=VALUE.`);
+  return Object.fromEntries(
+    pairs.map((pair) => [pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1)]),
+  );
+}
+
+function pattern(text) {
+  if (text === undefined) return undefined;
+  try {
+    return new RegExp(text);
+  } catch (error) {
+    throw new Error(`--proof is "${text}", which is no regular expression: ${error.message}.`);
+  }
+}
+
+function checkAdHoc({ control, treatment, url, ws, script, protocol, rate }) {
+  for (const [name, command] of Object.entries({ control, treatment })) {
+    if (command === undefined) {
+      throw new Error(`--${name} is missing; it takes the command that starts its server.`);
+    }
+  }
+  if (url.length === 0 && ws === undefined) {
+    throw new Error('--url or --ws is missing; it says where the servers listen.');
+  }
+  if (url.length > 0 && ws !== undefined) {
+    throw new Error('--url and --ws are both there; an experiment has one kind of load.');
+  }
+  for (const each of url) checkUrl('url', each, 'http:');
+  if (ws !== undefined) checkUrl('ws', ws, 'ws:');
+  const origins = new Set(url.map((each) => new URL(withPort(each)).origin));
+  if (origins.size > 1) {
+    throw new Error(`--url has ${[...origins].join(' and ')}; all must be of one server.`);
+  }
+  if (protocol !== undefined && ws === undefined) throw new Error('--protocol belongs to --ws.');
+  if (protocol !== undefined && !PROTOCOLS.includes(protocol)) {
+    throw new Error(`--protocol is "${protocol}"; allowed are ${PROTOCOLS.join(', ')}.`);
+  }
+  if (script !== undefined && (url.length !== 1 || rate !== undefined)) {
+    throw new Error('--script needs one --url, which it is given, and has no --rate but its own.');
+  }
+}
+
+/** Any number will do to look at an address. */
+const withPort = (url) => url.replaceAll('{port}', '1');
+
+function checkUrl(name, value, protocol) {
+  const url = URL.canParse(withPort(value)) ? new URL(withPort(value)) : null;
+  const isLocal = /^(127(\.\d+){3}|localhost|\[::1\])$/.test(url?.hostname ?? '');
+  if (url?.protocol === protocol && isLocal) return;
   throw new Error(
-    `--${name} is "${value}"; allowed are whole numbers from ${least} to ${MOST[name]}.`,
+    `--${name} is "${value}"; it must begin with ${protocol}// and name this machine ` +
+      '(127.0.0.1, localhost or [::1]): no other one is ever loaded.',
   );
 }

@@ -1,89 +1,110 @@
-import { ask } from './errors.js';
+/**
+ * Whether two runs were the same work: what a comparison stands on.
+ *
+ * @typedef {object} Group answers of one kind, such as those to one path
+ * @property {string} name
+ * @property {number} answers
+ * @property {Record<string, number>} status how many answers of each
+ * @property {number} bytes mean of an answer
+ * @property {string | null} payload fingerprint of what was answered; null where it cannot be compared
+ * @property {boolean} [mayFail] whether only their number and times are compared
+ * @property {string} [dueTimes] when they were due, or a fingerprint of it; open loop only
+ * @property {number} [bytesTolerance] share by which their sizes may differ, default 0.02
+ */
+import { nameOf } from './arms.js';
 
 /** By so much the sizes of answers may differ: numbers in them have more or fewer digits. */
 const BYTES_TOLERANCE = 0.02;
 
-/** Whether an answer counts: a 2xx and, where the load can tell, right. */
-const isGood = ({ status, error }) => error === null && status >= 200 && status <= 299;
-
-/** Whether it is one of those that may fail, and has. */
-export const hasFailed = (answer) => answer.request.mayFail === true && !isGood(answer);
+/** Points of per cent by which shares may differ where the number of answers depends on the server. */
+const MIX_POINTS = 2;
+const STATUS_POINTS = 0.5;
 
 /**
- * What is wrong with one run, a sentence each: every request, but for those that may fail, must have been
- * answered with a 2xx and, where the load can tell, rightly; and the feature must have been seen at work in the treatment, and only there.
- *
- * @param {import('./measure.js').Run} run
- * @param {import('./format.js').Arm} arm
- * @returns {string[]}
- */
-export function faultsOf(run, arm) {
-  const found = [];
-  for (const [name, answers] of byName(run.answers)) {
-    const failed = answers.filter((answer) => !isGood(answer));
-    if (failed.length === 0 || answers[0].request.mayFail) continue;
-    const [{ status, error }] = failed;
-    const why = [status === null ? [] : `status ${status}`, error ?? []].flat().join(', ');
-    found.push(`${failed.length} of ${answers.length} answers to '${name}' do not count: ${why}`);
-  }
-  // What has failed says nothing about the feature.
-  if (found.length > 0) return found;
-  const isOn = ask('isOn', () => arm.isOn(run));
-  if (run.side === 'treatment' && !isOn) found.push('the feature was not at work in the treatment');
-  if (run.side === 'control' && isOn) found.push('the feature was at work in the control');
-  return found;
-}
-
-/**
- * In what the work of two runs differs, a sentence each: requests, status codes, sizes and payloads of the
- * answers have to be the same; of requests that may fail, only how many there were and when.
+ * In what the work of two runs differs, a sentence each, with the figures of both. Open loop: number, due times and
+ * status codes must be the same. Closed loop, where a faster server answers more: the share of each group within 2
+ * points of per cent, that of each status within 0.5. Both: mean size within 2 %, and the same payload where it has
+ * a fingerprint. Of requests that may fail, only how many there were and when.
  *
  * @param {import('./measure.js').Run} a
  * @param {import('./measure.js').Run} b
  * @returns {string[]}
  */
 export function differences(a, b) {
-  const found = [];
-  const [ofA, ofB] = [byName(a.answers), byName(b.answers)];
-  const compare = (what, inA, inB, tolerance = 0) => {
-    const isSame =
-      tolerance > 0 ? Math.abs(inA - inB) <= tolerance * Math.max(inA, inB) : inA === inB;
-    if (!isSame) found.push(`${what}: ${inA} in ${a.arm}, ${inB} in ${b.arm}`);
-  };
-  compare('requests', [...ofA.keys()].join(), [...ofB.keys()].join());
-  if (found.length > 0) return found;
-  for (const [name, answersA] of ofA) {
-    const answersB = ofB.get(name);
-    const each = (what, of, tolerance) =>
-      compare(`${what} of '${name}'`, of(answersA), of(answersB), tolerance);
-    const { bytesTolerance = BYTES_TOLERANCE, mayFail = false } = answersA[0].request;
-    each('number', (answers) => answers.length);
-    each('times due', (answers) => list(answers.map(({ dueMs }) => `${dueMs} ms`)));
-    if (mayFail) continue;
-    each('status codes', (answers) => list(answers.map(({ status }) => status)));
-    each('bytes per answer', meanBytes, bytesTolerance);
-    each('payload', (answers) => list(answers.map(({ hash }) => `${hash}`.slice(0, 12))));
+  const names = [nameOf(a.role, a.arm), nameOf(b.role, b.arm)];
+  const say = (what, [inA, inB]) => `${what}: ${inA} in ${names[0]}, ${inB} in ${names[1]}`;
+  const requests = [a, b].map(({ work }) => work.map(({ name }) => name).sort());
+  if (requests[0].join('\0') !== requests[1].join('\0')) {
+    return [
+      say(
+        'requests',
+        requests.map((each) => each.join(', ') || 'none'),
+      ),
+    ];
   }
+  const isClosed = a.isClosed || b.isClosed;
+  const totals = [a, b].map(({ work }) => work.reduce((sum, { answers }) => sum + answers, 0));
+  if (isClosed && totals.includes(0)) return [say('answers', totals)];
+  return a.work.flatMap((group) => {
+    const both = [group, b.work.find(({ name }) => name === group.name)];
+    const found = isClosed
+      ? shareDifference(
+          'share of answers',
+          both.map(({ answers }, i) => answers / totals[i]),
+          MIX_POINTS,
+        )
+      : exactDifferences(both);
+    if (!group.mayFail) found.push(...answerDifferences(both, isClosed));
+    return found.map(([what, values]) => say(`${what} of '${group.name}'`, values));
+  });
+}
+
+/** Each one is what differs, and the figure of both. */
+function exactDifferences(both) {
+  const compared = {
+    number: both.map(({ answers }) => answers),
+    'times due': both.map(({ dueTimes = '' }) => dueTimes),
+  };
+  return Object.entries(compared).filter(([, [inA, inB]]) => inA !== inB);
+}
+
+function answerDifferences(both, isClosed) {
+  const found = isClosed ? statusShares(both) : statusCodes(both);
+  const tolerance = both[0].bytesTolerance ?? BYTES_TOLERANCE;
+  const bytes = both.map((group) => group.bytes);
+  const isAnswered = both.every(({ answers }) => answers > 0);
+  if (isAnswered && Math.abs(bytes[0] - bytes[1]) > tolerance * Math.max(...bytes)) {
+    found.push(['bytes per answer', bytes.map(rounded)]);
+  }
+  const payloads = both.map(({ payload }) => payload);
+  if (!payloads.includes(null) && payloads[0] !== payloads[1]) found.push(['payload', payloads]);
   return found;
 }
 
-/** Answers by the name of their request, names in the order of the alphabet. */
-function byName(answers) {
-  const groups = new Map();
-  for (const answer of answers) {
-    const { name } = answer.request;
-    groups.set(name, [...(groups.get(name) ?? []), answer]);
-  }
-  return new Map([...groups].sort(([x], [y]) => (x < y ? -1 : 1)));
+function statusCodes(both) {
+  const lists = both.map(({ status }) =>
+    Object.entries(status)
+      .map(([code, count]) => `${code} (${count})`)
+      .sort()
+      .join(', '),
+  );
+  return lists[0] === lists[1] ? [] : [['status codes', lists]];
 }
 
-/** Each once, with how often it is there, as `200 (40), 503 (2)`. */
-function list(values) {
-  const counts = new Map();
-  for (const value of [...values].sort()) counts.set(value, (counts.get(value) ?? 0) + 1);
-  const shown = [...counts].slice(0, 5).map(([value, count]) => `${value} (${count})`);
-  return shown.join(', ') + (counts.size > 5 ? ` and ${counts.size - 5} others` : '');
+function statusShares(both) {
+  if (both.some(({ answers }) => answers === 0)) return [];
+  const codes = [...new Set(both.flatMap(({ status }) => Object.keys(status)))].sort();
+  return codes.flatMap((code) => {
+    const shares = both.map(({ status, answers }) => (status[code] ?? 0) / answers);
+    return shareDifference(`share of status ${code}`, shares, STATUS_POINTS);
+  });
 }
 
-const meanBytes = (answers) =>
-  Math.round(answers.reduce((sum, { bytes }) => sum + bytes, 0) / answers.length);
+function shareDifference(what, shares, points) {
+  // Shares are rounded numbers.
+  const isSame = Math.abs(shares[0] - shares[1]) * 100 <= points + 1e-9;
+  return isSame ? [] : [[what, shares.map((share) => `${rounded(share * 100)} %`)]];
+}
+
+const rounded = (value) =>
+  value.toLocaleString('en-US', { maximumFractionDigits: Math.abs(value) < 100 ? 2 : 0 });

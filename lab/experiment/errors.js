@@ -1,8 +1,20 @@
 import { LabError } from '../load/errors.js';
 
-/** Two arms that cannot be compared. */
-export function refused(why) {
-  return new LabError('MILLRACE_LAB_E_REFUSED', `refused, so no figure counts: ${why}`);
+/**
+ * Why no figure of an experiment counts.
+ *
+ * @typedef {object} Refusal
+ * @property {string} why what was found, with its figures
+ * @property {string} advice what to do
+ */
+
+/**
+ * @param {Refusal} refusal
+ * @returns {LabError & Refusal} `MILLRACE_LAB_E_REFUSED`
+ */
+export function refused({ why, advice }) {
+  const message = `refused, so no figure counts: ${why}. ${advice}`;
+  return Object.assign(new LabError('MILLRACE_LAB_E_REFUSED', message), { why, advice });
 }
 
 /**

@@ -1,53 +1,146 @@
-import { median } from '../run/figures.js';
+import {
+  cliffsDelta,
+  coefficientOfVariation,
+  interquartileRange,
+  median,
+  pairedRatio,
+  pairedShift,
+  rankSum,
+  signedRank,
+} from '../stats/index.js';
+import {
+  ALPHA,
+  hasRatio,
+  ratioSpread,
+  roundsForRatio,
+  smallestRatio,
+  twinFigure,
+} from './noise.js';
 
 /**
- * One metric of one case: what the rounds of both arms say.
+ * One metric of one treatment in one case: what the rounds say of it, before the correction over all metrics and
+ * the finding that follows from it (`finding.js`).
  *
  * @param {import('./format.js').Metric} metric
  * @param {import('./format.js').Case} at
- * @param {Record<'control' | 'treatment', (number | null)[]>} values one a round, null where it could not tell
- * @returns {Figure}
+ * @param {string} arm name of the treatment
+ * @param {Values} values
+ * @param {object} options
+ * @param {number} options.effect sought, as a ratio above 1
+ * @param {boolean} [options.isOnly] whether it is the only treatment: then `paper.treatment` is its
+ * @returns {Omit<Figure, 'pHolm' | 'finding' | 'why'>}
+ *
+ * @typedef {Record<'control' | 'twin' | 'treatment', (number | null)[]>} Values one a round, null where a run could
+ *   not tell. When one of them is null nothing is concluded: runs that cannot tell are seldom those where all is well
  *
  * @typedef {object} Figure
  * @property {string} case
+ * @property {string} arm the treatment's name
  * @property {string} metric
+ * @property {string} title
  * @property {string} unit
  * @property {'higher' | 'lower' | null} better
- * @property {number | null} control median of the rounds; null when one could not tell
- * @property {number | null} treatment the same
- * @property {number | null} ahead how many times better the treatment is: the median of the rounds' own ratios,
- *   taken so that above 1 is better; without `better`, treatment ÷ control
- * @property {number | null} lo the least of any round
- * @property {number | null} hi the most of any round
  * @property {number} n rounds
+ * @property {Values} values
+ * @property {number | null} control median of the rounds; null when one could not tell, or there is none
+ * @property {number | null} treatment the same
+ * @property {number | null} ahead how many times better the treatment is: the Hodges-Lehmann estimate of the rounds'
+ *   own ratios, above 1 is better; without `better`, treatment ÷ control. null where there is no ratio
+ * @property {number | null} lo of its interval
+ * @property {number | null} hi
+ * @property {number | null} level of the interval: 0.95, less where there are too few rounds for that
+ * @property {{ estimate: number, lo: number, hi: number } | null} shift treatment - control, in the unit
+ * @property {number | null} p of the signed-rank test, two-sided
+ * @property {number | null} pHolm corrected over the metrics of this case and arm that have a `better`
+ * @property {number | null} pRankSum of the rank-sum test, which knows no rounds
+ * @property {number | null} delta Cliff's, above 0 where the treatment's values are greater
+ * @property {{ control: Spread, treatment: Spread }} spread
+ * @property {{ ahead: number | null, lo: number | null, hi: number | null, p: number } | null} twin A/A: twin ÷
+ *   control
+ * @property {number | null} smallest ratio that so many rounds show in 4 of 5 experiments, from the noise of A/A
+ * @property {number | null} roundsFor how many rounds would show the effect sought
+ * @property {string | null} refused why it does not count: A/A differs
+ * @property {Finding} finding
+ * @property {string | null} why it is undecided or refused
  * @property {{ control?: number, treatment?: number, ahead?: number } | null} paper what was published
+ *
+ * @typedef {{ iqr: number | null, cv: number | null }} Spread interquartile range, coefficient of variation
+ * @typedef {'better' | 'worse' | 'different' | 'no difference' | 'undecided' | 'refused'} Finding
  */
-export function figure({ name, unit, better = null }, at, { control, treatment }) {
-  const ratios = control.map((value, i) => timesBetter(better, value, treatment[i]));
-  const isRatio = ratios.every((ratio) => ratio !== null);
-  return {
-    ...{ case: at.label, metric: name, unit, better },
-    control: middle(control),
-    treatment: middle(treatment),
-    ahead: isRatio ? median(ratios) : null,
-    lo: isRatio ? Math.min(...ratios) : null,
-    hi: isRatio ? Math.max(...ratios) : null,
+export function figure(metric, at, arm, values, { effect, isOnly = true }) {
+  const { name, title, unit, better = null } = metric;
+  const { control, treatment } = values;
+  const named = {
+    case: at.label,
+    arm,
+    metric: name,
+    title,
+    unit,
+    better,
     n: control.length,
-    paper: published(better, at.paper?.control?.[name], at.paper?.treatment?.[name]),
+    values,
+  };
+  const isTold = control.length > 0 && !Object.values(values).flat().includes(null);
+  return {
+    ...named,
+    control: over(median, control),
+    treatment: over(median, treatment),
+    ...(isTold ? compared(better, values, effect) : UNKNOWN),
+    spread: { control: spreadOf(control), treatment: spreadOf(treatment) },
+    paper: published(better, at.paper, name, [arm, ...(isOnly ? ['treatment'] : [])]),
   };
 }
 
-function published(better, control, treatment) {
-  if (control === undefined && treatment === undefined) return null;
-  const ahead = timesBetter(better, control ?? null, treatment ?? null);
-  return { control, treatment, ...(ahead !== null && { ahead }) };
+const UNKNOWN = {
+  ...{ ahead: null, lo: null, hi: null, level: null, shift: null },
+  ...{ p: null, pRankSum: null, delta: null },
+  ...{ twin: null, smallest: null, roundsFor: null, refused: null },
+};
+
+function compared(better, { control, twin, treatment }, effect) {
+  const aa = twinFigure(control, twin);
+  const noise = ratioSpread(control, twin);
+  return {
+    ...timesBetter(better, control, treatment),
+    shift: interval(pairedShift(control, treatment)),
+    p: signedRank(control, treatment).p,
+    pRankSum: rankSum(control, treatment).p,
+    delta: cliffsDelta(control, treatment).delta,
+    twin: aa,
+    smallest: smallestRatio(noise, control.length),
+    roundsFor: roundsForRatio(noise, effect),
+    refused: aa.p <= ALPHA ? differs(aa, control, twin) : null,
+  };
 }
 
-/** null where there is no ratio. */
 function timesBetter(better, control, treatment) {
-  if (control === null || treatment === null) return null;
-  const ratio = better === 'lower' ? control / treatment : treatment / control;
-  return ratio > 0 && Number.isFinite(ratio) ? ratio : null;
+  const [from, to] = better === 'lower' ? [treatment, control] : [control, treatment];
+  const found = hasRatio(from, to) ? pairedRatio(from, to) : null;
+  const { level } = found ?? pairedShift(control, treatment);
+  return { ahead: found?.estimate ?? null, lo: found?.lo ?? null, hi: found?.hi ?? null, level };
 }
 
-const middle = (values) => (values.includes(null) ? null : median(values));
+const interval = ({ estimate, lo, hi }) => ({ estimate, lo, hi });
+
+function differs({ p }, control, twin) {
+  const medians = [control, twin].map((values) => Number(median(values).toPrecision(3)));
+  const shown = `${medians.join(' and ')} (p ${Number(p.toPrecision(2))})`;
+  return `A/A differs: the control measured twice gave ${shown}`;
+}
+
+/** Of all rounds, or null. */
+const over = (statistic, values) =>
+  values.length === 0 || values.includes(null) ? null : statistic(values);
+
+const spreadOf = (values) => ({
+  iqr: over(interquartileRange, values),
+  cv: over(coefficientOfVariation, values),
+});
+
+function published(better, paper, metric, names) {
+  const control = paper?.control?.[metric];
+  const treatment = names.map((name) => paper?.[name]?.[metric]).find((each) => each !== undefined);
+  if (control === undefined && treatment === undefined) return null;
+  const ratio = better === 'lower' ? control / treatment : treatment / control;
+  return { control, treatment, ...(ratio > 0 && Number.isFinite(ratio) && { ahead: ratio }) };
+}

@@ -1,13 +1,16 @@
-import { readdirSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { LabError } from '../load/errors.js';
+import { allowedAre } from './form.js';
 import { readExperiment } from './format.js';
 
 const FOLDER = fileURLToPath(new URL('../experiments/', import.meta.url));
 
-/** The names of all experiments, in the order of the alphabet. */
+/** The names of all experiments, in the order of the alphabet; none where the lab is installed as a package. */
 export function experimentNames() {
+  if (!existsSync(FOLDER)) return [];
   return readdirSync(FOLDER)
     .filter((file) => file.endsWith('.js'))
     .map((file) => file.slice(0, -'.js'.length))
@@ -15,24 +18,81 @@ export function experimentNames() {
 }
 
 /**
- * Reads an experiment's file.
+ * Reads an experiment's file, and with it the one whose runs it shares.
  *
  * @param {string} name of one of the project's, or the path of any other, which ends in .js
  * @returns {Promise<import('./format.js').Experiment>}
- * @throws {LabError} `MILLRACE_LAB_E_EXPERIMENT` when there is none, or it is mistaken
+ * @throws {LabError} `MILLRACE_LAB_E_EXPERIMENT` when there is none, or it is mistaken: with the line, as far as it
+ *   can be found
  */
 export async function loadExperiment(name) {
-  const isPath = name.endsWith('.js');
-  const names = experimentNames();
-  if (!isPath && !names.includes(name)) {
-    throw new LabError(
-      'MILLRACE_LAB_E_EXPERIMENT',
-      `there is no experiment ${name}; there are ${names.join(', ')}`,
-    );
-  }
-  const path = isPath ? resolve(name) : join(FOLDER, `${name}.js`);
-  const module = await import(pathToFileURL(path).href).catch((error) => {
-    throw new LabError('MILLRACE_LAB_E_EXPERIMENT', `experiment ${name}: ${error.message}`);
-  });
-  return readExperiment({ ...module }, basename(path, '.js'));
+  return load(name, []);
 }
+
+/** @param {string[]} askedBy names of those that share its runs, the last one asks */
+async function load(name, askedBy) {
+  const path = pathOf(name);
+  const module = await import(pathToFileURL(path).href).catch((error) => {
+    const line = lineOfError(error, path);
+    const where = line === null ? '' : `, line ${line}`;
+    throw mistake(`experiment ${name}${where}: ${error.message}`);
+  });
+  const { sameRunsAs } = module;
+  if (typeof sameRunsAs === 'string' && askedBy.includes(sameRunsAs)) {
+    throw mistake(`experiment ${name}: sameRunsAs goes in a circle, ${sameRunsAs} asks for it`);
+  }
+  const base =
+    typeof sameRunsAs === 'string' ? await load(sameRunsAs, [...askedBy, name]) : undefined;
+  try {
+    return readExperiment({ ...module }, basename(path, '.js'), base);
+  } catch (error) {
+    const line = error.key === undefined ? null : lineOf(error.key, source(path));
+    if (line !== null) error.message = error.message.replace(': ', `, line ${line}: `);
+    throw error;
+  }
+}
+
+function pathOf(name) {
+  if (name.endsWith('.js')) return resolve(name);
+  const names = experimentNames();
+  if (names.includes(name)) return join(FOLDER, `${name}.js`);
+  throw mistake(`there is no experiment ${name}${allowedAre(name, names)}`);
+}
+
+/** The line of the file where it failed, as far as that can be told. */
+function lineOfError({ name, stack = '' }, path) {
+  if (name !== 'SyntaxError') {
+    const place = stack.split('\n').find((each) => each.includes(pathToFileURL(path).href));
+    return /:(\d+):\d+\)?$/.exec(place ?? '')?.[1] ?? null;
+  }
+  // An error of syntax does not say where it is, but when it is printed.
+  const options = { input: source(path), encoding: 'utf8' };
+  const check = spawnSync(process.execPath, ['--check', '--input-type=module'], options);
+  return /^\[stdin\]:(\d+)$/m.exec(check.stderr)?.[1] ?? null;
+}
+
+/**
+ * Where a key of an experiment most likely is: each part of its path is looked for from where the part before it was
+ * found. null when its first part is nowhere.
+ */
+function lineOf(key, text) {
+  const lines = text.split('\n');
+  const parts = key.split('.').map((part) => part.replace(/\[\d+\]$/, ''));
+  let found = null;
+  for (const part of parts.filter((each) => each !== '')) {
+    const isHere = (line) => new RegExp(`\\b${part.replace(/\W/g, '\\$&')}\\b`).test(line);
+    const at = lines.findIndex(
+      (line, i) => i >= (found ?? 0) && isExport(line, found) && isHere(line),
+    );
+    if (at === -1) break;
+    found = at;
+  }
+  return found === null ? null : found + 1;
+}
+
+/** The first part of a path is exported. */
+const isExport = (line, found) => found !== null || /^\s*export\b/.test(line);
+
+const source = (path) => readFileSync(path, 'utf8');
+
+const mistake = (message) => new LabError('MILLRACE_LAB_E_EXPERIMENT', message);

@@ -1,5 +1,5 @@
 /**
- * The form of an experiment: one question, two arms, one ES module.
+ * The form of an experiment: one question, a control, one treatment or more; one ES module.
  *
  * @typedef {object} Experiment
  * @property {string} name of its file
@@ -7,34 +7,45 @@
  * @property {string} [about] what a reader has to know before the figures
  * @property {Claim[]} claims what somebody has said the answer is (export `claim`: one, a list, or none)
  * @property {Arm} control without the feature
- * @property {Arm} treatment with it
- * @property {Load} load what both arms are asked for
+ * @property {Arm[]} treatments with it (export `treatment`: one, or a list), each compared with the control
+ * @property {Load} load what all arms are asked for
  * @property {Case[]} cases the same question at several sizes; one without a label by default
  * @property {Metric[]} metrics
- * @property {{ full: number, quick: number }} rounds of both arms, for each case; default 5 and 2
- * @property {(results: import('./run.js').Results) => string[]} [notes] remarks that need the figures
+ * @property {{ full: number, quick: number }} rounds of all arms, for each case; default 50 and 6. With less than 6
+ *   nothing can be shown: there is no p of 0.05
+ * @property {string | null} sameRunsAs name of another experiment: its runs answer this question too, so that this
+ *   file has no control, treatment, load, cases and rounds of its own
+ * @property {(results: import('./judge.js').Results) => string[]} [notes] remarks that need the figures
  *
  * @typedef {object} Arm
  * @property {string} name
- * @property {string[]} command of its server, as `startServer` takes it
- * @property {Record<string, string>} [env] added to the environment
+ * @property {string[] | ((params: Params) => string[])} command of its server, as `startServer` takes it
+ * @property {Record<string, string> | ((params: Params) => Record<string, string>)} [env] added to the environment
  * @property {RegExp} [ready] see `startServer`
  * @property {string} [health] see `startServer`
+ * @property {string} [url] where it listens, when it does not say so itself; it is up when `health` answers there, or
+ *   for ws:// when the port accepts
  * @property {Record<string, string>} [routes] paths that this arm serves under another one, which may
  *   have parameters of its own
+ * @property {string} [stats] path of JSON that is read after the load, for `run.stats`
  * @property {(run: import('./measure.js').Run) => boolean} isOn whether the feature was seen at work; it must be
  *   in each run of the treatment and in none of the control
  *
- * @typedef {object} Load
+ * @typedef {object} Load with what its kind needs, see loads/
  * @property {keyof typeof import('./loads/index.js').loads} kind
- * @property {(params: Case & { quick: boolean }) => object[]} requests see the kind
- * @property {(params: Case & { quick: boolean }) => object[]} [warmup] requests before them, in no figure
  * @property {number} [timeoutS] for the last answer after the last request is due, 1 to 3600, default 600
+ * @property {boolean} [pin] whether the server has one core and the load another, where there are two; default true, but
+ *   for programs; false for a server that works on several threads
+ * @property {boolean} [mayCrash] a server that ends during the load is a result (`run.crash`), and no failure
  *
  * @typedef {object} Case with whatever else the load wants to know
  * @property {string} label
  * @property {boolean} [quick] whether it is in quick runs too, default true
- * @property {Record<'control' | 'treatment', Record<string, number>>} [paper] what was published, by metric
+ * @property {Record<string, Record<string, number>>} [paper] what was published: `control` and `treatment`, or the
+ *   name of one of several treatments; values by metric
+ *
+ * @typedef {Case & { quick: boolean, seed: number }} Params what functions of the load and of arms are given: `quick`
+ *   is whether the run is, `seed` is for what is random in a load, the same for all arms of a round
  *
  * @typedef {object} Metric
  * @property {string} name with its unit at the end: `health_p50_ms`
@@ -48,60 +59,46 @@
  * @property {string} source
  * @property {string} metric its name
  * @property {string[]} [cases] labels where it is said to hold; default: all
+ * @property {string[]} [arms] names of the treatments it speaks of; default: all
  * @property {number} atLeast how many times better the treatment is said to be
- * @property {Partial<Record<'met' | 'not met' | 'refuted' | 'open', string>>} [says] what an outcome means
+ * @property {Partial<Record<import('./verdict.js').Verdict, string>>} [says] what an outcome means
  */
 import { LabError } from '../load/errors.js';
+import { allowedAre, among, check, conform, either, is, isObject, show, unique } from './form.js';
 import { loads } from './loads/index.js';
 
-const ROUNDS = { full: 5, quick: 2 };
+const ROUNDS = { full: 50, quick: 6 };
 const TIMEOUT_S = 600;
 
-const is = {
-  text: ['a text', (value) => typeof value === 'string' && value.trim() !== ''],
-  string: ['a text, which may be empty', isString],
-  function: ['a function', (value) => typeof value === 'function'],
-  strings: ['a list of texts', (value) => isList(value) && value.every((each) => is.text[1](each))],
-  texts: ['an object of texts', (value) => isObject(value) && Object.values(value).every(isString)],
-  pattern: ['a regular expression', (value) => value instanceof RegExp],
-  flag: ['true or false', (value) => typeof value === 'boolean'],
-  object: ['an object', isObject],
-  list: ['a list that is not empty', isList],
-  anything: ['', () => true],
-  count: ['a whole number from 1 to 1000', (value) => inRange(value, 1, 1000) && value % 1 === 0],
-  seconds: ['a number from 1 to 3600', (value) => inRange(value, 1, 3600)],
-  positive: ['a number above 0', (value) => Number.isFinite(value) && value > 0],
-  better: ["'higher' or 'lower'", (value) => value === 'higher' || value === 'lower'],
-  kind: [
-    Object.keys(loads).join(' or '),
-    (value) => isString(value) && Object.hasOwn(loads, value),
-  ],
+/** What an experiment has that answers its question by runs of its own. */
+const ofItsOwn = {
+  control: is.object,
+  treatment: is.objects,
+  load: is.object,
+  'cases?': is.list,
+  'rounds?': is.object,
 };
 
-/** Keys by what they belong to; `?` marks one that may be left out. */
+const asks = {
+  question: is.text,
+  'about?': is.text,
+  'claim?': is.anything,
+  metrics: is.list,
+  'notes?': is.function,
+};
+
 const forms = {
-  experiment: {
-    question: is.text,
-    'about?': is.text,
-    'claim?': is.anything,
-    control: is.object,
-    treatment: is.object,
-    load: is.object,
-    metrics: is.list,
-    'cases?': is.list,
-    'rounds?': is.object,
-    'notes?': is.function,
-  },
   arm: {
     name: is.text,
-    command: is.strings,
-    'env?': is.texts,
+    command: either(is.strings, is.function),
+    'env?': either(is.texts, is.function),
     'ready?': is.pattern,
     'health?': is.text,
+    'url?': is.url,
     'routes?': is.texts,
+    'stats?': is.text,
     isOn: is.function,
   },
-  load: { kind: is.kind, requests: is.function, 'warmup?': is.function, 'timeoutS?': is.seconds },
   metric: {
     name: is.text,
     title: is.text,
@@ -114,6 +111,7 @@ const forms = {
     source: is.text,
     metric: is.text,
     'cases?': is.strings,
+    'arms?': is.strings,
     atLeast: is.positive,
     'says?': is.texts,
   },
@@ -125,109 +123,101 @@ const forms = {
  *
  * @param {Record<string, unknown>} module what the file exports
  * @param {string} name of the file, for messages
+ * @param {Experiment} [base] the experiment that `sameRunsAs` names
  * @returns {Experiment}
- * @throws {LabError} `MILLRACE_LAB_E_EXPERIMENT` naming file, key, value and what is allowed
+ * @throws {LabError} `MILLRACE_LAB_E_EXPERIMENT` naming file, key, value and what is allowed; its `key` is the path
+ *   of the key
  */
-export function readExperiment(module, name) {
-  const fail = (message) => {
-    throw new LabError('MILLRACE_LAB_E_EXPERIMENT', `experiment ${name}: ${message}`);
+export function readExperiment(module, name, base) {
+  const fail = (message, key = '') => {
+    const error = new LabError('MILLRACE_LAB_E_EXPERIMENT', `experiment ${name}: ${message}`);
+    throw Object.assign(error, { key });
   };
-  const conform = (value, form, path) => {
-    if (!isObject(value)) fail(`${path} is ${show(value)}; it must be an object`);
-    checkKeys(value, forms[form], path === '' ? '' : `${path}.`, fail);
-  };
-  conform(module, 'experiment', '');
-  const { question, about, control, treatment, load, metrics, notes } = module;
+  const isShared = module.sameRunsAs !== undefined;
+  conform(module, isShared ? { sameRunsAs: is.text, ...asks } : { ...asks, ...ofItsOwn }, '', fail);
+  if (isShared && base === undefined) {
+    fail(`sameRunsAs is ${show(module.sameRunsAs)}, which is not there`, 'sameRunsAs');
+  }
+  const runs = isShared ? runsOf(base) : ownRuns(module, fail);
+  const { question, about, metrics, notes } = module;
+  checkMetrics(metrics, fail);
   const claims = [module.claim ?? []].flat();
-  const cases = module.cases ?? [{ label: '' }];
-  const rounds = module.rounds ?? ROUNDS;
-  conform(control, 'arm', 'control');
-  conform(treatment, 'arm', 'treatment');
-  conform(load, 'load', 'load');
-  conform(rounds, 'rounds', 'rounds');
-  metrics.forEach((metric, i) => {
-    conform(metric, 'metric', `metrics[${i}]`);
+  claims.forEach((claim, i) => {
+    checkClaim(claim, `claim[${i}]`, { ...runs, metrics }, fail);
   });
+  const sameRunsAs = isShared ? base.name : null;
+  return { ...{ name, question, about, claims, ...runs, metrics, notes, sameRunsAs } };
+}
+
+const runsOf = ({ control, treatments, load, cases, rounds }) => ({
+  ...{ control, treatments, load, cases, rounds },
+});
+
+function ownRuns(module, fail) {
+  const { control, load, cases = [{ label: '' }], rounds = ROUNDS } = module;
+  const treatments = [module.treatment].flat();
+  conform(control, forms.arm, 'control', fail);
+  treatments.forEach((arm, i) => {
+    conform(arm, forms.arm, treatments.length > 1 ? `treatment[${i}]` : 'treatment', fail);
+  });
+  checkLoad(load, fail);
+  conform(rounds, forms.rounds, 'rounds', fail);
   cases.forEach((each, i) => {
     checkCase(each, `cases[${i}]`, module.cases !== undefined, fail);
   });
-  unique('metrics', metrics, 'name', fail);
   unique('cases', cases, 'label', fail);
   if (!cases.some(({ quick = true }) => quick)) fail('no case is quick; at least one must be');
-  if (control.name === treatment.name) fail(`both arms have the name ${show(control.name)}`);
-
-  const metricNames = metrics.map((metric) => metric.name);
-  const labels = cases.map(({ label }) => label);
-  claims.forEach((claim, i) => {
-    conform(claim, 'claim', `claim[${i}]`);
-    among(`claim[${i}].metric`, claim.metric, metricNames, fail);
-    for (const label of claim.cases ?? []) among(`claim[${i}].cases`, label, labels, fail);
-    if (metrics[metricNames.indexOf(claim.metric)].better === undefined) {
-      fail(`claim[${i}].metric is ${show(claim.metric)}, which does not say what is better`);
-    }
-  });
-  return {
-    ...{ name, question, about, claims, control, treatment, metrics, cases, rounds, notes },
-    load: { timeoutS: TIMEOUT_S, ...load },
-  };
+  const names = [control, ...treatments].map((arm) => arm.name);
+  const twice = names.find((each, i) => names.indexOf(each) !== i);
+  if (twice !== undefined) {
+    fail(`two arms have the name ${show(twice)}; each must have its own`, 'treatment.name');
+  }
+  return { control, treatments, load: { timeoutS: TIMEOUT_S, ...load }, cases, rounds };
 }
 
-function checkKeys(value, form, prefix, fail) {
-  const keys = Object.keys(form).map((key) => key.replace('?', ''));
-  for (const key of Object.keys(value)) {
-    if (keys.includes(key)) continue;
-    fail(`the key ${show(prefix + key)} is not known; allowed are ${keys.map(show).join(', ')}`);
+function checkLoad(load, fail) {
+  if (!Object.hasOwn(loads, load.kind ?? '')) {
+    fail(
+      `load.kind is ${show(load.kind)}${allowedAre(load.kind, Object.keys(loads))}`,
+      'load.kind',
+    );
   }
-  for (const [marked, [allowed, test]] of Object.entries(form)) {
-    const key = marked.replace('?', '');
-    if (value[key] === undefined) {
-      if (key === marked) fail(`${prefix}${key} is missing; it must be ${allowed}`);
-    } else if (!test(value[key])) {
-      fail(`${prefix}${key} is ${show(value[key])}; it must be ${allowed}`);
-    }
-  }
+  const form = {
+    kind: is.text,
+    'timeoutS?': is.seconds,
+    'mayCrash?': is.flag,
+    'pin?': is.flag,
+    ...loads[load.kind].form,
+  };
+  conform(load, form, 'load', fail);
 }
 
 /** A case may hold anything else: it is for the load of the same file. */
 function checkCase(value, path, isNamed, fail) {
-  if (!isObject(value)) fail(`${path} is ${show(value)}; it must be an object`);
-  if (isNamed && !is.text[1](value.label)) {
-    fail(`${path}.label is ${show(value.label)}; it must be ${is.text[0]}`);
-  }
-  for (const [key, [allowed, test]] of Object.entries({ quick: is.flag, paper: is.object })) {
-    if (value[key] !== undefined && !test(value[key])) {
-      fail(`${path}.${key} is ${show(value[key])}; it must be ${allowed}`);
-    }
+  if (!isObject(value)) fail(`${path} is ${show(value)}; it must be an object`, path);
+  if (isNamed) check(value.label, is.text, `${path}.label`, fail);
+  for (const [key, rule] of Object.entries({ quick: is.flag, paper: is.object })) {
+    if (value[key] !== undefined) check(value[key], rule, `${path}.${key}`, fail);
   }
 }
 
-function unique(what, items, key, fail) {
-  const names = items.map((item) => item[key]);
-  const twice = names.find((name, i) => names.indexOf(name) !== i);
-  if (twice !== undefined) fail(`${what} has ${show(twice)} twice`);
+function checkMetrics(metrics, fail) {
+  metrics.forEach((metric, i) => {
+    conform(metric, forms.metric, `metrics[${i}]`, fail);
+  });
+  unique('metrics', metrics, 'name', fail);
 }
 
-function among(what, value, allowed, fail) {
-  if (allowed.includes(value)) return;
-  fail(`${what} is ${show(value)}; allowed are ${allowed.map(show).join(', ')}`);
-}
-
-function isObject(value) {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function isList(value) {
-  return Array.isArray(value) && value.length > 0;
-}
-
-function isString(value) {
-  return typeof value === 'string';
-}
-
-function inRange(value, least, most) {
-  return typeof value === 'number' && value >= least && value <= most;
-}
-
-function show(value) {
-  return typeof value === 'function' ? 'a function' : (JSON.stringify(value) ?? String(value));
+function checkClaim(claim, path, { metrics, cases, treatments }, fail) {
+  conform(claim, forms.claim, path, fail);
+  const names = metrics.map(({ name }) => name);
+  const labels = cases.map(({ label }) => label);
+  const arms = treatments.map(({ name }) => name);
+  among(`${path}.metric`, claim.metric, names, fail);
+  for (const label of claim.cases ?? []) among(`${path}.cases`, label, labels, fail);
+  for (const arm of claim.arms ?? []) among(`${path}.arms`, arm, arms, fail);
+  if (metrics[names.indexOf(claim.metric)].better === undefined) {
+    const key = `${path}.metric`;
+    fail(`${key} is ${show(claim.metric)}, which does not say what is better`, key);
+  }
 }

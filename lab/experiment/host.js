@@ -1,6 +1,7 @@
-import { availableParallelism, cpus, release, totalmem, type } from 'node:os';
+import { readFileSync } from 'node:fs';
+import { availableParallelism, cpus, loadavg, release, totalmem, type } from 'node:os';
 
-/** What an experiment was measured on. */
+/** What an experiment was measured on, and how busy that was when it began. */
 export function hostRecord() {
   return {
     cpu: cpus()[0]?.model ?? 'unknown',
@@ -8,10 +9,23 @@ export function hostRecord() {
     memory_bytes: totalmem(),
     kernel: `${type()} ${release()}`,
     arch: process.arch,
+    is_virtual: isVirtual(),
+    /** Of the last 1, 5 and 15 minutes. */
+    load_average: loadavg(),
     node: process.version,
     v8: process.versions.v8,
     libuv: process.versions.uv,
   };
+}
+
+/** Whether the processor says that a hypervisor runs it; null where it does not say. */
+function isVirtual() {
+  try {
+    const flags = /^flags\s*:(.*)$/m.exec(readFileSync('/proc/cpuinfo', 'utf8'))?.[1];
+    return flags === undefined ? null : / hypervisor( |$)/.test(flags);
+  } catch {
+    return null;
+  }
 }
 
 /** CPU time that the machine has spent on anything but waiting, of all cores, seconds. */

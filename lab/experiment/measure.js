@@ -1,88 +1,114 @@
-import { startServer } from '../run/server.js';
-import { ask } from './errors.js';
-import { busyS } from './host.js';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { partCores } from '../run/cores.js';
+import { startProgram, startServer } from '../run/server.js';
 import { loads } from './loads/index.js';
-import { Tree } from './tree.js';
+import { Collector } from './probe/collector.js';
+import { Window } from './window.js';
+
+/** How long a server that has just cut every connection may take to be seen as gone. */
+const CRASH_MS = 500;
+const STATS_MS = 5000;
 
 /**
- * One run of one arm: starts its server, warms it up, loads it, stops it whatever happens.
+ * One run of one arm: starts its server, warms it up, loads it and samples it meanwhile, and stops it whatever happens.
  *
  * @param {object} options
- * @param {'control' | 'treatment'} options.side
- * @param {import('./format.js').Arm} options.arm
+ * @param {'control' | 'twin' | 'treatment'} options.role
+ * @param {import('./format.js').Arm} options.arm with its command and environment as they are in this case
  * @param {import('./format.js').Load} options.load
  * @param {import('./format.js').Case & { quick: boolean }} options.params
+ * @param {number} options.round
  * @param {import('../run/cleanup.js').Cleanup} options.cleanup
  * @returns {Promise<Run>}
- * @throws {LabError} `MILLRACE_LAB_E_SERVER` when the server ends, and those of the load
+ * @throws {LabError} `MILLRACE_LAB_E_SERVER` when the server ends and may not, and those of the load
  *
- * @typedef {object} Run
- * @property {'control' | 'treatment'} side
- * @property {string} arm
- * @property {string} case
- * @property {import('./loads/requests.js').Answer[]} answers
- * @property {Costs} costs of the server with its descendants, from the first request to the last answer
- *
- * @typedef {object} Costs
- * @property {number} wallS
- * @property {number} cpuS user and system; a step is 10 ms
- * @property {number} othersS CPU seconds of everything else on the machine, besides this process: the noise
- * @property {number} peakRssBytes
- * @property {number} peakThreads of the server, its own included
+ * @typedef {object} RunOf
+ * @property {'control' | 'twin' | 'treatment'} role
+ * @property {string} arm its name
+ * @property {string} case its label
+ * @property {number} round
+ * @property {string} startedAt ISO 8601
+ * @property {import('./sample/sampler.js').Costs} costs of the server with all its processes, in the measured window
+ * @property {import('./probe/summary.js').Probe | null} probe of its Node.js processes in that window; null where there is none
+ * @property {string | null} crash how the server ended, where the load lets it
+ * @property {object | null} stats what the arm's `stats` answered after the load; null without, or when it cannot be read
+ * @property {string} output the last 64 KB of what the server wrote on stdout and stderr
+ * @property {string[]} notes what a reader should know, as that the server had to be killed
+ * @typedef {import('./loads/index.js').Outcome & RunOf} Run
  */
-export async function measure({ side, arm, load, params, cleanup }) {
-  const { name, command, env, ready, health } = arm;
-  const server = await startServer({ name, command, env, ready, health, cleanup });
-  let tree;
+export async function measure({ role, arm, load, params, round, cleanup }) {
+  const { pin = load.kind !== 'program' } = load;
+  const startedAt = new Date().toISOString();
+  const undo = [];
   try {
-    tree = new Tree(server.pid);
-    const send = (requests) => loadServer({ server, arm, load, requests, tree, cleanup });
-    if (load.warmup) await send(ask('load.warmup', () => load.warmup(params)));
-    const requests = ask('load.requests', () => load.requests(params));
-    const read = readings(tree);
-    const answers = await send(requests);
-    const { wallS, cpuS, othersS } = read();
-    const { rssBytes, threads } = tree.peak();
-    const costs = { wallS, cpuS, othersS, peakRssBytes: rssBytes, peakThreads: threads };
-    return { side, arm: name, case: params.label, answers, costs };
+    const cores = pin ? partCores() : null;
+    if (cores) undo.push(() => cores.release());
+    const core = cores?.server;
+    const collector = await Collector.open(cleanup);
+    undo.push(() => collector.close());
+
+    const probed = { ...arm, env: { ...arm.env, ...collector.env(arm.env) } };
+    const { isProgram = false } = loads[load.kind];
+    const server = await (isProgram ? startProgram : startServer)({ ...probed, core, cleanup });
+    undo.push(() => server.stop());
+    const window = new Window(server.pid, collector, cleanup);
+    undo.push(() => window.close());
+
+    const context = {
+      ...{ url: server.url, server, core, params, load, cleanup, arm: probed, routes: arm.routes },
+      timeoutS: load.timeoutS,
+      cpuUs: () => window.cpuUs(),
+    };
+    // A program works already.
+    if (!isProgram) {
+      await window.ready;
+      await driven({ ...context, phase: 'warmup', begin() {}, end() {} });
+    }
+    await window.open();
+    const marks = { begin: () => window.begin(), end: () => window.end() };
+    const outcome = await driven({ ...context, phase: 'measure', ...marks });
+    const read = await window.read();
+    const { crash } = outcome;
+    const stats =
+      arm.stats === undefined || crash !== null ? null : await askFor(server, arm.stats);
+    const note = await server.stop();
+    return {
+      ...{ role, arm: arm.name, case: params.label, round, startedAt },
+      ...{ ...outcome, ...read, stats, output: server.output, notes: note ? [note] : [] },
+    };
   } finally {
-    tree?.end();
-    await server.stop();
+    for (const each of undo.reverse()) await each();
   }
 }
 
-/** What was used between this call and that of the function that it returns. */
-function readings(tree) {
-  const look = () => {
-    const { user, system } = process.cpuUsage();
-    const [busy, own, cpuS] = [busyS(), (user + system) / 1e6, tree.cpuUs() / 1e6];
-    return { wallS: performance.now() / 1000, cpuS, othersS: busy - own - cpuS };
-  };
-  const before = look();
-  return () => {
-    const after = look();
-    return Object.fromEntries(Object.keys(after).map((key) => [key, after[key] - before[key]]));
-  };
-}
-
-/** Ends with its server: what is not sent yet then never is. */
-async function loadServer({ server, arm, load, requests, tree, cleanup }) {
+/**
+ * A load ends with its server, and it is told that this has ended rather than what came of it; where it may crash the
+ * load goes on, and its outcome says `crash`.
+ */
+async function driven({ server, load, cleanup, ...context }) {
   const gone = new AbortController();
-  server.failed.catch((error) => gone.abort(error));
-  return loads[load.kind]({
-    url: server.url,
-    requests: requests.map((request) => routed(request, arm.routes)),
-    timeoutS: load.timeoutS,
-    signal: AbortSignal.any([cleanup.signal, gone.signal]),
-    cpuUs: () => tree.cpuUs(),
+  let crash = null;
+  server.failed.catch((error) => {
+    crash = error.message;
+    if (!load.mayCrash) gone.abort(error);
   });
+  const signal = AbortSignal.any([cleanup.signal, gone.signal]);
+  try {
+    const { drive } = loads[load.kind];
+    const outcome = await drive({ ...context, server, load, cleanup, signal });
+    gone.signal.throwIfAborted();
+    return { ...outcome, crash };
+  } catch (error) {
+    if (!cleanup.signal.aborted) await Promise.race([server.failed, sleep(CRASH_MS)]);
+    throw error;
+  }
 }
 
-/** The request as this arm serves it; the name by which it is compared stays. */
-function routed(request, routes = {}) {
-  const [path, query] = request.path.split('?');
-  if (!Object.hasOwn(routes, path)) return request;
-  const way = routes[path];
-  if (query === undefined) return { ...request, path: way };
-  return { ...request, path: `${way}${way.includes('?') ? '&' : '?'}${query}` };
+/** null when it cannot be had. */
+async function askFor(server, path) {
+  const late = new AbortController();
+  const nothing = sleep(STATS_MS, null, { signal: late.signal }).catch(() => null);
+  const answer = await Promise.race([server.get(path).catch(() => null), nothing]);
+  late.abort();
+  return answer;
 }

@@ -1,6 +1,6 @@
 /** The usual metrics of an experiment, to be put together in its file. */
 import { median } from '../run/figures.js';
-import { hasFailed } from './equal.js';
+import { hasFailed } from './answers.js';
 
 /** A shorter time has too few of the kernel's steps of 10 ms to divide by. */
 const LEAST_MS = 200;
@@ -53,5 +53,111 @@ export const cores = ({ costs }) =>
 
 /** The most memory that was seen resident, MB of 10^6 bytes. */
 export const peakRssMb = ({ costs }) => costs.peakRssBytes / 1e6;
+
+/** Memory of the server at the end, MB of 10^6 bytes. */
+export const rssMb = ({ costs }) => costs.rssBytes / 1e6;
+
+/** The most threads of the server that were seen. */
+export const peakThreads = ({ costs }) => costs.peakThreads;
+
+/** The most open descriptors of the server that were seen. */
+export const peakDescriptors = ({ costs }) => costs.peakDescriptors;
+
+/**
+ * One of the load's own figures; null where the load has none of that name.
+ *
+ * @param {string} name as `requests_per_s`
+ */
+export const value = (name) => (run) => run.values?.[name] ?? null;
+
+/**
+ * Latency of the load, ms; null where it has none.
+ *
+ * @param {'p50' | 'p90' | 'p99' | 'p999' | 'max' | 'mean'} which
+ */
+export const latency = (which) => (run) => run.latency?.[which] ?? null;
+
+/**
+ * How far the latencies lie apart, without a unit: one of them ÷ another, by default p99 ÷ p50.
+ *
+ * @param {'p90' | 'p99' | 'p999' | 'max'} [high]
+ * @param {'p50' | 'mean'} [low]
+ */
+export const latencySpread =
+  (high = 'p99', low = 'p50') =>
+  (run) =>
+    ratio(latency(high)(run), latency(low)(run));
+
+/**
+ * CPU time of the server for one of what it did, µs, user and system.
+ *
+ * @param {string} [name] of the load's figure that says how many there were, as the next ones; default `answers`
+ */
+export const cpuUsPer = (name) => per(({ costs }) => costs.cpuS * 1e6, name);
+
+/** The same in the kernel alone. */
+export const systemCpuUsPer = (name) => per(({ costs }) => costs.cpuSystemS * 1e6, name);
+
+/** Context switches of all threads of the server for one, voluntary and not. */
+export const switchesPer = (name) =>
+  per(({ costs }) => costs.voluntarySwitches + costs.involuntarySwitches, name);
+
+/** Times that a thread of the server went to sleep, for one. */
+export const voluntarySwitchesPer = (name) => per(({ costs }) => costs.voluntarySwitches, name);
+
+/** Times that a thread of the server was made to wait for the processor, for one. */
+export const involuntarySwitchesPer = (name) => per(({ costs }) => costs.involuntarySwitches, name);
+
+/** Context switches of the server a second. */
+export const switchesPerS = ({ costs }) =>
+  ratio(costs.voluntarySwitches + costs.involuntarySwitches, costs.wallS);
+
+/** System calls of the server for one; null where they cannot be counted. */
+export const syscallsPer = (name) => per(({ costs }) => costs.syscalls, name);
+
+/** Bytes allocated on the heap of V8 for one, without Buffers; null without a probe, as all that follow. */
+export const allocatedBytesPer = (name) => per(({ probe }) => probe?.allocatedBytes, name);
+
+/** Allocated on the heap of V8, MB of 10^6 bytes. */
+export const allocatedMb = ({ probe }) => scaled(probe?.allocatedBytes, 1e-6);
+
+/** In use on the heap of V8, mean over the window, MB of 10^6 bytes. */
+export const heapUsedMb = ({ probe }) => scaled(probe?.heapUsedBytes, 1e-6);
+
+/** Share of the heap's committed memory that is not in use, 0 to 1, over the window. */
+export const fragmentation = ({ probe }) => probe?.fragmentation ?? null;
+
+/** How late a timer is that is due at any time: the 99th percentile, ms, of the process where it is worst. */
+export const loopDelayP99Ms = ({ probe }) => probe?.loopDelayMs?.p99 ?? null;
+
+/** The latest that one was, ms. */
+export const loopDelayMaxMs = ({ probe }) => probe?.loopDelayMs?.max ?? null;
+
+/** Busy share of the event loop, 0 to 1, of the busiest process. */
+export const utilization = ({ probe }) => probe?.utilization ?? null;
+
+/** Time in the garbage collector, ms. */
+export const gcMs = ({ probe }) => probe?.gcMs ?? null;
+
+/** The same for one of what the server did, µs. */
+export const gcUsPer = (name) => per(({ probe }) => scaled(probe?.gcMs, 1000), name);
+
+/**
+ * A counter of Millrace's objects in the server, in sum; null without a probe or where there is none of that kind.
+ *
+ * @param {string} kind as `emitter`
+ * @param {string} counter as `delivered`, or `refused.overloaded`
+ */
+export const counter = (kind, counter) => (run) => run.probe?.millrace[kind]?.[counter] ?? null;
+
+const per =
+  (of, name = 'answers') =>
+  (run) =>
+    ratio(of(run), value(name)(run));
+
+/** null where there is none. */
+const ratio = (a, b) => (Number.isFinite(a) && b > 0 ? a / b : null);
+
+const scaled = (amount, by) => (Number.isFinite(amount) ? amount * by : null);
 
 const middle = (values) => (values.length === 0 ? null : median(values));

@@ -1,36 +1,83 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { closeSync, mkdirSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { LabError } from '../load/errors.js';
 
 /** Where raw samples are kept; not part of the repository. */
 const FOLDER = fileURLToPath(new URL('../results/', import.meta.url));
 
 /**
- * Keeps everything that a run has measured.
+ * Keeps everything that a run has measured, as one JSON file.
  *
- * @param {import('./run.js').Results} results
+ * @param {import('./judge.js').Results} results
  * @param {string} [folder]
  * @returns {string} the path of the file
+ * @throws {LabError} `MILLRACE_LAB_E_RESULTS` when it cannot be written there, as on a full disk; the message says
+ *   where it is instead, its `path` as well: in the folder for temporary files; null when not even there
  */
 export function keep(results, folder = FOLDER) {
-  mkdirSync(folder, { recursive: true });
-  const path = join(folder, `${results.experiment}-${results.date.replaceAll(':', '-')}.json`);
-  writeFileSync(path, `${JSON.stringify(results, null, 1)}\n`);
-  return path;
+  const file = `${results.experiment}-${results.date.replaceAll(':', '-')}.json`;
+  const path = join(folder, file);
+  try {
+    write(path, folder, results);
+    return path;
+  } catch (error) {
+    const other = elsewhere(file, results);
+    const where = other === null ? 'and not elsewhere either' : `they are in ${other} instead`;
+    throw Object.assign(
+      new LabError(
+        'MILLRACE_LAB_E_RESULTS',
+        `the results could not be written to ${path} (${reason(error)}), ${where}`,
+      ),
+      { path: other },
+    );
+  }
 }
+
+/** The path in the folder for temporary files, or null. */
+function elsewhere(file, results) {
+  const path = join(tmpdir(), basename(file));
+  try {
+    write(path, tmpdir(), results);
+    return path;
+  } catch {
+    return null;
+  }
+}
+
+/** A run at a time: all of them may be more than the longest string. Half a file is taken away again. */
+function write(path, folder, { runs, ...head }) {
+  mkdirSync(folder, { recursive: true });
+  const file = openSync(path, 'w');
+  try {
+    writeFileSync(file, `${JSON.stringify(head, null, 1).slice(0, -2)},\n "runs": [`);
+    runs.forEach((run, i) => {
+      writeFileSync(file, `${i === 0 ? '' : ','}\n  ${JSON.stringify(run)}`);
+    });
+    writeFileSync(file, '\n ]\n}\n');
+  } catch (error) {
+    rmSync(path, { force: true });
+    throw error;
+  } finally {
+    closeSync(file);
+  }
+}
+
+const reason = ({ code, message }) => (code === undefined ? message : `${code}: ${message}`);
 
 /**
  * The same as lines of JSON: what was run on which machine, each run with its raw samples, each figure, each
  * claim. `kind` says which one a line is.
  *
- * @param {import('./run.js').Results} results
+ * @param {import('./judge.js').Results} results
  * @returns {string[]}
  */
-export function jsonLines({ runs, figures, claims, notes, ...head }) {
+export function jsonLines({ runs, figures, claims, ...head }) {
   const { experiment } = head;
   const lines = (kind, items) => items.map((item) => ({ experiment, kind, ...item }));
   return [
-    ...lines('experiment', [{ ...head, notes }]),
+    ...lines('experiment', [head]),
     ...lines('run', runs),
     ...lines('figure', figures),
     ...lines('claim', claims),

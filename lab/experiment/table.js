@@ -1,122 +1,138 @@
 import { colours } from '../run/colour.js';
 import { figure as number, ratioFigure } from '../run/figures.js';
+import { claimLines } from './claims.js';
+import { clip, WIDTH, wrap } from './text.js';
 
 const GAP = '  ';
-const WIDTH = 100;
+
+/** A name of an arm must leave room for the figures. */
+const NAME_WIDTH = 14;
 
 /**
- * The results for people: a block for each metric with a line for each case, or, where one case only was
- * measured, a line for each metric; then the claims.
+ * The results for people: a block for each metric with a line for each case and treatment, or, where there is one of
+ * both only, a line for each metric; then why some say nothing, the claims, the notes.
  *
  * @param {import('./format.js').Experiment} experiment
- * @param {import('./run.js').Results} results
+ * @param {import('./judge.js').Results} results
  * @param {import('node:tty').WriteStream} [out] where it will be shown: colours only on a terminal
- * @returns {string}
+ * @returns {string} lines of at most 100 columns
  */
 export function table(experiment, results, out = process.stdout) {
   const paint = colours(out);
-  const [first, ...others] = new Set(results.figures.map((figure) => figure.case));
-  const isSweep = others.length > 0;
-  const blocks = isSweep
-    ? experiment.metrics.map((metric) => ({
-        head: metricTitle(metric),
-        rows: results.figures
-          .filter((figure) => figure.metric === metric.name)
-          .map((figure) => row(figure.case, figure)),
-      }))
-    : [
-        {
-          head: '',
-          rows: experiment.metrics.map((metric, i) => row(metricTitle(metric), results.figures[i])),
-        },
-      ];
-  const { control, treatment } = experiment;
-  const isPublished = results.figures.some(({ paper }) => paper !== null);
-  const head = [isSweep ? '' : first, control.name, treatment.name, 'ahead', 'of the rounds'];
-  const published = [`paper: ${control.name}`, treatment.name, 'ahead'];
-  const titles = isPublished ? [...head, ...published] : head;
-  const all = [titles, ...blocks.flatMap(({ rows }) => rows)].map((cells) =>
-    cells.slice(0, titles.length),
-  );
-  const widths = titles.map((_, i) => Math.max(...all.map((cells) => cells[i].length)));
-  const line = (cells) =>
-    widths
-      .map((width, i) => (i === 0 ? cells[i].padEnd(width) : cells[i].padStart(width)))
-      .join(GAP)
-      .trimEnd();
-  const lines = [paint.bold(line(titles))];
-  for (const { head: title, rows } of blocks) {
-    if (title !== '') lines.push('', paint.bold(title));
-    lines.push(...rows.map(line));
+  const { refusal, partial, figures, notes } = results;
+  if (refusal) {
+    return `${paint.red('Refused, so no figure counts')}\n${wrap(`${refusal.why}.\n${refusal.advice}.`)}`;
   }
-  return [...lines, ...claimLines(results, paint), ...noteLines(results)].join('\n');
+  return [
+    ...(partial ? [wrap(`Partial: ${partial}.`), ''] : []),
+    ...(figures.length > 0 ? figureLines(experiment, figures, paint) : ['No round is whole.']),
+    ...reasonLines(figures),
+    ...claimLines(results, paint),
+    ...(notes.length > 0 ? ['', ...notes.map((note) => wrap(note))] : []),
+  ].join('\n');
 }
 
 /** A sentence or two about an experiment, above its table. */
-export function introduction({ question, about, control, treatment }) {
-  const text = [question, `Arms: ${control.name}, ${treatment.name}.`, about ?? ''];
-  return text
+export function introduction({ question, about, control, treatments }) {
+  const arms = [control, ...treatments].map(({ name }) => name).join(', ');
+  return [question, `Arms: ${arms}, and ${control.name} once more.`, about ?? '']
     .filter((each) => each !== '')
-    .map((each) => wrap(each, ''))
+    .map((each) => wrap(each))
     .join('\n');
 }
 
-function row(label, figure) {
-  const { control, treatment, n, paper } = figure;
-  // Neither is better: a ratio would look like a verdict.
-  const { ahead, lo, hi } = figure.better === null ? { ahead: null } : figure;
-  return [
-    label,
-    cell(control),
-    cell(treatment),
-    times(ahead),
-    ahead === null || n < 2 ? '' : `${ratioFigure(lo)}–${ratioFigure(hi)}`,
-    cell(paper?.control),
-    cell(paper?.treatment),
-    times(figure.better === null ? null : paper?.ahead),
+function figureLines({ control, treatments }, figures, paint) {
+  const [treatment, ...others] = treatments;
+  const isSweep = placesOf(figures).length > 1;
+  const name = others.length === 0 ? treatment.name : 'treatment';
+  const titles = [
+    ...[isSweep ? '' : figures[0].case, clip(control.name, NAME_WIDTH), clip(name, NAME_WIDTH)],
+    ...['ahead', '95 %', 'p', 'A/A', 'finding'],
   ];
-}
-
-function metricTitle({ title, unit, better }) {
-  const named = unit === '' ? title : `${title}, ${unit}`;
-  return better === undefined ? named : `${named} (${better} is better)`;
-}
-
-function claimLines({ claims, figures }, paint) {
-  if (claims.length === 0) return [];
-  const colour = { met: paint.green, refuted: paint.red, 'not met': paint.red };
-  const lines = ['', paint.bold('Claims')];
-  let last;
-  for (const { text, source, verdict, atLeast, says, ...claim } of claims) {
-    if (text !== last) lines.push(wrap(`"${text}" (${source})`, ''));
-    last = text;
-    const where = claim.case === '' ? '' : `${claim.case}: `;
-    const rounds = figures.find((each) => each.case === claim.case)?.n;
-    const measured =
-      claim.ahead === null
-        ? `claimed ${times(atLeast)}`
-        : `${times(claim.ahead)} (${ratioFigure(claim.lo)}–${ratioFigure(claim.hi)}, ` +
-          `${rounds} ${rounds === 1 ? 'round' : 'rounds'}), claimed ${times(atLeast)}`;
-    const head = `  ${where}${(colour[verdict] ?? paint.dim)(verdict)}, ${measured}`;
-    lines.push(says === null ? head : `${head}\n${wrap(says, '    ')}`);
+  const rows = figures.map((each) => row(isSweep ? placeOf(each) : metricTitle(each), each));
+  const widths = titles.map((_, i) =>
+    Math.max(...[titles, ...rows].map((cells) => cells[i].length)),
+  );
+  const rest = widths.slice(1).reduce((sum, width) => sum + width + GAP.length, 0);
+  widths[0] = Math.min(widths[0], WIDTH - rest);
+  const lines = [paint.bold(line(titles, widths))];
+  const metrics = isSweep ? [...new Set(figures.map(({ metric }) => metric))] : [null];
+  for (const metric of metrics) {
+    const shown = figures.filter((each) => metric === null || each.metric === metric);
+    if (metric !== null) lines.push('', paint.bold(wrap(metricTitle(shown[0]))));
+    for (const each of shown) {
+      const text = line(rows[figures.indexOf(each)], widths);
+      lines.push(coloured(text, each.finding, paint));
+      if (each.paper) lines.push(paint.dim(paperLine(each)));
+    }
   }
   return lines;
 }
 
-function noteLines({ notes }) {
-  return notes.length === 0 ? [] : ['', ...notes.map((note) => wrap(note, ''))];
+const placeOf = (figure) => [figure.case, figure.arm].filter((each) => each !== '').join(', ');
+const placesOf = (figures) => [...new Set(figures.map((each) => placeOf(each)))];
+
+/** A label that is too long has a line of its own. */
+function line([label, ...cells], [first, ...widths]) {
+  const rest = cells.map((cell, i) => (i === cells.length - 1 ? cell : cell.padStart(widths[i])));
+  const text = (start) => [start.padEnd(first), ...rest].join(GAP).trimEnd();
+  return label.length <= first ? text(label) : `${wrap(label)}\n${text('')}`;
+}
+
+function row(label, figure) {
+  const { control, treatment, better, p, pHolm, twin, refused, finding } = figure;
+  return [
+    label,
+    cell(control),
+    cell(treatment),
+    ...(better === null ? ['', ''] : [times(figure.ahead), range(figure)]),
+    probability(pHolm ?? p),
+    refused === null ? times(twin?.ahead) : 'differs',
+    finding,
+  ];
+}
+
+/** In brackets when there were too few rounds for 95 %. */
+function range({ ahead, lo, hi, level, n }) {
+  if (ahead === null || n < 2) return '';
+  const text = `${ratioFigure(lo)}–${ratioFigure(hi)}`;
+  return level < 0.95 ? `(${text})` : text;
+}
+
+function paperLine({ paper: { control, treatment, ahead }, unit, better }) {
+  const ratio = better === null || ahead === undefined ? '' : `, ${times(ahead)}`;
+  return `    paper: ${cell(control)} → ${cell(treatment)} ${unit}`.trimEnd() + ratio;
+}
+
+function metricTitle({ title, unit, better }) {
+  const named = unit === '' ? title : `${title}, ${unit}`;
+  return better === null ? named : `${named} (${better} is better)`;
+}
+
+/** Why figures say nothing, each reason once. */
+function reasonLines(figures) {
+  const reasons = new Map();
+  for (const each of figures.filter(({ why }) => why !== null)) {
+    const where = [each.title, placeOf(each)].filter((part) => part !== '').join(', ');
+    reasons.set(each.why, [...(reasons.get(each.why) ?? []), where]);
+  }
+  const lines = [...reasons].map(([why, places]) => {
+    const [first, ...others] = places;
+    const more = others.length === 0 ? '' : ` and ${others.length} more`;
+    return wrap(`${first}${more}: ${why}.`);
+  });
+  return lines.length === 0 ? [] : ['', ...lines];
+}
+
+function coloured(text, finding, paint) {
+  const colour = { better: paint.green, worse: paint.red, refused: paint.red }[finding];
+  return colour && text.endsWith(finding) ? text.slice(0, -finding.length) + colour(finding) : text;
 }
 
 const cell = (value) => (value === null || value === undefined ? '–' : number(value));
 const times = (value) => (value === null || value === undefined ? '–' : `${ratioFigure(value)}×`);
 
-/** Breaks a text between words; lines that it has already stay. */
-function wrap(text, indent) {
-  const width = WIDTH - indent.length;
-  return text
-    .split('\n')
-    .map((line) =>
-      line.replace(new RegExp(`(.{1,${width}})(?: |$)`, 'g'), `${indent}$1\n`).replace(/\n$/, ''),
-    )
-    .join('\n');
+function probability(p) {
+  if (p === null) return '–';
+  return p < 0.001 ? '<0.001' : p.toFixed(3);
 }

@@ -1,55 +1,107 @@
-/** A gain smaller than this is none: two runs of the same program differ by as much. */
+import { LEAST_ROUNDS } from './detectable.js';
+import { ratioSpread, roundsForRatio } from './noise.js';
+
+/** A gain smaller than this is none. */
 const NO_GAIN = 1.05;
 
-/**
- * What the rounds say about a claim. All rounds decide: where the claimed figure lies among them, more rounds
- * are needed to tell.
- *
- * - `met`: at least as much in every round
- * - `refuted`: a gain was claimed, and in no round there was one (5 % or more)
- * - `not met`: less than claimed in every round
- * - `open`: some rounds say this, some that, or there was one only
- *
- * @param {{ lo: number, hi: number, n: number }} figure
- * @param {number} atLeast how many times better the treatment is said to be
- * @returns {'met' | 'refuted' | 'not met' | 'open'}
- */
-export function verdict({ lo, hi, n }, atLeast) {
-  if (n < 2) return 'open';
-  if (lo >= atLeast) return 'met';
-  if (atLeast >= NO_GAIN && hi < NO_GAIN) return 'refuted';
-  return hi < atLeast ? 'not met' : 'open';
-}
+/** The least level of an interval by which a claim is judged. */
+const LEVEL = 0.95;
 
 /**
- * The claims of an experiment, each at each of its cases.
+ * The claims of an experiment, each at each of its cases and for each of its treatments. The interval decides:
  *
- * @param {import('./format.js').Claim[]} claims
+ * - `met`: all of it is at or above what was claimed; or there is none, as in every round the treatment has nothing of
+ *   what is better less, or the control nothing of what is better more
+ * - `refuted`: a gain was claimed (5 % or more), and all of it is below a gain of 5 %
+ * - `not met`: all of it is below what was claimed
+ * - `open`: what was claimed lies within it, or it is no interval of 95 %; `why` says how many rounds would decide
+ * - `refused`: the figure, or the whole experiment, does not count
+ * - `not measured`: there is no ratio of it
+ *
+ * @param {import('./format.js').Experiment} experiment
  * @param {import('./figure.js').Figure[]} figures of the cases that were measured
- * @param {import('./format.js').Case[]} cases all
+ * @param {import('./errors.js').Refusal | null} refusal of the whole experiment
  * @returns {Judged[]}
+ *
+ * @typedef {'met' | 'not met' | 'refuted' | 'open' | 'refused' | 'not measured'} Verdict
  *
  * @typedef {object} Judged
  * @property {string} text
  * @property {string} source
  * @property {string} metric
  * @property {string} case
+ * @property {string} arm the treatment's name
  * @property {number} atLeast
- * @property {'met' | 'refuted' | 'not met' | 'open' | 'not measured'} verdict
+ * @property {Verdict} verdict
+ * @property {string | null} why it is open, refused or not measured
  * @property {number | null} ahead
  * @property {number | null} lo
  * @property {number | null} hi
- * @property {string | null} says what the outcome means
+ * @property {number | null} n rounds
+ * @property {number | null} p
+ * @property {string | null} says what the outcome means, in the words of the experiment
  */
-export function judge(claims, figures, cases) {
-  return claims.flatMap(({ text, source, metric, atLeast, says = {}, ...claim }) =>
-    (claim.cases ?? cases.map(({ label }) => label)).map((label) => {
-      const figure = figures.find((each) => each.case === label && each.metric === metric);
-      const isMeasured = figure !== undefined && figure.ahead !== null;
-      const outcome = isMeasured ? verdict(figure, atLeast) : 'not measured';
-      const { ahead = null, lo = null, hi = null } = isMeasured ? figure : {};
-      const named = { text, source, metric, case: label, atLeast };
-      return { ...named, verdict: outcome, ahead, lo, hi, says: says[outcome] ?? null };
-    }),
-  );
+export function judgeClaims({ claims, cases, treatments }, figures, refusal) {
+  const labels = cases.map(({ label }) => label);
+  const names = treatments.map(({ name }) => name);
+  return claims.flatMap((claim) => {
+    const { text, source, metric, atLeast, says = {} } = claim;
+    const places = (claim.cases ?? labels).flatMap((label) =>
+      (claim.arms ?? names).map((arm) => ({ case: label, arm })),
+    );
+    return places.map((place) => {
+      const figure = figures.find(
+        (each) => each.metric === metric && each.case === place.case && each.arm === place.arm,
+      );
+      const { verdict, why } = refusal
+        ? { verdict: 'refused', why: refusal.why }
+        : verdictOf(figure, atLeast);
+      const { ahead = null, lo = null, hi = null, n = null, p = null } = figure ?? {};
+      const measured = { ahead, lo, hi, n, p };
+      const named = { text, source, metric, ...place, atLeast };
+      return { ...named, verdict, why, ...measured, says: says[verdict] ?? null };
+    });
+  });
+}
+
+/**
+ * @param {import('./figure.js').Figure | undefined} figure
+ * @param {number} atLeast how many times better the treatment is said to be
+ * @returns {{ verdict: Verdict, why: string | null }}
+ */
+export function verdictOf(figure, atLeast) {
+  if (figure === undefined) return { verdict: 'not measured', why: 'this case was not run' };
+  const { ahead, lo, hi, level, n, refused } = figure;
+  if (refused !== null) return { verdict: 'refused', why: refused };
+  if (isTotal(figure) && n >= LEAST_ROUNDS) {
+    return {
+      verdict: 'met',
+      why: 'more than any ratio: nothing in one arm, something in each round of the other',
+    };
+  }
+  if (ahead === null) {
+    return { verdict: 'not measured', why: figure.why ?? 'a value is 0: there is no ratio' };
+  }
+  if (level < LEVEL) {
+    const few = n === 1 ? '1 round gives' : `${n} rounds give`;
+    return { verdict: 'open', why: `${few} no interval of 95 %; ${LEAST_ROUNDS} are the least` };
+  }
+  if (lo >= atLeast) return { verdict: 'met', why: null };
+  if (atLeast >= NO_GAIN && hi < NO_GAIN) return { verdict: 'refuted', why: null };
+  if (hi < atLeast) return { verdict: 'not met', why: null };
+  return { verdict: 'open', why: whyOpen(figure, atLeast) };
+}
+
+/** Whether the better arm has, or the worse arm lacks, all there is, in every round: no ratio says that. */
+function isTotal({ better, values: { control, treatment } }) {
+  const [none, some] = better === 'higher' ? [control, treatment] : [treatment, control];
+  return none.every((value) => value === 0) && some.every((value) => value > 0);
+}
+
+/** By the distance of what was measured from what was claimed. */
+function whyOpen({ ahead, n, values: { control, treatment } }, atLeast) {
+  const rounds = roundsForRatio(ratioSpread(control, treatment), ahead / atLeast);
+  if (rounds === null || rounds > 10_000)
+    return 'what was measured is what was claimed, as near as can be told';
+  return `needs about ${Math.max(rounds, n + 1).toLocaleString('en-US')} rounds to decide, ${n} were made`;
 }

@@ -25,6 +25,7 @@ export const treatment = {
 
 export const load = {
   kind: 'requests',
+  pin: false,
   warmup,
   requests: ({ n }) => [{ ...fibonacci(n), path: `/f?n=${n}` }],
 };
@@ -40,4 +41,4 @@ export const metrics = [
   { name: 'cpu_s', title: 'CPU time', unit: 's', better: 'lower', of: cpuS },
 ];
 
-export const rounds = { full: 5, quick: 3 };
+export const rounds = { full: 50, quick: 6 };

@@ -15,6 +15,7 @@ const N = 300_000;
 
 export const load = {
   kind: 'requests',
+  pin: false,
   warmup,
   requests: ({ rate }) => [fibonacci(N), health({ at: 20, rate, seconds: 1 })],
 };
@@ -39,4 +40,4 @@ export const metrics = [
   },
 ];
 
-export const rounds = { full: 5, quick: 2 };
+export const rounds = { full: 50, quick: 6 };

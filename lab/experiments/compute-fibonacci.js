@@ -26,6 +26,7 @@ export const claim = {
 
 export const load = {
   kind: 'requests',
+  pin: false,
   warmup,
   requests: ({ n }) => [
     fibonacci(n),
@@ -55,4 +56,4 @@ export const metrics = [
   { ...ms, name: 'health_ms', title: '/health, median', of: latencyMs('health') },
 ];
 
-export const rounds = { full: 3, quick: 3 };
+export const rounds = { full: 50, quick: 6 };

@@ -23,6 +23,7 @@ export const claim = {
 
 export const load = {
   kind: 'requests',
+  pin: false,
   warmup,
   requests: ({ n }) => [
     rsa(n),
@@ -48,4 +49,4 @@ export const metrics = [
   { ...ms, name: 'health_ms', title: '/health, median', of: latencyMs('health') },
 ];
 
-export const rounds = { full: 3, quick: 3 };
+export const rounds = { full: 50, quick: 6 };

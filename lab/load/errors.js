@@ -4,7 +4,8 @@
  * `MILLRACE_LAB_E_CONNECT` (the server could not be reached), `MILLRACE_LAB_E_GENERATOR`
  * (the generator ended without a result), `MILLRACE_LAB_E_SERVER` (a server that the lab started
  * did not come up, or went away), `MILLRACE_LAB_E_EXPERIMENT` (the file of an experiment is mistaken),
- * `MILLRACE_LAB_E_REFUSED` (two arms cannot be compared) and `MILLRACE_LAB_E_TIMEOUT` (an answer did not come).
+ * `MILLRACE_LAB_E_REFUSED` (two arms cannot be compared), `MILLRACE_LAB_E_REPORT` (results cannot be read,
+ * or a report not written) and `MILLRACE_LAB_E_TIMEOUT` (an answer did not come).
  */
 export class LabError extends Error {
   constructor(code, message) {

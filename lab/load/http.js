@@ -1,8 +1,11 @@
 import { performance } from 'node:perf_hooks';
 import autocannon from 'autocannon';
 import { LabError } from './errors.js';
+import { Groups } from './groups.js';
+import { latencySeries, latencySummary, percentilePoints } from './latency.js';
 
 const SATURATED_UTILIZATION = 0.9;
+const SPARE_S = 60;
 
 /**
  * Loads an HTTP server on this machine and checks every answer. The load is closed: each
@@ -21,12 +24,17 @@ const SATURATED_UTILIZATION = 0.9;
  * @param {string} [options.method] default `GET`
  * @param {Record<string, string>} [options.headers]
  * @param {string} [options.body]
- * @param {object[]} [options.requests] in place of the three above: autocannon's list of
- *   `{ method, path, headers, body }`, which every connection goes through again and again
+ * @param {object[]} [options.requests] in place of the three above: a list of
+ *   `{ name, method, path, headers, body }`, which every connection goes through again and again; answers
+ *   are told apart by `name`, by default the method and the path
+ * @param {RegExp} [options.normalize] left out of a body before it is compared with others: times, random ids
  * @param {object} [options.expect] what makes an answer good
  * @param {number} [options.expect.status] default: any 2xx
  * @param {(body: string) => boolean} [options.expect.body] false counts a mismatch
  * @param {AbortSignal} [options.signal] ends the run early; the result is then `partial`
+ * @param {() => void} [options.onBegin] called when the measured window begins: after the warm-up, and when each
+ *   connection has had an answer or `timeout` is over
+ * @param {() => void} [options.onEnd] called when it ends
  * @returns {Promise<HttpResult>}
  * @throws {LabError} `MILLRACE_LAB_E_INVALID_OPTION`
  *
@@ -43,6 +51,13 @@ const SATURATED_UTILIZATION = 0.9;
  * @property {{ mean: number, min: number, max: number }} bytes per answer, head included
  * @property {{ n: number, p50: number, p90: number, p99: number, p999: number, max: number,
  *   mean: number }} latency ms
+ * @property {[share: number, ms: number][] | null} percentiles of the latency
+ * @property {Record<string, [seconds: number, value: number][]>} series `answers_per_s` and `latency_p99_ms`, a
+ *   point each quarter of a second
+ * @property {{ name: string, answers: number, status: Record<string, number>, bytes: number,
+ *   payload: string | null }[]} groups answers by request: `bytes` of the body on average, `payload` a fingerprint of the
+ *   body when all that were looked at (one in 16) are the same
+ * @property {string} first the first answer to each request, head and body
  * @property {number} measured_s
  * @property {number} utilization of this process's event loop in the measured window
  * @property {boolean} saturated this process was the limit
@@ -58,43 +73,111 @@ export async function runHttp(options) {
   onlyLoopback(url);
   signal?.throwIfAborted();
 
-  const { method, headers, body, requests } = options;
+  const groups = new Groups(options.normalize);
   const instance = autocannon({
     url,
     connections,
     timeout,
-    duration: warmup + seconds,
+    // The window ends it; this is for a window that cannot.
+    duration: warmup + seconds + timeout + SPARE_S,
     sampleInt: 100,
     ...(rate > 0 && { overallRate: rate, ignoreCoordinatedOmission: true }),
     ...(expect.body && { verifyBody: expect.body }),
-    ...(requests ? { requests } : { method: method ?? 'GET', headers, body }),
+    requests: namedRequests(options, groups),
   });
-  const window = measure(instance, warmup * 1000, seconds * 1000);
+  const window = new Window(instance, groups, { warmup, seconds, timeout, connections, options });
   const stop = () => instance.stop();
   signal?.addEventListener('abort', stop, { once: true });
   const total = await instance;
   signal?.removeEventListener('abort', stop);
+  window.end();
   return report(window, total, expect.status, signal?.aborted ?? false);
 }
 
-/** Gathers what arrives in the measured window; autocannon's own statistics know no warm-up. */
-function measure(instance, warmupMs, durationMs) {
-  const from = performance.now() + warmupMs;
-  const to = from + durationMs;
-  const window = { status: {}, latencies: [], bytes: [], from, to, loop: null };
-  instance.on('response', (_client, status, bytes, latencyMs) => {
-    const now = performance.now();
-    if (now < from || now >= to) return;
-    window.loop ??= performance.eventLoopUtilization();
-    window.status[status] = (window.status[status] ?? 0) + 1;
-    window.latencies.push(latencyMs);
-    window.bytes.push(bytes);
-  });
-  return window;
+function namedRequests({ url, requests, method = 'GET', headers, body }, groups) {
+  const { pathname, search } = new URL(url);
+  const wanted = requests ?? [{ method, path: `${pathname}${search}`, headers, body }];
+  return wanted.map(({ name, ...request }) => ({
+    ...request,
+    method: request.method ?? 'GET',
+    onResponse(status, text, _context, head) {
+      const title = name ?? `${request.method ?? 'GET'} ${request.path}`;
+      groups.add(title, status, text, head);
+    },
+  }));
 }
 
-function report({ status, latencies, bytes, from, to, loop }, total, wanted, partial) {
-  const seconds = Math.max(0, Math.min(performance.now(), to) - from) / 1000;
+/** Gathers what arrives in the measured window; autocannon's own statistics know no warm-up. */
+class Window {
+  status = {};
+  latencies = [];
+  times = [];
+  bytes = [];
+  utilization = 0;
+  seconds = 0;
+  #phase = 'warmup';
+  #from = 0;
+  #loop;
+  #timers = [];
+  #seen = new Set();
+  #isWarm = false;
+
+  constructor(instance, groups, { warmup, seconds, timeout, connections, options }) {
+    this.groups = groups;
+    this.onEnd = options.onEnd;
+    const begin = () => {
+      if (this.#phase !== 'warmup') return;
+      this.#phase = 'measure';
+      groups.restart();
+      this.#loop = performance.eventLoopUtilization();
+      options.onBegin?.();
+      this.#from = performance.now();
+      this.#after(seconds, () => {
+        this.end();
+        instance.stop();
+      });
+    };
+    const warm = () => {
+      this.#isWarm = true;
+      if (this.#seen.size >= connections || warmup === 0) begin();
+    };
+    if (warmup === 0) warm();
+    else this.#after(warmup, warm);
+    this.#after(warmup + timeout, begin);
+    instance.on('response', (client, status, bytes, latencyMs) => {
+      if (this.#phase === 'measure') this.#take(status, bytes, latencyMs);
+      if (this.#phase !== 'warmup') return;
+      this.#seen.add(client);
+      if (this.#isWarm && this.#seen.size >= connections) begin();
+    });
+  }
+
+  #after(seconds, call) {
+    this.#timers.push(setTimeout(call, seconds * 1000));
+  }
+
+  #take(status, bytes, latencyMs) {
+    this.status[status] = (this.status[status] ?? 0) + 1;
+    this.latencies.push(latencyMs);
+    this.times.push(performance.now() - this.#from);
+    this.bytes.push(bytes);
+  }
+
+  end() {
+    for (const timer of this.#timers.splice(0)) clearTimeout(timer);
+    if (this.#phase === 'measure') {
+      this.seconds = (performance.now() - this.#from) / 1000;
+      this.utilization = performance.eventLoopUtilization(this.#loop).utilization;
+      // What comes from now on is in no count.
+      this.work = this.groups.list();
+      this.onEnd?.();
+    }
+    this.#phase = 'over';
+  }
+}
+
+function report(window, total, wanted, partial) {
+  const { status, latencies, times, bytes, seconds, utilization } = window;
   const good = ([code]) => (wanted === undefined ? code.startsWith('2') : Number(code) === wanted);
   const answers = latencies.length;
   const unexpected = sum(
@@ -103,7 +186,6 @@ function report({ status, latencies, bytes, from, to, loop }, total, wanted, par
       .map(([, count]) => count),
   );
   const { errors, timeouts, mismatches } = total;
-  const utilization = loop === null ? 0 : performance.eventLoopUtilization(loop).utilization;
   const saturated = utilization > SATURATED_UTILIZATION;
   return {
     ok: answers > 0 && unexpected + errors + mismatches === 0,
@@ -116,27 +198,17 @@ function report({ status, latencies, bytes, from, to, loop }, total, wanted, par
     timeouts,
     status,
     bytes: { mean: mean(bytes), min: least(bytes), max: most(bytes) },
-    latency: percentiles(latencies),
+    latency: latencySummary(latencies),
+    percentiles: percentilePoints(latencies),
+    series: latencySeries(times, latencies, seconds),
+    groups: window.work ?? [],
+    first: window.groups.firstAnswers(),
     measured_s: seconds,
     utilization,
     saturated,
     saturated_why: saturated
       ? `this process's event loop was busy for ${Math.round(utilization * 100)} % of the time`
       : null,
-  };
-}
-
-function percentiles(values) {
-  const sorted = Float64Array.from(values).sort();
-  const at = (share) => sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? 0;
-  return {
-    n: sorted.length,
-    p50: at(0.5),
-    p90: at(0.9),
-    p99: at(0.99),
-    p999: at(0.999),
-    max: at(1),
-    mean: mean(values),
   };
 }
 

@@ -19,6 +19,7 @@ const KILL_AFTER_MS = 5000;
  * @param {(progress: { second: number, phase: string, open: number, deliveries: number,
  *   sends: number, outstanding: number, waiting: number, faults: number }) => void}
  *   [control.onProgress] called once a second; counts are of that second, `faults` of the run
+ * @param {(mark: 'begin' | 'end') => void} [control.onMark] called when the measured window begins, and when it ends
  * @param {AbortSignal} [control.signal] ends the run; the promise is rejected with its reason once
  *   the generator is gone
  * @returns {Promise<object>} the generator's report as README.md describes it. A delivery fault is
@@ -26,7 +27,7 @@ const KILL_AFTER_MS = 5000;
  * @throws {LabError} `MILLRACE_LAB_E_INVALID_OPTION`, `MILLRACE_LAB_E_CONNECT`,
  *   `MILLRACE_LAB_E_BUILD` or `MILLRACE_LAB_E_GENERATOR`
  */
-export async function runLoad(options, { onProgress, signal } = {}) {
+export async function runLoad(options, { onProgress, onMark, signal } = {}) {
   signal?.throwIfAborted();
   const generator = await buildGenerator();
   signal?.throwIfAborted();
@@ -45,7 +46,7 @@ export async function runLoad(options, { onProgress, signal } = {}) {
   signal?.addEventListener('abort', stop, { once: true });
 
   try {
-    const { code, output, message } = await finished(child, onProgress);
+    const { code, output, message } = await finished(child, { onProgress, onMark });
     signal?.throwIfAborted();
     if (code === 0 || code === 1) return JSON.parse(output);
     throw new LabError(
@@ -69,8 +70,8 @@ function toArguments(options) {
     });
 }
 
-/** Waits for the end; lines of JSON on stderr are progress, all others the message. */
-function finished(child, onProgress) {
+/** Waits for the end; lines of JSON on stderr are progress or marks, all others the message. */
+function finished(child, { onProgress, onMark }) {
   return new Promise((resolve, reject) => {
     let output = '';
     const messages = [];
@@ -79,8 +80,13 @@ function finished(child, onProgress) {
     });
     const lines = createInterface({ input: child.stderr });
     lines.on('line', (line) => {
-      if (line.startsWith('{')) onProgress?.(JSON.parse(line));
-      else messages.push(line.replace(/^millrace-load: /, ''));
+      if (!line.startsWith('{')) {
+        messages.push(line.replace(/^millrace-load: /, ''));
+        return;
+      }
+      const told = JSON.parse(line);
+      if (told.mark) onMark?.(told.mark);
+      else onProgress?.(told);
     });
     child.once('error', reject);
     child.once('close', (code, signal) => {

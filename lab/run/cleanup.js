@@ -7,6 +7,7 @@ const EXIT_CODES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 };
 export class Cleanup {
   #tasks = new Set();
   #running;
+  #isExiting = false;
   #abort = new AbortController();
 
   /** Aborted when the program is to end early; what waits for long should listen to it. */
@@ -39,10 +40,16 @@ export class Cleanup {
     }
   }
 
+  /** Aborts what is under way, and leaves the end to the program. */
+  stop() {
+    this.#abort.abort(new Error('stopped'));
+  }
+
   /** Ends the program: aborts what is under way, cleans up, exits. Calls after the first do nothing. */
   async exit(code) {
-    if (this.signal.aborted) return;
-    this.#abort.abort(new Error('stopped'));
+    if (this.#isExiting) return;
+    this.#isExiting = true;
+    this.stop();
     await this.run();
     process.exit(code);
   }
@@ -51,11 +58,12 @@ export class Cleanup {
    * From now on a signal or an error that nobody has caught cleans up and exits.
    *
    * @param {(error: unknown) => void} [tell] is given the error
+   * @param {(code: number) => void} [onSignal] is given the exit code of a signal, in place of exiting with it
    */
-  watch(tell = console.error) {
+  watch(tell = console.error, onSignal = (code) => this.exit(code)) {
     for (const [signal, code] of Object.entries(EXIT_CODES)) {
       // The listener stays, so that a second signal changes nothing.
-      process.on(signal, () => this.exit(code));
+      process.on(signal, () => onSignal(code));
     }
     process.on('uncaughtException', (error) => {
       // Nobody is left to be told.

@@ -28,6 +28,6 @@ function allowedCores() {
 }
 
 function moveSelf(cores) {
-  const { status } = spawnSync('taskset', ['-cp', String(cores), String(process.pid)]);
+  const { status } = spawnSync('taskset', ['-acp', String(cores), String(process.pid)]);
   return status === 0;
 }

@@ -1,9 +1,6 @@
-/** The middle of some numbers, or the mean of the two in the middle. */
-export function median(numbers) {
-  const sorted = [...numbers].sort((a, b) => a - b);
-  const middle = sorted.length / 2;
-  return (sorted[Math.floor(middle)] + sorted[Math.ceil(middle) - 1]) / 2;
-}
+import { median } from '../stats/index.js';
+
+export { median };
 
 /**
  * A number for people: thousands parted, three significant digits below a hundred.

@@ -43,9 +43,12 @@ export class Progress {
       this.#done += 1;
       this.#stepMs += performance.now() - start;
       if (!this.#out.isTTY) {
-        this.#out.write(
-          `${head} ${title.padEnd(30)} ${describe(result).padEnd(22)} ${this.#times()}\n`,
-        );
+        const parts = [
+          title === '' ? '' : title.padEnd(30),
+          describe(result).padEnd(22),
+          this.#times(),
+        ];
+        this.#out.write(`${[head, ...parts.filter((part) => part !== '')].join(' ')}\n`);
       }
       return result;
     } finally {

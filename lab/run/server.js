@@ -1,15 +1,15 @@
-import { spawn } from 'node:child_process';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { LabError } from '../load/errors.js';
+import { Child } from './child.js';
 import { cpuUs, systemWrites } from './proc.js';
+import { addressIn, portIsFree, untilUp } from './up.js';
 
 const START_MS = 15_000;
 const STOP_MS = 10_000;
 const CLEANUP_MS = 2000;
-const SAID_LENGTH = 2000;
 
 /**
- * Starts a server as a child process and waits until it is healthy.
+ * Starts a server as a child process and waits until it is healthy. It has a process group of its own: what it has
+ * started is stopped with it.
  *
  * @param {object} options
  * @param {string} options.name for messages
@@ -17,66 +17,99 @@ const SAID_LENGTH = 2000;
  * @param {Record<string, string>} [options.env] added to the environment
  * @param {RegExp} [options.ready] its first group is the address in the line of stdout that says
  *   that the server listens
- * @param {string} [options.health] path that answers with 200
+ * @param {string} [options.url] where it listens, when it does not say so itself; nobody may listen there before.
+ *   It is up when it answers there, or, for ws:, when the port accepts
+ * @param {string} [options.health] path that answers with 200; default `/health`, with `url` any answer
  * @param {number} [options.core] the only core that it may use
  * @param {import('./cleanup.js').Cleanup} options.cleanup stops it when the program ends
+ * @param {number} [options.startMs] how long it may take
  * @returns {Promise<Server>}
- * @throws {LabError} `MILLRACE_LAB_E_SERVER` when it ends, or is not healthy after 15 s
+ * @throws {LabError} `MILLRACE_LAB_E_SERVER` when it ends, or is not healthy after 15 s; `MILLRACE_LAB_E_PORT` when
+ *   the port of `url` is taken
  */
 export async function startServer({
   name,
   command,
   env,
-  ready = /^listening on (http:\S+)$/m,
-  health = '/health',
+  url,
   core,
   cleanup,
+  ready = /^listening on (http:\S+)$/m,
+  health = url === undefined ? '/health' : undefined,
+  startMs = START_MS,
 }) {
   cleanup.signal.throwIfAborted();
-  const [program, ...args] =
-    core === undefined ? command : ['taskset', '-c', `${core}`, ...command];
-  const child = spawn(program, args, {
-    env: { ...process.env, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const server = new Server(name, child);
+  if (url !== undefined && !(await portIsFree(url))) {
+    throw new LabError(
+      'MILLRACE_LAB_E_PORT',
+      `${name} cannot be measured: something listens on port ${new URL(url).port || 80} already; ` +
+        'end it, or write {port} in place of the number to have a free one',
+    );
+  }
+  const server = new Server(name, new Child(pinned(command, core), { env }));
   server.forget = cleanup.add(() => server.stop(CLEANUP_MS));
-
   const late = new AbortController();
-  const timeout = sleep(START_MS, undefined, { signal: late.signal }).then(() => {
-    throw new LabError('MILLRACE_LAB_E_SERVER', `${name} was not up after ${START_MS / 1000} s`);
+  const timer = setTimeout(() => {
+    const message = `was not up after ${startMs / 1000} s`;
+    late.abort(server.failure(message));
+  }, startMs);
+  const tooLate = new Promise((_, reject) => {
+    late.signal.addEventListener('abort', () => reject(late.signal.reason), { once: true });
   });
+  tooLate.catch(() => {});
   try {
-    server.url = await Promise.race([address(child, ready), server.failed, timeout]);
-    await Promise.race([server.get(health), server.failed, timeout]);
+    const address = url ?? (await Promise.race([addressIn(server, ready), server.failed, tooLate]));
+    const up = untilUp(address, health, url !== undefined, late.signal);
+    up.catch(() => {});
+    await Promise.race([up, server.failed, tooLate]);
+    server.url = address;
   } catch (error) {
     await server.stop(CLEANUP_MS);
     throw error;
   } finally {
-    timeout.catch(() => {});
-    late.abort();
+    clearTimeout(timer);
+    late.abort(new Error('over'));
   }
   return server;
 }
 
-/** Resolves with the address; waits for ever when it does not come. */
-function address(child, ready) {
-  return new Promise((resolve) => {
-    let output = '';
-    child.stdout.setEncoding('utf8').on('data', (text) => {
-      if (output === null) return;
-      output += text;
-      const found = ready.exec(output);
-      if (!found) return;
-      output = null;
-      resolve(found[1]);
+/** Says when the command that follows has ended, and then keeps its CPU accounts until it is told to go. */
+const HOLD = `"$@" 3<&-
+code=$?
+printf '\\n{"mark":"exit","code":%d}\\n' $code
+read -r _ <&3
+exit $code`;
+
+/**
+ * Starts a program that is no server. What runs is a shell that stays until `stop`, so that the kernel's accounts of
+ * the program, its child, can be read when it has ended.
+ *
+ * @param {Pick<Parameters<typeof startServer>[0], 'name' | 'command' | 'env' | 'core' | 'cleanup'>} options
+ * @returns {Server & { finished: Promise<number> }} `finished` resolves with the exit code
+ */
+export function startProgram({ name, command, env, core, cleanup }) {
+  cleanup.signal.throwIfAborted();
+  const child = new Child(['sh', '-c', HOLD, 'sh', ...pinned(command, core)], {
+    env,
+    isHeld: true,
+  });
+  const server = new Server(name, child);
+  server.forget = cleanup.add(() => server.stop(CLEANUP_MS));
+  server.finished = new Promise((resolve) => {
+    server.onLine((line) => {
+      const code = /^\{"mark":"exit","code":(\d+)\}$/.exec(line)?.[1];
+      if (code !== undefined) resolve(Number(code));
     });
   });
+  return server;
 }
 
-/** A running server; made by `startServer`. */
+const pinned = (command, core) =>
+  core === undefined ? command : ['taskset', '-c', `${core}`, ...command];
+
+/** A running server or program; made by `startServer` and `startProgram`. */
 class Server {
-  /** Where it listens. @type {string} */
+  /** Where it listens, when it is up. @type {string | undefined} */
   url;
 
   /**
@@ -86,25 +119,18 @@ class Server {
    */
   failed;
 
+  /** Of a program: resolves with its exit code. @type {Promise<number> | undefined} */
+  finished;
+
   #child;
-  #ended;
-  #stopping = false;
+  #isStopping = false;
 
   constructor(name, child) {
+    this.name = name;
     this.#child = child;
-    let said = '';
-    child.stderr.setEncoding('utf8').on('data', (text) => {
-      said = (said + text).slice(-SAID_LENGTH);
-    });
-    this.#ended = new Promise((resolve) => {
-      child.once('error', (error) => resolve(`could not be started: ${error.message}`));
-      child.once('close', (code, signal) => {
-        resolve(`ended unexpectedly with ${signal ?? `code ${code}`}${lastWords(said)}`);
-      });
-    });
-    this.failed = new Promise((resolve, reject) => {
-      this.#ended.then((how) => {
-        if (!this.#stopping) reject(new LabError('MILLRACE_LAB_E_SERVER', `${name} ${how}`));
+    this.failed = new Promise((_, reject) => {
+      child.ended.then((how) => {
+        if (!this.#isStopping) reject(this.failure(how));
       });
     });
     this.failed.catch(() => {});
@@ -116,6 +142,28 @@ class Server {
 
   get port() {
     return Number(new URL(this.url).port);
+  }
+
+  /** The last 64 KB of what it wrote on stdout and stderr. */
+  get output() {
+    return this.#child.output;
+  }
+
+  /** Calls back with each line of stdout, from the first one on. */
+  onLine(call) {
+    this.#child.onLine(call);
+  }
+
+  /** Writes on its stdin; a program alone has one. */
+  write(text) {
+    this.#child.write(text);
+  }
+
+  /** An error that says what it did, and what it wrote last: on stdout, too, while it was not up. */
+  failure(how) {
+    const isStarting = this.url === undefined && this.finished === undefined;
+    const words = this.#child.lastWords(isStarting);
+    return new LabError('MILLRACE_LAB_E_SERVER', `${this.name} ${how}${words}`);
   }
 
   /**
@@ -137,23 +185,16 @@ class Server {
   }
 
   /**
-   * Asks it to end and waits until it has; ends it after `graceMs`.
+   * Asks it to end and waits until it has, with all that it has started; ends it after `graceMs`.
    *
    * @param {number} [graceMs]
+   * @returns {Promise<string | null>} a sentence, when it had to be ended
    */
   async stop(graceMs = STOP_MS) {
-    this.#stopping = true;
-    this.#child.kill('SIGTERM');
-    const timer = setTimeout(() => this.#child.kill('SIGKILL'), graceMs);
-    await this.#ended;
-    clearTimeout(timer);
+    this.#isStopping = true;
+    const wasKilled = await this.#child.stop(graceMs);
     this.forget();
+    if (!wasKilled) return null;
+    return `${this.name} was still there ${graceMs / 1000} s after SIGTERM and was ended with SIGKILL`;
   }
-}
-
-/** What it wrote on stderr last: the line that names an error, else the last one. */
-function lastWords(said) {
-  const lines = said.split('\n').filter((line) => line.trim() !== '');
-  const line = lines.find((each) => /error/i.test(each) && !each.startsWith(' ')) ?? lines.at(-1);
-  return line === undefined ? '' : `: ${line.trim()}`;
 }

@@ -24,6 +24,16 @@ export function cliffsDelta(control, treatment) {
   const { u } = rankSum(control, treatment);
   const all = control.length * treatment.length;
   const delta = (2 * u - all) / all;
+  return { delta, word: deltaWord(delta) };
+}
+
+/**
+ * What the size of Cliff's delta is called.
+ *
+ * @param {number} delta -1 to 1
+ * @returns {'negligible' | 'small' | 'medium' | 'large'}
+ */
+export function deltaWord(delta) {
   const [, word] = WORDS.find(([below]) => Math.abs(delta) < below);
-  return { delta, word };
+  return word;
 }

@@ -4,7 +4,7 @@
  */
 export { crossValidatedBandwidth, scottBandwidth } from './bandwidth.js';
 export { bootstrap } from './bootstrap.js';
-export { cliffsDelta } from './effect.js';
+export { cliffsDelta, deltaWord } from './effect.js';
 export { holm } from './holm.js';
 export { kde } from './kde.js';
 export { normalCdf, normalQuantile } from './normal.js';

@@ -16,6 +16,7 @@ import {
   retainOptions,
   typeMaxBatch,
 } from './core/options.js';
+import { announce } from './core/sources.js';
 import type { QueueStats } from './core/stats.js';
 import { type Arguments, argsOf, compact, itemOf } from './emitter/arguments.js';
 import { BatchHandlers, type BatchInfo, whenRejected } from './emitter/batch-handlers.js';
@@ -126,6 +127,7 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
     this.#dispatcher.now = () => this.#host.now();
     this.#engine.onApply = () => this.#note();
     this.#note();
+    announce('emitter', this as unknown as BatchEmitter, statsOf);
   }
 
   /**
@@ -484,3 +486,6 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
       !this.#engine.closed;
   }
 }
+
+/** A class derived from it may have a `stats` of its own. */
+const statsOf = (emitter: BatchEmitter) => BatchEmitter.prototype.stats.call(emitter);

@@ -11,6 +11,7 @@ export {
 } from './batch.js';
 export type { Priority } from './core/intake/priority.js';
 export type { QueueOptions, RetainOptions } from './core/options.js';
+export { type Source, type SourceKind, sources } from './core/sources.js';
 export type { QueueStats, Trigger } from './core/stats.js';
 export * from './emitter.js';
 export { type ErrorCode, MillraceError } from './errors.js';

@@ -1,10 +1,34 @@
-import { createHash } from 'node:crypto';
 import http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LabError } from '../../load/errors.js';
+import { outcomeOf } from './answers.js';
+import { exchange } from './exchange.js';
+import * as key from './keys.js';
+import { routed } from './routes.js';
+import { pattern as patterns, times } from './schedule.js';
 
 /** More requests than this wait for a connection; their latency counts nevertheless. */
 const CONNECTIONS = 256;
+
+const keys = { requests: key.list, 'warmup?': key.list, 'pattern?': patterns };
+
+export const form = key.formOf(keys);
+
+/**
+ * Open loop: a list of requests, each with its times.
+ *
+ * @type {import('./index.js').loads['requests']['drive']}
+ */
+export async function drive({ url, load, params, arm, signal, timeoutS, cpuUs, phase }) {
+  const { requests, warmup, pattern } = key.settle(keys, load, params);
+  const wanted = phase === 'warmup' ? warmup : requests;
+  if (wanted === undefined) return null;
+  const all = wanted.map((request) => routed(request, arm?.routes));
+  const loop = performance.eventLoopUtilization();
+  const answers = await send({ url, requests: all, pattern, timeoutS, signal, cpuUs });
+  if (phase === 'warmup') return null;
+  return outcomeOf(answers, performance.eventLoopUtilization(loop).utilization);
+}
 
 /**
  * Sends requests at times that do not depend on the answers (open loop), each once. Latency counts from the
@@ -13,6 +37,7 @@ const CONNECTIONS = 256;
  * @param {object} options
  * @param {string} options.url of a server on this machine
  * @param {Request[]} options.requests
+ * @param {'steady' | 'spikes' | 'ramp'} [options.pattern] of those that have none of their own
  * @param {number} options.timeoutS for the last answer, after the last request is due
  * @param {AbortSignal} [options.signal]
  * @param {() => number} [options.cpuUs] of the server so far; asked at both ends of a `timed` request
@@ -23,8 +48,9 @@ const CONNECTIONS = 256;
  * @property {string} name by which metrics ask for it
  * @property {string} path with its query
  * @property {number} [at] when it is due, ms after the start, default 0
- * @property {number} [rate] so many a second, evenly, from `at` on
+ * @property {number} [rate] so many a second, from `at` on
  * @property {number} [seconds] for so long, with `rate`
+ * @property {'steady' | 'spikes' | 'ramp'} [pattern] of the rate over time, default the load's, which is steady
  * @property {string} [method] default GET
  * @property {Record<string, string>} [headers]
  * @property {string} [body]
@@ -47,17 +73,19 @@ const CONNECTIONS = 256;
  * @property {number} bytes of its body
  * @property {string | null} hash of its payload
  * @property {any} json its body, when it is JSON
+ * @property {string[]} [head] its headers as they came
+ * @property {string} [text] its body as text
  * @property {number | null} cpuUs of the server while it was under way, when it is `timed`
  */
-export async function requests({ url, requests: wanted, timeoutS, signal, cpuUs = () => 0 }) {
-  const due = wanted.flatMap(times).sort((a, b) => a.dueMs - b.dueMs);
-  if (due.length === 0) throw mistake('there is no request');
+export async function send({ url, requests, pattern, timeoutS, signal, cpuUs = () => 0 }) {
+  const due = requests.flatMap((each) => times(each, pattern)).sort((a, b) => a.dueMs - b.dueMs);
+  if (due.length === 0) throw key.mistake('there is no request');
   const agent = new http.Agent({ keepAlive: true, maxSockets: CONNECTIONS });
   const late = new AbortController();
   const start = performance.now();
   const now = () => performance.now() - start;
 
-  const send = async ({ request, dueMs }) => {
+  const one = async ({ request, dueMs }) => {
     const before = request.timed ? cpuUs() : 0;
     const sentMs = now();
     const answer = await exchange(url, request, agent);
@@ -72,7 +100,7 @@ export async function requests({ url, requests: wanted, timeoutS, signal, cpuUs 
       for (let ms = each.dueMs - now(); ms > 0; ms = each.dueMs - now()) {
         await sleep(Math.ceil(ms), undefined, { signal: late.signal });
       }
-      under.push(send(each));
+      under.push(one(each));
     }
     return Promise.all(under);
   };
@@ -93,78 +121,4 @@ export async function requests({ url, requests: wanted, timeoutS, signal, cpuUs 
     late.abort();
     agent.destroy();
   }
-}
-
-/** One request for each time at which it is due. */
-function times(request) {
-  const { name, path, at = 0, rate, seconds } = request;
-  if (typeof name !== 'string' || typeof path !== 'string' || !path.startsWith('/')) {
-    throw mistake(`a request must have a name and a path, this has ${name} and ${path}`);
-  }
-  if ((rate === undefined) !== (seconds === undefined)) {
-    throw mistake(`${name} must have both rate and seconds, or neither`);
-  }
-  if (![at, rate ?? 1, seconds ?? 1].every((value) => Number.isFinite(value) && value >= 0)) {
-    throw mistake(`${name} has at ${at}, rate ${rate}, seconds ${seconds}; they must be numbers`);
-  }
-  const count = rate === undefined ? 1 : Math.round(rate * seconds);
-  return Array.from({ length: count }, (_, i) => ({
-    request,
-    dueMs: at + (i * 1000) / (rate ?? 1),
-  }));
-}
-
-function exchange(url, request, agent) {
-  const { path, method = 'GET', headers, body } = request;
-  return new Promise((resolve) => {
-    const sent = http.request(new URL(path, url), { method, headers, agent }, (response) => {
-      const chunks = [];
-      response.on('data', (chunk) => chunks.push(chunk));
-      response.once('error', failed);
-      response.once('end', () =>
-        resolve(read(request, response.statusCode, Buffer.concat(chunks))),
-      );
-    });
-    sent.once('error', failed);
-    sent.end(body);
-
-    function failed({ code, message }) {
-      // A server that was blocked for long closes what it takes for idle as soon as it wakes up, with the
-      // request unread: every client asks again then, and the time goes on. Once: on a new connection
-      // (so says `false`) there is no such excuse.
-      if (sent.reusedSocket && code === 'ECONNRESET' && method === 'GET' && !sent.res) {
-        resolve(exchange(url, request, false).then((answer) => ({ ...answer, isResent: true })));
-        return;
-      }
-      const none = { status: null, bytes: 0, hash: null, json: null };
-      resolve({ ...none, error: code ?? message, isResent: false });
-    }
-  });
-}
-
-function read({ payload, check }, status, body) {
-  const json = parse(body);
-  const answer = { status, error: null, bytes: body.length, hash: null, json, isResent: false };
-  if (json === undefined && (payload || check)) return { ...answer, error: 'it is not JSON' };
-  try {
-    answer.hash = hash(payload ? JSON.stringify(payload(json) ?? null) : body);
-    if (check && !check(json)) answer.error = 'it is wrong';
-  } catch (error) {
-    answer.error = `it cannot be read: ${error.message}`;
-  }
-  return answer;
-}
-
-function parse(body) {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return undefined;
-  }
-}
-
-const hash = (data) => createHash('sha256').update(data).digest('hex');
-
-function mistake(message) {
-  return new LabError('MILLRACE_LAB_E_EXPERIMENT', message);
 }

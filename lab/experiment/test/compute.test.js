@@ -68,7 +68,7 @@ test('an experiment runs against the real service', async (t) => {
   const cases = experiment.cases.filter(({ n }) => n === 1000);
   const cleanup = cleanupFor(t);
   const results = await runExperiment({ ...experiment, cases }, { seed: 1, rounds: 1, cleanup });
-  assert.equal(results.runs.length, 2);
+  assert.equal(results.runs.length, 3);
   for (const { metrics, answers } of results.runs) {
     assert.ok(metrics.fibonacci_ms > 0 && metrics.photos_ms > 0, JSON.stringify(metrics));
     assert.equal(answers.length, 1 + 5 + 10);

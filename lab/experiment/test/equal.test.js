@@ -1,80 +1,102 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import test from 'node:test';
-import { differences, faultsOf } from '../equal.js';
+import { differences } from '../equal.js';
+import { refusalOfRound } from '../refusal.js';
+import { groupWith, runWith } from './simulation.js';
 
-const request = { name: 'one', path: '/one' };
-const answer = { request, dueMs: 0, status: 200, error: null, bytes: 100, hash: 'aa', json: {} };
+const STUDY = new URL('./data/unequal-study.json', import.meta.url);
 
-function run(changes = {}, { side = 'control', answers } = {}) {
-  return { side, arm: side, answers: answers ?? [{ ...answer, ...changes }] };
-}
-
-const other = (changes, more) => differences(run(), run(changes, { side: 'treatment', ...more }));
+const both = (a, b, isClosed) =>
+  differences(
+    runWith({ isClosed, work: [a].flat() }),
+    runWith({ isClosed, role: 'treatment', work: [b].flat() }),
+  );
+const open = (changes, of = {}) => both(groupWith(of), groupWith({ ...of, ...changes }), false);
+const closed = (changes, of = {}) => both(groupWith(of), groupWith({ ...of, ...changes }), true);
 
 test('runs of the same work do not differ', () => {
-  assert.deepEqual(other({}), []);
-  assert.deepEqual(other({ latencyMs: 5, sentMs: 3 }), []);
-  assert.deepEqual(other({ bytes: 101 }), [], 'one digit more');
+  for (const kind of [open, closed]) {
+    assert.deepEqual(kind({}), []);
+    assert.deepEqual(kind({ bytes: 101.5 }), [], 'one digit more');
+    assert.deepEqual(kind({ bytes: 98.1 }), [], 'one digit less');
+    assert.deepEqual(kind({ payload: null }), [], 'what has no fingerprint cannot be compared');
+  }
+});
+
+test('a published study with answers of 9,706 bytes against 799 is refused with both figures', () => {
+  const { control, treatment } = JSON.parse(readFileSync(STUDY, 'utf8'));
+  const { why } = refusalOfRound([
+    runWith({ ...control, arm: 'default' }),
+    runWith({ ...treatment, role: 'treatment', arm: 'batching' }),
+  ]);
+  assert.equal(why, "bytes per answer of 'GET /': 9,706 in default, 799 in batching");
 });
 
 test('a difference is named with what both arms did', () => {
-  assert.deepEqual(other({ bytes: 120 }), [
-    "bytes per answer of 'one': 100 in control, 120 in treatment",
-  ]);
-  assert.deepEqual(other({ hash: 'bb' }), [
-    "payload of 'one': aa (1) in control, bb (1) in treatment",
-  ]);
-  assert.deepEqual(other({ status: 201 }), [
-    "status codes of 'one': 200 (1) in control, 201 (1) in treatment",
-  ]);
-  assert.deepEqual(other({ dueMs: 7 }), [
-    "times due of 'one': 0 ms (1) in control, 7 ms (1) in treatment",
-  ]);
-  assert.deepEqual(other({ request: { ...request, name: 'two' } }), [
-    'requests: one in control, two in treatment',
-  ]);
-  const twice = other({}, { answers: [answer, answer] });
-  assert.ok(twice.includes("number of 'one': 1 in control, 2 in treatment"), twice.join());
+  assert.deepEqual(open({ bytes: 120 }), ["bytes per answer of 'one': 100 in slow, 120 in fast"]);
+  assert.deepEqual(closed({ bytes: 97 }), ["bytes per answer of 'one': 100 in slow, 97 in fast"]);
+  assert.deepEqual(open({ payload: 'bb' }), ["payload of 'one': aa in slow, bb in fast"]);
+  assert.deepEqual(closed({ payload: 'bb' }), ["payload of 'one': aa in slow, bb in fast"]);
+  assert.deepEqual(open({ name: 'two' }), ['requests: one in slow, two in fast']);
+  assert.deepEqual(both([], groupWith(), true), ['requests: none in slow, one in fast']);
 });
 
-test('a request may allow its answers more difference in size', () => {
-  const wide = { request: { ...request, bytesTolerance: 0.3 } };
-  assert.deepEqual(differences(run(wide), run({ ...wide, bytes: 120 })), []);
-  assert.equal(differences(run(wide), run({ ...wide, bytes: 150 })).length, 1);
+test('open loop: number, times and status codes are the same', () => {
+  assert.deepEqual(open({ answers: 101, status: { 200: 101 } }), [
+    "number of 'one': 100 in slow, 101 in fast",
+    "status codes of 'one': 200 (100) in slow, 200 (101) in fast",
+  ]);
+  assert.deepEqual(open({ dueTimes: '7 ms' }, { dueTimes: '0 ms' }), [
+    "times due of 'one': 0 ms in slow, 7 ms in fast",
+  ]);
+  assert.deepEqual(open({ status: { 200: 99, 201: 1 } }), [
+    "status codes of 'one': 200 (100) in slow, 200 (99), 201 (1) in fast",
+  ]);
 });
 
-test('answers that are missing, wrong or no success do not count', () => {
-  const arm = { isOn: () => false };
-  assert.deepEqual(faultsOf(run(), arm), []);
-  const fault = (changes) => faultsOf(run(changes), arm);
-  const start = "1 of 1 answers to 'one' do not count: ";
-  assert.deepEqual(fault({ status: 503 }), [`${start}status 503`]);
-  assert.deepEqual(fault({ status: 301 }), [`${start}status 301`]);
-  assert.deepEqual(fault({ status: null, error: 'ECONNRESET' }), [`${start}ECONNRESET`]);
-  assert.deepEqual(fault({ error: 'it is wrong' }), [`${start}status 200, it is wrong`]);
+test('closed loop: a faster server answers more, in the same mix of paths', () => {
+  assert.deepEqual(closed({ answers: 1000, status: { 200: 1000 } }), []);
+  const mix = (one, two) => [
+    groupWith({ answers: one, status: { 200: one } }),
+    groupWith({ name: 'two', answers: two, status: { 200: two } }),
+  ];
+  assert.deepEqual(both(mix(50, 50), mix(519, 481), true), []);
+  assert.deepEqual(both(mix(50, 50), mix(525, 475), true), [
+    "share of answers of 'one': 50 % in slow, 52.5 % in fast",
+    "share of answers of 'two': 50 % in slow, 47.5 % in fast",
+  ]);
+  assert.deepEqual(both(mix(0, 0), mix(5, 5), true), ['answers: 0 in slow, 10 in fast']);
 });
 
-test('the feature has to be at work in the treatment, and only there', () => {
-  const treatment = run({}, { side: 'treatment' });
-  const [on, off] = [{ isOn: () => true }, { isOn: () => false }];
-  assert.deepEqual(faultsOf(treatment, on), []);
-  assert.deepEqual(faultsOf(run(), off), []);
-  assert.deepEqual(faultsOf(treatment, off), ['the feature was not at work in the treatment']);
-  assert.deepEqual(faultsOf(run(), on), ['the feature was at work in the control']);
+test('closed loop: half a point of the answers may have another status', () => {
+  const some = (bad) => ({ answers: 1000, status: { 200: 1000 - bad, 503: bad } });
+  assert.deepEqual(closed(some(5)), []);
+  assert.deepEqual(closed(some(6)), [
+    "share of status 200 of 'one': 100 % in slow, 99.4 % in fast",
+    "share of status 503 of 'one': 0 % in slow, 0.6 % in fast",
+  ]);
 });
 
-test('a function that cannot see whether the feature is on is the mistake of the experiment', () => {
-  const arm = { isOn: ({ answers }) => answers[9].json.isFast };
-  assert.throws(() => faultsOf(run(), arm), { code: 'MILLRACE_LAB_E_EXPERIMENT' });
+test('a group may allow its answers more difference in size', () => {
+  assert.deepEqual(open({ bytes: 120 }, { bytesTolerance: 0.3 }), []);
+  assert.equal(open({ bytes: 150 }, { bytesTolerance: 0.3 }).length, 1);
 });
 
-test('what may fail is neither a fault nor a difference, but has to be asked for', () => {
-  const mayFail = { ...answer, request: { ...request, mayFail: true } };
-  const failed = { ...mayFail, status: 502, bytes: 9, hash: 'bb' };
-  const arm = { isOn: () => false };
-  assert.deepEqual(faultsOf(run({}, { answers: [failed] }), arm), []);
-  assert.equal(faultsOf(run({ status: 502 }), arm).length, 1);
-  const differ = (b) => differences(run({}, { answers: [mayFail] }), run({}, { answers: b }));
-  assert.deepEqual(differ([failed]), []);
-  assert.deepEqual(differ([failed, failed]).length, 2);
+test('of what may fail only the number and the times are compared', () => {
+  const changes = { status: { 503: 100 }, bytes: 9, payload: 'bb' };
+  for (const kind of [open, closed]) {
+    assert.deepEqual(kind(changes, { mayFail: true }), []);
+    assert.notDeepEqual(kind(changes), []);
+  }
+  assert.equal(open({ answers: 50 }, { mayFail: true }).length, 1);
+});
+
+test('the twin is compared with the control too, and named so', () => {
+  const refusal = refusalOfRound([
+    runWith({ role: 'twin', work: [groupWith({ bytes: 9 })], case: 'a' }),
+    runWith({ case: 'a' }),
+    runWith({ role: 'treatment', case: 'a' }),
+  ]);
+  assert.equal(refusal.why, "case a: bytes per answer of 'one': 100 in slow, 9 in slow (A/A)");
 });

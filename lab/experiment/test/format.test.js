@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { experimentNames, loadExperiment } from '../files.js';
+import { armFor } from '../arms.js';
 import { readExperiment } from '../format.js';
 import { experimentWith, moduleWith } from './support.js';
 
@@ -10,7 +10,12 @@ test('what a file leaves out has a default', () => {
   assert.equal(experiment.name, 'plain');
   assert.deepEqual(experiment.claims, []);
   assert.deepEqual(experiment.cases, [{ label: '' }]);
-  assert.deepEqual(experiment.rounds, { full: 5, quick: 2 });
+  assert.deepEqual(experiment.rounds, { full: 50, quick: 6 });
+  assert.equal(experiment.sameRunsAs, null);
+  assert.deepEqual(
+    experiment.treatments.map(({ name }) => name),
+    ['fast'],
+  );
   assert.equal(experiment.load.timeoutS, 600);
 });
 
@@ -22,20 +27,30 @@ test('a claim may stand alone or in a list', () => {
 
 const claim = { text: 'twice', source: 'a paper', metric: 'one_ms', atLeast: 2 };
 const [metric] = moduleWith().metrics;
+const named = (name) => ({ name, command: ['true'], isOn: () => true });
 const cases = [{ label: 'a' }, { label: 'b', quick: false }];
 
 const mistakes = {
   'question is missing; it must be a text': { question: undefined },
   'question is " "; it must be a text': { question: ' ' },
-  'the key "treatmnt" is not known; allowed are "question"': { treatmnt: {} },
+  'the key "treatmnt" is not known (did you mean "treatment"?); allowed are "question"': {
+    treatmnt: {},
+  },
   'control.command is []; it must be a list of texts': { control: { command: [] } },
   'control.isOn is missing; it must be a function': { control: { isOn: undefined } },
   'treatment.env is {"N":1}; it must be an object of texts': { treatment: { env: { N: 1 } } },
-  'the key "treatment.comand" is not known': { treatment: { comand: 'x' } },
-  'both arms have the name "slow"': { treatment: { name: 'slow' } },
-  'load.kind is "sockets"; it must be requests': { load: { kind: 'sockets' } },
-  'load.kind is "constructor"; it must be requests': { load: { kind: 'constructor' } },
-  'load.requests is []; it must be a function': { load: { requests: [] } },
+  'the key "treatment.comand" is not known (did you mean "command"?)': {
+    treatment: { comand: 'x' },
+  },
+  'treatment.url is "3000"; it must be an address': { treatment: { url: '3000' } },
+  'two arms have the name "slow"': { treatment: { name: 'slow' } },
+  'two arms have the name "a"': { treatment: [named('a'), named('a')] },
+  'treatment[1].isOn is missing': { treatment: [named('a'), { ...named('b'), isOn: undefined }] },
+  'treatment is []; it must be an object, or a list of them': { treatment: [] },
+  'treatment[1] is 7; it must be an object': { treatment: [named('a'), 7] },
+  'load.kind is "sockets"; allowed are "requests"': { load: { kind: 'sockets' } },
+  'load.kind is "constructor"; allowed are "requests"': { load: { kind: 'constructor' } },
+  'load.requests is []; it must be a list': { load: { requests: [] } },
   'load.timeoutS is 0; it must be a number from 1 to 3600': { load: { timeoutS: 0 } },
   'metrics is []; it must be a list that is not empty': { metrics: [] },
   'metrics[0] is null; it must be an object': { metrics: [null] },
@@ -50,6 +65,7 @@ const mistakes = {
   'claim[1].atLeast is "2"; it must be a number above 0': {
     claim: [claim, { ...claim, atLeast: '2' }],
   },
+  'claim[0].arms is "slow"; allowed are "fast"': { claim: { ...claim, arms: ['slow'] } },
   'claim[0].cases is "c"; allowed are "a", "b"': { cases, claim: { ...claim, cases: ['c'] } },
   'claim[0].metric is "one_ms", which does not say what is better': {
     metrics: [{ ...metric, better: undefined }],
@@ -70,13 +86,37 @@ for (const [message, changes] of Object.entries(mistakes)) {
   });
 }
 
-test("each of the project's experiments is well formed", async () => {
-  const names = experimentNames();
-  assert.ok(names.length > 0);
-  for (const name of names) assert.equal((await loadExperiment(name)).name, name);
+test('command and env may be functions of the case', () => {
+  const command = ({ n }) => ['node', `${n}`];
+  const { treatments } = experimentWith({
+    treatment: { command, env: ({ n }) => ({ N: `${n}` }) },
+  });
+  const { command: made, env } = armFor(treatments[0], { label: 'a', n: 5 });
+  assert.deepEqual([made, env], [['node', '5'], { N: '5' }]);
+  const [plain] = experimentWith().treatments;
+  assert.deepEqual(armFor(plain, {}).command, plain.command);
+  const code = 'MILLRACE_LAB_E_EXPERIMENT';
+  const wrong = { code, message: 'command of fast gave ["node",5]; it must be a list of texts' };
+  assert.throws(() => armFor({ ...plain, command: () => ['node', 5] }, {}), wrong);
+  const failing = { ...plain, env: () => null.x };
+  assert.throws(() => armFor(failing, {}), {
+    code,
+    message: /^env of fast of the experiment failed/,
+  });
 });
 
-test('an experiment that is not there is refused with those that are', async () => {
-  await assert.rejects(loadExperiment('nothing'), /there is no experiment nothing; there are /);
-  await assert.rejects(loadExperiment('/nowhere/nothing.js'), /experiment .*Cannot find module/);
+test('an experiment may ask another question of the same runs', () => {
+  const base = readExperiment({ ...moduleWith(), cases: [{ label: 'a' }, { label: 'b' }] }, 'base');
+  const { question, metrics } = moduleWith();
+  const asks = { sameRunsAs: 'base', question, metrics, claim: { ...claim, cases: ['b'] } };
+  const shared = readExperiment(asks, 'shared', base);
+  assert.deepEqual([shared.name, shared.sameRunsAs], ['shared', 'base']);
+  for (const key of ['control', 'treatments', 'load', 'cases', 'rounds']) {
+    assert.equal(shared[key], base[key], key);
+  }
+  const mistake = (changes, message) =>
+    assert.throws(() => readExperiment({ ...asks, ...changes }, 'shared', base), { message });
+  mistake({ rounds: { full: 1, quick: 1 } }, /the key "rounds" is not known/);
+  mistake({ claim: { ...claim, cases: ['c'] } }, /claim\[0\].cases is "c"; allowed are "a", "b"/);
+  assert.throws(() => readExperiment(asks, 'shared'), /sameRunsAs is "base", which is not there/);
 });

@@ -1,22 +1,20 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
-import { fileURLToPath } from 'node:url';
-import { folderFor, SERVER } from './support.js';
+import { keptIn, processesWith, start } from './program.js';
+import { folderFor } from './support.js';
 
-const MAIN = fileURLToPath(new URL('../main.js', import.meta.url));
 const SUPPORT = new URL('./support.js', import.meta.url).href;
 
-/** Writes an experiment whose load is `requests`, as source. */
+/** Writes an experiment whose load is `requests`, as source; the folder's name is in its command lines. */
 function write(folder, requests, more = '') {
   const path = join(folder, 'tiny.js');
   writeFileSync(
     path,
-    `import { moduleWith } from ${JSON.stringify(SUPPORT)};
-    const module = moduleWith({ load: { requests: () => (${requests}) } ${more} });
+    `import { moduleWith, SERVER } from ${JSON.stringify(SUPPORT)};
+    const command = [process.execPath, SERVER, ${JSON.stringify(folder)}];
+    const module = moduleWith({ control: { command }, treatment: { command }, load: { requests: () => (${requests}) } ${more} });
     export const { question, claim, control, treatment, load, metrics, rounds } = module;`,
   );
   return path;
@@ -24,23 +22,6 @@ function write(folder, requests, more = '') {
 
 const ONE = "[{ name: 'one', path: '/one', payload: ({ value }) => value }]";
 const CLAIM = "{ text: 'Much faster', source: 'a paper', metric: 'one_ms', atLeast: 1000 }";
-
-function start(t, args) {
-  const child = spawn(process.execPath, [MAIN, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
-  const said = { child, output: '', errors: '' };
-  child.stdout.setEncoding('utf8').on('data', (text) => {
-    said.output += text;
-  });
-  child.stderr.setEncoding('utf8').on('data', (text) => {
-    said.errors += text;
-  });
-  said.ended = once(child, 'close').then(([code, signal]) => signal ?? code);
-  t.after(async () => {
-    child.kill('SIGTERM');
-    await said.ended;
-  });
-  return said;
-}
 
 test('without a name it lists the experiments with their questions', async (t) => {
   const said = start(t, []);
@@ -55,89 +36,91 @@ test('an experiment ends in a table, and its raw samples are kept', async (t) =>
   const said = start(t, [path, '--quick', '--seed', '5', '--results', results]);
   assert.equal(await said.ended, 0, said.errors);
   assert.match(said.output, /^Is it faster\?$/m);
-  assert.match(said.output, /^one, ms \(lower is better\) +[\d.]+ +[\d.]+ +[\d.]+×$/m);
-  assert.match(said.output, /"Much faster" \(a paper\)\n {2}open, .*, 1 round\), claimed 1,000×/);
+  assert.match(said.output, /^ *\[3\/3\] round 1, \w.*, done$/m);
+  assert.match(said.output, /^one, ms/m);
+  assert.match(said.output, /"Much faster" \(a paper\)/);
   assert.match(said.output, /seed 5/);
-  const [file] = readdirSync(results);
-  const kept = JSON.parse(readFileSync(join(results, file), 'utf8'));
-  assert.equal(kept.seed, 5);
-  assert.equal(kept.quick, true);
-  assert.equal(kept.runs.length, 2);
+  const [kept] = keptIn(results, 'tiny');
+  assert.deepEqual([kept.seed, kept.quick, kept.partial, kept.refusal], [5, true, null, null]);
+  assert.equal(kept.runs.length, 3);
   assert.ok(kept.runs[0].answers[0].latencyMs > 0);
-  assert.equal(kept.host.node, process.version);
 });
 
 test('with --json stdout carries lines of JSON and nothing else', async (t) => {
   const folder = folderFor(t);
   const path = write(folder, ONE, `, claim: ${CLAIM}`);
-  const said = start(t, [path, '--quick', '--json', '--results', folder]);
+  const said = start(t, [path, '--samples', '1', '--json', '--results', folder]);
   assert.equal(await said.ended, 0, said.errors);
-  const lines = said.output
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line));
-  assert.deepEqual(
-    lines.map(({ kind }) => kind),
-    ['experiment', 'run', 'run', 'figure', 'claim'],
-  );
-  assert.ok(lines.every(({ experiment }) => experiment === 'tiny'));
-  assert.equal(lines[0].host.node, process.version);
-  assert.equal(lines[3].metric, 'one_ms');
+  const lines = said.output.trimEnd().split('\n');
+  const kinds = lines.map((line) => JSON.parse(line).kind);
+  assert.deepEqual(kinds, ['experiment', 'run', 'run', 'run', 'figure', 'claim']);
   assert.match(said.errors, /Is it faster\?/);
 });
 
-test('a refusal ends with code 1 and the difference, without a figure', async (t) => {
+test('a refusal ends with code 3, the difference and what to do, and no figure', async (t) => {
   const folder = folderFor(t);
   const path = write(folder, "[{ name: 'one', path: '/one' }]");
-  const said = start(t, [path, '--quick', '--json', '--results', folder]);
-  assert.equal(await said.ended, 1);
-  assert.equal(said.output, '');
-  assert.match(said.errors, /Failed: refused, so no figure counts: payload of 'one': /);
-  assert.deepEqual(readdirSync(folder), ['tiny.js']);
+  const said = start(t, [path, '--quick', '--results', folder]);
+  assert.equal(await said.ended, 3);
+  assert.match(said.errors, /Refused, so no figure counts: payload of 'one': .*\nMake the arms do/);
+  assert.doesNotMatch(said.output, /one, ms/);
+  const [kept] = keptIn(folder, 'tiny');
+  assert.match(kept.refusal.why, /^payload of 'one'/);
+  assert.deepEqual(kept.figures, []);
 });
 
-test('bad options and unknown experiments are told with what is allowed', async (t) => {
-  const bad = start(t, ['--rounds', '0']);
-  const unknown = start(t, ['nothing']);
-  const misspelt = start(t, ['--quik']);
-  assert.equal(await bad.ended, 2);
-  assert.match(bad.errors, /--rounds is "0"; allowed are whole numbers from 1 to 1000/);
-  assert.equal(await unknown.ended, 1);
-  assert.match(unknown.errors, /there is no experiment nothing; there are compute-/);
-  assert.equal(await misspelt.ended, 2);
-  assert.match(misspelt.errors, /'--quik'/);
-});
-
-test('Ctrl-C takes the server along', async (t) => {
+test('a server that dies midway fails it, with its last words', async (t) => {
   const folder = folderFor(t);
-  const path = write(
-    folder,
-    "[{ name: 'one', path: '/hold' }, { name: 'two', path: '/one', at: 1e8 }]",
+  const requests = "[{ name: 'one', path: '/die' }, { name: 'late', path: '/one', at: 60_000 }]";
+  const said = start(t, [write(folder, requests), '--quick', '--results', folder]);
+  assert.equal(await said.ended, 1);
+  assert.match(said.errors, /Failed: (slow|fast) ended unexpectedly with code 3/);
+});
+
+test('what is unknown is told with what there is', async (t) => {
+  const folder = folderFor(t);
+  const unknown = start(t, ['nothing']);
+  const seconds = start(t, [write(folder, ONE), '--seconds', '5']);
+  assert.equal(await unknown.ended, 1);
+  assert.match(unknown.errors, /there is no experiment nothing; allowed are .*compute-/);
+  assert.equal(await seconds.ended, 2);
+  assert.match(
+    seconds.errors,
+    /--seconds does not go with tiny: its load \(requests\) has no such/,
   );
-  const said = start(t, [path, '--results', folder]);
-  const server = await childOf(said.child.pid);
+});
+
+test('Ctrl-C before a round is whole keeps nothing, and takes the server along', async (t) => {
+  const folder = folderFor(t);
+  const requests = "[{ name: 'one', path: '/hold' }, { name: 'two', path: '/one', at: 1e8 }]";
+  const said = start(t, [write(folder, requests), '--results', folder]);
+  // The program has the folder in its command line, too.
+  while (processesWith(folder).length < 2) await new Promise((resolve) => setTimeout(resolve, 20));
   said.child.kill('SIGINT');
   assert.equal(await said.ended, 130, said.errors);
-  assert.equal(commandOf(server), '');
+  assert.match(said.errors, /Stopped before the first round was whole/);
+  assert.deepEqual([processesWith(folder), keptIn(folder, 'tiny')], [[], []]);
 });
 
-/** The number of the server that a process has started. */
-async function childOf(parent) {
-  for (;;) {
-    for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
-      const isChild = read(`/proc/${pid}/stat`).split(') ').at(-1).split(' ')[1] === `${parent}`;
-      if (isChild && commandOf(pid).includes(SERVER)) return pid;
-    }
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}
+test('Ctrl-C later keeps the whole rounds, judges them and says that they are not all', async (t) => {
+  const folder = folderFor(t);
+  const said = start(t, [write(folder, ONE), '--samples', '1000', '--results', folder]);
+  await said.until(/\[4\/3000\]/);
+  said.child.kill('SIGINT');
+  assert.equal(await said.ended, 130, said.errors);
+  assert.match(said.output, /^one, ms/m);
+  assert.match(said.output, /^Partial: stopped after \d+ of 1000 rounds/m);
+  const [kept] = keptIn(folder, 'tiny');
+  assert.match(kept.partial, /^stopped after [1-9]\d* of 1000 rounds/);
+  assert.ok(kept.runs.length >= 3 && kept.figures.length === 1);
+  assert.deepEqual(processesWith(folder), []);
+});
 
-const commandOf = (pid) => read(`/proc/${pid}/cmdline`);
-
-function read(path) {
-  try {
-    return readFileSync(path, 'latin1');
-  } catch {
-    return '';
-  }
-}
+test('a report that cannot be written fails it, and the samples are kept', async (t) => {
+  const folder = folderFor(t);
+  const html = join(folder, 'nowhere', 'report.html');
+  const said = start(t, [write(folder, ONE), '--quick', '--results', folder, '--html', html]);
+  assert.equal(await said.ended, 1);
+  assert.match(said.errors, /Failed: report \(html\) not written: .*nowhere/);
+  assert.equal(keptIn(folder, 'tiny').length, 1);
+});

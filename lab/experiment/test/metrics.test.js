@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import * as metrics from '../metrics.js';
 import {
   cores,
   coresDuring,
@@ -52,4 +53,64 @@ test('what was too short for the clock, or not there, cannot be told', () => {
   assert.equal(cores({ answers, costs: { ...costs, wallS: 0.1 } }), null);
   for (const metric of [latencyMs, longestMs, coresDuring]) assert.equal(metric('none')(run), null);
   assert.equal(percentileMs('none', 0.5)(run), null);
+});
+
+const whole = {
+  values: { answers: 1000, msgs_per_s: 5, none: 0 },
+  latency: { n: 9, p50: 2, p90: 4, p99: 10, p999: 20, max: 30, mean: 2.5 },
+  costs: {
+    ...{ wallS: 2, cpuS: 0.5, cpuUserS: 0.3, cpuSystemS: 0.2, peakRssBytes: 5e6, rssBytes: 4e6 },
+    ...{ voluntarySwitches: 300, involuntarySwitches: 100, syscalls: 7000 },
+  },
+  probe: {
+    ...{ allocatedBytes: 3e6, heapUsedBytes: 2e6, fragmentation: 0.25, gcMs: 4, utilization: 0.5 },
+    loopDelayMs: { p50: 1, p99: 6, max: 9 },
+    millrace: { emitter: { delivered: 7, 'refused.closed': 0 } },
+  },
+};
+
+test('costs are for each of what the server did', () => {
+  assert.equal(metrics.cpuUsPer()(whole), 500);
+  assert.equal(metrics.systemCpuUsPer()(whole), 200);
+  assert.equal(metrics.cpuUsPer('msgs_per_s')(whole), 100_000);
+  assert.equal(metrics.switchesPer()(whole), 0.4);
+  assert.equal(metrics.voluntarySwitchesPer()(whole), 0.3);
+  assert.equal(metrics.involuntarySwitchesPer()(whole), 0.1);
+  assert.equal(metrics.switchesPerS(whole), 200);
+  assert.equal(metrics.syscallsPer()(whole), 7);
+  assert.equal(metrics.allocatedBytesPer()(whole), 3000);
+  assert.equal(metrics.gcUsPer()(whole), 4);
+});
+
+test('of nothing, or of what was not counted, there is no cost', () => {
+  assert.equal(metrics.cpuUsPer('none')(whole), null);
+  assert.equal(metrics.cpuUsPer('unknown')(whole), null);
+  const bare = { ...whole, probe: null, latency: null, costs: { ...whole.costs, syscalls: null } };
+  assert.equal(metrics.syscallsPer()(bare), null);
+  const { allocatedMb, heapUsedMb, fragmentation, gcMs, utilization } = metrics;
+  for (const metric of [allocatedMb, heapUsedMb, fragmentation, gcMs, utilization]) {
+    assert.equal(metric(bare), null);
+  }
+  assert.equal(metrics.loopDelayP99Ms(bare), null);
+  assert.equal(metrics.allocatedBytesPer()(bare), null);
+  assert.equal(metrics.counter('emitter', 'delivered')(bare), null);
+  assert.equal(metrics.latency('p99')(bare), null);
+  assert.equal(metrics.latencySpread()(bare), null);
+});
+
+test('what the load, the probe and Millrace say', () => {
+  assert.equal(metrics.value('msgs_per_s')(whole), 5);
+  assert.equal(metrics.latency('p99')(whole), 10);
+  assert.equal(metrics.latencySpread()(whole), 5);
+  assert.equal(metrics.latencySpread('max', 'mean')(whole), 12);
+  assert.equal(metrics.rssMb(whole), 4);
+  assert.equal(metrics.allocatedMb(whole), 3);
+  assert.equal(metrics.heapUsedMb(whole), 2);
+  assert.equal(metrics.fragmentation(whole), 0.25);
+  assert.equal(metrics.loopDelayP99Ms(whole), 6);
+  assert.equal(metrics.loopDelayMaxMs(whole), 9);
+  assert.equal(metrics.utilization(whole), 0.5);
+  assert.equal(metrics.counter('emitter', 'delivered')(whole), 7);
+  assert.equal(metrics.counter('emitter', 'refused.closed')(whole), 0);
+  assert.equal(metrics.counter('rooms', 'sends')(whole), null);
 });

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import http from 'node:http';
 import test from 'node:test';
 import { startServer } from '../../run/server.js';
-import { requests } from '../loads/requests.js';
+import { send as requests } from '../loads/requests.js';
 import { cleanupFor, SERVER } from './support.js';
 
 async function start(t) {

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import test from 'node:test';
+import { Cleanup } from '../../run/cleanup.js';
 import { cores, cpuS, latencyMs, longestMs, peakRssMb, wallS } from '../metrics.js';
 import { randomFrom, shuffled } from '../random.js';
 import { runExperiment } from '../run.js';
-import { cleanupFor, experimentWith, SERVER } from './support.js';
+import { cleanupFor, experimentWith, moduleWith, SERVER } from './support.js';
 
 const cases = [{ label: 'a' }, { label: 'b', quick: false }];
 
@@ -25,10 +26,12 @@ function servers() {
 const run = (t, experiment, options) =>
   runExperiment(experiment, { seed: 1, cleanup: cleanupFor(t), ...options });
 
-test('both arms are measured in every round of every case, on servers that are gone afterwards', async (t) => {
+test('all arms are measured in every round of every case, on servers that are gone afterwards', async (t) => {
   const told = [];
+  const arm = moduleWith().treatment;
   const experiment = experimentWith({
     cases,
+    treatment: [arm, { ...arm, name: 'faster' }],
     metrics: [
       { name: 'one_ms', title: 'one', unit: 'ms', better: 'lower', of: latencyMs('one') },
       { name: 'wall_s', title: 'time', unit: 's', of: wallS },
@@ -38,17 +41,22 @@ test('both arms are measured in every round of every case, on servers that are g
       { name: 'none', title: 'none', unit: '', of: longestMs('none') },
     ],
   });
-  const results = await run(t, experiment, { onRun: (each) => told.push(each) });
+  const results = await run(t, experiment, { rounds: 1, onRun: (each) => told.push(each) });
+  const arms = ['control slow', 'treatment fast', 'treatment faster', 'twin slow'];
   assert.deepEqual(
-    told.map(({ case: label, round, side }) => `${label}${round} ${side}`).sort(),
-    ['a1', 'a2', 'b1', 'b2'].flatMap((each) => [`${each} control`, `${each} treatment`]),
+    told.map(({ run: each }) => `${each.case}${each.round} ${each.role} ${each.arm}`).sort(),
+    ['a1', 'b1'].flatMap((each) => arms.map((name) => `${each} ${name}`)),
   );
+  assert.deepEqual([told[0].step, told[0].steps, told.at(-1).secondsLeft], [1, 8, 0]);
+  assert.ok(told[0].secondsLeft > 0 && told[0].metrics.one_ms > 0);
   assert.equal(results.runs.length, 8);
-  assert.equal(results.figures.length, 2 * 6);
-  const [latency, wall, , rss, none] = results.figures.filter(({ case: label }) => label === 'a');
-  assert.equal(latency.n, 2);
+  assert.equal(results.figures.length, 2 * 2 * 6);
+  const [latency, wall, , rss, , none] = results.figures;
+  assert.deepEqual([latency.case, latency.arm, latency.n], ['a', 'fast', 1]);
   assert.ok(latency.ahead > 0 && wall.control > 0 && rss.treatment > 10, JSON.stringify(latency));
   assert.equal(none.ahead, null);
+  assert.deepEqual([results.partial, results.refusal, results.cases], [null, null, ['a', 'b']]);
+  assert.deepEqual(results.arms[1].role, 'twin');
   assert.equal(results.runs[0].answers[0].name, 'one');
   assert.equal('json' in results.runs[0].answers[0], false);
   assert.deepEqual(servers(), []);
@@ -58,7 +66,7 @@ test('a quick run leaves out what is not quick', async (t) => {
   const results = await run(t, experimentWith({ cases }), { quick: true });
   assert.deepEqual(
     results.runs.map(({ case: label }) => label),
-    ['a', 'a'],
+    ['a', 'a', 'a'],
   );
   assert.equal(results.quick, true);
 });
@@ -66,9 +74,10 @@ test('a quick run leaves out what is not quick', async (t) => {
 test('the seed gives the order of the arms', async (t) => {
   const results = await run(t, experimentWith(), { seed: 7, rounds: 4 });
   const random = randomFrom(7);
-  const rounds = Array.from({ length: 4 }, () => shuffled(['control', 'treatment'], random));
+  const roles = ['control', 'twin', 'treatment'];
+  const rounds = Array.from({ length: 4 }, () => shuffled(roles, random));
   assert.deepEqual(
-    results.runs.map(({ side }) => side),
+    results.runs.map(({ role }) => role),
     rounds.flat(),
   );
   assert.equal(results.seed, 7);
@@ -91,7 +100,11 @@ test('the load is told its case, and the warm-up comes before it, in no figure',
     ],
   });
   const results = await run(t, experiment, { quick: true });
-  assert.deepEqual(seen[0], { label: 'a', path: '/asked', quick: true });
+  assert.deepEqual(seen[0], { label: 'a', path: '/asked', quick: true, seed: 2 });
+  assert.ok(
+    seen.every(({ seed }) => seed === 2),
+    'the same for all arms of a round',
+  );
   for (const { answers, metrics } of results.runs) {
     assert.deepEqual(
       answers.map(({ name }) => name),
@@ -115,6 +128,10 @@ for (const [why, changes] of Object.entries(refusals)) {
       assert.equal(error.code, 'MILLRACE_LAB_E_REFUSED');
       assert.ok(error.message.includes('case a: '), error.message);
       assert.ok(error.message.includes(why), error.message);
+      assert.ok(error.message.endsWith(error.advice), error.message);
+      assert.equal(error.results.refusal.why, error.why);
+      assert.deepEqual(error.results.figures, []);
+      assert.ok(error.results.runs.length > 0, 'raw samples are there');
       return true;
     });
     assert.deepEqual(servers(), []);
@@ -134,6 +151,74 @@ test('a server that ends midway is told with how it ended', async (t) => {
     code: 'MILLRACE_LAB_E_SERVER',
     message: /ended unexpectedly with code 3/,
   });
+});
+
+/** An experiment whose servers die from a round on. */
+function dyingFrom(round) {
+  const isOver = ({ seed }) => seed >= 1 + round;
+  return experimentWith({
+    cases,
+    claim: { text: 'faster', source: 's', metric: 'one_ms', atLeast: 2 },
+    load: {
+      requests: (params) => [
+        { name: 'one', path: isOver(params) ? '/die' : '/one', payload: ({ value }) => value },
+        ...(isOver(params) ? [{ name: 'late', path: '/one', at: 60_000 }] : []),
+      ],
+    },
+  });
+}
+
+test('a server that ends midway is told, with what whole rounds there are', async (t) => {
+  await assert.rejects(run(t, dyingFrom(2), { rounds: 2 }), (error) => {
+    assert.equal(error.code, 'MILLRACE_LAB_E_SERVER');
+    const { partial, figures, runs, claims } = error.results;
+    assert.match(partial, /^ended by a failure \(.* code 3.*\) after 1 of 4 rounds/);
+    assert.equal(runs.length, 3);
+    assert.deepEqual(
+      figures.map(({ case: label, n }) => [label, n]),
+      [['a', 1]],
+    );
+    assert.deepEqual(
+      claims.map(({ verdict }) => verdict),
+      ['open', 'not measured'],
+    );
+    return true;
+  });
+  assert.deepEqual(servers(), []);
+});
+
+test('a server that ends in the first round leaves nothing to judge', async (t) => {
+  await assert.rejects(run(t, dyingFrom(1)), (error) => {
+    assert.equal(error.code, 'MILLRACE_LAB_E_SERVER');
+    assert.equal(error.results, undefined);
+    return true;
+  });
+});
+
+/** Stops after so many runs, as Ctrl-C does, but for the end of the process. */
+function stoppedAfter(t, count) {
+  const stop = new AbortController();
+  const cleanup = new Cleanup();
+  t.after(() => cleanup.run());
+  Object.defineProperty(cleanup, 'signal', { value: stop.signal });
+  const onRun = ({ step }) => {
+    if (step === count) stop.abort(new Error('stopped'));
+  };
+  return { cleanup, onRun };
+}
+
+test('what was gathered until Ctrl-C is kept, and said to be partial', async (t) => {
+  const options = { rounds: 3, seed: 1, ...stoppedAfter(t, 7) };
+  const results = await runExperiment(experimentWith({ cases }), options);
+  assert.equal(results.partial, 'stopped after 2 of 6 rounds; the others were not measured');
+  assert.equal(results.runs.length, 7);
+  assert.deepEqual([results.figures.length, results.figures[0].n], [1, 2]);
+  assert.deepEqual(servers(), []);
+});
+
+test('Ctrl-C in the first round leaves nothing to judge', async (t) => {
+  const stopping = runExperiment(experimentWith(), { seed: 1, ...stoppedAfter(t, 1) });
+  await assert.rejects(stopping, { message: 'stopped' });
 });
 
 test('functions of the experiment that fail are named', async (t) => {

@@ -17,7 +17,9 @@ export function moduleWith({ control = {}, treatment = {}, load = {}, ...others 
   return {
     question: 'Is it faster?',
     control: { ...arm, name: 'slow', ...control },
-    treatment: { ...arm, name: 'fast', routes: { '/one': '/one-fast' }, ...treatment },
+    treatment: Array.isArray(treatment)
+      ? treatment
+      : { ...arm, name: 'fast', routes: { '/one': '/one-fast' }, ...treatment },
     load: {
       kind: 'requests',
       requests: () => [{ name: 'one', path: '/one', payload: ({ value }) => value }],

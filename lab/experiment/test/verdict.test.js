@@ -1,105 +1,127 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { figure } from '../figure.js';
-import { judge, verdict } from '../verdict.js';
+import { judge } from '../judge.js';
+import { verdictOf } from '../verdict.js';
+import { costExperiment, gatheredFrom, judgedCosts } from './simulation.js';
 
-const lower = { name: 'ms', unit: 'ms', better: 'lower' };
-const at = { label: 'a' };
+const values = { control: [10, 11, 12, 13, 14, 15], treatment: [9, 10.1, 10.8, 11.9, 12.4, 13.8] };
+const figure = { refused: null, why: null, level: 0.95, n: 6, values };
+const verdict = (lo, ahead, hi, atLeast, more) =>
+  verdictOf({ ...figure, lo, ahead, hi, ...more }, atLeast);
 
-test('all rounds decide about a claim', () => {
+test('the interval decides about a claim', () => {
   const outcomes = {
     met: [
-      [2, 3, 2],
-      [2.4, 2.6, 1.5],
-      [0.96, 1.02, 0.95],
+      [2, 2.5, 3, 2],
+      [0.96, 1, 1.02, 0.95],
     ],
     'not met': [
-      [1.4, 1.9, 2],
-      [0.9, 1.06, 2],
-      [0.8, 0.94, 0.95],
+      [1.4, 1.6, 1.9, 2],
+      [0.9, 1, 1.06, 2],
+      [0.8, 0.9, 0.94, 0.95],
     ],
     refuted: [
-      [0.98, 1.02, 1.35],
-      [0.2, 0.3, 2],
+      [0.98, 1, 1.02, 1.35],
+      [0.2, 0.25, 0.3, 2],
     ],
     open: [
-      [1.9, 2.1, 2],
-      [0.9, 1, 0.95],
-      [0.9, 1.1, 1.05],
+      [1.9, 2.05, 2.1, 2],
+      [0.9, 0.97, 1, 0.95],
+      [0.9, 1, 1.1, 1.05],
     ],
   };
   for (const [outcome, all] of Object.entries(outcomes)) {
-    for (const [lo, hi, atLeast] of all) {
-      assert.equal(
-        verdict({ lo, hi, n: 2 }, atLeast),
-        outcome,
-        `${lo} to ${hi}, claimed ${atLeast}`,
-      );
-    }
+    for (const given of all) assert.equal(verdict(...given).verdict, outcome, given.join());
   }
 });
 
-test('one round leaves it open', () => {
-  for (const ratio of [0.5, 2, 100]) {
-    assert.equal(verdict({ lo: ratio, hi: ratio, n: 1 }, 2), 'open');
-  }
+test('what is open says how many rounds would decide', () => {
+  const { why } = verdict(1.05, 1.1, 1.15, 1.08);
+  assert.match(why, /^needs about \d+ rounds to decide, 6 were made$/);
+  const near = Number(/about (\d+)/.exec(verdict(1.05, 1.1, 1.15, 1.095).why)[1]);
+  assert.ok(near > Number(/about (\d+)/.exec(why)[1]), 'what is nearer needs more');
+  assert.match(verdict(1.05, 1.1, 1.15, 1.1).why, /as near as can be told/);
 });
 
-test('a figure takes the ratio of each round by itself, so that above 1 is better', () => {
-  const values = { control: [10, 20, 90], treatment: [5, 20, 30] };
-  const { control, treatment, ahead, lo, hi, n } = figure(lower, at, values);
-  assert.deepEqual(
-    { control, treatment, ahead, lo, hi, n },
-    {
-      ...{ control: 20, treatment: 20 },
-      ...{ ahead: 2, lo: 1, hi: 3, n: 3 },
-    },
-  );
-  assert.equal(figure({ ...lower, better: 'higher' }, at, values).ahead, 0.5);
-});
-
-test('a round that cannot tell leaves no ratio and no median of the others', () => {
-  const found = figure(lower, at, { control: [10, null], treatment: [5, 5] });
-  assert.equal(found.control, null);
-  assert.equal(found.treatment, 5);
-  assert.equal(found.ahead, null);
-});
-
-test('nothing divided by nothing is no ratio', () => {
-  assert.equal(figure(lower, at, { control: [0], treatment: [0] }).ahead, null);
-  assert.equal(figure(lower, at, { control: [1], treatment: [0] }).ahead, null);
-});
-
-test('what was published stands beside it with its own ratio', () => {
-  const paper = { control: { ms: 100 }, treatment: { ms: 50 } };
-  const values = { control: [1], treatment: [1] };
-  assert.deepEqual(figure(lower, { ...at, paper }, values).paper, {
-    control: 100,
-    treatment: 50,
-    ahead: 2,
+test('too few rounds, no ratio, no run and a figure that does not count', () => {
+  const few = verdict(2, 2, 2, 1.5, { level: 0.5, n: 2 });
+  assert.deepEqual(few, {
+    verdict: 'open',
+    why: '2 rounds give no interval of 95 %; 6 are the least',
   });
-  assert.equal(figure(lower, { ...at, paper: { control: { other: 1 } } }, values).paper, null);
+  assert.match(verdict(2, 2, 2, 1.5, { level: 0, n: 1 }).why, /^1 round gives no/);
+  assert.equal(verdict(null, null, null, 2).verdict, 'not measured');
+  assert.equal(verdictOf(undefined, 2).verdict, 'not measured');
+  const refused = verdict(2, 2, 2, 1.5, { refused: 'A/A differs' });
+  assert.deepEqual(refused, { verdict: 'refused', why: 'A/A differs' });
 });
 
-test('a claim is judged at each of its cases, and what was not measured is said', () => {
-  const cases = [{ label: 'a' }, { label: 'b' }, { label: 'c' }];
-  const figures = [
-    figure(lower, cases[0], { control: [10, 10], treatment: [10, 10] }),
-    figure(lower, cases[1], { control: [10, 10], treatment: [2, 2] }),
-  ];
-  const claim = { text: 't', source: 's', metric: 'ms', atLeast: 2, says: { met: 'so it is' } };
-  const judged = judge([claim], figures, cases);
+const claim = { text: 't', source: 's', metric: 'cost', atLeast: 2, says: { met: 'so it is' } };
+const cases = [{ label: 'a' }, { label: 'b' }, { label: 'c', quick: false }];
+const isOn = ({ values: { isOn: on } }) => on === 1;
+const treatment = ['fast', 'faster'].map((name) => ({ name, command: ['true'], isOn }));
+
+test('all against nothing, in every round, meets any ratio', () => {
+  const some = [3, 1, 2, 4, 2, 3];
+  const none = some.map(() => 0);
+  const given = (better, control, treatment) =>
+    verdict(null, null, null, 20, { better, n: control.length, values: { control, treatment } })
+      .verdict;
+  assert.equal(given('lower', some, none), 'met');
+  assert.equal(given('higher', none, some), 'met');
+  assert.equal(given('lower', none, some), 'not measured');
+  assert.equal(given('lower', some, [...none.slice(1), 1]), 'not measured');
+  assert.equal(given('lower', none, none), 'not measured');
+  assert.equal(given('lower', some.slice(1), none.slice(1)), 'not measured');
+});
+
+test('a claim is judged at each of its cases for each of its arms', () => {
+  const experiment = costExperiment({ cases, treatment, claim });
+  const noise = (round) => 1 + 0.001 * round;
+  const changes = (role, arm, round, label) => ({
+    cost: noise(round) * (role === 'treatment' && (arm === 'faster' || label === 'b') ? 0.4 : 1),
+  });
+  const gathered = gatheredFrom(experiment, 6, changes);
+  const rounds = gathered.rounds.filter(({ case: label }) => label !== 'c');
+  const { claims } = judge(experiment, { ...gathered, rounds, cases: ['a', 'b'] });
   assert.deepEqual(
-    judged.map((each) => [each.case, each.verdict, each.ahead, each.says]),
+    claims.map((each) => `${each.case} ${each.arm}: ${each.verdict}, ${each.says}`),
     [
-      ['a', 'refuted', 1, null],
-      ['b', 'met', 5, 'so it is'],
-      ['c', 'not measured', null, null],
+      'a fast: refuted, null',
+      'a faster: met, so it is',
+      'b fast: met, so it is',
+      'b faster: met, so it is',
+      'c fast: not measured, null',
+      'c faster: not measured, null',
     ],
   );
-  const one = judge([{ ...claim, cases: ['b'] }], figures, cases);
+  assert.deepEqual([claims[1].n, claims[1].atLeast, claims[1].p <= 0.05], [6, 2, true]);
+  const one = costExperiment({
+    cases,
+    treatment,
+    claim: { ...claim, cases: ['b'], arms: ['fast'] },
+  });
   assert.deepEqual(
-    one.map((each) => each.case),
-    ['b'],
+    judge(one, gathered).claims.map((each) => `${each.case} ${each.arm}`),
+    ['b fast'],
   );
+});
+
+test('of a refused experiment every claim is refused', () => {
+  const experiment = costExperiment({ claim });
+  const gathered = gatheredFrom(experiment, 6, () => ({ faults: ['all answers are missing'] }));
+  const [judged] = judge(experiment, gathered).claims;
+  assert.equal(judged.verdict, 'refused');
+  assert.match(judged.why, /all answers are missing/);
+});
+
+test('a claim says what was measured in the direction that is better', () => {
+  const experiment = costExperiment({ claim });
+  const costs = {
+    control: [10, 11, 12, 13, 14, 15, 16],
+    treatment: [2, 2.2, 2.4, 2.6, 2.8, 3, 3.2],
+  };
+  const [judged] = judgedCosts(costs, { experiment }).claims;
+  assert.equal(judged.verdict, 'met');
+  assert.ok(Math.abs(judged.ahead - 5) < 1e-9);
 });

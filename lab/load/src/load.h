@@ -181,6 +181,8 @@ void run_free(struct run *run);
 
 /* progress.c */
 void progress_line(const struct run *run, uint32_t second);
+/* For a driver that reads the server's costs: the measured window begins, or ends. */
+void progress_mark(const struct run *run, const char *mark);
 
 /* report.c */
 /* Deliveries expected and never seen. */

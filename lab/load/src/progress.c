@@ -41,3 +41,7 @@ void progress_line(const struct run *run, uint32_t second) {
       return;
   }
 }
+
+void progress_mark(const struct run *run, const char *mark) {
+  if (run->options->progress == PROGRESS_JSON) fprintf(stderr, "{\"mark\":\"%s\"}\n", mark);
+}

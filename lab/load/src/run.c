@@ -242,9 +242,11 @@ static void load_and_drain(struct run *run) {
   if (run->options->mode == MODE_CLOSED) start_closed(run);
   loop(run, run->measure_from, all_closed);
   run->phase = PHASE_MEASURE;
+  progress_mark(run, "begin");
   run->cpu_from = cpu_us();
   loop(run, run->measure_to, all_closed);
   run->cpu_to = cpu_us();
+  progress_mark(run, "end");
   run->stopped_at = run->now;
   if (run->now < run->measure_to) run->next_due = UINT64_MAX; /* cut short: the rest is not due */
   run->phase = PHASE_DRAIN;

@@ -84,6 +84,19 @@ test('progress is reported while it runs', async (t) => {
   assert.equal(result.per_second.length, 2);
 });
 
+test('the measured window is marked, apart from the progress', async (t) => {
+  const server = await rawServer();
+  t.after(() => server.close());
+  const [marks, lines] = [[], []];
+  const control = { onMark: (mark) => marks.push(mark), onProgress: (line) => lines.push(line) };
+  await runLoad({ port: server.port, connections: 2, warmup: 0.8, seconds: 0.4 }, control);
+  assert.deepEqual(marks, ['begin', 'end']);
+  assert.deepEqual(
+    lines.filter((line) => line.mark !== undefined),
+    [],
+  );
+});
+
 test('an abort ends the generator and rejects with the reason', async (t) => {
   const server = await rawServer();
   t.after(() => server.close());

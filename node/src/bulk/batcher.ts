@@ -5,6 +5,7 @@ import type { BatchEvent } from '../core/batch/event.js';
 import { MicrotaskHost } from '../core/dispatch/clock.js';
 import { type Batch, Engine, type Sink } from '../core/engine.js';
 import { discards, invalid } from '../core/options.js';
+import { announce } from '../core/sources.js';
 import { MillraceError, show } from '../errors.js';
 import { Call, type Flight, tied } from './call.js';
 import { Signals } from './signals.js';
@@ -65,6 +66,7 @@ export class Batcher<Item, Result> implements Sink<Call<Item, Result>> {
     host.attach(this.#engine as Engine<never>);
     this.#entry = this.#engine.entry('call');
     this.#entry.pinned = true;
+    announce('batch', this as Batcher<Item, Result>, (each) => each.stats());
   }
 
   call(item: Item, options?: CallOptions): Promise<Result> {

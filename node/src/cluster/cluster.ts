@@ -1,6 +1,7 @@
 /** A cluster, in its primary: how many processes there are, what happens when they die, and what is told of it. */
 import { EventEmitter } from 'node:events';
 import { check, number } from '../core/options.js';
+import { announce } from '../core/sources.js';
 import { MillraceError } from '../errors.js';
 import { CrashWindow } from './backoff.js';
 import { Listeners } from './listeners.js';
@@ -75,6 +76,7 @@ export class Cluster extends EventEmitter<ClusterEvents> {
     this.#program = program;
     this.#listeners = new Listeners(settings.sticky, settings.oneRequest);
     this.#crashes = new CrashWindow(settings.crashWindow);
+    announce('cluster', this as Cluster, (each) => each.stats());
   }
 
   /** Where the application listens; null before it does. */

@@ -1,3 +1,5 @@
+import { announce } from '../core/sources.js';
+
 /** What has passed through `millrace/fs` in this thread. Calls that were passed on to `node:fs/promises` do not count. */
 export interface FileStats {
   /** Files read, or tried to, and the batches in which they were handed over: one a tick. */
@@ -21,6 +23,8 @@ export const counters: FileStats = {
   commits: 0,
   bytes: 0,
 };
+
+announce('fs', counters, (each) => ({ ...each }));
 
 /** A snapshot. */
 export function stats(): FileStats {

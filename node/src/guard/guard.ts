@@ -7,6 +7,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { captureContext, runInContext } from '../core/dispatch/context.js';
+import { announce } from '../core/sources.js';
 import { throwLater } from '../core/throw-later.js';
 import { MillraceError, show } from '../errors.js';
 import {
@@ -89,6 +90,7 @@ export class Guard {
     this.#slices = new Slices(this.#work(), slice, rest);
     this.#observer = observe ? new Observer() : null;
     this.#maxWaitMs = [maxWait.high, maxWait.normal, maxWait.low, Number.POSITIVE_INFINITY];
+    announce('guard', this as Guard, (each) => each.stats());
   }
 
   /**

@@ -1,5 +1,6 @@
 /** A monitor of this thread's event loop. */
 import { EventEmitter } from 'node:events';
+import { announce } from '../core/sources.js';
 import { idleTime, now } from './clock.js';
 import { type GcStats, GcTotals, gcObserver } from './gc.js';
 import { type Health, HealthReport, type Snapshot } from './health.js';
@@ -75,6 +76,7 @@ export class Monitor extends EventEmitter<MonitorEvents> {
     this.#watcher = this.#watch();
     sampler.add(this.#watcher);
     gcObserver.add(this.#gc);
+    announce('monitor', this as Monitor, (each) => each.snapshot());
   }
 
   /** Ms of delay above which `load` is emitted. Can be set: above 0, up to 3,600,000. */

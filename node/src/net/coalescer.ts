@@ -4,6 +4,7 @@
  */
 import type { Socket } from 'node:net';
 import { captureContext, runInContext } from '../core/dispatch/context.js';
+import { announce } from '../core/sources.js';
 import { type Replacement, replaceMethod, watchReads } from './patch.js';
 import { isExiting, joinTurn, listenForExit, type TurnMember } from './turn.js';
 
@@ -33,6 +34,10 @@ export interface Coalescer {
   /** A snapshot. */
   stats(): CoalesceStats;
 }
+
+/** Of all sockets, those that are gone among them. */
+const totals: CoalesceStats = { writes: 0, coalesced: 0, flushes: 0 };
+announce('coalesce', totals, (each) => ({ ...each }));
 
 type Method = (this: Socket, ...args: unknown[]) => unknown;
 
@@ -117,6 +122,7 @@ export class SocketCoalescer implements Coalescer, TurnMember {
     const socket = this.#socket;
     if (!this.#on) return this.#write.call(socket, chunk, encoding, callback);
     this.#writes++;
+    totals.writes++;
     // The application's own cork: what it gathers counts when it is uncorked.
     const corked = this.#otherCorks > 0;
     if (corked || !this.#open || !this.#canTake(sizeOf(chunk))) {
@@ -126,6 +132,7 @@ export class SocketCoalescer implements Coalescer, TurnMember {
     this.#hold();
     const taken = this.#write.call(socket, chunk, keepContext(encoding), keepContext(callback));
     this.#coalesced++;
+    totals.coalesced++;
     this.#releaseIfFull();
     return taken;
   }
@@ -141,6 +148,7 @@ export class SocketCoalescer implements Coalescer, TurnMember {
       } else if (this.#held || (this.#mayHold() && this.#fits(0))) {
         this.#hold();
         this.#coalesced++;
+        totals.coalesced++;
       }
     }
     this.#uncork.call(socket);
@@ -198,6 +206,7 @@ export class SocketCoalescer implements Coalescer, TurnMember {
     const others = this.#otherCorks;
     this.#held = false;
     this.#flushes++;
+    totals.flushes++;
     for (let corks = others; corks >= 0; corks--) this.#uncork.call(socket);
     for (let corks = others; corks > 0; corks--) socket.cork();
   }

@@ -3,6 +3,7 @@
  * they are set again, and before the handle is closed, which are calls of the handle's methods.
  */
 import type { Socket } from 'node:net';
+import { announce } from '../core/sources.js';
 import type { EnlargeBinding } from '../native/binding.js';
 import { type Replacement, replaceMethod } from './patch.js';
 import type { ReadOptions } from './read-options.js';
@@ -52,6 +53,10 @@ interface Connection {
 }
 
 const numbers = new Float64Array(9);
+
+/** Connections that were enlarged. What each has counted goes with it. */
+const totals = { connections: 0 };
+announce('enlarge', totals, (each) => ({ ...each }));
 
 export class SocketEnlarger implements Enlarged, Sought {
   readonly options: ReadOptions;
@@ -136,6 +141,7 @@ export class SocketEnlarger implements Enlarged, Sought {
     });
     connection.replacements.push(started, ...ends);
     this.#connection = connection;
+    totals.connections++;
   }
 
   /** The connection, if nobody has closed it behind our back: the handle would not have its descriptor any more. */

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import type { Transferable as TransferItem, Worker } from 'node:worker_threads';
 import { classOf, type Priority } from '../core/intake/priority.js';
 import { check, checkKeys, integer, number } from '../core/options.js';
+import { announce } from '../core/sources.js';
 import { throwLater } from '../core/throw-later.js';
 import { MillraceError, show } from '../errors.js';
 import { AbortError, type AbortSource, isAborted, onAbort, reasonOf } from './abort.js';
@@ -144,6 +145,7 @@ export class Pool<Argument = any, Result = any> extends Emitter {
       allocated: (reason) => this.#allocated(reason),
     });
     this.#histogram = histogramOf(this.#scheduler);
+    announce('pool', this.#scheduler, statsOf);
     if (settings.followsShare) {
       this.#ignoreShare = onShare((cpus) => {
         const { min, max } = defaultThreads(cpus);

@@ -4,6 +4,7 @@
  * `write`, `end` and `destroy` when it first sends.
  */
 import { checkKeys, givenOptions, invalid } from '../core/options.js';
+import { announce } from '../core/sources.js';
 import { type Replacement, replaceMethod } from '../net/patch.js';
 import { type BackendName, backend, checkBackend } from './backend.js';
 import { defaultMaxPendingBytes, knownOutbox, outboxOf } from './gather.js';
@@ -88,6 +89,7 @@ export function install(WebSocket: WebSocketClass, options: InstallOptions = {})
     stats: () => ({ ...gatherer.counters, encoded: gatherer.frames.encoded, backend: backend() }),
   };
   installed.set(SenderOfClass, installation);
+  announce('install', installation, (each) => each.stats());
   return installation;
 }
 

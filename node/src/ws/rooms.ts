@@ -4,6 +4,7 @@ import { TurnHost } from '../core/dispatch/clock.js';
 import { type Batch, Engine } from '../core/engine.js';
 import { classOf, NORMAL, type Priority } from '../core/intake/priority.js';
 import { checkKeys, invalid, type QueueOptions, queueOptionNames } from '../core/options.js';
+import { announce } from '../core/sources.js';
 import type { QueueStats } from '../core/stats.js';
 import { MillraceError, show } from '../errors.js';
 import { type BackendName, backend, checkBackend } from './backend.js';
@@ -100,6 +101,7 @@ export class Rooms {
     this.#engine = new Engine<Frame>(host, fanOut, { ...queueOptions, order: 'arrival' });
     fanOut.engine = this.#engine;
     host.attach(this.#engine as unknown as Engine<never>);
+    announce('rooms', this as Rooms, (each) => each.stats());
   }
 
   /**

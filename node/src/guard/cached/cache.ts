@@ -3,6 +3,7 @@
  * served, and runs the handler if there is none (recording.ts); the others are given what it finds (replay.ts).
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { announce } from '../../core/sources.js';
 import { MillraceError } from '../../errors.js';
 import type { StaleSource } from '../guard.js';
 import { guardOf } from '../http/exchange.js';
@@ -64,6 +65,7 @@ export class AnswerCache implements StaleSource {
       (ask) => this.#find(ask),
     );
     options.guard?.caches.add(this);
+    announce('cached', this as AnswerCache, (each) => each.stats());
   }
 
   stats(): CachedStats {

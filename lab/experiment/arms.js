@@ -1,0 +1,49 @@
+import { LabError } from '../load/errors.js';
+import { ask } from './errors.js';
+import { is, show } from './form.js';
+
+/**
+ * The arms of a round: control, its twin (the control once more, the A/A arm) and each treatment.
+ *
+ * @param {import('./format.js').Experiment} experiment
+ * @returns {{ role: Role, arm: import('./format.js').Arm }[]}
+ *
+ * @typedef {'control' | 'twin' | 'treatment'} Role
+ */
+export function armsOf({ control, treatments }) {
+  return [
+    { role: 'control', arm: control },
+    { role: 'twin', arm: control },
+    ...treatments.map((arm) => ({ role: 'treatment', arm })),
+  ];
+}
+
+/** What a run or an arm of a round is called. */
+export const nameOf = (role, name) => (role === 'twin' ? `${name} (A/A)` : name);
+
+/**
+ * An arm for one case: its command and its environment as they are there.
+ *
+ * @param {import('./format.js').Arm} arm
+ * @param {import('./format.js').Params} params
+ * @returns {import('./format.js').Arm & { command: string[], env?: Record<string, string> }}
+ * @throws {LabError} `MILLRACE_LAB_E_EXPERIMENT` when a function of it fails, or gives something else
+ */
+export function armFor(arm, params) {
+  const { command, env } = arm;
+  return {
+    ...arm,
+    command: resolved(arm, 'command', command, is.strings, params),
+    ...(env !== undefined && { env: resolved(arm, 'env', env, is.texts, params) }),
+  };
+}
+
+function resolved({ name }, key, value, [allowed, test], params) {
+  if (typeof value !== 'function') return value;
+  const given = ask(`${key} of ${name}`, () => value(params));
+  if (test(given)) return given;
+  throw new LabError(
+    'MILLRACE_LAB_E_EXPERIMENT',
+    `${key} of ${name} gave ${show(given)}; it must be ${allowed}`,
+  );
+}

@@ -1,0 +1,74 @@
+/** The options of the command line: what they take, what they mean. */
+
+/** name: [least, most, whether whole, meaning] */
+export const NUMBERS = {
+  samples: [1, 1000, true, 'rounds; in each every arm is measured once (50, quick 6)'],
+  seconds: [0.5, 86_400, false, 'measured time of a run (10, quick 2)'],
+  warmup: [0, 3600, false, 'time before it, in no figure (1)'],
+  connections: [1, 10_000, true, 'clients (50)'],
+  rate: [0.01, 1_000_000, false, 'requests/s or messages/s, whatever the answers: open loop'],
+  effect: [0.1, 1000, false, 'percent that is worth to be found (5)'],
+  seed: [0, 4_294_967_295, true, 'of all that is random (random)'],
+};
+
+/** name: [what it takes, meaning] */
+export const TEXTS = {
+  control: ['COMMAND', 'starts the server without the feature'],
+  treatment: ['COMMAND', 'starts it with the feature'],
+  ws: ['URL', 'a WebSocket server, loaded by the generator'],
+  protocol: ['NAME', 'of --ws: raw, chat or socket.io (raw)'],
+  script: ['FILE', 'a module of yours that loads --url'],
+  health: ['PATH', 'answers with success when the server is up'],
+  proof: ['REGEX', 'seen in output or answers of the treatment alone: the feature is on'],
+  html: ['FILE', 'writes the report as a page'],
+  markdown: ['FILE', 'writes it as text'],
+  results: ['FOLDER', 'for the raw samples'],
+};
+
+/** May be given several times. */
+export const LISTS = {
+  url: ['URL', 'what is asked for; several: in turns'],
+  'control-env': ['NAME=VALUE', 'environment of the control'],
+  'treatment-env': ['NAME=VALUE', 'environment of the treatment'],
+};
+
+export const FLAGS = {
+  quick: 'few rounds, small cases',
+  json: 'one JSON object a line on stdout; what is for people goes to stderr',
+  help: 'this text',
+};
+
+const line = (option, meaning) => `  ${option.padEnd(27)} ${meaning}`;
+const taking = (options) =>
+  Object.entries(options).map(([name, [what, meaning]]) => line(`--${name} ${what}`, meaning));
+
+export const USAGE = `Usage: millrace experiment [NAME | FILE.js] [options]
+
+Measures two ways to run the same server in turns, and says with an interval
+which one is better, and by how much. Without arguments it lists the experiments
+that are there.
+
+Does my server get faster with millrace/auto? Six rounds, about a minute:
+  millrace experiment --control 'node app.js' \\
+    --treatment 'node --import millrace/auto app.js' \\
+    --url http://127.0.0.1:3000/ --quick
+
+Does a flag of mine lower the latency at 500 requests/s? {port} is a free port,
+--proof is what only a server with the flag writes:
+  millrace experiment --control 'node app.js {port}' \\
+    --treatment 'node app.js {port} --cache' --url 'http://127.0.0.1:{port}/' \\
+    --rate 500 --proof 'cache is on' --html report.html
+
+An experiment of a file, with fewer rounds than it asks for:
+  millrace experiment ./cache.js --samples 10
+
+${[...taking(TEXTS), ...taking(LISTS)].join('\n')}
+${Object.entries(NUMBERS)
+  .map(([name, [, , , meaning]]) => line(`--${name} N`, meaning))
+  .join('\n')}
+${Object.entries(FLAGS)
+  .map(([name, meaning]) => line(`--${name}`, meaning))
+  .join('\n')}
+
+Exit codes: 0 done, 1 failed, 2 bad option, 3 refused: no figure counts, 130
+stopped by Ctrl-C: whole rounds are kept.`;

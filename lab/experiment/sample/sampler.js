@@ -1,0 +1,176 @@
+import { writeFileSync } from 'node:fs';
+import { TICK_US } from '../../run/proc.js';
+import { busyS } from '../host.js';
+import { descriptorsOf, memoryOf, statOf } from './process.js';
+import { Switches } from './switches.js';
+import { countSyscalls } from './syscalls.js';
+import { Tree } from './tree.js';
+
+const LOOK_MS = 250;
+const WINDOWS = 2;
+
+/**
+ * Samples a server's process tree over a window: see `Costs`. A look costs the process that it runs in one or two ms of CPU
+ * time, most of it for the context switches of each thread, four times a second; the server pays for the count of its
+ * system calls alone.
+ *
+ * @typedef {object} Costs
+ * @property {number} wallS length of the window
+ * @property {number} cpuS user and system, of all processes; a step is 10 ms
+ * @property {number} cpuUserS
+ * @property {number} cpuSystemS
+ * @property {number} othersS CPU seconds of everything on the machine but the server, this process and its children: the noise
+ * @property {number} rssBytes resident at the end, in sum; memory that processes share counts in each
+ * @property {number} peakRssBytes the most at a look, or the sum of the peaks of those that are there at the end
+ * @property {number} peakThreads the most at a look, as the next one
+ * @property {number} peakDescriptors
+ * @property {number} voluntarySwitches times that a thread went to sleep
+ * @property {number} involuntarySwitches times that one was made to wait
+ * @property {number | null} syscalls system calls; null where perf cannot count them
+ * @property {Record<'cpu' | 'rss_bytes' | 'threads' | 'descriptors', [number, number][]>} series each as [seconds, value];
+ *   of `cpu` the cores in use since the one before
+ */
+export class Sampler {
+  #tree;
+  /** Each counts for one window: a load may say that its window begins later than the caller thought. */
+  #counters = [];
+  #counter = null;
+  #timer;
+  #window = null;
+  #costs = null;
+
+  /**
+   * Resolves when it can count system calls, or knows that it cannot. A window may begin before; its calls are not counted.
+   *
+   * @type {Promise<void>}
+   */
+  ready;
+
+  /**
+   * @param {number} pid
+   * @param {import('../../run/cleanup.js').Cleanup} cleanup
+   */
+  constructor(pid, cleanup) {
+    this.#tree = new Tree(pid);
+    const counters = Array.from({ length: WINDOWS }, () => countSyscalls(this.#tree.pids, cleanup));
+    this.ready = Promise.all(counters).then((all) => {
+      this.#counters = all.filter((each) => each !== null);
+    });
+  }
+
+  /** CPU time of the tree so far, µs. */
+  cpuUs() {
+    const { userUs, systemUs } = this.#tree.cpu();
+    return userUs + systemUs;
+  }
+
+  /** The window begins now. */
+  begin() {
+    clearInterval(this.#timer);
+    this.#tree.look(() => true);
+    const { pids } = this.#tree;
+    for (const pid of pids) resetPeak(pid);
+    this.#costs = null;
+    this.#window = {
+      switches: new Switches(pids),
+      start: this.#read(),
+      peaks: { rssBytes: 0, threads: 0, descriptors: 0 },
+      series: { cpu: [], rss_bytes: [], threads: [], descriptors: [] },
+      before: null,
+    };
+    this.#counter?.stop();
+    this.#counter = this.#counters.shift() ?? null;
+    this.#counter?.begin();
+    this.#look();
+    this.#timer = setInterval(() => this.#look(), LOOK_MS);
+  }
+
+  /** The window ends now, if it has not yet. */
+  end() {
+    if (this.#costs !== null) return;
+    this.#counter?.end();
+    const { start, switches, series, peaks } = this.#window;
+    const end = this.#read();
+    const { rssBytes, highestRssBytes } = this.#look();
+    clearInterval(this.#timer);
+    const seconds = (key) => (end[key] - start[key]) / 1e6;
+    this.#costs = {
+      wallS: seconds('atUs'),
+      cpuS: seconds('userUs') + seconds('systemUs'),
+      cpuUserS: seconds('userUs'),
+      cpuSystemS: seconds('systemUs'),
+      othersS: Math.max(0, seconds('busyUs') - seconds('familyUs')),
+      rssBytes,
+      peakRssBytes: Math.max(peaks.rssBytes, highestRssBytes),
+      peakThreads: peaks.threads,
+      peakDescriptors: peaks.descriptors,
+      voluntarySwitches: switches.voluntary,
+      involuntarySwitches: switches.involuntary,
+      series,
+    };
+  }
+
+  /**
+   * Stops, whether it has begun or not.
+   *
+   * @returns {Promise<Costs | null>} null when no window has ended
+   */
+  async stop() {
+    clearInterval(this.#timer);
+    await this.ready;
+    for (const each of this.#counters) await each.stop();
+    const syscalls = (await this.#counter?.stop()) ?? null;
+    return this.#costs && { ...this.#costs, syscalls };
+  }
+
+  #look() {
+    const { start, peaks, series, switches, before } = this.#window;
+    const tree = this.#tree;
+    tree.look();
+    const { pids, threads } = tree;
+    switches.look(pids);
+    const memory = pids.map(memoryOf).filter((each) => each !== null);
+    const rssBytes = sum(memory, (each) => each.rssBytes);
+    const descriptors = sum(pids, descriptorsOf);
+    peaks.rssBytes = Math.max(peaks.rssBytes, rssBytes);
+    peaks.threads = Math.max(peaks.threads, threads);
+    peaks.descriptors = Math.max(peaks.descriptors, descriptors);
+
+    const now = { at: performance.now() / 1000 - start.atUs / 1e6, cpuUs: this.cpuUs() };
+    if (before) {
+      const cores = (now.cpuUs - before.cpuUs) / 1e6 / (now.at - before.at);
+      series.cpu.push([now.at, Math.max(0, cores)]);
+    }
+    this.#window.before = now;
+    series.rss_bytes.push([now.at, rssBytes]);
+    series.threads.push([now.at, threads]);
+    series.descriptors.push([now.at, descriptors]);
+    return { rssBytes, highestRssBytes: sum(memory, (each) => each.peakRssBytes) };
+  }
+
+  /** The clock, and what was used up to now, µs. */
+  #read() {
+    const own = process.cpuUsage();
+    const { userTicks, systemTicks } = statOf(process.pid);
+    // All that this process has started, and of this one the exact time in place of the kernel's steps.
+    const family = new Tree(process.pid).cpu();
+    const familyUs = family.userUs + family.systemUs - (userTicks + systemTicks) * TICK_US;
+    return {
+      atUs: performance.now() * 1000,
+      ...this.#tree.cpu(),
+      busyUs: busyS() * 1e6,
+      familyUs: familyUs + own.user + own.system,
+    };
+  }
+}
+
+/** From here on the kernel's peak of its memory is that of the window; where it may not be reset, it is older. */
+function resetPeak(pid) {
+  try {
+    writeFileSync(`/proc/${pid}/clear_refs`, '5');
+  } catch {
+    // It is gone, or the kernel does not let us.
+  }
+}
+
+const sum = (list, of) => list.reduce((total, each) => total + of(each), 0);

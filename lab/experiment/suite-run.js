@@ -1,0 +1,130 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { armsOf } from './arms.js';
+import { gather } from './gather.js';
+import { judge } from './judge.js';
+
+/** Ctrl-C goes to the whole group: a server may be seen to end before the signal is seen here. */
+const SIGNAL_MS = 250;
+
+/** A quick run leaves these out: no claim needs them that is not tested elsewhere, or their tasks take too long. */
+const NOT_QUICK = [
+  ...['compute-algorithm', 'compute-amdahl', 'compute-api', 'compute-fibonacci', 'compute-rsa'],
+  ...['overload-servers', 'threads'],
+];
+
+/** The names that a suite runs. @param {string[]} names all @param {boolean} quick */
+export const suiteNames = (names, quick) =>
+  quick ? names.filter((name) => !NOT_QUICK.includes(name)) : names;
+
+/**
+ * Runs experiments one after the other, each that shares runs with another by the runs of that one. What fails or is
+ * refused is told, and the others run.
+ *
+ * @param {import('./format.js').Experiment[]} experiments
+ * @param {object} options
+ * @param {boolean} [options.quick]
+ * @param {number} options.seed
+ * @param {number} [options.rounds] in place of the experiments' own
+ * @param {import('../run/cleanup.js').Cleanup} options.cleanup its signal ends it; what there is is kept
+ * @param {(told: { step: number, steps: number, secondsLeft: number, experiment: string, run: object }) => void} [options.onRun]
+ *   told of each run; `secondsLeft` of the whole suite, by the mean of its steps
+ * @param {(entry: Entry) => void} [options.onEnd] told of each experiment
+ * @returns {Promise<Suite>}
+ *
+ * @typedef {object} Entry how an experiment ended
+ * @property {string} experiment
+ * @property {string} question
+ * @property {'done' | 'partial' | 'refused' | 'failed'} state
+ * @property {string | null} why
+ * @property {import('./judge.js').Results | null} results null when there is no whole round
+ *
+ * @typedef {object} Suite
+ * @property {1} format
+ * @property {string} date ISO 8601
+ * @property {boolean} quick
+ * @property {number} seed
+ * @property {number} seconds
+ * @property {boolean} stopped by Ctrl-C
+ * @property {Entry[]} entries
+ */
+export async function runSuite(experiments, { quick = false, onRun, onEnd, ...options }) {
+  const { seed, rounds, cleanup } = options;
+  const start = performance.now();
+  const date = new Date().toISOString();
+  const groups = groupsOf(experiments);
+  let steps = groups.reduce((sum, [first]) => sum + stepsOf(first, quick, rounds), 0);
+  let step = 0;
+  const entries = [];
+
+  for (const group of groups) {
+    if (cleanup.signal.aborted) break;
+    const [first] = group;
+    const end = step + stepsOf(first, quick, rounds);
+    const told = ({ run }) => {
+      step += 1;
+      const secondsLeft = ((performance.now() - start) / 1000 / step) * (steps - step);
+      onRun?.({ step, steps, secondsLeft, experiment: first.name, run });
+    };
+    const found = await gathered(first, { quick, seed, rounds, cleanup, onRun: told });
+    // Runs that will not be made, as something failed, are not waited for.
+    steps -= end - step;
+    // Stopped before there was anything to keep.
+    if (cleanup.signal.aborted && found.gathered === null) break;
+    for (const experiment of group) {
+      const entry = entryOf(experiment, found);
+      entries.push(entry);
+      onEnd?.(entry);
+    }
+  }
+  const seconds = (performance.now() - start) / 1000;
+  return { format: 1, date, quick, seed, seconds, stopped: cleanup.signal.aborted, entries };
+}
+
+/** Those that share runs together, whoever made them first. */
+function groupsOf(experiments) {
+  const groups = new Map();
+  for (const experiment of experiments) {
+    const runs = experiment.sameRunsAs ?? experiment.name;
+    groups.set(runs, [...(groups.get(runs) ?? []), experiment]);
+  }
+  return [...groups.values()];
+}
+
+function stepsOf(experiment, quick, rounds = experiment.rounds[quick ? 'quick' : 'full']) {
+  const cases = experiment.cases.filter((each) => !quick || (each.quick ?? true));
+  return cases.length * rounds * armsOf(experiment).length;
+}
+
+async function gathered(experiment, options) {
+  try {
+    const found = await gather(experiment, options);
+    if (found.error) await sleep(SIGNAL_MS);
+    return { gathered: found, error: options.cleanup.signal.aborted ? null : found.error };
+  } catch (error) {
+    await sleep(SIGNAL_MS);
+    return { gathered: null, error };
+  }
+}
+
+function entryOf(experiment, { gathered: found, error }) {
+  const { name, question } = experiment;
+  const failed = ({ code, message }, results = null) => {
+    const state = code === 'MILLRACE_LAB_E_REFUSED' ? 'refused' : 'failed';
+    return { experiment: name, question, state, why: message, results };
+  };
+  if (found === null) return failed(error);
+  let results;
+  try {
+    results = judge(experiment, found);
+  } catch (mistake) {
+    return failed(mistake);
+  }
+  const { refusal, partial } = results;
+  if (refusal) {
+    const why = `${refusal.why}. ${refusal.advice}`;
+    return { experiment: name, question, state: 'refused', why, results };
+  }
+  if (error) return failed(error, results);
+  const state = partial === null ? 'done' : 'partial';
+  return { experiment: name, question, state, why: partial, results };
+}

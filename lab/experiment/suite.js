@@ -1,0 +1,135 @@
+#!/usr/bin/env node
+/** `make experiment` without a name: all of them, and what they found. `--help` lists the options. */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { CLAIMS } from '../experiments/lib/claims.js';
+import { LabError } from '../load/errors.js';
+import { writeReport } from '../report/index.js';
+import { duration } from '../report/numbers.js';
+import { Cleanup } from '../run/cleanup.js';
+import { experimentNames, loadExperiment } from './files.js';
+import { jsonLines, keep } from './results.js';
+import { resultsPage } from './results-page.js';
+import { readSuiteArgs, USAGE } from './suite-args.js';
+import { runSuite, suiteNames } from './suite-run.js';
+
+const RESULTS = fileURLToPath(new URL('../results/', import.meta.url));
+const DOCS = fileURLToPath(new URL('../../docs/results.md', import.meta.url));
+const CLEAR = '\r\x1b[K';
+
+let options;
+try {
+  options = readSuiteArgs(process.argv.slice(2));
+} catch (error) {
+  console.error(error.message);
+  process.exit(2);
+}
+const { quick, json, results: folder = RESULTS, docs = DOCS } = options;
+const out = json ? process.stderr : process.stdout;
+const say = (line) => out.write(`${out.isTTY ? CLEAR : ''}${line}\n`);
+
+const cleanup = new Cleanup();
+if (options.help) console.log(USAGE);
+else if (options.list) await list();
+else if (options.from) page(JSON.parse(readFileSync(options.from, 'utf8')));
+else await run();
+
+async function list() {
+  const names = experimentNames();
+  const width = Math.max(...names.map(({ length }) => length));
+  for (const name of names) {
+    console.log(`${name.padEnd(width)}  ${(await loadExperiment(name)).question}`);
+  }
+}
+
+async function run() {
+  cleanup.watch((error) => console.error(error instanceof LabError ? error.message : error.stack));
+  // Ctrl-C ends the program when its tasks are over: this one is the last, and keeps what there is.
+  let kept;
+  const finished = new Promise((resolve) => {
+    kept = resolve;
+  });
+  cleanup.add(() => finished);
+  let code = 1;
+  try {
+    const experiments = [];
+    for (const name of suiteNames(experimentNames(), quick)) {
+      experiments.push(await loadExperiment(name));
+    }
+    const suite = await runSuite(experiments, { ...options, cleanup, onRun, onEnd });
+    write(suite);
+    code = codeOf(suite);
+  } catch (error) {
+    console.error(error instanceof LabError ? `Failed: ${error.message}.` : error.stack);
+  } finally {
+    kept();
+  }
+  await cleanup.exit(code);
+}
+
+function onRun({ step, steps, secondsLeft, experiment, run }) {
+  const line = `[${step}/${steps}] ${experiment} ${run.case} round ${run.round}, ${duration(secondsLeft)} left`;
+  if (out.isTTY) out.write(`${CLEAR}${line.slice(0, (out.columns ?? 80) - 1)}`);
+  else if (step % 20 === 0) say(line);
+}
+
+/** Raw samples go to a file of each experiment; they need not stay in memory. */
+function onEnd({ experiment, state, why, results }) {
+  const took = results ? `, ${duration(results.seconds)}` : '';
+  say(`${experiment}: ${state}${why === null ? '' : `: ${why}`}${took}`);
+  if (state === 'done' || state === 'partial') {
+    for (const line of claimLines(results.claims)) say(`    ${line}`);
+  }
+  if (results === null) return;
+  keep(results, folder);
+  if (json) for (const line of jsonLines(results)) console.log(line);
+  results.runs = results.runs.map(thinned);
+}
+
+/** One for each claim: what came of it, and at how many loads and arms. */
+function claimLines(claims) {
+  const counts = new Map();
+  for (const { text, verdict } of claims.filter((each) => each.verdict !== 'not measured')) {
+    const verdicts = counts.get(text) ?? new Map();
+    counts.set(text, verdicts.set(verdict, (verdicts.get(verdict) ?? 0) + 1));
+  }
+  const told = (verdicts) => [...verdicts].map(([verdict, n]) => `${verdict} ${n}`).join(', ');
+  return [...counts].map(([text, verdicts]) => `${told(verdicts)}: ${text}`);
+}
+
+/** Of a run, what the report draws; the series of one round are enough for it. */
+function thinned({ answers, ...run }) {
+  return run.round === 1 ? run : { ...run, series: {} };
+}
+
+function write(suite) {
+  mkdirSync(folder, { recursive: true });
+  const path = join(folder, `suite-${suite.date.replaceAll(':', '-')}`);
+  const results = suite.entries.flatMap((entry) => entry.results ?? []);
+  // Everything but the runs, which are in the files of the experiments.
+  const entries = suite.entries.map((entry) => ({
+    ...entry,
+    results: entry.results && { ...entry.results, runs: [] },
+  }));
+  writeFileSync(`${path}.json`, `${JSON.stringify({ ...suite, entries }, null, 1)}\n`);
+  say(`results: ${path}.json`);
+  if (results.length > 0) {
+    writeReport({ results, html: `${path}.html` });
+    say(`report: ${path}.html`);
+  }
+  // A part of a suite says nothing of the claims that it did not come to.
+  if (!suite.stopped) page({ ...suite, entries });
+  else say(`${docs} is as it was: the run was stopped`);
+}
+
+function page(suite) {
+  writeFileSync(docs, resultsPage(suite, CLAIMS));
+  say(`page: ${docs}`);
+}
+
+function codeOf({ entries }) {
+  const states = entries.map(({ state }) => state);
+  if (states.includes('failed')) return 1;
+  return states.includes('refused') ? 3 : 0;
+}

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { startServer } from '../../run/server.js';
+import { drive, serve } from './drive.js';
+import { cleanupFor } from './support.js';
+
+const brief = { connections: 3, warmup: 0.1, seconds: 0.6 };
+
+test('http: answers are counted by path, in the window that is marked', async (t) => {
+  const url = await serve(t, (request, response) => response.end(request.url));
+  const run = await drive('http', { ...brief, paths: ['/a', '/longer'] }, { url });
+  assert.deepEqual(run.marks, ['begin', 'end']);
+  assert.equal(run.isClosed, true);
+  assert.deepEqual(run.faults, []);
+  const [a, longer] = run.work;
+  assert.deepEqual([a.name, a.bytes, longer.name, longer.bytes], ['GET /a', 2, 'GET /longer', 7]);
+  assert.deepEqual(a.status, { 200: a.answers });
+  assert.equal(a.answers + longer.answers, run.values.answers);
+  assert.equal(run.latency.n, run.values.answers);
+  assert.ok(a.payload !== null && a.payload !== longer.payload);
+  assert.deepEqual(run.percentiles.at(-1), [1, run.latency.max]);
+  assert.equal(run.series.answers_per_s.length, 2);
+  assert.match(run.first, /GET \/a\n[\s\S]*\n\/a/);
+});
+
+test('http: bodies have a fingerprint when they are the same, or are but for what is left out', async (t) => {
+  const url = await serve(t, (_request, response, n) => response.end(`number ${n}`));
+  const payload = async (load) =>
+    (await drive('http', { ...brief, ...load }, { url })).work[0].payload;
+  assert.equal(await payload({}), null);
+  const same = await payload({ normalize: /\d/ });
+  assert.notEqual(same, null);
+  assert.equal(await payload({ normalize: () => /\d+/g }), same);
+});
+
+test('http: other statuses and broken connections are faults, or values where they may be', async (t) => {
+  const url = await serve(t, (request, response, n) => {
+    if (n % 10 === 0) request.socket.resetAndDestroy();
+    else response.writeHead(n % 4 === 0 ? 503 : 200).end('x');
+  });
+  const strict = await drive('http', brief, { url });
+  assert.equal(strict.faults.length, 2);
+  assert.match(strict.faults[0], /answers have an unexpected status: 200 \(\d+\), 503 \(\d+\)/);
+  assert.match(strict.faults[1], /^\d+ requests failed, 0 of them/);
+  const lenient = await drive('http', { ...brief, mayFail: true }, { url });
+  assert.deepEqual(lenient.faults, []);
+  assert.ok(lenient.values.errors > 0 && lenient.values.unexpected > 0);
+  assert.equal(lenient.work[0].mayFail, true);
+});
+
+test('http: an arm serves a path under another one, and is compared by the first', async (t) => {
+  const url = await serve(t, (request, response) => response.end(request.url));
+  const arm = { routes: { '/a': '/b?fast=1' } };
+  const run = await drive('http', { ...brief, paths: ['/a?n=2'] }, { url, arm });
+  assert.equal(run.work[0].name, 'GET /a?n=2');
+  assert.match(run.first, /\/b\?fast=1&n=2$/);
+});
+
+test('http: two thousand connections are all answered before the window begins', async (t) => {
+  const cleanup = cleanupFor(t);
+  const source = `let n = 0; const s = require('http').createServer((q, r) => r.end('' + n));
+    s.on('connection', () => n++);
+    s.listen(0, '127.0.0.1', () => console.log('listening on http://127.0.0.1:' + s.address().port));`;
+  const command = [process.execPath, '-e', source];
+  const { url } = await startServer({ name: 'it', command, health: '/', cleanup });
+  let atBegin;
+  const begin = () => {
+    atBegin = fetch(url).then((answer) => answer.text());
+  };
+  const load = { connections: 2000, warmup: 0.1, seconds: 0.5, timeout: 60, normalize: /\d+/ };
+  const run = await drive('http', load, { url, begin });
+  // One more has asked whether the server is healthy.
+  assert.ok(Number(await atBegin) >= 2001, await atBegin);
+  assert.deepEqual(run.faults, []);
+  assert.ok(run.values.answers > 0);
+});

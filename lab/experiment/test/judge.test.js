@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { readExperiment } from '../format.js';
+import { judge } from '../judge.js';
+import { costExperiment, gatheredFrom, metric } from './simulation.js';
+
+const costs = (role, _, round) => ({
+  cost: round * (role === 'treatment' ? 0.5 : 1) + round / 1e4,
+});
+
+test('the same runs give the same results, whenever they are judged', () => {
+  const experiment = costExperiment();
+  const gathered = gatheredFrom(experiment, 6, costs);
+  const results = judge(experiment, gathered);
+  assert.deepEqual(judge(experiment, gathered), results);
+  assert.deepEqual(JSON.parse(JSON.stringify(results)), results, 'nothing that JSON does not hold');
+  assert.equal(results.format, 1);
+  assert.equal(results.date, '2026-01-01T00:00:00.000Z');
+  assert.deepEqual(results.metrics, [{ name: 'cost', title: 'cost', unit: 's', better: 'lower' }]);
+  assert.deepEqual(Object.keys(results.runs[0].metrics), ['cost']);
+});
+
+test('no round at all is said, and is no error', () => {
+  const experiment = costExperiment({
+    claim: { text: 't', source: 's', metric: 'cost', atLeast: 2 },
+  });
+  const results = judge(experiment, gatheredFrom(experiment, 0, costs));
+  assert.deepEqual([results.figures, results.runs], [[], []]);
+  assert.equal(results.claims[0].verdict, 'not measured');
+});
+
+test('only whole rounds are judged; all runs are kept', () => {
+  const experiment = costExperiment();
+  const gathered = gatheredFrom(experiment, 7, costs, { partial: 'stopped' });
+  gathered.rounds.at(-1).runs.pop();
+  const results = judge(experiment, gathered);
+  assert.equal(results.figures[0].n, 6);
+  assert.equal(results.runs.length, 20);
+  assert.equal(results.partial, 'stopped');
+  const noControl = gatheredFrom(experiment, 1, costs);
+  noControl.rounds[0].runs.shift();
+  assert.deepEqual(judge(experiment, noControl).figures, []);
+});
+
+test('each treatment is compared with the same control', () => {
+  const isOn = ({ values: { isOn: on } }) => on === 1;
+  const treatment = ['half', 'twice'].map((name) => ({ name, command: ['true'], isOn }));
+  const experiment = costExperiment({ treatment });
+  const changes = (role, arm, round) => ({
+    cost: (round + round ** 2 / 1e4) * ({ half: 0.5, twice: 2 }[arm] ?? 1),
+  });
+  const { figures } = judge(experiment, gatheredFrom(experiment, 8, changes));
+  assert.deepEqual(
+    figures.map(({ arm, finding, ahead }) => [arm, finding, Number(ahead.toFixed(9))]),
+    [
+      ['half', 'better', 2],
+      ['twice', 'worse', 0.5],
+    ],
+  );
+});
+
+test('another experiment may judge the same runs', () => {
+  const base = costExperiment();
+  const gathered = gatheredFrom(base, 6, costs);
+  const asks = {
+    sameRunsAs: 'test',
+    question: 'And twice of it?',
+    metrics: [metric('double', 'lower', ({ values }) => 2 * values.cost)],
+  };
+  const shared = readExperiment(asks, 'shared', base);
+  const results = judge(shared, gathered);
+  assert.equal(results.experiment, 'shared');
+  const [of] = judge(base, gathered).figures;
+  assert.equal(results.figures[0].control, 2 * of.control);
+});
+
+test('a refusal found while gathering stays, and no notes are asked for', () => {
+  const experiment = costExperiment({ notes: () => null.x });
+  const refusal = { why: 'no', advice: 'do' };
+  const results = judge(experiment, gatheredFrom(experiment, 6, costs, { refusal }));
+  assert.deepEqual([results.refusal, results.figures, results.notes], [refusal, [], []]);
+});
+
+test('the feature not at work is found in the runs themselves', () => {
+  const experiment = costExperiment();
+  const { refusal } = judge(
+    experiment,
+    gatheredFrom(experiment, 6, () => ({ values: { cost: 1, isOn: 1 } })),
+  );
+  assert.match(refusal.why, /^slow: the feature was at work in the control/);
+});

@@ -1,0 +1,234 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import test from 'node:test';
+import { startProgram } from '../../run/server.js';
+import { loads } from '../loads/index.js';
+import { times } from '../loads/schedule.js';
+import { drive, serve } from './drive.js';
+import { cleanupFor, folderFor } from './support.js';
+
+test('requests: groups, values and what the first answer was', async (t) => {
+  const url = await serve(t, (request, response) => {
+    response.statusCode = request.url === '/gone' ? 404 : 200;
+    response.setHeader('x-mode', 'quick').end('{"value":1}');
+  });
+  const requests = [
+    { name: 'one', path: '/one', rate: 40, seconds: 0.5 },
+    { name: 'gone', path: '/gone', mayFail: true },
+  ];
+  const run = await drive('requests', { requests, pattern: 'ramp' }, { url });
+  assert.equal(run.isClosed, false);
+  const [gone, one] = run.work;
+  assert.deepEqual([one.name, one.answers, one.bytes], ['one', 11, 11]);
+  assert.deepEqual([gone.name, gone.mayFail, gone.status], ['gone', true, { 404: 1 }]);
+  assert.deepEqual([run.values.answers, run.values.errors], [11, 1]);
+  assert.equal(run.latency.n, 11);
+  assert.match(run.first, /one\n[\s\S]*x-mode: quick/);
+  assert.equal(run.answers.length, 12);
+  const again = await drive('requests', { requests: () => requests, pattern: 'ramp' }, { url });
+  assert.deepEqual(again.work, run.work);
+});
+
+test('requests: a warm-up is another list, and none is none', async (t) => {
+  const asked = [];
+  const url = await serve(t, (request, response) => {
+    asked.push(request.url);
+    response.end('{}');
+  });
+  const load = { kind: 'requests', requests: [{ name: 'a', path: '/a' }] };
+  const warmup = { ...load, warmup: [{ name: 'w', path: '/w' }] };
+  const context = { url, params: {}, timeoutS: 10, phase: 'warmup' };
+  assert.equal(await loads.requests.drive({ ...context, load }), null);
+  assert.equal(await loads.requests.drive({ ...context, load: warmup }), null);
+  assert.deepEqual(asked, ['/w']);
+});
+
+test('requests: a lab that sends late says so', async (t) => {
+  const url = await serve(t, (_request, response) => response.end('{}'));
+  const requests = [{ name: 'a', path: '/a', rate: 100, seconds: 0.5 }];
+  setTimeout(() => {
+    const until = performance.now() + 200;
+    while (performance.now() < until);
+  }, 100);
+  const run = await drive('requests', { requests }, { url });
+  assert.match(
+    run.saturated,
+    /limit: it sent \d+ of 50 requests more than 5 ms late, up to \d+\.\d ms/,
+  );
+});
+
+test('the patterns of a rate keep its mean, in their form', () => {
+  const dueMs = (pattern) =>
+    times({ name: 'x', path: '/', rate: 90, seconds: 5, pattern }).map((each) => each.dueMs);
+  const within = (list, from, to) => list.filter((ms) => ms >= from && ms < to).length;
+  const spikes = dueMs('spikes');
+  assert.equal(spikes.length, 450);
+  assert.deepEqual([within(spikes, 0, 1000), within(spikes, 2000, 3000)], [50, 250]);
+  const ramp = dueMs('ramp');
+  assert.equal(ramp.length, Math.round(450 * 0.55));
+  assert.ok(within(ramp, 0, 1000) < 20 && within(ramp, 4000, 5000) > 75);
+  assert.deepEqual(dueMs('steady').slice(0, 3), dueMs(undefined).slice(0, 3));
+  assert.ok(Math.abs(dueMs('steady')[9] - 100) < 0.01);
+  assert.throws(() => times({ name: 'x', path: '/', rate: 1, seconds: 1, pattern: 'steep' }), {
+    message: "x has pattern steep; it must be 'steady' or 'spikes' or 'ramp'",
+  });
+});
+
+/** A module that loads as `body` says. */
+function script(t, body) {
+  const file = join(folderFor(t), 'load.mjs');
+  writeFileSync(
+    file,
+    `export default async function load({ url, seconds, connections, signal, phase, log }) { ${body} }`,
+  );
+  return file;
+}
+
+test('script: what a module returns is the outcome', async (t) => {
+  const url = await serve(t, (_request, response) => response.end('x'));
+  const file = script(
+    t,
+    `const latencies = [];
+    for (let i = 0; i < connections; i++) {
+      const start = performance.now();
+      await (await fetch(url)).text();
+      latencies.push(performance.now() - start);
+    }
+    return { answers: connections, latencies, status: { 200: connections }, bytes: 1, values: { phase_ok: phase === 'measure' ? 1 : 0 } };`,
+  );
+  const run = await drive('script', { file, connections: 7, seconds: 1 }, { url });
+  assert.deepEqual(run.work, [
+    { name: 'load', answers: 7, status: { 200: 7 }, bytes: 1, payload: null },
+  ]);
+  assert.equal(run.latency.n, 7);
+  assert.deepEqual([run.values.answers, run.values.phase_ok], [7, 1]);
+  assert.equal(
+    (await drive('script', { file, warmup: 0 }, { url, phase: 'warmup' })).work,
+    undefined,
+  );
+});
+
+test('script: mistakes are named', async (t) => {
+  const returns = (value) => script(t, `return ${value};`);
+  const mistakes = [
+    [returns('5'), /returned 5; it must be an object with answers or work/],
+    [returns('{}'), /returned neither answers nor work/],
+    [returns("{ answers: 'many' }"), /returned answers "many"; it must be a number from 0/],
+    [
+      returns('{ answers: 1, latencies: [NaN] }'),
+      /returned latencies \[null\]; it must be a list of numbers/,
+    ],
+    [returns("{ answers: 1, values: { x: 'y' } }"), /values .*; it must be an object of numbers/],
+    [
+      returns('{ work: [{ answers: 1 }] }'),
+      /work .*; it must be a list of objects, each with a name/,
+    ],
+    [script(t, "throw new Error('no server')"), /failed: no server/],
+    ['/nowhere/load.mjs', /load\.file \/nowhere\/load\.mjs: .*Cannot find module/],
+  ];
+  for (const [file, message] of mistakes) {
+    await assert.rejects(drive('script', { file, seconds: 1 }, { url: 'http://127.0.0.1:1' }), {
+      code: 'MILLRACE_LAB_E_EXPERIMENT',
+      message,
+    });
+  }
+  const none = join(folderFor(t), 'none.mjs');
+  writeFileSync(none, 'export const load = 1;');
+  await assert.rejects(drive('script', { file: none }), /exports undefined by default; it must be/);
+});
+
+test('script: one that does not end is given up, with its signal', async (t) => {
+  const file = script(
+    t,
+    "await new Promise((resolve) => signal.addEventListener('abort', resolve)); globalThis.wasAborted = true;",
+  );
+  await assert.rejects(drive('script', { file, seconds: 0.1 }, { timeoutS: 0.1 }), {
+    code: 'MILLRACE_LAB_E_TIMEOUT',
+    message: /had not ended after 0\.2 s/,
+  });
+  assert.equal(globalThis.wasAborted, true);
+});
+
+/** Drives a program of some source. */
+function program(t, source, more) {
+  const cleanup = cleanupFor(t);
+  const command = [process.execPath, '-e', source];
+  const server = startProgram({ name: 'it', command, cleanup });
+  return drive('program', {}, { server, ...more });
+}
+
+test('program: its last line of JSON is the outcome, its marks are the window', async (t) => {
+  const source = `
+    console.log('begins'); console.log('{"mark":"start"}');
+    process.stdin.once('data', () => {
+      console.log('{"values":{"wrong":1}}');
+      console.log(JSON.stringify({ values: { x: 2 }, latencies: [1, 2, 3], work: [{ name: 'a', answers: 3 }] }));
+      console.log('{"mark":"end"}');
+      process.stdin.once('data', () => process.exit());
+    });`;
+  const run = await program(t, source);
+  assert.deepEqual(run.marks, ['begin', 'end']);
+  assert.deepEqual([run.values.answers, run.values.x, run.values.wrong], [3, 2, undefined]);
+  assert.equal(run.latency.p50, 2);
+  assert.deepEqual(run.work, [{ name: 'a', answers: 3, status: {}, bytes: 0, payload: null }]);
+});
+
+test('program: without marks it is measured to its end', async (t) => {
+  const run = await program(t, `console.log('{"values":{"x":1}}')`);
+  assert.deepEqual(run.marks, ['end']);
+  assert.deepEqual(run.work[0].answers, 1);
+});
+
+test('program: one that fails, says nothing or does not end is told', async (t) => {
+  await assert.rejects(program(t, "console.error('Error: no'); process.exit(4)"), {
+    code: 'MILLRACE_LAB_E_SERVER',
+    message: 'it ended with code 4: Error: no',
+  });
+  await assert.rejects(program(t, "console.log('nothing')"), /it printed no line of JSON/);
+  await assert.rejects(
+    program(t, `console.log('{"values":5}')`),
+    /it printed values 5; it must be/,
+  );
+  await assert.rejects(program(t, 'setInterval(() => {}, 1000)', { timeoutS: 0.3 }), {
+    code: 'MILLRACE_LAB_E_TIMEOUT',
+  });
+});
+
+test('a key that a function gives wrongly is named', async () => {
+  const mistakes = [
+    [
+      'http',
+      { connections: () => 0 },
+      'load.connections gave 0; it must be a whole number from 1 to 10000',
+    ],
+    [
+      'http',
+      { paths: () => ['a'] },
+      'load.paths gave ["a"]; it must be a list of paths, each begins with \'/\'',
+    ],
+    ['http', { requests: [{}] }, "load.requests[0].path is undefined; it must begin with '/'"],
+    [
+      'http',
+      { paths: ['/'], requests: [{ path: '/' }] },
+      'load has both requests and paths; it must be one of them, or neither',
+    ],
+    [
+      'requests',
+      { requests: () => 5 },
+      'load.requests gave 5; it must be a list that is not empty',
+    ],
+    [
+      'requests',
+      { requests: () => null.x },
+      /^load\.requests of the experiment failed: Cannot read/,
+    ],
+    ['script', { file: () => '' }, 'load.file gave ""; it must be a text'],
+  ];
+  for (const [kind, load, message] of mistakes) {
+    await assert.rejects(drive(kind, load, { url: 'http://127.0.0.1:1/' }), {
+      code: 'MILLRACE_LAB_E_EXPERIMENT',
+      message,
+    });
+  }
+});

@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { claimRows } from '../claim-rows.js';
+import { resultsPage } from '../results-page.js';
+import { entryOf, suiteOf } from './suite-support.js';
+
+const listed = (more) => ({
+  ...{ source: 'A book', where: '1', text: 'Twice as fast', claimed: 2 },
+  ...{ tests: [{ experiment: 'one', metric: 'ms' }] },
+  ...more,
+});
+const rounds = (ms) => Array.from({ length: 8 }, (_, i) => ms + i / 10);
+const verdictOf = (entries, claim = listed()) => claimRows([claim], entries)[0].verdict;
+const lineOf = (page, start) => page.split('\n').find((line) => line.startsWith(`| ${start}`));
+
+test('the verdict comes from the data', () => {
+  assert.equal(verdictOf([entryOf('one', rounds(40))]), 'met');
+  assert.equal(verdictOf([entryOf('one', rounds(70))]), 'not met');
+  assert.equal(verdictOf([entryOf('one', rounds(110))]), 'refuted');
+});
+
+test('the page says what the data say, and nothing else', () => {
+  const page = (ms) => resultsPage(suiteOf([entryOf('one', rounds(ms))]), [listed()]);
+  assert.match(page(40), /Of 1 claims: 1 met\./);
+  assert.match(
+    lineOf(page(40), 'Twice as fast | 1'),
+    /\| 2\.00× \| 2\.4\d× \| one \| met \| every load/,
+  );
+  assert.match(page(110), /Of 1 claims: 1 refuted\./);
+  assert.match(lineOf(page(110), 'Twice as fast | 1'), /\| 0\.91× \| one \| refuted \| –/);
+  assert.doesNotMatch(page(110), /\| met\b/);
+  assert.match(page(40), /written by/i);
+  assert.match(page(40), /make experiment QUICK=1 SEED=1` on a processor, 2 cores/);
+});
+
+test('a claim that holds at some places only is met in part, and the page says where', () => {
+  const claim = listed({
+    tests: ['one', 'two'].map((experiment) => ({ experiment, metric: 'ms' })),
+  });
+  const entries = [entryOf('one', rounds(40)), entryOf('two', rounds(110))];
+  const [{ verdict, places }] = claimRows([claim], entries);
+  assert.equal(verdict, 'met in part');
+  assert.deepEqual(
+    places.map((place) => [place.experiment, place.verdict]),
+    [
+      ['one', 'met'],
+      ['two', 'refuted'],
+    ],
+  );
+  const page = resultsPage(suiteOf(entries), [claim]);
+  assert.match(lineOf(page, 'Twice as fast | 1'), /0\.91–2\.4\d× .* met in part \| fast \|/);
+});
+
+test('what was refused, has failed or was not run is in the table with the reason', () => {
+  const ended = (state, why) => ({ ...entryOf('one', rounds(40)), state, why, results: null });
+  assert.equal(verdictOf([ended('refused', 'other work')]), 'refused');
+  assert.equal(verdictOf([ended('failed', 'it ended')]), 'failed');
+  assert.equal(verdictOf([]), 'not measured');
+  const page = resultsPage(suiteOf([ended('refused', 'bytes | differ')]), [listed()]);
+  assert.match(page, /\| refused: bytes \\\| differ \| –/);
+  assert.match(resultsPage(suiteOf([]), [listed()]), /not measured: not run: one/);
+});
+
+test('a claim that another program measures is told with it; one that is declined, with why', () => {
+  const bench = { name: 'go', page: 'go.md', what: 'PingPong' };
+  const page = resultsPage(suiteOf([]), [
+    listed({ tests: undefined, bench }),
+    listed({ tests: undefined, declined: 'arithmetic' }),
+  ]);
+  assert.match(page, /make bench NAME=go \(PingPong; docs\/go\.md\) \| benchmark/);
+  assert.match(page, /declined: arithmetic/);
+});
+
+test('of two claims on one metric each gets the one with its figure', () => {
+  const [{ places }] = claimRows(
+    [listed({ claimed: 3 })],
+    [entryOf('one', rounds(40), { atLeast: 3 })],
+  );
+  assert.equal(places[0].verdict, 'not met');
+  assert.equal(verdictOf([entryOf('one', rounds(40), { atLeast: 3 })]), 'not measured');
+});

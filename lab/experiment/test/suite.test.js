@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import test from 'node:test';
+import { runSuite, suiteNames } from '../suite-run.js';
+import { countedExperiment, runsIn, sharedExperiment } from './suite-support.js';
+import { cleanupFor, folderFor } from './support.js';
+
+const options = (t, more) => ({ quick: true, seed: 1, cleanup: cleanupFor(t), ...more });
+
+test('an experiment that is refused, and one that fails, do not stop the others', async (t) => {
+  const file = join(folderFor(t), 'runs');
+  const broken = countedExperiment('broken', file);
+  broken.control.command = [process.execPath, '-e', 'process.exit(3)'];
+  const ended = [];
+  const suite = await runSuite(
+    [countedExperiment('refused', file, { isOn: false }), broken, countedExperiment('fine', file)],
+    options(t, { onEnd: ({ experiment }) => ended.push(experiment) }),
+  );
+  const [refused, failed, fine] = suite.entries;
+  assert.deepEqual(ended, ['refused', 'broken', 'fine']);
+  assert.equal(refused.state, 'refused');
+  assert.match(refused.why, /the feature was not at work in the treatment/);
+  assert.equal(failed.state, 'failed');
+  assert.match(failed.why, /slow/);
+  assert.equal(fine.state, 'done');
+  assert.equal(fine.results.figures[0].ahead, 2);
+  assert.equal(suite.stopped, false);
+});
+
+test('experiments that share runs make them once', async (t) => {
+  const file = join(folderFor(t), 'runs');
+  const base = countedExperiment('base', file);
+  const steps = [];
+  const suite = await runSuite(
+    [sharedExperiment('before', base), base, sharedExperiment('after', base)],
+    options(t, { onRun: ({ step, steps: all }) => steps.push([step, all]) }),
+  );
+  assert.equal(runsIn(file), 3, 'control, twin and treatment');
+  assert.deepEqual(steps, [
+    [1, 3],
+    [2, 3],
+    [3, 3],
+  ]);
+  assert.deepEqual(
+    suite.entries.map(({ experiment, results }) => [experiment, results.figures[0].treatment]),
+    [
+      ['before', 2],
+      ['base', 1],
+      ['after', 2],
+    ],
+  );
+});
+
+test('a stopped suite keeps what it has', async (t) => {
+  const file = join(folderFor(t), 'runs');
+  const { cleanup, ...others } = options(t, { rounds: 2 });
+  // Stopped as Ctrl-C does, but for the end of the program.
+  const stopped = new AbortController();
+  Object.defineProperty(cleanup, 'signal', { value: stopped.signal });
+  const suite = await runSuite(
+    [
+      countedExperiment('first', file),
+      countedExperiment('second', file),
+      countedExperiment('third', file),
+    ],
+    {
+      ...others,
+      cleanup,
+      onRun: ({ experiment, run }) => {
+        if (experiment === 'second' && run.round === 2) stopped.abort(new Error('stopped'));
+      },
+    },
+  );
+  assert.equal(suite.stopped, true);
+  assert.deepEqual(
+    suite.entries.map(({ experiment, state }) => [experiment, state]),
+    [
+      ['first', 'done'],
+      ['second', 'partial'],
+    ],
+  );
+  assert.match(suite.entries[1].why, /stopped after 1 of 2 rounds/);
+});
+
+test('a quick suite leaves out what needs long, and knows all that it names', () => {
+  const names = ['chat-messages', 'compute-rsa', 'files', 'threads'];
+  assert.deepEqual(suiteNames(names, true), ['chat-messages', 'files']);
+  assert.deepEqual(suiteNames(names, false), names);
+});

@@ -1,0 +1,61 @@
+import { Sampler } from './sample/sampler.js';
+
+/** The measured part of a run: what the kernel and the probe say between its beginning and its end. */
+export class Window {
+  #sampler;
+  #collector;
+  #hasEnded = false;
+
+  /**
+   * @param {number} pid of the server
+   * @param {import('./probe/collector.js').Collector} collector
+   * @param {import('../run/cleanup.js').Cleanup} cleanup
+   */
+  constructor(pid, collector, cleanup) {
+    this.#sampler = new Sampler(pid, cleanup);
+    this.#collector = collector;
+  }
+
+  /** Resolves when all can be counted. */
+  get ready() {
+    return this.#sampler.ready;
+  }
+
+  /** CPU time of the server so far, µs. */
+  cpuUs() {
+    return this.#sampler.cpuUs();
+  }
+
+  /** It begins as soon as the server's processes know. */
+  async open() {
+    await this.#collector.begin();
+    this.#sampler.begin();
+  }
+
+  /** It begins again, now, and the last call counts. */
+  begin() {
+    this.#sampler.begin();
+    this.#collector.begin();
+    this.#hasEnded = false;
+  }
+
+  /** It ends now, if it has not yet. */
+  end() {
+    if (this.#hasEnded) return;
+    this.#sampler.end();
+    this.#collector.end();
+    this.#hasEnded = true;
+  }
+
+  /** What was measured, up to now where nobody has called `end`. Closes. */
+  async read() {
+    this.end();
+    const probe = await this.#collector.read();
+    return { costs: await this.#sampler.stop(), probe };
+  }
+
+  /** Ends the sampling, whatever was begun. May be called again. */
+  async close() {
+    await this.#sampler.stop();
+  }
+}

@@ -1,0 +1,79 @@
+import { latencyAt } from './chat/metrics.js';
+import { REQUESTS, REQUESTS_PER_S, SOURCE } from './chat/paper.js';
+import { arms, connections, SIZE } from './chat/service.js';
+
+// A request that only reads leaves nothing to gather.
+const { direct, fixed50, adaptive } = arms({ stocked: true, gathers: false });
+
+export const question = 'How many HTTP requests a second can the chat answer?';
+
+export const about =
+  'Closed loop by autocannon, as in the paper: each connection asks again when it has its answer. `history` reads the ' +
+  'latest 50 messages of a room from SQLite (9 KB; the paper’s control answered with 9.7 KB). Node writes the head and the ' +
+  'body of an answer together in all arms, so there is nothing in it that millrace could gather. `message` saves one: ' +
+  'those that arrive while a commit is under way share the next one. The web page is left out, as autocannon asks for it ' +
+  `no faster than the chat answers. The hold of 200 ms is left out; chat-messages has it. ${SIZE}`;
+
+export const claim = {
+  text: 'Request handling capacity 64.44 % higher, from 1.9 to 3 thousand requests a second',
+  source: `${SOURCE}, section 7.6`,
+  metric: 'requests_per_s',
+  atLeast: REQUESTS,
+  says: {
+    refuted:
+      'No gain here: an answer is one write with and without batching; saved messages gain by shared commits (case message).',
+    met: 'The gain is that of shared commits, not of HTTP.',
+  },
+};
+
+export const control = direct;
+
+export const treatment = [fixed50, adaptive];
+
+export const load = {
+  kind: 'http',
+  connections,
+  warmup: ({ quick }) => (quick ? 0.4 : 2),
+  seconds: ({ quick }) => (quick ? 0.8 : 20),
+  // The last of 2,000 connections is accepted late where the first are busy.
+  timeout: 60,
+  requests: ({ request }) => [request],
+  // Ids differ with the number of messages that were saved before.
+  normalize: ({ label }) => (label === 'message' ? /\d+/ : undefined),
+};
+
+export const cases = [
+  {
+    label: 'history',
+    request: { method: 'GET', path: '/api/rooms/archive/messages' },
+    paper: REQUESTS_PER_S,
+  },
+  {
+    label: 'message',
+    request: {
+      method: 'POST',
+      path: '/api/rooms/lobby/messages',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ from: 'somebody', text: 'x'.repeat(100) }),
+    },
+  },
+];
+
+export const metrics = [
+  {
+    ...{ name: 'requests_per_s', title: 'requests answered', unit: '1/s', better: 'higher' },
+    of: ({ values }) => values.answers_per_s,
+  },
+  {
+    ...{ name: 'cpu_us_per_request', title: 'CPU time of a request', unit: 'µs', better: 'lower' },
+    of: ({ costs, values }) => (values.answers > 0 ? (costs.cpuS * 1e6) / values.answers : null),
+  },
+  {
+    ...{ name: 'p50_ms', title: 'latency, median', unit: 'ms', better: 'lower' },
+    of: latencyAt('p50'),
+  },
+  {
+    ...{ name: 'p99_ms', title: 'latency, p99', unit: 'ms', better: 'lower' },
+    of: latencyAt('p99'),
+  },
+];

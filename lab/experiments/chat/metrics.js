@@ -1,0 +1,115 @@
+import { coefficientOfVariation } from '../../stats/index.js';
+
+/** Figures of a run of the chat; a message counts once for each member that gets it. */
+
+const perMessage = (of) => (run) => {
+  const total = of(run);
+  return total === null || !(run.values.answers > 0) ? null : total / run.values.answers;
+};
+
+export const latencyAt = (key) => (run) => run.latency?.[key] ?? null;
+
+/** Between the middle and the slowest hundredth, ms. */
+const spreadMs = ({ latency }) => (latency === null ? null : latency.p99 - latency.p50);
+
+const lower = { better: 'lower' };
+
+export const cpuPerMessage = {
+  ...{ name: 'cpu_us_per_msg', title: 'CPU time of a message', unit: 'µs', ...lower },
+  of: perMessage(({ costs }) => costs.cpuS * 1e6),
+};
+
+export const coresInUse = {
+  ...{ name: 'cores', title: 'cores in use', unit: '' },
+  of: ({ costs }) => costs.cpuS / costs.wallS,
+};
+
+export const messagesPerSecond = {
+  ...{ name: 'msgs_per_s', title: 'messages delivered', unit: '1/s', better: 'higher' },
+  of: ({ values }) => values.msgs_per_s,
+};
+
+/** Fewer points say nothing of how even they were. */
+const LEAST_POINTS = 5;
+
+export const rateSpread = {
+  ...{
+    name: 'rate_spread_percent',
+    title: 'unevenness of the rate within a run',
+    unit: '%',
+    ...lower,
+  },
+  of: ({ series }) => {
+    const rates = (series.msgs_per_s ?? []).map(([, rate]) => rate);
+    const even = rates.length < LEAST_POINTS ? null : coefficientOfVariation(rates);
+    return even === null ? null : even * 100;
+  },
+};
+
+export const p50 = {
+  ...{ name: 'p50_ms', title: 'latency, median', unit: 'ms', ...lower },
+  of: latencyAt('p50'),
+};
+
+export const p99 = {
+  ...{ name: 'p99_ms', title: 'latency, p99', unit: 'ms', ...lower },
+  of: latencyAt('p99'),
+};
+
+export const spread = {
+  ...{ name: 'spread_ms', title: 'latency, from median to p99', unit: 'ms', ...lower },
+  of: spreadMs,
+};
+
+export const switches = {
+  ...{ name: 'switches_per_msg', title: 'context switches for a message', unit: '', ...lower },
+  of: perMessage(({ costs }) => costs.voluntarySwitches + costs.involuntarySwitches),
+};
+
+export const voluntarySwitches = {
+  ...{ name: 'voluntary_per_msg', title: 'of these, to wait', unit: '', ...lower },
+  of: perMessage(({ costs }) => costs.voluntarySwitches),
+};
+
+export const systemCalls = {
+  ...{ name: 'syscalls_per_msg', title: 'system calls for a message', unit: '', ...lower },
+  of: perMessage(({ costs }) => costs.syscalls),
+};
+
+/** Since the start of the server, in which its clients have joined. */
+export const writes = {
+  ...{ name: 'writes_per_msg', title: 'writes to sockets for a message', unit: '', ...lower },
+  of: ({ stats }) =>
+    stats?.delivered_frames > 0 ? stats.socket_writes / stats.delivered_frames : null,
+};
+
+const mb = (bytes) => (bytes === null || bytes === undefined ? null : bytes / 1e6);
+
+export const peakMemory = {
+  ...{ name: 'peak_rss_mb', title: 'memory, most', unit: 'MB', ...lower },
+  of: ({ costs }) => mb(costs.peakRssBytes),
+};
+
+/** How far the resident memory has gone up and down in the measured window. */
+export const memoryRange = {
+  ...{ name: 'rss_range_mb', title: 'memory, most less least', unit: 'MB', ...lower },
+  of: ({ costs }) => {
+    const seen = costs.series.rss_bytes.map(([, bytes]) => bytes);
+    return seen.length < 2 ? null : mb(Math.max(...seen) - Math.min(...seen));
+  },
+};
+
+export const allocations = {
+  ...{ name: 'allocated_bytes_per_msg', title: 'allocated for a message', unit: 'B', ...lower },
+  of: perMessage(({ probe }) => probe?.allocatedBytes ?? null),
+};
+
+export const fragmentation = {
+  ...{ name: 'fragmentation_percent', title: 'heap committed and unused', unit: '%', ...lower },
+  of: ({ probe }) => (probe === null ? null : probe.fragmentation * 100),
+};
+
+export const collecting = {
+  ...{ name: 'gc_ms_per_s', title: 'garbage collection', unit: 'ms/s', ...lower },
+  of: ({ probe, costs }) => (probe === null ? null : probe.gcMs / costs.wallS),
+};

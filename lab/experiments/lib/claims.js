@@ -1,0 +1,290 @@
+/**
+ * What five documents claim, and what tests it: the table of docs/results.md. Each has been put in our own words.
+ *
+ * @typedef {object} Listed
+ * @property {string} source the document
+ * @property {string} where in it
+ * @property {string} text
+ * @property {number | null} claimed how many times better; null where there is no figure
+ * @property {{ experiment: string, metric: string, arm?: string }[]} [tests] claims of experiments that measure it; of all
+ *   of their arms, or of one
+ * @property {{ name: string, page: string, what: string }} [bench] the benchmark that does, and the page with its figures
+ * @property {string} [declined] why it is not measured
+ */
+
+const less = (percent) => 1 / (1 - percent / 100);
+const more = (percent) => 1 + percent / 100;
+
+/** `'files files_per_s'` is the claim of the experiment files on that metric; the name of an arm may follow. */
+const tested = (...names) => ({
+  tests: names.map((name) => {
+    const [experiment, metric, ...arm] = name.split(' ');
+    return { experiment, metric, ...(arm.length > 0 && { arm: arm.join(' ') }) };
+  }),
+});
+const declined = (why) => ({ declined: why });
+
+const thesis = section(
+  'T. Gumgaonkar, Enhancing event loop efficiency in Node.js through adaptive event batching in libuv (2025)',
+);
+const tournament = section('Event loop tournament for Go (2026)');
+const article = section('The Node.js event loop: inner workings and best practices (Platformatic)');
+const balancer = section(
+  'R. Addula, Improving the scalability of Node.js applications in the cloud (2024)',
+);
+const sockets = section('S. Jasti and others, libuv TCP stream performance experiments');
+
+const go = (what) => ({ bench: { name: 'go', page: 'go-tournament.md', what } });
+
+/** @type {Listed[]} */
+export const CLAIMS = [
+  thesis('7.10, 9.1', 'Messages a second', more(58.82), tested('chat-messages msgs_per_s')),
+  thesis(
+    '7.6, 9.1',
+    'Requests a second, 1.9 to 3 thousand',
+    more(64.44),
+    tested('chat-requests requests_per_s'),
+  ),
+  thesis('7.5, 9.1', 'CPU use, 11.66 to 7.40 %', less(36.54), tested('chat-equal cpu_us_per_msg')),
+  thesis(
+    '7.5',
+    'CPU use at high concurrency, up to',
+    less(35.2),
+    tested('chat-patterns cpu_us_per_msg'),
+  ),
+  thesis(
+    '4.3.2',
+    'CPU use, the least that is required',
+    less(15),
+    tested('chat-equal cpu_us_per_msg'),
+  ),
+  thesis('7.10, 9.1', 'File operations a second', more(294.32), tested('files files_per_s')),
+  thesis('7.5', 'Context switching overhead', less(42.1), tested('chat-switches switches_per_msg')),
+  thesis('7.8', 'Peak memory under high load', less(0.77), tested('chat-memory peak_rss_mb')),
+  thesis(
+    '7.8',
+    'Memory use that scatters less, 62 to 77 % to about 70 %',
+    null,
+    tested('chat-memory rss_range_mb'),
+  ),
+  thesis(
+    '7.8',
+    'Allocations and deallocations',
+    less(23.5),
+    tested('chat-memory allocated_bytes_per_msg'),
+  ),
+  thesis('7.8', 'Memory fragmentation', less(15.2), tested('chat-memory fragmentation_percent')),
+  thesis(
+    '7.9',
+    'Dead emits: events that nobody listens to yet',
+    less(94.7),
+    tested('emits lost_share'),
+  ),
+  thesis('7.9', 'Crashes under extreme load, all of them', null, tested('chat-errors crashes')),
+  thesis('4.3.2', 'Errors, fewer', null, tested('chat-errors refused_percent')),
+  thesis('4.3.2', 'Unhandled events, fewer', null, tested('chat-errors unhandled')),
+  thesis(
+    '7.9',
+    'Critical events are never missed under load',
+    null,
+    tested('overload high_success'),
+  ),
+  thesis(
+    '7.7',
+    'Spread of latency, 50 to 120 ms to about 75 ms (p = 0.0286)',
+    null,
+    tested('chat-equal spread_ms'),
+  ),
+  thesis('7.6', 'Stability in sudden spikes of traffic', null, tested('chat-patterns p99_ms')),
+  thesis(
+    '4.3.2',
+    'More predictable performance',
+    null,
+    tested('chat-messages rate_spread_percent'),
+  ),
+  thesis(
+    '8.5',
+    'Prediction of batch sizes by machine learning, 10 to 15 % more',
+    more(10),
+    declined('a wish for the future; nothing is said of how'),
+  ),
+  thesis(
+    '8.3',
+    '64 % more users at a time',
+    more(64),
+    declined('the same figure as that of requests a second; no measurement of its own'),
+  ),
+  thesis(
+    '1',
+    '85 % of real-time applications use Node.js',
+    null,
+    declined('a statement about the market'),
+  ),
+
+  tournament(
+    '1.1',
+    'AlternateThree ahead of the baseline, one producer',
+    more(8),
+    go('PingPong: batched, goja_nodejs'),
+  ),
+  tournament(
+    '1.1',
+    'Main behind the baseline, one producer, by 36 %',
+    1 / 1.36,
+    go('PingPong: tick, goja_nodejs'),
+  ),
+  tournament(
+    '1.2',
+    'The baseline answers 21 times as soon as all others',
+    21,
+    go('PingPongLatency'),
+  ),
+  tournament(
+    '1.3',
+    'AlternateThree ahead of the baseline, ten producers',
+    more(35),
+    go('MultiProducer10'),
+  ),
+  tournament(
+    '1.3',
+    'Main behind the baseline, ten producers, by 7 %',
+    1 / 1.07,
+    go('MultiProducer10: tick, goja_nodejs'),
+  ),
+  tournament(
+    '1.4',
+    'AlternateThree ahead of the baseline, bursts of 1,000',
+    more(22),
+    go('BurstSubmit'),
+  ),
+  tournament(
+    '1.5',
+    'AlternateThree ahead of the baseline under collection, by 1 %',
+    295 / 292.4,
+    go('GCPressure'),
+  ),
+  tournament(
+    '1.6',
+    'Bytes of a task, 64 to 24',
+    64 / 24,
+    go('Allocation, and the bytes of every case'),
+  ),
+  tournament(
+    '3.2, 9.1',
+    'Batches and quick answers exclude each other',
+    null,
+    go('PingPong beside PingPongLatency'),
+  ),
+  tournament('6.3, 10', 'A loop to be: answers below 1 µs', null, go('PingPongLatency, Do')),
+  tournament('6.3, 10', 'A loop to be: over 10 million tasks a second', null, go('PingPong')),
+  tournament(
+    '10',
+    '5 % ahead of the baseline in all cases of latency',
+    more(5),
+    go('PingPongLatency, Do'),
+  ),
+  tournament(
+    '10',
+    '5 % ahead of AlternateThree in all cases of throughput',
+    more(5),
+    go('PingPong, MultiProducer10, BurstSubmit, GCPressure'),
+  ),
+  tournament('10', 'Less than 10 % variance', null, go('the column of variation')),
+  tournament('10', 'No fault in 100 million tasks', null, go('Stability')),
+
+  article(
+    'Under pressure',
+    '200s under overload by refusing, 31 to 96',
+    96 / 31,
+    tested('overload good_per_s guard', 'overload-servers ok_per_s under-pressure'),
+  ),
+  article(
+    'Under pressure',
+    'Requests answered in any way, 527 to 19,000',
+    19_000 / 527,
+    tested('overload-servers requests_per_s'),
+  ),
+  article(
+    'Under pressure',
+    'Latency under overload, above 1 s to 338 ms',
+    1000 / 338,
+    tested('overload ok_p50_ms'),
+  ),
+  article(
+    'Under pressure',
+    'A load-aware server gives the most 200s: more than 96 in place of 31',
+    96 / 31,
+    tested('overload good_per_s guard with a cache', 'overload-servers ok_per_s load-aware'),
+  ),
+  article(
+    'Normal flow',
+    'Response time is 2 SP + 1 AP; 50 requests a second at 10 ms of SP',
+    null,
+    declined('arithmetic, of a server whose every request costs the same'),
+  ),
+
+  balancer(
+    'abstract',
+    'Scalability on average',
+    more(35),
+    tested('compute-all all_s', 'compute-fibonacci fibonacci_ms', 'compute-rsa rsa_ms'),
+  ),
+  balancer(
+    '8.2, figure 5',
+    '/health beside a computation, 10.2 s to 436 ms',
+    10_200 / 436,
+    tested('compute-health health_ms'),
+  ),
+  balancer('8.1', '75 % of the code is parallel', null, tested('compute-amdahl all_s')),
+  balancer('1', 'Algorithms that use less energy', null, tested('compute-cpu cpu_s')),
+  balancer(
+    '8.3, tables 3 and figure 5',
+    'Times of F(N), RSA, records and calls on 4 cores of AWS EC2',
+    null,
+    declined(
+      'of one machine, with nothing to compare with; they stand beside ours in compute-fibonacci, compute-rsa and compute-all',
+    ),
+  ),
+  balancer(
+    'abstract, 8.4 to 8.7',
+    'Containers of AWS ahead of those of GCP for CPU-bound tasks',
+    more(18),
+    declined('a comparison of two clouds, not of programs'),
+  ),
+  balancer(
+    '4',
+    '74 %, 115 and 14.5 times and other figures of related work',
+    null,
+    declined('results of other papers, about other programs'),
+  ),
+
+  sockets(
+    'Tests',
+    'Total run time, 128 clients reading 5 MB a few times',
+    more(8),
+    tested('tcp run_s'),
+  ),
+  sockets('Tests', 'Use of other resources stays flat', null, tested('tcp cpu_s_per_gb')),
+  sockets(
+    'Tests',
+    'Loop latency falls drastically; its figures are in pictures',
+    null,
+    tested('tcp loop_p99_ms'),
+  ),
+  sockets(
+    'Tests',
+    'Larger reads alone, of 128 KB to 1 MB: nothing promising',
+    null,
+    declined('no claim of a gain; `make bench NAME=bulk-tcp` has the sizes'),
+  ),
+  sockets(
+    'Observations',
+    'With an empty callback no gain is visible; it grows with concurrency',
+    null,
+    declined('no figure; the cases of the experiment tcp show it'),
+  ),
+];
+
+function section(source) {
+  return (where, text, claimed, how) => ({ source, where, text, claimed, ...how });
+}

@@ -1,0 +1,71 @@
+/** How something was measured, as pairs of texts, for HTML and Markdown. */
+import { duration, isNumber, moment, NONE, quantity } from './numbers.js';
+
+const HOST = {
+  cpu: 'processor',
+  cores: 'cores',
+  memory_bytes: 'memory',
+  kernel: 'system',
+  arch: 'architecture',
+  node: 'Node.js',
+  v8: 'V8',
+  libuv: 'libuv',
+};
+
+/**
+ * Rounds, order, time and place.
+ *
+ * @param {object} results
+ * @returns {[string, string][]}
+ */
+export function facts(results) {
+  const { figures, date, seconds, seed, host, versions, quick, runs } = results;
+  const rounds = [...new Set(figures.map(({ n }) => n).filter(isNumber))].sort((a, b) => a - b);
+  const others = othersCores(runs);
+  return [
+    ['date', moment(date)],
+    ['duration', duration(seconds)],
+    [
+      'rounds of all arms',
+      rounds.length === 0 ? NONE : `${rounds.join(', ')}${quick ? ' (quick)' : ''}`,
+    ],
+    ['runs kept', quantity(runs.length)],
+    ['order', `random, seed ${seed}`],
+    ...Object.entries(host ?? {}).map(([key, value]) => [HOST[key] ?? key, hostText(key, value)]),
+    ...Object.entries(versions ?? {}).map(([name, version]) => [name, text(version)]),
+    ...(others === null ? [] : [['cores that other work took', others.toFixed(2)]]),
+  ];
+}
+
+/** The arms, with the command of each and what it adds to the environment. */
+export function armFacts({ arms }) {
+  const texts = arms.map(({ command, env }) =>
+    [
+      ...Object.entries(env ?? {}).map(([key, value]) => `${key}=${quoted(String(value))}`),
+      ...[command ?? []].flat().map((part) => quoted(String(part))),
+    ].join(' '),
+  );
+  // The twin is the control, once more.
+  return arms
+    .map(({ role, name }, i) => ({ role, name, command: texts[i] }))
+    .filter(({ role }) => role !== 'twin');
+}
+
+/** On average while the arms were measured; null when it is not known. */
+function othersCores(runs) {
+  const told = runs
+    .map(({ costs }) => costs)
+    .filter((costs) => isNumber(costs?.othersS) && costs.wallS > 0);
+  if (told.length === 0) return null;
+  const sum = (key) => told.reduce((total, costs) => total + costs[key], 0);
+  return sum('othersS') / sum('wallS');
+}
+
+const hostText = (key, value) =>
+  key === 'memory_bytes' && isNumber(value) ? `${(value / 2 ** 30).toFixed(1)} GiB` : text(value);
+
+const text = (value) => (typeof value === 'object' ? JSON.stringify(value) : String(value));
+
+/** As a shell would take it. */
+const quoted = (part) =>
+  /^[\w@%+=:,./{}-]+$/.test(part) ? part : `'${part.replaceAll("'", "'\\''")}'`;

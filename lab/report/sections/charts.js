@@ -1,0 +1,133 @@
+import { density } from '../charts/density.js';
+import { gainChart } from '../charts/gain.js';
+import { legend } from '../charts/legend.js';
+import { percentileChart, percentilePoints } from '../charts/percentiles.js';
+import { bothWidths, captioned, NARROW } from '../charts/plot.js';
+import { seriesChart } from '../charts/series.js';
+import { html } from '../escape.js';
+import { isNumber } from '../numbers.js';
+import {
+  claimsOf,
+  figuresOf,
+  groupBy,
+  mainMetric,
+  runsOf,
+  shownArms,
+  typicalRun,
+} from '../select.js';
+import { capital } from '../text.js';
+import { seriesOf } from '../timeseries.js';
+
+/** How many times better: all metrics of the only case, or each metric over the cases, the main one first. */
+export function gainSection(results) {
+  const figures = results.figures.filter(({ better, ahead }) => better && isNumber(ahead));
+  if (figures.length === 0) return '';
+  const arms = shownArms(results).filter(({ role }) => role === 'treatment');
+  const rowsBy = (key, list) =>
+    [...groupBy(list, (figure) => figure[key])].map(([label, group]) => ({
+      label,
+      arms: group.map((figure) => gainPoint(results, figure, arms)),
+    }));
+  const isSweep = results.cases.length > 1;
+  return html`<section class="gain">
+<h3>How many times better</h3>
+<p class="note">A mark is the figure, the bar through it its interval; right of the line at 1× is better.${
+    results.claims.length > 0 && ' The upright stroke is what was claimed.'
+  }</p>
+${arms.length > 1 && legend(arms)}${
+  isSweep
+    ? sweepCharts(results, figures, rowsBy)
+    : html`<figure>${bothWidths((width) =>
+        gainChart('How many times better, by metric', rowsBy('title', figures), width, false),
+      )}</figure>`
+}</section>
+`;
+}
+
+function sweepCharts(results, figures, rowsBy) {
+  const main = mainMetric(results)?.name;
+  const byMetric = [...groupBy(figures, ({ metric }) => metric)];
+  const draw = (list, width) =>
+    gainChart(`How many times better by case: ${list[0].title}`, rowsBy('case', list), width, true);
+  const [first, others] = [true, false].map((isMain) =>
+    byMetric.filter(([metric]) => (metric === main) === isMain).map(([, list]) => list),
+  );
+  return html`${first.map((list) =>
+    captioned(
+      capital(list[0].title),
+      '',
+      bothWidths((width) => draw(list, width)),
+    ),
+  )}<div class="multiples">${others.map((list) =>
+    captioned(capital(list[0].title), '', draw(list, NARROW)),
+  )}</div>
+`;
+}
+
+function gainPoint(results, figure, arms) {
+  const { ahead, lo, hi } = figure;
+  const claimed = claimsOf(results, figure)[0]?.atLeast ?? null;
+  return { arm: arms.find(({ name }) => name === figure.arm) ?? arms[0], ahead, lo, hi, claimed };
+}
+
+/** What the rounds of one case look like: spread, latency, a typical run. */
+export function caseCharts(results, label) {
+  const arms = shownArms(results);
+  const densities = densityCharts(results, label, arms);
+  const percentiles = percentileFigure(results, label, arms);
+  const series = seriesCharts(results, label, arms);
+  if (densities.length === 0 && percentiles === null && series.length === 0) return '';
+  return html`${legend(arms)}${
+    densities.length > 0 &&
+    html`<h4>Spread of the rounds</h4>
+<p class="note">Each tick is a round; the curves are their density (Gaussian kernel, Scott’s bandwidth), the marks their medians.</p>
+<div class="multiples">${densities}</div>
+`
+  }${percentiles}${
+    series.length > 0 &&
+    html`<h4>A typical run</h4>
+<p class="note">Of each arm the round in the middle by ${mainMetric(results)?.title ?? 'order'}.</p>
+<div class="multiples">${series}</div>
+`
+  }`;
+}
+
+function densityCharts(results, label, arms) {
+  const byMetric = groupBy(figuresOf(results, { case: label }), ({ metric }) => metric);
+  return [...byMetric.values()]
+    .map((figures) => {
+      const { title, unit } = figures[0];
+      const samples = arms.map((arm) => {
+        const figure =
+          arm.role === 'treatment' ? figures.find((each) => each.arm === arm.name) : figures[0];
+        return { arm, values: figure?.values?.[arm.role] ?? [] };
+      });
+      const drawn = density(`Density of ${title}`, samples);
+      const note = drawn?.isScaled ? 'Each curve is drawn to a height of its own.' : null;
+      return drawn === null ? null : captioned(capital(title), unit, drawn.drawing, note);
+    })
+    .filter((figure) => figure !== null);
+}
+
+function percentileFigure(results, label, arms) {
+  const lines = arms
+    .map((arm) => ({ arm, points: percentilePoints(runsOf(results, arm, label)) }))
+    .filter(({ points }) => points.length > 1);
+  if (lines.length === 0) return null;
+  const draw = (width) => percentileChart('Latency by percentile', lines, width);
+  return html`<h4>Latency by percentile <span class="unit">ms</span></h4>
+<p class="note">Both axes are logarithmic: each step to the right is a tenth of the answers before. At each percentile the median of the rounds.</p>
+<figure>${bothWidths(draw)}</figure>
+`;
+}
+
+function seriesCharts(results, label, arms) {
+  const main = mainMetric(results)?.name;
+  const told = arms
+    .map((arm) => ({ arm, run: typicalRun(runsOf(results, arm, label), main) }))
+    .filter(({ run, arm }) => run !== null && arm.role !== 'twin')
+    .flatMap(({ arm, run }) => seriesOf(run).map((series) => ({ ...series, arm })));
+  return [...groupBy(told, ({ title }) => title)].map(([title, list]) =>
+    captioned(title, list[0].unit, seriesChart(`${title} over time`, list)),
+  );
+}

@@ -1,0 +1,172 @@
+import { spawn } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const OUTPUT_BYTES = 65_536;
+const WORDS_LENGTH = 2000;
+
+/** What is written after the end is waited for no longer: a grandchild may hold the pipe. */
+const LAST_MS = 500;
+const LOOK_MS = 10;
+
+/** A child process that leads a group of its own, and what it has written. */
+export class Child {
+  /** Resolves with how it ended: `ended unexpectedly with code 1`. @type {Promise<string>} */
+  ended;
+
+  #child;
+  #exited;
+  #hasExited = false;
+  #stopping;
+  #until = Number.POSITIVE_INFINITY;
+  #lines = [];
+  #rest = '';
+  #chunks = [];
+  #length = 0;
+  #errors = '';
+
+  /**
+   * @param {string[]} command
+   * @param {object} options
+   * @param {Record<string, string>} [options.env] added to the environment
+   * @param {boolean} [options.isHeld] gives it a stdin, and a pipe 3 that is open until `stop`
+   */
+  constructor([program, ...args], { env, isHeld = false }) {
+    const child = spawn(program, args, {
+      env: { ...process.env, ...env },
+      stdio: isHeld ? ['pipe', 'pipe', 'pipe', 'pipe'] : ['ignore', 'pipe', 'pipe'],
+      detached: true,
+    });
+    this.#child = child;
+    for (const stream of [child.stdin, child.stdio[3]]) stream?.on('error', () => {});
+    child.stdout.on('data', (data) => this.#keep(data));
+    child.stdout.setEncoding('utf8').on('data', (text) => this.#split(text));
+    child.stderr.on('data', (data) => {
+      this.#keep(data);
+      this.#errors = (this.#errors + data).slice(-WORDS_LENGTH);
+    });
+    this.#exited = new Promise((resolve) => {
+      child.once('error', (error) => resolve(`could not be started: ${error.message}`));
+      child.once('exit', (code, signal) => {
+        this.#hasExited = true;
+        resolve(`ended unexpectedly with ${signal ?? `code ${code}`}`);
+      });
+    });
+    const closed = new Promise((resolve) => {
+      child.once('close', resolve);
+    });
+    this.ended = this.#exited.then(async (how) => {
+      const waited = new AbortController();
+      const enough = sleep(LAST_MS, undefined, { signal: waited.signal }).catch(() => {});
+      if (child.pid !== undefined) await Promise.race([closed, enough]);
+      waited.abort();
+      return how;
+    });
+  }
+
+  get pid() {
+    return this.#child.pid;
+  }
+
+  /** The last 64 KB, as text. */
+  get output() {
+    return Buffer.concat(this.#chunks).subarray(-OUTPUT_BYTES).toString();
+  }
+
+  /** Calls back with each line of stdout from now on; in the turn that made it, from the first one on. */
+  onLine(call) {
+    this.#lines.push(call);
+  }
+
+  write(text) {
+    this.#child.stdin.write(text);
+  }
+
+  /**
+   * `: ` and the line of stderr that names an error, else the last one, else, where it `isWanted`, the last one of
+   * stdout; or nothing.
+   */
+  lastWords(isWanted) {
+    const lines = (text) => text.split('\n').filter((line) => line.trim() !== '');
+    const said = lines(this.#errors);
+    const error = said.find((each) => /error/i.test(each) && !each.startsWith(' '));
+    const line = error ?? said.at(-1) ?? (isWanted ? lines(this.output).at(-1) : undefined);
+    return line === undefined ? '' : `: ${line.trim()}`;
+  }
+
+  /**
+   * Ends it and its group: SIGTERM to the process, so that it can stop what it has started in its own way, then to
+   * what it has left behind, and SIGKILL to all that is there after `graceMs`.
+   *
+   * @returns {Promise<boolean>} whether SIGKILL was needed
+   */
+  stop(graceMs) {
+    this.#until = Math.min(this.#until, performance.now() + graceMs);
+    this.#stopping ??= this.#stop();
+    return this.#stopping;
+  }
+
+  async #stop() {
+    if (this.pid === undefined) return false;
+    this.#child.stdio[3]?.end();
+    this.#child.kill('SIGTERM');
+    await this.#waitFor(() => this.#hasExited);
+    if (this.#hasExited) this.#toGroup('SIGTERM');
+    await this.#waitFor(() => !this.#isThere());
+    const wasKilled = this.#isThere();
+    this.#toGroup('SIGKILL');
+    await this.#exited;
+    this.#child.stdout.destroy();
+    this.#child.stderr.destroy();
+    await this.ended;
+    return wasKilled;
+  }
+
+  async #waitFor(isDone) {
+    while (!isDone() && performance.now() < this.#until) await sleep(LOOK_MS);
+  }
+
+  /** Whether it or one of its group is alive; what has ended may wait for long to be asked how. */
+  #isThere() {
+    return this.#toGroup(0) && (!this.#hasExited || groupIsAlive(this.pid));
+  }
+
+  /** @returns {boolean} whether there was anybody */
+  #toGroup(signal) {
+    try {
+      return process.kill(-this.pid, signal);
+    } catch (error) {
+      if (error.code === 'ESRCH') return false;
+      throw error;
+    }
+  }
+
+  #split(text) {
+    const lines = (this.#rest + text).split('\n');
+    this.#rest = lines.pop();
+    for (const line of lines) for (const call of this.#lines) call(line);
+  }
+
+  #keep(data) {
+    this.#chunks.push(Buffer.from(data));
+    this.#length += this.#chunks.at(-1).length;
+    while (this.#length - this.#chunks[0].length >= OUTPUT_BYTES) {
+      this.#length -= this.#chunks.shift().length;
+    }
+  }
+}
+
+/** Whether a process of the group has not ended. */
+function groupIsAlive(group) {
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  return pids.some((pid) => {
+    try {
+      const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+      // The name of the program comes first, in brackets, and may hold anything.
+      const [state, , itsGroup] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+      return Number(itsGroup) === group && state !== 'Z';
+    } catch {
+      return false;
+    }
+  });
+}

@@ -1,0 +1,178 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import net from 'node:net';
+import test from 'node:test';
+import { Cleanup } from '../cleanup.js';
+import { startProgram, startServer } from '../server.js';
+import { freePort } from '../up.js';
+
+const HTTP = "require('http').createServer((q, r) => r.end('{}'))";
+const LISTENING = `const s = ${HTTP}; s.listen(0, '127.0.0.1', () => console.log('listening on http://127.0.0.1:' + s.address().port));`;
+const node = (source) => [process.execPath, '-e', source];
+
+function starter(t) {
+  const cleanup = new Cleanup();
+  t.after(() => cleanup.run());
+  return (options) => startServer({ name: 'it', cleanup, startMs: 10_000, ...options });
+}
+
+/** Whether a process is there and has not ended. */
+function isAlive(pid) {
+  try {
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  } catch {
+    return false;
+  }
+}
+
+test('what a server writes is kept, the last of it', async (t) => {
+  const start = starter(t);
+  const server = await start({
+    command: node(`console.log('first'); console.error('x'.repeat(200_000)); ${LISTENING}`),
+  });
+  assert.match(server.output, /x{1000}/);
+  assert.ok(!server.output.includes('first'));
+  assert.ok(Buffer.byteLength(server.output) <= 65_536);
+  assert.equal(await server.stop(), null);
+});
+
+test('a server at a known address is up when it answers there', async (t) => {
+  const start = starter(t);
+  const url = `http://127.0.0.1:${await freePort()}/`;
+  const late = `setTimeout(() => ${HTTP}.listen(${new URL(url).port}, '127.0.0.1'), 200)`;
+  const server = await start({ command: node(late), url });
+  assert.equal((await fetch(server.url)).status, 200);
+  await server.stop();
+});
+
+test('a server at a known address with a health path has to answer with success', async (t) => {
+  const start = starter(t);
+  const url = `http://127.0.0.1:${await freePort()}/`;
+  const source = `let n = 0; require('http').createServer((q, r) => {
+    r.statusCode = q.url === '/up' && ++n > 3 ? 200 : 503; r.end('' + n);
+  }).listen(${new URL(url).port}, '127.0.0.1')`;
+  await start({ command: node(source), url, health: '/up' });
+  assert.equal(await (await fetch(new URL('/', url))).text(), '4');
+});
+
+test('a WebSocket server at a known address is up when its port accepts', async (t) => {
+  const start = starter(t);
+  const url = `ws://127.0.0.1:${await freePort()}/`;
+  const source = `require('net').createServer((s) => s.destroy()).listen(${new URL(url).port}, '127.0.0.1')`;
+  const server = await start({ command: node(source), url });
+  assert.equal(server.url, url);
+});
+
+test('a port that is taken is told before anything starts', async (t) => {
+  const start = starter(t);
+  const other = net.createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  t.after(() => other.close());
+  const { port } = other.address();
+  const url = `http://127.0.0.1:${port}/`;
+  await assert.rejects(start({ command: ['/nowhere/at/all'], url }), {
+    code: 'MILLRACE_LAB_E_PORT',
+    message: new RegExp(`listens on port ${port} already; end it, or write \\{port\\}`),
+  });
+});
+
+test('a server that never listens is ended and told with what it said last', async (t) => {
+  const start = starter(t);
+  const source = "console.log('pid ' + process.pid); setInterval(() => {}, 1000)";
+  await assert.rejects(start({ command: node(source), startMs: 500 }), (error) => {
+    assert.equal(error.code, 'MILLRACE_LAB_E_SERVER');
+    const [, pid] = /^it was not up after 0\.5 s: pid (\d+)$/.exec(error.message);
+    assert.equal(isAlive(pid), false);
+    return true;
+  });
+});
+
+test('a server that ends is told with how, and its last words', async (t) => {
+  const start = starter(t);
+  const cases = [
+    ["console.error('Error: no config'); process.exit(3)", /code 3: Error: no config$/],
+    ["console.log('nearly'); process.exit(0)", /ended unexpectedly with code 0: nearly$/],
+    ["process.kill(process.pid, 'SIGABRT')", /ended unexpectedly with SIGABRT/],
+  ];
+  for (const [source, message] of cases) {
+    await assert.rejects(start({ command: node(source) }), {
+      code: 'MILLRACE_LAB_E_SERVER',
+      message,
+    });
+  }
+  await assert.rejects(start({ command: ['/nowhere/at/all'] }), /could not be started: .*ENOENT/);
+  const server = await start({
+    command: node(
+      `${LISTENING} process.once('SIGUSR2', () => { console.error('Error: broken'); process.exit(5); })`,
+    ),
+  });
+  process.kill(server.pid, 'SIGUSR2');
+  await assert.rejects(server.failed, /^.*it ended unexpectedly with code 5: Error: broken$/);
+  assert.equal(await server.stop(), null);
+});
+
+test('a server that ignores SIGTERM is ended, and that is told', async (t) => {
+  const start = starter(t);
+  const server = await start({ command: node(`process.on('SIGTERM', () => {}); ${LISTENING}`) });
+  const note = await server.stop(300);
+  assert.equal(note, 'it was still there 0.3 s after SIGTERM and was ended with SIGKILL');
+  assert.equal(isAlive(server.pid), false);
+});
+
+test('what a server has started is stopped with it, and what its end has left behind', async (t) => {
+  const start = starter(t);
+  const child =
+    "require('child_process').spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'inherit' })";
+  for (const end of ["process.on('SIGTERM', () => process.exit(0));", '']) {
+    const server = await start({
+      command: node(`${end} console.log('child ' + ${child}.pid); ${LISTENING}`),
+    });
+    const [, pid] = /child (\d+)/.exec(server.output);
+    assert.equal(isAlive(pid), true);
+    assert.equal(await server.stop(), null);
+    assert.equal(isAlive(pid), false);
+  }
+});
+
+test('a command of a shell is stopped with all its parts', async (t) => {
+  const start = starter(t);
+  const parts = `cat & ${process.execPath} -e "${LISTENING}"`;
+  const server = await start({ command: ['sh', '-c', parts] });
+  assert.equal(await server.stop(), null);
+  assert.equal(isAlive(server.pid), false);
+  await assert.rejects(fetch(server.url));
+});
+
+test('the accounts of a program can be read when it has ended', async (t) => {
+  const cleanup = new Cleanup();
+  t.after(() => cleanup.run());
+  const burn =
+    "const end = process.cpuUsage().user + 200_000; while (process.cpuUsage().user < end); console.log('done')";
+  const program = startProgram({ name: 'it', command: node(burn), cleanup });
+  const lines = [];
+  program.onLine((line) => lines.push(line));
+  assert.equal(await program.finished, 0);
+  assert.ok(lines.includes('done'));
+  const stat = readFileSync(`/proc/${program.pid}/stat`, 'latin1').split(') ').at(-1).split(' ');
+  assert.ok(
+    Number(stat[13]) + Number(stat[14]) >= 20,
+    'ticks of 10 ms of children that have ended',
+  );
+  assert.equal(await program.stop(), null);
+  assert.equal(isAlive(program.pid), false);
+});
+
+test('a program that does not end is stopped', async (t) => {
+  const cleanup = new Cleanup();
+  const program = startProgram({
+    name: 'it',
+    command: node("console.log('pid ' + process.pid); setInterval(() => {}, 1000)"),
+    cleanup,
+  });
+  const pid = await new Promise((resolve) => {
+    program.onLine((line) => resolve(line.split(' ')[1]));
+  });
+  await cleanup.run();
+  assert.equal(isAlive(pid), false);
+});

@@ -1,0 +1,83 @@
+/** When a server is up. */
+import { connect, createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { LabError } from '../load/errors.js';
+
+const LOOK_MS = 50;
+
+/** Resolves with the address that a server tells; waits for ever when it does not. */
+export function addressIn(server, ready) {
+  return new Promise((resolve) => {
+    let output = '';
+    server.onLine((line) => {
+      if (output === null) return;
+      output += `${line}\n`;
+      const found = ready.exec(output);
+      if (!found) return;
+      output = null;
+      resolve(found[1]);
+    });
+  });
+}
+
+/**
+ * Resolves when a server is up.
+ *
+ * @param {string} url
+ * @param {string | undefined} health path that has to answer with success; undefined: any answer will do
+ * @param {boolean} isAsked whether to ask again and again, as nobody has said that it listens
+ * @param {AbortSignal} signal
+ */
+export async function untilUp(url, health, isAsked, signal) {
+  const isSocket = /^wss?:/.test(url);
+  for (;;) {
+    try {
+      if (isSocket && health === undefined) await accepts(url);
+      else await answers(url.replace(/^ws/, 'http'), health, signal);
+      return;
+    } catch (error) {
+      if (!isAsked) throw error;
+    }
+    await sleep(LOOK_MS, undefined, { signal });
+  }
+}
+
+async function answers(url, health, signal) {
+  const asked = health === undefined ? url : new URL(health, url);
+  const answer = await fetch(asked, { headers: { connection: 'close' }, signal });
+  await answer.body?.cancel();
+  if (health === undefined || answer.ok) return;
+  throw new LabError('MILLRACE_LAB_E_SERVER', `${health} answered ${answer.status}`);
+}
+
+function accepts(url) {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(port || 80), hostname.replace(/^\[|\]$/g, ''));
+    socket.once('error', reject);
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve();
+    });
+  });
+}
+
+/** Whether nobody listens there. */
+export async function portIsFree(url) {
+  return accepts(url).then(
+    () => false,
+    () => true,
+  );
+}
+
+/** A port on which nobody listens at the moment. */
+export function freePort() {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address();
+      server.close(() => resolve(port));
+    });
+  });
+}

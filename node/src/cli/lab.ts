@@ -1,0 +1,50 @@
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Command } from './commands.js';
+
+const INSTALL = 'npm install --save-dev millrace-lab';
+
+interface Lab {
+  commands: Record<string, { run(argv: string[]): Promise<unknown> }>;
+}
+
+/** A command of the package `millrace-lab`, which is installed by whom wants it. */
+export function lab(name: string, summary: string): Command {
+  return {
+    summary: `${summary} (millrace-lab)`,
+    async run(argv) {
+      const path = find();
+      if (path === undefined) {
+        console.error(
+          `millrace ${name} needs the package millrace-lab, which is not here. Run: ${INSTALL}`,
+        );
+        process.exitCode = 1;
+        return;
+      }
+      const { commands } = (await import(pathToFileURL(path).href)) as Lab;
+      const command = commands[name];
+      if (command !== undefined) {
+        await command.run(argv);
+        return;
+      }
+      console.error(
+        `millrace-lab has no command ${name}: it is of another version. Run: ${INSTALL}@latest`,
+      );
+      process.exitCode = 1;
+    },
+  };
+}
+
+/** That of the working directory before that which this package sees. */
+function find(): string | undefined {
+  for (const from of [join(process.cwd(), 'package.json'), import.meta.url]) {
+    try {
+      return createRequire(from).resolve('millrace-lab/cli');
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code !== 'MODULE_NOT_FOUND' && code !== 'ERR_PACKAGE_PATH_NOT_EXPORTED') throw error;
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,99 @@
+/**
+ * What of Millrace this thread has, for whoever shows or measures it. An object is told of once, when it is made, and is
+ * asked for its counters only by who wants them: nothing is counted for this, and nothing is kept alive by it.
+ */
+import { channel } from 'node:diagnostics_channel';
+
+export type SourceKind =
+  | 'batch'
+  | 'cached'
+  | 'cluster'
+  | 'coalesce'
+  | 'emitter'
+  | 'enlarge'
+  | 'fs'
+  | 'guard'
+  | 'install'
+  | 'monitor'
+  | 'pool'
+  | 'rooms';
+
+/** An object that counts. */
+export interface Source {
+  readonly kind: SourceKind;
+  /** What its `stats()` returns now; for a monitor, its `snapshot()`. Null when the object has been collected. */
+  stats(): object | null;
+}
+
+/** Published on when an object is made; the message is its {@link Source}. */
+export const sourceChannel = 'millrace:source';
+
+const made = channel(sourceChannel);
+/**
+ * A weak reference keeps its object until the next full collection, and an application may make an emitter for each
+ * request: so there are so many at most of a kind, and those that are gone give up their places once a second at most.
+ */
+const most = 256;
+const sweepMs = 1000;
+const known = new Map<SourceKind, { places: WeakSource<object>[]; sweptMs: number }>();
+
+class WeakSource<Counted extends object> implements Source {
+  readonly #object: WeakRef<Counted>;
+  readonly #read: (object: Counted) => object;
+
+  constructor(
+    readonly kind: SourceKind,
+    object: Counted,
+    read: (object: Counted) => object,
+  ) {
+    this.#object = new WeakRef(object);
+    this.#read = read;
+  }
+
+  get isGone(): boolean {
+    return this.#object.deref() === undefined;
+  }
+
+  stats(): object | null {
+    const object = this.#object.deref();
+    return object === undefined ? null : this.#read(object);
+  }
+}
+
+/**
+ * Tells of an object that counts, unless too many of its kind are there. `read` gets it as its argument and must not hold it
+ * by itself. Costs the making of a weak reference, or a look at the clock.
+ */
+export function announce<Counted extends object>(
+  kind: SourceKind,
+  object: Counted,
+  read: (object: Counted) => object,
+): void {
+  let of = known.get(kind);
+  if (of === undefined) {
+    of = { places: [], sweptMs: 0 };
+    known.set(kind, of);
+  }
+  if (of.places.length >= most) {
+    const now = performance.now();
+    if (now - of.sweptMs < sweepMs) return;
+    of.sweptMs = now;
+    of.places = present(of.places);
+    if (of.places.length >= most) return;
+  }
+  const source = new WeakSource(kind, object, read);
+  of.places.push(source as unknown as WeakSource<object>);
+  if (made.hasSubscribers) made.publish(source);
+}
+
+/**
+ * The objects of this thread that count and that are still there, up to 256 of a kind: the oldest ones. Those that are made
+ * later are told of on the channel `millrace:source` of `node:diagnostics_channel`, under the same limit. Adding up its
+ * counters is the affair of who asks; those of an object that is gone went with it.
+ */
+export function sources(): Source[] {
+  for (const of of known.values()) of.places = present(of.places);
+  return [...known.values()].flatMap(({ places }) => places);
+}
+
+const present = (places: WeakSource<object>[]) => places.filter((source) => !source.isGone);
