@@ -4,29 +4,44 @@ import { ALPHA } from './noise.js';
 
 /**
  * What the figures of one case and arm come to, each corrected for how many there are: of many metrics some differ
- * by chance. Corrected are those that have a `better`; the others are no verdicts.
+ * by chance. Those that a claim names were asked for before, and are corrected among themselves; every other one among
+ * all that have a `better`. What has none is no verdict.
  *
  * @param {Omit<import('./figure.js').Figure, 'pHolm' | 'finding' | 'why'>[]} figures
  * @param {number} effect sought, as a ratio above 1
+ * @param {Set<string>} [claimed] metrics that a claim names
  * @returns {import('./figure.js').Figure[]}
  */
-export function findings(figures, effect) {
+export function findings(figures, effect, claimed = new Set()) {
   const tested = figures.filter(({ better, p }) => better !== null && p !== null);
-  const adjusted = holm(tested.map(({ p }) => p));
+  const asked = tested.filter(({ metric }) => claimed.has(metric));
+  const [ofAll, ofAsked] = [corrected(tested), corrected(asked)];
   return figures.map((figure) => {
-    const pHolm = adjusted[tested.indexOf(figure)] ?? null;
-    return { ...figure, pHolm, ...findingOf(figure, pHolm ?? figure.p, effect) };
+    const family = ofAsked.has(figure) ? ofAsked : ofAll;
+    const pHolm = family.get(figure) ?? null;
+    return { ...figure, pHolm, ...findingOf(figure, pHolm ?? figure.p, family.size, effect) };
   });
 }
 
+function corrected(figures) {
+  const adjusted = holm(figures.map(({ p }) => p));
+  return new Map(figures.map((figure, i) => [figure, adjusted[i]]));
+}
+
 /** @returns {{ finding: import('./figure.js').Finding, why: string | null }} */
-function findingOf(figure, p, effect) {
+function findingOf(figure, p, metrics, effect) {
   const { n, refused, smallest } = figure;
   const undecided = (why) => ({ finding: 'undecided', why });
   if (refused !== null) return { finding: 'refused', why: refused };
   if (n === 0) return undecided('there is no whole round');
   if (p === null) return undecided(untold(figure));
   if (p <= ALPHA) return { finding: direction(figure), why: null };
+  if (figure.p <= ALPHA) {
+    const shown = [figure.p, p].map((each) => each.toPrecision(2));
+    return undecided(
+      `p ${shown[0]} alone, ${shown[1]} as one of ${metrics} metrics: it takes more rounds`,
+    );
+  }
   if (n < LEAST_ROUNDS) {
     return undecided(`${count(n)} cannot show a difference; ${LEAST_ROUNDS} are the least`);
   }

@@ -10,8 +10,8 @@ const ATTEMPTS = 3;
 
 /**
  * Makes the runs of an experiment: each case in rounds, in each round the control, its twin and every treatment once,
- * in random order, each on a server of its own. Ends as soon as a run does not count or an arm of a round did other
- * work than the control.
+ * in random order, each on a server of its own. A case ends as soon as a run does not count or an arm of a round did other
+ * work than the control; the others are made nevertheless.
  *
  * @param {import('./format.js').Experiment} experiment
  * @param {object} options
@@ -35,7 +35,6 @@ const ATTEMPTS = 3;
  *   as they are in the first case
  * @property {Round[]} rounds the last may lack runs
  * @property {string | null} partial why there are less rounds than wanted
- * @property {import('./errors.js').Refusal | null} refusal why nothing counts
  * @property {Error | null} error what ended it, if it was neither the end nor Ctrl-C
  *
  * @typedef {object} Round
@@ -55,7 +54,7 @@ export async function gather(experiment, { quick = false, seed, cleanup, onRun, 
   const arms = armsOf(experiment);
   const cases = experiment.cases.filter((each) => !quick || (each.quick ?? true));
   const wanted = options.rounds ?? experiment.rounds[quick ? 'quick' : 'full'];
-  const steps = cases.length * wanted * arms.length;
+  let steps = cases.length * wanted * arms.length;
   const date = new Date();
   const start = performance.now();
   const seconds = () => (performance.now() - start) / 1000;
@@ -66,14 +65,16 @@ export async function gather(experiment, { quick = false, seed, cleanup, onRun, 
     ...{ date, seconds: seconds(), quick, seed, host, rounds },
     cases: cases.map(({ label }) => label),
     arms: arms.map(({ role, arm }) => armRecord(role, armFor(arm, { ...cases[0], quick, seed }))),
-    ...{ partial: null, refusal: null, error: null, ...ended },
+    ...{ partial: null, error: null, ...ended },
   });
   const host = hostRecord();
   try {
     for (const at of cases) {
       for (let round = 1; round <= wanted; round += 1) {
-        const refusal = await oneRound(at, round);
-        if (refusal !== null) return gathered({ refusal });
+        if (await oneRound(at, round)) continue;
+        // What is refused is not made again: the steps that are left are those of the other cases.
+        steps = step + (cases.length - 1 - cases.indexOf(at)) * wanted * arms.length;
+        break;
       }
     }
   } catch (error) {
@@ -87,6 +88,7 @@ export async function gather(experiment, { quick = false, seed, cleanup, onRun, 
   }
   return gathered({});
 
+  /** Whether it counts. */
   async function oneRound(at, round) {
     const params = { ...at, quick, seed: (seed + round) % 2 ** 32 };
     const { load } = experiment;
@@ -97,21 +99,25 @@ export async function gather(experiment, { quick = false, seed, cleanup, onRun, 
       const ofCase = armFor(arm, params);
       const run = await unhindered({ role, arm: ofCase, load, params, round, cleanup });
       runs.push(run);
-      const refusal = refusalOfRun(run, arm);
-      if (refusal !== null) return refusal;
+      if (refusalOfRun(run, arm) !== null) return false;
       step += 1;
       const secondsLeft = (seconds() / step) * (steps - step);
       onRun?.({ step, steps, secondsLeft, run, metrics: valuesOf(experiment.metrics, run) });
     }
-    return refusalOfRound(runs);
+    return refusalOfRound(runs) === null;
   }
 }
 
-/** A run; made again when its generator was the limit, which other programs may have caused: the last one counts. */
+/** A run; made again when its generator was late or the limit, which other programs may have caused: the last counts. */
 async function unhindered(options) {
   for (let made = 1; ; made += 1) {
     const run = await measure(options);
-    if (run.saturated === null || made === ATTEMPTS) return run;
+    const hindrance = run.saturated ?? run.late ?? null;
+    if (hindrance === null || made === ATTEMPTS) {
+      if (made > 1) run.notes.push('made again, as the load generator was late or the limit');
+      if (run.late) run.notes.push(run.late);
+      return run;
+    }
   }
 }
 

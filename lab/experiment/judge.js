@@ -1,4 +1,4 @@
-import { armsOf } from './arms.js';
+import { armsOf, nameOf } from './arms.js';
 import { ask } from './errors.js';
 import { figure } from './figure.js';
 import { findings } from './finding.js';
@@ -33,7 +33,8 @@ export const EFFECT = 1.05;
  * @property {number} seconds that it took
  * @property {number} effect sought
  * @property {string | null} partial why there are less rounds than wanted
- * @property {import('./errors.js').Refusal | null} refusal why nothing counts: then there is no figure
+ * @property {import('./errors.js').Refusal | null} refusal why nothing counts: every case was refused, and there is
+ *   no figure; a case that was refused among others is told in `notes` and by its claims
  * @property {ReturnType<typeof import('./host.js').hostRecord>} host
  * @property {import('./gather.js').Gathered['arms']} arms
  * @property {string[]} cases labels
@@ -46,39 +47,71 @@ export const EFFECT = 1.05;
 export function judge(experiment, gathered, { effect = EFFECT } = {}) {
   const { name, question, about = null } = experiment;
   const { date, seconds, quick, seed, host, partial, cases, arms } = gathered;
-  const refusal = gathered.refusal ?? firstRefusal(experiment, gathered.rounds);
-  const figures = refusal ? [] : figuresOf(experiment, gathered, effect);
+  const refusals = refusalsOf(experiment, gathered.rounds);
+  const measured = cases.filter((label) => gathered.rounds.some((round) => round.case === label));
+  const isAll = measured.length > 0 && measured.every((label) => refusals.has(label));
+  const refusal = isAll ? refusals.get(measured[0]) : null;
+  const figures = figuresOf(experiment, gathered, effect).filter(
+    (each) => !refusals.has(each.case),
+  );
   const results = {
     ...{ format: 1, experiment: name, question, about, date: date.toISOString(), quick, seed },
     ...{ seconds, effect, partial, refusal, host, arms, cases },
     metrics: experiment.metrics.map(({ of, better = null, ...metric }) => ({ ...metric, better })),
     figures,
-    claims: judgeClaims(experiment, figures, refusal),
-    notes: [],
+    claims: judgeClaims(experiment, figures, refusals),
+    notes: [
+      ...(refusal
+        ? []
+        : [...refusals.values()].map(({ why, advice }) => `Refused: ${why}. ${advice}.`)),
+      ...notesOf(gathered.rounds),
+    ],
     runs: gathered.rounds.flatMap(({ runs }) =>
       runs.map((run) => sampleOf(experiment.metrics, run)),
     ),
   };
-  if (experiment.notes && !refusal) results.notes = ask('notes', () => experiment.notes(results));
+  if (experiment.notes && !refusal) {
+    results.notes.push(...ask('notes', () => experiment.notes(results)));
+  }
   return results;
 }
 
-function firstRefusal(experiment, rounds) {
-  const arms = armsOf(experiment);
-  for (const { runs } of rounds) {
-    for (const run of runs) {
-      const { arm } = arms.find(({ role, arm: { name } }) => role === run.role && name === run.arm);
-      const refusal = refusalOfRun(run, arm);
-      if (refusal) return refusal;
+/** What happened in runs, each thing once, with how often. */
+function notesOf(rounds) {
+  const counts = new Map();
+  const runs = rounds.flatMap((round) => round.runs);
+  for (const { role, arm, notes = [] } of runs) {
+    for (const note of notes) {
+      const told = `${nameOf(role, arm)}: ${note}`;
+      counts.set(told, (counts.get(told) ?? 0) + 1);
     }
-    const refusal = runs.some(({ role }) => role === 'control') ? refusalOfRound(runs) : null;
+  }
+  return [...counts].map(([told, n]) => (n === 1 ? `${told}.` : `${told} (${n} runs).`));
+}
+
+/** The first refusal of each case that has one. */
+function refusalsOf(experiment, rounds) {
+  const refusals = new Map();
+  for (const { case: label, runs } of rounds) {
+    const refusal = refusals.has(label) ? null : refusalIn(experiment, runs);
+    if (refusal) refusals.set(label, refusal);
+  }
+  return refusals;
+}
+
+function refusalIn(experiment, runs) {
+  const arms = armsOf(experiment);
+  for (const run of runs) {
+    const { arm } = arms.find(({ role, arm: { name } }) => role === run.role && name === run.arm);
+    const refusal = refusalOfRun(run, arm);
     if (refusal) return refusal;
   }
-  return null;
+  return runs.some(({ role }) => role === 'control') ? refusalOfRound(runs) : null;
 }
 
 function figuresOf(experiment, { rounds, cases }, effect) {
-  const { metrics, treatments } = experiment;
+  const { metrics, treatments, claims } = experiment;
+  const claimed = new Set(claims.map(({ metric }) => metric));
   const whole = rounds.filter(({ runs }) => runs.length === armsOf(experiment).length);
   return cases.flatMap((label) => {
     const at = experiment.cases.find((each) => each.label === label);
@@ -95,7 +128,7 @@ function figuresOf(experiment, { rounds, cases }, effect) {
       const found = metrics.map((metric) =>
         figure(metric, at, name, valuesFor(metric, values), { effect, isOnly }),
       );
-      return findings(found, effect);
+      return findings(found, effect, claimed);
     });
   });
 

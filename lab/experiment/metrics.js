@@ -7,12 +7,15 @@ const LEAST_MS = 200;
 
 const named = ({ answers }, name) => answers.filter(({ request }) => request.name === name);
 
+/** Nothing when the generator was late: their times do not count. */
+const timed = (run, name) => (run.late ? [] : named(run, name));
+
 /**
  * Median time from when a request of that name was due to the end of its answer, ms; null when some have failed
  * that may fail: those that wait longest are the first to.
  */
 export const latencyMs = (name) => (run) => {
-  const all = named(run, name);
+  const all = timed(run, name);
   return all.some(hasFailed) ? null : middle(all.map((answer) => answer.latencyMs));
 };
 
@@ -21,13 +24,13 @@ export const failures = (name) => (run) => named(run, name).filter(hasFailed).le
 
 /** The longest. */
 export const longestMs = (name) => (run) => {
-  const all = named(run, name).map((answer) => answer.latencyMs);
+  const all = timed(run, name).map((answer) => answer.latencyMs);
   return all.length === 0 ? null : all.reduce((a, b) => Math.max(a, b));
 };
 
 /** The time that a share of the answers, 0 to 1, was there within, ms. */
 export const percentileMs = (name, share) => (run) => {
-  const sorted = named(run, name)
+  const sorted = timed(run, name)
     .map((answer) => answer.latencyMs)
     .sort((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? null;

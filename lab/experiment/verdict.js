@@ -15,12 +15,12 @@ const LEVEL = 0.95;
  * - `refuted`: a gain was claimed (5 % or more), and all of it is below a gain of 5 %
  * - `not met`: all of it is below what was claimed
  * - `open`: what was claimed lies within it, or it is no interval of 95 %; `why` says how many rounds would decide
- * - `refused`: the figure, or the whole experiment, does not count
+ * - `refused`: the figure, or the whole case, does not count
  * - `not measured`: there is no ratio of it
  *
  * @param {import('./format.js').Experiment} experiment
  * @param {import('./figure.js').Figure[]} figures of the cases that were measured
- * @param {import('./errors.js').Refusal | null} refusal of the whole experiment
+ * @param {Map<string, import('./errors.js').Refusal>} refusals by case
  * @returns {Judged[]}
  *
  * @typedef {'met' | 'not met' | 'refuted' | 'open' | 'refused' | 'not measured'} Verdict
@@ -41,7 +41,7 @@ const LEVEL = 0.95;
  * @property {number | null} p
  * @property {string | null} says what the outcome means, in the words of the experiment
  */
-export function judgeClaims({ claims, cases, treatments }, figures, refusal) {
+export function judgeClaims({ claims, cases, treatments }, figures, refusals) {
   const labels = cases.map(({ label }) => label);
   const names = treatments.map(({ name }) => name);
   return claims.flatMap((claim) => {
@@ -53,6 +53,7 @@ export function judgeClaims({ claims, cases, treatments }, figures, refusal) {
       const figure = figures.find(
         (each) => each.metric === metric && each.case === place.case && each.arm === place.arm,
       );
+      const refusal = refusals.get(place.case);
       const { verdict, why } = refusal
         ? { verdict: 'refused', why: refusal.why }
         : verdictOf(figure, atLeast);

@@ -4,9 +4,11 @@ import { faultsOf, groupsOf, isGood } from '../answers.js';
 /** A request that is sent so much later than it was due is late by the lab's own fault. */
 const LATE_MS = 5;
 
-/** The generator is saturated when more than this share is late, and more than so many. */
+/** Latencies do not count when more than this share is late, and more than so many. */
 const LATE_SHARE = 0.01;
 const LATE_COUNT = 5;
+
+/** Of the loop that sends: the generator was the limit. */
 const BUSY = 0.9;
 
 /** Of each first answer, letters. */
@@ -23,6 +25,7 @@ export function outcomeOf(answers, utilization) {
   const good = answers.filter(isGood);
   const latencies = good.map(({ latencyMs }) => latencyMs);
   const endMs = good.map((answer) => answer.endMs);
+  const late = latenessOf(answers);
   const seconds = answers.reduce((most, answer) => Math.max(most, answer.endMs), 0) / 1000;
   return {
     isClosed: false,
@@ -33,25 +36,25 @@ export function outcomeOf(answers, utilization) {
       errors: answers.length - good.length,
       resent: answers.filter(({ isResent }) => isResent).length,
     },
-    latency: good.length > 0 ? latencySummary(latencies) : null,
-    percentiles: percentilePoints(latencies),
+    latency: good.length > 0 && late === null ? latencySummary(latencies) : null,
+    percentiles: late === null ? percentilePoints(latencies) : null,
     series: latencySeries(endMs, latencies, seconds),
-    saturated: saturation(answers, utilization),
+    late,
+    saturated: saturation(utilization),
     faults: faultsOf(answers),
     first: firstAnswers(answers),
     answers: answers.map(({ head, text, ...answer }) => answer),
   };
 }
 
-function saturation(answers, utilization) {
+/** Why latencies do not count: the generator itself is a part of them. All else does: it has sent what it was to send. */
+function latenessOf(answers) {
   const late = answers.filter(({ sentMs, dueMs }) => sentMs - dueMs > LATE_MS);
-  if (late.length > Math.max(LATE_COUNT, LATE_SHARE * answers.length)) {
-    const most = late.reduce((ms, { sentMs, dueMs }) => Math.max(ms, sentMs - dueMs), 0);
-    return (
-      `the load generator was the limit: it sent ${late.length} of ${answers.length} requests more than ` +
-      `${LATE_MS} ms late, up to ${most.toFixed(1)} ms`
-    );
-  }
+  const isLate = late.length > Math.max(LATE_COUNT, LATE_SHARE * answers.length);
+  return isLate ? 'the load generator was late, so that latencies do not count' : null;
+}
+
+function saturation(utilization) {
   if (utilization <= BUSY) return null;
   return `the load generator was the limit: its event loop was busy for ${Math.round(utilization * 100)} % of the time`;
 }

@@ -35,6 +35,7 @@ import * as ws from './ws.js';
  * @property {[share: number, ms: number][] | null} percentiles of it
  * @property {Record<string, [seconds: number, value: number][]>} series
  * @property {string | null} saturated a sentence, when the generator was the limit
+ * @property {string | null} [late] a sentence, when it was late: `latency` is null then, and all else counts
  * @property {string[]} faults sentences: why the run does not count
  * @property {string} [first] the first answer to each request, head and body
  * @property {import('./requests.js').Answer[]} [answers] of `requests`

@@ -74,11 +74,39 @@ test('another experiment may judge the same runs', () => {
   assert.equal(results.figures[0].control, 2 * of.control);
 });
 
-test('a refusal found while gathering stays, and no notes are asked for', () => {
+test('a case that is refused does not take the others along', () => {
+  const told = [];
+  const experiment = costExperiment({
+    cases: [{ label: 'a' }, { label: 'b' }],
+    claim: { text: 'half the cost', source: 'a paper', metric: 'cost', atLeast: 2 },
+    notes: ({ figures }) => figures.map((figure) => told.push(figure.case) && figure.case),
+  });
+  const gathered = gatheredFrom(experiment, 6, (role, arm, round, label) => ({
+    ...costs(role, arm, round),
+    ...(label === 'a' && round === 3 && { saturated: 'it was at its limit' }),
+    ...(round === 2 && { notes: ['it had to be killed'] }),
+  }));
+  const { refusal, figures, claims, notes } = judge(experiment, gathered);
+  assert.equal(refusal, null);
+  assert.deepEqual([...new Set(figures.map((figure) => figure.case))], ['b']);
+  assert.deepEqual(
+    claims.map(({ case: label, verdict }) => [label, verdict === 'refused']),
+    [
+      ['a', true],
+      ['b', false],
+    ],
+  );
+  assert.match(notes[0], /^Refused: case a: .*it was at its limit/);
+  assert.ok(notes.includes('slow (A/A): it had to be killed (2 runs).'));
+  assert.equal(notes.at(-1), 'b');
+});
+
+test('where all is refused there is no figure, and no notes are asked for', () => {
   const experiment = costExperiment({ notes: () => null.x });
-  const refusal = { why: 'no', advice: 'do' };
-  const results = judge(experiment, gatheredFrom(experiment, 6, costs, { refusal }));
-  assert.deepEqual([results.refusal, results.figures, results.notes], [refusal, [], []]);
+  const gathered = gatheredFrom(experiment, 6, () => ({ saturated: 'it was at its limit' }));
+  const results = judge(experiment, gathered);
+  assert.match(results.refusal.why, /it was at its limit/);
+  assert.deepEqual([results.figures, results.notes], [[], []]);
 });
 
 test('the feature not at work is found in the runs themselves', () => {

@@ -55,7 +55,7 @@ export function gatheredFrom(experiment, rounds, changes, more = {}) {
   });
   return {
     ...{ date: new Date('2026-01-01'), seconds: 1, quick: false, seed: 1, host: hostRecord() },
-    ...{ cases, arms: [], partial: null, refusal: null, error: null },
+    ...{ cases, arms: [], partial: null, error: null },
     rounds: cases.flatMap((label) => Array.from({ length: rounds }, (_, i) => one(label, i + 1))),
     ...more,
   };

@@ -89,7 +89,7 @@ export function entryOf(name, values, claim) {
   }));
   const gathered = {
     ...{ date: new Date(0), seconds: 1, quick: true, seed: 1, host, cases: [''], arms, rounds },
-    ...{ partial: null, refusal: null, error: null },
+    ...{ partial: null, error: null },
   };
   const results = judge(experiment, gathered);
   return { experiment: name, question: experiment.question, state: 'done', why: null, results };
