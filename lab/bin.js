@@ -10,7 +10,7 @@ if (name !== undefined && Object.hasOwn(commands, name)) {
     ([each, { summary }]) => `  ${each.padEnd(12)} ${summary}`,
   );
   const usage = `Usage: millrace-lab COMMAND [options]\n\n${lines.join('\n')}\n\nEach has --help.`;
-  const isHelp = name === undefined || name === '--help';
+  const isHelp = [undefined, '--help', '-h'].includes(name);
   if (isHelp) console.log(usage);
   else console.error(`${name} is no command.\n\n${usage}`);
   process.exitCode = isHelp ? 0 : 2;

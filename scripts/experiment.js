@@ -15,7 +15,7 @@ const { NAME, LIST, QUICK, JSON: json, SEED } = process.env;
 const needed = [tools('make', 'cmake', 'cc', 'python3'), packages(), millrace, addon, generator];
 await runOrExit(LIST ? [tools(), packages(), millrace] : needed, process.stderr);
 const args = [
-  ...(NAME && !LIST ? ['lab/experiment/main.js', NAME] : ['lab/experiment/suite.js']),
+  ...(NAME && !LIST ? ['lab/experiment/main.js', NAME] : ['lab/suite/main.js']),
   ...(LIST ? ['--list'] : []),
   ...(QUICK ? ['--quick'] : []),
   ...(json ? ['--json'] : []),

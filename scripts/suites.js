@@ -32,7 +32,12 @@ const suites = [
   suite({ title: 'millrace with the addon', ...withAddon }),
   suite({ title: 'millrace in JavaScript', ...inJavaScript }),
   suite({ title: 'tests of the package', folder: 'node/test-package' }),
-  suite({ title: 'tests of the lab', folder: 'lab', without: ['lab/soak'], concurrency: 2 }),
+  suite({
+    title: 'tests of the lab',
+    folder: 'lab',
+    without: ['lab/soak', 'lab/experiment/truth'],
+    concurrency: 2,
+  }),
   suite({ title: 'tests of the chat', folder: 'examples/chat/test', concurrency: 2 }),
   suite({ title: 'tests of the overload', folder: 'examples/overload/test', concurrency: 2 }),
   suite({ title: 'tests of the compute', folder: 'examples/compute/test', concurrency: 2 }),
@@ -77,6 +82,11 @@ const longSuites = [
     folder: 'node/test/pool',
     env: { FUZZ_SECONDS: String(fuzzSeconds / 10) },
     extraSeconds: fuzzSeconds,
+  }),
+  suite({
+    title: 'the lab against known truths',
+    folder: 'lab/experiment/truth',
+    extraSeconds: 400,
   }),
   goTests({
     title: 'Go on one processor and four',

@@ -32,17 +32,32 @@ export function faultsOf(answers) {
 export function groupsOf(answers) {
   return byName(answers).map(([name, all]) => {
     const { bytesTolerance, mayFail } = all[0].request;
+    const varies = doVary(all);
     return {
       name,
       answers: all.length,
       status: counts(all.map(({ status }) => `${status ?? 'none'}`)),
       bytes: all.reduce((sum, { bytes }) => sum + bytes, 0) / all.length,
-      payload: list(all.map(({ hash }) => `${hash}`.slice(0, 12))),
+      payload: varies ? null : list(all.map(({ hash }) => `${hash}`.slice(0, 12))),
+      varies,
       dueTimes: list(all.map(({ dueMs }) => `${dueMs} ms`)),
       ...(bytesTolerance !== undefined && { bytesTolerance }),
       ...(mayFail !== undefined && { mayFail }),
     };
   });
+}
+
+/** Whether the same question had different answers; what of them must be the same an experiment may say itself. */
+function doVary(answers) {
+  const bodies = new Map();
+  for (const { request, status, hash } of answers) {
+    if (request.payload || hash === null) continue;
+    const { method, path, body } = request;
+    const asked = JSON.stringify([method, path, body, status]);
+    if ((bodies.get(asked) ?? hash) !== hash) return true;
+    bodies.set(asked, hash);
+  }
+  return false;
 }
 
 /** Names in the order of the alphabet. */

@@ -1,15 +1,17 @@
 import { parseArgs } from 'node:util';
-import { allowedAre } from './form.js';
+import { checkAdHoc } from './adhoc-args.js';
+import { nearest } from './form.js';
 import { FLAGS, LISTS, NUMBERS, TEXTS } from './options.js';
 
 const NAMES = [...Object.keys(TEXTS), ...Object.keys(LISTS), ...Object.keys(NUMBERS)];
 const KNOWN = [...NAMES, ...Object.keys(FLAGS)];
 const MOST_SEED = NUMBERS.seed[1];
-const PROTOCOLS = ['raw', 'chat', 'socket.io'];
 
 /** What an experiment of a name or a file has already. */
-const AD_HOC = ['control', 'treatment', 'url', 'ws', 'protocol', 'script', 'health', 'proof'];
-const AD_HOC_ONLY = [...AD_HOC, 'control-env', 'treatment-env', 'rate', 'warmup'];
+const AD_HOC = [
+  ...['control', 'treatment', 'url', 'ws', 'protocol', 'script', 'health', 'proof', 'ignore'],
+  ...['control-env', 'treatment-env', 'rate', 'warmup'],
+];
 
 /**
  * The options of the program.
@@ -25,6 +27,7 @@ const AD_HOC_ONLY = [...AD_HOC, 'control-env', 'treatment-env', 'rate', 'warmup'
  * @property {Record<string, string>} control-env
  * @property {Record<string, string>} treatment-env
  * @property {RegExp | undefined} proof
+ * @property {RegExp | undefined} ignore
  * @property {boolean} quick
  * @property {boolean} json
  * @property {boolean} help
@@ -41,9 +44,9 @@ export function readArgs(argv) {
   options.seed ??= Math.floor(Math.random() * (MOST_SEED + 1));
   options['control-env'] = variables('control-env', values['control-env']);
   options['treatment-env'] = variables('treatment-env', values['treatment-env']);
-  options.proof = pattern(values.proof);
+  for (const each of ['proof', 'ignore']) options[each] = pattern(each, values[each]);
   if (options.help) return options;
-  const adHoc = AD_HOC_ONLY.filter((each) => values[each] !== undefined);
+  const adHoc = AD_HOC.filter((each) => values[each] !== undefined);
   if (name !== undefined && adHoc.length > 0) {
     throw new Error(
       `--${adHoc[0]} does not go with ${name}, which has its own; leave one of them out.`,
@@ -59,18 +62,24 @@ function parse(argv) {
     options: Object.fromEntries(
       KNOWN.map((name) => [
         name,
-        { type: name in FLAGS ? 'boolean' : 'string', multiple: name in LISTS },
+        {
+          ...{ type: name in FLAGS ? 'boolean' : 'string', multiple: name in LISTS },
+          ...(name === 'help' && { short: 'h' }),
+        },
       ]),
     ),
     allowPositionals: true,
     strict: false,
     tokens: true,
   });
+  const seen = new Set();
   for (const { kind, name, rawName, value } of tokens) {
     if (kind !== 'option') continue;
-    if (!KNOWN.includes(name)) {
-      throw new Error(`${rawName} is not an option${allowedAre(name, KNOWN)}.`);
+    if (!KNOWN.includes(name)) throw new Error(unknown(name, rawName));
+    if (seen.has(name) && NAMES.includes(name) && !(name in LISTS)) {
+      throw new Error(`--${name} is there twice; it can be given once.`);
     }
+    seen.add(name);
     if (name in FLAGS && value !== undefined) {
       throw new Error(`--${name} is "${value}"; it takes no value.`);
     }
@@ -79,6 +88,12 @@ function parse(argv) {
     }
   }
   return { values, positionals };
+}
+
+function unknown(name, rawName) {
+  const near = nearest(name, KNOWN);
+  const hint = near === null ? '--help lists them.' : `did you mean --${near}?`;
+  return `${rawName} is not an option; ${hint}`;
 }
 
 function allowed(name) {
@@ -104,51 +119,11 @@ function variables(name, pairs = []) {
   );
 }
 
-function pattern(text) {
+function pattern(name, text) {
   if (text === undefined) return undefined;
   try {
     return new RegExp(text);
   } catch (error) {
-    throw new Error(`--proof is "${text}", which is no regular expression: ${error.message}.`);
+    throw new Error(`--${name} is "${text}", which is no regular expression: ${error.message}.`);
   }
-}
-
-function checkAdHoc({ control, treatment, url, ws, script, protocol, rate }) {
-  for (const [name, command] of Object.entries({ control, treatment })) {
-    if (command === undefined) {
-      throw new Error(`--${name} is missing; it takes the command that starts its server.`);
-    }
-  }
-  if (url.length === 0 && ws === undefined) {
-    throw new Error('--url or --ws is missing; it says where the servers listen.');
-  }
-  if (url.length > 0 && ws !== undefined) {
-    throw new Error('--url and --ws are both there; an experiment has one kind of load.');
-  }
-  for (const each of url) checkUrl('url', each, 'http:');
-  if (ws !== undefined) checkUrl('ws', ws, 'ws:');
-  const origins = new Set(url.map((each) => new URL(withPort(each)).origin));
-  if (origins.size > 1) {
-    throw new Error(`--url has ${[...origins].join(' and ')}; all must be of one server.`);
-  }
-  if (protocol !== undefined && ws === undefined) throw new Error('--protocol belongs to --ws.');
-  if (protocol !== undefined && !PROTOCOLS.includes(protocol)) {
-    throw new Error(`--protocol is "${protocol}"; allowed are ${PROTOCOLS.join(', ')}.`);
-  }
-  if (script !== undefined && (url.length !== 1 || rate !== undefined)) {
-    throw new Error('--script needs one --url, which it is given, and has no --rate but its own.');
-  }
-}
-
-/** Any number will do to look at an address. */
-const withPort = (url) => url.replaceAll('{port}', '1');
-
-function checkUrl(name, value, protocol) {
-  const url = URL.canParse(withPort(value)) ? new URL(withPort(value)) : null;
-  const isLocal = /^(127(\.\d+){3}|localhost|\[::1\])$/.test(url?.hostname ?? '');
-  if (url?.protocol === protocol && isLocal) return;
-  throw new Error(
-    `--${name} is "${value}"; it must begin with ${protocol}// and name this machine ` +
-      '(127.0.0.1, localhost or [::1]): no other one is ever loaded.',
-  );
 }

@@ -2,23 +2,25 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LabError } from '../load/errors.js';
 import { Cleanup } from '../run/cleanup.js';
-import { figure as number } from '../run/figures.js';
-import { adviceOf, experimentOf } from './adhoc.js';
+import { experimentOf } from './adhoc.js';
 import { readArgs } from './args.js';
+import { circumstances } from './circumstances.js';
 import { experimentNames, loadExperiment } from './files.js';
 import { leakNotes } from './leaks.js';
 import { loads } from './loads/index.js';
 import { USAGE } from './options.js';
+import { checkOutlets } from './outlets.js';
 import { Runs } from './progress.js';
 import { jsonLines, keep } from './results.js';
 import { runExperiment } from './run.js';
+import { watchSignals } from './signals.js';
+import { stepsOf } from './steps.js';
 import { introduction, table } from './table.js';
 
 const SIGNAL_MS = 250;
-const STOPPED = 130;
 
-/** Cores that other work took, from which on it is worth a warning. */
-const NOISY = 0.1;
+/** What is mistaken in what was asked for, and not in what was measured. */
+const MISTAKES = ['MILLRACE_LAB_E_EXPERIMENT', 'MILLRACE_LAB_E_INVALID_OPTION'];
 
 /** Where raw samples are kept by whom the lab is installed; in its own working copy it has a folder for them. */
 const OWN_RESULTS = import.meta.url.includes('/node_modules/') ? 'millrace-results' : undefined;
@@ -34,33 +36,33 @@ export async function experimentCommand(argv) {
   let options;
   try {
     options = readArgs(argv);
+    const { results, html, markdown, help } = options;
+    if (!help) checkOutlets({ results, html, markdown });
   } catch (error) {
     console.error(error.message);
     return process.exit(2);
   }
+  const ended = watchSignals(cleanup, tell);
   if (options.help) {
     console.log(USAGE);
-    return process.exit(0);
+    return cleanup.exit(0);
   }
-  cleanup.watch(tell, (code) => {
-    // The first Ctrl-C ends the measuring, the second the program.
-    if (code === STOPPED && !cleanup.signal.aborted) cleanup.stop();
-    else cleanup.exit(code);
-  });
   try {
     const isList = options.name === undefined && options.control === undefined;
-    return await cleanup.exit(isList ? await list() : await run(options, cleanup));
+    return await cleanup.exit(isList ? await list() : await run(options, cleanup, ended));
   } catch (error) {
     // Ctrl-C goes to the whole group: a generator may be seen to end before the signal is seen here.
     await sleep(SIGNAL_MS);
     if (cleanup.signal.aborted) {
       console.error('Stopped before the first round was whole: nothing is kept.');
-      return cleanup.exit(STOPPED);
+      return cleanup.exit(ended.code);
     }
     tell(error);
-    return cleanup.exit(error.exitCode ?? 1);
+    return cleanup.exit(codeOf(error));
   }
 }
+
+const codeOf = ({ code }) => (MISTAKES.includes(code) ? 2 : 1);
 
 async function list() {
   const names = experimentNames();
@@ -72,16 +74,22 @@ async function list() {
   return 0;
 }
 
+/** What is to be run, and what to do about a refusal of it. */
+async function wanted(options) {
+  if (options.name === undefined) return experimentOf(options);
+  const experiment = changed(await loadExperiment(options.name), options);
+  return { experiment, adviceOf: ({ advice }) => advice };
+}
+
 /** @returns {Promise<number>} the exit code */
-async function run(options, cleanup) {
-  const { name, quick, seed, json, samples, effect } = options;
+async function run(options, cleanup, ended) {
+  const { quick, seed, json, samples, effect } = options;
   const out = json ? process.stderr : process.stdout;
   const say = (line) => out.write(`${line}\n`);
-  const experiment =
-    name === undefined ? await experimentOf(options) : changed(await loadExperiment(name), options);
+  const { experiment, adviceOf } = await wanted(options);
   say(`${introduction(experiment)}\n`);
   const runs = new Runs({
-    steps: stepsOf(experiment, options),
+    steps: stepsOf(experiment, { quick, rounds: samples }),
     metric: experiment.metrics[0],
     out,
   });
@@ -99,9 +107,7 @@ async function run(options, cleanup) {
   }
   runs.end();
   results.notes.push(...leakNotes(results.runs));
-  if (results.refusal && name === undefined) {
-    results.refusal.advice = adviceOf(results.refusal, options);
-  }
+  if (results.refusal) results.refusal.advice = adviceOf(results.refusal);
   if (json) for (const line of jsonLines(results)) console.log(line);
   if (results.refusal) tellRefusal(results.refusal);
   else say(`\n${table(experiment, results, out)}\n`);
@@ -109,8 +115,8 @@ async function run(options, cleanup) {
   for (const line of circumstances(results)) say(line);
   const isWritten = await write(results, options, say);
   if (results.refusal) return 3;
-  if (failure || !isWritten) return 1;
-  return results.partial === null ? 0 : STOPPED;
+  if (failure) return codeOf(failure);
+  return isWritten ? ended.code : 1;
 }
 
 /** A file's experiment with the times of the command line. */
@@ -121,36 +127,15 @@ function changed(experiment, options) {
     const { kind } = experiment.load;
     if (!Object.hasOwn(loads[kind].form, `${key}?`)) {
       const message = `--${key} does not go with ${experiment.name}: its load (${kind}) has no such key`;
-      throw Object.assign(new LabError('MILLRACE_LAB_E_INVALID_OPTION', message), { exitCode: 2 });
+      throw new LabError('MILLRACE_LAB_E_INVALID_OPTION', message);
     }
     changes[key] = options[key];
   }
   return { ...experiment, load: { ...experiment.load, ...changes } };
 }
 
-function stepsOf({ cases, treatments, rounds }, { quick, samples }) {
-  const measured = cases.filter((each) => !quick || (each.quick ?? true)).length;
-  return measured * (samples ?? rounds[quick ? 'quick' : 'full']) * (2 + treatments.length);
-}
-
 function tellRefusal({ why, advice }) {
   console.error(`\nRefused, so no figure counts: ${why}.\n${advice}.`);
-}
-
-function circumstances({ host, runs, seed, seconds, partial }) {
-  const sum = (of) => runs.reduce((total, { costs }) => total + of(costs), 0);
-  const others = sum(({ othersS }) => othersS) / sum(({ wallS }) => wallS);
-  const resent = runs.flatMap(({ answers = [] }) => answers).filter(({ isResent }) => isResent);
-  return [
-    ...(partial === null ? [] : [`Partial: ${partial}.`]),
-    ...(resent.length > 0
-      ? [`${resent.length} requests were sent twice: their connections were closed unread.`]
-      : []),
-    ...(others > NOISY
-      ? [`Other work took ${number(others)} of ${host.cores} cores meanwhile: expect noise.`]
-      : []),
-    `${host.cpu}, ${host.cores} cores, ${host.kernel}, Node ${host.node}; seed ${seed}, ${seconds.toFixed(0)} s`,
-  ];
 }
 
 /** Raw samples and reports. @returns {Promise<boolean>} whether all was written */

@@ -7,6 +7,7 @@
  * @property {Record<string, number>} status how many answers of each
  * @property {number} bytes mean of an answer
  * @property {string | null} payload fingerprint of what was answered; null where it cannot be compared
+ * @property {boolean} [varies] whether it differs within the run, so that it cannot
  * @property {boolean} [mayFail] whether only their number and times are compared
  * @property {string} [dueTimes] when they were due, or a fingerprint of it; open loop only
  * @property {number} [bytesTolerance] share by which their sizes may differ, default 0.02
@@ -22,7 +23,7 @@ const STATUS_POINTS = 0.5;
 
 /**
  * In what the work of two runs differs, a sentence each, with the figures of both. Open loop: number, due times and
- * status codes must be the same. Closed loop, where a faster server answers more: the share of each group within 2
+ * status codes must be the same; so must the numbers of a program, unless it says `isClosed`. Closed loop, where a faster server answers more: the share of each group within 2
  * points of per cent, that of each status within 0.5. Both: mean size within 2 %, and the same payload where it has
  * a fingerprint. Of requests that may fail, only how many there were and when.
  *
@@ -77,7 +78,15 @@ function answerDifferences(both, isClosed) {
     found.push(['bytes per answer', bytes.map(rounded)]);
   }
   const payloads = both.map(({ payload }) => payload);
-  if (!payloads.includes(null) && payloads[0] !== payloads[1]) found.push(['payload', payloads]);
+  const change = both.map(({ varies = false }) => varies);
+  if (change[0] !== change[1]) {
+    found.push([
+      'payload',
+      change.map((each) => (each ? 'not always the same' : 'always the same')),
+    ]);
+  } else if (!payloads.includes(null) && payloads[0] !== payloads[1]) {
+    found.push(['payload', payloads]);
+  }
   return found;
 }
 

@@ -1,3 +1,5 @@
+import { relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { LabError } from '../load/errors.js';
 
 /**
@@ -24,7 +26,7 @@ export function refused({ why, advice }) {
  * @param {string} what it is, for the message
  * @param {() => Result} call
  * @returns {Result}
- * @throws {LabError} `MILLRACE_LAB_E_EXPERIMENT` when it throws
+ * @throws {LabError} `MILLRACE_LAB_E_EXPERIMENT` when it throws; with file and line, where these are known
  */
 export function ask(what, call) {
   try {
@@ -32,7 +34,13 @@ export function ask(what, call) {
   } catch (error) {
     throw new LabError(
       'MILLRACE_LAB_E_EXPERIMENT',
-      `${what} of the experiment failed: ${error.message}`,
+      `${what} of the experiment failed: ${error?.message ?? error}${placeOf(error)}`,
     );
   }
+}
+
+/** Where it was thrown, for the end of a message. */
+function placeOf(error) {
+  const [, url, line] = /(file:\/\/[^\s)]+?):(\d+):\d+/.exec(error?.stack ?? '') ?? [];
+  return url === undefined ? '' : ` (${relative('', fileURLToPath(url))}:${line})`;
 }

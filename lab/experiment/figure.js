@@ -8,14 +8,7 @@ import {
   rankSum,
   signedRank,
 } from '../stats/index.js';
-import {
-  ALPHA,
-  hasRatio,
-  ratioSpread,
-  roundsForRatio,
-  smallestRatio,
-  twinFigure,
-} from './noise.js';
+import { hasRatio, ratioSpread, roundsForRatio, smallestRatio, twinFigure } from './noise.js';
 
 /**
  * One metric of one treatment in one case: what the rounds say of it, before the correction over all metrics and
@@ -28,7 +21,7 @@ import {
  * @param {object} options
  * @param {number} options.effect sought, as a ratio above 1
  * @param {boolean} [options.isOnly] whether it is the only treatment: then `paper.treatment` is its
- * @returns {Omit<Figure, 'pHolm' | 'finding' | 'why'>}
+ * @returns {Omit<Figure, 'pHolm' | 'refused' | 'finding' | 'why'>}
  *
  * @typedef {Record<'control' | 'twin' | 'treatment', (number | null)[]>} Values one a round, null where a run could
  *   not tell. When one of them is null nothing is concluded: runs that cannot tell are seldom those where all is well
@@ -51,7 +44,7 @@ import {
  * @property {number | null} level of the interval: 0.95, less where there are too few rounds for that
  * @property {{ estimate: number, lo: number, hi: number } | null} shift treatment - control, in the unit
  * @property {number | null} p of the signed-rank test, two-sided
- * @property {number | null} pHolm corrected over the metrics of this case and arm that have a `better`
+ * @property {number | null} pHolm corrected over its family, see `finding.js`; null without `better`
  * @property {number | null} pRankSum of the rank-sum test, which knows no rounds
  * @property {number | null} delta Cliff's, above 0 where the treatment's values are greater
  * @property {{ control: Spread, treatment: Spread }} spread
@@ -94,7 +87,7 @@ export function figure(metric, at, arm, values, { effect, isOnly = true }) {
 const UNKNOWN = {
   ...{ ahead: null, lo: null, hi: null, level: null, shift: null },
   ...{ p: null, pRankSum: null, delta: null },
-  ...{ twin: null, smallest: null, roundsFor: null, refused: null },
+  ...{ twin: null, smallest: null, roundsFor: null },
 };
 
 function compared(better, { control, twin, treatment }, effect) {
@@ -109,7 +102,6 @@ function compared(better, { control, twin, treatment }, effect) {
     twin: aa,
     smallest: smallestRatio(noise, control.length),
     roundsFor: roundsForRatio(noise, effect),
-    refused: aa.p <= ALPHA ? differs(aa, control, twin) : null,
   };
 }
 
@@ -121,12 +113,6 @@ function timesBetter(better, control, treatment) {
 }
 
 const interval = ({ estimate, lo, hi }) => ({ estimate, lo, hi });
-
-function differs({ p }, control, twin) {
-  const medians = [control, twin].map((values) => Number(median(values).toPrecision(3)));
-  const shown = `${medians.join(' and ')} (p ${Number(p.toPrecision(2))})`;
-  return `A/A differs: the control measured twice gave ${shown}`;
-}
 
 /** Of all rounds, or null. */
 const over = (statistic, values) =>

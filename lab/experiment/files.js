@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { basename, join, resolve } from 'node:path';
+import { basename, extname, join, relative, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { LabError } from '../load/errors.js';
-import { allowedAre } from './form.js';
+import { nearest } from './form.js';
 import { readExperiment } from './format.js';
 
 const FOLDER = fileURLToPath(new URL('../experiments/', import.meta.url));
@@ -20,10 +20,10 @@ export function experimentNames() {
 /**
  * Reads an experiment's file, and with it the one whose runs it shares.
  *
- * @param {string} name of one of the project's, or the path of any other, which ends in .js
+ * @param {string} name of one of the project's, or the path of any other, which ends in .js or .mjs
  * @returns {Promise<import('./format.js').Experiment>}
- * @throws {LabError} `MILLRACE_LAB_E_EXPERIMENT` when there is none, or it is mistaken: with the line, as far as it
- *   can be found
+ * @throws {LabError} `MILLRACE_LAB_E_EXPERIMENT` when there is none, or it is mistaken: with file and line, as far as
+ *   it can be found
  */
 export async function loadExperiment(name) {
   return load(name, []);
@@ -33,9 +33,7 @@ export async function loadExperiment(name) {
 async function load(name, askedBy) {
   const path = pathOf(name);
   const module = await import(pathToFileURL(path).href).catch((error) => {
-    const line = lineOfError(error, path);
-    const where = line === null ? '' : `, line ${line}`;
-    throw mistake(`experiment ${name}${where}: ${error.message}`);
+    throw mistake(`${place(path, lineOfError(error, path))}: ${error.message}`);
   });
   const { sameRunsAs } = module;
   if (typeof sameRunsAs === 'string' && askedBy.includes(sameRunsAs)) {
@@ -44,19 +42,33 @@ async function load(name, askedBy) {
   const base =
     typeof sameRunsAs === 'string' ? await load(sameRunsAs, [...askedBy, name]) : undefined;
   try {
-    return readExperiment({ ...module }, basename(path, '.js'), base);
+    return readExperiment({ ...module }, basename(path, extname(path)), base);
   } catch (error) {
-    const line = error.key === undefined ? null : lineOf(error.key, source(path));
-    if (line !== null) error.message = error.message.replace(': ', `, line ${line}: `);
-    throw error;
+    if (error.key === undefined) throw error;
+    const where = place(path, lineOf(error.key, source(path)));
+    throw mistake(error.message.replace(/^experiment .*?: /, `${where}: `));
   }
 }
 
+/** As editors know it: `cache.js:10`. */
+const place = (path, line) => `${relative('', path)}${line === null ? '' : `:${line}`}`;
+
 function pathOf(name) {
-  if (name.endsWith('.js')) return resolve(name);
+  if (/\.m?js$/.test(name)) {
+    if (existsSync(name)) return resolve(name);
+    throw mistake(`there is no file ${name}`);
+  }
   const names = experimentNames();
   if (names.includes(name)) return join(FOLDER, `${name}.js`);
-  throw mistake(`there is no experiment ${name}${allowedAre(name, names)}`);
+  const near = nearest(name, names);
+  const hint =
+    names.length === 0
+      ? 'the lab has none of its own where it is installed as a package; give the path of a file that ends in .js or ' +
+        '.mjs, or --control and --treatment'
+      : near === null
+        ? `there are ${names.join(', ')}; a file is named with its .js or .mjs`
+        : `did you mean ${near}?`;
+  throw mistake(`there is no experiment ${name}; ${hint}`);
 }
 
 /** The line of the file where it failed, as far as that can be told. */

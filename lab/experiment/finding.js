@@ -1,37 +1,62 @@
-import { holm } from '../stats/index.js';
+import { holm, median } from '../stats/index.js';
 import { LEAST_ROUNDS } from './detectable.js';
 import { ALPHA } from './noise.js';
 
 /**
- * What the figures of one case and arm come to, each corrected for how many there are: of many metrics some differ
- * by chance. Those that a claim names were asked for before, and are corrected among themselves; every other one among
- * all that have a `better`. What has none is no verdict.
+ * What the figures of one case and arm come to, each corrected (Holm) for how many there are: of many metrics some
+ * differ by chance. Those that were asked for before are one family, corrected among themselves; every other one that has
+ * a `better` is corrected among all. Each of the two has some false finding in 5 % of experiments at most, so that both
+ * together have one in about 10 %. What has no `better` is no verdict.
  *
- * @param {Omit<import('./figure.js').Figure, 'pHolm' | 'finding' | 'why'>[]} figures
+ * A/A is tested in the same two families, there with those that have no `better`: a family has a figure that is refused
+ * by chance in 5 % of experiments at most.
+ *
+ * @param {Omit<import('./figure.js').Figure, 'pHolm' | 'refused' | 'finding' | 'why'>[]} figures
  * @param {number} effect sought, as a ratio above 1
- * @param {Set<string>} [claimed] metrics that a claim names
+ * @param {Set<string>} [asked] metrics that were asked for before, see {@link askedFor}
  * @returns {import('./figure.js').Figure[]}
  */
-export function findings(figures, effect, claimed = new Set()) {
+export function findings(figures, effect, asked = new Set()) {
   const tested = figures.filter(({ better, p }) => better !== null && p !== null);
-  const asked = tested.filter(({ metric }) => claimed.has(metric));
-  const [ofAll, ofAsked] = [corrected(tested), corrected(asked)];
+  const aa = figures.filter(({ twin }) => twin !== null);
+  const corrected = inFamilies(tested, asked, ({ p }) => p);
+  const correctedAa = inFamilies(aa, asked, ({ twin }) => twin.p);
   return figures.map((figure) => {
-    const family = ofAsked.has(figure) ? ofAsked : ofAll;
-    const pHolm = family.get(figure) ?? null;
-    return { ...figure, pHolm, ...findingOf(figure, pHolm ?? figure.p, family.size, effect) };
+    const { p: pHolm = null, size } = corrected.get(figure) ?? {};
+    const differs = correctedAa.has(figure) && correctedAa.get(figure).p <= ALPHA;
+    const found = { ...figure, pHolm, refused: differs ? differing(figure) : null };
+    return { ...found, ...findingOf(found, pHolm ?? figure.p, size, effect) };
   });
 }
 
-function corrected(figures) {
-  const adjusted = holm(figures.map(({ p }) => p));
-  return new Map(figures.map((figure, i) => [figure, adjusted[i]]));
+/**
+ * The metrics that an experiment asks for before anything is measured: those that its claims name, or, without a claim,
+ * its main one: the first that has a `better`.
+ *
+ * @param {Pick<import('./format.js').Experiment, 'claims' | 'metrics'>} experiment
+ * @returns {Set<string>}
+ */
+export function askedFor({ claims, metrics }) {
+  if (claims.length > 0) return new Set(claims.map(({ metric }) => metric));
+  const main = metrics.filter(({ better = null }) => better !== null).slice(0, 1);
+  return new Set(main.map(({ name }) => name));
+}
+
+/** @returns {Map<object, { p: number, size: number }>} corrected, and how many there are in its family */
+function inFamilies(figures, asked, pOf) {
+  const among = (family) => {
+    const adjusted = holm(family.map(pOf));
+    return family.map((figure, i) => [figure, { p: adjusted[i], size: family.length }]);
+  };
+  // Those that were asked for come last: theirs is the family of their own.
+  return new Map([...among(figures), ...among(figures.filter(({ metric }) => asked.has(metric)))]);
 }
 
 /** @returns {{ finding: import('./figure.js').Finding, why: string | null }} */
 function findingOf(figure, p, metrics, effect) {
-  const { n, refused, smallest } = figure;
+  const { n, refused, ahead, lo, hi, smallest } = figure;
   const undecided = (why) => ({ finding: 'undecided', why });
+  const none = { finding: 'no difference', why: null };
   if (refused !== null) return { finding: 'refused', why: refused };
   if (n === 0) return undecided('there is no whole round');
   if (p === null) return undecided(untold(figure));
@@ -45,14 +70,17 @@ function findingOf(figure, p, metrics, effect) {
   if (n < LEAST_ROUNDS) {
     return undecided(`${count(n)} cannot show a difference; ${LEAST_ROUNDS} are the least`);
   }
-  if (smallest === null) {
+  if (ahead === null || smallest === null) {
     const { control, treatment } = figure.values;
     const isSame = control.every((value, i) => value === treatment[i]);
-    return isSame ? { finding: 'no difference', why: null } : undecided('there is no ratio');
+    return isSame ? none : undecided('there is no ratio');
   }
-  return smallest <= effect
-    ? { finding: 'no difference', why: null }
-    : undecided(tooNoisy(figure, effect));
+  if (smallest > effect) return undecided(tooNoisy(figure, effect));
+  if (lo >= 1 / effect && hi <= effect) return none;
+  const shown = [lo, hi].map((each) => Number(each.toPrecision(3)));
+  return undecided(
+    `the interval, ${shown.join(' to ')}, goes beyond ${percent(effect)}: it takes more rounds`,
+  );
 }
 
 function direction({ better, ahead, shift }) {
@@ -60,6 +88,12 @@ function direction({ better, ahead, shift }) {
   const gain = ahead === null ? (better === 'lower' ? -shift.estimate : shift.estimate) : ahead - 1;
   if (gain === 0) return 'different';
   return gain > 0 ? 'better' : 'worse';
+}
+
+function differing({ twin: { p }, values: { control, twin } }) {
+  const medians = [control, twin].map((values) => Number(median(values).toPrecision(3)));
+  const shown = `${medians.join(' and ')} (p ${Number(p.toPrecision(2))})`;
+  return `A/A differs: the control measured twice gave ${shown}`;
 }
 
 function untold({ n, values }) {

@@ -6,6 +6,7 @@
  * @typedef {Record<string, Rule>} Form
  * @typedef {(message: string, key?: string) => never} Fail told what is wrong, and the key where it is
  */
+import { isLocalPath, whyNotLocal } from '../load/loopback.js';
 
 /** The usual rules. */
 export const is = {
@@ -24,7 +25,11 @@ export const is = {
   seconds: ['a number from 1 to 3600', (value) => inRange(value, 1, 3600)],
   positive: ['a number above 0', (value) => Number.isFinite(value) && value > 0],
   better: ["'higher' or 'lower'", (value) => value === 'higher' || value === 'lower'],
-  url: ['an address, as http://127.0.0.1:3000 or ws://…', isAddress],
+  url: [
+    'an address of this machine (127.0.0.0/8, localhost or [::1]) without a user, as http://127.0.0.1:3000 or ws://…',
+    isAddress,
+  ],
+  path: ["a path that begins with one '/'", isLocalPath],
 };
 
 /**
@@ -79,7 +84,8 @@ export function among(path, value, allowed, fail) {
 
 /** As it would be written, for messages. */
 export function show(value) {
-  return typeof value === 'function' ? 'a function' : (JSON.stringify(value) ?? String(value));
+  if (typeof value === 'function') return 'a function';
+  return value instanceof RegExp ? `${value}` : (JSON.stringify(value) ?? `${value}`);
 }
 
 /**
@@ -94,8 +100,8 @@ export function allowedAre(value, allowed) {
   return `${meant}; allowed are ${allowed.map(show).join(', ')}`;
 }
 
-/** What is spelt most like it: a third of the letters may be wrong. */
-function nearest(word, words) {
+/** What is spelt most like it: a third of the letters may be wrong. @returns {string | null} */
+export function nearest(word, words) {
   const [[best, distance] = [null, 0]] = words
     .map((each) => [each, editDistance(word.toLowerCase(), each.toLowerCase())])
     .sort(([, a], [, b]) => a - b);
@@ -127,8 +133,9 @@ function isString(value) {
   return typeof value === 'string';
 }
 
+/** Of this machine, as all that is ever loaded; `{port}` stands for any number. */
 function isAddress(value) {
-  return isString(value) && /^(https?|wss?):\/\/[^/]/.test(value);
+  return isString(value) && whyNotLocal(value.replaceAll('{port}', '1'), ['http:', 'ws:']) === null;
 }
 
 function inRange(value, least, most) {

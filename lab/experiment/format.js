@@ -10,7 +10,8 @@
  * @property {Arm[]} treatments with it (export `treatment`: one, or a list), each compared with the control
  * @property {Load} load what all arms are asked for
  * @property {Case[]} cases the same question at several sizes; one without a label by default
- * @property {Metric[]} metrics
+ * @property {Metric[]} metrics the first that has a `better` is the main one: without a claim it is what is asked for, and
+ *   tested alone; with claims those that they name are. All others are corrected for how many there are
  * @property {{ full: number, quick: number }} rounds of all arms, for each case; default 50 and 6. With less than 6
  *   nothing can be shown: there is no p of 0.05
  * @property {string | null} sameRunsAs name of another experiment: its runs answer this question too, so that this
@@ -93,10 +94,10 @@ const forms = {
     command: either(is.strings, is.function),
     'env?': either(is.texts, is.function),
     'ready?': is.pattern,
-    'health?': is.text,
+    'health?': is.path,
     'url?': is.url,
     'routes?': is.texts,
-    'stats?': is.text,
+    'stats?': is.path,
     isOn: is.function,
   },
   metric: {

@@ -1,10 +1,9 @@
 import { armsOf, nameOf } from './arms.js';
 import { ask } from './errors.js';
 import { figure } from './figure.js';
-import { findings } from './finding.js';
-import { refusalOfRound, refusalOfRun } from './refusal.js';
+import { askedFor, findings } from './finding.js';
+import { refusalOfRound } from './refusal.js';
 import { sampleOf } from './samples.js';
-import { valuesOf } from './values.js';
 import { judgeClaims } from './verdict.js';
 
 /** What is worth to be found, where nobody says otherwise: 5 %. */
@@ -12,7 +11,7 @@ export const EFFECT = 1.05;
 
 /**
  * What the runs of an experiment come to. Pure: the same runs give the same results, and an experiment that shares
- * the runs of another is judged by what that one has gathered. Looks itself at whether the runs count.
+ * the runs of another is judged by what that one has gathered, if it was told of it (`sharing`).
  *
  * @param {import('./format.js').Experiment} experiment
  * @param {import('./gather.js').Gathered} gathered
@@ -20,7 +19,7 @@ export const EFFECT = 1.05;
  * @param {number} [options.effect] sought, as a ratio above 1, default 1.05: "no difference" needs so little noise
  *   that it would have been found
  * @returns {Results}
- * @throws {LabError} `MILLRACE_LAB_E_EXPERIMENT` when a function of the experiment fails, or a metric is NaN
+ * @throws {LabError} `MILLRACE_LAB_E_EXPERIMENT` when `notes` of the experiment fails; its `results` are all the same
  *
  * @typedef {object} Results
  * @property {1} format
@@ -36,6 +35,9 @@ export const EFFECT = 1.05;
  * @property {import('./errors.js').Refusal | null} refusal why nothing counts: every case was refused, and there is
  *   no figure; a case that was refused among others is told in `notes` and by its claims
  * @property {ReturnType<typeof import('./host.js').hostRecord>} host
+ * @property {import('./gather.js').Gathered['versions']} versions
+ * @property {import('./gather.js').Gathered['load']} load
+ * @property {boolean} pinned whether server and load had a core each
  * @property {import('./gather.js').Gathered['arms']} arms
  * @property {string[]} cases labels
  * @property {{ name: string, title: string, unit: string, better: 'higher' | 'lower' | null }[]} metrics
@@ -46,17 +48,19 @@ export const EFFECT = 1.05;
  */
 export function judge(experiment, gathered, { effect = EFFECT } = {}) {
   const { name, question, about = null } = experiment;
-  const { date, seconds, quick, seed, host, partial, cases, arms } = gathered;
-  const refusals = refusalsOf(experiment, gathered.rounds);
-  const measured = cases.filter((label) => gathered.rounds.some((round) => round.case === label));
+  const { date, seconds, quick, seed, host, versions, load, pinned, cases, arms } = gathered;
+  const counted = gathered.rounds.filter(({ discarded }) => discarded === undefined);
+  const partial = gathered.partial ?? mistaken(gathered.mistakes.get(name));
+  const refusals = refusalsOf(counted);
+  const measured = cases.filter((label) => counted.some((round) => round.case === label));
   const isAll = measured.length > 0 && measured.every((label) => refusals.has(label));
   const refusal = isAll ? refusals.get(measured[0]) : null;
-  const figures = figuresOf(experiment, gathered, effect).filter(
+  const figures = figuresOf(experiment, counted, cases, effect).filter(
     (each) => !refusals.has(each.case),
   );
   const results = {
     ...{ format: 1, experiment: name, question, about, date: date.toISOString(), quick, seed },
-    ...{ seconds, effect, partial, refusal, host, arms, cases },
+    ...{ seconds, effect, partial, refusal, host, versions, load, pinned, arms, cases },
     metrics: experiment.metrics.map(({ of, better = null, ...metric }) => ({ ...metric, better })),
     figures,
     claims: judgeClaims(experiment, figures, refusals),
@@ -64,16 +68,31 @@ export function judge(experiment, gathered, { effect = EFFECT } = {}) {
       ...(refusal
         ? []
         : [...refusals.values()].map(({ why, advice }) => `Refused: ${why}. ${advice}.`)),
-      ...notesOf(gathered.rounds),
+      ...repeated(gathered.rounds.length - counted.length),
+      ...notesOf(counted),
     ],
-    runs: gathered.rounds.flatMap(({ runs }) =>
-      runs.map((run) => sampleOf(experiment.metrics, run)),
+    runs: gathered.rounds.flatMap(({ runs, discarded }) =>
+      runs.map((run) => sampleOf(name, run, discarded)),
     ),
   };
-  if (experiment.notes && !refusal) {
+  if (!experiment.notes || refusal) return results;
+  try {
     results.notes.push(...ask('notes', () => experiment.notes(results)));
+  } catch (error) {
+    throw Object.assign(error, { results });
   }
   return results;
+}
+
+const mistaken = (error) =>
+  error === undefined
+    ? null
+    : `ended by a failure (${error.message}); later rounds were not judged`;
+
+function repeated(count) {
+  if (count === 0) return [];
+  const rounds = count === 1 ? '1 round was' : `${count} rounds were`;
+  return [`${rounds} made again, as the load generator was late or the limit.`];
 }
 
 /** What happened in runs, each thing once, with how often. */
@@ -90,29 +109,26 @@ function notesOf(rounds) {
 }
 
 /** The first refusal of each case that has one. */
-function refusalsOf(experiment, rounds) {
+function refusalsOf(rounds) {
   const refusals = new Map();
   for (const { case: label, runs } of rounds) {
-    const refusal = refusals.has(label) ? null : refusalIn(experiment, runs);
+    const refusal = refusals.has(label) ? null : refusalIn(runs);
     if (refusal) refusals.set(label, refusal);
   }
   return refusals;
 }
 
-function refusalIn(experiment, runs) {
-  const arms = armsOf(experiment);
-  for (const run of runs) {
-    const { arm } = arms.find(({ role, arm: { name } }) => role === run.role && name === run.arm);
-    const refusal = refusalOfRun(run, arm);
-    if (refusal) return refusal;
-  }
+function refusalIn(runs) {
+  const refusal = runs.find((run) => run.refusal)?.refusal;
+  if (refusal) return refusal;
   return runs.some(({ role }) => role === 'control') ? refusalOfRound(runs) : null;
 }
 
-function figuresOf(experiment, { rounds, cases }, effect) {
-  const { metrics, treatments, claims } = experiment;
-  const claimed = new Set(claims.map(({ metric }) => metric));
-  const whole = rounds.filter(({ runs }) => runs.length === armsOf(experiment).length);
+function figuresOf(experiment, rounds, cases, effect) {
+  const { metrics, treatments } = experiment;
+  const arms = armsOf(experiment).length;
+  const isTold = (run) => run.metrics?.[experiment.name] !== undefined;
+  const whole = rounds.filter(({ runs }) => runs.length === arms && runs.every(isTold));
   return cases.flatMap((label) => {
     const at = experiment.cases.find((each) => each.label === label);
     const ofCase = whole.filter((round) => round.case === label);
@@ -128,13 +144,13 @@ function figuresOf(experiment, { rounds, cases }, effect) {
       const found = metrics.map((metric) =>
         figure(metric, at, name, valuesFor(metric, values), { effect, isOnly }),
       );
-      return findings(found, effect, claimed);
+      return findings(found, effect, askedFor(experiment));
     });
   });
 
   function metricsOf({ runs }, role, name) {
     const run = runs.find((each) => each.role === role && (name ?? each.arm) === each.arm);
-    return valuesOf(metrics, run);
+    return run.metrics[experiment.name];
   }
 }
 

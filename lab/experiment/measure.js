@@ -9,6 +9,9 @@ import { Window } from './window.js';
 const CRASH_MS = 500;
 const STATS_MS = 5000;
 
+/** How long the kernel may take to say that a process has ended whose connections it has closed. */
+const EXIT_MS = 50;
+
 /**
  * One run of one arm: starts its server, warms it up, loads it and samples it meanwhile, and stops it whatever happens.
  *
@@ -32,16 +35,16 @@ const STATS_MS = 5000;
  * @property {import('./probe/summary.js').Probe | null} probe of its Node.js processes in that window; null where there is none
  * @property {string | null} crash how the server ended, where the load lets it
  * @property {object | null} stats what the arm's `stats` answered after the load; null without, or when it cannot be read
- * @property {string} output the last 64 KB of what the server wrote on stdout and stderr
+ * @property {number} unprobed Node.js processes that were there all the time and have no probe
+ * @property {string} output the first and the last 64 KB of what the server wrote on stdout and stderr
  * @property {string[]} notes what a reader should know, as that the server had to be killed
  * @typedef {import('./loads/index.js').Outcome & RunOf} Run
  */
 export async function measure({ role, arm, load, params, round, cleanup }) {
-  const { pin = load.kind !== 'program' } = load;
   const startedAt = new Date().toISOString();
   const undo = [];
   try {
-    const cores = pin ? partCores() : null;
+    const cores = isPinned(load) ? partCores() : null;
     if (cores) undo.push(() => cores.release());
     const core = cores?.server;
     const collector = await Collector.open(cleanup);
@@ -74,12 +77,16 @@ export async function measure({ role, arm, load, params, round, cleanup }) {
     const note = await server.stop();
     return {
       ...{ role, arm: arm.name, case: params.label, round, startedAt },
-      ...{ ...outcome, ...read, stats, output: server.output, notes: note ? [note] : [] },
+      ...{ ...outcome, ...read, stats, output: server.output },
+      notes: [...(outcome.notes ?? []), ...(note ? [note] : [])],
     };
   } finally {
     for (const each of undo.reverse()) await each();
   }
 }
+
+/** Whether the server and the load shall have a core each. @param {import('./format.js').Load} load */
+export const isPinned = ({ kind, pin = kind !== 'program' }) => pin;
 
 /**
  * A load ends with its server, and it is told that this has ended rather than what came of it; where it may crash the
@@ -96,6 +103,9 @@ async function driven({ server, load, cleanup, ...context }) {
   try {
     const { drive } = loads[load.kind];
     const outcome = await drive({ ...context, server, load, cleanup, signal });
+    context.end();
+    // One that ended with the last request has not been told yet.
+    if (await server.hasExited(EXIT_MS)) await server.failed.catch(() => {});
     gone.signal.throwIfAborted();
     return { ...outcome, crash };
   } catch (error) {

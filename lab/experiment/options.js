@@ -5,7 +5,7 @@ export const NUMBERS = {
   samples: [1, 1000, true, 'rounds; in each every arm is measured once (50, quick 6)'],
   seconds: [0.5, 86_400, false, 'measured time of a run (10, quick 2)'],
   warmup: [0, 3600, false, 'time before it, in no figure (1)'],
-  connections: [1, 10_000, true, 'clients (50)'],
+  connections: [1, 10_000, true, 'clients (50); not of --url with --rate'],
   rate: [0.01, 1_000_000, false, 'requests/s or messages/s, whatever the answers: open loop'],
   effect: [0.1, 1000, false, 'percent that is worth to be found (5)'],
   seed: [0, 4_294_967_295, true, 'of all that is random (random)'],
@@ -19,7 +19,8 @@ export const TEXTS = {
   protocol: ['NAME', 'of --ws: raw, chat or socket.io (raw)'],
   script: ['FILE', 'a module of yours that loads --url'],
   health: ['PATH', 'answers with success when the server is up'],
-  proof: ['REGEX', 'seen in output or answers of the treatment alone: the feature is on'],
+  proof: ['REGEX', 'seen in output or first answers of the treatment alone: it is on'],
+  ignore: ['REGEX', 'of --url: left out of answers before they are compared'],
   html: ['FILE', 'writes the report as a page'],
   markdown: ['FILE', 'writes it as text'],
   results: ['FOLDER', 'for the raw samples'],
@@ -35,8 +36,15 @@ export const LISTS = {
 export const FLAGS = {
   quick: 'few rounds, small cases',
   json: 'one JSON object a line on stdout; what is for people goes to stderr',
-  help: 'this text',
+  help: 'this text (-h)',
 };
+
+/** Of an experiment without a file. */
+export const CONNECTIONS = 50;
+export const WARMUP_S = 1;
+
+/** The measured time of a run. @returns {number} seconds */
+export const secondsOf = ({ seconds }, quick) => seconds ?? (quick ? 2 : 10);
 
 const line = (option, meaning) => `  ${option.padEnd(27)} ${meaning}`;
 const taking = (options) =>
@@ -54,7 +62,7 @@ Does my server get faster with millrace/auto? Six rounds, about a minute:
     --url http://127.0.0.1:3000/ --quick
 
 Does a flag of mine lower the latency at 500 requests/s? {port} is a free port,
---proof is what only a server with the flag writes:
+--proof is what only a server with the flag writes or answers:
   millrace experiment --control 'node app.js {port}' \\
     --treatment 'node app.js {port} --cache' --url 'http://127.0.0.1:{port}/' \\
     --rate 500 --proof 'cache is on' --html report.html
@@ -70,5 +78,5 @@ ${Object.entries(FLAGS)
   .map(([name, meaning]) => line(`--${name}`, meaning))
   .join('\n')}
 
-Exit codes: 0 done, 1 failed, 2 bad option, 3 refused: no figure counts, 130
-stopped by Ctrl-C: whole rounds are kept.`;
+Exit codes: 0 done, 1 failed, 2 bad option or experiment, 3 refused: no figure
+counts, 130 stopped by Ctrl-C (SIGTERM 143, SIGHUP 129): whole rounds are kept.`;

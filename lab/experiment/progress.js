@@ -28,6 +28,8 @@ export class Runs {
 
   /** @param {import('./gather.js').Told} told */
   async done(told) {
+    // What was hindered is made again.
+    this.#progress.steps = told.steps;
     this.#resolve(told);
     await this.#step;
     if (told.step < told.steps) this.#next();

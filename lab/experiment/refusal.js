@@ -6,6 +6,11 @@ const ADVICE = {
   faults: 'Make every request succeed in all arms, or let those that may fail say so',
   saturated:
     'Ask for less (a lower rate, fewer connections), or give the generator a core of its own',
+  unprobed:
+    'The lab asks Node.js by NODE_OPTIONS: a command must add to it rather than set it. Set what an arm needs in its env ' +
+    '(--control-env and --treatment-env NODE_OPTIONS=…), to which the lab adds its own',
+  varies:
+    'Leave out of bodies what changes from run to run, as times and process numbers: load.normalize (--ignore REGEX)',
   unequal: 'Make the arms do the same work: the same answers to the same requests',
 };
 
@@ -32,6 +37,14 @@ export function refusalOfRun(run, arm) {
   return found && { ...found, why: atCase(run, found.why) };
 }
 
+/** Whether all of one arm was seen from within and not all of the other, in a sentence. */
+function probedApart(control, other) {
+  const runs = [control, other].map(({ role, arm, unprobed = 0 }) => [nameOf(role, arm), unprobed]);
+  const [none, some] = runs.sort(([, a], [, b]) => a - b);
+  if (none[1] > 0 || some[1] === 0) return null;
+  return `${some[0]}: the lab could not look into ${some[1]} of its Node.js processes, and into all of ${none[0]}`;
+}
+
 /**
  * Why the runs of a round cannot be compared: an arm did other work than the control.
  *
@@ -42,8 +55,20 @@ export function refusalOfRound(runs) {
   const control = runs.find(({ role }) => role === 'control');
   for (const other of runs.filter((run) => run !== control)) {
     if (control.crash || other.crash) continue;
+    const unprobed = probedApart(control, other);
+    if (unprobed) return { why: atCase(control, unprobed), advice: ADVICE.unprobed };
     const found = differences(control, other);
-    if (found.length > 0) return { why: atCase(control, found.join('; ')), advice: ADVICE.unequal };
+    if (found.length === 0) continue;
+    const varies = other.role === 'twin' && found.every((each) => each.startsWith('payload of '));
+    return varies
+      ? {
+          why: atCase(
+            control,
+            `${found.join('; ')}: the body differs even between two runs of the control`,
+          ),
+          advice: ADVICE.varies,
+        }
+      : { why: atCase(control, found.join('; ')), advice: ADVICE.unequal };
   }
   return null;
 }

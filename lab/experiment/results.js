@@ -1,8 +1,9 @@
-import { closeSync, mkdirSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { LabError } from '../load/errors.js';
+import { makeFolder } from './outlets.js';
 
 /** Where raw samples are kept; not part of the repository. */
 const FOLDER = fileURLToPath(new URL('../results/', import.meta.url));
@@ -48,7 +49,7 @@ function elsewhere(file, results) {
 
 /** A run at a time: all of them may be more than the longest string. Half a file is taken away again. */
 function write(path, folder, { runs, ...head }) {
-  mkdirSync(folder, { recursive: true });
+  makeFolder(folder);
   const file = openSync(path, 'w');
   try {
     writeFileSync(file, `${JSON.stringify(head, null, 1).slice(0, -2)},\n "runs": [`);

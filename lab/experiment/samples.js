@@ -1,10 +1,9 @@
-import { valuesOf } from './values.js';
-
 /**
- * A run as it is kept: its figures and raw samples, without the bodies of answers and without output.
+ * A run as it is kept: its figures and raw samples.
  *
- * @param {import('./format.js').Metric[]} metrics
- * @param {import('./measure.js').Run} run
+ * @param {string} experiment whose metrics
+ * @param {import('./asked.js').AskedRun} run
+ * @param {string} [discarded] why its round was made again
  * @returns {Sample}
  *
  * @typedef {object} Sample
@@ -13,7 +12,7 @@ import { valuesOf } from './values.js';
  * @property {import('./arms.js').Role} role
  * @property {string} arm
  * @property {string} startedAt ISO 8601
- * @property {Record<string, number | null>} metrics
+ * @property {Record<string, number | null>} metrics none of a run that failed, or was discarded
  * @property {import('./sample/sampler.js').Costs} costs
  * @property {import('./probe/summary.js').Probe | null} probe
  * @property {import('./equal.js').Group[]} work
@@ -25,31 +24,18 @@ import { valuesOf } from './values.js';
  * @property {string[]} faults
  * @property {string | null} crash how the server ended, where the load lets it
  * @property {string[]} notes what a reader should know
+ * @property {string} [discarded] why its round is in no figure, and was made again
  * @property {object[]} [answers] of `requests`: name, times, status, size and hash of each
  */
-export function sampleOf(metrics, run) {
+export function sampleOf(experiment, run, discarded) {
   const { case: label, round, role, arm, startedAt, costs, probe, work } = run;
   const { latency, percentiles, values, series, saturated, faults, answers } = run;
-  const { crash = null, notes = [] } = run;
-  // A run that has failed may lack what its figures are made of.
-  const isWhole = faults.length === 0;
+  const { crash = null, notes = [], metrics = {} } = run;
   return {
-    ...{ case: label, round, role, arm, startedAt, metrics: isWhole ? valuesOf(metrics, run) : {} },
-    ...{
-      costs,
-      probe,
-      work,
-      latency,
-      percentiles,
-      values,
-      series,
-      saturated,
-      faults,
-      crash,
-      notes,
-    },
-    ...(answers && { answers: answers.map(kept) }),
+    ...{ case: label, round, role, arm, startedAt, metrics: metrics[experiment] ?? {} },
+    ...{ costs, probe, work, latency, percentiles, values, series },
+    ...{ saturated, faults, crash, notes },
+    ...(discarded !== undefined && { discarded }),
+    ...(answers && { answers }),
   };
 }
-
-const kept = ({ request, json, ...answer }) => ({ name: request.name, ...answer });

@@ -1,3 +1,4 @@
+import { pairedShift } from '../stats/index.js';
 import { LEAST_ROUNDS } from './detectable.js';
 import { ratioSpread, roundsForRatio } from './noise.js';
 
@@ -10,13 +11,15 @@ const LEVEL = 0.95;
 /**
  * The claims of an experiment, each at each of its cases and for each of its treatments. The interval decides:
  *
- * - `met`: all of it is at or above what was claimed; or there is none, as in every round the treatment has nothing of
- *   what is better less, or the control nothing of what is better more
+ * - `met`: all of it is at or above what was claimed
  * - `refuted`: a gain was claimed (5 % or more), and all of it is below a gain of 5 %
  * - `not met`: all of it is below what was claimed
  * - `open`: what was claimed lies within it, or it is no interval of 95 %; `why` says how many rounds would decide
  * - `refused`: the figure, or the whole case, does not count
- * - `not measured`: there is no ratio of it
+ * - `not measured`: its case was not run, a run could not tell, or there was nothing in either arm
+ *
+ * Where a value is 0 there is no ratio. Then the differences decide: by how much the worse arm is more than so many
+ * times the other, round by round. 1000 against 0 meets any claim, 0 against 1000 none.
  *
  * @param {import('./format.js').Experiment} experiment
  * @param {import('./figure.js').Figure[]} figures of the cases that were measured
@@ -74,29 +77,43 @@ export function verdictOf(figure, atLeast) {
   if (figure === undefined) return { verdict: 'not measured', why: 'this case was not run' };
   const { ahead, lo, hi, level, n, refused } = figure;
   if (refused !== null) return { verdict: 'refused', why: refused };
-  if (isTotal(figure) && n >= LEAST_ROUNDS) {
-    return {
-      verdict: 'met',
-      why: 'more than any ratio: nothing in one arm, something in each round of the other',
-    };
+  if (level === null) {
+    return { verdict: 'not measured', why: figure.why ?? 'a run could not tell' };
   }
-  if (ahead === null) {
-    return { verdict: 'not measured', why: figure.why ?? 'a value is 0: there is no ratio' };
+  if (ahead === null && !isAnything(figure)) {
+    return { verdict: 'not measured', why: 'there is no ratio: nothing in either arm, or less' };
   }
   if (level < LEVEL) {
     const few = n === 1 ? '1 round gives' : `${n} rounds give`;
     return { verdict: 'open', why: `${few} no interval of 95 %; ${LEAST_ROUNDS} are the least` };
   }
+  if (ahead === null) return { verdict: verdictOfZeros(figure, atLeast), why: ZEROS };
   if (lo >= atLeast) return { verdict: 'met', why: null };
   if (atLeast >= NO_GAIN && hi < NO_GAIN) return { verdict: 'refuted', why: null };
   if (hi < atLeast) return { verdict: 'not met', why: null };
   return { verdict: 'open', why: whyOpen(figure, atLeast) };
 }
 
-/** Whether the better arm has, or the worse arm lacks, all there is, in every round: no ratio says that. */
-function isTotal({ better, values: { control, treatment } }) {
-  const [none, some] = better === 'higher' ? [control, treatment] : [treatment, control];
-  return none.every((value) => value === 0) && some.every((value) => value > 0);
+const ZEROS = 'a value is 0, so that there is no ratio: judged by the differences of the rounds';
+
+/** Whether there is something to compare: amounts, and not all of them nothing. */
+function isAnything({ values: { control, treatment } }) {
+  const all = [...control, ...treatment];
+  return all.every((value) => value >= 0) && all.some((value) => value > 0);
+}
+
+/** For amounts more ÷ less >= ratio is more - ratio · less >= 0, which zeros do not harm. */
+function verdictOfZeros({ better, values: { control, treatment } }, atLeast) {
+  const [less, more] = better === 'higher' ? [control, treatment] : [treatment, control];
+  const beyond = (ratio) =>
+    pairedShift(
+      less.map((value) => value * ratio),
+      more,
+    );
+  const { lo, hi } = beyond(atLeast);
+  if (lo > 0) return 'met';
+  if (atLeast >= NO_GAIN && beyond(NO_GAIN).hi < 0) return 'refuted';
+  return hi < 0 ? 'not met' : 'open';
 }
 
 /** By the distance of what was measured from what was claimed. */

@@ -1,3 +1,4 @@
+import { isNode } from './sample/process.js';
 import { Sampler } from './sample/sampler.js';
 
 /** The measured part of a run: what the kernel and the probe say between its beginning and its end. */
@@ -5,6 +6,8 @@ export class Window {
   #sampler;
   #collector;
   #hasEnded = false;
+  /** Node.js processes that were there when it began. */
+  #nodes = [];
 
   /**
    * @param {number} pid of the server
@@ -29,13 +32,15 @@ export class Window {
   /** It begins as soon as the server's processes know. */
   async open() {
     await this.#collector.begin();
-    this.#sampler.begin();
+    await this.#sampler.begin();
+    this.#nodes = this.#sampler.pids.filter(isNode);
   }
 
   /** It begins again, now, and the last call counts. */
   begin() {
     this.#sampler.begin();
     this.#collector.begin();
+    this.#nodes = this.#sampler.pids.filter(isNode);
     this.#hasEnded = false;
   }
 
@@ -51,7 +56,9 @@ export class Window {
   async read() {
     this.end();
     const probe = await this.#collector.read();
-    return { costs: await this.#sampler.stop(), probe };
+    const nodes = this.#nodes.filter((pid) => this.#sampler.pids.includes(pid));
+    const unprobed = Math.max(0, nodes.length - this.#collector.connections);
+    return { costs: await this.#sampler.stop(), probe, unprobed };
   }
 
   /** Ends the sampling, whatever was begun. May be called again. */

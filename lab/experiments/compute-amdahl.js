@@ -1,5 +1,4 @@
 import { limits } from 'millrace/monitor';
-import { parallelShare, speedup } from '../experiment/amdahl.js';
 import { cores, wallS } from '../experiment/metrics.js';
 import { SOURCE } from './compute/paper.js';
 import {
@@ -11,6 +10,7 @@ import {
   rsa,
   warmup,
 } from './compute/service.js';
+import { parallelShare, speedup } from './lib/amdahl.js';
 
 /** What a quota leaves, too, as whole threads. */
 const CORES = Math.max(1, Math.floor(limits().cpus));

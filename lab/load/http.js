@@ -1,8 +1,10 @@
 import { performance } from 'node:perf_hooks';
 import autocannon from 'autocannon';
 import { LabError } from './errors.js';
+import { Exchanges } from './exchanges.js';
 import { Groups } from './groups.js';
 import { latencySeries, latencySummary, percentilePoints } from './latency.js';
+import { whyNotLocal } from './loopback.js';
 
 const SATURATED_UTILIZATION = 0.9;
 const SPARE_S = 60;
@@ -28,6 +30,7 @@ const SPARE_S = 60;
  *   `{ name, method, path, headers, body }`, which every connection goes through again and again; answers
  *   are told apart by `name`, by default the method and the path
  * @param {RegExp} [options.normalize] left out of a body before it is compared with others: times, random ids
+ * @param {number} [options.seed] which bodies are compared, a whole number from 0 to 2^32 - 1
  * @param {object} [options.expect] what makes an answer good
  * @param {number} [options.expect.status] default: any 2xx
  * @param {(body: string) => boolean} [options.expect.body] false counts a mismatch
@@ -45,8 +48,10 @@ const SPARE_S = 60;
  * @property {number} requests_per_s answers per second in the measured window
  * @property {number} unexpected answers with another status than expected
  * @property {number} mismatches answers whose body was refused, warm-up included
- * @property {number} errors connection errors and timeouts, warm-up included
- * @property {number} timeouts
+ * @property {number} errors requests that went without an answer in the measured window: connections that were refused or
+ *   cut, and timeouts
+ * @property {number} timeouts those of them
+ * @property {number} early_errors errors of the warm-up
  * @property {Record<string, number>} status answers by status code
  * @property {{ mean: number, min: number, max: number }} bytes per answer, head included
  * @property {{ n: number, p50: number, p90: number, p99: number, p999: number, max: number,
@@ -55,8 +60,8 @@ const SPARE_S = 60;
  * @property {Record<string, [seconds: number, value: number][]>} series `answers_per_s` and `latency_p99_ms`, a
  *   point each quarter of a second
  * @property {{ name: string, answers: number, status: Record<string, number>, bytes: number,
- *   payload: string | null }[]} groups answers by request: `bytes` of the body on average, `payload` a fingerprint of the
- *   body when all that were looked at (one in 16) are the same
+ *   payload: string | null, varies: boolean }[]} groups answers by request: `bytes` of the body on average, `payload` a
+ *   fingerprint of the body, null when those that were looked at (64, then one in 16) are not all the same: it `varies`
  * @property {string} first the first answer to each request, head and body
  * @property {number} measured_s
  * @property {number} utilization of this process's event loop in the measured window
@@ -70,10 +75,12 @@ export async function runHttp(options) {
   const warmup = inRange('warmup', options.warmup ?? 1, 0, 3600);
   const timeout = inRange('timeout', options.timeout ?? 10, 1, 3600);
   const rate = options.rate === undefined ? 0 : inRange('rate', options.rate, 1, 10e6);
-  onlyLoopback(url);
+  const why = whyNotLocal(url);
+  if (why) throw invalid(`url ${url}: ${why}`);
   signal?.throwIfAborted();
 
-  const groups = new Groups(options.normalize);
+  const groups = new Groups(options.normalize, options.seed);
+  const unanswered = { cut: 0, timeouts: 0 };
   const instance = autocannon({
     url,
     connections,
@@ -82,10 +89,13 @@ export async function runHttp(options) {
     duration: warmup + seconds + timeout + SPARE_S,
     sampleInt: 100,
     ...(rate > 0 && { overallRate: rate, ignoreCoordinatedOmission: true }),
-    ...(expect.body && { verifyBody: expect.body }),
+    ...(expect.body && { verifyBody: (body) => expect.body(`${body}`) }),
     requests: namedRequests(options, groups),
+    setupClient: (client) => watch(client, unanswered),
   });
-  const window = new Window(instance, groups, { warmup, seconds, timeout, connections, options });
+  const window = new Window(instance, groups, {
+    ...{ warmup, seconds, timeout, connections, options, unanswered },
+  });
   const stop = () => instance.stop();
   signal?.addEventListener('abort', stop, { once: true });
   const total = await instance;
@@ -100,11 +110,21 @@ function namedRequests({ url, requests, method = 'GET', headers, body }, groups)
   return wanted.map(({ name, ...request }) => ({
     ...request,
     method: request.method ?? 'GET',
-    onResponse(status, text, _context, head) {
+    onResponse(status, bytes, _context, head) {
       const title = name ?? `${request.method ?? 'GET'} ${request.path}`;
-      groups.add(title, status, text, head);
+      groups.add(title, status, bytes, head);
     },
   }));
+}
+
+/** Counts what goes without an answer on a connection. */
+function watch(client, unanswered) {
+  client.pipelinedRequests = new Exchanges(() => {
+    unanswered.cut += 1;
+  });
+  client.on('timeout', () => {
+    unanswered.timeouts += 1;
+  });
 }
 
 /** Gathers what arrives in the measured window; autocannon's own statistics know no warm-up. */
@@ -121,14 +141,20 @@ class Window {
   #timers = [];
   #seen = new Set();
   #isWarm = false;
+  #unanswered;
+  /** Of the warm-up. */
+  early = { cut: 0, timeouts: 0 };
+  unanswered = { cut: 0, timeouts: 0 };
 
-  constructor(instance, groups, { warmup, seconds, timeout, connections, options }) {
+  constructor(instance, groups, { warmup, seconds, timeout, connections, options, unanswered }) {
     this.groups = groups;
+    this.#unanswered = unanswered;
     this.onEnd = options.onEnd;
     const begin = () => {
       if (this.#phase !== 'warmup') return;
       this.#phase = 'measure';
       groups.restart();
+      this.early = { ...unanswered };
       this.#loop = performance.eventLoopUtilization();
       options.onBegin?.();
       this.#from = performance.now();
@@ -170,6 +196,8 @@ class Window {
       this.utilization = performance.eventLoopUtilization(this.#loop).utilization;
       // What comes from now on is in no count.
       this.work = this.groups.list();
+      const { cut, timeouts } = this.#unanswered;
+      this.unanswered = { cut: cut - this.early.cut, timeouts: timeouts - this.early.timeouts };
       this.onEnd?.();
     }
     this.#phase = 'over';
@@ -185,10 +213,13 @@ function report(window, total, wanted, partial) {
       .filter((entry) => !good(entry))
       .map(([, count]) => count),
   );
-  const { errors, timeouts, mismatches } = total;
+  const { mismatches } = total;
+  const { timeouts } = window.unanswered;
+  const errors = window.unanswered.cut + timeouts;
+  const early = window.early.cut + window.early.timeouts;
   const saturated = utilization > SATURATED_UTILIZATION;
   return {
-    ok: answers > 0 && unexpected + errors + mismatches === 0,
+    ok: answers > 0 && unexpected + errors + early + mismatches === 0,
     partial,
     answers,
     requests_per_s: seconds > 0 ? answers / seconds : 0,
@@ -196,6 +227,7 @@ function report(window, total, wanted, partial) {
     mismatches,
     errors,
     timeouts,
+    early_errors: early,
     status,
     bytes: { mean: mean(bytes), min: least(bytes), max: most(bytes) },
     latency: latencySummary(latencies),
@@ -220,16 +252,6 @@ const most = (values) => values.reduce((a, b) => Math.max(a, b), 0);
 function inRange(name, value, low, high) {
   if (typeof value === 'number' && value >= low && value <= high) return value;
   throw invalid(`${name} ${value}: must be a number from ${low} to ${high}`);
-}
-
-/** Load goes to this machine alone. */
-function onlyLoopback(url) {
-  const parsed = URL.canParse(url) ? new URL(url) : null;
-  const local = /^(127(\.\d+){3}|localhost|\[::1\])$/.test(parsed?.hostname ?? '');
-  if (parsed?.protocol === 'http:' && local) return;
-  throw invalid(
-    `url ${url}: must begin with http:// and name this machine (127.0.0.0/8, localhost or [::1]); no other one is ever loaded`,
-  );
 }
 
 function invalid(message) {

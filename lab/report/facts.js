@@ -19,7 +19,7 @@ const HOST = {
  * @returns {[string, string][]}
  */
 export function facts(results) {
-  const { figures, date, seconds, seed, host, versions, quick, runs } = results;
+  const { figures, date, seconds, seed, host, versions, load, pinned, quick, runs } = results;
   const rounds = [...new Set(figures.map(({ n }) => n).filter(isNumber))].sort((a, b) => a - b);
   const others = othersCores(runs);
   return [
@@ -31,10 +31,25 @@ export function facts(results) {
     ],
     ['runs kept', quantity(runs.length)],
     ['order', `random, seed ${seed}`],
+    ...(load ? [['load', loadText(load, pinned)]] : []),
     ...Object.entries(host ?? {}).map(([key, value]) => [HOST[key] ?? key, hostText(key, value)]),
     ...Object.entries(versions ?? {}).map(([name, version]) => [name, text(version)]),
     ...(others === null ? [] : [['cores that other work took', others.toFixed(2)]]),
   ];
+}
+
+/** What the load was, once where it was the same in all cases. */
+function loadText({ kind, cases }, pinned) {
+  const keysOf = ({ case: _, ...keys }) =>
+    Object.entries(keys)
+      .map(([key, value]) => `${key} ${[value].flat().join(' ')}`)
+      .join(', ');
+  const isSame = new Set(cases.map(keysOf)).size <= 1;
+  const told = isSame
+    ? cases.slice(0, 1).map(keysOf)
+    : cases.map((at) => `${at.case}: ${keysOf(at)}`);
+  const cores = pinned ? 'on a core of its own' : 'on all cores';
+  return [kind, ...told.filter((each) => each !== ''), cores].join('; ');
 }
 
 /** The arms, with the command of each and what it adds to the environment. */

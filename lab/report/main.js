@@ -48,7 +48,7 @@ function readArgs() {
     options: {
       html: { type: 'string' },
       markdown: { type: 'string' },
-      help: { type: 'boolean', default: false },
+      help: { type: 'boolean', short: 'h', default: false },
     },
     allowPositionals: true,
   });

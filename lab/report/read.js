@@ -27,6 +27,7 @@ const forms = {
   results: {
     ...{ experiment: is.text, question: is.text, date: is.text, partial: optional(is.text) },
     ...{ refusal: optional(is.object), host: optional(is.object), versions: optional(is.object) },
+    load: optional(is.object),
     ...{ arms: is.list, cases: is.texts, metrics: is.list, figures: is.list, claims: is.list },
     ...{ notes: is.texts, runs: is.list, about: optional(is.text), seconds: is.number },
   },

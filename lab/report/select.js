@@ -48,10 +48,11 @@ export function shownArms(results) {
   ];
 }
 
-/** The runs of an arm in a case. */
+/** The runs of an arm in a case, without those of rounds that were made again. */
 export const runsOf = ({ runs }, arm, label) =>
   runs.filter(
     (run) =>
+      run.discarded === undefined &&
       run.case === label &&
       run.role === arm.role &&
       (arm.role !== 'treatment' || run.arm === arm.name),

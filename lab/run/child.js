@@ -1,9 +1,14 @@
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { guard } from './guard.js';
 
 const OUTPUT_BYTES = 65_536;
+const GAP = '\n…\n';
 const WORDS_LENGTH = 2000;
+
+/** What follows on the same line after so many letters is lost. */
+const LINE_LENGTH = 16e6;
 
 /** What is written after the end is waited for no longer: a grandchild may hold the pipe. */
 const LAST_MS = 500;
@@ -19,10 +24,13 @@ export class Child {
   #hasExited = false;
   #stopping;
   #until = Number.POSITIVE_INFINITY;
-  #lines = [];
+  #listeners = new Set();
   #rest = '';
+  #unguard = () => {};
+  #first = [];
   #chunks = [];
   #length = 0;
+  #total = 0;
   #errors = '';
 
   /**
@@ -38,6 +46,7 @@ export class Child {
       detached: true,
     });
     this.#child = child;
+    if (child.pid !== undefined) this.#unguard = guard(child.pid);
     for (const stream of [child.stdin, child.stdio[3]]) stream?.on('error', () => {});
     child.stdout.on('data', (data) => this.#keep(data));
     child.stdout.setEncoding('utf8').on('data', (text) => this.#split(text));
@@ -68,14 +77,32 @@ export class Child {
     return this.#child.pid;
   }
 
-  /** The last 64 KB, as text. */
+  /** The first and the last 64 KB, as text; a line of `…` stands for what was between them. */
   get output() {
-    return Buffer.concat(this.#chunks).subarray(-OUTPUT_BYTES).toString();
+    const last = Buffer.concat(this.#chunks).subarray(-OUTPUT_BYTES);
+    const before = this.#total - last.length;
+    const first = Buffer.concat(this.#first).subarray(0, Math.min(before, OUTPUT_BYTES));
+    return Buffer.concat([first, Buffer.from(before > first.length ? GAP : ''), last]).toString();
   }
 
-  /** Calls back with each line of stdout from now on; in the turn that made it, from the first one on. */
+  /** Whether it has ended and the kernel has said so. */
+  get hasExited() {
+    return this.#hasExited;
+  }
+
+  /** Resolves as soon as it has exited; what it wrote may still come. */
+  get exited() {
+    return this.#exited;
+  }
+
+  /**
+   * Calls back with each line of stdout from now on; in the turn that made it, from the first one on.
+   *
+   * @returns {() => void} takes it back: lines that nobody wants cost nothing
+   */
   onLine(call) {
-    this.#lines.push(call);
+    this.#listeners.add(call);
+    return () => this.#listeners.delete(call);
   }
 
   write(text) {
@@ -119,6 +146,7 @@ export class Child {
     this.#child.stdout.destroy();
     this.#child.stderr.destroy();
     await this.ended;
+    this.#unguard();
     return wasKilled;
   }
 
@@ -142,12 +170,21 @@ export class Child {
   }
 
   #split(text) {
-    const lines = (this.#rest + text).split('\n');
-    this.#rest = lines.pop();
-    for (const line of lines) for (const call of this.#lines) call(line);
+    const last = text.lastIndexOf('\n');
+    if (last < 0 || this.#listeners.size === 0) {
+      // Joined when the line is whole: a look at each piece would read what is there again and again.
+      if (this.#listeners.size === 0) this.#rest = text.slice(last + 1);
+      else if (this.#rest.length < LINE_LENGTH) this.#rest += text;
+      return;
+    }
+    const lines = (this.#rest + text.slice(0, last)).split('\n');
+    this.#rest = text.slice(last + 1);
+    for (const line of lines) for (const call of this.#listeners) call(line);
   }
 
   #keep(data) {
+    if (this.#total < OUTPUT_BYTES) this.#first.push(Buffer.from(data));
+    this.#total += Buffer.byteLength(data);
     this.#chunks.push(Buffer.from(data));
     this.#length += this.#chunks.at(-1).length;
     while (this.#length - this.#chunks[0].length >= OUTPUT_BYTES) {

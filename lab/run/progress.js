@@ -26,6 +26,11 @@ export class Progress {
     this.#out = out;
   }
 
+  /** How many there are, when that changes on the way. */
+  set steps(steps) {
+    this.#steps = steps;
+  }
+
   /** Runs a step; its result becomes the rest of its line, where lines stay. */
   async step(title, work, describe) {
     const start = performance.now();

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { LabError } from '../load/errors.js';
 import { Child } from './child.js';
 import { cpuUs, systemWrites } from './proc.js';
@@ -144,14 +145,27 @@ class Server {
     return Number(new URL(this.url).port);
   }
 
-  /** The last 64 KB of what it wrote on stdout and stderr. */
+  /** The first and the last 64 KB of what it wrote on stdout and stderr. */
   get output() {
     return this.#child.output;
   }
 
-  /** Calls back with each line of stdout, from the first one on. */
+  /** Calls back with each line of stdout, from the first one on. @returns {() => void} takes it back */
   onLine(call) {
-    this.#child.onLine(call);
+    return this.#child.onLine(call);
+  }
+
+  /**
+   * Whether it has ended: the kernel says so some ms after its connections are closed.
+   *
+   * @param {number} ms how long to wait for that
+   */
+  async hasExited(ms) {
+    const waited = new AbortController();
+    const enough = sleep(ms, undefined, { signal: waited.signal }).catch(() => {});
+    await Promise.race([this.#child.exited, enough]);
+    waited.abort();
+    return this.#child.hasExited;
   }
 
   /** Writes on its stdin; a program alone has one. */

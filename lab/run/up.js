@@ -9,12 +9,11 @@ const LOOK_MS = 50;
 export function addressIn(server, ready) {
   return new Promise((resolve) => {
     let output = '';
-    server.onLine((line) => {
-      if (output === null) return;
+    const forget = server.onLine((line) => {
       output += `${line}\n`;
       const found = ready.exec(output);
       if (!found) return;
-      output = null;
+      forget();
       resolve(found[1]);
     });
   });

@@ -1,5 +1,6 @@
 import { latencySeries, latencySummary, percentilePoints } from '../../load/latency.js';
 import { faultsOf, groupsOf, isGood } from '../answers.js';
+import { variationNotes } from './varies.js';
 
 /** A request that is sent so much later than it was due is late by the lab's own fault. */
 const LATE_MS = 5;
@@ -8,8 +9,9 @@ const LATE_MS = 5;
 const LATE_SHARE = 0.01;
 const LATE_COUNT = 5;
 
-/** Of the loop that sends: the generator was the limit. */
+/** Of the loop that sends: the generator was the limit. A shorter time is little more than opening its connections. */
 const BUSY = 0.9;
+const LEAST_BUSY_S = 0.2;
 
 /** Of each first answer, letters. */
 const FIRST_LENGTH = 16_384;
@@ -26,10 +28,12 @@ export function outcomeOf(answers, utilization) {
   const latencies = good.map(({ latencyMs }) => latencyMs);
   const endMs = good.map((answer) => answer.endMs);
   const late = latenessOf(answers);
+  const work = groupsOf(answers);
   const seconds = answers.reduce((most, answer) => Math.max(most, answer.endMs), 0) / 1000;
   return {
     isClosed: false,
-    work: groupsOf(answers),
+    work,
+    notes: variationNotes(work),
     values: {
       answers: good.length,
       answers_per_s: seconds > 0 ? good.length / seconds : 0,
@@ -40,7 +44,7 @@ export function outcomeOf(answers, utilization) {
     percentiles: late === null ? percentilePoints(latencies) : null,
     series: latencySeries(endMs, latencies, seconds),
     late,
-    saturated: saturation(utilization),
+    saturated: saturation(utilization, seconds),
     faults: faultsOf(answers),
     first: firstAnswers(answers),
     answers: answers.map(({ head, text, ...answer }) => answer),
@@ -54,8 +58,8 @@ function latenessOf(answers) {
   return isLate ? 'the load generator was late, so that latencies do not count' : null;
 }
 
-function saturation(utilization) {
-  if (utilization <= BUSY) return null;
+function saturation(utilization, seconds) {
+  if (utilization <= BUSY || seconds < LEAST_BUSY_S) return null;
   return `the load generator was the limit: its event loop was busy for ${Math.round(utilization * 100)} % of the time`;
 }
 

@@ -1,6 +1,8 @@
 import { runHttp } from '../../load/http.js';
+import { isLocalPath } from '../../load/loopback.js';
 import * as key from './keys.js';
 import { routed } from './routes.js';
+import { variationNotes } from './varies.js';
 
 /**
  * Closed loop by autocannon: each connection asks again as soon as it has its answer. How many answers there are is the
@@ -31,6 +33,7 @@ export async function drive({ url, load, params, arm, signal, phase, begin, end 
   const wanted = requests ?? paths?.map((path) => ({ path })) ?? [{ path: pathOf(url) }];
   const result = await runHttp({
     ...options,
+    seed: params.seed,
     url: new URL('/', url).href,
     requests: wanted.map((request) => named({ method, headers, body, ...request }, arm?.routes)),
     signal,
@@ -47,9 +50,9 @@ function settle(load, params) {
     throw key.mistake('load has both requests and paths; it must be one of them, or neither');
   }
   for (const [i, request] of (settled.requests ?? []).entries()) {
-    if (typeof request?.path === 'string' && request.path.startsWith('/')) continue;
+    if (isLocalPath(request?.path)) continue;
     throw key.mistake(
-      `load.requests[${i}].path is ${key.show(request?.path)}; it must begin with '/'`,
+      `load.requests[${i}].path is ${key.show(request?.path)}; it must begin with one '/'`,
     );
   }
   return settled;
@@ -65,10 +68,12 @@ const pathOf = (url) => `${new URL(url).pathname}${new URL(url).search}`;
 
 function outcome(result, paths, mayFail = false) {
   const { answers, requests_per_s, errors, timeouts, unexpected, mismatches, measured_s } = result;
+  const groups = result.groups.map((group) => (mayFail ? { ...group, mayFail } : group));
   const values = { answers, answers_per_s: requests_per_s, requests_per_s };
   return {
     isClosed: true,
-    work: result.groups.map((group) => (mayFail ? { ...group, mayFail } : group)),
+    work: groups,
+    notes: variationNotes(groups),
     values: { ...values, errors, timeouts, unexpected, mismatches, measured_s },
     latency: answers > 0 ? result.latency : null,
     percentiles: result.percentiles,
@@ -83,7 +88,9 @@ function outcome(result, paths, mayFail = false) {
 
 const none = (answers) => (answers === 0 ? ['there was no answer'] : []);
 
-function faultsOf({ answers, errors, timeouts, unexpected, mismatches, status, groups }, paths) {
+function faultsOf(result, paths) {
+  const { answers, errors, timeouts, early_errors, unexpected, mismatches, status, groups } =
+    result;
   const unanswered = paths - groups.filter((group) => group.answers > 0).length;
   const mix = Object.entries(status).map(([code, count]) => `${code} (${count})`);
   return [
@@ -93,6 +100,9 @@ function faultsOf({ answers, errors, timeouts, unexpected, mismatches, status, g
       ? [`${unexpected} of ${answers} answers have an unexpected status: ${mix.join(', ')}`]
       : []),
     ...(mismatches > 0 ? [`${mismatches} answers have a wrong body`] : []),
-    ...(errors > 0 ? [`${errors} requests failed, ${timeouts} of them as they timed out`] : []),
+    ...(errors > 0
+      ? [`${errors} requests had no answer, ${timeouts} of them as they timed out`]
+      : []),
+    ...(early_errors > 0 ? [`${early_errors} requests of the warm-up had no answer`] : []),
   ];
 }

@@ -37,6 +37,7 @@ import * as ws from './ws.js';
  * @property {string | null} saturated a sentence, when the generator was the limit
  * @property {string | null} [late] a sentence, when it was late: `latency` is null then, and all else counts
  * @property {string[]} faults sentences: why the run does not count
+ * @property {string[]} [notes] sentences: what a reader should know
  * @property {string} [first] the first answer to each request, head and body
  * @property {import('./requests.js').Answer[]} [answers] of `requests`
  * @property {object} [json] what a script returned or a program printed
@@ -47,6 +48,7 @@ import * as ws from './ws.js';
  * @property {Record<string, number>} status
  * @property {number} bytes of an answer's body on average
  * @property {string | null} payload fingerprint; null when answers cannot be compared
+ * @property {boolean} [varies] they cannot, as they differ within the run
  * @property {boolean} [mayFail] only the number is compared
  * @property {string} [dueTimes] open loop: when they were due
  * @property {number} [bytesTolerance] by which share sizes may differ, where it is not the usual one

@@ -1,14 +1,18 @@
 /** What the keys of a load may hold: `[what is allowed, in words, test]`, the notation of format.js. */
 import { LabError } from '../../load/errors.js';
-import { is } from '../form.js';
+import { isLocalPath } from '../../load/loopback.js';
+import { ask } from '../errors.js';
+import { is, show } from '../form.js';
+
+export { show };
 
 const isNumber = (value, least, most) =>
   typeof value === 'number' && value >= least && value <= most;
 
 export const { text, flag, object, pattern, list, texts } = is;
 export const paths = [
-  "a list of paths, each begins with '/'",
-  (value) => list[1](value) && value.every((each) => `${each}`.startsWith('/')),
+  "a list of paths, each begins with one '/'",
+  (value) => list[1](value) && value.every(isLocalPath),
 ];
 export const scalar = [
   'a number, a text, true or false',
@@ -53,7 +57,7 @@ export function settle(keys, load, params) {
   const settled = {};
   for (const [marked, [allowed, test]] of Object.entries(keys)) {
     const key = marked.replace('?', '');
-    const value = typeof load[key] === 'function' ? ask(key, load[key], params) : load[key];
+    const value = called(key, load[key], params);
     if (value === undefined && key !== marked) continue;
     if (!test(value)) throw mistake(`load.${key} gave ${show(value)}; it must be ${allowed}`);
     settled[key] = value;
@@ -66,15 +70,5 @@ export function mistake(message) {
   return new LabError('MILLRACE_LAB_E_EXPERIMENT', message);
 }
 
-export function show(value) {
-  if (typeof value === 'function') return 'a function';
-  return value instanceof RegExp ? `${value}` : (JSON.stringify(value) ?? `${value}`);
-}
-
-function ask(key, call, params) {
-  try {
-    return call(params);
-  } catch (error) {
-    throw mistake(`load.${key} of the experiment failed: ${error.message}`);
-  }
-}
+const called = (key, value, params) =>
+  typeof value === 'function' ? ask(`load.${key}`, () => value(params)) : value;

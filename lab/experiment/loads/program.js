@@ -5,7 +5,8 @@ import { readReturned } from './returned.js';
 /**
  * There is no server: the arm's command is the work. Its last line of JSON on stdout is what it has to tell, of the
  * form of a script's result. It is measured from its start to its end, or between the lines `{"mark":"start"}` and
- * `{"mark":"end"}`; each is answered by a line on its stdin when the counters are read.
+ * `{"mark":"end"}`; each is answered by a line on its stdin when the counters are read. All arms
+ * must have done as much, unless it tells `isClosed: true`: then it works for a time, and the better one does more.
  */
 export const form = {};
 
@@ -42,11 +43,13 @@ export async function drive({ server, signal, timeoutS, phase, begin, end }) {
   }
   // A program may count no answers: what it did is then one piece of work.
   const isCounted = told.answers !== undefined || told.work !== undefined;
-  return readReturned(isCounted ? told : { ...told, answers: 1 }, {
+  const outcome = readReturned(isCounted ? told : { ...told, answers: 1 }, {
     what: `${server.name} printed`,
     name: 'work',
     seconds: (to - from) / 1000,
   });
+  // The arms must have done as much as each other, unless the program says that it had a time and no number.
+  return { ...outcome, isClosed: told.isClosed ?? false };
 }
 
 /** The exit code. */

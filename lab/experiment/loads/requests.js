@@ -1,16 +1,25 @@
 import http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LabError } from '../../load/errors.js';
+import { everywhere } from '../../load/groups.js';
 import { outcomeOf } from './answers.js';
 import { exchange } from './exchange.js';
 import * as key from './keys.js';
 import { routed } from './routes.js';
-import { pattern as patterns, times } from './schedule.js';
+import { countOf, pattern as patterns, times } from './schedule.js';
 
 /** More requests than this wait for a connection; their latency counts nevertheless. */
 const CONNECTIONS = 256;
 
-const keys = { requests: key.list, 'warmup?': key.list, 'pattern?': patterns };
+/** All times are made before the first is sent. */
+const MOST = 1_000_000;
+
+const keys = {
+  requests: key.list,
+  'warmup?': key.list,
+  'pattern?': patterns,
+  'normalize?': key.pattern,
+};
 
 export const form = key.formOf(keys);
 
@@ -20,12 +29,14 @@ export const form = key.formOf(keys);
  * @type {import('./index.js').loads['requests']['drive']}
  */
 export async function drive({ url, load, params, arm, signal, timeoutS, cpuUs, phase }) {
-  const { requests, warmup, pattern } = key.settle(keys, load, params);
-  const wanted = phase === 'warmup' ? warmup : requests;
-  if (wanted === undefined) return null;
+  const { requests, warmup = [], pattern, normalize } = key.settle(keys, load, params);
+  // A warm-up of less than one request is none.
+  const wanted =
+    phase === 'warmup' ? warmup.filter((each) => countOf(each, pattern) !== 0) : requests;
+  if (wanted.length === 0) return null;
   const all = wanted.map((request) => routed(request, arm?.routes));
   const loop = performance.eventLoopUtilization();
-  const answers = await send({ url, requests: all, pattern, timeoutS, signal, cpuUs });
+  const answers = await send({ url, requests: all, pattern, normalize, timeoutS, signal, cpuUs });
   if (phase === 'warmup') return null;
   return outcomeOf(answers, performance.eventLoopUtilization(loop).utilization);
 }
@@ -38,6 +49,7 @@ export async function drive({ url, load, params, arm, signal, timeoutS, cpuUs, p
  * @param {string} options.url of a server on this machine
  * @param {Request[]} options.requests
  * @param {'steady' | 'spikes' | 'ramp'} [options.pattern] of those that have none of their own
+ * @param {RegExp} [options.normalize] left out of a body that is compared as a whole: times, random ids
  * @param {number} options.timeoutS for the last answer, after the last request is due
  * @param {AbortSignal} [options.signal]
  * @param {() => number} [options.cpuUs] of the server so far; asked at both ends of a `timed` request
@@ -77,9 +89,17 @@ export async function drive({ url, load, params, arm, signal, timeoutS, cpuUs, p
  * @property {string} [text] its body as text
  * @property {number | null} cpuUs of the server while it was under way, when it is `timed`
  */
-export async function send({ url, requests, pattern, timeoutS, signal, cpuUs = () => 0 }) {
+export async function send({ url, requests, pattern, timeoutS, signal, cpuUs = () => 0, ...more }) {
+  const count = requests.reduce((sum, each) => sum + countOf(each, pattern), 0);
+  if (count > MOST) {
+    throw key.mistake(
+      `there are ${count.toLocaleString('en-US')} requests (rate × seconds of each); ` +
+        `at most ${MOST.toLocaleString('en-US')} are possible: lower a rate or its seconds`,
+    );
+  }
   const due = requests.flatMap((each) => times(each, pattern)).sort((a, b) => a.dueMs - b.dueMs);
   if (due.length === 0) throw key.mistake('there is no request');
+  const normalize = more.normalize && everywhere(more.normalize);
   const agent = new http.Agent({ keepAlive: true, maxSockets: CONNECTIONS });
   const late = new AbortController();
   const start = performance.now();
@@ -88,7 +108,7 @@ export async function send({ url, requests, pattern, timeoutS, signal, cpuUs = (
   const one = async ({ request, dueMs }) => {
     const before = request.timed ? cpuUs() : 0;
     const sentMs = now();
-    const answer = await exchange(url, request, agent);
+    const answer = await exchange(url, request, agent, normalize);
     const endMs = now();
     const used = request.timed ? cpuUs() - before : null;
     return { request, dueMs, sentMs, endMs, latencyMs: endMs - dueMs, ...answer, cpuUs: used };

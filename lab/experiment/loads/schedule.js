@@ -1,3 +1,4 @@
+import { isLocalPath } from '../../load/loopback.js';
 import { among, mistake } from './keys.js';
 
 /** In a cycle of so many seconds, one has five times the rate of the others; the mean is the rate. */
@@ -32,8 +33,10 @@ export const pattern = among(...Object.keys(due));
  */
 export function times(request, usual = 'steady') {
   const { name, path, at = 0, rate, seconds } = request;
-  if (typeof name !== 'string' || typeof path !== 'string' || !path.startsWith('/')) {
-    throw mistake(`a request must have a name and a path, this has ${name} and ${path}`);
+  if (typeof name !== 'string' || !isLocalPath(path)) {
+    throw mistake(
+      `a request must have a name, and a path that begins with one '/'; this has ${name} and ${path}`,
+    );
   }
   if ((rate === undefined) !== (seconds === undefined)) {
     throw mistake(`${name} must have both rate and seconds, or neither`);
@@ -45,12 +48,33 @@ export function times(request, usual = 'steady') {
     throw mistake(`${name} has pattern ${request.pattern}; it must be ${pattern[0]}`);
   }
   if (rate === undefined) return [{ request, dueMs: at }];
-  const until = (s) => rate * due[request.pattern ?? usual](s, seconds);
-  const count = Math.round(until(seconds));
+  const count = countOf(request, usual);
+  if (count === 0) {
+    throw mistake(
+      `${name} has rate ${rate} and seconds ${seconds}, which is less than one request`,
+    );
+  }
+  const until = untilOf(request, usual);
   return Array.from({ length: count }, (_, i) => ({
     request,
     dueMs: at + 1000 * timeOf(i, until, seconds),
   }));
+}
+
+/**
+ * How many there are of a request.
+ *
+ * @param {import('./requests.js').Request} request
+ * @param {'steady' | 'spikes' | 'ramp'} [usual]
+ */
+export function countOf(request, usual) {
+  return request.rate === undefined ? 1 : Math.round(untilOf(request, usual)(request.seconds));
+}
+
+/** How many are due until a time, s after the first. */
+function untilOf({ pattern: own, rate, seconds }, usual = 'steady') {
+  const form = Object.hasOwn(due, own ?? usual) ? due[own ?? usual] : due.steady;
+  return (s) => rate * form(s, seconds);
 }
 
 /** The time at which so many are due, s; by halving, to a microsecond. */

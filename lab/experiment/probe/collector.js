@@ -1,12 +1,15 @@
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Probed } from './probed.js';
 import { summaryOf } from './summary.js';
+
+/** The name of a folder for a socket goes on with the number of the lab's process. */
+const FOLDER = 'millrace-probe-';
 
 const PRELOAD = fileURLToPath(new URL('./preload.cjs', import.meta.url));
 
@@ -25,12 +28,17 @@ export class Collector {
   #marks = 0;
   #forget;
 
+  /** How many processes have had a probe: it connects before the program's own code runs. */
+  connections = 0;
+
   /** @param {import('../../run/cleanup.js').Cleanup} cleanup closes it when the program ends */
   static async open(cleanup) {
+    await removeStale();
     const collector = new Collector();
-    collector.#folder = mkdtempSync(join(tmpdir(), 'millrace-probe-'));
+    collector.#folder = mkdtempSync(join(tmpdir(), `${FOLDER}${process.pid}-`));
     collector.#forget = cleanup.add(() => collector.close());
     collector.#server = createServer((socket) => {
+      collector.connections += 1;
       collector.#processes.add(new Probed(socket, collector.#isMeasuring));
     });
     collector.#server.listen(collector.#path);
@@ -97,4 +105,34 @@ async function inTime(answers) {
   const isLate = sleep(ANSWER_MS, undefined, { signal: late.signal }).catch(() => {});
   await Promise.race([Promise.all(answers), isLate]);
   late.abort();
+}
+
+/** Removes what labs have left behind that were ended by force: theirs are the folders where nobody listens. */
+async function removeStale() {
+  for (const name of readdirSync(tmpdir())) {
+    const pid = name.startsWith(FOLDER) && Number(name.slice(FOLDER.length).split('-')[0]);
+    if (!pid || isAlive(pid)) continue;
+    const folder = join(tmpdir(), name);
+    if (!(await listens(join(folder, 'socket')))) rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function isAlive(pid) {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return error.code !== 'ESRCH';
+  }
+}
+
+/** A lab of another container has no number here. */
+function listens(path) {
+  return new Promise((resolve) => {
+    const socket = connect(path);
+    socket.once('error', () => resolve(false));
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+  });
 }

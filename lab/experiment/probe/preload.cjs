@@ -52,6 +52,7 @@ function begin(path) {
     return {
       mark,
       pid: process.pid,
+      node: process.version,
       at: performance.timeOrigin + performance.now(),
       ...{ idleMs: idle, activeMs: active },
       delayMs: delay.read(),

@@ -8,6 +8,7 @@
  *
  * @typedef {object} Probe
  * @property {number} processes Node.js processes
+ * @property {string} node their version, as `v20.0.0`; several are in one text
  * @property {{ p50: number, p99: number, max: number } | null} loopDelayMs how late a timer was that was due at any time,
  *   in the process where it was latest; null where none was due
  * @property {number | null} utilization busy share of the loop, 0 to 1, of the busiest process
@@ -31,6 +32,7 @@ export function summaryOf(processes) {
   const heapTotalBytes = mean('heapTotalBytes');
   return {
     processes: processes.length,
+    node: [...new Set(processes.map(([{ node }]) => node))].sort().join(', '),
     loopDelayMs: worstDelay(processes),
     utilization: highest(processes.map((lines) => utilization(lines[0], lines.at(-1)))),
     gcMs: moved('gcMs'),

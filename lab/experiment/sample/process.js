@@ -1,5 +1,5 @@
 /** What the kernel says of one process. Needs a /proc as Linux has it; null is said of a process that is gone. */
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 
 /**
  * @param {number} pid
@@ -59,6 +59,12 @@ export function descriptorsOf(pid) {
   const path = `/proc/${pid}/fd`;
   // Since Linux 6.2 the size of the folder is their number; before, it is 0.
   return attempt(() => statSync(path).size, 0) || namesIn(path).length;
+}
+
+/** Whether it runs Node.js, and is one that may be asked. */
+export function isNode(pid) {
+  const program = attempt(() => readlinkSync(`/proc/${pid}/exe`), '');
+  return /\/node(js)?( \(deleted\))?$/.test(program);
 }
 
 /** The numbers of all processes. */

@@ -58,13 +58,18 @@ export class Sampler {
     });
   }
 
+  /** The processes' numbers at the last look. */
+  get pids() {
+    return this.#tree.pids;
+  }
+
   /** CPU time of the tree so far, µs. */
   cpuUs() {
     const { userUs, systemUs } = this.#tree.cpu();
     return userUs + systemUs;
   }
 
-  /** The window begins now. */
+  /** The window begins now; resolves when system calls are counted, too. */
   begin() {
     clearInterval(this.#timer);
     this.#tree.look(() => true);
@@ -80,9 +85,10 @@ export class Sampler {
     };
     this.#counter?.stop();
     this.#counter = this.#counters.shift() ?? null;
-    this.#counter?.begin();
+    const counting = this.#counter?.begin();
     this.#look();
     this.#timer = setInterval(() => this.#look(), LOOK_MS);
+    return counting;
   }
 
   /** The window ends now, if it has not yet. */
@@ -125,9 +131,8 @@ export class Sampler {
 
   #look() {
     const { start, peaks, series, switches, before } = this.#window;
-    const tree = this.#tree;
-    tree.look();
-    const { pids, threads } = tree;
+    const now = { at: performance.now() / 1000 - start.atUs / 1e6, cpuUs: this.cpuUs() };
+    const { pids, threads } = this.#tree;
     switches.look(pids);
     const memory = pids.map(memoryOf).filter((each) => each !== null);
     const rssBytes = sum(memory, (each) => each.rssBytes);
@@ -136,7 +141,6 @@ export class Sampler {
     peaks.threads = Math.max(peaks.threads, threads);
     peaks.descriptors = Math.max(peaks.descriptors, descriptors);
 
-    const now = { at: performance.now() / 1000 - start.atUs / 1e6, cpuUs: this.cpuUs() };
     if (before) {
       const cores = (now.cpuUs - before.cpuUs) / 1e6 / (now.at - before.at);
       series.cpu.push([now.at, Math.max(0, cores)]);

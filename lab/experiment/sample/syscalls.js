@@ -49,9 +49,9 @@ class Syscalls {
     });
   }
 
-  /** What counts begins now. */
+  /** What counts begins now; resolves when perf knows. */
   begin() {
-    this.tell('enable', STOP_MS);
+    return this.tell('enable', STOP_MS);
   }
 
   /** What counts ends now. */
@@ -71,7 +71,8 @@ class Syscalls {
     await this.#ended;
     clearTimeout(timer);
     this.forget();
-    const count = new RegExp(`^([^,]+),,${EVENT},`, 'm').exec(this.#output)?.[1];
+    // Other lines, as that events are enabled, come before it.
+    const count = new RegExp(`^([^,\\n]+),,${EVENT},`, 'm').exec(this.#output)?.[1];
     // Of processes that slept all the time it has counted nothing.
     if (count === '<not counted>') return 0;
     return /^\d+$/.test(count) ? Number(count) : null;

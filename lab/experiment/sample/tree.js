@@ -21,18 +21,15 @@ export class Tree {
   }
 
   /**
-   * CPU time so far, µs; a step is 10 ms. What a process has used that has ended is in that of the one which waited for
-   * it; of one for which nobody has, up to the last look.
+   * CPU time so far, µs; a step is 10 ms. Looks at all of them. What a process has used that has ended is in that of the
+   * one which waited for it; of one for which nobody has, up to the last look.
    *
    * @returns {{ userUs: number, systemUs: number }}
    */
   cpu() {
+    this.look();
     const sum = { ...this.#lostTicks };
-    for (const [pid, known] of this.#members) {
-      const stat = statOf(pid);
-      if (stat?.started === known.started) this.#members.set(pid, stat);
-      add(sum, this.#members.get(pid));
-    }
+    for (const stat of this.#members.values()) add(sum, stat);
     return { userUs: sum.user * TICK_US, systemUs: sum.system * TICK_US };
   }
 
@@ -48,13 +45,8 @@ export class Tree {
    */
   look(isLookedAt = (pid) => pid > this.#root) {
     const members = this.#members;
-    const gone = [];
-    for (const [pid, known] of members) {
-      const stat = statOf(pid);
-      if (stat?.started === known.started) members.set(pid, stat);
-      else gone.push(pid);
-    }
-    this.#forget(gone);
+    // Whoever has waited for one that is gone was asked before it, and has got its time since.
+    while (this.#refresh());
     const pids = allPids();
     const found = new Map();
     for (const pid of pids) {
@@ -77,13 +69,26 @@ export class Tree {
     }
   }
 
-  /** Whoever has waited for them counts them, if that is one of us. */
-  #forget(pids) {
-    const ended = pids.map((pid) => [pid, this.#members.get(pid)]);
-    for (const [, stat] of ended) {
-      if (!this.#members.has(stat.parent)) add(this.#lostTicks, stat);
+  /** Asks each again, parents before their children: so they have joined. @returns {boolean} whether one is gone */
+  #refresh() {
+    const gone = new Set();
+    for (const [pid, known] of this.#members) {
+      const stat = statOf(pid);
+      if (stat?.started === known.started) this.#members.set(pid, stat);
+      else gone.add(pid);
     }
-    for (const pid of pids) this.#members.delete(pid);
+    for (const pid of gone) {
+      if (!this.#isWaitedFor(pid, gone)) add(this.#lostTicks, this.#members.get(pid));
+    }
+    for (const pid of gone) this.#members.delete(pid);
+    return gone.size > 0;
+  }
+
+  /** Whether one of us counts what it has used: the nearest of those above it that has not ended. */
+  #isWaitedFor(pid, gone) {
+    const { parent } = this.#members.get(pid);
+    if (!this.#members.has(parent)) return false;
+    return !gone.has(parent) || this.#isWaitedFor(parent, gone);
   }
 }
 

@@ -34,8 +34,19 @@ test('groups are by name, whatever the order of the answers', () => {
   assert.deepEqual(groups, groupsOf([answer, late, two]));
   assert.deepEqual(groups[0], {
     ...{ name: 'one', answers: 2, status: { 200: 1, 201: 1 }, bytes: 200 },
-    ...{ payload: 'aa (2)', dueTimes: '0 ms (1), 5 ms (1)' },
+    ...{ payload: 'aa (2)', dueTimes: '0 ms (1), 5 ms (1)', varies: false },
   });
   assert.deepEqual(groups[1].status, { none: 1 });
   assert.equal(groups[1].bytesTolerance, 0.3);
+});
+
+test('answers to the same question that differ have no payload, unless what must be the same is said', () => {
+  const other = { ...answer, hash: 'bb' };
+  const [group] = groupsOf([answer, other]);
+  assert.deepEqual([group.payload, group.varies], [null, true]);
+  const elsewhere = { ...other, request: { ...request, path: '/two' } };
+  assert.equal(groupsOf([answer, elsewhere])[0].payload, 'aa (1), bb (1)');
+  const said = { ...request, payload: () => 1 };
+  const chosen = [answer, other].map((each) => ({ ...each, request: said }));
+  assert.equal(groupsOf(chosen)[0].payload, 'aa (1), bb (1)');
 });

@@ -23,6 +23,12 @@ test('what is given is read, and the rest has its default', () => {
   assert.deepEqual(env['treatment-env'], {});
 });
 
+test('-h is --help, and a rate of messages may have connections', () => {
+  assert.equal(readArgs(['-h']).help, true);
+  const more = ['--rate', '5', '--connections', '5'];
+  assert.equal(readArgs([...both, '--ws', 'ws://localhost:1/', ...more]).rate, 5);
+});
+
 const mistakes = [
   [['--samples', '0'], '--samples is "0"; allowed are whole numbers from 1 to 1000.'],
   [['--samples', '1.5'], '--samples is "1.5"; allowed are whole numbers from 1 to 1000.'],
@@ -34,7 +40,10 @@ const mistakes = [
   [['--effect', '-1'], '--effect is "-1"; allowed are numbers from 0.1 to 1000.'],
   [['--connections'], '--connections has no value; allowed are whole numbers from 1 to 10000.'],
   [['--quick=yes'], '--quick is "yes"; it takes no value.'],
-  [['--quik'], /^--quik is not an option \(did you mean "quick"\?\); allowed are/],
+  [['--quik'], '--quik is not an option; did you mean --quick?'],
+  [['--xyzzy'], '--xyzzy is not an option; --help lists them.'],
+  [['--treatment', 'a', '--treatment', 'b'], '--treatment is there twice; it can be given once.'],
+  [['--seed', '1', '--seed', '1'], '--seed is there twice; it can be given once.'],
   [['a', 'b'], 'There are a and b; allowed is one experiment at a time.'],
   [['a', '--url', 'x'], '--url does not go with a, which has its own; leave one of them out.'],
   [['--control', 'a'], '--treatment is missing; it takes the command that starts its server.'],
@@ -50,7 +59,30 @@ const mistakes = [
   [[...both, ...url, '--url', 'http://127.0.0.1:9/'], /all must be of one server/],
   [[...both, ...url, '--protocol', 'raw'], '--protocol belongs to --ws.'],
   [[...both, '--ws', 'ws://localhost:1/', '--protocol', 'x'], /allowed are raw, chat, socket\.io/],
-  [[...both, ...url, '--script', 'x.js', '--rate', '5'], /^--script needs one --url/],
+  [[...both, ...url, '--script', import.meta.filename, '--rate', '5'], /^--script needs one --url/],
+  [
+    [...both, '--url', 'http://me:secret@127.0.0.1/'],
+    '--url is "http://…@127.0.0.1/"; it must have no user and no password.',
+  ],
+  [[...both, '--url', 'https://127.0.0.1/'], /^--url is "https:.*must begin with http:/],
+  [[...both, ...url, ...url], '--url "http://127.0.0.1:{port}/x" is there twice; give it once.'],
+  [
+    [...both, ...url, '--rate', '5', '--connections', '5'],
+    /^--connections does not go with --rate/,
+  ],
+  [
+    [...both, ...url, '--rate', '0.1', '--quick'],
+    /^--rate 0\.1 in --seconds 2 makes 0\.2 requests/,
+  ],
+  [[...both, ...url, '--rate', '1000', '--seconds', '5000'], /5000000 requests; allowed are 1 /],
+  [[...both, ...url, '--health', 'up'], '--health is "up"; it takes a path, which begins with /.'],
+  [[...both, ...url, '--script', '/no/x.js'], '--script is "/no/x.js"; there is no file /no/x.js.'],
+  [[...both, '--ws', 'ws://localhost:1/', '--ignore', 'x'], /^--ignore belongs to --url/],
+  [
+    ['a', '--ignore', 'x'],
+    '--ignore does not go with a, which has its own; leave one of them out.',
+  ],
+  [[...both, ...url, '--ignore', '('], /^--ignore is "\(", which is no regular expression/],
   [[...both, ...url, '--proof', '('], /^--proof is "\(", which is no regular expression/],
   [[...both, ...url, '--control-env', '=x'], '--control-env is "=x"; it takes NAME=VALUE.'],
 ];

@@ -100,3 +100,30 @@ test('the twin is compared with the control too, and named so', () => {
   ]);
   assert.equal(refusal.why, "case a: bytes per answer of 'one': 100 in slow, 9 in slow (A/A)");
 });
+
+test('bodies that vary in both are not compared, and those that vary in one differ', () => {
+  const varying = { payload: null, varies: true };
+  for (const kind of [open, closed]) {
+    assert.deepEqual(kind({}, varying), []);
+    assert.deepEqual(kind(varying), [
+      "payload of 'one': always the same in slow, not always the same in fast",
+    ]);
+  }
+});
+
+test('a body that differs even between control and twin is told with what to do', () => {
+  const refusal = refusalOfRound([
+    runWith(),
+    runWith({ role: 'twin', work: [groupWith({ payload: 'bb' })] }),
+  ]);
+  assert.match(refusal.why, /differs even between two runs of the control/);
+  assert.match(refusal.advice, /normalize/);
+});
+
+test('processes that cannot be looked into in one arm alone are refused', () => {
+  const refusal = refusalOfRound([runWith(), runWith({ role: 'treatment', unprobed: 1 })]);
+  assert.match(refusal.why, /^fast: the lab could not look into 1 of its Node.js processes/);
+  assert.match(refusal.advice, /NODE_OPTIONS/);
+  const both = [runWith({ unprobed: 1 }), runWith({ role: 'treatment', unprobed: 2 })];
+  assert.equal(refusalOfRound(both), null);
+});

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { figure } from '../figure.js';
-import { costExperiment, judgedCosts, metric } from './simulation.js';
+import { judge } from '../judge.js';
+import { valuesOf } from '../values.js';
+import { costExperiment, gatheredFrom, judgedCosts, metric } from './simulation.js';
 
 const TEN = [10, 11, 12, 13, 14, 15, 16, 17, 18, 19];
 /** The control once more, as often a little more as a little less. */
@@ -104,7 +106,7 @@ test('what is no number is refused with the name of the metric', () => {
     [Number.POSITIVE_INFINITY, 'Infinity'],
     ['7', '7'],
   ]) {
-    assert.throws(() => one([value, ...TEN.slice(1)]), {
+    assert.throws(() => valuesOf([metric('cost')], { values: { cost: value } }), {
       code: 'MILLRACE_LAB_E_EXPERIMENT',
       message: `metric cost gave ${shown}; it must be a number, or null when the run cannot tell`,
     });
@@ -129,21 +131,82 @@ test('the effect sought decides what is too noisy', () => {
   assert.equal(asked.finding, 'no difference');
 });
 
-test('of many metrics some differ by chance: Holm’s correction is over those that have a `better`', () => {
-  const names = ['a', 'b', 'c', 'd', 'none'];
+/** Figures of several metrics, each of costs of its own in the treatment, or in the twin. */
+function several(metrics, { claim } = {}) {
+  const names = Object.keys(metrics);
   const experiment = costExperiment({
-    metrics: names.map((name) =>
-      metric(name, name === 'none' ? undefined : 'lower', ({ values }) => values.cost),
-    ),
+    metrics: names.map((name) => metric(name, name === 'none' ? undefined : 'lower')),
+    ...(claim && { claim }),
   });
-  // Seven of ten rounds agree: one such p is a difference, the least of four is none.
-  const treatment = TEN.map((value, i) => value * (i < 3 ? 1.012 : 0.95 + i / 1000));
-  const { figures } = judgedCosts({ control: TEN, twin: TWIN, treatment }, { experiment });
-  const [first, , , , last] = figures;
-  assert.ok(first.p <= 0.05 && first.p > 0.0125, `${first.p}`);
-  near(first.pHolm, 4 * first.p);
-  assert.notEqual(first.finding, 'better');
-  assert.deepEqual([last.pHolm, last.finding], [null, 'different']);
+  const gathered = gatheredFrom(experiment, TEN.length, (role, _, round) => ({
+    values: {
+      isOn: role === 'treatment' ? 1 : 0,
+      ...Object.fromEntries(
+        names.map((name) => {
+          const { twin = TWIN, treatment = TEN } = metrics[name];
+          return [name, { control: TEN, twin, treatment }[role][round - 1]];
+        }),
+      ),
+    },
+  }));
+  return judge(experiment, gathered).figures;
+}
+
+/** Seven of ten rounds agree: one such p is a difference, the least of four is none. */
+const SOME = { treatment: TEN.map((value, i) => value * (i < 3 ? 1.012 : 0.95 + i / 1000)) };
+const claimOf = (name) => ({ text: 't', source: 's', metric: name, atLeast: 2 });
+
+test('of many metrics some differ by chance: the first is tested alone, the others are corrected among all', () => {
+  const [main, ...others] = several({ a: SOME, b: SOME, c: SOME, d: SOME, none: SOME });
+  const none = others.pop();
+  assert.ok(main.p <= 0.05 && main.p > 0.0125, `${main.p}`);
+  near(main.pHolm, main.p);
+  assert.equal(main.finding, 'better');
+  for (const each of others) {
+    near(each.pHolm, 4 * main.p);
+    assert.equal(each.finding, 'undecided');
+    assert.match(each.why, /as one of 4 metrics/);
+  }
+  assert.deepEqual([none.pHolm, none.finding], [null, 'different']);
+});
+
+test('metrics that claims name are corrected among themselves, and the first is one of the others then', () => {
+  const [first, , third] = several(
+    { a: SOME, b: SOME, c: SOME },
+    { claim: [claimOf('b'), claimOf('c')] },
+  );
+  near(first.pHolm, 3 * first.p);
+  near(third.pHolm, 2 * third.p);
+});
+
+test('six rounds are enough for the main metric to be better, whatever else is measured', () => {
+  const six = (values) => values.slice(0, 6);
+  const experiment = costExperiment({
+    metrics: [metric('cost', 'lower'), metric('wall', 'lower', ({ costs }) => costs.wallS)],
+  });
+  const [main] = judgedCosts(
+    { control: six(TEN), twin: six(TWIN), treatment: six(times(0.5)) },
+    { experiment },
+  ).figures;
+  assert.equal(main.finding, 'better');
+});
+
+test('A/A is corrected in the same families: one that differs by chance takes no other along', () => {
+  const differs = { twin: TEN.map((value, i) => value * (i < 3 ? 0.988 : 1.05 - i / 1000)) };
+  const [a, b, c, d] = several({ a: differs, b: differs, c: {}, d: {} });
+  assert.ok(a.twin.p <= 0.05 && a.twin.p > 0.0125, `${a.twin.p}`);
+  assert.deepEqual(
+    [a, b, c, d].map(({ refused }) => refused !== null),
+    [true, false, false, false],
+  );
+});
+
+test('no difference needs an interval within the effect, not only a quiet A/A', () => {
+  const wild = TEN.map((value, i) => value * (i % 2 === 0 ? 0.5 : 1.9));
+  const found = one(wild);
+  assert.ok(found.p > 0.05 && found.smallest < 1.05, JSON.stringify(found));
+  assert.equal(found.finding, 'undecided');
+  assert.match(found.why, /^the interval, 0\.\d+ to \d.*, goes beyond 5 %: it takes more rounds$/);
 });
 
 test('what was published stands beside it with its own ratio', () => {

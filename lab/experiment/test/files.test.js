@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
+import { ask } from '../errors.js';
 import { experimentNames, loadExperiment } from '../files.js';
 import { folderFor } from './support.js';
 
@@ -41,36 +42,42 @@ test('a file of any folder is read', async (t) => {
 
 test('a mistake is told with the line of its key', async (t) => {
   for (const [number, line, message] of [
-    [
-      10,
-      "  comand: ['true'],",
-      /^experiment tiny, line 10: the key "treatment.comand" .* "command"/,
-    ],
-    [
-      10,
-      "  command: 'true',",
-      /^experiment tiny, line 10: treatment.command is "true"; it must be/,
-    ],
-    [5, '', /^experiment tiny, line 3: control.command is missing/],
-    [1, "export const qestion = 'why?';", /^experiment tiny, line 1: the key "qestion" is not/],
+    [10, "  comand: ['true'],", /tiny\.js:10: the key "treatment.comand" .* "command"/],
+    [10, "  command: 'true',", /tiny\.js:10: treatment.command is "true"; it must be/],
+    [5, '', /tiny\.js:3: control.command is missing/],
+    [1, "export const qestion = 'why?';", /tiny\.js:1: the key "qestion" is not/],
     [
       13,
       "export const load = { kind: 'htp' };",
-      /^experiment tiny, line 13: load.kind is "htp" \(did you mean "http"/,
+      /tiny\.js:13: load.kind is "htp" \(did you mean "http"/,
     ],
-    [1, '', /^experiment tiny: question is missing/],
-    [7, '}};', /^experiment .*tiny.js, line 7: Unexpected token/],
-    [2, "throw new Error('no');", /^experiment .*tiny.js, line 2: no/],
+    [1, '', /tiny\.js: question is missing/],
+    [7, '}};', /tiny\.js:7: Unexpected token/],
+    [2, "throw new Error('no');", /tiny\.js:2: no/],
   ]) {
     const told = { code: 'MILLRACE_LAB_E_EXPERIMENT', message };
     await assert.rejects(loadWith(t, number, line), told, line);
   }
 });
 
-test('an experiment that is not there is refused with those that are', async () => {
-  await assert.rejects(loadExperiment('nothing'), /there is no experiment nothing; allowed are "/);
-  await assert.rejects(loadExperiment('compute-heath'), /did you mean "compute-health"\?/);
-  await assert.rejects(loadExperiment('/nowhere/nothing.js'), /experiment .*Cannot find module/);
+test('an experiment that is not there is told with what is', async () => {
+  await assert.rejects(loadExperiment('nothing'), /no experiment nothing; there are chat-equal, /);
+  await assert.rejects(loadExperiment('compute-heath'), /; did you mean compute-health\?/);
+  for (const path of ['/nowhere/nothing.js', 'nothing.mjs']) {
+    await assert.rejects(loadExperiment(path), { message: `there is no file ${path}` });
+  }
+});
+
+test('a file may end in .mjs', async (t) => {
+  const path = join(folderFor(t), 'tiny.mjs');
+  writeFileSync(path, LINES.join('\n'));
+  assert.equal((await loadExperiment(path)).name, 'tiny');
+});
+
+test('what fails later is told with file and line, too', async (t) => {
+  const { control } = await loadWith(t, 2, "const isOn = () => { throw new Error('no'); };");
+  const told = /isOn of slow of the experiment failed: no \(.*tiny\.js:2\)$/;
+  assert.throws(() => ask('isOn of slow', () => control.isOn({})), told);
 });
 
 test('runs that are shared must be there, and not in a circle', async (t) => {

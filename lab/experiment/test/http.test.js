@@ -39,9 +39,10 @@ test('http: other statuses and broken connections are faults, or values where th
     else response.writeHead(n % 4 === 0 ? 503 : 200).end('x');
   });
   const strict = await drive('http', brief, { url });
-  assert.equal(strict.faults.length, 2);
+  assert.equal(strict.faults.length, 3);
   assert.match(strict.faults[0], /answers have an unexpected status: 200 \(\d+\), 503 \(\d+\)/);
-  assert.match(strict.faults[1], /^\d+ requests failed, 0 of them/);
+  assert.match(strict.faults[1], /^\d+ requests had no answer, 0 of them/);
+  assert.match(strict.faults[2], /^\d+ requests of the warm-up had no answer/);
   const lenient = await drive('http', { ...brief, mayFail: true }, { url });
   assert.deepEqual(lenient.faults, []);
   assert.ok(lenient.values.errors > 0 && lenient.values.unexpected > 0);
@@ -73,4 +74,14 @@ test('http: two thousand connections are all answered before the window begins',
   assert.ok(Number(await atBegin) >= 2001, await atBegin);
   assert.deepEqual(run.faults, []);
   assert.ok(run.values.answers > 0);
+});
+
+test('http: bodies that vary are noted, and compared when what changes is left out', async (t) => {
+  const url = await serve(t, (_request, response, n) => response.end(`number ${n % 7}`));
+  const varying = await drive('http', brief, { url });
+  assert.deepEqual([varying.work[0].payload, varying.work[0].varies], [null, true]);
+  assert.match(varying.notes[0], /^the bodies of 'GET \/' differ within one run/);
+  const same = await drive('http', { ...brief, normalize: /\d+/ }, { url });
+  assert.equal(same.work[0].varies, false);
+  assert.deepEqual(same.notes, []);
 });

@@ -61,13 +61,13 @@ test('each treatment is compared with the same control', () => {
 
 test('another experiment may judge the same runs', () => {
   const base = costExperiment();
-  const gathered = gatheredFrom(base, 6, costs);
   const asks = {
     sameRunsAs: 'test',
     question: 'And twice of it?',
     metrics: [metric('double', 'lower', ({ values }) => 2 * values.cost)],
   };
   const shared = readExperiment(asks, 'shared', base);
+  const gathered = gatheredFrom(base, 6, costs, {}, [shared]);
   const results = judge(shared, gathered);
   assert.equal(results.experiment, 'shared');
   const [of] = judge(base, gathered).figures;
@@ -116,4 +116,48 @@ test('the feature not at work is found in the runs themselves', () => {
     gatheredFrom(experiment, 6, () => ({ values: { cost: 1, isOn: 1 } })),
   );
   assert.match(refusal.why, /^slow: the feature was at work in the control/);
+});
+
+test('a round that was made again counts for nothing, is kept with its mark, and told', () => {
+  const experiment = costExperiment();
+  const gathered = gatheredFrom(experiment, 8, costs);
+  const saturated = 'it was at its limit';
+  for (const round of gathered.rounds.slice(2, 4)) {
+    round.discarded = saturated;
+    for (const run of round.runs) run.saturated = saturated;
+  }
+  const { refusal, figures, runs, notes } = judge(experiment, gathered);
+  assert.equal(refusal, null);
+  assert.equal(figures[0].n, 6);
+  assert.deepEqual(
+    runs.map(({ discarded }) => discarded === saturated),
+    gathered.rounds.flatMap((_, i) => Array(3).fill(i === 2 || i === 3)),
+  );
+  assert.deepEqual(notes, [
+    '2 rounds were made again, as the load generator was late or the limit.',
+  ]);
+});
+
+test('a metric that fails in a late round is told, and the rounds before it are judged', () => {
+  const experiment = costExperiment();
+  const gathered = gatheredFrom(experiment, 8, (role, arm, round) => ({
+    ...costs(role, arm, round),
+    ...(round === 7 && role === 'twin' && { values: { isOn: 0, cost: Number.NaN } }),
+  }));
+  const { partial, figures, runs } = judge(experiment, gathered);
+  assert.match(partial, /^ended by a failure \(metric cost gave NaN.*\); later rounds were not/);
+  assert.equal(figures[0].n, 6);
+  assert.equal(runs.length, 24);
+});
+
+test('notes that fail leave the results', () => {
+  const experiment = costExperiment({ notes: () => null.x });
+  assert.throws(
+    () => judge(experiment, gatheredFrom(experiment, 6, costs)),
+    ({ code, results }) => {
+      assert.equal(code, 'MILLRACE_LAB_E_EXPERIMENT');
+      assert.deepEqual([results.figures.length, results.runs.length], [1, 18]);
+      return true;
+    },
+  );
 });

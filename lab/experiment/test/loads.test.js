@@ -204,9 +204,9 @@ test('a key that a function gives wrongly is named', async () => {
     [
       'http',
       { paths: () => ['a'] },
-      'load.paths gave ["a"]; it must be a list of paths, each begins with \'/\'',
+      'load.paths gave ["a"]; it must be a list of paths, each begins with one \'/\'',
     ],
-    ['http', { requests: [{}] }, "load.requests[0].path is undefined; it must begin with '/'"],
+    ['http', { requests: [{}] }, "load.requests[0].path is undefined; it must begin with one '/'"],
     [
       'http',
       { paths: ['/'], requests: [{ path: '/' }] },
@@ -230,4 +230,28 @@ test('a key that a function gives wrongly is named', async () => {
       message,
     });
   }
+});
+
+test('requests: bodies that vary are noted, and compared when what changes is left out', async (t) => {
+  const url = await serve(t, (_request, response, n) => response.end(`number ${n}`));
+  const requests = [{ name: 'one', path: '/', rate: 40, seconds: 0.2 }];
+  const varying = await drive('requests', { requests }, { url });
+  assert.deepEqual([varying.work[0].payload, varying.work[0].varies], [null, true]);
+  assert.match(varying.notes[0], /^the bodies of 'one' differ within one run/);
+  const same = await drive('requests', { requests, normalize: /\d+/ }, { url });
+  assert.match(same.work[0].payload, /^[0-9a-f]{12} \(8\)$/);
+  assert.deepEqual(same.notes, []);
+});
+
+test('requests: too many, or less than one, is a mistake', async (t) => {
+  const url = await serve(t, (_request, response) => response.end('{}'));
+  const ask = (...requests) => drive('requests', { requests }, { url });
+  const one = { name: 'one', path: '/', rate: 1000, seconds: 600 };
+  await assert.rejects(ask(one, { ...one, name: 'two' }), {
+    code: 'MILLRACE_LAB_E_EXPERIMENT',
+    message: /^there are 1,200,000 requests \(rate × seconds of each\); at most 1,000,000/,
+  });
+  await assert.rejects(ask({ ...one, rate: 0.1, seconds: 2 }), {
+    message: 'one has rate 0.1 and seconds 2, which is less than one request',
+  });
 });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
 import { keptIn, processesWith, start } from './program.js';
@@ -81,8 +81,8 @@ test('what is unknown is told with what there is', async (t) => {
   const folder = folderFor(t);
   const unknown = start(t, ['nothing']);
   const seconds = start(t, [write(folder, ONE), '--seconds', '5']);
-  assert.equal(await unknown.ended, 1);
-  assert.match(unknown.errors, /there is no experiment nothing; allowed are .*compute-/);
+  assert.equal(await unknown.ended, 2);
+  assert.match(unknown.errors, /there is no experiment nothing; there are .*compute-/);
   assert.equal(await seconds.ended, 2);
   assert.match(
     seconds.errors,
@@ -116,11 +116,77 @@ test('Ctrl-C later keeps the whole rounds, judges them and says that they are no
   assert.deepEqual(processesWith(folder), []);
 });
 
-test('a report that cannot be written fails it, and the samples are kept', async (t) => {
+test('a mistaken file ends as a bad option does, with file and line', async (t) => {
+  const path = join(folderFor(t), 'wrong.js');
+  writeFileSync(path, "export const question = 'Why?';\nexport const lod = 1;\n");
+  const said = start(t, [path]);
+  assert.equal(await said.ended, 2);
+  assert.match(said.errors, /^Failed: .*wrong\.js:2: the key "lod" is not known/m);
+});
+
+for (const [signal, code] of Object.entries({ SIGTERM: 143, SIGHUP: 129 })) {
+  test(`${signal} keeps the whole rounds as Ctrl-C does`, async (t) => {
+    const folder = folderFor(t);
+    const said = start(t, [write(folder, ONE), '--samples', '1000', '--results', folder]);
+    await said.until(/\[4\/3000\]/);
+    said.child.kill(signal);
+    assert.equal(await said.ended, code, said.errors);
+    assert.match(keptIn(folder, 'tiny')[0].partial, /^stopped after [1-9]\d* of 1000 rounds/);
+    assert.deepEqual(processesWith(folder), []);
+  });
+}
+
+test('a second Ctrl-C ends it, though a server does not want to end', async (t) => {
   const folder = folderFor(t);
-  const html = join(folder, 'nowhere', 'report.html');
+  const stubborn = join(folder, 'stubborn.cjs');
+  writeFileSync(
+    stubborn,
+    `process.on('SIGTERM', () => console.log('no'));
+    require('http').createServer((q, r) => r.end('x')).listen(Number(process.argv[2]), '127.0.0.1');`,
+  );
+  const command = `${process.execPath} ${stubborn} {port}`;
+  const said = start(t, [
+    ...['--control', command, '--treatment', command, '--url', 'http://127.0.0.1:{port}/'],
+    ...['--proof', 'x', '--seconds', '3600', '--results', folder],
+  ]);
+  while (processesWith('stubborn.cjs').length < 2) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  said.child.kill('SIGINT');
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  said.child.kill('SIGINT');
+  assert.equal(await said.ended, 130, said.errors);
+  assert.deepEqual(processesWith(stubborn), []);
+});
+
+test('when the reader of its output goes, the results are kept', async (t) => {
+  const folder = folderFor(t);
+  const said = start(t, [write(folder, ONE), '--samples', '2', '--results', folder]);
+  said.child.stdout.destroy();
+  assert.equal(await said.ended, 0, said.errors);
+  assert.equal(keptIn(folder, 'tiny')[0].partial, null);
+});
+
+test('where nothing can be written is told before anything is measured', async (t) => {
+  const folder = folderFor(t);
+  const path = write(folder, ONE);
+  for (const [name, value] of [
+    ['results', '/proc/nowhere/results'],
+    ['results', join(path, 'folder')],
+    ['html', folder],
+    ['markdown', join(path, 'report.md')],
+  ]) {
+    const said = start(t, [path, '--quick', `--${name}`, value]);
+    assert.equal(await said.ended, 2);
+    assert.match(said.errors, new RegExp(`^--${name} is ".*", where nothing can be written: E`));
+    assert.equal(said.output, '');
+  }
+});
+
+test('a report goes into a folder that is made for it', async (t) => {
+  const folder = folderFor(t);
+  const html = join(folder, 'new', 'report.html');
   const said = start(t, [write(folder, ONE), '--quick', '--results', folder, '--html', html]);
-  assert.equal(await said.ended, 1);
-  assert.match(said.errors, /Failed: report \(html\) not written: .*nowhere/);
-  assert.equal(keptIn(folder, 'tiny').length, 1);
+  assert.equal(await said.ended, 0, said.errors);
+  assert.match(readFileSync(html, 'utf8'), /^<!doctype html>/i);
 });

@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { measure } from '../measure.js';
+import { BURN } from './programs.js';
 import { cleanupFor, folderFor, SERVER } from './support.js';
 
 const PAYLOAD = ({ value }) => value;
@@ -75,6 +78,105 @@ const WHERE = `const fs = require('fs');
   require('http').createServer((request, response) => response.end('{"value":1}'))
     .listen(0, '127.0.0.1', function () { console.log('listening on http://127.0.0.1:' + this.address().port); });`;
 
+test('the CPU time of a child that has ended counts once', async (t) => {
+  const burn = `${BURN} ${BURN.replaceAll('from', 'then')} console.log(JSON.stringify(process.cpuUsage()));`;
+  const source = `const { execFileSync } = require('node:child_process');
+    const child = JSON.parse(execFileSync(process.execPath, ['-e', ${JSON.stringify(burn)}]));
+    const own = process.cpuUsage();
+    const us = child.user + child.system + own.user + own.system;
+    console.log(JSON.stringify({ values: { cpu_s: us / 1e6 } }));`;
+  const arm = { command: [process.execPath, '-e', source] };
+  const { costs, values } = await run(t, { arm, load: { kind: 'program', requests: undefined } });
+  const ratio = costs.cpuS / values.cpu_s;
+  assert.ok(ratio > 0.7 && ratio < 1.4, `${costs.cpuS} ${values.cpu_s}`);
+});
+
+test('a server that dies of the last request is told, or is a result where it may', async (t) => {
+  const file = join(folderFor(t), 'load.mjs');
+  writeFileSync(
+    file,
+    `export default async function load({ url }) {
+      await fetch(new URL('/die', url)).catch(() => {});
+      return { answers: 1 };
+    }`,
+  );
+  const load = { kind: 'script', file, warmup: 0, requests: undefined };
+  await assert.rejects(run(t, { load }), {
+    code: 'MILLRACE_LAB_E_SERVER',
+    message: /ended unexpectedly with code 3/,
+  });
+  const { crash } = await run(t, { load: { ...load, mayCrash: true } });
+  assert.match(crash, /ended unexpectedly with code 3/);
+});
+
+test('a command that sets NODE_OPTIONS itself goes without the probe, which is told', async (t) => {
+  const command = (set) => ['sh', '-c', `${set} exec "$0" "$1"`, process.execPath, SERVER];
+  const load = { requests: () => [{ name: 'one', path: '/one' }] };
+  const own = await run(t, { arm: { command: command('NODE_OPTIONS=--no-warnings') }, load });
+  assert.deepEqual([own.probe, own.unprobed], [null, 1]);
+  const probed = await run(t, { arm: { command: command('') }, load });
+  assert.deepEqual([probed.probe.node, probed.unprobed], [process.version, 0]);
+});
+
+test('a lab that is ended by force takes its server along, and the next one its folder', async (t) => {
+  const folder = folderFor(t);
+  const source = `import { measure } from ${JSON.stringify(new URL('../measure.js', import.meta.url).href)};
+    import { Cleanup } from ${JSON.stringify(new URL('../../run/cleanup.js', import.meta.url).href)};
+    const command = [process.execPath, '-e', ${JSON.stringify(`process.on('SIGTERM', () => {}); ${SAYS_SO} ${WHERE}`)}, 'orphan'];
+    const requests = [{ name: 'one', path: '/' }, { name: 'far', path: '/', at: 600_000 }];
+    const load = { kind: 'requests', timeoutS: 600, requests, warmup: [requests[0]] };
+    const arm = { name: 'orphan', command };
+    await measure({ role: 'control', arm, load, params: { label: '' }, round: 1, cleanup: new Cleanup() });`;
+  const lab = spawn(process.execPath, ['--input-type=module', '-e', source], {
+    env: { ...process.env, TMPDIR: folder },
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
+  const sockets = () => readdirSync(folder).filter((name) => name.startsWith('millrace-probe-'));
+  // Until it is asked it may still write to the lab, and would end of that.
+  await until(() => existsSync(join(folder, 'asked')));
+  const server = childOf(lab.pid, 'orphan');
+  assert.ok(server > 0);
+  lab.kill('SIGKILL');
+  await once(lab, 'exit');
+  await until(() => !processIsAlive(server));
+  process.env.TMPDIR = folder;
+  t.after(() => delete process.env.TMPDIR);
+  assert.equal(sockets().length, 1);
+  await run(t, { load: { requests: () => [{ name: 'one', path: '/one' }] } });
+  assert.deepEqual(sockets(), []);
+});
+
+/** Writes a file when the load comes; the lab itself asks for /health. */
+const SAYS_SO = `const { writeFileSync } = require('fs');
+  const { emit } = require('http').Server.prototype;
+  require('http').Server.prototype.emit = function (name, request, ...more) {
+    if (name === 'request' && request.url === '/') writeFileSync(process.env.TMPDIR + '/asked', '');
+    return emit.call(this, name, request, ...more);
+  };`;
+
+async function until(find) {
+  for (let looks = 0; looks < 1000; looks += 1) {
+    const found = find();
+    if (found) return found;
+    await sleep(20);
+  }
+  throw new Error(`waited in vain for ${find}`);
+}
+
+function childOf(pid, text) {
+  const { stdout } = spawnSync('ps', ['-o', 'pid=,args=', '--ppid', `${pid}`]);
+  const line = `${stdout}`.split('\n').find((each) => each.trimEnd().endsWith(text));
+  return line && Number.parseInt(line, 10);
+}
+
+function processIsAlive(pid) {
+  try {
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  } catch {
+    return false;
+  }
+}
+
 const dying = () => [
   { name: 'one', path: '/one' },
   { name: 'die', path: '/die', at: 300, mayFail: true },
@@ -117,12 +219,11 @@ test('a server that never starts, and a load that fails, leave nothing', async (
 
 test('a program is measured by its own account', async (t) => {
   const path = join(folderFor(t), 'program.cjs');
-  const { BURN } = await import('./programs.js');
   const source = `${BURN} console.log(JSON.stringify({ values: { done: 5 } }));`;
-  (await import('node:fs')).writeFileSync(path, source);
+  writeFileSync(path, source);
   const arm = { command: [process.execPath, path] };
   const told = await run(t, { arm, load: { kind: 'program', requests: undefined } });
   assert.equal(told.values.done, 5);
-  assert.ok(told.costs.cpuS >= 0.19, `${told.costs.cpuS}`);
+  assert.ok(told.costs.cpuS >= 0.19 && told.costs.cpuS < 0.39, `${told.costs.cpuS}`);
   assert.equal(told.probe.processes, 1);
 });

@@ -1,5 +1,6 @@
 import { gaussian } from '../../stats/normal.js';
 import { armsOf } from '../arms.js';
+import { asked } from '../asked.js';
 import { hostRecord } from '../host.js';
 import { judge } from '../judge.js';
 import { randomFrom } from '../random.js';
@@ -44,18 +45,24 @@ export const metric = (name, better, of = ({ values }) => values[name]) => ({
  * What `gather` would give.
  *
  * @param {(role: string, arm: string, round: number, label: string) => object} changes of each run
+ * @param {object} [more] changes of it
+ * @param {object[]} [sharing] other experiments that are judged by it
  */
-export function gatheredFrom(experiment, rounds, changes, more = {}) {
+export function gatheredFrom(experiment, rounds, changes, more = {}, sharing = []) {
+  const mistakes = new Map();
   const cases = experiment.cases.map(({ label }) => label);
   const one = (label, round) => ({
     ...{ case: label, round },
-    runs: armsOf(experiment).map(({ role, arm: { name } }) =>
-      runWith({ role, arm: name, case: label, round, ...changes(role, name, round, label) }),
-    ),
+    runs: armsOf(experiment).map(({ role, arm }) => {
+      const changed = changes(role, arm.name, round, label);
+      const run = runWith({ role, arm: arm.name, case: label, round, ...changed });
+      return asked(run, arm, [experiment, ...sharing], mistakes);
+    }),
   });
   return {
     ...{ date: new Date('2026-01-01'), seconds: 1, quick: false, seed: 1, host: hostRecord() },
-    ...{ cases, arms: [], partial: null, error: null },
+    ...{ cases, arms: [], partial: null, error: null, mistakes },
+    ...{ load: { kind: 'requests', cases: [] }, pinned: true, versions: { lab: '0.1.0' } },
     rounds: cases.flatMap((label) => Array.from({ length: rounds }, (_, i) => one(label, i + 1))),
     ...more,
   };

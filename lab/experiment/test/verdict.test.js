@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { judge } from '../judge.js';
 import { verdictOf } from '../verdict.js';
-import { costExperiment, gatheredFrom, judgedCosts } from './simulation.js';
+import { costExperiment, gatheredFrom, judgedCosts, metric } from './simulation.js';
 
 const values = { control: [10, 11, 12, 13, 14, 15], treatment: [9, 10.1, 10.8, 11.9, 12.4, 13.8] };
 const figure = { refused: null, why: null, level: 0.95, n: 6, values };
@@ -50,7 +50,8 @@ test('too few rounds, no ratio, no run and a figure that does not count', () => 
     why: '2 rounds give no interval of 95 %; 6 are the least',
   });
   assert.match(verdict(2, 2, 2, 1.5, { level: 0, n: 1 }).why, /^1 round gives no/);
-  assert.equal(verdict(null, null, null, 2).verdict, 'not measured');
+  const untold = verdict(null, null, null, 2, { level: null, why: 'none of 6 rounds could tell' });
+  assert.deepEqual(untold, { verdict: 'not measured', why: 'none of 6 rounds could tell' });
   assert.equal(verdictOf(undefined, 2).verdict, 'not measured');
   const refused = verdict(2, 2, 2, 1.5, { refused: 'A/A differs' });
   assert.deepEqual(refused, { verdict: 'refused', why: 'A/A differs' });
@@ -61,18 +62,31 @@ const cases = [{ label: 'a' }, { label: 'b' }, { label: 'c', quick: false }];
 const isOn = ({ values: { isOn: on } }) => on === 1;
 const treatment = ['fast', 'faster'].map((name) => ({ name, command: ['true'], isOn }));
 
-test('all against nothing, in every round, meets any ratio', () => {
-  const some = [3, 1, 2, 4, 2, 3];
+const zeros = (better, control, treatment, atLeast = 18.9) => {
+  const experiment = costExperiment({
+    metrics: [metric('cost', better)],
+    claim: { ...claim, atLeast },
+  });
+  return judgedCosts({ control, treatment }, { experiment }).claims[0].verdict;
+};
+
+test('zeros have no ratio: the differences decide about a claim', () => {
+  const some = [5, 6, 7, 5, 6, 7];
+  const many = [1000, 1001, 1002, 1000, 1001, 1002];
   const none = some.map(() => 0);
-  const given = (better, control, treatment) =>
-    verdict(null, null, null, 20, { better, n: control.length, values: { control, treatment } })
-      .verdict;
-  assert.equal(given('lower', some, none), 'met');
-  assert.equal(given('higher', none, some), 'met');
-  assert.equal(given('lower', none, some), 'not measured');
-  assert.equal(given('lower', some, [...none.slice(1), 1]), 'not measured');
-  assert.equal(given('lower', none, none), 'not measured');
-  assert.equal(given('lower', some.slice(1), none.slice(1)), 'not measured');
+  assert.equal(zeros('lower', some, none), 'met');
+  assert.equal(zeros('higher', none, some), 'met');
+  assert.equal(zeros('lower', none, some), 'refuted');
+  assert.equal(zeros('higher', some, none), 'refuted');
+  assert.equal(zeros('lower', none, some, 0.95), 'not met');
+  assert.equal(zeros('lower', many, [0, 0, 0, 0, 0, 1]), 'met');
+  assert.equal(zeros('lower', many, [0, 90, 91, 90, 92, 90], 18.9), 'open');
+  assert.equal(zeros('lower', many, [0, 90, 91, 90, 92, 90], 2), 'met');
+  assert.equal(zeros('lower', [0, 1, 0, 2, 0, 1], [0, 0, 1, 0, 2, 0]), 'open');
+  assert.equal(zeros('lower', [0, 0, 0, 0, 0, 5], none), 'open');
+  assert.equal(zeros('lower', none, none), 'not measured');
+  assert.equal(zeros('lower', some, [0, -1, 0, -1, 0, 0]), 'not measured');
+  assert.equal(zeros('lower', some.slice(1), none.slice(1)), 'open');
 });
 
 test('a claim is judged at each of its cases for each of its arms', () => {

@@ -40,6 +40,7 @@ const counted = files.stats?.() ?? null;
 print({
   values: { answers, answers_per_s: answers / seconds, cpu_us_per_file: (cpuS * 1e6) / answers },
   work: [{ name: params.operation, answers, bytes: params.bytes, payload: await payload() }],
+  isClosed: true,
   latency: latencyOf(bursts),
   faults: faults(counted),
   counted,

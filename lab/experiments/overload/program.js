@@ -50,5 +50,6 @@ print({
     health_failed_share: said.healthOk === null ? null : 1 - said.healthOk,
   },
   work: [{ name: 'requests', answers: offered, mayFail: true }],
+  isClosed: true,
   faults: offered > 0 ? [] : ['nothing was asked for'],
 });

@@ -99,6 +99,8 @@ test('a small round of chat-equal: all arms do the same, and each is what it is 
     for (const { name, of } of [...metrics, ...switches.metrics, ...memory.metrics]) {
       if (name === 'syscalls_per_msg') continue; // not where perf may not count
       const value = of(run);
+      // A busy machine makes the generator late, and then there are no latencies.
+      if (run.late && value === null) continue;
       assert.ok(Number.isFinite(value) && value >= 0, `${arm.name}: ${name} is ${value}`);
     }
     runs.push(run);

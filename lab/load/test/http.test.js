@@ -70,6 +70,37 @@ test('connections that break are errors', async (t) => {
   assert.ok(result.errors > 0);
 });
 
+test('requests that are cut without an answer are errors of the window', async (t) => {
+  let cut = 0;
+  const url = await serve(t, (_request, response, n) => {
+    if (n % 3 === 0) {
+      cut += 1;
+      response.socket.destroy();
+    } else response.end(`${n}`);
+  });
+  const result = await runHttp({ ...brief, url });
+  assert.equal(result.ok, false);
+  assert.ok(result.errors > 0 && result.early_errors > 0);
+  // Those under way at the end of the window are in neither.
+  assert.ok(result.errors + result.early_errors <= cut, `${result.errors} ${cut}`);
+  assert.equal(result.timeouts, 0);
+});
+
+test('a server that says that it closes the connection cuts nothing', async (t) => {
+  const url = await serve(t, (_request, response) => {
+    response.setHeader('connection', 'close').end('x');
+  });
+  const result = await runHttp({ ...brief, url });
+  assert.deepEqual([result.errors, result.early_errors, result.ok], [0, 0, true]);
+});
+
+test('bodies are counted in bytes', async (t) => {
+  const body = Buffer.from([0xff, 0xd8, 0xff, 0xe0, 0x80, 0x81]);
+  const url = await serve(t, (_request, response) => response.end(body));
+  const { groups } = await runHttp({ ...brief, url });
+  assert.equal(groups[0].bytes, 6);
+});
+
 test('an abort gives a partial result', async (t) => {
   const abort = new AbortController();
   const url = await serve(t, (_request, response, n) => {

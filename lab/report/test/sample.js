@@ -1,4 +1,5 @@
 /** Results as an experiment leaves them, from a seed: the arms differ by what is asked for. */
+import { asked } from '../../experiment/asked.js';
 import { judge } from '../../experiment/judge.js';
 import { randomFrom } from '../../experiment/random.js';
 
@@ -65,17 +66,6 @@ export function sampleResults({
     { role: 'twin', name: 'direct' },
     ...treatments.map((name) => ({ role: 'treatment', name })),
   ];
-  const gatheredRounds = cases.flatMap((label, at) =>
-    Array.from({ length: rounds }, (_, i) => ({
-      ...{ case: label, round: i + 1 },
-      runs: arms.map((arm) => {
-        const index = treatments.indexOf(arm.name);
-        const reach = (at + 1) / cases.length / (index + 1);
-        const effect = arm.role === 'treatment' ? 1 + (gain - 1) * reach : 1;
-        return run({ ...arm, label, round: i + 1, effect, noise, normal, random });
-      }),
-    })),
-  );
   const experiment = {
     ...{ name: 'chat-messages', claims: CLAIMS, notes: () => [NOTE] },
     question: 'Does a chat server deliver more messages when it sends them in batches?',
@@ -88,6 +78,18 @@ export function sampleResults({
       of: (run) => run.values[metric.name],
     })),
   };
+  const gatheredRounds = cases.flatMap((label, at) =>
+    Array.from({ length: rounds }, (_, i) => ({
+      ...{ case: label, round: i + 1 },
+      runs: arms.map((arm) => {
+        const index = treatments.indexOf(arm.name);
+        const reach = (at + 1) / cases.length / (index + 1);
+        const effect = arm.role === 'treatment' ? 1 + (gain - 1) * reach : 1;
+        const made = run({ ...arm, label, round: i + 1, effect, noise, normal, random });
+        return asked(made, { ...arm, isOn: isTreatment }, [experiment]);
+      }),
+    })),
+  );
   const gathered = {
     ...{
       date: new Date('2026-03-04T09:12:45.120Z'),
@@ -95,7 +97,14 @@ export function sampleResults({
       quick: false,
       seed: 3_141_592_653,
     },
-    ...{ host: HOST, cases, rounds: gatheredRounds, partial: null, refusal: null, error: null },
+    ...{
+      host: HOST,
+      cases,
+      rounds: gatheredRounds,
+      partial: null,
+      error: null,
+      mistakes: new Map(),
+    },
     arms: arms.map((arm) => ({
       ...arm,
       command: ['node', 'examples/chat/server.js', '--port', '0'],

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import net from 'node:net';
 import test from 'node:test';
+import { Child } from '../child.js';
 import { Cleanup } from '../cleanup.js';
 import { startProgram, startServer } from '../server.js';
 import { freePort } from '../up.js';
@@ -26,14 +27,17 @@ function isAlive(pid) {
   }
 }
 
-test('what a server writes is kept, the last of it', async (t) => {
+test('what a server writes is kept, the first and the last of it', async (t) => {
   const start = starter(t);
   const server = await start({
-    command: node(`console.log('first'); console.error('x'.repeat(200_000)); ${LISTENING}`),
+    command: node(
+      `console.log('first'); console.error('x'.repeat(90_000), 'middle', 'x'.repeat(90_000)); ${LISTENING}`,
+    ),
   });
   assert.match(server.output, /x{1000}/);
-  assert.ok(!server.output.includes('first'));
-  assert.ok(Buffer.byteLength(server.output) <= 65_536);
+  assert.match(server.output, /^first/);
+  assert.ok(!server.output.includes('middle'));
+  assert.ok(Buffer.byteLength(server.output) <= 2 * 65_536 + 5);
   assert.equal(await server.stop(), null);
 });
 
@@ -175,4 +179,29 @@ test('a program that does not end is stopped', async (t) => {
   });
   await cleanup.run();
   assert.equal(isAlive(pid), false);
+});
+
+test('a line without an end is cut, and the next one comes whole', async () => {
+  const source = `const piece = 'x'.repeat(1e6);
+    for (let i = 0; i < 20; i += 1) require('fs').writeSync(1, piece);
+    console.log('\\nnext');`;
+  const child = new Child([process.execPath, '-e', source], {});
+  const lines = [];
+  child.onLine((line) => lines.push(line));
+  await child.ended;
+  assert.ok(lines[0].length >= 16e6 && lines[0].length < 18e6, `${lines[0].length}`);
+  assert.equal(lines[1], 'next');
+  await child.stop(1000);
+});
+
+test('who no longer listens is told no line', async () => {
+  const child = new Child([process.execPath, '-e', "console.log('one\\ntwo')"], {});
+  const lines = [];
+  const forget = child.onLine((line) => {
+    lines.push(line);
+    forget();
+  });
+  await child.ended;
+  assert.deepEqual(lines, ['one']);
+  await child.stop(1000);
 });

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import test from 'node:test';
+import { experimentNames, loadExperiment } from '../../experiment/files.js';
 import { CLAIMS } from '../../experiments/lib/claims.js';
 import { isOf } from '../claim-rows.js';
-import { experimentNames, loadExperiment } from '../files.js';
 
 const root = new URL('../../../', import.meta.url);
 const experiments = new Map();

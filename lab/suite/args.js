@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 
 const MOST_SEED = 4_294_967_295;
 
-export const USAGE = `Usage: node lab/experiment/suite.js [options]
+export const USAGE = `Usage: node lab/suite/main.js [options]
 
 Runs every experiment of lab/experiments, one after the other, and writes what they found to docs/results.md and to a report.
 
@@ -14,8 +14,10 @@ Runs every experiment of lab/experiments, one after the other, and writes what t
   --results D  folder for raw samples, the suite's results and the report (lab/results)
   --docs F     the page of results (docs/results.md)
   --from F     writes that page from the suite's results of an earlier run, which it names
+  --help       this text (-h)
 
-Exit codes: 0 done, 1 one has failed, 2 bad option, 3 one was refused, 130 stopped by Ctrl-C: what was gathered is kept.`;
+Exit codes: 0 done, 1 one has failed, 2 bad option or experiment, 3 one was refused, 130 stopped by Ctrl-C (SIGTERM 143,
+SIGHUP 129): what was gathered is kept.`;
 
 /**
  * @param {string[]} argv
@@ -29,7 +31,7 @@ export function readSuiteArgs(argv) {
   const { values } = parseArgs({
     args: argv,
     options: {
-      ...{ quick: flag, list: flag, json: flag, help: flag },
+      ...{ quick: flag, list: flag, json: flag, help: { ...flag, short: 'h' } },
       ...{ rounds: text, seed: text, results: text, docs: text, from: text },
     },
   });

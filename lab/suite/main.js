@@ -1,18 +1,21 @@
 #!/usr/bin/env node
 /** `make experiment` without a name: all of them, and what they found. `--help` lists the options. */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { experimentNames, loadExperiment } from '../experiment/files.js';
+import { checkOutlets, makeFolder } from '../experiment/outlets.js';
+import { jsonLines, keep } from '../experiment/results.js';
+import { watchSignals } from '../experiment/signals.js';
 import { CLAIMS } from '../experiments/lib/claims.js';
 import { LabError } from '../load/errors.js';
 import { writeReport } from '../report/index.js';
 import { duration } from '../report/numbers.js';
 import { Cleanup } from '../run/cleanup.js';
-import { experimentNames, loadExperiment } from './files.js';
-import { jsonLines, keep } from './results.js';
-import { resultsPage } from './results-page.js';
-import { readSuiteArgs, USAGE } from './suite-args.js';
-import { runSuite, suiteNames } from './suite-run.js';
+import { readSuiteArgs, USAGE } from './args.js';
+import { Attempts } from './attempts.js';
+import { resultsPage } from './page.js';
+import { runSuite, suiteNames } from './run.js';
 
 const RESULTS = fileURLToPath(new URL('../results/', import.meta.url));
 const DOCS = fileURLToPath(new URL('../../docs/results.md', import.meta.url));
@@ -21,6 +24,7 @@ const CLEAR = '\r\x1b[K';
 let options;
 try {
   options = readSuiteArgs(process.argv.slice(2));
+  if (!options.help) checkOutlets({ results: options.results, docs: options.docs });
 } catch (error) {
   console.error(error.message);
   process.exit(2);
@@ -30,6 +34,7 @@ const out = json ? process.stderr : process.stdout;
 const say = (line) => out.write(`${out.isTTY ? CLEAR : ''}${line}\n`);
 
 const cleanup = new Cleanup();
+const attempts = new Attempts();
 if (options.help) console.log(USAGE);
 else if (options.list) await list();
 else if (options.from) page(JSON.parse(readFileSync(options.from, 'utf8')));
@@ -44,13 +49,7 @@ async function list() {
 }
 
 async function run() {
-  cleanup.watch((error) => console.error(error instanceof LabError ? error.message : error.stack));
-  // Ctrl-C ends the program when its tasks are over: this one is the last, and keeps what there is.
-  let kept;
-  const finished = new Promise((resolve) => {
-    kept = resolve;
-  });
-  cleanup.add(() => finished);
+  const ended = watchSignals(cleanup, tell);
   let code = 1;
   try {
     const experiments = [];
@@ -61,11 +60,14 @@ async function run() {
     write(suite);
     code = codeOf(suite);
   } catch (error) {
-    console.error(error instanceof LabError ? `Failed: ${error.message}.` : error.stack);
-  } finally {
-    kept();
+    tell(error);
+    if (error.code === 'MILLRACE_LAB_E_EXPERIMENT') code = 2;
   }
-  await cleanup.exit(code);
+  await cleanup.exit(ended.code || code);
+}
+
+function tell(error) {
+  console.error(error instanceof LabError ? `Failed: ${error.message}.` : error.stack);
 }
 
 function onRun({ step, steps, secondsLeft, experiment, run }) {
@@ -82,7 +84,7 @@ function onEnd({ experiment, state, why, results }) {
     for (const line of claimLines(results.claims)) say(`    ${line}`);
   }
   if (results === null) return;
-  keep(results, folder);
+  attempts.try(() => keep(results, folder));
   if (json) for (const line of jsonLines(results)) console.log(line);
   results.runs = results.runs.map(thinned);
 }
@@ -104,7 +106,6 @@ function thinned({ answers, ...run }) {
 }
 
 function write(suite) {
-  mkdirSync(folder, { recursive: true });
   const path = join(folder, `suite-${suite.date.replaceAll(':', '-')}`);
   const results = suite.entries.flatMap((entry) => entry.results ?? []);
   // Everything but the runs, which are in the files of the experiments.
@@ -112,14 +113,19 @@ function write(suite) {
     ...entry,
     results: entry.results && { ...entry.results, runs: [] },
   }));
-  writeFileSync(`${path}.json`, `${JSON.stringify({ ...suite, entries }, null, 1)}\n`);
-  say(`results: ${path}.json`);
+  attempts.try(() => {
+    makeFolder(folder);
+    writeFileSync(`${path}.json`, `${JSON.stringify({ ...suite, entries }, null, 1)}\n`);
+    say(`results: ${path}.json`);
+  });
   if (results.length > 0) {
-    writeReport({ results, html: `${path}.html` });
-    say(`report: ${path}.html`);
+    attempts.try(() => {
+      writeReport({ results, html: `${path}.html` });
+      say(`report: ${path}.html`);
+    });
   }
   // A part of a suite says nothing of the claims that it did not come to.
-  if (!suite.stopped) page({ ...suite, entries });
+  if (!suite.stopped) attempts.try(() => page({ ...suite, entries }));
   else say(`${docs} is as it was: the run was stopped`);
 }
 
@@ -130,6 +136,6 @@ function page(suite) {
 
 function codeOf({ entries }) {
   const states = entries.map(({ state }) => state);
-  if (states.includes('failed')) return 1;
+  if (states.includes('failed') || attempts.hasFailed) return 1;
   return states.includes('refused') ? 3 : 0;
 }

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { readExperiment } from '../format.js';
-import { judge } from '../judge.js';
+import { armsOf } from '../../experiment/arms.js';
+import { asked } from '../../experiment/asked.js';
+import { readExperiment } from '../../experiment/format.js';
+import { judge } from '../../experiment/judge.js';
 
 const PROGRAM = `
   const [file, arm, isOn] = process.argv.slice(1);
@@ -81,7 +83,7 @@ export function entryOf(name, values, claim) {
       run('control', 'slow', i + 1, about(100, i)),
       run('twin', 'slow', i + 1, about(100, i + 1)),
       run('treatment', 'fast', i + 1, ms),
-    ],
+    ].map((each, at) => asked(each, armsOf(experiment)[at].arm, [experiment])),
   }));
   const host = { cpu: 'a processor', cores: 2, kernel: 'Linux', node: 'v20' };
   const arms = ['control', 'twin', 'treatment'].map((role) => ({
@@ -89,7 +91,7 @@ export function entryOf(name, values, claim) {
   }));
   const gathered = {
     ...{ date: new Date(0), seconds: 1, quick: true, seed: 1, host, cases: [''], arms, rounds },
-    ...{ partial: null, error: null },
+    ...{ partial: null, error: null, mistakes: new Map() },
   };
   const results = judge(experiment, gathered);
   return { experiment: name, question: experiment.question, state: 'done', why: null, results };

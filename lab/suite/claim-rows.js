@@ -5,7 +5,7 @@ const SAME = 1e-3;
  * What a suite has found of each claim of the list.
  *
  * @param {import('../experiments/lib/claims.js').Listed[]} listed
- * @param {import('./suite-run.js').Entry[]} entries
+ * @param {import('./run.js').Entry[]} entries
  * @returns {ClaimRow[]}
  *
  * @typedef {object} ClaimRow
@@ -13,7 +13,7 @@ const SAME = 1e-3;
  * @property {string} verdict of all places together: one of them when they agree; `met in part`; `declined`,
  *   `benchmark`, `not measured`, `refused`, `failed`
  * @property {string | null} why
- * @property {(import('./verdict.js').Judged & { experiment: string })[]} places where it was judged: experiment, case, arm
+ * @property {(import('../experiment/verdict.js').Judged & { experiment: string })[]} places where it was judged: experiment, case, arm
  */
 export const claimRows = (listed, entries) => listed.map((each) => rowOf(each, entries));
 

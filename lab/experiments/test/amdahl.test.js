@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { parallelShare, speedup } from '../amdahl.js';
+import { parallelShare, speedup } from '../lib/amdahl.js';
 
 test("Amdahl's law, all of the denominator in brackets", () => {
   const near = (actual, expected) => assert.ok(Math.abs(actual - expected) < 1e-12, `${actual}`);

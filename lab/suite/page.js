@@ -3,7 +3,7 @@ import { duration, moment, NONE, pValue, range, times } from '../report/numbers.
 import { rows } from '../report/rows.js';
 import { claimRows } from './claim-rows.js';
 
-const HEAD = `<!-- Written by lab/experiment/suite.js: change the experiments, or run them again. -->
+const HEAD = `<!-- Written by lab/suite/main.js: change the experiments, or run them again. -->
 
 # Results
 
@@ -19,7 +19,7 @@ both, *refused* where a check failed, so that the figure does not count. *Met in
 /**
  * The page of results, as Markdown: every verdict and figure comes from what a suite has measured.
  *
- * @param {import('./suite-run.js').Suite} suite
+ * @param {import('./run.js').Suite} suite
  * @param {import('../experiments/lib/claims.js').Listed[]} claims
  * @returns {string}
  */

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { claimRows } from '../claim-rows.js';
-import { resultsPage } from '../results-page.js';
-import { entryOf, suiteOf } from './suite-support.js';
+import { resultsPage } from '../page.js';
+import { entryOf, suiteOf } from './support.js';
 
 const listed = (more) => ({
   ...{ source: 'A book', where: '1', text: 'Twice as fast', claimed: 2 },

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import test from 'node:test';
-import { runSuite, suiteNames } from '../suite-run.js';
-import { countedExperiment, runsIn, sharedExperiment } from './suite-support.js';
-import { cleanupFor, folderFor } from './support.js';
+import { cleanupFor, folderFor } from '../../experiment/test/support.js';
+import { runSuite, suiteNames } from '../run.js';
+import { countedExperiment, runsIn, sharedExperiment } from './support.js';
 
 const options = (t, more) => ({ quick: true, seed: 1, cleanup: cleanupFor(t), ...more });
 
@@ -49,6 +49,21 @@ test('experiments that share runs make them once', async (t) => {
       ['after', 2],
     ],
   );
+});
+
+test('a metric that fails late does not take along those that share its runs', async (t) => {
+  const file = join(folderFor(t), 'runs');
+  const base = countedExperiment('base', file);
+  const shared = sharedExperiment('shared', base);
+  const [metric] = shared.metrics;
+  shared.metrics = [{ ...metric, of: ({ round }) => (round === 2 ? Number.NaN : 1) }];
+  const { entries } = await runSuite([base, shared], options(t, { rounds: 2 }));
+  const [done, failed] = entries;
+  assert.deepEqual([done.state, done.results.figures[0].n], ['done', 2]);
+  assert.equal(failed.state, 'failed');
+  assert.match(failed.why, /metric twice_ms gave NaN/);
+  assert.match(failed.results.partial, /^ended by a failure/);
+  assert.deepEqual([failed.results.figures[0].n, failed.results.runs.length], [1, 6]);
 });
 
 test('a stopped suite keeps what it has', async (t) => {

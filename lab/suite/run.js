@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { armsOf } from './arms.js';
-import { gather } from './gather.js';
-import { judge } from './judge.js';
+import { gather } from '../experiment/gather.js';
+import { judge } from '../experiment/judge.js';
+import { stepsOf } from '../experiment/steps.js';
 
 /** Ctrl-C goes to the whole group: a server may be seen to end before the signal is seen here. */
 const SIGNAL_MS = 250;
@@ -20,7 +20,7 @@ export const suiteNames = (names, quick) =>
  * Runs experiments one after the other, each that shares runs with another by the runs of that one. What fails or is
  * refused is told, and the others run.
  *
- * @param {import('./format.js').Experiment[]} experiments
+ * @param {import('../experiment/format.js').Experiment[]} experiments
  * @param {object} options
  * @param {boolean} [options.quick]
  * @param {number} options.seed
@@ -36,7 +36,7 @@ export const suiteNames = (names, quick) =>
  * @property {string} question
  * @property {'done' | 'partial' | 'refused' | 'failed'} state
  * @property {string | null} why
- * @property {import('./judge.js').Results | null} results null when there is no whole round
+ * @property {import('../experiment/judge.js').Results | null} results null when there is no whole round
  *
  * @typedef {object} Suite
  * @property {1} format
@@ -52,20 +52,20 @@ export async function runSuite(experiments, { quick = false, onRun, onEnd, ...op
   const start = performance.now();
   const date = new Date().toISOString();
   const groups = groupsOf(experiments);
-  let steps = groups.reduce((sum, [first]) => sum + stepsOf(first, quick, rounds), 0);
+  let steps = groups.reduce((sum, [first]) => sum + stepsOf(first, { quick, rounds }), 0);
   let step = 0;
   const entries = [];
 
   for (const group of groups) {
     if (cleanup.signal.aborted) break;
-    const [first] = group;
-    const end = step + stepsOf(first, quick, rounds);
+    const [first, ...sharing] = group;
+    const end = step + stepsOf(first, { quick, rounds });
     const told = ({ run }) => {
       step += 1;
       const secondsLeft = ((performance.now() - start) / 1000 / step) * (steps - step);
       onRun?.({ step, steps, secondsLeft, experiment: first.name, run });
     };
-    const found = await gathered(first, { quick, seed, rounds, cleanup, onRun: told });
+    const found = await gathered(first, { quick, seed, rounds, sharing, cleanup, onRun: told });
     // Runs that will not be made, as something failed, are not waited for.
     steps -= end - step;
     // Stopped before there was anything to keep.
@@ -90,11 +90,6 @@ function groupsOf(experiments) {
   return [...groups.values()];
 }
 
-function stepsOf(experiment, quick, rounds = experiment.rounds[quick ? 'quick' : 'full']) {
-  const cases = experiment.cases.filter((each) => !quick || (each.quick ?? true));
-  return cases.length * rounds * armsOf(experiment).length;
-}
-
 async function gathered(experiment, options) {
   try {
     const found = await gather(experiment, options);
@@ -117,14 +112,15 @@ function entryOf(experiment, { gathered: found, error }) {
   try {
     results = judge(experiment, found);
   } catch (mistake) {
-    return failed(mistake);
+    return failed(mistake, mistake.results);
   }
   const { refusal, partial } = results;
   if (refusal) {
     const why = `${refusal.why}. ${refusal.advice}`;
     return { experiment: name, question, state: 'refused', why, results };
   }
-  if (error) return failed(error, results);
+  const mistake = found.mistakes.get(name) ?? error;
+  if (mistake) return failed(mistake, results);
   const state = partial === null ? 'done' : 'partial';
   return { experiment: name, question, state, why: partial, results };
 }

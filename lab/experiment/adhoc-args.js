@@ -1,0 +1,87 @@
+/** Which options go together, of an experiment without a file. */
+import { existsSync } from 'node:fs';
+import { whyNotLocal } from '../load/loopback.js';
+import { secondsOf } from './options.js';
+
+const PROTOCOLS = ['raw', 'chat', 'socket.io'];
+
+/** An open loop keeps every answer. */
+const MOST_REQUESTS = 1_000_000;
+
+/**
+ * @param {import('./args.js').Options} options
+ * @throws {Error} one sentence: the option, its value, what is allowed
+ */
+export function checkAdHoc(options) {
+  const { control, treatment, url, ws, script, health } = options;
+  for (const [name, command] of Object.entries({ control, treatment })) {
+    if (command !== undefined) continue;
+    throw new Error(`--${name} is missing; it takes the command that starts its server.`);
+  }
+  if (url.length === 0 && ws === undefined) {
+    throw new Error('--url or --ws is missing; it says where the servers listen.');
+  }
+  if (url.length > 0 && ws !== undefined) {
+    throw new Error('--url and --ws are both there; an experiment has one kind of load.');
+  }
+  checkUrls(url);
+  if (ws !== undefined) checkUrl('ws', ws, 'ws:');
+  if (health !== undefined && !health.startsWith('/')) {
+    throw new Error(`--health is "${health}"; it takes a path, which begins with /.`);
+  }
+  if (script !== undefined && !existsSync(script)) {
+    throw new Error(`--script is "${script}"; there is no file ${script}.`);
+  }
+  checkTogether(options);
+  if (url.length > 0) checkRate(options);
+}
+
+function checkTogether({ url, ws, script, protocol, rate, ignore, connections }) {
+  if (protocol !== undefined && ws === undefined) throw new Error('--protocol belongs to --ws.');
+  if (protocol !== undefined && !PROTOCOLS.includes(protocol)) {
+    throw new Error(`--protocol is "${protocol}"; allowed are ${PROTOCOLS.join(', ')}.`);
+  }
+  if (script !== undefined && (url.length !== 1 || rate !== undefined)) {
+    throw new Error('--script needs one --url, which it is given, and has no --rate but its own.');
+  }
+  if (ignore !== undefined && (ws !== undefined || script !== undefined)) {
+    throw new Error('--ignore belongs to --url without --script: other loads compare no bodies.');
+  }
+  if (rate !== undefined && connections !== undefined && ws === undefined) {
+    throw new Error(
+      '--connections does not go with --rate: requests that come at a rate take as many as they ' +
+        'need; leave one of them out.',
+    );
+  }
+}
+
+function checkRate({ url, rate, quick, ...options }) {
+  if (rate === undefined) return;
+  const seconds = secondsOf(options, quick);
+  const requests = rate * seconds;
+  if (requests >= url.length && requests <= MOST_REQUESTS) return;
+  throw new Error(
+    `--rate ${rate} in --seconds ${seconds} makes ${Number(requests.toPrecision(3))} requests; allowed are ` +
+      `${url.length} (one for each --url) to ${MOST_REQUESTS}.`,
+  );
+}
+
+function checkUrls(urls) {
+  for (const each of urls) checkUrl('url', each, 'http:');
+  const twice = urls.find((each, i) => urls.indexOf(each) !== i);
+  if (twice !== undefined) throw new Error(`--url "${twice}" is there twice; give it once.`);
+  const origins = new Set(urls.map((each) => new URL(withPort(each)).origin));
+  if (origins.size > 1) {
+    throw new Error(`--url has ${[...origins].join(' and ')}; all must be of one server.`);
+  }
+}
+
+/** Any number will do to look at an address. */
+const withPort = (url) => url.replaceAll('{port}', '1');
+
+function checkUrl(name, value, protocol) {
+  const why = whyNotLocal(withPort(value), [protocol]);
+  // A password is for nobody's log.
+  const shown = value.replace(/\/\/[^/]*@/, '//…@');
+  if (why !== null) throw new Error(`--${name} is "${shown}"; it ${why}.`);
+}

@@ -1,0 +1,62 @@
+/** Whether the feature under test is on, in an experiment of the command line. */
+
+const LOOKED_AT =
+  'what a server writes (its first and its last 64 KB), and head and body of its first answer to each request';
+
+const LINE_LENGTH = 100;
+
+/**
+ * @typedef {object} Proof
+ * @property {(run: import('./measure.js').Run) => boolean} isOn
+ * @property {string} about a sentence: what it looks at
+ * @property {(why: string) => string} advice what to do when it was where it must not be, or not where it must
+ */
+
+/**
+ * @param {RegExp} [pattern] of the option --proof; without one Millrace's own counters are the proof
+ * @returns {Proof}
+ */
+export const proofOf = (pattern) => (pattern === undefined ? ofCounters() : ofPattern(pattern));
+
+function ofCounters() {
+  return {
+    isOn({ probe }) {
+      const counters = Object.values(probe?.millrace ?? {});
+      return counters.some((each) => Object.values(each).some((value) => value > 0));
+    },
+    about:
+      "Proof: Millrace's own counters, which must move in the treatment and not in the control (no --proof is given).",
+    advice: () =>
+      "Without --proof, Millrace's own counters say whether it is on: they must move in the treatment and not in " +
+      'the control. Switch it on in the treatment alone (node --import millrace/auto app.js), or give --proof REGEX ' +
+      'for what only the treatment writes or answers',
+  };
+}
+
+function ofPattern(pattern) {
+  let inControl = null;
+  return {
+    isOn({ role, output, first = '' }) {
+      const found =
+        lineWith(pattern, output, 'its output') ?? lineWith(pattern, first, 'its answers');
+      if (role !== 'treatment') inControl ??= found;
+      return found !== null;
+    },
+    about: `Proof: ${pattern} in ${LOOKED_AT}, of the treatment alone.`,
+    advice: (why) =>
+      why.includes('in the control') && inControl !== null
+        ? `--proof ${pattern.source} is in the control, too, in ${inControl}. Take what only the treatment shows; ` +
+          `it is looked for in ${LOOKED_AT}`
+        : `--proof ${pattern.source} must be seen in the treatment, and never in the control; it is looked for in ` +
+          LOOKED_AT,
+  };
+}
+
+/** The line where it is, for a message; null when it is not there. */
+function lineWith(pattern, text, where) {
+  const found = pattern.exec(text);
+  if (found === null) return null;
+  const from = text.lastIndexOf('\n', found.index - 1) + 1;
+  const [line] = text.slice(from, from + LINE_LENGTH).split(/\r?\n/);
+  return `${where}: ${JSON.stringify(line)}`;
+}

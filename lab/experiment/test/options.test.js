@@ -1,0 +1,21 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import test from 'node:test';
+import { FLAGS, LISTS, NUMBERS, TEXTS, USAGE } from '../options.js';
+
+const ROW = /^\| `--([a-z-]+)` \| (.*?) ?\| (.*?) ?\| .+ \|$/gm;
+
+test('the table of options in docs/lab.md has them all, with what they take', () => {
+  const page = readFileSync(new URL('../../../docs/lab.md', import.meta.url), 'utf8');
+  const told = [...page.matchAll(ROW)].map(([, name, value]) => [name, value]);
+  const known = [
+    ...Object.entries({ ...TEXTS, ...LISTS }).map(([name, [what]]) => [name, what]),
+    ...Object.entries(NUMBERS).map(([name, [least, most]]) => [name, `${least} to ${most}`]),
+    ...Object.keys(FLAGS).map((name) => [name, '']),
+  ];
+  assert.deepEqual(told.sort(), known.sort());
+});
+
+test('the usage fits a terminal', () => {
+  for (const line of USAGE.split('\n')) assert.ok(line.length <= 100, line);
+});
