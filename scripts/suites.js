@@ -36,7 +36,8 @@ const suites = [
     title: 'tests of the lab',
     folder: 'lab',
     without: ['lab/soak', 'lab/experiment/truth'],
-    concurrency: 2,
+    // They wait for servers and clocks more than they compute.
+    concurrency: 4,
   }),
   suite({ title: 'tests of the chat', folder: 'examples/chat/test', concurrency: 2 }),
   suite({ title: 'tests of the overload', folder: 'examples/overload/test', concurrency: 2 }),
