@@ -63,7 +63,7 @@ export function judge(experiment, gathered, { effect = EFFECT } = {}) {
     ...{ seconds, effect, partial, refusal, host, versions, load, pinned, arms, cases },
     metrics: experiment.metrics.map(({ of, better = null, ...metric }) => ({ ...metric, better })),
     figures,
-    claims: judgeClaims(experiment, figures, refusals),
+    claims: judgeClaims(experiment, figures, refusals, cases),
     notes: [
       ...(refusal
         ? []

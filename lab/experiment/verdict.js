@@ -24,6 +24,8 @@ const LEVEL = 0.95;
  * @param {import('./format.js').Experiment} experiment
  * @param {import('./figure.js').Figure[]} figures of the cases that were measured
  * @param {Map<string, import('./errors.js').Refusal>} refusals by case
+ * @param {string[]} [wanted] cases that were to be measured; default: all. Of a claim that has one of them the others,
+ *   which a quick run leaves out, are not told
  * @returns {Judged[]}
  *
  * @typedef {'met' | 'not met' | 'refuted' | 'open' | 'refused' | 'not measured'} Verdict
@@ -44,12 +46,14 @@ const LEVEL = 0.95;
  * @property {number | null} p
  * @property {string | null} says what the outcome means, in the words of the experiment
  */
-export function judgeClaims({ claims, cases, treatments }, figures, refusals) {
+export function judgeClaims({ claims, cases, treatments }, figures, refusals, wanted) {
   const labels = cases.map(({ label }) => label);
   const names = treatments.map(({ name }) => name);
   return claims.flatMap((claim) => {
     const { text, source, metric, atLeast, says = {} } = claim;
-    const places = (claim.cases ?? labels).flatMap((label) =>
+    const asked = claim.cases ?? labels;
+    const planned = asked.filter((label) => wanted?.includes(label) ?? true);
+    const places = (planned.length > 0 ? planned : asked).flatMap((label) =>
       (claim.arms ?? names).map((arm) => ({ case: label, arm })),
     );
     return places.map((place) => {

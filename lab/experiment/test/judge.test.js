@@ -101,6 +101,26 @@ test('a case that is refused does not take the others along', () => {
   assert.equal(notes.at(-1), 'b');
 });
 
+test('a claim is told of the cases that were to be measured, and of all where it has none of them', () => {
+  const claim = (cases) => ({
+    ...{ text: 'half the cost', source: 'a paper', metric: 'cost', atLeast: 2 },
+    ...(cases && { cases }),
+  });
+  const experiment = costExperiment({
+    cases: [{ label: 'small' }, { label: 'large', quick: false }],
+    claim: [claim(), claim(['large'])],
+  });
+  const quick = { ...experiment, cases: [experiment.cases[0]] };
+  const { claims } = judge(experiment, gatheredFrom(quick, 6, costs));
+  assert.deepEqual(
+    claims.map(({ case: label, verdict }) => [label, verdict === 'not measured']),
+    [
+      ['small', false],
+      ['large', true],
+    ],
+  );
+});
+
 test('where all is refused there is no figure, and no notes are asked for', () => {
   const experiment = costExperiment({ notes: () => null.x });
   const gathered = gatheredFrom(experiment, 6, () => ({ saturated: 'it was at its limit' }));
