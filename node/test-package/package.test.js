@@ -23,6 +23,7 @@ test('the package holds what it needs and nothing else', () => {
   const expected = [
     /^(package\.json|README\.md|LICENSE|binding\.gyp)$/,
     /^dist\/.+\.(js|js\.map|d\.ts)$/,
+    /^bin\/millrace\.js$/,
     /^src\/.+\.ts$/,
     /^addon\/(gyp|install|sources)\.cjs$/,
     /^(addon|deps\/uvbatch)\/(include|src)\/.+\.[ch]$/,

@@ -45,9 +45,10 @@ test('all at once runs against the real service, calls of another service among 
   };
   const options = { seed: 1, rounds: 1, cleanup: cleanupFor(t) };
   const { runs, claims } = await runExperiment({ ...experiment, cases, load }, options);
-  for (const { metrics } of runs) {
+  for (const { metrics } of runs.filter(({ discarded }) => !discarded)) {
     assert.equal(metrics.photos_failed, 0);
-    assert.ok(metrics.photos_ms > 0);
+    // None where a busy machine has made the generator late.
+    assert.ok(metrics.photos_ms === null || metrics.photos_ms > 0);
   }
   assert.equal(claims[0].verdict, 'open');
 });
