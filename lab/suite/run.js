@@ -9,7 +9,8 @@ const SIGNAL_MS = 250;
 /** A quick run leaves these out: no claim needs them that is not tested elsewhere, or their tasks take too long. */
 const NOT_QUICK = [
   ...['compute-algorithm', 'compute-amdahl', 'compute-api', 'compute-fibonacci', 'compute-rsa'],
-  ...['overload-servers', 'threads', 'chat-patterns', 'compute-cpu'],
+  ...['overload-servers', 'threads', 'chat-patterns'],
+  ...['compute-cpu', 'compute-health'],
 ];
 
 /** The names that a suite runs. @param {string[]} names all @param {boolean} quick */
