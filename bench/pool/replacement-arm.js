@@ -4,9 +4,9 @@
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { freePort } from '../../lab/run/up.js';
 import { get, Pool } from '../guard/client.js';
 import { work } from '../guard/work.js';
 import { startServer } from '../lib/load.js';
@@ -17,6 +17,7 @@ import { replacement } from './cases.js';
 const plan = JSON.parse(process.argv[2]);
 const file = (name) => fileURLToPath(new URL(`./${name}.js`, import.meta.url));
 const steps = Math.round((replacement.taskUs / 1000) * plan.perMs);
+// What the processes of a cluster get for 0 is not the primary's to know.
 const port = await freePort();
 let wrong = null;
 
@@ -32,15 +33,6 @@ const died = once(primary, 'exit').then(([code, signal]) => {
   throw new Error(`the primary ended with ${signal ?? code}`);
 });
 died.catch(() => {});
-
-/** One that nobody listens on: what the processes of a cluster get for 0 is not the primary's to know. */
-async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port: free } = server.address();
-  server.close();
-  return free;
-}
 
 /** The next process that listens. */
 const listening = () =>

@@ -1,7 +1,8 @@
 /** A redis-server of this run's own: it listens on this machine alone and keeps nothing. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
+import { freePort } from '../../lab/run/up.js';
 import { find } from '../../scripts/debian.js';
 import { Refused } from '../lib/bench.js';
 
@@ -26,15 +27,6 @@ export async function startRedis() {
       await exited;
     },
   };
-}
-
-async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address();
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 /** Resolves when something takes connections there. */

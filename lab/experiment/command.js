@@ -5,7 +5,7 @@ import { Cleanup } from '../run/cleanup.js';
 import { experimentOf } from './adhoc.js';
 import { readArgs } from './args.js';
 import { circumstances } from './circumstances.js';
-import { experimentNames, loadExperiment } from './files.js';
+import { experimentLines, loadExperiment } from './files.js';
 import { leakNotes } from './leaks.js';
 import { loads } from './loads/index.js';
 import { USAGE } from './options.js';
@@ -16,6 +16,7 @@ import { runExperiment } from './run.js';
 import { watchSignals } from './signals.js';
 import { stepsOf } from './steps.js';
 import { introduction, table } from './table.js';
+import { tell } from './tell.js';
 
 const SIGNAL_MS = 250;
 
@@ -65,12 +66,8 @@ export async function experimentCommand(argv) {
 const codeOf = ({ code }) => (MISTAKES.includes(code) ? 2 : 1);
 
 async function list() {
-  const names = experimentNames();
-  if (names.length === 0) console.log(USAGE);
-  const width = Math.max(...names.map(({ length }) => length));
-  for (const name of names) {
-    console.log(`${name.padEnd(width)}  ${(await loadExperiment(name)).question}`);
-  }
+  const lines = await experimentLines();
+  console.log(lines.length === 0 ? USAGE : lines.join('\n'));
   return 0;
 }
 
@@ -159,8 +156,4 @@ async function write(results, { results: folder = OWN_RESULTS, html, markdown },
     });
   }
   return isWritten;
-}
-
-function tell(error) {
-  console.error(error instanceof LabError ? `Failed: ${error.message}.` : error.stack);
 }

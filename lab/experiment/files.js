@@ -17,6 +17,14 @@ export function experimentNames() {
     .sort();
 }
 
+/** A line for each of them: its name and its question. @returns {Promise<string[]>} */
+export async function experimentLines() {
+  const names = experimentNames();
+  const width = Math.max(...names.map(({ length }) => length));
+  const line = async (name) => `${name.padEnd(width)}  ${(await loadExperiment(name)).question}`;
+  return Promise.all(names.map(line));
+}
+
 /**
  * Reads an experiment's file, and with it the one whose runs it shares.
  *

@@ -104,8 +104,9 @@ async function driven({ server, load, cleanup, ...context }) {
     const { drive } = loads[load.kind];
     const outcome = await drive({ ...context, server, load, cleanup, signal });
     context.end();
-    // One that ended with the last request has not been told yet.
-    if (await server.hasExited(EXIT_MS)) await server.failed.catch(() => {});
+    // One that ended with the last request has not been told yet; after the warm-up there are more to come.
+    const isLast = context.phase === 'measure';
+    if (isLast && (await server.hasExited(EXIT_MS))) await server.failed.catch(() => {});
     gone.signal.throwIfAborted();
     return { ...outcome, crash };
   } catch (error) {

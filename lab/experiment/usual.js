@@ -1,53 +1,38 @@
 /** The metrics of an experiment that has none of its own. */
-import { peakRssMb } from './metrics.js';
-
-const perAnswer = (of) => (run) => {
-  const { answers } = run.values;
-  const value = of(run);
-  return answers > 0 && Number.isFinite(value) ? value / answers : null;
-};
+import {
+  cpuUsPer,
+  latency,
+  loopDelayP99Ms,
+  peakRssMb,
+  switchesPer,
+  utilization,
+  value,
+} from './metrics.js';
 
 const lower = (name, title, unit, of) => ({ name, title, unit, better: 'lower', of });
 
-const cpu = lower(
-  'cpu_us_per_answer',
-  'CPU time of an answer',
-  'µs',
-  perAnswer(({ costs }) => costs.cpuS * 1e6),
-);
+const cpu = lower('cpu_us_per_answer', 'CPU time of an answer', 'µs', cpuUsPer());
 
-const latency = [
-  lower('p50_ms', 'latency, median', 'ms', (run) => run.latency?.p50 ?? null),
-  lower('p99_ms', 'latency, 99th percentile', 'ms', (run) => run.latency?.p99 ?? null),
+const latencies = [
+  lower('p50_ms', 'latency, median', 'ms', latency('p50')),
+  lower('p99_ms', 'latency, 99th percentile', 'ms', latency('p99')),
 ];
 
 /** How long a server takes that is asked less often when it is slow says nothing of how long it would take otherwise. */
-const shownLatency = latency.map(({ better, ...metric }) => metric);
+const shownLatencies = latencies.map(({ better, ...metric }) => metric);
 
 const answers = {
   name: 'answers_per_s',
   title: 'answers',
   unit: '1/s',
-  of: (run) => run.values.answers_per_s ?? null,
+  of: value('answers_per_s'),
 };
 
 const others = [
-  lower('loop_p99_ms', 'event loop delay, 99th percentile', 'ms', (run) => {
-    return run.probe?.loopDelayMs?.p99 ?? null;
-  }),
-  {
-    name: 'utilization',
-    title: 'event loop in use',
-    unit: '',
-    of: (run) => run.probe?.utilization ?? null,
-  },
+  lower('loop_p99_ms', 'event loop delay, 99th percentile', 'ms', loopDelayP99Ms),
+  { name: 'utilization', title: 'event loop in use', unit: '', of: utilization },
   lower('peak_rss_mb', 'memory, most', 'MB', peakRssMb),
-  lower(
-    'switches_per_answer',
-    'context switches of an answer',
-    '',
-    perAnswer(({ costs }) => costs.voluntarySwitches + costs.involuntarySwitches),
-  ),
+  lower('switches_per_answer', 'context switches of an answer', '', switchesPer()),
 ];
 
 /**
@@ -58,5 +43,5 @@ const others = [
  */
 export const usualMetrics = (isOpen) =>
   isOpen
-    ? [cpu, ...latency, answers, ...others]
-    : [{ ...answers, better: 'higher' }, cpu, ...shownLatency, ...others];
+    ? [cpu, ...latencies, answers, ...others]
+    : [{ ...answers, better: 'higher' }, cpu, ...shownLatencies, ...others];

@@ -1,4 +1,4 @@
-import { latencyAt } from './chat/metrics.js';
+import { cpuUsPer, latency, value } from '../experiment/metrics.js';
 import { REQUESTS, REQUESTS_PER_S, SOURCE } from './chat/paper.js';
 import { arms, connections, SIZE } from './chat/service.js';
 
@@ -62,18 +62,18 @@ export const cases = [
 export const metrics = [
   {
     ...{ name: 'requests_per_s', title: 'requests answered', unit: '1/s', better: 'higher' },
-    of: ({ values }) => values.answers_per_s,
+    of: value('answers_per_s'),
   },
   {
     ...{ name: 'cpu_us_per_request', title: 'CPU time of a request', unit: 'µs', better: 'lower' },
-    of: ({ costs, values }) => (values.answers > 0 ? (costs.cpuS * 1e6) / values.answers : null),
+    of: cpuUsPer(),
   },
   {
     ...{ name: 'p50_ms', title: 'latency, median', unit: 'ms', better: 'lower' },
-    of: latencyAt('p50'),
+    of: latency('p50'),
   },
   {
     ...{ name: 'p99_ms', title: 'latency, p99', unit: 'ms', better: 'lower' },
-    of: latencyAt('p99'),
+    of: latency('p99'),
   },
 ];

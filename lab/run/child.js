@@ -183,10 +183,11 @@ export class Child {
   }
 
   #keep(data) {
-    if (this.#total < OUTPUT_BYTES) this.#first.push(Buffer.from(data));
-    this.#total += Buffer.byteLength(data);
-    this.#chunks.push(Buffer.from(data));
-    this.#length += this.#chunks.at(-1).length;
+    const bytes = Buffer.from(data);
+    if (this.#total < OUTPUT_BYTES) this.#first.push(bytes);
+    this.#total += bytes.length;
+    this.#chunks.push(bytes);
+    this.#length += bytes.length;
     while (this.#length - this.#chunks[0].length >= OUTPUT_BYTES) {
       this.#length -= this.#chunks.shift().length;
     }

@@ -1,4 +1,5 @@
 /** When a server is up. */
+import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LabError } from '../load/errors.js';
@@ -69,14 +70,22 @@ export async function portIsFree(url) {
   );
 }
 
-/** A port on which nobody listens at the moment. */
-export function freePort() {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address();
-      server.close(() => resolve(port));
-    });
-  });
+/** Below those that Linux gives to connections that go out: one of them could have it before the server comes. */
+const PORTS = { first: 10_000, last: 32_767 };
+const ATTEMPTS = 100;
+
+/** A port on which nobody listens at the moment, and which no connection to somewhere else is given. */
+export async function freePort() {
+  for (let attempt = 1; ; attempt += 1) {
+    const port = PORTS.first + Math.floor(Math.random() * (PORTS.last - PORTS.first + 1));
+    const server = createServer().listen(port, '127.0.0.1');
+    try {
+      await once(server, 'listening');
+      server.close();
+      await once(server, 'close');
+      return port;
+    } catch (error) {
+      if (attempt === ATTEMPTS) throw error;
+    }
+  }
 }

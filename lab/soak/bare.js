@@ -5,8 +5,8 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { freePort } from '../run/up.js';
 
 const folder = process.argv[2];
 const common = ['--connections', '60', '--rooms', '6', '--seconds', '1.5', '--warmup', '0.2'];
@@ -40,12 +40,4 @@ async function passed(name, { ended }) {
   if (code === 0) return;
   console.error(`${name} ended with ${signal ?? `code ${code}`}`);
   process.exitCode = 1;
-}
-
-async function freePort() {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address();
-  probe.close();
-  return port;
 }

@@ -3,12 +3,12 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { experimentNames, loadExperiment } from '../experiment/files.js';
+import { experimentLines, experimentNames, loadExperiment } from '../experiment/files.js';
 import { checkOutlets, makeFolder } from '../experiment/outlets.js';
 import { jsonLines, keep } from '../experiment/results.js';
 import { watchSignals } from '../experiment/signals.js';
+import { tell } from '../experiment/tell.js';
 import { CLAIMS } from '../experiments/lib/claims.js';
-import { LabError } from '../load/errors.js';
 import { writeReport } from '../report/index.js';
 import { duration } from '../report/numbers.js';
 import { Cleanup } from '../run/cleanup.js';
@@ -36,17 +36,9 @@ const say = (line) => out.write(`${out.isTTY ? CLEAR : ''}${line}\n`);
 const cleanup = new Cleanup();
 const attempts = new Attempts();
 if (options.help) console.log(USAGE);
-else if (options.list) await list();
+else if (options.list) console.log((await experimentLines()).join('\n'));
 else if (options.from) page(JSON.parse(readFileSync(options.from, 'utf8')));
 else await run();
-
-async function list() {
-  const names = experimentNames();
-  const width = Math.max(...names.map(({ length }) => length));
-  for (const name of names) {
-    console.log(`${name.padEnd(width)}  ${(await loadExperiment(name)).question}`);
-  }
-}
 
 async function run() {
   const ended = watchSignals(cleanup, tell);
@@ -64,10 +56,6 @@ async function run() {
     if (error.code === 'MILLRACE_LAB_E_EXPERIMENT') code = 2;
   }
   await cleanup.exit(ended.code || code);
-}
-
-function tell(error) {
-  console.error(error instanceof LabError ? `Failed: ${error.message}.` : error.stack);
 }
 
 function onRun({ step, steps, secondsLeft, experiment, run }) {

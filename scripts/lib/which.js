@@ -14,7 +14,8 @@ export function which(command, folders = []) {
     .find(isExecutable);
 }
 
-function isExecutable(path) {
+/** @param {string | undefined} path */
+export function isExecutable(path) {
   try {
     accessSync(path, constants.X_OK);
     return true;

@@ -1,25 +1,8 @@
 import assert from 'node:assert/strict';
-import { accessSync, constants } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { chromium } from 'playwright-core';
+import { executablePath, FLAGS } from '../../../scripts/lib/chromium.js';
 import { startMain } from './support.js';
-
-const executablePath = [
-  process.env.CHROMIUM_PATH,
-  '/usr/bin/chromium',
-  '/usr/bin/chromium-browser',
-  '/usr/bin/google-chrome',
-].find(isExecutable);
-
-const FLAGS = [
-  '--headless',
-  '--no-sandbox',
-  '--disable-gpu',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
 
 if (!executablePath) {
   test('the page', { skip: process.env.CI !== 'true' && 'chromium is not installed' }, () => {
@@ -131,13 +114,4 @@ if (!executablePath) {
       assert.deepEqual(page.problems, []);
     });
   });
-}
-
-function isExecutable(file) {
-  try {
-    accessSync(file, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }

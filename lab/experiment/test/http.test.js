@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { serve } from '../../load/test/serve.js';
 import { startServer } from '../../run/server.js';
-import { drive, serve } from './drive.js';
+import { drive } from './drive.js';
 import { cleanupFor } from './support.js';
 
 const brief = { connections: 3, warmup: 0.1, seconds: 0.6 };

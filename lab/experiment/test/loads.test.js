@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
+import { serve } from '../../load/test/serve.js';
 import { startProgram } from '../../run/server.js';
 import { loads } from '../loads/index.js';
 import { times } from '../loads/schedule.js';
-import { drive, serve } from './drive.js';
+import { drive } from './drive.js';
 import { cleanupFor, folderFor } from './support.js';
 
 test('requests: groups, values and what the first answer was', async (t) => {

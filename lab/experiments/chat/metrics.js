@@ -1,22 +1,26 @@
+import {
+  allocatedBytesPer,
+  cpuUsPer,
+  latency,
+  peakRssMb,
+  switchesPer,
+  syscallsPer,
+  fragmentation as unusedShare,
+  value,
+  voluntarySwitchesPer,
+} from '../../experiment/metrics.js';
 import { coefficientOfVariation } from '../../stats/index.js';
 
 /** Figures of a run of the chat; a message counts once for each member that gets it. */
 
-const perMessage = (of) => (run) => {
-  const total = of(run);
-  return total === null || !(run.values.answers > 0) ? null : total / run.values.answers;
-};
-
-export const latencyAt = (key) => (run) => run.latency?.[key] ?? null;
-
 /** Between the middle and the slowest hundredth, ms. */
-const spreadMs = ({ latency }) => (latency === null ? null : latency.p99 - latency.p50);
+const spreadMs = (run) => (run.latency === null ? null : run.latency.p99 - run.latency.p50);
 
 const lower = { better: 'lower' };
 
 export const cpuPerMessage = {
   ...{ name: 'cpu_us_per_msg', title: 'CPU time of a message', unit: 'µs', ...lower },
-  of: perMessage(({ costs }) => costs.cpuS * 1e6),
+  of: cpuUsPer(),
 };
 
 export const coresInUse = {
@@ -26,7 +30,7 @@ export const coresInUse = {
 
 export const messagesPerSecond = {
   ...{ name: 'msgs_per_s', title: 'messages delivered', unit: '1/s', better: 'higher' },
-  of: ({ values }) => values.msgs_per_s,
+  of: value('msgs_per_s'),
 };
 
 /** Fewer points say nothing of how even they were. */
@@ -48,12 +52,12 @@ export const rateSpread = {
 
 export const p50 = {
   ...{ name: 'p50_ms', title: 'latency, median', unit: 'ms', ...lower },
-  of: latencyAt('p50'),
+  of: latency('p50'),
 };
 
 export const p99 = {
   ...{ name: 'p99_ms', title: 'latency, p99', unit: 'ms', ...lower },
-  of: latencyAt('p99'),
+  of: latency('p99'),
 };
 
 export const spread = {
@@ -63,17 +67,17 @@ export const spread = {
 
 export const switches = {
   ...{ name: 'switches_per_msg', title: 'context switches for a message', unit: '', ...lower },
-  of: perMessage(({ costs }) => costs.voluntarySwitches + costs.involuntarySwitches),
+  of: switchesPer(),
 };
 
 export const voluntarySwitches = {
   ...{ name: 'voluntary_per_msg', title: 'of these, to wait', unit: '', ...lower },
-  of: perMessage(({ costs }) => costs.voluntarySwitches),
+  of: voluntarySwitchesPer(),
 };
 
 export const systemCalls = {
   ...{ name: 'syscalls_per_msg', title: 'system calls for a message', unit: '', ...lower },
-  of: perMessage(({ costs }) => costs.syscalls),
+  of: syscallsPer(),
 };
 
 /** Since the start of the server, in which its clients have joined. */
@@ -83,11 +87,9 @@ export const writes = {
     stats?.delivered_frames > 0 ? stats.socket_writes / stats.delivered_frames : null,
 };
 
-const mb = (bytes) => (bytes === null || bytes === undefined ? null : bytes / 1e6);
-
 export const peakMemory = {
   ...{ name: 'peak_rss_mb', title: 'memory, most', unit: 'MB', ...lower },
-  of: ({ costs }) => mb(costs.peakRssBytes),
+  of: peakRssMb,
 };
 
 /** How far the resident memory has gone up and down in the measured window. */
@@ -95,18 +97,21 @@ export const memoryRange = {
   ...{ name: 'rss_range_mb', title: 'memory, most less least', unit: 'MB', ...lower },
   of: ({ costs }) => {
     const seen = costs.series.rss_bytes.map(([, bytes]) => bytes);
-    return seen.length < 2 ? null : mb(Math.max(...seen) - Math.min(...seen));
+    return seen.length < 2 ? null : (Math.max(...seen) - Math.min(...seen)) / 1e6;
   },
 };
 
 export const allocations = {
   ...{ name: 'allocated_bytes_per_msg', title: 'allocated for a message', unit: 'B', ...lower },
-  of: perMessage(({ probe }) => probe?.allocatedBytes ?? null),
+  of: allocatedBytesPer(),
 };
 
 export const fragmentation = {
   ...{ name: 'fragmentation_percent', title: 'heap committed and unused', unit: '%', ...lower },
-  of: ({ probe }) => (probe === null ? null : probe.fragmentation * 100),
+  of: (run) => {
+    const share = unusedShare(run);
+    return share === null ? null : share * 100;
+  },
 };
 
 export const collecting = {

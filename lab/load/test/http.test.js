@@ -1,20 +1,7 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import http from 'node:http';
 import test from 'node:test';
 import { runHttp } from '../http.js';
-
-async function serve(t, answer) {
-  let requests = 0;
-  const server = http.createServer((request, response) => answer(request, response, ++requests));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${server.address().port}/`;
-}
+import { serve } from './serve.js';
 
 const brief = { connections: 3, warmup: 0.2, seconds: 0.5 };
 

@@ -1,29 +1,13 @@
 import assert from 'node:assert/strict';
-import { accessSync, constants, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { chromium } from 'playwright-core';
+import { executablePath, FLAGS } from '../../../scripts/lib/chromium.js';
 import { writeReport } from '../index.js';
 import { sampleResults } from './sample.js';
-
-const executablePath = [
-  process.env.CHROMIUM_PATH,
-  '/usr/bin/chromium',
-  '/usr/bin/chromium-browser',
-  '/usr/bin/google-chrome',
-].find(isExecutable);
-
-const FLAGS = [
-  '--headless',
-  '--no-sandbox',
-  '--disable-gpu',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
 
 /** The least contrast of text that WCAG 2.2 asks for. */
 const CONTRAST = 4.5;
@@ -200,13 +184,4 @@ function contrasts(least) {
       return { ratio, text: `${each.textContent.slice(0, 40)} ${colour}` };
     })
     .filter(({ ratio }) => ratio < least);
-}
-
-function isExecutable(file) {
-  try {
-    accessSync(file, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -68,6 +68,14 @@ test('a WebSocket server at a known address is up when its port accepts', async 
   assert.equal(server.url, url);
 });
 
+test('a free port is one to listen on, and none that a connection to somewhere else is given', async () => {
+  const port = await freePort();
+  assert.ok(port >= 10_000 && port <= 32_767, `${port}`);
+  const server = net.createServer().listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  server.close();
+});
+
 test('a port that is taken is told before anything starts', async (t) => {
   const start = starter(t);
   const other = net.createServer().listen(0, '127.0.0.1');

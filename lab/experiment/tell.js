@@ -1,0 +1,6 @@
+import { LabError } from '../load/errors.js';
+
+/** Says on stderr what ended something: a sentence of the lab's own errors, all that is known of others. */
+export function tell(error) {
+  console.error(error instanceof LabError ? `Failed: ${error.message}.` : error.stack);
+}
