@@ -56,10 +56,10 @@ Measures two ways to run the same server in turns, and says with an interval
 which one is better, and by how much. Without arguments it lists the experiments
 that are there.
 
-Does my server get faster with millrace/auto? Six rounds, about a minute:
+Does my server get faster with a flag that makes it use Millrace? Six rounds,
+about a minute:
   millrace experiment --control 'node app.js' \\
-    --treatment 'node --import millrace/auto app.js' \\
-    --url http://127.0.0.1:3000/ --quick
+    --treatment 'node app.js --batched' --url http://127.0.0.1:3000/ --quick
 
 Does a flag of mine lower the latency at 500 requests/s? {port} is a free port,
 --proof is what only a server with the flag writes or answers:

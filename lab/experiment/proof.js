@@ -28,7 +28,7 @@ function ofCounters() {
       "Proof: Millrace's own counters, which must move in the treatment and not in the control (no --proof is given).",
     advice: () =>
       "Without --proof, Millrace's own counters say whether it is on: they must move in the treatment and not in " +
-      'the control. Switch it on in the treatment alone (node --import millrace/auto app.js), or give --proof REGEX ' +
+      'the control. Let the treatment alone use it, or give --proof REGEX ' +
       'for what only the treatment writes or answers',
   };
 }

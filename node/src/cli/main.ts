@@ -14,7 +14,7 @@ ${names.map((name) => `  ${name.padEnd(12)} ${commands[name]!.summary}`).join('\
 
 Does my server get faster, and by how much?
   millrace experiment --control 'node app.js' \\
-    --treatment 'node --import millrace/auto app.js' --url http://127.0.0.1:3000/`;
+    --treatment 'node app.js --batched' --url http://127.0.0.1:3000/`;
 
 const [name, ...argv] = process.argv.slice(2);
 
