@@ -23,7 +23,7 @@ check-all: ## make test, and the long tests after it (FUZZ_SECONDS=60 SOAK_SECON
 bench: ## list the benchmarks; run one: NAME=emitter [QUICK=1] [JSON=1]
 	@scripts/node scripts/bench.js
 
-experiment: ## test every published claim, for hours, or in a quarter of an hour with QUICK=1; one: NAME=chat-equal; LIST=1 lists them
+experiment: ## test every published claim, for hours, or in ten minutes with QUICK=1; one: NAME=chat-equal; LIST=1 lists them
 	@scripts/node scripts/experiment.js
 
 fresh: ## make test and make demo in a new clone of HEAD, with an empty HOME and no terminal
