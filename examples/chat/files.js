@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
-import { mkdir, readFile, rename, rm } from 'node:fs/promises';
+import { mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { ChatError } from './errors.js';
@@ -11,10 +11,12 @@ const ID = /^[\w-]{22}$/;
 export class Files {
   #dir;
   #maxBytes;
+  #readFile;
 
-  constructor(dir, maxBytes) {
+  constructor(dir, maxBytes, readFile) {
     this.#dir = dir;
     this.#maxBytes = maxBytes;
+    this.#readFile = readFile;
   }
 
   async open() {
@@ -48,7 +50,7 @@ export class Files {
   /** The bytes of a file. @throws {ChatError} unknown_file */
   async read(id) {
     try {
-      return await readFile(this.#path(id));
+      return await this.#readFile(this.#path(id));
     } catch (error) {
       if (error.code === 'ENOENT') throw new ChatError('unknown_file', 'There is no such file.');
       throw error;

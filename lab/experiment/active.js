@@ -23,10 +23,12 @@ export function misplaced(run, arm) {
   const name = nameOf(run.role, arm.name);
   return isOn
     ? {
+        kind: 'on in the control',
         why: `${name}: the feature was at work in the control`,
         advice: 'Start the control without it, or let isOn look for what only the treatment shows',
       }
     : {
+        kind: 'off',
         why: `${name}: the feature was not at work in the treatment`,
         advice: 'Switch it on in the treatment, or let isOn look for what shows that it is on',
       };

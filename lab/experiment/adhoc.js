@@ -25,6 +25,7 @@ export async function experimentOf(options) {
     ),
     url,
     ...(health && { health: fill(health) }),
+    ...(options.proof && { proof: options.proof }),
     isOn: proof.isOn,
   });
   const experiment = readExperiment(
@@ -39,8 +40,8 @@ export async function experimentOf(options) {
     },
     'experiment',
   );
-  const adviceOf = ({ why, advice }) =>
-    why.includes('the feature was') ? proof.advice(why) : advice;
+  const adviceOf = ({ kind, advice }) =>
+    kind === 'off' || kind === 'on in the control' ? proof.advice(kind) : advice;
   return { experiment, adviceOf };
 }
 

@@ -6,15 +6,18 @@ import { is, show } from './form.js';
  * The arms of a round: control, its twin (the control once more, the A/A arm) and each treatment.
  *
  * @param {import('./format.js').Experiment} experiment
+ * @param {{ quick?: boolean }} [options] whether the run is quick, and leaves out treatments that are not
  * @returns {{ role: Role, arm: import('./format.js').Arm }[]}
  *
  * @typedef {'control' | 'twin' | 'treatment'} Role
  */
-export function armsOf({ control, treatments }) {
+export function armsOf({ control, treatments }, { quick = false } = {}) {
   return [
     { role: 'control', arm: control },
     { role: 'twin', arm: control },
-    ...treatments.map((arm) => ({ role: 'treatment', arm })),
+    ...treatments
+      .filter((arm) => !quick || (arm.quick ?? true))
+      .map((arm) => ({ role: 'treatment', arm })),
   ];
 }
 

@@ -16,7 +16,7 @@ import { valuesOf } from './values.js';
  * @property {import('./errors.js').Refusal | null} refusal why the run does not count
  * @property {Record<string, Record<string, number | null>>} metrics by experiment; none where they have failed, and of a
  *   run that has faults: it may lack what they are made of
- * @typedef {Omit<import('./measure.js').Run, 'output' | 'first' | 'json' | 'stats'> & Asked} AskedRun
+ * @typedef {Omit<import('./measure.js').Run, 'output' | 'proof' | 'first' | 'json' | 'stats'> & Asked} AskedRun
  */
 export function asked(run, arm, experiments, mistakes = new Map()) {
   const refusal = refusalOfRun(run, arm);
@@ -33,7 +33,7 @@ export function asked(run, arm, experiments, mistakes = new Map()) {
 }
 
 /** A run without what is heavy. */
-export function light({ output, first, json, stats, answers, ...run }) {
+export function light({ output, proof, first, json, stats, answers, ...run }) {
   return { ...run, ...(answers && { answers: answers.map(withoutBody) }) };
 }
 

@@ -5,7 +5,7 @@ import { Cleanup } from '../run/cleanup.js';
 import { experimentOf } from './adhoc.js';
 import { readArgs } from './args.js';
 import { circumstances } from './circumstances.js';
-import { experimentLines, loadExperiment } from './files.js';
+import { experimentLines, loadExperiment, planLine } from './files.js';
 import { leakNotes } from './leaks.js';
 import { loads } from './loads/index.js';
 import { USAGE } from './options.js';
@@ -84,7 +84,9 @@ async function run(options, cleanup, ended) {
   const out = json ? process.stderr : process.stdout;
   const say = (line) => out.write(`${line}\n`);
   const { experiment, adviceOf } = await wanted(options);
-  say(`${introduction(experiment)}\n`);
+  say(
+    `${introduction(experiment, { quick })}\n${planLine([experiment], { quick, rounds: samples })}.\n`,
+  );
   const runs = new Runs({
     steps: stepsOf(experiment, { quick, rounds: samples }),
     metric: experiment.metrics[0],

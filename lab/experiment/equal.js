@@ -22,18 +22,21 @@ const MIX_POINTS = 2;
 const STATUS_POINTS = 0.5;
 
 /**
- * In what the work of two runs differs, a sentence each, with the figures of both. Open loop: number, due times and
- * status codes must be the same; so must the numbers of a program, unless it says `isClosed`. Closed loop, where a faster server answers more: the share of each group within 2
- * points of per cent, that of each status within 0.5. Both: mean size within 2 %, and the same payload where it has
+ * In what the work of two runs differs, with a sentence each that has the figures of both. Open loop: number, due times
+ * and status codes must be the same; so must the numbers of a program, unless it says `isClosed`. Closed loop, where a
+ * faster server answers more: the share of each group within 2 points of per cent, that of each status within 0.5. Both: mean size within 2 %, and the same payload where it has
  * a fingerprint. Of requests that may fail, only how many there were and when.
  *
  * @param {import('./measure.js').Run} a
  * @param {import('./measure.js').Run} b
- * @returns {string[]}
+ * @returns {{ what: string, text: string }[]} `what` is `requests`, `answers`, `payload` and so on
  */
 export function differences(a, b) {
   const names = [nameOf(a.role, a.arm), nameOf(b.role, b.arm)];
-  const say = (what, [inA, inB]) => `${what}: ${inA} in ${names[0]}, ${inB} in ${names[1]}`;
+  const say = (what, [inA, inB], of = '') => ({
+    what,
+    text: `${what}${of}: ${inA} in ${names[0]}, ${inB} in ${names[1]}`,
+  });
   const requests = [a, b].map(({ work }) => work.map(({ name }) => name).sort());
   if (requests[0].join('\0') !== requests[1].join('\0')) {
     return [
@@ -56,7 +59,7 @@ export function differences(a, b) {
         )
       : exactDifferences(both);
     if (!group.mayFail) found.push(...answerDifferences(both, isClosed));
-    return found.map(([what, values]) => say(`${what} of '${group.name}'`, values));
+    return found.map(([what, values]) => say(what, values, ` of '${group.name}'`));
   });
 }
 

@@ -6,17 +6,22 @@ import { LabError } from '../load/errors.js';
  * Why no figure of an experiment counts.
  *
  * @typedef {object} Refusal
+ * @property {Kind} kind
  * @property {string} why what was found, with its figures
  * @property {string} advice what to do
+ *
+ * @typedef {'faults' | 'saturated' | 'off' | 'on in the control' | 'unprobed' | 'varies' | 'unequal'} Kind faults of a run; the
+ *   generator was the limit; the feature was not at work in the treatment, or was in the control; not all processes could
+ *   be looked into; bodies differ between two runs of the control; the arms did other work
  */
 
 /**
  * @param {Refusal} refusal
  * @returns {LabError & Refusal} `MILLRACE_LAB_E_REFUSED`
  */
-export function refused({ why, advice }) {
+export function refused({ kind, why, advice }) {
   const message = `refused, so no figure counts: ${why}. ${advice}`;
-  return Object.assign(new LabError('MILLRACE_LAB_E_REFUSED', message), { why, advice });
+  return Object.assign(new LabError('MILLRACE_LAB_E_REFUSED', message), { kind, why, advice });
 }
 
 /**

@@ -3,8 +3,10 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, extname, join, relative, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { LabError } from '../load/errors.js';
+import { duration } from '../report/numbers.js';
 import { nearest } from './form.js';
 import { readExperiment } from './format.js';
+import { leastSecondsOf, stepsOf } from './steps.js';
 
 const FOLDER = fileURLToPath(new URL('../experiments/', import.meta.url));
 
@@ -17,12 +19,29 @@ export function experimentNames() {
     .sort();
 }
 
-/** A line for each of them: its name and its question. @returns {Promise<string[]>} */
+/** A line for each of them: its name, its question, and how many runs it takes. @returns {Promise<string[]>} */
 export async function experimentLines() {
   const names = experimentNames();
   const width = Math.max(...names.map(({ length }) => length));
-  const line = async (name) => `${name.padEnd(width)}  ${(await loadExperiment(name)).question}`;
+  const line = async (name) => {
+    const experiment = await loadExperiment(name);
+    const { question, sameRunsAs } = experiment;
+    const runs = sameRunsAs === null ? planLine([experiment]) : `the runs of ${sameRunsAs}`;
+    return `${name.padEnd(width)}  ${question} (${runs})`;
+  };
   return Promise.all(names.map(line));
+}
+
+/**
+ * How many runs experiments take, and how long that is at least.
+ *
+ * @param {import('./format.js').Experiment[]} experiments
+ * @param {{ quick?: boolean, rounds?: number }} [options]
+ * @returns {string} as `1,250 runs, 8 h or more`
+ */
+export function planLine(experiments, options = {}) {
+  const all = (of) => experiments.reduce((sum, each) => sum + of(each, options), 0);
+  return `${all(stepsOf).toLocaleString('en-US')} runs, ${duration(all(leastSecondsOf))} or more`;
 }
 
 /**

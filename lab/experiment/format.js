@@ -29,6 +29,8 @@
  * @property {Record<string, string>} [routes] paths that this arm serves under another one, which may
  *   have parameters of its own
  * @property {string} [stats] path of JSON that is read after the load, for `run.stats`
+ * @property {RegExp} [proof] looked for in each line that its server writes, for `run.proof`
+ * @property {boolean} [quick] of a treatment: whether it is in quick runs too, default true
  * @property {(run: import('./measure.js').Run) => boolean} isOn whether the feature was seen at work; it must be
  *   in each run of the treatment and in none of the control
  *
@@ -98,6 +100,8 @@ const forms = {
     'url?': is.url,
     'routes?': is.texts,
     'stats?': is.path,
+    'proof?': is.pattern,
+    'quick?': is.flag,
     isOn: is.function,
   },
   metric: {
@@ -154,6 +158,8 @@ const runsOf = ({ control, treatments, load, cases, rounds }) => ({
   ...{ control, treatments, load, cases, rounds },
 });
 
+const isQuick = ({ quick = true }) => quick;
+
 function ownRuns(module, fail) {
   const { control, load, cases = [{ label: '' }], rounds = ROUNDS } = module;
   const treatments = [module.treatment].flat();
@@ -167,7 +173,13 @@ function ownRuns(module, fail) {
     checkCase(each, `cases[${i}]`, module.cases !== undefined, fail);
   });
   unique('cases', cases, 'label', fail);
-  if (!cases.some(({ quick = true }) => quick)) fail('no case is quick; at least one must be');
+  if (!cases.some(isQuick)) fail('no case is quick; at least one must be');
+  if (control.quick === false) {
+    fail('control.quick is false; a quick run has the control', 'control.quick');
+  }
+  if (!treatments.some(isQuick)) {
+    fail('no treatment is quick; at least one must be', 'treatment.quick');
+  }
   const names = [control, ...treatments].map((arm) => arm.name);
   const twice = names.find((each, i) => names.indexOf(each) !== i);
   if (twice !== undefined) {

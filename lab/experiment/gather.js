@@ -1,7 +1,8 @@
-import { armFor, armsOf } from './arms.js';
+import { armFor } from './arms.js';
 import { asked, light } from './asked.js';
 import { hostRecord } from './host.js';
 import { isPinned, measure } from './measure.js';
+import { needCollections } from './metrics.js';
 import { randomFrom, shuffled } from './random.js';
 import { loadRecord, versionsOf } from './record.js';
 import { refusalOfRound } from './refusal.js';
@@ -60,9 +61,10 @@ const REPEATS = 1 / 3;
  */
 export async function gather(experiment, { quick = false, seed, cleanup, onRun, ...options }) {
   const random = randomFrom(seed);
-  const arms = armsOf(experiment);
-  const { cases, rounds: wanted } = planOf(experiment, { quick, rounds: options.rounds });
+  const plan = planOf(experiment, { quick, rounds: options.rounds });
+  const { arms, cases, rounds: wanted } = plan;
   const judged = [experiment, ...(options.sharing ?? [])];
+  const collections = needCollections(judged);
   const mistakes = new Map();
   let steps = cases.length * wanted * arms.length;
   const date = new Date();
@@ -108,7 +110,8 @@ export async function gather(experiment, { quick = false, seed, cleanup, onRun, 
       cleanup.signal.throwIfAborted();
       const ofCase = armFor(arm, params);
       const { load } = experiment;
-      const run = await measure({ role, arm: ofCase, load, params, round: number, cleanup });
+      const asOf = { params, round: number, collections };
+      const run = await measure({ role, arm: ofCase, load, ...asOf, cleanup });
       const hindrance = run.saturated ?? run.late ?? null;
       if (hindrance !== null && mayRepeat) {
         // Other programs may have caused it. To make this run alone again would favour what hinders least.

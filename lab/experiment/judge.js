@@ -55,7 +55,8 @@ export function judge(experiment, gathered, { effect = EFFECT } = {}) {
   const measured = cases.filter((label) => counted.some((round) => round.case === label));
   const isAll = measured.length > 0 && measured.every((label) => refusals.has(label));
   const refusal = isAll ? refusals.get(measured[0]) : null;
-  const figures = figuresOf(experiment, counted, cases, effect).filter(
+  const made = { cases, arms: armsOf(experiment, { quick }).map(({ arm }) => arm.name) };
+  const figures = figuresOf(experiment, counted, { ...made, effect }).filter(
     (each) => !refusals.has(each.case),
   );
   const results = {
@@ -63,7 +64,7 @@ export function judge(experiment, gathered, { effect = EFFECT } = {}) {
     ...{ seconds, effect, partial, refusal, host, versions, load, pinned, arms, cases },
     metrics: experiment.metrics.map(({ of, better = null, ...metric }) => ({ ...metric, better })),
     figures,
-    claims: judgeClaims(experiment, figures, refusals, cases),
+    claims: judgeClaims(experiment, figures, refusals, made),
     notes: [
       ...(refusal
         ? []
@@ -124,11 +125,11 @@ function refusalIn(runs) {
   return runs.some(({ role }) => role === 'control') ? refusalOfRound(runs) : null;
 }
 
-function figuresOf(experiment, rounds, cases, effect) {
-  const { metrics, treatments } = experiment;
-  const arms = armsOf(experiment).length;
+function figuresOf(experiment, rounds, { cases, arms, effect }) {
+  const { metrics } = experiment;
+  const treatments = experiment.treatments.filter(({ name }) => arms.includes(name));
   const isTold = (run) => run.metrics?.[experiment.name] !== undefined;
-  const whole = rounds.filter(({ runs }) => runs.length === arms && runs.every(isTold));
+  const whole = rounds.filter(({ runs }) => runs.length === arms.length && runs.every(isTold));
   return cases.flatMap((label) => {
     const at = experiment.cases.find((each) => each.label === label);
     const ofCase = whole.filter((round) => round.case === label);

@@ -21,6 +21,7 @@ const EXIT_MS = 50;
  * @param {import('./format.js').Load} options.load
  * @param {import('./format.js').Case & { quick: boolean }} options.params
  * @param {number} options.round
+ * @param {boolean} [options.collections] whether each garbage collection is looked at, which costs the server time
  * @param {import('../run/cleanup.js').Cleanup} options.cleanup
  * @returns {Promise<Run>}
  * @throws {LabError} `MILLRACE_LAB_E_SERVER` when the server ends and may not, and those of the load
@@ -36,11 +37,12 @@ const EXIT_MS = 50;
  * @property {string | null} crash how the server ended, where the load lets it
  * @property {object | null} stats what the arm's `stats` answered after the load; null without, or when it cannot be read
  * @property {number} unprobed Node.js processes that were there all the time and have no probe
+ * @property {string | null} proof the first line that the server wrote with the arm's `proof`; null where there is none
  * @property {string} output the first and the last 64 KB of what the server wrote on stdout and stderr
  * @property {string[]} notes what a reader should know, as that the server had to be killed
  * @typedef {import('./loads/index.js').Outcome & RunOf} Run
  */
-export async function measure({ role, arm, load, params, round, cleanup }) {
+export async function measure({ role, arm, load, params, round, collections, cleanup }) {
   const startedAt = new Date().toISOString();
   const undo = [];
   try {
@@ -50,7 +52,7 @@ export async function measure({ role, arm, load, params, round, cleanup }) {
     const collector = await Collector.open(cleanup);
     undo.push(() => collector.close());
 
-    const probed = { ...arm, env: { ...arm.env, ...collector.env(arm.env) } };
+    const probed = { ...arm, env: { ...arm.env, ...collector.env(arm.env, { collections }) } };
     const { isProgram = false } = loads[load.kind];
     const server = await (isProgram ? startProgram : startServer)({ ...probed, core, cleanup });
     undo.push(() => server.stop());
@@ -77,7 +79,7 @@ export async function measure({ role, arm, load, params, round, cleanup }) {
     const note = await server.stop();
     return {
       ...{ role, arm: arm.name, case: params.label, round, startedAt },
-      ...{ ...outcome, ...read, stats, output: server.output },
+      ...{ ...outcome, ...read, stats, output: server.output, proof: server.proof },
       notes: [...(outcome.notes ?? []), ...(note ? [note] : [])],
     };
   } finally {

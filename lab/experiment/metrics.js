@@ -118,11 +118,26 @@ export const switchesPerS = ({ costs }) =>
 /** System calls of the server for one; null where they cannot be counted. */
 export const syscallsPer = (name) => per(({ costs }) => costs.syscalls, name);
 
+/**
+ * Marks the function of a metric as one that needs `gcMs`, `gcCount` or `allocatedBytes` of the probe: each collection is
+ * then looked at, which costs the server a part of a millisecond, and else none is, and these are null.
+ *
+ * @template {(run: import('./measure.js').Run) => number | null} Of
+ * @param {Of} of
+ * @returns {Of}
+ */
+export const ofCollections = (of) => Object.assign((run) => of(run), { needsCollections: true });
+
+/** Whether one of the metrics of experiments needs that. @param {Pick<import('./format.js').Experiment, 'metrics'>[]} experiments */
+export const needCollections = (experiments) =>
+  experiments.some(({ metrics }) => metrics.some(({ of }) => of.needsCollections === true));
+
 /** Bytes allocated on the heap of V8 for one, without Buffers; null without a probe, as all that follow. */
-export const allocatedBytesPer = (name) => per(({ probe }) => probe?.allocatedBytes, name);
+export const allocatedBytesPer = (name) =>
+  ofCollections(per(({ probe }) => probe?.allocatedBytes, name));
 
 /** Allocated on the heap of V8, MB of 10^6 bytes. */
-export const allocatedMb = ({ probe }) => scaled(probe?.allocatedBytes, 1e-6);
+export const allocatedMb = ofCollections(({ probe }) => scaled(probe?.allocatedBytes, 1e-6));
 
 /** In use on the heap of V8, mean over the window, MB of 10^6 bytes. */
 export const heapUsedMb = ({ probe }) => scaled(probe?.heapUsedBytes, 1e-6);
@@ -140,10 +155,10 @@ export const loopDelayMaxMs = ({ probe }) => probe?.loopDelayMs?.max ?? null;
 export const utilization = ({ probe }) => probe?.utilization ?? null;
 
 /** Time in the garbage collector, ms. */
-export const gcMs = ({ probe }) => probe?.gcMs ?? null;
+export const gcMs = ofCollections(({ probe }) => probe?.gcMs ?? null);
 
 /** The same for one of what the server did, µs. */
-export const gcUsPer = (name) => per(({ probe }) => scaled(probe?.gcMs, 1000), name);
+export const gcUsPer = (name) => ofCollections(per(({ probe }) => scaled(probe?.gcMs, 1000), name));
 
 /**
  * A counter of Millrace's objects in the server, in sum; null without a probe or where there is none of that kind.

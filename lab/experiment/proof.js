@@ -1,7 +1,7 @@
 /** Whether the feature under test is on, in an experiment of the command line. */
 
 const LOOKED_AT =
-  'what a server writes (its first and its last 64 KB), and head and body of its first answer to each request';
+  'each line that a server writes, and head and body of its first answer to each request';
 
 const LINE_LENGTH = 100;
 
@@ -9,7 +9,7 @@ const LINE_LENGTH = 100;
  * @typedef {object} Proof
  * @property {(run: import('./measure.js').Run) => boolean} isOn
  * @property {string} about a sentence: what it looks at
- * @property {(why: string) => string} advice what to do when it was where it must not be, or not where it must
+ * @property {(kind: import('./errors.js').Kind) => string} advice what to do when it was where it must not be, or not where it must
  */
 
 /**
@@ -36,15 +36,16 @@ function ofCounters() {
 function ofPattern(pattern) {
   let inControl = null;
   return {
-    isOn({ role, output, first = '' }) {
+    isOn({ role, output, proof, first = '' }) {
       const found =
-        lineWith(pattern, output, 'its output') ?? lineWith(pattern, first, 'its answers');
+        // What stretches over lines is seen in the first and the last 64 KB alone.
+        lineWith(pattern, proof ?? output, 'its output') ?? lineWith(pattern, first, 'its answers');
       if (role !== 'treatment') inControl ??= found;
       return found !== null;
     },
     about: `Proof: ${pattern} in ${LOOKED_AT}, of the treatment alone.`,
-    advice: (why) =>
-      why.includes('in the control') && inControl !== null
+    advice: (kind) =>
+      kind === 'on in the control' && inControl !== null
         ? `--proof ${pattern.source} is in the control, too, in ${inControl}. Take what only the treatment shows; ` +
           `it is looked for in ${LOOKED_AT}`
         : `--proof ${pattern.source} must be seen in the treatment, and never in the control; it is looked for in ` +

@@ -25,6 +25,7 @@ const ADVICE = {
 export function refusalOfRun(run, arm) {
   const name = nameOf(run.role, arm.name);
   const refusal = (kind, found) => ({
+    kind,
     why: atCase(run, found.map((each) => `${name}: ${each}`).join('; ')),
     advice: ADVICE[kind],
   });
@@ -53,22 +54,18 @@ function probedApart(control, other) {
  */
 export function refusalOfRound(runs) {
   const control = runs.find(({ role }) => role === 'control');
+  const refusal = (kind, why) => ({ kind, why: atCase(control, why), advice: ADVICE[kind] });
   for (const other of runs.filter((run) => run !== control)) {
     if (control.crash || other.crash) continue;
     const unprobed = probedApart(control, other);
-    if (unprobed) return { why: atCase(control, unprobed), advice: ADVICE.unprobed };
+    if (unprobed) return refusal('unprobed', unprobed);
     const found = differences(control, other);
     if (found.length === 0) continue;
-    const varies = other.role === 'twin' && found.every((each) => each.startsWith('payload of '));
-    return varies
-      ? {
-          why: atCase(
-            control,
-            `${found.join('; ')}: the body differs even between two runs of the control`,
-          ),
-          advice: ADVICE.varies,
-        }
-      : { why: atCase(control, found.join('; ')), advice: ADVICE.unequal };
+    const told = found.map(({ text }) => text).join('; ');
+    // The same program has answered otherwise: it is no difference of the arms.
+    return other.role === 'twin' && found.every(({ what }) => what === 'payload')
+      ? refusal('varies', `${told}: the body differs even between two runs of the control`)
+      : refusal('unequal', told);
   }
   return null;
 }

@@ -1,5 +1,6 @@
 import { colours } from '../run/colour.js';
 import { figure as number, ratioFigure } from '../run/figures.js';
+import { armsOf } from './arms.js';
 import { claimLines } from './claims.js';
 import { clip, WIDTH, wrap } from './text.js';
 
@@ -32,19 +33,21 @@ export function table(experiment, results, out = process.stdout) {
   ].join('\n');
 }
 
-/** A sentence or two about an experiment, above its table. */
-export function introduction({ question, about, control, treatments }) {
-  const arms = [control, ...treatments].map(({ name }) => name).join(', ');
-  return [question, `Arms: ${arms}, and ${control.name} once more.`, about ?? '']
+/** A sentence or two about an experiment, above its table, with the arms that such a run has. */
+export function introduction(experiment, { quick = false } = {}) {
+  const { question, about, control } = experiment;
+  const arms = armsOf(experiment, { quick }).filter(({ role }) => role !== 'twin');
+  const names = arms.map(({ arm }) => arm.name).join(', ');
+  return [question, `Arms: ${names}, and ${control.name} once more.`, about ?? '']
     .filter((each) => each !== '')
     .map((each) => wrap(each))
     .join('\n');
 }
 
-function figureLines({ control, treatments }, figures, paint) {
-  const [treatment, ...others] = treatments;
+function figureLines({ control }, figures, paint) {
+  const [treatment, ...others] = new Set(figures.map(({ arm }) => arm));
   const isSweep = placesOf(figures).length > 1;
-  const name = others.length === 0 ? treatment.name : 'treatment';
+  const name = others.length === 0 ? treatment : 'treatment';
   const titles = [
     ...[isSweep ? '' : figures[0].case, clip(control.name, NAME_WIDTH), clip(name, NAME_WIDTH)],
     ...['ahead', '95 %', 'p', 'A/A', 'finding'],

@@ -16,7 +16,8 @@ const LEVEL = 0.95;
  * - `not met`: all of it is below what was claimed
  * - `open`: what was claimed lies within it, or it is no interval of 95 %; `why` says how many rounds would decide
  * - `refused`: the figure, or the whole case, does not count
- * - `not measured`: its case was not run, a run could not tell, or there was nothing in either arm
+ * - `no difference`: there was nothing in either arm, in all rounds: nothing to be better at
+ * - `not measured`: its case was not run, a run could not tell, or values are below 0 and have no ratio
  *
  * Where a value is 0 there is no ratio. Then the differences decide: by how much the worse arm is more than so many
  * times the other, round by round. 1000 against 0 meets any claim, 0 against 1000 none.
@@ -24,11 +25,11 @@ const LEVEL = 0.95;
  * @param {import('./format.js').Experiment} experiment
  * @param {import('./figure.js').Figure[]} figures of the cases that were measured
  * @param {Map<string, import('./errors.js').Refusal>} refusals by case
- * @param {string[]} [wanted] cases that were to be measured; default: all. Of a claim that has one of them the others,
- *   which a quick run leaves out, are not told
+ * @param {{ cases?: string[], arms?: string[] }} [made] what was to be measured; default: all. Of a claim that has one of
+ *   them the others, which a quick run leaves out, are not told
  * @returns {Judged[]}
  *
- * @typedef {'met' | 'not met' | 'refuted' | 'open' | 'refused' | 'not measured'} Verdict
+ * @typedef {'met' | 'not met' | 'refuted' | 'open' | 'no difference' | 'refused' | 'not measured'} Verdict
  *
  * @typedef {object} Judged
  * @property {string} text
@@ -38,7 +39,7 @@ const LEVEL = 0.95;
  * @property {string} arm the treatment's name
  * @property {number} atLeast
  * @property {Verdict} verdict
- * @property {string | null} why it is open, refused or not measured
+ * @property {string | null} why it is open, no difference, refused or not measured
  * @property {number | null} ahead
  * @property {number | null} lo
  * @property {number | null} hi
@@ -46,16 +47,16 @@ const LEVEL = 0.95;
  * @property {number | null} p
  * @property {string | null} says what the outcome means, in the words of the experiment
  */
-export function judgeClaims({ claims, cases, treatments }, figures, refusals, wanted) {
+export function judgeClaims({ claims, cases, treatments }, figures, refusals, made = {}) {
   const labels = cases.map(({ label }) => label);
   const names = treatments.map(({ name }) => name);
+  const isMade = (place) =>
+    (made.cases ?? labels).includes(place.case) && (made.arms ?? names).includes(place.arm);
   return claims.flatMap((claim) => {
     const { text, source, metric, atLeast, says = {} } = claim;
-    const asked = claim.cases ?? labels;
-    const planned = asked.filter((label) => wanted?.includes(label) ?? true);
-    const places = (planned.length > 0 ? planned : asked).flatMap((label) =>
-      (claim.arms ?? names).map((arm) => ({ case: label, arm })),
-    );
+    const asked = planned(claim.cases ?? labels, made.cases);
+    const arms = planned(claim.arms ?? names, made.arms);
+    const places = asked.flatMap((label) => arms.map((arm) => ({ case: label, arm })));
     return places.map((place) => {
       const figure = figures.find(
         (each) => each.metric === metric && each.case === place.case && each.arm === place.arm,
@@ -63,13 +64,21 @@ export function judgeClaims({ claims, cases, treatments }, figures, refusals, wa
       const refusal = refusals.get(place.case);
       const { verdict, why } = refusal
         ? { verdict: 'refused', why: refusal.why }
-        : verdictOf(figure, atLeast);
+        : isMade(place)
+          ? verdictOf(figure, atLeast)
+          : { verdict: 'not measured', why: 'only in a full run' };
       const { ahead = null, lo = null, hi = null, n = null, p = null } = figure ?? {};
       const measured = { ahead, lo, hi, n, p };
       const named = { text, source, metric, ...place, atLeast };
       return { ...named, verdict, why, ...measured, says: says[verdict] ?? null };
     });
   });
+}
+
+/** Those of a claim that were to be measured; all of them when none was. */
+function planned(asked, made = asked) {
+  const found = asked.filter((name) => made.includes(name));
+  return found.length > 0 ? found : asked;
 }
 
 /**
@@ -84,13 +93,15 @@ export function verdictOf(figure, atLeast) {
   if (level === null) {
     return { verdict: 'not measured', why: figure.why ?? 'a run could not tell' };
   }
-  if (ahead === null && !isAnything(figure)) {
-    return { verdict: 'not measured', why: 'there is no ratio: nothing in either arm, or less' };
+  const all = [...figure.values.control, ...figure.values.treatment];
+  if (ahead === null && all.some((value) => value < 0)) {
+    return { verdict: 'not measured', why: 'there is no ratio: a value is below 0' };
   }
   if (level < LEVEL) {
     const few = n === 1 ? '1 round gives' : `${n} rounds give`;
     return { verdict: 'open', why: `${few} no interval of 95 %; ${LEAST_ROUNDS} are the least` };
   }
+  if (all.every((value) => value === 0)) return { verdict: 'no difference', why: NOTHING };
   if (ahead === null) return { verdict: verdictOfZeros(figure, atLeast), why: ZEROS };
   if (lo >= atLeast) return { verdict: 'met', why: null };
   if (atLeast >= NO_GAIN && hi < NO_GAIN) return { verdict: 'refuted', why: null };
@@ -100,11 +111,7 @@ export function verdictOf(figure, atLeast) {
 
 const ZEROS = 'a value is 0, so that there is no ratio: judged by the differences of the rounds';
 
-/** Whether there is something to compare: amounts, and not all of them nothing. */
-function isAnything({ values: { control, treatment } }) {
-  const all = [...control, ...treatment];
-  return all.every((value) => value >= 0) && all.some((value) => value > 0);
-}
+const NOTHING = 'none in either arm at this load';
 
 /** For amounts more ÷ less >= ratio is more - ratio · less >= 0, which zeros do not harm. */
 function verdictOfZeros({ better, values: { control, treatment } }, atLeast) {

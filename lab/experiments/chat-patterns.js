@@ -2,7 +2,7 @@ import { coresInUse, cpuPerMessage, p50, p99, spread } from './chat/metrics.js';
 import { ANY, CPU_HIGH, SOURCE } from './chat/paper.js';
 import { arms, atEqualLoad, SIZE } from './chat/service.js';
 
-const { direct, adaptive } = arms();
+const { direct, adaptive, adaptive50 } = arms();
 
 export const question = 'Does the pattern of the load change what batching brings?';
 
@@ -31,7 +31,7 @@ export const claim = [
 
 export const control = direct;
 
-export const treatment = adaptive;
+export const treatment = [adaptive, adaptive50];
 
 export const load = {
   ...atEqualLoad,

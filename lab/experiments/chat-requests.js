@@ -1,6 +1,6 @@
 import { cpuUsPer, latency, value } from '../experiment/metrics.js';
 import { REQUESTS, REQUESTS_PER_S, SOURCE } from './chat/paper.js';
-import { arms, connections, SIZE } from './chat/service.js';
+import { arms, httpClients, SIZE } from './chat/service.js';
 
 // A request that only reads leaves nothing to gather.
 const { direct, adaptive } = arms({ stocked: true, gathers: false });
@@ -31,12 +31,7 @@ export const control = direct;
 export const treatment = adaptive;
 
 export const load = {
-  kind: 'http',
-  connections,
-  warmup: ({ quick }) => (quick ? 0.4 : 2),
-  seconds: ({ quick }) => (quick ? 0.8 : 20),
-  // The last of 2,000 connections is accepted late where the first are busy.
-  timeout: 60,
+  ...httpClients,
   requests: ({ request }) => [request],
   // Ids differ with the number of messages that were saved before.
   normalize: ({ label }) => (label === 'message' ? /\d+/ : undefined),

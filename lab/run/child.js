@@ -1,7 +1,9 @@
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
+import { StringDecoder } from 'node:string_decoder';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { guard } from './guard.js';
+import { newMark, strays } from './strays.js';
 
 const OUTPUT_BYTES = 65_536;
 const GAP = '\n…\n';
@@ -32,22 +34,28 @@ export class Child {
   #length = 0;
   #total = 0;
   #errors = '';
+  #mark = newMark();
+
+  /** The first line that has what was looked for; null before there is one. @type {string | null} */
+  proof = null;
 
   /**
    * @param {string[]} command
    * @param {object} options
    * @param {Record<string, string>} [options.env] added to the environment
+   * @param {RegExp} [options.proof] looked for in each line that it writes, until it is found
    * @param {boolean} [options.isHeld] gives it a stdin, and a pipe 3 that is open until `stop`
    */
-  constructor([program, ...args], { env, isHeld = false }) {
+  constructor([program, ...args], { env, proof, isHeld = false }) {
     const child = spawn(program, args, {
-      env: { ...process.env, ...env },
+      env: { ...process.env, ...env, ...this.#mark },
       stdio: isHeld ? ['pipe', 'pipe', 'pipe', 'pipe'] : ['ignore', 'pipe', 'pipe'],
       detached: true,
     });
     this.#child = child;
-    if (child.pid !== undefined) this.#unguard = guard(child.pid);
+    if (child.pid !== undefined) this.#unguard = guard(child.pid, this.#mark);
     for (const stream of [child.stdin, child.stdio[3]]) stream?.on('error', () => {});
+    if (proof) for (const stream of [child.stdout, child.stderr]) this.#lookFor(proof, stream);
     child.stdout.on('data', (data) => this.#keep(data));
     child.stdout.setEncoding('utf8').on('data', (text) => this.#split(text));
     child.stderr.on('data', (data) => {
@@ -122,7 +130,7 @@ export class Child {
   }
 
   /**
-   * Ends it and its group: SIGTERM to the process, so that it can stop what it has started in its own way, then to
+   * Ends it, its group and what has left that: SIGTERM to the process, so that it can stop what it has started in its own way, then to
    * what it has left behind, and SIGKILL to all that is there after `graceMs`.
    *
    * @returns {Promise<boolean>} whether SIGKILL was needed
@@ -138,10 +146,10 @@ export class Child {
     this.#child.stdio[3]?.end();
     this.#child.kill('SIGTERM');
     await this.#waitFor(() => this.#hasExited);
-    if (this.#hasExited) this.#toGroup('SIGTERM');
+    if (this.#hasExited) this.#toAll('SIGTERM');
     await this.#waitFor(() => !this.#isThere());
     const wasKilled = this.#isThere();
-    this.#toGroup('SIGKILL');
+    this.#toAll('SIGKILL');
     await this.#exited;
     this.#child.stdout.destroy();
     this.#child.stderr.destroy();
@@ -154,19 +162,20 @@ export class Child {
     while (!isDone() && performance.now() < this.#until) await sleep(LOOK_MS);
   }
 
-  /** Whether it or one of its group is alive; what has ended may wait for long to be asked how. */
+  /** Whether it, one of its group or a stray is alive; what has ended may wait for long to be asked how. */
   #isThere() {
-    return this.#toGroup(0) && (!this.#hasExited || groupIsAlive(this.pid));
+    const hasGroup = this.#toGroup(0) && (!this.#hasExited || groupIsAlive(this.pid));
+    return hasGroup || strays(this.#mark).length > 0;
+  }
+
+  #toAll(signal) {
+    this.#toGroup(signal);
+    for (const pid of strays(this.#mark)) send(pid, signal);
   }
 
   /** @returns {boolean} whether there was anybody */
   #toGroup(signal) {
-    try {
-      return process.kill(-this.pid, signal);
-    } catch (error) {
-      if (error.code === 'ESRCH') return false;
-      throw error;
-    }
+    return send(-this.pid, signal);
   }
 
   #split(text) {
@@ -182,6 +191,21 @@ export class Child {
     for (const line of lines) for (const call of this.#listeners) call(line);
   }
 
+  /** Each line as it comes: what is written between the first and the last 64 KB is not kept. */
+  #lookFor(pattern, stream) {
+    // Without g and y, which go on from where they were.
+    const proof = new RegExp(pattern.source, pattern.flags.replace(/[gy]/g, ''));
+    const decoder = new StringDecoder();
+    let rest = '';
+    const look = (data) => {
+      const lines = (rest + decoder.write(data)).split('\n');
+      rest = lines.at(-1).slice(-OUTPUT_BYTES);
+      this.proof ??= lines.slice(0, -1).find((line) => proof.test(line)) ?? null;
+      if (this.proof !== null) stream.off('data', look);
+    };
+    stream.on('data', look);
+  }
+
   #keep(data) {
     const bytes = Buffer.from(data);
     if (this.#total < OUTPUT_BYTES) this.#first.push(bytes);
@@ -191,6 +215,16 @@ export class Child {
     while (this.#length - this.#chunks[0].length >= OUTPUT_BYTES) {
       this.#length -= this.#chunks.shift().length;
     }
+  }
+}
+
+/** @returns {boolean} whether there was anybody */
+function send(pid, signal) {
+  try {
+    return process.kill(pid, signal);
+  } catch (error) {
+    if (error.code === 'ESRCH') return false;
+    throw error;
   }
 }
 

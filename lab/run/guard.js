@@ -1,17 +1,23 @@
 import { spawn } from 'node:child_process';
+import { marked } from './strays.js';
 
-/** Reads until the lab is gone, whatever ended it; then it asks the group to end, and ends it. */
+/** Reads until the lab is gone, whatever ended it; then it asks the group and what has left it to end, and ends them. */
 const GUARD = `read -r _
-kill -TERM "-$0" && sleep 2 && kill -KILL "-$0"`;
+strays() { grep -lszxF "$1" /proc/[0-9]*/environ | cut -d / -f 3; }
+kill -TERM "-$0" $(strays "$1")
+sleep 2
+kill -KILL "-$0" $(strays "$1")`;
 
 /**
- * Ends a group of processes when this one is gone, even by SIGKILL: a shell holds the other end of a pipe.
+ * Ends a group of processes, and those that have left it, when this one is gone, even by SIGKILL: a shell holds the other
+ * end of a pipe.
  *
  * @param {number} group its number
+ * @param {Record<string, string>} mark of its processes
  * @returns {() => void} takes it back
  */
-export function guard(group) {
-  const shell = spawn('sh', ['-c', GUARD, `${group}`], {
+export function guard(group, mark) {
+  const shell = spawn('sh', ['-c', GUARD, `${group}`, marked(mark)], {
     stdio: ['pipe', 'ignore', 'ignore'],
     // A Ctrl-C in the terminal, and a SIGKILL to the lab's group, are not for it.
     detached: true,

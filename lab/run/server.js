@@ -16,6 +16,7 @@ const CLEANUP_MS = 2000;
  * @param {string} options.name for messages
  * @param {string[]} options.command the program and its arguments
  * @param {Record<string, string>} [options.env] added to the environment
+ * @param {RegExp} [options.proof] looked for in each line that it writes, for `proof`
  * @param {RegExp} [options.ready] its first group is the address in the line of stdout that says
  *   that the server listens
  * @param {string} [options.url] where it listens, when it does not say so itself; nobody may listen there before.
@@ -32,6 +33,7 @@ export async function startServer({
   name,
   command,
   env,
+  proof,
   url,
   core,
   cleanup,
@@ -47,7 +49,7 @@ export async function startServer({
         'end it, or write {port} in place of the number to have a free one',
     );
   }
-  const server = new Server(name, new Child(pinned(command, core), { env }));
+  const server = new Server(name, new Child(pinned(command, core), { env, proof }));
   server.forget = cleanup.add(() => server.stop(CLEANUP_MS));
   const late = new AbortController();
   const timer = setTimeout(() => {
@@ -85,13 +87,13 @@ exit $code`;
  * Starts a program that is no server. What runs is a shell that stays until `stop`, so that the kernel's accounts of
  * the program, its child, can be read when it has ended.
  *
- * @param {Pick<Parameters<typeof startServer>[0], 'name' | 'command' | 'env' | 'core' | 'cleanup'>} options
+ * @param {Pick<Parameters<typeof startServer>[0], 'name' | 'command' | 'env' | 'proof' | 'core' | 'cleanup'>} options
  * @returns {Server & { finished: Promise<number> }} `finished` resolves with the exit code
  */
-export function startProgram({ name, command, env, core, cleanup }) {
+export function startProgram({ name, command, env, proof, core, cleanup }) {
   cleanup.signal.throwIfAborted();
   const child = new Child(['sh', '-c', HOLD, 'sh', ...pinned(command, core)], {
-    env,
+    ...{ env, proof },
     isHeld: true,
   });
   const server = new Server(name, child);
@@ -148,6 +150,11 @@ class Server {
   /** The first and the last 64 KB of what it wrote on stdout and stderr. */
   get output() {
     return this.#child.output;
+  }
+
+  /** The first line that has the `proof`; null where there is none. @type {string | null} */
+  get proof() {
+    return this.#child.proof;
   }
 
   /** Calls back with each line of stdout, from the first one on. @returns {() => void} takes it back */

@@ -6,8 +6,8 @@ export const USAGE = `Usage: node lab/suite/main.js [options]
 
 Runs every experiment of lab/experiments, one after the other, and writes what they found to docs/results.md and to a report.
 
-  --quick      small cases, few rounds: within ten minutes on 2 cores; the full run takes hours
-  --list       the experiments and their questions, and no run
+  --quick      small cases, few rounds: within ten minutes on 2 cores; the full run takes a day and a half
+  --list       the experiments, their questions, how many runs and how long at least; no run
   --json       one JSON object a line on stdout; what is for people goes to stderr
   --rounds N   of all arms, for each case (the experiments' own)
   --seed N     of the order of the arms (random)

@@ -1,3 +1,5 @@
+import { suiteNames } from './run.js';
+
 /** By so much the figure of a claim in a file may differ from that of the list: it is rounded there. */
 const SAME = 1e-3;
 
@@ -6,6 +8,7 @@ const SAME = 1e-3;
  *
  * @param {import('../experiments/lib/claims.js').Listed[]} listed
  * @param {import('./run.js').Entry[]} entries
+ * @param {{ quick?: boolean }} [suite] whether it was quick, and has left out experiments
  * @returns {ClaimRow[]}
  *
  * @typedef {object} ClaimRow
@@ -15,9 +18,10 @@ const SAME = 1e-3;
  * @property {string | null} why
  * @property {(import('../experiment/verdict.js').Judged & { experiment: string })[]} places where it was judged: experiment, case, arm
  */
-export const claimRows = (listed, entries) => listed.map((each) => rowOf(each, entries));
+export const claimRows = (listed, entries, { quick = false } = {}) =>
+  listed.map((each) => rowOf(each, entries, quick));
 
-function rowOf(listed, entries) {
+function rowOf(listed, entries, quick) {
   if (listed.declined) return { listed, verdict: 'declined', why: listed.declined, places: [] };
   if (listed.bench) return { listed, verdict: 'benchmark', why: null, places: [] };
   const asked = listed.tests.map((test) => ({
@@ -34,8 +38,10 @@ function rowOf(listed, entries) {
   if (judged.length > 0) return { listed, ...overall(judged), places: judged };
   const ended = asked.find(({ entry }) => entry !== undefined && entry.state !== 'done')?.entry;
   if (ended) return { listed, verdict: ended.state, why: ended.why, places: [] };
-  const why = places[0]?.why ?? `not run: ${asked.map(({ test }) => test.experiment).join(', ')}`;
-  return { listed, verdict: 'not measured', why, places: [] };
+  const names = [...new Set(asked.map(({ test }) => test.experiment))];
+  const isLeftOut = quick && suiteNames(names, true).length === 0;
+  const notRun = isLeftOut ? 'only in a full run' : `not run: ${names.join(', ')}`;
+  return { listed, verdict: 'not measured', why: places[0]?.why ?? notRun, places: [] };
 }
 
 /** Whether a claim of an experiment is the one of the list. */

@@ -3,7 +3,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { experimentLines, experimentNames, loadExperiment } from '../experiment/files.js';
+import { experimentLines, experimentNames, loadExperiment, planLine } from '../experiment/files.js';
 import { checkOutlets, makeFolder } from '../experiment/outlets.js';
 import { jsonLines, keep } from '../experiment/results.js';
 import { watchSignals } from '../experiment/signals.js';
@@ -15,7 +15,7 @@ import { Cleanup } from '../run/cleanup.js';
 import { readSuiteArgs, USAGE } from './args.js';
 import { Attempts } from './attempts.js';
 import { resultsPage } from './page.js';
-import { runSuite, suiteNames } from './run.js';
+import { measuredOf, runSuite, suiteNames } from './run.js';
 
 const RESULTS = fileURLToPath(new URL('../results/', import.meta.url));
 const DOCS = fileURLToPath(new URL('../../docs/results.md', import.meta.url));
@@ -36,18 +36,29 @@ const say = (line) => out.write(`${out.isTTY ? CLEAR : ''}${line}\n`);
 const cleanup = new Cleanup();
 const attempts = new Attempts();
 if (options.help) console.log(USAGE);
-else if (options.list) console.log((await experimentLines()).join('\n'));
+else if (options.list) await list();
 else if (options.from) page(JSON.parse(readFileSync(options.from, 'utf8')));
 else await run();
+
+async function list() {
+  console.log((await experimentLines()).join('\n'));
+  const plan = async (isQuick) =>
+    planLine(measuredOf(await loaded(isQuick)), { quick: isQuick, rounds: options.rounds });
+  console.log(`\nall of them: ${await plan(false)}; those of a quick run: ${await plan(true)}`);
+}
+
+function loaded(isQuick) {
+  return Promise.all(suiteNames(experimentNames(), isQuick).map((name) => loadExperiment(name)));
+}
 
 async function run() {
   const ended = watchSignals(cleanup, tell);
   let code = 1;
   try {
-    const experiments = [];
-    for (const name of suiteNames(experimentNames(), quick)) {
-      experiments.push(await loadExperiment(name));
-    }
+    const experiments = await loaded(quick);
+    say(
+      `${planLine(measuredOf(experiments), { quick, rounds: options.rounds })}; Ctrl-C keeps what there is`,
+    );
     const suite = await runSuite(experiments, { ...options, cleanup, onRun, onEnd });
     write(suite);
     code = codeOf(suite);

@@ -13,7 +13,8 @@ QUICK=1\` writes it from few rounds, so that no figure on it is typed by hand.`;
 const HOW = `Each figure is how many times better the treatment is: the middle of the rounds' own ratios, above 1 is better whether more
 or less is wanted, with its interval of 95 %. A claim is *met* where all of the interval reaches what was claimed, *not
 met* where none of it does, *refuted* where a gain was claimed and none of 5 % is in it, *open* where the interval holds
-both, *refused* where a check failed, so that the figure does not count. *Met in part*: at some loads or arms, not at others.
+both, *no difference* where neither arm had any, *refused* where a check failed, so that the figure does not count. *Met in
+part*: at some loads or arms, not at others.
 [experiments](../lab/experiments/README.md) says how it is measured.`;
 
 /**
@@ -24,7 +25,7 @@ both, *refused* where a check failed, so that the figure does not count. *Met in
  * @returns {string}
  */
 export function resultsPage(suite, claims) {
-  const found = claimRows(claims, suite.entries);
+  const found = claimRows(claims, suite.entries, suite);
   const parts = [
     HEAD,
     facts(suite),

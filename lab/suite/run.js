@@ -9,7 +9,8 @@ const SIGNAL_MS = 250;
 /** A quick run leaves these out: no claim needs them that is not tested elsewhere, or their tasks take too long. */
 const NOT_QUICK = [
   ...['compute-algorithm', 'compute-amdahl', 'compute-api', 'compute-fibonacci', 'compute-rsa'],
-  ...['overload-servers', 'threads', 'chat-patterns'],
+  ...['overload-servers', 'threads'],
+  ...['chat-patterns', 'chat-http-patterns', 'chat-files'],
   ...['compute-cpu', 'compute-health'],
 ];
 
@@ -80,6 +81,9 @@ export async function runSuite(experiments, { quick = false, onRun, onEnd, ...op
   const seconds = (performance.now() - start) / 1000;
   return { format: 1, date, quick, seed, seconds, stopped: cleanup.signal.aborted, entries };
 }
+
+/** Of each that shares runs with others the first: what is measured. */
+export const measuredOf = (experiments) => groupsOf(experiments).map(([first]) => first);
 
 /** Those that share runs together, whoever made them first. */
 function groupsOf(experiments) {

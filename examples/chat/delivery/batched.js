@@ -1,4 +1,5 @@
 import { BatchEmitter, batch } from 'millrace';
+import { readFile } from 'millrace/fs';
 import { Rooms } from 'millrace/ws';
 import { ChatError } from '../errors.js';
 import { cutOff } from '../goodbye.js';
@@ -8,7 +9,7 @@ const PRIORITIES = { system: 'high', moderation: 'high', upload: 'normal', prese
 
 /**
  * Events travel together: the frames of a loop turn leave each socket in one write, the messages that wait for a commit
- * share the next transaction, and events without a listener are kept for the one that comes late.
+ * share the next transaction, files that are asked for in one turn are read together, and events without a listener are kept for the one that comes late.
  */
 export function createBatched({
   policy,
@@ -92,6 +93,8 @@ export function createBatched({
         throw new ChatError('overloaded', 'Too many messages are waiting to be saved; try again.');
       }
     },
+
+    readFile,
 
     bus: {
       on: (type, listener) => emitter.on(type, listener),

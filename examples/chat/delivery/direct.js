@@ -1,4 +1,5 @@
 import { EventEmitter } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { WebSocket } from 'ws';
 import { ChatError } from '../errors.js';
 import { goodbye } from '../goodbye.js';
@@ -70,6 +71,8 @@ export function createDirect({ storage, limits, onSlow }) {
         inserts.delete(insert);
       }
     },
+
+    readFile,
 
     bus: {
       on: (type, listener) => emitter.on(type, listener),

@@ -7,6 +7,7 @@
  *   send(ws, frame, priority)               one socket, in order with what its rooms publish
  *   end(ws, code, reason)                   closes the socket; what was sent to it goes first
  *   save(row) → Promise<id>                 resolves when the row's transaction has committed
+ *   readFile(path) → Promise<Buffer>        as in node:fs/promises
  *   bus                                     {emit(type, event), on(type, listener)} for events inside the server
  *   settled() → Promise                     when everything saved so far has committed or failed
  *   flush()                                 delivers what is queued now

@@ -12,6 +12,9 @@ export const form = {};
 
 export const isProgram = true;
 
+const UNCOUNTED =
+  'it printed neither answers nor work, so that whether the arms did as much as each other was not checked';
+
 /** @type {import('./index.js').loads['program']['drive']} */
 export async function drive({ server, signal, timeoutS, phase, begin, end }) {
   if (phase === 'warmup') return null;
@@ -49,7 +52,7 @@ export async function drive({ server, signal, timeoutS, phase, begin, end }) {
     seconds: (to - from) / 1000,
   });
   // The arms must have done as much as each other, unless the program says that it had a time and no number.
-  return { ...outcome, isClosed: told.isClosed ?? false };
+  return { ...outcome, isClosed: told.isClosed ?? false, notes: isCounted ? [] : [UNCOUNTED] };
 }
 
 /** The exit code. */

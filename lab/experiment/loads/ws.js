@@ -24,6 +24,9 @@ export const form = key.formOf(keys);
 const SECONDS = 10;
 const WARMUP_S = 2;
 
+/** The generator counts deliveries in quarters of a second. */
+const QUARTER_S = 0.25;
+
 /** Of a core; the generator has one thread. */
 const SATURATED = 0.9;
 
@@ -88,7 +91,9 @@ function outcome(report, mayLose = false) {
     },
     latency,
     percentiles: latency && points(latency),
-    series: { msgs_per_s: report.per_second.map((count, i) => [i + 1, count]) },
+    series: {
+      msgs_per_s: report.per_quarter.map((count, i) => [(i + 1) * QUARTER_S, count / QUARTER_S]),
+    },
     late,
     saturated:
       report.cpu_share > SATURATED

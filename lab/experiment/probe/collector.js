@@ -46,12 +46,19 @@ export class Collector {
     return collector;
   }
 
-  /** What to add to the environment of a server whose own is `env`. */
-  env({ NODE_OPTIONS = process.env.NODE_OPTIONS ?? '' } = {}) {
+  /**
+   * What to add to the environment of a server whose own is `env`.
+   *
+   * @param {Record<string, string>} [env]
+   * @param {{ collections?: boolean }} [options] whether each garbage collection is looked at: what is allocated is known
+   *   from that alone, and it costs the server time
+   */
+  env({ NODE_OPTIONS = process.env.NODE_OPTIONS ?? '' } = {}, { collections = false } = {}) {
     const path = PRELOAD.replace(/["\\]/g, '\\$&');
     return {
       NODE_OPTIONS: `${NODE_OPTIONS} --require "${path}"`.trim(),
       MILLRACE_LAB_PROBE: this.#path,
+      ...(collections && { MILLRACE_LAB_COLLECTIONS: '1' }),
     };
   }
 

@@ -92,8 +92,9 @@ export class Probed {
 
 /** What a process had done before it began: nothing. */
 function fromStart(line) {
-  const nothing = { idleMs: 0, activeMs: 0, gcMs: 0, gcCount: 0, allocatedBytes: 0, millrace: {} };
-  return { ...line, ...nothing, at: line.at - line.idleMs - line.activeMs };
+  const nothing = { idleMs: 0, activeMs: 0, millrace: {} };
+  const collections = line.gcMs === null ? {} : { gcMs: 0, gcCount: 0, allocatedBytes: 0 };
+  return { ...line, ...nothing, ...collections, at: line.at - line.idleMs - line.activeMs };
 }
 
 /** null for what no probe writes. */

@@ -12,9 +12,10 @@
  * @property {{ p50: number, p99: number, max: number } | null} loopDelayMs how late a timer was that was due at any time,
  *   in the process where it was latest; null where none was due
  * @property {number | null} utilization busy share of the loop, 0 to 1, of the busiest process
- * @property {number} gcMs in the garbage collector, all processes together, as all that follow
- * @property {number} gcCount
- * @property {number} allocatedBytes on the heap of V8; the memory of Buffers is not in it
+ * @property {number | null} gcMs in the garbage collector, all processes together, as all that follow; this one and the next
+ *   two are null where no metric needs them
+ * @property {number | null} gcCount
+ * @property {number | null} allocatedBytes on the heap of V8; the memory of Buffers is not in it
  * @property {number} heapUsedBytes mean over the window, as the next two
  * @property {number} heapTotalBytes
  * @property {number} externalBytes Buffers among it
@@ -26,7 +27,10 @@
 export function summaryOf(processes) {
   if (processes.length === 0) return null;
   const total = (of) => processes.reduce((sum, lines) => sum + of(lines), 0);
-  const moved = (key) => total((lines) => lines.at(-1)[key] - lines[0][key]);
+  const moved = (key) => {
+    const isKnown = processes.every((lines) => lines[0][key] !== null);
+    return isKnown ? total((lines) => lines.at(-1)[key] - lines[0][key]) : null;
+  };
   const mean = (key) => total((lines) => middle(lines.map((line) => line[key])));
   const heapUsedBytes = mean('heapUsedBytes');
   const heapTotalBytes = mean('heapTotalBytes');

@@ -11,7 +11,7 @@ const both = (a, b, isClosed) =>
   differences(
     runWith({ isClosed, work: [a].flat() }),
     runWith({ isClosed, role: 'treatment', work: [b].flat() }),
-  );
+  ).map(({ text }) => text);
 const open = (changes, of = {}) => both(groupWith(of), groupWith({ ...of, ...changes }), false);
 const closed = (changes, of = {}) => both(groupWith(of), groupWith({ ...of, ...changes }), true);
 

@@ -60,6 +60,12 @@ const mistakes = {
   'cases[0].quick is 1; it must be true or false': { cases: [{ label: 'a', quick: 1 }] },
   'cases has "a" twice': { cases: [{ label: 'a' }, { label: 'a' }] },
   'no case is quick; at least one must be': { cases: [{ label: 'a', quick: false }] },
+  'control.quick is false; a quick run has the control': { control: { quick: false } },
+  'no treatment is quick; at least one must be': { treatment: { quick: false } },
+  'treatment[1].quick is "no"; it must be true or false': {
+    treatment: [named('a'), { ...named('b'), quick: 'no' }],
+  },
+  'treatment.proof is "on"; it must be': { treatment: { proof: 'on' } },
   'rounds.quick is 0; it must be a whole number from 1 to 1000': { rounds: { full: 1, quick: 0 } },
   'claim[0].metric is "two_ms"; allowed are "one_ms"': { claim: { ...claim, metric: 'two_ms' } },
   'claim[1].atLeast is "2"; it must be a number above 0': {

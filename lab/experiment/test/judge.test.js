@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { readExperiment } from '../format.js';
 import { judge } from '../judge.js';
+import { stepsOf } from '../steps.js';
 import { costExperiment, gatheredFrom, metric } from './simulation.js';
 
 const costs = (role, _, round) => ({
@@ -118,6 +119,40 @@ test('a claim is told of the cases that were to be measured, and of all where it
       ['small', false],
       ['large', true],
     ],
+  );
+  assert.equal(claims[1].why, 'only in a full run');
+});
+
+test('a quick run leaves out treatments that are not quick, and is whole without them', () => {
+  const arm = { command: ['true'], isOn: ({ values }) => values.isOn === 1 };
+  const claim = { text: 'half', source: 'a paper', metric: 'cost', atLeast: 2 };
+  const experiment = costExperiment({
+    treatment: [
+      { ...arm, name: 'fast' },
+      { ...arm, name: 'slow start', quick: false },
+    ],
+    claim: [claim, { ...claim, text: 'of one', arms: ['slow start'] }],
+  });
+  assert.equal(stepsOf(experiment, { quick: true, rounds: 6 }), 18);
+  assert.equal(stepsOf(experiment, { rounds: 6 }), 24);
+  const [fast] = experiment.treatments;
+  const made = gatheredFrom({ ...experiment, treatments: [fast] }, 6, costs, { quick: true });
+  const told = ({ figures, claims }) => [
+    figures.map((each) => each.arm),
+    claims.map(({ arm: name, verdict }) => [name, verdict === 'not measured']),
+  ];
+  assert.deepEqual(told(judge(experiment, made)), [
+    ['fast'],
+    [
+      ['fast', false],
+      ['slow start', true],
+    ],
+  ]);
+  const full = told(judge(experiment, gatheredFrom(experiment, 6, costs)));
+  assert.deepEqual(full[0], ['fast', 'slow start']);
+  assert.deepEqual(
+    full[1].map(([name]) => name),
+    ['fast', 'slow start', 'slow start'],
   );
 });
 

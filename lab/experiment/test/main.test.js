@@ -26,7 +26,8 @@ const CLAIM = "{ text: 'Much faster', source: 'a paper', metric: 'one_ms', atLea
 test('without a name it lists the experiments with their questions', async (t) => {
   const said = start(t, []);
   assert.equal(await said.ended, 0, said.errors);
-  assert.match(said.output, /^compute-fibonacci +\S.*\?$/m);
+  assert.match(said.output, /^compute-fibonacci +\S.*\? \([\d,]+ runs, .* or more\)$/m);
+  assert.match(said.output, /^chat-memory .* \(the runs of chat-equal\)$/m);
 });
 
 test('an experiment ends in a table, and its raw samples are kept', async (t) => {
@@ -36,6 +37,7 @@ test('an experiment ends in a table, and its raw samples are kept', async (t) =>
   const said = start(t, [path, '--quick', '--seed', '5', '--results', results]);
   assert.equal(await said.ended, 0, said.errors);
   assert.match(said.output, /^Is it faster\?$/m);
+  assert.match(said.output, /^3 runs, \d+ s or more\.$/m);
   assert.match(said.output, /^ *\[3\/3\] round 1, \w.*, done$/m);
   assert.match(said.output, /^one, ms/m);
   assert.match(said.output, /"Much faster" \(a paper\)/);

@@ -11,9 +11,10 @@ import { cleanupFor, folderFor } from './support.js';
 
 const MILLRACE = new URL('../../../node/dist/', import.meta.url).href;
 
-async function probed(t, args, { env = {}, ...options } = {}) {
+async function probed(t, args, { env = {}, collections = true, ...options } = {}) {
   const collector = await Collector.open(cleanupFor(t));
-  const program = start(t, args, { env: { ...env, ...collector.env(env) }, ...options });
+  const added = collector.env(env, { collections });
+  const program = start(t, args, { env: { ...env, ...added }, ...options });
   return { collector, ...program };
 }
 
@@ -55,6 +56,18 @@ test('what is allocated is counted, whether it is collected or not', async (t) =
   const { allocatedBytes } = await stepOf(t, step);
   const ratio = allocatedBytes / (count * bytes);
   assert.ok(ratio > 0.9 && ratio < 1.2, `${ratio}`);
+});
+
+test('collections are looked at only where they are asked for', async (t) => {
+  const step = 'for (let i = 0; i < 1e6; i += 1) globalThis.last = [i, [i]];';
+  const probe = await stepOf(t, step, { collections: false });
+  assert.deepEqual([probe.gcMs, probe.gcCount, probe.allocatedBytes], [null, null, null]);
+  assert.ok(probe.heapUsedBytes > 1e6 && probe.fragmentation > 0);
+  const { collector, ended } = await probed(t, ['-e', '0'], { collections: false });
+  await collector.begin();
+  await ended;
+  collector.end();
+  assert.equal((await collector.read())?.gcMs ?? null, null);
 });
 
 test('what came before the window does not count', async (t) => {

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import test from 'node:test';
 import { Cleanup } from '../../run/cleanup.js';
 import { readExperiment } from '../format.js';
-import { cores, cpuS, latencyMs, longestMs, peakRssMb, wallS } from '../metrics.js';
+import { allocatedMb, cores, cpuS, latencyMs, longestMs, peakRssMb, wallS } from '../metrics.js';
 import { randomFrom, shuffled } from '../random.js';
 import { runExperiment } from '../run.js';
 import { cleanupFor, experimentWith, moduleWith, SERVER } from './support.js';
@@ -222,6 +222,17 @@ test('Ctrl-C in the first round leaves nothing to judge', async (t) => {
   await assert.rejects(stopping, { message: 'stopped' });
 });
 
+test('what is allocated is known where a metric asks for it', async (t) => {
+  const metric = (of) => ({ name: 'm', title: 'm', unit: 'MB', better: 'lower', of });
+  const found = async (of) => {
+    const { runs } = await run(t, experimentWith({ metrics: [metric(of)] }), { rounds: 1 });
+    return runs.map((each) => each.metrics.m);
+  };
+  assert.ok((await found(allocatedMb)).every((value) => value >= 0 && value !== null));
+  const unmarked = (each) => allocatedMb(each);
+  assert.deepEqual(await found(unmarked), [null, null, null]);
+});
+
 test('functions of the experiment that fail are named', async (t) => {
   const metric = { name: 'm', title: 'm', unit: '' };
   const failing = {
@@ -266,7 +277,9 @@ function hinderedExperiment(answers, changes) {
 
 test('a round in which the generator was hindered is made again, by all arms, and kept with its mark', async (t) => {
   const told = [];
-  const results = await run(t, hinderedExperiment(10), {
+  // A busy machine may make it late again, and then there are no latencies.
+  const metrics = [{ name: 's', title: 'time', unit: 's', better: 'lower', of: wallS }];
+  const results = await run(t, hinderedExperiment(10, { metrics }), {
     rounds: 1,
     onRun: (each) => told.push(each),
   });

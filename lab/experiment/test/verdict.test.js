@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { judge } from '../judge.js';
+import { table } from '../table.js';
 import { verdictOf } from '../verdict.js';
 import { costExperiment, gatheredFrom, judgedCosts, metric } from './simulation.js';
 
@@ -84,9 +85,26 @@ test('zeros have no ratio: the differences decide about a claim', () => {
   assert.equal(zeros('lower', many, [0, 90, 91, 90, 92, 90], 2), 'met');
   assert.equal(zeros('lower', [0, 1, 0, 2, 0, 1], [0, 0, 1, 0, 2, 0]), 'open');
   assert.equal(zeros('lower', [0, 0, 0, 0, 0, 5], none), 'open');
-  assert.equal(zeros('lower', none, none), 'not measured');
+  assert.equal(zeros('lower', none, none), 'no difference');
+  assert.equal(zeros('higher', none, none), 'no difference');
+  assert.equal(zeros('lower', none.slice(1), none.slice(1)), 'open');
   assert.equal(zeros('lower', some, [0, -1, 0, -1, 0, 0]), 'not measured');
   assert.equal(zeros('lower', some.slice(1), none.slice(1)), 'open');
+});
+
+test('nothing in either arm is no difference, and why is told', () => {
+  const none = [0, 0, 0, 0, 0, 0];
+  const experiment = costExperiment({
+    claim: { ...claim, says: { 'no difference': 'nothing to be fewer than' } },
+  });
+  const results = judgedCosts({ control: none, treatment: none }, { experiment });
+  const [found] = results.claims;
+  assert.deepEqual(
+    [found.verdict, found.why, found.says],
+    ['no difference', 'none in either arm at this load', 'nothing to be fewer than'],
+  );
+  assert.equal(results.figures[0].finding, 'no difference');
+  assert.match(table(experiment, results), /no difference, claimed 2\.00×/);
 });
 
 test('a claim is judged at each of its cases for each of its arms', () => {

@@ -2,6 +2,7 @@ import {
   allocatedBytesPer,
   cpuUsPer,
   latency,
+  ofCollections,
   peakRssMb,
   switchesPer,
   syscallsPer,
@@ -33,7 +34,7 @@ export const messagesPerSecond = {
   of: value('msgs_per_s'),
 };
 
-/** Fewer points say nothing of how even they were. */
+/** A point each quarter of a second; fewer say nothing of how even they were. */
 const LEAST_POINTS = 5;
 
 export const rateSpread = {
@@ -116,5 +117,5 @@ export const fragmentation = {
 
 export const collecting = {
   ...{ name: 'gc_ms_per_s', title: 'garbage collection', unit: 'ms/s', ...lower },
-  of: ({ probe, costs }) => (probe === null ? null : probe.gcMs / costs.wallS),
+  of: ofCollections(({ probe, costs }) => (probe === null ? null : probe.gcMs / costs.wallS)),
 };

@@ -15,6 +15,7 @@ export const CPU = less(36.54);
 export const CPU_HIGH = less(35.2);
 /** What the work required of itself. */
 export const CPU_REQUIRED = less(15);
+export const FILES = more(294.32);
 export const SWITCHES = less(42.1);
 export const PEAK_MEMORY = less(0.77);
 export const ALLOCATIONS = less(23.5);

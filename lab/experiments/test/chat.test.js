@@ -8,6 +8,7 @@ import { measure } from '../../experiment/measure.js';
 import { refusalOfRound } from '../../experiment/refusal.js';
 import { cleanupFor } from '../../experiment/test/support.js';
 import { startServer } from '../../run/server.js';
+import { FILE_ID } from '../chat/file.js';
 import { growth } from '../chat/growth.js';
 import { CPU, MESSAGES } from '../chat/paper.js';
 import { arms } from '../chat/service.js';
@@ -19,7 +20,7 @@ const names = readdirSync(new URL('../', import.meta.url))
 const allowedBy = (form, key) => (form[key] ?? form[`${key}?`])[1];
 
 test('each experiment of the chat is well-formed', async (t) => {
-  assert.equal(names.length, 7);
+  assert.equal(names.length, 9);
   for (const name of names) {
     await t.test(name, async () => {
       const { control, treatments, load, cases, claims } = await loadExperiment(name);
@@ -93,7 +94,8 @@ test('a small round of chat-equal: all arms do the same, and each is what it is 
   for (const arm of [control, ...treatments]) {
     const role = arm === control ? 'control' : 'treatment';
     const cleanup = cleanupFor(t);
-    const run = await measure({ role, arm, load: small, params, round: 1, cleanup });
+    const what = { role, arm, load: small, params, round: 1, collections: true };
+    const run = await measure({ ...what, cleanup });
     assert.deepEqual(run.faults, [], arm.name);
     assert.equal(misplaced(run, arm), null, arm.name);
     for (const { name, of } of [...metrics, ...switches.metrics, ...memory.metrics]) {
@@ -106,7 +108,7 @@ test('a small round of chat-equal: all arms do the same, and each is what it is 
     runs.push(run);
   }
   assert.equal(refusalOfRound(runs), null);
-  assert.equal(runs.length, 4);
+  assert.equal(runs.length, 5);
 });
 
 test('the chat of the HTTP requests has its rooms and a page of history', async (t) => {
@@ -125,6 +127,8 @@ test('the chat of the HTTP requests has its rooms and a page of history', async 
   assert.equal(answer.status, 201);
   assert.deepEqual(await answer.json(), { id: 1_000_001 });
   assert.equal((await post('elsewhere')).status, 404);
+  const file = await fetch(new URL(`/api/rooms/shelf/files/${FILE_ID}`, server.url));
+  assert.deepEqual([file.status, (await file.arrayBuffer()).byteLength], [200, 4096]);
   assert.equal((await server.get('/stats')).insert_items, 1);
   await server.stop();
 });

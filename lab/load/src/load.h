@@ -136,8 +136,8 @@ struct run {
   struct histogram latency[PRIORITIES]; /* by stream */
   struct histogram echo;                /* a sender's own messages */
   struct histogram late;                /* how late the generator itself took up a due message */
-  uint64_t *per_second;
-  uint32_t seconds;
+  uint64_t *per_quarter; /* deliveries in each quarter of a second of the window */
+  uint32_t quarters;
 
   uint64_t cpu_from;
   uint64_t cpu_to;

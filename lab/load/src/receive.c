@@ -270,9 +270,9 @@ static size_t take_frames(struct run *run, struct client *client, const uint8_t 
 static void count_batch(struct run *run, uint64_t before) {
   if (run->now < run->measure_from || run->now >= run->measure_to) return;
   const uint64_t n = run->counts.delivered - before;
-  const uint64_t second = (run->now - run->measure_from) / 1000000;
+  const uint64_t quarter = (run->now - run->measure_from) / 250000;
   run->counts.delivered_measured += n;
-  if (second < run->seconds) run->per_second[second] += n;
+  if (quarter < run->quarters) run->per_quarter[quarter] += n;
 }
 
 void receive_ready(struct run *run, struct client *client) {

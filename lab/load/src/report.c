@@ -153,9 +153,10 @@ void report_json(const struct run *run) {
          counts->reads == 0 ? 0 : (double)counts->frames / (double)counts->reads);
   printf(",\"cpu_s\":%.4f,\"cpu_share\":%.4f", cpu, cpu * per_second);
   put_saturation(run, cpu * per_second);
-  printf(",\"per_second\":[");
-  for (uint32_t i = 0; i < run->seconds && (uint64_t)i * 1000000 < window; i++) {
-    printf("%s%llu", i == 0 ? "" : ",", (ull)run->per_second[i]);
+  printf(",\"per_quarter\":[");
+  /* One that the window has only a part of would look like a slow one. */
+  for (uint32_t i = 0; i < run->quarters && (uint64_t)(i + 1) * 250000 <= window; i++) {
+    printf("%s%llu", i == 0 ? "" : ",", (ull)run->per_quarter[i]);
   }
   printf("],\"seed\":%u,\"config\":{", run->options->seed);
   options_json(run->options, stdout);

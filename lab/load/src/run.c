@@ -58,8 +58,8 @@ void run_start(struct run *run, const struct options *options) {
   run->out = memory_new(run->out_room, 1);
   run->in_room = IN_ROOM > 2 * options->payload ? IN_ROOM : 2 * options->payload;
   run->in = memory_new(run->in_room, 1);
-  run->seconds = (uint32_t)ceil(options->seconds);
-  run->per_second = memory_new(run->seconds, sizeof *run->per_second);
+  run->quarters = (uint32_t)ceil(options->seconds * 4);
+  run->per_quarter = memory_new(run->quarters, sizeof *run->per_quarter);
   run->gaps.limit = 32u * 1024 * 1024;
   run->until_check = options->check_every;
   run->next_due = UINT64_MAX;
@@ -302,5 +302,5 @@ void run_free(struct run *run) {
   free(run->sent);
   free(run->in);
   free(run->out);
-  free(run->per_second);
+  free(run->per_quarter);
 }

@@ -81,7 +81,10 @@ test('progress is reported while it runs', async (t) => {
   assert.equal(lines[0].phase, 'measure');
   assert.equal(lines[0].open, 4);
   assert.ok(lines[0].deliveries > 0);
-  assert.equal(result.per_second.length, 2);
+  assert.equal(result.per_quarter.length, 6);
+  const inWindow = result.msgs_per_s * result.measured_s;
+  const inQuarters = result.per_quarter.reduce((a, b) => a + b, 0);
+  assert.equal(inQuarters, Math.round(inWindow));
 });
 
 test('the measured window is marked, apart from the progress', async (t) => {

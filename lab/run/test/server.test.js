@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import net from 'node:net';
 import test from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Child } from '../child.js';
 import { Cleanup } from '../cleanup.js';
 import { startProgram, startServer } from '../server.js';
@@ -39,6 +41,20 @@ test('what a server writes is kept, the first and the last of it', async (t) => 
   assert.ok(!server.output.includes('middle'));
   assert.ok(Buffer.byteLength(server.output) <= 2 * 65_536 + 5);
   assert.equal(await server.stop(), null);
+});
+
+test('a proof is found in what comes, also where it is not kept, in whole lines alone', async (t) => {
+  const start = starter(t);
+  const filler = "console.log('x'.repeat(200_000));";
+  const source = `${filler} process.stdout.write('cache: o'); setTimeout(() => { console.log('ff'); console.log('cache: on, é'); ${filler} ${LISTENING} }, 20);`;
+  const server = await start({ command: node(source), proof: /^cache: o(n|$)/g });
+  assert.equal(server.proof, 'cache: on, é');
+  assert.ok(!server.output.includes('cache'));
+  const told = node(`console.error('cache: on'); ${LISTENING}`);
+  const other = await start({ command: told, proof: /cache/ });
+  const none = await start({ command: told, proof: /off/ });
+  await other.stop();
+  assert.deepEqual([other.proof, none.proof], ['cache: on', null]);
 });
 
 test('a server at a known address is up when it answers there', async (t) => {
@@ -130,6 +146,39 @@ test('a server that ignores SIGTERM is ended, and that is told', async (t) => {
   const note = await server.stop(300);
   assert.equal(note, 'it was still there 0.3 s after SIGTERM and was ended with SIGKILL');
   assert.equal(isAlive(server.pid), false);
+});
+
+/** A process that leaves its group, writes its number, and stays. */
+const STRAY = `const { spawn } = require('child_process');
+  const stray = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { detached: true, stdio: 'ignore' });
+  stray.unref(); console.log('stray ' + stray.pid);`;
+const strayOf = (output) => Number(/^stray (\d+)$/m.exec(output)[1]);
+
+test('what has left the group of a server is stopped with it', async (t) => {
+  const start = starter(t);
+  const server = await start({ command: node(`${STRAY} ${LISTENING}`) });
+  const stray = strayOf(server.output);
+  assert.equal(isAlive(stray), true);
+  assert.equal(await server.stop(), null);
+  assert.equal(isAlive(stray), false);
+});
+
+test('and when the lab itself is ended by force', async (t) => {
+  const child = new URL('../child.js', import.meta.url).href;
+  const source = `import { Child } from ${JSON.stringify(child)};
+    const it = new Child([process.execPath, '-e', ${JSON.stringify(`${STRAY} setInterval(() => {}, 1000)`)}], {});
+    it.onLine((line) => console.log(line));`;
+  const lab = spawn(process.execPath, ['--input-type=module', '-e', source], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  t.after(() => lab.kill('SIGKILL'));
+  const [line] = await once(lab.stdout.setEncoding('utf8'), 'data');
+  const stray = strayOf(line);
+  t.after(() => isAlive(stray) && process.kill(stray, 'SIGKILL'));
+  assert.equal(isAlive(stray), true);
+  lab.kill('SIGKILL');
+  for (let looks = 0; looks < 1000 && isAlive(stray); looks += 1) await sleep(20);
+  assert.equal(isAlive(stray), false);
 });
 
 test('what a server has started is stopped with it, and what its end has left behind', async (t) => {

@@ -59,6 +59,19 @@ test('what was refused, has failed or was not run is in the table with the reaso
   const page = resultsPage(suiteOf([ended('refused', 'bytes | differ')]), [listed()]);
   assert.match(page, /\| refused: bytes \\\| differ \| –/);
   assert.match(resultsPage(suiteOf([]), [listed()]), /not measured: not run: one/);
+  const long = listed({ tests: [{ experiment: 'chat-patterns', metric: 'ms' }] });
+  assert.match(resultsPage(suiteOf([]), [long]), /not measured: only in a full run/);
+  const full = { ...suiteOf([]), quick: false };
+  assert.match(resultsPage(full, [long]), /not measured: not run: chat-patterns/);
+});
+
+test('a claim of which there was nothing in either arm is no difference, with the reason', () => {
+  const entry = entryOf('one', rounds(40));
+  const nothing = { verdict: 'no difference', why: 'none in either arm', ahead: null, lo: null };
+  Object.assign(entry.results.claims[0], { ...nothing, hi: null });
+  const page = resultsPage(suiteOf([entry]), [listed()]);
+  assert.match(page, /Of 1 claims: 1 no difference\./);
+  assert.match(page, /\| no difference: none in either arm \| –/);
 });
 
 test('a claim that another program measures is told with it; one that is declined, with why', () => {

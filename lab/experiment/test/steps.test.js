@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { planLine } from '../files.js';
+import { readExperiment } from '../format.js';
+import { leastSecondsOf, stepsOf } from '../steps.js';
+import { experimentWith, moduleWith } from './support.js';
+
+const cases = [{ label: 'a' }, { label: 'b', quick: false }];
+const rounds = { full: 10, quick: 2 };
+
+test('the runs are those of all cases, rounds and arms; quick ones are fewer', () => {
+  const experiment = experimentWith({ cases, rounds });
+  assert.equal(stepsOf(experiment, {}), 2 * 10 * 3);
+  assert.equal(stepsOf(experiment, { quick: true }), 1 * 2 * 3);
+  assert.equal(stepsOf(experiment, { rounds: 4 }), 2 * 4 * 3);
+});
+
+test('a run takes its warm-up, its load and a second at least', () => {
+  const load = {
+    requests: ({ label }) => [
+      { name: 'one', path: '/one', at: 500, rate: 10, seconds: label === 'a' ? 2 : 4 },
+      { name: 'late', path: '/one', at: 1000 },
+    ],
+    warmup: [{ name: 'one', path: '/one', rate: 10, seconds: 0.5 }],
+  };
+  const experiment = experimentWith({ cases, rounds, load });
+  assert.equal(leastSecondsOf(experiment, {}), (2.5 + 0.5 + 1 + (4.5 + 0.5 + 1)) * 10 * 3);
+  assert.equal(leastSecondsOf(experiment, { quick: true }), (2.5 + 0.5 + 1) * 2 * 3);
+  const ws = {
+    kind: 'ws',
+    seconds: ({ quick }) => (quick ? 1 : 20),
+    warmup: 2,
+  };
+  const sockets = readExperiment({ ...moduleWith({ rounds }), load: ws }, 'sockets');
+  assert.equal(leastSecondsOf(sockets, {}), 23 * 10 * 3);
+  assert.equal(planLine([sockets, sockets], { quick: true }), '12 runs, 48 s or more');
+});
