@@ -31,6 +31,7 @@ const packages = {
     server: true,
   },
   'redis-server': { commands: ['redis-server'], folder: '/usr/bin', server: true },
+  prometheus: { commands: ['prometheus', 'promtool'], folder: '/usr/bin', server: true },
   clang: { commands: ['clang'], folder: '/usr/bin', parts: ['libclang-rt-dev'] },
   'pkg-config': { commands: ['pkg-config'], folder: '/usr/bin' },
   // Its libuv.so is a link to a file of libuv1.

@@ -39,9 +39,6 @@ export async function startChat(options = {}) {
   try {
     await mkdir(dataDir, { recursive: true, mode: 0o700 });
     const counters = new Counters();
-    const files = new Files(join(dataDir, 'files'), limits.fileBytes);
-    await files.open();
-
     const storage = await openStorage(database ?? join(dataDir, 'chat.db'), {
       limits,
       onChange: ({ ok, reason }) => onStorageChange(ok, reason),
@@ -63,6 +60,9 @@ export async function startChat(options = {}) {
       },
     });
     undo.push(() => delivery.close());
+
+    const files = new Files(join(dataDir, 'files'), limits.fileBytes, delivery.readFile);
+    await files.open();
 
     const people = new People(floodLimit);
     const rooms = new Rooms(storage, limits);

@@ -1,13 +1,14 @@
 import Fastify from 'fastify';
 import { ChatError, publicError } from './errors.js';
 import { Buckets } from './flood.js';
+import { createMetrics } from './metrics.js';
 import { cleanFileName, parseName, parseRoom } from './names.js';
 import { SECURITY_HEADERS, servePage } from './page.js';
 import { parseMessageId, parseText } from './protocol.js';
 import { isSameOrigin } from './socket.js';
 import { toFrame, toLink } from './wire.js';
 
-/** The HTTP side: the page, the API beside the WebSocket, /health and /stats. */
+/** The HTTP side: the page, the API beside the WebSocket, /health, /stats and /metrics. */
 export async function createHttp({ chat, report, floodLimit, log }) {
   const { rooms, storage, files, counters, limits } = chat;
   const app = Fastify({
@@ -17,6 +18,7 @@ export async function createHttp({ chat, report, floodLimit, log }) {
     frameworkErrors: answer,
   });
   const buckets = new Buckets(floodLimit);
+  const metrics = createMetrics(chat.delivery.policy);
 
   app.setErrorHandler(answer);
   // A form of another site can send text/plain, but not JSON.
@@ -53,6 +55,10 @@ export async function createHttp({ chat, report, floodLimit, log }) {
     reply.code(health.status === 'ok' ? 200 : 503).send(health);
   });
   app.get('/stats', () => report.stats());
+  app.get('/metrics', async (request, reply) => {
+    const { type, text } = await metrics();
+    return reply.type(type).send(text);
+  });
 
   app.get('/api/rooms', () => {
     const open = Array.from(rooms.all(), (room) => ({

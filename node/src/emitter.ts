@@ -43,6 +43,7 @@ type Handler<T, K> = (...args: Args<T, K>) => void;
 /** What a batch handler gets for each event: its argument, or the list of its arguments when it has several. */
 export type Item<A> = A extends [infer One] ? One : A;
 
+/** What `onBatch` takes: it is given the items of one batch, in order. */
 export type BatchHandler<A> = (items: Item<A>[], info: BatchInfo) => unknown;
 
 /** An event that was pushed; `cancel()` takes it back while it is queued or retained. */
@@ -57,6 +58,8 @@ export interface EmitterStats extends QueueStats {
   retained: {
     count: number;
     bytes: number;
+    /** Share of its bound that the fullest type has in use, 0 to 1. */
+    fill: number;
     held: number;
     replayed: number;
     expired: number;
@@ -311,14 +314,14 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
 
   /** Depths and totals. */
   stats(): EmitterStats {
-    const { count, bytes, counters } = this.#dispatcher.retention;
+    const { count, bytes, fill, counters } = this.#dispatcher.retention;
     const stats = this.#engine.stats();
     return {
       ...stats,
       pushed: stats.pushed + this.#emitted,
       delivered: stats.delivered + this.#emitted - this.#emittedUnheard,
       unhandled: stats.unhandled + this.#emittedUnheard,
-      retained: { count, bytes, ...counters },
+      retained: { count, bytes, fill, ...counters },
     };
   }
 

@@ -2,10 +2,10 @@ import { execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chownSync, readdirSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
+import { freePort } from '../../../lab/run/up.js';
 import { isExecutable } from '../../../scripts/lib/which.js';
 
 const run = promisify(execFile);
@@ -83,15 +83,6 @@ function unprivilegedUser() {
   throw new Error(
     'neither the user postgres nor nobody exists, and PostgreSQL does not run as root',
   );
-}
-
-async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address();
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 function listDir(dir) {

@@ -84,6 +84,7 @@ export class Engine<Data = unknown> {
   #hold = -1;
   /** Events queued when the hold of the open batch began. */
   #heldFrom = 0;
+  #heldSince = 0;
   #armed = false;
   /** No event is taken any more; `#closing` says what is left to do. */
   #closed = false;
@@ -278,8 +279,10 @@ export class Engine<Data = unknown> {
       const trigger = this.#judge();
       if (trigger === null) break;
       this.#budget--;
-      const batch = this.#take(this.#host.now());
+      const now = this.#host.now();
+      const batch = this.#take(now);
       if (this.#heldFrom > 0) this.#advisor.held(batch.length - this.#heldFrom);
+      this.#countHold(now);
       this.#endHold();
       this.#ask = true;
       if (!this.#handOn(batch, trigger)) return;
@@ -318,10 +321,19 @@ export class Engine<Data = unknown> {
     if (options.threshold > 0 && queue.count >= options.threshold) return 'threshold';
     const deadline = queue.oldest()!.time + hold;
     if (deadline <= now) return 'delay';
-    if (this.#heldFrom === 0) this.#heldFrom = queue.count;
+    if (this.#heldFrom === 0) {
+      this.#heldFrom = queue.count;
+      this.#heldSince = now;
+    }
     this.#arm(deadline);
     if (asked) this.onHold?.(hold);
     return null;
+  }
+
+  #countHold(now: number): void {
+    if (this.#heldFrom === 0) return;
+    this.counters.holds++;
+    this.counters.holdMs += now - this.#heldSince;
   }
 
   #endHold(): void {
@@ -336,10 +348,14 @@ export class Engine<Data = unknown> {
   #take(now: number, limit = this.#options.maxBatch): BatchEvent[] {
     const queue = this.#queue;
     const batch = queue.take(limit, now - this.#options.maxDeferral);
-    const { worstWait } = this.counters;
+    const { worstWait, waited, waitMs } = this.counters;
     for (const priority of [HIGH, NORMAL, LOW] as const) {
       const tick = queue.taken[priority];
-      if (tick !== null) worstWait[priority] = Math.max(worstWait[priority], now - tick.time);
+      if (tick === null) continue;
+      const wait = now - tick.time;
+      worstWait[priority] = Math.max(worstWait[priority], wait);
+      waited[priority]++;
+      waitMs[priority] += wait;
     }
     return batch;
   }
@@ -366,6 +382,7 @@ export class Engine<Data = unknown> {
   #deliver(batch: Batch<Data>): boolean {
     const { counters } = this;
     counters.batches++;
+    counters.batched += batch.events.length;
     counters.trigger[batch.trigger]++;
     return this.#sink.deliver(batch);
   }
@@ -431,6 +448,7 @@ export class Engine<Data = unknown> {
   /** Cuts everything queued into batches that leave for this reason. */
   #cutAll(trigger: Trigger): void {
     const now = this.#host.now();
+    this.#countHold(now);
     this.#cut.push(null);
     while (this.#queue.count > 0) {
       const events = this.#take(now) as BatchEvent<Data>[];
@@ -563,6 +581,6 @@ export class Engine<Data = unknown> {
   }
 
   stats(): QueueStats {
-    return snapshot(this.counters, this.#queue, this.#seq);
+    return snapshot(this.counters, this.#queue, this.#seq, this.#options);
   }
 }

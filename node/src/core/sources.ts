@@ -4,6 +4,7 @@
  */
 import { channel } from 'node:diagnostics_channel';
 
+/** What an object is that counts: the function or class that made it. */
 export type SourceKind =
   | 'batch'
   | 'cached'

@@ -13,6 +13,7 @@ import { MillraceError, show } from '../errors.js';
 import {
   type ClassIndex,
   ClassPatterns,
+  classes,
   classInHeader,
   classNames,
   exempt,
@@ -105,17 +106,21 @@ export class Guard {
 
   /** What was counted since the guard was made. Costs a walk over its routes. */
   stats(): GuardStats {
-    const classes = Object.fromEntries(
-      classNames.map((name, cls) => [name, this.#counts[cls]!.snapshot()]),
+    const byClass = Object.fromEntries(
+      classes.map((cls) => [
+        classNames[cls],
+        { queued: this.#waiting.sizeOf(cls), ...this.#counts[cls]!.snapshot() },
+      ]),
     ) as GuardStats['classes'];
     return {
       queued: this.#waiting.size,
+      maxQueue: this.options.maxQueue,
       inFlight: this.#inFlight,
       concurrency: this.#gate.limit,
       underPressure: this.underPressure,
       rejectDelayMs: this.#rejections.delayMs,
       rejectionsHeld: this.#rejections.size,
-      classes,
+      classes: byClass,
       routes: routeStats([...this.#routes.values(), ...this.#routes.others]),
     };
   }

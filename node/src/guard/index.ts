@@ -1,3 +1,8 @@
+/**
+ * Overload protection for servers of HTTP, and answers that identical requests share.
+ *
+ * @module
+ */
 export { type CachedHandler, cached } from './cached/cached.js';
 export type { CachedOptions, PressureSource, StorageOptions } from './cached/options.js';
 export type { CachedStats } from './cached/stats.js';

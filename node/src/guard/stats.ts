@@ -4,9 +4,13 @@ import { classNames, type RequestClass } from './classes.js';
 import type { Route } from './routes.js';
 import { type ShedReason, shedReasons } from './ticket.js';
 
+/** Requests by the reason for which they were turned away. */
 export type CountByReason = Record<ShedReason, number>;
 
+/** Counters of one class of requests. */
 export interface ClassStats {
+  /** Requests that wait now. */
+  queued: number;
   /** Requests that were run. */
   admitted: number;
   /** Requests that had to wait before. */
@@ -35,9 +39,11 @@ export interface RouteStats {
   maxMs: number;
 }
 
+/** What `Guard.stats()` returns: a snapshot. */
 export interface GuardStats {
-  /** Requests that wait. */
+  /** Requests that wait, and how many of them there may be. */
   queued: number;
+  maxQueue: number;
   /** Requests that async handlers have not answered yet, and how many of them there may be. */
   inFlight: number;
   concurrency: number;
@@ -70,7 +76,7 @@ export class ClassCounts {
     this.#waits.record(Math.min(600_000_000, Math.max(1, Math.round(waitMs * 1000))));
   }
 
-  snapshot(): ClassStats {
+  snapshot(): Omit<ClassStats, 'queued'> {
     return {
       admitted: this.admitted,
       waited: this.waited,

@@ -33,6 +33,7 @@ export interface TicketOwner {
   closed(ticket: Ticket): void;
 }
 
+/** The place of one request at a guard, from its arrival to its end. */
 export abstract class Ticket {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;

@@ -72,6 +72,11 @@ export class Waiting {
     return this.#size;
   }
 
+  /** How many of a class wait. */
+  sizeOf(cls: ClassIndex): number {
+    return this.#classes[cls]!.size;
+  }
+
   push(ticket: Ticket): void {
     const queue = this.#classes[ticket.cls]!;
     queue.laneOf(ticket.route).tickets.push(ticket);

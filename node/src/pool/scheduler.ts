@@ -115,6 +115,10 @@ export class Scheduler {
   #starting = true;
 
   /** Tasks beyond those that run: they wait here, or in a worker for their turn. */
+  get maxQueue(): number {
+    return this.#settings.maxQueue;
+  }
+
   get queueSize(): number {
     let size = this.waiting.size;
     for (const thread of this.fleet.threads) size += thread.ahead;

@@ -3,12 +3,15 @@ import type { Scheduler } from './scheduler.js';
 
 /** Times in ms; 0 while there is none. */
 export interface PoolTimes {
+  /** Tasks that were timed. */
+  readonly count: number;
   readonly mean: number;
   readonly p50: number;
   readonly p99: number;
   readonly max: number;
 }
 
+/** What `Pool.stats()` returns: a snapshot. */
 export interface PoolStats {
   /** Tasks that wait, here or in a worker for their turn. Those in workers are counted as `ahead` and in `total` alone. */
   readonly queued: {
@@ -18,6 +21,8 @@ export interface PoolStats {
     readonly ahead: number;
     readonly total: number;
   };
+  /** How many tasks may wait. */
+  readonly maxQueue: number;
   /** Tasks that run. */
   readonly running: number;
   /** Calls that have been answered; those of them that were rejected. */
@@ -57,6 +62,7 @@ export interface PoolStats {
 export function statsOf({
   fleet,
   waiting,
+  maxQueue,
   counts,
   running,
   throttled,
@@ -76,6 +82,7 @@ export function statsOf({
   const total = fleet.threads.length;
   return {
     queued: { high, normal, low, ahead, total: waiting.size + ahead },
+    maxQueue,
     running: running - ahead,
     completed,
     failed,
@@ -97,8 +104,9 @@ export function statsOf({
 }
 
 function timesOf(times: Durations | null): PoolTimes {
-  if (times === null || times.count === 0) return { mean: 0, p50: 0, p99: 0, max: 0 };
+  if (times === null || times.count === 0) return { count: 0, mean: 0, p50: 0, p99: 0, max: 0 };
   return {
+    count: times.count,
     mean: times.meanMs,
     p50: times.percentile(50),
     p99: times.percentile(99),

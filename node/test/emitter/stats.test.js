@@ -6,20 +6,26 @@ import { turn } from './helper.js';
 
 test('a fresh emitter has counted nothing', () => {
   const zero = { overloaded: 0, closed: 0, cancelled: 0, retention: 0 };
+  const none = { batches: 0, sumMs: 0 };
   assert.deepEqual(new BatchEmitter().stats(), {
     queued: 0,
     bytes: 0,
+    fill: 0,
     depth: { high: 0, normal: 0, low: 0 },
     pushed: 0,
     delivered: 0,
     batches: 0,
+    batched: 0,
     trigger: { size: 0, threshold: 0, delay: 0, turn: 0, priority: 0, flush: 0, close: 0 },
     cancelled: 0,
     errors: 0,
     unhandled: 0,
     refused: zero,
     worstWait: { high: 0, normal: 0, low: 0 },
-    retained: { count: 0, bytes: 0, held: 0, replayed: 0, expired: 0, refused: 0 },
+    waits: { high: none, normal: none, low: none },
+    holds: 0,
+    holdMs: 0,
+    retained: { count: 0, bytes: 0, fill: 0, held: 0, replayed: 0, expired: 0, refused: 0 },
   });
 });
 

@@ -95,6 +95,17 @@ export class Retention {
     return this.#bytes;
   }
 
+  /** Share of its bound in events or bytes that the fullest type has in use, 0 to 1. A walk over the types. */
+  get fill(): number {
+    let fill = 0;
+    for (const { options, kept, bytes } of this.#types.values()) {
+      if (options !== null && kept.size > 0) {
+        fill = Math.max(fill, kept.size / options.max, bytes / options.maxBytes);
+      }
+    }
+    return Math.min(1, fill);
+  }
+
   /** Keeps an event of a type that retains; false when it would exceed a bound. */
   keep(event: BatchEvent, now: number): boolean {
     const { max, maxBytes, maxAge } = this.options(event.type)!;

@@ -19,6 +19,7 @@ export type StorageOptions =
   /** `storage`: extends `StorageInterface` of async-cache-dedupe. */
   | { type: 'custom'; options: { storage: object } };
 
+/** Options of `cached()`. */
 export interface CachedOptions {
   /** Seconds that a copy is served for: 0 to 31,536,000. With 0, only identical requests at the same time share an answer. */
   ttl: number;

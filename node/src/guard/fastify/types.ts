@@ -50,10 +50,15 @@ export interface MemoryUsage {
   eventLoopUtilized: number;
 }
 
+/** The limit `maxEventLoopDelay` is exceeded. The value is the delay in ms. */
 export const TYPE_EVENT_LOOP_DELAY = 'eventLoopDelay';
+/** The limit `maxHeapUsedBytes` is exceeded. The value is in bytes. */
 export const TYPE_HEAP_USED_BYTES = 'heapUsedBytes';
+/** The limit `maxRssBytes` is exceeded. The value is in bytes. */
 export const TYPE_RSS_BYTES = 'rssBytes';
+/** The health check has failed. There is no value. */
 export const TYPE_HEALTH_CHECK = 'healthCheck';
+/** The limit `maxEventLoopUtilization` is exceeded. The value is from 0 to 1. */
 export const TYPE_EVENT_LOOP_UTILIZATION = 'eventLoopUtilization';
 /** The guard: the request would have to wait too long. The value is that wait in ms. */
 export const TYPE_PREDICTED_WAIT = 'predictedWait';
@@ -78,6 +83,7 @@ export type HealthCheckFunction = (
   fastify: FastifyInstance,
 ) => Promise<Record<string, unknown> | boolean> | Record<string, unknown> | boolean;
 
+/** The route that tells whether the server is under pressure, as of under-pressure. */
 export interface StatusRouteOptions {
   /** Default: /status. */
   url?: string;
@@ -91,15 +97,15 @@ export interface StatusRouteOptions {
 
 /** Options of the plugin: those of @fastify/under-pressure 9, and what is new. A limit of 0, the default, is off. */
 export interface GuardPluginOptions {
-  /** The mean delay of the loop within a sample, in ms: 0 or more. */
+  /** The mean delay of the loop within a sample, in ms: 0 (off, default) or more. */
   maxEventLoopDelay?: number;
-  /** 0 to 1. */
+  /** Share of time in which the loop was busy: 0 (off, default) to 1. */
   maxEventLoopUtilization?: number;
   /** `cumulative` (default): since the plugin was registered; `interval`: since the last sample. */
   eventLoopUtilizationMode?: 'cumulative' | 'interval';
-  /** 0 or more. */
+  /** Heap in use, in bytes: 0 (off, default) or more. */
   maxHeapUsedBytes?: number;
-  /** 0 or more. */
+  /** Resident memory, in bytes: 0 (off, default) or more. */
   maxRssBytes?: number;
   /** Time between samples in ms: 10 to 2^31 - 1, default 1,000. What is less counts as 10, and 0 as not given. */
   sampleInterval?: number;

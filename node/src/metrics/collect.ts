@@ -1,0 +1,106 @@
+/** The values of this thread: what its objects have counted, added up under the names of the vocabulary. */
+import { type Source, sources } from '../core/sources.js';
+import { readers } from './readers.js';
+import { families, type Point } from './vocabulary.js';
+
+export type { Point };
+
+/** How what several objects say of one series becomes its value. */
+type Combine = 'total' | 'shared' | 'sum' | 'max';
+
+interface Series {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly combine: Combine;
+  /** Of totals: what has been counted up to the last collection. */
+  value: number;
+  /** What this collection has brought so far. */
+  round: number;
+  /** The last collection that brought something. */
+  number: number;
+}
+
+/** All monitors of a thread count the same pauses. */
+const shared = 'gc_pause_ms_total';
+
+const combines = new Map<string, Combine>();
+for (const { name, kind, across } of families) {
+  const total = name === shared ? 'shared' : 'total';
+  combines.set(name, kind === 'counter' ? total : across);
+  if (kind !== 'summary') continue;
+  // The name itself is that of its quantiles.
+  combines.set(name, 'max');
+  for (const part of ['sum', 'count']) combines.set(`${name}_${part}`, 'total');
+}
+
+const known = new Map<string, Series>();
+/** What each object had counted at the last collection. Objects that are gone have no entry here, and keep their part of the totals. */
+const counted = new WeakMap<Source, Map<Series, number>>();
+let collection = 0;
+
+/**
+ * What the objects of this thread (queues, rooms, guards, pools and so on) have counted, added up. Totals never fall: what an object
+ * has added stays when it is collected. What it counted after the last call of this function is lost then, and all of one that came and went
+ * between two calls; so is what exceeds 256 objects of a kind.
+ *
+ * There is nothing about what has not been used: no pool, no series of pools. Some 0.2 ms, and 20 µs for each
+ * object.
+ */
+export function collect(): Point[] {
+  collection++;
+  for (const source of sources()) {
+    const stats = source.stats();
+    if (stats === null) continue;
+    let last = counted.get(source);
+    if (last === undefined) {
+      last = new Map();
+      counted.set(source, last);
+    }
+    const before = last;
+    readers[source.kind](stats as never, (name, labels, value) => {
+      const series = seriesOf(name, labels);
+      if (series.number !== collection) {
+        series.number = collection;
+        series.round = 0;
+      }
+      take(series, value, before);
+    });
+  }
+  const points: Point[] = [];
+  for (const series of known.values()) {
+    const { name, labels, combine } = series;
+    const isTotal = combine === 'total' || combine === 'shared';
+    if (series.number === collection) {
+      series.value = isTotal ? series.value + series.round : series.round;
+    } else if (!isTotal) continue;
+    points.push({ name, labels, value: series.value });
+  }
+  return points;
+}
+
+function take(series: Series, value: number, before: Map<Series, number>): void {
+  switch (series.combine) {
+    case 'sum':
+      series.round += value;
+      return;
+    case 'max':
+      series.round = Math.max(series.round, value);
+      return;
+  }
+  const more = value - (before.get(series) ?? 0);
+  // Sums that are made of a mean may be a rounding error less than before.
+  if (more <= 0) return;
+  before.set(series, value);
+  series.round = series.combine === 'shared' ? Math.max(series.round, more) : series.round + more;
+}
+
+function seriesOf(name: string, labels: Readonly<Record<string, string>>): Series {
+  let key = name;
+  for (const label in labels) key += ` ${labels[label]}`;
+  let series = known.get(key);
+  if (series === undefined) {
+    series = { name, labels, combine: combines.get(name)!, value: 0, round: 0, number: 0 };
+    known.set(key, series);
+  }
+  return series;
+}

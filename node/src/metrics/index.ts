@@ -1,0 +1,11 @@
+export { collect } from './collect.js';
+export { contentType, exposition, type ProcessPoints } from './exposition.js';
+export { type ObservableMeter, type OpenTelemetryOptions, openTelemetry } from './opentelemetry.js';
+export {
+  type Exporter,
+  type MetricRegistry,
+  type PrometheusOptions,
+  prometheus,
+} from './prometheus.js';
+export { runtime } from './runtime.js';
+export { type Family, families, type Kind, type Point, runtimeFamilies } from './vocabulary.js';

@@ -1,0 +1,18 @@
+import { type Monitor, monitor } from '../monitor/index.js';
+
+let shared: { readonly monitor: Monitor; users: number } | null = null;
+
+/** Keeps a monitor of this thread's loop while exporters are there. Returns what ends that. */
+export function watchLoop(): () => void {
+  shared ??= { monitor: monitor(), users: 0 };
+  const mine = shared;
+  mine.users++;
+  let ended = false;
+  return () => {
+    if (ended) return;
+    ended = true;
+    if (--mine.users > 0) return;
+    mine.monitor.stop();
+    shared = null;
+  };
+}

@@ -1,0 +1,145 @@
+/** Metrics in a registry of prom-client. */
+import { checkKeys, invalid } from '../core/options.js';
+import { collect } from './collect.js';
+import { watchLoop } from './loop.js';
+import { peer } from './peer.js';
+import { type Family, families, type Kind, type Point } from './vocabulary.js';
+
+/** The part of prom-client's `Registry` that is used, so that any copy of it will do. */
+export interface MetricRegistry {
+  registerMetric(metric: never): void;
+  removeSingleMetric(name: string): void;
+  getSingleMetric(name: string): unknown;
+}
+
+/** Options of {@link prometheus}. */
+export interface PrometheusOptions {
+  /** Where the metrics go; default the registry that `prom-client` exports as `register`. */
+  register?: MetricRegistry;
+  /** What their names begin with; default `millrace_`. */
+  prefix?: string;
+}
+
+/** What an exporter returns. */
+export interface Exporter {
+  /** Takes the metrics away. Idempotent. */
+  stop(): void;
+}
+
+interface Value {
+  readonly metricName?: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+/** The points of a scrape, by name. All metrics are asked in one go, and share them. */
+let scrape: Map<string, Point[]> | null = null;
+
+function pointsOf(name: string): readonly Point[] {
+  if (scrape === null) {
+    scrape = new Map();
+    for (const point of collect()) {
+      const named = scrape.get(point.name);
+      if (named === undefined) scrape.set(point.name, [point]);
+      else named.push(point);
+    }
+    queueMicrotask(() => {
+      scrape = null;
+    });
+  }
+  return scrape.get(name) ?? [];
+}
+
+/** What a registry asks of a metric. Not made of prom-client's classes: there is nothing to keep between two scrapes. */
+class CollectedMetric {
+  /** A registry for OpenMetrics takes the `_total` away and puts it back on its own. */
+  name: string;
+  readonly #prefix: string;
+  readonly #family: Family;
+  readonly help: string;
+  readonly type: Kind;
+  /** How prom-client makes one value of those of several processes. */
+  readonly aggregator: 'sum' | 'max';
+
+  constructor(family: Family, prefix: string) {
+    this.name = prefix + family.name;
+    this.#prefix = prefix;
+    this.#family = family;
+    this.help = family.help;
+    this.type = family.kind;
+    this.aggregator = family.across;
+  }
+
+  /** For JSON, which is what goes from process to process: without the quantiles of summaries, which cannot be added up. */
+  get() {
+    return this.#told(this.#hasTotals ? [] : this.#values(''));
+  }
+
+  getForPromString() {
+    return this.#told(this.#values(''));
+  }
+
+  /** Totals are the objects' own. */
+  reset(): void {}
+
+  get #hasTotals(): boolean {
+    return this.type === 'summary' && this.aggregator === 'sum';
+  }
+
+  #told(values: Value[]) {
+    const { name, help, type, aggregator } = this;
+    const totals = this.#hasTotals ? [...this.#values('_sum'), ...this.#values('_count')] : [];
+    return { name, help, type, aggregator, values: [...values, ...totals] };
+  }
+
+  #values(part: '' | '_sum' | '_count'): Value[] {
+    const name = this.#family.name + part;
+    return pointsOf(name).map(({ labels, value }) =>
+      part === '' ? { labels, value } : { metricName: this.#prefix + name, labels, value },
+    );
+  }
+}
+
+const exporters = new WeakMap<MetricRegistry, Map<string, CollectedMetric[]>>();
+
+/**
+ * Puts the metrics of this thread into a registry of prom-client. They are collected when they are asked for, and nothing happens in
+ * between, but for a `monitor()` of the loop. In a registry that has them already nothing changes.
+ *
+ * @throws {MillraceError} `MILLRACE_E_INVALID_OPTION` for a bad option, and when `register` is not given and prom-client not installed
+ */
+export function prometheus(options: PrometheusOptions = {}): Exporter {
+  checkKeys('the options of prometheus()', options, ['register', 'prefix']);
+  const { prefix = 'millrace_' } = options;
+  if (typeof prefix !== 'string' || !/^([a-zA-Z_:][\w:]*)?$/.test(prefix)) {
+    throw invalid('prefix', prefix, 'letters, digits, _ and :, without a digit at its beginning');
+  }
+  const register = registryOf(options.register);
+  const byPrefix = exporters.get(register) ?? new Map<string, CollectedMetric[]>();
+  exporters.set(register, byPrefix);
+  const metrics =
+    byPrefix.get(prefix) ?? families.map((family) => new CollectedMetric(family, prefix));
+  byPrefix.set(prefix, metrics);
+  // Again for one that was cleared since.
+  for (const metric of metrics) register.registerMetric(metric as never);
+  const endWatch = watchLoop();
+  return {
+    stop() {
+      endWatch();
+      if (byPrefix.get(prefix) !== metrics) return;
+      byPrefix.delete(prefix);
+      for (const { name } of metrics) register.removeSingleMetric(name);
+    },
+  };
+}
+
+function registryOf(given: unknown): MetricRegistry {
+  const register =
+    given === undefined
+      ? peer<{ register: MetricRegistry }>('prom-client', 'prometheus()', 'register').register
+      : (given as MetricRegistry);
+  if (typeof register?.registerMetric !== 'function') {
+    throw invalid('register', given, 'a Registry of prom-client');
+  }
+  return register;
+}

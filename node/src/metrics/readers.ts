@@ -1,0 +1,186 @@
+/** What each kind of object says in the words of the vocabulary. */
+import type { BatchStats } from '../batch.js';
+import type { ClusterStats } from '../cluster/report.js';
+import type { SourceKind } from '../core/sources.js';
+import type { QueueStats } from '../core/stats.js';
+import type { EmitterStats } from '../emitter.js';
+import type { FileStats } from '../fs/stats.js';
+import type { CachedStats } from '../guard/cached/stats.js';
+import type { GuardStats } from '../guard/stats.js';
+import type { Snapshot } from '../monitor/health.js';
+import type { CoalesceStats } from '../net/coalescer.js';
+import type { PoolStats, PoolTimes } from '../pool/stats.js';
+import type { InstallStats } from '../ws/install.js';
+import type { RoomsStats } from '../ws/rooms.js';
+
+/** Takes one value. Of totals it is what the object has counted so far. */
+export type Add = (name: string, labels: Readonly<Record<string, string>>, value: number) => void;
+
+/** A record of counts. */
+const each = (counts: object): [string, number][] => Object.entries(counts);
+
+function summary(
+  add: Add,
+  name: string,
+  labels: Readonly<Record<string, string>>,
+  sum: number,
+  count: number,
+): void {
+  add(`${name}_sum`, labels, sum);
+  add(`${name}_count`, labels, count);
+}
+
+function queue(source: SourceKind, stats: QueueStats, add: Add): void {
+  for (const [priority, depth] of each(stats.depth))
+    add('queue_depth', { source, priority }, depth);
+  add('queue_fill', { source }, stats.fill);
+  for (const priority of ['high', 'normal', 'low'] as const) {
+    const { batches, sumMs } = stats.waits[priority];
+    summary(add, 'queue_wait_ms', { source, priority }, sumMs, batches);
+    add('queue_wait_ms', { source, priority, quantile: '1' }, stats.worstWait[priority]);
+  }
+  for (const [reason, count] of each(stats.refused))
+    add('refused_total', { source, reason }, count);
+  add('errors_total', { source }, stats.errors);
+  add('unhandled_total', {}, stats.unhandled);
+  summary(add, 'batch_size', { source }, stats.batched, stats.batches);
+  for (const [trigger, count] of each(stats.trigger)) {
+    add('batch_trigger_total', { source, trigger }, count);
+  }
+  summary(add, 'batch_hold_ms', { source }, stats.holdMs, stats.holds);
+}
+
+function emitter(stats: EmitterStats, add: Add): void {
+  queue('emitter', stats, add);
+  const { count, bytes, fill, ...outcomes } = stats.retained;
+  add('retained', { state: 'held' }, count);
+  add('retained_bytes', {}, bytes);
+  add('retained_fill', {}, fill);
+  for (const [outcome, events] of each(outcomes)) add('retention_total', { outcome }, events);
+}
+
+function rooms(stats: RoomsStats, add: Add): void {
+  queue('rooms', stats, add);
+  const { high, normal, low } = stats.dropped;
+  add('refused_total', { source: 'rooms', reason: 'slow' }, high + normal + low);
+  fanOut('rooms', stats.deliveries, stats.sends, add);
+  add('fanout_bytes_total', { source: 'rooms' }, stats.sentBytes);
+}
+
+function fanOut(source: SourceKind, frames: number, writes: number, add: Add): void {
+  add('fanout_messages_total', { source }, frames);
+  add('fanout_sends_total', { source }, writes);
+}
+
+function install({ frames, writes }: InstallStats, add: Add): void {
+  summary(add, 'batch_size', { source: 'install' }, frames, writes);
+  fanOut('install', frames, writes, add);
+}
+
+function coalesce({ coalesced, flushes }: CoalesceStats, add: Add): void {
+  summary(add, 'batch_size', { source: 'coalesce' }, coalesced, flushes);
+}
+
+function enlarge({ connections }: { connections: number }, add: Add): void {
+  add('enlarged_connections_total', {}, connections);
+}
+
+function files(stats: FileStats, add: Add): void {
+  add('file_reads_total', {}, stats.reads);
+  add('file_read_batches_total', {}, stats.readBatches);
+  add('file_jobs_total', {}, stats.jobs);
+  add('file_appends_total', {}, stats.appends);
+  add('file_commits_total', {}, stats.commits);
+  add('file_bytes_total', {}, stats.bytes);
+}
+
+function guard(stats: GuardStats, add: Add): void {
+  const source = 'guard';
+  add('queue_fill', { source }, fillOf(stats.queued, stats.maxQueue));
+  for (const [name, one] of Object.entries(stats.classes)) {
+    add('admitted_total', { class: name }, one.admitted);
+    // Nothing of it ever waits, or is turned away.
+    if (name === 'exempt') continue;
+    add('queue_depth', { source, priority: name }, one.queued);
+    const { mean, p99, max } = one.waitMs;
+    const labels = { source, priority: name };
+    summary(add, 'queue_wait_ms', labels, mean * one.admitted, one.admitted);
+    add('queue_wait_ms', { ...labels, quantile: '0.99' }, p99);
+    add('queue_wait_ms', { ...labels, quantile: '1' }, max);
+    for (const [reason, count] of each(one.shed)) {
+      add('shed_total', { class: name, reason }, count);
+    }
+    for (const [reason, count] of each(one.wouldShed)) {
+      add('would_shed_total', { class: name, reason }, count);
+    }
+  }
+}
+
+function cached(stats: CachedStats, add: Add): void {
+  for (const result of ['hits', 'stale', 'misses', 'deduplicated', 'shed'] as const) {
+    add('cache_answers_total', { result }, stats[result]);
+  }
+  add('errors_total', { source: 'cached' }, stats.failed + stats.timedOut);
+}
+
+function pool(stats: PoolStats, add: Add): void {
+  const source = 'pool';
+  const { total, ...depths } = stats.queued;
+  for (const [priority, depth] of each(depths)) add('pool_queue_depth', { priority }, depth);
+  add('queue_fill', { source }, fillOf(total, stats.maxQueue));
+  times('pool_wait_ms', stats.waitMs, add);
+  times('pool_run_ms', stats.runMs, add);
+  const { busy, idle } = stats.workers;
+  add('pool_workers', { state: 'busy' }, busy);
+  add('pool_workers', { state: 'idle' }, idle);
+  const { batches, meanBatch } = stats;
+  summary(add, 'batch_size', { source }, Math.round(batches * meanBatch), batches);
+  add('refused_total', { source, reason: 'overloaded' }, stats.refused);
+  add('errors_total', { source }, stats.failed);
+}
+
+function times(name: string, { count, mean, p50, p99, max }: PoolTimes, add: Add): void {
+  summary(add, name, {}, mean * count, count);
+  add(name, { quantile: '0.5' }, p50);
+  add(name, { quantile: '0.99' }, p99);
+  add(name, { quantile: '1' }, max);
+}
+
+function cluster(stats: ClusterStats, add: Add): void {
+  const source = 'cluster';
+  add('cluster_processes', { state: 'wanted' }, stats.wanted);
+  add('cluster_processes', { state: 'ready' }, stats.ready);
+  add('queue_depth', { source, priority: 'normal' }, stats.waitingConnections);
+  add('refused_total', { source, reason: 'overloaded' }, stats.refusedConnections);
+  add('errors_total', { source }, stats.deaths);
+}
+
+function monitor({ utilization, loopDelay, gc }: Snapshot, add: Add): void {
+  add('loop_utilization', {}, utilization);
+  add('loop_delay_ms', { quantile: '0.5' }, loopDelay.p50);
+  add('loop_delay_ms', { quantile: '0.9' }, loopDelay.p90);
+  add('loop_delay_ms', { quantile: '0.99' }, loopDelay.p99);
+  add('loop_delay_ms', { quantile: '1' }, loopDelay.max);
+  for (const [kind, { totalMs }] of Object.entries(gc.byKind)) {
+    add('gc_pause_ms_total', { kind }, totalMs);
+  }
+}
+
+/** A queue without room is neither full nor empty: then what waits says it. */
+const fillOf = (count: number, bound: number): number => Math.min(1, count / Math.max(1, bound));
+
+/** By kind of object. `stats` is what its source gave. */
+export const readers: Readonly<Record<SourceKind, (stats: never, add: Add) => void>> = {
+  batch: (stats: BatchStats, add) => queue('batch', stats, add),
+  cached,
+  cluster,
+  coalesce,
+  emitter,
+  enlarge,
+  fs: files,
+  guard,
+  install,
+  monitor,
+  pool,
+  rooms,
+};
