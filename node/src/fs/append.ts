@@ -184,7 +184,9 @@ async function passOnDurable(path: unknown, file: Path | null, data: unknown, op
   if (typeof datasync === 'function') await datasync.call(path as promises.FileHandle);
 }
 
+/** What `appendFile` takes as data: as that of `node:fs/promises`. */
 export type AppendData = Parameters<typeof promises.writeFile>[1];
+/** Options of `appendFile`: those of `node:fs/promises`, and `durable`. */
 export type AppendOptions = Exclude<Parameters<typeof promises.writeFile>[2], string> & {
   /** Resolve only when the record is on the disk (fdatasync). Default false. `flush: true` does the same. */
   durable?: boolean | undefined;

@@ -8,7 +8,7 @@ import { codeOf, systemError } from './system-error.js';
 type Failure = NodeJS.ErrnoException | null;
 
 /** Enough to keep the threads busy, few enough that the threadpool can take what others want within a millisecond or so. */
-const maxRunning = 8 * Math.min(1024, Math.max(1, Number(process.env.UV_THREADPOOL_SIZE) || 4));
+const maxRunning = 8 * Math.min(1024, Math.max(1, Number(process.env?.UV_THREADPOOL_SIZE) || 4));
 
 const gate = new Gate(maxRunning);
 

@@ -10,7 +10,7 @@ import type { Binding } from './binding.js';
 import { isCutShort } from './elf.js';
 
 /** Sets whether the addon is loaded, in the environment. */
-const setting = process.env.MILLRACE_NATIVE ?? '';
+const setting = process.env?.MILLRACE_NATIVE ?? '';
 
 if (!['', '0', '1'].includes(setting)) {
   throw new MillraceError(

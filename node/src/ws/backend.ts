@@ -22,7 +22,7 @@ export function checkBackend(): void {
 }
 
 function setUp(): { setting: string; flag: number } {
-  const setting = process.env.MILLRACE_FANOUT || 'auto';
+  const setting = process.env?.MILLRACE_FANOUT || 'auto';
   const flag = flags[setting];
   if (flag !== undefined) return { setting, flag };
   throw new MillraceError(

@@ -1,0 +1,67 @@
+/** What goes with the features: observe mode, dashboard, metrics. Only loaded where one of them is wanted. */
+import { randomBytes } from 'node:crypto';
+import { resolve } from 'node:path';
+import { isMainThread } from 'node:worker_threads';
+import type { Observation } from '../observe/index.js' with { 'resolution-mode': 'import' };
+import { sentence, whenSettled } from './features.cjs';
+import type { Features, Settings } from './types.cjs';
+
+/** Starts those that are wanted. The promise tells when they are there; it does not reject. */
+export function startCompanions(
+  settings: Settings,
+  features: Features,
+  env: NodeJS.ProcessEnv,
+): Promise<unknown> {
+  const { MILLRACE_OBSERVE_JSON: json, MILLRACE_FEED } = env;
+  const starts: Promise<unknown>[] = [];
+  let observed: Promise<Observation | null> = Promise.resolve(null);
+  if (settings.mode === 'observe') {
+    const maxWait = typeof settings.guard === 'object' ? settings.guard.maxWait : undefined;
+    const options = {
+      json: json ? resolve(json) : null,
+      ...(maxWait === undefined ? {} : { maxWait }),
+    };
+    observed = import('../observe/index.js').then(({ startObserving }) => startObserving(options));
+    observed = observed.catch(warn);
+    starts.push(observed);
+  }
+  if (settings.dashboard || MILLRACE_FEED) {
+    if (settings.dashboard && !MILLRACE_FEED) tellChildren(settings.dashboard, env);
+    const loaded = import('../dashboard/index.js');
+    const started = Promise.all([loaded, observed]).then(([{ startDashboard }, observation]) =>
+      startDashboard(settings.dashboard || {}, {
+        features,
+        ...(observation === null ? {} : { report: () => observation.report() }),
+      }),
+    );
+    starts.push(started.catch(warn));
+  }
+  if (settings.metrics === 'opentelemetry') {
+    // Its provider is set by the application, which has not begun.
+    whenSettled(() => {
+      import('../metrics/index.js').then(({ openTelemetry }) => openTelemetry()).catch(warn);
+    });
+  }
+  return Promise.all(starts);
+}
+
+/**
+ * Children that are made in the first turn must find the dashboard before it listens. It corrects this when it does, and
+ * when it cannot.
+ */
+function tellChildren(
+  { host, port }: { host: string; port: number },
+  env: NodeJS.ProcessEnv,
+): void {
+  if (port === 0 || !isMainThread || env.NODE_UNIQUE_ID !== undefined) return;
+  const everywhere = ['0.0.0.0', '::', 'localhost'].includes(host);
+  const name = host.includes(':') ? `[${host}]` : host;
+  env.MILLRACE_FEED = `${everywhere ? '127.0.0.1' : name}:${port}`;
+  env.MILLRACE_FEED_TOKEN = randomBytes(16).toString('hex');
+  env.MILLRACE_FEED_PID = String(process.pid);
+}
+
+function warn(error: unknown): null {
+  process.emitWarning(sentence(error), { type: 'MillraceWarning' });
+  return null;
+}

@@ -1,0 +1,15 @@
+import { ready } from './start.cjs';
+
+export {
+  type DashboardSettings,
+  type Feature,
+  type FeatureName,
+  type FeatureState,
+  type Features,
+  features,
+  type GuardSettings,
+  type Settings,
+  settings,
+} from './start.cjs';
+
+if (ready !== undefined) await ready;

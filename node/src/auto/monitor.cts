@@ -1,0 +1,38 @@
+import type { Monitor, MonitorOptions } from '../monitor/index.js' with {
+  'resolution-mode': 'import',
+};
+import { checkModules, sentence } from './features.cjs';
+import type { Part } from './part.cjs';
+
+/** One monitor of this thread, for metrics, the dashboard and whoever asks `sources()`. */
+export class MonitorPart implements Part {
+  why: string | null = null;
+  readonly #options: MonitorOptions;
+  #monitor: Monitor | null = null;
+  #isOn = false;
+
+  constructor(options: MonitorOptions) {
+    this.#options = options;
+  }
+
+  get state() {
+    return this.#monitor === null ? 'waiting' : 'active';
+  }
+
+  async on(): Promise<void> {
+    this.#isOn = true;
+    try {
+      checkModules();
+      const { monitor } = await import('../monitor/index.js');
+      if (this.#isOn) this.#monitor ??= monitor(this.#options);
+    } catch (error) {
+      this.why = sentence(error);
+    }
+  }
+
+  off(): void {
+    this.#isOn = false;
+    this.#monitor?.stop();
+    this.#monitor = null;
+  }
+}

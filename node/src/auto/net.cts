@@ -1,0 +1,80 @@
+/** The writes of a turn leave together, on each TCP connection that begins from now on, whichever end began it. */
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { Socket } from 'node:net';
+import type { CoalesceOptions, Coalescer } from '../net/index.js' with {
+  'resolution-mode': 'import',
+};
+import { checkModules, sentence } from './features.cjs';
+import { isPlain } from './own.cjs';
+import type { Part } from './part.cjs';
+import { Patch } from './patch.cjs';
+import { WeakList } from './weak-list.cjs';
+
+const accepted = 'net.server.socket';
+
+export class NetPart implements Part {
+  state: Part['state'] = 'waiting';
+  why: string | null = null;
+  readonly #options: CoalesceOptions;
+  readonly #patch: Patch;
+  readonly #coalescers = new WeakList<Coalescer>();
+  #coalesce: ((socket: Socket, options: CoalesceOptions) => Coalescer) | null = null;
+  /** Those that began before `millrace/net` was loaded. */
+  #early: Socket[] = [];
+  #isOn = false;
+
+  constructor(options: CoalesceOptions) {
+    this.#options = options;
+    const part = this;
+    // There is a channel for clients, too, but it does not tell of `new Socket().connect()`.
+    this.#patch = new Patch(
+      Socket.prototype,
+      'connect',
+      (original) =>
+        function connect(this: Socket, ...args: unknown[]) {
+          const socket = original.apply(this, args);
+          part.#add(this);
+          return socket;
+        },
+    );
+  }
+
+  on(): Promise<void> {
+    this.#isOn = true;
+    this.#patch.apply();
+    subscribe(accepted, this.#onAccepted);
+    return this.#load();
+  }
+
+  off(): void {
+    this.#isOn = false;
+    this.#patch.restore();
+    unsubscribe(accepted, this.#onAccepted);
+    for (const each of this.#coalescers.take()) each.off();
+    this.#early = [];
+    this.state = 'waiting';
+  }
+
+  readonly #onAccepted = (message: unknown) => this.#add((message as { socket: Socket }).socket);
+
+  #add(socket: Socket): void {
+    if (!this.#isOn || socket.destroyed || !isPlain(socket)) return;
+    if (this.#coalesce === null) {
+      this.#early.push(socket);
+      return;
+    }
+    this.#coalescers.add(this.#coalesce(socket, this.#options));
+    this.state = 'active';
+  }
+
+  async #load(): Promise<void> {
+    try {
+      checkModules();
+      this.#coalesce = (await import('../net/index.js')).coalesce;
+      for (const socket of this.#early.splice(0)) this.#add(socket);
+    } catch (error) {
+      this.why = sentence(error);
+      this.off();
+    }
+  }
+}

@@ -1,0 +1,79 @@
+/**
+ * Fan-out for each copy of ws in the process. A WebSocket of ws puts itself on its socket under a symbol of its own and then
+ * calls `setNoDelay()`: that is where its class is found.
+ */
+import { Socket } from 'node:net';
+import type { Installation, InstallOptions } from '../ws/index.js' with {
+  'resolution-mode': 'import',
+};
+import { checkModules, sentence } from './features.cjs';
+import { isOwn } from './own.cjs';
+import type { Part } from './part.cjs';
+import { Patch } from './patch.cjs';
+
+type Class = new (...args: never[]) => never;
+
+export class WsPart implements Part {
+  why: string | null = null;
+  readonly #options: InstallOptions;
+  readonly #patch: Patch;
+  readonly #classes = new Set<Class>();
+  readonly #installations = new Map<Class, Installation>();
+  #isOn = false;
+
+  constructor(options: InstallOptions) {
+    this.#options = options;
+    const part = this;
+    this.#patch = new Patch(
+      Socket.prototype,
+      'setNoDelay',
+      (original) =>
+        function setNoDelay(this: Socket, noDelay?: boolean) {
+          part.#look(this);
+          return original.call(this, noDelay);
+        },
+    );
+  }
+
+  get state() {
+    return this.#installations.size > 0 ? 'active' : 'waiting';
+  }
+
+  on(): undefined {
+    this.#isOn = true;
+    this.#patch.apply();
+    for (const each of this.#classes) this.#install(each);
+  }
+
+  off(): void {
+    this.#isOn = false;
+    this.#patch.restore();
+    for (const installation of this.#installations.values()) installation.uninstall();
+    this.#installations.clear();
+  }
+
+  #look(socket: Socket): void {
+    if (!this.#isOn || isOwn(socket)) return;
+    for (const symbol of Object.getOwnPropertySymbols(socket)) {
+      if (symbol.description !== 'websocket') continue;
+      const ws = (socket as unknown as Record<symbol, { _isServer?: boolean } | null>)[symbol];
+      // The frames of clients are masked, each with a mask of its own.
+      if (ws?._isServer !== true) continue;
+      const Found = ws.constructor as Class;
+      if (this.#classes.has(Found)) continue;
+      this.#classes.add(Found);
+      this.#install(Found);
+    }
+  }
+
+  async #install(Found: Class): Promise<void> {
+    try {
+      checkModules();
+      const { install } = await import('../ws/index.js');
+      if (!this.#isOn || this.#installations.has(Found)) return;
+      this.#installations.set(Found, install(Found, this.#options));
+    } catch (error) {
+      this.why = sentence(error);
+    }
+  }
+}

@@ -1,0 +1,40 @@
+/** Figures as people read them, and the lines about the loop. */
+import type { LoopReport } from './loop.js';
+import { relativePath } from './path.js';
+
+/** By hand: a formatter of Intl takes 50 ms and megabytes when it is made. */
+export const count = (value: number): string =>
+  `${Math.round(value)}`.replaceAll(/\B(?=(\d{3})+$)/g, ',');
+
+/** A count and what it counts. */
+export const many = (value: number, what: string): string =>
+  `${count(value)} ${what}${value === 1 ? '' : 's'}`;
+
+export function ms(value: number): string {
+  return value >= 10 ? `${count(value)} ms` : `${Number(value.toPrecision(2))} ms`;
+}
+
+export function percent(share: number): string {
+  const value = share * 100;
+  return `${value >= 10 ? Math.round(value) : Number(value.toPrecision(2))} %`;
+}
+
+const mostFunctions = 5;
+
+/** What blocked the loop. */
+export function blocked(loop: LoopReport): [what: string, text: string][] {
+  const { turns, blockedMs, blockedTurns, functions } = loop;
+  if (turns === 0) return [];
+  if (blockedTurns === 0) {
+    return [['loop', `never blocked for more than ${ms(blockedMs)} in ${many(turns, 'turn')}`]];
+  }
+  const seen = `blocked for more than ${ms(blockedMs)} in ${count(blockedTurns)} of ${many(turns, 'turn')}`;
+  const took = `${ms(loop.blockedTotalMs)} in all, ${ms(loop.blockedMaxMs)} at most`;
+  const lines: [string, string][] = [['loop', `${seen}: ${took}`]];
+  if (functions.length > 0) lines.push(['', `of ${ms(loop.attributedMs)} that were profiled:`]);
+  for (const { name, file, line, selfMs, totalMs } of functions.slice(0, mostFunctions)) {
+    const place = file === null ? '' : ` (${relativePath(file)}:${line})`;
+    lines.push(['', `${name}${place}: ${ms(selfMs)}, with what it calls ${ms(totalMs)}`]);
+  }
+  return lines;
+}

@@ -1,0 +1,155 @@
+/** The report as a text. */
+import { advice, savedFiles, savedFrames } from './advice.js';
+import { commands } from './commands.js';
+import { blocked, count, many, ms, percent } from './figures.js';
+import type { Report } from './report.js';
+
+export interface FormatOptions {
+  /** With colours of a terminal. Default false. */
+  colour?: boolean;
+  /** How the application is started, as `node app.js 8080`, for a shell. Default: as the report knows it. */
+  command?: string;
+}
+
+type Paint = (text: string) => string;
+/** What was seen, and what acting would bring. */
+type Line = readonly [what: string, text: string];
+
+const labelWidth = 15;
+
+/** A short text that says with figures what was seen, what acting would bring, and how to prove it. Ends with a line feed. */
+export function formatReport(report: Report, options: FormatOptions = {}): string {
+  const { colour = false, command } = options;
+  const paint =
+    (code: number): Paint =>
+    (text) =>
+      colour ? `\x1b[${code}m${text}\x1b[0m` : text;
+  const [bold, dim] = [paint(1), paint(2)];
+  const { application, seconds } = report;
+  const where = `process ${application.pid}${application.thread === 0 ? '' : `, thread ${application.thread}`}`;
+  const lines = [
+    bold(`Millrace has observed ${where}, for ${seconds.toFixed(1)} s, and changed nothing.`),
+    '',
+    ...rows(report).map(([what, text]) => `  ${dim(what.padEnd(labelWidth))} ${text}`),
+    '',
+    ...toTry(report, command, bold),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+/** Whether there is anything to tell of a thread beside its loop. */
+export function sawSomething({ writes, frames, files, requests, loop }: Report): boolean {
+  const { reads, appends } = files;
+  return (
+    writes.writes + frames.frames + reads + appends + requests.requests + loop.blockedTurns > 0
+  );
+}
+
+function rows(report: Report): Line[] {
+  return [
+    ...socketRows(report),
+    ...fileRows(report),
+    ...requestRows(report),
+    ...blocked(report.loop),
+    ...threadpoolRows(report),
+  ];
+}
+
+function socketRows({ writes, frames }: Report): Line[] {
+  const { saved, turns, mostInTurn } = writes;
+  const lines: Line[] = [];
+  if (writes.writes === 0) lines.push(['socket writes', 'none seen']);
+  else {
+    const seen = `${count(writes.writes)} in ${many(turns, 'turn')}, at most ${count(mostInTurn)} on one socket in a turn`;
+    lines.push(['socket writes', `${seen}: ${gain(saved, writes.writes, 'fewer', 'net')}`]);
+  }
+  if (frames.frames + frames.others === 0) return lines;
+  const { encodings, sends } = savedFrames(frames);
+  const seen = `${count(frames.frames)} in ${many(frames.turns, 'turn')}, ${count(frames.contents)} different`;
+  const gains =
+    encodings + sends === 0
+      ? 'no gain here'
+      : `${many(encodings, 'encoding')} and ${many(sends, 'write')} fewer with ws`;
+  const others = frames.others === 0 ? '' : ` (${count(frames.others)} more cannot be gathered)`;
+  lines.push(['frames', `${seen}: ${gains}${others}`]);
+  return lines;
+}
+
+function fileRows({ files }: Report): Line[] {
+  const { reads, readTicks, mostReadsInTick, appends, commits } = files;
+  const saved = savedFiles(files);
+  const lines: Line[] = [];
+  if (reads > 0) {
+    const seen = `${count(reads)} in ${many(readTicks, 'tick')}, at most ${count(mostReadsInTick)} in one`;
+    lines.push(['file reads', `${seen}: ${gain(saved.reads, reads, 'join another', 'fs')}`]);
+  }
+  if (appends > 0) {
+    const seen = `${count(appends)} to ${many(commits, 'file')}, tick by tick`;
+    lines.push(['file appends', `${seen}: ${gain(saved.appends, appends, 'join another', 'fs')}`]);
+  }
+  return lines;
+}
+
+function requestRows({ requests }: Report): Line[] {
+  const all = requests.requests;
+  if (all === 0) return [];
+  const text =
+    requests.wouldShed === 0
+      ? 'none had to wait for too long: no gain here'
+      : `${gain(requests.wouldShed, all, 'refused in time', 'guard')}, which keeps the others quick`;
+  const routes = requests.routes
+    .slice(0, 3)
+    .map(({ route, requests, busyMs, meanMs, maxMs }): Line => {
+      return [
+        '',
+        `${route}: ${count(requests)} held the loop for ${ms(busyMs)}, each ${ms(meanMs)}, at most ${ms(maxMs)}`,
+      ];
+    });
+  return [['requests', `${count(all)}: ${text}`], ...routes];
+}
+
+function threadpoolRows({ threadpool }: Report): Line[] {
+  const { size, probes, share, meanMs, maxMs } = threadpool;
+  if (probes === 0) return [];
+  const text =
+    share === 0
+      ? `no job waited for one of ${size} threads (${many(probes, 'probe')})`
+      : `jobs waited in ${percent(share)} of the time for one of ${size} threads: ${ms(meanMs)}, at most ${ms(maxMs)} (${many(probes, 'probe')})`;
+  return [['threadpool', text]];
+}
+
+/** One sentence for what a feature would save. */
+function gain(saved: number, all: number, what: string, feature: string): string {
+  return saved === 0
+    ? 'no gain here'
+    : `${count(saved)} ${what} with ${feature} (${percent(saved / all)})`;
+}
+
+function toTry(report: Report, command: string | undefined, bold: Paint): string[] {
+  const { features, threadpoolSize } = advice(report);
+  if (features.length === 0 && threadpoolSize === null) {
+    return ['Nothing was seen that Millrace would make much better: leave it as it is.'];
+  }
+  const { run, experiment } = commands(report, command);
+  const optIns = features.filter((each) => each === 'net' || each === 'guard');
+  const settings = optIns.map((each) => `"${each}": true`).join(', ');
+  const inFile = settings === '' ? '' : ` or { ${settings} } in millrace.config.json`;
+  const lines =
+    run === null
+      ? [`Worth a try: ${features.join(', ')}.`]
+      : [`Worth a try${inFile && `,${inFile}`}:`, '', bold(`  ${run}`)];
+  if (experiment === null) {
+    const why =
+      features.length === 0 ? [] : ['', 'No server was seen that an experiment could ask.'];
+    return [...lines, ...why];
+  }
+  return [
+    ...lines,
+    '',
+    'This measures whether it is true (needs millrace-lab):',
+    '',
+    bold(indented(experiment)),
+  ];
+}
+
+const indented = (text: string) => text.replaceAll(/^/gm, '  ');

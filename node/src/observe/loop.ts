@@ -1,0 +1,96 @@
+/** Turns of the event loop that kept everything else waiting, and the functions that did. */
+import { createHistogram } from 'node:perf_hooks';
+import { idleTime, now } from '../monitor/clock.js';
+import { sampler, type Watcher } from '../monitor/sampler.js';
+import type { FunctionTime } from './attribute.js';
+import type { Observer } from './observer.js';
+import { Profiler } from './profiler.js';
+
+export interface LoopReport {
+  /** Turns after the start-up. */
+  turns: number;
+  /** Busy share of the loop, 0 to 1, start-up included. */
+  utilization: number;
+  /** 99 % of the turns took no longer, in ms. */
+  p99Ms: number;
+  /** Turns longer than this, in ms, count as blocked. */
+  blockedMs: number;
+  blockedTurns: number;
+  /** What they took, in ms: in sum, and the longest. */
+  blockedTotalMs: number;
+  blockedMaxMs: number;
+  /** Of this sum, what was attributed to functions. The profiler is on only after a first turn has been blocked. */
+  attributedMs: number;
+  /** The ten with the most time of their own. */
+  functions: FunctionTime[];
+}
+
+/** An application loads its modules then; it blocks nobody. In ms from the start of the thread. */
+export const startUpMs = 1000;
+const mostFunctions = 10;
+const nsPerMs = 1e6;
+const hourNs = 3600 * 1000 * nsPerMs;
+
+export class LoopObserver implements Observer<LoopReport>, Watcher {
+  readonly probeMs: number;
+  readonly overLimit = false;
+  readonly #histogram = createHistogram({ lowest: 1000, highest: hourNs, figures: 2 });
+  readonly #profiler = new Profiler();
+  readonly #startedAt = now();
+  readonly #startedIdle = idleTime();
+  readonly #blockedMs: number;
+  #lookedAt = this.#startedAt;
+  #blockedTurns = 0;
+  #totalMs = 0;
+  #maxMs = 0;
+  #stoppedAt: number | null = null;
+  #stoppedIdle = 0;
+
+  /** @param blockedMs a turn that takes longer is blocked */
+  constructor(blockedMs: number) {
+    this.#blockedMs = blockedMs;
+    this.probeMs = blockedMs;
+  }
+
+  start(): void {
+    sampler.add(this);
+  }
+
+  stop(): void {
+    sampler.remove(this);
+    this.#profiler.stop();
+    this.#stoppedAt ??= now();
+    this.#stoppedIdle = idleTime();
+  }
+
+  peek(): void {}
+
+  turn(busyMs: number, at: number): void {
+    const from = this.#lookedAt;
+    this.#lookedAt = at;
+    const ms = Math.max(0, Math.min(busyMs, at - from) - this.#profiler.takeOwnMs());
+    if (from < startUpMs) return;
+    this.#histogram.record(Math.min(hourNs, Math.max(1, Math.round(ms * nsPerMs))));
+    if (ms <= this.#blockedMs) return;
+    this.#blockedTurns++;
+    this.#totalMs += ms;
+    if (ms > this.#maxMs) this.#maxMs = ms;
+    this.#profiler.note([from, at]);
+  }
+
+  read(): LoopReport {
+    const spanMs = (this.#stoppedAt ?? now()) - this.#startedAt;
+    const idleMs = (this.#stoppedAt === null ? idleTime() : this.#stoppedIdle) - this.#startedIdle;
+    return {
+      turns: this.#histogram.count,
+      utilization: spanMs > 0 ? Math.min(1, Math.max(0, 1 - idleMs / spanMs)) : 0,
+      p99Ms: this.#histogram.count === 0 ? 0 : this.#histogram.percentile(99) / nsPerMs,
+      blockedMs: this.#blockedMs,
+      blockedTurns: this.#blockedTurns,
+      blockedTotalMs: this.#totalMs,
+      blockedMaxMs: this.#maxMs,
+      attributedMs: this.#profiler.attributedMs,
+      functions: this.#profiler.functions().slice(0, mostFunctions),
+    };
+  }
+}

@@ -1,0 +1,52 @@
+/** What is observed of sockets: writes, frames, requests. Begins with the first connection. */
+import type { Socket } from 'node:net';
+import { FramesObserver, type FramesReport } from './frames.js';
+import type { Observer } from './observer.js';
+import { RequestsObserver, type RequestsReport } from './requests.js';
+import { watchSockets } from './sockets.js';
+import { WritesObserver, type WritesReport } from './writes.js';
+
+export interface NetworkReport {
+  writes: WritesReport;
+  frames: FramesReport;
+  requests: RequestsReport;
+}
+
+export class NetworkObserver implements Observer<NetworkReport> {
+  readonly #frames = new FramesObserver();
+  readonly #writes = new WritesObserver(() => this.#frames.isSending);
+  readonly #requests: RequestsObserver;
+  #isInUse = false;
+  #unwatch: (() => void) | null = null;
+
+  /** @param maxWait of the guard that would be there */
+  constructor(maxWait: ConstructorParameters<typeof RequestsObserver>[0]) {
+    this.#requests = new RequestsObserver(maxWait);
+  }
+
+  start(): void {
+    this.#unwatch = watchSockets(this.#onSocket);
+  }
+
+  stop(): void {
+    this.#unwatch?.();
+    if (!this.#isInUse) return;
+    for (const each of [this.#frames, this.#writes, this.#requests]) each.stop();
+  }
+
+  read(): NetworkReport {
+    return {
+      writes: this.#writes.read(),
+      frames: this.#frames.read(),
+      requests: this.#requests.read(),
+    };
+  }
+
+  readonly #onSocket = (socket: Socket): void => {
+    if (!this.#isInUse) {
+      this.#isInUse = true;
+      for (const each of [this.#frames, this.#writes, this.#requests]) each.start();
+    }
+    this.#requests.noteSocket(socket);
+  };
+}

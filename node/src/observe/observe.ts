@@ -1,0 +1,53 @@
+/** Puts the observers of a thread together. */
+import { now } from '../monitor/clock.js';
+import { FilesObserver } from './files.js';
+import { LoopObserver } from './loop.js';
+import { NetworkObserver } from './network.js';
+import { type ObserveOptions, observeOptions } from './options.js';
+import { application } from './process.js';
+import type { Report } from './report.js';
+import { ThreadpoolObserver } from './threadpool.js';
+
+/** What {@link observe} returns. */
+export interface Observation {
+  /**
+   * What was seen so far. Functions that blocked the loop are in it up to ten seconds after they did, or when the observation has
+   * been stopped.
+   */
+  report(): Report;
+  /** Ends it and gives back all that was replaced. The report stays. Idempotent. */
+  stop(): void;
+}
+
+/**
+ * Observes this thread from now on, and changes nothing of what the application does: it counts what Millrace could gather or save,
+ * and measures what keeps the loop and the threadpool waiting. Keeps no process alive. Throws MILLRACE_E_INVALID_OPTION.
+ */
+export function observe(options: ObserveOptions = {}): Observation {
+  const { blockedMs, maxWait } = observeOptions(options);
+  const network = new NetworkObserver(maxWait);
+  const files = new FilesObserver();
+  const loop = new LoopObserver(blockedMs);
+  const threadpool = new ThreadpoolObserver();
+  const all = [network, files, loop, threadpool];
+  const started = application();
+  const startedMs = now();
+  let stoppedMs: number | null = null;
+  for (const each of all) each.start();
+  return {
+    report: () => ({
+      version: 1,
+      application: { ...started },
+      seconds: ((stoppedMs ?? now()) - startedMs) / 1000,
+      ...network.read(),
+      files: files.read(),
+      loop: loop.read(),
+      threadpool: threadpool.read(),
+    }),
+    stop() {
+      if (stoppedMs !== null) return;
+      stoppedMs = now();
+      for (const each of all) each.stop();
+    },
+  };
+}

@@ -1,0 +1,50 @@
+/** The observe mode: observes from the start, and tells at the end. */
+import { isatty } from 'node:tty';
+import { isMainThread } from 'node:worker_threads';
+import { watchEnds, whileAlone } from './endings.js';
+import { formatReport, sawSomething } from './format.js';
+import { type Observation, observe } from './observe.js';
+import type { ObserveOptions } from './options.js';
+import { say, writeJson } from './output.js';
+import type { Report } from './report.js';
+
+export interface ObserveSettings extends ObserveOptions {
+  /** Path of a file for the report as JSON at the end, in place of the text; null for the text. */
+  json?: string | null;
+}
+
+/**
+ * {@link observe}, and tells of it: on stderr when the process ends, however it does but by SIGKILL, and on SIGUSR2 while the application has
+ * no listener of its own for that. A worker thread tells when it ends, if it saw anything. `stop()` of what it returns ends all of this.
+ */
+export function startObserving(settings: ObserveSettings = {}): Observation {
+  const { json = null, ...options } = settings;
+  // Now, as an application may delete it.
+  const { NO_COLOR, TERM } = process.env;
+  const colour = !NO_COLOR && TERM !== 'dumb' && isatty(2);
+  const tell = (report: Report) => say(`\n${formatReport(report, { colour })}`);
+  const observation = observe(options);
+  const unwatch = watchEnds(() => {
+    try {
+      observation.stop();
+      const report = observation.report();
+      if (!isMainThread && !sawSomething(report)) return;
+      if (json === null) tell(report);
+      else writeJson(json, report);
+    } catch (error) {
+      // The end of the application is as it would have been.
+      say(`Millrace cannot tell what it has observed: ${error}.\n`);
+    }
+  });
+  const unask = isMainThread
+    ? whileAlone('SIGUSR2', () => tell(observation.report()))
+    : () => undefined;
+  return {
+    report: () => observation.report(),
+    stop() {
+      unwatch();
+      unask();
+      observation.stop();
+    },
+  };
+}

@@ -1,0 +1,98 @@
+/** However a process ends, it ends as without observation, and the report is told. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+const path = (name) => fileURLToPath(new URL(name, import.meta.url));
+
+/** `signals` are sent when it is ready; the next one when something has been written after it. */
+async function run(way, { observed = true, signals = [], env = {} } = {}) {
+  const args = [...(observed ? ['--import', path('preload.mjs')] : []), path('ends.js'), way];
+  const child = spawn(process.execPath, args, { env: { ...process.env, ...env } });
+  const left = [...signals];
+  const text = { stdout: '', stderr: '' };
+  const next = () => left.length > 0 && child.kill(left.shift());
+  for (const name of Object.keys(text)) {
+    child[name].setEncoding('utf8').on('data', (chunk) => {
+      text[name] += chunk;
+      if (name === 'stdout' || chunk.includes('Millrace has observed')) next();
+    });
+  }
+  return new Promise((resolve) => {
+    child.on('close', (code, signal) => resolve({ code, signal, ...text }));
+  });
+}
+
+const told = /^Millrace has observed process \d+, for \d+\.\d s, and changed nothing\.$/gm;
+
+const reports = ({ stderr }) => stderr.match(told)?.length ?? 0;
+
+const ends = {
+  'its loop is empty': [],
+  'process.exit()': [],
+  'without environment and working directory': [],
+  'an uncaught error': [],
+  'an unhandled rejection': [],
+  'a signal': ['SIGTERM'],
+  'a signal that it has listened to once': ['SIGTERM'],
+  'a signal that it listens to': ['SIGINT'],
+};
+
+for (const [way, signals] of Object.entries(ends)) {
+  test(`${way} ${signals}`, async () => {
+    const [plain, observed] = await Promise.all([
+      run(way, { signals, observed: false }),
+      run(way, { signals }),
+    ]);
+    const { code, signal, stdout } = observed;
+    assert.deepEqual([code, signal], [plain.code, plain.signal], observed.stderr);
+    // The listener of the observation is not among those that the application counts.
+    assert.equal(stdout, plain.stdout);
+    assert.equal(reports(observed), 1, observed.stderr);
+    assert.equal(reports(plain), 0);
+    for (const line of plain.stderr.split('\n').filter((each) => /Error/.test(each))) {
+      assert.ok(observed.stderr.includes(line), observed.stderr);
+    }
+  });
+}
+
+test('SIGUSR2 asks for a report, and the end tells another', async () => {
+  const result = await run('a signal', { signals: ['SIGUSR2', 'SIGINT'] });
+  assert.equal(result.signal, 'SIGINT');
+  assert.equal(reports(result), 2, result.stderr);
+});
+
+test('SIGUSR2 that the application listens to is its own', async () => {
+  const result = await run('a signal that it listens to', { signals: ['SIGUSR2'] });
+  assert.equal(result.stdout, 'ready\ngot SIGUSR2\n', result.stderr);
+  assert.equal(reports(result), 1, result.stderr);
+});
+
+test('a thread tells for itself, if it saw anything', async (t) => {
+  const { stderr } = await run('a thread');
+  assert.match(stderr, /process \d+, thread \d+, for/);
+  assert.equal(stderr.match(/Millrace has observed/g).length, 2, stderr);
+  const folder = mkdtempSync(`${tmpdir()}/millrace-observe-`);
+  t.after(() => rmSync(folder, { recursive: true }));
+  const json = await run('a thread', { env: { MILLRACE_OBSERVE_JSON: `${folder}/a.json` } });
+  assert.equal(json.stderr, '');
+  const files = readdirSync(folder).sort();
+  assert.equal(files.length, 2);
+  assert.equal(files[1], 'a.json');
+  assert.match(files[0], /^a\.\d+-\d+\.json$/);
+  for (const file of files) {
+    const { version, files: seen } = JSON.parse(readFileSync(`${folder}/${file}`, 'utf8'));
+    assert.deepEqual([version, seen.reads, seen.readTicks], [1, 2, 1]);
+  }
+});
+
+test('a path that cannot be written is one sentence, and the application ends as ever', async () => {
+  const { code, stderr } = await run('process.exit()', {
+    env: { MILLRACE_OBSERVE_JSON: '/none/a.json' },
+  });
+  assert.equal(code, 3);
+  assert.match(stderr, /^Millrace cannot write its report: ENOENT.*'\/none\/a\.json'\.\n$/);
+});

@@ -1,0 +1,57 @@
+/** Frames of WebSockets, and what `ws` saves of them in truth. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { observe } from 'millrace/observe';
+import { install } from 'millrace/ws';
+import WebSocket from 'ws';
+import { hall } from './hall.js';
+import { turnOver } from './sockets.js';
+
+const bytes = Buffer.from('bytes');
+/** What each of 5 sockets sends in a turn. */
+const cases = {
+  'the same text three times over': { send: () => ['a', 'b', 'c'], saved: [12, 10] },
+  'equal texts that are made for each': { send: () => [`${Math.PI} ${bytes}`], saved: [4, 0] },
+  'a text of its own': { send: (i) => [`text ${i}`], saved: [0, 0] },
+  'the same bytes': { send: () => [bytes, bytes], saved: [9, 5] },
+  nothing: { send: () => [], saved: [0, 0] },
+};
+
+for (const [name, { send, saved }] of Object.entries(cases)) {
+  test(`${name}: what is told is what is saved`, async (t) => {
+    const observation = observe();
+    t.after(() => observation.stop());
+    const { sockets, got } = await hall(t, 5);
+    const play = async () => {
+      sockets.forEach((socket, i) => {
+        for (const each of send(i)) socket.send(each);
+      });
+      await turnOver();
+    };
+    await play();
+    const { frames, contents, writes, others, sockets: seen } = observation.report().frames;
+    assert.equal(seen, 5);
+    assert.equal(others, 0);
+    assert.deepEqual([frames - contents, frames - writes], saved);
+    // Frames are no writes for `net` to gather.
+    assert.equal(observation.report().writes.saved, 0);
+    const before = got.messages;
+    const installation = install(WebSocket);
+    t.after(() => installation.uninstall());
+    await play();
+    const truth = installation.stats();
+    assert.deepEqual([truth.frames - truth.encoded, truth.frames - truth.writes], saved);
+    while (got.messages < before + truth.frames) await turnOver();
+  });
+}
+
+test('frames of clients and compressed ones are not for ws to gather', async (t) => {
+  const observation = observe();
+  t.after(() => observation.stop());
+  const { sockets } = await hall(t, 2, { perMessageDeflate: { threshold: 0 } });
+  for (const each of sockets) each.ping();
+  await turnOver();
+  const { frames, others } = observation.report().frames;
+  assert.equal(frames, 0);
+  assert.ok(others >= 2);
+});

@@ -1,0 +1,59 @@
+/** Turns that are blocked, and the functions that did it. */
+import assert from 'node:assert/strict';
+import { Session } from 'node:inspector';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { observe } from 'millrace/observe';
+
+function hogs(ms) {
+  const end = performance.now() + ms;
+  while (performance.now() < end);
+}
+
+/** What happens within the first second is the start-up. */
+const afterStart = () => sleep(Math.max(0, 1050 - performance.now()));
+
+test('the function is found, also while another session profiles', async (t) => {
+  const other = new Session();
+  other.connect();
+  t.after(() => other.disconnect());
+  other.post('Profiler.enable');
+  other.post('Profiler.start');
+  await afterStart();
+  const observation = observe({ blockedMs: 30 });
+  t.after(() => observation.stop());
+  await sleep(10);
+  for (let i = 0; i < 5; i++) {
+    hogs(100);
+    await sleep(5);
+  }
+  observation.stop();
+  const { blockedTurns, blockedTotalMs, blockedMaxMs, attributedMs, functions } =
+    observation.report().loop;
+  assert.ok(blockedTurns >= 5, `${blockedTurns}`);
+  assert.ok(blockedTotalMs >= 500 && blockedMaxMs >= 100);
+  assert.ok(attributedMs > 0 && attributedMs <= blockedTotalMs);
+  const found = functions.find(({ name }) => name === 'hogs');
+  assert.equal(found?.file, import.meta.filename);
+  assert.equal(found.line, 8);
+  assert.ok(found.selfMs > 0 && found.totalMs >= found.selfMs);
+  const profile = await new Promise((resolve, reject) => {
+    other.post('Profiler.stop', (error, result) =>
+      error ? reject(error) : resolve(result.profile),
+    );
+  });
+  assert.ok(profile.nodes.some(({ callFrame }) => callFrame.functionName === 'hogs'));
+});
+
+test('without a blocked turn nothing is profiled', async (t) => {
+  await afterStart();
+  const observation = observe({ blockedMs: 3_600_000 });
+  t.after(() => observation.stop());
+  await sleep(10);
+  hogs(60);
+  await sleep(10);
+  observation.stop();
+  const { blockedTurns, functions, turns } = observation.report().loop;
+  assert.deepEqual([blockedTurns, functions], [0, []]);
+  assert.ok(turns > 0);
+});
