@@ -4,12 +4,24 @@ import { lab } from './lab.js';
 export interface Command {
   /** A line for the list of commands. */
   summary: string;
-  /** Does it; sets the exit code itself. */
+  /** Does it; sets the exit code itself. What it needs is loaded then. */
   run(argv: string[]): Promise<void>;
 }
 
 /** By name, in the order in which they are listed. */
 export const commands: Record<string, Command> = {
+  run: {
+    summary: 'start an application with millrace/auto and a dashboard',
+    run: async (argv) => (await import('./run.js')).run(argv),
+  },
+  observe: {
+    summary: 'start it as it is, and tell at its end what Millrace would bring',
+    run: async (argv) => (await import('./observe.js')).observe(argv),
+  },
+  doctor: {
+    summary: 'what works on this machine, what does not, and what to do about it',
+    run: async (argv) => (await import('./doctor/index.js')).doctor(argv),
+  },
   experiment: lab('experiment', 'measure two ways to run a server against each other'),
   report: lab('report', 'make a page or a text of kept results'),
 };

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Command } from './commands.js';
 
-const INSTALL = 'npm install --save-dev millrace-lab';
+export const INSTALL = 'npm install --save-dev millrace-lab';
 
 interface Lab {
   commands: Record<string, { run(argv: string[]): Promise<unknown> }>;
@@ -14,7 +14,7 @@ export function lab(name: string, summary: string): Command {
   return {
     summary: `${summary} (millrace-lab)`,
     async run(argv) {
-      const path = find();
+      const path = findLab();
       if (path === undefined) {
         console.error(
           `millrace ${name} needs the package millrace-lab, which is not here. Run: ${INSTALL}`,
@@ -36,8 +36,8 @@ export function lab(name: string, summary: string): Command {
   };
 }
 
-/** That of the working directory before that which this package sees. */
-function find(): string | undefined {
+/** Path of the lab's commands: that of the working directory before that which this package sees. */
+export function findLab(): string | undefined {
   for (const from of [join(process.cwd(), 'package.json'), import.meta.url]) {
     try {
       return createRequire(from).resolve('millrace-lab/cli');

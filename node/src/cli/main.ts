@@ -1,7 +1,8 @@
 /** The program `millrace`: a command and its options. */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { nearest } from '../core/nearest.js';
 import { commands } from './commands.js';
+import { tell } from './usage.js';
 
 const names = Object.keys(commands);
 
@@ -9,27 +10,44 @@ const usage = `Usage: millrace COMMAND [options]
 
 ${names.map((name) => `  ${name.padEnd(12)} ${commands[name]!.summary}`).join('\n')}
 
-  --version    the version of millrace
-  --help       this text; of a command: millrace COMMAND --help
+  --version    the version of millrace (-v)
+  --help       this text (-h); of a command: millrace COMMAND --help
 
-Does my server get faster, and by how much?
-  millrace experiment --control 'node app.js' \\
-    --treatment 'node app.js --batched' --url http://127.0.0.1:3000/`;
+See what it would bring, without a change:  millrace observe app.js
+Watch an application with it:               millrace run app.js
+Prove what it brings:                       millrace experiment \\
+    --control 'node app.js' --treatment 'node --import millrace/auto app.js' \\
+    --url http://127.0.0.1:3000/
+Find out what does not work here:           millrace doctor`;
 
 const [name, ...argv] = process.argv.slice(2);
 
 if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
-  console.log(usage);
+  const asked = name === 'help' ? argv[0] : undefined;
+  if (asked !== undefined && Object.hasOwn(commands, asked)) await start(asked, ['--help']);
+  else console.log(usage);
 } else if (name === '--version' || name === '-v') {
   const file = new URL('../../package.json', import.meta.url);
   console.log((JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version);
 } else if (Object.hasOwn(commands, name)) {
-  await commands[name]!.run(argv);
+  await start(name, argv);
 } else {
-  const meant = nearest(name, names);
-  const hint = meant === undefined ? '' : ` Did you mean ${meant}?`;
-  console.error(
-    `${name} is no command of millrace.${hint} There are ${names.join(', ')}; --help says what they do.`,
-  );
+  console.error(`${name} is no command of millrace. ${hint(name)}; --help says what they do.`);
   process.exitCode = 2;
+}
+
+async function start(command: string, args: string[]): Promise<void> {
+  try {
+    await commands[command]!.run(args);
+  } catch (error) {
+    tell(command, error);
+  }
+}
+
+function hint(unknown: string): string {
+  const meant = nearest(unknown, names);
+  // Who forgets the command.
+  const file = existsSync(unknown) ? `To start a file: millrace run ${unknown}. ` : '';
+  const guess = meant === undefined ? file : `Did you mean ${meant}? `;
+  return `${guess}There are ${names.join(', ')}`;
 }

@@ -1,27 +1,8 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
-import { fileURLToPath } from 'node:url';
-
-const PACKAGE = fileURLToPath(new URL('../../', import.meta.url));
-
-function folderFor(t) {
-  const folder = mkdtempSync(join(tmpdir(), 'millrace-cli-'));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
-
-function millrace(args, { root = PACKAGE, cwd = root } = {}) {
-  return new Promise((resolve) => {
-    const file = join(root, 'bin/millrace.js');
-    execFile(process.execPath, [file, ...args], { cwd }, (error, output, errors) => {
-      resolve({ code: error?.code ?? 0, output, errors });
-    });
-  });
-}
+import { folderWith, millrace, PACKAGE } from './help.js';
 
 /** A package millrace-lab in a folder, whose command `experiment` prints its arguments; it has no other. */
 function installLab(folder) {
@@ -52,6 +33,29 @@ test('without a command it says which there are', async () => {
   }
 });
 
+test('each command explains itself, with examples', async () => {
+  for (const name of ['run', 'observe', 'doctor']) {
+    const { code, output, errors } = await millrace([name, '--help']);
+    assert.equal(code, 0, errors);
+    assert.match(output, new RegExp(`^Usage: millrace ${name} `));
+    assert.match(output, new RegExp(`^ {2}millrace ${name}`, 'm'));
+    assert.match(output, /^ {2}--help +this text \(-h\)$/m);
+    assert.ok(
+      output.split('\n').every((line) => line.length <= 100),
+      output,
+    );
+    assert.equal((await millrace(['help', name])).output, output);
+    assert.equal((await millrace([name, '-h'])).output, output);
+  }
+});
+
+test('a file without a command is told how to be started', async (t) => {
+  const cwd = folderWith(t, { 'app.js': '' });
+  const { code, errors } = await millrace(['app.js'], { cwd });
+  assert.equal(code, 2);
+  assert.match(errors, /To start a file: millrace run app\.js\./);
+});
+
 test('it says its version', async () => {
   const { version } = JSON.parse(readFileSync(join(PACKAGE, 'package.json'), 'utf8'));
   assert.equal((await millrace(['--version'])).output, `${version}\n`);
@@ -73,7 +77,7 @@ test('the commands of the lab have their help', async () => {
 });
 
 test('the lab of the working directory comes first', async (t) => {
-  const cwd = folderFor(t);
+  const cwd = folderWith(t);
   installLab(cwd);
   assert.equal(
     (await millrace(['experiment', '--quick', 'x'], { cwd })).output,
@@ -85,7 +89,7 @@ test('the lab of the working directory comes first', async (t) => {
 });
 
 test('without the lab it says how to install it', async (t) => {
-  const { code, errors } = await millrace(['experiment'], { root: aloneIn(folderFor(t)) });
+  const { code, errors } = await millrace(['experiment'], { root: aloneIn(folderWith(t)) });
   assert.equal(code, 1);
   assert.match(
     errors,

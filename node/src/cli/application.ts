@@ -1,0 +1,68 @@
+/** The application's part of a command line: `FILE [args]`, or what node is given after `--`. */
+import { readdirSync, statSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { basename, dirname, extname, join, resolve } from 'node:path';
+import { nearest } from '../core/nearest.js';
+import type { Given } from './options.js';
+import { UsageError } from './usage.js';
+
+/**
+ * The arguments for node. A file is looked for as node does, so that its absence is told before anything is started.
+ *
+ * @throws {UsageError} there is no file, or it is not there, or this Node.js needs a loader for it
+ */
+export function applicationArgs({ rest, isCut }: Given): readonly string[] {
+  const [file] = rest;
+  if (file === undefined) {
+    throw new UsageError(
+      isCut
+        ? 'nothing follows --; options of Node.js and a file do.'
+        : 'which file is to be started?',
+    );
+  }
+  // Which of node's options take a value is for node to know.
+  if (isCut) return rest;
+  if (!isFound(file)) throw absent(file);
+  if (needsLoader(file)) {
+    throw new UsageError(
+      `${file} is TypeScript, for which Node.js ${process.versions.node} needs a loader: -- --import tsx ${file}.`,
+    );
+  }
+  return rest;
+}
+
+function isFound(file: string): boolean {
+  try {
+    createRequire(join(process.cwd(), 'package.json')).resolve(resolve(file));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function absent(file: string): UsageError {
+  const path = resolve(file);
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
+    return new UsageError(`${file} is a folder without an index.js; name a file in it.`);
+  }
+  const meant = nearest(basename(path), namesIn(dirname(path)));
+  const hint = meant === undefined ? '' : ` Did you mean ${join(dirname(file), meant)}?`;
+  return new UsageError(`there is no file ${file} in ${process.cwd()}.${hint}`);
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+/** Newer releases of Node.js leave the types out themselves. */
+function needsLoader(file: string): boolean {
+  const { typescript } = process.features as { typescript?: unknown };
+  const hasLoader = /(^|\s)("?)(-r|--require|--import|--loader|--experimental-loader)\b/.test(
+    process.env.NODE_OPTIONS ?? '',
+  );
+  return ['.ts', '.mts', '.cts', '.tsx'].includes(extname(file)) && !typescript && !hasLoader;
+}

@@ -1,0 +1,39 @@
+/** A Node.js process in the place of this one: same terminal, pipes and signals, and its exit code. */
+import { spawn } from 'node:child_process';
+import { constants } from 'node:os';
+import { isForeground } from './terminal.js';
+import { Refusal } from './usage.js';
+
+/** Those that the keys of a terminal send to all processes in its foreground. */
+const KEYS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGQUIT'];
+
+/** SIGUSR1 starts the inspector, also of the application. */
+const FORWARDED: readonly NodeJS.Signals[] = [...KEYS, 'SIGTERM', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'];
+
+/**
+ * Runs Node.js with the arguments until it ends.
+ *
+ * Signals are passed on; those of a terminal's keys are not, where the child gets them itself: many applications take a
+ * second SIGINT for an order to drop everything.
+ *
+ * @returns its exit code, or 128 and the number of the signal that ended it
+ * @throws {Refusal} it cannot be started
+ */
+export function runNode(args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, args, { stdio: 'inherit', env });
+    const forward = (signal: NodeJS.Signals) => {
+      if (KEYS.includes(signal) && isForeground()) return;
+      child.kill(signal);
+    };
+    const signals = process.platform === 'win32' ? KEYS.slice(0, 1) : FORWARDED;
+    for (const signal of signals) process.on(signal, forward);
+    child.once('error', (error) =>
+      reject(new Refusal(`Node.js cannot be started: ${error.message}.`)),
+    );
+    child.once('exit', (code, signal) => {
+      for (const each of signals) process.off(each, forward);
+      resolve(signal === null ? (code ?? 1) : 128 + constants.signals[signal]);
+    });
+  });
+}

@@ -1,0 +1,61 @@
+/** Where the dashboard of an application is served, and who may see it, as variables of its environment. */
+import { randomBytes } from 'node:crypto';
+import { isIPv6 } from 'node:net';
+import { hostname } from 'node:os';
+import type { Settings } from '../auto/types.cjs';
+import { checkAddress, defaultPort, isLoopback } from '../dashboard/options.js';
+import { choosePort } from './port.js';
+import { UsageError } from './usage.js';
+
+/** What the command line says. */
+export interface Wishes {
+  readonly host: string | undefined;
+  readonly port: string | undefined;
+  readonly token: string | undefined;
+}
+
+/**
+ * Those to be set: by the command line, else by what the application's environment and file say, else as usual. An address
+ * that others can reach gets a token of its own if none is given, which is told on stderr.
+ *
+ * @throws {UsageError} the port is none, or the token too short
+ * @throws {Refusal} the port is taken, or there is no such address here
+ */
+export async function dashboardEnv(
+  wishes: Wishes,
+  settings: Settings['dashboard'],
+  env: NodeJS.ProcessEnv,
+): Promise<NodeJS.ProcessEnv> {
+  const set = settings || { host: '127.0.0.1', port: defaultPort, token: null };
+  const host = wishes.host ?? set.host;
+  const wanted = portOf(wishes.port) ?? (set.port === defaultPort ? undefined : set.port);
+  const given = wishes.token ?? set.token ?? env.MILLRACE_DASHBOARD_TOKEN;
+  const isOpen = !given && !isLoopback(host);
+  const token = isOpen ? randomBytes(18).toString('base64url') : given || undefined;
+  try {
+    checkAddress({ host, token });
+  } catch (error) {
+    throw new UsageError(`${(error as Error).message}.`);
+  }
+  const port = await choosePort(host, wanted, defaultPort);
+  if (isOpen) tellToken(host, port, token!);
+  return {
+    MILLRACE_DASHBOARD: `${nameOf(host)}:${port}`,
+    ...(token === undefined ? {} : { MILLRACE_DASHBOARD_TOKEN: token }),
+  };
+}
+
+const nameOf = (host: string): string => (isIPv6(host) ? `[${host}]` : host);
+
+/** The application tells where its dashboard is, but not the token, as it was given that. */
+function tellToken(host: string, port: number, token: string): void {
+  const name = ['0.0.0.0', '::'].includes(host) ? hostname() : nameOf(host);
+  console.error(`millrace: the dashboard needs a token: http://${name}:${port}/?token=${token}`);
+}
+
+function portOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const port = Number(text);
+  if (/^\d+$/.test(text) && port <= 65_535) return port;
+  throw new UsageError(`--port is ${JSON.stringify(text)}; it must be from 0 (any) to 65535.`);
+}

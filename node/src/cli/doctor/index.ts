@@ -1,0 +1,44 @@
+/** The command `doctor`. */
+import { type Options, optionLines, readOptions } from '../options.js';
+import { UsageError } from '../usage.js';
+import { examine } from './examine.js';
+import { format } from './format.js';
+
+const OPTIONS: Options = {
+  json: { meaning: 'the findings as JSON on stdout' },
+  strict: { meaning: 'exits with code 1 if there is a warning' },
+};
+
+const USAGE = `Usage: millrace doctor [options]
+
+Says what works on this machine, what does not, why, and what to do about it. It
+looks at the application whose folder it is called in, and changes nothing.
+
+  millrace doctor
+  millrace doctor --strict        in a pipeline
+  millrace doctor --json
+
+${optionLines(OPTIONS)}
+
+ok: works. note: works, and is good to know. warning: costs something, or will.
+missing: something optional that is not there.
+Exit codes: 0 done, 1 a warning and --strict, 2 mistaken command line.`;
+
+/** `millrace doctor`: what works here and why not. */
+export async function doctor(argv: readonly string[]): Promise<void> {
+  const { values, rest } = readOptions(argv, OPTIONS);
+  if (rest.length > 0) throw new UsageError(`doctor takes options only, not ${rest[0]}.`);
+  if (values.help) {
+    console.log(USAGE);
+    return;
+  }
+  const { env, platform, arch, version } = process;
+  const findings = await examine({ root: '/', cwd: process.cwd(), env, platform });
+  console.log(
+    values.json
+      ? JSON.stringify({ node: version, platform, arch, findings }, null, 2)
+      : format(findings),
+  );
+  const hasWarning = findings.some(({ state }) => state === 'warning');
+  process.exitCode = values.strict && hasWarning ? 1 : 0;
+}

@@ -1,0 +1,57 @@
+/** The command `observe`. */
+import { statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { applicationArgs } from './application.js';
+import { runNode } from './child.js';
+import { type Options, optionLines, readOptions } from './options.js';
+import { PRELOAD } from './preload.js';
+import { configFile, settingsOf } from './settings.js';
+import { UsageError } from './usage.js';
+
+const OPTIONS: Options = {
+  json: { value: 'FILE', meaning: 'writes the report there as JSON, in place of the text' },
+  config: { value: 'FILE', meaning: 'in place of ./millrace.config.json' },
+};
+
+const USAGE = `Usage: millrace observe [options] FILE [arguments of the application]
+       millrace observe [options] -- [options of Node.js] FILE [arguments]
+
+Starts an application as it is, measures, and tells at its end on stderr what
+Millrace would bring it: writes and reads that would be gathered, requests that
+would be refused or saved, what blocked the loop and for how long. It changes
+nothing that the application does. SIGUSR2 prints the report so far.
+
+  millrace observe app.js
+  millrace observe --json report.json app.js --port 3000
+  millrace observe -- --import tsx app.ts
+
+${optionLines(OPTIONS)}
+
+Give the application the load that it usually has, then end it as usual, as with
+Ctrl-C. Exit codes as of millrace run.`;
+
+/** `millrace observe`: the application, measured and left alone. */
+export async function observe(argv: readonly string[]): Promise<void> {
+  const given = readOptions(argv, OPTIONS);
+  if (given.values.help) {
+    console.log(USAGE);
+    return;
+  }
+  const args = applicationArgs(given);
+  const { json, config } = given.values as Record<string, string | undefined>;
+  const env: NodeJS.ProcessEnv = { ...process.env, MILLRACE: 'observe' };
+  if (json !== undefined) env.MILLRACE_OBSERVE_JSON = writable(json);
+  if (config !== undefined) env.MILLRACE_CONFIG = configFile(config);
+  settingsOf(env);
+  process.exitCode = await runNode([...PRELOAD, ...args], env);
+}
+
+/** A mistake in the path would be seen only when the application has ended. */
+function writable(path: string): string {
+  const file = resolve(path);
+  if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) {
+    throw new UsageError(`--json is ${path}, which is a folder; it must be a file.`);
+  }
+  if (statSync(dirname(file), { throwIfNoEntry: false })?.isDirectory()) return file;
+  throw new UsageError(`--json is ${path}, but there is no folder ${dirname(path)}.`);
+}

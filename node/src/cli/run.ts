@@ -1,0 +1,65 @@
+/** The command `run`. */
+import { applicationArgs } from './application.js';
+import { runNode } from './child.js';
+import { dashboardEnv } from './dashboard.js';
+import { switches } from './features.js';
+import { type Given, type Options, optionLines, readOptions } from './options.js';
+import { PRELOAD } from './preload.js';
+import { configFile, settingsOf } from './settings.js';
+
+const OPTIONS: Options = {
+  with: { value: 'NAMES', meaning: 'switches features on that are off by default: net, guard' },
+  without: { value: 'NAMES', meaning: 'switches features off: ws, fs, reads, monitor' },
+  config: { value: 'FILE', meaning: 'in place of ./millrace.config.json' },
+  port: { value: 'N', meaning: "the dashboard's (7117, or a free one where that is taken)" },
+  host: { value: 'ADDRESS', meaning: "the dashboard's (127.0.0.1); others need a token" },
+  token: { value: 'TEXT', meaning: 'asked for by the dashboard (random where one is needed)' },
+  'no-dashboard': { meaning: 'serves none' },
+};
+
+const USAGE = `Usage: millrace run [options] FILE [arguments of the application]
+       millrace run [options] -- [options of Node.js] FILE [arguments]
+
+Starts an application with millrace/auto, no line of it changed, and a page that
+shows what it does. The address of the page is printed on stderr.
+
+  millrace run app.js
+  millrace run --with net,guard app.js --port 3000
+  millrace run -- --import tsx app.ts
+  millrace run -- --max-old-space-size=512 app.js
+
+${optionLines(OPTIONS)}
+
+Options after FILE are the application's. Its exit code is that of this command,
+128 + n after signal n. Exit codes of this command itself: 1 it cannot be started
+so, 2 mistaken command line.
+
+Without this command, as in production: node --import millrace/auto app.js`;
+
+/** `millrace run`: the application with `millrace/auto` and, unless it is not wanted, the dashboard. */
+export async function run(argv: readonly string[]): Promise<void> {
+  const given = readOptions(argv, OPTIONS);
+  if (given.values.help) {
+    console.log(USAGE);
+    return;
+  }
+  const args = applicationArgs(given);
+  process.exitCode = await runNode([...PRELOAD, ...args], await environment(given));
+}
+
+async function environment({ values }: Given): Promise<NodeJS.ProcessEnv> {
+  const text = (name: string) => values[name] as string | undefined;
+  const { MILLRACE_FEED, MILLRACE_FEED_TOKEN, MILLRACE_FEED_PID, ...env } = process.env;
+  const wanted = switches(env.MILLRACE, text('with'), text('without'));
+  if (wanted !== undefined) env.MILLRACE = wanted;
+  const config = text('config');
+  if (config !== undefined) env.MILLRACE_CONFIG = configFile(config);
+  if (values['no-dashboard']) {
+    env.MILLRACE = env.MILLRACE ? `${env.MILLRACE},no-dashboard` : 'no-dashboard';
+  }
+  const settings = settingsOf(env);
+  const isWanted = settings.mode !== 'off' && !env.MILLRACE?.split(',').includes('no-dashboard');
+  if (!isWanted) return env;
+  const wishes = { host: text('host'), port: text('port'), token: text('token') };
+  return { ...env, ...(await dashboardEnv(wishes, settings.dashboard, env)) };
+}
