@@ -1,6 +1,6 @@
 # Every target is a script under scripts/; this file only gives them names.
 
-.PHONY: help demo setup test test-matrix check-all bench experiment fresh lint format clean
+.PHONY: help demo setup test test-matrix docs check-all bench experiment fresh lint format clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -16,6 +16,9 @@ test: ## build, lint, type-check and run every test
 
 test-matrix: ## the tests of millrace on Node.js 20, 22, 24 and the newest
 	@scripts/node scripts/test.js --matrix
+
+docs: ## write the pages of docs/api from the doc comments of the source
+	@scripts/node scripts/docs.js
 
 check-all: ## make test, and the long tests after it (FUZZ_SECONDS=60 SOAK_SECONDS=120)
 	@scripts/node scripts/test.js --all

@@ -22,9 +22,17 @@ const withAddon = { folder: 'node/test', concurrency: 2, env: { MILLRACE_NATIVE:
 const inJavaScript = {
   ...withAddon,
   // They ask nothing of the addon.
-  without: ['batch', 'cluster', 'conformance', 'core', 'emitter', 'guard', 'monitor', 'pool'].map(
-    (name) => `node/test/${name}`,
-  ),
+  without: [
+    'batch',
+    'cluster',
+    'conformance',
+    'core',
+    'emitter',
+    'guard',
+    'metrics',
+    'monitor',
+    'pool',
+  ].map((name) => `node/test/${name}`),
   env: { MILLRACE_NATIVE: '0' },
 };
 
@@ -42,6 +50,7 @@ const suites = [
   suite({ title: 'tests of the chat', folder: 'examples/chat/test', concurrency: 2 }),
   suite({ title: 'tests of the overload', folder: 'examples/overload/test', concurrency: 2 }),
   suite({ title: 'tests of the compute', folder: 'examples/compute/test', concurrency: 2 }),
+  suite({ title: 'tests of the docs', folder: 'docs/test', concurrency: 2 }),
   uvbatchTests('tests of libuvbatch'),
   ...goModules.map((folder) => goTests({ title: `tests of ${folder}`, folder })),
 ];
@@ -119,7 +128,7 @@ export const testSteps = [
       command('format and lint', 'node_modules/.bin/biome ci --colors=off --error-on-warnings'),
       command('types as users see them', 'node_modules/.bin/tsc --noEmit -p node/test-types'),
     ],
-    [generator, uvbatch, provision(['chromium', 'postgresql', 'redis-server'])],
+    [generator, uvbatch, provision(['chromium', 'postgresql', 'prometheus', 'redis-server'])],
     [
       goPackages,
       goChecks,

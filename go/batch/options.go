@@ -45,6 +45,7 @@ const (
 // share what High leaves 8 to 1.
 type Priority = engine.Priority
 
+// The priorities, the first one first.
 const (
 	High   = engine.High
 	Normal = engine.Normal
@@ -54,6 +55,8 @@ const (
 // Trigger is the reason why a batch left.
 type Trigger = engine.Trigger
 
+// The triggers: the batch was full, had reached the threshold or its delay; the turn was over, a High event came; Flush and
+// Close were called.
 const (
 	TriggerSize      = engine.TriggerSize
 	TriggerThreshold = engine.TriggerThreshold

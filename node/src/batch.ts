@@ -18,6 +18,7 @@ export type BulkFunction<Item, Result> = (
   context: BatchContext,
 ) => PromiseLike<readonly (Result | Error)[]> | readonly (Result | Error)[];
 
+/** Options of `batch()`. */
 export interface BatchOptions<Item> extends Partial<Omit<QueueOptions, 'order'>> {
   /** Batches that may be in flight at once: 1 to 65,536, default 1. While that many are, calls gather. */
   concurrency?: number;
@@ -27,6 +28,7 @@ export interface BatchOptions<Item> extends Partial<Omit<QueueOptions, 'order'>>
   size?: (item: Item) => number;
 }
 
+/** Options of one call of a batched function. */
 export interface CallOptions {
   /** Aborting rejects this call with the signal's reason; if its batch has not left, its item is not part of it. */
   signal?: AbortSignal;

@@ -31,6 +31,7 @@ export const codes = {
   MILLRACE_E_NATIVE: 'native',
 } as const;
 
+/** The `code` of a {@link MillraceError}. It stays the same from release to release; messages do not. */
 export type ErrorCode = keyof typeof codes;
 
 /** An error of this package. `code` is stable; `message` is for people. */

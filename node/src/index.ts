@@ -1,3 +1,8 @@
+/**
+ * Calls and events in batches.
+ *
+ * @module
+ */
 import { binding } from './native/load.js';
 
 export {

@@ -22,6 +22,7 @@ export interface ProcessName {
   readonly pid: number;
 }
 
+/** What a cluster emits, in the primary. */
 export interface ClusterEvents {
   /** A process is ready: it listens. */
   ready: [process: ProcessName];

@@ -1,4 +1,8 @@
-/** Processes for a server: as many as the load needs, replaced when they die, reloaded without losing a request. */
+/**
+ * Processes for a server: as many as the load needs, replaced when they die, reloaded without losing a request.
+ *
+ * @module
+ */
 export type { App, FastifyLike, KoaLike } from './application.js';
 export type { Cluster, ClusterEvents, ProcessName } from './cluster.js';
 export { clusterHealth, healthHandler } from './health.js';

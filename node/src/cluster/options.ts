@@ -13,6 +13,7 @@ export type Sticky =
   | { readonly header: string; readonly keepAlive?: boolean }
   | { readonly cookie: string; readonly keepAlive?: boolean };
 
+/** Options of `serve()`. */
 export interface ServeOptions {
   /** Port: 0 (any that is free) to 65,535; default `PORT` of the environment, or 3000. A file that listens itself needs none. */
   port?: number;

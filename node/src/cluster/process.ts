@@ -14,6 +14,7 @@ import {
 import { type ProcessReport, reportAgeMs } from './report.js';
 import { within } from './within.js';
 
+/** `starting`: it does not listen yet; `draining`: it is handed no connections any more. */
 export type ProcessState = 'starting' | 'ready' | 'draining' | 'gone';
 
 /** How a process ended. */

@@ -29,6 +29,7 @@ export interface Granted {
   readonly oneRequest: boolean;
 }
 
+/** An address as `socket.address()` tells it. */
 export interface SocketName {
   readonly address: string;
   readonly family: string;

@@ -40,6 +40,7 @@ export interface ProcessHealth extends ProcessStats {
   readonly report: ProcessReport | null;
 }
 
+/** What the primary knows without asking the processes. */
 export interface ClusterStats {
   /** `ok`: as many are ready as there should be; `degraded`: fewer; `down`: none; `draining`: it is being closed. */
   readonly status: 'ok' | 'degraded' | 'down' | 'draining';
@@ -56,6 +57,7 @@ export interface ClusterStats {
   readonly processes: readonly ProcessStats[];
 }
 
+/** What `health()` tells of all processes. */
 export interface ClusterHealth extends Omit<ClusterStats, 'processes'> {
   readonly processes: readonly ProcessHealth[];
   /** Of those that answered. */

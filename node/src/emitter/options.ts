@@ -46,9 +46,11 @@ export interface TypeOptions {
   size?: (...args: any[]) => number;
 }
 
+/** Options of `BatchEmitter.push()`. */
 export interface PushOptions {
+  /** Its class; default: that of its type. */
   priority?: Priority;
-  /** Size in bytes; default: the size function's answer. */
+  /** Size in bytes: 0 to 2^53 - 1; default: the size function's answer. */
   bytes?: number;
 }
 

@@ -12,12 +12,14 @@ export interface CoreTimes {
   readonly total: number;
 }
 
+/** One core. */
 export interface Core {
   readonly cpu: number;
   /** 0 to 1, over the interval. */
   readonly idleShare: number;
 }
 
+/** The cores that this process may use. */
 export interface Cores {
   /** Cores that this process may use: those of its affinity, or as many as its quota fills, rounded up. */
   readonly count: number;

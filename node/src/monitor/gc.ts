@@ -1,8 +1,10 @@
 /** Pauses of the garbage collector, by kind. One observer for each thread, shared by all its monitors. */
 import { constants, PerformanceObserver } from 'node:perf_hooks';
 
+/** Kinds of garbage collection, as `perf_hooks` has them. */
 export type GcKind = 'minor' | 'major' | 'incremental' | 'weakCallbacks';
 
+/** How often the garbage collector has stopped the thread, and for how long. */
 export interface GcPauses {
   readonly count: number;
   readonly totalMs: number;

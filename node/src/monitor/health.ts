@@ -18,6 +18,7 @@ export interface Snapshot {
   readonly memory: ProcessMemory;
 }
 
+/** What `Monitor.health()` returns: of the process, and of what its container leaves it. */
 export interface Health extends Omit<Snapshot, 'memory'> {
   readonly uptime: {
     /** Seconds. */

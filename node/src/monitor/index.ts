@@ -1,4 +1,8 @@
-/** Loop monitor: loop delay, utilization, memory, garbage collection, limits of the container, and capacity. */
+/**
+ * Loop monitor: loop delay, utilization, memory, garbage collection, limits of the container, and capacity.
+ *
+ * @module
+ */
 export {
   capacityPerSecond,
   type DeadlineTimes,

@@ -3,6 +3,7 @@ import { availableParallelism, totalmem } from 'node:os';
 import { cpuGroup, memoryGroup } from './cgroup.js';
 import { allowedCpus, memoryInfo } from './system-files.js';
 
+/** What this process may use of its machine. */
 export interface Limits {
   /** CPUs that can be used at a time, not rounded: 1.5 is one and a half. */
   readonly cpus: number;

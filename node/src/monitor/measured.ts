@@ -3,6 +3,7 @@ import { checkKeys, integer } from '../core/options.js';
 import { burstWithin, deadlineOf, processesFor, targetOf, waitOf } from './capacity.js';
 import { above0, checked } from './options.js';
 
+/** What `Monitor.capacity()` is told of the requests since its last call. */
 export interface MeasuredRequests {
   /** Requests that were answered in the span: 1 to 2^53 - 1. */
   requests: number;
@@ -19,6 +20,7 @@ export interface MeasuredRequests {
   utilization?: number;
 }
 
+/** What the loop can do with requests as those that were measured. */
 export interface Capacity {
   /** Time in ms on the loop that one request takes: both synchronous parts. */
   readonly requestMs: number;

@@ -19,6 +19,7 @@ export interface ProcessMemory {
   readonly limit: number;
 }
 
+/** Memory of the container, or of the machine where that has no limit. */
 export interface SystemMemory {
   readonly totalBytes: number;
   readonly availableBytes: number;

@@ -24,6 +24,7 @@ const probesPerWindow = 20;
 /** How long a memory limit that was read is good for, in ms. */
 const limitAgeMs = 1000;
 
+/** What a monitor emits. */
 export interface MonitorEvents {
   /** The loop has been blocked for more than `limit`. */
   load: [];

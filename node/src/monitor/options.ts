@@ -4,6 +4,7 @@ import { check, checkKeys, integer, invalid, number, type Rule } from '../core/o
 /** Something whose tasks the health report shows: a pool, a guard, or a function. */
 export type TaskSource = { stats(): unknown } | (() => unknown);
 
+/** Options of `monitor()`. */
 export interface MonitorOptions {
   /**
    * Delay in ms above which the loop counts as overloaded and `load` is emitted: above 0, up to 3,600,000; default 42. Lower

@@ -8,6 +8,7 @@ import { announce } from '../core/sources.js';
 import { type Replacement, replaceMethod, watchReads } from './patch.js';
 import { isExiting, joinTurn, listenForExit, type TurnMember } from './turn.js';
 
+/** Options of `coalesce()`. */
 export interface CoalesceOptions {
   /**
    * What is held leaves before the end of the turn when it reaches this, in bytes as `writableLength` counts them: 1 to
@@ -16,6 +17,7 @@ export interface CoalesceOptions {
   maxPendingBytes?: number;
 }
 
+/** What `Coalescer.stats()` returns. */
 export interface CoalesceStats {
   /** Calls of `write()`. */
   writes: number;

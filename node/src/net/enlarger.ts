@@ -9,6 +9,7 @@ import { type Replacement, replaceMethod } from './patch.js';
 import type { ReadOptions } from './read-options.js';
 import { type Sought, seek } from './search.js';
 
+/** What `Enlarged.stats()` returns, of one connection. */
 export interface EnlargeStats {
   /** Bytes that the next read asks for. */
   readSize: number;

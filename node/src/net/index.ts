@@ -1,3 +1,8 @@
+/**
+ * Sockets: small writes that leave together, and large reads.
+ *
+ * @module
+ */
 export { coalesce } from './coalesce.js';
 export type { CoalesceOptions, Coalescer, CoalesceStats } from './coalescer.js';
 export { enlarge } from './enlarge.js';

@@ -1,6 +1,7 @@
 /** The options of `enlarge()`: meaning, default, range, and the check that keeps bad ones out. */
 import { checkKeys, invalid } from '../core/options.js';
 
+/** Options of `enlarge()`. */
 export interface EnlargeOptions {
   /** Bytes the read size starts at and falls back to: 4,096 to `maxRead`; default 65,536, as Node reads without it. */
   minRead?: number;
@@ -18,7 +19,7 @@ export interface EnlargeOptions {
    * long and fast paths, which may hold more than this: a raised buffer is no longer tuned by the system.
    */
   receiveBuffer?: number;
-  /** The same for the send buffer (SO_SNDBUF): 0 to 2^31 - 1; default 0. */
+  /** The same for the send buffer (SO_SNDBUF), in bytes: 0 to 2^31 - 1; default 0. */
   sendBuffer?: number;
   /**
    * Bytes of full reads after which the other sockets get their turn: `maxRead` to 1 GiB; default 524,288, or `maxRead` if

@@ -1,6 +1,7 @@
 /** What a pool allocates, and a log of it. */
 import { MillraceError, show } from '../errors.js';
 
+/** Why the number of workers has changed; `share`: the CPUs of this process in its cluster have. */
 export type AllocationReason = 'load' | 'idle' | 'memory' | 'crash' | 'recycle' | 'share';
 
 /** Event `allocation` of a pool: the number of its workers has changed, or it was throttled, or is no longer. */
@@ -30,6 +31,7 @@ export interface Allocation {
   };
 }
 
+/** A pool, as far as `logAllocations()` needs one. */
 export interface AllocationSource {
   on(event: 'allocation', listener: (allocation: Allocation) => void): unknown;
   off(event: 'allocation', listener: (allocation: Allocation) => void): unknown;

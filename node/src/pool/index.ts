@@ -1,4 +1,8 @@
-/** `millrace/pool`: CPU tasks on worker threads, sent in batches. */
+/**
+ * CPU tasks on worker threads, sent in batches.
+ *
+ * @module
+ */
 import { Pool } from './pool.js';
 import { state } from './state.js';
 
@@ -35,9 +39,9 @@ export { ArrayTaskQueue, FixedQueue, type PoolTask, type TaskQueue } from './use
 export type { TaskContext } from './worker/context.js';
 
 /** Whether this thread is a worker of a pool. */
-export const { isWorkerThread } = state;
+export const isWorkerThread: boolean = state.isWorkerThread;
 /** In a worker: the `workerData` of its pool. */
-export const { workerData } = state;
+export const workerData: unknown = state.workerData;
 
 export default Pool;
 // `const Piscina = require('piscina')` is a class; so is this module for `require()`.

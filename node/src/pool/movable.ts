@@ -5,8 +5,11 @@
 import { isArrayBufferView } from 'node:util/types';
 import type { Transferable as TransferItem } from 'node:worker_threads';
 
+/** The key of what is moved, in an object that is not copied. The one of piscina. */
 export const transferableSymbol: unique symbol = Symbol.for('Piscina.transferable') as never;
+/** The key of what the other side gets in place of such an object. The one of piscina. */
 export const valueSymbol: unique symbol = Symbol.for('Piscina.valueOf') as never;
+/** The key of what a task has for the queue of the user. The one of piscina. */
 export const queueOptionsSymbol: unique symbol = Symbol.for('Piscina.queueOptions') as never;
 /** Registered, too: compilers that hook `require()` load a copy of this module of their own. */
 const moved: unique symbol = Symbol.for('millrace.moved') as never;

@@ -14,6 +14,7 @@ import { isTaskQueue, type TaskQueue } from './user-queue.js';
 /** A file with functions, and the name of one of its exports; `default` if none is given. */
 export type FunctionSource = string | URL | { filename: string | URL; name?: string };
 
+/** Options of a pool: those of piscina, and more. */
 export interface PoolOptions {
   /** File with the functions of tasks that name no other: an absolute path, one relative to the working directory, or a `file:` URL. Default: none. */
   filename?: string | URL | null;
@@ -61,7 +62,7 @@ export interface PoolOptions {
   loadBalancer?: LoadBalancer;
   /** Strictly in the order of the calls, whatever the functions and priorities: tasks then leave one by one. Default: false. */
   stricterFIFO?: boolean;
-  /** Added to the niceness of the workers, with the package `@napi-rs/nice`. Default: 0. */
+  /** Added to the niceness of the workers, with the package `@napi-rs/nice`: 0 or more; on Windows below 0, too. Default: 0. */
   niceIncrement?: number;
   /** Time in ms that `close()` waits for tasks that run: 0 to 2,147,483,647. Default: 30,000. */
   closeTimeout?: number;

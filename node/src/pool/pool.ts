@@ -37,10 +37,10 @@ import { Task, type TaskExtras } from './task.js';
 import { ArrayTaskQueue, FixedQueue, UserWaiting } from './user-queue.js';
 import { FairWaiting } from './waiting.js';
 
-export const { version } = createRequire(import.meta.url)('../../package.json') as {
-  version: string;
-};
+/** The version of millrace. */
+export const version: string = createRequire(import.meta.url)('../../package.json').version;
 
+/** Options of `Pool.run()`, for one task. */
 export interface RunOptions {
   /** What of the task is moved to the worker, not copied. Such a task is not sent again if its worker ends. Default: nothing. */
   transferList?: readonly TransferItem[];
@@ -58,11 +58,13 @@ export interface RunOptions {
   retry?: number;
 }
 
+/** Options of `Pool.close()`. */
 export interface CloseOptions {
   /** Rejects the tasks that have not begun, too. Default: false. */
   force?: boolean;
 }
 
+/** Times of the tasks, as piscina tells them. */
 export interface PoolHistogram {
   /** Times that tasks ran in ms; undefined with `recordTiming: false`. */
   readonly runTime: DurationsSummary | undefined;

@@ -1,3 +1,8 @@
+/**
+ * WebSockets and socket.io: messages of one turn leave together.
+ *
+ * @module
+ */
 export type { BackendName } from './backend.js';
 export type { Data } from './frame.js';
 export {

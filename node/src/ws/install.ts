@@ -23,6 +23,7 @@ import {
   type WebSocketClass,
 } from './ws-class.js';
 
+/** Options of `install()`. */
 export interface InstallOptions {
   /**
    * Longest time that frames are held beyond the end of their turn, in ms: 0 to 60,000, default 0. They are held only while
@@ -33,6 +34,7 @@ export interface InstallOptions {
   maxPendingBytes?: number;
 }
 
+/** What `Installation.stats()` returns. */
 export interface InstallStats extends GathererCounters {
   /** Frames that were encoded: `frames - encoded` is what was saved. */
   encoded: number;

@@ -13,6 +13,7 @@ import { type Data, Frame } from './frame.js';
 import { Member, type SlowInfo, type SlowPolicy, type Written } from './member.js';
 import { Room } from './room.js';
 
+/** Options of `Rooms`. */
 export interface RoomsOptions extends Partial<Omit<QueueOptions, 'order'>> {
   /** Bytes that one socket may leave untaken: 1 to 2^53 - 1, default 1 MiB. */
   maxPending?: number;
@@ -25,6 +26,7 @@ export interface RoomsOptions extends Partial<Omit<QueueOptions, 'order'>> {
   onSlow?: (info: SlowInfo) => void;
 }
 
+/** Options of one message. */
 export interface PublishOptions {
   /** `high` leaves first, `low` last. Default `normal`. */
   priority?: Priority;

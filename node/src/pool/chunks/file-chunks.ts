@@ -6,6 +6,7 @@ import { MillraceError } from '../../errors.js';
 import { cpuShare, defaultThreads } from '../sizing.js';
 import { delimiterBytes } from './delimiter.js';
 
+/** Options of `fileChunks()`. */
 export interface FileChunksOptions {
   /**
    * Chunks to make at most: 1 to 1,000,000; default: the threads that a pool of this process has at most. There are fewer if

@@ -3,6 +3,7 @@ import { check, checkKeys, integer } from '../../core/options.js';
 import { MillraceError, show } from '../../errors.js';
 import { delimiterBytes } from './delimiter.js';
 
+/** Options of `lineChunks()`. */
 export interface LineChunksOptions {
   /** Bytes that a piece has at most, unless one line is longer: 1 to 2^30, default 1 MiB. Larger ones cost fewer messages. */
   bytes?: number;
@@ -15,6 +16,7 @@ export interface LineChunksOptions {
   delimiter?: string | Uint8Array;
 }
 
+/** A piece of a stream, of whole lines. */
 export interface LineChunk {
   /** The bytes; `data.buffer` has these and no others, so that it can be transferred. */
   readonly data: Uint8Array<ArrayBuffer>;
@@ -25,6 +27,7 @@ export interface LineChunk {
   readonly complete: boolean;
 }
 
+/** A stream of bytes, or anything else that gives them in pieces. */
 export type ByteSource = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 
 const names = ['bytes', 'maxBytes', 'delimiter'];

@@ -1,0 +1,67 @@
+/** What doc comments do not say, found in what TypeDoc knows. */
+
+/** What a number counts or measures. */
+const UNIT =
+  /\b(ms|seconds?|bytes|share|utilization|priority|port|\w*reads|batches|calls|chunks|connections|copies|deaths|delay|events|files|full|hold ends|how often|lines|longest|messages|niceness|processes|requests|routes|rows|samples|sockets|tasks|threads|workers|worker)\b/i;
+const RANGE = /\bto\b|\bup to\b|\bat least\b|\bor more\b|\babove\b/;
+const DEFAULT = /\bdefault/i;
+
+/**
+ * The exported names without a doc comment.
+ *
+ * @param {object} model TypeDoc's JSON of the project
+ * @returns {string[]} `MODULE: NAME`
+ */
+export function undocumented({ children }) {
+  return children.flatMap((module) =>
+    (module.children ?? [])
+      .filter((each) => each.variant !== 'reference' && textOf(each) === '')
+      .map(({ name }) => `${module.name}: ${name}`),
+  );
+}
+
+/**
+ * The options that are numbers and whose comment lacks unit, default or range. An option is a property of an interface whose name
+ * ends in Options or Settings.
+ *
+ * @param {object} model TypeDoc's JSON of the project
+ * @returns {string[]} `MODULE: INTERFACE.OPTION` and what is missing
+ */
+export function unclearNumbers({ children }) {
+  return children.flatMap((module) =>
+    (module.children ?? [])
+      .filter(({ name }) => /(Options|Settings)$/.test(name))
+      .flatMap((options) =>
+        (options.children ?? [])
+          .filter(({ type }) => isNumber(type))
+          .flatMap((option) =>
+            missing(option).map(
+              (what) => `${module.name}: ${options.name}.${option.name} has no ${what}`,
+            ),
+          ),
+      ),
+  );
+}
+
+function missing(option) {
+  const text = textOf(option);
+  return [
+    ...(UNIT.test(text) ? [] : ['unit']),
+    ...(RANGE.test(text) ? [] : ['range']),
+    // What has to be given has none.
+    ...(DEFAULT.test(text) || !option.flags?.isOptional ? [] : ['default']),
+  ];
+}
+
+const isNumber = (type) =>
+  type?.name === 'number' || (type?.type === 'union' && type.types.some(isNumber));
+
+/** A function has its comment at its signatures, a type of a function deeper down. */
+function textOf({ comment, signatures = [], type }) {
+  const parts = [
+    ...(comment?.summary ?? []),
+    ...(comment?.blockTags ?? []).flatMap((tag) => tag.content),
+  ];
+  const inner = [...signatures, ...(type?.declaration?.signatures ?? [])].map(textOf);
+  return [...parts.map(({ text }) => text), ...inner].join('').trim();
+}

@@ -1,0 +1,58 @@
+/** The blocks of code that the tests here do not run: what tests them instead, or why nothing does. */
+
+/** Whole kinds of a page, or single blocks, which another test reads from the page. */
+const elsewhere = [
+  { page: 'docs/go.md', kind: 'go', by: 'go/eventloop/guide_test.go' },
+  { page: 'go/README.md', kind: 'go', by: 'go/eventloop/guide_test.go' },
+  { page: 'docs/go-goja.md', kind: 'go', by: 'go/goja/eventloop/guide_test.go' },
+  { page: 'docs/go-batch.md', kind: 'go', by: 'go/batch/guide_test.go' },
+  { page: 'docs/threads.md', kind: 'c', by: 'node/test/threads/example.test.js' },
+  { page: 'docs/threads.md', kind: 'json', by: 'node/test/threads/example.test.js' },
+  { id: 'docs/c.md#the-first-batch', by: 'c/cmake/examples_tests.cmake' },
+];
+
+const DIAGRAM = 'a drawing';
+const OUTPUT = 'what a program has printed';
+const CHANGE = 'a change of one line, from another package';
+const LONG = 'it takes minutes';
+
+/** Why nothing runs it, by its id. */
+export const notRun = {
+  'CONTRIBUTING.md#commits': 'messages of commits',
+  'CONTRIBUTING.md#tests-of-peers': 'it needs a clone of another repository',
+  'bench/README.md#what-a-line-means': 'it names what stands in a place',
+  'conformance/README.md#a-vector': 'a vector: node/test/conformance runs those in files',
+  'conformance/README.md#semantics': 'a formula',
+  'docs/c.md#build-and-link-2': 'CMake and a shell: c/test/consumer does both',
+  'docs/c.md#the-life-of-an-event': DIAGRAM,
+  'docs/c.md#in-the-loop': DIAGRAM,
+  'docs/cluster.md#containers': 'a Dockerfile',
+  'docs/cluster.md#kubernetes': 'a part of a manifest',
+  'docs/cluster.md#systemd': 'it needs systemd',
+  'docs/go-goja.md#switching': CHANGE,
+  'docs/go-goja.md#switching-2': 'a part of go.mod',
+  'docs/guard.md#moving-from-fastifyunder-pressure': CHANGE,
+  'docs/guard.md#settings-from-a-file': 'TOML, which settings-from-a-file-2 loads',
+  'docs/lab.md#in-a-program': `${LONG}; lab/experiment/test/run.test.js makes the same calls`,
+  'docs/observe.md#a-first-report-3': OUTPUT,
+  'docs/pool.md#from-piscina': CHANGE,
+  'docs/pool.md#dynamicresourceallocator-and-its-log-2': OUTPUT,
+  'examples/overload/README.md#what-was-found': OUTPUT,
+  'examples/streaming/README.md#what-to-expect': OUTPUT,
+  'examples/streaming/README.md#long-round-trips': OUTPUT,
+  'lab/load/README.md#the-load-generator-2': `${LONG}; lab/load/test/driver.test.js makes the same calls`,
+};
+
+/** What tests a block instead: the path of a file; or undefined. */
+export const testedBy = ({ id, page, kind }) =>
+  elsewhere.find((entry) => entry.id === id || (entry.page === page && entry.kind === kind))?.by;
+
+export const isListed = (snippet) =>
+  Object.hasOwn(notRun, snippet.id) || testedBy(snippet) !== undefined;
+
+/** The entries of `elsewhere` that stand for none of the given blocks. */
+export const unused = (snippets) =>
+  elsewhere.filter(
+    ({ id, page, kind }) =>
+      !snippets.some((each) => each.id === id || (each.page === page && each.kind === kind)),
+  );

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { cached, guard } from 'millrace/guard';
+import { snippetsOf } from '../lib/snippets.js';
+
+const answer = async () => 'an answer';
+const given = { checkout: answer, report: answer, events: answer, healthCheck: async () => true };
+
+export async function setup(name) {
+  const server = createServer().listen(0);
+  const prices = (req, res) => res.end('prices');
+  Object.assign(given, { server, prices });
+  if (name.startsWith('settings-from-a-file')) {
+    const settings = snippetsOf('docs/guard.md').find(
+      ({ name }) => name === 'settings-from-a-file',
+    );
+    await writeFile('millrace.toml', settings.code);
+    const { default: fastify } = await import('fastify');
+    given.app = fastify();
+  } else {
+    const { default: express } = await import('express');
+    given.app = express();
+  }
+  if (name === 'where-copies-are-kept') {
+    Object.assign(given, { cached, g: guard(server) });
+  }
+  return given;
+}
+
+export const checks = {
+  'guide-overload': ({ g }) =>
+    assert.deepEqual(Object.keys(g.stats().classes), [...['high', 'normal', 'low', 'exempt']]),
+  fastify: async ({ app }) => {
+    const { statusCode } = await app.inject('/status');
+    assert.equal(statusCode, 200);
+  },
+  'settings-from-a-file-2': ({ settings }) => {
+    assert.equal(settings.healthCheckInterval, 2000);
+    assert.equal(settings.guard.maxWait, 200);
+    assert.equal(settings.guard.classes['GET /checkout'], 'high');
+  },
+};

@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import net from 'node:net';
+import DataLoader from 'dataloader';
+import { batch } from 'millrace';
+import * as names from '../lib/names.js';
+
+const shipped = [];
+const given = {
+  ...names.storage(),
+  batch,
+  DataLoader,
+  load: async (keys) => keys,
+  line: 'a line\n',
+  net,
+  ship: (order) => shipped.push(order),
+};
+
+export async function setup(name) {
+  await writeFile('index.html', '<p>hello</p>');
+  if (name === 'rooms') Object.assign(given, await names.socket());
+  if (name === 'coalesce') {
+    const redis = await names.redisLike();
+    given.Redis = class {
+      constructor() {
+        queueMicrotask(() => redis.emit('connect'));
+        // biome-ignore lint/correctness/noConstructorReturn: what `new Redis()` gives is the client above
+        return redis;
+      }
+    };
+  }
+  given.httpServer = createServer();
+  return given;
+}
+
+export const checks = {
+  batch: ({ id }) => assert.equal(id, 1),
+  batchemitter: () => {
+    assert.deepEqual(shipped, [{ id: 1 }]);
+  },
+  files: async ({ page }) => {
+    assert.equal(page, '<p>hello</p>');
+    assert.equal(await readFile('events.log', 'utf8'), given.line);
+  },
+};

@@ -1,0 +1,20 @@
+/** `make docs`: writes the pages of docs/api anew. */
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { apiFolder, readApi } from './lib/docs.js';
+import { exitWith } from './lib/failure.js';
+import { root } from './lib/paths.js';
+import { packages, tools } from './lib/setup.js';
+import { runOrExit } from './lib/steps.js';
+
+await runOrExit([tools(), packages()]);
+try {
+  const { pages } = await readApi();
+  const folder = join(root, apiFolder);
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  for (const [name, text] of pages) writeFileSync(join(folder, name), text);
+  console.log(`${pages.size} pages in ${apiFolder}`);
+} catch (error) {
+  exitWith(error);
+}

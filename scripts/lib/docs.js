@@ -1,0 +1,107 @@
+/**
+ * The pages of docs/api: one for each entry point of the package, from the doc comments of its source, by TypeDoc. TypeDoc brings a
+ * compiler of its own and is installed beside the package, so it is found from there.
+ */
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { settleAnchors } from './docs-anchors.js';
+import { docsTheme } from './docs-theme.js';
+import { Failure } from './failure.js';
+import { files } from './files.js';
+import { read, root } from './paths.js';
+
+const require = createRequire(join(root, 'docs/package.json'));
+const load = (name) => import(pathToFileURL(require.resolve(name)).href);
+
+/** Where the pages are kept. */
+export const apiFolder = 'docs/api';
+
+const OPTIONS = {
+  name: 'millrace',
+  tsconfig: join(root, 'node/tsconfig.json'),
+  // The build has done it.
+  skipErrorChecking: true,
+  readme: 'none',
+  disableSources: true,
+  excludePrivate: true,
+  excludeExternals: true,
+  excludeInternal: true,
+  excludeReferences: true,
+  validation: false,
+  logLevel: 'Error',
+  sort: ['alphabetical'],
+  kindSortOrder: ['Function', 'Class', 'Variable', 'Interface', 'TypeAlias'],
+  groupOrder: ['Functions', 'Classes', 'Variables', 'Interfaces', 'Type Aliases'],
+  router: 'module',
+  theme: 'millrace',
+  hidePageHeader: true,
+  hideBreadcrumbs: true,
+  useHTMLAnchors: true,
+  expandParameters: true,
+  parametersFormat: 'none',
+  interfacePropertiesFormat: 'table',
+  classPropertiesFormat: 'table',
+  typeAliasPropertiesFormat: 'table',
+  propertyMembersFormat: 'table',
+  typeDeclarationFormat: 'table',
+  tableColumnSettings: { hideDefaults: true, hideInherited: true, hideModifiers: true },
+  pageTitleTemplates: {
+    module: ({ name }) => (name === 'millrace' ? name : `millrace/${name}`),
+  },
+};
+
+/**
+ * The entry points of the package that have functions or types.
+ *
+ * @returns {{ name: string, source: string }[]} as it is imported, and the source file relative to the root
+ */
+export function entryPoints() {
+  const sources = new Set(files('node/src'));
+  return Object.entries(JSON.parse(read('node/package.json')).exports)
+    .map(([path, target]) => ({
+      name: path.replace('.', 'millrace'),
+      source: (target.types ?? target.import?.types ?? '')
+        .replace('./dist', 'node/src')
+        .replace(/\.d\.ts$/, '.ts'),
+    }))
+    .filter(({ source }) => sources.has(source));
+}
+
+/**
+ * Reads the source. Takes some 10 s.
+ *
+ * @returns {Promise<{ pages: Map<string, string>, model: object }>} the text of each page by its file name, and all that TypeDoc
+ *   knows, in the form of its JSON
+ * @throws {Failure} when the source cannot be read
+ */
+export async function readApi() {
+  const { Application, Converter, PageEvent } = await load('typedoc');
+  const markdown = await load('typedoc-plugin-markdown');
+  const folder = mkdtempSync(join(tmpdir(), 'millrace-api-'));
+  try {
+    const application = await Application.bootstrapWithPlugins({
+      ...OPTIONS,
+      out: folder,
+      entryPoints: entryPoints().map(({ source }) => join(root, source)),
+      plugin: [markdown.load, docsTheme(markdown, PageEvent)],
+    });
+    application.converter.on(Converter.EVENT_RESOLVE_BEGIN, ({ project }) => {
+      const first = project.children.find(({ name }) => name === 'index');
+      if (first) first.name = 'millrace';
+    });
+    const project = await application.convert();
+    if (!project) throw new Failure('TypeDoc could not read the source of millrace');
+    await application.generateOutputs(project);
+    const names = readdirSync(folder).filter((name) => name.endsWith('.md'));
+    const pages = names.map((name) => [name, readFileSync(join(folder, name), 'utf8')]);
+    return {
+      pages: settleAnchors(new Map(pages)),
+      model: application.serializer.projectToObject(project, root),
+    };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
