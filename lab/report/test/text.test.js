@@ -171,6 +171,14 @@ describe('claims', () => {
     });
   }
 
+  test('no difference, as there was nothing in either arm', () => {
+    const nothing = { verdict: 'no difference', ahead: null, lo: null, hi: null };
+    const why = 'none in either arm at this load';
+    const [found] = claimTexts(results({ claims: [claim({ ...nothing, why })] }));
+    assert.equal(found.word, 'no difference');
+    assert.deepEqual(found.remarks, ['None in either arm at this load.']);
+  });
+
   test('without a figure', () => {
     const none = claim({ verdict: 'not measured', ahead: null, lo: null, hi: null });
     assert.match(claimTexts(results({ claims: [none] }))[0].outcome, /no figure was measured\.$/);
