@@ -1,0 +1,233 @@
+/** Which charts there are, and what each is drawn from. */
+
+/** One line for each value of a label. */
+const by = (name, label, valuesOf, { rename = {}, last = [] } = {}) => {
+  return (span) =>
+    span.valuesOf(name, label).map((value) => ({
+      label: rename[value] ?? value,
+      dashed: last.includes(value),
+      optional: true,
+      values: valuesOf(span, { [label]: value }),
+    }));
+};
+const ratesBy = (name, label) => by(name, label, (span, where) => span.rate(name, { where }));
+const levelsBy = (name, label, across) =>
+  by(name, label, (span, where) => span.level(name, { where, across }));
+const quantiles = (name, where = {}) => {
+  const names = { 0.5: 'median', 0.9: 'p90', 0.99: 'p99', 1: 'longest' };
+  const values = (span, quantile) =>
+    span.level(name, { where: { ...where, ...quantile }, across: 'max' });
+  return by(name, 'quantile', values, { rename: names, last: ['1'] });
+};
+const rate = (label, name, options) => (span) => ({ label, values: span.rate(name, options) });
+const level = (label, name, options) => (span) => ({ label, values: span.level(name, options) });
+const lines =
+  (...makers) =>
+  (span) =>
+    makers.flatMap((make) => make(span));
+const means = (name, label = 'source') =>
+  by(`${name}_count`, label, (span, where) => span.quotient(`${name}_sum`, `${name}_count`, where));
+
+/** With several processes, one line for each as long as they can be told apart. */
+const mostLines = 6;
+const perProcess = (label, valuesOf) => (span) => {
+  if (span.processes.length === 1) return [{ label, values: valuesOf(span) }];
+  if (span.processes.length > mostLines) return [{ label: 'highest', values: valuesOf(span) }];
+  return span.processes.map((process) => ({
+    label: process.info.id,
+    values: valuesOf(span.of(process)),
+  }));
+};
+
+/** Two labels in one name: class and reason of a request that was turned away. */
+const shed = (name, prefix, dashed) => (span) =>
+  span.valuesOf(name, 'class').flatMap((klass) =>
+    span.valuesOf(name, 'reason').map((reason) => ({
+      label: `${prefix}${klass}, ${reason}`,
+      dashed,
+      optional: true,
+      values: span.rate(name, { where: { class: klass, reason } }),
+    })),
+  );
+
+const once = { oncePerPid: true };
+
+/**
+ * In the order of the page. `lines(span)` gives { label, values, dashed?, optional? }; optional lines are left out until they are not 0.
+ * A chart that is not `always` there is shown once it has something to show.
+ */
+export const charts = [
+  {
+    id: 'utilization',
+    title: 'Utilization',
+    unit: 'share',
+    most: 1,
+    always: true,
+    lines: perProcess('busy', (span) => span.level('loop_utilization', { across: 'max' })),
+  },
+  {
+    id: 'delay',
+    title: 'Loop delay',
+    unit: 'ms',
+    always: true,
+    lines: quantiles('loop_delay_ms'),
+  },
+  {
+    id: 'gc',
+    title: 'Garbage collection, per second',
+    unit: 'ms',
+    lines: ratesBy('gc_pause_ms_total', 'kind'),
+  },
+  {
+    id: 'cpu',
+    title: 'CPU',
+    unit: 'share',
+    always: true,
+    lines: lines(
+      rate('user', 'process_cpu_user_seconds_total', once),
+      rate('system', 'process_cpu_system_seconds_total', once),
+    ),
+  },
+  {
+    id: 'memory',
+    title: 'Memory',
+    unit: 'bytes',
+    always: true,
+    lines: lines(
+      level('resident', 'process_resident_memory_bytes', once),
+      level('heap in use', 'nodejs_heap_size_used_bytes'),
+      level('external', 'nodejs_external_memory_bytes'),
+    ),
+  },
+  { id: 'batch-size', title: 'Events per batch', unit: 'count', lines: means('batch_size') },
+  {
+    id: 'triggers',
+    title: 'Batches by trigger',
+    unit: 'perSecond',
+    lines: ratesBy('batch_trigger_total', 'trigger'),
+  },
+  { id: 'holds', title: 'Holds, mean', unit: 'ms', lines: means('batch_hold_ms') },
+  {
+    id: 'queue-depth',
+    title: 'Queue depth by priority',
+    unit: 'count',
+    lines: levelsBy('queue_depth', 'priority'),
+  },
+  {
+    id: 'queue-wait',
+    title: 'Queue wait by priority, mean',
+    unit: 'ms',
+    lines: means('queue_wait_ms', 'priority'),
+  },
+  {
+    id: 'refused',
+    title: 'Refused, by reason',
+    unit: 'perSecond',
+    lines: ratesBy('refused_total', 'reason'),
+  },
+  {
+    id: 'errors',
+    title: 'Errors, by source',
+    unit: 'perSecond',
+    lines: ratesBy('errors_total', 'source'),
+  },
+  {
+    id: 'fanout',
+    title: 'Writes per fan-out frame',
+    unit: 'count',
+    lines: by('fanout_messages_total', 'source', (span, where) =>
+      span.quotient('fanout_sends_total', 'fanout_messages_total', where),
+    ),
+  },
+  {
+    id: 'fanout-messages',
+    title: 'Fan-out frames and writes',
+    unit: 'perSecond',
+    lines: lines(rate('frames', 'fanout_messages_total'), rate('writes', 'fanout_sends_total')),
+  },
+  {
+    id: 'fanout-bytes',
+    title: 'Fan-out bytes',
+    unit: 'bytesPerSecond',
+    lines: ratesBy('fanout_bytes_total', 'source'),
+  },
+  {
+    id: 'files',
+    title: 'Files',
+    unit: 'perSecond',
+    lines: lines(
+      rate('reads', 'file_reads_total'),
+      rate('batches of reads', 'file_read_batches_total'),
+      rate('jobs of reads', 'file_jobs_total'),
+      rate('appends', 'file_appends_total'),
+      rate('writes of appends', 'file_commits_total'),
+    ),
+  },
+  {
+    id: 'admitted',
+    title: 'Admitted by class',
+    unit: 'perSecond',
+    lines: ratesBy('admitted_total', 'class'),
+  },
+  {
+    id: 'shed',
+    title: 'Shed by class and reason',
+    unit: 'perSecond',
+    lines: lines(shed('shed_total', '', false), shed('would_shed_total', 'would shed: ', true)),
+  },
+  {
+    id: 'cache',
+    title: 'Cached answers',
+    unit: 'perSecond',
+    lines: ratesBy('cache_answers_total', 'result'),
+  },
+  {
+    id: 'pool-queue',
+    title: 'Pool queue',
+    unit: 'count',
+    lines: levelsBy('pool_queue_depth', 'priority'),
+  },
+  { id: 'pool-wait', title: 'Pool waits', unit: 'ms', lines: quantiles('pool_wait_ms') },
+  { id: 'pool-run', title: 'Pool runs', unit: 'ms', lines: quantiles('pool_run_ms') },
+  {
+    id: 'pool-workers',
+    title: 'Pool workers',
+    unit: 'count',
+    lines: levelsBy('pool_workers', 'state'),
+  },
+];
+
+/** The figures at the top: latest values. Those that are `optional` are left out until they are not 0. */
+export const tiles = [
+  {
+    title: 'Utilization',
+    unit: 'share',
+    values: (span) => span.level('loop_utilization', { across: 'max' }),
+  },
+  {
+    title: 'Loop delay, p99',
+    unit: 'ms',
+    values: (span) => span.level('loop_delay_ms', { where: { quantile: '0.99' }, across: 'max' }),
+  },
+  {
+    title: 'CPU',
+    unit: 'share',
+    values: (span) => {
+      const user = span.rate('process_cpu_user_seconds_total', once);
+      const system = span.rate('process_cpu_system_seconds_total', once);
+      return user.map((value, n) => (value === null ? null : value + system[n]));
+    },
+  },
+  {
+    title: 'Memory',
+    unit: 'bytes',
+    values: (span) => span.level('process_resident_memory_bytes', once),
+  },
+  {
+    title: 'Fan-out frames',
+    optional: true,
+    unit: 'perSecond',
+    values: (span) => span.rate('fanout_messages_total'),
+  },
+  { title: 'Shed', optional: true, unit: 'perSecond', values: (span) => span.rate('shed_total') },
+];

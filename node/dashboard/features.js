@@ -1,0 +1,87 @@
+/** Features of the selected processes, and their switches. */
+import { element, find, setText } from './dom.js';
+
+const explained = {
+  ws: 'WebSocket fan-out',
+  fs: 'file batches',
+  reads: 'adaptive reads',
+  net: 'coalesced writes',
+  guard: 'overload guard',
+  monitor: 'loop monitor',
+};
+
+/**
+ * @param {import('./view.js').View} view
+ * @returns {() => void} shows how things are
+ */
+export function startFeatures(view) {
+  const section = find('#features');
+  const list = section.querySelector('ul');
+  const message = section.querySelector('.message');
+  const items = new Map();
+
+  async function change(name, button) {
+    const on = button.getAttribute('aria-checked') !== 'true';
+    button.setAttribute('aria-busy', 'true');
+    setText(message, await request({ process: view.process, feature: name, on }));
+    button.removeAttribute('aria-busy');
+  }
+
+  function item(name) {
+    const button = element('button', { type: 'button', role: 'switch', 'aria-checked': 'false' });
+    const state = element('span', { class: 'state' });
+    const label = element('span', {}, element('b', {}, name), ' ', explained[name] ?? '');
+    button.append(element('span', { class: 'knob' }), label);
+    button.addEventListener('click', () => change(name, button));
+    return { button, state, line: element('li', {}, button, state) };
+  }
+
+  return () => {
+    const all = view.selected.filter(({ info }) => info.endedAt === null);
+    const names = [...new Set(all.flatMap(({ info }) => info.features.map(({ name }) => name)))];
+    section.hidden = names.length === 0;
+    for (const name of names) if (!items.has(name)) items.set(name, item(name));
+    const lines = names.map((name) => items.get(name).line);
+    if (
+      lines.length !== list.children.length ||
+      lines.some((line, n) => line !== list.children[n])
+    ) {
+      list.replaceChildren(...lines);
+    }
+    for (const name of names) {
+      const { button, state, line } = items.get(name);
+      const of = all.flatMap(({ info }) => info.features.filter((each) => each.name === name));
+      button.setAttribute('aria-checked', String(of.some((each) => each.state !== 'off')));
+      line.dataset.state = of.some((each) => each.state === 'active') ? 'active' : of[0].state;
+      setText(state, describe(of));
+    }
+  };
+}
+
+function describe(features) {
+  const states = [...new Set(features.map(({ state }) => state))];
+  const count = (state) => features.filter((each) => each.state === state).length;
+  const text =
+    states.length === 1
+      ? states[0]
+      : states.map((state) => `${state} in ${count(state)}`).join(', ');
+  const why = features.find((each) => each.why !== null)?.why;
+  return why ? `${text}: ${why}` : text;
+}
+
+/** What went wrong, or nothing. */
+async function request(body) {
+  try {
+    const response = await fetch('api/features', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    const answer = await response.json();
+    if (answer.error) return `Not switched: ${answer.error}`;
+    const failed = answer.switched.filter(({ error }) => error !== undefined);
+    return failed.map(({ process, error }) => `Process ${process}: ${error}`).join(' ');
+  } catch {
+    return 'Not switched: the server does not answer.';
+  }
+}

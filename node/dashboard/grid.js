@@ -1,0 +1,36 @@
+/** The charts of the page, and the line that tells of those that have nothing to show. */
+import { Chart } from './chart.js';
+import { charts } from './charts.js';
+import { find, setText } from './dom.js';
+
+export class Charts {
+  /** @param {import('./view.js').View} view */
+  constructor(view) {
+    this.view = view;
+    this.all = charts.map((definition) => new Chart(definition, view));
+    find('#charts').replaceChildren(...this.all.map(({ card }) => card));
+  }
+
+  get shown() {
+    return this.all.filter(({ isShown }) => isShown);
+  }
+
+  update() {
+    const { span } = this.view;
+    for (const chart of this.all) chart.update(span);
+    const quiet = this.all.filter(({ isShown }) => !isShown);
+    const line = find('#unused');
+    line.hidden = quiet.length === 0;
+    const names = quiet.map(({ definition }) => definition.title);
+    setText(line, `Not used here: ${names.join('; ').toLowerCase()}.`);
+  }
+
+  redraw() {
+    for (const chart of this.all) chart.redraw();
+  }
+
+  /** For another process other charts may have something to show. */
+  forgetData() {
+    for (const chart of this.all) chart.forgetData();
+  }
+}

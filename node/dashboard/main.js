@@ -1,0 +1,65 @@
+/** The page: what comes from the server goes into the store, and once a second the page shows it. */
+import { startControls } from './controls.js';
+import { find, setText } from './dom.js';
+import { startFeatures } from './features.js';
+import { Charts } from './grid.js';
+import { startProcesses } from './processes.js';
+import { startReport } from './report.js';
+import { Store } from './store.js';
+import { openStream } from './stream.js';
+import { startTheme } from './theme.js';
+import { startTiles } from './tiles.js';
+import { View } from './view.js';
+
+/** As long as the server shows them. */
+const shownEndedMs = 60_000;
+
+const store = new Store();
+const view = new View(store);
+const charts = new Charts(view);
+const parts = [
+  startControls(view, charts),
+  startTiles(view),
+  startFeatures(view),
+  startProcesses(view),
+  startReport(view),
+  () => charts.update(),
+];
+
+let isDue = false;
+/** Several samples of one second are drawn at once. */
+function show() {
+  if (isDue) return;
+  isDue = true;
+  requestAnimationFrame(() => {
+    isDue = false;
+    if (store.latest > 0) for (const part of parts) part();
+  });
+}
+
+view.addEventListener('change', show);
+startTheme(find('#theme'), () => charts.redraw());
+
+const handlers = {
+  hello: (hello) => store.hello(hello),
+  sample: (sample) => store.sample(sample),
+  process: (info) => store.put(info),
+  forgotten: ({ id }) => store.forget(id),
+  mark: (mark) => store.mark(mark),
+  report: (report) => store.report(report),
+};
+const shown = Object.entries(handlers).map(([kind, handle]) => [
+  kind,
+  (data) => {
+    handle(data);
+    show();
+  },
+]);
+openStream(Object.fromEntries(shown), (state) => {
+  document.body.dataset.state = state;
+  setText(find('#status'), state === 'live' ? 'Live' : 'Reconnecting');
+});
+setInterval(() => {
+  store.forgetEnded(Date.now(), shownEndedMs);
+  show();
+}, 5000);

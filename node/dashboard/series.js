@@ -1,0 +1,128 @@
+/** Lines of charts from the values in the store: rates, quotients and levels, of one process or of several as one. */
+
+/** A second without a sample (one was late) takes the value before; more of them are a gap. */
+const bridged = 2;
+/** A total's step over more seconds than this tells nothing of the present. */
+const longestStep = 5;
+
+const matches = (labels, wanted) =>
+  Object.entries(wanted).every(([label, value]) => labels[label] === value);
+
+/** What charts are drawn from: some processes and a span of seconds. */
+export class Span {
+  /**
+   * @param {import('./store.js').Process[]} processes
+   * @param {number} from first second
+   * @param {number} to last second
+   */
+  constructor(processes, from, to) {
+    this.processes = processes;
+    this.from = from;
+    this.to = to;
+  }
+
+  of(process) {
+    return new Span([process], this.from, this.to);
+  }
+
+  /** Different values of a label among the series of a name. */
+  valuesOf(name, label) {
+    const values = new Set();
+    for (const { byName } of this.processes) {
+      for (const { labels } of byName.get(name) ?? []) {
+        if (labels[label] !== undefined) values.add(labels[label]);
+      }
+    }
+    return [...values];
+  }
+
+  /** A level: the sum or the highest of all series of this name and these labels. */
+  level(name, { where = {}, across = 'sum', oncePerPid = false } = {}) {
+    const combine = across === 'max' ? Math.max : (a, b) => a + b;
+    return this.#combined(oncePerPid, combine, (process) => {
+      const columns = columnsOf(process, name, where);
+      if (columns.length === 0) return null;
+      return (slot) => total(columns, slot, combine);
+    });
+  }
+
+  /** What totals of this name grow by in a second. */
+  rate(name, { where = {}, oncePerPid = false } = {}) {
+    const add = (a, b) => a + b;
+    return this.#combined(oncePerPid, add, (process) => {
+      const step = stepOf(process, columnsOf(process, name, where));
+      return step && ((slot, second) => step(slot, second)?.perSecond ?? Number.NaN);
+    });
+  }
+
+  /** What one total grows by for each one of another. */
+  quotient(above, below, where = {}) {
+    const add = (a, b) => a + b;
+    const values = (name) =>
+      this.#combined(false, add, (process) => {
+        const step = stepOf(process, columnsOf(process, name, where));
+        return step && ((slot, second) => step(slot, second)?.change ?? Number.NaN);
+      });
+    const divisors = values(below);
+    return values(above).map((value, n) =>
+      value !== null && divisors[n] > 0 ? value / divisors[n] : null,
+    );
+  }
+
+  /** @returns {(number | null)[]} one for each second; null where there is none */
+  #combined(oncePerPid, combine, readerOf) {
+    const length = this.to - this.from + 1;
+    const values = new Array(length).fill(null);
+    for (const process of this.processes) {
+      // Threads of a process tell of its memory and CPU what it tells itself.
+      if (oncePerPid && process.isThread && this.processes.length > 1) continue;
+      const read = readerOf(process);
+      if (read === null) continue;
+      let last = null;
+      let age = 0;
+      for (let n = 0; n < length; n += 1) {
+        const second = this.from + n;
+        const value = process.has(second)
+          ? read(second % process.stamps.length, second)
+          : Number.NaN;
+        age = Number.isNaN(value) ? age + 1 : 0;
+        last = age === 0 ? value : age > bridged || process.has(second) ? null : last;
+        if (last === null) continue;
+        values[n] = values[n] === null ? last : combine(values[n], last);
+      }
+    }
+    return values;
+  }
+}
+
+function columnsOf(process, name, where) {
+  return (process.byName.get(name) ?? []).filter(({ labels }) => matches(labels, where));
+}
+
+/** NaN when none of them has a value there. */
+function total(columns, slot, combine) {
+  let result = Number.NaN;
+  for (const { values } of columns) {
+    const value = values[slot];
+    if (!Number.isNaN(value)) result = Number.isNaN(result) ? value : combine(result, value);
+  }
+  return result;
+}
+
+function stepOf(process, columns) {
+  if (columns.length === 0) return null;
+  const { stamps } = process;
+  return (slot, second) => {
+    let before = 1;
+    while (before <= longestStep && !process.has(second - before)) before += 1;
+    if (before > longestStep) return null;
+    const earlier = (second - before) % stamps.length;
+    let change = 0;
+    for (const { values } of columns) {
+      // A series that comes up has counted from 0. A total that falls is a new process's.
+      const was = Number.isNaN(values[earlier]) ? 0 : values[earlier];
+      if (!Number.isNaN(values[slot])) change += Math.max(0, values[slot] - was);
+    }
+    return { change, perSecond: (change * 1000) / (stamps[slot] - stamps[earlier]) };
+  };
+}

@@ -1,0 +1,115 @@
+/** What has come in: half an hour of each series of each process, one value a second. */
+
+/** Seconds that are kept. */
+export const capacity = 1800;
+
+/** A series of one process: its name and labels apart, and its values by second. */
+class Column {
+  constructor(key) {
+    const brace = key.indexOf('{');
+    this.name = brace < 0 ? key : key.slice(0, brace);
+    /** @type {Record<string, string>} */
+    this.labels = {};
+    for (const [, label, value] of key.matchAll(/(\w+)=("(?:[^"\\]|\\.)*")/g)) {
+      this.labels[label] = JSON.parse(value);
+    }
+    this.values = new Float64Array(capacity).fill(Number.NaN);
+    this.last = Number.NaN;
+  }
+}
+
+export class Process {
+  /** @type {Map<string, Column>} */
+  columns = new Map();
+  /** @type {Map<string, Column[]>} */
+  byName = new Map();
+  /** When each second's sample was taken, in ms since 1970; another second's stands for none. */
+  stamps = new Float64Array(capacity);
+  report = null;
+
+  constructor(info) {
+    this.info = info;
+  }
+
+  get isThread() {
+    return this.info.thread !== 0;
+  }
+
+  add(at, values) {
+    const second = Math.round(at / 1000);
+    for (const [key, value] of Object.entries(values)) {
+      this.#column(key).last = value ?? Number.NaN;
+    }
+    this.stamps[second % capacity] = at;
+    for (const column of this.columns.values()) column.values[second % capacity] = column.last;
+  }
+
+  /** Whether there is a sample of this second. */
+  has(second) {
+    return Math.round(this.stamps[second % capacity] / 1000) === second;
+  }
+
+  #column(key) {
+    let column = this.columns.get(key);
+    if (column === undefined) {
+      column = new Column(key);
+      this.columns.set(key, column);
+      this.byName.set(column.name, [...(this.byName.get(column.name) ?? []), column]);
+    }
+    return column;
+  }
+}
+
+export class Store {
+  /** @type {Map<string, Process>} */
+  processes = new Map();
+  /** Switches of features: { at, process, feature, on }. */
+  marks = [];
+  /** The second of the latest sample. */
+  latest = 0;
+
+  /** Takes what a server tells at first. Processes that it does not know have ended with an earlier one. */
+  hello({ processes, now }) {
+    const known = new Set(processes.map(({ id }) => id));
+    for (const [id, process] of this.processes) {
+      if (!known.has(id)) process.info = { ...process.info, endedAt: process.info.endedAt ?? now };
+    }
+    for (const { report = null, ...info } of processes) this.put(info).report = report;
+  }
+
+  put(info) {
+    let process = this.processes.get(info.id);
+    if (process === undefined) {
+      process = new Process(info);
+      this.processes.set(info.id, process);
+    }
+    process.info = info;
+    return process;
+  }
+
+  sample({ process: id, at, values }) {
+    this.processes.get(id)?.add(at, values);
+    this.latest = Math.max(this.latest, Math.round(at / 1000));
+  }
+
+  mark(mark) {
+    if (this.marks.some(({ at, process }) => at === mark.at && process === mark.process)) return;
+    this.marks.push(mark);
+  }
+
+  report({ process, report }) {
+    const known = this.processes.get(process);
+    if (known !== undefined) known.report = report;
+  }
+
+  forget(id) {
+    this.processes.delete(id);
+  }
+
+  /** Processes of a server that is gone are nobody's to forget but ours. */
+  forgetEnded(now, afterMs) {
+    for (const [id, { info }] of this.processes) {
+      if (info.endedAt !== null && now - info.endedAt > afterMs) this.forget(id);
+    }
+  }
+}

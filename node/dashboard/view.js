@@ -1,0 +1,97 @@
+/** What of the store is looked at: which process, which seconds. */
+import { Span } from './series.js';
+import { capacity } from './store.js';
+
+export const ranges = [
+  { seconds: 60, label: '1 min' },
+  { seconds: 300, label: '5 min' },
+  { seconds: 600, label: '10 min' },
+  { seconds: capacity - 10, label: '30 min' },
+];
+/** A shorter zoom shows nothing. */
+const shortest = 4;
+/** A switch of all processes comes to each at a time of its own. */
+const togetherMs = 3000;
+
+export class View extends EventTarget {
+  process = 'all';
+  seconds = 60;
+  /** [from, to] in seconds since 1970; null: the latest ones. */
+  zoom = null;
+  /** The second at which it stands still. */
+  pausedAt = null;
+
+  constructor(store) {
+    super();
+    this.store = store;
+  }
+
+  set(changes) {
+    Object.assign(this, changes);
+    this.dispatchEvent(new Event('change'));
+  }
+
+  togglePause() {
+    this.set({ pausedAt: this.pausedAt === null ? this.store.latest : null, zoom: null });
+  }
+
+  zoomTo(from, to) {
+    if (to - from >= shortest) this.set({ zoom: [from, to] });
+  }
+
+  /** Around its middle; more than 1 is out of it. */
+  zoomBy(factor) {
+    const [from, to] = this.bounds;
+    const middle = (from + to) / 2;
+    const half = ((to - from) / 2) * factor;
+    if (half * 2 >= this.seconds) this.set({ zoom: null });
+    else this.zoomTo(middle - half, middle + half);
+  }
+
+  /** Limits of the time axis. */
+  get bounds() {
+    const end = this.pausedAt ?? this.store.latest;
+    return this.zoom ?? [end - this.seconds, end];
+  }
+
+  get selected() {
+    const processes = [...this.store.processes.values()];
+    return this.process === 'all'
+      ? processes.filter(({ info }) => info.endedAt === null)
+      : processes.filter(({ info }) => info.id === this.process);
+  }
+
+  /** Whole seconds that are in sight, and one more on each side. */
+  get span() {
+    const [from, to] = this.bounds;
+    return this.#span(Math.floor(from) - 1, Math.ceil(to) + 1);
+  }
+
+  /** The last seconds, whatever is in sight. */
+  get now() {
+    const end = this.pausedAt ?? this.store.latest;
+    return this.#span(end - 3, end);
+  }
+
+  get marks() {
+    return this.store.marks.filter(
+      ({ process }) => this.process === 'all' || process === this.process,
+    );
+  }
+
+  /** Marks as they are drawn: one where several processes switched together. */
+  get lines() {
+    const lines = [];
+    for (const mark of this.marks) {
+      const last = lines.findLast(({ feature, on }) => feature === mark.feature && on === mark.on);
+      if (last === undefined || mark.at - last.at > togetherMs) lines.push(mark);
+    }
+    return lines;
+  }
+
+  #span(from, to) {
+    const oldest = this.store.latest - capacity + 10;
+    const last = Math.min(to, this.pausedAt ?? this.store.latest);
+    return new Span(this.selected, Math.max(from, oldest), Math.max(last, oldest));
+  }
+}

@@ -1,0 +1,103 @@
+/** A process's end of a feed: it answers what the process that serves the dashboard asks. */
+import cluster from 'node:cluster';
+import { connect, type Socket } from 'node:net';
+import { isMainThread } from 'node:worker_threads';
+import { JsonLines } from './lines.js';
+import type { FeedOptions } from './options.js';
+import { markOwn } from './own.js';
+import { type Role, thisProcess } from './sample.js';
+import { Sampler } from './sampler.js';
+
+/** What HTTP calls this protocol in its Upgrade header. */
+export const protocol = 'millrace-feed';
+const longestLineBytes = 64 * 1024;
+const longestHeadBytes = 16 * 1024;
+const firstRetryMs = 250;
+const longestRetryMs = 10_000;
+
+export interface DashboardFeed {
+  /** Ends the connection; the dashboard shows this process as ended. */
+  close(): void;
+}
+
+/**
+ * Lets the dashboard of another process show this process or thread. Connects, and connects again when the connection is
+ * lost, unless it is refused: then the dashboard is another application's. Keeps nothing alive, prints nothing, and takes a
+ * sample only when it is asked for one.
+ */
+export function feedDashboard(options: FeedOptions): DashboardFeed {
+  return new FeedClient(options);
+}
+
+class FeedClient implements DashboardFeed {
+  readonly #sampler: Sampler;
+  #socket: Socket | null = null;
+  #retryMs = firstRetryMs;
+  #timer: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  constructor(readonly options: FeedOptions) {
+    this.#sampler = new Sampler(thisProcess(role()), options);
+    this.#connect();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    this.#socket?.destroy();
+  }
+
+  #connect() {
+    const { host = '127.0.0.1', port, token } = this.options;
+    const socket = markOwn(connect({ host, port })).unref();
+    this.#socket = socket;
+    socket.on('error', () => {});
+    socket.on('close', () => this.#again());
+    socket.write(
+      `GET /feed HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: ${protocol}\r\nAuthorization: Bearer ${token}\r\n\r\n`,
+    );
+    let head = Buffer.alloc(0);
+    const readHead = (chunk: Buffer) => {
+      head = Buffer.concat([head, chunk]);
+      const end = head.indexOf('\r\n\r\n');
+      if (end < 0 && head.length < longestHeadBytes) return;
+      socket.off('data', readHead);
+      if (end < 0 || !head.toString('latin1').startsWith('HTTP/1.1 101 ')) this.close();
+      else this.#open(socket, head.subarray(end + 4));
+    };
+    socket.on('data', readHead);
+  }
+
+  #open(socket: Socket, rest: Buffer) {
+    this.#retryMs = firstRetryMs;
+    const send = (message: object) => socket.write(`${JSON.stringify(message)}\n`);
+    const lines = new JsonLines(longestLineBytes, (line) => {
+      if (line.type === 'sample') send(this.#sampler.sample());
+      else if (line.type === 'switch') send(this.#switched(line));
+    });
+    socket.on('data', (chunk: Buffer) => lines.push(chunk));
+    const { process } = this.#sampler;
+    send({ type: 'hello', process, features: this.#sampler.features() });
+    lines.push(rest);
+  }
+
+  #switched({ request, feature, on }: Record<string, unknown>): object {
+    try {
+      const features = this.#sampler.switch(String(feature), on === true);
+      return { type: 'switched', request, features };
+    } catch (error) {
+      return { type: 'switched', request, error: error instanceof Error ? error.message : error };
+    }
+  }
+
+  #again() {
+    if (this.#isClosed) return;
+    this.#timer = setTimeout(() => this.#connect(), this.#retryMs).unref();
+    this.#retryMs = Math.min(this.#retryMs * 2, longestRetryMs);
+  }
+}
+
+function role(): Role {
+  if (!isMainThread) return 'thread';
+  return cluster.isWorker ? 'cluster' : 'worker';
+}

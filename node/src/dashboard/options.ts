@@ -1,0 +1,72 @@
+import { BlockList, isIP } from 'node:net';
+import { MillraceError, show } from '../errors.js';
+
+import type { Shown } from './sampler.js';
+
+/** The port of the dashboard unless another is given. */
+export const defaultPort = 7117;
+/** A shorter token can be guessed. */
+const shortestToken = 8;
+
+export interface DashboardOptions extends Shown {
+  /** Address to listen on, default 127.0.0.1. One that others can reach needs a token. */
+  readonly host?: string;
+  /** Port to listen on, default 7117; 0 for any free one. */
+  readonly port?: number;
+  /** What a browser or a client must show, at least 8 characters. Default none, on loopback only. */
+  readonly token?: string | null | undefined;
+  /** What the processes that feed it must show. Default: random. */
+  readonly feedToken?: string | undefined;
+}
+
+export interface FeedOptions extends Shown {
+  /** Where the dashboard is served; default 127.0.0.1. */
+  readonly host?: string;
+  readonly port: number;
+  /** The `feedToken` of the dashboard. */
+  readonly token: string;
+}
+
+const loopback = new BlockList();
+loopback.addSubnet('127.0.0.0', 8, 'ipv4');
+loopback.addAddress('::1', 'ipv6');
+
+/** Whether a name or address can be reached from this machine alone. */
+export function isLoopback(host: string): boolean {
+  if (host.toLowerCase() === 'localhost') return true;
+  const version = isIP(host);
+  return version !== 0 && loopback.check(host, version === 6 ? 'ipv6' : 'ipv4');
+}
+
+/** Throws `MILLRACE_E_INVALID_OPTION` for an address that cannot be, or that would be open to everybody. */
+export function checkAddress({
+  host = '127.0.0.1',
+  port = defaultPort,
+  token = null,
+}: DashboardOptions) {
+  if (typeof host !== 'string' || host === '') invalid('host', 'the address to listen on', host);
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) {
+    invalid('port', 'a whole number from 0 to 65535', port);
+  }
+  if (token !== null && (typeof token !== 'string' || token.length < shortestToken)) {
+    // Not shown: a log is no place for it.
+    throw new MillraceError(
+      'MILLRACE_E_INVALID_OPTION',
+      `token must be text of at least ${shortestToken} characters`,
+    );
+  }
+  if (token === null && !isLoopback(host)) {
+    throw new MillraceError(
+      'MILLRACE_E_INVALID_OPTION',
+      `the dashboard on ${host} needs a token, as others can reach that address: set MILLRACE_DASHBOARD_TOKEN (at least ${shortestToken} characters), or use 127.0.0.1`,
+    );
+  }
+  return { host, port, token };
+}
+
+function invalid(name: string, wanted: string, value: unknown): never {
+  throw new MillraceError(
+    'MILLRACE_E_INVALID_OPTION',
+    `${name} must be ${wanted}, not ${show(value)}`,
+  );
+}

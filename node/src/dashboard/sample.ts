@@ -1,0 +1,53 @@
+/** What a process tells the dashboard, and what the dashboard may ask of it. */
+import { basename } from 'node:path';
+import { isMainThread, threadId } from 'node:worker_threads';
+import type { Point } from '../metrics/collect.js';
+
+/** Which part of an application a process is: the one that serves the dashboard, a child, a cluster worker, a thread. */
+export type Role = 'main' | 'worker' | 'cluster' | 'thread';
+
+export interface ProcessInfo {
+  /** `PID`, or `PID/THREAD` for a worker thread. */
+  readonly id: string;
+  readonly pid: number;
+  readonly thread: number;
+  readonly role: Role;
+  /** Name of the script it runs. */
+  readonly title: string;
+}
+
+export interface FeatureInfo {
+  readonly name: string;
+  /** `waiting`: switched on, and nothing has happened yet that it could act on. */
+  readonly state: 'off' | 'waiting' | 'active';
+  /** Why it cannot act here; null when it can. */
+  readonly why: string | null;
+}
+
+/** A feature that can be switched at run time, as those of `millrace/auto`. */
+export interface SwitchableFeature extends FeatureInfo {
+  on(): void;
+  off(): void;
+}
+
+export interface Sample {
+  readonly type: 'sample';
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  readonly process: ProcessInfo;
+  readonly points: readonly Point[];
+  readonly features: readonly FeatureInfo[];
+  /** The report of observe mode, where that runs, with its text as `text`. */
+  readonly observe?: object;
+}
+
+/** This thread as the dashboard names it. */
+export function thisProcess(role: Role): ProcessInfo {
+  return {
+    id: isMainThread ? `${process.pid}` : `${process.pid}/${threadId}`,
+    pid: process.pid,
+    thread: threadId,
+    role,
+    title: basename(process.argv[1] ?? process.title).slice(0, 100),
+  };
+}

@@ -1,0 +1,87 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage } from 'node:http';
+import { type AddressInfo, isIPv6, type Socket } from 'node:net';
+import { bearer, sameToken } from './access.js';
+import { protocol } from './feed.js';
+import { Feed } from './feed-server.js';
+import { handle } from './handler.js';
+import { Hub, mostMembers } from './hub.js';
+import { checkAddress, type DashboardOptions } from './options.js';
+import { markOwn } from './own.js';
+import { thisProcess } from './sample.js';
+import { Sampler } from './sampler.js';
+
+export interface Dashboard {
+  /** Address of the page. With a token, add `?token=…` to it once. */
+  readonly url: string;
+  readonly port: number;
+  /** What the processes that feed it must show. */
+  readonly feedToken: string;
+  /** Ends the server and its connections. */
+  close(): Promise<void>;
+}
+
+/**
+ * Serves the dashboard of this process and of those that feed it. Keeps nothing alive. Nothing is sampled until somebody
+ * opens the page; then each process is, once a second.
+ *
+ * Rejects with `MILLRACE_E_INVALID_OPTION` when an option is wrong or an address that others can reach has no token, and with the
+ * error of `listen()` when the address cannot be had: `EADDRINUSE` when the port is taken.
+ */
+export async function serveDashboard(options: DashboardOptions = {}): Promise<Dashboard> {
+  const { host, port: wanted, token } = checkAddress(options);
+  const { feedToken = randomBytes(16).toString('hex') } = options;
+  const hub = new Hub();
+  const sockets = new Set<Socket>();
+  let port = wanted;
+  const server = markOwn(createServer({ keepAliveTimeout: 30_000 })).unref();
+  server.maxConnections = mostMembers + 100;
+  server.on('connection', (socket: Socket) => {
+    markOwn(socket).unref();
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+  });
+  server.on('request', (request, response) => {
+    // A client that goes away while it sends its body.
+    handle({ hub, host, port, token }, request, response).catch(() => response.destroy());
+  });
+  server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
+    socket.on('error', () => {});
+    const isFeed = request.url === '/feed' && request.headers.upgrade === protocol;
+    if (!isFeed || !sameToken(bearer(request), feedToken)) {
+      socket.end(
+        `HTTP/1.1 ${isFeed ? '401 Unauthorized' : '404 Not Found'}\r\nConnection: close\r\n\r\n`,
+      );
+      return;
+    }
+    socket.write(
+      `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${protocol}\r\n\r\n`,
+    );
+    new Feed(socket, hub);
+    if (head.length > 0) socket.unshift(head);
+  });
+  // A worker of node:cluster has a server of its own as well.
+  server.listen({ host, port: wanted, exclusive: true });
+  await once(server, 'listening');
+  ({ port } = server.address() as AddressInfo);
+
+  const sampler = new Sampler(thisProcess('main'), options);
+  hub.join(sampler.process, sampler.features(), {
+    sample: async () => sampler.sample(),
+    switch: async (feature, on) => sampler.switch(feature, on),
+    dropped: 0,
+    close() {},
+  });
+  return {
+    url: `http://${isIPv6(host) ? `[${host}]` : host}:${port}/`,
+    port,
+    feedToken,
+    close: () =>
+      new Promise((resolve) => {
+        hub.close();
+        server.close(() => resolve());
+        for (const socket of sockets) socket.destroy();
+      }),
+  };
+}

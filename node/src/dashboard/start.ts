@@ -1,0 +1,64 @@
+/** What `millrace/auto` calls: this process serves the dashboard, or feeds the one of the process that started it. */
+import cluster from 'node:cluster';
+import { isMainThread } from 'node:worker_threads';
+
+import { type DashboardFeed, feedDashboard } from './feed.js';
+import { defaultPort, isLoopback } from './options.js';
+import type { Shown } from './sampler.js';
+import { type Dashboard, serveDashboard } from './serve.js';
+
+export interface DashboardAddress {
+  readonly host?: string;
+  readonly port?: number;
+  readonly token?: string | null | undefined;
+}
+
+/**
+ * Serves in the first process of a tree and feeds in all others, which find the way in `MILLRACE_FEED`, `MILLRACE_FEED_TOKEN` and
+ * `MILLRACE_FEED_PID` of their environment. Never rejects: one sentence on stderr tells the address, or why there is no dashboard, and the
+ * application goes on.
+ */
+export async function startDashboard(
+  address: DashboardAddress,
+  shown: Shown = {},
+): Promise<Dashboard | DashboardFeed | null> {
+  const { MILLRACE_FEED: feed, MILLRACE_FEED_TOKEN: token = '', MILLRACE_FEED_PID } = process.env;
+  const isOurs = isMainThread && MILLRACE_FEED_PID === String(process.pid);
+  if (feed !== undefined && !isOurs) return feedTo(feed, token, shown);
+  // Nothing has told it where to: its parent runs without a dashboard, or gave it another environment.
+  if (!isMainThread || cluster.isWorker) return null;
+  try {
+    const feedToken = isOurs && token !== '' ? token : undefined;
+    const dashboard = await serveDashboard({ ...address, ...shown, feedToken });
+    process.env.MILLRACE_FEED = feedAddress(address.host, dashboard.port);
+    process.env.MILLRACE_FEED_TOKEN = dashboard.feedToken;
+    process.env.MILLRACE_FEED_PID = String(process.pid);
+    process.stderr.write(`millrace: the dashboard is at ${dashboard.url}\n`);
+    return dashboard;
+  } catch (error) {
+    // Children must not go to whoever has the port.
+    for (const name of ['', '_TOKEN', '_PID']) delete process.env[`MILLRACE_FEED${name}`];
+    process.stderr.write(`millrace: no dashboard: ${reason(error, address)}\n`);
+    return null;
+  }
+}
+
+function feedTo(address: string, token: string, shown: Shown): DashboardFeed | null {
+  const [, host, port] = /^\[?(.+?)\]?:(\d{1,5})$/.exec(address) ?? [];
+  if (host === undefined || Number(port) > 65_535) return null;
+  return feedDashboard({ host, port: Number(port), token, ...shown });
+}
+
+/** Children are on this machine. An address that means all of them cannot be connected to everywhere. */
+function feedAddress(host = '127.0.0.1', port: number): string {
+  if (host === '0.0.0.0' || host === '::' || host === 'localhost') return `127.0.0.1:${port}`;
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
+function reason(error: unknown, { host = '127.0.0.1', port = defaultPort }: DashboardAddress) {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code === 'EADDRINUSE') {
+    return `port ${port} is taken; set MILLRACE_DASHBOARD=${isLoopback(host) ? host : '127.0.0.1'}:0 for a free one`;
+  }
+  return message;
+}

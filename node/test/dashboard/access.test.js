@@ -1,0 +1,121 @@
+// Who gets in.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { serveDashboard } from 'millrace/dashboard';
+import { ask, change, feature, serve, watch } from './support.js';
+
+const token = 'a token of good length';
+
+test('only names of this machine in the Host header', async (t) => {
+  const dashboard = await serve(t);
+  const status = async (host) =>
+    (await ask(dashboard, '/api/snapshot', { headers: { host } })).status;
+  const { port } = dashboard;
+  for (const host of [`127.0.0.1:${port}`, `localhost:${port}`, `[::1]:${port}`, '127.8.8.8']) {
+    assert.equal(await status(host), 200, host);
+  }
+  for (const host of [
+    `evil.example:${port}`,
+    'localhost.evil.example',
+    '10.0.0.1',
+    '127.0.0.1.evil.example',
+  ]) {
+    assert.equal(await status(host), 403, host);
+  }
+});
+
+test('an address that others can reach needs a token', async (t) => {
+  await assert.rejects(serveDashboard({ host: '0.0.0.0', port: 0 }), {
+    code: 'MILLRACE_E_INVALID_OPTION',
+    message: /0\.0\.0\.0 needs a token.*MILLRACE_DASHBOARD_TOKEN/,
+  });
+  const dashboard = await serve(t, { host: '0.0.0.0', token });
+  const status = async (headers) => (await ask(dashboard, '/metrics', { headers })).status;
+  assert.equal(await status({}), 401);
+  assert.equal(await status({ authorization: 'Bearer something else' }), 401);
+  assert.equal(await status({ authorization: `Bearer ${token}` }), 200);
+  assert.equal(await status({ authorization: `Bearer ${token}`, host: 'my.server' }), 200);
+});
+
+test('options that cannot be', async () => {
+  for (const options of [
+    { port: -1 },
+    { port: 1.5 },
+    { port: 65_536 },
+    { host: '' },
+    { token: 'short' },
+  ]) {
+    await assert.rejects(serveDashboard(options), { code: 'MILLRACE_E_INVALID_OPTION' });
+  }
+  await assert.rejects(
+    serveDashboard({ token: 'short' }),
+    ({ message }) => !message.includes('short'),
+  );
+});
+
+test('a token in the address becomes a cookie', async (t) => {
+  const dashboard = await serve(t, { token });
+  assert.equal((await ask(dashboard, '/')).status, 401);
+  assert.equal((await ask(dashboard, '/?token=wrong')).status, 401);
+  const given = await ask(dashboard, `/?token=${encodeURIComponent(token)}`);
+  assert.equal(given.status, 303);
+  assert.equal(given.headers.location, './');
+  const [cookie] = given.headers['set-cookie'];
+  assert.match(cookie, /HttpOnly; SameSite=Strict/);
+  const headers = { cookie: `other=1; ${cookie.split(';')[0]}` };
+  assert.equal((await ask(dashboard, '/', { headers })).status, 200);
+  assert.equal((await watch(t, dashboard, headers)).events.length >= 0, true);
+  assert.equal(
+    (await ask(dashboard, '/', { headers: { cookie: 'millrace_dashboard_1=%' } })).status,
+    401,
+  );
+});
+
+test('changes come from the page itself', async (t) => {
+  const ws = feature('ws');
+  const dashboard = await serve(t, { features: { ws } });
+  const body = { process: 'all', feature: 'ws', on: false };
+  const host = `127.0.0.1:${dashboard.port}`;
+  const refused = [
+    { origin: 'http://evil.example' },
+    { origin: `http://127.0.0.1:${dashboard.port + 1}` },
+    { origin: 'null' },
+    { 'sec-fetch-site': 'cross-site' },
+    { 'sec-fetch-site': 'same-site' },
+  ];
+  for (const headers of refused) {
+    assert.equal((await change(dashboard, body, { host, ...headers })).status, 403);
+  }
+  assert.equal((await change(dashboard, body, { 'content-type': 'text/plain' })).status, 415);
+  assert.equal(ws.state, 'active');
+  const own = { host, origin: `http://${host}`, 'sec-fetch-site': 'same-origin' };
+  assert.equal((await change(dashboard, body, own)).status, 200);
+  assert.equal(ws.state, 'off');
+});
+
+test('what is asked wrongly is told so', async (t) => {
+  const dashboard = await serve(t, { features: { ws: feature('ws') } });
+  const statusOf = async (body) => (await change(dashboard, body)).status;
+  assert.equal(await statusOf('no JSON'), 400);
+  assert.equal(await statusOf('null'), 400);
+  assert.equal(await statusOf({ process: 'all', feature: 'ws', on: 1 }), 400);
+  assert.equal(await statusOf({ process: '1', feature: 'ws', on: true }), 404);
+  assert.equal(await statusOf({ process: 'all', feature: 'toString', on: true }), 404);
+  assert.equal(await statusOf({ process: `${process.pid}`, feature: 'toString', on: true }), 409);
+  assert.equal(await statusOf(JSON.stringify({ process: 'x'.repeat(5000) })), 413);
+  assert.equal((await ask(dashboard, '/api/features')).status, 405);
+  assert.equal((await ask(dashboard, '/', { method: 'DELETE' })).status, 405);
+  for (const path of ['/../package.json', '/%2e%2e/package.json', '/main.ts', '/__proto__']) {
+    assert.equal((await ask(dashboard, path)).status, 404, path);
+  }
+});
+
+test('each answer forbids what the page does not need', async (t) => {
+  const dashboard = await serve(t);
+  for (const path of ['/', '/main.js', '/uplot.js', '/uplot.css', '/api/snapshot', '/none']) {
+    const { headers } = await ask(dashboard, path);
+    assert.match(headers['content-security-policy'], /default-src 'none'; script-src 'self';/);
+    assert.equal(headers['x-content-type-options'], 'nosniff');
+    assert.equal(headers['cross-origin-resource-policy'], 'same-origin');
+  }
+});

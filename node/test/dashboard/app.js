@@ -1,0 +1,26 @@
+// An application under a load of its own, for the page: batches, and a feature whose state is told over IPC.
+import { fork } from 'node:child_process';
+import { batch } from 'millrace';
+import { serveDashboard } from 'millrace/dashboard';
+import { monitor } from 'millrace/monitor';
+import { feature } from './support.js';
+
+const [port, feedToken, withChild] = process.argv.slice(2);
+monitor();
+const double = batch(async (numbers) => numbers.map((number) => number * 2));
+setInterval(() => {
+  for (let n = 0; n < 20; n += 1) double(n);
+}, 20);
+
+const ws = feature('ws');
+const tell = (change) => () => {
+  change.call(ws);
+  process.send({ state: ws.state });
+};
+const features = { ws: Object.assign(ws, { on: tell(ws.on), off: tell(ws.off) }) };
+const dashboard = await serveDashboard({ port: Number(port), feedToken, features });
+if (withChild) {
+  fork(new URL('feeder.js', import.meta.url), [String(dashboard.port), feedToken]);
+}
+process.send({ url: dashboard.url, port: dashboard.port });
+process.on('disconnect', () => process.exit());

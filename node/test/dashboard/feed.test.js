@@ -1,0 +1,114 @@
+// Other processes and threads.
+import assert from 'node:assert/strict';
+import { fork } from 'node:child_process';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { Worker } from 'node:worker_threads';
+import { feedDashboard } from 'millrace/dashboard';
+import { ask, change, openFeed, processes, processInfo, serve, until, watch } from './support.js';
+
+const feeder = fileURLToPath(new URL('feeder.js', import.meta.url));
+
+function startFeeder(t, { port, feedToken }) {
+  const child = fork(feeder, [String(port), feedToken]);
+  t.after(() => child.kill('SIGKILL'));
+  return child;
+}
+
+const find = async (dashboard, matches) =>
+  until(async () =>
+    (await processes(dashboard)).find((each) => matches(each) && each.points.length > 0),
+  );
+
+test('a child and a thread are sampled, and switched one by one or together', async (t) => {
+  const dashboard = await serve(t);
+  const child = startFeeder(t, dashboard);
+  const worker = new Worker(feeder, { argv: [String(dashboard.port), dashboard.feedToken] });
+  t.after(() => worker.terminate());
+  const ofChild = await find(dashboard, ({ pid }) => pid === child.pid);
+  const ofThread = await find(dashboard, ({ role }) => role === 'thread');
+  assert.equal(ofChild.role, 'worker');
+  assert.equal(ofChild.title, 'feeder.js');
+  assert.equal(ofThread.id, `${process.pid}/${worker.threadId}`);
+  const viewer = await watch(t, dashboard);
+  for (const { id } of [ofChild, ofThread])
+    await viewer.next('sample', (data) => data.process === id);
+
+  const stateOf = async (id) =>
+    (await processes(dashboard)).find((each) => each.id === id).features[0].state;
+  await change(dashboard, { process: ofChild.id, feature: 'fs', on: false });
+  assert.deepEqual([await stateOf(ofChild.id), await stateOf(ofThread.id)], ['off', 'active']);
+  const { body } = await change(dashboard, { process: 'all', feature: 'fs', on: false });
+  assert.equal(body.switched.length, 2);
+  assert.deepEqual([await stateOf(ofChild.id), await stateOf(ofThread.id)], ['off', 'off']);
+  const unknown = await change(dashboard, { process: ofChild.id, feature: 'none', on: true });
+  assert.equal(unknown.status, 409);
+  assert.match(unknown.body.switched[0].error, /no such feature/);
+  const { body: text } = await ask(dashboard, '/metrics');
+  assert.ok(text.includes(`{process="${ofThread.id}"}`));
+
+  child.kill('SIGKILL');
+  await viewer.next('process', ({ id, endedAt }) => id === ofChild.id && endedAt !== null);
+});
+
+test('a feed finds the dashboard again on the same port', async (t) => {
+  const first = await serve(t);
+  const child = startFeeder(t, first);
+  await find(first, ({ pid }) => pid === child.pid);
+  await first.close();
+  const second = await serve(t, { port: first.port, feedToken: first.feedToken });
+  await find(second, ({ pid }) => pid === child.pid);
+});
+
+test('a feed keeps nothing alive, and gives up where it is refused', async (t) => {
+  const dashboard = await serve(t);
+  const child = fork(feeder, [String(dashboard.port), dashboard.feedToken, 'ends']);
+  const code = await new Promise((resolve) => child.once('exit', resolve));
+  assert.equal(code, 0);
+  const refused = feedDashboard({ port: dashboard.port, token: 'a wrong token' });
+  t.after(() => refused.close());
+  const byHand = await openFeed(t, dashboard, 'a wrong token');
+  assert.match(byHand.text, /^HTTP\/1\.1 401 /);
+  assert.equal((await processes(dashboard)).filter(({ endedAt }) => endedAt === null).length, 1);
+});
+
+test('lines that cannot be read are dropped and counted; the feed goes on', async (t) => {
+  const dashboard = await serve(t);
+  const viewer = await watch(t, dashboard);
+  const { socket } = await openFeed(t, dashboard);
+  const send = (line) =>
+    socket.write(`${typeof line === 'string' ? line : JSON.stringify(line)}\n`);
+  send({ type: 'hello', process: processInfo, features: [] });
+  await viewer.next('process', ({ id }) => id === processInfo.id);
+  const sample = { type: 'sample', at: Date.now(), points: [], features: [] };
+  const bad = [
+    '{"type":',
+    '[]',
+    'null',
+    { type: 'other' },
+    { ...sample, points: [{ name: 'a b', labels: {}, value: 1 }] },
+    { ...sample, points: [{ name: 'a', labels: { 'x"': 'y' }, value: 1 }] },
+    { ...sample, points: [{ name: 'a', labels: {}, value: '1' }] },
+    { ...sample, features: [{ name: 'ws', state: 'odd', why: null }] },
+    { ...sample, points: undefined },
+    { type: 'switched', request: 99, features: [] },
+    'x'.repeat(3_000_000),
+  ];
+  for (const line of bad) send(line);
+  const shown = () => processes(dashboard).then((all) => all.find(({ id }) => id === '77/1'));
+  await until(async () => (await shown()).droppedLines === bad.length);
+  const points = [{ name: 'queue_depth', labels: { priority: 'high' }, value: 3 }];
+  socket.on('data', () => send({ ...sample, points }));
+  const { data } = await viewer.next('sample', (each) => each.process === '77/1');
+  assert.deepEqual(data.values, { 'queue_depth{priority="high"}': 3 });
+});
+
+test('a first line that names no process ends the feed', async (t) => {
+  const dashboard = await serve(t);
+  for (const process of [null, { ...processInfo, id: '<b>' }, { ...processInfo, role: 'boss' }]) {
+    const feed = await openFeed(t, dashboard);
+    feed.socket.write(`${JSON.stringify({ type: 'hello', process, features: [] })}\n`);
+    await until(() => feed.closed);
+  }
+  assert.equal((await processes(dashboard)).length, 1);
+});

@@ -1,0 +1,8 @@
+// Does what auto does, and prints what it leaves in the environment. Nothing keeps it alive then.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startDashboard } from 'millrace/dashboard';
+
+await startDashboard(JSON.parse(process.argv[2]));
+const { MILLRACE_FEED, MILLRACE_FEED_TOKEN } = process.env;
+console.log(JSON.stringify({ MILLRACE_FEED, MILLRACE_FEED_TOKEN }));
+await sleep(500);
