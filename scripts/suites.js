@@ -18,19 +18,22 @@ const fuzzSeconds = secondsOf('FUZZ_SECONDS', 60, 1);
 const soakSeconds = secondsOf('SOAK_SECONDS', 120, 10);
 
 /** The tests of millrace, on each path. A missing addon is an error, and not another run in JavaScript. */
-const withAddon = { folder: 'node/test', concurrency: 2, env: { MILLRACE_NATIVE: '1' } };
+const withAddon = { folder: 'node/test', concurrency: 3, env: { MILLRACE_NATIVE: '1' } };
 const inJavaScript = {
   ...withAddon,
   // They ask nothing of the addon.
   without: [
     'batch',
+    'cli',
     'cluster',
     'conformance',
     'core',
+    'dashboard',
     'emitter',
     'guard',
     'metrics',
     'monitor',
+    'observe',
     'pool',
   ].map((name) => `node/test/${name}`),
   env: { MILLRACE_NATIVE: '0' },
@@ -39,7 +42,6 @@ const inJavaScript = {
 const suites = [
   suite({ title: 'millrace with the addon', ...withAddon }),
   suite({ title: 'millrace in JavaScript', ...inJavaScript }),
-  suite({ title: 'tests of the package', folder: 'node/test-package' }),
   suite({
     title: 'tests of the lab',
     folder: 'lab',
@@ -50,7 +52,12 @@ const suites = [
   suite({ title: 'tests of the chat', folder: 'examples/chat/test', concurrency: 2 }),
   suite({ title: 'tests of the overload', folder: 'examples/overload/test', concurrency: 2 }),
   suite({ title: 'tests of the compute', folder: 'examples/compute/test', concurrency: 2 }),
-  suite({ title: 'tests of the docs', folder: 'docs/test', concurrency: 2 }),
+];
+
+/** They install, compile and start programs, and do not mind a busy machine. */
+const docs = suite({ title: 'tests of the docs', folder: 'docs/test', concurrency: 2 });
+const besideDocs = [
+  suite({ title: 'tests of the package', folder: 'node/test-package' }),
   uvbatchTests('tests of libuvbatch'),
   ...goModules.map((folder) => goTests({ title: `tests of ${folder}`, folder })),
 ];
@@ -80,7 +87,16 @@ const longSuites = [
     env: { FUZZ_SECONDS: String(fuzzSeconds / 5) },
     extraSeconds: fuzzSeconds,
   }),
-  suite({ title: 'behaviours of @fastify/under-pressure and piscina', folder: 'node/test-peers' }),
+  suite({
+    title: 'behaviours of @fastify/under-pressure and piscina',
+    folder: 'node/test-peers',
+    without: ['node/test-peers/auto'],
+  }),
+  suite({
+    title: 'tests of packages under auto',
+    folder: 'node/test-peers/auto',
+    extraSeconds: 300,
+  }),
   suite({
     title: 'fuzz of the guard',
     folder: 'node/test/guard/faults',
@@ -136,11 +152,12 @@ export const testSteps = [
       goPlatforms({ title: 'Go elsewhere', folder: 'go', platforms: ['freebsd/386'] }),
     ],
   ],
-  repository([...suites, ...longSuites].map(({ folder }) => folder)),
+  repository([...suites, docs, ...besideDocs, ...longSuites].map(({ folder }) => folder)),
   ctestStep('tests of the generator', 'lab/load/build'),
   variant({ ...ring, title: 'tests of the ring', name: 'ring', flags: '-O2 -g' }),
   uvbatchProject('tests of the streaming', 'examples/streaming'),
   ...suites,
+  [[docs], besideDocs],
 ];
 
 export const matrixSteps = [
@@ -201,7 +218,11 @@ export const longSteps = [
     name: 'ring-asan',
     flags: '-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all',
   }),
-  sanitizedSuite({ title: 'millrace, addon under ASan', ...withAddon }),
+  sanitizedSuite({
+    title: 'millrace, addon under ASan',
+    ...withAddon,
+    without: inJavaScript.without,
+  }),
   uvbatchTests('long tests of libuvbatch', {
     env: { HAMMER_EVENTS: '50000000', FUZZ_SECONDS: String(fuzzSeconds / 5) },
     seconds: fuzzSeconds / 5 + 300,
@@ -218,6 +239,7 @@ export const longSteps = [
     timeout: 900,
   }),
   ...releases,
+  packages('node/test-peers/auto'),
   ...longSuites,
 ];
 
