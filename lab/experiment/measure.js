@@ -3,6 +3,7 @@ import { partCores } from '../run/cores.js';
 import { startProgram, startServer } from '../run/server.js';
 import { loads } from './loads/index.js';
 import { Collector } from './probe/collector.js';
+import { withoutCollections } from './probe/summary.js';
 import { Window } from './window.js';
 
 /** How long a server that has just cut every connection may take to be seen as gone. */
@@ -73,13 +74,14 @@ export async function measure({ role, arm, load, params, round, collections, cle
     const marks = { begin: () => window.begin(), end: () => window.end() };
     const outcome = await driven({ ...context, phase: 'measure', ...marks });
     const read = await window.read();
+    const probe = collections ? read.probe : withoutCollections(read.probe);
     const { crash } = outcome;
     const stats =
       arm.stats === undefined || crash !== null ? null : await askFor(server, arm.stats);
     const note = await server.stop();
     return {
       ...{ role, arm: arm.name, case: params.label, round, startedAt },
-      ...{ ...outcome, ...read, stats, output: server.output, proof: server.proof },
+      ...{ ...outcome, ...read, probe, stats, output: server.output, proof: server.proof },
       notes: [...(outcome.notes ?? []), ...(note ? [note] : [])],
     };
   } finally {

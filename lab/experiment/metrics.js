@@ -120,7 +120,7 @@ export const syscallsPer = (name) => per(({ costs }) => costs.syscalls, name);
 
 /**
  * Marks the function of a metric as one that needs `gcMs`, `gcCount` or `allocatedBytes` of the probe: each collection is
- * then looked at, which costs the server a part of a millisecond, and else none is, and these are null.
+ * then looked at, which costs the server a part of a millisecond. Else none is, and to read these fails.
  *
  * @template {(run: import('./measure.js').Run) => number | null} Of
  * @param {Of} of

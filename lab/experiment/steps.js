@@ -1,4 +1,5 @@
 import { armsOf } from './arms.js';
+import { valueOfKey } from './loads/keys.js';
 
 /** To start a server, to ask whether it is up and to stop it takes so long, s, or longer. */
 const START_STOP_S = 1;
@@ -30,6 +31,7 @@ export function stepsOf(experiment, options) {
  *
  * @param {Parameters<typeof planOf>} plan
  * @returns {number}
+ * @throws {LabError} `MILLRACE_LAB_E_EXPERIMENT` when a function of the load fails
  */
 export function leastSecondsOf(experiment, options) {
   const { arms, cases, rounds } = planOf(experiment, options);
@@ -40,10 +42,14 @@ export function leastSecondsOf(experiment, options) {
   return ofRuns.reduce((a, b) => a + b, 0) * rounds * arms.length;
 }
 
+/** What is not as it must be counts as nothing: the run itself says what is wrong with it. */
 function loadSeconds(load, params) {
-  const of = (key) => (typeof load[key] === 'function' ? load[key](params) : load[key]);
-  if (load.kind !== 'requests') return (of('warmup') ?? 0) + (of('seconds') ?? 0);
-  const last = (requests = []) =>
-    requests.reduce((most, { at = 0, seconds = 0 }) => Math.max(most, at / 1000 + seconds), 0);
+  const of = (key) => valueOfKey(load, key, params);
+  const seconds = (value) => (Number.isFinite(value) ? value : 0);
+  if (load.kind !== 'requests') return seconds(of('warmup')) + seconds(of('seconds'));
+  const last = (requests) =>
+    [requests ?? []]
+      .flat()
+      .reduce((most, each) => Math.max(most, seconds(each?.at) / 1000 + seconds(each?.seconds)), 0);
   return last(of('warmup')) + last(of('requests'));
 }

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { guard } from './guard.js';
-import { newMark, strays } from './strays.js';
+import { allPids, newMark, strays } from './strays.js';
 
 const OUTPUT_BYTES = 65_536;
 const GAP = '\n…\n';
@@ -149,7 +149,8 @@ export class Child {
     if (this.#hasExited) this.#toAll('SIGTERM');
     await this.#waitFor(() => !this.#isThere());
     const wasKilled = this.#isThere();
-    this.#toAll('SIGKILL');
+    // Of a group that is gone the number may be somebody else's by now.
+    if (wasKilled) this.#toAll('SIGKILL');
     await this.#exited;
     this.#child.stdout.destroy();
     this.#child.stderr.destroy();
@@ -230,8 +231,7 @@ function send(pid, signal) {
 
 /** Whether a process of the group has not ended. */
 function groupIsAlive(group) {
-  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
-  return pids.some((pid) => {
+  return allPids().some((pid) => {
     try {
       const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
       // The name of the program comes first, in brackets, and may hold anything.

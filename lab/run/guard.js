@@ -3,7 +3,7 @@ import { marked } from './strays.js';
 
 /** Reads until the lab is gone, whatever ended it; then it asks the group and what has left it to end, and ends them. */
 const GUARD = `read -r _
-strays() { grep -lszxF "$1" /proc/[0-9]*/environ | cut -d / -f 3; }
+strays() { grep -lszE "^$1(/|$)" /proc/[0-9]*/environ | cut -d / -f 3; }
 kill -TERM "-$0" $(strays "$1")
 sleep 2
 kill -KILL "-$0" $(strays "$1")`;

@@ -51,8 +51,13 @@ export function isOf(claim, { metric, arm }, { claimed }) {
   return claimed === null || Math.abs(claim.atLeast / claimed - 1) < SAME;
 }
 
-/** A claim that holds at some loads and not at others is neither met nor refuted. */
-function overall(places) {
+/**
+ * A claim that holds at some loads and not at others is neither met nor refuted. Where there was nothing in either arm
+ * nothing is said of it: what was found elsewhere counts.
+ */
+function overall(all) {
+  const told = all.filter(({ verdict }) => verdict !== 'no difference');
+  const places = told.length > 0 ? told : all;
   const verdicts = new Set(places.map(({ verdict }) => verdict));
   const [first] = places;
   if (verdicts.size === 1) return { verdict: first.verdict, why: first.why };

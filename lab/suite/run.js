@@ -12,6 +12,9 @@ const NOT_QUICK = [
   ...['overload-servers', 'threads'],
   ...['chat-patterns', 'chat-http-patterns', 'chat-files'],
   ...['compute-cpu', 'compute-health'],
+  ...['hello', 'ws-broadcast', 'socket-io', 'fastify-static', 'templates', 'ioredis'].map(
+    (app) => `auto-${app}`,
+  ),
 ];
 
 /** The names that a suite runs. @param {string[]} names all @param {boolean} quick */

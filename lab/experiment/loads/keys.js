@@ -57,7 +57,7 @@ export function settle(keys, load, params) {
   const settled = {};
   for (const [marked, [allowed, test]] of Object.entries(keys)) {
     const key = marked.replace('?', '');
-    const value = called(key, load[key], params);
+    const value = valueOfKey(load, key, params);
     if (value === undefined && key !== marked) continue;
     if (!test(value)) throw mistake(`load.${key} gave ${show(value)}; it must be ${allowed}`);
     settled[key] = value;
@@ -65,10 +65,13 @@ export function settle(keys, load, params) {
   return settled;
 }
 
+/** The value of one key, not looked at. @throws {LabError} `MILLRACE_LAB_E_EXPERIMENT` when its function fails */
+export function valueOfKey(load, key, params) {
+  const value = load[key];
+  return typeof value === 'function' ? ask(`load.${key}`, () => value(params)) : value;
+}
+
 /** A mistake in the experiment's file. */
 export function mistake(message) {
   return new LabError('MILLRACE_LAB_E_EXPERIMENT', message);
 }
-
-const called = (key, value, params) =>
-  typeof value === 'function' ? ask(`load.${key}`, () => value(params)) : value;

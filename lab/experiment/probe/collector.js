@@ -58,7 +58,8 @@ export class Collector {
     return {
       NODE_OPTIONS: `${NODE_OPTIONS} --require "${path}"`.trim(),
       MILLRACE_LAB_PROBE: this.#path,
-      ...(collections && { MILLRACE_LAB_COLLECTIONS: '1' }),
+      // Of a lab within a lab it says what this one wants.
+      MILLRACE_LAB_COLLECTIONS: collections ? '1' : '',
     };
   }
 

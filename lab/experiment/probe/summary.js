@@ -13,7 +13,7 @@
  *   in the process where it was latest; null where none was due
  * @property {number | null} utilization busy share of the loop, 0 to 1, of the busiest process
  * @property {number | null} gcMs in the garbage collector, all processes together, as all that follow; this one and the next
- *   two are null where no metric needs them
+ *   two are null where they were not looked at
  * @property {number | null} gcCount
  * @property {number | null} allocatedBytes on the heap of V8; the memory of Buffers is not in it
  * @property {number} heapUsedBytes mean over the window, as the next two
@@ -48,6 +48,27 @@ export function summaryOf(processes) {
     millrace: millraceOf(processes),
     series: seriesOf(processes),
   };
+}
+
+/**
+ * For runs whose collections were not looked at. null would be 0 in the arithmetic of a metric that was not said to need
+ * them, and 0 in all arms no difference: so to read them fails. JSON leaves them out.
+ *
+ * @param {Probe | null} probe
+ * @returns {Probe | null}
+ */
+export function withoutCollections(probe) {
+  if (probe === null) return null;
+  const others = { ...probe };
+  for (const key of ['gcMs', 'gcCount', 'allocatedBytes']) {
+    Object.defineProperty(others, key, {
+      enumerable: false,
+      get() {
+        throw new Error(`probe.${key} is known only where 'of' is made with ofCollections()`);
+      },
+    });
+  }
+  return others;
 }
 
 /** null when no time has passed. */

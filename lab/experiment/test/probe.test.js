@@ -70,6 +70,13 @@ test('collections are looked at only where they are asked for', async (t) => {
   assert.equal((await collector.read())?.gcMs ?? null, null);
 });
 
+test('a lab within one that looks at collections does not look at them unasked', async (t) => {
+  process.env.MILLRACE_LAB_COLLECTIONS = '1';
+  t.after(() => delete process.env.MILLRACE_LAB_COLLECTIONS);
+  const probe = await stepOf(t, 'globalThis.last = [];', { collections: false });
+  assert.equal(probe.gcMs, null);
+});
+
 test('what came before the window does not count', async (t) => {
   const step = `if (line === 'warm up') for (let i = 0; i < 1e6; i += 1) globalThis.last = [i, [i]];
     if (line === 'warm up') { const end = performance.now() + 200; while (performance.now() < end); }`;

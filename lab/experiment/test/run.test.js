@@ -229,8 +229,16 @@ test('what is allocated is known where a metric asks for it', async (t) => {
     return runs.map((each) => each.metrics.m);
   };
   assert.ok((await found(allocatedMb)).every((value) => value >= 0 && value !== null));
-  const unmarked = (each) => allocatedMb(each);
-  assert.deepEqual(await found(unmarked), [null, null, null]);
+  // Taken for null, it would be 0 in both arms.
+  for (const unmarked of [
+    (each) => allocatedMb(each),
+    ({ probe, costs }) => probe.gcMs / costs.wallS,
+  ]) {
+    await assert.rejects(found(unmarked), {
+      code: 'MILLRACE_LAB_E_EXPERIMENT',
+      message: /^metric m .*probe\.(allocatedBytes|gcMs) is known only where .*ofCollections\(\)/,
+    });
+  }
 });
 
 test('functions of the experiment that fail are named', async (t) => {

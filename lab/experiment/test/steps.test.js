@@ -35,3 +35,16 @@ test('a run takes its warm-up, its load and a second at least', () => {
   assert.equal(leastSecondsOf(sockets, {}), 23 * 10 * 3);
   assert.equal(planLine([sockets, sockets], { quick: true }), '12 runs, 48 s or more');
 });
+
+test('a load that is mistaken is told of by name, or left to the run', () => {
+  const seconds = (load) =>
+    leastSecondsOf(experimentWith({ rounds: { full: 1, quick: 1 }, load }), {});
+  const requests = () => {
+    throw new Error('no such case');
+  };
+  const code = 'MILLRACE_LAB_E_EXPERIMENT';
+  assert.throws(() => seconds({ requests }), { code, message: /^load\.requests .*no such case/ });
+  for (const value of [undefined, 7, [null], [{ name: 'one', path: '/one', seconds: 'long' }]]) {
+    assert.equal(seconds({ requests: () => value }), 3);
+  }
+});

@@ -181,6 +181,24 @@ test('and when the lab itself is ended by force', async (t) => {
   assert.equal(isAlive(stray), false);
 });
 
+test('a lab within a lab, and what that has started, end together, whatever they ignore', async (t) => {
+  const start = starter(t);
+  const child = new URL('../child.js', import.meta.url).href;
+  const deaf = "process.on('SIGTERM', () => {}); setInterval(() => {}, 1000);";
+  // Its server has a group and a mark of its own; the guard of that ends with the inner lab, whose mark it has.
+  const inner = `import(${JSON.stringify(child)}).then(({ Child }) => {
+    const it = new Child([process.execPath, '-e', ${JSON.stringify(`${deaf} console.log('stray ' + process.pid)`)}], {});
+    it.onLine((line) => { console.log(line); ${LISTENING} });
+  }); ${deaf}`;
+  const lab = await start({ command: node(inner) });
+  const server = strayOf(lab.output);
+  t.after(() => isAlive(server) && process.kill(server, 'SIGKILL'));
+  assert.equal(isAlive(server), true);
+  assert.match(await lab.stop(300), /was ended with SIGKILL/);
+  for (let looks = 0; looks < 200 && isAlive(server); looks += 1) await sleep(20);
+  assert.equal(isAlive(server), false);
+});
+
 test('what a server has started is stopped with it, and what its end has left behind', async (t) => {
   const start = starter(t);
   const child =

@@ -51,6 +51,18 @@ test('a claim that holds at some places only is met in part, and the page says w
   assert.match(lineOf(page, 'Twice as fast | 1'), /0\.91–2\.4\d× .* met in part \| fast \|/);
 });
 
+test('where there was nothing in either arm nothing is said of a claim', () => {
+  const claim = listed({
+    tests: ['one', 'two'].map((experiment) => ({ experiment, metric: 'ms' })),
+  });
+  const nothing = entryOf('two', rounds(40));
+  Object.assign(nothing.results.claims[0], { verdict: 'no difference', why: 'none' });
+  const found = (ms) => verdictOf([nothing, entryOf('one', rounds(ms))], claim);
+  assert.deepEqual([40, 70, 110].map(found), ['met', 'not met', 'refuted']);
+  const page = resultsPage(suiteOf([entryOf('one', rounds(40)), nothing]), [claim]);
+  assert.doesNotMatch(lineOf(page, 'Twice as fast | 1'), /every load/);
+});
+
 test('what was refused, has failed or was not run is in the table with the reason', () => {
   const ended = (state, why) => ({ ...entryOf('one', rounds(40)), state, why, results: null });
   assert.equal(verdictOf([ended('refused', 'other work')]), 'refused');

@@ -30,24 +30,20 @@ interface Result {
   observe(instrument: object, value: number, attributes: Readonly<Record<string, string>>): void;
 }
 
-/** A name's unit at its end, and how OpenTelemetry writes it. */
-const units: readonly (readonly [end: string, unit: string, kept: boolean])[] = [
-  ['_ms', 'ms', false],
-  ['_bytes', 'By', true],
-];
+/** First words of names that are what the rest belongs to. */
+const areas = /^(batch|cache|cluster|fanout|file|gc|loop|pool|queue)_/;
 
-/** `queue_wait_ms` → `millrace.queue.wait` in `ms`; `file_bytes_total` → `millrace.file.bytes` in `By`. */
-function named({ name }: Family): { name: string; unit: string } {
-  const plain = name.replace(/_total$/, '');
-  const [end, unit, kept] = units.find(([end]) => plain.endsWith(end)) ?? ['', '1', true];
-  const rest = kept ? plain : plain.slice(0, -end.length);
-  return { name: `millrace.${rest.replaceAll('_', '.')}`, unit };
-}
+/** `queue_wait_ms` → `millrace.queue.wait`, `file_read_batches_total` → `millrace.file.read_batches`: units and kinds are told apart from names. */
+const nameOf = ({ name }: Family): string =>
+  `millrace.${name
+    .replace(/_total$/, '')
+    .replace(/_ms$/, '')
+    .replace(areas, '$1.')}`;
 
 /** The instruments of a family, under the names of its points. */
 function instruments(meter: ObservableMeter, family: Family): [string, object][] {
-  const { name, unit } = named(family);
-  const options = { description: family.help, unit };
+  const name = nameOf(family);
+  const options = { description: family.help, unit: family.unit };
   switch (family.kind) {
     case 'counter':
       return [[family.name, meter.createObservableCounter(name, options)]];
@@ -62,11 +58,11 @@ function instruments(meter: ObservableMeter, family: Family): [string, object][]
     default: {
       const quantiles: [string, object] = [family.name, meter.createObservableGauge(name, options)];
       if (family.across === 'max') return [quantiles];
-      const count = { ...options, unit: '1' };
+      const count = { ...options, unit: '{count}' };
       return [
         quantiles,
-        [`${family.name}_sum`, meter.createObservableCounter(`${name}.sum`, options)],
-        [`${family.name}_count`, meter.createObservableCounter(`${name}.count`, count)],
+        [`${family.name}_sum`, meter.createObservableCounter(`${name}_sum`, options)],
+        [`${family.name}_count`, meter.createObservableCounter(`${name}_count`, count)],
       ];
     }
   }
@@ -76,7 +72,8 @@ const exporters = new WeakMap<ObservableMeter, Exporter>();
 
 /**
  * Gives the metrics of this thread to OpenTelemetry as observable instruments. They are collected when a reader of the application's SDK
- * asks, and nothing happens in between, but for a `monitor()` of the loop. Call it after the SDK has set its provider: without one it does nothing.
+ * asks. From the first time on there is a `monitor()` of the loop, and nothing else in between. Call it after the SDK has set its provider:
+ * without one it does nothing.
  * A second call for the same meter returns what the first did.
  *
  * @throws {MillraceError} `MILLRACE_E_INVALID_OPTION` for a bad option, and when `meter` is not given and `@opentelemetry/api` not installed
@@ -87,16 +84,18 @@ export function openTelemetry(options: OpenTelemetryOptions = {}): Exporter {
   const present = exporters.get(meter);
   if (present !== undefined) return present;
   const byName = new Map(families.flatMap((family) => instruments(meter, family)));
+  let endWatch: (() => void) | null = null;
   const callback = (result: Result): void => {
     for (const { name, labels, value } of collect())
       result.observe(byName.get(name)!, value, labels);
+    // Not before: a meter without an SDK never asks. What a monitor says when it has just begun is nothing.
+    endWatch ??= watchLoop();
   };
   const observed = [...byName.values()];
   meter.addBatchObservableCallback(callback as never, observed as never);
-  const endWatch = watchLoop();
   const exporter = {
     stop() {
-      endWatch();
+      endWatch?.();
       exporters.delete(meter);
       meter.removeBatchObservableCallback(callback as never, observed as never);
     },

@@ -1,9 +1,15 @@
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { isAbsolute, join } from 'node:path';
 import { MillraceError } from '../errors.js';
 
-/** Where an optional package may be: beside this one, or in the application, which may be started with a Millrace from elsewhere. */
-const places = () => [import.meta.url, join(process.cwd(), 'package.json')];
+/**
+ * Where an optional package may be: beside this one, or in the application, which may be started with a Millrace from elsewhere, and from
+ * any folder.
+ */
+const places = () =>
+  [import.meta.url, process.argv[1], join(process.cwd(), 'package.json')].filter(
+    (place) => place !== undefined && (isAbsolute(place) || place.startsWith('file:')),
+  ) as string[];
 
 /**
  * Loads a package that the application brings.

@@ -52,7 +52,9 @@ function pointsOf(name: string): readonly Point[] {
 
 /** What a registry asks of a metric. Not made of prom-client's classes: there is nothing to keep between two scrapes. */
 class CollectedMetric {
-  /** A registry for OpenMetrics takes the `_total` away and puts it back on its own. */
+  /** What the registry knows it by. */
+  readonly key: string;
+  /** A registry for OpenMetrics takes the `_total` away, for good, and puts it back on its own. */
   name: string;
   readonly #prefix: string;
   readonly #family: Family;
@@ -62,7 +64,8 @@ class CollectedMetric {
   readonly aggregator: 'sum' | 'max';
 
   constructor(family: Family, prefix: string) {
-    this.name = prefix + family.name;
+    this.key = prefix + family.name;
+    this.name = this.key;
     this.#prefix = prefix;
     this.#family = family;
     this.help = family.help;
@@ -116,19 +119,27 @@ export function prometheus(options: PrometheusOptions = {}): Exporter {
   }
   const register = registryOf(options.register);
   const byPrefix = exporters.get(register) ?? new Map<string, CollectedMetric[]>();
-  exporters.set(register, byPrefix);
   const metrics =
     byPrefix.get(prefix) ?? families.map((family) => new CollectedMetric(family, prefix));
+  // All of them or none. One that was cleared since gets them again.
+  const missing = metrics.filter((metric) => register.getSingleMetric(metric.key) !== metric);
+  const taken = missing.find(({ key }) => register.getSingleMetric(key) !== undefined);
+  if (taken !== undefined) {
+    throw invalid('prefix', prefix, `another one, as the registry has a ${taken.key} already`);
+  }
+  exporters.set(register, byPrefix);
   byPrefix.set(prefix, metrics);
-  // Again for one that was cleared since.
-  for (const metric of metrics) register.registerMetric(metric as never);
+  for (const metric of missing) {
+    metric.name = metric.key;
+    register.registerMetric(metric as never);
+  }
   const endWatch = watchLoop();
   return {
     stop() {
       endWatch();
       if (byPrefix.get(prefix) !== metrics) return;
       byPrefix.delete(prefix);
-      for (const { name } of metrics) register.removeSingleMetric(name);
+      for (const { key } of metrics) register.removeSingleMetric(key);
     },
   };
 }

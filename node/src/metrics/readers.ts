@@ -105,7 +105,8 @@ function guard(stats: GuardStats, add: Add): void {
     const { mean, p99, max } = one.waitMs;
     const labels = { source, priority: name };
     summary(add, 'queue_wait_ms', labels, mean * one.admitted, one.admitted);
-    add('queue_wait_ms', { ...labels, quantile: '0.99' }, p99);
+    // The buckets of a histogram may tell a little more than there was.
+    add('queue_wait_ms', { ...labels, quantile: '0.99' }, Math.min(p99, max));
     add('queue_wait_ms', { ...labels, quantile: '1' }, max);
     for (const [reason, count] of each(one.shed)) {
       add('shed_total', { class: name, reason }, count);
@@ -141,8 +142,8 @@ function pool(stats: PoolStats, add: Add): void {
 
 function times(name: string, { count, mean, p50, p99, max }: PoolTimes, add: Add): void {
   summary(add, name, {}, mean * count, count);
-  add(name, { quantile: '0.5' }, p50);
-  add(name, { quantile: '0.99' }, p99);
+  add(name, { quantile: '0.5' }, Math.min(p50, max));
+  add(name, { quantile: '0.99' }, Math.min(p99, max));
   add(name, { quantile: '1' }, max);
 }
 

@@ -1,11 +1,13 @@
 /**
  * A server that uses what the chat does not: a guard with more requests than it takes, a cached route, a pool, batches that are held,
- * an emitter whose events nobody handles or whose queue is full. Its metrics are at /metrics of a port that it prints.
+ * an emitter whose events nobody handles or whose queue is full, a cluster of one process. Its metrics are at /metrics of a port that it prints.
  */
 import { createServer } from 'node:http';
 import { BatchEmitter } from 'millrace';
+import { serve } from 'millrace/cluster';
 import { cached, guard } from 'millrace/guard';
 import { prometheus } from 'millrace/metrics';
+import 'millrace/net';
 import { Pool } from 'millrace/pool';
 import { collectDefaultMetrics, register } from 'prom-client';
 
@@ -37,8 +39,16 @@ guard(server, {
   rejectDelay: 0,
   classes: { '/low': 'low', '/cached': 'exempt' },
 });
+const app = new URL('./served.js', import.meta.url);
+const cluster = await serve(app, {
+  host: '127.0.0.1',
+  port: 0,
+  workers: 1,
+  signals: false,
+  log: false,
+});
 server.listen(0, '127.0.0.1', () => console.log(`http://127.0.0.1:${server.address().port}`));
-process.on('SIGTERM', () => process.exit(0));
+process.on('SIGTERM', async () => process.exit(await cluster.close()));
 // Events come together, more than there is room for.
 setInterval(() => {
   try {

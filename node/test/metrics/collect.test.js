@@ -7,6 +7,7 @@ import { runInNewContext } from 'node:vm';
 import { BatchEmitter, batch } from 'millrace';
 import { collect, exposition, families, runtime, runtimeFamilies } from 'millrace/metrics';
 import { monitor } from 'millrace/monitor';
+import { readers } from '../../dist/metrics/readers.js';
 
 setFlagsFromString('--expose-gc');
 const gc = runInNewContext('gc');
@@ -82,6 +83,36 @@ test('totals do not fall when objects are collected, and go on with those that c
   assert.equal(value(gone, 'queue_depth', depth), undefined);
   assert.equal(value(gone, 'batch_size_sum', labels), first);
   assert.equal(await run(), first + 2);
+});
+
+test('of what exceeds 256 objects of a kind nothing is known, which can be seen', async () => {
+  const labels = { source: 'batch' };
+  const all = Array.from({ length: 300 }, () => batch(async (items) => items));
+  const before = collect();
+  assert.equal(value(before, 'objects', labels), 256);
+  await Promise.all(all.map((load) => load(1)));
+  const more = value(collect(), 'batch_size_sum', labels) - value(before, 'batch_size_sum', labels);
+  // Some places may be those of objects that are still there from before.
+  assert.ok(more > 200 && more <= 256, `${more}`);
+});
+
+test('quantiles do not exceed the highest, whatever the buckets of a histogram say', async () => {
+  const seen = [];
+  const add = (name, { quantile }, value) => quantile && seen.push([name, quantile, value]);
+  const none = { count: 0, mean: 0, p50: 0, p99: 0, max: 0 };
+  const queued = { high: 0, normal: 0, low: 0, ahead: 0, total: 0 };
+  readers.pool(
+    {
+      ...{ queued, workers: { busy: 0, idle: 0 }, maxQueue: 1, batches: 0, meanBatch: 0 },
+      ...{ waitMs: { count: 1, mean: 9, p50: 10, p99: 10, max: 9 }, runMs: none },
+    },
+    add,
+  );
+  const counts = { wait: 0, age: 0, full: 0, pressure: 0, unhealthy: 0 };
+  const one = { admitted: 1, queued: 0, shed: counts, wouldShed: counts };
+  const waitMs = { mean: 9, p99: 9.5, max: 9 };
+  readers.guard({ queued: 0, maxQueue: 1, classes: { normal: { ...one, waitMs } } }, add);
+  for (const [name, quantile, value] of seen) assert.ok(value <= 9, `${name} ${quantile} ${value}`);
 });
 
 test('pauses of the collector are counted once, however many monitors there are', async () => {

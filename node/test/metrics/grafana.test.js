@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { families } from 'millrace/metrics';
 import { WebSocket } from 'ws';
 import { parse } from 'yaml';
 import { startServer } from './process.js';
@@ -15,6 +16,40 @@ const text = (name) => readFileSync(new URL(name, folder), 'utf8');
 const skip = !commands.promtool && 'needs prometheus';
 const promtool = (...args) =>
   execFileSync(commands.promtool, args, { cwd: folder, encoding: 'utf8', stdio: 'pipe' });
+
+test('the dashboard shows every family, and says what each panel is', () => {
+  const dashboard = JSON.parse(text('dashboard.json'));
+  const shown = panelsOf(dashboard).flatMap(({ exprs }) => exprs);
+  for (const { name } of families) {
+    const series = new RegExp(`\\bmillrace_${name}(_sum|_count)?\\{`);
+    assert.ok(
+      shown.some((expr) => series.test(expr)),
+      name,
+    );
+  }
+  const ids = dashboard.panels.map(({ id }) => id);
+  assert.equal(new Set(ids).size, ids.length);
+  for (const { type, title, description, targets, fieldConfig } of dashboard.panels) {
+    if (type === 'row') continue;
+    assert.ok(description && fieldConfig.defaults.unit, title);
+    assert.equal(new Set(targets.map(({ refId }) => refId)).size, targets.length, title);
+    const legends = targets.map(({ legendFormat }) => legendFormat);
+    // Lines that differ have different names.
+    for (const { expr, legendFormat } of targets) {
+      const [, by = ''] = /\bby \(([^)]*)\)/.exec(expr) ?? [];
+      for (const label of by.split(', ').filter(Boolean)) {
+        assert.ok(
+          legendFormat.includes(`{{${label}}}`),
+          `${title}: ${legendFormat} without ${label}`,
+        );
+      }
+    }
+    // An override of a line that is not there does nothing.
+    for (const { matcher } of fieldConfig.overrides) {
+      assert.ok(legends.includes(matcher.options), `${title}: ${matcher.options}`);
+    }
+  }
+});
 
 test('rules and configuration are valid, and alerts fire when they should', { skip }, () => {
   promtool('check', 'rules', 'alerts.yml');

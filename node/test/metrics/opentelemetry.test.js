@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { metrics } from '@opentelemetry/api';
 import { MeterProvider, MetricReader } from '@opentelemetry/sdk-metrics';
 import { BatchEmitter } from 'millrace';
+import 'millrace/fs';
 import { collect, openTelemetry } from 'millrace/metrics';
 
 class Reader extends MetricReader {
@@ -34,8 +35,9 @@ async function read(reader) {
   );
 }
 
-test('without an SDK nothing happens', () => {
+test('without an SDK nothing happens, to the loop neither', () => {
   const exporter = openTelemetry();
+  assert.ok(!collect().some(({ name }) => name.startsWith('loop_')));
   exporter.stop();
 });
 
@@ -46,18 +48,28 @@ test('the global provider: names, units and kinds in its style, values as collec
   const exporter = openTelemetry();
   // Twice on one meter is harmless.
   assert.equal(openTelemetry(), exporter);
+  // The loop is watched from the first time on that somebody asks.
+  assert.ok(!(await read()).has('millrace.loop.utilization'));
   const told = await read();
-  const size = told.get('millrace.batch.size.sum');
-  assert.deepEqual([size.unit, size.isMonotonic], ['1', true]);
+  const size = told.get('millrace.batch.size_sum');
+  assert.deepEqual([size.unit, size.isMonotonic], ['{event}', true]);
   assert.deepEqual(
     size.points.map(({ attributes, value }) => [attributes, value]),
     [[{ source: 'emitter' }, 2]],
   );
   assert.deepEqual(
-    told.get('millrace.batch.size.count').points.map((each) => each.value),
+    told.get('millrace.batch.size_count').points.map((each) => each.value),
     [1],
   );
-  assert.equal(told.get('millrace.queue.wait.sum').unit, 'ms');
+  assert.equal(told.get('millrace.queue.wait_sum').unit, 'ms');
+  assert.equal(told.get('millrace.queue.wait_count').unit, '{count}');
+  assert.equal(told.get('millrace.loop.utilization').unit, '1');
+  // A name is no part of another one, as the conventions want it.
+  const names = [...told.keys()];
+  assert.deepEqual(
+    names.filter((name) => names.some((other) => other.startsWith(`${name}.`))),
+    [],
+  );
   assert.equal(told.get('millrace.queue.depth').isMonotonic, false);
   const delays = told.get('millrace.loop.delay');
   assert.deepEqual([delays.unit, delays.isMonotonic], ['ms', undefined]);
@@ -72,7 +84,7 @@ test('the global provider: names, units and kinds in its style, values as collec
   const sizeAfterOneMore = async () => {
     emitter.emit('event');
     await new Promise((resolve) => setImmediate(resolve));
-    return (await read()).get('millrace.batch.size.sum').points.map((each) => each.value);
+    return (await read()).get('millrace.batch.size_sum').points.map((each) => each.value);
   };
   assert.deepEqual(await sizeAfterOneMore(), [3]);
   exporter.stop();
@@ -83,7 +95,29 @@ test('the global provider: names, units and kinds in its style, values as collec
 test('a meter of the application’s choice', async () => {
   const { provider, read } = application();
   const exporter = openTelemetry({ meter: provider.getMeter('shop') });
+  await read();
   assert.ok((await read()).has('millrace.loop.utilization'));
+  exporter.stop();
+});
+
+test('a provider that comes late, and one that ends', async (t) => {
+  const early = openTelemetry();
+  const { provider, read } = application();
+  metrics.setGlobalMeterProvider(provider);
+  t.after(() => metrics.disable());
+  const late = openTelemetry();
+  assert.notEqual(late, early);
+  assert.ok((await read()).has('millrace.batch.size_sum'));
+  await provider.shutdown();
+  early.stop();
+  late.stop();
+  late.stop();
+});
+
+test('names of several words', async () => {
+  const { provider, read } = application();
+  const exporter = openTelemetry({ meter: provider.getMeter('names') });
+  assert.equal((await read()).get('millrace.file.read_batches').unit, '{batch}');
   exporter.stop();
 });
 

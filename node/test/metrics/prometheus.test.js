@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { BatchEmitter } from 'millrace';
@@ -75,7 +75,49 @@ test('OpenMetrics', async () => {
     assert.match(each, /^millrace_unhandled_total \d+$/m);
     assert.match(each, /^millrace_queue_wait_ms_sum\{/m);
   }
+  // prom-client has shortened the names of counters by now.
+  prometheus({ register: own }).stop();
+  assert.deepEqual(own.getMetricsAsArray(), []);
   exporter.stop();
+});
+
+test('OpenMetrics: a second call after a scrape, and after the registry was cleared', async (t) => {
+  const own = new Registry(Registry.OPENMETRICS_CONTENT_TYPE);
+  const exporters = [prometheus({ register: own })];
+  t.after(() => {
+    for (const each of exporters) each.stop();
+  });
+  const first = await own.metrics();
+  const lines = (text) => text.split('\n').map((line) => line.split(' ').slice(0, -1).join(' '));
+  exporters.push(prometheus({ register: own }));
+  assert.deepEqual(lines(await own.metrics()).sort(), lines(first).sort());
+  own.clear();
+  exporters.push(prometheus({ register: own }));
+  assert.deepEqual(lines(await own.metrics()).sort(), lines(first).sort());
+  exporters[0].stop();
+  assert.deepEqual(own.getMetricsAsArray(), []);
+});
+
+test('two registries at a time have the same', async (t) => {
+  const both = [new Registry(), new Registry()];
+  const exporters = both.map((own) => prometheus({ register: own }));
+  t.after(() => exporters[1].stop());
+  const [one, other] = await Promise.all(both.map((own) => own.metrics()));
+  assert.equal(one, other);
+  exporters[0].stop();
+  assert.deepEqual(both[0].getMetricsAsArray(), []);
+  assert.match(await both[1].metrics(), /^millrace_loop_utilization /m);
+});
+
+test('a name that the registry has already: all or nothing, and it is said', () => {
+  const own = new Registry();
+  const gauge = new Gauge({ name: 'millrace_queue_fill', help: 'Of others.', registers: [own] });
+  assert.throws(() => prometheus({ register: own }), {
+    code: 'MILLRACE_E_INVALID_OPTION',
+    message: /'prefix' is "millrace_".*has a millrace_queue_fill already/,
+  });
+  assert.deepEqual(own.getMetricsAsArray(), [gauge]);
+  prometheus({ register: own, prefix: 'shop_' }).stop();
 });
 
 test('another copy of prom-client than the one beside this package', async () => {
@@ -116,13 +158,32 @@ test('bad input', () => {
   bad(null, /must be an object/);
 });
 
-test('prom-client is not installed: the error says what to do', (t) => {
+/** A copy of the package with nothing installed beside it. */
+function copyOfPackage(t) {
   const folder = mkdtempSync(join(tmpdir(), 'millrace-metrics-'));
   t.after(() => rmSync(folder, { recursive: true }));
-  const dist = fileURLToPath(new URL('../../dist', import.meta.url));
-  execFileSync('cp', ['-r', dist, join(folder, 'dist')]);
-  execFileSync('sh', ['-c', `echo '{"type":"module"}' > ${join(folder, 'package.json')}`]);
-  const url = pathToFileURL(join(folder, 'dist/metrics/index.js'));
+  cpSync(new URL('../../dist', import.meta.url), join(folder, 'dist'), { recursive: true });
+  writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
+  return { folder, url: pathToFileURL(join(folder, 'dist/metrics/index.js')) };
+}
+
+test('a Millrace from elsewhere finds what the main script has, whatever the working directory', (t) => {
+  const { folder, url } = copyOfPackage(t);
+  const modules = join(folder, 'app', 'node_modules');
+  mkdirSync(modules, { recursive: true });
+  const installed = createRequire(import.meta.url).resolve('prom-client/package.json');
+  symlinkSync(dirname(installed), join(modules, 'prom-client'));
+  const main = join(folder, 'app', 'main.js');
+  writeFileSync(
+    main,
+    `const { prometheus } = await import('${url}'); prometheus(); console.log('found');`,
+  );
+  const env = { ...process.env, MILLRACE_NATIVE: '0' };
+  assert.equal(`${execFileSync(process.execPath, [main], { cwd: '/', env })}`, 'found\n');
+});
+
+test('prom-client is not installed: the error says what to do', (t) => {
+  const { folder, url } = copyOfPackage(t);
   const code = `const { prometheus, openTelemetry } = await import('${url}');
     for (const each of [prometheus, openTelemetry]) try { each() } catch (e) { console.log(e.code, e.message) }`;
   const out = execFileSync(process.execPath, ['--input-type=module', '-e', code], {
