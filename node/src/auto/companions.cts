@@ -2,15 +2,26 @@
 import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
 import { isMainThread } from 'node:worker_threads';
-import type { Observation } from '../observe/index.js' with { 'resolution-mode': 'import' };
+import type * as Observe from '../observe/index.js' with { 'resolution-mode': 'import' };
 import { sentence, whenSettled } from './features.cjs';
 import type { Features, Settings } from './types.cjs';
 
-/** Starts those that are wanted. The promise tells when they are there; it does not reject. */
+type Observation = Observe.Observation;
+
+/** Whether Node.js loads ES modules synchronously, and prints no warning about it, as 22.12 and 23.0 to 23.4 do. */
+const canRequire =
+  (process.features as { require_module?: boolean }).require_module === true &&
+  !/^v(22\.12|23\.[0-4])\./.test(process.version);
+
+/**
+ * Starts those that are wanted; `feeds`: another process serves the dashboard, and wants to hear of this one. The promise tells
+ * when they are there; it does not reject.
+ */
 export function startCompanions(
   settings: Settings,
   features: Features,
   env: NodeJS.ProcessEnv,
+  feeds: boolean,
 ): Promise<unknown> {
   const { MILLRACE_OBSERVE_JSON: json, MILLRACE_FEED } = env;
   const starts: Promise<unknown>[] = [];
@@ -21,11 +32,10 @@ export function startCompanions(
       json: json ? resolve(json) : null,
       ...(maxWait === undefined ? {} : { maxWait }),
     };
-    observed = import('../observe/index.js').then(({ startObserving }) => startObserving(options));
-    observed = observed.catch(warn);
+    observed = startObserver(options).catch(warn);
     starts.push(observed);
   }
-  if (settings.dashboard || MILLRACE_FEED) {
+  if (settings.dashboard || feeds) {
     if (settings.dashboard && !MILLRACE_FEED) tellChildren(settings.dashboard, env);
     const loaded = import('../dashboard/index.js');
     const started = Promise.all([loaded, observed]).then(([{ startDashboard }, observation]) =>
@@ -43,6 +53,16 @@ export function startCompanions(
     });
   }
   return Promise.all(starts);
+}
+
+/** At once where an ES module can be required: an application may end in its first turn. */
+async function startObserver(
+  options: Parameters<typeof Observe.startObserving>[0],
+): Promise<Observation> {
+  const { startObserving } = canRequire
+    ? (require('../observe/index.js') as typeof Observe)
+    : await import('../observe/index.js');
+  return startObserving(options);
 }
 
 /**

@@ -4,30 +4,34 @@
  * time goes by, tells which of them a guard had not let in.
  */
 import { type ClassIndex, exempt, low } from './classes.js';
-import type { Ticket } from './ticket.js';
 
 export class Observer {
   /** Work in ms that waits in the reckoning, by class. */
   readonly #workMs = [0, 0, 0, 0];
+  readonly #atTurnEnd: (fn: () => void) => unknown;
   #turnMs = 0;
   #isTurnKnown = false;
+
+  /** @param atTurnEnd calls a function after the poll phase, from which requests come */
+  constructor(atTurnEnd: (fn: () => void) => unknown = setImmediate) {
+    this.#atTurnEnd = atTurnEnd;
+  }
 
   readonly #turnOver = (): void => {
     this.#isTurnKnown = false;
   };
 
-  /** The wait that this request would have been predicted, in ms. */
-  arrived(nowMs: number, ticket: Ticket): number {
+  /** The wait that this request would have been predicted, in ms; a ticket or a route says its class. */
+  arrived(nowMs: number, { cls }: { readonly cls: ClassIndex }): number {
     if (!this.#isTurnKnown) {
       this.#isTurnKnown = true;
       this.#pass(nowMs - this.#turnMs);
       this.#turnMs = nowMs;
-      // After the poll phase, from which requests come.
-      setImmediate(this.#turnOver);
+      this.#atTurnEnd(this.#turnOver);
     }
-    if (ticket.cls === exempt) return 0;
+    if (cls === exempt) return 0;
     let wait = 0;
-    for (let cls = 0; cls <= ticket.cls; cls++) wait += this.#workMs[cls]!;
+    for (let each = 0; each <= cls; each++) wait += this.#workMs[each]!;
     return wait;
   }
 

@@ -38,7 +38,7 @@ export class LoopObserver implements Observer<LoopReport>, Watcher {
   readonly #profiler = new Profiler();
   readonly #startedAt = now();
   readonly #startedIdle = idleTime();
-  readonly #blockedMs: number;
+  readonly blockedMs: number;
   #lookedAt = this.#startedAt;
   #blockedTurns = 0;
   #totalMs = 0;
@@ -48,8 +48,13 @@ export class LoopObserver implements Observer<LoopReport>, Watcher {
 
   /** @param blockedMs a turn that takes longer is blocked */
   constructor(blockedMs: number) {
-    this.#blockedMs = blockedMs;
+    this.blockedMs = blockedMs;
     this.probeMs = blockedMs;
+  }
+
+  /** A turn was blocked after the start-up. */
+  get wasBlocked(): boolean {
+    return this.#blockedTurns > 0;
   }
 
   start(): void {
@@ -71,7 +76,7 @@ export class LoopObserver implements Observer<LoopReport>, Watcher {
     const ms = Math.max(0, Math.min(busyMs, at - from) - this.#profiler.takeOwnMs());
     if (from < startUpMs) return;
     this.#histogram.record(Math.min(hourNs, Math.max(1, Math.round(ms * nsPerMs))));
-    if (ms <= this.#blockedMs) return;
+    if (ms <= this.blockedMs) return;
     this.#blockedTurns++;
     this.#totalMs += ms;
     if (ms > this.#maxMs) this.#maxMs = ms;
@@ -85,7 +90,7 @@ export class LoopObserver implements Observer<LoopReport>, Watcher {
       turns: this.#histogram.count,
       utilization: spanMs > 0 ? Math.min(1, Math.max(0, 1 - idleMs / spanMs)) : 0,
       p99Ms: this.#histogram.count === 0 ? 0 : this.#histogram.percentile(99) / nsPerMs,
-      blockedMs: this.#blockedMs,
+      blockedMs: this.blockedMs,
       blockedTurns: this.#blockedTurns,
       blockedTotalMs: this.#totalMs,
       blockedMaxMs: this.#maxMs,

@@ -14,14 +14,13 @@ export interface NetworkReport {
 
 export class NetworkObserver implements Observer<NetworkReport> {
   readonly #frames = new FramesObserver();
-  readonly #writes = new WritesObserver(() => this.#frames.isSending);
+  readonly #writes = new WritesObserver(this.#frames);
   readonly #requests: RequestsObserver;
   #isInUse = false;
   #unwatch: (() => void) | null = null;
 
-  /** @param maxWait of the guard that would be there */
-  constructor(maxWait: ConstructorParameters<typeof RequestsObserver>[0]) {
-    this.#requests = new RequestsObserver(maxWait);
+  constructor(...given: ConstructorParameters<typeof RequestsObserver>) {
+    this.#requests = new RequestsObserver(...given);
   }
 
   start(): void {

@@ -24,10 +24,10 @@ export interface Observation {
  * and measures what keeps the loop and the threadpool waiting. Keeps no process alive. Throws MILLRACE_E_INVALID_OPTION.
  */
 export function observe(options: ObserveOptions = {}): Observation {
-  const { blockedMs, maxWait } = observeOptions(options);
-  const network = new NetworkObserver(maxWait);
+  const { blockedMs, guard } = observeOptions(options);
   const files = new FilesObserver();
   const loop = new LoopObserver(blockedMs);
+  const network = new NetworkObserver(guard, loop);
   const threadpool = new ThreadpoolObserver();
   const all = [network, files, loop, threadpool];
   const started = application();

@@ -1,5 +1,5 @@
 import { check, checkKeys, number } from '../core/options.js';
-import { completeOptions, type GuardOptions } from '../guard/options.js';
+import { type CompleteOptions, completeOptions, type GuardOptions } from '../guard/options.js';
 
 export interface ObserveOptions {
   /** A turn of the loop that takes longer counts as blocked, in ms: 1 to 3,600,000, default 50. */
@@ -10,7 +10,8 @@ export interface ObserveOptions {
 
 export interface CheckedOptions {
   readonly blockedMs: number;
-  readonly maxWait: GuardOptions['maxWait'];
+  /** Of the guard that would be there. */
+  readonly guard: CompleteOptions;
 }
 
 /** Throws MILLRACE_E_INVALID_OPTION. */
@@ -18,6 +19,5 @@ export function observeOptions(given: ObserveOptions): CheckedOptions {
   checkKeys('the options of observe()', given, ['blockedMs', 'maxWait']);
   const { blockedMs = 50, maxWait } = given;
   check('blockedMs', blockedMs, number(1, 3_600_000));
-  if (maxWait !== undefined) completeOptions({ maxWait });
-  return { blockedMs, maxWait };
+  return { blockedMs, guard: completeOptions(maxWait === undefined ? {} : { maxWait }) };
 }

@@ -1,11 +1,15 @@
 /** Requests of http servers: what a guard would have refused, and which routes hold the loop. */
-import type { IncomingMessage } from 'node:http';
+import type { Server as HttpServer, IncomingMessage } from 'node:http';
 import type { Server, Socket } from 'node:net';
-import type { Guard } from '../guard/guard.js';
-import type { GuardableServer } from '../guard/http/server.js';
-import type { ByClass } from '../guard/options.js';
+import { ClassPatterns } from '../guard/classes.js';
+import { Observer as Reckoning } from '../guard/observer.js';
+import type { CompleteOptions } from '../guard/options.js';
+import { type Route, RouteTable } from '../guard/routes.js';
+import { now } from '../monitor/clock.js';
+import { type HandlerWatcher, watchHandlers } from './handlers.js';
 import type { Observer } from './observer.js';
 import { isOwn, serverOf } from './sockets.js';
+import { atTurnEnd } from './turn-end.js';
 
 export interface RouteReport {
   route: string;
@@ -35,33 +39,57 @@ export interface RequestsReport {
   routes: RouteReport[];
 }
 
-const mostRoutes = 10;
+interface Loop {
+  /** A turn that takes longer is blocked. */
+  readonly blockedMs: number;
+  readonly wasBlocked: boolean;
+}
 
-export class RequestsObserver implements Observer<RequestsReport> {
-  readonly #maxWait: number | Partial<ByClass> | undefined;
+const mostRoutes = 10;
+/**
+ * A route that was asked for so often is well known: of its requests one in so many is timed, and stands for the others, as two looks at the
+ * clock are much of what an observed request costs. Once a turn was blocked all are timed.
+ */
+const wellKnown = 100;
+const stride = 7;
+
+export class RequestsObserver implements Observer<RequestsReport>, HandlerWatcher {
+  readonly #routes: RouteTable;
+  readonly #reckoning = new Reckoning(atTurnEnd);
+  readonly #maxWaitMs: readonly number[];
+  readonly #loop: Loop;
   readonly #seen = new WeakSet<Server>();
   readonly #servers: ServerReport[] = [];
-  #loading: Promise<(server: GuardableServer) => void> | null = null;
-  #guard: Guard | null = null;
+  #undo: (() => void)[] = [];
+  #requests = 0;
+  #wouldShed = 0;
   #url: string | null = null;
   #upgradeUrl: string | null = null;
-  #isOn = false;
+  /** That of the request whose handler runs. */
+  #route: Route | null = null;
+  /** Requests that this one stands for; 0 for one that is not timed. */
+  #weight = 0;
+  #startedMs = 0;
+  /** Of requests that are handed on while a handler runs: they are a part of it. */
+  #inner = 0;
 
-  /** @param maxWait of the guard that would be there */
-  constructor(maxWait?: number | Partial<ByClass>) {
-    this.#maxWait = maxWait;
+  /**
+   * @param guard options of the guard that would be there
+   * @param loop says whether a turn of the loop was blocked
+   */
+  constructor({ classes, maxRoutes, maxWait }: CompleteOptions, loop: Loop) {
+    this.#loop = loop;
+    this.#routes = new RouteTable(new ClassPatterns(classes), maxRoutes);
+    this.#maxWaitMs = [maxWait.high, maxWait.normal, maxWait.low, Number.POSITIVE_INFINITY];
   }
 
-  start(): void {
-    this.#isOn = true;
-  }
+  start(): void {}
 
   stop(): void {
-    this.#isOn = false;
-    this.#guard?.close();
+    for (const undo of this.#undo.splice(0)) undo();
   }
 
-  /** A connection: that of a server which was not known takes the guard to it. */
+  /** A connection: the first of a server makes it known. */
   noteSocket(socket: Socket): void {
     const server = serverOf(socket);
     if (server === null || this.#seen.has(server)) return;
@@ -70,52 +98,65 @@ export class RequestsObserver implements Observer<RequestsReport> {
     const address = server.address();
     const port = address === null || typeof address === 'string' ? null : address.port;
     this.#servers.push({ port, secure: 'setSecureContext' in server });
-    void this.#watch(server as unknown as GuardableServer);
+    this.#undo.push(watchHandlers(server as HttpServer, this));
   }
 
-  async #watch(server: GuardableServer): Promise<void> {
-    try {
-      this.#loading ??= this.#load();
-      const watch = await this.#loading;
-      if (this.#isOn) watch(server);
-    } catch {
-      // It has a guard of the application's.
+  begin({ method = 'GET', url = '/' }: IncomingMessage): void {
+    if (this.#route !== null) {
+      this.#inner++;
+      return;
     }
+    if (this.#url === null && method === 'GET') this.#url = url;
+    const route = this.#routes.byUrl(method, url);
+    this.#requests++;
+    this.#route = route;
+    const weight = route.count < wellKnown || this.#loop.wasBlocked ? 1 : stride;
+    if (route.count % weight !== 0) {
+      this.#weight = 0;
+      route.count++;
+      this.#reckoning.ran(route.cls, route.costMs);
+      return;
+    }
+    const at = now();
+    if (this.#reckoning.arrived(at, route) > this.#maxWaitMs[route.cls]!) this.#wouldShed += weight;
+    this.#weight = weight;
+    this.#startedMs = at;
   }
 
-  async #load(): Promise<(server: GuardableServer) => void> {
-    const { guard, Guard } = await import('./guarded.js');
-    const shared = new Guard({
-      observe: true,
-      classify: (req) => this.#noteRequest(req),
-      ...(this.#maxWait !== undefined && { maxWait: this.#maxWait }),
-    });
-    this.#guard = shared;
-    return (server) => void guard(server, shared);
+  end(): void {
+    if (this.#inner > 0) {
+      this.#inner--;
+      return;
+    }
+    const route = this.#route!;
+    this.#route = null;
+    if (this.#weight === 0) return;
+    const ms = now() - this.#startedMs;
+    // Whether it was answered by then decides nothing here.
+    route.ran(ms, true);
+    this.#reckoning.ran(route.cls, ms);
+    // One that blocked the loop stands for nobody else.
+    if (this.#weight > 1 && ms < this.#loop.blockedMs) route.busyMs += (this.#weight - 1) * ms;
   }
 
-  #noteRequest(req: IncomingMessage): undefined {
-    if ((req as IncomingMessage & { upgrade?: boolean }).upgrade) this.#upgradeUrl ??= req.url!;
-    else if (req.method === 'GET') this.#url ??= req.url!;
+  upgrade({ url = '/' }: IncomingMessage): void {
+    this.#upgradeUrl ??= url;
   }
 
   read(): RequestsReport {
-    const { classes, routes } = this.#guard?.stats() ?? { classes: {}, routes: [] };
-    let requests = 0;
-    let wouldShed = 0;
-    for (const { admitted, wouldShed: would } of Object.values(classes)) {
-      requests += admitted;
-      wouldShed += would.wait;
-    }
     return {
       servers: this.#servers.map((each) => ({ ...each })),
-      requests,
-      wouldShed,
+      requests: this.#requests,
+      wouldShed: this.#wouldShed,
       url: this.#url,
       upgradeUrl: this.#upgradeUrl,
-      routes: routes.slice(0, mostRoutes).map(({ route, count, busyMs, meanMs, maxMs }) => {
-        return { route, requests: count, busyMs, meanMs, maxMs };
-      }),
+      routes: [...this.#routes.values(), ...this.#routes.others]
+        .filter(({ count }) => count > 0)
+        .sort((a, b) => b.busyMs - a.busyMs)
+        .slice(0, mostRoutes)
+        .map(({ name, count, busyMs, maxMs }) => {
+          return { route: name, requests: count, busyMs, meanMs: busyMs / count, maxMs };
+        }),
     };
   }
 }

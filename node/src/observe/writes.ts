@@ -19,8 +19,10 @@ export interface WritesReport {
   saved: number;
 }
 
-/** What `net` would hold for a socket in this turn. */
+/** What `net` would hold for a socket in a turn. */
 interface Held {
+  /** The turn in which the socket was written to last. */
+  turn: number;
   writes: number;
   heldWrites: number;
   heldBytes: number;
@@ -30,32 +32,42 @@ type Standard = { encrypted?: unknown; isTTY?: unknown; fd?: unknown };
 type Chunks = readonly { readonly chunk: string | Uint8Array }[];
 
 export class WritesObserver implements Observer<WritesReport> {
-  readonly #isSendingFrame: () => boolean;
-  /** Sockets written to in this turn; null for those with one write so far. */
-  readonly #turn = new Map<Socket, Held | null>();
+  readonly #frames: { readonly isSending: boolean };
+  /** All sockets that were written to; null for those that `net` leaves alone. */
+  readonly #sockets = new WeakMap<Socket, Held | null>();
+  /** Those with more than one write in this turn. */
+  #held: Held[] = [];
+  #turn = 1;
+  #isTurnKnown = false;
   readonly #counts: WritesReport = { writes: 0, turns: 0, mostInTurn: 0, saved: 0 };
   #undo: (() => void)[] = [];
   #isOn = false;
 
-  /** `isSendingFrame` says whether the write is one of a frame that is counted as such. */
-  constructor(isSendingFrame: () => boolean) {
-    this.#isSendingFrame = isSendingFrame;
+  /** `frames.isSending` says whether a write is one of a frame that is counted as such. */
+  constructor(frames: { readonly isSending: boolean }) {
+    this.#frames = frames;
   }
 
   start(): void {
     const observer = this;
     this.#isOn = true;
+    // Streams call these with as many arguments as they have.
     this.#undo = [
       replace(Socket.prototype, '_write', (original) => {
-        return function _write(this: Socket, chunk: string | Uint8Array, ...rest: unknown[]) {
+        return function _write(
+          this: Socket,
+          chunk: string | Uint8Array,
+          encoding: unknown,
+          done: unknown,
+        ) {
           if (observer.#isOn) observer.#note(this, chunk.length);
-          return Reflect.apply(original, this, [chunk, ...rest]);
+          return original.call(this, chunk, encoding, done);
         };
       }),
       replace(Socket.prototype, '_writev', (original) => {
-        return function _writev(this: Socket, chunks: Chunks, ...rest: unknown[]) {
+        return function _writev(this: Socket, chunks: Chunks, done: unknown) {
           if (observer.#isOn) observer.#noteAll(this, chunks);
-          return Reflect.apply(original, this, [chunks, ...rest]);
+          return original.call(this, chunks, done);
         };
       }),
     ];
@@ -64,7 +76,7 @@ export class WritesObserver implements Observer<WritesReport> {
   stop(): void {
     this.#isOn = false;
     for (const undo of this.#undo.splice(0)) undo();
-    this.#endTurn();
+    if (this.#isTurnKnown) this.#endTurn();
   }
 
   read(): WritesReport {
@@ -78,27 +90,30 @@ export class WritesObserver implements Observer<WritesReport> {
   }
 
   #note(socket: Socket, bytes: number): void {
-    if (this.#isSendingFrame() || !isTaken(socket)) return;
-    this.#counts.writes++;
-    const turn = this.#turn;
-    if (turn.size === 0) atTurnEnd(this.#endTurn);
-    const held = turn.get(socket);
+    if (this.#frames.isSending) return;
+    let held = this.#sockets.get(socket);
     if (held === undefined) {
-      turn.set(socket, null);
+      held = isTaken(socket) ? { turn: 0, writes: 0, heldWrites: 0, heldBytes: 0 } : null;
+      this.#sockets.set(socket, held);
+    }
+    if (held === null) return;
+    this.#counts.writes++;
+    if (!this.#isTurnKnown) {
+      this.#isTurnKnown = true;
+      atTurnEnd(this.#endTurn);
+    }
+    if (held.turn !== this.#turn) {
+      held.turn = this.#turn;
+      held.writes = 1;
       return;
     }
-    if (held !== null) this.#hold(socket, held, bytes);
-    else {
-      const second = { writes: 1, heldWrites: 0, heldBytes: 0 };
-      turn.set(socket, second);
-      this.#hold(socket, second, bytes);
-    }
+    if (held.writes === 1) this.#held.push(held);
+    this.#hold(held, bytes, socket.writableHighWaterMark);
   }
 
   /** As a coalesced socket does: nothing is held beyond the high-water mark. */
-  #hold(socket: Socket, held: Held, bytes: number): void {
+  #hold(held: Held, bytes: number, most: number): void {
     held.writes++;
-    const most = socket.writableHighWaterMark;
     if (held.heldBytes + bytes >= most) this.#flush(held);
     if (bytes >= most) return;
     held.heldWrites++;
@@ -113,15 +128,16 @@ export class WritesObserver implements Observer<WritesReport> {
 
   readonly #endTurn = (): void => {
     const counts = this.#counts;
-    if (this.#turn.size === 0) return;
+    this.#isTurnKnown = false;
+    this.#turn++;
     counts.turns++;
     if (counts.mostInTurn === 0) counts.mostInTurn = 1;
-    for (const held of this.#turn.values()) {
-      if (held === null) continue;
+    if (this.#held.length === 0) return;
+    for (const held of this.#held) {
       if (held.writes > counts.mostInTurn) counts.mostInTurn = held.writes;
       this.#flush(held);
     }
-    this.#turn.clear();
+    this.#held = [];
   };
 }
 

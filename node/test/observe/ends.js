@@ -1,4 +1,5 @@
 // Ends in the way of its argument, under observation.
+import cluster from 'node:cluster';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -47,6 +48,11 @@ const ways = {
     await ways.reads();
     new Worker(new URL(import.meta.url), { argv: ['reads'] });
     new Worker(new URL(import.meta.url), { argv: ['its loop is empty'] });
+  },
+  'a cluster': async () => {
+    await ways.reads();
+    if (cluster.isWorker) cluster.worker.disconnect();
+    else console.log(cluster.fork().process.pid);
   },
 };
 

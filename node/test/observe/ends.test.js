@@ -1,7 +1,7 @@
 /** However a process ends, it ends as without observation, and the report is told. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -10,7 +10,11 @@ const path = (name) => fileURLToPath(new URL(name, import.meta.url));
 
 /** `signals` are sent when it is ready; the next one when something has been written after it. */
 async function run(way, { observed = true, signals = [], env = {} } = {}) {
-  const args = [...(observed ? ['--import', path('preload.mjs')] : []), path('ends.js'), way];
+  const preload = observed ? ['--import', path('preload.mjs')] : [];
+  return start([...preload, path('ends.js'), way], signals, env);
+}
+
+function start(args, signals, env) {
   const child = spawn(process.execPath, args, { env: { ...process.env, ...env } });
   const left = [...signals];
   const text = { stdout: '', stderr: '' };
@@ -88,6 +92,40 @@ test('a thread tells for itself, if it saw anything', async (t) => {
     assert.deepEqual([version, seen.reads, seen.readTicks], [1, 2, 1]);
   }
 });
+
+test('workers of a cluster write files of their own', async (t) => {
+  const folder = mkdtempSync(`${tmpdir()}/millrace-observe-`);
+  t.after(() => rmSync(folder, { recursive: true }));
+  const { code, stdout, stderr } = await run('a cluster', {
+    env: { MILLRACE_OBSERVE_JSON: `${folder}/a.json` },
+  });
+  assert.deepEqual([code, stderr], [0, '']);
+  const worker = Number(stdout);
+  assert.deepEqual(readdirSync(folder).sort(), [`a.${worker}.json`, 'a.json'].sort());
+  const { application, files } = JSON.parse(readFileSync(`${folder}/a.${worker}.json`, 'utf8'));
+  assert.deepEqual([application.pid, application.thread, files.reads], [worker, 0, 2]);
+});
+
+// Where Node.js can require ES modules, and says nothing about it.
+const isAtOnce = process.features.require_module && !/^v(22\.12|23\.[0-4])\./.test(process.version);
+const preloads = [['--import', 'index.js'], ...(isAtOnce ? [['--require', 'start.cjs']] : [])];
+
+for (const [option, file] of preloads) {
+  test(`one that ends in its first turn is told of with ${option}`, async (t) => {
+    const folder = mkdtempSync(`${tmpdir()}/millrace-observe-`);
+    t.after(() => rmSync(folder, { recursive: true }));
+    writeFileSync(`${folder}/exit.cjs`, 'process.exit(3)');
+    const preload = path(`../../dist/auto/${file}`);
+    const result = await start([option, preload, `${folder}/exit.cjs`], [], {
+      MILLRACE: 'observe',
+    });
+    assert.deepEqual([result.code, reports(result)], [3, 1], result.stderr);
+    const json = { MILLRACE: 'observe', MILLRACE_OBSERVE_JSON: `${folder}/a.json` };
+    const written = await start([option, preload, `${folder}/exit.cjs`], [], json);
+    assert.deepEqual([written.code, written.stderr], [3, '']);
+    assert.equal(JSON.parse(readFileSync(`${folder}/a.json`, 'utf8')).version, 1);
+  });
+}
 
 test('a path that cannot be written is one sentence, and the application ends as ever', async () => {
   const { code, stderr } = await run('process.exit()', {
