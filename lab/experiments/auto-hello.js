@@ -1,0 +1,42 @@
+import { measured } from '../report/numbers.js';
+import { armsOf } from './auto/arms.js';
+import { applicationMetrics } from './auto/metrics.js';
+
+export const question = 'What does auto cost an application that has nothing to batch?';
+
+export const about =
+  'A server of node:http that answers each request with a line of text at once, asked by 100 connections that are kept. ' +
+  'auto waits for what it could act on, which never comes, and has a monitor of the event loop; MILLRACE=observe counts what ' +
+  'goes by, and says at the end what acting would bring.';
+
+/** The monitor of auto tells of itself; observe prints its report when the server is ended. */
+const isOn = ({ probe, output }) =>
+  Object.hasOwn(probe?.millrace ?? {}, 'monitor') || /millrace/i.test(output);
+
+const { control: plain, auto } = armsOf('hello.js', { isOn });
+
+export const control = plain;
+export const treatment = [auto(), auto('observe')];
+
+export const load = {
+  kind: 'script',
+  file: new URL('./auto/hello-load.js', import.meta.url).href,
+  connections: 100,
+  warmup: ({ quick }) => (quick ? 0.3 : 2),
+  seconds: ({ quick }) => (quick ? 0.6 : 5),
+};
+
+export const metrics = applicationMetrics('request');
+
+export const rounds = { full: 30, quick: 6 };
+
+/** MB of 10^6 bytes, per process. */
+const MOST_MB = 8;
+
+export const notes = ({ figures }) =>
+  figures
+    .filter(({ metric, shift }) => metric === 'rss_mb' && shift)
+    .map(({ arm, shift: { estimate, lo, hi } }) => {
+      const [at, from, to] = [estimate, lo, hi].map((mb) => measured(mb, 'MB'));
+      return `Memory that ${arm} takes besides: ${at} (${from} to ${to}); ${MOST_MB} MB are allowed.`;
+    });

@@ -1,0 +1,42 @@
+import { freePort } from '../run/up.js';
+import { armsOf, hasCounted } from './auto/arms.js';
+import { applicationMetrics } from './auto/metrics.js';
+import { startRedis } from './auto/redis.js';
+
+const port = await freePort();
+
+export const question = 'What does auto with net bring a server that asks Redis by ioredis?';
+
+export const about =
+  'A server of node:http that makes four calls to Redis for each answer, on one connection, asked by 50 connections. ' +
+  'MILLRACE=net lets the writes of a turn leave together, on all sockets. ioredis has an option of its own, ' +
+  'enableAutoPipelining, which gathers commands before they are written: the second case has it switched on in all arms. The ' +
+  'figures are those of the application; what Redis itself takes is not in them.';
+
+const { control: plain, auto } = armsOf('profiles.js', {
+  isOn: hasCounted('coalesce', 'writes'),
+  args() {
+    startRedis(port);
+    return [`${port}`];
+  },
+  env: ({ pipelining }) => ({ AUTO_PIPELINING: pipelining ? '1' : '' }),
+});
+
+export const control = plain;
+export const treatment = auto('net');
+
+export const load = {
+  kind: 'http',
+  connections: 50,
+  warmup: ({ quick }) => (quick ? 0.3 : 2),
+  seconds: ({ quick }) => (quick ? 0.5 : 5),
+};
+
+export const cases = [
+  { label: 'ioredis as it is', pipelining: false },
+  { label: 'enableAutoPipelining', pipelining: true },
+];
+
+export const metrics = applicationMetrics('request');
+
+export const rounds = { full: 20, quick: 6 };

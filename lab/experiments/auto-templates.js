@@ -1,0 +1,25 @@
+import { armsOf, hasCounted } from './auto/arms.js';
+import { applicationMetrics } from './auto/metrics.js';
+
+export const question = 'What does auto bring a server that reads templates with fs.promises?';
+
+export const about =
+  'Fastify; each page is put together of three files of 1 to 4 KB, which are read for each request with readFile of ' +
+  'node:fs/promises. 100 connections ask for four pages in turns. auto gathers the reads of a turn.';
+
+const { control: plain, auto } = armsOf('templates.js', { isOn: hasCounted('fs', 'reads') });
+
+export const control = plain;
+export const treatment = auto();
+
+export const load = {
+  kind: 'script',
+  file: new URL('./auto/templates-load.js', import.meta.url).href,
+  connections: 100,
+  warmup: ({ quick }) => (quick ? 0.3 : 2),
+  seconds: ({ quick }) => (quick ? 0.6 : 5),
+};
+
+export const metrics = applicationMetrics('request');
+
+export const rounds = { full: 20, quick: 6 };

@@ -1,0 +1,3 @@
+import { bareLoad } from './bare-load.js';
+
+export default bareLoad([1, 2, 3, 4].map((number) => `/article-${number}.html`));
