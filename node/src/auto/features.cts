@@ -1,5 +1,7 @@
 /** The features of auto. Each waits, at next to no cost, for the first thing that it could act on, and is loaded then. */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+// Before an application can replace timers.
+import '../core/timers.cjs';
 import type { Part } from './part.cjs';
 import type { Feature, FeatureName, FeatureState, Settings } from './types.cjs';
 
@@ -76,6 +78,7 @@ class LazyFeature implements Feature {
     this.#disarm = () => {};
     this.#disarm = this.#trigger(() => {
       try {
+        this.#why = null;
         checkModules();
         this.#part ??= this.#load();
         this.ready = this.#part.on();

@@ -4,6 +4,7 @@
  */
 import { promises } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
+import { nextTick } from '../core/timers.cjs';
 import { checkModules, sentence } from './features.cjs';
 import type { Part } from './part.cjs';
 import { type AnyMethod, Patch } from './patch.cjs';
@@ -98,7 +99,7 @@ export class FsPart implements Part {
       return;
     }
     this.#calledInTick = true;
-    process.nextTick(() => {
+    nextTick(() => {
       this.#calledInTick = false;
     });
   }

@@ -1,6 +1,7 @@
 /** A guard for each server of node:http, node:https and node:http2 that listens, unless the application gives it one. */
 import type { Server as HttpServer } from 'node:http';
 import type { Server } from 'node:net';
+import { setImmediate } from '../core/timers.cjs';
 import type { Guard } from '../guard/index.js' with { 'resolution-mode': 'import' };
 import { checkModules, sentence } from './features.cjs';
 import type { Part } from './part.cjs';

@@ -8,6 +8,7 @@ import { checkModules, sentence } from './features.cjs';
 import { isPlain } from './own.cjs';
 import type { Part } from './part.cjs';
 import { Patch } from './patch.cjs';
+import { coalescedBy, isTaken } from './taken.cjs';
 import { WeakList } from './weak-list.cjs';
 
 const accepted = 'net.server.socket';
@@ -58,12 +59,14 @@ export class NetPart implements Part {
   readonly #onAccepted = (message: unknown) => this.#add((message as { socket: Socket }).socket);
 
   #add(socket: Socket): void {
-    if (!this.#isOn || socket.destroyed || !isPlain(socket)) return;
+    if (!this.#isOn || socket.destroyed || !isPlain(socket) || isTaken(socket)) return;
     if (this.#coalesce === null) {
       this.#early.push(socket);
       return;
     }
-    this.#coalescers.add(this.#coalesce(socket, this.#options));
+    const coalescer = this.#coalesce(socket, this.#options);
+    this.#coalescers.add(coalescer);
+    coalescedBy(socket, coalescer);
     this.state = 'active';
   }
 

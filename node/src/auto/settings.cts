@@ -29,6 +29,11 @@ const off: Settings = Object.freeze({
   monitor: false,
 });
 
+/** The words of MILLRACE. */
+export function switchesOf({ MILLRACE }: NodeJS.ProcessEnv): string[] {
+  return MILLRACE ? MILLRACE.split(',').map((word) => word.trim()) : [];
+}
+
 /**
  * Reads MILLRACE, MILLRACE_CONFIG, MILLRACE_DASHBOARD and MILLRACE_DASHBOARD_TOKEN from `env`, and millrace.config.json
  * from the folder `cwd`. With `off` among the switches nothing else is looked at. Throws an Error whose message is one
@@ -36,7 +41,7 @@ const off: Settings = Object.freeze({
  */
 export function readSettings(env: NodeJS.ProcessEnv, cwd = '.'): Settings {
   const { MILLRACE, MILLRACE_CONFIG, MILLRACE_DASHBOARD, MILLRACE_DASHBOARD_TOKEN } = env;
-  const switches = MILLRACE ? MILLRACE.split(',').map((word) => word.trim()) : [];
+  const switches = switchesOf(env);
   if (switches.includes('off')) return off;
   const file = MILLRACE_CONFIG || (cwd === '.' ? usualFile : `${cwd}/${usualFile}`);
   const hasFile = MILLRACE_CONFIG ? true : existsSync(file);

@@ -6,7 +6,7 @@
 import { subscribe } from 'node:diagnostics_channel';
 import { writeSync } from 'node:fs';
 import { makeFeatures } from './features.cjs';
-import { readSettings } from './settings.cjs';
+import { readSettings, switchesOf } from './settings.cjs';
 import type { FeatureName, Features, Settings } from './types.cjs';
 
 export type {
@@ -36,7 +36,7 @@ function start(): Started {
   const settings = settingsOrExit(env);
   const features = makeFeatures(settings);
   if (settings.mode === 'off') return { settings, features, ready: undefined };
-  subscribe('tracing:net.server.listen:asyncStart', (message) => {
+  subscribe('tracing:net.server.listen:asyncEnd', (message) => {
     // Without it Node.js loads nothing any more.
     if (process.env === undefined) return;
     const { noteServer } = require('./servers.cjs') as typeof import('./servers.cjs');
@@ -50,9 +50,10 @@ function start(): Started {
       awaited.push(features[name].ready);
     }
   }
-  if (settings.mode === 'observe' || settings.dashboard || settings.metrics || env.MILLRACE_FEED) {
+  const feeds = Boolean(env.MILLRACE_FEED) && !switchesOf(env).includes('no-dashboard');
+  if (settings.mode === 'observe' || settings.dashboard || settings.metrics || feeds) {
     const { startCompanions } = require('./companions.cjs') as typeof import('./companions.cjs');
-    awaited.push(startCompanions(settings, features, env));
+    awaited.push(startCompanions(settings, features, env, feeds));
   }
   const isReady = awaited.every((each) => each === undefined);
   return { settings, features, ready: isReady ? undefined : atMost(Promise.all(awaited)) };

@@ -10,8 +10,16 @@ import { checkModules, sentence } from './features.cjs';
 import { isOwn } from './own.cjs';
 import type { Part } from './part.cjs';
 import { Patch } from './patch.cjs';
+import { take } from './taken.cjs';
 
 type Class = new (...args: never[]) => never;
+
+/** What ws keeps to itself. */
+interface Internals {
+  readonly _isServer?: boolean;
+  /** Negotiated before it gets its socket. */
+  readonly _extensions?: object;
+}
 
 export class WsPart implements Part {
   why: string | null = null;
@@ -56,9 +64,11 @@ export class WsPart implements Part {
     if (!this.#isOn || isOwn(socket)) return;
     for (const symbol of Object.getOwnPropertySymbols(socket)) {
       if (symbol.description !== 'websocket') continue;
-      const ws = (socket as unknown as Record<symbol, { _isServer?: boolean } | null>)[symbol];
+      const ws = (socket as unknown as Record<symbol, Internals | null>)[symbol];
       // The frames of clients are masked, each with a mask of its own.
       if (ws?._isServer !== true) continue;
+      // What is compressed is not gathered, so that `net` may do it.
+      if (Object.keys(ws._extensions ?? {}).length === 0) take(socket);
       const Found = ws.constructor as Class;
       if (this.#classes.has(Found)) continue;
       this.#classes.add(Found);

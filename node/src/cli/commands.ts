@@ -19,9 +19,9 @@ export const commands: Record<string, Command> = {
     run: async (argv) => (await import('./observe.js')).observe(argv),
   },
   doctor: {
-    summary: 'what works on this machine, what does not, and what to do about it',
+    summary: 'what works on this machine, what does not, and what to do',
     run: async (argv) => (await import('./doctor/index.js')).doctor(argv),
   },
-  experiment: lab('experiment', 'measure two ways to run a server against each other'),
+  experiment: lab('experiment', 'measure two ways to run a server in turns'),
   report: lab('report', 'make a page or a text of kept results'),
 };

@@ -24,15 +24,22 @@ const [name, ...argv] = process.argv.slice(2);
 
 if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
   const asked = name === 'help' ? argv[0] : undefined;
-  if (asked !== undefined && Object.hasOwn(commands, asked)) await start(asked, ['--help']);
-  else console.log(usage);
+  if (asked === undefined) console.log(usage);
+  else if (Object.hasOwn(commands, asked)) await start(asked, ['--help']);
+  else refuse(asked);
 } else if (name === '--version' || name === '-v') {
   const file = new URL('../../package.json', import.meta.url);
   console.log((JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version);
 } else if (Object.hasOwn(commands, name)) {
   await start(name, argv);
 } else {
-  console.error(`${name} is no command of millrace. ${hint(name)}; --help says what they do.`);
+  refuse(name);
+}
+
+function refuse(unknown: string): void {
+  console.error(
+    `${unknown} is no command of millrace. ${hint(unknown)}; --help says what they do.`,
+  );
   process.exitCode = 2;
 }
 

@@ -1,4 +1,5 @@
 /** The command `run`. */
+import { switchesOf } from '../auto/settings.cjs';
 import { applicationArgs } from './application.js';
 import { runNode } from './child.js';
 import { dashboardEnv } from './dashboard.js';
@@ -31,8 +32,8 @@ shows what it does. The address of the page is printed on stderr.
 ${optionLines(OPTIONS)}
 
 Options after FILE are the application's. Its exit code is that of this command,
-128 + n after signal n. Exit codes of this command itself: 1 it cannot be started
-so, 2 mistaken command line.
+128 + n after signal n. Exit codes of this command itself: 1 it cannot be
+started so, 2 mistaken command line.
 
 Without this command, as in production: node --import millrace/auto app.js`;
 
@@ -58,7 +59,7 @@ async function environment({ values }: Given): Promise<NodeJS.ProcessEnv> {
     env.MILLRACE = env.MILLRACE ? `${env.MILLRACE},no-dashboard` : 'no-dashboard';
   }
   const settings = settingsOf(env);
-  const isWanted = settings.mode !== 'off' && !env.MILLRACE?.split(',').includes('no-dashboard');
+  const isWanted = settings.mode !== 'off' && !switchesOf(env).includes('no-dashboard');
   if (!isWanted) return env;
   const wishes = { host: text('host'), port: text('port'), token: text('token') };
   return { ...env, ...(await dashboardEnv(wishes, settings.dashboard, env)) };

@@ -12,15 +12,19 @@ export function nearest(name: string, known: readonly string[]): string | undefi
   return best ?? known.find((candidate) => candidate.startsWith(name) && name.length >= 3);
 }
 
-/** Letters to insert, remove or replace on the way from one word to the other (Levenshtein). */
+/** Letters to insert, remove, replace, or swap with the next one on the way from one word to the other. */
 function edits(from: string, to: string): number {
+  let twoAbove: number[] = [];
   let above = Array.from({ length: to.length + 1 }, (_, i) => i);
   for (let i = 1; i <= from.length; i++) {
     const row = [i];
     for (let j = 1; j <= to.length; j++) {
       const replace = above[j - 1]! + (from[i - 1] === to[j - 1] ? 0 : 1);
-      row.push(Math.min(replace, above[j]! + 1, row[j - 1]! + 1));
+      const isSwapped = i > 1 && j > 1 && from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1];
+      const swap = isSwapped ? twoAbove[j - 2]! + 1 : replace;
+      row.push(Math.min(replace, swap, above[j]! + 1, row[j - 1]! + 1));
     }
+    twoAbove = above;
     above = row;
   }
   return above[to.length]!;

@@ -1,5 +1,6 @@
 import type { PathLike } from 'node:fs';
 import type promises from 'node:fs/promises';
+import { nextTick, queueMicrotask } from '../core/timers.cjs';
 import {
   appendOptions,
   isDurable,
@@ -136,7 +137,7 @@ function atEndOfTick(commit: Commit): void {
 }
 
 function afterMicrotasks(): void {
-  process.nextTick(writeAll);
+  nextTick(writeAll);
 }
 
 function writeAll(): void {

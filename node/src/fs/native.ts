@@ -3,6 +3,7 @@
  * rest by few jobs of the threadpool, each of which comes back in one call.
  */
 import { Socket } from 'node:net';
+import { setImmediate } from '../core/timers.cjs';
 import type { FilesBinding, FilesHandle } from '../native/binding.js';
 import type { AppendRequest, FileBackend, ReadRequest } from './backend.js';
 import { fromBase } from './base.js';

@@ -1,4 +1,5 @@
 import type promises from 'node:fs/promises';
+import { nextTick } from '../core/timers.cjs';
 import { onlyReads, type Path, readOptions, toPath } from './arguments.js';
 import type { ReadRequest } from './backend.js';
 import { baseOf } from './base.js';
@@ -51,7 +52,7 @@ let gathered: Read[] = [];
 
 /** What is asked for in one tick is handed over together, in the `process.nextTick` queue of that tick. */
 function gather(read: Read): void {
-  if (gathered.push(read) === 1) process.nextTick(handOver);
+  if (gathered.push(read) === 1) nextTick(handOver);
 }
 
 function handOver(): void {

@@ -3,6 +3,8 @@
  * process. The check phase follows the poll phase, in which reads and their callbacks ran.
  */
 
+import { setImmediate } from '../core/timers.cjs';
+
 export interface TurnMember {
   /** Nothing is held any longer. */
   endTurn(): void;

@@ -61,6 +61,13 @@ test('reads without the addon say why not', async () => {
 });
 
 for (const [flag, preload] of Object.entries(preloads)) {
+  test(`fan-out comes before the writes of a turn, ${flag}`, async () => {
+    const env = { MILLRACE: 'net' };
+    const { same, state, saved } = await runJson([...preload, `${programs}module.mjs`], { env });
+    assert.deepEqual({ same, state }, { same: true, state: 'active' });
+    assert.ok(saved > 0);
+  });
+
   test(`writes of a turn, ${flag}`, async () => {
     await assertPasses([...preload, `${programs}coalesced.mjs`], { env: { MILLRACE: 'net' } });
   });
@@ -78,3 +85,41 @@ for (const [flag, preload] of Object.entries(preloads)) {
     await assertPasses([...preloaded, `${programs}guarded.mjs`], { cwd: folder });
   });
 }
+
+test('a guard in a worker of a cluster', async () => {
+  const args = [...preloads['--require'], `${programs}guarded-worker.cjs`];
+  assert.equal(await runJson(args, { env: { MILLRACE: 'guard' } }), true);
+});
+
+test('fake timers do not reach files and frames', async (t) => {
+  const folder = temporary(t);
+  for (const MILLRACE of ['on', 'net,no-ws']) {
+    const args = [`${programs}fake-timers.mjs`, join(folder, MILLRACE)];
+    const result = await runJson([...preloads['--import'], ...args], { env: { MILLRACE } });
+    assert.deepEqual(result, { same: true, log: 'ab', messages: ['faked', 'real'] });
+  }
+});
+
+for (const [MILLRACE, feeds] of Object.entries({ on: true, 'net, no-dashboard': false })) {
+  test(`a process with MILLRACE=${MILLRACE} ${feeds ? 'feeds' : 'does not feed'} a dashboard`, async () => {
+    const env = { MILLRACE, MILLRACE_FEED: '127.0.0.1:9', MILLRACE_FEED_TOKEN: 'none' };
+    const { stdout } = await run([...preloads['--require'], `${programs}feed.cjs`], { env });
+    assert.equal(JSON.parse(stdout), feeds);
+  });
+}
+
+test('what was in the way of a feature is forgotten when it is not any more', async () => {
+  const code = `
+    const { guard } = process[Symbol.for('millrace.auto')].features;
+    const { env } = process;
+    delete process.env;
+    guard.on();
+    const { why } = guard;
+    process.env = env;
+    guard.off();
+    guard.on();
+    console.log(JSON.stringify([why, guard.why]));
+  `;
+  const whys = await runJson([...preloads['--require'], '--eval', code]);
+  assert.deepEqual(whys, ['the application has deleted process.env', null]);
+});

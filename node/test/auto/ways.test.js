@@ -33,6 +33,11 @@ for (const [flag, preload] of Object.entries(preloads)) {
   }
 }
 
+test('coalesced sockets: fan-out goes before that', async () => {
+  const env = { MILLRACE: 'net' };
+  assertFansOut(await runJson([...preloads['--import'], `${programs}common.cjs`], { env }));
+});
+
 test('NODE_OPTIONS', async () => {
   const env = { NODE_OPTIONS: '--import millrace/auto' };
   assertFansOut(await runJson([`${programs}common.cjs`], { env }));

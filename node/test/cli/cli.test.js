@@ -30,6 +30,7 @@ test('without a command it says which there are', async () => {
     assert.equal(code, 0);
     assert.match(output, /^Usage: millrace COMMAND/);
     assert.match(output, /^ {2}experiment .*\n {2}report /m);
+    assert.ok(output.split('\n').every((line) => line.length <= 80));
   }
 });
 
@@ -41,7 +42,7 @@ test('each command explains itself, with examples', async () => {
     assert.match(output, new RegExp(`^ {2}millrace ${name}`, 'm'));
     assert.match(output, /^ {2}--help +this text \(-h\)$/m);
     assert.ok(
-      output.split('\n').every((line) => line.length <= 100),
+      output.split('\n').every((line) => line.length <= 80),
       output,
     );
     assert.equal((await millrace(['help', name])).output, output);
@@ -66,6 +67,9 @@ test('an unknown command is told with the one that was meant', async () => {
   assert.equal(code, 2);
   assert.match(errors, /^experimnt is no command of millrace\. Did you mean experiment\?/);
   assert.doesNotMatch((await millrace(['x'])).errors, /Did you mean/);
+  const asked = await millrace(['help', 'rnu']);
+  assert.equal(asked.code, 2);
+  assert.match(asked.errors, /^rnu is no command of millrace\. Did you mean run\?/);
 });
 
 test('the commands of the lab have their help', async () => {

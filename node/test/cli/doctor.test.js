@@ -3,6 +3,7 @@ import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
 import { cgroup, cpus, memory } from '../../dist/cli/doctor/container.js';
+import { format } from '../../dist/cli/doctor/format.js';
 import { remedy } from '../../dist/cli/doctor/io-uring.js';
 import { backlog, openFiles, threadPool } from '../../dist/cli/doctor/limits.js';
 import { nodeOptions, nodeVersion } from '../../dist/cli/doctor/node.js';
@@ -29,9 +30,9 @@ test('all is looked at, each with what it means and what to do about it', async 
   }
   assert.equal(new Set(names).size, names.length);
   for (const { name, state, found, means, fix } of findings) {
-    assert.match(state, /^(ok|note|warning|missing)$/);
+    assert.match(state, /^(ok|note|warning)$/);
     assert.equal(typeof found, 'string');
-    if (state === 'warning' || state === 'missing') assert.ok(means && fix, name);
+    if (state === 'warning') assert.ok(means && fix, name);
   }
 });
 
@@ -40,9 +41,9 @@ test('the text has a line for each finding, its states under each other', async 
   assert.match(output, /^(ok|note) {5,7}Node\.js {13}\d/m);
   assert.match(
     output,
-    /^missing {2}prom-client {9}not installed\n {29}millrace\/metrics .*\n {29}fix: npm install prom-client$/m,
+    /^note {5}prom-client {9}not installed\n {29}optional: .*\n {29}fix: npm install prom-client$/m,
   );
-  assert.match(output, /\n\n.*\d missing$/m);
+  assert.match(output, /\n\n.*\d notes$/m);
 });
 
 test('with --strict a warning is exit code 1', async (t) => {
@@ -178,6 +179,18 @@ test('what metrics need', (t) => {
   });
   assert.equal(promClient(place({ cwd })).fix, 'npm install prom-client@15');
   assert.equal(openTelemetry(place({ cwd })).state, 'ok');
-  assert.equal(promClient(place({ cwd: folderWith(t) })).state, 'missing');
+  assert.equal(promClient(place({ cwd: folderWith(t) })).state, 'note');
   assert.equal(ws(place({ cwd: PACKAGE })).state, 'ok');
+});
+
+test('lines are broken at the width of the terminal', () => {
+  const found = 'one two three four five six seven eight nine ten eleven twelve';
+  const means =
+    'it/has/a/path/that/is/longer/than/all/of/the/width/that/there/is/for/text and more';
+  const text = format([{ name: 'words', state: 'note', found, means, fix: 'npm install' }], 40);
+  const lines = text.split('\n');
+  const long = lines.filter((line) => line.length > 40);
+  assert.deepEqual(long, [`${' '.repeat(16)}${means.split(' ')[0]}`]);
+  assert.equal(lines[1], `${' '.repeat(16)}six seven eight nine ten`);
+  assert.ok(text.replace(/\s+/g, ' ').includes(`${found} ${means} fix: npm install 1 note`));
 });

@@ -1,8 +1,5 @@
-/**
- * `ok`; `note`: works, and is good to know; `warning`: costs something, or will; `missing`: something optional that is not
- * there.
- */
-export type State = 'ok' | 'note' | 'warning' | 'missing';
+/** `ok`; `note`: good to know, or optional and not there; `warning`: costs something, or will. */
+export type State = 'ok' | 'note' | 'warning';
 
 /** What a check has found. */
 export interface Finding {

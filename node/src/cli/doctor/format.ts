@@ -1,29 +1,57 @@
 import { type Colours, colours, type Paint } from '../colours.js';
 import type { Finding, State } from './finding.js';
 
-/** A text for people: aligned, coloured on terminals. */
-export function format(findings: readonly Finding[]): string {
+const stateWidth = 'warning  '.length;
+
+/**
+ * A text for people: aligned, coloured on terminals.
+ *
+ * @param columns lines are no longer than that where words allow it
+ */
+export function format(
+  findings: readonly Finding[],
+  columns: number = process.stdout.columns ?? Number.POSITIVE_INFINITY,
+): string {
   const colour = colours(1);
-  const width = Math.max(...findings.map(({ name }) => name.length));
-  const indent = ' '.repeat('missing  '.length + width + 2);
-  const lines = findings.flatMap(({ name, state, found, means, fix }) => [
-    `${paintOf(state, colour)(state.padEnd(9))}${colour.bold(name.padEnd(width))}  ${found}`,
-    ...(means === null ? [] : [`${indent}${colour.dim(means)}`]),
-    ...(fix === null ? [] : [`${indent}fix: ${fix}`]),
-  ]);
+  const nameWidth = Math.max(...findings.map(({ name }) => name.length)) + 2;
+  const before = stateWidth + nameWidth;
+  const block = (text: string, paint: Paint = (line) => line) =>
+    wrapped(text, columns - before)
+      .map(paint)
+      .join(`\n${' '.repeat(before)}`);
+  const lines = findings.map(({ name, state, found, means, fix }) => {
+    const parts = [block(found)];
+    if (means !== null) parts.push(block(means, colour.dim));
+    if (fix !== null) parts.push(block(`fix: ${fix}`));
+    const head = `${paintOf(state, colour)(state.padEnd(stateWidth))}${colour.bold(name.padEnd(nameWidth))}`;
+    return head + parts.join(`\n${' '.repeat(before)}`);
+  });
   return `${lines.join('\n')}\n\n${summary(findings)}`;
 }
 
-function paintOf(state: State, { green, yellow, red, dim }: Colours): Paint {
-  return { ok: green, note: yellow, warning: red, missing: dim }[state];
+function wrapped(text: string, width: number): string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    if (line !== '' && line.length + 1 + word.length > width) {
+      lines.push(line);
+      line = word;
+    } else {
+      line = line === '' ? word : `${line} ${word}`;
+    }
+  }
+  return [...lines, line];
+}
+
+function paintOf(state: State, { green, yellow, red }: Colours): Paint {
+  return { ok: green, note: yellow, warning: red }[state];
 }
 
 function summary(findings: readonly Finding[]): string {
-  const count = (state: State) => findings.filter((each) => each.state === state).length;
-  const states: readonly State[] = ['warning', 'note', 'missing'];
-  const counts = states.map((state) => ({ state, n: count(state) })).filter(({ n }) => n > 0);
+  const states: readonly State[] = ['warning', 'note'];
+  const counts = states
+    .map((state) => ({ state, n: findings.filter((each) => each.state === state).length }))
+    .filter(({ n }) => n > 0);
   if (counts.length === 0) return 'All is well.';
-  return counts
-    .map(({ state, n }) => `${n} ${state}${n > 1 && state !== 'missing' ? 's' : ''}`)
-    .join(', ');
+  return counts.map(({ state, n }) => `${n} ${state}${n > 1 ? 's' : ''}`).join(', ');
 }

@@ -20,8 +20,8 @@ looks at the application whose folder it is called in, and changes nothing.
 
 ${optionLines(OPTIONS)}
 
-ok: works. note: works, and is good to know. warning: costs something, or will.
-missing: something optional that is not there.
+ok: works. note: good to know, or something optional that is not there.
+warning: costs something, or will.
 Exit codes: 0 done, 1 a warning and --strict, 2 mistaken command line.`;
 
 /** `millrace doctor`: what works here and why not. */

@@ -45,8 +45,8 @@ export const openTelemetry = (place: Place): Finding =>
 function peer(name: string, major: number, purpose: string, { cwd }: Place): Finding {
   const copies = copiesOf([name], cwd);
   if (copies.length === 0) {
-    const means = `millrace/metrics gives no ${purpose} without it`;
-    return { name, state: 'missing', found: 'not installed', means, fix: `npm install ${name}` };
+    const means = `optional: millrace/metrics needs it for ${purpose}`;
+    return { name, state: 'note', found: 'not installed', means, fix: `npm install ${name}` };
   }
   const found = copies.map((copy) => describe(copy, cwd)).join('; ');
   if (copies.some(({ version }) => majorOf(version) === major)) return ok(name, found);
@@ -60,6 +60,6 @@ export function lab(): Finding {
   const name = 'millrace-lab';
   const path = findLab();
   if (path !== undefined) return ok(name, path);
-  const means = 'millrace experiment and millrace report need it';
-  return { name, state: 'missing', found: 'not installed', means, fix: INSTALL };
+  const means = 'optional: millrace experiment and millrace report need it';
+  return { name, state: 'note', found: 'not installed', means, fix: INSTALL };
 }

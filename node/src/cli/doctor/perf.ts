@@ -16,8 +16,8 @@ export function perf(place: Place): Finding {
     encoding: 'utf8',
     timeout: 10_000,
   });
-  const means = 'millrace experiment leaves system calls out';
-  const state = 'missing';
+  const means = 'optional: without it millrace experiment does not count system calls';
+  const state = 'note';
   if (error !== undefined) {
     const isAbsent = (error as NodeJS.ErrnoException).code === 'ENOENT';
     const found = isAbsent ? 'not installed' : `does not run: ${error.message}`;
