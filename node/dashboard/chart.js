@@ -1,24 +1,20 @@
 /** One chart: a card with a title, the lines, and a legend that tells the values under the cursor, or the latest. */
 import { element, setText } from './dom.js';
 import { format, time } from './format.js';
-import { colour } from './theme.js';
+import { Legend } from './legend.js';
+import { drawMarks } from './marks.js';
+import { height, plotOptions } from './plot.js';
 import uPlot from './uplot.js';
 
-const height = 180;
-const colours = 8;
-const stroke = (n) => colour(`--line-${(n % colours) + 1}`);
-/** Distances of grid lines that are whole KiB, MiB or GiB. */
-const binarySteps = Array.from({ length: 44 }, (_, n) => 2 ** n);
 const isSomething = (value) => value !== null && value !== 0;
 const last = (values) => values.findLast((value) => value !== null);
 
 export class Chart {
   #plot = null;
   #shape = '';
-  #legend = [];
+  legend = new Legend();
   /** Places of lines in the order in which they came up: each keeps its colour. */
   #places = new Map();
-  #hidden = new Set();
   #seen = new Set();
   #data = [[]];
 
@@ -36,14 +32,13 @@ export class Chart {
       role: 'application',
       'aria-roledescription': 'chart',
     });
-    this.list = element('ul', { class: 'legend' });
     const title = element('h3', { id: `title-${definition.id}` }, definition.title);
     this.card = element(
       'article',
       { class: 'card', id: definition.id, 'aria-labelledby': title.id, hidden: true },
       element('header', {}, title, this.when),
       this.area,
-      this.list,
+      this.legend.list,
     );
     this.area.addEventListener('keydown', (event) => this.#key(event));
     this.area.addEventListener('blur', () => this.#point(null));
@@ -78,7 +73,7 @@ export class Chart {
   /** After a change of colours. */
   redraw() {
     this.#plot?.redraw(false);
-    for (const { swatch, place } of this.#legend) swatch.style.background = stroke(place);
+    this.legend.recolour();
   }
 
   forgetData() {
@@ -96,93 +91,27 @@ export class Chart {
   #build(shape) {
     this.#shape = shape;
     this.#plot?.destroy();
-    const places = this.lines.map(({ label }) => {
+    const lines = this.lines.map(({ label, dashed }) => {
       if (!this.#places.has(label)) this.#places.set(label, this.#places.size);
-      return this.#places.get(label);
+      const isShown = !this.legend.hidden.has(label);
+      return { label, dashed, place: this.#places.get(label), isShown };
     });
-    const { unit, most } = this.definition;
-    const axis = {
-      stroke: () => colour('--soft'),
-      font: '11px system-ui, sans-serif',
-      grid: { stroke: () => colour('--grid'), width: 1 },
-      ticks: { show: false },
-    };
-    const options = {
-      width: this.area.clientWidth || 320,
-      height,
-      padding: [18, 30, 0, 0],
-      legend: { show: false },
-      scales: {
-        x: { time: true, auto: false },
-        y: { range: (_, __, max) => [0, Math.max(max == null ? 0 : max * 1.1, most ?? 0) || 1] },
-      },
-      series: [
-        {},
-        ...this.lines.map(({ label, dashed }, n) => ({
-          label,
-          show: !this.#hidden.has(label),
-          stroke: () => stroke(places[n]),
-          width: 1.5,
-          ...(dashed ? { dash: [5, 4] } : {}),
-          points: { show: (_, __, from, to) => to - from < 2 },
-        })),
-      ],
-      axes: [
-        { ...axis, size: 26, space: 70, values: (_, splits) => splits.map(time) },
-        {
-          ...axis,
-          size: 62,
-          ...(unit.startsWith('bytes') ? { incrs: binarySteps } : {}),
-          space: 34,
-          values: (_, splits) => splits.map((value) => format(value, unit)),
-        },
-      ],
-      cursor: {
-        sync: { key: 'millrace', scales: ['x', null] },
-        drag: { x: true, y: false, setScale: false },
-        focus: { prox: -1 },
-        y: false,
-        points: { size: 7 },
-        bind: { dblclick: () => () => this.view.set({ zoom: null }) },
-      },
-      hooks: {
-        draw: [(plot) => this.#drawMarks(plot)],
-        setCursor: [() => this.#tell()],
-        setSelect: [(plot) => this.#select(plot)],
-      },
+    const options = plotOptions(this.definition, lines, this.area.clientWidth || 320);
+    options.cursor.bind = { dblclick: () => () => this.view.set({ zoom: null }) };
+    options.hooks = {
+      draw: [(plot) => drawMarks(plot, this.view.lines)],
+      setCursor: [() => this.#tell()],
+      setSelect: [(plot) => this.#select(plot)],
     };
     this.#plot = new uPlot(options, this.#data, this.area);
-    this.#buildLegend(places);
-  }
-
-  #buildLegend(places) {
-    this.#legend = this.lines.map(({ label }, n) => {
-      const swatch = element('span', { class: 'swatch' });
-      swatch.style.background = stroke(places[n]);
-      const value = element('b');
-      const isOn = !this.#hidden.has(label);
-      const button = element('button', { type: 'button', 'aria-pressed': String(isOn) });
-      button.append(swatch, label, ' ', value);
-      button.addEventListener('click', () => this.#toggle(label, n, button));
-      return { button, swatch, value, place: places[n] };
-    });
-    this.list.replaceChildren(...this.#legend.map(({ button }) => element('li', {}, button)));
-  }
-
-  #toggle(label, n, button) {
-    const isOn = this.#hidden.delete(label);
-    if (!isOn) this.#hidden.add(label);
-    button.setAttribute('aria-pressed', String(isOn));
-    this.#plot.setSeries(n + 1, { show: isOn });
+    this.legend.build(lines, (n, show) => this.#plot.setSeries(n + 1, { show }));
   }
 
   #tell() {
     const at = this.#plot?.cursor.idx;
     const { unit } = this.definition;
     const values = this.lines.map(({ values }) => (at == null ? last(values) : values[at]));
-    this.#legend.forEach(({ value }, n) => {
-      setText(value, format(values[n], unit));
-    });
+    this.legend.tell(values, unit);
     setText(this.when, at == null ? '' : time(this.#data[0][at]));
     const said = this.lines.map(({ label }, n) => `${label} ${format(values[n], unit)}`);
     this.area.setAttribute(
@@ -197,34 +126,6 @@ export class Chart {
     const [from, to] = [left, left + width].map((x) => plot.posToVal(x, 'x'));
     plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
     this.view.zoomTo(from, to);
-  }
-
-  #drawMarks({ ctx, bbox, scales, valToPos }) {
-    const { min, max } = scales.x;
-    const px = devicePixelRatio;
-    ctx.save();
-    ctx.font = `${11 * px}px system-ui, sans-serif`;
-    ctx.strokeStyle = colour('--mark');
-    ctx.fillStyle = colour('--mark');
-    ctx.lineWidth = px;
-    ctx.setLineDash([3 * px, 3 * px]);
-    const inSight = this.view.lines.filter(({ at }) => at >= min * 1000 && at <= max * 1000);
-    let end = Number.NEGATIVE_INFINITY;
-    for (const { at, feature, on } of inSight) {
-      const x = Math.round(valToPos(at / 1000, 'x', true));
-      ctx.beginPath();
-      ctx.moveTo(x, bbox.top);
-      ctx.lineTo(x, bbox.top + bbox.height);
-      ctx.stroke();
-      const text = `${feature} ${on ? 'on' : 'off'}`;
-      const { width } = ctx.measureText(text);
-      const left = Math.min(x, bbox.left + bbox.width - width / 2);
-      // Above the lines; a neighbour's name that would run into the one before is one row lower.
-      const isCrowded = left < end;
-      ctx.fillText(text, left, bbox.top + (isCrowded ? 10 : -4) * px);
-      if (!isCrowded) end = left + width + 6 * px;
-    }
-    ctx.restore();
   }
 
   #key(event) {

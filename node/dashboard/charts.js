@@ -1,56 +1,17 @@
 /** Which charts there are, and what each is drawn from. */
-
-/** One line for each value of a label. */
-const by = (name, label, valuesOf, { rename = {}, last = [] } = {}) => {
-  return (span) =>
-    span.valuesOf(name, label).map((value) => ({
-      label: rename[value] ?? value,
-      dashed: last.includes(value),
-      optional: true,
-      values: valuesOf(span, { [label]: value }),
-    }));
-};
-const ratesBy = (name, label) => by(name, label, (span, where) => span.rate(name, { where }));
-const levelsBy = (name, label, across) =>
-  by(name, label, (span, where) => span.level(name, { where, across }));
-const quantiles = (name, where = {}) => {
-  const names = { 0.5: 'median', 0.9: 'p90', 0.99: 'p99', 1: 'longest' };
-  const values = (span, quantile) =>
-    span.level(name, { where: { ...where, ...quantile }, across: 'max' });
-  return by(name, 'quantile', values, { rename: names, last: ['1'] });
-};
-const rate = (label, name, options) => (span) => ({ label, values: span.rate(name, options) });
-const level = (label, name, options) => (span) => ({ label, values: span.level(name, options) });
-const lines =
-  (...makers) =>
-  (span) =>
-    makers.flatMap((make) => make(span));
-const means = (name, label = 'source') =>
-  by(`${name}_count`, label, (span, where) => span.quotient(`${name}_sum`, `${name}_count`, where));
-
-/** With several processes, one line for each as long as they can be told apart. */
-const mostLines = 6;
-const perProcess = (label, valuesOf) => (span) => {
-  if (span.processes.length === 1) return [{ label, values: valuesOf(span) }];
-  if (span.processes.length > mostLines) return [{ label: 'highest', values: valuesOf(span) }];
-  return span.processes.map((process) => ({
-    label: process.info.id,
-    values: valuesOf(span.of(process)),
-  }));
-};
-
-/** Two labels in one name: class and reason of a request that was turned away. */
-const shed = (name, prefix, dashed) => (span) =>
-  span.valuesOf(name, 'class').flatMap((klass) =>
-    span.valuesOf(name, 'reason').map((reason) => ({
-      label: `${prefix}${klass}, ${reason}`,
-      dashed,
-      optional: true,
-      values: span.rate(name, { where: { class: klass, reason } }),
-    })),
-  );
-
-const once = { oncePerPid: true };
+import {
+  by,
+  level,
+  levelsBy,
+  lines,
+  means,
+  once,
+  perProcess,
+  quantiles,
+  rate,
+  ratesBy,
+  shed,
+} from './lines.js';
 
 /**
  * In the order of the page. `lines(span)` gives { label, values, dashed?, optional? }; optional lines are left out until they are not 0.
@@ -195,39 +156,4 @@ export const charts = [
     unit: 'count',
     lines: levelsBy('pool_workers', 'state'),
   },
-];
-
-/** The figures at the top: latest values. Those that are `optional` are left out until they are not 0. */
-export const tiles = [
-  {
-    title: 'Utilization',
-    unit: 'share',
-    values: (span) => span.level('loop_utilization', { across: 'max' }),
-  },
-  {
-    title: 'Loop delay, p99',
-    unit: 'ms',
-    values: (span) => span.level('loop_delay_ms', { where: { quantile: '0.99' }, across: 'max' }),
-  },
-  {
-    title: 'CPU',
-    unit: 'share',
-    values: (span) => {
-      const user = span.rate('process_cpu_user_seconds_total', once);
-      const system = span.rate('process_cpu_system_seconds_total', once);
-      return user.map((value, n) => (value === null ? null : value + system[n]));
-    },
-  },
-  {
-    title: 'Memory',
-    unit: 'bytes',
-    values: (span) => span.level('process_resident_memory_bytes', once),
-  },
-  {
-    title: 'Fan-out frames',
-    optional: true,
-    unit: 'perSecond',
-    values: (span) => span.rate('fanout_messages_total'),
-  },
-  { title: 'Shed', optional: true, unit: 'perSecond', values: (span) => span.rate('shed_total') },
 ];

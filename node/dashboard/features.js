@@ -30,10 +30,10 @@ export function startFeatures(view) {
   function item(name) {
     const button = element('button', { type: 'button', role: 'switch', 'aria-checked': 'false' });
     const state = element('span', { class: 'state' });
-    const label = element('span', {}, element('b', {}, name), ' ', explained[name] ?? '');
-    button.append(element('span', { class: 'knob' }), label);
+    button.append(element('span', { class: 'knob' }), element('b', {}, name));
+    const what = element('span', { class: 'what' }, explained[name] ?? '');
     button.addEventListener('click', () => change(name, button));
-    return { button, state, line: element('li', {}, button, state) };
+    return { button, state, line: element('li', {}, button, what, state) };
   }
 
   return () => {
@@ -58,6 +58,7 @@ export function startFeatures(view) {
   };
 }
 
+/** The state in all of these processes, and why it can do nothing where that is so. */
 function describe(features) {
   const states = [...new Set(features.map(({ state }) => state))];
   const count = (state) => features.filter((each) => each.state === state).length;
@@ -65,8 +66,9 @@ function describe(features) {
     states.length === 1
       ? states[0]
       : states.map((state) => `${state} in ${count(state)}`).join(', ');
-  const why = features.find((each) => each.why !== null)?.why;
-  return why ? `${text}: ${why}` : text;
+  const { why } = features.find((each) => each.why !== null) ?? {};
+  if (why) return `${text}: ${why}`;
+  return text === 'waiting' ? 'waiting: nothing to act on yet' : text;
 }
 
 /** What went wrong, or nothing. */

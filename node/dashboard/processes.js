@@ -6,7 +6,7 @@ import { Span } from './series.js';
 /** A process without a sample for so long is busy with something else. */
 const silentSeconds = 4;
 const columns = [
-  ['Utilization', 'share', (span) => span.level('loop_utilization', { across: 'max' })],
+  ['Busy', 'share', (span) => span.level('loop_utilization', { across: 'max' })],
   [
     'Loop p99',
     'ms',

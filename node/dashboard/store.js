@@ -3,6 +3,9 @@
 /** Seconds that are kept. */
 export const capacity = 1800;
 
+/** No answer of a process is so late. */
+const setBackSeconds = 10;
+
 /** A series of one process: its name and labels apart, and its values by second. */
 class Column {
   constructor(key) {
@@ -49,6 +52,13 @@ export class Process {
     return Math.round(this.stamps[second % capacity] / 1000) === second;
   }
 
+  /** Takes back what is later than this second. */
+  forgetAfter(second) {
+    for (let slot = 0; slot < capacity; slot += 1) {
+      if (this.stamps[slot] > (second + 0.5) * 1000) this.stamps[slot] = 0;
+    }
+  }
+
   #column(key) {
     let column = this.columns.get(key);
     if (column === undefined) {
@@ -88,8 +98,17 @@ export class Store {
   }
 
   sample({ process: id, at, values }) {
+    const second = Math.round(at / 1000);
+    if (second < this.latest - setBackSeconds) this.#setBack(second);
     this.processes.get(id)?.add(at, values);
-    this.latest = Math.max(this.latest, Math.round(at / 1000));
+    this.latest = Math.max(this.latest, second);
+  }
+
+  /** The clock was set back: what it called later would be in the way, and the page would stand still until then. */
+  #setBack(second) {
+    this.latest = second;
+    for (const process of this.processes.values()) process.forgetAfter(second);
+    this.marks = this.marks.filter(({ at }) => at <= second * 1000);
   }
 
   mark(mark) {

@@ -1,7 +1,42 @@
 /** The figures at the top. */
-import { tiles } from './charts.js';
 import { element, find, setText } from './dom.js';
 import { format } from './format.js';
+import { once } from './lines.js';
+
+/** Latest values. Those that are `optional` are left out until they are not 0. */
+const tiles = [
+  {
+    title: 'Utilization',
+    unit: 'share',
+    values: (span) => span.level('loop_utilization', { across: 'max' }),
+  },
+  {
+    title: 'Loop delay, p99',
+    unit: 'ms',
+    values: (span) => span.level('loop_delay_ms', { where: { quantile: '0.99' }, across: 'max' }),
+  },
+  {
+    title: 'CPU',
+    unit: 'share',
+    values: (span) => {
+      const user = span.rate('process_cpu_user_seconds_total', once);
+      const system = span.rate('process_cpu_system_seconds_total', once);
+      return user.map((value, n) => (value === null ? null : value + system[n]));
+    },
+  },
+  {
+    title: 'Memory',
+    unit: 'bytes',
+    values: (span) => span.level('process_resident_memory_bytes', once),
+  },
+  {
+    title: 'Fan-out frames',
+    optional: true,
+    unit: 'perSecond',
+    values: (span) => span.rate('fanout_messages_total'),
+  },
+  { title: 'Shed', optional: true, unit: 'perSecond', values: (span) => span.rate('shed_total') },
+];
 
 /** @param {import('./view.js').View} view */
 export function startTiles(view) {

@@ -29,7 +29,7 @@ export function tools(...names) {
  */
 export function packages(folder = '.') {
   const what = {
-    name: folder === '.' ? 'packages' : `packages-${folder}`,
+    name: folder === '.' ? 'packages' : `packages-${folder.replaceAll('/', '-')}`,
     inputs: [join(folder, 'package-lock.json')],
     outputs: [join(folder, 'node_modules/.package-lock.json')],
   };

@@ -23,11 +23,13 @@ export function isLoopbackHost(request: IncomingMessage): boolean {
   return host !== null && isLoopback(host[1] ?? host[2]!);
 }
 
-/** Whether a request that changes something comes from the page itself, or from no browser. */
+/**
+ * Whether a request that changes something comes from the page itself, or from no browser. Where browsers tell it themselves
+ * (on this machine, and with TLS), that counts: a proxy may have put another name into Host.
+ */
 export function isSameOrigin({ headers }: IncomingMessage): boolean {
-  const site = headers['sec-fetch-site'];
-  if (site !== undefined && site !== 'same-origin') return false;
-  const { origin } = headers;
+  const { origin, 'sec-fetch-site': site } = headers;
+  if (site !== undefined) return site === 'same-origin';
   return (
     origin === undefined ||
     origin === `http://${headers.host}` ||
@@ -46,11 +48,14 @@ export function bearer({ headers }: IncomingMessage): string | undefined {
   return /^Bearer (.+)$/i.exec(headers.authorization ?? '')?.[1];
 }
 
-/** The cookies of a host are sent to all of its ports: so each port has one of its own. */
+/**
+ * The cookies of a host are sent to all of its ports: so each port has one of its own. `Lax`: who follows a link to the page from
+ * another site (a chat, a wiki) is let in; what such a site sends by itself is not.
+ */
 const cookieName = (port: number) => `millrace_dashboard_${port}`;
 
 export function tokenCookie(token: string, port: number): string {
-  return `${cookieName(port)}=${encodeURIComponent(token)}; HttpOnly; SameSite=Strict; Path=/`;
+  return `${cookieName(port)}=${encodeURIComponent(token)}; HttpOnly; SameSite=Lax; Path=/`;
 }
 
 export function cookieToken({ headers }: IncomingMessage, port: number): string | undefined {

@@ -1,6 +1,6 @@
 /** What comes over a feed is checked before it is believed: another process may be of another version. */
 import type { Point } from '../metrics/collect.js';
-import type { FeatureInfo, ProcessInfo, Role, Sample } from './sample.js';
+import { type FeatureInfo, nameOf, type ProcessInfo, type Role, type Sample } from './sample.js';
 
 const mostPoints = 5000;
 const mostFeatures = 32;
@@ -12,18 +12,22 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
 const isText = (value: unknown, most: number): value is string =>
   typeof value === 'string' && value.length <= most;
 
+/** What could make a text look like another one: line feeds, characters that turn the direction round, and their like. */
+const unseen = /\p{C}/gu;
+
 /** Null when it is none. */
 export function processOf(value: unknown): ProcessInfo | null {
   if (!isRecord(value)) return null;
   const { id, pid, thread, role, title } = value;
   const good =
-    isText(id, 40) &&
-    /^\d+(\/\d+)?$/.test(id) &&
-    Number.isInteger(pid) &&
-    Number.isInteger(thread) &&
+    Number.isSafeInteger(pid) &&
+    (pid as number) > 0 &&
+    Number.isSafeInteger(thread) &&
+    id === nameOf(pid as number, thread as number) &&
     roles.includes(role) &&
     isText(title, 100);
-  return good ? ({ id, pid, thread, role, title } as ProcessInfo) : null;
+  if (!good) return null;
+  return { id, pid, thread, role, title: title.replaceAll(unseen, '\ufffd') } as ProcessInfo;
 }
 
 /** Null when they are none. */
@@ -55,14 +59,14 @@ export function sampleOf(value: Record<string, unknown>, process: ProcessInfo): 
 }
 
 function isPoint(value: unknown): value is Point {
-  if (!isRecord(value) || !isText(value.name, 100) || !/^[a-z_][a-z0-9_]*$/.test(value.name)) {
+  if (!isRecord(value) || !isText(value.name, 100) || !/^[a-z][a-z0-9_]*$/.test(value.name)) {
     return false;
   }
   return (
     typeof value.value === 'number' &&
     isRecord(value.labels) &&
     Object.entries(value.labels).every(
-      ([name, label]) => /^[a-z_]{1,40}$/.test(name) && isText(label, 100),
+      ([name, label]) => /^[a-z][a-z_]{0,39}$/.test(name) && isText(label, 100),
     )
   );
 }

@@ -2,6 +2,7 @@
 import cluster from 'node:cluster';
 import { connect, type Socket } from 'node:net';
 import { isMainThread } from 'node:worker_threads';
+import { Backoff } from './backoff.js';
 import { JsonLines } from './lines.js';
 import type { FeedOptions } from './options.js';
 import { markOwn } from './own.js';
@@ -12,9 +13,8 @@ import { Sampler } from './sampler.js';
 export const protocol = 'millrace-feed';
 const longestLineBytes = 64 * 1024;
 const longestHeadBytes = 16 * 1024;
-const firstRetryMs = 250;
-const longestRetryMs = 10_000;
 
+/** The feed of this process or thread to a dashboard. */
 export interface DashboardFeed {
   /** Ends the connection; the dashboard shows this process as ended. */
   close(): void;
@@ -22,8 +22,8 @@ export interface DashboardFeed {
 
 /**
  * Lets the dashboard of another process show this process or thread. Connects, and connects again when the connection is
- * lost, unless it is refused: then the dashboard is another application's. Keeps nothing alive, prints nothing, and takes a
- * sample only when it is asked for one.
+ * lost, first after 250 ms and at last each 10 s, unless it is refused: then the dashboard is another application's. Keeps nothing
+ * alive, prints nothing, and takes a sample only when it is asked for one.
  */
 export function feedDashboard(options: FeedOptions): DashboardFeed {
   return new FeedClient(options);
@@ -32,8 +32,9 @@ export function feedDashboard(options: FeedOptions): DashboardFeed {
 class FeedClient implements DashboardFeed {
   readonly #sampler: Sampler;
   #socket: Socket | null = null;
-  #retryMs = firstRetryMs;
+  readonly #backoff = new Backoff();
   #timer: NodeJS.Timeout | undefined;
+  #openedMs = Number.POSITIVE_INFINITY;
   #isClosed = false;
 
   constructor(readonly options: FeedOptions) {
@@ -69,7 +70,7 @@ class FeedClient implements DashboardFeed {
   }
 
   #open(socket: Socket, rest: Buffer) {
-    this.#retryMs = firstRetryMs;
+    this.#openedMs = performance.now();
     const send = (message: object) => socket.write(`${JSON.stringify(message)}\n`);
     const lines = new JsonLines(longestLineBytes, (line) => {
       if (line.type === 'sample') send(this.#sampler.sample());
@@ -92,8 +93,9 @@ class FeedClient implements DashboardFeed {
 
   #again() {
     if (this.#isClosed) return;
-    this.#timer = setTimeout(() => this.#connect(), this.#retryMs).unref();
-    this.#retryMs = Math.min(this.#retryMs * 2, longestRetryMs);
+    const ms = this.#backoff.next(Math.max(performance.now() - this.#openedMs, 0));
+    this.#openedMs = Number.POSITIVE_INFINITY;
+    this.#timer = setTimeout(() => this.#connect(), ms).unref();
   }
 }
 

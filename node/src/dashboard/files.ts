@@ -1,5 +1,5 @@
 /** The files of the page. Nothing else of the disk can be asked for. */
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 
 const page = new URL('../../dashboard/', import.meta.url);
@@ -12,24 +12,22 @@ const types: Record<string, string> = {
   svg: 'image/svg+xml',
 };
 
-const ofPage = [
-  'index.html',
-  'style.css',
-  'icon.svg',
-  ...['main', 'stream', 'store', 'series', 'grid', 'charts', 'chart', 'view', 'controls'],
-  ...['features', 'processes', 'report', 'tiles', 'export', 'format', 'theme', 'dom'],
-].map((name) => (name.includes('.') ? name : `${name}.js`));
+let paths: ReadonlyMap<string, string | URL> | undefined;
 
-const paths = new Map<string, () => string | URL>([
-  ...ofPage.map((name): [string, () => URL] => [`/${name}`, () => new URL(name, page)]),
-  ['/', () => new URL('index.html', page)],
-  ['/uplot.js', () => resolve('uplot/dist/uPlot.esm.js')],
-  ['/uplot.css', () => resolve('uplot/dist/uPlot.min.css')],
-]);
+/** By name as they are asked for. */
+function find(): ReadonlyMap<string, string | URL> {
+  return new Map<string, string | URL>([
+    ...readdirSync(page).map((name): [string, URL] => [`/${name}`, new URL(name, page)]),
+    ['/', new URL('index.html', page)],
+    ['/uplot.js', resolve('uplot/dist/uPlot.esm.js')],
+    ['/uplot.css', resolve('uplot/dist/uPlot.min.css')],
+  ]);
+}
 
 /** Undefined when there is no such file. Read anew each time: it is asked for seldom. */
 export function pageFile(path: string): { type: string; body: Buffer } | undefined {
-  const file = paths.get(path)?.();
+  paths ??= find();
+  const file = paths.get(path);
   if (file === undefined) return undefined;
   const extension = path === '/' ? 'html' : path.slice(path.lastIndexOf('.') + 1);
   return { type: types[extension]!, body: readFileSync(file) };

@@ -1,15 +1,9 @@
-import { randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
-import { History } from './history.js';
+import { Audience } from './audience.js';
 import { type Link, Member } from './member.js';
 import type { FeatureInfo, ProcessInfo, Sample } from './sample.js';
-import { Viewer } from './viewer.js';
 
 const everyMs = 1000;
-/** A process that has ended is shown for so long. */
-const shownEndedMs = 60_000;
-/** With nobody there the history is kept for so long, for a page that is loaded again. */
-const keptUnwatchedMs = 60_000;
 export const mostMembers = 256;
 
 /** What one process answered to a switch. */
@@ -19,32 +13,32 @@ export interface Switched {
   error?: string;
 }
 
-/** All processes, all viewers and what was sampled. Samples are taken while there are viewers. */
+/** All processes and those who watch them. Samples are taken while somebody does. */
 export class Hub {
   readonly #members = new Map<string, Member>();
-  readonly #history = new History();
-  readonly #viewers = new Set<Viewer>();
-  readonly #boot = randomBytes(4).toString('hex');
+  readonly #audience = new Audience();
   #timer: NodeJS.Timeout | undefined;
-  #forget: NodeJS.Timeout | undefined;
+
+  /** @param shownEndedMs a process that has ended is shown for so long */
+  constructor(readonly shownEndedMs = 60_000) {}
 
   get members(): readonly Member[] {
     return [...this.#members.values()];
   }
 
   get viewers(): number {
-    return this.#viewers.size;
+    return this.#audience.size;
   }
 
-  /** False when there are too many. Of two with one name the later one is the true one. */
+  /** Null when there are too many, or when one of this name is there already: nobody takes the place of another. */
   join(info: ProcessInfo, features: readonly FeatureInfo[], link: Link): Member | null {
     const before = this.#members.get(info.id);
-    if (before === undefined && this.#members.size >= mostMembers) return null;
+    if (before?.endedAt === null) return null;
+    if (before === undefined && this.#members.size >= mostMembers && !this.#makeRoom()) return null;
     const member = new Member(info, features, link);
     this.#members.set(info.id, member);
-    before?.link.close();
     this.#tell('process', member.shown);
-    if (this.#viewers.size > 0) this.#ask(member, Date.now());
+    if (this.viewers > 0) this.#ask(member, Date.now());
     return member;
   }
 
@@ -52,11 +46,7 @@ export class Hub {
     if (this.#members.get(member.info.id) !== member) return;
     member.endedAt = Date.now();
     this.#tell('process', member.shown);
-    setTimeout(() => {
-      if (this.#members.get(member.info.id) !== member) return;
-      this.#members.delete(member.info.id);
-      this.#tell('forgotten', { id: member.info.id });
-    }, shownEndedMs).unref();
+    setTimeout(() => this.#forget(member), this.shownEndedMs).unref();
   }
 
   watch(response: ServerResponse, lastId: string | undefined): void {
@@ -68,19 +58,12 @@ export class Hub {
         ...(member.report === '' ? {} : { report: JSON.parse(member.report) }),
       })),
     };
-    const viewer = new Viewer(response, this.#history, this.#boot, hello, lastId);
-    this.#viewers.add(viewer);
-    if (this.#viewers.size === 1) {
-      clearTimeout(this.#forget);
-      this.#timer = setInterval(() => this.#sampleAll(), everyMs).unref();
-      this.#sampleAll();
-    }
-    response.on('close', () => {
-      this.#viewers.delete(viewer);
-      if (this.#viewers.size > 0) return;
-      clearInterval(this.#timer);
-      this.#forget = setTimeout(() => this.#history.clear(), keptUnwatchedMs).unref();
+    this.#audience.add(response, lastId, hello, () => {
+      if (this.viewers === 0) clearInterval(this.#timer);
     });
+    if (this.viewers > 1) return;
+    this.#timer = setInterval(() => this.#sampleAll(), everyMs).unref();
+    this.#sampleAll();
   }
 
   /** A sample of each process that is there and answers. */
@@ -114,9 +97,23 @@ export class Hub {
 
   close(): void {
     clearInterval(this.#timer);
-    clearTimeout(this.#forget);
-    for (const { response } of this.#viewers) response.destroy();
+    this.#audience.close();
     for (const { link } of this.#members.values()) link.close();
+  }
+
+  /** A process that has ended goes before its time. False when there is none. */
+  #makeRoom(): boolean {
+    const ended = this.members.find(({ endedAt }) => endedAt !== null);
+    if (ended !== undefined) this.#forget(ended);
+    return ended !== undefined;
+  }
+
+  /** Unless another has its name by now. */
+  #forget(member: Member) {
+    const { id } = member.info;
+    if (this.#members.get(id) !== member) return;
+    this.#members.delete(id);
+    this.#tell('forgotten', { id });
   }
 
   #sampleAll() {
@@ -129,15 +126,21 @@ export class Hub {
 
   async #ask(member: Member, at: number) {
     const sample = await member.sample();
-    // An answer to a question of an earlier second: its own time is the better one.
-    if (sample === null || member.latest === sample || this.#viewers.size === 0) return;
+    if (sample === null || member.latest === sample || this.viewers === 0) return;
     member.latest = sample;
     const { series, info } = member;
     this.#featuresOf(member, sample.features);
     const row = series.row(sample.points);
-    const late = Date.now() - at > everyMs / 2;
-    const time = late ? sample.at : at;
-    this.#add({ kind: 'sample', process: info.id, at: time, names: series.names, row });
+    const now = Date.now();
+    // One that was blocked answers later. The clocks of other processes are not looked at.
+    const time = Math.abs(now - at) > everyMs / 2 ? now : at;
+    this.#audience.tell({
+      kind: 'sample',
+      process: info.id,
+      at: time,
+      names: series.names,
+      row,
+    });
     const report = sample.observe === undefined ? '' : JSON.stringify(sample.observe);
     if (report === '' || report === member.report) return;
     member.report = report;
@@ -151,12 +154,6 @@ export class Hub {
   }
 
   #tell(kind: 'process' | 'forgotten' | 'mark' | 'report', data: object) {
-    this.#add({ kind, at: Date.now(), data });
-  }
-
-  #add(event: Parameters<History['add']>[0]) {
-    if (this.#viewers.size === 0) return;
-    this.#history.add(event);
-    for (const viewer of this.#viewers) viewer.send();
+    this.#audience.tell({ kind, at: Date.now(), data });
   }
 }

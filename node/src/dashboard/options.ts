@@ -8,10 +8,11 @@ export const defaultPort = 7117;
 /** A shorter token can be guessed. */
 const shortestToken = 8;
 
+/** Where and to whom the dashboard is served, and what it shows beside the metrics. */
 export interface DashboardOptions extends Shown {
   /** Address to listen on, default 127.0.0.1. One that others can reach needs a token. */
   readonly host?: string;
-  /** Port to listen on, default 7117; 0 for any free one. */
+  /** Port to listen on: a number, default 7117, 0 (any free one) to 65535. */
   readonly port?: number;
   /** What a browser or a client must show, at least 8 characters. Default none, on loopback only. */
   readonly token?: string | null | undefined;
@@ -19,9 +20,11 @@ export interface DashboardOptions extends Shown {
   readonly feedToken?: string | undefined;
 }
 
+/** Which dashboard shows this process, and what beside its metrics. */
 export interface FeedOptions extends Shown {
   /** Where the dashboard is served; default 127.0.0.1. */
   readonly host?: string;
+  /** Port of the dashboard: a number from 1 to 65535. There is no default. */
   readonly port: number;
   /** The `feedToken` of the dashboard. */
   readonly token: string;

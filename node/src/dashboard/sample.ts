@@ -6,6 +6,7 @@ import type { Point } from '../metrics/collect.js';
 /** Which part of an application a process is: the one that serves the dashboard, a child, a cluster worker, a thread. */
 export type Role = 'main' | 'worker' | 'cluster' | 'thread';
 
+/** A process or thread. */
 export interface ProcessInfo {
   /** `PID`, or `PID/THREAD` for a worker thread. */
   readonly id: string;
@@ -16,6 +17,7 @@ export interface ProcessInfo {
   readonly title: string;
 }
 
+/** A feature of a process, as the page shows it. */
 export interface FeatureInfo {
   readonly name: string;
   /** `waiting`: switched on, and nothing has happened yet that it could act on. */
@@ -41,12 +43,17 @@ export interface Sample {
   readonly observe?: object;
 }
 
+/** `PID`, or `PID/THREAD` for a worker thread. */
+export const nameOf = (pid: number, thread: number): string =>
+  thread === 0 ? `${pid}` : `${pid}/${thread}`;
+
 /** This thread as the dashboard names it. */
 export function thisProcess(role: Role): ProcessInfo {
+  const thread = isMainThread ? 0 : threadId;
   return {
-    id: isMainThread ? `${process.pid}` : `${process.pid}/${threadId}`,
+    id: nameOf(process.pid, thread),
     pid: process.pid,
-    thread: threadId,
+    thread,
     role,
     title: basename(process.argv[1] ?? process.title).slice(0, 100),
   };

@@ -1,4 +1,5 @@
 import { collect } from '../metrics/collect.js';
+import { watchLoop } from '../metrics/loop.js';
 import { runtime } from '../metrics/runtime.js';
 import { formatReport } from '../observe/format.js';
 import type { Report } from '../observe/report.js';
@@ -6,6 +7,9 @@ import type { FeatureInfo, ProcessInfo, Sample, SwitchableFeature } from './samp
 
 /** It is read by people, and costs more than counters. */
 const reportEveryMs = 5000;
+
+/** A monitor is kept for so long after the last sample: a Prometheus server comes by each half a minute or so. */
+const keepMonitorMs = 60_000;
 
 /** What of this thread is shown beside its metrics. */
 export interface Shown {
@@ -21,6 +25,7 @@ export class Sampler {
   readonly #report: (() => Report) | undefined;
   #observed: object | undefined;
   #observedMs = Number.NEGATIVE_INFINITY;
+  #endMonitor: NodeJS.Timeout | undefined;
 
   constructor(
     readonly process: ProcessInfo,
@@ -33,15 +38,29 @@ export class Sampler {
   /** Costs a read of each counter: well below a millisecond. */
   sample(): Sample {
     const observe = this.#observe();
+    const counted = collect();
+    this.#keepMonitor(counted.some(({ name }) => name === 'loop_utilization'));
     return {
       type: 'sample',
       at: Date.now(),
       process: this.process,
       // What is no number in JSON is left out.
-      points: [...collect(), ...runtime()].filter(({ value }) => Number.isFinite(value)),
+      points: [...counted, ...runtime()].filter(({ value }) => Number.isFinite(value)),
       features: this.features(),
       ...(observe === undefined ? {} : { observe }),
     };
+  }
+
+  /** The loop is what is looked at first. Where nobody has a monitor of it, this has one while it is asked. */
+  #keepMonitor(isMonitored: boolean) {
+    if (this.#endMonitor !== undefined) this.#endMonitor.refresh();
+    else if (!isMonitored) {
+      const end = watchLoop();
+      this.#endMonitor = setTimeout(() => {
+        this.#endMonitor = undefined;
+        end();
+      }, keepMonitorMs).unref();
+    }
   }
 
   /** The report and its text, of a few seconds ago at most. */

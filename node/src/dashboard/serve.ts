@@ -12,9 +12,14 @@ import { markOwn } from './own.js';
 import { thisProcess } from './sample.js';
 import { Sampler } from './sampler.js';
 
+/** For what a client has to say. */
+const patienceMs = 10_000;
+
+/** A dashboard that is served. */
 export interface Dashboard {
   /** Address of the page. With a token, add `?token=…` to it once. */
   readonly url: string;
+  /** The port that it listens on, also when 0 was asked for. */
   readonly port: number;
   /** What the processes that feed it must show. */
   readonly feedToken: string;
@@ -35,7 +40,15 @@ export async function serveDashboard(options: DashboardOptions = {}): Promise<Da
   const hub = new Hub();
   const sockets = new Set<Socket>();
   let port = wanted;
-  const server = markOwn(createServer({ keepAliveTimeout: 30_000 })).unref();
+  // Who connects and says nothing, or says it slowly, must not keep others out.
+  const server = markOwn(
+    createServer({
+      keepAliveTimeout: 30_000,
+      headersTimeout: patienceMs,
+      requestTimeout: patienceMs,
+      connectionsCheckingInterval: patienceMs,
+    }),
+  ).unref();
   server.maxConnections = mostMembers + 100;
   server.on('connection', (socket: Socket) => {
     markOwn(socket).unref();
@@ -44,7 +57,7 @@ export async function serveDashboard(options: DashboardOptions = {}): Promise<Da
   });
   server.on('request', (request, response) => {
     // A client that goes away while it sends its body.
-    handle({ hub, host, port, token }, request, response).catch(() => response.destroy());
+    handle({ hub, port, token }, request, response).catch(() => response.destroy());
   });
   server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
     socket.on('error', () => {});

@@ -1,27 +1,34 @@
 /** What `millrace/auto` calls: this process serves the dashboard, or feeds the one of the process that started it. */
 import cluster from 'node:cluster';
+import { fileURLToPath } from 'node:url';
 import { isMainThread } from 'node:worker_threads';
-
 import { type DashboardFeed, feedDashboard } from './feed.js';
 import { defaultPort, isLoopback } from './options.js';
 import type { Shown } from './sampler.js';
 import { type Dashboard, serveDashboard } from './serve.js';
 
+const poolProgram = fileURLToPath(new URL('../pool/worker/main.js', import.meta.url));
+
+/** Where `startDashboard()` serves. */
 export interface DashboardAddress {
+  /** Address to listen on, default 127.0.0.1. One that others can reach needs a token. */
   readonly host?: string;
+  /** Port to listen on: a number, default 7117, 0 (any free one) to 65535. */
   readonly port?: number;
+  /** What a browser or a client must show, at least 8 characters. Default none, on loopback only. */
   readonly token?: string | null | undefined;
 }
 
 /**
  * Serves in the first process of a tree and feeds in all others, which find the way in `MILLRACE_FEED`, `MILLRACE_FEED_TOKEN` and
  * `MILLRACE_FEED_PID` of their environment. Never rejects: one sentence on stderr tells the address, or why there is no dashboard, and the
- * application goes on.
+ * application goes on. Threads of a `Pool` are left out: the pool itself tells of them.
  */
 export async function startDashboard(
   address: DashboardAddress,
   shown: Shown = {},
 ): Promise<Dashboard | DashboardFeed | null> {
+  if (!isMainThread && process.argv[1] === poolProgram) return null;
   const { MILLRACE_FEED: feed, MILLRACE_FEED_TOKEN: token = '', MILLRACE_FEED_PID } = process.env;
   const isOurs = isMainThread && MILLRACE_FEED_PID === String(process.pid);
   if (feed !== undefined && !isOurs) return feedTo(feed, token, shown);

@@ -8,7 +8,8 @@ const retryMs = 1000;
 
 /**
  * A browser that watches: a place in the history from which server-sent events go to it. One that reads too slowly gets the
- * next event when it has read the last ones, and what has left the history meanwhile is not sent.
+ * next event when it has read the last ones. One for which it is too late, as what it should get next has left the history, is
+ * disconnected: it comes back by itself, and is told how things are.
  */
 export class Viewer {
   #next: number;
@@ -44,9 +45,9 @@ export class Viewer {
   readonly upTo: number;
 
   send(): void {
-    if (this.#waits) return;
+    if (this.#waits || this.response.writableNeedDrain) return;
+    if (this.#next < this.history.first) return void this.response.destroy();
     let text = '';
-    this.#next = Math.max(this.#next, this.history.first);
     for (let n = 0; n < atOnce && this.#next < this.history.next; n += 1, this.#next += 1) {
       text += this.#frame(this.history.at(this.#next), this.#next);
     }

@@ -3,10 +3,12 @@ import { fork } from 'node:child_process';
 import { batch } from 'millrace';
 import { serveDashboard } from 'millrace/dashboard';
 import { monitor } from 'millrace/monitor';
+import { observe } from 'millrace/observe';
 import { feature } from './support.js';
 
-const [port, feedToken, withChild] = process.argv.slice(2);
-monitor();
+const [port, feedToken, withChild, observes, token] = process.argv.slice(2);
+const observation = observes ? observe() : null;
+if (!observes) monitor();
 const double = batch(async (numbers) => numbers.map((number) => number * 2));
 setInterval(() => {
   for (let n = 0; n < 20; n += 1) double(n);
@@ -18,7 +20,13 @@ const tell = (change) => () => {
   process.send({ state: ws.state });
 };
 const features = { ws: Object.assign(ws, { on: tell(ws.on), off: tell(ws.off) }) };
-const dashboard = await serveDashboard({ port: Number(port), feedToken, features });
+const dashboard = await serveDashboard({
+  port: Number(port),
+  feedToken,
+  features,
+  ...(token ? { token } : {}),
+  ...(observation ? { report: () => observation.report() } : {}),
+});
 if (withChild) {
   fork(new URL('feeder.js', import.meta.url), [String(dashboard.port), feedToken]);
 }

@@ -1,6 +1,8 @@
 // Other processes and threads.
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { once } from 'node:events';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
@@ -105,10 +107,76 @@ test('lines that cannot be read are dropped and counted; the feed goes on', asyn
 
 test('a first line that names no process ends the feed', async (t) => {
   const dashboard = await serve(t);
-  for (const process of [null, { ...processInfo, id: '<b>' }, { ...processInfo, role: 'boss' }]) {
+  const wrong = [
+    null,
+    { ...processInfo, id: '<b>' },
+    { ...processInfo, id: '78/1' },
+    { ...processInfo, pid: -77 },
+    { ...processInfo, role: 'boss' },
+  ];
+  for (const process of wrong) {
     const feed = await openFeed(t, dashboard);
     feed.socket.write(`${JSON.stringify({ type: 'hello', process, features: [] })}\n`);
     await until(() => feed.closed);
   }
   assert.equal((await processes(dashboard)).length, 1);
+});
+
+test('a process that ends in the middle of a line has ended; titles have no characters that are not seen', async (t) => {
+  const dashboard = await serve(t);
+  const { socket } = await openFeed(t, dashboard);
+  const process = { ...processInfo, title: 'a\u202eb\nc' };
+  socket.write(`${JSON.stringify({ type: 'hello', process, features: [] })}\n{"type":"sam`);
+  const shown = async () => (await processes(dashboard)).find(({ id }) => id === '77/1');
+  const { title } = await until(shown);
+  assert.equal(title, 'a\ufffdb\ufffdc');
+  socket.destroy();
+  await until(async () => (await shown()).endedAt !== null);
+});
+
+test('nobody takes the place of the process that serves', async (t) => {
+  const dashboard = await serve(t);
+  let connections = 0;
+  const counted = () => {
+    connections += 1;
+  };
+  subscribe('net.client.socket', counted);
+  t.after(() => unsubscribe('net.client.socket', counted));
+  const feed = feedDashboard({ port: dashboard.port, token: dashboard.feedToken });
+  t.after(() => feed.close());
+  await until(() => connections === 3);
+  const [own] = await processes(dashboard);
+  assert.equal(own.role, 'main');
+  assert.equal(own.endedAt, null);
+});
+
+test('threads of a pool are left out, as the pool tells of them', async (t) => {
+  const dashboard = await serve(t);
+  const env = {
+    ...process.env,
+    MILLRACE_FEED: `127.0.0.1:${dashboard.port}`,
+    MILLRACE_FEED_TOKEN: dashboard.feedToken,
+    MILLRACE_FEED_PID: '1',
+  };
+  const child = fork(fileURLToPath(new URL('pooling.js', import.meta.url)), { env });
+  t.after(() => child.kill('SIGKILL'));
+  const [threads] = await once(child, 'message');
+  await find(dashboard, ({ id }) => id === `${child.pid}/${threads.other}`);
+  const ids = (await processes(dashboard)).map(({ id }) => id);
+  assert.ok(!ids.includes(`${child.pid}/${threads.ofPool}`), ids.join());
+});
+
+test('workers of a cluster', async (t) => {
+  const primary = fork(fileURLToPath(new URL('clustered.js', import.meta.url)));
+  t.after(() => primary.kill('SIGKILL'));
+  const [{ port }] = await once(primary, 'message');
+  const workers = async () =>
+    (await processes({ port })).filter(({ role, endedAt }) => role === 'cluster' && !endedAt);
+  const [first] = await until(async () => {
+    const there = await workers();
+    return there.length === 2 && there;
+  });
+  assert.equal(first.title, 'clustered.js');
+  process.kill(first.pid, 'SIGKILL');
+  await until(async () => (await workers()).length === 1);
 });

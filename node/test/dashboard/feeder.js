@@ -10,4 +10,5 @@ if (ends) {
   process.disconnect();
 } else {
   setInterval(() => {}, 1000);
+  process.on('disconnect', () => process.exit());
 }

@@ -4,8 +4,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { feedDashboard } from 'millrace/dashboard';
-import { processes, serve, until } from './support.js';
+import { processes, serve, until, watch } from './support.js';
 
 const starter = fileURLToPath(new URL('starter.js', import.meta.url));
 
@@ -66,11 +65,14 @@ test('with the way in its environment it feeds, and says nothing', async (t) => 
   await until(async () => (await processes(dashboard)).length === 2);
 });
 
-test('the latest of two feeds of one process is the one that counts', async (t) => {
-  const dashboard = await serve(t);
-  const options = { port: dashboard.port, token: dashboard.feedToken };
-  const feed = feedDashboard(options);
-  t.after(() => feed.close());
-  await until(async () => (await processes(dashboard))[0].role === 'worker');
-  assert.equal((await processes(dashboard)).length, 1);
+test('a viewer does not keep it alive', async (t) => {
+  const child = spawn(process.execPath, [starter, JSON.stringify({ port: 0 })], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const [line] = await once(child.stderr, 'data');
+  const port = Number(/:(\d+)\//.exec(line)[1]);
+  const viewer = await watch(t, { port });
+  assert.equal(viewer.status, 200);
+  const [code] = await once(child, 'close');
+  assert.equal(code, 0);
 });

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { request } from 'node:http';
+import { Agent, request } from 'node:http';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { serveDashboard } from 'millrace/dashboard';
@@ -39,8 +39,13 @@ export async function until(condition) {
 }
 
 /** A request of node:http, which unlike fetch() sends any header. */
-export async function ask({ port }, path, { method = 'GET', headers = {}, body = '' } = {}) {
-  const sent = request({ host: '127.0.0.1', port, path, method, headers, agent: false });
+export async function ask(
+  { port },
+  path,
+  { method = 'GET', headers = {}, body = '', keepAlive = false } = {},
+) {
+  const agent = keepAlive ? new Agent({ keepAlive }) : false;
+  const sent = request({ host: '127.0.0.1', port, path, method, headers, agent });
   sent.end(body);
   const [response] = await once(sent, 'response');
   let text = '';
@@ -71,20 +76,23 @@ export async function watch(t, { port }, headers = {}) {
   const events = [];
   let text = '';
   response.on('error', () => {});
-  response.setEncoding('utf8').on('data', (chunk) => {
-    text += chunk;
-    for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
-      const fields = text
-        .slice(0, end)
-        .split('\n')
-        .map((line) => /^(\w+): (.*)$/.exec(line).slice(1));
-      text = text.slice(end + 2);
-      const { id, event, data, retry } = Object.fromEntries(fields);
-      if (event) events.push({ id, event, data: JSON.parse(data) });
-      else events.push({ event: 'retry', data: Number(retry) });
-    }
-  });
+  if (response.statusCode !== 200) response.resume();
+  else
+    response.setEncoding('utf8').on('data', (chunk) => {
+      text += chunk;
+      for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
+        const fields = text
+          .slice(0, end)
+          .split('\n')
+          .map((line) => /^(\w+): (.*)$/.exec(line).slice(1));
+        text = text.slice(end + 2);
+        const { id, event, data, retry } = Object.fromEntries(fields);
+        if (event) events.push({ id, event, data: JSON.parse(data) });
+        else events.push({ event: 'retry', data: Number(retry) });
+      }
+    });
   return {
+    status: response.statusCode,
     events,
     close: () => sent.destroy(),
     next: (name, matches = () => true) =>

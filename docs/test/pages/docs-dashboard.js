@@ -1,0 +1,8 @@
+import assert from 'node:assert/strict';
+
+export const setup = () => ({});
+
+export const checks = {
+  'for-programs': ({ dashboard }) =>
+    assert.match(dashboard.url, /^http:\/\/127\.0\.0\.1:[1-9]\d*\/$/),
+};

@@ -1,0 +1,61 @@
+/** What the lines of charts are made from: functions that take a span and return lines. */
+
+/** One line for each value of a label. */
+export const by = (name, label, valuesOf, { rename = {}, last = [] } = {}) => {
+  return (span) =>
+    span.valuesOf(name, label).map((value) => ({
+      label: rename[value] ?? value,
+      dashed: last.includes(value),
+      optional: true,
+      values: valuesOf(span, { [label]: value }),
+    }));
+};
+export const ratesBy = (name, label) =>
+  by(name, label, (span, where) => span.rate(name, { where }));
+export const levelsBy = (name, label, across) =>
+  by(name, label, (span, where) => span.level(name, { where, across }));
+export const quantiles = (name, where = {}) => {
+  const names = { 0.5: 'median', 0.9: 'p90', 0.99: 'p99', 1: 'longest' };
+  const values = (span, quantile) =>
+    span.level(name, { where: { ...where, ...quantile }, across: 'max' });
+  return by(name, 'quantile', values, { rename: names, last: ['1'] });
+};
+export const rate = (label, name, options) => (span) => ({
+  label,
+  values: span.rate(name, options),
+});
+export const level = (label, name, options) => (span) => ({
+  label,
+  values: span.level(name, options),
+});
+export const lines =
+  (...makers) =>
+  (span) =>
+    makers.flatMap((make) => make(span));
+export const means = (name, label = 'source') =>
+  by(`${name}_count`, label, (span, where) => span.quotient(`${name}_sum`, `${name}_count`, where));
+
+/** With several processes, one line for each as long as they can be told apart. */
+const mostLines = 6;
+export const perProcess = (label, valuesOf) => (span) => {
+  if (span.processes.length === 1) return [{ label, values: valuesOf(span) }];
+  if (span.processes.length > mostLines) return [{ label: 'highest', values: valuesOf(span) }];
+  return span.processes.map((process) => ({
+    label: process.info.id,
+    values: valuesOf(span.of(process)),
+  }));
+};
+
+/** Two labels in one name: class and reason of a request that was turned away. */
+export const shed = (name, prefix, dashed) => (span) =>
+  span.valuesOf(name, 'class').flatMap((klass) =>
+    span.valuesOf(name, 'reason').map((reason) => ({
+      label: `${prefix}${klass}, ${reason}`,
+      dashed,
+      optional: true,
+      values: span.rate(name, { where: { class: klass, reason } }),
+    })),
+  );
+
+/** Threads of a process tell of its memory and CPU what it tells itself. */
+export const once = { oncePerPid: true };

@@ -1,0 +1,39 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { bearer, cookieToken, isLoopbackHost, sameToken, tokenCookie } from './access.js';
+import { refuse } from './answer.js';
+
+/** What an entry is judged by. */
+export interface Door {
+  readonly port: number;
+  readonly token: string | null;
+}
+
+/**
+ * Whether this request may enter; one that may not has its answer then. Without a token the Host header must name this
+ * machine. With one that is not needed, as a page of another name has no cookie of ours, and a proxy may have a name of its own.
+ */
+export function mayEnter(
+  { token, port }: Door,
+  url: URL,
+  request: IncomingMessage,
+  response: ServerResponse,
+): boolean {
+  if (token === null) {
+    if (isLoopbackHost(request)) return true;
+    refuse(response, 403, 'the Host header does not name this machine: use 127.0.0.1');
+    return false;
+  }
+  const given = url.searchParams.get('token');
+  if (given !== null && url.pathname === '/' && sameToken(given, token)) {
+    // A browser goes on without the token in its address.
+    response.setHeader('Set-Cookie', tokenCookie(token, port));
+    response.writeHead(303, { Location: './' }).end();
+    return false;
+  }
+  if (sameToken(bearer(request), token)) return true;
+  if (sameToken(cookieToken(request, port), token)) return true;
+  refuse(response, 401, 'the token is missing or wrong: open /?token=…, or send it as Bearer', {
+    'WWW-Authenticate': 'Bearer',
+  });
+  return false;
+}
