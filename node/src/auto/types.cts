@@ -31,7 +31,7 @@ export type Features = Readonly<Record<FeatureName, Feature>>;
 /** Where the dashboard is served. */
 export interface DashboardSettings {
   readonly host: string;
-  /** 0 to 65535, default 7117; 0: one that is free. */
+  /** Port: a number from 0 to 65535, default 7117; 0: one that is free. */
   readonly port: number;
   readonly token: string | null;
 }

@@ -1,6 +1,7 @@
 /** Says of a CPU profile which functions ran in given spans of time. Pure. */
 import { fileURLToPath } from 'node:url';
 
+/** A function that ran in blocked turns. */
 export interface FunctionTime {
   name: string;
   /** Path of its file, null for what has none: garbage collection, native code. */

@@ -4,6 +4,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import type { Observer } from './observer.js';
 import { replace } from './replace.js';
 
+/** Files that were asked for, and how many came together. */
 export interface FilesReport {
   /** Calls of `readFile` with a path. */
   reads: number;

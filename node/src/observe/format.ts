@@ -4,6 +4,7 @@ import { commands } from './commands.js';
 import { blocked, count, many, ms, percent } from './figures.js';
 import type { Report } from './report.js';
 
+/** Options of {@link formatReport}. */
 export interface FormatOptions {
   /** With colours of a terminal. Default false. */
   colour?: boolean;

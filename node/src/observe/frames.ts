@@ -8,6 +8,7 @@ import { replace } from './replace.js';
 import { isOwn, serverOf } from './sockets.js';
 import { atTurnEnd } from './turn-end.js';
 
+/** Messages of WebSockets, and what encoding and sending them together would save. */
 export interface FramesReport {
   /** WebSockets of servers that were seen. */
   sockets: number;

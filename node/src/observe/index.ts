@@ -1,4 +1,8 @@
-/** Observe mode: measures what Millrace would bring an application, and changes nothing. */
+/**
+ * Observe mode: measures what Millrace would bring an application, and changes nothing.
+ *
+ * @module
+ */
 export type { FunctionTime } from './attribute.js';
 export type { FilesReport } from './files.js';
 export { type FormatOptions, formatReport } from './format.js';

@@ -6,6 +6,7 @@ import type { FunctionTime } from './attribute.js';
 import type { Observer } from './observer.js';
 import { Profiler } from './profiler.js';
 
+/** How long turns of the loop took, and the functions that kept it. */
 export interface LoopReport {
   /** Turns after the start-up. */
   turns: number;

@@ -1,6 +1,7 @@
 import { check, checkKeys, number } from '../core/options.js';
 import { type CompleteOptions, completeOptions, type GuardOptions } from '../guard/options.js';
 
+/** Options of {@link observe}. */
 export interface ObserveOptions {
   /** A turn of the loop that takes longer counts as blocked, in ms: 1 to 3,600,000, default 50. */
   blockedMs?: number;

@@ -2,6 +2,7 @@
 import { isMainThread, threadId } from 'node:worker_threads';
 import { relativePath } from './path.js';
 
+/** The application: how it was started, and for how long it was watched. */
 export interface ApplicationReport {
   pid: number;
   /** 0 is the main thread. */

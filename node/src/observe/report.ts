@@ -7,6 +7,7 @@ import type { RequestsReport } from './requests.js';
 import type { ThreadpoolReport } from './threadpool.js';
 import type { WritesReport } from './writes.js';
 
+/** All that was seen, as plain data. */
 export interface Report {
   /** Of this shape. */
   version: 1;

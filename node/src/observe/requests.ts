@@ -11,6 +11,7 @@ import type { Observer } from './observer.js';
 import { isOwn, serverOf } from './sockets.js';
 import { atTurnEnd } from './turn-end.js';
 
+/** A route that held the loop. */
 export interface RouteReport {
   route: string;
   requests: number;
@@ -20,12 +21,14 @@ export interface RouteReport {
   maxMs: number;
 }
 
+/** A server that had a connection. */
 export interface ServerReport {
   /** Null for one that listens on a path. */
   port: number | null;
   secure: boolean;
 }
 
+/** Requests of the http servers of this thread. */
 export interface RequestsReport {
   /** Servers of node:http and node:https that had a connection. */
   servers: ServerReport[];

@@ -8,6 +8,7 @@ import type { ObserveOptions } from './options.js';
 import { say, writeJson } from './output.js';
 import type { Report } from './report.js';
 
+/** Options of {@link startObserving}. */
 export interface ObserveSettings extends ObserveOptions {
   /** Path of a file for the report as JSON at the end, in place of the text; null for the text. */
   json?: string | null;

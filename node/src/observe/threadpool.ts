@@ -9,6 +9,7 @@ import { sampler, type Watcher } from '../monitor/sampler.js';
 import { startUpMs } from './loop.js';
 import type { Observer } from './observer.js';
 
+/** How long jobs waited for a thread of libuv. */
 export interface ThreadpoolReport {
   /** Threads of the pool: UV_THREADPOOL_SIZE. */
   size: number;

@@ -8,6 +8,7 @@ import { replace } from './replace.js';
 import { isOwn } from './sockets.js';
 import { atTurnEnd } from './turn-end.js';
 
+/** Writes to sockets, and what one write for each turn would save. */
 export interface WritesReport {
   /** Writes to sockets that `net` can gather for: not TLS, not the streams of `process`, no frames that `ws` gathers. */
   writes: number;
