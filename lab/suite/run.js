@@ -12,14 +12,14 @@ const NOT_QUICK = [
   ...['overload-servers', 'threads'],
   ...['chat-patterns', 'chat-http-patterns', 'chat-files'],
   ...['compute-cpu', 'compute-health'],
-  ...['hello', 'ws-broadcast', 'socket-io', 'fastify-static', 'templates', 'ioredis'].map(
-    (app) => `auto-${app}`,
-  ),
 ];
+
+/** No document says anything of them: they are measured by themselves, and have a page of their own. */
+const isOfAuto = (name) => name.startsWith('auto-');
 
 /** The names that a suite runs. @param {string[]} names all @param {boolean} quick */
 export const suiteNames = (names, quick) =>
-  quick ? names.filter((name) => !NOT_QUICK.includes(name)) : names;
+  names.filter((name) => !isOfAuto(name) && !(quick && NOT_QUICK.includes(name)));
 
 /**
  * Runs experiments one after the other, each that shares runs with another by the runs of that one. What fails or is
