@@ -79,8 +79,13 @@ export class WsPart implements Part {
   async #install(Found: Class): Promise<void> {
     try {
       checkModules();
-      const { install } = await import('../ws/index.js');
+      const { install, isInstalled } = await import('../ws/install.js');
       if (!this.#isOn || this.#installations.has(Found)) return;
+      if (isInstalled(Found)) {
+        // Not ours to take back.
+        this.why = 'the application has called install() by itself';
+        return;
+      }
       this.#installations.set(Found, install(Found, this.#options));
     } catch (error) {
       this.why = sentence(error);

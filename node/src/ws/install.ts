@@ -95,6 +95,11 @@ export function install(WebSocket: WebSocketClass, options: InstallOptions = {})
   return installation;
 }
 
+/** Whether somebody has called `install()` for the class, and nobody has taken it back. For `millrace/auto`. */
+export function isInstalled(WebSocket: WebSocketClass): boolean {
+  return installed.has(checkClass(WebSocket));
+}
+
 function replaceMethods(senders: Sender, gatherer: Gatherer): Replacement[] {
   const { send, sendFrame } = senders;
 

@@ -32,6 +32,10 @@ test('prototypes of node:net', async () => {
   await assertPasses([...preloads['--import'], `${programs}prototypes.mjs`]);
 });
 
+test("an application's own install() stays", async () => {
+  await assertPasses([...preloads['--import'], `${programs}own-install.mjs`]);
+});
+
 test('who has replaced readFile before sees each call', async () => {
   const code = `
     import { readFile } from 'node:fs/promises';
