@@ -77,7 +77,8 @@ for (const [flag, preload] of Object.entries(preloads)) {
     const permission = known.has('--permission') ? '--permission' : '--experimental-permission';
     const net = known.has('--allow-net') ? ['--allow-net'] : [];
     const args = ['--no-warnings', permission, '--allow-fs-read=*', ...net];
-    const result = await runJson([...args, ...preload, `${programs}env.mjs`]);
+    const env = { MILLRACE_NATIVE: '' };
+    const result = await runJson([...args, ...preload, `${programs}env.mjs`], { env });
     assert.deepEqual(result, { same: true, state: 'active', why: null });
   });
 }

@@ -102,7 +102,7 @@ test('a function with a name of its own: other keys, and names that are no text,
     assert.throws(() => new Pool({ functions }), { code: 'MILLRACE_E_INVALID_OPTION', message });
   refuses(
     { a: { filename, nmae: 'named' } },
-    /'nmae' in options\.functions\.a; known are filename, name/,
+    /'nmae' in options\.functions\.a \(is 'name' meant\?\); known are filename, name/,
   );
   refuses({ a: { filename, name: 5 } }, /options\.functions\.a\.name is 5/);
   refuses({ a: { filename, name: null } }, /options\.functions\.a\.name is null/);
