@@ -21,10 +21,11 @@ const installed = ({ folder }) => join(folder, 'node_modules/millrace');
 
 test('the package holds what it needs and nothing else', () => {
   const expected = [
-    /^(package\.json|README\.md|LICENSE|binding\.gyp)$/,
-    /^dist\/.+\.(js|js\.map|d\.ts)$/,
+    /^(package\.json|README\.md|LICENSE|binding\.gyp|config\.schema\.json)$/,
+    /^dist\/.+\.(c?js|c?js\.map|d\.c?ts)$/,
+    /^dashboard\/[a-z-]+\.(js|css|html|svg)$/,
     /^bin\/millrace\.js$/,
-    /^src\/.+\.ts$/,
+    /^src\/.+\.c?ts$/,
     /^addon\/(gyp|install|sources)\.cjs$/,
     /^(addon|deps\/uvbatch)\/(include|src)\/.+\.[ch]$/,
     /^prebuilds\/[a-z0-9-]+\/[a-z0-9.]+\.node$/,

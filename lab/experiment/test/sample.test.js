@@ -44,9 +44,9 @@ test('so does that of a child which has ended', async (t) => {
 });
 
 test('which counts once, also before the next look at the processes', async (t) => {
-  const step = `if (line === 'burn') { ${inChild(`process.on('message', () => { ${BURN} process.send('burnt'); });`).replace("'ignore', 'inherit', 'inherit'", "'ignore', 'inherit', 'inherit', 'ipc'")}
+  const step = `if (line === 'burn') { ${inChild(`process.on('message', (word) => { if (word === 'end') process.exit(); ${BURN} process.send('burnt'); });`).replace("'ignore', 'inherit', 'inherit'", "'ignore', 'inherit', 'inherit', 'ipc'")}
       globalThis.child = child; child.send('go'); await new Promise((resolve) => child.once('message', resolve));
-    } else { child.disconnect(); await new Promise((resolve) => child.once('close', resolve)); }`;
+    } else { child.send('end'); await new Promise((resolve) => child.once('exit', resolve)); }`;
   const { child, says, ask } = start(t, ['-e', steps(step)]);
   await says();
   const tree = new Tree(child.pid);

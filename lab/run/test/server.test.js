@@ -23,7 +23,9 @@ function starter(t) {
 /** Whether a process is there and has not ended. */
 function isAlive(pid) {
   try {
-    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    // One that has ended may wait for init to ask how.
+    return stat[stat.lastIndexOf(')') + 2] !== 'Z';
   } catch {
     return false;
   }
