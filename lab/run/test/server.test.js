@@ -23,9 +23,7 @@ function starter(t) {
 /** Whether a process is there and has not ended. */
 function isAlive(pid) {
   try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    // One that has ended may wait for init to ask how.
-    return stat[stat.lastIndexOf(')') + 2] !== 'Z';
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
   } catch {
     return false;
   }
