@@ -160,6 +160,8 @@ test('what has left the group of a server is stopped with it', async (t) => {
   const stray = strayOf(server.output);
   assert.equal(isAlive(stray), true);
   assert.equal(await server.stop(), null);
+  // Its memory is gone, and with it its mark, shortly before it is.
+  for (let looks = 0; looks < 200 && isAlive(stray); looks += 1) await sleep(20);
   assert.equal(isAlive(stray), false);
 });
 
