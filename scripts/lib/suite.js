@@ -6,6 +6,9 @@ import { Failure } from './failure.js';
 import { files } from './files.js';
 import { projectCache, root } from './paths.js';
 
+/** Suites that this process has begun. */
+let runs = 0;
+
 const tally = pathToFileURL(join(root, 'scripts/lib/tally.js')).href;
 
 /** A file or a suite that hangs is ended and fails by name. */
@@ -41,7 +44,8 @@ async function runSuite(folder, options, quiet) {
     .filter((path) => path.endsWith('.test.js'))
     .filter((path) => !without.some((other) => path.startsWith(`${other}/`)));
   if (testFiles.length === 0) throw new Failure(`${folder} has no *.test.js`);
-  const tallyFile = join(projectCache, `tally-${process.pid}.json`);
+  // Several may run side by side.
+  const tallyFile = join(projectCache, `tally-${process.pid}-${runs++}.json`);
   const args = [
     '--test',
     `--test-concurrency=${concurrency}`,
