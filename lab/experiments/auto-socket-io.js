@@ -1,4 +1,5 @@
 import { armsOf, hasCounted } from './auto/arms.js';
+import { deliveries } from './auto/deliveries.js';
 import { applicationMetrics, latencies } from './auto/metrics.js';
 
 export const question = 'What does auto bring a plain chat of socket.io?';
@@ -17,18 +18,7 @@ const { control: plain, auto } = armsOf('socket-io-chat.js', {
 export const control = plain;
 export const treatment = auto();
 
-export const load = {
-  kind: 'ws',
-  protocol: 'socket.io',
-  mode: ({ rate }) => (rate === undefined ? 'closed' : 'open'),
-  deliveriesRate: ({ rate }) => rate,
-  connections: 100,
-  rooms: 1,
-  payload: 100,
-  warmup: ({ quick }) => (quick ? 0.8 : 2),
-  seconds: ({ quick }) => (quick ? 0.5 : 5),
-  drain: 60,
-};
+export const load = deliveries('socket.io');
 
 export const cases = [
   { label: '15,000 deliveries/s', rate: 15_000 },

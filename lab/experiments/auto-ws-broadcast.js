@@ -1,4 +1,5 @@
 import { armsOf, hasCounted } from './auto/arms.js';
+import { deliveries } from './auto/deliveries.js';
 import { applicationMetrics, latencies } from './auto/metrics.js';
 
 export const question = 'What does auto bring the broadcast server of the README of ws?';
@@ -15,18 +16,7 @@ const { control: plain, auto } = armsOf('broadcast.js', { isOn: hasCounted('inst
 export const control = plain;
 export const treatment = [auto(), auto('net', { quick: false })];
 
-export const load = {
-  kind: 'ws',
-  protocol: 'raw',
-  mode: ({ rate }) => (rate === undefined ? 'closed' : 'open'),
-  deliveriesRate: ({ rate }) => rate,
-  connections: 100,
-  rooms: 1,
-  payload: 100,
-  warmup: ({ quick }) => (quick ? 0.8 : 2),
-  seconds: ({ quick }) => (quick ? 0.5 : 5),
-  drain: 60,
-};
+export const load = deliveries('raw');
 
 export const cases = [
   { label: '30,000 deliveries/s', rate: 30_000 },

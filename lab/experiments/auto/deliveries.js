@@ -1,0 +1,17 @@
+/**
+ * The load of a server that sends what one of 100 clients says to all: open where the case has a rate, else closed.
+ *
+ * @param {string} protocol that clients speak
+ */
+export const deliveries = (protocol) => ({
+  kind: 'ws',
+  protocol,
+  mode: ({ rate }) => (rate === undefined ? 'closed' : 'open'),
+  deliveriesRate: ({ rate }) => rate,
+  connections: 100,
+  rooms: 1,
+  payload: 100,
+  warmup: ({ quick }) => (quick ? 0.8 : 2),
+  seconds: ({ quick }) => (quick ? 0.5 : 5),
+  drain: 60,
+});
