@@ -3,11 +3,14 @@ import { spawn } from 'node:child_process';
 import test from 'node:test';
 import { cleanEnv, folderWith, millrace, PROGRAM } from './help.js';
 
-/** A command on a terminal of its own, made by script(1); `keys` are pressed there. */
+/**
+ * A command on a terminal of its own, made by script(1); `keys` are pressed there. Its shell
+ * is named, as they differ: some stay as the command's parent, and end by its Ctrl-C.
+ */
 function onTerminal(t, command, { cwd, env = {} }) {
   const child = spawn('script', ['-qfec', command, '/dev/null'], {
     cwd,
-    env: cleanEnv({ TERM: 'xterm', ...env }),
+    env: cleanEnv({ TERM: 'xterm', SHELL: '/bin/sh', ...env }),
   });
   t.after(() => child.kill('SIGKILL'));
   let output = '';
@@ -42,7 +45,7 @@ test('Ctrl-C reaches the application once', { skip: process.platform !== 'linux'
       setInterval(() => {}, 1000); console.log(\`parent \${process.ppid} \${process.stdin.isTTY}\`);`,
   });
   const command = quoted(process.execPath, PROGRAM, 'run', '--no-dashboard', 'app.js');
-  const { keys, ended, seen } = onTerminal(t, command, { cwd });
+  const { keys, ended, seen } = onTerminal(t, `exec ${command}`, { cwd });
   const [, parent] = await seen(/parent (\d+) true/);
   keys(CTRL_C);
   await seen(/got SIGINT/);
@@ -58,7 +61,7 @@ test('Ctrl-C ends an application that does not handle it', {
 }, async (t) => {
   const cwd = folderWith(t, { 'app.js': 'setInterval(() => {}, 1000); console.log("up")' });
   const command = quoted(process.execPath, PROGRAM, 'run', '--no-dashboard', 'app.js');
-  const { keys, ended, seen } = onTerminal(t, `${command}; echo code $?`, { cwd });
+  const { keys, ended, seen } = onTerminal(t, `trap : INT; ${command}; echo code $?`, { cwd });
   await seen(/up/);
   keys(CTRL_C);
   await seen(/code 130/);
