@@ -23,6 +23,16 @@ export function startTheme(button, changed) {
   show();
 }
 
+/** @type {HTMLElement | undefined} takes a colour of the style sheet, one for light and one for dark, and has the one of now */
+let probe;
+
 /** @param {string} name of a custom property */
-export const colour = (name) =>
-  getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+export function colour(name) {
+  if (probe === undefined) {
+    probe = document.createElement('span');
+    probe.hidden = true;
+    document.body.append(probe);
+  }
+  probe.style.color = `var(${name})`;
+  return getComputedStyle(probe).color;
+}

@@ -18,6 +18,7 @@ import {
 } from './core/options.js';
 import { announce } from './core/sources.js';
 import type { QueueStats } from './core/stats.js';
+import { clearTimeout, setImmediate, setTimeout } from './core/timers.cjs';
 import { type Arguments, argsOf, compact, itemOf } from './emitter/arguments.js';
 import { BatchHandlers, type BatchInfo, whenRejected } from './emitter/batch-handlers.js';
 import { LossReport, throwLater } from './emitter/loss.js';

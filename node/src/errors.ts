@@ -29,6 +29,12 @@ export const codes = {
   MILLRACE_E_BAD_RESULT: 'bad-result',
   /** The addon is asked for and cannot be used, or something that only it can do is. */
   MILLRACE_E_NATIVE: 'native',
+  /** The broker is away, refuses the credentials, is too old, or has a stream that is set up otherwise. */
+  MILLRACE_E_BROKER: 'broker',
+  /** A message is larger than the broker takes; nobody gets it. */
+  MILLRACE_E_TOO_LARGE: 'too-large',
+  /** A durable task of this id was stored before; its result goes to who stored it. */
+  MILLRACE_E_DUPLICATE: 'duplicate',
 } as const;
 
 /** The `code` of a {@link MillraceError}. It stays the same from release to release; messages do not. */

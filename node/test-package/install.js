@@ -19,8 +19,8 @@ const execute = promisify(execFile);
 
 export const repository = fileURLToPath(new URL('../..', import.meta.url));
 
-/** The folder of all that these tests make. */
-export const place = mkdtempSync(join(tmpdir(), 'millrace-package-'));
+/** The folder of all that these tests make. Paths of users have blanks, too. */
+export const place = mkdtempSync(join(tmpdir(), 'millrace package '));
 process.on('exit', () => rmSync(place, { recursive: true, force: true }));
 
 export const npm = realpathSync(
@@ -61,9 +61,13 @@ export function node(args, { cwd, env }) {
 /** What the package asks for at run time. */
 const ours = JSON.parse(readFileSync(join(repository, 'node/package.json'), 'utf8'));
 
-/** @returns {Promise<{ tarball: string, files: string[] }>} */
-export async function pack(folder) {
-  const { stdout } = await node([npm, 'pack', '--json', '--pack-destination', place], {
+/**
+ * @param {string} folder of the package
+ * @param {string[]} [args] more arguments of `npm pack`
+ * @returns {Promise<{ tarball: string, files: string[] }>}
+ */
+export async function pack(folder, args = []) {
+  const { stdout } = await node([npm, 'pack', '--json', '--pack-destination', place, ...args], {
     cwd: folder,
   });
   const [{ filename, files }] = Object.values(JSON.parse(stdout));
@@ -73,9 +77,13 @@ export async function pack(folder) {
 /**
  * Installs a tarball in an empty folder.
  *
+ * @param {string} name of the folder
+ * @param {string} tarball
+ * @param {Record<string, string>} [env] added to the environment
+ * @param {string[]} [args] more arguments of `npm install`
  * @returns {Promise<{ folder: string, said: string }>} the folder, and what the script of the package printed
  */
-export async function install(name, tarball, env) {
+export async function install(name, tarball, env, args = []) {
   const folder = join(place, name);
   mkdirSync(folder);
   // From here, so that no network is needed.
@@ -86,8 +94,8 @@ export async function install(name, tarball, env) {
   const dependencies = { millrace: `file:${tarball}`, ...Object.fromEntries(needed) };
   const manifest = { private: true, dependencies, allowScripts: { [`file:${tarball}`]: true } };
   await writeFile(join(folder, 'package.json'), JSON.stringify(manifest));
-  const args = ['install', '--offline', '--no-audit', '--no-fund', '--foreground-scripts'];
-  const { stdout, stderr } = await node([npm, ...args], { cwd: folder, env });
+  const all = ['install', '--offline', '--no-audit', '--no-fund', '--foreground-scripts', ...args];
+  const { stdout, stderr } = await node([npm, ...all], { cwd: folder, env });
   const said = `${stdout}${stderr}`.split('\n').filter((line) => line.startsWith('millrace '));
   return { folder, said: said.join('\n'), output: `${stdout}${stderr}` };
 }

@@ -61,6 +61,38 @@ test('where there is none, the installation says so in one sentence and the API 
   assert.deepEqual(rest, works);
 });
 
+test('with --ignore-scripts nothing is built, and the API works', async () => {
+  const { folder, said } = await install('scriptless', packed.tarball, {}, ['--ignore-scripts']);
+  assert.equal(said, '');
+  assert.equal(existsSync(join(folder, 'node_modules/millrace/build')), false);
+  const { native, nativeError, ...rest } = await use(folder);
+  assert.equal(native, null);
+  assert.match(nativeError, /^No native build was found/);
+  assert.deepEqual(rest, works);
+});
+
+test('every entry point loads by import and by require, without the packages that are optional', async () => {
+  const { exports } = JSON.parse(readFileSync(join(installed(compiled), 'package.json'), 'utf8'));
+  const names = Object.keys(exports).map((path) => `millrace${path.slice(1)}`);
+  const program = join(compiled.folder, 'every.cjs');
+  writeFileSync(
+    program,
+    `const names = ${JSON.stringify(names)}.filter((name) => !name.endsWith('.json'));
+    require('millrace/package.json');
+    require('millrace/config.schema.json');
+    const required = names.map((name) => require(name));
+    Promise.all(names.map((name) => import(name))).then((imported) => {
+      const keys = imported.map((each) => Object.keys(each).filter((key) => !/^(default|module.exports)$/.test(key)));
+      const missing = keys.flatMap((each, i) => each.filter((key) => !(key in required[i])));
+      console.log(JSON.stringify({ count: keys.flat().length, missing }));
+    });`,
+  );
+  const { stdout, stderr } = await node([program], { cwd: compiled.folder });
+  const { count, missing } = JSON.parse(stdout);
+  assert.deepEqual({ missing, stderr }, { missing: [], stderr: '' });
+  assert.ok(count > names.length);
+});
+
 test('with MILLRACE_NATIVE=0 nothing is built', async () => {
   const { folder, said } = await install('off', packed.tarball, { MILLRACE_NATIVE: '0' });
   assert.equal(said, '');
@@ -82,12 +114,17 @@ test('with a prebuilt addon in the package no compiler is needed', async () => {
   const { files, tarball } = await pack(copy);
   assert.deepEqual(files.toSorted(), [...packed.files, prebuilt].toSorted());
 
-  const { folder, said } = await install('prebuilt', tarball, { PATH: bare });
-  assert.equal(said, '');
-  assert.equal(existsSync(join(folder, 'node_modules/millrace/build')), false);
-  const { native, ...rest } = await use(folder, { MILLRACE_NATIVE: '1' });
-  assert.match(native.version, /^\d+\.\d+\.\d+$/);
-  assert.deepEqual(rest, { nativeError: null, ...works });
+  for (const [name, env, args] of [
+    ['prebuilt', { PATH: bare }],
+    ['prebuilt, scriptless', {}, ['--ignore-scripts']],
+  ]) {
+    const { folder, said } = await install(name, tarball, env, args);
+    assert.equal(said, '');
+    assert.equal(existsSync(join(folder, 'node_modules/millrace/build')), false);
+    const { native, ...rest } = await use(folder, { MILLRACE_NATIVE: '1' });
+    assert.match(native.version, /^\d+\.\d+\.\d+$/);
+    assert.deepEqual(rest, { nativeError: null, ...works });
+  }
 });
 
 test('an addon that needs a newer libuv than that of Node.js is not used', async () => {

@@ -1,5 +1,14 @@
 // Rooms as its users' compilers see it.
-import { Rooms, type RoomsOptions, type RoomsStats, type SlowInfo } from 'millrace/ws';
+import {
+  type DurableStats,
+  type FleetStats,
+  type Presence,
+  type PresenceChange,
+  Rooms,
+  type RoomsOptions,
+  type RoomsStats,
+  type SlowInfo,
+} from 'millrace/ws';
 import type { WebSocket } from 'ws';
 
 declare const socket: WebSocket;
@@ -47,4 +56,35 @@ rooms.close();
 const stats: RoomsStats = rooms.stats();
 const dropped: number = stats.dropped.low + stats.slowClosed;
 
+const acrossMachines = new Rooms({
+  broker: { servers: ['nats://127.0.0.1:4222'], namespace: 'chat', user: 'chat', password: '' },
+  durable: (room) => room.startsWith('chat/'),
+  stream: { maxAge: 60_000, maxBytes: 2 ** 30, replicas: 3 },
+  heartbeat: 1000,
+  required: true,
+  onPresence: ({ room, joined, left, reason }: PresenceChange) => {
+    const who: string[] = [...joined, ...left].map(({ id }) => id);
+    const byNode: boolean = reason === 'node';
+    void [room, who, byNode];
+  },
+});
+new Rooms({ broker: 'nats://127.0.0.1:4222', durable: true });
+// @ts-expect-error: the option of Rooms, not of the connection
+new Rooms({ broker: { servers: '', required: true } });
+// @ts-expect-error: no such limit
+new Rooms({ broker: '', stream: { maxMessages: 1 } });
+acrossMachines.join(socket, 'chat/1', { id: 'ann', data: { away: false } });
+// @ts-expect-error: an id is a string
+acrossMachines.join(socket, 'chat/1', { id: 1 });
+const present: readonly Presence[] = acrossMachines.presence('chat/1');
+const ends: Promise<void>[] = [
+  acrossMachines.ready(),
+  acrossMachines.acknowledged(),
+  acrossMachines.closed(),
+];
+const fleet: FleetStats | null = acrossMachines.stats().fleet;
+const durable: DurableStats | null = fleet?.durable ?? null;
+const lost: number = (fleet?.unsent ?? 0) + (fleet?.missed ?? 0);
+
+void [present, ends, durable, lost];
 void [joined, left, addressed, size, members, names, dropped];

@@ -8,6 +8,23 @@ import type { Feature, FeatureName, FeatureState, Settings } from './types.cjs';
 /** Calls back once, unless what it returns is called before. */
 type Trigger = (fire: () => void) => () => void;
 
+/** In the working folder. */
+export const usualFile = 'millrace.config.json';
+
+/** What is done where neither the environment nor a file says anything. */
+export const defaults: Settings = Object.freeze({
+  mode: 'act',
+  ws: true,
+  fs: true,
+  reads: true,
+  net: false,
+  guard: false,
+  monitor: true,
+  dashboard: false,
+  metrics: false,
+  file: null,
+});
+
 /** Ms after which a process is no short-lived one. */
 const settledMs = 100;
 const connections = ['net.server.socket', 'net.client.socket'];

@@ -84,12 +84,20 @@ function dashboardOf(given: unknown): false | DashboardSettings {
   return { ...dashboardDefaults, ...(given === true ? {} : (given as object)) };
 }
 
+function mistakenSwitch(word: string): string {
+  const words = word.split(/[\s;:+|]+/);
+  if (words.length > 1 && words.every((each) => switchNames.includes(each))) {
+    return `MILLRACE has ${show(word)}; a comma separates switches: MILLRACE=${words.join(',')}`;
+  }
+  return unknown('switch', word, 'MILLRACE', switchNames);
+}
+
 /** Does what the words of MILLRACE say, in their order. Throws an Error with a sentence about one that is unknown. */
 export function applySwitches(settings: Given, words: readonly string[]): void {
   for (const word of words) {
     if (word === '') continue;
     if (!switchNames.includes(word)) {
-      throw new Error(unknown('switch', word, 'MILLRACE', switchNames));
+      throw new Error(mistakenSwitch(word));
     }
     if (word === 'on') settings.mode = 'act';
     else if (word === 'observe') settings.mode = 'observe';

@@ -19,7 +19,7 @@ export class NetPart implements Part {
   readonly #options: CoalesceOptions;
   readonly #patch: Patch;
   readonly #coalescers = new WeakList<Coalescer>();
-  #coalesce: ((socket: Socket, options: CoalesceOptions) => Coalescer) | null = null;
+  #coalesce: ((socket: Socket, options: CoalesceOptions) => Coalescer | null) | null = null;
   /** Those that began before `millrace/net` was loaded. */
   #early: Socket[] = [];
   #isOn = false;
@@ -65,6 +65,8 @@ export class NetPart implements Part {
       return;
     }
     const coalescer = this.#coalesce(socket, this.#options);
+    // The application does it by itself: not ours to take back.
+    if (coalescer === null) return;
     this.#coalescers.add(coalescer);
     coalescedBy(socket, coalescer);
     this.state = 'active';
@@ -73,7 +75,7 @@ export class NetPart implements Part {
   async #load(): Promise<void> {
     try {
       checkModules();
-      this.#coalesce = (await import('../net/index.js')).coalesce;
+      this.#coalesce = (await import('../net/coalesce.js')).coalesceAutomatically;
       for (const socket of this.#early.splice(0)) this.#add(socket);
     } catch (error) {
       this.why = sentence(error);

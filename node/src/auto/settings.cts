@@ -1,24 +1,14 @@
-/** What to do: the environment before the file before the defaults. Reading it has no side effects. */
+/**
+ * What to do: the environment before the file before the defaults. Reading it has no side effects. Only loaded where the environment
+ * or a file may say something.
+ */
 import { existsSync } from 'node:fs';
+import { defaults, usualFile } from './features.cjs';
+import { applyDashboard, applySwitches, ofFile } from './given.cjs';
 import type { Settings } from './types.cjs';
 
 /** As `MILLRACE` and files say it, before the dashboard's defaults are filled in. */
 export type Given = { -readonly [Name in keyof Settings]: Settings[Name] | undefined };
-
-const usualFile = 'millrace.config.json';
-
-const defaults: Settings = Object.freeze({
-  mode: 'act',
-  ws: true,
-  fs: true,
-  reads: true,
-  net: false,
-  guard: false,
-  monitor: true,
-  dashboard: false,
-  metrics: false,
-  file: null,
-});
 
 const off: Settings = Object.freeze({
   ...defaults,
@@ -46,14 +36,9 @@ export function readSettings(env: NodeJS.ProcessEnv, cwd = '.'): Settings {
   const file = MILLRACE_CONFIG || (cwd === '.' ? usualFile : `${cwd}/${usualFile}`);
   const hasFile = MILLRACE_CONFIG ? true : existsSync(file);
   if (!hasFile && !MILLRACE && !MILLRACE_DASHBOARD) return defaults;
-  // Most programs never come here.
-  const given = require('./given.cjs') as typeof import('./given.cjs');
-  const settings = {
-    ...defaults,
-    ...(hasFile ? given.ofFile(file) : {}),
-  } as Given;
-  given.applySwitches(settings, switches);
-  given.applyDashboard(settings, switches, MILLRACE_DASHBOARD, MILLRACE_DASHBOARD_TOKEN);
+  const settings = { ...defaults, ...(hasFile ? ofFile(file) : {}) } as Given;
+  applySwitches(settings, switches);
+  applyDashboard(settings, switches, MILLRACE_DASHBOARD, MILLRACE_DASHBOARD_TOKEN);
   if (settings.mode === 'off') return { ...off, file: settings.file ?? null };
   return Object.freeze(settings) as Settings;
 }

@@ -18,6 +18,10 @@ export const commands: Record<string, Command> = {
     summary: 'start it as it is, and tell at its end what Millrace would bring',
     run: async (argv) => (await import('./observe.js')).observe(argv),
   },
+  worker: {
+    summary: 'run durable tasks that other processes have stored',
+    run: async (argv) => (await import('./worker.js')).worker(argv),
+  },
   doctor: {
     summary: 'what works on this machine, what does not, and what to do',
     run: async (argv) => (await import('./doctor/index.js')).doctor(argv),

@@ -2,6 +2,7 @@
 import { EventEmitter } from 'node:events';
 import { check, number } from '../core/options.js';
 import { announce } from '../core/sources.js';
+import { clearTimeout, performance, setTimeout } from '../core/timers.cjs';
 import { MillraceError } from '../errors.js';
 import { CrashWindow } from './backoff.js';
 import { Listeners } from './listeners.js';

@@ -3,6 +3,7 @@
  * for a process that is busy with something long. Until then the primary keeps its own hold of the connection, so that one whose
  * process died goes to another one, with every byte that the client has sent.
  */
+import { clearInterval, performance, setInterval } from '../core/timers.cjs';
 import type { ClusterProcess } from './process.js';
 import type { RawHandle } from './protocol.js';
 import { ownerOf } from './sticky.js';

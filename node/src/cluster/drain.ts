@@ -6,6 +6,7 @@
 import cluster from 'node:cluster';
 import type { Server as HttpServer, ServerResponse } from 'node:http';
 import type { Server, Socket } from 'node:net';
+import { setInterval, setTimeout } from '../core/timers.cjs';
 import { run } from './hooks.js';
 import { closeAfter, closeAfterAnswer } from './last-answer.js';
 import { type FromPrimary, type Orders, tell, unwrap } from './protocol.js';

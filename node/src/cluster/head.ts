@@ -1,6 +1,7 @@
 /** Reads the head of the first request on a connection that has not been read from, and stops right there. */
 import { maxHeaderSize } from 'node:http';
 import type { Socket } from 'node:net';
+import { clearTimeout, setTimeout } from '../core/timers.cjs';
 import type { RawHandle } from './protocol.js';
 
 /** Who has not sent all of it by then (ms) is taken as a client without one, and the process's own timeouts are what counts. */

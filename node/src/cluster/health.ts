@@ -2,6 +2,7 @@
 import cluster from 'node:cluster';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { check, integer } from '../core/options.js';
+import { clearTimeout, setTimeout } from '../core/timers.cjs';
 import { MillraceError } from '../errors.js';
 import { active } from './active.js';
 import { tell } from './protocol.js';

@@ -2,6 +2,7 @@
  * A socket that the primary listens on for its processes. It outlives them: while there is none, clients wait and are not refused.
  */
 import { createServer, type Socket } from 'node:net';
+import { performance } from '../core/timers.cjs';
 import { Dispatch } from './dispatch.js';
 import { readHead } from './head.js';
 import type { Granted, Query, RawHandle, SocketName } from './protocol.js';

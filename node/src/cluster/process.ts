@@ -1,5 +1,6 @@
 /** The life of one process, as the primary sees it: starting, ready, draining, gone. */
 import cluster, { type Worker } from 'node:cluster';
+import { clearTimeout, performance, setTimeout } from '../core/timers.cjs';
 import {
   cpusKey,
   cpusVariable,

@@ -1,4 +1,5 @@
 /** Looks at the load of the processes from time to time, and has as many as it needs. */
+import { clearInterval, performance, setInterval } from '../core/timers.cjs';
 import type { ClusterProcess } from './process.js';
 import { calm, nextCount, type ScaleOptions } from './scale.js';
 

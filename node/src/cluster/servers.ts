@@ -7,6 +7,7 @@ import cluster from 'node:cluster';
 import type { EventEmitter } from 'node:events';
 import type { Server as HttpServer } from 'node:http';
 import type { Server, Socket } from 'node:net';
+import { nextTick } from '../core/timers.cjs';
 import { MillraceError } from '../errors.js';
 import { closeAfterAnswer } from './last-answer.js';
 import { type FromPrimary, type RawHandle, tell, unwrap } from './protocol.js';
@@ -140,7 +141,7 @@ function granted({
     close: (callback) => {
       entries.delete(id);
       tell({ type: 'unlisten', server: id });
-      if (callback !== undefined) process.nextTick(callback);
+      if (callback !== undefined) nextTick(callback);
     },
     getsockname: (out) => {
       Object.assign(out, address);

@@ -1,4 +1,5 @@
 /** One place of a cluster, which always has a process: another one after a death, a new one on reload. */
+import { clearTimeout, setTimeout } from '../core/timers.cjs';
 import { type BackoffOptions, deathsInRow, delayAfter, isHealthy } from './backoff.js';
 import type { ClusterProcess, Death, ProcessOwner } from './process.js';
 import type { FromProcess } from './protocol.js';

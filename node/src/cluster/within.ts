@@ -1,3 +1,5 @@
+import { clearTimeout, setTimeout } from '../core/timers.cjs';
+
 /** The value of the promise, which must not reject; null if it takes longer than so many ms. */
 export function within<Value>(ms: number, promise: Promise<Value>): Promise<Value | null> {
   return new Promise((resolve) => {

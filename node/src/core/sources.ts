@@ -3,10 +3,13 @@
  * asked for its counters only by who wants them: nothing is counted for this, and nothing is kept alive by it.
  */
 import { channel } from 'node:diagnostics_channel';
+import { performance } from './timers.cjs';
 
 /** What an object is that counts: the function or class that made it. */
 export type SourceKind =
   | 'batch'
+  | 'bridge'
+  | 'broker'
   | 'cached'
   | 'cluster'
   | 'coalesce'
@@ -17,7 +20,10 @@ export type SourceKind =
   | 'install'
   | 'monitor'
   | 'pool'
-  | 'rooms';
+  | 'rooms'
+  | 'socket-io'
+  | 'socket-io-fleet'
+  | 'tasks';
 
 /** An object that counts. */
 export interface Source {

@@ -5,10 +5,12 @@ import { type AddressInfo, isIPv6, type Socket } from 'node:net';
 import { bearer, sameToken } from './access.js';
 import { protocol } from './feed.js';
 import { Feed } from './feed-server.js';
+import { Guesses } from './guesses.js';
 import { handle } from './handler.js';
 import { Hub, mostMembers } from './hub.js';
 import { checkAddress, type DashboardOptions } from './options.js';
 import { markOwn } from './own.js';
+import { Places } from './places.js';
 import { thisProcess } from './sample.js';
 import { Sampler } from './sampler.js';
 
@@ -38,7 +40,8 @@ export async function serveDashboard(options: DashboardOptions = {}): Promise<Da
   const { host, port: wanted, token } = checkAddress(options);
   const { feedToken = randomBytes(16).toString('hex') } = options;
   const hub = new Hub();
-  const sockets = new Set<Socket>();
+  const places = new Places(mostMembers + 100);
+  const guesses = new Guesses();
   let port = wanted;
   // Who connects and says nothing, or says it slowly, must not keep others out.
   const server = markOwn(
@@ -49,18 +52,20 @@ export async function serveDashboard(options: DashboardOptions = {}): Promise<Da
       connectionsCheckingInterval: patienceMs,
     }),
   ).unref();
-  server.maxConnections = mostMembers + 100;
   server.on('connection', (socket: Socket) => {
     markOwn(socket).unref();
-    sockets.add(socket);
-    socket.on('close', () => sockets.delete(socket));
+    places.add(socket);
   });
   server.on('request', (request, response) => {
+    const { socket } = request;
+    places.heard(socket);
+    response.on('close', () => places.answered(socket));
     // A client that goes away while it sends its body.
-    handle({ hub, port, token }, request, response).catch(() => response.destroy());
+    handle({ hub, port, token, guesses }, request, response).catch(() => response.destroy());
   });
   server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
     socket.on('error', () => {});
+    places.heard(socket);
     const isFeed = request.url === '/feed' && request.headers.upgrade === protocol;
     if (!isFeed || !sameToken(bearer(request), feedToken)) {
       socket.end(
@@ -94,7 +99,7 @@ export async function serveDashboard(options: DashboardOptions = {}): Promise<Da
       new Promise((resolve) => {
         hub.close();
         server.close(() => resolve());
-        for (const socket of sockets) socket.destroy();
+        places.closeAll();
       }),
   };
 }

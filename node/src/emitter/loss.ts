@@ -1,6 +1,7 @@
 /** Tells of events that ended without a handler, and of errors that nobody catches. */
 import type { BatchEvent } from '../core/batch/event.js';
 import type { Loss } from '../core/dispatch/dispatcher.js';
+import { setImmediate } from '../core/timers.cjs';
 import { MillraceError, show } from '../errors.js';
 import { argsOf } from './arguments.js';
 import type { BatchEmitterOptions } from './options.js';

@@ -9,6 +9,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { captureContext, runInContext } from '../core/dispatch/context.js';
 import { announce } from '../core/sources.js';
 import { throwLater } from '../core/throw-later.js';
+import { clearTimeout, performance, setTimeout } from '../core/timers.cjs';
 import { MillraceError, show } from '../errors.js';
 import {
   type ClassIndex,
@@ -504,6 +505,8 @@ export class Guard {
     const wait = observer.arrived(now, ticket);
     if (wait > this.#maxWaitMs[ticket.cls]!) {
       this.#counts[ticket.cls]!.wouldShed.wait++;
+    } else if (ticket.route.isAsync) {
+      observer.admitted(ticket.cls, this.#time.asyncMs);
     }
     this.#run(ticket, now);
   }

@@ -3,6 +3,7 @@
  * there when it began; run one after another, each waits for those before it. A queue that is only reckoned with, which loses its work as
  * time goes by, tells which of them a guard had not let in.
  */
+import { setImmediate } from '../core/timers.cjs';
 import { type ClassIndex, exempt, low } from './classes.js';
 
 export class Observer {
@@ -37,6 +38,11 @@ export class Observer {
 
   /** A request held the loop for so long, whether or not a guard had let it in. */
   ran(cls: ClassIndex, ms: number): void {
+    this.#workMs[cls]! += ms;
+  }
+
+  /** A guard had let in a request that will take so much of the loop after its handler has returned. */
+  admitted(cls: ClassIndex, ms: number): void {
     this.#workMs[cls]! += ms;
   }
 

@@ -2,6 +2,7 @@
  * Answers of requests that were turned away, held back a little. A client that is told at once asks again at once: fifty of them can take
  * a whole core with being refused. How long is measured: as short as keeps refusals below a small share of the loop's time.
  */
+import { clearTimeout, performance, setTimeout } from '../core/timers.cjs';
 import type { Rejection, Ticket } from './ticket.js';
 
 export interface RejectDelay {

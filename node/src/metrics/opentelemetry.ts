@@ -31,7 +31,7 @@ interface Result {
 }
 
 /** First words of names that are what the rest belongs to. */
-const areas = /^(batch|cache|cluster|fanout|file|gc|loop|pool|queue)_/;
+const areas = /^(batch|broker|cache|cluster|fanout|file|gc|loop|pool|queue)_/;
 
 /** `queue_wait_ms` → `millrace.queue.wait`, `file_read_batches_total` → `millrace.file.read_batches`: units and kinds are told apart from names. */
 const nameOf = ({ name }: Family): string =>

@@ -1,5 +1,7 @@
 /** What each kind of object says in the words of the vocabulary. */
 import type { BatchStats } from '../batch.js';
+import type { BridgeStats } from '../broker/bridge.js';
+import type { LinkStats } from '../broker/link-stats.js';
 import type { ClusterStats } from '../cluster/report.js';
 import type { SourceKind } from '../core/sources.js';
 import type { QueueStats } from '../core/stats.js';
@@ -9,9 +11,15 @@ import type { CachedStats } from '../guard/cached/stats.js';
 import type { GuardStats } from '../guard/stats.js';
 import type { Snapshot } from '../monitor/health.js';
 import type { CoalesceStats } from '../net/coalescer.js';
+import type { TaskServerStats } from '../pool/durable/worker-stats.js';
 import type { PoolStats, PoolTimes } from '../pool/stats.js';
-import type { InstallStats } from '../ws/install.js';
 import type { RoomsStats } from '../ws/rooms.js';
+import type { MillraceAdapterStats } from '../ws/socket-io/fleet/stats.js';
+
+interface Gathered {
+  readonly frames: number;
+  readonly writes: number;
+}
 
 /** Takes one value. Of totals it is what the object has counted so far. */
 export type Add = (name: string, labels: Readonly<Record<string, string>>, value: number) => void;
@@ -65,6 +73,7 @@ function rooms(stats: RoomsStats, add: Add): void {
   add('refused_total', { source: 'rooms', reason: 'slow' }, high + normal + low);
   fanOut('rooms', stats.deliveries, stats.sends, add);
   add('fanout_bytes_total', { source: 'rooms' }, stats.sentBytes);
+  if (stats.fleet !== null) heard('rooms', stats.fleet.missed, stats.fleet.malformed, add);
 }
 
 function fanOut(source: SourceKind, frames: number, writes: number, add: Add): void {
@@ -72,9 +81,12 @@ function fanOut(source: SourceKind, frames: number, writes: number, add: Add): v
   add('fanout_sends_total', { source }, writes);
 }
 
-function install({ frames, writes }: InstallStats, add: Add): void {
-  summary(add, 'batch_size', { source: 'install' }, frames, writes);
-  fanOut('install', frames, writes, add);
+/** What gathers the frames of an application by itself. */
+function gathered(source: SourceKind): (stats: Gathered, add: Add) => void {
+  return ({ frames, writes }, add) => {
+    summary(add, 'batch_size', { source }, frames, writes);
+    fanOut(source, frames, writes, add);
+  };
 }
 
 function coalesce({ coalesced, flushes }: CoalesceStats, add: Add): void {
@@ -147,6 +159,23 @@ function times(name: string, { count, mean, p50, p99, max }: PoolTimes, add: Add
   add(name, { quantile: '1' }, max);
 }
 
+function tasks(stats: TaskServerStats, add: Add): void {
+  const { done, failed, retried, dead, cancelled, returned } = stats;
+  const outcomes = { done, failed, retried, dead, cancelled, returned };
+  for (const [outcome, count] of each(outcomes)) add('tasks_total', { outcome }, count);
+  const { confirmed, givenUp } = stats.results;
+  add('tasks_results_total', { outcome: 'confirmed' }, confirmed);
+  add('tasks_results_total', { outcome: 'given-up' }, givenUp);
+  for (const [priority, held] of each(stats.held)) add('tasks_held', { priority }, held);
+  if (stats.lag === null) return;
+  const { dead: letters, ...lanes } = stats.lag;
+  for (const [priority, { pending, unacknowledged }] of Object.entries(lanes)) {
+    add('tasks_lag', { priority, state: 'pending' }, pending);
+    add('tasks_lag', { priority, state: 'unacknowledged' }, unacknowledged);
+  }
+  add('tasks_dead', {}, letters);
+}
+
 function cluster(stats: ClusterStats, add: Add): void {
   const source = 'cluster';
   add('cluster_processes', { state: 'wanted' }, stats.wanted);
@@ -154,6 +183,39 @@ function cluster(stats: ClusterStats, add: Add): void {
   add('queue_depth', { source, priority: 'normal' }, stats.waitingConnections);
   add('refused_total', { source, reason: 'overloaded' }, stats.refusedConnections);
   add('errors_total', { source }, stats.deaths);
+}
+
+function broker(stats: LinkStats, add: Add): void {
+  if (stats.state !== 'closed') {
+    const isUp = stats.state === 'up';
+    add('broker_connections', { state: 'up' }, isUp ? 1 : 0);
+    add('broker_connections', { state: 'away' }, isUp ? 0 : 1);
+    add('broker_pending_bytes', {}, stats.pendingBytes);
+  }
+  add('broker_messages_total', { direction: 'out' }, stats.sent);
+  add('broker_messages_total', { direction: 'in' }, stats.received);
+  add('broker_bytes_total', { direction: 'out' }, stats.sentBytes);
+  add('broker_bytes_total', { direction: 'in' }, stats.receivedBytes);
+  for (const [reason, count] of each(stats.unsent)) add('broker_unsent_total', { reason }, count);
+  add('broker_reconnects_total', {}, stats.reconnects);
+}
+
+/** Whatever hears batches of other nodes. */
+function heard(source: SourceKind, missed: number, malformed: number, add: Add): void {
+  add('broker_missed_total', { source }, missed);
+  add('broker_malformed_total', { source }, malformed);
+}
+
+function adapter({ missed, malformed, unanswered }: MillraceAdapterStats, add: Add): void {
+  heard('socket-io', missed, malformed, add);
+  add('errors_total', { source: 'socket-io' }, unanswered);
+}
+
+function bridge({ sent, batches, missed, malformed, refused }: BridgeStats, add: Add): void {
+  const source = 'bridge';
+  summary(add, 'batch_size', { source }, sent, batches);
+  add('refused_total', { source, reason: 'overloaded' }, refused);
+  heard(source, missed, malformed, add);
 }
 
 function monitor({ utilization, loopDelay, gc }: Snapshot, add: Add): void {
@@ -173,6 +235,8 @@ const fillOf = (count: number, bound: number): number => Math.min(1, count / Mat
 /** By kind of object. `stats` is what its source gave. */
 export const readers: Readonly<Record<SourceKind, (stats: never, add: Add) => void>> = {
   batch: (stats: BatchStats, add) => queue('batch', stats, add),
+  bridge,
+  broker,
   cached,
   cluster,
   coalesce,
@@ -180,8 +244,11 @@ export const readers: Readonly<Record<SourceKind, (stats: never, add: Add) => vo
   enlarge,
   fs: files,
   guard,
-  install,
+  install: gathered('install'),
   monitor,
   pool,
   rooms,
+  'socket-io': gathered('socket-io'),
+  'socket-io-fleet': adapter,
+  tasks,
 };

@@ -127,6 +127,35 @@ export const families: readonly Family[] = [
   summary('pool_run_ms', 'ms', 'Times that tasks run.'),
   gauge('pool_workers', '{worker}', 'Workers of pools.', ['state']),
 
+  gauge(
+    'broker_connections',
+    '{connection}',
+    'Connections to the broker: up, or away and tried again.',
+    ['state'],
+  ),
+  counter('broker_messages_total', '{message}', 'Messages to and from the broker.', ['direction']),
+  counter('broker_bytes_total', 'By', 'Bytes of those messages.', ['direction']),
+  counter('broker_unsent_total', '{message}', 'Messages that did not leave for the broker.', [
+    'reason',
+  ]),
+  counter('broker_reconnects_total', '{connection}', 'Connections that came back.'),
+  gauge('broker_pending_bytes', 'By', 'Bytes that the broker has not been seen to take.'),
+  counter('broker_missed_total', '{batch}', 'Batches of other nodes that did not come.', [
+    'source',
+  ]),
+  counter('broker_malformed_total', '{batch}', 'Batches that were no such thing.', ['source']),
+
+  counter('tasks_total', '{task}', 'Durable tasks by what became of them at a worker.', [
+    'outcome',
+  ]),
+  counter('tasks_results_total', '{result}', 'Results of durable tasks for clients.', ['outcome']),
+  gauge('tasks_held', '{task}', 'Durable tasks that workers have.', ['priority']),
+  highest('tasks_lag', '{message}', 'Messages of durable tasks that the broker has.', [
+    'priority',
+    'state',
+  ]),
+  highest('tasks_dead', '{message}', 'Dead letters that the broker has.'),
+
   gauge('objects', '{object}', 'Objects that are counted; what exceeds 256 of a kind is not.', [
     'source',
   ]),

@@ -10,27 +10,52 @@ const refusals: Refusals = {
 };
 
 const coalesced = new WeakMap<Socket, SocketCoalescer>();
+/** Those that the application has not asked for. */
+const automatic = new WeakSet<SocketCoalescer>();
 
 /**
  * From now on the first write of each loop turn leaves at once, and what is written later in the turn leaves together at
  * its end. Nothing else of the socket changes; `off()` of what it returns ends it.
  *
- * A socket that is coalesced already keeps its options, and its {@link Coalescer} is returned. Throws
- * MILLRACE_E_INVALID_ARGUMENT for anything but a `net.Socket`, for TLS, terminals and the streams of `process`;
- * MILLRACE_E_INVALID_OPTION for an unknown option or a bad value. Costs one `setImmediate` for each turn in which any
- * coalesced socket is written to.
+ * A socket that is coalesced already keeps its options, and its {@link Coalescer} is returned; one that only millrace/auto
+ * coalesces gets these, and stays coalesced when auto is switched off. Throws MILLRACE_E_INVALID_ARGUMENT for anything but
+ * a `net.Socket`, for TLS, terminals and the streams of `process`; MILLRACE_E_INVALID_OPTION for an unknown option or a bad
+ * value. Costs one `setImmediate` for each turn in which any coalesced socket is written to.
  */
 export function coalesce(socket: Socket, options: CoalesceOptions = {}): Coalescer {
+  const limit = check(socket, options);
+  const known = coalesced.get(socket);
+  if (known === undefined) return begin(socket, limit);
+  if (!automatic.has(known)) return known;
+  known.off();
+  return begin(socket, limit);
+}
+
+/**
+ * `coalesce()` for millrace/auto. Null for a socket that is coalesced already; what it returns ends when the application
+ * calls `coalesce()` for the socket, so `off()` never ends what the application does by itself.
+ */
+export function coalesceAutomatically(socket: Socket, options: CoalesceOptions): Coalescer | null {
+  const limit = check(socket, options);
+  if (coalesced.has(socket)) return null;
+  const coalescer = begin(socket, limit);
+  automatic.add(coalescer);
+  return coalescer;
+}
+
+/** Returns `maxPendingBytes`. */
+function check(socket: Socket, options: CoalesceOptions): number {
   checkSocket(socket, refusals);
   checkKeys('the options of coalesce()', options, ['maxPendingBytes']);
   const { maxPendingBytes = Number.MAX_SAFE_INTEGER } = options;
   if (!Number.isSafeInteger(maxPendingBytes) || maxPendingBytes < 1) {
     throw invalid('maxPendingBytes', maxPendingBytes, 'an integer from 1 to 2^53 - 1');
   }
-  let coalescer = coalesced.get(socket);
-  if (coalescer === undefined) {
-    coalescer = new SocketCoalescer(socket, maxPendingBytes, () => coalesced.delete(socket));
-    coalesced.set(socket, coalescer);
-  }
+  return maxPendingBytes;
+}
+
+function begin(socket: Socket, maxPendingBytes: number): SocketCoalescer {
+  const coalescer = new SocketCoalescer(socket, maxPendingBytes, () => coalesced.delete(socket));
+  coalesced.set(socket, coalescer);
   return coalescer;
 }

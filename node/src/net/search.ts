@@ -3,7 +3,7 @@
  * at all handles: so all sockets of a turn are searched for together, at its end, and in a loop of thousands of handles
  * those of a few turns.
  */
-import { setImmediate } from '../core/timers.cjs';
+import { performance, setImmediate, setTimeout } from '../core/timers.cjs';
 import type { EnlargeBinding } from '../native/binding.js';
 import { type ReadOptions, readOptionCount } from './read-options.js';
 

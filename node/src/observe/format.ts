@@ -129,7 +129,7 @@ function gain(saved: number, all: number, what: string, feature: string): string
 function toTry(report: Report, command: string | undefined, bold: Paint): string[] {
   const { features, threadpoolSize } = advice(report);
   if (features.length === 0 && threadpoolSize === null) {
-    return ['Nothing was seen that Millrace would make much better: leave it as it is.'];
+    return [nothingToTry(report)];
   }
   const { run, experiment } = commands(report, command);
   const optIns = features.filter((each) => each === 'net' || each === 'guard');
@@ -151,6 +151,19 @@ function toTry(report: Report, command: string | undefined, bold: Paint): string
     '',
     bold(indented(experiment)),
   ];
+}
+
+/** Below this nothing can be said of an application that was seen to do nothing. */
+const briefSeconds = 5;
+
+function nothingToTry(report: Report): string {
+  if (report.loop.blockedTurns > 0) {
+    return 'Gathering would not help here. What blocked the loop belongs on another thread (millrace/pool) or into smaller pieces.';
+  }
+  if (report.seconds < briefSeconds && !sawSomething(report)) {
+    return 'It ran for too short a time, and did too little, to tell: observe it under its usual load.';
+  }
+  return 'Nothing was seen that Millrace would make much better: leave it as it is.';
 }
 
 const indented = (text: string) => text.replaceAll(/^/gm, '  ');

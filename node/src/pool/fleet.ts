@@ -1,4 +1,5 @@
 /** The workers of a pool: when one starts, when one ends, and how many there are. */
+import { clearTimeout, performance, setTimeout } from '../core/timers.cjs';
 import type { AllocationReason } from './allocations.js';
 import { MemoryWatch, workerBytes } from './memory.js';
 import type { Settings } from './options.js';

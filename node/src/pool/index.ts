@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { serveTasks } from './durable/worker.js';
 import { Pool } from './pool.js';
 import { state } from './state.js';
 
@@ -14,6 +15,18 @@ export {
   logAllocations,
 } from './allocations.js';
 export * from './chunks/index.js';
+export type { Enqueued } from './durable/client.js';
+export type { DurableStats } from './durable/client-stats.js';
+export type { LaneLag, TaskLag } from './durable/lag.js';
+export type { StreamOptions } from './durable/stream-options.js';
+export {
+  serveTasks,
+  type TaskEvent,
+  type TaskServer,
+  type TaskServerEvents,
+} from './durable/worker.js';
+export type { WorkerOptions } from './durable/worker-options.js';
+export type { TaskServerStats } from './durable/worker-stats.js';
 export type { DurationsSummary } from './durations.js';
 export {
   move,
@@ -25,6 +38,7 @@ export {
 export type { FunctionSource, PoolOptions } from './options.js';
 export {
   type CloseOptions,
+  type EnqueueOptions,
   Pool,
   Pool as Piscina,
   type PoolEvents,
@@ -42,6 +56,9 @@ export type { TaskContext } from './worker/context.js';
 export const isWorkerThread: boolean = state.isWorkerThread;
 /** In a worker: the `workerData` of its pool. */
 export const workerData: unknown = state.workerData;
+
+// Here, as it needs the class itself.
+Pool.serveTasks = serveTasks;
 
 export default Pool;
 // `const Piscina = require('piscina')` is a class; so is this module for `require()`.

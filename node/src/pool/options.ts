@@ -2,10 +2,12 @@
 import { isAbsolute, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ResourceLimits, WorkerOptions } from 'node:worker_threads';
+import type { BrokerOptions } from '../broker/options.js';
 import { classOf, type Priority, type PriorityClass } from '../core/intake/priority.js';
 import { check, checkKeys, integer, invalid, number, type Rule } from '../core/options.js';
 import { MillraceError, show } from '../errors.js';
 import { clockOffsetMs } from './clock.js';
+import type { StreamOptions } from './durable/stream-options.js';
 import type { LoadBalancer } from './scheduler.js';
 import { cpuShare, defaultThreads } from './sizing.js';
 import type { ThreadOptions } from './thread.js';
@@ -14,8 +16,23 @@ import { isTaskQueue, type TaskQueue } from './user-queue.js';
 /** A file with functions, and the name of one of its exports; `default` if none is given. */
 export type FunctionSource = string | URL | { filename: string | URL; name?: string };
 
+/** The pool runs tasks that come with what their contexts say; for `serveTasks()` alone. */
+export const durableSymbol: unique symbol = Symbol('durable');
+
 /** Options of a pool: those of piscina, and more. */
 export interface PoolOptions {
+  /**
+   * Tasks go to workers on any machine, through this broker, and outlive processes: a URL of NATS, or more about the connection. Default:
+   * none, they run on threads of this process. Beside it there are `stream`, `name`, `priority`, `timeout`, `attempts`, `maxQueue`,
+   * `maxBatch`, `storeTimeout` and `closeTimeout`.
+   */
+  broker?: string | BrokerOptions;
+  /** With `broker`: the stream of the tasks, by its name, or by its name and bounds. */
+  stream?: string | StreamOptions;
+  /** With `broker`: how often a task may fail before it is a dead letter: 1 to 1000. Default: what the worker says, which is 5. */
+  attempts?: number;
+  /** With `broker`: time in ms for a task to be stored: 1 to 2,147,483,647, at most the stream's `duplicateWindow`. Default: 30,000. */
+  storeTimeout?: number;
   /** File with the functions of tasks that name no other: an absolute path, one relative to the working directory, or a `file:` URL. Default: none. */
   filename?: string | URL | null;
   /** Its export that is called when a task names none. Default: 'default'. */
@@ -141,6 +158,9 @@ const others = [
   'atomics',
 ];
 
+/** Those that are nothing without a broker. */
+const durable = ['broker', 'stream', 'attempts', 'storeTimeout'];
+
 const known = [...Object.keys(numbers), ...Object.keys(unbounded), ...booleans, ...others];
 
 /** Only what the options have themselves: nothing from a prototype that somebody has tampered with. */
@@ -151,7 +171,14 @@ export function own<T extends object>(options: T): T {
 export function settingsOf(given: PoolOptions): Settings {
   if (typeof given !== 'object' || given === null) throw invalid('options', given, 'an object');
   const options = own(given);
-  checkKeys('options', options, known);
+  checkKeys('options', options, [...known, ...durable]);
+  for (const option of durable) {
+    if ((options as Record<string, unknown>)[option] === undefined) continue;
+    throw new MillraceError(
+      'MILLRACE_E_INVALID_OPTION',
+      `option '${option}' is for durable tasks, and needs the option 'broker'`,
+    );
+  }
   checkKinds(options);
   const { min, max, followsShare } = threadsOf(options);
   const concurrency = options.concurrentTasksPerWorker ?? 1;
@@ -184,6 +211,7 @@ export function settingsOf(given: PoolOptions): Settings {
     niceIncrement: options.niceIncrement ?? 0,
     preload: filename === null ? null : [filename, name],
     clockOffsetMs: clockOffsetMs(),
+    isDurable: durableSymbol in options,
     worker: workerOf(options),
   };
 }

@@ -5,10 +5,12 @@ import { classOf, type Priority } from '../core/intake/priority.js';
 import { check, checkKeys, integer, number } from '../core/options.js';
 import { announce } from '../core/sources.js';
 import { throwLater } from '../core/throw-later.js';
+import { performance } from '../core/timers.cjs';
 import { MillraceError, show } from '../errors.js';
 import { AbortError, type AbortSource, isAborted, onAbort, reasonOf } from './abort.js';
 import { type Allocation, type AllocationReason, logAllocations } from './allocations.js';
 import { fileChunks, lineChunks } from './chunks/index.js';
+import { DurableClient, type Enqueued } from './durable/client.js';
 import type { DurationsSummary } from './durations.js';
 import { closed, closeTimedOut } from './failure.js';
 import { Functions, type PoolFunction } from './function.js';
@@ -56,7 +58,14 @@ export interface RunOptions {
   timeout?: number;
   /** How often it is begun again when its worker ended while it ran: 0 to 1000. Default: the pool's. */
   retry?: number;
+  /** With `broker`: a second task of the same id is not stored, for as long as the stream's `duplicateWindow`. 1 to 200 characters. Default: none. */
+  id?: string;
+  /** With `broker`: how often it may fail before it is a dead letter: 1 to 1000. Default: the pool's. */
+  attempts?: number;
 }
+
+/** Options of `Pool.enqueue()`, for one task; as those of `run()`. */
+export type EnqueueOptions = Pick<RunOptions, 'name' | 'priority' | 'timeout' | 'id' | 'attempts'>;
 
 /** Options of `Pool.close()`. */
 export interface CloseOptions {
@@ -124,13 +133,17 @@ export class Pool<Argument = any, Result = any> extends Emitter {
   readonly #isPlain: boolean;
   readonly #histogram: PoolHistogram;
   readonly #startedMs = performance.now();
+  /** Where tasks go that threads of this process do not run. */
+  readonly #durable: DurableClient | null;
   #ignoreShare: (() => void) | null = null;
   #state: 'open' | 'closing' | 'closed' = 'open';
   #closing: Promise<void> | null = null;
 
   /** Throws MILLRACE_E_INVALID_OPTION, or what `new Worker()` throws, for instance for `workerData` that cannot be cloned. */
   constructor(options: PoolOptions = {}) {
-    const settings = settingsOf(options);
+    const isDurable = options?.broker !== undefined;
+    // Where tasks go to a broker there is no thread.
+    const settings = settingsOf(isDurable ? { minThreads: 0, maxThreads: 1 } : options);
     super({ name: 'Pool' });
     this.#settings = settings;
     this.#isPlain = settings.timeout === 0 && settings.retry === 0;
@@ -147,7 +160,8 @@ export class Pool<Argument = any, Result = any> extends Emitter {
       allocated: (reason) => this.#allocated(reason),
     });
     this.#histogram = histogramOf(this.#scheduler);
-    announce('pool', this.#scheduler, statsOf);
+    this.#durable = isDurable ? new DurableClient(options) : null;
+    if (!isDurable) announce('pool', this.#scheduler, statsOf);
     if (settings.followsShare) {
       this.#ignoreShare = onShare((cpus) => {
         const { min, max } = defaultThreads(cpus);
@@ -165,6 +179,13 @@ export class Pool<Argument = any, Result = any> extends Emitter {
    * - MILLRACE_E_WORKER when its worker ended while it ran, and it may not be begun again (`retry`),
    * - MILLRACE_E_TASK_FILE when there is no such file or function, MILLRACE_E_BAD_RESULT for a result that cannot be cloned,
    * - MILLRACE_E_CLOSED after `close()` or `destroy()`, MILLRACE_E_INVALID_ARGUMENT for options that are wrong.
+   *
+   * With `broker` it is copied at once, and runs at least once, on a worker of `serveTasks()`. What it throws the last time is what the call
+   * rejects with, as its `deliveries` how often it was given to a worker. It rejects besides with
+   *
+   * - MILLRACE_E_BROKER when it could not be stored within `storeTimeout`, MILLRACE_E_OVERLOADED when the stream is full,
+   * - MILLRACE_E_TOO_LARGE when the task or its result does not fit into a message,
+   * - MILLRACE_E_DUPLICATE when a task of its `id` was stored before.
    */
   run(task: Argument, options?: RunOptions): Promise<Result> {
     const of = this.#usual;
@@ -184,6 +205,10 @@ export class Pool<Argument = any, Result = any> extends Emitter {
       if (this.#state !== 'open') throw closed('queue is being terminated');
       if (options === null || (options !== undefined && typeof options !== 'object')) {
         throw badArgument('options', 'an object', options);
+      }
+      if (this.#durable !== null) {
+        resolve(this.#durable.run(task, options ?? {}) as Promise<Result>);
+        return;
       }
       const given = callOf(options ?? {});
       const of = this.#functionOf(given);
@@ -207,8 +232,34 @@ export class Pool<Argument = any, Result = any> extends Emitter {
     });
   }
 
+  /**
+   * With `broker`: stores a task for whichever worker comes, and waits for no result. Resolves when the broker has it: from then on it is
+   * not lost. Rejects as `run()` does when it cannot be stored.
+   */
+  async enqueue(task: Argument, options: EnqueueOptions = {}): Promise<Enqueued> {
+    if (this.#durable === null) {
+      throw new MillraceError(
+        'MILLRACE_E_INVALID_ARGUMENT',
+        "enqueue() needs the option 'broker': a task of this process would end with it; use run()",
+      );
+    }
+    return this.#durable.enqueue(task, options);
+  }
+
+  /** Mean time in ms that tasks of a function ran of late, by its name; null until it is known, and for a function without a name of its own the usual one. */
+  meanMs(name: string | null = null): number | null {
+    if (this.#durable !== null) return this.#durable.meanMs(name ?? '');
+    return this.#functionOf({ name })?.meanMs ?? null;
+  }
+
   /** Makes an export of a file a function that `run()` finds by name. A name that is taken is taken over. Nothing is loaded yet. */
   register(name: string, filename: string | URL, exportName = 'default'): this {
+    if (this.#durable !== null) {
+      throw new MillraceError(
+        'MILLRACE_E_INVALID_ARGUMENT',
+        "register() means nothing with 'broker': give serveTasks() the functions",
+      );
+    }
     if (typeof name !== 'string' || name === '') throw badArgument('name', 'a string', name);
     if (typeof exportName !== 'string') throw badArgument('exportName', 'a string', exportName);
     const source = sourceOf({ filename, name: exportName } satisfies FunctionSource, 'filename');
@@ -239,7 +290,7 @@ export class Pool<Argument = any, Result = any> extends Emitter {
     }
     const { force = false } = own(options);
     if (typeof force !== 'boolean') return Promise.reject(badArgument('force', 'a boolean', force));
-    if (force) this.#scheduler.rejectUnbegun(() => closed('pool is closed'));
+    if (force) (this.#durable ?? this.#scheduler).rejectUnbegun(() => closed('pool is closed'));
     this.#closing ??= this.#close();
     return this.#closing;
   }
@@ -249,6 +300,7 @@ export class Pool<Argument = any, Result = any> extends Emitter {
     this.#state = 'closed';
     this.#ignoreShare?.();
     await this.#scheduler.destroy();
+    await this.#durable?.destroy();
     this.emitDestroy();
   }
 
@@ -262,7 +314,7 @@ export class Pool<Argument = any, Result = any> extends Emitter {
 
   /** What it has done, and what it has to do; plain data. Some µs. */
   stats(): PoolStats {
-    return statsOf(this.#scheduler);
+    return this.#durable?.stats() ?? statsOf(this.#scheduler);
   }
 
   get minThreads(): number {
@@ -275,8 +327,17 @@ export class Pool<Argument = any, Result = any> extends Emitter {
 
   /** The options in use; a copy. */
   get options(): Readonly<Record<string, unknown>> {
-    const { worker, concurrency, histogram, clockOffsetMs, preload, followsShare, ...rest } =
-      this.#settings;
+    if (this.#durable !== null) return this.#durable.options;
+    const {
+      worker,
+      concurrency,
+      histogram,
+      clockOffsetMs,
+      preload,
+      followsShare,
+      isDurable,
+      ...rest
+    } = this.#settings;
     const { minThreads, maxThreads } = this;
     const renamed = { concurrentTasksPerWorker: concurrency, workerHistogram: histogram };
     return own({ ...rest, ...worker, ...renamed, minThreads, maxThreads });
@@ -293,14 +354,14 @@ export class Pool<Argument = any, Result = any> extends Emitter {
       .length;
   }
 
-  /** Tasks that wait for their turn. */
+  /** Tasks that wait for their turn; with `broker`, to be stored. */
   get queueSize(): number {
-    return this.#scheduler.queueSize;
+    return this.#durable?.queueSize ?? this.#scheduler.queueSize;
   }
 
   /** Calls that have been answered, with a result or an error. */
   get completed(): number {
-    return this.#scheduler.counts.completed;
+    return this.#durable?.completed ?? this.#scheduler.counts.completed;
   }
 
   get histogram(): PoolHistogram {
@@ -321,7 +382,7 @@ export class Pool<Argument = any, Result = any> extends Emitter {
 
   /** Every worker that there may be has all that it can run: hold on with further tasks until 'drain'. */
   get needsDrain(): boolean {
-    return this.#scheduler.needsDrain;
+    return this.#durable?.needsDrain ?? this.#scheduler.needsDrain;
   }
 
   #functionOf({ filename, name }: RunOptions): PoolFunction | null {
@@ -377,8 +438,8 @@ export class Pool<Argument = any, Result = any> extends Emitter {
 
   async #close(): Promise<void> {
     this.#state = 'closing';
-    const { closeTimeout } = this.#settings;
-    const isDone = await this.#scheduler.whenDone(closeTimeout);
+    const { closeTimeout } = this.#durable ?? this.#settings;
+    const isDone = await (this.#durable ?? this.#scheduler).whenDone(closeTimeout);
     if (!isDone) this.#emit('error', [closeTimedOut(closeTimeout)]);
     await this.destroy();
     this.#emit('close', []);
@@ -425,6 +486,7 @@ export class Pool<Argument = any, Result = any> extends Emitter {
   static readonly lineChunks = lineChunks;
   static readonly logAllocations = logAllocations;
   static readonly move = move;
+  declare static serveTasks: typeof import('./durable/worker.js').serveTasks;
   static readonly queueOptionsSymbol: typeof queueOptionsSymbol = queueOptionsSymbol;
   static readonly transferableSymbol: typeof transferableSymbol = transferableSymbol;
   static readonly valueSymbol: typeof valueSymbol = valueSymbol;

@@ -12,6 +12,8 @@ export interface Start {
   readonly niceIncrement: number;
   /** What the main thread's clock shows less than the system's, in ms: workers tell times by its clock. */
   readonly clockOffsetMs: number;
+  /** Tasks come with what the contexts of durable tasks say. */
+  readonly isDurable: boolean;
 }
 
 /** How a function is told to a worker that has not run it yet. */

@@ -1,4 +1,12 @@
 /** Who gets which tasks, and what becomes of them. */
+import {
+  clearTimeout,
+  nextTick,
+  performance,
+  queueMicrotask,
+  setImmediate,
+  setTimeout,
+} from '../core/timers.cjs';
 import { AbortError, type AbortSource, reasonOf } from './abort.js';
 import type { AllocationReason } from './allocations.js';
 import { batchSize, replyMs } from './batch-size.js';
@@ -285,7 +293,7 @@ export class Scheduler {
   #flushSoon(): void {
     if (this.#flushScheduled) return;
     this.#flushScheduled = true;
-    queueMicrotask(() => process.nextTick(() => this.#flush()));
+    queueMicrotask(() => nextTick(() => this.#flush()));
   }
 
   #flush(): void {

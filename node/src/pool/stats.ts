@@ -1,3 +1,4 @@
+import type { DurableStats } from './durable/client-stats.js';
 import type { Durations } from './durations.js';
 import type { Scheduler } from './scheduler.js';
 
@@ -57,6 +58,8 @@ export interface PoolStats {
     readonly reservedBytes: number;
     readonly limitBytes: number;
   };
+  /** Of a pool with `broker`: there what waits is not stored yet, what runs is stored and not answered, and batches are messages. */
+  readonly durable?: DurableStats;
 }
 
 export function statsOf({

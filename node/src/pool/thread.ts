@@ -6,6 +6,7 @@ import {
   Worker,
   type WorkerOptions,
 } from 'node:worker_threads';
+import { clearTimeout } from '../core/timers.cjs';
 import { isShort } from './batch-size.js';
 import {
   type Board,
@@ -64,6 +65,7 @@ export interface ThreadOptions {
   readonly preload: readonly [string, string] | null;
   readonly niceIncrement: number;
   readonly clockOffsetMs: number;
+  readonly isDurable: boolean;
   readonly histogram: boolean;
 }
 
@@ -132,8 +134,10 @@ export class Thread implements PoolWorker {
     this.board = boardOf(board);
     this.#port = port1;
     this.worker = new Worker(program, options.worker);
-    const { concurrency, preload, niceIncrement, clockOffsetMs } = options;
-    const start: Start = { port: port2, board, concurrency, preload, niceIncrement, clockOffsetMs };
+    const { concurrency, preload, niceIncrement, clockOffsetMs, isDurable } = options;
+    const start: Start = {
+      ...{ port: port2, board, concurrency, preload, niceIncrement, clockOffsetMs, isDurable },
+    };
     this.worker.postMessage(start, [port2]);
     // The worker is what keeps the process alive, and only while it has tasks.
     port1.on('message', (message: string | Reply) => this.#received(message));

@@ -13,9 +13,12 @@ export class FanOut implements Sink<Frame> {
   engine!: Engine<Frame>;
   /** Called when a batch has been written. */
   readonly #onBatch: (batch: Batch<Frame>) => void;
+  /** Called after the last batch of a closed queue. */
+  readonly end: () => void;
 
-  constructor(onBatch: (batch: Batch<Frame>) => void) {
+  constructor(onBatch: (batch: Batch<Frame>) => void, onEnd: () => void) {
     this.#onBatch = onBatch;
+    this.end = onEnd;
   }
 
   deliver(batch: Batch<Frame>): boolean {

@@ -4,6 +4,7 @@ import type { Chunk } from '../core/egress/backlog.js';
 import type { PriorityClass } from '../core/intake/priority.js';
 import { MillraceError, show } from '../errors.js';
 import type { Content } from './content.js';
+import type { Route } from './fleet/fleet.js';
 import type { Member } from './member.js';
 
 /** What can be sent as a message: text as a string, anything else as binary. */
@@ -20,6 +21,8 @@ export class Frame implements Chunk {
   seq = 0;
   /** Place in the batch it leaves in: the order among frames of different rooms. */
   place = 0;
+  /** The way to the members of its room on other nodes; null for what is for this one alone. */
+  route: Route | null = null;
 
   constructor(data: Data, binary: boolean, priority: PriorityClass, except: Member | null) {
     this.data = encode(typeof data === 'string' ? data : toBytes(data), binary);

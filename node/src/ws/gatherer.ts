@@ -1,4 +1,5 @@
 /** Frames that WebSockets send in one turn, gathered until its end: then they leave, each content once, in one native call. */
+import { clearTimeout, nextTick, performance, setTimeout } from '../core/timers.cjs';
 import { isExiting, joinTurn, listenForExit, type TurnMember } from '../net/turn.js';
 import type { Hold } from './hold.js';
 import { callAll, type Outbox } from './outbox.js';
@@ -135,7 +136,7 @@ export class Gatherer implements TurnMember {
     }
     volley.send();
     if (this.#over.length > 0) {
-      process.nextTick(callAll, this.#over, null);
+      nextTick(callAll, this.#over, null);
       this.#over = [];
     }
     return rest;

@@ -12,6 +12,7 @@ import {
   type PriorityClass,
   priorities,
 } from '../core/intake/priority.js';
+import { clearTimeout, nextTick, setTimeout } from '../core/timers.cjs';
 import { type Frame, Joined } from './frame.js';
 import type { Room } from './room.js';
 import { maxContent, type Receiver } from './volley.js';
@@ -234,7 +235,7 @@ export class Member implements Receiver<Joined> {
     } catch (error) {
       // Nobody knows how much of it left. The socket ends as one that ws finds broken: with 'error' and 'close'.
       this.ws.terminate();
-      process.nextTick(() => this.ws.emit('error', error as Error));
+      nextTick(() => this.ws.emit('error', error as Error));
     }
   }
 
@@ -286,6 +287,6 @@ export class Member implements Receiver<Joined> {
   ): void {
     const { onSlow } = this.#options;
     if (onSlow === undefined) return;
-    process.nextTick(onSlow, { socket: this.ws, action, frames, priority, pendingBytes });
+    nextTick(onSlow, { socket: this.ws, action, frames, priority, pendingBytes });
   }
 }

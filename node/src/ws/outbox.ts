@@ -1,7 +1,7 @@
 /** What one WebSocket has sent in this turn, until it leaves at the end of it. */
-
 import type { Rate } from '../core/batch/estimate/rate.js';
 import { captureContext, runInContext } from '../core/dispatch/context.js';
+import { nextTick } from '../core/timers.cjs';
 import type { Gatherer } from './gatherer.js';
 import { nothing, type Sequence } from './sequence.js';
 import type { Receiver } from './volley.js';
@@ -45,7 +45,7 @@ export class Outbox implements Holder, Receiver<Sequence> {
     } catch (error) {
       // Somebody has replaced it. Nobody knows how much of it left.
       socket.destroy(error as Error);
-      if (callback !== undefined) process.nextTick(callback, error as Error);
+      if (callback !== undefined) nextTick(callback, error as Error);
     }
   }
 
@@ -91,6 +91,6 @@ export function callAll(callbacks: readonly WriteCallback[], error?: Error | nul
   try {
     while (next < callbacks.length) callbacks[next++]!(error);
   } finally {
-    if (next < callbacks.length) process.nextTick(callAll, callbacks.slice(next), error);
+    if (next < callbacks.length) nextTick(callAll, callbacks.slice(next), error);
   }
 }

@@ -1,20 +1,27 @@
 import type { WebSocket } from 'ws';
+import { Link } from '../broker/link.js';
+import { newNode } from '../broker/wire.js';
 import { TypeEntry } from '../core/batch/type-entry.js';
 import { TurnHost } from '../core/dispatch/clock.js';
 import { type Batch, Engine } from '../core/engine.js';
-import { classOf, NORMAL, type Priority } from '../core/intake/priority.js';
+import { classOf, NORMAL, type Priority, type PriorityClass } from '../core/intake/priority.js';
 import { checkKeys, invalid, type QueueOptions, queueOptionNames } from '../core/options.js';
 import { announce } from '../core/sources.js';
 import type { QueueStats } from '../core/stats.js';
 import { MillraceError, show } from '../errors.js';
 import { type BackendName, backend, checkBackend } from './backend.js';
 import { FanOut } from './fan-out.js';
+import { Fleet } from './fleet/fleet.js';
+import { type FleetOptions, fleetOptionNames, fleetSettings } from './fleet/options.js';
+import { checkPresence, Presences } from './fleet/presence/presences.js';
+import type { Presence, PresenceOptions } from './fleet/presence/types.js';
+import type { FleetStats } from './fleet/stats.js';
 import { type Data, Frame } from './frame.js';
 import { Member, type SlowInfo, type SlowPolicy, type Written } from './member.js';
 import { Room } from './room.js';
 
 /** Options of `Rooms`. */
-export interface RoomsOptions extends Partial<Omit<QueueOptions, 'order'>> {
+export interface RoomsOptions extends Partial<Omit<QueueOptions, 'order'>>, FleetOptions {
   /** Bytes that one socket may leave untaken: 1 to 2^53 - 1, default 1 MiB. */
   maxPending?: number;
   /**
@@ -32,7 +39,7 @@ export interface PublishOptions {
   priority?: Priority;
   /** Send as a binary message. Default: for everything but strings. */
   binary?: boolean;
-  /** A socket that does not get it, as a sender that has it already. */
+  /** A socket of this process that does not get it, as a sender that has it already. */
   except?: WebSocket;
 }
 
@@ -49,9 +56,11 @@ export interface RoomsStats extends QueueStats {
   slowClosed: number;
   /** How messages leave: by the stream of each socket, or natively. */
   backend: BackendName;
+  /** What goes on with other nodes; null without a broker. */
+  fleet: FleetStats | null;
 }
 
-const ownOptions = ['maxPending', 'slow', 'onSlow'];
+const ownOptions = ['maxPending', 'slow', 'onSlow', ...fleetOptionNames];
 const sendOptions = ['priority', 'binary'];
 const publishOptions = [...sendOptions, 'except'];
 const noOptions: PublishOptions = Object.freeze({});
@@ -65,6 +74,8 @@ const slowPolicies = ['close', 'drop-low', 'drop-normal'];
  *
  * Publishing is O(1); the end of the turn costs one write a socket, whatever the number of messages.
  * A socket leaves all its rooms by itself when it closes.
+ *
+ * With a `broker` the rooms of all processes of a namespace are the same rooms; members here get a message as before.
  */
 export class Rooms {
   readonly #rooms = new Map<string, Room>();
@@ -73,6 +84,10 @@ export class Rooms {
   /** Members to close when what is queued has been written. */
   readonly #ending = new Map<Member, { readonly upTo: number; remaining: number }>();
   readonly #slow;
+  readonly #fleet: Fleet | null;
+  readonly #presences: Presences;
+  /** For messages that have no member here. */
+  readonly #elsewhere = new Room('elsewhere');
   readonly #written: Written = {
     sends: 0,
     deliveries: 0,
@@ -86,6 +101,7 @@ export class Rooms {
     const names = queueOptionNames.filter((name) => name !== 'order');
     checkKeys('the options of Rooms', options, [...names, ...ownOptions]);
     const { maxPending = 1024 * 1024, slow = 'close', onSlow, ...queueOptions } = options;
+    const settings = fleetSettings(options);
     if (!Number.isSafeInteger(maxPending) || maxPending < 1) {
       throw invalid('maxPending', maxPending, 'an integer from 1 to 2^53 - 1');
     }
@@ -98,30 +114,50 @@ export class Rooms {
     checkBackend();
     this.#slow = { maxPending, slow, onSlow };
     const host = new TurnHost();
-    const fanOut = new FanOut((batch) => this.#closeEnding(batch));
+    const fanOut = new FanOut(
+      (batch) => this.#sent(batch),
+      () => this.#fleet?.close(),
+    );
     // By arrival, so that a socket gets what several rooms and `send` have for it in the order in which it was published.
     this.#engine = new Engine<Frame>(host, fanOut, { ...queueOptions, order: 'arrival' });
     fanOut.engine = this.#engine;
     host.attach(this.#engine as unknown as Engine<never>);
+    const link = settings === null ? null : new Link(settings.broker, 'rooms');
+    this.#presences = new Presences(link?.node ?? newNode(), options.onPresence);
+    this.#fleet = link === null ? null : new Fleet(settings!, link, this.#presences, this.#receive);
     announce('rooms', this as Rooms, (each) => each.stats());
   }
 
   /**
-   * Adds the socket to the room, which is made if it is not there. False if it is in it already, if it is not open, and
-   * after `close()`.
+   * Resolves when the broker is there, and what others publish reaches the rooms that have members now; at once without a
+   * broker. Rejects with MILLRACE_E_BROKER; rooms work for their members here all the same, and the broker is tried on.
    */
-  join(socket: WebSocket, name: string): boolean {
+  async ready(): Promise<void> {
+    await this.#fleet?.ready();
+  }
+
+  /**
+   * Adds the socket to the room, which is made if it is not there. With `presence` it is present there, as `presence()` and
+   * `onPresence` show on every node. False if it is in it already, if it is not open, and after `close()`. Throws
+   * MILLRACE_E_TOO_LARGE for more data than the broker takes, MILLRACE_E_INVALID_ARGUMENT when it cannot be cloned.
+   */
+  join(socket: WebSocket, name: string, presence?: PresenceOptions): boolean {
     checkName(name);
+    if (presence !== undefined) checkPresence(presence);
     const member = this.#member(socket);
     if (member === null) return false;
     let room = this.#rooms.get(name);
+    if (room?.members.has(member)) return false;
+    // Whatever throws does so before anything has changed.
+    this.#fleet?.route(name);
+    if (presence !== undefined) this.#presences.join(member, name, presence);
     if (room === undefined) {
       room = new Room(name);
       room.entry = this.#engine.entry(room);
       room.entry.pinned = true;
       this.#rooms.set(name, room);
+      this.#fleet?.open(name);
     }
-    if (room.members.has(member)) return false;
     // What is queued for the room now was published before it came.
     room.members.set(member, this.#engine.lastSeq);
     member.rooms.add(room);
@@ -149,15 +185,18 @@ export class Rooms {
   #leave(member: Member, room: Room): void {
     room.remove(member, this.#engine.lastSeq);
     member.rooms.delete(room);
+    this.#presences.leave(member, room.name);
     if (room.members.size > 0) return;
     this.#rooms.delete(room.name);
+    this.#fleet?.leave(room.name);
     // With frames queued it is forgotten when they have left.
     this.#engine.queue.forget(room);
   }
 
   /**
-   * Sends a message to all members of a room at the end of this turn; returns how many that are now. Throws
-   * MILLRACE_E_OVERLOADED when the queue is full, MILLRACE_E_CLOSED after `close()`; then nobody gets it.
+   * Sends a message to all members of a room at the end of this turn; returns how many of this process that are now. Throws
+   * MILLRACE_E_OVERLOADED when the queue is full, MILLRACE_E_CLOSED after `close()`; then nobody gets it. With a broker also
+   * MILLRACE_E_TOO_LARGE for more than it takes at once, and MILLRACE_E_BROKER where it is `required`.
    */
   publish(name: string, data: Data, options: PublishOptions = noOptions): number {
     checkName(name);
@@ -166,19 +205,54 @@ export class Rooms {
     const except = socket === undefined ? null : (this.#known(socket) ?? null);
     const frame = toFrame(data, options, except);
     const room = this.#rooms.get(name);
-    if (room === undefined) {
-      if (this.#engine.closed) this.#push(nowhere, frame);
-      return 0;
-    }
+    if (this.#engine.closed) this.#push(nowhere, frame);
+    if (this.#fleet !== null) this.#publish(this.#fleet, room, name, frame);
+    else if (room !== undefined) this.#queue(room, room.entry, frame);
+    if (room === undefined) return 0;
+    return room.members.size - (except !== null && room.members.has(except) ? 1 : 0);
+  }
+
+  #queue(room: Room, entry: TypeEntry, frame: Frame): void {
     room.queued++;
     try {
-      this.#push(room.entry, frame);
+      this.#push(entry, frame);
     } catch (error) {
       room.queued--;
       throw error;
     }
-    return room.members.size - (except !== null && room.members.has(except) ? 1 : 0);
   }
+
+  /** Through the same queue wherever the members are, so that it leaves in one order to all nodes. */
+  #publish(fleet: Fleet, room: Room | undefined, name: string, frame: Frame): void {
+    fleet.admit(name, frame);
+    try {
+      if (room !== undefined) this.#queue(room, room.entry, frame);
+      else this.#queue(this.#elsewhere, this.#engine.entry(this.#elsewhere), frame);
+    } catch (error) {
+      fleet.takeBack(frame);
+      throw error;
+    }
+  }
+
+  /** A message from another node. False when the queue is full. */
+  readonly #receive = (
+    name: string,
+    data: Buffer,
+    binary: boolean,
+    priority: PriorityClass,
+  ): boolean => {
+    const room = this.#rooms.get(name);
+    if (room === undefined || this.#engine.closed) return true;
+    const frame = new Frame(data, binary, priority, null);
+    try {
+      this.#queue(room, room.entry, frame);
+      return true;
+    } catch {
+      if (frame.data.length <= this.#engine.options.maxQueueBytes) return false;
+      this.#fleet!.refuse();
+      return true;
+    }
+  };
 
   /**
    * Sends a message to one socket, in order with what its rooms publish. False if it is not open. Errors as `publish`.
@@ -203,7 +277,21 @@ export class Rooms {
     this.#engine.push(entry, frame, frame.priority, frame.data.length, null);
   }
 
-  /** Number of members of a room; 0 for a room that is not there. */
+  /** Resolves when the broker has stored all that was published to durable rooms until now; at once when there is nothing. Rejects with MILLRACE_E_CLOSED when the rooms end before. */
+  async acknowledged(): Promise<void> {
+    await this.#fleet?.acknowledged();
+  }
+
+  /**
+   * Who has joined a room with a presence, on all nodes. While the broker is away it is as it was; a node that is silent for
+   * three heartbeats has nobody any more. O(n).
+   */
+  presence(name: string): readonly Presence[] {
+    checkName(name);
+    return this.#presences.in(name);
+  }
+
+  /** Number of members of a room in this process; 0 for a room that is not there. */
   size(name: string): number {
     checkName(name);
     return this.#rooms.get(name)?.members.size ?? 0;
@@ -257,7 +345,7 @@ export class Rooms {
     return this;
   }
 
-  /** Writes what is queued; later messages are refused. The sockets stay open. Idempotent. */
+  /** Writes what is queued; later messages are refused. The sockets stay open. Idempotent. The connection to the broker ends when all has left, for which `closed()` waits. */
   close(): void {
     this.#engine.close();
     for (const [socket, member] of this.#members) {
@@ -267,6 +355,14 @@ export class Rooms {
     }
     this.#members.clear();
     this.#rooms.clear();
+  }
+
+  /**
+   * Resolves after `close()` when all has left to the broker; at once without one. Rejects with MILLRACE_E_BROKER when
+   * messages of durable rooms were not stored within ten seconds of it.
+   */
+  async closed(): Promise<void> {
+    await this.#fleet?.closed();
   }
 
   stats(): RoomsStats {
@@ -281,6 +377,7 @@ export class Rooms {
       dropped: { high: dropped[0], normal: dropped[1], low: dropped[2] },
       slowClosed,
       backend: backend(),
+      fleet: this.#fleet?.stats() ?? null,
     };
   }
 
@@ -316,6 +413,11 @@ export class Rooms {
     this.#ending.delete(member);
     this.#members.delete(socket);
     this.#engine.queue.forget(member);
+  }
+
+  #sent(batch: Batch<Frame>): void {
+    if (this.#fleet !== null) for (const { data } of batch.events) this.#fleet.send(data);
+    if (this.#ending.size > 0) this.#closeEnding(batch);
   }
 
   /** Closes the sockets that wait for the end of what is queued, if everything that was taken in has left. */

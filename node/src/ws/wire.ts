@@ -6,6 +6,7 @@
 import { Socket } from 'node:net';
 import { constants } from 'node:os';
 import { Writable } from 'node:stream';
+import { nextTick } from '../core/timers.cjs';
 import type { Content } from './content.js';
 
 /** Called when a write is over, as by `stream.write()`. */
@@ -120,7 +121,7 @@ export class Wire {
         syscall: 'write',
       });
       socket.destroy(error);
-      if (callback !== undefined) process.nextTick(callback, error);
+      if (callback !== undefined) nextTick(callback, error);
       return false;
     }
     if (notASocket.includes(result)) this.#fd = -1;

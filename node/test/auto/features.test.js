@@ -32,6 +32,12 @@ test('prototypes of node:net', async () => {
   await assertPasses([...preloads['--import'], `${programs}prototypes.mjs`]);
 });
 
+test("an application's own coalesce() stays", async () => {
+  await assertPasses([...preloads['--import'], `${programs}own-coalesce.mjs`], {
+    env: { MILLRACE: 'net' },
+  });
+});
+
 test("an application's own install() stays", async () => {
   await assertPasses([...preloads['--import'], `${programs}own-install.mjs`]);
 });

@@ -93,6 +93,18 @@ test('the environment goes before the file, the file before the defaults', (t) =
   assert.equal(readSettings({}, folderWith(t, '\uFEFF{}')).mode, 'act');
 });
 
+test('switches that no comma separates', () => {
+  const of = (MILLRACE) => () => readSettings({ MILLRACE }, nowhere);
+  for (const MILLRACE of ['net guard', ' net  guard ', 'net;guard', 'net:guard', 'net+guard']) {
+    assert.throws(of(MILLRACE), ({ message }) => {
+      assert.match(message, /^MILLRACE has 'net.*guard'; a comma separates switches: /);
+      assert.ok(message.endsWith(': MILLRACE=net,guard'), message);
+      return true;
+    });
+  }
+  assert.throws(of('net gard'), /unknown switch 'net gard' in MILLRACE/);
+});
+
 test('mistakes are told in one sentence', (t) => {
   const cases = [
     [{ gard: true }, /unknown setting 'gard' in .*config\.json \(is 'guard' meant\?\); known are/],

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
+import { commands } from '../../dist/cli/commands.js';
 import { folderWith, millrace, PACKAGE } from './help.js';
 
 /** A package millrace-lab in a folder, whose command `experiment` prints its arguments; it has no other. */
@@ -35,7 +36,7 @@ test('without a command it says which there are', async () => {
 });
 
 test('each command explains itself, with examples', async () => {
-  for (const name of ['run', 'observe', 'doctor']) {
+  for (const name of ['run', 'observe', 'worker', 'doctor']) {
     const { code, output, errors } = await millrace([name, '--help']);
     assert.equal(code, 0, errors);
     assert.match(output, new RegExp(`^Usage: millrace ${name} `));
@@ -47,6 +48,15 @@ test('each command explains itself, with examples', async () => {
     );
     assert.equal((await millrace(['help', name])).output, output);
     assert.equal((await millrace([name, '-h'])).output, output);
+  }
+});
+
+test('no help is wider than a terminal, those of the lab neither', async () => {
+  for (const name of Object.keys(commands)) {
+    const { code, output, errors } = await millrace([name, '--help']);
+    assert.equal(code, 0, errors);
+    assert.match(output, /^Usage: millrace /);
+    for (const line of output.split('\n')) assert.ok(line.length <= 80, `${name}: ${line}`);
   }
 });
 

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
+import { addonOf } from '../../dist/cli/doctor/addon.js';
 import { cgroup, cpus, memory } from '../../dist/cli/doctor/container.js';
+import { examine } from '../../dist/cli/doctor/examine.js';
 import { format } from '../../dist/cli/doctor/format.js';
 import { remedy } from '../../dist/cli/doctor/io-uring.js';
 import { backlog, openFiles, threadPool } from '../../dist/cli/doctor/limits.js';
@@ -77,6 +79,39 @@ test('without the addon it says why, and what to do', async (t) => {
   assert.equal(refused.addon.state, 'warning');
   assert.match(refused.addon.fix, /^npm rebuild millrace, after installing python3, make, cc$/);
   assert.match(refused.io_uring?.found ?? 'not tried', /not tried|not looked at/);
+});
+
+for (const platform of ['darwin', 'win32']) {
+  test(`on ${platform} nothing of Linux is looked at, or advised`, async (t) => {
+    const cwd = folderWith(t);
+    const findings = await examine(rootWith(t, {}, { cwd, platform }));
+    const of = Object.fromEntries(findings.map((finding) => [finding.name, finding]));
+    for (const name of ['io_uring', 'cgroup', 'open files', 'backlog', 'perf']) {
+      const found = `not looked at: this is ${platform}`;
+      assert.deepEqual(of[name], { name, state: 'ok', found, means: null, fix: null });
+    }
+    assert.equal(of.libuv.found, process.versions.uv);
+    assert.match(of.CPUs.found, /^\d+ as Node\.js counts them$/);
+    assert.match(of.memory.found, /^\d+ MiB of the machine, heap up to \d+ MiB$/);
+    const linux = /\/proc|sysctl|ulimit|affinity|kernel\.|could not be looked at/;
+    for (const { found, means, fix } of findings)
+      assert.doesNotMatch(`${found} ${means} ${fix}`, linux);
+  });
+}
+
+test('what a build of the addon takes on each platform', (t) => {
+  const fixOf = (platform, env) => addonOf('it is missing', place({ platform, env })).fix;
+  const nothing = { PATH: folderWith(t) };
+  assert.equal(fixOf('linux', nothing), 'npm rebuild millrace, after installing python3, make, cc');
+  assert.equal(fixOf('darwin', nothing), 'npm rebuild millrace, after xcode-select --install');
+  assert.equal(fixOf('darwin', process.env), 'npm rebuild millrace');
+  for (const env of [nothing, { Path: 'C:\\Windows' }]) {
+    const tools = 'Python 3 and the C++ build tools of Visual Studio';
+    assert.equal(fixOf('win32', env), `npm rebuild millrace; it takes ${tools}`);
+  }
+  const off = { MILLRACE_NATIVE: '0' };
+  assert.equal(fixOf('darwin', off), 'unset MILLRACE_NATIVE');
+  assert.equal(fixOf('win32', off), 'remove MILLRACE_NATIVE from the environment');
 });
 
 test('versions of Node.js', () => {

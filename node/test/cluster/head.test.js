@@ -3,7 +3,11 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { mock, test } from 'node:test';
-import { readHead } from '../../dist/cluster/head.js';
+
+// The cluster takes its timers when it is loaded: those of a test would not reach it.
+mock.timers.enable({ apis: ['setTimeout'] });
+const { readHead } = await import('../../dist/cluster/head.js');
+mock.timers.reset();
 
 /** A client, and what was read of it. */
 async function connected(t) {

@@ -1,7 +1,10 @@
 // Who gets in.
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { test } from 'node:test';
 import { serveDashboard } from 'millrace/dashboard';
+import { Guesses } from '../../dist/dashboard/guesses.js';
 import { ask, change, feature, serve, watch } from './support.js';
 
 const token = 'a token of good length';
@@ -140,4 +143,55 @@ test('each answer forbids what the page does not need', async (t) => {
     assert.equal(headers['x-content-type-options'], 'nosniff');
     assert.equal(headers['cross-origin-resource-policy'], 'same-origin');
   }
+});
+
+test('after many wrong tokens none is looked at for a while', async (t) => {
+  const dashboard = await serve(t, { token });
+  const right = { authorization: `Bearer ${token}` };
+  const open = await watch(t, dashboard, right);
+  const guesses = [
+    () => ask(dashboard, '/?token=guess'),
+    () => ask(dashboard, '/metrics', { headers: { authorization: 'Bearer guess' } }),
+    () =>
+      ask(dashboard, '/', { headers: { cookie: `millrace_dashboard_${dashboard.port}=guess` } }),
+  ];
+  // Who shows no token does not guess.
+  for (let i = 0; i < 30; i++) assert.equal((await ask(dashboard, '/')).status, 401);
+  for (let i = 0; i < 20; i++) assert.equal((await guesses[i % 3]()).status, 401);
+  for (const each of [...guesses, () => ask(dashboard, '/metrics', { headers: right })]) {
+    const { status, headers } = await each();
+    assert.equal(status, 429);
+    assert.ok(Number(headers['retry-after']) >= 1 && Number(headers['retry-after']) <= 60);
+  }
+  assert.equal(open.status, 200);
+});
+
+test('wrong tokens are forgotten after a minute, and of many addresses the oldest are', () => {
+  const guesses = new Guesses();
+  for (let i = 0; i < 20; i++) guesses.wrong('a', 1000);
+  assert.equal(guesses.waitSeconds('a', 1000), 60);
+  assert.equal(guesses.waitSeconds('b', 1000), 0);
+  assert.equal(guesses.waitSeconds('a', 60_500), 1);
+  assert.equal(guesses.waitSeconds('a', 61_000), 0);
+  for (let i = 0; i < 20; i++) guesses.wrong('a', 61_000);
+  for (let i = 0; i < 1024; i++) guesses.wrong(`${i}`, 61_000);
+  assert.equal(guesses.waitSeconds('a', 61_000), 0);
+});
+
+test('connections that say nothing keep nobody out', async (t) => {
+  const dashboard = await serve(t);
+  const opened = async () => {
+    const socket = connect(dashboard.port, '127.0.0.1').on('error', () => {});
+    t.after(() => socket.destroy());
+    await once(socket, 'connect');
+    return socket;
+  };
+  const watched = await watch(t, dashboard);
+  const first = await opened();
+  const ended = once(first, 'close');
+  for (let i = 0; i < 360; i++) await opened();
+  assert.equal((await ask(dashboard, '/api/snapshot')).status, 200);
+  await ended;
+  assert.equal(watched.status, 200);
+  await watched.next('sample');
 });

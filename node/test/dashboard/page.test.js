@@ -55,4 +55,40 @@ withBrowser('the page', (visit) => {
     assert.equal(await background(), 'rgb(16, 19, 21)');
     assert.deepEqual(page.problems, []);
   });
+
+  test('cards are of one width, and lines have the colours of the theme', async (t) => {
+    const { url } = await start(t);
+    // Three in a row, and seven or eight.
+    const page = await visit(t, url, { viewport: { width: 1280, height: 800 } });
+    await page.waitForSelector('#charts .card:visible >> nth=6');
+    const widths = await page.evaluate(() =>
+      [...document.querySelectorAll('#charts .card')]
+        .map(({ offsetWidth }) => offsetWidth)
+        .filter((width) => width > 0),
+    );
+    assert.ok(widths.length % 3 > 0, `${widths}`);
+    assert.equal(new Set(widths).size, 1, `${widths}`);
+    /** Pixels of the first line's colour in the first chart. */
+    const drawn = (red, green, blue) =>
+      page.waitForFunction(
+        (wanted) => {
+          const canvas = document.querySelector('#charts canvas');
+          const { width, height } = canvas;
+          const copy = new OffscreenCanvas(width, height);
+          const drawing = copy.getContext('2d', { willReadFrequently: true });
+          drawing.drawImage(canvas, 0, 0);
+          const { data } = drawing.getImageData(0, 0, width, height);
+          for (let at = 0; at < data.length; at += 4) {
+            if (wanted.every((value, n) => Math.abs(data[at + n] - value) < 8)) return true;
+          }
+          return false;
+        },
+        [red, green, blue],
+      );
+    await drawn(0x00, 0x68, 0xb8);
+    await page.click('#theme');
+    await page.click('#theme');
+    await drawn(0x58, 0xae, 0xf5);
+    assert.deepEqual(page.problems, []);
+  });
 });

@@ -1,14 +1,16 @@
 /**
  * A server that uses what the chat does not: a guard with more requests than it takes, a cached route, a pool, batches that are held,
- * an emitter whose events nobody handles or whose queue is full, a cluster of one process. Its metrics are at /metrics of a port that it prints.
+ * an emitter whose events nobody handles or whose queue is full, a cluster of one process, a bridge and durable tasks if there is a BROKER. Its metrics are at /metrics
+ * of a port that it prints.
  */
 import { createServer } from 'node:http';
 import { BatchEmitter } from 'millrace';
+import { bridge } from 'millrace/broker';
 import { serve } from 'millrace/cluster';
 import { cached, guard } from 'millrace/guard';
 import { prometheus } from 'millrace/metrics';
 import 'millrace/net';
-import { Pool } from 'millrace/pool';
+import { Pool, serveTasks } from 'millrace/pool';
 import { collectDefaultMetrics, register } from 'prom-client';
 
 collectDefaultMetrics();
@@ -18,6 +20,13 @@ const pool = new Pool({ filename: new URL('./task.js', import.meta.url), maxThre
 const held = new BatchEmitter({ policy: 'fixed', maxDelay: 20, maxQueue: 50, onLost: () => {} });
 held.configure('late', { retain: { max: 100 } });
 held.on('event', () => {});
+const { BROKER: broker } = process.env;
+if (broker) {
+  bridge(held, { broker, events: ['event'] });
+  const tasks = { broker, stream: 'metrics' };
+  await serveTasks({ ...tasks, filename: new URL('./task.js', import.meta.url), maxThreads: 1 });
+  await new Pool(tasks).run(5);
+}
 
 const hot = cached((_req, res) => res.end('cached'), { ttl: 60 });
 

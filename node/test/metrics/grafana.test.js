@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { families } from 'millrace/metrics';
 import { WebSocket } from 'ws';
 import { parse } from 'yaml';
+import { natsServer, unable } from '../broker/nats.js';
 import { startServer } from './process.js';
 import { commands, startPrometheus } from './prometheus-server.js';
 
@@ -69,14 +70,19 @@ test('each alert has cases in which it fires and in which it does not', () => {
   }
 });
 
-test('each panel of the dashboard has data from servers under load', { skip }, async (t) => {
+test('each panel of the dashboard has data from servers under load', {
+  skip: skip || unable,
+}, async (t) => {
+  const broker = await natsServer(t, { jetstream: true });
   const [chat, application] = await Promise.all([
     startServer(t, fileURLToPath(new URL('examples/chat/server.js', root)), [
       '--port=0',
       '--flood-limit=0',
       '--quiet',
     ]),
-    startServer(t, fileURLToPath(new URL('application.js', import.meta.url))),
+    startServer(t, fileURLToPath(new URL('application.js', import.meta.url)), [], {
+      BROKER: broker.url,
+    }),
   ]);
   const ask = await startPrometheus(t, { chat: chat.host, application: application.host });
   const load = new AbortController();

@@ -3,8 +3,11 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 
 /** Starts a server that ends with the test. Returns the address that its first line tells. */
-export async function startServer(t, file, args = []) {
-  const child = spawn(process.execPath, [file, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+export async function startServer(t, file, args = [], env = {}) {
+  const child = spawn(process.execPath, [file, ...args], {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   t.after(async () => {
     if (child.exitCode !== null || child.signalCode !== null) return;
     const exited = once(child, 'exit');

@@ -80,6 +80,16 @@ test('where there is nothing to gain it says so', () => {
   assert.doesNotMatch(text, /npx|--import/);
 });
 
+test('a run that was too short, and a loop that was blocked, are not told to leave it', () => {
+  const brief = formatReport({ ...nothing(), seconds: 0.04 });
+  assert.match(brief, /too short a time.*under its usual load\.\n$/);
+  const long = formatReport({ ...nothing(), seconds: 60 });
+  assert.match(long, /leave it as it is\.\n$/);
+  const { loop } = nothing();
+  const blocked = { ...loop, turns: 10, blockedTurns: 1, blockedTotalMs: 2100, blockedMaxMs: 2100 };
+  assert.match(formatReport({ ...nothing(), loop: blocked }), /another thread \(millrace\/pool\)/);
+});
+
 test('the experiment is one that the lab takes', () => {
   const { control, treatment, url } = experimentIn(formatReport(busy()));
   assert.equal(control, 'node app.js');

@@ -13,9 +13,13 @@ export async function loadAddon(): Promise<Binding | string> {
   }
 }
 
-export async function addon({ env }: Place): Promise<Finding> {
+export async function addon(place: Place): Promise<Finding> {
+  return addonOf(await loadAddon(), place);
+}
+
+/** What follows from the addon, or from the sentence why there is none. */
+export function addonOf(loaded: Binding | string, { env, platform }: Place): Finding {
   const name = 'addon';
-  const loaded = await loadAddon();
   if (typeof loaded !== 'string') {
     return ok(name, `loaded, of millrace ${loaded.package}, with libuv ${loaded.uv}`);
   }
@@ -23,11 +27,29 @@ export async function addon({ env }: Place): Promise<Finding> {
   const means =
     'the same behaviour in JavaScript: more system calls for fan-out and files, no larger reads, no records from threads';
   if (env.MILLRACE_NATIVE === '0') {
-    return { name, state: 'note', found, means, fix: 'unset MILLRACE_NATIVE' };
+    const fix =
+      platform === 'win32'
+        ? 'remove MILLRACE_NATIVE from the environment'
+        : 'unset MILLRACE_NATIVE';
+    return { name, state: 'note', found, means, fix };
   }
+  return {
+    name,
+    state: 'warning',
+    found,
+    means,
+    fix: `npm rebuild millrace${before(platform, env)}`,
+  };
+}
+
+/** What has to be done before a build. */
+function before(platform: NodeJS.Platform, env: NodeJS.ProcessEnv): string {
+  // node-gyp looks for these in its own way.
+  if (platform === 'win32') return '; it takes Python 3 and the C++ build tools of Visual Studio';
   const lacking = toolsWithout(env);
-  const first = lacking.length === 0 ? '' : `, after installing ${lacking.join(', ')}`;
-  return { name, state: 'warning', found, means, fix: `npm rebuild millrace${first}` };
+  if (lacking.length === 0) return '';
+  if (platform === 'darwin') return ', after xcode-select --install';
+  return `, after installing ${lacking.join(', ')}`;
 }
 
 /** What a build takes and is not found in PATH; of several programs that would do, the first. */
@@ -35,7 +57,7 @@ function toolsWithout({ PATH = '' }: NodeJS.ProcessEnv): string[] {
   const has = (program: string) =>
     PATH.split(delimiter).some((folder) => isProgram(join(folder, program)));
   return [['python3', 'python'], ['make'], ['cc', 'gcc', 'clang']]
-    .filter((programs) => process.platform !== 'win32' && !programs.some(has))
+    .filter((programs) => !programs.some(has))
     .map(([program]) => program!);
 }
 

@@ -22,10 +22,11 @@ export function cgroup(place: Place): Finding {
 }
 
 /** @param seen CPUs as Node.js counts them */
-export function cpus({ root }: Place, seen = availableParallelism()): Finding {
+export function cpus({ root, platform }: Place, seen = availableParallelism()): Finding {
   const name = 'CPUs';
   const { cpus: usable, affinity, cpuSource } = limitsOf(root);
-  const by = cpuSource === 'cgroup' ? `by the quota; ${affinity} by affinity` : 'by affinity';
+  const affine = platform === 'linux' ? 'by affinity' : 'as Node.js counts them';
+  const by = cpuSource === 'cgroup' ? `by the quota; ${affinity} by affinity` : affine;
   const found = `${usable} ${by}`;
   if (seen > Math.ceil(usable)) {
     const means = `os.availableParallelism() says ${seen}: what starts a thread or process for each starts too many; Millrace counts the quota`;

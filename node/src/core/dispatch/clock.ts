@@ -1,19 +1,20 @@
 /** Where an engine's flush point lies in Node's loop. One file, so that every queue used is named here. */
-import { performance } from 'node:perf_hooks';
+import * as perfHooks from 'node:perf_hooks';
 import { Utilization } from '../batch/estimate/utilization.js';
 import type { Tick } from '../batch/event.js';
 import type { Engine, Host } from '../engine.js';
+import { clearTimeout, nextTick, performance, setImmediate, setTimeout } from '../timers.cjs';
 
 /** Busy share of this thread's loop. Sampled when a policy asks, never by a timer: an idle loop stays idle. */
 class LoopUtilization {
   readonly #window = new Utilization(performance.now());
   #at = performance.now();
-  #active = performance.eventLoopUtilization().active;
+  #active = perfHooks.performance.eventLoopUtilization().active;
 
   read(now: number): number {
     // A sample a ms is plenty for slices of 25 ms.
     if (now - this.#at >= 1) {
-      const { active } = performance.eventLoopUtilization();
+      const { active } = perfHooks.performance.eventLoopUtilization();
       this.#window.observe(this.#at, now, active - this.#active);
       this.#at = now;
       this.#active = active;
@@ -101,6 +102,6 @@ export class TurnHost extends NodeHost {
  */
 export class MicrotaskHost extends NodeHost {
   protected defer(turn: () => void): void {
-    Promise.resolve().then(() => process.nextTick(turn));
+    Promise.resolve().then(() => nextTick(turn));
   }
 }

@@ -1,5 +1,12 @@
 /** Records what a handler answers while it goes to the client. */
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import {
+  clearTimeout,
+  nextTick,
+  performance,
+  setImmediate,
+  setTimeout,
+} from '../../core/timers.cjs';
 import { bodyHeaders, type Condition, conditionOf, header, isNotModified } from './conditional.js';
 import type { Answer, HeaderField } from './copy.js';
 import { mayBeStale, type Unshared, unshared, varyNames } from './shareable.js';
@@ -320,5 +327,5 @@ function isSame(value: string | readonly string[], before: OutgoingHttpHeaders[s
 /** What was written to a client that has left, or does not want it, counts as written. */
 function notify(encoding: unknown, callback: unknown): void {
   const fn = typeof encoding === 'function' ? encoding : callback;
-  if (typeof fn === 'function') process.nextTick(fn as () => void);
+  if (typeof fn === 'function') nextTick(fn as () => void);
 }

@@ -1,3 +1,4 @@
+import { clearTimeout, setTimeout } from '../../core/timers.cjs';
 import type { Storage } from './async-cache-dedupe.js';
 import { type Copy, decode, encode } from './copy.js';
 import type { Store } from './store.js';

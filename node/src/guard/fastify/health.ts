@@ -1,4 +1,5 @@
 /** A health check of the application: asked again and again, and never waited for without end. */
+import { clearTimeout, setTimeout } from '../../core/timers.cjs';
 import type { HealthOptions } from './limits.js';
 import type { FastifyInstance } from './types.js';
 

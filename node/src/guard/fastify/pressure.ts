@@ -1,5 +1,6 @@
 /** The limits of under-pressure: what is sampled, how often, and which limit a sample exceeds. */
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
+import { clearTimeout, setTimeout } from '../../core/timers.cjs';
 import { type Limits, resolutionMs } from './limits.js';
 import {
   type MemoryUsage,

@@ -11,7 +11,14 @@ export interface TaskContext {
   readonly aborted: boolean;
   /** 0, or how often the task was begun before on a worker that ended. */
   readonly attempt: number;
+  /** Of a durable task its id: the same each time that it runs. Null for others. */
+  readonly id: string | null;
+  /** How often a durable task was given to a worker, this time included: above 1 it may have run before. Of others `attempt` + 1. */
+  readonly delivery: number;
 }
+
+/** What a durable task comes with: its id, how often it was delivered, and its argument. */
+export type Durable = readonly [id: string, delivery: number, task: unknown];
 
 /** Tasks whose functions have a signal, by number. */
 const listening = new Map<number, AbortController>();
@@ -23,11 +30,20 @@ export class Context implements TaskContext {
   #controller: AbortController | null = null;
   /** How the task was when it ended: from then on its place is another's. */
   #lastWord: number | null = null;
+  durable: Durable | null = null;
 
   constructor(board: Board, number: number, attempt: number) {
     this.#board = board;
     this.#number = number;
     this.attempt = attempt;
+  }
+
+  get id(): string | null {
+    return this.durable === null ? null : this.durable[0];
+  }
+
+  get delivery(): number {
+    return this.durable === null ? this.attempt + 1 : this.durable[1];
   }
 
   get aborted(): boolean {

@@ -2,7 +2,7 @@
 import { createRequire } from 'node:module';
 import { extname } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { TaskContext } from './context.js';
+import type { Context, Durable, TaskContext } from './context.js';
 
 export type Handler = (task: unknown, context: TaskContext) => unknown;
 
@@ -19,6 +19,16 @@ export async function load(filename: string, name: string): Promise<Handler> {
     if (typeof handler === 'function') return handler;
   }
   throw new Error(`${filename} exports no function '${name}'${exportsOf(module, exported)}`);
+}
+
+/** The same for durable tasks, which come with what their context says. */
+export async function loadDurable(filename: string, name: string): Promise<Handler> {
+  const handler = await load(filename, name);
+  return (task, context) => {
+    const durable = task as Durable;
+    (context as Context).durable = durable;
+    return handler(durable[2], context);
+  };
 }
 
 /** What each function or object has is nobody's export: `constructor`, for one, makes functions of text. */

@@ -1,5 +1,5 @@
-import { performance } from 'node:perf_hooks';
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
+import { performance, setImmediate } from '../../core/timers.cjs';
 import { type Board, CONDEMNED, ENDED, placeMask, RUNNING, WAITING } from '../board.js';
 import {
   type Batch,
@@ -11,7 +11,7 @@ import {
 } from '../protocol.js';
 import { Context, stop } from './context.js';
 import { textOf } from './error.js';
-import { type Handler, load } from './functions.js';
+import { type Handler, load, loadDurable } from './functions.js';
 import { Outbox } from './outbox.js';
 
 /** A task this long, in ms, keeps results of short ones from leaving: after one each leaves at once for a while. Shorter ones may be short ones that the system has interrupted. */
@@ -40,6 +40,7 @@ export class Runner {
   readonly #concurrency: number;
   readonly #offsetMs: number;
   readonly #outbox: Outbox;
+  readonly #load: typeof load;
   /** By number. */
   readonly #definitions = new Map<number, Definition>();
   /** Functions that are loaded, or being loaded, by file and then by name. */
@@ -62,13 +63,20 @@ export class Runner {
   #turnScheduled = false;
   #replyScheduled = false;
 
-  /** `offsetMs`: what the main thread's clock is ahead of this one's. */
-  constructor(port: MessagePort, board: Board, concurrency: number, offsetMs: number) {
+  /** `offsetMs`: what the main thread's clock is ahead of this one's. `isDurable`: tasks come with their ids. */
+  constructor(
+    port: MessagePort,
+    board: Board,
+    concurrency: number,
+    offsetMs: number,
+    isDurable = false,
+  ) {
     this.#port = port;
     this.#board = board;
     this.#concurrency = concurrency;
     this.#offsetMs = offsetMs;
     this.#outbox = new Outbox(port);
+    this.#load = isDurable ? loadDurable : load;
     port.on('message', (message: Batch | Stop) => {
       this.#received(message);
       this.#pump();
@@ -121,7 +129,7 @@ export class Runner {
     if (known) return known;
     const entry: Entry = { handler: null, error: null, loading: null };
     ofFile.set(name, entry);
-    entry.loading = load(filename, name).then(
+    entry.loading = this.#load(filename, name).then(
       (handler) => {
         entry.handler = handler;
         entry.loading = null;

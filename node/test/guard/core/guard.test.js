@@ -363,3 +363,23 @@ test('a response that closes while its handler runs is over once', async (t) => 
   for (const client of clients) assert.equal(await client.status(), 200);
   assert.equal(g.stats().inFlight, 0);
 });
+
+test('observing, what async handlers take of the loop later is reckoned with', async (t) => {
+  const later = {
+    '/later': async (_req, res) => {
+      await turn();
+      block();
+      res.end();
+    },
+  };
+  const { g, clients } = await guarded(t, { observe: true, maxWait: 4 * BUSY_MS }, later, 40);
+  // Until the guard knows what one costs.
+  for (let i = 0; i < 40; i++) assert.equal(await clients[0].send('/later').status(), 200);
+  const before = g.stats().classes.normal.wouldShed.wait;
+  for (const client of clients) client.send('/later');
+  for (const client of clients) assert.equal(await client.status(), 200);
+  const { admitted, shed, wouldShed } = g.stats().classes.normal;
+  assert.equal(admitted, 80);
+  assert.equal(sum(shed), 0);
+  assert.ok(wouldShed.wait - before >= 10, `${wouldShed.wait}`);
+});

@@ -7,12 +7,14 @@
 import type { EventEmitter } from 'node:events';
 import { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
-import { isExiting, joinTurn, listenForExit } from '../net/turn.js';
-import type { Content } from './content.js';
-import { encode } from './frame.js';
-import { nothing, type Sequence, SharedFrame } from './sequence.js';
-import { maxContent, type Receiver, Volley } from './volley.js';
-import { Wire } from './wire.js';
+import { announce } from '../../core/sources.js';
+import { nextTick, setImmediate } from '../../core/timers.cjs';
+import { isExiting, joinTurn, listenForExit } from '../../net/turn.js';
+import type { Content } from '../content.js';
+import { encode } from '../frame.js';
+import { nothing, type Sequence, SharedFrame } from '../sequence.js';
+import { maxContent, type Receiver, Volley } from '../volley.js';
+import { Wire } from '../wire.js';
 
 /** What is used of engine.io. */
 export interface Connection extends EventEmitter {
@@ -38,6 +40,17 @@ interface Transport extends EventEmitter {
 
 /** Bytes up to which messages are put into one packet: so a slow client's are not joined into a large one. */
 const bundleBytes = 64 * 1024;
+
+/** Of all servers: a frame is a message for one client, with its attachments, and a write is a bundle of them. */
+const totals = { frames: 0, writes: 0 };
+let isAnnounced = false;
+
+/** Tells of what is counted here, once somebody uses it. */
+export function announceTotals(): void {
+  if (isAnnounced) return;
+  isAnnounced = true;
+  announce('socket-io', totals, (each) => ({ ...each }));
+}
 
 /** What socket.io has encoded for many connections: as frames of WebSocket, once, when the first of them wants these. */
 export class Message {
@@ -67,6 +80,9 @@ export class Message {
       } else if (ArrayBuffer.isView(part)) {
         this.#isBinary = true;
         frames.push(encode(new Uint8Array(part.buffer, part.byteOffset, part.byteLength), true));
+      } else if (part instanceof ArrayBuffer) {
+        this.#isBinary = true;
+        frames.push(encode(new Uint8Array(part), true));
       } else {
         return null;
       }
@@ -196,11 +212,13 @@ export function queue(connection: Connection, message: Message, isVolatile: bool
 }
 
 function add(writeBuffer: unknown[], frame: SharedFrame): void {
+  totals.frames++;
   const last = writeBuffer[writeBuffer.length - 1];
   if (last instanceof Bundle && last.sequence.length + frame.data.length <= bundleBytes) {
     last.sequence = frame.after(last.sequence);
   } else {
     writeBuffer.push(new Bundle(frame.after(nothing)));
+    totals.writes++;
   }
 }
 
@@ -219,7 +237,7 @@ function isWatched(connection: Connection): boolean {
  */
 function occupy(transport: Transport): void {
   transport.writable = false;
-  if (busy.push(transport) === 1) process.nextTick(release);
+  if (busy.push(transport) === 1) nextTick(release);
 }
 
 function release(): void {

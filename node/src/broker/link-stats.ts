@@ -1,0 +1,22 @@
+/** What a connection to the broker says of itself. Apart from the connection, whose types are of a package that users may not have. */
+
+/** `up`: connected. `down`: it was, and comes back by itself. */
+export type LinkState = 'connecting' | 'up' | 'down' | 'closed';
+
+/** Counters of a connection to the broker. */
+export interface LinkStats {
+  state: LinkState;
+  /** Messages of NATS, and their bytes, that left and that came. */
+  sent: number;
+  sentBytes: number;
+  received: number;
+  receivedBytes: number;
+  /** Messages that did not leave: the broker was away, or `maxPending` bytes were under way. */
+  unsent: { away: number; full: number };
+  /** Bytes that the broker has not been seen to take; to the nearest 256 KiB. */
+  pendingBytes: number;
+  /** Messages that the broker did not let this send, and subjects that it did not let it hear: its permissions. */
+  denied: number;
+  /** How often it came back. */
+  reconnects: number;
+}

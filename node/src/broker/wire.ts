@@ -1,0 +1,108 @@
+/**
+ * What nodes send each other: everything that one turn has for one subject, in one message.
+ *
+ *     'M'  version  0  0   sender (9 bytes)   sequence (6)   count (4)   then for each record: flags (1)  length (4)  bytes
+ *
+ * Numbers are big-endian. The sequence counts the batches of a sender on a subject, so that a receiver sees what it missed.
+ */
+import { randomBytes } from 'node:crypto';
+
+/** One message of a batch. What its flags mean is the subject's affair. */
+export interface WireRecord {
+  readonly flags: number;
+  readonly data: Uint8Array;
+}
+
+export interface WireBatch {
+  /** The node that sent it. */
+  readonly sender: string;
+  readonly sequence: number;
+  readonly records: readonly WireRecord[];
+}
+
+const magic = 0x4d;
+const version = 1;
+const senderBytes = 9;
+const recordHead = 5;
+/** Bytes of a batch beside its records. */
+export const batchHead = 4 + senderBytes + 6 + 4;
+
+/** The name of a node: random, so that a process that starts anew is another node. 12 characters of base64url. */
+export function newNode(): string {
+  return randomBytes(senderBytes).toString('base64url');
+}
+
+/** The bytes that a record adds to its batch. */
+export function recordBytes(dataBytes: number): number {
+  return recordHead + dataBytes;
+}
+
+export function encodeBatch(
+  sender: string,
+  sequence: number,
+  records: readonly WireRecord[],
+): Buffer {
+  let length = batchHead;
+  for (const { data } of records) length += recordHead + data.length;
+  const batch = Buffer.allocUnsafe(length);
+  batch[0] = magic;
+  batch[1] = version;
+  batch[2] = 0;
+  batch[3] = 0;
+  batch.write(sender, 4, senderBytes, 'base64url');
+  batch.writeUIntBE(sequence, 4 + senderBytes, 6);
+  let at = batch.writeUInt32BE(records.length, 10 + senderBytes);
+  for (const { flags, data } of records) {
+    batch[at] = flags;
+    at = batch.writeUInt32BE(data.length, at + 1);
+    batch.set(data, at);
+    at += data.length;
+  }
+  return batch;
+}
+
+/**
+ * The same back; null for what is not whole, or not of this format. The records share the memory of `bytes`: who keeps one
+ * for long copies it.
+ */
+export function decodeBatch(bytes: Uint8Array): WireBatch | null {
+  if (bytes.length < batchHead || bytes[0] !== magic || bytes[1] !== version) return null;
+  const batch = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  const count = batch.readUInt32BE(10 + senderBytes);
+  // Grows with what is there: a count alone costs no memory.
+  const records: WireRecord[] = [];
+  let at = batchHead;
+  for (let index = 0; index < count; index++) {
+    if (at + recordHead > batch.length) return null;
+    const end = at + recordHead + batch.readUInt32BE(at + 1);
+    if (end > batch.length) return null;
+    records.push({ flags: batch[at]!, data: batch.subarray(at + recordHead, end) });
+    at = end;
+  }
+  if (at !== batch.length) return null;
+  const sender = batch.toString('base64url', 4, 4 + senderBytes);
+  return { sender, sequence: batch.readUIntBE(4 + senderBytes, 6), records };
+}
+
+/**
+ * Divides records, in their order, into batches of at most `maxBytes`. A record that is larger by itself makes a batch of
+ * its own: who lets it in checks that before.
+ */
+export function* split(
+  records: readonly WireRecord[],
+  maxBytes: number,
+): IterableIterator<readonly WireRecord[]> {
+  let from = 0;
+  let length = batchHead;
+  for (let index = 0; index < records.length; index++) {
+    const more = recordHead + records[index]!.data.length;
+    if (length + more > maxBytes && index > from) {
+      yield records.slice(from, index);
+      from = index;
+      length = batchHead;
+    }
+    length += more;
+  }
+  if (from === 0) yield records;
+  else yield records.slice(from);
+}

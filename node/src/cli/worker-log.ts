@@ -1,0 +1,31 @@
+/** What a worker of durable tasks tells, line by line: text for people, or JSON for log shippers. */
+import type { TaskServer } from '../pool/durable/worker.js';
+
+/** Writes a line to stdout for each thing that happens. What it returns writes that the worker is told to end. */
+export function logTo(server: TaskServer, isJson: boolean): (signal: string) => void {
+  const write = (event: string, fields: Record<string, unknown>, text: string) => {
+    const time = new Date().toISOString();
+    console.log(isJson ? JSON.stringify({ time, event, ...fields }) : `${time} ${event}: ${text}`);
+  };
+  const { pid } = process;
+  write('up', { pid }, `process ${pid} takes tasks`);
+  server.on('up', () => write('up', { pid }, `process ${pid} takes tasks`));
+  server.on('down', ({ code, message }) => write('down', { code, error: message }, message));
+  server.on('retry', (task) => {
+    const { id, name, delivery, delayMs, error } = task;
+    const text = `${label(id, name)}, delivery ${delivery}, again in ${delayMs} ms: ${error}`;
+    write('retry', { ...task }, text);
+  });
+  server.on('dead', (task) => {
+    const { id, name, delivery, error } = task;
+    write('dead', { ...task }, `${label(id, name)}, delivery ${delivery}: ${error}`);
+  });
+  server.on('close', () => {
+    const { done, failed, dead, returned } = server.stats();
+    const text = `${done} done, ${failed} failed, ${dead} dead, ${returned} given back`;
+    write('close', { done, failed, dead, returned }, text);
+  });
+  return (signal) => write('closing', { signal }, `${signal}; ends what runs`);
+}
+
+const label = (id: string, name: string) => (name === '' ? id : `${id} (${name})`);

@@ -1,0 +1,157 @@
+/** The command `worker`. */
+import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { MillraceError } from '../errors.js';
+import type { TaskServer } from '../pool/durable/worker.js';
+import type { WorkerOptions } from '../pool/durable/worker-options.js';
+import { type Given, type Options, optionLines, readOptions } from './options.js';
+import { Refusal, UsageError } from './usage.js';
+import { logTo } from './worker-log.js';
+import { operate } from './worker-stream.js';
+
+const OPTIONS: Options = {
+  stream: { value: 'NAME', meaning: 'the stream of the tasks; needed' },
+  broker: { value: 'URL', meaning: '$MILLRACE_BROKER, or nats://127.0.0.1:4222' },
+  namespace: { value: 'NAME', meaning: 'of the fleet (millrace)' },
+  credentials: { value: 'FILE', meaning: 'a .creds file of NATS' },
+  threads: { value: 'N', meaning: 'at most (the CPUs of this process)' },
+  concurrency: { value: 'N', meaning: 'tasks that a thread runs at a time (1)' },
+  attempts: { value: 'N', meaning: 'how often a task may fail (5)' },
+  backoff: { value: 'MS', meaning: 'wait before the next, which doubles (1000); or a,b,c' },
+  batch: { value: 'N', meaning: 'tasks of a priority at hand (what 100 ms take)' },
+  'close-timeout': { value: 'MS', meaning: 'for tasks that run at the end (30000)' },
+  json: { meaning: 'a line of JSON for each thing that happens' },
+  lag: { meaning: 'prints what there is to do, and ends' },
+  dead: { meaning: 'prints the dead letters, and ends' },
+  'retry-dead': { meaning: 'makes tasks of the dead letters again, and ends' },
+};
+
+const USAGE = `Usage: millrace worker FILE --stream NAME [options]
+       millrace worker --stream NAME --lag | --dead | --retry-dead
+
+Runs durable tasks: takes those that new Pool({ broker, stream }) has stored,
+and calls the functions that FILE exports, by name, on worker threads. Start it
+as often as you like, on as many machines as you like.
+
+  millrace worker tasks.js --stream thumbnails
+  millrace worker tasks.js --stream thumbnails --broker nats://nats:4222
+  millrace worker --stream thumbnails --lag
+
+A function gets the task and a context: export function thumbnail(task, { id }).
+A program stores tasks by pool.run(task, { name: 'thumbnail' }), or .enqueue().
+
+${optionLines(OPTIONS)}
+
+A password belongs into $MILLRACE_BROKER: others can see --broker.
+SIGTERM and SIGINT: takes no more, ends what runs, gives back the rest; a second
+one ends it at once. A broker that goes away is waited for.
+Exit codes: 0 done, 1 it cannot work (no broker, another stream), 2 mistaken
+command line, 128 + n after a second signal n.`;
+
+/** `millrace worker`: a process of {@link serveTasks}, or a look at its stream. */
+export async function worker(argv: readonly string[]): Promise<void> {
+  const { values, file } = read(argv);
+  if (values.help) {
+    console.log(USAGE);
+    return;
+  }
+  const stream = values.stream as string | undefined;
+  if (stream === undefined) throw new UsageError('which --stream?');
+  const asked = ['lag', 'dead', 'retry-dead'].filter((name) => values[name]);
+  if (asked.length > 1) throw new UsageError(`--${asked.join(' and --')} do not go together.`);
+  const isJson = values.json === true;
+  const broker = brokerOf(values);
+  const [what] = asked;
+  if (what !== undefined) {
+    if (file !== undefined) throw new UsageError(`--${what} takes no FILE, but there is ${file}.`);
+    await attempt(() => operate(what, broker, stream, isJson));
+    return;
+  }
+  const options = { ...optionsOf(values), broker, stream, filename: fileOf(file) };
+  await attempt(() => serve(options, isJson));
+}
+
+/** Options may stand before the file and behind it. */
+function read(argv: readonly string[]): { values: Given['values']; file: string | undefined } {
+  const first = readOptions(argv, OPTIONS);
+  const [file, ...others] = first.rest;
+  const second = readOptions(others, OPTIONS);
+  if (second.rest.length > 0) throw new UsageError(`one FILE, and not ${second.rest[0]} too.`);
+  return { values: { ...first.values, ...second.values }, file };
+}
+
+function fileOf(file: string | undefined): string {
+  if (file === undefined) throw new UsageError('which file has the functions?');
+  if (statSync(file, { throwIfNoEntry: false })?.isFile()) return resolve(file);
+  throw new UsageError(`there is no file ${file} in ${process.cwd()}.`);
+}
+
+function brokerOf(values: Given['values']): WorkerOptions['broker'] {
+  const text = (name: string) => values[name] as string | undefined;
+  const servers = text('broker') ?? process.env.MILLRACE_BROKER ?? 'nats://127.0.0.1:4222';
+  const [namespace, credentials] = [text('namespace'), text('credentials')];
+  return {
+    servers,
+    ...(namespace !== undefined && { namespace }),
+    ...(credentials !== undefined && { credentials }),
+  };
+}
+
+const numbers = {
+  threads: 'maxThreads',
+  concurrency: 'concurrentTasksPerWorker',
+  attempts: 'attempts',
+  batch: 'batch',
+  'close-timeout': 'closeTimeout',
+} as const;
+
+function optionsOf(values: Given['values']): Partial<WorkerOptions> {
+  const options: Record<string, unknown> = {};
+  for (const [name, option] of Object.entries(numbers)) {
+    if (values[name] !== undefined) options[option] = numberOf(`--${name}`, values[name] as string);
+  }
+  if (values.backoff !== undefined) {
+    const times = (values.backoff as string).split(',').map((each) => numberOf('--backoff', each));
+    options.backoff = times.length === 1 ? times[0] : times;
+  }
+  return options;
+}
+
+function numberOf(name: string, text: string): number {
+  if (/^\d+$/.test(text)) return Number(text);
+  throw new UsageError(`${name} needs a number, not ${text}.`);
+}
+
+/** An option that is wrong is the command line's fault, a broker that is away is not. */
+async function attempt(what: () => Promise<void>): Promise<void> {
+  try {
+    await what();
+  } catch (error) {
+    if (!(error instanceof MillraceError)) throw error;
+    if (error.code === 'MILLRACE_E_INVALID_OPTION') throw new UsageError(`${error.message}.`);
+    throw new Refusal(`${error.message}.`);
+  }
+}
+
+async function serve(options: WorkerOptions, isJson: boolean): Promise<void> {
+  // Not with the rest: it loads the pool.
+  const { serveTasks } = await import('../pool/durable/worker.js');
+  const server = await serveTasks(options);
+  const log = logTo(server, isJson);
+  await closedBySignal(server, log);
+}
+
+/** Resolves when it has ended after a signal. */
+function closedBySignal(server: TaskServer, log: (what: string) => void): Promise<void> {
+  return new Promise((resolve) => {
+    let isClosing = false;
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      process.on(signal, () => {
+        if (isClosing) process.exit(signal === 'SIGINT' ? 130 : 143);
+        isClosing = true;
+        log(signal);
+        void server.close().then(resolve);
+      });
+    }
+  });
+}

@@ -1,0 +1,45 @@
+/** The connections of the server: so many at most, and one of which nothing is heard makes room for a new one. */
+import type { Socket } from 'node:net';
+
+export class Places {
+  readonly #most: number;
+  readonly #all = new Set<Socket>();
+  /** Without a request under way, those that have been so for longest first. */
+  readonly #silent = new Set<Socket>();
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  add(socket: Socket): void {
+    this.#all.add(socket);
+    this.#silent.add(socket);
+    socket.on('close', () => {
+      this.#all.delete(socket);
+      this.#silent.delete(socket);
+    });
+    // The newest gives way itself where all others are in use.
+    if (this.#all.size > this.#most) this.#end(this.#silent.values().next().value!);
+  }
+
+  /** A request has come, or an upgrade. */
+  heard(socket: Socket): void {
+    this.#silent.delete(socket);
+  }
+
+  /** It has been answered, and the connection waits for another. */
+  answered(socket: Socket): void {
+    if (this.#all.has(socket)) this.#silent.add(socket);
+  }
+
+  closeAll(): void {
+    for (const socket of this.#all) this.#end(socket);
+  }
+
+  /** Before it is closed: its place is free at once. */
+  #end(socket: Socket): void {
+    this.#all.delete(socket);
+    this.#silent.delete(socket);
+    socket.destroy();
+  }
+}

@@ -1,0 +1,178 @@
+/** What other nodes have this one do, and what they answer it. All of it may be malformed: then nothing is done. */
+import type { WireRecord } from '../../../broker/wire.js';
+import { setTimeout } from '../../../core/timers.cjs';
+import { isId, takeAnswer } from './answers.js';
+import type { Fleet } from './fleet.js';
+import { areTexts, recipientsOf } from './head.js';
+import { type Decoder, RemotePacket } from './packet.js';
+import { type Head, type Part, unpack } from './record.js';
+import { longestMs, type Requests } from './requests.js';
+import type { Sending } from './sending.js';
+import {
+  type ClusterNamespace,
+  eventType,
+  type Local,
+  type Recipients,
+  type SocketDetails,
+} from './socket-io.js';
+
+/** Events of the server itself, which `serverSideEmit` does not send either. */
+const reserved = new Set<unknown>(['connect', 'connection', 'new_namespace']);
+
+export class Performing {
+  readonly #fleet: Fleet;
+  readonly #namespace: ClusterNamespace;
+  readonly #local: Local;
+  readonly #requests: Requests;
+  readonly #sending: Sending;
+  readonly #newDecoder: () => Decoder;
+  /** The packets get an offset here, so they have to be whole. */
+  readonly #isRecovering: boolean;
+
+  constructor(
+    fleet: Fleet,
+    namespace: ClusterNamespace,
+    local: Local,
+    requests: Requests,
+    sending: Sending,
+  ) {
+    this.#fleet = fleet;
+    this.#namespace = namespace;
+    this.#local = local;
+    this.#requests = requests;
+    this.#sending = sending;
+    this.#newDecoder = () => new namespace.server._parser.Decoder();
+    this.#isRecovering = Boolean(namespace.server.opts?.connectionStateRecovery);
+  }
+
+  /** A message of another node. */
+  take(sender: string, record: WireRecord): void {
+    const { head, parts } = unpack(record) ?? { head: null, parts: [] };
+    if (head === null || !this.#perform(sender, head, parts)) this.#fleet.counts.malformed++;
+  }
+
+  /** A broadcast from the stream. */
+  takeStored(flags: number, data: Uint8Array): void {
+    const { head, parts } = unpack({ flags, data }) ?? { head: null, parts: [] };
+    const isDone = head?.kind === 'broadcast' && this.#broadcast(head, parts);
+    if (!isDone) this.#fleet.counts.malformed++;
+  }
+
+  /** False for what is not well-formed. */
+  #perform(sender: string, head: Head, parts: Part[]): boolean {
+    if (sender === this.#fleet.link.node) return false;
+    switch (head.kind) {
+      case 'broadcast':
+        return this.#broadcast(head, parts);
+      case 'emit':
+        return this.#emit(sender, head);
+      case 'join':
+      case 'leave':
+      case 'disconnect':
+        return this.#change(head);
+      case 'ask':
+      case 'fetch':
+        return this.#ask(sender, head, parts);
+      default:
+        return takeAnswer(this.#requests, sender, head);
+    }
+  }
+
+  #broadcast(head: Head, parts: Part[]): boolean {
+    const to = recipientsOf(head);
+    const packet = this.#packet(head, parts);
+    if (to === null || packet === null || (this.#isRecovering && !packet.isWhole())) return false;
+    this.#local.broadcast(packet, to);
+    return true;
+  }
+
+  #packet({ type = eventType }: Head, parts: Part[]): RemotePacket | null {
+    const isPacket = typeof type === 'number' && typeof parts[0] === 'string';
+    return isPacket ? new RemotePacket(type, parts, this.#newDecoder) : null;
+  }
+
+  #emit(sender: string, { packet, request }: Head): boolean {
+    if (!Array.isArray(packet) || typeof packet[0] !== 'string' || reserved.has(packet[0])) {
+      return false;
+    }
+    if (request === undefined) {
+      this.#namespace._onServerSideEmit(packet);
+      return true;
+    }
+    if (!isId(request)) return false;
+    let isAnswered = false;
+    const answer = (value: unknown) => {
+      if (isAnswered) return;
+      isAnswered = true;
+      this.#sending.respond(sender, { kind: 'reply', request, value });
+    };
+    this.#namespace._onServerSideEmit([...packet, answer]);
+    return true;
+  }
+
+  #change(head: Head): boolean {
+    const of = recipientsOf(head);
+    const { names } = head;
+    if (of === null) return false;
+    if (head.kind === 'disconnect') {
+      this.#local.disconnectSockets(of, head.close === true);
+      return true;
+    }
+    if (!areTexts(names)) return false;
+    if (head.kind === 'join') this.#local.addSockets(of, names);
+    else this.#local.delSockets(of, names);
+    return true;
+  }
+
+  #ask(sender: string, head: Head, parts: Part[]): boolean {
+    const { request } = head;
+    const of = recipientsOf(head);
+    if (of === null || !isId(request)) return false;
+    if (head.kind === 'fetch') {
+      void this.#local.fetchSockets(of).then((sockets) => {
+        const details = (sockets as SocketDetails[]).map(detailsOf);
+        this.#sending.respondSockets(sender, request, details);
+      });
+      return true;
+    }
+    const packet = this.#packet(head, parts);
+    if (packet === null || !packet.isWhole() || typeof head.timeout !== 'number') return false;
+    this.#askClients(request, sender, packet, of, head.timeout);
+    return true;
+  }
+
+  #askClients(
+    request: number,
+    sender: string,
+    packet: RemotePacket,
+    to: Recipients,
+    timeoutMs: number,
+  ): void {
+    let missing = 0;
+    this.#local.broadcastWithAck(
+      packet,
+      to,
+      (count) => {
+        missing = count;
+        this.#sending.respond(sender, { kind: 'counted', request, count });
+      },
+      (value) => {
+        missing--;
+        this.#sending.respond(sender, { kind: 'answer', request, value });
+      },
+    );
+    const { id } = packet;
+    // Those that do not answer are not waited for any longer.
+    const end = () => {
+      if (missing === 0) return;
+      for (const { acks } of this.#namespace.sockets.values()) acks.delete(id!);
+    };
+    setTimeout(end, Math.min(timeoutMs, longestMs)).unref();
+  }
+}
+
+/** A store of sessions may refer to itself. */
+function detailsOf({ id, handshake, rooms, data }: SocketDetails): object {
+  const { sessionStore: _, ...rest } = handshake;
+  return { id, handshake: rest, rooms: [...rooms], data };
+}

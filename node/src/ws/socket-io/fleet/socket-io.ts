@@ -1,0 +1,72 @@
+/** What is used of socket.io here; its types are not imported, because most users of this package do not have it. */
+import type { Decoder, Encoder } from './packet.js';
+
+export interface Flags {
+  readonly local?: boolean;
+  readonly volatile?: boolean | undefined;
+  readonly compress?: boolean | undefined;
+  readonly timeout?: number;
+}
+
+/** Whom something is for; without rooms, everybody. */
+export interface Recipients {
+  readonly rooms: ReadonlySet<string>;
+  readonly except: ReadonlySet<string>;
+  readonly flags?: Flags;
+}
+
+export interface Packet {
+  type: number;
+  nsp?: string;
+  id?: number | undefined;
+  data: unknown[];
+}
+
+export const eventType = 2;
+
+export interface SocketDetails {
+  readonly id: string;
+  readonly handshake: { readonly sessionStore?: unknown };
+  readonly rooms: Iterable<string>;
+  readonly data: unknown;
+}
+
+export interface ClusterNamespace {
+  readonly name: string;
+  readonly sockets: ReadonlyMap<string, { readonly acks: Map<number, unknown> }>;
+  readonly server: {
+    readonly opts?: {
+      readonly connectionStateRecovery?: { readonly maxDisconnectionDuration: number };
+    };
+    readonly _parser: { readonly Decoder: new () => Decoder };
+  };
+  _onServerSideEmit(packet: unknown[]): void;
+}
+
+/** What an adapter does for the sockets of its own server. */
+export interface Local {
+  broadcast(packet: object, to: Recipients): void;
+  broadcastWithAck(
+    packet: object,
+    to: Recipients,
+    onCount: (count: number) => void,
+    ack: (value: unknown) => void,
+  ): void;
+  addSockets(of: Recipients, rooms: string[]): void;
+  delSockets(of: Recipients, rooms: string[]): void;
+  disconnectSockets(of: Recipients, close: boolean): void;
+  fetchSockets(of: Recipients): Promise<unknown[]>;
+}
+
+export interface LocalAdapter extends Local {
+  readonly nsp: ClusterNamespace;
+  readonly rooms: ReadonlyMap<string, unknown>;
+  encoder: Encoder;
+  emit(event: string, ...args: unknown[]): boolean;
+  addAll(id: string, rooms: Set<string>): unknown;
+  serverSideEmit(packet: unknown[]): void;
+  serverCount(): Promise<number>;
+  close(): unknown;
+}
+
+export type LocalAdapterClass = new (namespace: never) => LocalAdapter;

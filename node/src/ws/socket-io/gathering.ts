@@ -1,0 +1,82 @@
+/** The in-memory adapter but for its last step: what it writes to its clients is gathered until the end of the turn. */
+import { type Connection, flush, Message, queue } from './engine-io.js';
+import type { AdapterClass, Client, Socket, WriteOptions } from './in-memory.js';
+
+/** The same class, but what it broadcasts is gathered. */
+export function gathering(Base: AdapterClass): AdapterClass {
+  return class MillraceAdapter extends Base {
+    /** The options of the broadcast that is under way: how its call of `apply()` is told from any other. */
+    #broadcasting: object | null = null;
+
+    override broadcast(packet: unknown, options: object): void {
+      this.#broadcasting = options;
+      try {
+        super.broadcast(packet, options);
+      } finally {
+        this.#broadcasting = null;
+      }
+    }
+
+    override broadcastWithAck(
+      packet: unknown,
+      options: object,
+      onCount: unknown,
+      ack: unknown,
+    ): void {
+      this.#broadcasting = options;
+      try {
+        super.broadcastWithAck(packet, options, onCount, ack);
+      } finally {
+        this.#broadcasting = null;
+      }
+    }
+
+    override apply(options: object, callback: (socket: Socket) => void): void {
+      if (options !== this.#broadcasting) {
+        super.apply(options, callback);
+        return;
+      }
+      const recipient = new Recipient();
+      super.apply(options, (socket) => {
+        recipient.socket = socket;
+        callback(recipient);
+      });
+    }
+
+    override close(): unknown {
+      // The server closes its connections next, without waiting for what is queued.
+      flush();
+      return super.close();
+    }
+  };
+}
+
+/** Stands before the callback of a broadcast for one socket after the other, with a client that gathers. */
+class Recipient implements Socket, Client {
+  socket!: Socket;
+  #message: Message | null = null;
+
+  get client(): Client {
+    return this;
+  }
+
+  get conn(): Connection {
+    return this.socket.client.conn;
+  }
+
+  get acks(): Map<number, unknown> {
+    return this.socket.acks;
+  }
+
+  notifyOutgoingListeners(packet: unknown): void {
+    this.socket.notifyOutgoingListeners(packet);
+  }
+
+  writeToEngine(encoded: unknown, options: WriteOptions): void {
+    this.#message ??= new Message(encoded);
+    const { client } = this.socket;
+    if (!queue(client.conn, this.#message, options.volatile === true)) {
+      client.writeToEngine(encoded, options);
+    }
+  }
+}

@@ -1,0 +1,1 @@
+export default (n) => 2 * n;

@@ -1,0 +1,15 @@
+// A worker of durable tasks: OPTIONS of serveTasks(). SKEW: its clock is so many ms ahead.
+import { serveTasks } from 'millrace/pool';
+import { answer, say } from '../../../broker/talk.js';
+
+const skewMs = Number(process.env.SKEW ?? 0);
+const now = Date.now;
+if (skewMs !== 0) Date.now = () => now() + skewMs;
+const { filename, ...options } = JSON.parse(process.env.OPTIONS);
+const worker = await serveTasks({ ...options, filename: new URL(filename) });
+say('ready');
+answer({ stats: () => worker.stats(), close: () => worker.close() });
+process.once('SIGTERM', async () => {
+  await worker.close();
+  process.exit(0);
+});
