@@ -18,6 +18,8 @@ import { uvbatch, uvbatchProject } from './lib/uvbatch.js';
 
 const bench = join(root, 'bench');
 const main = (name) => join(bench, name, 'main.js');
+/** Programs that are fetched where Debian has them. */
+const servers = { redis: ['redis-server'], scale: ['nats-server', 'redis-server'] };
 const names = readdirSync(bench).filter((name) => existsSync(main(name)));
 const { NAME, JSON: json } = process.env;
 
@@ -41,7 +43,7 @@ function needed() {
   return [
     ...[tools('make', 'cmake', 'cc', 'python3'), packages(), millrace, addon, generator],
     packages('bench'),
-    ...(NAME === 'redis' ? [provision(['redis-server'], 'programs that benchmarks use')] : []),
+    ...(servers[NAME] ? [provision(servers[NAME], 'programs that benchmarks use')] : []),
     ...(NAME === 'c' ? [uvbatch, uvbatchProject('streaming', 'examples/streaming')] : []),
   ];
 }

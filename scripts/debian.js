@@ -31,7 +31,10 @@ const packages = {
     server: true,
   },
   'redis-server': { commands: ['redis-server'], folder: '/usr/bin', server: true },
+  'nats-server': { commands: ['nats-server'], folder: '/usr/sbin', server: true },
   prometheus: { commands: ['prometheus', 'promtool'], folder: '/usr/bin', server: true },
+  buildah: { commands: ['buildah'], folder: '/usr/bin' },
+  crun: { commands: ['crun'], folder: '/usr/bin' },
   clang: { commands: ['clang'], folder: '/usr/bin', parts: ['libclang-rt-dev'] },
   'pkg-config': { commands: ['pkg-config'], folder: '/usr/bin' },
   // Its libuv.so is a link to a file of libuv1.

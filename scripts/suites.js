@@ -13,6 +13,7 @@ import { programOn } from './lib/runtimes.js';
 import { generator, millrace, packages, tools } from './lib/setup.js';
 import { suite } from './lib/suite.js';
 import { uvbatch, uvbatchBuild, uvbatchFuzz, uvbatchProject, uvbatchTests } from './lib/uvbatch.js';
+import { workflows } from './lib/workflows.js';
 
 const fuzzSeconds = secondsOf('FUZZ_SECONDS', 60, 1);
 const soakSeconds = secondsOf('SOAK_SECONDS', 120, 10);
@@ -24,6 +25,7 @@ const inJavaScript = {
   // They ask nothing of the addon.
   without: [
     'batch',
+    'broker',
     'cli',
     'cluster',
     'conformance',
@@ -58,6 +60,7 @@ const suites = [
 const docs = suite({ title: 'tests of the docs', folder: 'docs/test', concurrency: 2 });
 const besideDocs = [
   suite({ title: 'tests of the package', folder: 'node/test-package' }),
+  suite({ title: 'tests of the deployment', folder: 'deploy/test', concurrency: 2 }),
   uvbatchTests('tests of libuvbatch'),
   ...goModules.map((folder) => goTests({ title: `tests of ${folder}`, folder })),
 ];
@@ -87,6 +90,13 @@ const longSuites = [
     env: { FUZZ_SECONDS: String(fuzzSeconds / 5) },
     extraSeconds: fuzzSeconds,
   }),
+  suite({
+    title: 'fuzz of the broker',
+    folder: 'node/test/broker',
+    env: { FUZZ_SECONDS: String(fuzzSeconds / 5) },
+    extraSeconds: fuzzSeconds,
+  }),
+  suite({ title: 'images and containers', folder: 'deploy/test-image', extraSeconds: 900 }),
   suite({
     title: 'behaviours of @fastify/under-pressure and piscina',
     folder: 'node/test-peers',
@@ -144,7 +154,11 @@ export const testSteps = [
       command('format and lint', 'node_modules/.bin/biome ci --colors=off --error-on-warnings'),
       command('types as users see them', 'node_modules/.bin/tsc --noEmit -p node/test-types'),
     ],
-    [generator, uvbatch, provision(['chromium', 'postgresql', 'prometheus', 'redis-server'])],
+    [
+      generator,
+      uvbatch,
+      provision(['chromium', 'nats-server', 'postgresql', 'prometheus', 'redis-server']),
+    ],
     [
       goPackages,
       goChecks,
@@ -170,7 +184,7 @@ export const matrixSteps = [
 ];
 
 export const longSteps = [
-  provision(['clang']),
+  provision(['clang', 'buildah', 'crun']),
   goPlatforms({
     title: 'Go and its tests elsewhere',
     folder: 'go',
@@ -238,6 +252,15 @@ export const longSteps = [
     env: { MILLRACE_TASKS: '100000000' },
     timeout: 900,
   }),
+  goTests({
+    title: 'goja from a module proxy',
+    folder: 'go',
+    race: false,
+    run: 'ModuleOfGoja',
+    env: { MILLRACE_COMPILE_GOJA: '1' },
+    timeout: 600,
+  }),
+  workflows,
   ...releases,
   packages('node/test-peers/auto'),
   ...longSuites,

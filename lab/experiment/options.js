@@ -2,11 +2,11 @@
 
 /** name: [least, most, whether whole, meaning] */
 export const NUMBERS = {
-  samples: [1, 1000, true, 'rounds; in each every arm is measured once (50, quick 6)'],
+  samples: [1, 1000, true, 'rounds; each measures every arm once (50, quick 6)'],
   seconds: [0.5, 86_400, false, 'measured time of a run (10, quick 2)'],
   warmup: [0, 3600, false, 'time before it, in no figure (1)'],
   connections: [1, 10_000, true, 'clients (50); not of --url with --rate'],
-  rate: [0.01, 1_000_000, false, 'requests/s or messages/s, whatever the answers: open loop'],
+  rate: [0.01, 1_000_000, false, 'requests/s or messages/s, sent without waiting'],
   effect: [0.1, 1000, false, 'percent that is worth to be found (5)'],
   seed: [0, 4_294_967_295, true, 'of all that is random (random)'],
 };
@@ -19,8 +19,8 @@ export const TEXTS = {
   protocol: ['NAME', 'of --ws: raw, chat or socket.io (raw)'],
   script: ['FILE', 'a module of yours that loads --url'],
   health: ['PATH', 'answers with success when the server is up'],
-  proof: ['REGEX', 'seen in output or first answers of the treatment alone: it is on'],
-  ignore: ['REGEX', 'of --url: left out of answers before they are compared'],
+  proof: ['REGEX', 'what the treatment alone writes or answers'],
+  ignore: ['REGEX', 'of --url: left out when answers are compared'],
   html: ['FILE', 'writes the report as a page'],
   markdown: ['FILE', 'writes it as text'],
   results: ['FOLDER', 'for the raw samples'],
@@ -35,7 +35,7 @@ export const LISTS = {
 
 export const FLAGS = {
   quick: 'few rounds, small cases',
-  json: 'one JSON object a line on stdout; what is for people goes to stderr',
+  json: 'JSON lines on stdout; text goes to stderr',
   help: 'this text (-h)',
 };
 

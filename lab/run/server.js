@@ -111,7 +111,7 @@ const pinned = (command, core) =>
   core === undefined ? command : ['taskset', '-c', `${core}`, ...command];
 
 /** A running server or program; made by `startServer` and `startProgram`. */
-class Server {
+export class Server {
   /** Where it listens, when it is up. @type {string | undefined} */
   url;
 

@@ -4,20 +4,26 @@ const MOST_SEED = 4_294_967_295;
 
 export const USAGE = `Usage: node lab/suite/main.js [options]
 
-Runs every experiment of lab/experiments, one after the other, and writes what they found to docs/results.md and to a report.
+Runs every experiment of lab/experiments, one after the other, and writes what
+they found to docs/results.md and to a report.
 
-  --quick      small cases, few rounds: within ten minutes on 2 cores; the full run takes a day and a half
-  --list       the experiments, their questions, how many runs and how long at least; no run
-  --json       one JSON object a line on stdout; what is for people goes to stderr
+  --quick      small cases, few rounds: within ten minutes on 2 cores; the full
+               run takes a day and a half
+  --list       the experiments, their questions, how many runs and how long at
+               least; no run
+  --json       JSON lines on stdout; text goes to stderr
   --rounds N   of all arms, for each case (the experiments' own)
   --seed N     of the order of the arms (random)
-  --results D  folder for raw samples, the suite's results and the report (lab/results)
+  --results D  folder for raw samples, the suite's results and the report
+               (lab/results)
   --docs F     the page of results (docs/results.md)
-  --from F     writes that page from the suite's results of an earlier run, which it names
+  --from F     writes that page from the suite's results of an earlier run,
+               which it names
   --help       this text (-h)
 
-Exit codes: 0 done, 1 one has failed, 2 bad option or experiment, 3 one was refused, 130 stopped by Ctrl-C (SIGTERM 143,
-SIGHUP 129): what was gathered is kept.`;
+Exit codes: 0 done, 1 one has failed, 2 bad option or experiment, 3 one was
+refused, 130 stopped by Ctrl-C (SIGTERM 143, SIGHUP 129): what was gathered is
+kept.`;
 
 /**
  * @param {string[]} argv

@@ -11,7 +11,7 @@ const NOT_QUICK = [
   ...['compute-algorithm', 'compute-amdahl', 'compute-api', 'compute-fibonacci', 'compute-rsa'],
   ...['overload-servers', 'threads'],
   ...['chat-patterns', 'chat-http-patterns', 'chat-files'],
-  ...['compute-cpu', 'compute-health'],
+  ...['compute-container', 'compute-cpu', 'compute-health'],
 ];
 
 /** No document says anything of them: they are measured by themselves, and have a page of their own. */

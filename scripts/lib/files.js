@@ -4,7 +4,7 @@ import { root } from './paths.js';
 
 /** Folders of what is installed or built, wherever they are; and those that have one place. */
 const MADE = ['node_modules', 'dist', 'build', '.cache'];
-const MADE_PATHS = [join('node', 'deps'), join('node', 'prebuilds')];
+const MADE_PATHS = ['lab/types', 'node/deps', 'node/prebuilds'].map((path) => join(path));
 
 /**
  * Every file under a folder, sorted, without what is installed or built.

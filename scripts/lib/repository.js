@@ -4,6 +4,8 @@ import { files } from './files.js';
 import { brokenLinks } from './links.js';
 import { read, root } from './paths.js';
 import { malformedVectors } from './vectors.js';
+import { versions } from './versions.js';
+import { movableActions } from './workflows.js';
 
 const MAX_BYTES = 1024 * 1024;
 
@@ -35,6 +37,28 @@ const checks = {
 
   linksResolve(paths) {
     return brokenLinks(paths.filter((path) => path.endsWith('.md')));
+  },
+
+  versionsAgree() {
+    const all = Object.entries(versions());
+    const [[, expected]] = all;
+    return all
+      .filter(([, version]) => version !== expected)
+      .map(([path, version]) => `${path} says ${version}, and ${all[0][0]} ${expected}`);
+  },
+
+  licensesAreThere(paths) {
+    const own = ['node', 'lab', ...named(paths, 'go.mod').map(dirname)].filter(
+      (folder) => folder !== 'bench/go',
+    );
+    return own
+      .map((folder) => `${folder}/LICENSE`)
+      .filter((path) => !paths.includes(path) || read(path) !== read('LICENSE'))
+      .map((path) => `${path} is not the LICENSE of the project`);
+  },
+
+  actionsStayWhatTheyAre(paths) {
+    return movableActions(paths.filter((path) => path.startsWith('.github/workflows/')));
   },
 
   filesAreSmall(paths) {

@@ -1,9 +1,10 @@
 #!/bin/sh
-# Builds main.c as `cc main.c $(pkg-config --cflags --libs uvbatch)` does, and once more against the static library.
-# usage: pkg_config.sh PREFIX VERSION, with CC, PKG_CONFIG, LIBDIR, UV_INCLUDE_DIR and UV_LIBRARY in the environment
+# Builds main.c as `cc main.c $(pkg-config --cflags --libs uvbatch)` does, and once more against the static library; both in
+# C++ as well, if there is a compiler for it.
+# usage: pkg_config.sh PREFIX VERSION, with CC, CXX, PKG_CONFIG, LIBDIR, UV_INCLUDE_DIR and UV_LIBRARY in the environment
 set -eu
 prefix=$1 version=$2
-source=$(dirname "$0")/main.c
+sources=$(dirname "$0")
 libdir=$prefix/$LIBDIR
 program=$prefix/../with_pkg_config
 
@@ -23,10 +24,16 @@ fi
 flags=$("$PKG_CONFIG" --cflags uvbatch)
 shared=$("$PKG_CONFIG" --libs uvbatch)
 # Word splitting is meant: these are lists of arguments.
-$CC $flags "$source" -o "$program" $shared "-Wl,-rpath,$libdir"
-"$program" "$version"
+build_and_run() {
+  $CC $flags "$sources/main.c" -o "$program" "$@"
+  "$program" "$version"
+  if [ -n "${CXX:-}" ]; then
+    $CXX $flags "$sources/main.cpp" -o "$program" "$@"
+    "$program" "$version"
+  fi
+}
+build_and_run $shared "-Wl,-rpath,$libdir"
 
 static=$("$PKG_CONFIG" --static --libs uvbatch | sed "s| -luvbatch| $libdir/libuvbatch.a|")
 case $static in *libuvbatch.a*) ;; *) echo "no static library in: $static" >&2 && exit 1 ;; esac
-$CC $flags "$source" -o "$program" $static
-"$program" "$version"
+build_and_run $static

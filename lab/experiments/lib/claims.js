@@ -262,6 +262,12 @@ export const CLAIMS = [
     declined('a comparison of two clouds, not of programs'),
   ),
   balancer(
+    '8.7',
+    'Containers a bit slower than bare processes',
+    null,
+    tested('compute-container all_s'),
+  ),
+  balancer(
     '4',
     '74 %, 115 and 14.5 times and other figures of related work',
     null,

@@ -1,0 +1,13 @@
+/** The adapters that are compared, by how a server gets them. A place is what their broker is found by: a URL, or a port. */
+import { createAdapter } from '@socket.io/redis-adapter';
+import { createAdapter as createStreamsAdapter } from '@socket.io/redis-streams-adapter';
+import { Redis } from 'ioredis';
+import { millraceAdapter } from 'millrace/ws';
+
+const redis = (port) => new Redis(Number(port), '127.0.0.1');
+
+export const subjects = {
+  millrace: (broker) => millraceAdapter({ broker }),
+  'redis-adapter': (port) => createAdapter(redis(port), redis(port)),
+  'redis-streams-adapter': (port) => createStreamsAdapter(redis(port)),
+};

@@ -1,0 +1,62 @@
+/** The guide names what is there: files, folders, arguments, and the numbers that it takes from the manifests. */
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { container, folder, list, object, read, root, yaml } from './lib/files.js';
+
+const guide = readFileSync(join(root, 'docs/deploy.md'), 'utf8');
+const written = [
+  guide,
+  ...['Dockerfile', 'compose.yaml', 'appengine/app.yaml', 'container/start.js'].map(read),
+].join('\n');
+
+test('each path in it is there', () => {
+  const paths = [...written.matchAll(/\b(?:deploy|examples)\/[\w./-]*\w/g)].map(([path]) => path);
+  assert.ok(paths.length > 20);
+  for (const path of paths) {
+    assert.ok(existsSync(join(root, path)) || path === 'deploy/compose.env', path);
+  }
+});
+
+test('the table of folders is the folders', () => {
+  const start = guide.indexOf('| folder |');
+  const rows = guide.slice(start, guide.indexOf('\n\n', start)).matchAll(/^\| `([\w-]+)` \|/gm);
+  assert.deepEqual(
+    [...rows].map(([, name]) => name).sort(),
+    readdirSync(`${folder}kubernetes`).sort(),
+  );
+});
+
+test('the arguments of builds are those of the Dockerfile, and the images those of the manifests', () => {
+  const given = [...written.matchAll(/--build-arg (\w+)=/g)].map(([, name]) => name);
+  assert.ok(given.length >= 4);
+  for (const name of given) assert.match(read('Dockerfile'), new RegExp(`^ARG ${name}=`, 'm'));
+  const { images } = yaml('kubernetes/production/kustomization.yaml');
+  const used = ['chat', 'worker'].map((name) => container('Deployment', name).image);
+  assert.deepEqual(
+    images.map(({ name }) => name),
+    used,
+  );
+  for (const name of used) assert.match(guide, new RegExp(`-t ${name} \\.`));
+});
+
+test('the names of secrets and jobs, the times and the shares are those of the files', () => {
+  const { terminationGracePeriodSeconds } = object('Deployment', 'chat').spec.template.spec;
+  const { periodSeconds, failureThreshold, timeoutSeconds } = container(
+    'Deployment',
+    'chat',
+  ).readinessProbe;
+  const sentence = `(${failureThreshold} × ${periodSeconds} s and its timeout of ${timeoutSeconds} s, against 10 s)`;
+  assert.ok(guide.includes(sentence), sentence);
+  assert.ok(guide.includes(`(${terminationGracePeriodSeconds} s against 10 + 13)`));
+  for (const name of ['DATABASE_URL', 'BROKER_URL']) {
+    assert.ok(
+      guide.includes(name) && read('kubernetes/chat/deployment.yaml').includes(`key: ${name}`),
+    );
+  }
+  const thresholds = list('kubernetes/scale-load', 'scalers.yaml').map(read).join('');
+  for (const number of ["'0.6'", "'0.01'", "'0.5'", "'10'", "'100'", "'1000'"]) {
+    assert.match(thresholds, new RegExp(`hreshold: ${number}`));
+  }
+});

@@ -1,0 +1,41 @@
+/** The broker of the manifests: a real server with their configuration, but for its ports and its folder. */
+import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { command } from '../../../node/test/broker/nats.js';
+import { read } from './files.js';
+import { run, temporaryFolder, until } from './server.js';
+
+export { unable } from '../../../node/test/broker/nats.js';
+
+/** @returns {Promise<{ url: string, monitor: string }>} where clients connect, with the token, and where it tells about itself */
+export async function startNats(t) {
+  const token = 'a-token';
+  const port = await freePort();
+  const own = await temporaryFolder(t);
+  const file = join(own, 'nats.conf');
+  const config = read('kubernetes/nats/nats.conf');
+  writeFileSync(
+    file,
+    config
+      .replace('port: 4222', 'listen: 127.0.0.1:-1')
+      .replace('0.0.0.0:8222', `127.0.0.1:${port}`)
+      .replace('store_dir: /data', `store_dir: "${own}/data"`),
+  );
+  const server = run(t, [command, '-c', file], { NATS_TOKEN: token });
+  await until(() => server.text.includes('Server is ready') || server.child.exitCode !== null);
+  const [, client] = /client connections on \S+:(\d+)/.exec(server.text) ?? [];
+  if (client === undefined) throw new Error(server.text);
+  return { url: `nats://${token}@127.0.0.1:${client}`, monitor: `http://127.0.0.1:${port}` };
+}
+
+/** A port that was free a moment ago. */
+function freePort() {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject).listen(0, '127.0.0.1', () => {
+      const { port } = server.address();
+      server.close(() => resolve(port));
+    });
+  });
+}

@@ -1,0 +1,98 @@
+/** The page: one file that needs nothing else. */
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { legend } from '../report/charts/legend.js';
+import { tickText } from '../report/charts/marks.js';
+import { bothWidths, captioned } from '../report/charts/plot.js';
+import { html, markup } from '../report/escape.js';
+import { lineOf, sizeChart, tornado } from './charts.js';
+import {
+  FLEET_HEADS,
+  fleetRow,
+  HANGS_HEADS,
+  hangsRow,
+  INPUT_HEADS,
+  inputRow,
+  LIMITS,
+} from './words.js';
+
+const style = readFileSync(new URL('../report/style.css', import.meta.url), 'utf8');
+
+/** Nothing may be loaded, run or sent. */
+const policy = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'; base-uri 'none'; form-action 'none'`;
+
+/** Lines in one chart: there are as many looks. */
+const MOST_LINES = 6;
+
+/**
+ * @param {import('./study.js').Study} study
+ * @returns {string}
+ */
+export function page({ kinds, hangsOn, inputs, measurement }) {
+  const { name, connections, rows } = hangsOn;
+  const title = 'How large a fleet';
+  const shown = kinds.slice(0, MOST_LINES);
+  const arms = shown.map((kind, i) => lineOf(kind.name, i));
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title}</title>
+<style>${markup(style)}</style>
+</head>
+<body>
+<main>
+<header><p class="kicker">Millrace lab</p><h1>${title}</h1></header>
+<p>Machines and brokers for rooms of WebSockets, worked out from what one node and one broker were measured to need.</p>
+${legend(arms)}${[
+  ['Machines with nodes', ({ machines }) => machines],
+  ['Brokers', ({ brokers }) => brokers],
+  ['$ a million messages delivered', ({ cost }) => cost.perMillionDelivered],
+].map(([label, of]) => lines(label, shown, arms, of))}${kinds.map(
+  (kind) => html`<h3>${kind.name}</h3>
+<p>${kind.text}</p>
+${table(FLEET_HEADS, kind.fleets.map(fleetRow))}`,
+)}<h3>What the answer hangs on</h3>
+<p>The cost of ${name} with ${tickText(connections)} connections when one input is halved (blue) or doubled (orange).</p>
+${
+  rows.length > 0 &&
+  captioned(
+    'Cost, against that of the fleet as it is',
+    '',
+    bothWidths((width) => tornado('What the cost hangs on', rows, width)),
+  )
+}${table(HANGS_HEADS, rows.map(hangsRow))}<h3>Inputs</h3>
+<p>Measured ones were written by <code>${measurement.command}</code>.</p>
+${table(INPUT_HEADS, inputs.map(inputRow))}<h3>What it leaves out</h3>
+<ul>${[...measurement.notes, ...LIMITS].map((text) => html`<li>${text.replaceAll('`', '')}</li>`)}</ul>
+</main>
+</body>
+</html>
+`.toString();
+}
+
+function lines(label, kinds, arms, of) {
+  const drawn = kinds
+    .map(({ fleets }, i) => ({
+      arm: arms[i],
+      points: fleets
+        .filter(({ fleet }) => fleet.isPossible && of(fleet) > 0)
+        .map(({ connections, fleet }) => [connections, of(fleet)]),
+    }))
+    .filter(({ points }) => points.length > 0);
+  if (drawn.length === 0) return '';
+  return captioned(
+    label,
+    '',
+    bothWidths((width) => sizeChart(label, drawn, width)),
+  );
+}
+
+const table = (heads, rows) => html`<div class="scroll"><table>
+<thead><tr>${heads.map((text) => html`<th>${text}</th>`)}</tr></thead>
+<tbody>${rows.map((cells) => html`<tr>${cells.map((text) => html`<td>${text}</td>`)}</tr>\n`)}</tbody>
+</table></div>
+`;

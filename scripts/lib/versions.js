@@ -1,0 +1,23 @@
+import { read } from './paths.js';
+
+/** The version that each part of the project says it has, by the file that says so. All are the same: one release has them all. */
+export function versions() {
+  const json = (path) => [path, JSON.parse(read(path)).version];
+  const number = (name) =>
+    new RegExp(`^#define UV_BATCH_VERSION_${name} (\\d+)$`, 'm').exec(header)?.[1];
+  const header = read('c/include/uv_batch.h');
+  return Object.fromEntries([
+    json('node/package.json'),
+    json('lab/package.json'),
+    ['c/include/uv_batch.h', ['MAJOR', 'MINOR', 'PATCH'].map(number).join('.')],
+    // Who gets goja from elsewhere has no `replace`, and needs a version that there is.
+    ['go/goja/go.mod', /^\tmillrace\.dev\/go v(\S+)$/m.exec(read('go/goja/go.mod'))?.[1]],
+  ]);
+}
+
+/** What the changelog says of a version, without its heading; undefined when it has no such section. */
+export function changesOf(version) {
+  const [, ...sections] = read('CHANGELOG.md').split(/^## /m);
+  const section = sections.find((each) => each.startsWith(`[${version}] - `));
+  return section?.slice(section.indexOf('\n')).trim();
+}
