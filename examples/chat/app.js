@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { openAudit } from './audit.js';
 import { Chat } from './chat.js';
 import { Counters } from './counters.js';
@@ -26,7 +27,9 @@ export async function startChat(options = {}) {
     host = '127.0.0.1',
     port = 0,
     database,
+    broker,
     floodLimit = defaultLimits.floodPerSecond,
+    drainDelay = 0,
     log = () => {},
   } = options;
   const limits = { ...defaultLimits, ...options.limits };
@@ -48,6 +51,7 @@ export async function startChat(options = {}) {
     const delivery = await createDelivery({
       policy,
       maxDelay,
+      broker,
       storage,
       limits,
       onSlow: () => counters.count('slow'),
@@ -65,7 +69,7 @@ export async function startChat(options = {}) {
     await files.open();
 
     const people = new People(floodLimit);
-    const rooms = new Rooms(storage, limits);
+    const rooms = new Rooms(storage, limits, broker !== undefined);
     const chat = new Chat({ people, rooms, storage, delivery, files, counters, limits });
     let sockets;
     const report = createReport({ chat, sockets: () => sockets, counters });
@@ -109,6 +113,9 @@ export async function startChat(options = {}) {
 
     /** Stops taking, commits and delivers what was taken, says goodbye, leaves nothing behind. */
     async function close() {
+      // Load balancers need a moment to see that they are to send nobody here any more.
+      report.drain();
+      await sleep(drainDelay);
       const noNewConnections = new Promise((resolve) => http.server.close(resolve));
       await within(limits.stopMs, Promise.all([sockets.quiesce(), delivery.settled()]));
       chat.announce('stop', 'The server is stopping.', {});

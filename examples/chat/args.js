@@ -8,8 +8,10 @@ export const USAGE = `Usage: node server.js [options]
   --port N                         0 to 65535 (default 8080; if taken, the next free one; 0: any)
   --host ADDRESS                   (default 127.0.0.1)
   --database PATH|URL              SQLite file or postgres:// URL (default $DATABASE_URL, else chat.db in the data dir)
+  --broker URL                     nats:// of a broker that joins several servers (default $BROKER_URL, else none)
   --data-dir DIR                   files, database and audit log (default: a temporary one, removed at the end)
   --flood-limit N                  frames a second and client, 0 to 100000, 0: off (default ${limits.floodPerSecond})
+  --drain-delay MS                 from the signal on: not ready, and serving still, 0 to 60000 (default 0)
   --quiet                          print the address line only
   --help`;
 
@@ -21,8 +23,10 @@ const OPTIONS = {
   port: { type: 'string' },
   host: { type: 'string' },
   database: { type: 'string' },
+  broker: { type: 'string' },
   'data-dir': { type: 'string' },
   'flood-limit': { type: 'string' },
+  'drain-delay': { type: 'string' },
   quiet: { type: 'boolean' },
   help: { type: 'boolean' },
 };
@@ -48,8 +52,16 @@ export function readArgs(argv, env = process.env) {
       `--database has the scheme ${shown(scheme)}; allowed are a path and postgres:// URLs.`,
     );
   }
+  const broker = values.broker ?? (env.BROKER_URL || undefined);
+  if (broker !== undefined && !/^(nats|tls):\/\/./.test(broker)) {
+    throw new Error('--broker is no URL of a broker; allowed are nats:// and tls:// URLs.');
+  }
+  if (broker !== undefined && policy === 'direct') {
+    throw new Error('--broker is for --policy fixed and adaptive; direct knows no other servers.');
+  }
   return {
     policy,
+    broker,
     maxDelay: wholeNumber('--max-delay', values['max-delay'], 0, 1000, policy === 'fixed' ? 50 : 0),
     port: wholeNumber('--port', values.port, 0, 65_535, 8080),
     host: values.host ?? '127.0.0.1',
@@ -62,6 +74,7 @@ export function readArgs(argv, env = process.env) {
       100_000,
       limits.floodPerSecond,
     ),
+    drainDelay: wholeNumber('--drain-delay', values['drain-delay'], 0, 60_000, 0),
     quiet: values.quiet ?? false,
     help: values.help ?? false,
   };

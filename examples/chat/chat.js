@@ -51,9 +51,10 @@ export class Chat {
     // They may have left, been kicked or lost the connection meanwhile.
     if (person.rooms.get(name) !== room) return;
     // Entering, the history and the list of members are one step: nothing is missed, nothing comes twice.
-    this.delivery.join(person.ws, name);
+    this.delivery.join(person, name);
     // What changes where somebody is goes ahead of what is said there.
-    this.delivery.send(person.ws, joinedFrame(room), 'high');
+    const members = this.delivery.names(name) ?? room.names();
+    this.delivery.send(person.ws, joinedFrame(room, members), 'high');
     this.#presence(room, person, true);
   }
 
@@ -117,6 +118,7 @@ export class Chat {
     this.people.rename(person, name);
     this.delivery.send(person.ws, JSON.stringify({ t: 'nick', name }), 'high');
     if (old === name) return;
+    this.delivery.rename(person);
     for (const room of person.rooms.values()) {
       this.notice(room, 'nick', `${old} is now ${name}.`, { old, name });
     }
@@ -148,8 +150,7 @@ export class Chat {
   }
 
   #presence(room, person, on) {
-    const frame = JSON.stringify({ t: 'presence', room: room.name, name: person.name, on });
-    this.delivery.publish(room.name, frame, { priority: 'low', except: person.ws });
+    this.delivery.presence(person, room.name, on);
     this.delivery.bus.emit('presence', { room: room.name, name: person.name, on });
   }
 

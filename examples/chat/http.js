@@ -54,6 +54,12 @@ export async function createHttp({ chat, report, floodLimit, log }) {
     const health = report.health();
     reply.code(health.status === 'ok' ? 200 : 503).send(health);
   });
+  // Whether the loop turns, and nothing else: what answers this must not be killed for being busy.
+  app.get('/livez', () => ({ status: 'alive' }));
+  app.get('/readyz', (request, reply) => {
+    const status = report.ready();
+    reply.code(status === 'ready' ? 200 : 503).send({ status });
+  });
   app.get('/stats', () => report.stats());
   app.get('/metrics', async (request, reply) => {
     const { type, text } = await metrics();

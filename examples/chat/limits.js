@@ -51,6 +51,8 @@ export const limits = Object.freeze({
   storageProbeMs: 500,
   /** Between two heartbeats; a client that missed one is disconnected at the next. */
   heartbeatMs: 30_000,
+  /** Between two signs of life to other servers; the people of one that was silent for three of them are gone. */
+  serverHeartbeatMs: 2_000,
   /** How long a graceful stop waits for commits and for clients to say goodbye. */
   stopMs: 5_000,
 });

@@ -1,7 +1,19 @@
-/** What /health and /stats answer: plain reads of counters, cheap enough to poll. */
+/** What /health, /readyz and /stats answer: plain reads of counters, cheap enough to poll. */
 export function createReport({ chat, sockets, counters }) {
   const { delivery, storage, rooms } = chat;
+  let isDraining = false;
   return {
+    /** From now on it is not ready. */
+    drain() {
+      isDraining = true;
+    },
+
+    /** Whether new clients should come here. Being busy is no reason to send them away: the others are, too. */
+    ready() {
+      if (isDraining) return 'draining';
+      return storage.state.ok ? 'ready' : 'degraded';
+    },
+
     health() {
       const { queues, unhandled } = delivery.stats();
       return {

@@ -96,10 +96,13 @@ export class Rooms {
   #rooms = new Map();
   #storage;
   #limits;
+  #isShared;
 
-  constructor(storage, limits) {
+  /** @param isShared other servers change what is stored, too */
+  constructor(storage, limits, isShared = false) {
     this.#storage = storage;
     this.#limits = limits;
+    this.#isShared = isShared;
   }
 
   get size() {
@@ -129,7 +132,9 @@ export class Rooms {
 
   /** Loads the room, once for all who wait; whoever creates it owns it. @returns {Promise | null} null if up to date */
   load(room, owner) {
-    if (room.isLoaded && !room.isStale) return null;
+    if (room.isLoaded && !room.isStale && !this.#isShared) return null;
+    // What was deleted elsewhere does not come back; what is said from here on is added to what is read.
+    if (this.#isShared && room.loading === null) room.recent = [];
     room.loading ??= this.#storage
       .openRoom(room.name, owner, this.#limits.historyLength)
       .then((stored) => room.load(stored))

@@ -10,11 +10,15 @@ export function toLink(room, { id, name, size, type }) {
 }
 
 /** The answer to a join. The history is put together from frames made earlier. */
-export function joinedFrame(room) {
-  const head = JSON.stringify({ t: 'joined', room: room.name, members: room.names() });
+export function joinedFrame(room, members) {
+  const head = JSON.stringify({ t: 'joined', room: room.name, members });
   const history = room.recent.map((message) => message.frame).join(',');
   const moderator = JSON.stringify(room.moderator);
   return `${head.slice(0, -1)},"history":[${history}],"moderator":${moderator}}`;
+}
+
+export function presenceFrame(room, name, on) {
+  return JSON.stringify({ t: 'presence', room, name, on });
 }
 
 /** Something everybody should know, first in line: `kind` says what, the other fields to whom or what it happened. */

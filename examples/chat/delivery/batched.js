@@ -3,6 +3,7 @@ import { readFile } from 'millrace/fs';
 import { Rooms } from 'millrace/ws';
 import { ChatError } from '../errors.js';
 import { cutOff } from '../goodbye.js';
+import { alone, elsewhere } from './presence.js';
 
 // Moderation must be on record whatever else is going on; presence can wait for a calmer moment.
 const PRIORITIES = { system: 'high', moderation: 'high', upload: 'normal', presence: 'low' };
@@ -14,6 +15,7 @@ const PRIORITIES = { system: 'high', moderation: 'high', upload: 'normal', prese
 export function createBatched({
   policy,
   maxDelay,
+  broker,
   storage,
   limits,
   onSlow,
@@ -27,11 +29,19 @@ export function createBatched({
     maxQueue: limits.pendingFrames,
     maxPending: limits.pendingBytes,
     slow: 'close',
+    // Rooms of the same name on other servers hear it, too. Without the broker each server goes on alone.
+    ...(broker !== undefined && {
+      broker,
+      heartbeat: limits.serverHeartbeatMs,
+      onPresence: (change) => presence.changed(change),
+    }),
     onSlow({ socket }) {
       cutOff(socket);
       onSlow();
     },
   });
+
+  const presence = broker === undefined ? alone(rooms, publish) : elsewhere(rooms, send);
 
   // While one transaction commits, the rows of the next one gather.
   const insert = batch((rows) => storage.insertMany(rows), {
@@ -58,26 +68,28 @@ export function createBatched({
     return true;
   }
 
+  function publish(room, frame, options) {
+    try {
+      return rooms.publish(room, frame, options);
+    } catch (error) {
+      return makeRoom(error, options?.priority) ? rooms.publish(room, frame, options) : 0;
+    }
+  }
+
+  function send(ws, frame, priority = 'normal') {
+    try {
+      rooms.send(ws, frame, { priority });
+    } catch (error) {
+      if (makeRoom(error, priority)) rooms.send(ws, frame, { priority });
+    }
+  }
+
   return {
     policy,
-    join: (ws, room) => rooms.join(ws, room),
+    ...presence,
     leave: (ws, room) => rooms.leave(ws, room),
-
-    publish(room, frame, options) {
-      try {
-        return rooms.publish(room, frame, options);
-      } catch (error) {
-        return makeRoom(error, options?.priority) ? rooms.publish(room, frame, options) : 0;
-      }
-    },
-
-    send(ws, frame, priority = 'normal') {
-      try {
-        rooms.send(ws, frame, { priority });
-      } catch (error) {
-        if (makeRoom(error, priority)) rooms.send(ws, frame, { priority });
-      }
-    },
+    publish,
+    send,
 
     end(ws, code, reason) {
       rooms.end(ws, code, reason);
@@ -119,6 +131,8 @@ export function createBatched({
       await insert.close({ discard: true });
       emitter.close();
       rooms.close();
+      // What other servers are to hear is on its way.
+      await rooms.closed();
     },
 
     stats() {

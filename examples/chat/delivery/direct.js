@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { WebSocket } from 'ws';
 import { ChatError } from '../errors.js';
 import { goodbye } from '../goodbye.js';
+import { presenceFrame } from '../wire.js';
 
 // The payload is UTF-8 already: encoded once per message, not once per member.
 const AS_TEXT = { binary: false };
@@ -29,10 +30,18 @@ export function createDirect({ storage, limits, onSlow }) {
     ws.send(data, AS_TEXT);
   }
 
+  function publish(room, frame, { except } = {}) {
+    const members = rooms.get(room);
+    if (members === undefined) return 0;
+    const data = Buffer.from(frame);
+    for (const ws of members) if (ws !== except) deliver(ws, data);
+    return members.size - (members.has(except) ? 1 : 0);
+  }
+
   return {
     policy: 'direct',
 
-    join(ws, room) {
+    join({ ws }, room) {
       const members = rooms.get(room);
       if (members === undefined) rooms.set(room, new Set([ws]));
       else members.add(ws);
@@ -43,12 +52,12 @@ export function createDirect({ storage, limits, onSlow }) {
       if (members?.delete(ws) && members.size === 0) rooms.delete(room);
     },
 
-    publish(room, frame, { except } = {}) {
-      const members = rooms.get(room);
-      if (members === undefined) return 0;
-      const data = Buffer.from(frame);
-      for (const ws of members) if (ws !== except) deliver(ws, data);
-      return members.size - (members.has(except) ? 1 : 0);
+    rename() {},
+    names: () => null,
+    publish,
+
+    presence(person, room, on) {
+      publish(room, presenceFrame(room, person.name, on), { except: person.ws });
     },
 
     send(ws, frame) {

@@ -2,7 +2,10 @@
  * The one interface between the chat and the way its events travel. Both arms have:
  *
  *   policy                                  'direct' | 'fixed' | 'adaptive'
- *   join(ws, room), leave(ws, room)
+ *   join(person, room), leave(ws, room)
+ *   rename(person)                          the person has another name now
+ *   presence(person, room, on)              tells the others in the room
+ *   names(room) → string[] | null           of all in it on all servers; null: this server is the only one
  *   publish(room, frame, {priority, except}) → number of members addressed
  *   send(ws, frame, priority)               one socket, in order with what its rooms publish
  *   end(ws, code, reason)                   closes the socket; what was sent to it goes first

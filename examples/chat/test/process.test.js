@@ -3,7 +3,7 @@ import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { openStorage } from '../storage/index.js';
-import { ARMS, Client, runToEnd, startProcess, temporaryDir, until } from './support.js';
+import { ARMS, Client, request, runToEnd, startProcess, temporaryDir, until } from './support.js';
 
 async function storedIds(dataDir) {
   const storage = await openStorage(join(dataDir, 'chat.db'));
@@ -79,6 +79,21 @@ for (const policy of ARMS) {
   });
 }
 
+test('while it drains it is not ready, and serves still', async (t) => {
+  const dataDir = await temporaryDir(t);
+  const server = await startProcess(t, ['--drain-delay', '60000', '--data-dir', dataDir]);
+  const status = async (path) => (await request(server.url, path)).status;
+  assert.deepEqual([await status('/livez'), await status('/readyz')], [200, 200]);
+  server.child.kill('SIGTERM');
+  await until(async () => (await status('/readyz')) === 503);
+  assert.deepEqual((await request(server.url, '/readyz')).body, { status: 'draining' });
+  assert.equal(await status('/livez'), 200);
+  const ada = await Client.connect(t, server.url, { name: 'Ada' });
+  assert.deepEqual((await ada.join('lobby')).members, ['Ada']);
+  server.child.kill('SIGTERM');
+  assert.equal((await server.exited).code, 130);
+});
+
 test('a port that is taken: the next free one is used, and said', async (t) => {
   const first = await startProcess(t, ['--policy', 'direct']);
   const port = Number(new URL(first.url).port);
@@ -104,8 +119,10 @@ test('--help lists every option', async () => {
     'port',
     'host',
     'database',
+    'broker',
     'data-dir',
     'flood-limit',
+    'drain-delay',
     'quiet',
   ]) {
     assert.match(output, new RegExp(`--${name}\\b`));
@@ -124,10 +141,22 @@ describe('a wrong option is answered with one sentence: its name, its value, wha
       ['--flood-limit', 'lots'],
       '--flood-limit is "lots"; allowed are whole numbers from 0 to 100000.',
     ],
+    [
+      ['--drain-delay', '60001'],
+      '--drain-delay is "60001"; allowed are whole numbers from 0 to 60000.',
+    ],
     [['--host', ''], '--host is ""; allowed is any text that is not empty.'],
     [
       ['--database', 'mysql://u:secret@h/d'],
       '--database has the scheme "mysql"; allowed are a path and postgres:// URLs.',
+    ],
+    [
+      ['--broker', 'http://secret@host'],
+      '--broker is no URL of a broker; allowed are nats:// and tls:// URLs.',
+    ],
+    [
+      ['--broker', 'nats://localhost', '--policy', 'direct'],
+      '--broker is for --policy fixed and adaptive; direct knows no other servers.',
     ],
     [['--quiet=yes'], '--quiet is "yes"; it takes no value.'],
     [['--colour', 'red'], null],

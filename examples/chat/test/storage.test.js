@@ -74,6 +74,8 @@ for (const policy of ARMS) {
       const health = await request(url, '/health');
       assert.deepEqual([health.status, health.body.status], [503, 'degraded']);
       assert.equal(health.body.storage.reason, 'locked');
+      assert.equal((await request(url, '/readyz')).status, 503);
+      assert.equal((await request(url, '/livez')).status, 200);
       // What needs no database goes on.
       ada.send({ t: 'typing', room: 'lobby', on: true });
       await bob.next('typing');

@@ -23,10 +23,15 @@ export async function start(t, options) {
 }
 
 /** A chat as a process of its own, stopped when the test ends if it is still there. */
-export async function startProcess(t, args) {
-  const child = spawn(process.execPath, [SERVER, '--port', '0', ...args], {
+export function startProcess(t, args) {
+  return startProgram(t, [SERVER, '--port', '0', ...args]);
+}
+
+/** A program that says where it listens, ended like that one. */
+export async function startProgram(t, args) {
+  const child = spawn(process.execPath, args, {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, DATABASE_URL: '' },
+    env: { ...process.env, DATABASE_URL: '', BROKER_URL: '' },
   });
   const exited = once(child, 'exit').then(([code, signal]) => ({ code, signal }));
   const server = { child, exited, output: '', errors: '' };

@@ -8,6 +8,11 @@ export function healthRoutes(app, { monitor }) {
     response.json({ status: 'ok', ...monitor.health() });
   });
 
+  /** Whether the loop turns, and nothing else. */
+  app.get('/livez', (_, response) => {
+    response.json({ status: 'alive' });
+  });
+
   /** Of all processes, with --cluster; else of this one. */
   app.get('/health/cluster', healthHandler);
 }

@@ -209,6 +209,7 @@ test('health: what the machine allows, and the tasks of the pool', async (t) => 
   const { status, body } = await request(url, '/health');
   assert.equal(status, 200);
   assert.equal(body.status, 'ok');
+  assert.deepEqual((await request(url, '/livez')).body, { status: 'alive' });
   const { pool } = body.tasks;
   assert.equal(pool.completed, 1);
   assert.equal(pool.queued.total, 0);
