@@ -64,11 +64,14 @@ export function pageFile(page) {
   return existsSync(url) ? url.href : undefined;
 }
 
-/** A snippet as a module: any port will do, and what it declares is exported for the check. */
+/** A snippet as a module: any port will do, and any broker; what it declares is exported for the check. */
 export function asModule({ code }) {
   const names = [...code.matchAll(/^(?:const|let|class|(?:async )?function) (\w+)/gm)];
   const exported = names.map(([, name]) => name).join(', ');
-  return `${code.replace(/(\blisten\(|\bport: )\d{4}\b/g, '$10')}\nexport { ${exported} };\n`;
+  const run = code
+    .replace(/(\blisten\(|\bport: )\d{4}\b/g, '$10')
+    .replaceAll("'nats://127.0.0.1:4222'", 'process.env.BROKER');
+  return `${run}\nexport { ${exported} };\n`;
 }
 
 function output(args, cwd) {

@@ -15,6 +15,7 @@ const DIAGRAM = 'a drawing';
 const OUTPUT = 'what a program has printed';
 const CHANGE = 'a change of one line, from another package';
 const LONG = 'it takes minutes';
+const ACCOUNT = 'it needs an account of a cloud';
 
 /** Why nothing runs it, by its id. */
 export const notRun = {
@@ -29,6 +30,12 @@ export const notRun = {
   'docs/cluster.md#containers': 'a Dockerfile',
   'docs/cluster.md#kubernetes': 'a part of a manifest',
   'docs/cluster.md#systemd': 'it needs systemd',
+  'docs/deploy.md#app-engine': ACCOUNT,
+  'docs/deploy.md#compose': 'it needs a daemon; deploy/test reads compose.yaml',
+  'docs/deploy.md#eks': ACCOUNT,
+  'docs/deploy.md#gke': ACCOUNT,
+  'docs/deploy.md#kubernetes': 'it needs a cluster; deploy/test reads the manifests',
+  'docs/deploy.md#kubernetes-2': 'it needs a cluster; deploy/test reads the manifests',
   'docs/go-goja.md#switching': CHANGE,
   'docs/go-goja.md#switching-2': 'a part of go.mod',
   'docs/guard.md#moving-from-fastifyunder-pressure': CHANGE,

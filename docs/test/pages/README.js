@@ -7,7 +7,7 @@ import { appendFile } from 'millrace/fs';
 import { guard } from 'millrace/guard';
 import { coalesce } from 'millrace/net';
 import { Pool } from 'millrace/pool';
-import { install, millraceAdapter } from 'millrace/ws';
+import { install, millraceAdapter, Rooms } from 'millrace/ws';
 import { WebSocket } from 'ws';
 import * as names from '../lib/names.js';
 
@@ -28,6 +28,9 @@ export async function setup(name) {
       redis: await names.redisLike(),
       line: 'a line\n',
     });
+  } else if (name === 'beyond-one-machine') {
+    await names.broker({ jetstream: true });
+    return { Pool, Rooms };
   } else if (name === 'in-twelve-lines-3') {
     given.tasks = resolve('tasks.js');
     await writeFile('tasks.js', 'export const fibonacci = (n) => n;\n');
@@ -46,4 +49,5 @@ export const checks = {
     assert.deepEqual(given.written, [[{ cpu: 0.7 }]]);
     assert.equal(await readFile('log', 'utf8'), 'a line\n');
   },
+  'beyond-one-machine': ({ pool }) => assert.equal(pool.stats().durable.stored, 1),
 };
