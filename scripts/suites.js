@@ -22,7 +22,7 @@ const soakSeconds = secondsOf('SOAK_SECONDS', 120, 10);
 const withAddon = { folder: 'node/test', concurrency: 3, env: { MILLRACE_NATIVE: '1' } };
 const inJavaScript = {
   ...withAddon,
-  // They ask nothing of the addon.
+  // They ask nothing of the addon; the last two do so only where rooms and sockets of one machine do, too.
   without: [
     'batch',
     'broker',
@@ -37,6 +37,8 @@ const inJavaScript = {
     'monitor',
     'observe',
     'pool',
+    'ws/fleet',
+    'ws/socket-io-cluster',
   ].map((name) => `node/test/${name}`),
   env: { MILLRACE_NATIVE: '0' },
 };
@@ -56,13 +58,21 @@ const suites = [
   suite({ title: 'tests of the compute', folder: 'examples/compute/test', concurrency: 2 }),
 ];
 
-/** They install, compile and start programs, and do not mind a busy machine. */
-const docs = suite({ title: 'tests of the docs', folder: 'docs/test', concurrency: 2 });
-const besideDocs = [
-  suite({ title: 'tests of the package', folder: 'node/test-package' }),
-  suite({ title: 'tests of the deployment', folder: 'deploy/test', concurrency: 2 }),
-  uvbatchTests('tests of libuvbatch'),
-  ...goModules.map((folder) => goTests({ title: `tests of ${folder}`, folder })),
+/** They install, compile and start programs, and do not mind a busy machine: half of them beside the other half. */
+const [goLoop, ...goOthers] = goModules.map((folder) =>
+  goTests({ title: `tests of ${folder}`, folder }),
+);
+const beside = [
+  [
+    suite({ title: 'tests of the docs', folder: 'docs/test', concurrency: 2 }),
+    suite({ title: 'tests of the deployment', folder: 'deploy/test', concurrency: 2 }),
+    ...goOthers,
+  ],
+  [
+    suite({ title: 'tests of the package', folder: 'node/test-package' }),
+    uvbatchTests('tests of libuvbatch'),
+    goLoop,
+  ],
 ];
 
 const ring = { source: 'node/addon/test', compiler: 'cc' };
@@ -95,6 +105,12 @@ const longSuites = [
     folder: 'node/test/broker',
     env: { FUZZ_SECONDS: String(fuzzSeconds / 5) },
     extraSeconds: fuzzSeconds,
+  }),
+  suite({
+    title: 'rooms across machines, in JavaScript',
+    folder: 'node/test/ws/fleet',
+    concurrency: 2,
+    env: { MILLRACE_NATIVE: '0' },
   }),
   suite({ title: 'images and containers', folder: 'deploy/test-image', extraSeconds: 900 }),
   suite({
@@ -166,12 +182,12 @@ export const testSteps = [
       goPlatforms({ title: 'Go elsewhere', folder: 'go', platforms: ['freebsd/386'] }),
     ],
   ],
-  repository([...suites, docs, ...besideDocs, ...longSuites].map(({ folder }) => folder)),
+  repository([...suites, ...beside.flat(), ...longSuites].map(({ folder }) => folder)),
   ctestStep('tests of the generator', 'lab/load/build'),
   variant({ ...ring, title: 'tests of the ring', name: 'ring', flags: '-O2 -g' }),
   uvbatchProject('tests of the streaming', 'examples/streaming'),
   ...suites,
-  [[docs], besideDocs],
+  beside,
 ];
 
 export const matrixSteps = [
