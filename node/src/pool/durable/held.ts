@@ -5,6 +5,14 @@ import type { Priority } from '../../core/intake/priority.js';
 import type { Delivery } from './delivery.js';
 import { headerNames, type LaneName } from './names.js';
 
+/** One task of a message. */
+export interface Part {
+  readonly held: Held;
+  readonly record: WireRecord;
+  /** Its place in the message. */
+  readonly index: number;
+}
+
 export class Held {
   /** How often it was delivered before it was stored again, and how often its task has failed. */
   readonly earlier: number;
@@ -50,6 +58,11 @@ export class Held {
   /** It has only come to be given back. */
   get hasToWait(): boolean {
     return this.delayMs > 0 && this.delivery.count === 1;
+  }
+
+  /** Its tasks, one by one. */
+  parts(): Part[] {
+    return this.batch.records.map((record, index) => ({ held: this, record, index }));
   }
 
   /** Some of its tasks as a message of their own, from the same client. */

@@ -1,26 +1,26 @@
 /** Tasks that a worker stores again: to be tried later, alone, by another worker, or as dead letters. */
-import type { Link } from '../../broker/link.js';
-import type { WireRecord } from '../../broker/wire.js';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { MillraceError } from '../../errors.js';
 import type { Delivery } from './delivery.js';
-import type { Held } from './held.js';
-import { headerNames, type LaneName, type TaskNames } from './names.js';
+import type { Held, Part } from './held.js';
+import { headerNames, type LaneName } from './names.js';
 import { headerRoom, Publisher, type Stored } from './publisher.js';
+import type { WorkerContext } from './worker-context.js';
 
 const timeoutMs = 30_000;
+const retryMs = 1000;
 
 /**
- * Each rejects as {@link Publisher.store} does. The id of what is stored comes from the message that it is taken from, so that
- * two workers that have the same message store its tasks once.
+ * Tries until it works; false if the worker began to end before: then the message is delivered again. The id of what is stored
+ * comes from the message that it is taken from, so that two workers that have the same message store its tasks once.
  */
 export class Store {
-  readonly #link: Link;
-  readonly #names: TaskNames;
+  readonly #context: WorkerContext;
   readonly #publisher: Publisher;
 
-  constructor(link: Link, names: TaskNames) {
-    this.#link = link;
-    this.#names = names;
-    this.#publisher = new Publisher(link, timeoutMs);
+  constructor(context: WorkerContext) {
+    this.#context = context;
+    this.#publisher = new Publisher(context.link, timeoutMs);
   }
 
   set onMissing(onMissing: () => void) {
@@ -36,14 +36,9 @@ export class Store {
   }
 
   /** A task that has failed, for after so many ms. */
-  again(
-    held: Held,
-    record: WireRecord,
-    index: number,
-    failures: number,
-    delayMs: number,
-  ): Promise<Stored> {
-    return this.#store(this.#names.subject(held.priority), held.packOf([record]), {
+  again({ held, record, index }: Part, failures: number, delayMs: number): Promise<boolean> {
+    const subject = this.#context.names.subject(held.priority);
+    return this.#insist(subject, () => held.packOf([record]), {
       [headerNames.id]: idOf(held, index),
       [headerNames.deliveries]: String(held.deliveries),
       [headerNames.failures]: String(failures),
@@ -52,8 +47,9 @@ export class Store {
   }
 
   /** A task that was with a worker which has ended. */
-  alone(held: Held, record: WireRecord, index: number): Promise<Stored> {
-    return this.#store(this.#names.subject('alone'), held.packOf([record]), {
+  alone({ held, record, index }: Part): Promise<boolean> {
+    const subject = this.#context.names.subject('alone');
+    return this.#insist(subject, () => held.packOf([record]), {
       [headerNames.id]: idOf(held, index),
       [headerNames.deliveries]: String(held.deliveries - 1),
       [headerNames.failures]: String(held.failures),
@@ -61,10 +57,11 @@ export class Store {
     });
   }
 
-  /** What a worker that ends has not begun of a message. */
+  /** What a worker that ends has not begun of a message. Is tried once: rejects as {@link Publisher.store} does. */
   back(held: Held): Promise<Stored> {
     const crashes = held.delivery.count - 1;
-    return this.#store(this.#names.subject(held.lane), held.packOf(held.returned), {
+    const subject = this.#context.names.subject(held.lane);
+    return this.#publisher.store(subject, held.packOf(held.returned), {
       [headerNames.id]: idOf(held, 'back'),
       [headerNames.deliveries]: String(held.deliveries - 1),
       // Of a task that runs alone each earlier delivery has ended its worker.
@@ -74,14 +71,9 @@ export class Store {
   }
 
   /** A dead letter. */
-  dead(
-    held: Held,
-    record: WireRecord,
-    index: number,
-    reason: string,
-    error: string,
-  ): Promise<Stored> {
-    return this.#store(this.#names.dead(held.priority), held.packOf([record]), {
+  dead({ held, record, index }: Part, reason: string, error: string): Promise<boolean> {
+    const subject = this.#context.names.dead(held.priority);
+    return this.#insist(subject, () => held.packOf([record]), {
       [headerNames.id]: idOf(held, index),
       [headerNames.deliveries]: String(held.deliveries),
       [headerNames.failures]: String(held.failures + 1),
@@ -91,9 +83,11 @@ export class Store {
   }
 
   /** A message that is no batch of tasks; the beginning of one that leaves no room for the headers. */
-  unreadable(lane: LaneName, payload: Uint8Array, { key, count }: Delivery): Promise<Stored> {
-    const part = payload.subarray(0, this.#link.maxPayload - headerRoom);
-    return this.#store(this.#names.dead(lane), part, {
+  unreadable(lane: LaneName, payload: Uint8Array, { key, count }: Delivery): Promise<boolean> {
+    const { link, names } = this.#context;
+    // The broker may come back with a lower limit.
+    const part = () => payload.subarray(0, link.maxPayload - headerRoom);
+    return this.#insist(names.dead(lane), part, {
       [headerNames.id]: `again:${key}.0`,
       [headerNames.deliveries]: String(count),
       [headerNames.reason]: 'unreadable',
@@ -101,8 +95,21 @@ export class Store {
     });
   }
 
-  #store(subject: string, payload: Uint8Array, headers: Record<string, string>): Promise<Stored> {
-    return this.#publisher.store(subject, payload, headers);
+  async #insist(
+    subject: string,
+    payload: () => Uint8Array,
+    headers: Record<string, string>,
+  ): Promise<boolean> {
+    for (;;) {
+      try {
+        await this.#publisher.store(subject, payload(), headers);
+        return true;
+      } catch (error) {
+        if (this.#context.isClosing) return false;
+        this.#context.tell('down', error as MillraceError);
+        await sleep(retryMs);
+      }
+    }
   }
 }
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import test from 'node:test';
+import { describe, test } from 'node:test';
 import { Operator } from '../../../dist/pool/durable/operate.js';
 import { unable } from '../../broker/nats.js';
 import { eventually, repeat, setUp, tally } from './support.js';
@@ -12,127 +12,134 @@ async function learn(calls) {
   await eventually(() => calls.meanMs() !== null);
 }
 
-test(
-  'a task that fails is begun again after its back-off, and then rejects with its own error',
-  options,
-  async (t) => {
-    const { pool, worker, runs } = await setUp(t);
-    const server = await worker({ attempts: 3, backoff: [10, 30] });
-    const told = [];
-    server.on('retry', ({ delivery, delayMs, error }) => told.push([delivery, delayMs, error]));
-    server.on('dead', ({ delivery }) => told.push([delivery, 'dead']));
-    const calls = pool();
-    assert.equal(await calls.run({ times: 2 }, { name: 'fail' }), 3);
-    assert.deepEqual(told, [
-      [1, 10, 'RangeError: not now'],
-      [2, 30, 'RangeError: not now'],
-    ]);
-    const error = await calls.run({ times: 9 }, { name: 'fail' }).catch((error) => error);
-    assert.ok(error instanceof RangeError);
-    const { message, code, deliveries, cause, stack } = error;
-    assert.deepEqual(
-      { message, code, deliveries, cause },
-      { message: 'not now', code: 'E_MINE', deliveries: 3, cause: 'why' },
-    );
-    assert.match(stack, /functions\.js/);
-    assert.deepEqual(told.at(-1), [3, 'dead']);
-    assert.deepEqual(
-      runs().map(({ delivery }) => delivery),
-      [1, 2, 3, 1, 2, 3],
-    );
-    await assert.rejects(calls.run({ times: 1 }, { name: 'fail', attempts: 1 }), { deliveries: 1 });
-    await assert.rejects(calls.run(1, { name: 'nobody', attempts: 1 }), {
-      code: 'MILLRACE_E_TASK_FILE',
-    });
-    assert.equal((await server.lag()).dead, 3);
-  },
-);
-
-test('dead letters say why, can be put back, and run then', options, async (t) => {
-  const { pool, worker, server: broker, runs } = await setUp(t);
-  const server = await worker({ attempts: 1 });
-  const calls = pool();
-  const message = `${'long\nline ü '.repeat(200)}`;
-  await calls.enqueue({ times: 1, message }, { name: 'fail', id: 'mine', priority: 'low' });
-  await calls.enqueue({ times: 1 }, { name: 'fail' });
-  await eventually(async () => (await server.lag()).dead === 2);
-  const operator = new Operator(broker.url, 'tests');
-  t.after(() => operator.close());
-  const letters = [];
-  for await (const letter of operator.dead()) letters.push(letter);
-  const [letter] = letters.filter(({ id }) => id === 'mine');
-  const { name, priority, reason, error, deliveries } = letter;
-  assert.deepEqual(
-    { name, priority, reason, deliveries },
-    { name: 'fail', priority: 'low', reason: 'failed', deliveries: 1 },
-  );
-  assert.match(error, /^RangeError: long line ü long/);
-  // Twice: the second time they fail they are dead letters again, and none is lost as a duplicate.
-  for (const round of [2, 3]) {
-    assert.equal(await operator.retryDead(), 2);
-    await eventually(() => runs().length === 2 * round);
-    await eventually(async () => (await server.lag()).dead === 2);
-  }
-  assert.equal(letters.length, 2);
-});
-
-test('of a pack each task fails for itself', options, async (t) => {
-  const { pool, worker, runs } = await setUp(t);
-  const server = await worker({ attempts: 2, maxThreads: 1 });
-  const calls = pool();
-  await Promise.all(repeat(20, () => calls.run({ times: 0 }, { name: 'fail' })));
-  await eventually(() => calls.meanMs('fail') !== null);
-  const before = runs().length;
-  const times = repeat(60, (n) => (n % 20 === 3 ? 9 : n % 20 === 4 ? 1 : 0));
-  const settled = await Promise.allSettled(
-    times.map((times) => calls.run({ times }, { name: 'fail' })),
-  );
-  assert.deepEqual(
-    settled.map(({ status, value, reason }) => (status === 'fulfilled' ? value : reason.code)),
-    times.map((times) => (times === 9 ? 'E_MINE' : times + 1)),
-  );
-  assert.equal(runs().length - before, 60 + 6);
-  assert.equal((await server.lag()).dead, 3);
-});
-
-test(
-  'a task that ends its process is found in its pack, and takes no other with it',
-  options,
-  async (t) => {
-    const { pool, process, worker, runs } = await setUp(t);
-    const calls = pool();
-    const server = await worker();
-    await learn(calls);
-    await Promise.all(repeat(20, (n) => calls.run({ times: 0, n }, { name: 'fail' })));
-    await server.close();
-    // Its function looks as short as the others, so it shares a message with them.
-    const before = runs().length;
-    const stored = repeat(40, (n) => calls.enqueue(n));
-    stored.push(calls.enqueue('poison', { name: 'poison', id: 'poison', attempts: 2 }));
-    await Promise.all(stored);
-    let deaths = 0;
-    for (;;) {
-      const one = await process({ maxThreads: 1, attempts: 2 });
-      let hasDied = false;
-      one.ends().then(() => {
-        hasDied = true;
-      });
-      const isDone = async () =>
-        (await one.ask({ do: 'stats' }).catch(() => null))?.dead === 1 &&
-        tally(runs().slice(before), 40).lost.length === 0;
-      await eventually(async () => hasDied || (await isDone()));
-      if (!hasDied) break;
-      deaths++;
-    }
-    assert.equal(deaths, 3);
-    assert.equal(runs().filter(({ what }) => what === 'poison').length, 3);
-    const last = await worker();
-    await eventually(async () => {
-      const { high, normal, low, alone } = await last.lag();
-      return [high, normal, low, alone].every(
-        ({ pending, unacknowledged }) => pending + unacknowledged === 0,
+describe('tasks that fail', { concurrency: 4 }, () => {
+  test(
+    'a task that fails is begun again after its back-off, and then rejects with its own error',
+    options,
+    async (t) => {
+      const { pool, worker, runs } = await setUp(t);
+      const server = await worker({ attempts: 3, backoff: [10, 30] });
+      const told = [];
+      server.on('retry', ({ delivery, delayMs, error }) => told.push([delivery, delayMs, error]));
+      server.on('dead', ({ delivery }) => told.push([delivery, 'dead']));
+      const calls = pool();
+      assert.equal(await calls.run({ times: 2 }, { name: 'fail' }), 3);
+      assert.deepEqual(told, [
+        [1, 10, 'RangeError: not now'],
+        [2, 30, 'RangeError: not now'],
+      ]);
+      const error = await calls.run({ times: 9 }, { name: 'fail' }).catch((error) => error);
+      assert.ok(error instanceof RangeError);
+      const { message, code, deliveries, cause, stack } = error;
+      assert.deepEqual(
+        { message, code, deliveries, cause },
+        { message: 'not now', code: 'E_MINE', deliveries: 3, cause: 'why' },
       );
-    });
-    assert.equal((await last.lag()).dead, 1);
-  },
-);
+      assert.match(stack, /functions\.js/);
+      assert.deepEqual(told.at(-1), [3, 'dead']);
+      assert.deepEqual(
+        runs().map(({ delivery }) => delivery),
+        [1, 2, 3, 1, 2, 3],
+      );
+      await assert.rejects(calls.run({ times: 1 }, { name: 'fail', attempts: 1 }), {
+        deliveries: 1,
+      });
+      await assert.rejects(calls.run(1, { name: 'nobody', attempts: 1 }), {
+        code: 'MILLRACE_E_TASK_FILE',
+      });
+      assert.equal((await server.lag()).dead, 3);
+    },
+  );
+
+  test('dead letters say why, can be put back, and run then', options, async (t) => {
+    const { pool, worker, server: broker, runs } = await setUp(t);
+    const server = await worker({ attempts: 1 });
+    const calls = pool();
+    const message = `${'long\nline ü '.repeat(200)}`;
+    await calls.enqueue({ times: 1, message }, { name: 'fail', id: 'mine', priority: 'low' });
+    await calls.enqueue({ times: 1 }, { name: 'fail' });
+    await eventually(async () => (await server.lag()).dead === 2);
+    const operator = new Operator(broker.url, 'tests');
+    t.after(() => operator.close());
+    const letters = [];
+    for await (const letter of operator.dead()) letters.push(letter);
+    const [letter] = letters.filter(({ id }) => id === 'mine');
+    const { name, priority, reason, error, deliveries } = letter;
+    assert.deepEqual(
+      { name, priority, reason, deliveries },
+      { name: 'fail', priority: 'low', reason: 'failed', deliveries: 1 },
+    );
+    assert.match(error, /^RangeError: long line ü long/);
+    // Twice: the second time they fail they are dead letters again, and none is lost as a duplicate.
+    for (const round of [2, 3]) {
+      assert.equal(await operator.retryDead(), 2);
+      await eventually(() => runs().length === 2 * round);
+      await eventually(async () => (await server.lag()).dead === 2);
+    }
+    assert.equal(letters.length, 2);
+  });
+
+  test('of a pack each task fails for itself', options, async (t) => {
+    const { pool, worker, runs } = await setUp(t);
+    const server = await worker({ attempts: 2, maxThreads: 1 });
+    const calls = pool();
+    await Promise.all(repeat(20, () => calls.run({ times: 0 }, { name: 'fail' })));
+    await eventually(() => calls.meanMs('fail') !== null);
+    const before = runs().length;
+    const times = repeat(60, (n) => (n % 20 === 3 ? 9 : n % 20 === 4 ? 1 : 0));
+    const settled = await Promise.allSettled(
+      times.map((times) => calls.run({ times }, { name: 'fail' })),
+    );
+    assert.deepEqual(
+      settled.map(({ status, value, reason }) => (status === 'fulfilled' ? value : reason.code)),
+      times.map((times) => (times === 9 ? 'E_MINE' : times + 1)),
+    );
+    assert.equal(runs().length - before, 60 + 6);
+    assert.equal((await server.lag()).dead, 3);
+  });
+
+  test(
+    'a task that ends its process is found in its pack, and takes no other with it',
+    options,
+    async (t) => {
+      const { pool, process, worker, runs } = await setUp(t);
+      const calls = pool();
+      const server = await worker();
+      await learn(calls);
+      await Promise.all(repeat(20, (n) => calls.run({ times: 0, n }, { name: 'fail' })));
+      await server.close();
+      // Its function looks as short as the others, so it shares a message with them.
+      const before = runs().length;
+      const stored = repeat(40, (n) => calls.enqueue(n));
+      stored.push(calls.enqueue('poison', { name: 'poison', id: 'poison', attempts: 2 }));
+      await Promise.all(stored);
+      let deaths = 0;
+      for (;;) {
+        // It may die before it has said that it is ready.
+        const one = await process({ maxThreads: 1, attempts: 2 }).catch(() => null);
+        let hasDied = one === null;
+        one?.ends().then(() => {
+          hasDied = true;
+        });
+        const isDone = async () =>
+          (await one.ask({ do: 'stats' }).catch(() => null))?.dead === 1 &&
+          tally(runs().slice(before), 40).lost.length === 0;
+        await eventually(async () => hasDied || (await isDone()));
+        if (!hasDied) break;
+        deaths++;
+      }
+      // `attempts` + 1 of them; one more has been seen where all CPUs were taken.
+      const poisoned = runs().filter(({ what }) => what === 'poison');
+      assert.ok(deaths === 3 || deaths === 4, JSON.stringify(poisoned));
+      assert.ok(poisoned.length >= 3 && poisoned.length <= deaths, JSON.stringify(poisoned));
+      const last = await worker();
+      await eventually(async () => {
+        const { high, normal, low, alone } = await last.lag();
+        return [high, normal, low, alone].every(
+          ({ pending, unacknowledged }) => pending + unacknowledged === 0,
+        );
+      });
+      assert.equal((await last.lag()).dead, 1);
+    },
+  );
+});

@@ -31,8 +31,10 @@ export async function setUp(t, options = {}) {
     /** A worker in this process. */
     worker: (more = {}) => serve(t, server.url, { env, ...more }),
     /** A worker in a process of its own. */
-    process: (more = {}, { url = server.url, through } = {}) =>
-      start(t, 'worker.js', { ...env, OPTIONS: JSON.stringify(withDefaults(url, more)) }, through),
+    process: (more = {}, { url = server.url, through, env: also } = {}) => {
+      const OPTIONS = JSON.stringify(withDefaults(url, more));
+      return start(t, 'worker.js', { ...env, ...also, OPTIONS }, through);
+    },
     /** A client in a process of its own. */
     client: (more = {}, { url = server.url, through } = {}) => {
       const of = { broker: url, stream: 'tests', ...more };

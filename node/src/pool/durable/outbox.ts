@@ -1,0 +1,180 @@
+/** Tasks of a client until the broker has them: packed, sent while the broker keeps up, and given up in time. */
+import { failure, isLasting } from '../../broker/failure.js';
+import { token } from '../../broker/subject.js';
+import { encodeBatch } from '../../broker/wire.js';
+import { priorities } from '../../core/intake/priority.js';
+import type { MillraceError } from '../../errors.js';
+import { full } from '../failure.js';
+import type { Call } from './call.js';
+import type { ClientContext } from './client-context.js';
+import { headerNames } from './names.js';
+import { Packer } from './packer.js';
+import { Publisher } from './publisher.js';
+import { openStreams } from './streams.js';
+
+const sweepMs = 250;
+
+export class Outbox {
+  readonly #context: ClientContext;
+  readonly #publisher: Publisher;
+  readonly packer: Packer;
+  /** Tasks that the broker has not taken. */
+  size = 0;
+  #flushScheduled = false;
+  #timer: NodeJS.Timeout | null = null;
+  #opening: Promise<void> | null = null;
+  #isOpen = false;
+  #failure: MillraceError | null = null;
+  /** Some tasks are stored, or given up. */
+  onLess: () => void = () => {};
+
+  constructor(context: ClientContext) {
+    const { link, settings } = context;
+    this.#context = context;
+    this.packer = new Packer(settings.maxBatch);
+    this.#publisher = new Publisher(link, settings.storeTimeout);
+    this.#publisher.onRoom = () => this.#flush();
+    this.#publisher.onMissing = () => void this.#open();
+    link.on('up', () => void this.#open()).on('down', (error) => this.#down(error));
+  }
+
+  /** Throws MILLRACE_E_OVERLOADED when there is no room for another task. */
+  checkRoom(): void {
+    const { counts, settings } = this.#context;
+    if (this.size < settings.maxQueue) return;
+    counts.refused++;
+    throw full(settings.maxQueue);
+  }
+
+  add(call: Call): void {
+    this.size++;
+    this.packer.add(call);
+    this.#timer ??= setInterval(() => this.#sweep(), sweepMs);
+    if (this.#flushScheduled) return;
+    this.#flushScheduled = true;
+    // At the end of the turn, as a pool sends to its threads: whoever calls in a row of microtasks is in time.
+    queueMicrotask(() => process.nextTick(() => this.#flush()));
+  }
+
+  /** Takes out one that waits. */
+  remove(call: Call): void {
+    call.state = 'gone';
+    this.size--;
+  }
+
+  /** Rejects what has not been sent. */
+  rejectWaiting(error: () => Error): void {
+    for (const call of this.packer.takeAll()) this.#giveUp(call, error());
+  }
+
+  /** Rejects all. */
+  close(error: () => Error): void {
+    if (this.#timer !== null) clearInterval(this.#timer);
+    this.rejectWaiting(error);
+    this.#publisher.close(error);
+  }
+
+  get isBusy(): boolean {
+    return this.#publisher.isBusy;
+  }
+
+  /** Messages that the broker has stored, and those that were sent again. */
+  stats(): { stored: number; resent: number } {
+    const { stored, resent } = this.#publisher;
+    return { stored, resent };
+  }
+
+  /** Sends what waits, while the broker keeps up; else more of it will go together. */
+  #flush(): void {
+    this.#flushScheduled = false;
+    if (!this.#isOpen && this.#context.link.state === 'up') void this.#open();
+    while (!this.#publisher.isBusy) {
+      const calls = this.packer.next();
+      if (calls === null) return;
+      void this.#store(calls);
+    }
+  }
+
+  async #store(calls: readonly Call[]): Promise<void> {
+    const { counts, link, names } = this.#context;
+    const [{ id, hasOwnId, priority, deadlineMs }] = calls as [Call];
+    const message = ++counts.messages;
+    for (const call of calls) Object.assign(call, { state: 'sent', message });
+    counts.packed += calls.length;
+    const records = calls.map(({ record }) => record);
+    const subject = names.subject(priorities[priority]!);
+    // Ids of users and others never meet.
+    const headers = { [headerNames.id]: hasOwnId ? `id:${token(id)}` : `pack:${id}` };
+    try {
+      const payload = encodeBatch(link.node, message, records);
+      const stored = await this.#publisher.store(subject, payload, headers, deadlineMs);
+      this.size -= calls.length;
+      for (const call of calls) {
+        if (call.state === 'sent') call.state = 'stored';
+        call.stored(stored);
+      }
+    } catch (error) {
+      this.size -= calls.length;
+      if ((error as MillraceError).code === 'MILLRACE_E_OVERLOADED') counts.refused += calls.length;
+      for (const call of calls) call.reject(error);
+    }
+    this.onLess();
+  }
+
+  #giveUp(call: Call, error: Error): void {
+    this.remove(call);
+    call.reject(error);
+    this.onLess();
+  }
+
+  #sweep(): void {
+    for (const call of this.packer.overdue(performance.now())) {
+      const why = this.#failure?.message ?? 'the broker does not take it';
+      const { storeTimeout } = this.#context.settings;
+      const text = `not stored within ${storeTimeout} ms, it was not sent: ${why}`;
+      this.#giveUp(call, failure(text, this.#failure ?? undefined));
+    }
+    if (!this.packer.isEmpty) {
+      this.#flush();
+      return;
+    }
+    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#timer = null;
+  }
+
+  // ------------------------------------------------------------------------------------------------ the stream
+
+  #open(): Promise<void> {
+    this.#opening ??= this.#set().finally(() => {
+      this.#opening = null;
+    });
+    return this.#opening;
+  }
+
+  async #set(): Promise<void> {
+    const { link, names, settings } = this.#context;
+    const { stream, storeTimeout } = settings;
+    try {
+      const { duplicateWindowMs } = await openStreams(link, names, stream);
+      if (storeTimeout > duplicateWindowMs) {
+        throw failure(
+          `the stream ${names.stream} has a duplicateWindow of ${duplicateWindowMs} ms, which is less than the storeTimeout of ${storeTimeout} ms; lower that, or change the stream by nats stream edit`,
+        );
+      }
+      await this.#publisher.open();
+      this.#isOpen = true;
+      this.#failure = null;
+      this.#flush();
+    } catch (error) {
+      // A connection that went away meanwhile is tried again; a broker that has just started may need a moment.
+      if (link.state !== 'up' || this.#isOpen) return;
+      this.#failure = error as MillraceError;
+      this.rejectWaiting(() => error as Error);
+    }
+  }
+
+  #down(error: MillraceError): void {
+    this.#failure = error;
+    if (isLasting(error)) this.rejectWaiting(() => error);
+  }
+}
