@@ -46,23 +46,16 @@ const inJavaScript = {
 const suites = [
   suite({ title: 'millrace with the addon', ...withAddon }),
   suite({ title: 'millrace in JavaScript', ...inJavaScript }),
-];
-
-/** They wait for servers and clocks more than they compute: one half beside the other. */
-const waiting = [
-  [
-    suite({
-      title: 'tests of the lab',
-      folder: 'lab',
-      without: ['lab/soak', 'lab/experiment/truth'],
-      concurrency: 4,
-    }),
-  ],
-  [
-    suite({ title: 'tests of the chat', folder: 'examples/chat/test', concurrency: 2 }),
-    suite({ title: 'tests of the overload', folder: 'examples/overload/test', concurrency: 2 }),
-    suite({ title: 'tests of the compute', folder: 'examples/compute/test', concurrency: 2 }),
-  ],
+  suite({
+    title: 'tests of the lab',
+    folder: 'lab',
+    without: ['lab/soak', 'lab/experiment/truth'],
+    // They wait for servers and clocks more than they compute.
+    concurrency: 4,
+  }),
+  suite({ title: 'tests of the chat', folder: 'examples/chat/test', concurrency: 2 }),
+  suite({ title: 'tests of the overload', folder: 'examples/overload/test', concurrency: 2 }),
+  suite({ title: 'tests of the compute', folder: 'examples/compute/test', concurrency: 2 }),
 ];
 
 /** They install, compile and start programs, and do not mind a busy machine: half of them beside the other half. */
@@ -189,14 +182,11 @@ export const testSteps = [
       goPlatforms({ title: 'Go elsewhere', folder: 'go', platforms: ['freebsd/386'] }),
     ],
   ],
-  repository(
-    [...suites, ...waiting.flat(), ...beside.flat(), ...longSuites].map(({ folder }) => folder),
-  ),
+  repository([...suites, ...beside.flat(), ...longSuites].map(({ folder }) => folder)),
   ctestStep('tests of the generator', 'lab/load/build'),
   variant({ ...ring, title: 'tests of the ring', name: 'ring', flags: '-O2 -g' }),
   uvbatchProject('tests of the streaming', 'examples/streaming'),
   ...suites,
-  waiting,
   beside,
 ];
 
