@@ -1,10 +1,9 @@
-/** The page: one file that needs nothing else. */
-import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+/** The page. */
 import { legend } from '../report/charts/legend.js';
 import { tickText } from '../report/charts/marks.js';
 import { bothWidths, captioned } from '../report/charts/plot.js';
-import { html, markup } from '../report/escape.js';
+import { html } from '../report/escape.js';
+import { wholePage } from '../report/whole-page.js';
 import { lineOf, sizeChart, tornado } from './charts.js';
 import {
   FLEET_HEADS,
@@ -15,11 +14,6 @@ import {
   inputRow,
   LIMITS,
 } from './words.js';
-
-const style = readFileSync(new URL('../report/style.css', import.meta.url), 'utf8');
-
-/** Nothing may be loaded, run or sent. */
-const policy = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'; base-uri 'none'; form-action 'none'`;
 
 /** Lines in one chart: there are as many looks. */
 const MOST_LINES = 6;
@@ -33,19 +27,9 @@ export function page({ kinds, hangsOn, inputs, measurement }) {
   const title = 'How large a fleet';
   const shown = kinds.slice(0, MOST_LINES);
   const arms = shown.map((kind, i) => lineOf(kind.name, i));
-  return html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>${title}</title>
-<style>${markup(style)}</style>
-</head>
-<body>
-<main>
-<header><p class="kicker">Millrace lab</p><h1>${title}</h1></header>
+  return wholePage(
+    title,
+    html`<header><p class="kicker">Millrace lab</p><h1>${title}</h1></header>
 <p>Machines and brokers for rooms of WebSockets, worked out from what one node and one broker were measured to need.</p>
 ${legend(arms)}${[
   ['Machines with nodes', ({ machines }) => machines],
@@ -68,10 +52,8 @@ ${
 <p>Measured ones were written by <code>${measurement.command}</code>.</p>
 ${table(INPUT_HEADS, inputs.map(inputRow))}<h3>What it leaves out</h3>
 <ul>${[...measurement.notes, ...LIMITS].map((text) => html`<li>${text.replaceAll('`', '')}</li>`)}</ul>
-</main>
-</body>
-</html>
-`.toString();
+`,
+  );
 }
 
 function lines(label, kinds, arms, of) {

@@ -1,16 +1,10 @@
-import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { html, markup } from './escape.js';
+import { html } from './escape.js';
 import { downloadSection } from './sections/download.js';
 import { findingsSection } from './sections/findings.js';
 import { measuredSection } from './sections/measured.js';
 import { overviewSection } from './sections/overview.js';
 import { verdictSection } from './sections/verdict.js';
-
-const style = readFileSync(new URL('./style.css', import.meta.url), 'utf8');
-
-/** Nothing may be loaded, run or sent; of styles only the page's own. */
-const policy = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'; base-uri 'none'; form-action 'none'`;
+import { wholePage } from './whole-page.js';
 
 /**
  * The page: one file that needs nothing else.
@@ -21,26 +15,14 @@ const policy = `default-src 'none'; style-src 'sha256-${createHash('sha256').upd
 export function page(all) {
   const entries = all.map((results, i) => ({ results, id: `experiment-${i + 1}` }));
   const title = all.length === 1 ? all[0].question : `${all.length} experiments`;
-  return html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>${title}</title>
-<style>${markup(style)}</style>
-</head>
-<body>
-<main>
-${
-  all.length > 1 &&
-  html`<header><p class="kicker">Millrace lab</p><h1>${title}</h1></header>
+  return wholePage(
+    title,
+    html`${
+      all.length > 1 &&
+      html`<header><p class="kicker">Millrace lab</p><h1>${title}</h1></header>
 ${overviewSection(entries)}`
-}${entries.map(({ results, id }) => article(results, id, all.length === 1))}</main>
-</body>
-</html>
-`.toString();
+    }${entries.map(({ results, id }) => article(results, id, all.length === 1))}`,
+  );
 }
 
 function article(results, id, isAlone) {
