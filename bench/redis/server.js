@@ -1,10 +1,10 @@
 /** A redis-server of this run's own: it listens on this machine alone and keeps nothing. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { connect } from 'node:net';
 import { freePort } from '../../lab/run/up.js';
 import { find } from '../../scripts/debian.js';
 import { Refused } from '../lib/bench.js';
+import { listening } from '../lib/listening.js';
 
 /** Starts the server; `stop()` ends it. */
 export async function startRedis() {
@@ -27,18 +27,4 @@ export async function startRedis() {
       await exited;
     },
   };
-}
-
-/** Resolves when something takes connections there. */
-async function listening(port) {
-  for (;;) {
-    const socket = connect(port, '127.0.0.1');
-    const connected = await once(socket, 'connect').then(
-      () => true,
-      () => false,
-    );
-    socket.destroy();
-    if (connected) return;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
 }

@@ -6,8 +6,9 @@ import { join } from 'node:path';
 import { freePort } from '../../lab/run/up.js';
 import { find } from '../../scripts/debian.js';
 import { Refused } from '../lib/bench.js';
+import { listening } from '../lib/listening.js';
 import { ensureResults, resultsFolder } from '../lib/results.js';
-import { endWithThis, listening } from './server.js';
+import { endWithThis } from './server.js';
 
 /**
  * @param {'no' | 'everysec'} appendfsync
