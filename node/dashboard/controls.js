@@ -14,7 +14,10 @@ const nameOf = ({ id, role, title, endedAt }) =>
 export function startControls(view, charts) {
   const [process, pause, unzoom] = ['#process', '#pause', '#unzoom'].map(find);
   const radios = ranges.map(({ seconds, label }) => {
-    const input = element('input', { type: 'radio', name: 'range', value: String(seconds) });
+    const input = element('input', {
+      ...{ type: 'radio', name: 'range', value: String(seconds) },
+      checked: seconds === view.seconds,
+    });
     input.addEventListener('change', () => view.set({ seconds, zoom: null }));
     find('#ranges').append(element('label', {}, input, element('span', {}, label)));
     return { input, seconds };

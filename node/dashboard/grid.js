@@ -17,6 +17,7 @@ export class Charts {
 
   update() {
     const { span } = this.view;
+    find('#hint').hidden = false;
     for (const chart of this.all) chart.update(span);
     const quiet = this.all.filter(({ isShown }) => !isShown);
     const line = find('#unused');

@@ -1,8 +1,9 @@
 /** The page: what comes from the server goes into the store, and once a second the page shows it. */
 import { startControls } from './controls.js';
-import { find, setText } from './dom.js';
+import { find } from './dom.js';
 import { startFeatures } from './features.js';
 import { Charts } from './grid.js';
+import { startNotice } from './notice.js';
 import { startProcesses } from './processes.js';
 import { startReport } from './report.js';
 import { Store } from './store.js';
@@ -17,6 +18,7 @@ const shownEndedMs = 60_000;
 const store = new Store();
 const view = new View(store);
 const charts = new Charts(view);
+const showNotice = startNotice(view);
 const parts = [
   startControls(view, charts),
   startTiles(view),
@@ -33,6 +35,7 @@ function show() {
   isDue = true;
   requestAnimationFrame(() => {
     isDue = false;
+    showNotice();
     if (store.latest > 0) for (const part of parts) part();
   });
 }
@@ -55,10 +58,7 @@ const shown = Object.entries(handlers).map(([kind, handle]) => [
     show();
   },
 ]);
-openStream(Object.fromEntries(shown), (state) => {
-  document.body.dataset.state = state;
-  setText(find('#status'), state === 'live' ? 'Live' : 'Reconnecting');
-});
+openStream(Object.fromEntries(shown), (connection) => view.set({ connection }));
 setInterval(() => {
   store.forgetEnded(Date.now(), shownEndedMs);
   show();

@@ -40,12 +40,12 @@ export function startProcesses(view) {
   };
 }
 
-function row(process, { store, process: selected }) {
+function row(process, { end, connection, process: selected }) {
   const { id, role, title, endedAt } = process.info;
-  const end = store.latest;
   const span = new Span([process], end - 3, end);
   const isSilent = ![...Array(silentSeconds).keys()].some((n) => process.has(end - n));
-  const state = endedAt !== null ? 'ended' : isSilent ? 'no answer' : 'live';
+  const isUnheard = isSilent || connection === 'lost';
+  const state = endedAt !== null ? 'ended' : isUnheard ? 'no answer' : 'live';
   const cells = [role, title, state].map((text) => element('td', {}, text));
   const values = columns.map(([, unit, valuesOf]) => {
     const value = endedAt === null ? valuesOf(span).findLast((each) => each !== null) : null;

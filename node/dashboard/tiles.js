@@ -42,7 +42,7 @@ const tiles = [
 export function startTiles(view) {
   const shown = tiles.map((tile) => {
     const value = element('b');
-    const item = element('li', {}, element('span', {}, tile.title), value);
+    const item = element('li', { hidden: true }, element('span', {}, tile.title), value);
     return { ...tile, item, value };
   });
   find('#tiles').replaceChildren(...shown.map(({ item }) => item));

@@ -20,6 +20,8 @@ export class View extends EventTarget {
   zoom = null;
   /** The second at which it stands still. */
   pausedAt = null;
+  /** To the server: 'live', 'lost', or null before there was one. */
+  connection = null;
 
   constructor(store) {
     super();
@@ -48,10 +50,14 @@ export class View extends EventTarget {
     else this.zoomTo(middle - half, middle + half);
   }
 
+  /** The latest second that is shown. */
+  get end() {
+    return this.pausedAt ?? this.store.latest;
+  }
+
   /** Limits of the time axis. */
   get bounds() {
-    const end = this.pausedAt ?? this.store.latest;
-    return this.zoom ?? [end - this.seconds, end];
+    return this.zoom ?? [this.end - this.seconds, this.end];
   }
 
   get selected() {
@@ -69,8 +75,7 @@ export class View extends EventTarget {
 
   /** The last seconds, whatever is in sight. */
   get now() {
-    const end = this.pausedAt ?? this.store.latest;
-    return this.#span(end - 3, end);
+    return this.#span(this.end - 3, this.end);
   }
 
   get marks() {
@@ -91,7 +96,7 @@ export class View extends EventTarget {
 
   #span(from, to) {
     const oldest = this.store.latest - capacity + 10;
-    const last = Math.min(to, this.pausedAt ?? this.store.latest);
+    const last = Math.min(to, this.end);
     return new Span(this.selected, Math.max(from, oldest), Math.max(last, oldest));
   }
 }

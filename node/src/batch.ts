@@ -30,7 +30,7 @@ export interface BatchOptions<Item> extends Partial<Omit<QueueOptions, 'order'>>
 
 /** Options of one call of a batched function. */
 export interface CallOptions {
-  /** Aborting rejects this call with the signal's reason; if its batch has not left, its item is not part of it. */
+  /** Aborting rejects this call with the signal's reason; if its batch has not left, its item is not part of it. Default: none. */
   signal?: AbortSignal;
 }
 
@@ -61,7 +61,7 @@ const ownOptions = ['concurrency', 'key', 'size'];
  * Groups calls of a bulk function: the calls of one tick go together, and while a batch is in flight the next one
  * gathers. A call that comes alone leaves at the end of its tick: nothing waits unless `maxDelay` says so.
  *
- * The flush point is the end of the microtask queue. Costs a promise and a queue entry a call.
+ * The dispatch point is the end of the microtask queue. Costs a promise and a queue entry a call.
  * Throws MILLRACE_E_INVALID_OPTION or MILLRACE_E_INVALID_ARGUMENT.
  */
 export function batch<Item, Result>(

@@ -12,6 +12,8 @@ const inPlaceOf = join(import.meta.dirname, 'in-place-of.cjs');
 
 /** Has tests that hold the loop for seconds and tell by what comes first in another process: a busy machine can fail them. */
 const timed = ['index.test.js', 'pressurehandler.test.js'];
+/** How many tests of a file fail, as they fake the timers, or `node:perf_hooks`, that ours do not follow; docs/node.md says why. */
+const faked = { 'eventLoopUtilization.test.js': 1, 'pressurehandler.test.js': 1 };
 const all = readdirSync(folder, { recursive: true }).filter((name) => name.endsWith('.test.js'));
 
 test('its package has the tests that are known', () => {
@@ -40,9 +42,10 @@ async function pass(name, guard, tries) {
   const { code, output } = await run(join(folder, name), guard);
   const [, count] = /^# tests (\d+)$/m.exec(output) ?? [];
   const [, failures] = /^# fail (\d+)$/m.exec(output) ?? [];
-  if (tries > 1 && code !== 0) return pass(name, guard, tries - 1);
+  const expected = faked[name] ?? 0;
+  if (tries > 1 && failures !== `${expected}`) return pass(name, guard, tries - 1);
   assert.ok(Number(count) > 0, output);
-  assert.deepEqual([code, failures], [0, '0'], output);
+  assert.deepEqual([code, failures], [expected > 0 ? 1 : 0, `${expected}`], output);
 }
 
 function run(file, guard) {

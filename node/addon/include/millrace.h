@@ -138,15 +138,15 @@ static inline const char* millrace_strerror(int code) {
     case MILLRACE_FULL:
       return "the ring is full: try again later, or raise its capacity";
     case MILLRACE_CLOSED:
-      return "the ring is closed";
+      return "the ring is closed: end the thread that posts";
     case MILLRACE_INVALID:
       return "an argument or an option is wrong: see millrace.h for types and ranges";
     case MILLRACE_NO_MEMORY:
-      return "there is no memory";
+      return "there is no memory: a smaller capacity or record_size takes less";
     case MILLRACE_FAILED:
-      return "Node-API or libuv refused";
+      return "Node-API or libuv refused: the environment may be ending";
     case MILLRACE_UNSUPPORTED:
-      return "the package millrace is older than the millrace.h that this addon was compiled with";
+      return "the package millrace is older than the millrace.h that this addon was compiled with: update the package";
     default:
       return "no code of millrace";
   }

@@ -42,7 +42,7 @@ export function tooLarge(bytes: number, most: number, more = ''): MillraceError 
 }
 
 /** What the client makes of "Permissions Violation". */
-interface Denial extends Error {
+export interface Denial extends Error {
   operation: 'publish' | 'subscription';
   subject: string;
 }

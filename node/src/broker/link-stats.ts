@@ -6,7 +6,7 @@ export type LinkState = 'connecting' | 'up' | 'down' | 'closed';
 /** Counters of a connection to the broker. */
 export interface LinkStats {
   state: LinkState;
-  /** Messages of NATS, and their bytes, that left and that came. */
+  /** Messages of NATS, and their bytes, that left and that came. What the broker then did not permit has left, too. */
   sent: number;
   sentBytes: number;
   received: number;
@@ -15,8 +15,8 @@ export interface LinkStats {
   unsent: { away: number; full: number };
   /** Bytes that the broker has not been seen to take; to the nearest 256 KiB. */
   pendingBytes: number;
-  /** Messages that the broker did not let this send, and subjects that it did not let it hear: its permissions. */
-  denied: number;
+  /** What its permissions did not allow: messages that it has not passed on, and subjects that it does not let this hear. */
+  denied: { publish: number; subscribe: number };
   /** How often it came back. */
   reconnects: number;
 }

@@ -5,6 +5,7 @@ import { throwLater } from '../core/throw-later.js';
 import { clearTimeout, setTimeout } from '../core/timers.cjs';
 import { MillraceError } from '../errors.js';
 import type { MsgHdrs, NatsConnection } from './client-types.js';
+import { Denials } from './denials.js';
 import { denied, describe, failure, isDenial, isLasting, tooLarge, where } from './failure.js';
 import { Interests, type OnMessage } from './interests.js';
 import { openStreams, type Streams } from './jetstream.js';
@@ -36,13 +37,13 @@ export class Link extends EventEmitter<LinkEvents> {
   readonly #keeper: Keeper;
   readonly #interests: Interests;
   readonly #pending: Pending;
+  readonly #denials: Denials;
   readonly #stats = {
     sent: 0,
     sentBytes: 0,
     received: 0,
     receivedBytes: 0,
     unsent: { away: 0, full: 0 },
-    denied: 0,
     reconnects: 0,
   };
   #state: LinkState = 'connecting';
@@ -51,14 +52,13 @@ export class Link extends EventEmitter<LinkEvents> {
   /** Those that wait in `ready()`. */
   readonly #waiting = new Set<() => void>();
   #streams: Promise<Streams> | null = null;
-  /** Kinds of denials that a warning was for. */
-  readonly #warned = new Set<string>();
 
   /** `role` is for the broker's monitoring: 'rooms', 'tasks'. Throws MILLRACE_E_INVALID_OPTION. */
   constructor(options: string | BrokerOptions, role: string) {
     super();
     this.#settings = brokerSettings(options);
     this.#pending = new Pending(this.#settings.maxPending);
+    this.#denials = new Denials(this.#settings);
     this.#interests = new Interests((bytes) => {
       this.#stats.received++;
       this.#stats.receivedBytes += bytes;
@@ -217,7 +217,13 @@ export class Link extends EventEmitter<LinkEvents> {
   stats(): LinkStats {
     const { unsent, ...counts } = this.#stats;
     const pendingBytes = this.#pending.bytes;
-    return { state: this.#state, ...counts, unsent: { ...unsent }, pendingBytes };
+    return {
+      state: this.#state,
+      ...counts,
+      unsent: { ...unsent },
+      denied: this.#denials.counts,
+      pendingBytes,
+    };
   }
 
   #up(connection: NatsConnection): void {
@@ -248,21 +254,11 @@ export class Link extends EventEmitter<LinkEvents> {
 
   #said(error: Error): void {
     if (isDenial(error)) {
-      this.#stats.denied++;
-      this.#warn(error.operation, denied(error, this.#settings));
+      this.#denials.add(error);
       return;
     }
     this.#failure = describe(error, this.#settings);
     for (const onChange of this.#waiting) onChange();
-  }
-
-  #warn(kind: string, { message, code }: MillraceError): void {
-    if (this.#warned.has(kind)) return;
-    this.#warned.add(kind);
-    process.emitWarning(`${message} (further ones are counted in stats())`, {
-      type: 'MillraceWarning',
-      code,
-    });
   }
 
   /** A listener that throws must not stop the connection. */

@@ -22,7 +22,7 @@ export function applicationArgs({ rest, isCut }: Given): readonly string[] {
   }
   // Which of node's options take a value is for node to know.
   if (isCut) return rest;
-  if (!isFound(file)) throw absent(file);
+  if (!isFound(file)) throw absent(file, 'a folder without an index.js');
   if (needsLoader(file)) {
     throw new UsageError(
       `${file} is TypeScript, for which Node.js ${process.versions.node} needs a loader: -- --import tsx ${file}.`,
@@ -40,10 +40,11 @@ function isFound(file: string): boolean {
   }
 }
 
-function absent(file: string): UsageError {
+/** That a file is not there, and which one was probably meant. */
+export function absent(file: string, folder = 'a folder'): UsageError {
   const path = resolve(file);
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
-    return new UsageError(`${file} is a folder without an index.js; name a file in it.`);
+    return new UsageError(`${file} is ${folder}; name a file in it.`);
   }
   const meant = nearest(basename(path), namesIn(dirname(path)));
   const hint = meant === undefined ? '' : ` Did you mean ${join(dirname(file), meant)}?`;

@@ -24,7 +24,7 @@ const [name, ...argv] = process.argv.slice(2);
 
 if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
   const asked = name === 'help' ? argv[0] : undefined;
-  if (asked === undefined) console.log(usage);
+  if (asked === undefined || asked === '--help' || asked === '-h') console.log(usage);
   else if (Object.hasOwn(commands, asked)) await start(asked, ['--help']);
   else refuse(asked);
 } else if (name === '--version' || name === '-v') {

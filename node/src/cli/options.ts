@@ -69,9 +69,11 @@ function readValue({ name, rawName, value, inlineValue }: Token, known: Options)
     if (value === undefined) return true;
     throw new UsageError(`${rawName} takes no value, but has ${JSON.stringify(value)}.`);
   }
-  if (value === undefined || value === '') throw new UsageError(`${rawName} needs ${needed}.`);
+  if (value === undefined || value === '') {
+    throw new UsageError(`${rawName} has no value; it takes ${needed}.`);
+  }
   if (!inlineValue && value.startsWith('-')) {
-    throw new UsageError(`${rawName} needs ${needed}; what follows is ${value}.`);
+    throw new UsageError(`${rawName} has no value, but takes ${needed}; what follows is ${value}.`);
   }
   return value;
 }

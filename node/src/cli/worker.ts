@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { MillraceError } from '../errors.js';
 import type { TaskServer } from '../pool/durable/worker.js';
 import type { WorkerOptions } from '../pool/durable/worker-options.js';
+import { absent } from './application.js';
 import { type Given, type Options, optionLines, readOptions } from './options.js';
 import { Refusal, UsageError } from './usage.js';
 import { logTo } from './worker-log.js';
@@ -45,8 +46,8 @@ ${optionLines(OPTIONS)}
 A password belongs into $MILLRACE_BROKER: others can see --broker.
 SIGTERM and SIGINT: takes no more, ends what runs, gives back the rest; a second
 one ends it at once. A broker that goes away is waited for.
-Exit codes: 0 done, 1 it cannot work (no broker, another stream), 2 mistaken
-command line, 128 + n after a second signal n.`;
+Exit codes: 0 done, 1 it cannot work (no broker, another stream, a FILE that
+cannot be loaded), 2 mistaken command line, 128 + n after a second signal n.`;
 
 /** `millrace worker`: a process of {@link serveTasks}, or a look at its stream. */
 export async function worker(argv: readonly string[]): Promise<void> {
@@ -83,7 +84,7 @@ function read(argv: readonly string[]): { values: Given['values']; file: string 
 function fileOf(file: string | undefined): string {
   if (file === undefined) throw new UsageError('which file has the functions?');
   if (statSync(file, { throwIfNoEntry: false })?.isFile()) return resolve(file);
-  throw new UsageError(`there is no file ${file} in ${process.cwd()}.`);
+  throw absent(file);
 }
 
 function brokerOf(values: Given['values']): WorkerOptions['broker'] {
@@ -128,9 +129,17 @@ async function attempt(what: () => Promise<void>): Promise<void> {
     await what();
   } catch (error) {
     if (!(error instanceof MillraceError)) throw error;
-    if (error.code === 'MILLRACE_E_INVALID_OPTION') throw new UsageError(`${error.message}.`);
+    if (error.code === 'MILLRACE_E_INVALID_OPTION') throw new UsageError(`${asGiven(error)}.`);
     throw new Refusal(`${error.message}.`);
   }
+}
+
+/** The message, with the option as the command line has it. */
+function asGiven({ message }: MillraceError): string {
+  const flags = Object.entries({ ...numbers, broker: 'servers' });
+  const [, option] = /^(?:option '|options\.)(\w+)'?/.exec(message) ?? [];
+  const [flag = option] = flags.find(([, name]) => name === option) ?? [];
+  return message.replace(/^(?:option '|options\.)\w+'?/, `--${flag}`);
 }
 
 async function serve(options: WorkerOptions, isJson: boolean): Promise<void> {

@@ -398,7 +398,8 @@ export class Cluster extends EventEmitter<ClusterEvents> {
 const statusOf = (ready: number, wanted: number) =>
   ready === 0 ? 'down' : ready < wanted ? 'degraded' : 'ok';
 
-const closed = () => new MillraceError('MILLRACE_E_CLOSED', 'the cluster is closed');
+const closed = () =>
+  new MillraceError('MILLRACE_E_CLOSED', 'the cluster is closed; call serve() for another one');
 
 function describe({ code, signal, isLate, wasDraining, readyMs, reason }: Death): string {
   if (isLate) return wasDraining ? 'was killed: drainTimeout' : 'was killed: startTimeout';

@@ -36,7 +36,10 @@ export async function clusterHealth(timeout = 1000): Promise<ClusterHealth> {
 }
 
 function fromPrimary(timeout: number): Promise<ClusterHealth> {
-  const gone = new MillraceError('MILLRACE_E_CLOSED', 'the primary of the cluster is gone');
+  const gone = new MillraceError(
+    'MILLRACE_E_CLOSED',
+    'the primary of the cluster is gone, and nobody else knows of the others; start the program again',
+  );
   if (!process.connected) return Promise.reject(gone);
   const ask = ++asks;
   return new Promise<ClusterHealth>((resolve, reject) => {
@@ -46,7 +49,7 @@ function fromPrimary(timeout: number): Promise<ClusterHealth> {
     };
     const closed = () => over(gone);
     const timer = setTimeout(() => {
-      const message = `the primary of the cluster has not answered within ${timeout} ms`;
+      const message = `the primary of the cluster has not answered within ${timeout} ms; ask again, or give a timeout of up to 60000`;
       over(new MillraceError('MILLRACE_E_TIMEOUT', message));
     }, timeout);
     const end = () => {

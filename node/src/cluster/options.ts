@@ -65,7 +65,7 @@ export interface ServeOptions {
   scaleInterval?: number;
   /** Whether SIGTERM, SIGINT and SIGHUP are handled, and the program ended with the cluster; default true. */
   signals?: boolean;
-  /** Additional environment variables of the processes; undefined removes one. */
+  /** Additional environment variables of the processes; undefined removes one. Default: those of the primary alone. */
   env?: Readonly<Record<string, string | undefined>>;
   /** Their arguments; default those of the primary. */
   args?: readonly string[];

@@ -68,7 +68,10 @@ function fileOf(file: string | URL): string {
   const path =
     file instanceof URL || file.startsWith('file:') ? fileURLToPath(file) : resolve(file);
   if (statSync(path, { throwIfNoEntry: false })?.isFile()) return path;
-  throw new MillraceError('MILLRACE_E_INVALID_ARGUMENT', `there is no file ${show(path)} to serve`);
+  throw new MillraceError(
+    'MILLRACE_E_INVALID_ARGUMENT',
+    `there is no file ${show(path)} to serve; give the path or URL of the file with the application`,
+  );
 }
 
 /** What it is in detail is seen in the processes. */

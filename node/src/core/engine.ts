@@ -21,7 +21,7 @@ export interface Host {
   now(): number;
   /** The same for an event that is pushed: one object for all events of that time. */
   tick(): Tick;
-  /** Asks for one call of `engine.turn()` at the flush point. */
+  /** Asks for one call of `engine.turn()` at the dispatch point. */
   schedule(): void;
   /** Asks for one call of `engine.holdEnded()` at this time; replaces the last request. `null` takes it back. */
   arm(deadlineMs: number | null): void;

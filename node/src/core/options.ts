@@ -9,9 +9,9 @@ export type Hold = 'tuned' | 'always';
 
 /** Options of a queue. Each is optional for the user; see {@link defaults}. */
 export interface QueueOptions {
-  /** When a batch leaves. `direct` does not batch; `fixed` holds for `maxDelay`; `adaptive` holds only while it pays. */
+  /** When a batch leaves. `direct` does not batch; `fixed` holds for `maxDelay`; `adaptive` (default) holds only while it pays. */
   policy: PolicyName;
-  /** `arrival`: a batch is in order of arrival; `type`: grouped by type, the type with the oldest event first. */
+  /** `arrival` (default): a batch is in order of arrival; `type`: grouped by type, the type with the oldest event first. */
   order: Order;
   /** Events a batch can hold: 1 to 1,000,000, default 1024. Lower it to give the loop more turns in a burst. */
   maxBatch: number;

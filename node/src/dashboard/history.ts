@@ -32,14 +32,15 @@ export class SeriesNames {
 }
 
 /** `name{label="value"}`, as Prometheus writes it. */
-export function seriesName({ name, labels }: Point): string {
+function seriesName({ name, labels }: Point): string {
   const pairs = Object.entries(labels).map(([label, value]) => `${label}=${JSON.stringify(value)}`);
   return pairs.length === 0 ? name : `${name}{${pairs.join(',')}}`;
 }
 
 export type HistoryEvent =
   | { kind: 'sample'; process: string; at: number; names: readonly string[]; row: Float64Array }
-  | { kind: 'process' | 'forgotten' | 'mark' | 'report'; at: number; data: object };
+  | { kind: 'forgotten'; at: number; data: { id: string } }
+  | { kind: 'process' | 'mark' | 'report'; at: number; data: object };
 
 export class History {
   #events: HistoryEvent[] = [];

@@ -113,7 +113,7 @@ export class Hub {
     const { id } = member.info;
     if (this.#members.get(id) !== member) return;
     this.#members.delete(id);
-    this.#tell('forgotten', { id });
+    this.#audience.tell({ kind: 'forgotten', at: Date.now(), data: { id } });
   }
 
   #sampleAll() {
@@ -153,7 +153,7 @@ export class Hub {
     if (isChanged) this.#tell('process', member.shown);
   }
 
-  #tell(kind: 'process' | 'forgotten' | 'mark' | 'report', data: object) {
+  #tell(kind: 'process' | 'mark' | 'report', data: object) {
     this.#audience.tell({ kind, at: Date.now(), data });
   }
 }

@@ -13,9 +13,9 @@ const keepMonitorMs = 60_000;
 
 /** What of this thread is shown beside its metrics. */
 export interface Shown {
-  /** Features that the page can switch on and off, by name: those of `millrace/auto`. */
+  /** Features that the page can switch on and off, by name; `millrace/auto` gives its own. Default: none. */
   readonly features?: Readonly<Record<string, SwitchableFeature>>;
-  /** The report of observe mode, which the page shows. */
+  /** The report of observe mode, which the page shows. Default: none. */
   readonly report?: () => Report;
 }
 

@@ -61,6 +61,8 @@ export class Viewer {
   }
 
   #frame(event: HistoryEvent, number: number): string {
+    // The page forgets it, too: one that has its name later is told in full.
+    if (event.kind === 'forgotten') this.#has.delete(event.data.id);
     const isOld = number < this.upTo && event.kind !== 'sample' && event.kind !== 'mark';
     if (isOld) return '';
     const data = event.kind === 'sample' ? this.#changes(event) : event.data;

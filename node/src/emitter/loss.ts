@@ -57,12 +57,15 @@ function lossError(type: string | symbol, why: Exclude<Loss, 'unhandled'>): Mill
         `an event ${name} had no listener and did not fit into retain.max or retain.maxBytes; raise them or register earlier`,
       );
     case 'cancelled':
-      return new MillraceError('MILLRACE_E_CANCELLED', `an event ${name} was discarded by close()`);
+      return new MillraceError(
+        'MILLRACE_E_CANCELLED',
+        `an event ${name} was discarded by close({ discard: true }); without discard it would have been delivered`,
+      );
     default: {
       const reasons = {
-        age: 'retain.maxAge was reached',
-        close: 'the emitter was closed',
-        off: 'its retention was turned off',
+        age: 'retain.maxAge was reached; raise it or register earlier',
+        close: 'the emitter was closed; register before close()',
+        off: 'its retention was turned off; register before that',
       };
       return new MillraceError(
         'MILLRACE_E_EXPIRED',

@@ -30,7 +30,7 @@ export interface BatchEmitterOptions extends Partial<QueueOptions> {
    * MILLRACE_E_RETENTION, MILLRACE_E_EXPIRED or MILLRACE_E_CANCELLED. Default: a process warning, once for each type and code.
    */
   onLost?: (error: MillraceError, type: string | symbol, args: unknown[]) => void;
-  /** As in `EventEmitter`. */
+  /** Reports what the promise of a listener rejects with, as `EventEmitter` does. Default: `EventEmitter.captureRejections`. */
   captureRejections?: boolean;
 }
 
@@ -38,11 +38,11 @@ export interface BatchEmitterOptions extends Partial<QueueOptions> {
 export interface TypeOptions {
   /** Class of the type's events. Default: by the type's name, see `docs/node.md`. */
   priority?: Priority;
-  /** Keep events without a handler for one that registers later. */
+  /** Keep events without a handler for one that registers later. Default: as the emitter says. */
   retain?: boolean | Partial<RetainOptions>;
   /** Events of this type a batch can hold: 1 to 1,000,000; default: no limit of its own. */
   maxBatch?: number;
-  /** Bytes of an event of this type. */
+  /** Bytes of an event of this type. Default: as the emitter's `size` says. */
   size?: (...args: any[]) => number;
 }
 

@@ -3,6 +3,7 @@ import type promises from 'node:fs/promises';
 import { nextTick, queueMicrotask } from '../core/timers.cjs';
 import {
   appendOptions,
+  checkSpelling,
   isDurable,
   type Path,
   snapshot,
@@ -211,13 +212,14 @@ export const appendFile = function appendFile(
   options?: unknown,
 ): Promise<void> {
   let durable: boolean;
+  const file = toPath(path);
+  const understood = file === null ? null : appendOptions(options);
   try {
     durable = isDurable(options);
+    if (understood === null) checkSpelling(options);
   } catch (error) {
     return Promise.reject(error);
   }
-  const file = toPath(path);
-  const understood = file === null ? null : appendOptions(options);
   const bytes = understood === null ? null : toBytes(data, understood.encoding);
   if (bytes !== null) return commitTo(file!, bytes, understood!);
   return durable

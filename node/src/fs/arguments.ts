@@ -3,7 +3,9 @@
  * errors are thereby the ones that a caller sees.
  */
 import { fileURLToPath } from 'node:url';
+import { nearest } from '../core/nearest.js';
 import { invalid } from '../core/options.js';
+import { MillraceError } from '../errors.js';
 
 /** A path as backends take it. */
 export type Path = string | Buffer;
@@ -135,4 +137,19 @@ export function isDurable(options: unknown): boolean {
   const { durable } = options as { durable?: unknown };
   if (durable === undefined || typeof durable === 'boolean') return durable === true;
   throw invalid('durable', durable, 'true or false');
+}
+
+/**
+ * Node.js passes over options that it does not know, and so does this module; but a record that was to be durable and is not
+ * would be seen only when it is lost. Throws MILLRACE_E_INVALID_OPTION.
+ */
+export function checkSpelling(options: unknown): void {
+  if (typeof options !== 'object' || options === null) return;
+  for (const name of Object.keys(options)) {
+    if (appendNames.has(name) || nearest(name, ['durable']) === undefined) continue;
+    throw new MillraceError(
+      'MILLRACE_E_INVALID_OPTION',
+      `unknown option '${name}' in the options of appendFile() (is 'durable' meant?)`,
+    );
+  }
 }

@@ -33,7 +33,7 @@ export interface GuardOptions {
   classes?: Record<string, RequestClass>;
   /** Name of a request header whose value is a class. Set it only where clients are trusted to be fair. Default: none. */
   classHeader?: string;
-  /** The class of a request, asked before header and route; `undefined` leaves it to them. */
+  /** The class of a request, asked before header and route; `undefined` leaves it to them. Default: none. */
   classify?: (req: IncomingMessage) => RequestClass | undefined;
   /** The name under which cost and time of a request are counted. Default: method and path, with ids in it as `:id`. */
   route?: (req: IncomingMessage) => string;
@@ -51,7 +51,7 @@ export interface GuardOptions {
   rejectDelay?: number | Partial<RejectDelay>;
   /** Seconds in the header Retry-After: 1 to 86,400, or `'auto'` (default), by what waits. */
   retryAfter?: number | 'auto';
-  /** Limits on requests of async handlers under way; the limit between them is measured. */
+  /** Limits on requests of async handlers under way; the limit between them is measured. Default: `initial` 8, `min` 2, no `max`. */
   concurrency?: Partial<Concurrency>;
   /** Sheds nothing and holds nothing back, but counts what it would have shed. Default: false. */
   observe?: boolean;

@@ -59,6 +59,8 @@ export class Route {
 
 /** URLs that are longer are folded each time. */
 const maxUrl = 512;
+/** Of paths with an id so many are remembered: those in use are soon there again, and those that come once do not add up for hours. */
+const mostFolded = 256;
 
 /** Routes by method and path. Paths that differ in an id only are one route; the least used are forgotten when it is full. */
 export class RouteTable {
@@ -67,7 +69,8 @@ export class RouteTable {
   readonly #routes = new Map<string, Route>();
   /** Remembers which route a path is of, a map for each method: cheaper than folding it each time. */
   #known = new Map<string, Map<string, Route>>();
-  #knownSize = 0;
+  /** Of them, paths with an id; the others are no more than there are routes. */
+  #foldedSize = 0;
   /** Stand for all routes that there is no room for, by class; and keep the counts of forgotten ones, so that sums stay right. */
   readonly others: readonly Route[] = classes.map((cls) => new Route('(others)', cls));
 
@@ -87,18 +90,21 @@ export class RouteTable {
     let paths = this.#known.get(method);
     const known = paths?.get(path);
     if (known !== undefined) return known;
-    const route = this.byName(`${method} ${foldIds(path)}`, method, path);
-    // Looked up again: forgetting routes empties it.
+    const folded = foldIds(path);
+    const route = this.byName(`${method} ${folded}`, method, path);
+    // What stands in for a route does so until there is room; and a path is a part of its URL, which it keeps in memory.
+    if (this.others.includes(route) || url.length > maxUrl) return route;
+    if (folded !== path) {
+      if (this.#foldedSize >= mostFolded) this.#forgetPaths();
+      this.#foldedSize++;
+    }
+    // Looked up again: forgetting empties it.
     paths = this.#known.get(method);
-    if (this.#knownSize >= 4 * this.#max || paths === undefined) {
-      if (this.#knownSize >= 4 * this.#max) this.#forgetPaths();
+    if (paths === undefined) {
       paths = new Map();
       this.#known.set(method, paths);
     }
-    // What stands in for a route does so until there is room; and a path is a part of its URL, which it keeps in memory.
-    if (this.others.includes(route) || url.length > maxUrl) return route;
     paths.set(path, route);
-    this.#knownSize++;
     return route;
   }
 
@@ -136,7 +142,7 @@ export class RouteTable {
 
   #forgetPaths(): void {
     this.#known = new Map();
-    this.#knownSize = 0;
+    this.#foldedSize = 0;
   }
 }
 

@@ -24,6 +24,7 @@ export interface GuardSettings
     | 'message'
     | 'retryAfter'
   > {
+  /** The guard, or its options but for functions. Default: true. */
   guard?: boolean | GuardOptions;
 }
 

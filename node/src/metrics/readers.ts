@@ -197,6 +197,9 @@ function broker(stats: LinkStats, add: Add): void {
   add('broker_bytes_total', { direction: 'out' }, stats.sentBytes);
   add('broker_bytes_total', { direction: 'in' }, stats.receivedBytes);
   for (const [reason, count] of each(stats.unsent)) add('broker_unsent_total', { reason }, count);
+  for (const [operation, count] of each(stats.denied)) {
+    add('broker_denied_total', { operation }, count);
+  }
   add('broker_reconnects_total', {}, stats.reconnects);
 }
 

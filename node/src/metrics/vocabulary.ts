@@ -138,6 +138,12 @@ export const families: readonly Family[] = [
   counter('broker_unsent_total', '{message}', 'Messages that did not leave for the broker.', [
     'reason',
   ]),
+  counter(
+    'broker_denied_total',
+    '{denial}',
+    'Messages and subscriptions that the permissions of the broker did not allow.',
+    ['operation'],
+  ),
   counter('broker_reconnects_total', '{connection}', 'Connections that came back.'),
   gauge('broker_pending_bytes', 'By', 'Bytes that the broker has not been seen to take.'),
   counter('broker_missed_total', '{batch}', 'Batches of other nodes that did not come.', [

@@ -70,8 +70,7 @@ export const or = <Value>(given: Value | undefined, usual: Value): Value =>
 
 export const checkLimit = (limit: number): number => above0('limit', limit, hourMs);
 
-export const checkThreshold = (share: number): number =>
-  checked('idleThreshold', share, number(0, 1));
+const checkThreshold = (share: number): number => checked('idleThreshold', share, number(0, 1));
 
 function checkTasks(tasks: Readonly<Record<string, TaskSource>>) {
   const allowed = 'an object of functions, or of objects with stats()';

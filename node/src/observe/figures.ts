@@ -21,20 +21,24 @@ export function percent(share: number): string {
 
 const mostFunctions = 5;
 
+const UNKNOWN = 'by which function is not known: the profiler is on only after a first such turn';
+
 /** What blocked the loop. */
 export function blocked(loop: LoopReport): [what: string, text: string][] {
   const { turns, blockedMs, blockedTurns, functions } = loop;
-  if (turns === 0) return [];
+  if (turns === 0) return [['loop', 'not looked at: its first second is taken for start-up']];
   if (blockedTurns === 0) {
     return [['loop', `never blocked for more than ${ms(blockedMs)} in ${many(turns, 'turn')}`]];
   }
   const seen = `blocked for more than ${ms(blockedMs)} in ${count(blockedTurns)} of ${many(turns, 'turn')}`;
   const took = `${ms(loop.blockedTotalMs)} in all, ${ms(loop.blockedMaxMs)} at most`;
   const lines: [string, string][] = [['loop', `${seen}: ${took}`]];
-  if (functions.length > 0) lines.push(['', `of ${ms(loop.attributedMs)} that were profiled:`]);
+  const isKnown = functions.length > 0;
+  lines.push(['', isKnown ? `of ${ms(loop.attributedMs)} that were profiled:` : UNKNOWN]);
   for (const { name, file, line, selfMs, totalMs } of functions.slice(0, mostFunctions)) {
     const place = file === null ? '' : ` (${relativePath(file)}:${line})`;
-    lines.push(['', `${name}${place}: ${ms(selfMs)}, with what it calls ${ms(totalMs)}`]);
+    const [own, all] = [ms(selfMs), ms(totalMs)];
+    lines.push(['', `${name}${place}: ${own}${own === all ? '' : `, with what it calls ${all}`}`]);
   }
   return lines;
 }

@@ -1,4 +1,5 @@
 /** The report as a text. */
+import { wrapped } from '../core/wrapped.js';
 import { advice, savedFiles, savedFrames } from './advice.js';
 import { commands } from './commands.js';
 import { blocked, count, many, ms, percent } from './figures.js';
@@ -8,6 +9,8 @@ import type { Report } from './report.js';
 export interface FormatOptions {
   /** With colours of a terminal. Default false. */
   colour?: boolean;
+  /** Columns after which lines are broken, where words allow it; commands are left whole: 40 or more. Default: lines are not broken. */
+  width?: number;
   /** How the application is started, as `node app.js 8080`, for a shell. Default: as the report knows it. */
   command?: string;
 }
@@ -20,7 +23,7 @@ const labelWidth = 15;
 
 /** A short text that says with figures what was seen, what acting would bring, and how to prove it. Ends with a line feed. */
 export function formatReport(report: Report, options: FormatOptions = {}): string {
-  const { colour = false, command } = options;
+  const { colour = false, command, width = Number.POSITIVE_INFINITY } = options;
   const paint =
     (code: number): Paint =>
     (text) =>
@@ -31,9 +34,13 @@ export function formatReport(report: Report, options: FormatOptions = {}): strin
   const lines = [
     bold(`Millrace has observed ${where}, for ${seconds.toFixed(1)} s, and changed nothing.`),
     '',
-    ...rows(report).map(([what, text]) => `  ${dim(what.padEnd(labelWidth))} ${text}`),
-    '',
-    ...toTry(report, command, bold),
+    ...rows(report).flatMap(([what, text]) =>
+      wrapped(text, width - labelWidth - 3).map(
+        (line, i) => `  ${dim((i === 0 ? what : '').padEnd(labelWidth))} ${line}`,
+      ),
+    ),
+    ...(isTooLittle(report) ? [] : ['']),
+    ...toTry(report, command, bold, width),
   ];
   return `${lines.join('\n')}\n`;
 }
@@ -47,6 +54,7 @@ export function sawSomething({ writes, frames, files, requests, loop }: Report):
 }
 
 function rows(report: Report): Line[] {
+  if (isTooLittle(report)) return [];
   return [
     ...socketRows(report),
     ...fileRows(report),
@@ -101,10 +109,8 @@ function requestRows({ requests }: Report): Line[] {
   const routes = requests.routes
     .slice(0, 3)
     .map(({ route, requests, busyMs, meanMs, maxMs }): Line => {
-      return [
-        '',
-        `${route}: ${count(requests)} held the loop for ${ms(busyMs)}, each ${ms(meanMs)}, at most ${ms(maxMs)}`,
-      ];
+      const each = requests === 1 ? '' : `: ${ms(meanMs)} each, ${ms(maxMs)} at most`;
+      return ['', `${route}: ${many(requests, 'request')} held the loop for ${ms(busyMs)}${each}`];
     });
   return [['requests', `${count(all)}: ${text}`], ...routes];
 }
@@ -126,10 +132,10 @@ function gain(saved: number, all: number, what: string, feature: string): string
     : `${count(saved)} ${what} with ${feature} (${percent(saved / all)})`;
 }
 
-function toTry(report: Report, command: string | undefined, bold: Paint): string[] {
+function toTry(report: Report, command: string | undefined, bold: Paint, width: number): string[] {
   const { features, threadpoolSize } = advice(report);
   if (features.length === 0 && threadpoolSize === null) {
-    return [nothingToTry(report)];
+    return wrapped(nothingToTry(report), width);
   }
   const { run, experiment } = commands(report, command);
   const optIns = features.filter((each) => each === 'net' || each === 'guard');
@@ -156,12 +162,14 @@ function toTry(report: Report, command: string | undefined, bold: Paint): string
 /** Below this nothing can be said of an application that was seen to do nothing. */
 const briefSeconds = 5;
 
+const isTooLittle = (report: Report) => report.seconds < briefSeconds && !sawSomething(report);
+
 function nothingToTry(report: Report): string {
   if (report.loop.blockedTurns > 0) {
     return 'Gathering would not help here. What blocked the loop belongs on another thread (millrace/pool) or into smaller pieces.';
   }
-  if (report.seconds < briefSeconds && !sawSomething(report)) {
-    return 'It ran for too short a time, and did too little, to tell: observe it under its usual load.';
+  if (isTooLittle(report) || (report.seconds < briefSeconds && report.loop.turns === 0)) {
+    return 'It ran for too short a time, or did too little, to tell: observe it under its usual load.';
   }
   return 'Nothing was seen that Millrace would make much better: leave it as it is.';
 }

@@ -85,6 +85,7 @@ export class LoopObserver implements Observer<LoopReport>, Watcher {
   }
 
   read(): LoopReport {
+    this.#profiler.gather();
     const spanMs = (this.#stoppedAt ?? now()) - this.#startedAt;
     const idleMs = (this.#stoppedAt === null ? idleTime() : this.#stoppedIdle) - this.#startedIdle;
     return {

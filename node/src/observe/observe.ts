@@ -10,10 +10,7 @@ import { ThreadpoolObserver } from './threadpool.js';
 
 /** What {@link observe} returns. */
 export interface Observation {
-  /**
-   * What was seen so far. Functions that blocked the loop are in it up to ten seconds after they did, or when the observation has
-   * been stopped.
-   */
+  /** What was seen so far. Of functions that blocked the loop those are in it that did after its first blocked turn. */
   report(): Report;
   /** Ends it and gives back all that was replaced. The report stays. Idempotent. */
   stop(): void;

@@ -5,7 +5,7 @@ import { type CompleteOptions, completeOptions, type GuardOptions } from '../gua
 export interface ObserveOptions {
   /** A turn of the loop that takes longer counts as blocked, in ms: 1 to 3,600,000, default 50. */
   blockedMs?: number;
-  /** Of the guard that would be there: the wait in ms that a request may have ahead of it, as its own option. */
+  /** Of the guard that would be there: the wait in ms that a request may have ahead of it, as its own option, and with the same default. */
   maxWait?: NonNullable<GuardOptions['maxWait']>;
 }
 

@@ -1,9 +1,10 @@
 import { relative } from 'node:path';
 
-/** From the working directory, as long as there is one. */
+/** From the working directory, as long as there is one and that is shorter. */
 export function relativePath(file: string): string {
   try {
-    return relative(process.cwd(), file);
+    const path = relative(process.cwd(), file);
+    return path.length < file.length ? path : file;
   } catch {
     return file;
   }

@@ -47,6 +47,11 @@ export class Profiler {
     return ms;
   }
 
+  /** What was recorded so far is attributed, too. */
+  gather(): void {
+    if (this.#spans.length > 0) this.#pieceOver();
+  }
+
   /** Ends the profile, and the profiling. */
   stop(): void {
     this.#isOver = true;

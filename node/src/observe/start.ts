@@ -10,7 +10,7 @@ import type { Report } from './report.js';
 
 /** Options of {@link startObserving}. */
 export interface ObserveSettings extends ObserveOptions {
-  /** Path of a file for the report as JSON at the end, in place of the text; null for the text. */
+  /** Path of a file for the report as JSON at the end, in place of the text; null, the default, for the text. */
   json?: string | null;
 }
 
@@ -22,8 +22,13 @@ export function startObserving(settings: ObserveSettings = {}): Observation {
   const { json = null, ...options } = settings;
   // Now, as an application may delete it.
   const { NO_COLOR, TERM } = process.env;
-  const colour = !NO_COLOR && TERM !== 'dumb' && isatty(2);
-  const tell = (report: Report) => say(`\n${formatReport(report, { colour })}`);
+  const isTerminal = isatty(2);
+  const colour = !NO_COLOR && TERM !== 'dumb' && isTerminal;
+  const tell = (report: Report) => {
+    // Not before: the stream is made when somebody asks for it.
+    const width = isTerminal ? process.stderr.columns : undefined;
+    say(`\n${formatReport(report, width === undefined ? { colour } : { colour, width })}`);
+  };
   const observation = observe(options);
   const unwatch = watchEnds(() => {
     try {

@@ -2,6 +2,7 @@
 import { MillraceError, show } from '../errors.js';
 import type { PoolFunction } from './function.js';
 import { type Failure, NO_FUNCTION, THREW } from './protocol.js';
+import { anyFunction } from './worker/functions.js';
 
 /** What a worker says of a task that failed. */
 export function failureOf(
@@ -14,13 +15,13 @@ export function failureOf(
   if (kind === NO_FUNCTION) {
     return new MillraceError(
       'MILLRACE_E_TASK_FILE',
-      `function '${name}' cannot be had from ${filename}: ${messageOf(error)}`,
+      `${name === anyFunction ? 'functions' : `function '${name}'`} cannot be had from ${filename}: ${messageOf(error)}`,
       { cause: error },
     );
   }
   return new MillraceError(
     'MILLRACE_E_BAD_RESULT',
-    `the result of '${name}' cannot be cloned: ${messageOf(error)}; return plain data, or move() what can be transferred`,
+    `the result of '${name}' cannot be cloned: ${messageOf(error).replace(/\.$/, '')}; return plain data, or move() what can be transferred`,
     { cause: error },
   );
 }
@@ -28,7 +29,7 @@ export function failureOf(
 export const taskNotClonable = (error: unknown): MillraceError =>
   new MillraceError(
     'MILLRACE_E_INVALID_ARGUMENT',
-    `the task cannot be sent to a worker: ${messageOf(error)}; give plain data, and in transferList only what can be transferred and has not been`,
+    `the task cannot be sent to a worker: ${messageOf(error).replace(/\.$/, '')}; give plain data, and in transferList only what can be transferred and has not been`,
     { cause: error },
   );
 
@@ -49,26 +50,33 @@ export function workerEnded(
 }
 
 export const cannotStart = (cause: unknown): MillraceError =>
-  new MillraceError('MILLRACE_E_WORKER', `workers cannot be started: ${messageOf(cause)}`, {
-    cause,
-  });
+  new MillraceError(
+    'MILLRACE_E_WORKER',
+    `workers cannot be started: ${messageOf(cause)}; mend that, and the next task tries again`,
+    {
+      cause,
+    },
+  );
 
 export const exited = (code: number): Error => new Error(`worker exited with code: ${code}`);
 
 export const timedOut = (timeoutMs: number, name: string): MillraceError =>
   new MillraceError(
     'MILLRACE_E_TIMEOUT',
-    `'${name}' has run for longer than its timeout of ${timeoutMs} ms`,
+    `'${name}' has run for longer than its timeout of ${timeoutMs} ms; raise it, or 0 for none`,
   );
 
 export const closeTimedOut = (ms: number): MillraceError =>
   new MillraceError(
     'MILLRACE_E_TIMEOUT',
-    `Close operation timed out: tasks were still running after the closeTimeout of ${ms} ms`,
+    `Close operation timed out: tasks were still running after the closeTimeout of ${ms} ms; raise it, or destroy() the pool`,
   );
 
 export const destroyed = (): MillraceError =>
-  new MillraceError('MILLRACE_E_CLOSED', 'Terminating worker thread: the pool is being destroyed');
+  new MillraceError(
+    'MILLRACE_E_CLOSED',
+    'Terminating worker thread: the pool is being destroyed; close() would let its tasks end',
+  );
 
 /** As an abort, which is what it is for the caller, by name and message. */
 export function closed(cause: string): MillraceError {

@@ -34,6 +34,7 @@ class Move implements Transferable {
   }
 }
 
+// Also for the tests of piscina, which import both.
 export const isTransferable = (value: unknown): value is Transferable =>
   typeof value === 'object' &&
   value !== null &&

@@ -27,7 +27,7 @@ export interface PoolOptions {
    * `maxBatch`, `storeTimeout` and `closeTimeout`.
    */
   broker?: string | BrokerOptions;
-  /** With `broker`: the stream of the tasks, by its name, or by its name and bounds. */
+  /** With `broker`: the stream of the tasks, by its name, or by its name and bounds. No default: it has to be given. */
   stream?: string | StreamOptions;
   /** With `broker`: how often a task may fail before it is a dead letter: 1 to 1000. Default: what the worker says, which is 5. */
   attempts?: number;
@@ -65,13 +65,17 @@ export interface PoolOptions {
   maxTasksPerWorker?: number;
   /** A worker is replaced when it is so old, in ms, and has ended a task: 1 to 2^53 - 1. Default: Infinity. */
   maxWorkerAge?: number;
-  /** Limits of each worker's memory, as `new Worker()` takes them. With them, no more workers start than the container has memory for. */
+  /** Limits of each worker's memory, as `new Worker()` takes them. With them, no more workers start than the container has memory for. Default: those of V8. */
   resourceLimits?: ResourceLimits;
-  /** As `new Worker()` takes them. */
+  /** Arguments of the workers, as `new Worker()` takes them. Default: none. */
   argv?: unknown[];
+  /** Options of Node.js for them, as `new Worker()` takes them. Default: those of this process. */
   execArgv?: string[];
+  /** Their environment, as `new Worker()` takes it. Default: a copy of this process's. */
   env?: WorkerOptions['env'];
+  /** What they find as `workerData`. Default: none. */
   workerData?: unknown;
+  /** Whether descriptors that they leave open are closed with them. Default: true. */
   trackUnmanagedFds?: boolean;
   /** A queue of the user's in place of priorities and shares. Tasks then leave one by one. Default: none. */
   taskQueue?: TaskQueue;
@@ -87,7 +91,7 @@ export interface PoolOptions {
   recordTiming?: boolean;
   /** Whether they are kept for each worker, for balancers. Default: false. */
   workerHistogram?: boolean;
-  /** Taken, and of no effect: workers here wait for messages, so that their timers and streams live. */
+  /** Taken, and of no effect: workers here wait for messages, so that their timers and streams live. Default: none. */
   atomics?: 'sync' | 'async' | 'disabled';
 }
 

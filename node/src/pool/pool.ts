@@ -50,7 +50,7 @@ export interface RunOptions {
   filename?: string | URL | null;
   /** A registered function, or an export of the file; default: the pool's. */
   name?: string | null;
-  /** Aborting it rejects the call: a task that waits is not begun; one that runs is asked to end, and else its worker is ended. */
+  /** Aborting it rejects the call: a task that waits is not begun; one that runs is asked to end, and else its worker is ended. Default: none. */
   signal?: AbortSource | null;
   /** Default: the pool's, which is 'normal'. */
   priority?: Priority;

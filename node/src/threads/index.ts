@@ -28,7 +28,7 @@ export function api(): Api {
   if (binding === null) {
     throw new MillraceError(
       'MILLRACE_E_NATIVE',
-      `millrace/threads needs millrace's addon, and there is none: ${nativeError}`,
+      `millrace/threads needs millrace's addon, and there is none: ${nativeError}; build it (npm rebuild millrace)`,
     );
   }
   return binding.threads as Api;

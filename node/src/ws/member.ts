@@ -12,7 +12,7 @@ import {
   type PriorityClass,
   priorities,
 } from '../core/intake/priority.js';
-import { clearTimeout, nextTick, setTimeout } from '../core/timers.cjs';
+import { clearTimeout, nextTick, performance, setTimeout } from '../core/timers.cjs';
 import { type Frame, Joined } from './frame.js';
 import type { Room } from './room.js';
 import { maxContent, type Receiver } from './volley.js';
@@ -190,11 +190,14 @@ export class Member implements Receiver<Joined> {
 
   /** Looks again later whether the socket has taken enough; half of what is left is enough to be looked at once more. */
   #watch(left = this.pendingBytes): void {
+    const due = performance.now() + graceMs;
     this.#overdue ??= setTimeout(() => {
       this.#overdue = null;
       const { isOpen, pendingBytes } = this;
       if (!isOpen || pendingBytes <= this.#options.maxPending) return;
-      if (pendingBytes > left / 2) this.#tooSlow();
+      // A loop that was blocked meanwhile gave the socket no time.
+      if (performance.now() > due + graceMs / 2) this.#watch(left);
+      else if (pendingBytes > left / 2) this.#tooSlow();
       else this.#watch();
     }, graceMs).unref();
   }

@@ -34,9 +34,11 @@ export interface SenderClass {
   frame(data: Buffer, options: SendOptions & { opcode: number }): FrameParts;
 }
 
-/** Who imports ws gets something else there. */
+/** Who imports ws gets something else in Bun. */
 const hint =
-  'bun' in process.versions ? ', for which Bun has a class of its own; Rooms works with it' : '';
+  'bun' in process.versions
+    ? ', for which Bun has a class of its own; Rooms works with it'
+    : ": import WebSocket from 'ws'";
 
 /** The class of senders. Throws MILLRACE_E_INVALID_ARGUMENT unless it works as in version 8 of ws. */
 export function checkClass(WebSocket: unknown): SenderClass {

@@ -55,7 +55,12 @@ class TcpProxy {
     for (const pair of this.#pairs) for (const socket of pair) socket.pause();
   }
 
-  /** Connections from before a `blackhole()` go on where they were. */
+  /** What the server says stays here; what is said to it arrives. Until `heal()`, or lost with `cut()`. */
+  mute() {
+    for (const [, far] of this.#pairs) far.pause();
+  }
+
+  /** Connections from before a `blackhole()` or `mute()` go on where they were. */
   heal() {
     this.#isCut = false;
     this.#isSilent = false;

@@ -68,7 +68,10 @@ test('what is missing is told in a sentence, with what was meant', async (t) => 
     [['run', '--prt', '1', 'server.js'], /there is no --prt\. Did you mean --port\?/],
     [['run', '--import', 'tsx', 'server.js'], /--import is an option of Node\.js; put -- before/],
     [['run', '--port', 'server.js'], /which file/],
-    [['run', '--port', '--host', 'x', 'server.js'], /--port needs N; what follows is --host/],
+    [
+      ['run', '--port', '--host', 'x', 'server.js'],
+      /--port has no value, but takes N; what follows is --host/,
+    ],
     [['run', '--port', '99999', 'server.js'], /--port is "99999"; it must be from 0/],
     [['run', '--no-dashboard=1', 'server.js'], /--no-dashboard takes no value/],
     [

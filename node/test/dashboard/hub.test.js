@@ -98,6 +98,29 @@ test('for a viewer that does not read nothing piles up, and it gets it all later
   assert.equal(read.match(/^id: /gm).length, 400);
 });
 
+test('a viewer keeps nothing of a process that is forgotten: one of its name is told in full', async (t) => {
+  const history = new History();
+  const { socket, viewer } = await slowViewer(t, history);
+  let read = '';
+  socket.on('data', (chunk) => {
+    read += chunk;
+  });
+  const sample = () => ({
+    ...{ kind: 'sample', process: '1', at: Date.now() },
+    ...{ names: ['a', 'b'], row: Float64Array.of(1, 2) },
+  });
+  const forgotten = { kind: 'forgotten', at: Date.now(), data: { id: '1' } };
+  for (const event of [sample(), sample(), forgotten, sample()]) history.add(event);
+  viewer.send();
+  socket.resume();
+  const values = () => read.match(/(?<="values":)\{[^}]*\}/g) ?? [];
+  await until(() => values().length === 3);
+  assert.deepEqual(
+    values().map((text) => JSON.parse(text)),
+    [{ a: 1, b: 2 }, {}, { a: 1, b: 2 }],
+  );
+});
+
 test('a viewer for which it is too late is disconnected', async (t) => {
   const history = new History();
   const { socket, response, viewer } = await slowViewer(t, history);

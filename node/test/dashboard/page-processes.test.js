@@ -24,12 +24,16 @@ withBrowser('the page: processes', (visit) => {
   test('it comes back by itself when the server does', async (t) => {
     const first = await start(t);
     const page = await visit(t, first.url);
+    assert.equal(await page.title(), 'app.js · Millrace');
+    assert.equal(await page.isVisible('#notice'), false);
     first.app.kill('SIGKILL');
     await page.waitForSelector('#status >> text=Reconnecting');
+    await page.waitForSelector('#notice >> text=/does not answer. What is here is of \\d+:/');
     const second = await start(t, { port: first.port });
     await page.waitForSelector('#status >> text=Live');
     await page.waitForSelector(`#process option[value="${second.app.pid}"]`, {
       state: 'attached',
     });
+    await page.waitForSelector('#notice', { state: 'hidden' });
   });
 });

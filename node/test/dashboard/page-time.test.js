@@ -10,6 +10,7 @@ withBrowser('the page: time and lines', (visit) => {
     const page = await visit(t, url);
     const seconds = async () => JSON.parse(await exported(page, '#export-json')).times;
     await page.click('#pause');
+    await page.waitForSelector('#status >> text=Paused');
     const paused = await seconds();
     // Samples of two more seconds have come in.
     const from = paused.at(-1);

@@ -15,6 +15,18 @@ test('an append is synced only when it is to be durable', async () => {
   await assert.rejects(appendFile(nothing, 'x', { flush: true, durable: false }), refused);
 });
 
+test('a name that is nearly that of durable is refused, where Node.js would pass it over', async () => {
+  for (const name of ['durible', 'Durable', 'durabel', 'durables']) {
+    for (const path of [nothing, new URL('file:///dev/null'), Buffer.from(nothing)]) {
+      await assert.rejects(appendFile(path, 'x', { [name]: true }), {
+        code: 'MILLRACE_E_INVALID_OPTION',
+        message: `unknown option '${name}' in the options of appendFile() (is 'durable' meant?)`,
+      });
+    }
+  }
+  await appendFile(nothing, 'x', { duration: 5, unknown: 1, highWaterMark: 1024 });
+});
+
 test('a commit is synced when one of its records is to be durable; the others do not care', async () => {
   const outcomes = await Promise.allSettled([
     appendFile(nothing, 'one'),

@@ -73,6 +73,7 @@ test('each line has its figures', () => {
 test('where there is nothing to gain it says so', () => {
   const text = formatReport({
     ...nothing(),
+    seconds: 60,
     writes: { writes: 5, turns: 5, mostInTurn: 1, saved: 0 },
   });
   assert.match(text, /socket writes +5 in 5 turns.*: no gain here/);
@@ -87,7 +88,30 @@ test('a run that was too short, and a loop that was blocked, are not told to lea
   assert.match(long, /leave it as it is\.\n$/);
   const { loop } = nothing();
   const blocked = { ...loop, turns: 10, blockedTurns: 1, blockedTotalMs: 2100, blockedMaxMs: 2100 };
-  assert.match(formatReport({ ...nothing(), loop: blocked }), /another thread \(millrace\/pool\)/);
+  const text = formatReport({ ...nothing(), loop: blocked });
+  assert.match(text, /another thread \(millrace\/pool\)/);
+  assert.match(
+    text,
+    /2,100 ms at most\n +by which function is not known: .* after a first such turn\n/,
+  );
+});
+
+test('a single request has one time', () => {
+  const { requests } = nothing();
+  const route = { route: 'GET /', requests: 1, busyMs: 90, meanMs: 90, maxMs: 90 };
+  const shown = (routes) =>
+    formatReport({ ...nothing(), requests: { ...requests, requests: 3, routes } });
+  assert.match(shown([route]), / GET \/: 1 request held the loop for 90 ms\n/);
+  const two = { ...route, requests: 2, meanMs: 45, maxMs: 80 };
+  assert.match(shown([two]), /: 2 requests held the loop for 90 ms: 45 ms each, 80 ms at most\n/);
+});
+
+test('a loop that did not turn after the start-up was not looked at', () => {
+  const report = { ...nothing(), seconds: 0.9 };
+  report.requests = { ...report.requests, requests: 1 };
+  const text = formatReport({ ...report, loop: { ...report.loop, turns: 0 } });
+  assert.match(text, /loop +not looked at: its first second is taken for start-up\n/);
+  assert.match(text, /too short a time/);
 });
 
 test('the experiment is one that the lab takes', () => {

@@ -47,6 +47,23 @@ test('the function that blocked is found', async (t) => {
   assert.ok(found.selfMs > 0 && found.totalMs >= found.selfMs);
 });
 
+test('functions are told before the observation has ended, and those after that, too', async (t) => {
+  await afterStart();
+  const observation = observe({ blockedMs: 30 });
+  t.after(() => observation.stop());
+  const selfMs = () => observation.report().loop.functions[0]?.selfMs ?? 0;
+  const hogUntil = async (isSo) => {
+    while (!isSo()) {
+      setTimeout(hogs, 0, 100);
+      await sleep(5);
+      await nextTurn();
+    }
+  };
+  await hogUntil(() => selfMs() > 0);
+  const first = selfMs();
+  await hogUntil(() => selfMs() > first);
+});
+
 test('another session that profiles keeps its profile, and time is attributed beside it', async (t) => {
   const other = new Session();
   other.connect();

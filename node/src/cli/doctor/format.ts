@@ -1,3 +1,4 @@
+import { wrapped } from '../../core/wrapped.js';
 import { type Colours, colours, type Paint } from '../colours.js';
 import type { Finding, State } from './finding.js';
 
@@ -27,20 +28,6 @@ export function format(
     return head + parts.join(`\n${' '.repeat(before)}`);
   });
   return `${lines.join('\n')}\n\n${summary(findings)}`;
-}
-
-function wrapped(text: string, width: number): string[] {
-  const lines: string[] = [];
-  let line = '';
-  for (const word of text.split(' ')) {
-    if (line !== '' && line.length + 1 + word.length > width) {
-      lines.push(line);
-      line = word;
-    } else {
-      line = line === '' ? word : `${line} ${word}`;
-    }
-  }
-  return [...lines, line];
 }
 
 function paintOf(state: State, { green, yellow, red }: Colours): Paint {

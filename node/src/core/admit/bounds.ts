@@ -23,7 +23,10 @@ export function closed(): MillraceError {
 }
 
 export function cancelled(): MillraceError {
-  return new MillraceError('MILLRACE_E_CANCELLED', 'the event was discarded by close()');
+  return new MillraceError(
+    'MILLRACE_E_CANCELLED',
+    'the event was discarded by close({ discard: true }); without discard it would have been delivered',
+  );
 }
 
 /** A size that a size function or a caller gave. */

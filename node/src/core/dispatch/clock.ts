@@ -1,4 +1,4 @@
-/** Where an engine's flush point lies in Node's loop. One file, so that every queue used is named here. */
+/** Where an engine's dispatch point lies in Node's loop. One file, so that every queue used is named here. */
 import * as perfHooks from 'node:perf_hooks';
 import { Utilization } from '../batch/estimate/utilization.js';
 import type { Tick } from '../batch/event.js';
@@ -54,7 +54,7 @@ abstract class NodeHost implements Host {
     this.defer(this.#turn);
   }
 
-  /** Puts `turn` at the flush point. */
+  /** Puts `turn` at the dispatch point. */
   protected abstract defer(turn: () => void): void;
 
   readonly #turn = (): void => {

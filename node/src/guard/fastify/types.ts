@@ -87,11 +87,11 @@ export type HealthCheckFunction = (
 export interface StatusRouteOptions {
   /** Default: /status. */
   url?: string;
-  /** Any options of a route but `schema`. */
+  /** Any options of a route but `schema`. Default: none. */
   routeOpts?: object;
-  /** The schema of the request. Entries of its `response` replace the usual ones; properties of that for 200 are added. */
+  /** The schema of the request. Entries of its `response` replace the usual ones; properties of that for 200 are added. Default: none. */
   routeSchemaOpts?: object;
-  /** Properties that are added to the schema of the answer 200: what the health check returns and is to be sent. */
+  /** Properties that are added to the schema of the answer 200: what the health check returns and is to be sent. Default: none. */
   routeResponseSchemaOpts?: object;
 }
 
@@ -109,7 +109,7 @@ export interface GuardPluginOptions {
   maxRssBytes?: number;
   /** Time between samples in ms: 10 to 2^31 - 1, default 1,000. What is less counts as 10, and 0 as not given. */
   sampleInterval?: number;
-  /** Tells whether what the service depends on is well. It needs `healthCheckInterval` or `exposeStatusRoute`. */
+  /** Tells whether what the service depends on is well. It needs `healthCheckInterval` or `exposeStatusRoute`. Default: none. */
   healthCheck?: HealthCheckFunction | false;
   /** Time in ms from the end of a health check to the next: up to 2^31 - 1. 0, the default: only when a status is asked for. */
   healthCheckInterval?: number;
@@ -133,7 +133,7 @@ export interface GuardPluginOptions {
    * or `false`: only limits and health check, as under-pressure.
    */
   guard?: boolean | GuardOptions | Guard;
-  /** A settings file, or the folder it is in; see {@link loadSettings}. What is given here counts more. */
+  /** A settings file, or the folder it is in; see {@link loadSettings}. What is given here counts more. Default: none. */
   config?: string;
 }
 

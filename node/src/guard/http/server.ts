@@ -20,6 +20,9 @@ export type GuardableServer = HttpServer | HttpsServer | Http2Server | Http2Secu
 
 const guards = new WeakMap<object, Guard>();
 
+/** Applications of Express and Connect are functions. */
+const HINT = '; of an application, give what its listen() returns, or createServer(app)';
+
 /**
  * Puts a guard in front of a server. Listeners may have been added before or may be added later; 'request', 'checkContinue',
  * 'checkExpectation' and 'upgrade' reach them when it is their turn, or never. Requests that are turned away get a 503.
@@ -34,7 +37,7 @@ export function guard(server: GuardableServer, options: GuardOptions | Guard = {
   if (!isServer(server)) {
     throw new MillraceError(
       'MILLRACE_E_INVALID_ARGUMENT',
-      `guard() takes a server of node:http, node:https or node:http2, not ${show(server)}`,
+      `guard() takes a server of node:http, node:https or node:http2, not ${show(server)}${typeof server === 'function' ? HINT : ''}`,
     );
   }
   const present = guards.get(server);

@@ -67,7 +67,8 @@ export class DurableClient {
     const call = this.#callOf(task, options, true, {
       stored: (stored) => {
         if (!stored.isDuplicate) return;
-        void duplicateOf(this.#context, call.id, stored).then(
+        const isOver = () => pending.isEnded;
+        void duplicateOf(this.#context, call, stored, isOver).then(
           (error) => error !== null && pending.reject(error),
         );
       },

@@ -20,6 +20,10 @@ export class Pending {
     });
   }
 
+  get isEnded(): boolean {
+    return this.#isEnded;
+  }
+
   /** Its result, for one more; a signal ends the wait of its own call, and the task's with the last one. */
   wait(signal: AbortSource | null): Promise<unknown> {
     this.#waiting++;

@@ -3,6 +3,7 @@ import { type Client, loadClient } from '../../broker/connect.js';
 import { failure } from '../../broker/failure.js';
 import type { Arrival, Link } from '../../broker/link.js';
 import { MillraceError } from '../../errors.js';
+import { answerOf, refused } from './stored-answer.js';
 
 /** What the broker says of a message that it has stored. */
 export interface Stored {
@@ -34,8 +35,6 @@ const busyMessages = 64;
 const sweepMs = 250;
 /** A message that the broker has not acknowledged for so long is sent again. */
 const againMs = 5000;
-/** The stream is full: "maximum messages exceeded", "maximum bytes exceeded", and those per subject. */
-const isFull = (text: string) => /maximum (messages|bytes)/.test(text);
 /** What a message may have beside its payload. */
 export const headerRoom = 4096;
 
@@ -222,28 +221,6 @@ export class Publisher {
       this.#failure?.message ?? `the broker at ${this.#link.address} has not acknowledged it`;
     return failure(`not stored within ${this.#timeoutMs} ms, ${what}: ${why}`, this.#failure);
   }
-}
-
-interface Answer {
-  readonly seq: number;
-  readonly duplicate?: boolean;
-  readonly error?: { description: string };
-}
-
-function answerOf(payload: Uint8Array): Answer {
-  try {
-    return JSON.parse(Buffer.from(payload.buffer, payload.byteOffset, payload.length).toString());
-  } catch {
-    return { seq: 0, error: { description: 'an answer that is no JSON' } };
-  }
-}
-
-function refused(description: string): MillraceError {
-  if (!isFull(description)) return failure(`the broker refuses to store it: ${description}`);
-  return new MillraceError(
-    'MILLRACE_E_OVERLOADED',
-    `the stream is full (${description}); start more workers, send fewer tasks, or raise maxBytes or maxMessages of \`stream\``,
-  );
 }
 
 const closed = (): MillraceError =>

@@ -1,8 +1,8 @@
 /** Asks a consumer for messages, as many as are wanted. */
 import type { Arrival, Link } from '../../broker/link.js';
 
-/** The broker keeps a request for so long. */
-const expiresMs = 30_000;
+/** The broker keeps a request for so long at most. */
+const mostExpiresMs = 30_000;
 /** Then it is taken as lost. */
 const lostMs = 5000;
 const retryMs = 500;
@@ -15,6 +15,11 @@ interface Request {
 /** Messages of one consumer. */
 export class Puller {
   readonly #link: Link;
+  /**
+   * So that the requests of a worker that has ended are gone before its messages come back. Where nobody else asks, nats-server
+   * 2.9 would count them as delivered to it once more, and give out the last of them as if it had never been.
+   */
+  readonly #expiresMs: number;
   readonly #api: string;
   readonly #inbox: string;
   readonly #onMessage: (payload: Uint8Array, arrival: Arrival) => void;
@@ -27,13 +32,15 @@ export class Puller {
   /** The consumer is missing, or not there yet. */
   onMissing: () => void = () => {};
 
+  /** `ackWaitMs`: the consumer's time for acknowledgement, a third of which may pass without a word from a worker that is there. */
   constructor(
     link: Link,
-    { stream, consumer }: { stream: string; consumer: string },
+    { stream, consumer, ackWaitMs }: { stream: string; consumer: string; ackWaitMs: number },
     onMessage: (payload: Uint8Array, arrival: Arrival) => void,
   ) {
     this.#link = link;
     this.#onMessage = onMessage;
+    this.#expiresMs = Math.min(mostExpiresMs, ackWaitMs / 3);
     this.#api = `$JS.API.CONSUMER.MSG.NEXT.${stream}.${consumer}`;
     this.#inbox = `${link.subject('inbox', link.node, consumer)}`;
     this.#unsubscribe = link.subscribe(`${this.#inbox}.*`, (payload, arrival) =>
@@ -56,7 +63,7 @@ export class Puller {
     const more = count - this.asked;
     // Not one request for each message that is done with.
     if (more <= 0 || more < count / 4) return;
-    const request = { batch: more, expires: expiresMs * 1_000_000 };
+    const request = { batch: more, expires: Math.round(this.#expiresMs * 1_000_000) };
     const number = this.#next++;
     const reply = `${this.#inbox}.${number}`;
     if (!this.#link.publish(this.#api, Buffer.from(JSON.stringify(request)), { reply })) return;
@@ -101,7 +108,7 @@ export class Puller {
   }
 
   #sweep(): void {
-    const before = performance.now() - expiresMs - lostMs;
+    const before = performance.now() - this.#expiresMs - lostMs;
     for (const [number, { atMs }] of this.#requests)
       if (atMs < before) this.#requests.delete(number);
     this.want(this.#wanted);

@@ -26,7 +26,7 @@ export class Pulling {
     this.#most = () => settings.batch ?? soon.tasks;
     this.#holding = holding;
     for (const lane of lanes) {
-      const where = { stream: names.stream, consumer: lane };
+      const where = { stream: names.stream, consumer: lane, ackWaitMs: settings.ackWait };
       const puller = new Puller(link, where, (payload, arrival) => {
         // Also for one that does not stay: it has used up what was asked for.
         this.refillSoon();

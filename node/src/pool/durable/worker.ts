@@ -7,6 +7,7 @@ import { throwLater } from '../../core/throw-later.js';
 import type { MillraceError } from '../../errors.js';
 import { durableSymbol, type PoolOptions } from '../options.js';
 import { Pool } from '../pool.js';
+import { anyFunction } from '../worker/functions.js';
 import { Acks } from './acks.js';
 import { Answers } from './answers.js';
 import { Arrivals } from './arrivals.js';
@@ -39,6 +40,8 @@ export class TaskServer extends EventEmitter<TaskServerEvents> {
   readonly #holding: Holding;
   readonly #running: Running;
   readonly #pulling: Pulling;
+  /** Rejects when the file of the functions cannot be loaded: its tasks would all become dead letters. */
+  readonly #loaded: Promise<void>;
   readonly #timers: NodeJS.Timeout[] = [];
   /** When the stream was made. */
   #createdAt: string | null = null;
@@ -56,6 +59,8 @@ export class TaskServer extends EventEmitter<TaskServerEvents> {
     this.#pool = pool;
     // Its only one is that tasks ran for longer than closeTimeout, which close() sees.
     pool.on('error', () => {});
+    this.#loaded = settings.pool.filename == null ? Promise.resolve() : loads(pool);
+    this.#loaded.catch(() => {});
     const link = new Link(settings.broker, 'worker');
     const names = new TaskNames(link, settings.stream.name);
     const counts = new WorkerCounts();
@@ -88,8 +93,9 @@ export class TaskServer extends EventEmitter<TaskServerEvents> {
     announce('tasks', this as TaskServer, (server) => server.stats());
   }
 
-  /** Resolves when it takes tasks. Rejects with MILLRACE_E_BROKER: the broker is absent, or the stream is set up otherwise. It is tried on all the same. */
+  /** Resolves when it takes tasks. Rejects with MILLRACE_E_BROKER: the broker is absent, or the stream is set up otherwise. It is tried on all the same. With MILLRACE_E_TASK_FILE: the file cannot be loaded, or has no function. */
   async ready(): Promise<this> {
+    await this.#loaded;
     await this.#context.link.ready();
     await this.#set();
     return this;
@@ -160,6 +166,7 @@ export class TaskServer extends EventEmitter<TaskServerEvents> {
 
   async #set(): Promise<void> {
     const { link, names, settings } = this.#context;
+    await this.#loaded;
     const { createdAt } = await openStreams(link, names, settings.stream);
     if (this.#createdAt !== null && this.#createdAt !== createdAt) this.#holding.forget();
     this.#createdAt = createdAt;
@@ -203,8 +210,8 @@ export class TaskServer extends EventEmitter<TaskServerEvents> {
 
 /**
  * Takes durable tasks from a stream and runs them on worker threads of this process, until `close()`. Resolves when it takes tasks.
- * Rejects with MILLRACE_E_BROKER when the broker is absent or the stream is set up otherwise, and with
- * MILLRACE_E_INVALID_OPTION.
+ * Rejects with MILLRACE_E_TASK_FILE when the file cannot be loaded or has no function, with MILLRACE_E_BROKER when the broker is
+ * absent or the stream is set up otherwise, and with MILLRACE_E_INVALID_OPTION.
  *
  *     const worker = await serveTasks({
  *       broker: 'nats://127.0.0.1:4222', stream: 'thumbnails', filename: new URL('./tasks.js', import.meta.url),
@@ -219,4 +226,8 @@ export async function serveTasks(options: WorkerOptions): Promise<TaskServer> {
     await server.close();
     throw error;
   }
+}
+
+async function loads(pool: Pool): Promise<void> {
+  await pool.run(['', 1, null], { name: anyFunction });
 }

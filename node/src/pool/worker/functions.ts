@@ -18,11 +18,20 @@ export async function load(filename: string, name: string): Promise<Handler> {
     const handler = await candidate;
     if (typeof handler === 'function') return handler;
   }
-  throw new Error(`${filename} exports no function '${name}'${exportsOf(module, exported)}`);
+  throw new Error(`it exports no '${name}', ${othersOf(module, exported)}`);
 }
+
+/** In place of a name: asks whether the file can be loaded and has a function at all. */
+export const anyFunction = '*';
 
 /** The same for durable tasks, which come with what their context says. */
 export async function loadDurable(filename: string, name: string): Promise<Handler> {
+  if (name === anyFunction) {
+    const module = await moduleOf(filename);
+    const exported = await module.default;
+    if (typeof exported === 'function' || namesIn(module, exported).size > 0) return () => {};
+    throw new Error('it exports no function');
+  }
   const handler = await load(filename, name);
   return (task, context) => {
     const durable = task as Durable;
@@ -54,13 +63,16 @@ async function moduleOf(filename: string): Promise<Record<string, any>> {
   return import(pathToFileURL(filename).href);
 }
 
-function exportsOf(module: object, exported: unknown): string {
-  const names = new Set(
-    [...functionsIn(module), ...functionsIn(exported)].filter((name) => name !== 'module.exports'),
-  );
+function othersOf(module: object, exported: unknown): string {
+  const names = namesIn(module, exported);
   return names.size === 0
-    ? ', nor any other'
-    : `; it exports ${[...names].slice(0, 20).join(', ')}`;
+    ? 'nor any other function'
+    : `only ${[...names].slice(0, 20).join(', ')}; \`name\` says which is meant`;
+}
+
+function namesIn(module: object, exported: unknown): Set<string> {
+  const names = [...functionsIn(module), ...functionsIn(exported)];
+  return new Set(names.filter((name) => name !== 'module.exports'));
 }
 
 function functionsIn(value: unknown): string[] {

@@ -4,39 +4,16 @@
  * put there. At the end of the turn the bundles of all connections leave together; wherever a queue holds anything else,
  * engine.io sends it. So order, `close()`, heartbeats, slow clients and what applications send themselves stay its affair.
  */
-import type { EventEmitter } from 'node:events';
 import { Socket } from 'node:net';
-import type { WebSocket } from 'ws';
 import { announce } from '../../core/sources.js';
 import { nextTick, setImmediate } from '../../core/timers.cjs';
 import { isExiting, joinTurn, listenForExit } from '../../net/turn.js';
 import type { Content } from '../content.js';
-import { encode } from '../frame.js';
-import { nothing, type Sequence, SharedFrame } from '../sequence.js';
+import { nothing, type Sequence, type SharedFrame } from '../sequence.js';
 import { maxContent, type Receiver, Volley } from '../volley.js';
 import { Wire } from '../wire.js';
-
-/** What is used of engine.io. */
-export interface Connection extends EventEmitter {
-  readonly readyState: string;
-  readonly protocol: number;
-  readonly transport: Transport;
-  /** Packets that have not been handed to the transport. */
-  writeBuffer: unknown[];
-  readonly server: EventEmitter;
-  /** Hands them over, if the transport can take them. */
-  flush(): void;
-}
-
-interface Transport extends EventEmitter {
-  readonly name: string;
-  /** False while it sends. */
-  writable: boolean;
-  readonly supportsBinary: boolean;
-  readonly socket?: WebSocket;
-  /** From engine.io 6.4 on: whether it sends `wsPreEncodedFrame` as it is, which it does not with permessage-deflate. */
-  _canSendPreEncodedFrame?(packet: unknown): boolean;
-}
+import type { Connection, Transport } from './connection.js';
+import type { Message } from './message.js';
 
 /** Bytes up to which messages are put into one packet: so a slow client's are not joined into a large one. */
 const bundleBytes = 64 * 1024;
@@ -50,45 +27,6 @@ export function announceTotals(): void {
   if (isAnnounced) return;
   isAnnounced = true;
   announce('socket-io', totals, (each) => ({ ...each }));
-}
-
-/** What socket.io has encoded for many connections: as frames of WebSocket, once, when the first of them wants these. */
-export class Message {
-  readonly #parts: readonly unknown[];
-  #frame: SharedFrame | null | undefined;
-  #isBinary = false;
-
-  /** `encoded`: a string or bytes, or several of them that belong together. */
-  constructor(encoded: unknown) {
-    this.#parts = Array.isArray(encoded) ? encoded : [encoded];
-  }
-
-  /** Null if it looks different for this connection. A copy: the application may use its buffers again right away. */
-  frameFor({ protocol, transport }: Connection): SharedFrame | null {
-    if (this.#frame === undefined) this.#frame = this.#encode();
-    // Binary messages have a type byte in version 3 of the protocol, and are text for clients that want base64.
-    if (this.#isBinary && (protocol !== 4 || !transport.supportsBinary)) return null;
-    return this.#frame;
-  }
-
-  #encode(): SharedFrame | null {
-    const frames: Buffer[] = [];
-    for (const part of this.#parts) {
-      if (typeof part === 'string') {
-        // "4" is the type `message` of engine.io.
-        frames.push(encode(`4${part}`, false));
-      } else if (ArrayBuffer.isView(part)) {
-        this.#isBinary = true;
-        frames.push(encode(new Uint8Array(part.buffer, part.byteOffset, part.byteLength), true));
-      } else if (part instanceof ArrayBuffer) {
-        this.#isBinary = true;
-        frames.push(encode(new Uint8Array(part), true));
-      } else {
-        return null;
-      }
-    }
-    return new SharedFrame(frames.length === 1 ? frames[0]! : Buffer.concat(frames));
-  }
 }
 
 /** A packet of engine.io that stands for many. */

@@ -1,6 +1,8 @@
 /** The in-memory adapter but for its last step: what it writes to its clients is gathered until the end of the turn. */
-import { type Connection, flush, Message, queue } from './engine-io.js';
+import type { Connection } from './connection.js';
+import { flush, queue } from './engine-io.js';
 import type { AdapterClass, Client, Socket, WriteOptions } from './in-memory.js';
+import { Message } from './message.js';
 
 /** The same class, but what it broadcasts is gathered. */
 export function gathering(Base: AdapterClass): AdapterClass {

@@ -2,7 +2,7 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { MillraceError, show } from '../../errors.js';
-import type { Connection } from './engine-io.js';
+import type { Connection } from './connection.js';
 
 /** What is used of socket.io; its types are not imported, because most users of this package do not have it. */
 export interface WriteOptions {

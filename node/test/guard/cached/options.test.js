@@ -120,10 +120,10 @@ test('async-cache-dedupe is loaded by the first cached(), not by the import', as
   assert.equal(stdout.trim(), 'false true');
 });
 
-test('thousands of URLs: copies are bounded by size, the ones not used for longest go', async (t) => {
+test('a thousand URLs: copies are bounded by size, the ones not used for longest go', async (t) => {
   const answer = async (req) => ({ body: req.url });
   const { get, handler: made, runs } = await serve(t, 'node:http', answer, { ttl: 60, size: 100 });
-  for (let batch = 0; batch < 3000; batch += 50) {
+  for (let batch = 0; batch < 1000; batch += 50) {
     const paths = Array.from({ length: 50 }, (_, at) => `/${batch + at}?${'x'.repeat(2000)}`);
     const texts = await Promise.all([get('/often'), ...paths.map((path) => get(path))]);
     assert.deepEqual(

@@ -1,6 +1,8 @@
 // Routes: what counts as one, their costs, their classes, and the bound on their number.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { ClassPatterns } from '../../../dist/guard/classes.js';
 import { foldIds, Route, RouteTable } from '../../../dist/guard/routes.js';
 
@@ -83,6 +85,24 @@ test('thousands of distinct routes: memory is bounded, what costs is remembered,
   let sum = routes.others.reduce((total, route) => total + route.count, 0);
   for (const route of routes.values()) sum += route.count;
   assert.equal(sum, count);
+});
+
+test('paths that come once, each with another id, do not add up', () => {
+  setFlagsFromString('--expose-gc');
+  const gc = runInNewContext('gc');
+  const routes = table();
+  // Of its own memory each, as URLs are that a server reads.
+  const ask = (n) => routes.byUrl('GET', Buffer.from(`/files/${'0'.repeat(300)}${n}`).toString());
+  const heap = () => {
+    gc();
+    return process.memoryUsage().heapUsed;
+  };
+  for (let n = 0; n < 300; n++) ask(n);
+  const before = heap();
+  for (let n = 300; n < 3900; n++) ask(n);
+  const grown = heap() - before;
+  assert.equal([...routes.values()].length, 1);
+  assert.ok(grown < 500 * 300, `${grown} bytes`);
 });
 
 test('when all routes are in use, a new one is counted with others of its class, until there is room', () => {

@@ -95,6 +95,8 @@ test('what is no server, or a guard that is closed, is refused', () => {
       message: /^guard\(\) takes a server of node:http, node:https or node:http2, not /,
     });
   }
+  const application = (req, res) => res.end();
+  assert.throws(() => guard(application), { message: /not a function; .* createServer\(app\)$/ });
   assert.throws(() => guard(server, { maxWait: Number.NaN }), {
     code: 'MILLRACE_E_INVALID_OPTION',
   });

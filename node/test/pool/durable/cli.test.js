@@ -100,12 +100,18 @@ test('mistakes are told in a sentence', options, async (t) => {
     [['--stream', 's'], 2, /which file has the functions\?/],
     [['gone.mjs', '--stream', 's'], 2, /there is no file gone\.mjs/],
     [['tasks.mjs', 'more.mjs', '--stream', 's'], 2, /one FILE, and not more\.mjs too/],
-    [['tasks.mjs', '--stream', 'a.b'], 2, /option 'stream' is "a\.b"/],
+    [['tasks.mjs', '--stream', 'a.b'], 2, /--stream is "a\.b"/],
+    [['tasks.mjs', '--stream', 's', '--threads', '0'], 2, /--threads must be a positive/],
+    [['.', '--stream', 's'], 2, /\. is a folder; name a file in it/],
     [['tasks.mjs', '--stream', 's', '--threads', 'x'], 2, /--threads needs a number, not x/],
-    [['tasks.mjs', '--stream', 's', '--attempts', '0'], 2, /option 'attempts' is 0/],
+    [['tasks.mjs', '--stream', 's', '--attempts', '0'], 2, /--attempts is 0/],
     [['tasks.mjs', '--stream', 's', '--lag'], 2, /--lag takes no FILE/],
     [['--stream', 's', '--lag', '--dead'], 2, /--lag and --dead do not go together/],
-    [['--stream', 's', '--lag', '--broker', 'http://x'], 2, /must be a URL as/],
+    [
+      ['--stream', 's', '--lag', '--broker', 'http://x'],
+      2,
+      /--broker is "http:\/\/x"; it must be a URL as/,
+    ],
   ];
   const check = async ([args, code, message]) => {
     const ended = await millrace(['worker', ...args], { root: undefined, cwd });
@@ -113,4 +119,29 @@ test('mistakes are told in a sentence', options, async (t) => {
     assert.match(ended.errors, message);
   };
   await Promise.all(wrong.map(check));
+});
+
+test('millrace worker takes no task where its file cannot be loaded', options, async (t) => {
+  const { server, pool } = await setUp(t);
+  const calls = pool();
+  const files = {
+    'syntax.mjs': ['export const double = (', /functions cannot be had from .*syntax\.mjs: \w/],
+    'none.mjs': ['export const double = 2;', /none\.mjs: it exports no function/],
+    'ends.mjs': ['process.exit(3);', /exited with code: 3/],
+  };
+  const texts = Object.entries(files).map(([name, [text]]) => [name, text]);
+  const good = 'export const double = (n, { delivery }) => [2 * n, delivery];';
+  const cwd = folderWith(t, { ...Object.fromEntries(texts), 'good.mjs': good });
+  const answer = calls.run(4, { name: 'double' });
+  for (const [name, [, said]] of Object.entries(files)) {
+    const args = ['worker', name, '--stream', 'tests'];
+    const worker = start(args, { root: undefined, cwd, env: { MILLRACE_BROKER: server.url } });
+    const { code, errors } = await worker.ended;
+    assert.equal(code, 1, name);
+    assert.match(errors, said);
+  }
+  const args = ['worker', 'good.mjs', '--stream', 'tests'];
+  const worker = start(args, { root: undefined, cwd, env: { MILLRACE_BROKER: server.url } });
+  t.after(() => worker.child.kill('SIGKILL'));
+  assert.deepEqual(await answer, [8, 1]);
 });

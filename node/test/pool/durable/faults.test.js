@@ -98,6 +98,29 @@ describe('faults of workers, clients, the broker and the ways between them', {
     },
   );
 
+  test(
+    'what a killed worker had asked for does not make its task look new, or often begun',
+    options,
+    async (t) => {
+      const { pool, process, worker, runs, folder } = await setUp(t);
+      const file = join(folder, 'go');
+      const first = await process({ maxThreads: 1, ackWait: 2000 });
+      const call = pool().run(file, { name: 'until' });
+      await eventually(() => runs().length === 1);
+      await first.kill();
+      // The time for acknowledgement ends while nobody else asks for tasks.
+      await sleep(4000);
+      await worker({ maxThreads: 1, ackWait: 2000 });
+      await eventually(() => runs().length === 2);
+      writeFileSync(file, '');
+      assert.equal(await call, 'done');
+      assert.deepEqual(
+        runs().map(({ delivery }) => delivery),
+        [1, 2],
+      );
+    },
+  );
+
   test('a worker that was cut off goes on, and nothing is lost or stuck', options, async (t) => {
     const { server, pool, process, worker, runs } = await setUp(t);
     const way = await proxy(t, server.port);

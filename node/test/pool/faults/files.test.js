@@ -113,7 +113,8 @@ test("the pool's file exits while it loads: workers do not start for ever, calls
   const calls = repeat(100, (n) => pool.run(n));
   await assert.rejects(calls[0], {
     code: 'MILLRACE_E_WORKER',
-    message: 'workers cannot be started: worker exited with code: 3',
+    message:
+      'workers cannot be started: worker exited with code: 3; mend that, and the next task tries again',
   });
   assert.deepEqual(await outcomes(calls), { MILLRACE_E_WORKER: 100 });
   assert.ok(pool.stats().crashed <= 8, `${pool.stats().crashed} workers`);

@@ -1,6 +1,7 @@
 /** Durable rooms: what the broker has acknowledged reaches every node, whatever happens on the way. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect, headers } from '@nats-io/transport-node';
 import { natsServer } from '../../broker/nats.js';
@@ -232,6 +233,34 @@ test('a batch that is stored twice is delivered once; a malformed one not at all
   assert.deepEqual(numbers(b.peer), range(4));
   const { duplicates, malformed, missed } = b.fleet();
   assert.deepEqual({ duplicates, malformed, missed }, { duplicates: 3, malformed: 1, missed: 0 });
+});
+
+test('what a node sends again after a long silence is delivered once', async (t) => {
+  const server = await natsServer(t, jetstream);
+  const cable = await proxy(t, server.port);
+  // The broker knows a message that is sent again for a second.
+  const options = { ...durable, stream: { maxAge: 1000 } };
+  const a = await openNode(t, cable.url, options);
+  const b = await openNode(t, server.url, options);
+  await Promise.all([a, b].map(({ rooms }) => rooms.ready()));
+  a.rooms.publish('x', '0');
+  await a.rooms.acknowledged();
+  // The next one is stored, and its sender is cut off before it knows.
+  cable.mute();
+  a.rooms.publish('x', '1');
+  await has(b.peer, 2);
+  cable.cut();
+  await until(() => b.fleet().nodes === 0);
+  // Clocks of this process are ahead by an hour from now on.
+  const now = performance.now.bind(performance);
+  t.mock.method(performance, 'now', () => now() + 3_600_000);
+  await sleep(3000);
+  cable.heal();
+  await a.rooms.acknowledged();
+  a.rooms.publish('x', '2');
+  await has(b.peer, 3);
+  assert.deepEqual(numbers(b.peer), range(3));
+  assert.equal(b.fleet().duplicates, 1);
 });
 
 test('a stream that is removed while all are there is made again', async (t) => {

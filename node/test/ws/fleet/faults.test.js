@@ -47,6 +47,8 @@ test('without a broker at the start, members here are served, and others later',
   assert.deepEqual(await a.peer.take(), ['1']);
   assert.equal(a.fleet().unsent, 2);
   await server.start();
+  // Its time for ready() is short.
+  await back(a);
   await Promise.all([a, b].map(({ rooms }) => rooms.ready()));
   a.rooms.publish('x', '3');
   await b.peer.until((received) => received.length > 0);

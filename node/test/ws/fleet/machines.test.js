@@ -24,14 +24,18 @@ async function openThree(t, options) {
 }
 
 test('a cable is pulled out and put back: durable rooms lose nothing, members leave and are back', async (t) => {
-  const { nodes, machines: hosts, present } = await openThree(t, { durable: true });
+  const {
+    nodes,
+    machines: hosts,
+    present,
+  } = await openThree(t, { durable: true, heartbeat: 1000 });
   const [a, b, c] = nodes;
   hosts[2].cut();
   await a.ask({ do: 'publish', room: 'x', to: 500 });
   await a.ask({ do: 'acknowledged' });
   // It has not noticed yet, or it has: what it says waits.
   await c.ask({ do: 'publish', room: 'x', from: 10_000, to: 10_100 });
-  await until(async () => (await present(a)) === 2);
+  for (const node of [a, b]) await until(async () => (await present(node)) === 2);
   await hosts[2].heal();
   await c.ask({ do: 'acknowledged' });
   const own = async (node) => (await node.ask({ do: 'received' }))[0];

@@ -18,9 +18,9 @@ import {
   type WireRecord,
 } from '../../../broker/wire.js';
 import type { Counts } from '../stats.js';
+import { Known, type Node, unknown } from './known.js';
 import { decodeEntry, decodeKey, JOIN, LEAVE } from './own.js';
 import type { Presences } from './presences.js';
-import type { Entry } from './register.js';
 import type { PresenceReason } from './types.js';
 
 const BEAT = 0;
@@ -29,36 +29,21 @@ const HELLO = 4;
 const ASK = 5;
 const BYE = 6;
 
-const beatsUntilGone = 3;
-/** A node that has been gone for so long is not the one that was cut off any more. */
-const forgetMs = 600_000;
-const unknown = -1;
 const partBytes = 8;
-
-interface Node {
-  heardMs: number;
-  beatMs: number;
-  /** Of the list that is known of it. */
-  version: number;
-  askedMs: number;
-  /** A list that is on its way in several parts. */
-  parts: { version: number; next: number; entries: Entry[] };
-}
 
 export class Nodes {
   readonly #link: Link;
   readonly #counts: Counts;
   readonly #presences: Presences;
   readonly #beatMs: number;
-  readonly #nodes = new Map<string, Node>();
-  readonly #gone = new Map<string, number>();
+  readonly #known: Known;
   readonly #onForget: (node: string) => void;
   readonly #subject: string;
   readonly #timer: NodeJS.Timeout;
   readonly #stops: (() => void)[];
   #beatAt = performance.now();
 
-  /** `onForget` is told of a node that has been gone for ten minutes. */
+  /** `onForget` is told of a node that is not going to be heard again. */
   constructor(
     link: Link,
     presences: Presences,
@@ -70,6 +55,7 @@ export class Nodes {
     this.#presences = presences;
     this.#counts = counts;
     this.#beatMs = beatMs;
+    this.#known = new Known(beatMs);
     this.#onForget = onForget;
     this.#subject = link.subject('rooms', 'nodes');
     presences.onOwn = () => this.#sendChanges();
@@ -84,9 +70,7 @@ export class Nodes {
 
   /** Other nodes that are heard and whose members are known. O(n). */
   get size(): number {
-    let known = 0;
-    for (const { version } of this.#nodes.values()) if (version !== unknown) known++;
-    return known;
+    return this.#known.size;
   }
 
   /** Tells the others that this node's members have left. */
@@ -117,9 +101,8 @@ export class Nodes {
   }
 
   readonly #up = (): void => {
-    // While the broker was away nobody could be heard, so that nobody's silence meant anything.
-    const now = performance.now();
-    for (const node of this.#nodes.values()) node.heardMs = now;
+    // While the broker was away nobody could be heard.
+    this.#known.wake();
     this.#publish(this.#subject, [this.#sign(HELLO)]);
   };
 
@@ -128,22 +111,15 @@ export class Nodes {
     const lateMs = now - this.#beatAt - this.#beatMs;
     this.#beatAt = now;
     // This process stood still; what others said meanwhile is about to be read.
-    if (lateMs > this.#beatMs) for (const node of this.#nodes.values()) node.heardMs += lateMs;
+    if (lateMs > this.#beatMs) this.#known.wakeAfter(lateMs);
     if (this.#link.state !== 'up') return;
     this.#publish(this.#subject, [this.#sign(BEAT)]);
-    for (const [name, { heardMs, beatMs }] of this.#nodes) {
-      if (now - heardMs > beatsUntilGone * beatMs) this.#remove(name, 'node');
-    }
-    for (const [name, goneMs] of this.#gone) {
-      if (now - goneMs < forgetMs) break;
-      this.#gone.delete(name);
-      this.#onForget(name);
-    }
+    for (const name of this.#known.silent()) this.#remove(name, 'node');
+    for (const name of this.#known.forgotten()) this.#onForget(name);
   }
 
   #remove(name: string, reason: PresenceReason): void {
-    if (!this.#nodes.delete(name)) return;
-    this.#gone.set(name, performance.now());
+    if (!this.#known.remove(name, reason === 'node')) return;
     this.#presences.replace(name, [], reason);
   }
 
@@ -189,7 +165,7 @@ export class Nodes {
       return true;
     }
     const [{ data }] = records as [WireRecord];
-    const node = this.#heard(sender);
+    const node = this.#known.heard(sender);
     if (kind === BEAT || kind === HELLO) {
       if (data.length !== 4) return false;
       // In the range of the option.
@@ -206,24 +182,6 @@ export class Nodes {
     }
     if (kind === STATE) return this.#takeState(sender, node, version, records);
     return this.#takeChanges(sender, node, version, records);
-  }
-
-  #heard(name: string): Node {
-    const now = performance.now();
-    let node = this.#nodes.get(name);
-    if (node === undefined) {
-      node = {
-        heardMs: now,
-        beatMs: this.#beatMs,
-        version: unknown,
-        askedMs: Number.NEGATIVE_INFINITY,
-        parts: { version: unknown, next: 0, entries: [] },
-      };
-      this.#nodes.set(name, node);
-      this.#gone.delete(name);
-    }
-    node.heardMs = now;
-    return node;
   }
 
   #ask(name: string, node: Node): void {

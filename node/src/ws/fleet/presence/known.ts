@@ -1,0 +1,92 @@
+/** The other nodes: when each was heard, and which version of its list of members is known; and those that are gone. */
+import type { Entry } from './register.js';
+
+/** Of a list: none is known yet. */
+export const unknown = -1;
+
+export interface Node {
+  heardMs: number;
+  beatMs: number;
+  /** Of the list that is known of it. */
+  version: number;
+  askedMs: number;
+  /** A list that is on its way in several parts. */
+  parts: { version: number; next: number; entries: Entry[] };
+}
+
+const beatsUntilGone = 3;
+/** What one said before its goodbye may be on its way for so long, as in a stream that is read late. */
+const forgetMs = 600_000;
+/** One that fell silent may have been cut off: when it comes back it sends again what it does not know to be stored. */
+const forgetSilentMs = 86_400_000;
+
+export class Known {
+  readonly #beatMs: number;
+  readonly #nodes = new Map<string, Node>();
+  /** Until when they are remembered. */
+  readonly #gone = new Map<string, number>();
+
+  /** `beatMs` is that of a node which has not said its own. */
+  constructor(beatMs: number) {
+    this.#beatMs = beatMs;
+  }
+
+  /** Those whose members are known. O(n). */
+  get size(): number {
+    let known = 0;
+    for (const { version } of this.#nodes.values()) if (version !== unknown) known++;
+    return known;
+  }
+
+  /** A node says something. */
+  heard(name: string): Node {
+    const now = performance.now();
+    let node = this.#nodes.get(name);
+    if (node === undefined) {
+      node = {
+        heardMs: now,
+        beatMs: this.#beatMs,
+        version: unknown,
+        askedMs: Number.NEGATIVE_INFINITY,
+        parts: { version: unknown, next: 0, entries: [] },
+      };
+      this.#nodes.set(name, node);
+      this.#gone.delete(name);
+    }
+    node.heardMs = now;
+    return node;
+  }
+
+  /** Nobody could be heard until now, so that nobody's silence means anything. */
+  wake(): void {
+    const now = performance.now();
+    for (const node of this.#nodes.values()) node.heardMs = now;
+  }
+
+  /** Nobody was listened to for so long. */
+  wakeAfter(ms: number): void {
+    for (const node of this.#nodes.values()) node.heardMs += ms;
+  }
+
+  /** Names of nodes that have been silent for too long. */
+  silent(): string[] {
+    const now = performance.now();
+    const isSilent = ({ heardMs, beatMs }: Node) => now - heardMs > beatsUntilGone * beatMs;
+    return [...this.#nodes].filter(([, node]) => isSilent(node)).map(([name]) => name);
+  }
+
+  /** False for one that is not known. */
+  remove(name: string, isSilent: boolean): boolean {
+    if (!this.#nodes.delete(name)) return false;
+    this.#gone.set(name, performance.now() + (isSilent ? forgetSilentMs : forgetMs));
+    return true;
+  }
+
+  /** Names of nodes that have been gone for so long that they do not come back; each once. */
+  forgotten(): string[] {
+    const now = performance.now();
+    const names = [...this.#gone].filter(([, untilMs]) => now >= untilMs).map(([name]) => name);
+    for (const name of names) this.#gone.delete(name);
+    return names;
+  }
+}
