@@ -29,6 +29,8 @@ foreach(path ${paths})
   get_filename_component(program ${path} NAME_WE)
   uvb_program(${program} uvb_core ${path})
   target_include_directories(${program} PRIVATE test)
+  # What they test is optimized; they themselves compile in a third of the time.
+  target_compile_options(${program} PRIVATE $<$<CONFIG:RelWithDebInfo>:-O0>)
   file(STRINGS ${path} declared REGEX "^TEST\\(")
   foreach(line ${declared})
     string(REGEX REPLACE "^TEST\\(([a-z0-9_]+)\\).*" "\\1" name ${line})
