@@ -332,7 +332,7 @@ func (b *Batcher[K, V]) Stats() BatcherStats {
 	return BatcherStats{Stats: b.engine.Stats(), InFlight: b.flying, SharedTotal: b.shared}
 }
 
-// batcherHost is the world of a batcher's engine: its flush point is the end of the call that pushed.
+// batcherHost is the world of a batcher's engine: its dispatch point is the end of the call that pushed.
 type batcherHost struct {
 	start       time.Time
 	now         time.Duration

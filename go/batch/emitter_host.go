@@ -8,7 +8,7 @@ import (
 	"millrace.dev/go/eventloop"
 )
 
-// emitterHost is the world of an emitter's engine: its flush point is the end of a loop turn. It is called with the
+// emitterHost is the world of an emitter's engine: its dispatch point is the end of a loop turn. It is called with the
 // emitter's mutex held.
 type emitterHost[T any] struct {
 	e     *Emitter[T]

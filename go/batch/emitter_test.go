@@ -156,7 +156,7 @@ func TestOnceIsUsedUpByTheFirstEvent(t *testing.T) {
 	h := e.Once("x", l.handler(""))
 	emit(t, e, "x", "a", "b")
 	runLoop(t, loop)
-	l.want(t, "a", "lost b: batch: the event had no handler")
+	l.want(t, "a", "lost b: batch: the event had no handler: register one, or retain its type")
 	if e.Off(h) {
 		t.Error("Off took away a handler that is used up")
 	}

@@ -24,9 +24,9 @@ var (
 	// ErrGoexit: a handler or bulk function ended its goroutine by runtime.Goexit, as t.FailNow does.
 	ErrGoexit = engine.ErrGoexit
 	// ErrUnhandled: an event left and had no handler.
-	ErrUnhandled = errors.New("batch: the event had no handler")
+	ErrUnhandled = errors.New("batch: the event had no handler: register one, or retain its type")
 	// ErrRetention: an event had no handler, and there was no room to retain it.
-	ErrRetention = errors.New("batch: the event had no handler and did not fit into Retain.Max or Retain.MaxBytes")
+	ErrRetention = errors.New("batch: the event had no handler and did not fit into Retain.Max or Retain.MaxBytes: raise them, or register earlier")
 	// ErrExpired: an event was retained and ended without a handler.
 	ErrExpired = errors.New("batch: the retained event ended without a handler")
 )

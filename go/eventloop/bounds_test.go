@@ -25,7 +25,7 @@ func TestTheQueueIsBounded(t *testing.T) {
 		if n, err := l.SubmitBatch([]func(){task, task}); n != 0 || !errors.Is(err, ErrOverload) {
 			t.Errorf("batch: %d, %v", n, err)
 		}
-		if s := l.Stats(); s.QueueDepth != most || s.Refused != 5 || s.Submitted != uint64(most)+1 {
+		if s := l.Stats(); s.QueueDepth != most || s.RefusedTotal != 5 || s.SubmittedTotal != uint64(most)+1 {
 			t.Errorf("%+v", s)
 		}
 		release()
@@ -82,7 +82,7 @@ func TestAQueueBeyondItsBoundAfterStopRefuses(t *testing.T) {
 	if err := l.Submit(count); !errors.Is(err, ErrOverload) {
 		t.Error(err)
 	}
-	if refused := l.Stats().Refused; refused != 2 {
+	if refused := l.Stats().RefusedTotal; refused != 2 {
 		t.Error(refused, "refused")
 	}
 	run(t, l)

@@ -90,8 +90,8 @@ func TestAClosedLoopRefusesEverything(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if n != 0 || l.Stats().Refused != 6 {
-		t.Error(n, l.Stats().Refused)
+	if n != 0 || l.Stats().RefusedTotal != 6 {
+		t.Error(n, l.Stats().RefusedTotal)
 	}
 	timer.Stop()
 	l.Stop()

@@ -11,7 +11,7 @@ var (
 	// ErrOverload: as many tasks wait as WithMaxQueue allows. Nothing has changed; try again later, or shed the work.
 	ErrOverload = errors.New("eventloop: the queue is full: wait until it has drained, or raise WithMaxQueue")
 	// ErrClosed: the loop was closed and takes no work any more.
-	ErrClosed = errors.New("eventloop: the loop is closed")
+	ErrClosed = errors.New("eventloop: the loop is closed: submit before Close")
 	// ErrRunning: Run or Start on a loop that runs already.
 	ErrRunning = errors.New("eventloop: the loop runs already: stop it first")
 	// ErrInside: a task asked to wait for the loop that it is keeping busy.
@@ -19,7 +19,7 @@ var (
 	// ErrOutside: something that belongs to the current task was asked for where no task of the loop runs.
 	ErrOutside = errors.New("eventloop: only a task of the loop can do this: use Submit or Do to run one")
 	// ErrNilTask: a nil function.
-	ErrNilTask = errors.New("eventloop: the function is nil")
+	ErrNilTask = errors.New("eventloop: the function is nil: give one")
 	// ErrReleased: Complete of a handle that was completed or released before.
 	ErrReleased = errors.New("eventloop: the handle was let go before: take another one by KeepAlive")
 	// ErrGoexit: a function ended its goroutine by runtime.Goexit, as t.FailNow does. The loop goes on, unless it has
@@ -31,9 +31,9 @@ var (
 	// ErrUnhandled: what the error handler is told of a rejected promise without a handler wraps this and the reason.
 	ErrUnhandled = errors.New("eventloop: a promise was rejected and has no handler: use Catch")
 	// ErrNoReason: a promise was rejected with a nil error.
-	ErrNoReason = errors.New("eventloop: a promise was rejected with a nil error")
+	ErrNoReason = errors.New("eventloop: a promise was rejected with a nil error: reject it with one that says why")
 	// ErrNilPromise: a promise was expected and nil came, from a function given to Chain, or to All and others.
-	ErrNilPromise = errors.New("eventloop: the promise is nil")
+	ErrNilPromise = errors.New("eventloop: the promise is nil: return or give one that a loop has made")
 	// ErrCycle: a function given to Chain returned the promise that waits for it.
 	ErrCycle = errors.New("eventloop: a promise cannot wait for itself: return another one")
 	// ErrWatched: Watch of a descriptor that this loop watches already.

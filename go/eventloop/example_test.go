@@ -66,7 +66,7 @@ func Example_server() {
 	fmt.Println(err)
 	// Output:
 	// 11 <nil>
-	// eventloop: the loop is closed
+	// eventloop: the loop is closed: submit before Close
 }
 
 // What comes after what in a turn of the loop.
@@ -534,7 +534,7 @@ func ExampleLoop_Stats() {
 	loop.Submit(func() {})
 	loop.Submit(func() {})
 	s := loop.Stats()
-	fmt.Println(s.QueueDepth, "waits,", s.Refused, "was refused")
+	fmt.Println(s.QueueDepth, "waits,", s.RefusedTotal, "was refused")
 	// Output:
 	// 1 waits, 1 was refused
 }

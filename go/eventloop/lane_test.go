@@ -29,7 +29,7 @@ func TestTheBoundsAreExactInEveryMix(t *testing.T) {
 				if !l.told && l.pressed != (queued >= high) {
 					t.Fatalf("pressed is %v when %d wait, of %d", l.pressed, queued, high)
 				}
-				if s := l.Stats(); s.QueueDepth != queued || int(s.Submitted) != submitted || int(s.Refused) != refused {
+				if s := l.Stats(); s.QueueDepth != queued || int(s.SubmittedTotal) != submitted || int(s.RefusedTotal) != refused {
 					t.Fatalf("%+v instead of %d, %d and %d", s, queued, submitted, refused)
 				}
 			}
@@ -63,7 +63,7 @@ func TestTheBoundsAreExactInEveryMix(t *testing.T) {
 				}
 				run(t, l)
 				s := l.Stats()
-				queued, submitted, refused = s.QueueDepth, int(s.Submitted), int(s.Refused)
+				queued, submitted, refused = s.QueueDepth, int(s.SubmittedTotal), int(s.RefusedTotal)
 			}
 			run(t, l)
 			if s := l.Stats(); s.QueueDepth != 0 {

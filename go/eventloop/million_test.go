@@ -70,7 +70,7 @@ func TestFiveMillionTasks(t *testing.T) {
 		}
 	})
 	s := l.Stats()
-	if int(s.Submitted) != all || s.QueueDepth != 0 || int(s.Refused) != refused[0]+refused[1]+refused[2]+refused[3] {
+	if int(s.SubmittedTotal) != all || s.QueueDepth != 0 || int(s.RefusedTotal) != refused[0]+refused[1]+refused[2]+refused[3] {
 		t.Errorf("%+v, refused %v", s, refused)
 	}
 	// A task that waits takes 8 bytes of a chunk, and 32 for its closure.
@@ -82,7 +82,7 @@ func TestFiveMillionTasks(t *testing.T) {
 		t.Errorf("%d KB are in use in the end, more than %d KB", after>>10, bound>>10)
 	}
 	t.Logf("%d tasks in %v: %.1f ns each, %d times refused, at most %d KB in use", all, passed.Round(time.Millisecond),
-		float64(passed.Nanoseconds())/float64(all), s.Refused, most>>10)
+		float64(passed.Nanoseconds())/float64(all), s.RefusedTotal, most>>10)
 }
 
 // heap is what is in use after a collection.

@@ -34,7 +34,7 @@ func defaults() config {
 	}
 }
 
-// WithMaxQueue sets how many tasks may wait: 1 to 1<<30, by default 1<<20. One more is refused with ErrOverload. Up to
+// WithMaxQueue sets how many tasks may wait: 1 to 1<<30, by default 1,048,576. One more is refused with ErrOverload. Up to
 // 127 tasks of each class, which the loop has begun to work through, do not count; nor do timers, immediates,
 // microtasks and the reactions of promises, whose number is up to those who set them.
 func WithMaxQueue(tasks int) Option {

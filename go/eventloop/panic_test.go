@@ -123,7 +123,7 @@ func TestAFaultAnywhereIsReportedAndTheLoopGoesOn(t *testing.T) {
 					if *ran != all || len(reported) != 1 || !fault.check(reported[0]) {
 						t.Errorf("%d ran, reported %v", *ran, reported)
 					}
-					if s := l.Stats(); s.Errors != 1 || s.Live != 0 || s.QueueDepth != 0 {
+					if s := l.Stats(); s.ErrorsTotal != 1 || s.Live != 0 || s.QueueDepth != 0 {
 						t.Errorf("%+v", s)
 					}
 				})

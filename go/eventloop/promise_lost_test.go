@@ -73,7 +73,7 @@ func TestARejectionThatNobodyCanSeeIsReported(t *testing.T) {
 		t.Error("it was seen, or told before:", err)
 	default:
 	}
-	if errs := l.Stats().Errors; errs != 3 {
+	if errs := l.Stats().ErrorsTotal; errs != 3 {
 		t.Error(errs, "errors were counted")
 	}
 }

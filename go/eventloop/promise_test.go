@@ -394,7 +394,7 @@ func TestUnhandledRejections(t *testing.T) {
 	if want := []error{errNo, late}; !slices.Equal(told, want) {
 		t.Errorf("told %v, want %v", told, want)
 	}
-	if errs := l.Stats().Errors; errs != 4 {
+	if errs := l.Stats().ErrorsTotal; errs != 4 {
 		t.Error(errs, "errors were counted")
 	}
 }

@@ -8,16 +8,16 @@ import (
 // Stats tells what a loop has done.
 type Stats struct {
 	// QueueDepth is how many tasks wait, without up to 127 of each class that the loop has begun to work through;
-	// Submitted and Refused have been so far.
-	QueueDepth         int
-	Submitted, Refused uint64
-	// Turns, Timers and Errors: turns with NORMAL or LOW tasks, timers that fired, failures that were reported.
-	Turns, Timers, Errors uint64
+	// SubmittedTotal and RefusedTotal have been so far.
+	QueueDepth                   int
+	SubmittedTotal, RefusedTotal uint64
+	// TurnsTotal, TimersTotal and ErrorsTotal: turns with NORMAL or LOW tasks, timers that fired, failures that were reported.
+	TurnsTotal, TimersTotal, ErrorsTotal uint64
 	// Live is how many timers, immediates, handles and watchers keep the loop alive.
 	Live int64
-	// QueueWait is the worst wait so far of each Priority, with WithTiming, which looks at one task of each 128 or
+	// QueueWaitMax is the worst wait so far of each Priority, with WithTiming, which looks at one task of each 128 or
 	// fewer.
-	QueueWait [3]time.Duration
+	QueueWaitMax [3]time.Duration
 	// LoopUtilization is the busy share of the loop, 0 to 1, with WithTiming or after a call of Utilization.
 	LoopUtilization float64
 }
@@ -31,12 +31,12 @@ func (l *Loop) Stats() Stats {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	s := Stats{
-		QueueDepth: l.queued(), Submitted: l.accepted(), Refused: l.refused,
-		Turns: l.turns, Timers: l.fired.Load(), Errors: l.reported.Load(),
+		QueueDepth: l.queued(), SubmittedTotal: l.accepted(), RefusedTotal: l.refused,
+		TurnsTotal: l.turns, TimersTotal: l.fired.Load(), ErrorsTotal: l.reported.Load(),
 		Live: l.live.Load(), LoopUtilization: utilization,
 	}
 	for priority := range l.worstWait {
-		s.QueueWait[priority] = time.Duration(l.worstWait[priority].Load())
+		s.QueueWaitMax[priority] = time.Duration(l.worstWait[priority].Load())
 	}
 	return s
 }

@@ -18,19 +18,19 @@ func TestStatsAddUp(t *testing.T) {
 	}
 	l.After(0, func() { panic(1) })
 	s := l.Stats()
-	if s.QueueDepth != 20 || s.Submitted != 20 || s.Refused != 10 || s.Live != 1 || s.Turns+s.Timers+s.Errors != 0 {
+	if s.QueueDepth != 20 || s.SubmittedTotal != 20 || s.RefusedTotal != 10 || s.Live != 1 || s.TurnsTotal+s.TimersTotal+s.ErrorsTotal != 0 {
 		t.Errorf("%+v", s)
 	}
 	run(t, l)
 	// Those of one run, up to the last one.
-	if s := l.Stats(); s.QueueDepth != 0 || s.Turns != 1 || s.Timers != 1 || s.Errors != 1 || s.Live != 0 {
+	if s := l.Stats(); s.QueueDepth != 0 || s.TurnsTotal != 1 || s.TimersTotal != 1 || s.ErrorsTotal != 1 || s.Live != 0 {
 		t.Errorf("%+v", s)
 	}
 	for range 3 {
 		must(t, l.Submit(func() {}))
 		run(t, l)
 	}
-	if s := l.Stats(); s.Turns != 4 || s.Submitted != 23 {
+	if s := l.Stats(); s.TurnsTotal != 4 || s.SubmittedTotal != 23 {
 		t.Errorf("%+v", s)
 	}
 }
@@ -46,7 +46,7 @@ func TestTheWorstWaitOfAClass(t *testing.T) {
 		release()
 		must(t, l.Drain(context.Background()))
 		want := [3]time.Duration{High: time.Minute, Normal: time.Minute + time.Second, Low: time.Second}
-		if got := l.Stats().QueueWait; got != want {
+		if got := l.Stats().QueueWaitMax; got != want {
 			t.Error(got)
 		}
 	})

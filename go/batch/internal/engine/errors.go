@@ -7,7 +7,7 @@ import (
 
 var (
 	ErrOverload  = errors.New("batch: the queue is full")
-	ErrClosed    = errors.New("batch: the queue is closed")
+	ErrClosed    = errors.New("batch: the queue is closed: call before Close")
 	ErrCancelled = errors.New("batch: discarded by Close")
 	ErrOption    = errors.New("batch: bad option")
 	ErrGoexit    = errors.New("batch: the function ended its goroutine (runtime.Goexit, or FailNow of a test)")

@@ -124,14 +124,14 @@ func versionForScripts(millrace string) string {
 func (s *script) beforeExit() {
 	for more := true; more; {
 		s.loop.Run(func(*goja.Runtime) {
-			fired := s.loop.Loop().Stats().Timers
+			fired := s.loop.Loop().Stats().TimersTotal
 			if _, err := s.method("beforeExit"); err != nil {
 				s.failed(err)
 			}
 			// When the ticks and microtasks of the listeners have run, and before their immediates and timers.
 			err := s.loop.Loop().SubmitPriority(core.High, func() {
 				stats := s.loop.Loop().Stats()
-				more = stats.Live > 0 || stats.Timers > fired
+				more = stats.Live > 0 || stats.TimersTotal > fired
 			})
 			if err != nil {
 				panic(err)
