@@ -28,6 +28,7 @@ export async function startChat(options = {}) {
     port = 0,
     database,
     broker,
+    digests = false,
     floodLimit = defaultLimits.floodPerSecond,
     drainDelay = 0,
     log = () => {},
@@ -52,6 +53,7 @@ export async function startChat(options = {}) {
       policy,
       maxDelay,
       broker,
+      digests,
       storage,
       limits,
       onSlow: () => counters.count('slow'),
@@ -65,7 +67,7 @@ export async function startChat(options = {}) {
     });
     undo.push(() => delivery.close());
 
-    const files = new Files(join(dataDir, 'files'), limits.fileBytes, delivery.readFile);
+    const files = new Files(join(dataDir, 'files'), limits.fileBytes, delivery);
     await files.open();
 
     const people = new People(floodLimit);

@@ -9,6 +9,7 @@ export const USAGE = `Usage: node server.js [options]
   --host ADDRESS                   (default 127.0.0.1)
   --database PATH|URL              SQLite file or postgres:// URL (default $DATABASE_URL, else chat.db in the data dir)
   --broker URL                     nats:// of a broker that joins several servers (default $BROKER_URL, else none)
+  --digests                        SHA-256 of each uploaded file, by worker threads; not for direct
   --data-dir DIR                   files, database and audit log (default: a temporary one, removed at the end)
   --flood-limit N                  frames a second and client, 0 to 100000, 0: off (default ${limits.floodPerSecond})
   --drain-delay MS                 from the signal on: not ready, and serving still, 0 to 60000 (default 0)
@@ -24,6 +25,7 @@ const OPTIONS = {
   host: { type: 'string' },
   database: { type: 'string' },
   broker: { type: 'string' },
+  digests: { type: 'boolean' },
   'data-dir': { type: 'string' },
   'flood-limit': { type: 'string' },
   'drain-delay': { type: 'string' },
@@ -59,9 +61,14 @@ export function readArgs(argv, env = process.env) {
   if (broker !== undefined && policy === 'direct') {
     throw new Error('--broker is for --policy fixed and adaptive; direct knows no other servers.');
   }
+  const digests = values.digests ?? false;
+  if (digests && policy === 'direct') {
+    throw new Error('--digests is for --policy fixed and adaptive; direct has no worker threads.');
+  }
   return {
     policy,
     broker,
+    digests,
     maxDelay: wholeNumber('--max-delay', values['max-delay'], 0, 1000, policy === 'fixed' ? 50 : 0),
     port: wholeNumber('--port', values.port, 0, 65_535, 8080),
     host: values.host ?? '127.0.0.1',

@@ -12,11 +12,13 @@ export class Files {
   #dir;
   #maxBytes;
   #readFile;
+  #digest;
 
-  constructor(dir, maxBytes, readFile) {
+  constructor(dir, maxBytes, { readFile, digest }) {
     this.#dir = dir;
     this.#maxBytes = maxBytes;
     this.#readFile = readFile;
+    this.#digest = digest;
   }
 
   async open() {
@@ -25,7 +27,7 @@ export class Files {
 
   /**
    * Streams an upload to disk; it is there for good when this resolves.
-   * @returns {Promise<{id: string, size: number, type: string}>}
+   * @returns {Promise<{id: string, size: number, type: string, sha256?: string}>}
    * @throws {ChatError} file_too_large, bad_file, storage_unavailable
    */
   async store(stream) {
@@ -39,12 +41,13 @@ export class Files {
         createWriteStream(part, { flags: 'wx', mode: 0o600, flush: true }),
       );
       if (meter.size === 0) throw new ChatError('bad_file', 'The file is empty.');
+      const sha256 = await this.#digest?.(part);
       await rename(part, this.#path(id));
+      return { id, size: meter.size, type: imageType(meter.head), sha256 };
     } catch (error) {
       await rm(part, { force: true });
       throw toChatError(error);
     }
-    return { id, size: meter.size, type: imageType(meter.head) };
   }
 
   /** The bytes of a file. @throws {ChatError} unknown_file */
@@ -100,7 +103,8 @@ function imageType(head) {
 }
 
 function toChatError(error) {
-  if (error instanceof ChatError) return error;
+  // What fails in the pool is no fault of the upload.
+  if (error instanceof ChatError || error.code?.startsWith('MILLRACE_')) return error;
   const wrapped =
     error.code === 'ENOSPC' || error.code === 'EDQUOT' || error.code === 'EROFS'
       ? new ChatError('storage_unavailable', 'The file was not saved: no room on the disk.')

@@ -158,7 +158,7 @@ export async function createHttp({ chat, report, floodLimit, log }) {
         counters.uploadedBytes += stored.size;
         chat.delivery.bus.emit('upload', { room: room.name, from: speaker.name, id, file });
         reply.code(201);
-        return { id, file: toLink(room.name, file) };
+        return { id, file: { ...toLink(room.name, file), sha256: file.sha256 } };
       } finally {
         done();
       }

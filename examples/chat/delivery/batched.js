@@ -12,10 +12,11 @@ const PRIORITIES = { system: 'high', moderation: 'high', upload: 'normal', prese
  * Events travel together: the frames of a loop turn leave each socket in one write, the messages that wait for a commit
  * share the next transaction, files that are asked for in one turn are read together, and events without a listener are kept for the one that comes late.
  */
-export function createBatched({
+export async function createBatched({
   policy,
   maxDelay,
   broker,
+  digests,
   storage,
   limits,
   onSlow,
@@ -50,6 +51,10 @@ export function createBatched({
     maxBatch: limits.insertBatch,
     maxQueue: limits.pendingInserts,
   });
+
+  // On worker threads: ten megabytes would hold up everybody's messages. It changes nothing, so it may run again.
+  const filename = new URL('../digest.js', import.meta.url);
+  const pool = digests ? new (await import('millrace/pool')).Pool({ filename, retry: 2 }) : null;
 
   const emitter = new BatchEmitter({ policy, maxDelay, onLost: () => onLost() });
   for (const [type, priority] of Object.entries(PRIORITIES)) {
@@ -107,6 +112,7 @@ export function createBatched({
     },
 
     readFile,
+    digest: pool === null ? undefined : (path) => pool.run(path),
 
     bus: {
       on: (type, listener) => emitter.on(type, listener),
@@ -133,6 +139,7 @@ export function createBatched({
       rooms.close();
       // What other servers are to hear is on its way.
       await rooms.closed();
+      await pool?.close();
     },
 
     stats() {

@@ -11,6 +11,7 @@
  *   end(ws, code, reason)                   closes the socket; what was sent to it goes first
  *   save(row) → Promise<id>                 resolves when the row's transaction has committed
  *   readFile(path) → Promise<Buffer>        as in node:fs/promises
+ *   digest(path) → Promise<string>          SHA-256 of a file in hex; undefined where nobody asked for digests
  *   bus                                     {emit(type, event), on(type, listener)} for events inside the server
  *   settled() → Promise                     when everything saved so far has committed or failed
  *   flush()                                 delivers what is queued now

@@ -120,6 +120,7 @@ test('--help lists every option', async () => {
     'host',
     'database',
     'broker',
+    'digests',
     'data-dir',
     'flood-limit',
     'drain-delay',
@@ -157,6 +158,10 @@ describe('a wrong option is answered with one sentence: its name, its value, wha
     [
       ['--broker', 'nats://localhost', '--policy', 'direct'],
       '--broker is for --policy fixed and adaptive; direct knows no other servers.',
+    ],
+    [
+      ['--digests', '--policy', 'direct'],
+      '--digests is for --policy fixed and adaptive; direct has no worker threads.',
     ],
     [['--quiet=yes'], '--quiet is "yes"; it takes no value.'],
     [['--colour', 'red'], null],

@@ -32,7 +32,7 @@ export class HttpError extends Error {
 }
 
 /** What a sender may see of any error: nothing of the inside. */
-export function toHttpError(error) {
+function toHttpError(error) {
   if (error instanceof HttpError) return error;
   switch (error?.code) {
     case 'MILLRACE_E_TIMEOUT':

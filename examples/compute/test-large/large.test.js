@@ -1,22 +1,20 @@
-/** COMPUTE_LARGE=1: a gigabyte, and lines of 100 MB, with what the server needs of memory meanwhile. */
+/** A gigabyte, and lines of 100 MB, with what the server needs of memory meanwhile. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { crc32 } from 'node:zlib';
-import { countsOf, request, startMain, upload } from './support.js';
+import { countsOf, request, startMain, upload } from '../test/support.js';
 
 const MB = 1024 * 1024;
 /** Node itself, two threads, and the few pieces that are under way. */
 const MOST_RSS = 450 * MB;
 
-if (process.env.COMPUTE_LARGE === '1') {
-  test('a gigabyte of lines', { timeout: 280_000 }, (t) =>
-    check(t, Buffer.alloc(MB, 'some words in a line of forty-odd bytes!\n'), 1024),
-  );
-  test('lines of 100 MB', { timeout: 280_000 }, (t) => {
-    const line = Buffer.concat([Buffer.alloc(100 * MB - 1, 'long line '), Buffer.from('\n')]);
-    return check(t, line, 3);
-  });
-}
+test('a gigabyte of lines', { timeout: 280_000 }, (t) =>
+  check(t, Buffer.alloc(MB, 'some words in a line of forty-odd bytes!\n'), 1024),
+);
+test('lines of 100 MB', { timeout: 280_000 }, (t) => {
+  const line = Buffer.concat([Buffer.alloc(100 * MB - 1, 'long line '), Buffer.from('\n')]);
+  return check(t, line, 3);
+});
 
 /** Uploads the same block again and again, and compares with what a serial run comes to. */
 async function check(t, block, times) {
