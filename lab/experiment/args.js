@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { checkAdHoc } from './adhoc-args.js';
+import { readFailOn } from './fail-on.js';
 import { nearest } from './form.js';
 import { FLAGS, LISTS, NUMBERS, TEXTS } from './options.js';
 
@@ -28,6 +29,7 @@ const AD_HOC = [
  * @property {Record<string, string>} treatment-env
  * @property {RegExp | undefined} proof
  * @property {RegExp | undefined} ignore
+ * @property {Set<string> | undefined} fail-on findings
  * @property {boolean} quick
  * @property {boolean} json
  * @property {boolean} help
@@ -45,6 +47,7 @@ export function readArgs(argv) {
   options['control-env'] = variables('control-env', values['control-env']);
   options['treatment-env'] = variables('treatment-env', values['treatment-env']);
   for (const each of ['proof', 'ignore']) options[each] = pattern(each, values[each]);
+  options['fail-on'] = readFailOn(values['fail-on']);
   if (options.help) return options;
   const adHoc = AD_HOC.filter((each) => values[each] !== undefined);
   if (name !== undefined && adHoc.length > 0) {
@@ -53,7 +56,17 @@ export function readArgs(argv) {
     );
   }
   if (adHoc.length > 0) checkAdHoc(options);
+  else if (name === undefined) checkAlone(values);
   return options;
+}
+
+/** Without an experiment they are listed: nothing goes with that. */
+function checkAlone(values) {
+  const [given] = Object.keys(values);
+  if (given === undefined) return;
+  throw new Error(
+    `--${given} needs an experiment: its name or file, or --control, --treatment and --url.`,
+  );
 }
 
 function parse(argv) {

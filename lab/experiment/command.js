@@ -1,10 +1,12 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { LabError } from '../load/errors.js';
 import { Cleanup } from '../run/cleanup.js';
 import { experimentOf } from './adhoc.js';
 import { readArgs } from './args.js';
 import { circumstances } from './circumstances.js';
+import { decides, FOUND, foundOf } from './fail-on.js';
 import { experimentLines, loadExperiment, planLine } from './files.js';
 import { leakNotes } from './leaks.js';
 import { loads } from './loads/index.js';
@@ -17,14 +19,18 @@ import { watchSignals } from './signals.js';
 import { stepsOf } from './steps.js';
 import { introduction, table } from './table.js';
 import { tell } from './tell.js';
+import { wrap } from './text.js';
 
 const SIGNAL_MS = 250;
 
 /** What is mistaken in what was asked for, and not in what was measured. */
 const MISTAKES = ['MILLRACE_LAB_E_EXPERIMENT', 'MILLRACE_LAB_E_INVALID_OPTION'];
 
-/** Where raw samples are kept by whom the lab is installed; in its own working copy it has a folder for them. */
-const OWN_RESULTS = import.meta.url.includes('/node_modules/') ? 'millrace-results' : undefined;
+/** The folder in which lab/ is: the working copy, or where packages are installed. */
+const HOME = fileURLToPath(new URL('../../', import.meta.url));
+
+/** Where raw samples are kept: within the working copy the lab has a folder for them, elsewhere they are kept where one is. */
+const OWN_RESULTS = `${process.cwd()}/`.startsWith(HOME) ? undefined : 'millrace-results';
 
 /**
  * The command `experiment`: runs one, shows and keeps what it has found, and ends the process.
@@ -84,6 +90,7 @@ async function run(options, cleanup, ended) {
   const out = json ? process.stderr : process.stdout;
   const say = (line) => out.write(`${line}\n`);
   const { experiment, adviceOf } = await wanted(options);
+  checkFailOn(experiment, options);
   say(
     `${introduction(experiment, { quick })}\n${planLine([experiment], { quick, rounds: samples })}.\n`,
   );
@@ -115,7 +122,23 @@ async function run(options, cleanup, ended) {
   const isWritten = await write(results, options, say);
   if (results.refusal) return 3;
   if (failure) return codeOf(failure);
-  return isWritten ? ended.code : 1;
+  if (!isWritten) return 1;
+  return ended.code || failOn(experiment, results, options);
+}
+
+/** Told before anything is measured. */
+function checkFailOn(experiment, { 'fail-on': findings }) {
+  if (findings === undefined || decides(experiment)) return;
+  const message = `--fail-on does not go with ${experiment.name}: it has no claim, and no metric of it has a better`;
+  throw new LabError('MILLRACE_LAB_E_INVALID_OPTION', message);
+}
+
+/** @returns {number} the exit code of what was found */
+function failOn(experiment, results, { 'fail-on': findings }) {
+  if (findings === undefined) return 0;
+  const found = foundOf(experiment, results, findings);
+  for (const line of found) console.error(`--fail-on: ${line}.`);
+  return found.length > 0 ? FOUND : 0;
 }
 
 /** A file's experiment with the times of the command line. */
@@ -134,7 +157,8 @@ function changed(experiment, options) {
 }
 
 function tellRefusal({ why, advice }) {
-  console.error(`\nRefused, so no figure counts: ${why}.\n${advice}.`);
+  const text = `Refused, so no figure counts: ${why}.\n${advice}.`;
+  console.error(`\n${process.stderr.isTTY ? wrap(text) : text}`);
 }
 
 /** Raw samples and reports. @returns {Promise<boolean>} whether all was written */

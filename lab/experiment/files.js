@@ -7,6 +7,7 @@ import { duration } from '../report/numbers.js';
 import { nearest } from './form.js';
 import { readExperiment } from './format.js';
 import { leastSecondsOf, stepsOf } from './steps.js';
+import { entry } from './text.js';
 
 const FOLDER = fileURLToPath(new URL('../experiments/', import.meta.url));
 
@@ -27,7 +28,7 @@ export async function experimentLines() {
     const experiment = await loadExperiment(name);
     const { question, sameRunsAs } = experiment;
     const runs = sameRunsAs === null ? planLine([experiment]) : `the runs of ${sameRunsAs}`;
-    return `${name.padEnd(width)}  ${question} (${runs})`;
+    return entry(`${name.padEnd(width)}  `, `${question} (${runs})`);
   };
   return Promise.all(names.map(line));
 }

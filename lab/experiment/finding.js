@@ -104,7 +104,7 @@ function untold({ n, values }) {
 
 function tooNoisy({ n, smallest, roundsFor }, effect) {
   const shown = `${count(n)} show ${percent(smallest)} or more`;
-  return `too noisy: ${shown}; ${percent(effect)} needs about ${roundsFor} rounds, or a quieter machine`;
+  return `too noisy: ${shown}; ${percent(effect)} needs about ${roundsFor.toLocaleString('en-US')} rounds, or a quieter machine`;
 }
 
 const count = (n) => (n === 1 ? '1 round' : `${n} rounds`);

@@ -108,15 +108,19 @@ export function nearest(word, words) {
   return best !== null && distance <= Math.floor(best.length / 3) ? best : null;
 }
 
-/** How many letters have to be put in, left out or changed (Levenshtein). */
+/** How many letters have to be put in, left out, changed, or swapped with the next one. */
 function editDistance(from, to) {
+  let before = [];
   let row = Array.from({ length: to.length + 1 }, (_, i) => i);
   for (const [i, letter] of [...from].entries()) {
     const next = [i + 1];
     for (let j = 0; j < to.length; j += 1) {
-      next.push(Math.min(next[j] + 1, row[j + 1] + 1, row[j] + (letter === to[j] ? 0 : 1)));
+      const isSwapped = i > 0 && j > 0 && letter === to[j - 1] && from[i - 1] === to[j];
+      const changed = row[j] + (letter === to[j] ? 0 : 1);
+      const swapped = isSwapped ? before[j - 1] + 1 : changed;
+      next.push(Math.min(next[j] + 1, row[j + 1] + 1, changed, swapped));
     }
-    row = next;
+    [before, row] = [row, next];
   }
   return row[to.length];
 }

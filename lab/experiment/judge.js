@@ -7,7 +7,7 @@ import { sampleOf } from './samples.js';
 import { judgeClaims } from './verdict.js';
 
 /** What is worth to be found, where nobody says otherwise: 5 %. */
-export const EFFECT = 1.05;
+const EFFECT = 1.05;
 
 /**
  * What the runs of an experiment come to. Pure: the same runs give the same results, and an experiment that shares

@@ -24,6 +24,7 @@ export const TEXTS = {
   html: ['FILE', 'writes the report as a page'],
   markdown: ['FILE', 'writes it as text'],
   results: ['FOLDER', 'for the raw samples'],
+  'fail-on': ['FINDINGS', 'that end it with code 4, as worse,undecided'],
 };
 
 /** May be given several times. */
@@ -79,4 +80,5 @@ ${Object.entries(FLAGS)
   .join('\n')}
 
 Exit codes: 0 done, 1 failed, 2 bad option or experiment, 3 refused: no figure
-counts, 130 stopped by Ctrl-C (SIGTERM 143, SIGHUP 129): whole rounds are kept.`;
+counts, 4 found what --fail-on names, 130 stopped by Ctrl-C (SIGTERM 143, SIGHUP
+129): whole rounds are kept.`;

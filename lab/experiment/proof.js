@@ -46,9 +46,9 @@ function ofPattern(pattern) {
     about: `Proof: ${pattern} in ${LOOKED_AT}, of the treatment alone.`,
     advice: (kind) =>
       kind === 'on in the control' && inControl !== null
-        ? `--proof ${pattern.source} is in the control, too, in ${inControl}. Take what only the treatment shows; ` +
+        ? `--proof "${pattern.source}" is in the control, too, in ${inControl}. Take what only the treatment shows; ` +
           `it is looked for in ${LOOKED_AT}`
-        : `--proof ${pattern.source} must be seen in the treatment, and never in the control; it is looked for in ` +
+        : `--proof "${pattern.source}" must be seen in the treatment, and never in the control; it is looked for in ` +
           LOOKED_AT,
   };
 }

@@ -1,6 +1,9 @@
-/** Text for a terminal, 100 columns wide. */
+/** Text for a terminal. */
 
-export const WIDTH = 100;
+const terminal = process.stdout.columns ?? process.stderr.columns ?? Infinity;
+
+/** 100 columns, fewer on a terminal that has fewer; a table needs most of 80. */
+export const WIDTH = Math.max(80, Math.min(100, terminal));
 
 /** Breaks a text between words; lines that it has already stay. */
 export function wrap(text, indent = '') {
@@ -12,6 +15,10 @@ export function wrap(text, indent = '') {
     )
     .join('\n');
 }
+
+/** An entry of a list; on a terminal its lines are broken, and stand below each other. */
+export const entry = (head, text) =>
+  head + (process.stdout.isTTY ? wrap(text, ' '.repeat(head.length)).trimStart() : text);
 
 /** Cuts what is longer. */
 export const clip = (text, width) => (text.length <= width ? text : `${text.slice(0, width - 1)}…`);

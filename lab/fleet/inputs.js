@@ -82,7 +82,7 @@ const ALIKE = [[50, 1]];
 export const placements = ['random', 'room'];
 
 /** An input by its name; undefined when there is none. */
-export const inputOf = (name) => inputs.find((each) => each.name === name);
+const inputOf = (name) => inputs.find((each) => each.name === name);
 
 /**
  * A scenario with every input: what is given, and defaults.

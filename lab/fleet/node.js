@@ -44,7 +44,7 @@ function cpuOf(s, traffic, beats) {
 }
 
 /** More leaves a node than comes: a message that comes is delivered to many. */
-export const bytesOut = (s, { messages, sends, deliveries, batches }) =>
+const bytesOut = (s, { messages, sends, deliveries, batches }) =>
   clientBytes(s, { sends, deliveries }) +
   batches * s.headerBytes +
   messages * (s.bytes + s.recordBytes);

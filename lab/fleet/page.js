@@ -3,6 +3,7 @@ import { legend } from '../report/charts/legend.js';
 import { tickText } from '../report/charts/marks.js';
 import { bothWidths, captioned } from '../report/charts/plot.js';
 import { html } from '../report/escape.js';
+import { table } from '../report/table.js';
 import { wholePage } from '../report/whole-page.js';
 import { lineOf, sizeChart, tornado } from './charts.js';
 import {
@@ -72,9 +73,3 @@ function lines(label, kinds, arms, of) {
     bothWidths((width) => sizeChart(label, drawn, width)),
   );
 }
-
-const table = (heads, rows) => html`<div class="scroll"><table>
-<thead><tr>${heads.map((text) => html`<th>${text}</th>`)}</tr></thead>
-<tbody>${rows.map((cells) => html`<tr>${cells.map((text) => html`<td>${text}</td>`)}</tr>\n`)}</tbody>
-</table></div>
-`;

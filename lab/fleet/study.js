@@ -6,7 +6,7 @@ import { profiles } from './profiles.js';
 import { sensitivity } from './sensitivity.js';
 
 /** Connections of the fleets. */
-export const SIZES = [1e5, 3e5, 1e6, 3e6, 1e7, 3e7, 1e8];
+const SIZES = [1e5, 3e5, 1e6, 3e6, 1e7, 3e7, 1e8];
 
 /**
  * @param {object} given inputs that differ from those of the profiles

@@ -1,8 +1,15 @@
 #!/usr/bin/env node
 /** `millrace report`: what experiments have found, as a page or as Markdown. */
 import { parseArgs } from 'node:util';
+import { nearest } from '../experiment/form.js';
 import { LabError } from '../load/errors.js';
 import { readResults } from './read.js';
+
+const OPTIONS = {
+  html: { type: 'string' },
+  markdown: { type: 'string' },
+  help: { type: 'boolean', short: 'h', default: false },
+};
 
 const USAGE = `Usage: millrace report RESULTS.json... [options]
 
@@ -11,7 +18,7 @@ option it prints Markdown.
 
   --html FILE      a page that needs nothing else, with charts and the raw data
   --markdown FILE  sentences and tables
-  --help           this text
+  --help           this text (-h)
 
 Exit codes: 0 done, 1 failed, 2 bad option.`;
 
@@ -44,14 +51,7 @@ async function report({ paths, html, markdown }) {
 }
 
 function readArgs() {
-  const { values, positionals } = parseArgs({
-    options: {
-      html: { type: 'string' },
-      markdown: { type: 'string' },
-      help: { type: 'boolean', short: 'h', default: false },
-    },
-    allowPositionals: true,
-  });
+  const { values, positionals } = parse();
   if (positionals.length === 0 && !values.help) {
     throw new Error('no file of results is named; millrace report --help tells more');
   }
@@ -59,4 +59,16 @@ function readArgs() {
     if (values[name] === '') throw new Error(`--${name} is empty; it must be the path of a file`);
   }
   return { ...values, paths: positionals };
+}
+
+function parse() {
+  try {
+    return parseArgs({ options: OPTIONS, allowPositionals: true });
+  } catch (error) {
+    const [, option] = /^Unknown option '(.*?)'/.exec(error.message) ?? [];
+    if (option === undefined) throw error;
+    const near = nearest(option.replace(/^-+/, ''), Object.keys(OPTIONS));
+    const hint = near === null ? '--help lists them.' : `did you mean --${near}?`;
+    throw new Error(`${option} is not an option; ${hint}`);
+  }
 }

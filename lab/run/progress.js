@@ -51,7 +51,7 @@ export class Progress {
         const parts = [
           title === '' ? '' : title.padEnd(30),
           describe(result).padEnd(22),
-          this.#times(),
+          `(${this.#times()})`,
         ];
         this.#out.write(`${[head, ...parts.filter((part) => part !== '')].join(' ')}\n`);
       }

@@ -1,7 +1,10 @@
+import { limits } from '../../examples/chat/limits.js';
 import { openStorage } from '../../examples/chat/storage/index.js';
 import { ROOM } from './visitors.js';
 
 const PAGE = 5000;
+/** For a page of long messages, also where the machine is busy. */
+const READ_MS = 120_000;
 const MARKER = /^#(\d+)\.(\d+)\./;
 
 /**
@@ -10,15 +13,16 @@ const MARKER = /^#(\d+)\.(\d+)\./;
  * Every sender of the generator counts from 0 in each run, so in the order of the ids its numbers must go up one by
  * one or start again at 0: then none is missing, doubled or out of order among those that were acknowledged.
  *
- * @param {string} database path
+ * @param {string} database path or URL
  * @param {object} wanted
  * @param {number} wanted.rooms of the generator at most
  * @param {number} wanted.acks that the generator got
+ * @param {string[]} [wanted.others] rooms of all others
  * @param {Map<number, string | undefined>} wanted.acknowledged ids of all others, with the text where it is known
  * @returns {Promise<string[]>}
  */
-export async function faultsOfSaved(database, { rooms, acks, acknowledged }) {
-  const storage = await openStorage(database);
+export async function faultsOfSaved(database, { rooms, acks, acknowledged, others = [ROOM] }) {
+  const storage = await openStorage(database, { limits: { ...limits, storageTimeoutMs: READ_MS } });
   const faults = [];
   try {
     const bySender = new Map();
@@ -35,14 +39,16 @@ export async function faultsOfSaved(database, { rooms, acks, acknowledged }) {
     for (const [sender, sent] of bySender) faults.push(...gaps(sender, sent));
 
     const missing = new Map(acknowledged);
-    for await (const { id, text } of messages(storage, ROOM)) {
-      const wanted = missing.get(id);
-      if (wanted !== undefined && wanted !== text) {
-        faults.push(
-          `message ${id} is saved as ${JSON.stringify(text)}, it was ${JSON.stringify(wanted)}`,
-        );
+    for (const room of others) {
+      for await (const { id, text } of messages(storage, room)) {
+        const wanted = missing.get(id);
+        if (wanted !== undefined && wanted !== text) {
+          faults.push(
+            `message ${id} is saved as ${JSON.stringify(text)}, it was ${JSON.stringify(wanted)}`,
+          );
+        }
+        missing.delete(id);
       }
-      missing.delete(id);
     }
     for (const id of missing.keys()) faults.push(`message ${id} was acknowledged and is not saved`);
     return faults;

@@ -68,7 +68,7 @@ async function ended(server, timeoutS, signal) {
         if (signal?.aborted) stop();
         signal?.addEventListener('abort', stop, { once: true, signal: once });
         const timer = setTimeout(() => {
-          const message = `${server.name} had not ended after ${timeoutS} s`;
+          const message = `${server.name} had not ended after ${timeoutS} s; give load.timeoutS more, or its load less`;
           reject(new LabError('MILLRACE_LAB_E_TIMEOUT', message));
         }, timeoutS * 1000);
         once.addEventListener('abort', () => clearTimeout(timer));

@@ -131,7 +131,10 @@ export async function send({ url, requests, pattern, timeoutS, signal, cpuUs = (
   });
   const timeoutMs = due.at(-1).dueMs + timeoutS * 1000;
   const timeout = sleep(timeoutMs, undefined, { signal: late.signal }).then(() => {
-    throw new LabError('MILLRACE_LAB_E_TIMEOUT', `not every answer was there after ${timeoutS} s`);
+    throw new LabError(
+      'MILLRACE_LAB_E_TIMEOUT',
+      `not every answer was there ${timeoutS} s after the last request; give load.timeoutS more, or a lower rate`,
+    );
   });
   try {
     return await Promise.race([all(), stopped, timeout]);

@@ -57,7 +57,10 @@ async function inTime(file, seconds, signal, call) {
   });
   const timer = setTimeout(() => {
     late.abort(
-      new LabError('MILLRACE_LAB_E_TIMEOUT', `load.file ${file} had not ended after ${seconds} s`),
+      new LabError(
+        'MILLRACE_LAB_E_TIMEOUT',
+        `load.file ${file} had not ended after ${seconds} s; give load.timeoutS more, or its load less`,
+      ),
     );
   }, seconds * 1000);
   try {

@@ -81,7 +81,7 @@ test('a proof that is seen in both is refused', async (t) => {
   assert.equal(await said.ended, 3);
   assert.match(
     said.errors,
-    /at work in the control.*\n--proof mode: fast is in the control, too, in its output: "mode: fast /,
+    /at work in the control.*\n--proof "mode: fast" is in the control, too, in its output: "mode: fast /,
   );
 });
 

@@ -40,7 +40,15 @@ const mistakes = [
   [['--effect', '-1'], '--effect is "-1"; allowed are numbers from 0.1 to 1000.'],
   [['--connections'], '--connections has no value; allowed are whole numbers from 1 to 10000.'],
   [['--quick=yes'], '--quick is "yes"; it takes no value.'],
+  [
+    ['--fail-on', 'undecided,wors'],
+    '--fail-on is "undecided,wors"; did you mean worse? allowed are worse, undecided, different, no-difference, refused, ' +
+      'better, several with commas.',
+  ],
+  [['--fail-on', 'never'], /^--fail-on is "never"; allowed are worse, /],
   [['--quik'], '--quik is not an option; did you mean --quick?'],
+  [['--hmtl', 'x'], '--hmtl is not an option; did you mean --html?'],
+  [['--fail-on', 'worse'], /^--fail-on needs an experiment: its name or file, or --control/],
   [['--xyzzy'], '--xyzzy is not an option; --help lists them.'],
   [['--treatment', 'a', '--treatment', 'b'], '--treatment is there twice; it can be given once.'],
   [['--seed', '1', '--seed', '1'], '--seed is there twice; it can be given once.'],

@@ -38,7 +38,7 @@ test('an experiment ends in a table, and its raw samples are kept', async (t) =>
   assert.equal(await said.ended, 0, said.errors);
   assert.match(said.output, /^Is it faster\?$/m);
   assert.match(said.output, /^3 runs, \d+ s or more\.$/m);
-  assert.match(said.output, /^ *\[3\/3\] round 1, \w.*, done$/m);
+  assert.match(said.output, /^ *\[3\/3\] round 1, \w.*, done\)$/m);
   assert.match(said.output, /^one, ms/m);
   assert.match(said.output, /"Much faster" \(a paper\)/);
   assert.match(said.output, /seed 5/);
@@ -46,6 +46,19 @@ test('an experiment ends in a table, and its raw samples are kept', async (t) =>
   assert.deepEqual([kept.seed, kept.quick, kept.partial, kept.refusal], [5, true, null, null]);
   assert.equal(kept.runs.length, 3);
   assert.ok(kept.runs[0].answers[0].latencyMs > 0);
+});
+
+test('--fail-on makes a code of a finding, and of no other', async (t) => {
+  const folder = folderFor(t);
+  const path = write(folder, ONE);
+  const args = [path, '--samples', '1', '--results', folder, '--fail-on'];
+  // One round shows nothing.
+  const found = start(t, [...args, 'undecided']);
+  assert.equal(await found.ended, 4, found.errors);
+  assert.match(found.errors, /^--fail-on: one, fast: undecided, .*×.*\.$/m);
+  const other = start(t, [...args, 'worse,better']);
+  assert.equal(await other.ended, 0, other.errors);
+  assert.doesNotMatch(other.errors, /--fail-on/);
 });
 
 test('with --json stdout carries lines of JSON and nothing else', async (t) => {
@@ -116,6 +129,13 @@ test('Ctrl-C later keeps the whole rounds, judges them and says that they are no
   assert.match(kept.partial, /^stopped after [1-9]\d* of 1000 rounds/);
   assert.ok(kept.runs.length >= 3 && kept.figures.length === 1);
   assert.deepEqual(processesWith(folder), []);
+});
+
+test('outside of the working copy the samples stay with who measures', async (t) => {
+  const folder = folderFor(t);
+  const said = start(t, [write(folder, ONE), '--samples', '1'], { cwd: folder });
+  assert.equal(await said.ended, 0, said.errors);
+  assert.equal(keptIn(join(folder, 'millrace-results'), 'tiny').length, 1);
 });
 
 test('a mistaken file ends as a bad option does, with file and line', async (t) => {

@@ -12,8 +12,9 @@ const MAIN = fileURLToPath(new URL('../main.js', import.meta.url));
  * @returns {{ child: import('node:child_process').ChildProcess, output: string, errors: string, ended: Promise<number | string>,
  *   until: (text: RegExp) => Promise<void> }} `until` waits for a text on either of its outputs
  */
-export function start(t, args) {
-  const child = spawn(process.execPath, [MAIN, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+export function start(t, args, { cwd } = {}) {
+  const stdio = ['ignore', 'pipe', 'pipe'];
+  const child = spawn(process.execPath, [MAIN, ...args], { cwd, stdio });
   const said = { child, output: '', errors: '' };
   child.stdout.setEncoding('utf8').on('data', (text) => {
     said.output += text;

@@ -63,6 +63,9 @@ describe('the command', () => {
     assert.equal(run('--html', html, '--markdown', markdown).status, 0);
     const page = readFileSync(html, 'utf8');
     assert.match(page, /<svg[^>]* aria-label="Brokers"/);
+    // On a telephone a table has no heads.
+    assert.match(page, /data-label="brokers are short of"/);
+    assert.doesNotMatch(page, /<td(?![^>]* data-label=)/);
     assert.doesNotMatch(page, /<script|NaN|undefined|Infinity|https?:\/\/(?!www\.w3\.org)/);
     const text = readFileSync(markdown, 'utf8');
     assert.doesNotMatch(text, /NaN|undefined|Infinity/);

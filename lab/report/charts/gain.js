@@ -1,4 +1,4 @@
-import { axisX, dot, gridX, line, ruleX, ruleY, text } from '@observablehq/plot';
+import { axisX, dot, line, ruleX, ruleY, text } from '@observablehq/plot';
 import { isNumber } from '../numbers.js';
 import { groupBy } from '../select.js';
 import { logTicks, tickText } from './marks.js';
@@ -41,6 +41,15 @@ export function gainChart(label, rows, width, isJoined) {
   const known = points.filter(({ ahead }) => isNumber(ahead)).map(clipped);
   const domain = domainOf(known);
   const bottom = rows.length * height;
+  // A label above its row stands between the lines, not on them.
+  const bands = isWide
+    ? [[0, bottom]]
+    : rows.map((_, i) => [i * height + LABEL + 4, (i + 1) * height]);
+  const uprights = (values, style) =>
+    ruleX(
+      values.flatMap((x) => bands.map(([y1, y2]) => ({ x, y1, y2 }))),
+      { x: 'x', y1: 'y1', y2: 'y2', ...style },
+    );
   const labels = rows.map((row, i) => ({
     text: shortened(row.label, isWide ? MOST_CHARACTERS.wide : MOST_CHARACTERS.narrow),
     full: row.label,
@@ -52,14 +61,14 @@ export function gainChart(label, rows, width, isJoined) {
     x: { type: 'log', domain },
     y: { domain: [bottom, 0], axis: null },
     marks: [
-      gridX({ ticks: logTicks(domain), stroke: 'var(--rule)', strokeOpacity: 1 }),
+      uprights(logTicks(domain), { stroke: 'var(--rule)' }),
       axisX({
         ticks: logTicks(domain),
         text: (x) => `${tickText(x)}×`,
         tickSize: 0,
         label: null,
       }),
-      ruleX([1], { stroke: 'var(--ink)', strokeWidth: 1.25 }),
+      uprights([1], { stroke: 'var(--ink)', strokeWidth: 1.25 }),
       text(labels, {
         ...{
           text: 'text',
@@ -68,7 +77,7 @@ export function gainChart(label, rows, width, isJoined) {
           frameAnchor: 'left',
           dx: isWide ? -marginLeft : 2,
         },
-        ...{ textAnchor: 'start', fill: 'var(--ink)', stroke: 'var(--paper)', strokeWidth: 5 },
+        ...{ textAnchor: 'start', fill: 'var(--ink)' },
       }),
       ruleX(
         points.filter(({ claimed }) => isNumber(claimed) && claimed > 0),

@@ -25,7 +25,10 @@ test('two arms end to end: a table, code 0, and without a terminal the chat does
   const demo = startDemo(t, TINY);
   assert.equal(await demo.ended, 0, demo.output + demo.errors);
   assert.match(demo.output, /20 clients in 4 rooms, messages of 100 bytes/);
-  assert.match(demo.output, /^ {2}\[4\/4\] equal load, round 1, adaptive .* messages\/s .* done$/m);
+  assert.match(
+    demo.output,
+    /^ {2}\[4\/4\] equal load, round 1, adaptive .* messages\/s .* done\)$/m,
+  );
   assert.match(demo.output, /^ {2}delivered messages\/s +[\d,]+ +[\d,]+ +[\d.]+× {2}\w+$/m);
   assert.match(demo.output, /^ {2}lost +0 +0$/m);
   assert.match(demo.output, /No terminal/);
