@@ -3,7 +3,7 @@
  * function that makes the `load` of a tick, over the same backend: a map behind the cheapest of
  * round trips, one turn of the loop a call, however many keys the call is for.
  */
-export const perTick = 1000;
+const perTick = 1000;
 
 const rows = new Map(Array.from({ length: perTick }, (_, key) => [key, { key, value: key + 1 }]));
 

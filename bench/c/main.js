@@ -4,6 +4,7 @@ import { median } from '../lib/statistics.js';
 import { arm, download } from './arm.js';
 
 const cost = { metric: 'ns_per_event', unit: 'ns', better: 'lower' };
+const eventCpu = { metric: 'cpu_ns_per_event', unit: 'ns', better: 'lower' };
 const wakes = { metric: 'wakes_per_event', unit: '1', better: 'lower' };
 const sends = { metric: 'sends_per_s', unit: '1/s', better: 'higher' };
 const sendCpu = { metric: 'cpu_ns_per_send', unit: 'ns', better: 'lower' };
@@ -49,6 +50,19 @@ await runBench('c', async (bench) => {
       add(title, cost, values, 'post', peer, targets[peer]);
     }
     add(title, wakes, values, 'post', 'mutex+uv_async');
+  }
+
+  for (const producers of [1, 4]) {
+    const title = `count ${producers} producer${producers > 1 ? 's' : ''}`;
+    const values = await measure(
+      title,
+      {
+        post: () => arm('count', 'post', producers, 400_000),
+        'mutex+uv_async': () => arm('count', 'mutex+uv_async', producers, 400_000),
+      },
+      more,
+    );
+    add(title, eventCpu, values, 'post', 'mutex+uv_async');
   }
 
   const idle = await measure(

@@ -2,11 +2,15 @@
  * A benchmark's run: its random order, its figures, what is printed and what is kept.
  *
  * With JSON=1 in the environment stdout carries one object a line and nothing else; what is meant
- * for people goes to stderr. QUICK=1 asks for fewer rounds, SEED=n for the order of another run.
+ * for people goes to stderr. QUICK=1 asks for fewer rounds, SEED=n for the order of another run, SAVE=1 for
+ * the figures to be kept in the repository and in its tables.
  */
 import { native } from 'millrace';
+import { hostRecord } from '../../lab/experiment/host.js';
+import { pages, writePages } from '../tables/pages.js';
+import { save } from '../tables/store.js';
+import { busyShare } from './busy.js';
 import { figure } from './figure.js';
-import { busyShare, machine } from './machine.js';
 import { randomFrom } from './random.js';
 import { keep } from './results.js';
 import { pairedRounds } from './rounds.js';
@@ -22,7 +26,7 @@ export class Bench {
   #name;
   #date = new Date();
   // At the start: a benchmark may pin itself to some of the cores later.
-  #machine = machine();
+  #machine = hostRecord();
   #seed = seedFrom(process.env.SEED);
   #random = randomFrom(this.#seed);
   #entries = [];
@@ -86,7 +90,7 @@ export class Bench {
   finish() {
     const on = this.#machine;
     const seconds = (Date.now() - this.#date.getTime()) / 1000;
-    const path = keep(this.#name, this.#date, {
+    const run = {
       bench: this.#name,
       date: this.#date.toISOString(),
       quick: this.quick,
@@ -100,7 +104,8 @@ export class Bench {
         verdict: verdict(each, target),
       })),
       raw: this.#raw,
-    });
+    };
+    const path = keep(this.#name, this.#date, run);
     if (this.#json) for (const { figure: each } of this.#entries) console.log(JSON.stringify(each));
     const out = this.#json ? process.stderr : process.stdout;
     out.write(`\n${table(this.#entries)}\n\n`);
@@ -109,6 +114,10 @@ export class Bench {
       `${on.cpu}, ${on.cores} cores, ${on.kernel}, Node ${on.node}; seed ${this.#seed}, ${seconds.toFixed(0)} s\n` +
         `raw samples: ${path}\n`,
     );
+    if (!process.env.SAVE) return;
+    save(run);
+    writePages();
+    this.say(`kept in bench/measured/${this.#name}.jsonl; written: ${pages.join(', ')}`);
   }
 }
 

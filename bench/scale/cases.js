@@ -22,7 +22,7 @@ const adapters = {
 export const broadcasts = [
   {
     name: 'socket.io 2 nodes',
-    load: (quick) => ({ broadcasts: quick ? 4000 : 20_000, perTurn: 1 }),
+    load: (quick) => ({ broadcasts: quick ? 2500 : 20_000, perTurn: 1 }),
     peers: adapters,
   },
   {
