@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { apiFolder, entryPoints, readApi } from '../../scripts/lib/docs.js';
 import { read, root } from '../../scripts/lib/paths.js';
-import { unclearNumbers, undocumented } from './lib/comments.js';
+import { unclearNumbers, undocumented, withoutDefault } from './lib/comments.js';
 
 describe('the API', () => {
   let api;
@@ -35,6 +35,10 @@ describe('the API', () => {
   test('tells unit, default and range of options that are numbers', () => {
     assert.deepEqual(unclearNumbers(api.model), []);
   });
+
+  test('tells what holds where an option is left out', () => {
+    assert.deepEqual(withoutDefault(api.model), []);
+  });
 });
 
 test('what is not documented is found', () => {
@@ -59,5 +63,8 @@ test('what is not documented is found', () => {
     'millrace: SomeOptions.unit has no unit',
     'millrace: SomeOptions.range has no range',
     'millrace: SomeOptions.standard has no default',
+  ]);
+  assert.deepEqual(withoutDefault(model), [
+    'millrace: SomeOptions.standard does not say “Default: …”',
   ]);
 });

@@ -4,7 +4,7 @@ const LINE = 'typedef struct { uv_batch_event_t event; char text[100]; } line_t;
 
 /** `given`: declarations. `isWhole`: the snippet has functions of its own, so none is put around it. */
 export const around = {
-  'README.md#in-twelve-lines-5': {
+  'README.md#in-twelve-lines-2': {
     given: `typedef struct { uv_batch_event_t event; } message_t;
       uv_loop_t* loop;
       uv_batch_t batch;
@@ -16,6 +16,7 @@ export const around = {
   'docs/c.md#late-handlers': { given: 'uv_batch_t batch; int type;' },
   'docs/c.md#threads': { given: `${LINE} uv_batch_t batch; int type; line_t* line;` },
   'docs/c.md#when-a-batch-leaves': { given: 'uv_loop_t* loop; uv_batch_t batch;' },
+  'docs/guides/c.md#the-change': { given: 'uv_batch_t batch; int type;' },
   'docs/c.md#in-the-loop-2': { given: 'uv_loop_t* loop;' },
   'docs/c.md#adapters': {
     isWhole: true,

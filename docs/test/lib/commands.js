@@ -7,7 +7,7 @@ import { read, root } from '../../../scripts/lib/paths.js';
 
 /** Programs of the system, and shell. Their words are their own matter. */
 const SYSTEM =
-  /^(apt-get|benchstat|cc|cmake|ctest|curl|docker|done|echo|git|kill|millrace-js|prometheus|promtool|python3|systemctl)$/;
+  /^(apt-get|benchstat|cc|cmake|ctest|curl|docker|done|echo|git|kill|millrace-js|nats-server|prometheus|promtool|python3|sleep|systemctl)$/;
 
 /** Files of the reader: they have no folder. */
 const isReaders = (path) => /^(\.\/)?[\w-]+\.([cm]?[jt]s|json|html)$/.test(path);
@@ -41,7 +41,9 @@ export function faultsOf(words, page) {
   if (first === 'export') return rest.flatMap(variable);
   if (first === 'sudo') return faultsOf(rest, page);
   if (first === 'taskset') return faultsOf(rest.slice(2), page);
-  if (first === 'millrace') return checks.npx(words);
+  if (/^(node_modules\/\.bin\/)?millrace$/.test(first)) return checks.npx(['millrace', ...rest]);
+  // What a guide has the reader build.
+  if (/^\.\/[\w-]+$/.test(first) && page.startsWith('docs/guides/')) return [];
   if (first === 'for' || first === 'do') return [];
   if (SYSTEM.test(first)) return [];
   const check = Object.hasOwn(checks, first) ? checks[first] : program;
@@ -66,7 +68,7 @@ const checks = {
       return script('test', own);
     }
     // The others are npm's own, or scripts of the reader's package.
-    const is = /^(ci|install|pack|publish|rebuild|start|test)$/.test(command);
+    const is = /^(ci|init|install|pack|pkg|publish|rebuild|start|test)$/.test(command);
     return is ? [] : [`npm has no command ${command}`];
   },
 

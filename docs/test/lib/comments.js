@@ -43,6 +43,36 @@ export function unclearNumbers({ children }) {
   );
 }
 
+/** Their value is an object whose own options tell their defaults. */
+const COMPOSED = /(Limits|Options)$/;
+/** One comment stands for both. */
+const TOGETHER = ['BrokerOptions.password'];
+/** What is given is a part of these. */
+const PARTS = ['QueueOptions', 'RetainOptions'];
+
+/**
+ * The options that may be left out, and whose comment does not say what then holds. Functions that are told something, `on…`, are
+ * not called then.
+ *
+ * @param {object} model TypeDoc's JSON of the project
+ * @returns {string[]} `MODULE: INTERFACE.OPTION`, and what it lacks
+ */
+export function withoutDefault({ children }) {
+  return children.flatMap((module) =>
+    (module.children ?? [])
+      .filter(({ name }) => /(Options|Settings)$/.test(name))
+      .flatMap((options) =>
+        (options.children ?? [])
+          .filter(({ flags }) => flags?.isOptional || PARTS.includes(options.name))
+          .filter(({ name, type }) => !/^on[A-Z]/.test(name) && !COMPOSED.test(type?.name))
+          .filter((option) => !DEFAULT.test(textOf(option)))
+          .map(({ name }) => `${options.name}.${name}`)
+          .filter((name) => !TOGETHER.includes(name))
+          .map((name) => `${module.name}: ${name} does not say “Default: …”`),
+      ),
+  );
+}
+
 function missing(option) {
   const text = textOf(option);
   return [

@@ -1,7 +1,9 @@
 /** The blocks of code in the documents: what each is called, and what it is written in. */
-import { fromMarkdown } from 'mdast-util-from-markdown';
+import MarkdownIt from 'markdown-it';
 import { read } from '../../../scripts/lib/paths.js';
-import { kindOf } from './kind.js';
+import { kindOf } from '../../lib/kind.js';
+
+const markdownIt = new MarkdownIt({ html: true });
 
 /**
  * A block of code.
@@ -12,7 +14,7 @@ import { kindOf } from './kind.js';
  * @property {string} page path of the document, relative to the root
  * @property {string} name the part of `id` after the #
  * @property {number} line of the document, from 1
- * @property {import('./kind.js').Kind} kind
+ * @property {import('../../lib/kind.js').Kind} kind
  * @property {string} code
  */
 
@@ -27,23 +29,22 @@ export function snippetsOf(page, markdown = read(page)) {
   const found = [];
   const seen = new Map();
   let heading = 'top';
-  const visit = (node) => {
-    if (node.type === 'heading') heading = slug(text(node));
-    if (node.type === 'code') {
-      const count = (seen.get(heading) ?? 0) + 1;
-      seen.set(heading, count);
-      const name = count === 1 ? heading : `${heading}-${count}`;
-      const kind = kindOf(node.value, { language: node.lang, page });
-      const line = node.position.start.line;
-      found.push({ id: `${page}#${name}`, page, name, line, kind, code: node.value });
-    }
-    node.children?.forEach(visit);
-  };
-  visit(fromMarkdown(markdown));
+  const tokens = markdownIt.parse(markdown, {});
+  for (const [i, { type, content, info, map }] of tokens.entries()) {
+    if (type === 'heading_open') heading = slug(text(tokens[i + 1]));
+    if (type !== 'fence' && type !== 'code_block') continue;
+    const count = (seen.get(heading) ?? 0) + 1;
+    seen.set(heading, count);
+    const name = count === 1 ? heading : `${heading}-${count}`;
+    const code = content.replace(/\n$/, '');
+    const kind = kindOf(code, { language: info.split(/\s/)[0], page });
+    found.push({ id: `${page}#${name}`, page, name, line: map[0] + 1, kind, code });
+  }
   return found;
 }
 
-const text = (node) => node.value ?? (node.children ?? []).map(text).join('');
+const text = ({ children, content }) =>
+  children?.length > 0 ? children.map(text).join('') : content;
 
 const slug = (heading) =>
   heading

@@ -1,0 +1,49 @@
+/** The guide "Prove it on your application": its commands measure its servers, and refuse in its words. */
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { read, root } from '../../../scripts/lib/paths.js';
+import { commandsOf } from '../lib/shell.js';
+import { guide, place, start } from '../lib/walk.js';
+
+const PAGE = 'docs/guides/prove.md';
+const block = guide(PAGE);
+const files = { 'server.js': block('the-program'), 'chat.js': block('the-change-2') };
+
+/**
+ * One short round, which can show nothing, but does all that the command does. At five requests a second neither
+ * generator nor server is the limit, however busy the machine is: a refusal is wrong.
+ */
+const SHORT = ['--samples', '1', '--seconds', '1', '--warmup', '0.5', '--rate', '5'];
+
+/** The command of a block, short. */
+function experiment(t, name, change = (word) => word) {
+  const [[, , ...words]] = commandsOf(block(name));
+  const at = words.indexOf('--connections');
+  if (at >= 0) words.splice(at, 2);
+  const own = words.filter((word) => word !== '--quick').map(change);
+  const args = [join(root, 'node/bin/millrace.js'), ...own, ...SHORT];
+  return start(t, process.execPath, args, { cwd: place(t, files) });
+}
+
+/** Commands, and the metric that decides at a rate. */
+for (const name of ['the-change', 'the-change-3', 'what-to-tune']) {
+  test(`the command of ${name} measures`, async (t) => {
+    const program = experiment(t, name);
+    assert.equal(await program.ended, 0, program.printed);
+    assert.match(program.printed, /^CPU time of an answer, µs \(lower is better\)\s.*undecided$/m);
+  });
+}
+
+test('the command for CI fails on what it is told to', async (t) => {
+  const program = experiment(t, 'what-to-tune', (word) => (word === 'worse' ? 'undecided' : word));
+  assert.equal(await program.ended, 4, program.printed);
+  assert.match(program.printed, /^--fail-on: CPU time of an answer, treatment: undecided/m);
+});
+
+test('a misspelt flag is refused in the words of the guide', async (t) => {
+  const program = experiment(t, 'the-change', (word) => word.replace('--cache', '--cached'));
+  assert.equal(await program.ended, 3, program.printed);
+  const [, sentence] = /^- `(Refused[^`]*)` The proof was not seen/m.exec(read(PAGE));
+  assert.ok(program.printed.includes(sentence), program.printed);
+});

@@ -1,0 +1,65 @@
+/** The tables of measured figures are what the lines that are kept give, and nobody has written into them. */
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { measuredRows, results, runs } from '../../bench/tables/cells.js';
+import { pages, pageText } from '../../bench/tables/pages.js';
+import { rows } from '../../bench/tables/rows.js';
+import { read, root } from '../../scripts/lib/paths.js';
+
+for (const page of pages) {
+  test(`${page} has the figures that are kept`, () => {
+    assert.equal(read(page), pageText(page), `${page} is old: run node bench/tables/main.js`);
+  });
+}
+
+test('every run that is kept is of a benchmark with rows, and told once', () => {
+  const kept = ['', 'earlier'].flatMap((folder) =>
+    readdirSync(join(root, 'bench/measured', folder)).filter((name) => name.endsWith('.jsonl')),
+  );
+  assert.deepEqual(
+    kept.sort(),
+    runs()
+      .map(({ bench }) => `${bench}.jsonl`)
+      .sort(),
+  );
+  for (const run of runs()) assert.ok(run.figures.length > 0 && run.machine.cpu, run.bench);
+});
+
+test('every row of a run that is kept has its figure', () => {
+  const found = measuredRows().map(({ row }) => row);
+  const kept = new Set(runs().map(({ bench }) => bench));
+  const missing = rows.filter((row) => kept.has(row.bench) && !found.includes(row));
+  // Of an earlier run only some figures were published.
+  const earlier = new Set(runs().flatMap(({ bench, isEarlier }) => (isEarlier ? [bench] : [])));
+  assert.deepEqual(
+    missing.filter(({ bench }) => !earlier.has(bench)),
+    [],
+  );
+  assert.ok(found.length > 50);
+});
+
+test('the short table has at most twelve rows, and some where Millrace is not ahead', () => {
+  const chosen = measuredRows().filter(({ row }) => row.readme);
+  assert.ok(chosen.length <= 12, `${chosen.length} rows`);
+  assert.ok(chosen.filter(({ figure }) => figure.lo < 1).length >= 2);
+});
+
+test('a figure is told in three digits, a share in words, and a ratio with its interval', () => {
+  const row = { metric: 'p99_us', scale: 1e-3 };
+  const figure = { ours: 29_876, theirs: 144_611, ahead: 4.8404, lo: 1.034, hi: 120.6 };
+  assert.deepEqual(results({ row, figure }), ['29.9', '145', '4.84 (1.03 to 121)']);
+  const whole = { ours: 1_234_567, bound: 0.000123, ahead: 12.34, lo: 12.34, hi: 12.34 };
+  assert.deepEqual(results({ row: { metric: 'x', scale: 1 }, figure: whole }), [
+    '1,230,000',
+    '0.000123',
+    '12.3',
+  ]);
+  const shares = { ours: 1, theirs: 0.7142, ahead: 1.4, lo: 1.4, hi: 1.4 };
+  assert.deepEqual(results({ row: { metric: 'high_success', scale: 1 }, figure: shares }), [
+    'all',
+    '71.4 %',
+    '1.40',
+  ]);
+});
