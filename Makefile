@@ -1,9 +1,14 @@
 # Every target is a script under scripts/; this file only gives them names.
 
-.PHONY: help demo setup test test-matrix docs check-all bench experiment fresh lint format clean
+.PHONY: help demo setup test test-matrix docs site check-all bench experiment soak fresh lint format clean
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { \
+	  line = sprintf("  make %-12s", $$1); n = split($$2, words, " "); \
+	  for (i = 1; i <= n; i++) { \
+	    if (length(line " " words[i]) > 80) { print line; line = sprintf("%19s", "") } \
+	    line = line " " words[i] } \
+	  print line }' $(MAKEFILE_LIST)
 
 demo: ## build what the demo needs and run it
 	@scripts/node scripts/demo.js
@@ -20,14 +25,20 @@ test-matrix: ## the tests of millrace on Node.js 20, 22, 24 and the newest
 docs: ## write the pages of docs/api from the doc comments of the source
 	@scripts/node scripts/docs.js
 
+site: ## write the documents as a static site with search, into .cache/site or OUT=folder
+	@scripts/node scripts/site.js
+
 check-all: ## make test, and the long tests after it (FUZZ_SECONDS=60 SOAK_SECONDS=120)
 	@scripts/node scripts/test.js --all
 
-bench: ## list the benchmarks; run one: NAME=emitter [QUICK=1] [JSON=1]
+bench: ## list the benchmarks; run one: NAME=emitter [QUICK=1] [JSON=1] [SAVE=1]
 	@scripts/node scripts/bench.js
 
 experiment: ## test every published claim, for hours, or in ten minutes with QUICK=1; one: NAME=chat-equal; LIST=1 lists them
 	@scripts/node scripts/experiment.js
+
+soak: ## an hour of the chat with a fault every minute (SOAK_SECONDS=3600)
+	@scripts/node scripts/soak.js
 
 fresh: ## make test and make demo in a new clone of HEAD, with an empty HOME and no terminal
 	@scripts/node scripts/fresh.js

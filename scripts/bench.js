@@ -1,6 +1,6 @@
 /**
- * `make bench NAME=… [QUICK=1] [JSON=1]`: runs the benchmark bench/NAME; without a name it lists
- * them. The benchmarks read QUICK and JSON from the environment. With JSON=1 stdout carries their
+ * `make bench NAME=… [QUICK=1] [JSON=1] [SAVE=1]`: runs the benchmark bench/NAME; without a name it lists
+ * them. The benchmarks read QUICK, JSON and SAVE from the environment. With JSON=1 stdout carries their
  * JSON lines and nothing else; all the rest goes to stderr.
  */
 import { existsSync, readdirSync } from 'node:fs';

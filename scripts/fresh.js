@@ -13,7 +13,7 @@ import { run } from './lib/child.js';
 import { exitWith, Failure } from './lib/failure.js';
 import { root } from './lib/paths.js';
 
-const TIMEOUT_MS = 15 * 60_000;
+const TIMEOUT_MS = 30 * 60_000;
 
 /** Marks every process of the run, however far it detaches itself. */
 const RUN = randomUUID();

@@ -18,60 +18,132 @@ import { workflows } from './lib/workflows.js';
 const fuzzSeconds = secondsOf('FUZZ_SECONDS', 60, 1);
 const soakSeconds = secondsOf('SOAK_SECONDS', 120, 10);
 
-/** The tests of millrace, on each path. A missing addon is an error, and not another run in JavaScript. */
-const withAddon = { folder: 'node/test', concurrency: 3, env: { MILLRACE_NATIVE: '1' } };
+/**
+ * The tests of millrace, on each path. A missing addon is an error, and not another run in JavaScript. They start processes
+ * and wait for them more than they compute.
+ */
+const withAddon = {
+  folder: 'node/test',
+  concurrency: 5,
+  first: [
+    'ws/backends',
+    'cli/run',
+    'dashboard/page-time',
+    'cluster/death',
+    'pool/faults/ends',
+    'dashboard/page-processes',
+    'conformance/differential',
+    'cluster/drain',
+    'net/enlarge-life',
+    'dashboard/page-switch',
+    'pool/durable/random',
+    'pool/durable/faults',
+    'ws/install-ends',
+    'dashboard/page',
+    'metrics/grafana',
+    'cluster/reload',
+    'dashboard/page-safe',
+    'ws/socket-io-order',
+    'auto/ways',
+    'pool/piscina-api',
+    'cluster/serve',
+    'pool/timeout',
+    'pool/faults/crashes',
+    'pool/faults/values',
+  ].map((name) => `node/test/${name}.test.js`),
+  env: { MILLRACE_NATIVE: '1' },
+};
+/** They ask nothing of the addon; the last two do so only where rooms and sockets of one machine do, too. */
+const addonFree = [
+  'batch',
+  'broker',
+  'cli',
+  'cluster',
+  'conformance',
+  'core',
+  'dashboard',
+  'emitter',
+  'guard',
+  'metrics',
+  'monitor',
+  'observe',
+  'pool',
+  'ws/fleet',
+  'ws/socket-io-cluster',
+].map((name) => `node/test/${name}`);
+/** They have no test without it. */
+const addonOnly = [
+  'net/enlarge-size',
+  'threads/close',
+  'threads/delivery',
+  'threads/process',
+  'threads/worker',
+].map((name) => `node/test/${name}.test.js`);
 const inJavaScript = {
   ...withAddon,
-  // They ask nothing of the addon; the last two do so only where rooms and sockets of one machine do, too.
-  without: [
-    'batch',
-    'broker',
-    'cli',
-    'cluster',
-    'conformance',
-    'core',
-    'dashboard',
-    'emitter',
-    'guard',
-    'metrics',
-    'monitor',
-    'observe',
-    'pool',
-    'ws/fleet',
-    'ws/socket-io-cluster',
-  ].map((name) => `node/test/${name}`),
+  without: [...addonFree, ...addonOnly],
   env: { MILLRACE_NATIVE: '0' },
 };
 
 const suites = [
   suite({ title: 'millrace with the addon', ...withAddon }),
-  suite({ title: 'millrace in JavaScript', ...inJavaScript }),
+  suite({
+    title: 'millrace in JavaScript',
+    ...inJavaScript,
+    // With the long tests: it starts many processes.
+    without: [...inJavaScript.without, 'node/test/auto'],
+  }),
   suite({
     title: 'tests of the lab',
     folder: 'lab',
-    without: ['lab/soak', 'lab/experiment/truth'],
+    without: ['lab/soak/soak.test.js', 'lab/soak/faults.test.js', 'lab/experiment/truth'],
     // They wait for servers and clocks more than they compute.
-    concurrency: 4,
+    concurrency: 5,
+    first: [
+      'experiment/test/adhoc',
+      'run/test/demo',
+      'experiment/test/run',
+      'experiment/test/main',
+      'report/test/page',
+      'experiment/test/measure',
+      'experiments/test/auto',
+      'experiments/test/chat',
+      'fleet/test/main',
+      'report/test/render',
+      'load/test/faults',
+      'report/test/main',
+      'experiment/test/package',
+      'experiment/test/compute',
+      'stats/test/bootstrap',
+    ].map((name) => `lab/${name}.test.js`),
   }),
-  suite({ title: 'tests of the chat', folder: 'examples/chat/test', concurrency: 2 }),
+  suite({
+    title: 'tests of the chat',
+    folder: 'examples/chat/test',
+    concurrency: 4,
+    // One browser, for most of the time.
+    first: ['examples/chat/test/page.test.js'],
+  }),
+  suite({ title: 'tests of the scripts', folder: 'scripts/test' }),
   suite({ title: 'tests of the overload', folder: 'examples/overload/test', concurrency: 2 }),
-  suite({ title: 'tests of the compute', folder: 'examples/compute/test', concurrency: 2 }),
+  suite({
+    title: 'tests of the compute',
+    folder: 'examples/compute/test',
+    concurrency: 3,
+    first: ['examples/compute/test/faults.test.js'],
+  }),
 ];
 
-/** They install, compile and start programs, and do not mind a busy machine: half of them beside the other half. */
-const [goLoop, ...goOthers] = goModules.map((folder) =>
-  goTests({ title: `tests of ${folder}`, folder }),
-);
+/** They install, compile and start programs, and do not mind a busy machine: each list beside the others. */
 const beside = [
   [
     suite({ title: 'tests of the docs', folder: 'docs/test', concurrency: 2 }),
     suite({ title: 'tests of the deployment', folder: 'deploy/test', concurrency: 2 }),
-    ...goOthers,
   ],
+  [suite({ title: 'tests of the package', folder: 'node/test-package' })],
   [
-    suite({ title: 'tests of the package', folder: 'node/test-package' }),
     uvbatchTests('tests of libuvbatch'),
-    goLoop,
+    ...goModules.map((folder) => goTests({ title: `tests of ${folder}`, folder })),
   ],
 ];
 
@@ -87,6 +159,11 @@ const releases = [
 ];
 
 const longSuites = [
+  suite({
+    title: 'a gigabyte through the compute service',
+    folder: 'examples/compute/test-large',
+    extraSeconds: 300,
+  }),
   suite({
     title: `fuzz for ${fuzzSeconds} s`,
     folder: 'node/test/conformance',
@@ -105,6 +182,12 @@ const longSuites = [
     folder: 'node/test/broker',
     env: { FUZZ_SECONDS: String(fuzzSeconds / 5) },
     extraSeconds: fuzzSeconds,
+  }),
+  suite({
+    title: 'auto, in JavaScript',
+    folder: 'node/test/auto',
+    concurrency: 3,
+    env: { MILLRACE_NATIVE: '0' },
   }),
   suite({
     title: 'rooms across machines, in JavaScript',
@@ -153,10 +236,12 @@ const longSuites = [
     timeout: 900,
   }),
   suite({
-    title: `soak of the chat for ${soakSeconds} s`,
+    title: `soaks of the chat for ${soakSeconds} s`,
     folder: 'lab/soak',
+    without: ['lab/soak/test'],
     env: { SOAK_SECONDS: String(soakSeconds) },
-    extraSeconds: soakSeconds,
+    // There are two, and a busy machine needs longer for what faults interrupt.
+    extraSeconds: 5 * soakSeconds,
   }),
 ];
 
@@ -251,7 +336,7 @@ export const longSteps = [
   sanitizedSuite({
     title: 'millrace, addon under ASan',
     ...withAddon,
-    without: inJavaScript.without,
+    without: addonFree,
   }),
   uvbatchTests('long tests of libuvbatch', {
     env: { HAMMER_EVENTS: '50000000', FUZZ_SECONDS: String(fuzzSeconds / 5) },

@@ -40,7 +40,8 @@ function anchorsOf(text) {
   return found;
 }
 
-const slugOf = (line) =>
+/** The name that hosts of Markdown give to a heading, without the number of those that are there several times. */
+export const slugOf = (line) =>
   line
     .replace(/^#+ /, '')
     .toLowerCase()

@@ -1,6 +1,5 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { counted } from './counts.js';
 import { Failure } from './failure.js';
 import { files } from './files.js';
@@ -9,19 +8,20 @@ import { projectCache, root } from './paths.js';
 /** Suites that this process has begun. */
 let runs = 0;
 
-const tally = pathToFileURL(join(root, 'scripts/lib/tally.js')).href;
+const runner = join(root, 'scripts/lib/suite-run.js');
 
 /** A file or a suite that hangs is ended and fails by name. */
 const FILE_TIMEOUT_MS = 300_000;
 const SUITE_TIMEOUT_MS = 600_000;
 
 /**
- * A step that runs every `*.test.js` under a folder with `node --test`.
+ * A step that runs every `*.test.js` under a folder, each in a process of its own.
  *
  * @param {object} suite
  * @param {string} suite.title
  * @param {string} suite.folder relative to the root
- * @param {string[]} [suite.without] folders in it that are left out
+ * @param {string[]} [suite.without] folders and files in it that are left out
+ * @param {string[]} [suite.first] files that take longest: a long one that is begun last is waited for alone
  * @param {number} [suite.concurrency] files at a time; 1 for tests that measure or start servers
  * @param {Record<string, string>} [suite.env] added to the environment
  * @param {number} [suite.extraSeconds] added to the time limits
@@ -35,32 +35,27 @@ export function suite({ title, folder, ...options }) {
 async function runSuite(folder, options, quiet) {
   const {
     without = [],
+    first = [],
     concurrency = 1,
     env = {},
     extraSeconds = 0,
     node = process.execPath,
   } = options;
-  const testFiles = files(folder)
-    .filter((path) => path.endsWith('.test.js'))
-    .filter((path) => !without.some((other) => path.startsWith(`${other}/`)));
+  const testFiles = testFilesOf(folder, without, first);
   if (testFiles.length === 0) throw new Failure(`${folder} has no *.test.js`);
   // Several may run side by side.
   const tallyFile = join(projectCache, `tally-${process.pid}-${runs++}.json`);
-  const args = [
-    '--test',
-    `--test-concurrency=${concurrency}`,
-    `--test-timeout=${FILE_TIMEOUT_MS + extraSeconds * 1000}`,
-    '--test-reporter=spec',
-    '--test-reporter-destination=stdout',
-    `--test-reporter=${tally}`,
-    `--test-reporter-destination=${tallyFile}`,
-    ...testFiles,
-  ];
+  const settings = {
+    files: testFiles.map((path) => join(root, path)),
+    concurrency,
+    timeout: FILE_TIMEOUT_MS + extraSeconds * 1000,
+    tally: tallyFile,
+  };
   const limits = {
     env: { ...process.env, ...env },
     timeoutMs: SUITE_TIMEOUT_MS + extraSeconds * 1000,
   };
-  const ended = await quiet(node, args, limits).then(
+  const ended = await quiet(node, [runner, JSON.stringify(settings)], limits).then(
     () => null,
     (error) => error,
   );
@@ -69,6 +64,17 @@ async function runSuite(folder, options, quiet) {
   } finally {
     rmSync(tallyFile, { force: true });
   }
+}
+
+/** The test files under a folder, in the order in which they are begun. */
+function testFilesOf(folder, without, first) {
+  const paths = files(folder)
+    .filter((path) => path.endsWith('.test.js'))
+    .filter((path) => !without.some((other) => path === other || path.startsWith(`${other}/`)));
+  const gone = first.find((path) => !existsSync(join(root, path)));
+  if (gone) throw new Failure(`${gone} is to be run first, and is not there`);
+  const early = first.filter((path) => paths.includes(path));
+  return [...early, ...paths.filter((path) => !early.includes(path))];
 }
 
 /** The step's result from the tally; the exit code counts too, when the tally shows no failure. */
@@ -80,6 +86,6 @@ function report(tallyFile, ended) {
 
 function readTally(tallyFile, ended) {
   const text = existsSync(tallyFile) ? readFileSync(tallyFile, 'utf8') : '';
-  if (text === '') throw ended ?? new Failure('node --test left no tally');
+  if (text === '') throw ended ?? new Failure('the tests left no tally');
   return text;
 }

@@ -1,0 +1,33 @@
+/**
+ * `make soak [SOAK_SECONDS=3600] [SEED=…] [MARKDOWN=docs/soak.md]`: the chat in several processes under load, with a fault every
+ * minute. SECONDS is the same as SOAK_SECONDS; EVERY is the time from one fault to the next.
+ */
+import { addon } from './lib/addon.js';
+import { run } from './lib/child.js';
+import { exitWith } from './lib/failure.js';
+import { root } from './lib/paths.js';
+import { provision } from './lib/provision.js';
+import { generator, millrace, packages, tools } from './lib/setup.js';
+import { runOrExit } from './lib/steps.js';
+
+const { SOAK_SECONDS, SECONDS, EVERY, SEED, MARKDOWN } = process.env;
+
+await runOrExit([
+  tools('make', 'cmake', 'cc', 'python3'),
+  packages(),
+  millrace,
+  addon,
+  generator,
+  provision(['nats-server', 'postgresql']),
+]);
+console.log();
+const settings = {
+  seconds: SOAK_SECONDS || SECONDS,
+  every: EVERY,
+  seed: SEED,
+  markdown: MARKDOWN,
+};
+const args = Object.entries(settings).flatMap(([name, value]) =>
+  value ? [`--${name}`, value] : [],
+);
+await run(process.execPath, ['lab/soak/faults/main.js', ...args], { cwd: root }).catch(exitWith);
