@@ -1,6 +1,6 @@
 /**
  * `make soak [SOAK_SECONDS=3600] [SEED=…] [MARKDOWN=docs/soak.md]`: the chat in several processes under load, with a fault every
- * minute. SECONDS is the same as SOAK_SECONDS; EVERY is the time from one fault to the next.
+ * minute. EVERY is the time from one fault to the next.
  */
 import { addon } from './lib/addon.js';
 import { run } from './lib/child.js';
@@ -10,7 +10,7 @@ import { provision } from './lib/provision.js';
 import { generator, millrace, packages, tools } from './lib/setup.js';
 import { runOrExit } from './lib/steps.js';
 
-const { SOAK_SECONDS, SECONDS, EVERY, SEED, MARKDOWN } = process.env;
+const { SOAK_SECONDS, EVERY, SEED, MARKDOWN } = process.env;
 
 await runOrExit([
   tools('make', 'cmake', 'cc', 'python3'),
@@ -22,7 +22,7 @@ await runOrExit([
 ]);
 console.log();
 const settings = {
-  seconds: SOAK_SECONDS || SECONDS,
+  seconds: SOAK_SECONDS,
   every: EVERY,
   seed: SEED,
   markdown: MARKDOWN,

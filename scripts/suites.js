@@ -26,30 +26,25 @@ const withAddon = {
   folder: 'node/test',
   concurrency: 5,
   first: [
-    'ws/backends',
+    'auto/features',
     'cli/run',
-    'dashboard/page-time',
-    'cluster/death',
-    'pool/faults/ends',
-    'dashboard/page-processes',
-    'conformance/differential',
-    'cluster/drain',
-    'net/enlarge-life',
-    'dashboard/page-switch',
-    'pool/durable/random',
-    'pool/durable/faults',
-    'ws/install-ends',
-    'dashboard/page',
-    'metrics/grafana',
-    'cluster/reload',
-    'dashboard/page-safe',
-    'ws/socket-io-order',
+    'auto/quiet',
     'auto/ways',
-    'pool/piscina-api',
-    'cluster/serve',
-    'pool/timeout',
+    'cluster/death',
+    'cli/dashboard',
+    'ws/backends',
+    'auto/settings',
+    'ws/fleet/durable',
+    'native/load',
+    'dashboard/page',
+    'cluster/drain',
+    'monitor/block',
     'pool/faults/crashes',
-    'pool/faults/values',
+    'cluster/reload',
+    'pool/durable/cli',
+    'pool/piscina-api',
+    'pool/lifecycle',
+    'conformance/differential',
   ].map((name) => `node/test/${name}.test.js`),
   env: { MILLRACE_NATIVE: '1' },
 };
@@ -96,25 +91,20 @@ const suites = [
   suite({
     title: 'tests of the lab',
     folder: 'lab',
-    without: ['lab/soak/soak.test.js', 'lab/soak/faults.test.js', 'lab/experiment/truth'],
     // They wait for servers and clocks more than they compute.
     concurrency: 5,
     first: [
-      'experiment/test/adhoc',
-      'run/test/demo',
       'experiment/test/run',
       'experiment/test/main',
-      'report/test/page',
+      'run/test/demo',
+      'load/test/generator',
+      'experiment/test/adhoc',
       'experiment/test/measure',
-      'experiments/test/auto',
-      'experiments/test/chat',
+      'report/test/page',
       'fleet/test/main',
+      'load/test/driver',
       'report/test/render',
-      'load/test/faults',
-      'report/test/main',
       'experiment/test/package',
-      'experiment/test/compute',
-      'stats/test/bootstrap',
     ].map((name) => `lab/${name}.test.js`),
   }),
   suite({
@@ -126,12 +116,7 @@ const suites = [
   }),
   suite({ title: 'tests of the scripts', folder: 'scripts/test' }),
   suite({ title: 'tests of the overload', folder: 'examples/overload/test', concurrency: 2 }),
-  suite({
-    title: 'tests of the compute',
-    folder: 'examples/compute/test',
-    concurrency: 3,
-    first: ['examples/compute/test/faults.test.js'],
-  }),
+  suite({ title: 'tests of the compute', folder: 'examples/compute/test', concurrency: 3 }),
 ];
 
 /** They install, compile and start programs, and do not mind a busy machine: each list beside the others. */
@@ -159,11 +144,25 @@ const releases = [
 ];
 
 const longSuites = [
+  suite({ title: 'long tests of millrace', ...withAddon, first: [], long: true }),
+  suite({ title: 'long tests in JavaScript', ...inJavaScript, first: [], long: true }),
   suite({
-    title: 'a gigabyte through the compute service',
-    folder: 'examples/compute/test-large',
+    title: 'long tests of the lab',
+    folder: 'lab',
+    long: true,
+    without: ['lab/soak', 'lab/experiment/truth'],
+    concurrency: 3,
+  }),
+  suite({ title: 'long tests of the overload', folder: 'examples/overload/test', long: true }),
+  suite({
+    // One sends a gigabyte.
+    title: 'long tests of the compute',
+    folder: 'examples/compute/test',
+    long: true,
     extraSeconds: 300,
   }),
+  suite({ title: 'long tests of the docs', folder: 'docs/test', long: true }),
+  suite({ title: 'long tests of the package', folder: 'node/test-package', long: true }),
   suite({
     title: `fuzz for ${fuzzSeconds} s`,
     folder: 'node/test/conformance',
@@ -215,12 +214,14 @@ const longSuites = [
   suite({
     title: 'fuzz of the pool',
     folder: 'node/test/pool',
+    long: true,
     env: { FUZZ_SECONDS: String(fuzzSeconds / 10) },
     extraSeconds: fuzzSeconds,
   }),
   suite({
     title: 'the lab against known truths',
     folder: 'lab/experiment/truth',
+    long: true,
     extraSeconds: 400,
   }),
   goTests({
@@ -238,7 +239,7 @@ const longSuites = [
   suite({
     title: `soaks of the chat for ${soakSeconds} s`,
     folder: 'lab/soak',
-    without: ['lab/soak/test'],
+    long: true,
     env: { SOAK_SECONDS: String(soakSeconds) },
     // There are two, and a busy machine needs longer for what faults interrupt.
     extraSeconds: 5 * soakSeconds,

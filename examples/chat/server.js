@@ -1,5 +1,4 @@
 #!/usr/bin/env node
-import { startChat } from './app.js';
 import { readArgs, USAGE } from './args.js';
 
 let args;
@@ -28,6 +27,8 @@ for (const signal of ['SIGINT', 'SIGTERM']) {
 }
 
 try {
+  // Only here: a wrong option and --help need none of it.
+  const { startChat } = await import('./app.js');
   chat = await startChat({ ...args, log: (line) => console.error(line) });
 } catch (error) {
   console.error(`The chat could not start: ${explain(error)}`);

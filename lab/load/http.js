@@ -1,5 +1,4 @@
 import { performance } from 'node:perf_hooks';
-import autocannon from 'autocannon';
 import { LabError } from './errors.js';
 import { Exchanges } from './exchanges.js';
 import { Groups } from './groups.js';
@@ -77,6 +76,8 @@ export async function runHttp(options) {
   const rate = options.rate === undefined ? 0 : inRange('rate', options.rate, 1, 10e6);
   const why = whyNotLocal(url);
   if (why) throw invalid(`url ${url}: ${why}`);
+  // It takes a quarter of a second to load, which an experiment without such a load need not spend.
+  const { default: autocannon } = await import('autocannon');
   signal?.throwIfAborted();
 
   const groups = new Groups(options.normalize, options.seed);

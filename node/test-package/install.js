@@ -124,3 +124,10 @@ export async function use(folder, env) {
   });
   return { ...JSON.parse(stdout), stderr };
 }
+
+/** What `use()` finds where everything works. */
+export const works = { doubled: [2, 4], seen: [1, 2], stderr: '' };
+
+/** What an installation without a compiler says. */
+export const unbuilt =
+  /^millrace does everything in JavaScript here, .* \((.+)\); to try again: npm rebuild millrace$/;

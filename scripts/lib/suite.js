@@ -15,12 +15,14 @@ const FILE_TIMEOUT_MS = 300_000;
 const SUITE_TIMEOUT_MS = 600_000;
 
 /**
- * A step that runs every `*.test.js` under a folder, each in a process of its own.
+ * A step that runs every `*.test.js` under a folder, each in a process of its own; or every `*.long.test.js`, which costs more
+ * than `make test` has time for.
  *
  * @param {object} suite
  * @param {string} suite.title
  * @param {string} suite.folder relative to the root
  * @param {string[]} [suite.without] folders and files in it that are left out
+ * @param {boolean} [suite.long] the long ones, and no other
  * @param {string[]} [suite.first] files that take longest: a long one that is begun last is waited for alone
  * @param {number} [suite.concurrency] files at a time; 1 for tests that measure or start servers
  * @param {Record<string, string>} [suite.env] added to the environment
@@ -34,6 +36,7 @@ export function suite({ title, folder, ...options }) {
 
 async function runSuite(folder, options, quiet) {
   const {
+    long = false,
     without = [],
     first = [],
     concurrency = 1,
@@ -41,8 +44,8 @@ async function runSuite(folder, options, quiet) {
     extraSeconds = 0,
     node = process.execPath,
   } = options;
-  const testFiles = testFilesOf(folder, without, first);
-  if (testFiles.length === 0) throw new Failure(`${folder} has no *.test.js`);
+  const testFiles = testFilesOf({ folder, long, without, first });
+  if (testFiles.length === 0) throw new Failure(`${folder} has no *${long ? '.long' : ''}.test.js`);
   // Several may run side by side.
   const tallyFile = join(projectCache, `tally-${process.pid}-${runs++}.json`);
   const settings = {
@@ -67,9 +70,9 @@ async function runSuite(folder, options, quiet) {
 }
 
 /** The test files under a folder, in the order in which they are begun. */
-function testFilesOf(folder, without, first) {
+function testFilesOf({ folder, long, without, first }) {
   const paths = files(folder)
-    .filter((path) => path.endsWith('.test.js'))
+    .filter((path) => path.endsWith('.test.js') && path.endsWith('.long.test.js') === long)
     .filter((path) => !without.some((other) => path === other || path.startsWith(`${other}/`)));
   const gone = first.find((path) => !existsSync(join(root, path)));
   if (gone) throw new Failure(`${gone} is to be run first, and is not there`);

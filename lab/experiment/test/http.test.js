@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { serve } from '../../load/test/serve.js';
-import { startServer } from '../../run/server.js';
 import { drive } from './drive.js';
-import { cleanupFor } from './support.js';
 
 const brief = { connections: 3, warmup: 0.1, seconds: 0.6 };
 
@@ -56,25 +54,6 @@ test('http: an arm serves a path under another one, and is compared by the first
   const run = await drive('http', { ...brief, paths: ['/a?n=2'] }, { url, arm });
   assert.equal(run.work[0].name, 'GET /a?n=2');
   assert.match(run.first, /\/b\?fast=1&n=2$/);
-});
-
-test('http: two thousand connections are all answered before the window begins', async (t) => {
-  const cleanup = cleanupFor(t);
-  const source = `let n = 0; const s = require('http').createServer((q, r) => r.end('' + n));
-    s.on('connection', () => n++);
-    s.listen(0, '127.0.0.1', () => console.log('listening on http://127.0.0.1:' + s.address().port));`;
-  const command = [process.execPath, '-e', source];
-  const { url } = await startServer({ name: 'it', command, health: '/', cleanup });
-  let atBegin;
-  const begin = () => {
-    atBegin = fetch(url).then((answer) => answer.text());
-  };
-  const load = { connections: 2000, warmup: 0.1, seconds: 0.5, timeout: 60, normalize: /\d+/ };
-  const run = await drive('http', load, { url, begin });
-  // One more has asked whether the server is healthy.
-  assert.ok(Number(await atBegin) >= 2001, await atBegin);
-  assert.deepEqual(run.faults, []);
-  assert.ok(run.values.answers > 0);
 });
 
 test('http: bodies that vary are noted, and compared when what changes is left out', async (t) => {

@@ -48,13 +48,16 @@ test('requests: a warm-up is another list, and none is none', async (t) => {
 });
 
 test('requests: a lab that sends late says so', async (t) => {
-  const url = await serve(t, (_request, response) => response.end('{}'));
-  // Long enough that the pause alone does not make the loop a busy one.
-  const requests = [{ name: 'a', path: '/a', rate: 25, seconds: 2 }];
-  setTimeout(() => {
+  let asked = 0;
+  const url = await serve(t, (_request, response) => {
+    response.end('{}');
+    asked += 1;
+    if (asked !== 10) return;
     const until = performance.now() + 200;
     while (performance.now() < until);
-  }, 100);
+  });
+  // Long enough that the pause alone does not make the loop a busy one.
+  const requests = [{ name: 'a', path: '/a', rate: 25, seconds: 2 }];
   const run = await drive('requests', { requests }, { url });
   assert.match(run.late, /was late, so that latencies do not count/);
   assert.deepEqual([run.latency, run.percentiles, run.saturated], [null, null, null]);

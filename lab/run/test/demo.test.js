@@ -2,24 +2,8 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import test from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { GENERATOR, KEEP, nothingIsLeft, openedAt, SERVER } from './left.js';
 import { startDemo, TINY } from './support.js';
-
-const KEEP = '--rounds 0 --keep --port 0';
-const SERVER = 'chat/server.js';
-const GENERATOR = 'millrace-load';
-
-/** The one that watches over a server's group may outlive it for the time that it gives the group to end. */
-async function nothingIsLeft(demo) {
-  for (let tries = 0; tries < 200 && demo.processes().length > 0; tries++) await sleep(50);
-  assert.deepEqual(demo.processes(), []);
-  assert.deepEqual(demo.files(), []);
-}
-
-async function openedAt(demo) {
-  const found = await demo.until(() => /Open (http:\S+)/.exec(demo.output));
-  return found[1];
-}
 
 test('two arms end to end: a table, code 0, and without a terminal the chat does not stay', async (t) => {
   const demo = startDemo(t, TINY);
@@ -42,7 +26,6 @@ const moments = {
   'before the server is up': [TINY, (demo) => demo.says('Load:')],
   'when the server has just been started': [TINY, (demo) => demo.runs(SERVER)],
   'during the load': [TINY, (demo) => demo.runs(GENERATOR)],
-  'between two arms': [TINY, (demo) => demo.says('[1/4]')],
   'when the chat has been left running': [KEEP, openedAt],
 };
 for (const [moment, [args, reached]] of Object.entries(moments)) {
@@ -52,41 +35,6 @@ for (const [moment, [args, reached]] of Object.entries(moments)) {
     process.kill(-demo.child.pid, 'SIGINT'); // a terminal tells the whole group
     assert.equal(await demo.ended, 130);
     assert.equal(demo.errors, '');
-    await nothingIsLeft(demo);
-  });
-}
-
-test('a second Ctrl-C is harmless', async (t) => {
-  const demo = startDemo(t, TINY);
-  await demo.runs(GENERATOR);
-  process.kill(-demo.child.pid, 'SIGINT');
-  process.kill(-demo.child.pid, 'SIGINT');
-  assert.equal(await demo.ended, 130);
-  assert.equal(demo.errors, '');
-  await nothingIsLeft(demo);
-});
-
-test('SIGTERM to the demo alone takes its children along', async (t) => {
-  const demo = startDemo(t, TINY);
-  await demo.runs(GENERATOR);
-  process.kill(demo.child.pid, 'SIGTERM');
-  assert.equal(await demo.ended, 143);
-  assert.equal(demo.errors, '');
-  await nothingIsLeft(demo);
-});
-
-for (const [moment, [args, policy]] of Object.entries({
-  'under load': [TINY, 'direct'],
-  'later on': [KEEP, 'adaptive'],
-})) {
-  test(`a chat that crashes ${moment} is named, with code 1`, async (t) => {
-    const demo = startDemo(t, args);
-    if (args === KEEP) await openedAt(demo);
-    else await demo.runs(GENERATOR);
-    const { pid } = await demo.runs(SERVER);
-    process.kill(pid, 'SIGKILL');
-    assert.equal(await demo.ended, 1);
-    assert.equal(demo.errors, `Failed: the chat (${policy}) ended unexpectedly with SIGKILL.\n`);
     await nothingIsLeft(demo);
   });
 }
@@ -101,22 +49,6 @@ test('a port that is taken: the next free one is used, and said', async (t) => {
   assert.match(demo.output, new RegExp(`Port ${port} is taken; the chat has the next free one`));
   assert.ok(Number(new URL(url).port) > port);
   assert.equal((await fetch(new URL('/health', url))).status, 200);
-});
-
-test('simulated people fill the chat that is left running', async (t) => {
-  const demo = startDemo(t, KEEP);
-  const url = await openedAt(demo);
-  const get = async (path) => (await fetch(new URL(path, url))).json();
-  assert.equal((await get('/stats')).policy, 'adaptive');
-  const said = (room) => get(`/api/rooms/${room}/messages`).then(({ messages }) => messages ?? []);
-  await demo.until(async () => {
-    const { rooms } = await get('/api/rooms');
-    return rooms.length >= 3 && rooms.find(({ room }) => room === 'lobby')?.members === 6;
-  });
-  await demo.until(async () => {
-    const all = (await Promise.all(['lobby', 'garden', 'kitchen', 'workshop'].map(said))).flat();
-    return all.length > 0 && all.every(({ from }) => from.endsWith('-sim'));
-  });
 });
 
 test('a wrong option is one sentence, with code 2', async (t) => {

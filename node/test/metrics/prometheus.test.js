@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -11,6 +11,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { BatchEmitter } from 'millrace';
 import { collect, families, prometheus } from 'millrace/metrics';
 import { Gauge, Registry, register } from 'prom-client';
+import { copyCode } from '../native/code.js';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 const emitter = new BatchEmitter();
@@ -162,7 +163,7 @@ test('bad input', () => {
 function copyOfPackage(t) {
   const folder = mkdtempSync(join(tmpdir(), 'millrace-metrics-'));
   t.after(() => rmSync(folder, { recursive: true }));
-  cpSync(new URL('../../dist', import.meta.url), join(folder, 'dist'), { recursive: true });
+  copyCode(folder);
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
   return { folder, url: pathToFileURL(join(folder, 'dist/metrics/index.js')) };
 }

@@ -4,6 +4,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { copyCode } from './code.js';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
@@ -11,7 +12,7 @@ const root = fileURLToPath(new URL('../../..', import.meta.url));
 export const addon = join(root, 'node/build/Release/millrace.node');
 
 /**
- * @param {import('node:test').TestContext} t at whose end the copy is removed
+ * @param {import('node:test').TestContext} t at whose end the copy may be another's
  * @param {object} [options]
  * @param {Buffer | string | null} [options.addon] what stands in the place of the addon; null for none
  * @param {object} [options.manifest] changes to package.json
@@ -20,19 +21,32 @@ export const addon = join(root, 'node/build/Release/millrace.node');
  */
 export function copyOf(t, options = {}) {
   const { manifest = {}, dependency = join(root, 'node_modules/node-gyp-build') } = options;
-  const folder = mkdtempSync(join(tmpdir(), 'millrace-copy-'));
-  t.after(() => rmSync(folder, { recursive: true }));
-  const place = join(folder, 'node_modules/millrace');
-  cpSync(join(root, 'node/dist'), join(place, 'dist'), { recursive: true });
+  const folder = free.pop() ?? codeAlone();
+  const modules = join(folder, 'node_modules');
+  t.after(() => {
+    rmSync(join(modules, 'millrace/build'), { recursive: true });
+    rmSync(join(modules, 'node-gyp-build'), { recursive: true, force: true });
+    free.push(folder);
+  });
   const own = JSON.parse(readFileSync(join(root, 'node/package.json'), 'utf8'));
-  writeFileSync(join(place, 'package.json'), JSON.stringify({ ...own, ...manifest }));
-  if (dependency) {
-    cpSync(dependency, join(folder, 'node_modules/node-gyp-build'), { recursive: true });
-  }
+  writeFileSync(join(modules, 'millrace/package.json'), JSON.stringify({ ...own, ...manifest }));
+  if (dependency) cpSync(dependency, join(modules, 'node-gyp-build'), { recursive: true });
   const file = binaryOf(folder);
   mkdirSync(dirname(file), { recursive: true });
   const content = options.addon === undefined ? readFileSync(addon) : options.addon;
   if (content !== null) writeFileSync(file, content);
+  return folder;
+}
+
+/** The copies that no test uses now, without what tests spoil: the code is a thousand files, which takes seconds to copy. */
+const free = [];
+process.once('exit', () => {
+  for (const folder of free) rmSync(folder, { recursive: true });
+});
+
+function codeAlone() {
+  const folder = mkdtempSync(join(tmpdir(), 'millrace-copy-'));
+  copyCode(join(folder, 'node_modules/millrace'));
   return folder;
 }
 

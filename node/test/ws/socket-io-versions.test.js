@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { millraceAdapter } from 'millrace/ws';
 import { Server } from 'socket.io';
+import { copyCode } from '../native/code.js';
 import { open } from './socket-io.js';
 
 const packageFolder = dirname(createRequire(import.meta.url).resolve('millrace/package.json'));
@@ -59,9 +60,8 @@ test('other versions of socket.io are refused', () => {
 function apart(t) {
   const folder = mkdtempSync(join(tmpdir(), 'millrace-apart-'));
   t.after(() => rmSync(folder, { recursive: true }));
-  for (const name of ['package.json', 'dist']) {
-    cpSync(join(packageFolder, name), join(folder, name), { recursive: true });
-  }
+  cpSync(join(packageFolder, 'package.json'), join(folder, 'package.json'));
+  copyCode(folder);
   return folder;
 }
 

@@ -8,6 +8,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import Fastify from 'fastify';
 import plugin, { loadSettings } from 'millrace/guard';
+import { copyCode } from '../../native/code.js';
 import { until } from './app.js';
 
 const invalid = 'MILLRACE_E_INVALID_OPTION';
@@ -243,7 +244,7 @@ test('without the package that reads a format, the error says what to install; J
   const copy = join(folder, 'node_modules/millrace');
   mkdirSync(copy, { recursive: true });
   cpSync(join(root, 'package.json'), join(copy, 'package.json'));
-  cpSync(join(root, 'dist'), join(copy, 'dist'), { recursive: true });
+  copyCode(copy);
   const program = `
     import { loadSettings } from './node_modules/millrace/dist/guard/settings.js';
     for (const name of ${JSON.stringify(Object.keys(formats))}) {

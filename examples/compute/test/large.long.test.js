@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { crc32 } from 'node:zlib';
-import { countsOf, request, startMain, upload } from '../test/support.js';
+import { countsOf, request, startMain, upload } from './support.js';
 
 const MB = 1024 * 1024;
 /** Node itself, two threads, and the few pieces that are under way. */

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import test from 'node:test';
+import { compare } from './compare.js';
+import { processesWith } from './program.js';
+
+test('a proof that is seen in both is refused', async (t) => {
+  const { said } = compare(t, { control: 'body fast', more: ['--proof', 'mode: fast'] });
+  assert.equal(await said.ended, 3);
+  assert.match(
+    said.errors,
+    /at work in the control.*\n--proof "mode: fast" is in the control, too, in its output: "mode: fast /,
+  );
+});
+
+test('memory that rises in one arm is told', async (t) => {
+  const more = ['--proof', 'mode: leak'];
+  const { said, kept } = compare(t, { treatment: 'body leak', seconds: 2, more });
+  assert.equal(await said.ended, 0, said.errors);
+  const told = kept().notes.find((note) => note.startsWith('Memory of treatment'));
+  assert.match(told, /^Memory of treatment rose by \d+\.\d MB\/s/);
+  assert.ok(said.output.includes('Memory of treatment rose'), said.output);
+});
+
+test('a command may be all that a shell understands', async (t) => {
+  const { said, folder } = compare(t, {
+    before: `EXTRA='a b' NODE_OPTIONS="--max-old-space-size=512 --expose-gc"`,
+    more: ['--proof', 'mode: fast a b'],
+  });
+  assert.equal(await said.ended, 0, said.errors);
+  assert.deepEqual(processesWith(join(folder, 'app.cjs')), []);
+});
+
+test('a proof in the middle of a long log is found', async (t) => {
+  const { said } = compare(t, { treatment: 'body long', more: ['--proof', 'mode: long'] });
+  assert.equal(await said.ended, 0, said.errors);
+});
+
+test('the path of --health has the port, too', async (t) => {
+  const more = ['--proof', 'mode: fast', '--health', '/port/{port}'];
+  const { said } = compare(t, { more });
+  assert.equal(await said.ended, 0, said.errors);
+});
+
+test('what is ignored may differ', async (t) => {
+  for (const flags of [[], ['--rate', '20']]) {
+    const given = ['--proof', 'mode: fast', ...flags];
+    const wanted = { control: 'body-1', treatment: 'body-2 fast' };
+    const refused = compare(t, { ...wanted, more: given });
+    assert.equal(await refused.said.ended, 3, refused.said.output);
+    const ignored = compare(t, { ...wanted, more: [...given, '--ignore', '-\\d'] });
+    assert.equal(await ignored.said.ended, 0, ignored.said.errors);
+  }
+});
