@@ -144,7 +144,14 @@ const releases = [
 ];
 
 const longSuites = [
-  suite({ title: 'long tests of millrace', ...withAddon, first: [], long: true }),
+  suite({
+    title: 'long tests of millrace',
+    ...withAddon,
+    first: [],
+    long: true,
+    env: { ...withAddon.env, FUZZ_SECONDS: String(fuzzSeconds / 10) },
+    extraSeconds: fuzzSeconds,
+  }),
   suite({ title: 'long tests in JavaScript', ...inJavaScript, first: [], long: true }),
   suite({
     title: 'long tests of the lab',
@@ -214,7 +221,6 @@ const longSuites = [
   suite({
     title: 'fuzz of the pool',
     folder: 'node/test/pool',
-    long: true,
     env: { FUZZ_SECONDS: String(fuzzSeconds / 10) },
     extraSeconds: fuzzSeconds,
   }),

@@ -3,7 +3,17 @@ import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs
 import { basename, join } from 'node:path';
 import { before, test } from 'node:test';
 import {
-  bare, install, node, npm, pack, place, repository, unbuilt, use, works } from './install.js';
+  bare,
+  install,
+  node,
+  npm,
+  pack,
+  place,
+  repository,
+  unbuilt,
+  use,
+  works,
+} from './install.js';
 
 let packed;
 let compiled;
