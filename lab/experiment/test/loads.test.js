@@ -53,7 +53,7 @@ test('requests: a lab that sends late says so', async (t) => {
     response.end('{}');
     asked += 1;
     if (asked !== 10) return;
-    const until = performance.now() + 200;
+    const until = performance.now() + 350;
     while (performance.now() < until);
   });
   // Long enough that the pause alone does not make the loop a busy one.
