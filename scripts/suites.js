@@ -5,7 +5,7 @@ import { ctestStep, variant } from './lib/cmake.js';
 import { command } from './lib/command.js';
 import { exitWith, Failure } from './lib/failure.js';
 import { generatorBuild } from './lib/generator.js';
-import { goChecks, goFuzz, goModules, goPackages, goPlatforms, goTests } from './lib/go.js';
+import { goChecks, goFuzz, goPackages, goPlatforms, goTests } from './lib/go.js';
 import { provision } from './lib/provision.js';
 import { suiteOn } from './lib/releases.js';
 import { repository } from './lib/repository.js';
@@ -128,7 +128,7 @@ const beside = [
   [suite({ title: 'tests of the package', folder: 'node/test-package' })],
   [
     uvbatchTests('tests of libuvbatch'),
-    ...goModules.map((folder) => goTests({ title: `tests of ${folder}`, folder })),
+    ...['go', 'go/goja'].map((folder) => goTests({ title: `tests of ${folder}`, folder })),
   ],
 ];
 
@@ -230,6 +230,7 @@ const longSuites = [
     long: true,
     extraSeconds: 400,
   }),
+  goTests({ title: 'tests of bench/go', folder: 'bench/go' }),
   goTests({
     title: 'Go on one processor and four',
     folder: 'go',
@@ -267,12 +268,7 @@ export const testSteps = [
       uvbatch,
       provision(['chromium', 'nats-server', 'postgresql', 'prometheus', 'redis-server']),
     ],
-    [
-      goPackages,
-      goChecks,
-      // 32 bits, kqueue and no assembler, in one; the others are with the long tests.
-      goPlatforms({ title: 'Go elsewhere', folder: 'go', platforms: ['freebsd/386'] }),
-    ],
+    [goPackages, goChecks(['go', 'go/goja'])],
   ],
   repository([...suites, ...beside.flat(), ...longSuites].map(({ folder }) => folder)),
   ctestStep('tests of the generator', 'lab/load/build'),
@@ -293,10 +289,15 @@ export const matrixSteps = [
 
 export const longSteps = [
   provision(['clang', 'buildah', 'crun']),
+  goChecks(['bench/go']),
   goPlatforms({
     title: 'Go and its tests elsewhere',
     folder: 'go',
-    platforms: ['darwin/arm64', 'freebsd/amd64', 'windows/amd64', 'linux/arm64', 'linux/386'],
+    // freebsd/386 is 32 bits, kqueue and no assembler, in one.
+    platforms: [
+      ...['darwin/arm64', 'freebsd/amd64', 'freebsd/386', 'windows/amd64', 'linux/arm64'],
+      'linux/386',
+    ],
     verb: 'vet',
   }),
   generatorBuild({

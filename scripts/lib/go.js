@@ -48,23 +48,26 @@ export const goPackages = {
 /**
  * Looks at the format, at what `go vet` finds, and whether go.mod and go.sum are complete. It compiles with the race
  * detector, as the tests do: that is the longest part, and it is done once for both.
+ *
+ * @param {string[]} folders of modules
+ * @returns {import('./steps.js').Step}
  */
-export const goChecks = {
-  title: 'Go checks',
+export const goChecks = (folders) => ({
+  title: `checks of ${folders.join(', ')}`,
   run: async (quiet) => {
     const wrong = [];
     const read = (line) => {
       wrong.push(line);
       return `${line}\n`;
     };
-    await quiet('gofmt', ['-l', ...goModules], { env: goEnvironment(), read });
+    await quiet('gofmt', ['-l', ...folders], { env: goEnvironment(), read });
     if (wrong.length > 0) throw new Failure(`make format would change ${wrong.join(', ')}`);
-    for (const folder of goModules) {
+    for (const folder of folders) {
       await go(quiet, folder, ['mod', 'tidy', '-diff']);
       await go(quiet, folder, ['vet', '-race', './...']);
     }
   },
-};
+});
 
 /**
  * A step that compiles a module for other systems and processors. Of each it compiles Go's own packages first, once.
