@@ -19,8 +19,8 @@ const elsewhere = [
   { id: 'docs/guides/scale.md#the-program-2', by: 'docs/test/guides/scale.long.test.js' },
   { id: 'docs/guides/scale.md#the-change', by: 'docs/test/guides/scale.long.test.js' },
   { id: 'docs/guides/scale.md#the-change-3', by: 'docs/test/guides/scale.long.test.js' },
-  { id: 'docs/guides/overload.md#the-program', by: 'docs/test/guides/overload.test.js' },
-  { id: 'docs/guides/overload.md#the-program-2', by: 'docs/test/guides/overload.test.js' },
+  { id: 'docs/guides/overload.md#the-program', by: 'docs/test/guides/overload.long.test.js' },
+  { id: 'docs/guides/overload.md#the-program-2', by: 'docs/test/guides/overload.long.test.js' },
 ];
 
 const DIAGRAM = 'a drawing';

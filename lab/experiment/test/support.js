@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { Cleanup } from '../../run/cleanup.js';
 import { readExperiment } from '../format.js';
 import { latencyMs } from '../metrics.js';
+import { runExperiment } from '../run.js';
 
 export const SERVER = fileURLToPath(new URL('./server.js', import.meta.url));
 
@@ -39,6 +40,9 @@ export function cleanupFor(t) {
   t.after(() => cleanup.run());
   return cleanup;
 }
+
+export const run = (t, experiment, options) =>
+  runExperiment(experiment, { seed: 1, cleanup: cleanupFor(t), ...options });
 
 export function folderFor(t) {
   const folder = mkdtempSync(join(tmpdir(), 'experiment-test-'));
