@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import test from 'node:test';
 import { Cleanup } from '../../run/cleanup.js';
-import { readExperiment } from '../format.js';
 import { allocatedMb, cores, cpuS, latencyMs, longestMs, peakRssMb, wallS } from '../metrics.js';
 import { randomFrom, shuffled } from '../random.js';
 import { runExperiment } from '../run.js';
