@@ -16,7 +16,7 @@ demo: ## build what the demo needs and run it
 setup: ## install the npm packages and build everything
 	@scripts/node scripts/setup.js
 
-test: ## build, lint, type-check and run every test
+test: ## build, lint, type-check and run the tests
 	@scripts/node scripts/test.js
 
 test-matrix: ## the tests of millrace on Node.js 20, 22, 24 and the newest
