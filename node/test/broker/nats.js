@@ -1,7 +1,7 @@
 /** A nats-server of a test's own, on a free port of the loopback. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -101,6 +101,11 @@ class NatsServer {
   /** Stands still, as on a machine that swaps, until `resume()`. */
   pause() {
     this.#child.kill('SIGSTOP');
+    // Its threads go on until each has seen the signal.
+    const threads = `/proc/${this.#child.pid}/task`;
+    if (!existsSync(threads)) return;
+    const isStopped = (id) => /\) [TZ] /.test(readFileSync(`${threads}/${id}/stat`, 'latin1'));
+    while (!readdirSync(threads).every(isStopped));
   }
 
   resume() {
