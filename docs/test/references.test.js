@@ -52,7 +52,7 @@ describe('Go', { skip: !goCommand() && 'needs Go' }, () => {
     );
     const output = execFileSync('go', ['run', 'scripts/lib/undocumented.go', ...folders], {
       cwd: root,
-      env: goEnvironment(),
+      env: goEnvironment({ race: true }),
       encoding: 'utf8',
     });
     assert.ok(folders.size >= 3);

@@ -18,8 +18,11 @@ export const goCommand = () => which('go', ['/usr/local/go/bin']);
 /**
  * The user's environment with what Go is to do here: fetch no other release of itself unless GOTOOLCHAIN asks for it, see no
  * go.work around the project, and not look up the commit that it builds. `go` is on its PATH.
+ *
+ * @param {{ race?: boolean }} [options] with the race detector, as the checks and the tests of Go compile: what they have
+ *   compiled need not be compiled again
  */
-export function goEnvironment() {
+export function goEnvironment({ race = false } = {}) {
   const command = goCommand();
   const env = { HOME: homedir(), GOTOOLCHAIN: 'local', ...process.env, GOWORK: 'off' };
   if (!command) return env;
@@ -28,7 +31,7 @@ export function goEnvironment() {
   return {
     ...env,
     PATH: [dirname(command), env.PATH].join(delimiter),
-    GOFLAGS: `${flags} -buildvcs=false`.trim(),
+    GOFLAGS: `${flags} -buildvcs=false${race ? ' -race' : ''}`.trim(),
   };
 }
 

@@ -12,7 +12,7 @@ const block = guide('docs/guides/goja.md');
 
 test('many goroutines share queries', { skip: !goCommand() && 'needs Go' }, async (t) => {
   const folder = place(t, { 'main.go': block('the-program') });
-  const here = { cwd: folder, env: goEnvironment() };
+  const here = { cwd: folder, env: goEnvironment({ race: true }) };
   for (const [command, ...args] of commandsOf(
     block('install').replaceAll('/path/to/millrace', root),
   )) {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"testing"
 )
@@ -134,10 +135,21 @@ func newProject(t *testing.T, program string) *project {
 	check(t, err)
 	p := &project{t, folder, append(os.Environ(),
 		"GOPROXY="+asURL(proxy)+","+asURL(filepath.Join(strings.TrimSpace(string(fetched)), "cache", "download")),
-		"GOMODCACHE="+t.TempDir(), "GOFLAGS=-modcacherw", "GOSUMDB=off", "GONOSUMDB=", "GOPRIVATE=", "GOWORK=off", "CGO_ENABLED=0")}
+		"GOMODCACHE="+t.TempDir(), "GOFLAGS=-modcacherw "+raceFlag(), "GOSUMDB=off", "GONOSUMDB=", "GOPRIVATE=", "GOWORK=off")}
 	check(t, os.WriteFile(filepath.Join(folder, "main.go"), []byte(program), 0o644))
 	p.run("mod", "init", "example.org/project")
 	return p
+}
+
+// raceFlag is -race where this test was compiled with it: Go's own packages are compiled so already.
+func raceFlag() string {
+	info, _ := debug.ReadBuildInfo()
+	for _, each := range info.Settings {
+		if each.Key == "-race" && each.Value == "true" {
+			return "-race"
+		}
+	}
+	return ""
 }
 
 // run runs the go command and returns what it prints; the test fails if the command does.
