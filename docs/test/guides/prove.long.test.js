@@ -11,10 +11,10 @@ const block = guide(PAGE);
 const files = { 'server.js': block('the-program'), 'chat.js': block('the-change-2') };
 
 /**
- * One short round, which can show nothing, but does all that the command does. At five requests a second neither
+ * One short round, which can show nothing, but does all that the command does. At twenty requests a second neither
  * generator nor server is the limit, however busy the machine is: a refusal is wrong.
  */
-const SHORT = ['--samples', '1', '--seconds', '1', '--warmup', '0.5', '--rate', '5'];
+const SHORT = ['--samples', '1', '--seconds', '1', '--warmup', '0.5', '--rate', '20'];
 
 /** The command of a block, short. */
 function experiment(t, name, change = (word) => word) {

@@ -261,5 +261,7 @@ test('nodes that meet again ask for lists only where something has changed', asy
   a.join(1, 'x', 'bob');
   await until(() => b.rooms.presence('x').length === 2);
   assert.ok(b.fleet().link.receivedBytes - received < 10_000);
-  assert.deepEqual(b.changes, ['+x:ann', '+x:bob']);
+  // Of ann it may have heard by a list, if she joined before the nodes had met.
+  assert.deepEqual([b.changes[0].replace('!', ''), b.changes[1]], ['+x:ann', '+x:bob']);
+  assert.equal(b.changes.length, 2);
 });
