@@ -1,28 +1,20 @@
-/** What `make test`, `make check-all` and `make test-matrix` do, in order. A new step is a new line here. */
+/** The suites of tests: where they are, which begin first, and which run beside each other. A new folder of tests is a new line here. */
 
-import { addon, sanitizedSuite } from './lib/addon.js';
-import { ctestStep, variant } from './lib/cmake.js';
-import { command } from './lib/command.js';
 import { exitWith, Failure } from './lib/failure.js';
-import { generatorBuild } from './lib/generator.js';
-import { goChecks, goFuzz, goPackages, goPlatforms, goTests } from './lib/go.js';
-import { provision } from './lib/provision.js';
+import { goTests } from './lib/go.js';
 import { suiteOn } from './lib/releases.js';
-import { repository } from './lib/repository.js';
 import { programOn } from './lib/runtimes.js';
-import { generator, millrace, packages, tools } from './lib/setup.js';
 import { suite } from './lib/suite.js';
-import { uvbatch, uvbatchBuild, uvbatchFuzz, uvbatchProject, uvbatchTests } from './lib/uvbatch.js';
-import { workflows } from './lib/workflows.js';
+import { uvbatchTests } from './lib/uvbatch.js';
 
-const fuzzSeconds = secondsOf('FUZZ_SECONDS', 60, 1);
+export const fuzzSeconds = secondsOf('FUZZ_SECONDS', 60, 1);
 const soakSeconds = secondsOf('SOAK_SECONDS', 120, 10);
 
 /**
  * The tests of millrace, on each path. A missing addon is an error, and not another run in JavaScript. They start processes
  * and wait for them more than they compute.
  */
-const withAddon = {
+export const withAddon = {
   folder: 'node/test',
   concurrency: 5,
   first: [
@@ -46,7 +38,7 @@ const withAddon = {
   env: { MILLRACE_NATIVE: '1' },
 };
 /** They ask nothing of the addon; the last two do so only where rooms and sockets of one machine do, too. */
-const addonFree = [
+export const addonFree = [
   'batch',
   'broker',
   'cli',
@@ -77,7 +69,7 @@ const inJavaScript = {
   env: { MILLRACE_NATIVE: '0' },
 };
 
-const suites = [
+export const suites = [
   suite({ title: 'millrace with the addon', ...withAddon }),
   suite({
     title: 'millrace in JavaScript',
@@ -112,7 +104,7 @@ const suites = [
 ];
 
 /** They install, compile and start programs, and do not mind a busy machine: each list beside the others. */
-const beside = [
+export const beside = [
   [
     suite({ title: 'tests of the docs', folder: 'docs/test', concurrency: 2 }),
     suite({ title: 'tests of the deployment', folder: 'deploy/test', concurrency: 2 }),
@@ -124,9 +116,7 @@ const beside = [
   ],
 ];
 
-const ring = { source: 'node/addon/test', compiler: 'cc' };
-
-const releases = [
+export const releases = [
   ...['20', '22', '24', 'latest'].flatMap((release) => [
     suiteOn(release, { path: 'addon', ...withAddon }),
     suiteOn(release, { path: 'JavaScript', ...inJavaScript }),
@@ -135,7 +125,7 @@ const releases = [
   programOn('Deno', 'node/test/runtimes/smoke.js'),
 ];
 
-const longSuites = [
+export const longSuites = [
   suite({
     title: 'long tests of millrace',
     ...withAddon,
@@ -244,128 +234,6 @@ const longSuites = [
     // There are two, and a busy machine needs longer for what faults interrupt.
     extraSeconds: 5 * soakSeconds,
   }),
-];
-
-export const testSteps = [
-  tools('git', 'make', 'cmake', 'cc', 'python3', 'go'),
-  [
-    [
-      packages(),
-      millrace,
-      addon,
-      command('format and lint', 'node_modules/.bin/biome ci --colors=off --error-on-warnings'),
-      command('types as users see them', 'node_modules/.bin/tsc --noEmit -p node/test-types'),
-    ],
-    [
-      generator,
-      uvbatch,
-      provision(['chromium', 'nats-server', 'postgresql', 'prometheus', 'redis-server']),
-    ],
-    [goPackages, goChecks(['go', 'go/goja'])],
-  ],
-  repository([...suites, ...beside.flat(), ...longSuites].map(({ folder }) => folder)),
-  ctestStep('tests of the generator', 'lab/load/build'),
-  variant({ ...ring, title: 'tests of the ring', name: 'ring', flags: '-O2 -g' }),
-  uvbatchProject('tests of the streaming', 'examples/streaming'),
-  ...suites,
-  beside,
-];
-
-export const matrixSteps = [
-  tools('make', 'cc', 'python3'),
-  packages(),
-  millrace,
-  // Built once, with this Node.js: it has to load in all the others.
-  addon,
-  ...releases,
-];
-
-export const longSteps = [
-  provision(['clang', 'buildah', 'crun']),
-  goChecks(['bench/go']),
-  goPlatforms({
-    title: 'Go and its tests elsewhere',
-    folder: 'go',
-    // freebsd/386 is 32 bits, kqueue and no assembler, in one.
-    platforms: [
-      ...['darwin/arm64', 'freebsd/amd64', 'freebsd/386', 'windows/amd64', 'linux/arm64'],
-      'linux/386',
-    ],
-    verb: 'vet',
-  }),
-  generatorBuild({
-    title: 'generator, ASan and UBSan',
-    compiler: 'cc',
-    flags: '-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all',
-  }),
-  generatorBuild({
-    title: 'generator, clang and UBSan',
-    compiler: 'clang',
-    // A trap needs no library; Debian has clang's in a package of its own.
-    flags: '-O1 -g -fsanitize=undefined -fsanitize-trap=undefined',
-  }),
-  uvbatchBuild({
-    title: 'libuvbatch, ASan and UBSan',
-    name: 'uvbatch-asan',
-    compiler: 'cc',
-    flags: '-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all',
-  }),
-  uvbatchBuild({
-    title: 'libuvbatch, TSan',
-    name: 'uvbatch-tsan',
-    compiler: 'cc',
-    flags: '-O1 -g -fsanitize=thread',
-  }),
-  uvbatchBuild({
-    title: 'libuvbatch, clang and UBSan',
-    name: 'uvbatch-clang',
-    compiler: 'clang',
-    flags: '-O1 -g -fsanitize=undefined -fsanitize-trap=undefined',
-  }),
-  variant({
-    ...ring,
-    title: 'ring, TSan',
-    name: 'ring-tsan',
-    flags: '-O1 -g -fsanitize=thread',
-  }),
-  variant({
-    ...ring,
-    title: 'ring, ASan and UBSan',
-    name: 'ring-asan',
-    flags: '-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all',
-  }),
-  sanitizedSuite({
-    title: 'millrace, addon under ASan',
-    ...withAddon,
-    without: addonFree,
-  }),
-  uvbatchTests('long tests of libuvbatch', {
-    env: { HAMMER_EVENTS: '50000000', FUZZ_SECONDS: String(fuzzSeconds / 5) },
-    seconds: fuzzSeconds / 5 + 300,
-    args: ['--tests-regex', '^post_test|^differential'],
-  }),
-  uvbatchFuzz(Math.ceil(fuzzSeconds / 5)),
-  goFuzz({ folder: 'go', seconds: fuzzSeconds }),
-  goTests({
-    title: '100 million tasks in Go',
-    folder: 'go',
-    race: false,
-    run: 'Million',
-    env: { MILLRACE_TASKS: '100000000' },
-    timeout: 900,
-  }),
-  goTests({
-    title: 'goja from a module proxy',
-    folder: 'go',
-    race: false,
-    run: 'ModuleOfGoja',
-    env: { MILLRACE_COMPILE_GOJA: '1' },
-    timeout: 600,
-  }),
-  workflows,
-  ...releases,
-  packages('node/test-peers/auto'),
-  ...longSuites,
 ];
 
 /** Takes a setting out of the environment, so that only the steps that hand it on have it. */

@@ -3,7 +3,7 @@
  * always `N passed, N failed`, with `, N skipped` where something was.
  */
 import { runSteps } from './lib/steps.js';
-import { longSteps, matrixSteps, testSteps } from './suites.js';
+import { longSteps, matrixSteps, testSteps } from './plan.js';
 
 const targets = { '--all': [...testSteps, ...longSteps], '--matrix': matrixSteps };
 
