@@ -3,17 +3,26 @@ import { limits } from './limits.js';
 
 export const USAGE = `Usage: node server.js [options]
 
-  --policy direct|fixed|adaptive   how events travel (default adaptive)
-  --max-delay MS                   longest hold of a batch, 0 to 1000 (default 0; 50 with --policy fixed)
-  --port N                         0 to 65535 (default 8080; if taken, the next free one; 0: any)
-  --host ADDRESS                   (default 127.0.0.1)
-  --database PATH|URL              SQLite file or postgres:// URL (default $DATABASE_URL, else chat.db in the data dir)
-  --broker URL                     nats:// of a broker that joins several servers (default $BROKER_URL, else none)
-  --digests                        SHA-256 of each uploaded file, by worker threads; not for direct
-  --data-dir DIR                   files, database and audit log (default: a temporary one, removed at the end)
-  --flood-limit N                  frames a second and client, 0 to 100000, 0: off (default ${limits.floodPerSecond})
-  --drain-delay MS                 from the signal on: not ready, and serving still, 0 to 60000 (default 0)
-  --quiet                          print the address line only
+  --policy NAME       how events travel: direct, fixed or adaptive
+                      (default adaptive)
+  --max-delay MS      longest hold of a batch, 0 to 1000
+                      (default 0; 50 with --policy fixed)
+  --port N            0 to 65535 (default 8080; if it is taken, the next
+                      free one; 0: any)
+  --host ADDRESS      (default 127.0.0.1)
+  --database PATH|URL SQLite file or postgres:// URL (default
+                      $DATABASE_URL, else chat.db in the data dir)
+  --broker URL        nats:// of a broker that joins several servers
+                      (default $BROKER_URL, else none)
+  --digests           SHA-256 of each uploaded file, by worker threads;
+                      not for direct
+  --data-dir DIR      files, database and audit log (default: a temporary
+                      one, removed at the end)
+  --flood-limit N     frames a second and client, 0 to 100000, 0: off
+                      (default ${limits.floodPerSecond})
+  --drain-delay MS    from the signal on: not ready, and serving still,
+                      0 to 60000 (default 0)
+  --quiet             print the address line only
   --help`;
 
 const POLICIES = ['direct', 'fixed', 'adaptive'];
