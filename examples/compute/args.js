@@ -5,13 +5,18 @@ export const USAGE = `Usage: node main.js [options]
 
   --port N       0 to 65535 (default 3000; 0: any)
   --host ADDRESS (default 127.0.0.1)
-  --threads N    threads of the pool at most, 1 to 256 (default: the cores that this process may use)
+  --threads N    threads of the pool at most, 1 to 256 (default: the cores
+                 that this process may use)
   --queue N      tasks that may wait for a thread, 0 to 100000 (default ${QUEUE})
-  --photos URL   of a photo service, http or https (default: one of its own, on this machine)
-  --data DIR     folder whose files /process-file may be asked for (default: a sample, made when it is asked for)
-  --blocking-n N n by additions on the main thread at most, 1 to ${MOST_N.paper} (default ${BLOCKING_N})
+  --photos URL   of a photo service, http or https (default: one of its own,
+                 on this machine)
+  --data DIR     folder whose files /process-file may be asked for (default: a
+                 sample, made when it is asked for)
+  --blocking-n N n by additions on the main thread at most, 1 to ${MOST_N.paper}
+                 (default ${BLOCKING_N})
   --cluster      several processes on one port
-  --workers N    how many with --cluster, 1 to 256 (default: as many as find room for a thread each beside them)
+  --workers N    how many with --cluster, 1 to 256 (default: as many as find
+                 room for a thread each beside them)
   --help`;
 
 const OPTIONS = {

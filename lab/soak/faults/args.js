@@ -10,7 +10,8 @@ export const USAGE = `Usage: node lab/soak/faults/main.js [options]
   --markdown FILE  writes a summary, as docs/soak.md is
   --help           this text (-h)
 
-Exit codes: 0 no criterion is refuted, 1 one is, or it could not run, 2 bad option.`;
+Exit codes: 0 no criterion is refuted, 1 one is, or it could not run,
+2 bad option.`;
 
 /** Below that, faults come faster, so that each kind has its turn. */
 const SHORT_S = 600;
