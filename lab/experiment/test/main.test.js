@@ -44,7 +44,8 @@ test('an experiment ends in a table, and its raw samples are kept', async (t) =>
   assert.match(said.output, /seed 5/);
   const [kept] = keptIn(results, 'tiny');
   assert.deepEqual([kept.seed, kept.quick, kept.partial, kept.refusal], [5, true, null, null]);
-  assert.equal(kept.runs.length, 3);
+  // On a busy machine a round may have been made again.
+  assert.equal(kept.runs.filter(({ discarded }) => !discarded).length, 3);
   assert.ok(kept.runs[0].answers[0].latencyMs > 0);
 });
 

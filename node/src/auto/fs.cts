@@ -74,7 +74,9 @@ export class FsPart implements Part {
     );
     if (foreign !== undefined) {
       // Whoever has replaced it wants to see each call; millrace/fs would go past him.
-      this.why = `fs.promises.${foreign} was replaced before millrace/auto was loaded`;
+      this.why = mayBeVirtual(promises[foreign])
+        ? `Node.js ${process.version} has virtual files, which millrace/fs would not find; call it where yours are on a disk`
+        : `fs.promises.${foreign} was replaced before millrace/auto was loaded`;
       return;
     }
     try {
@@ -119,4 +121,9 @@ export class FsPart implements Part {
 /** All of them begin by completing their options, in Node.js 20 to 24. Of an unknown release they are left alone. */
 function isOfNode(method: unknown): boolean {
   return /^async function \w+\([^)]*\) \{\s+options = getOptions\(options/.test(String(method));
+}
+
+/** From Node.js 26 on a file may be in a file system that the program has mounted (`node:vfs`). */
+function mayBeVirtual(method: unknown): boolean {
+  return /^async function \w+\([^)]*\) \{[\s\S]*\bvfsState\b/.test(String(method));
 }

@@ -1,10 +1,14 @@
 /** Programs run with millrace/auto, in processes of their own. */
 import { spawn } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 
 const folder = fileURLToPath(new URL('.', import.meta.url));
 
 export const programs = fileURLToPath(new URL('programs/', import.meta.url));
+
+/** From Node.js 26 on; files are left to Node.js then. */
+export const hasVirtualFiles = /\bvfsState\b/.test(String(readFile));
 
 /** Ways to load it. */
 export const preloads = {
