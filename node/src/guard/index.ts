@@ -28,10 +28,11 @@ export {
   TYPE_QUEUE_FULL,
   TYPE_RSS_BYTES,
 } from './fastify/types.js';
-export { Guard, type StaleSource } from './guard.js';
+export { Guard } from './guard.js';
 export { type GuardMiddleware, guardMiddleware } from './http/middleware.js';
 export { type GuardableServer, guard } from './http/server.js';
 export type { ByClass, GuardOptions, ShedInfo } from './options.js';
 export { type GuardSettings, loadSettings } from './settings.js';
+export type { StaleSource } from './shedding.js';
 export type { ClassStats, CountByReason, GuardStats, RouteStats } from './stats.js';
 export { type Rejection, type ShedReason, Ticket } from './ticket.js';

@@ -5,8 +5,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { announce } from '../../core/sources.js';
 import { MillraceError } from '../../errors.js';
-import type { StaleSource } from '../guard.js';
 import { guardOf } from '../http/exchange.js';
+import type { StaleSource } from '../shedding.js';
 import { dedupe } from './async-cache-dedupe.js';
 import { type Answer, ageOf, type Copy } from './copy.js';
 import { type Exchange, isThenable } from './exchange.js';

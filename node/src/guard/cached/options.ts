@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { check, checkKeys, integer, invalid, number } from '../../core/options.js';
 import { MillraceError } from '../../errors.js';
-import type { StaleSource } from '../guard.js';
+import type { StaleSource } from '../shedding.js';
 import { isPartial } from './shareable.js';
 
 /** What `cached()` needs of a guard. */

@@ -1,0 +1,44 @@
+/**
+ * What is said of requests before they are run: what one costs the loop, how much work comes before it, and how long it will wait for
+ * that. Waits that came to be true correct those that are predicted, each class for itself.
+ */
+import { type ClassIndex, classNames } from './classes.js';
+import { Correction } from './correction.js';
+import type { Gate } from './gate.js';
+import type { LoopTime } from './loop-time.js';
+import type { Route } from './routes.js';
+import { costOf, type Waiting } from './waiting.js';
+
+export class Forecast {
+  readonly #waiting: Waiting;
+  readonly #gate: Gate;
+  readonly #time: LoopTime;
+  readonly #corrections: readonly Correction[] = classNames.map(() => new Correction());
+
+  constructor(waiting: Waiting, gate: Gate, time: LoopTime) {
+    this.#waiting = waiting;
+    this.#gate = gate;
+    this.#time = time;
+  }
+
+  /** What a request of a route costs the loop in all, in ms. */
+  costOf(route: Route): number {
+    return costOf(route, this.#time.extraMs, this.#time.asyncMs);
+  }
+
+  /** Work in ms ahead of a request of that class. Of what is under way, half is done on average. */
+  workBefore(cls: ClassIndex, route: Route | null): number {
+    const { extraMs, asyncMs } = this.#time;
+    return this.#waiting.workBefore(cls, route, extraMs, asyncMs) + (this.#gate.size * asyncMs) / 2;
+  }
+
+  /** The wait in ms of a request of that class with so much work ahead of it. */
+  waitFor(workMs: number, cls: ClassIndex): number {
+    return workMs * this.#corrections[cls]!.value;
+  }
+
+  /** A request of that class waited so long, and had so much work ahead of it when it came. */
+  learn(cls: ClassIndex, waitMs: number, workMs: number): void {
+    this.#corrections[cls]!.learn(waitMs, workMs);
+  }
+}
