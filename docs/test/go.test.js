@@ -62,9 +62,10 @@ describe('snippets of Go run', { skip: !goCommand() && 'needs Go' }, () => {
       t.after(() => rmSync(folder, { recursive: true, force: true }));
       writeFileSync(join(folder, 'go.mod'), module);
       writeFileSync(join(folder, 'main.go'), program(snippet.code));
-      const ended = await run('go', ['run', '.'], { cwd: folder, env: goEnvironment({ race: true }) }).catch(
-        (error) => error,
-      );
+      const ended = await run('go', ['run', '.'], {
+        cwd: folder,
+        env: goEnvironment({ race: true }),
+      }).catch((error) => error);
       assert.equal(ended.code, undefined, ended.stderr);
     });
   }
