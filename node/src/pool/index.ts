@@ -36,6 +36,7 @@ export {
   valueSymbol,
 } from './movable.js';
 export type { FunctionSource, PoolOptions } from './options.js';
+export type { LoadBalancer } from './placing.js';
 export {
   type CloseOptions,
   type EnqueueOptions,
@@ -46,7 +47,6 @@ export {
   type RunOptions,
   version,
 } from './pool.js';
-export type { LoadBalancer } from './scheduler.js';
 export type { PoolStats, PoolTimes } from './stats.js';
 export type { PoolWorker } from './thread.js';
 export { ArrayTaskQueue, FixedQueue, type PoolTask, type TaskQueue } from './user-queue.js';

@@ -8,7 +8,7 @@ import { check, checkKeys, integer, invalid, number, type Rule } from '../core/o
 import { MillraceError, show } from '../errors.js';
 import { clockOffsetMs } from './clock.js';
 import type { StreamOptions } from './durable/stream-options.js';
-import type { LoadBalancer } from './scheduler.js';
+import type { LoadBalancer } from './placing.js';
 import { cpuShare, defaultThreads } from './sizing.js';
 import type { ThreadOptions } from './thread.js';
 import { isTaskQueue, type TaskQueue } from './user-queue.js';
