@@ -50,13 +50,13 @@ if (isMainThread && path) {
 function vitals({ collect }) {
   // The second one ends the sweeping of the first, which frees buffers beside the program.
   for (let round = 0; collect && round < 2; round++) globalThis.gc();
-  const { rss, heapUsed, external } = process.memoryUsage();
+  const { rss, heapTotal, heapUsed, external } = process.memoryUsage();
   const loopDelayMs = Math.max(0, delay.max / 1e6 - RESOLUTION_MS);
   delay.reset();
   const handles = {};
   for (const name of process.getActiveResourcesInfo()) handles[name] = (handles[name] ?? 0) + 1;
   return {
-    ...{ rss, heap: heapUsed + external, heapUsed, external, loopDelayMs },
+    ...{ rss, heap: heapUsed + external, heapUsed, heapTotal, external, loopDelayMs },
     ...{ handles, threads: threads.size },
   };
 }
