@@ -31,6 +31,7 @@ const second = message();
 await second;
 client.terminate();
 server.close();
-// Node.js itself keeps no order between two appends.
-const written = [...(await readFile(log, 'utf8'))].sort().join('');
+let written = await readFile(log, 'utf8');
+// Node.js itself, where files are left to it, keeps no order between two appends.
+if (features.fs.state !== 'active') written = [...written].sort().join('');
 console.log(JSON.stringify({ same: texts[0] === texts[1], log: written, messages }));
