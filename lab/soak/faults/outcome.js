@@ -5,7 +5,11 @@ import { SURVIVOR } from './plan.js';
 /** Those that live from the beginning to the end; a process that is killed begins anew, and hides what it leaks. */
 const LASTING = ['primary', `process ${SURVIVOR}`];
 
-const MEMORY = { heap: 'JavaScript heap and buffers', rss: 'resident memory' };
+const MEMORY = {
+  heap: 'JavaScript heap and buffers',
+  native: 'memory that the C library has given out',
+  rss: 'resident memory',
+};
 
 /**
  * @param {object} raw
@@ -87,15 +91,18 @@ const criterion = (name, text, faults) => ({
   ...{ text, faults },
 });
 
-/** @returns {object[]} of each lasting process and kind of memory: where it was, and how it grew */
+/** @returns {object[]} of each lasting process and kind of memory that is known: where it was, and how it grew */
 function growthOf(rests, options) {
+  const isKnown = ([key]) => rests.some(({ vitals }) => LASTING.some((who) => vitals[who]?.[key]));
   return LASTING.flatMap((who) =>
-    Object.entries(MEMORY).map(([key, title]) => {
-      const points = rests
-        .filter(({ vitals }) => vitals[who] !== undefined)
-        .map(({ atS, vitals }) => [atS, vitals[who][key]]);
-      return { who, key, title, points, ...judgeGrowth(points, options) };
-    }),
+    Object.entries(MEMORY)
+      .filter(isKnown)
+      .map(([key, title]) => {
+        const points = rests
+          .filter(({ vitals }) => vitals[who] !== undefined)
+          .map(({ atS, vitals }) => [atS, vitals[who][key]]);
+        return { who, key, title, points, ...judgeGrowth(points, options) };
+      }),
   );
 }
 

@@ -72,9 +72,9 @@ export function page(result) {
 </section>
 <dl class="facts">${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
 <h3>Memory at rest</h3>
-<p class="note">After a full collection, when everybody has left. What is right of the dashed line is judged.</p>
+<p class="note">After a full collection, when everybody has left and free memory was given back. What is right of the dashed line is judged.</p>
 ${table(GROWTH_HEADS, growth.map(growthRow))}
-${['heap', 'rss'].map((key) =>
+${['heap', 'native', 'rss'].map((key) =>
   memoryCharts(
     growth.filter((each) => each.key === key),
     warmUpS,

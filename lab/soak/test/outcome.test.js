@@ -5,7 +5,9 @@ import { document } from '../faults/document.js';
 import { outcome } from '../faults/outcome.js';
 import { page } from '../faults/page.js';
 
-const process = (i) => ({ rss: 90e6 + (i % 3) * 1e4, heap: 30e6 + (i % 2) * 1e4 });
+const process = (i) => ({
+  ...{ rss: 90e6 + (i % 3) * 1e4, heap: 30e6 + (i % 2) * 1e4, native: 9e6 + (i % 4) * 1e3 },
+});
 
 /** An hour without a flaw. */
 function hour() {
@@ -64,6 +66,14 @@ describe('the outcome', () => {
       },
     ],
     [
+      'a leak outside the heap of process 1',
+      2,
+      (raw) => {
+        for (const [i, { vitals }] of raw.found.rests.entries())
+          vitals['process 1'].native *= 1 + i / 240;
+      },
+    ],
+    [
       'a descriptor more',
       3,
       (raw) => Object.assign(raw.found.rests[21].counts.primary, { descriptors: 21 }),
@@ -85,6 +95,15 @@ describe('the outcome', () => {
       assert.equal(outcome(raw).word, 'refuted');
     });
   }
+
+  test('where the C library cannot be asked, what it has given out is not judged', () => {
+    const raw = hour();
+    for (const { vitals } of raw.found.rests)
+      for (const each of Object.values(vitals)) each.native = null;
+    const { word, growth } = outcome(raw);
+    assert.equal(word, 'met');
+    assert.deepEqual([...new Set(growth.map(({ key }) => key))], ['heap', 'rss']);
+  });
 
   test('a short one is undecided, and says so on the page and in the document', () => {
     const raw = hour();
