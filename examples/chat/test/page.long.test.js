@@ -1,34 +1,16 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import { chromium } from 'playwright-core';
-import { executablePath, FLAGS } from '../../../scripts/lib/chromium.js';
+import { test } from 'node:test';
+import { withBrowser } from '../../../scripts/lib/page-tests.js';
 import { startChat } from '../app.js';
 import { Client, start, temporaryDir } from './support.js';
 
-if (!executablePath) {
-  test('the page', { skip: process.env.CI !== 'true' && 'chromium is not installed' }, () => {
-    assert.fail('chromium is not installed, and CI=true allows no skips');
-  });
-} else {
-  describe('the page', () => {
-    let browser;
-    before(async () => {
-      browser = await chromium.launch({ executablePath, args: FLAGS });
-    });
-    after(() => browser?.close());
-
+withBrowser(
+  'the page',
+  (open) => {
     /** A page of its own, as a first-time visitor who gives this name. */
     async function visit(t, url, name, options) {
-      const context = await browser.newContext(options);
-      t.after(() => context.close());
-      const page = await context.newPage();
+      const page = await open(t, url, options);
       page.setDefaultTimeout(8_000);
-      page.problems = [];
-      page.on('pageerror', (error) => page.problems.push(error.message));
-      page.on('console', (message) => {
-        if (/Content Security Policy/.test(message.text())) page.problems.push(message.text());
-      });
-      await page.goto(url);
       await page.fill('#welcome-name', name);
       await page.keyboard.press('Enter');
       await page.waitForSelector('#connection[data-state=online]', { state: 'attached' });
@@ -156,9 +138,7 @@ if (!executablePath) {
 
     test('a first visitor is told which room the address leads to', async (t) => {
       const chat = await start(t);
-      const page = await (await browser.newContext()).newPage();
-      t.after(() => page.context().close());
-      await page.goto(`${chat.url}/#Garden`);
+      const page = await open(t, `${chat.url}/#Garden`);
       assert.equal(await page.textContent('#welcome-room'), 'garden');
       assert.equal(await page.isVisible('#welcome-where'), true);
       await page.goto('about:blank');
@@ -245,5 +225,6 @@ if (!executablePath) {
       assert.equal(await maya.isVisible('#banner'), false);
       assert.deepEqual(maya.problems, []);
     });
-  });
-}
+  },
+  { complaints: /Content Security Policy/ },
+);

@@ -1,34 +1,13 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import { chromium } from 'playwright-core';
-import { executablePath, FLAGS } from '../../../scripts/lib/chromium.js';
+import { test } from 'node:test';
+import { withBrowser } from '../../../scripts/lib/page-tests.js';
 import { startMain } from './support.js';
 
-if (!executablePath) {
-  test('the page', { skip: process.env.CI !== 'true' && 'chromium is not installed' }, () => {
-    assert.fail('chromium is not installed, and CI=true allows no skips');
-  });
-} else {
-  describe('the page', () => {
-    let browser;
-    before(async () => {
-      browser = await chromium.launch({ executablePath, args: FLAGS });
-    });
-    after(() => browser?.close());
-
+withBrowser(
+  'the page',
+  (open) => {
     async function visit(t, url, options) {
-      const context = await browser.newContext(options);
-      t.after(() => context.close());
-      const page = await context.newPage();
-      page.problems = [];
-      page.on('pageerror', (error) => page.problems.push(error.message));
-      page.on('console', (message) => {
-        if (/Content Security Policy/.test(message.text())) page.problems.push(message.text());
-      });
-      page.on('request', (request) => {
-        if (!request.url().startsWith(url)) page.problems.push(`asked for ${request.url()}`);
-      });
-      await page.goto(url);
+      const page = await open(t, url, options);
       await page.waitForSelector('[data-start="fibonacci"]:enabled');
       return page;
     }
@@ -113,5 +92,6 @@ if (!executablePath) {
       assert.equal(await page.textContent('#status'), '');
       assert.deepEqual(page.problems, []);
     });
-  });
-}
+  },
+  { complaints: /Content Security Policy/ },
+);

@@ -2,160 +2,134 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, describe, test } from 'node:test';
+import { after, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { chromium } from 'playwright-core';
-import { executablePath, FLAGS } from '../../../scripts/lib/chromium.js';
+import { withBrowser } from '../../../scripts/lib/page-tests.js';
 import { writeReport } from '../index.js';
 import { sampleResults } from './sample.js';
 
 /** The least contrast of text that WCAG 2.2 asks for. */
 const CONTRAST = 4.5;
 
-if (!executablePath) {
-  test('the report', { skip: process.env.CI !== 'true' && 'chromium is not installed' }, () => {
-    assert.fail('chromium is not installed, and CI=true allows no skips');
+withBrowser('the report', (openPage) => {
+  const folder = mkdtempSync(join(tmpdir(), 'millrace-report-'));
+  const one = sampleResults({
+    rounds: 6,
+    rest: { notes: ['a note: 100 % and %41 of “ünïcode”, #1 & <b>'] },
   });
-} else {
-  describe('the report', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'millrace-report-'));
-    const one = sampleResults({
+  const several = [
+    sampleResults({
       rounds: 6,
-      rest: { notes: ['a note: 100 % and %41 of “ünïcode”, #1 & <b>'] },
-    });
-    const several = [
-      sampleResults({
-        rounds: 6,
-        cases: ['100', 'x'.repeat(90)],
-        treatments: ['adaptive', 'y'.repeat(90)],
-      }),
-      one,
-    ];
-    const rendered = new Map();
-    let browser;
-    before(async () => {
-      browser = await chromium.launch({ executablePath, args: FLAGS });
-    });
-    after(async () => {
-      await browser?.close();
-      rmSync(folder, { recursive: true });
-    });
+      cases: ['100', 'x'.repeat(90)],
+      treatments: ['adaptive', 'y'.repeat(90)],
+    }),
+    one,
+  ];
+  const rendered = new Map();
+  after(() => rmSync(folder, { recursive: true }));
 
-    /** A page of its own, which must ask for nothing. */
-    async function open(t, results, options) {
-      const path = rendered.get(results) ?? join(folder, `${rendered.size}.html`);
-      if (!rendered.has(results)) writeReport({ results, html: path });
-      rendered.set(results, path);
-      const url = pathToFileURL(path).href;
-      const context = await browser.newContext({ offline: true, ...options });
-      t.after(() => context.close());
-      const page = await context.newPage();
-      page.problems = [];
-      page.on('pageerror', (error) => page.problems.push(error.message));
-      page.on('console', (message) => page.problems.push(message.text()));
-      page.on('request', (request) => {
-        if (request.url() !== url) page.problems.push(`asked for ${request.url()}`);
-      });
-      await page.goto(url);
-      return page;
-    }
+  /** A page of its own, which must ask for nothing. */
+  function open(t, results, options) {
+    const path = rendered.get(results) ?? join(folder, `${rendered.size}.html`);
+    if (!rendered.has(results)) writeReport({ results, html: path });
+    rendered.set(results, path);
+    return openPage(t, pathToFileURL(path).href, { offline: true, ...options });
+  }
 
-    for (const width of [1280, 390]) {
-      test(`headings, tables and charts are there at ${width} pixels, and nothing sticks out`, async (t) => {
-        const page = await open(t, several, { viewport: { width, height: 844 } });
-        const found = await page.evaluate(() => ({
-          width: document.documentElement.scrollWidth,
-          out: [...document.querySelectorAll('main *:not(svg *)')]
-            .filter((each) => each.getBoundingClientRect().right > innerWidth + 1)
-            .map((each) => each.outerHTML.slice(0, 90)),
-          heads: [...document.querySelectorAll('h1, h2, h3, h4, caption, summary')].filter(
-            (each) => each.textContent.trim() === '',
-          ).length,
-          charts: [...document.querySelectorAll('svg')]
-            .filter((svg) => svg.checkVisibility())
-            .map((svg) => {
-              const { width: across, height } = svg.getBoundingClientRect();
-              return {
-                label: svg.getAttribute('aria-label'),
-                isEmpty: across < 20 || height < 10,
-                across,
-              };
-            }),
-        }));
-        assert.deepEqual([found.width, found.out, found.heads], [width, [], 0]);
-        const count = (start) => found.charts.filter(({ label }) => label.startsWith(start)).length;
-        assert.ok(count('How many times better') >= 6);
-        assert.ok(count('Density of ') >= 12);
-        assert.equal(count('Latency by percentile'), 2);
-        assert.ok(count('CPU over time') === 2 && count('Messages over time') === 2);
-        assert.deepEqual(
-          found.charts.filter(({ isEmpty }) => isEmpty),
-          [],
-        );
-        const latency = found.charts.find(({ label }) => label === 'Latency by percentile');
-        assert.equal(latency.across > 400, width === 1280);
-        for (const text of [
-          'The control against itself',
-          'How it was measured',
-          'What the figures cannot say',
-        ]) {
-          assert.ok(await page.getByText(text, { exact: true }).last().isVisible(), text);
-        }
-        assert.deepEqual(page.problems, []);
-      });
-    }
-
-    for (const colorScheme of ['light', 'dark']) {
-      test(`texts can be read in ${colorScheme}`, async (t) => {
-        const page = await open(t, one, { colorScheme });
-        const faint = await page.evaluate(contrasts, CONTRAST);
-        assert.deepEqual(faint, []);
-        const isDark = await page.evaluate(
-          () => getComputedStyle(document.documentElement).backgroundColor !== 'rgb(255, 255, 255)',
-        );
-        assert.equal(isDark, colorScheme === 'dark');
-      });
-    }
-
-    test('the download is what was put in', async (t) => {
-      const page = await open(t, one);
-      const [download] = await Promise.all([
-        page.waitForEvent('download'),
-        page.getByText('Download the raw data').click(),
-      ]);
-      assert.match(download.suggestedFilename(), /^chat-messages-2026-03-04[\w.-]*\.json$/);
-      const saved = JSON.parse(readFileSync(await download.path(), 'utf8'));
-      assert.deepEqual(saved, JSON.parse(JSON.stringify(one)));
+  for (const width of [1280, 390]) {
+    test(`headings, tables and charts are there at ${width} pixels, and nothing sticks out`, async (t) => {
+      const page = await open(t, several, { viewport: { width, height: 844 } });
+      const found = await page.evaluate(() => ({
+        width: document.documentElement.scrollWidth,
+        out: [...document.querySelectorAll('main *:not(svg *)')]
+          .filter((each) => each.getBoundingClientRect().right > innerWidth + 1)
+          .map((each) => each.outerHTML.slice(0, 90)),
+        heads: [...document.querySelectorAll('h1, h2, h3, h4, caption, summary')].filter(
+          (each) => each.textContent.trim() === '',
+        ).length,
+        charts: [...document.querySelectorAll('svg')]
+          .filter((svg) => svg.checkVisibility())
+          .map((svg) => {
+            const { width: across, height } = svg.getBoundingClientRect();
+            return {
+              label: svg.getAttribute('aria-label'),
+              isEmpty: across < 20 || height < 10,
+              across,
+            };
+          }),
+      }));
+      assert.deepEqual([found.width, found.out, found.heads], [width, [], 0]);
+      const count = (start) => found.charts.filter(({ label }) => label.startsWith(start)).length;
+      assert.ok(count('How many times better') >= 6);
+      assert.ok(count('Density of ') >= 12);
+      assert.equal(count('Latency by percentile'), 2);
+      assert.ok(count('CPU over time') === 2 && count('Messages over time') === 2);
       assert.deepEqual(
-        page.problems.filter((text) => !text.startsWith('asked for data:')),
+        found.charts.filter(({ isEmpty }) => isEmpty),
         [],
       );
-    });
-
-    test('no script of a name runs, nor could one', async (t) => {
-      const nasty =
-        '</style><script>console.log("ran")</script><img src=x onerror="console.log(1)">';
-      const page = await open(t, { ...one, question: nasty, about: nasty, experiment: nasty });
-      assert.equal(await page.textContent('h1'), nasty);
+      const latency = found.charts.find(({ label }) => label === 'Latency by percentile');
+      assert.equal(latency.across > 400, width === 1280);
+      for (const text of [
+        'The control against itself',
+        'How it was measured',
+        'What the figures cannot say',
+      ]) {
+        assert.ok(await page.getByText(text, { exact: true }).last().isVisible(), text);
+      }
       assert.deepEqual(page.problems, []);
-      await page.evaluate(() => {
-        const image = document.createElement('img');
-        image.src = 'http://127.0.0.1:9/x.png';
-        document.body.append(image);
-      });
-      await page.waitForFunction(() => document.querySelector('img').complete);
-      assert.match(page.problems.join(), /Content Security Policy/);
     });
+  }
 
-    test('on paper everything unfolded is there', async (t) => {
-      const page = await open(t, several);
-      await page.emulateMedia({ media: 'print' });
-      const folded = page.locator('details:not([open]) table').first();
-      assert.ok((await folded.boundingBox()).height > 50);
-      assert.equal(await page.locator('.download').first().isVisible(), false);
+  for (const colorScheme of ['light', 'dark']) {
+    test(`texts can be read in ${colorScheme}`, async (t) => {
+      const page = await open(t, one, { colorScheme });
+      const faint = await page.evaluate(contrasts, CONTRAST);
+      assert.deepEqual(faint, []);
+      const isDark = await page.evaluate(
+        () => getComputedStyle(document.documentElement).backgroundColor !== 'rgb(255, 255, 255)',
+      );
+      assert.equal(isDark, colorScheme === 'dark');
     });
+  }
+
+  test('the download is what was put in', async (t) => {
+    const page = await open(t, one);
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByText('Download the raw data').click(),
+    ]);
+    assert.match(download.suggestedFilename(), /^chat-messages-2026-03-04[\w.-]*\.json$/);
+    const saved = JSON.parse(readFileSync(await download.path(), 'utf8'));
+    assert.deepEqual(saved, JSON.parse(JSON.stringify(one)));
+    assert.deepEqual(
+      page.problems.filter((text) => !text.startsWith('asked for data:')),
+      [],
+    );
   });
-}
+
+  test('no script of a name runs, nor could one', async (t) => {
+    const nasty = '</style><script>console.log("ran")</script><img src=x onerror="console.log(1)">';
+    const page = await open(t, { ...one, question: nasty, about: nasty, experiment: nasty });
+    assert.equal(await page.textContent('h1'), nasty);
+    assert.deepEqual(page.problems, []);
+    await page.evaluate(() => {
+      const image = document.createElement('img');
+      image.src = 'http://127.0.0.1:9/x.png';
+      document.body.append(image);
+    });
+    await page.waitForFunction(() => document.querySelector('img').complete);
+    assert.match(page.problems.join(), /Content Security Policy/);
+  });
+
+  test('on paper everything unfolded is there', async (t) => {
+    const page = await open(t, several);
+    await page.emulateMedia({ media: 'print' });
+    const folded = page.locator('details:not([open]) table').first();
+    assert.ok((await folded.boundingBox()).height > 50);
+    assert.equal(await page.locator('.download').first().isVisible(), false);
+  });
+});
 
 /** In the page: texts of too little contrast with what is behind them. */
 function contrasts(least) {

@@ -1,11 +1,8 @@
 // What the tests of the page share: a browser for each file, an application for each test.
-import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import { after, before, describe, test } from 'node:test';
-import { chromium } from 'playwright-core';
-import { executablePath, FLAGS } from '../../../scripts/lib/chromium.js';
+import { withBrowser as withPages } from '../../../scripts/lib/page-tests.js';
 
 const feedToken = 'the token of feeds in tests';
 
@@ -25,38 +22,9 @@ export async function start(t, { port = 0, child = '', observe = '', token = '' 
  * and `open`, which does not wait for anything to be there.
  */
 export function withBrowser(name, define) {
-  if (!executablePath) {
-    test(name, { skip: process.env.CI !== 'true' && 'chromium is not installed' }, () => {
-      assert.fail('chromium is not installed, and CI=true allows no skips');
-    });
-    return;
-  }
-  describe(name, () => {
-    let browser;
-    before(async () => {
-      browser = await chromium.launch({ executablePath, args: FLAGS });
-    });
-    after(() => browser?.close());
-
-    async function open(t, url, options = {}) {
-      const context = await browser.newContext({
-        viewport: { width: 1200, height: 800 },
-        ...options,
-      });
-      t.after(() => context.close());
-      const page = await context.newPage();
-      page.problems = [];
-      page.on('pageerror', (error) => page.problems.push(error.message));
-      page.on('console', (message) => page.problems.push(message.text()));
-      page.on('request', (request) => {
-        const asked = request.url();
-        if (!asked.startsWith(new URL(url).origin) && !asked.startsWith('blob:')) {
-          page.problems.push(asked);
-        }
-      });
-      await page.goto(url);
-      return page;
-    }
+  withPages(name, (openPage) => {
+    const open = (t, url, options) =>
+      openPage(t, url, { viewport: { width: 1200, height: 800 }, ...options });
 
     async function visit(t, url, options) {
       const page = await open(t, url, options);
