@@ -2,14 +2,19 @@
 import type { TaskServer } from '../pool/durable/worker.js';
 
 /** Writes a line to stdout for each thing that happens. What it returns writes that the worker is told to end. */
-export function logTo(server: TaskServer, isJson: boolean): (signal: string) => void {
+export function logTo(
+  server: TaskServer,
+  stream: string,
+  isJson: boolean,
+): (signal: string) => void {
   const write = (event: string, fields: Record<string, unknown>, text: string) => {
     const time = new Date().toISOString();
     console.log(isJson ? JSON.stringify({ time, event, ...fields }) : `${time} ${event}: ${text}`);
   };
   const { pid } = process;
-  write('up', { pid }, `process ${pid} takes tasks`);
-  server.on('up', () => write('up', { pid }, `process ${pid} takes tasks`));
+  const up = () => write('up', { pid, stream }, `process ${pid} takes tasks of ${stream}`);
+  up();
+  server.on('up', up);
   server.on('down', ({ code, message }) => write('down', { code, error: message }, message));
   server.on('retry', (task) => {
     const { id, name, delivery, delayMs, error } = task;

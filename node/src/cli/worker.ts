@@ -69,7 +69,7 @@ export async function worker(argv: readonly string[]): Promise<void> {
     return;
   }
   const options = { ...optionsOf(values), broker, stream, filename: fileOf(file) };
-  await attempt(() => serve(options, isJson));
+  await attempt(() => serve(options, stream, isJson));
 }
 
 /** Options may stand before the file and behind it. */
@@ -142,11 +142,11 @@ function asGiven({ message }: MillraceError): string {
   return message.replace(/^(?:option '|options\.)\w+'?/, `--${flag}`);
 }
 
-async function serve(options: WorkerOptions, isJson: boolean): Promise<void> {
+async function serve(options: WorkerOptions, stream: string, isJson: boolean): Promise<void> {
   // Not with the rest: it loads the pool.
   const { serveTasks } = await import('../pool/durable/worker.js');
   const server = await serveTasks(options);
-  const log = logTo(server, isJson);
+  const log = logTo(server, stream, isJson);
   await closedBySignal(server, log);
 }
 
