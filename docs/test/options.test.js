@@ -27,8 +27,11 @@ function otherDefaults(rows, options) {
   });
 }
 
+/** What is inside an option has rows of its own: `stream.maxAge`. */
+const outer = (name) => name.split('.')[0];
+
 function faults(rows, options, { elsewhere = [], shared = [] } = {}) {
-  const rowNames = rows.map(({ name }) => name);
+  const rowNames = rows.map(({ name }) => outer(name));
   const known = new Set(options.map(({ name }) => name));
   const others = new Set([...elsewhere, ...shared.map(({ name }) => name)]);
   return [
@@ -36,7 +39,7 @@ function faults(rows, options, { elsewhere = [], shared = [] } = {}) {
       .filter((name) => !rowNames.includes(name) && !others.has(name))
       .map((name) => `${name} has no row in the table of its page`),
     ...rows
-      .filter(({ name }) => !known.has(name))
+      .filter(({ name }) => !known.has(outer(name)))
       .map(({ id, name }) => `${id}: there is no option ${name}`),
     ...rows
       .filter(({ reason }) => reason.length < 4)

@@ -43,6 +43,18 @@ export const NODE_TABLES = [
     // Those of durable tasks are in docs/durable-tasks.md.
     elsewhere: ['attempts', 'broker', 'storeTimeout', 'stream'],
   },
+  {
+    page: 'docs/durable-tasks.md',
+    first: 'attempts',
+    options: 'pool: WorkerOptions',
+    shared: ['pool: PoolOptions'],
+  },
+  { page: 'docs/durable-tasks.md', first: 'name', options: 'pool: StreamOptions' },
+  { page: 'docs/broker.md', first: 'servers', options: 'broker: BrokerOptions' },
+  { page: 'docs/broker.md', first: 'broker', options: 'broker: BridgeOptions' },
+  { page: 'docs/rooms-across-machines.md', first: 'broker', options: 'ws: FleetOptions' },
+  { page: 'docs/socket-io.md', first: 'broker', options: 'ws: MillraceAdapterOptions' },
+  { page: 'docs/observe.md', first: 'blockedMs', options: 'observe: ObserveOptions' },
 ];
 
 export const C_TABLES = [

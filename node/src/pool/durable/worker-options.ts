@@ -21,7 +21,7 @@ export interface WorkerOptions extends Omit<PoolOptions, Unfit> {
    * first one, which doubles up to an hour. Each 0 to 86,400,000. Default: 1000.
    */
   backoff?: number | readonly number[];
-  /** Tasks of each priority that this process has at most, but for what a last message brings: 1 to 100,000. Default: what its threads do in 100 ms. */
+  /** Tasks of each priority that this process has at most, but for what a last message brings: 1 to 100,000. Default: as many as its threads do in 100 ms. */
   batch?: number;
   /** Time in ms after which a worker that says nothing has lost its tasks: 1000 to 3,600,000. Default: 30,000. It is the stream's: the last worker to start sets it. */
   ackWait?: number;
