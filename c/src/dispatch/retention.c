@@ -169,8 +169,17 @@ static void not_due(uvb__core_t* core, uvb__type_t* type) {
   if (core->last_due == type) core->last_due = previous;
 }
 
+static bool is_due_to_any(const uvb__type_t* type) {
+  for (const uv_batch_handler_t* handler = type->first_handler; handler != NULL; handler = handler->next_) {
+    if (handler->due_ != 0) return true;
+  }
+  return false;
+}
+
 void uvb__retention_registered(uvb__core_t* core, uvb__type_t* type, uv_batch_handler_t* handler) {
   if (type->kept == 0) return;
+  /* Handlers that are gone give the type no place before others. */
+  if (!is_due_to_any(type)) not_due(core, type);
   handler->due_ = ++core->number;
   if (!type->due) {
     type->due = true;
@@ -250,12 +259,10 @@ void uvb__replay(uvb__core_t* core, uvb__type_t* type) {
     uvb__finish_handled(core, event);
   }
   core->kept_walks = walk.outer;
-  bool still_due = false;
   for (uv_batch_handler_t* handler = type->first_handler; handler != NULL; handler = handler->next_) {
     if (handler->due_ <= last) handler->due_ = 0;
-    if (handler->due_ != 0) still_due = true;
   }
-  if (!still_due) not_due(core, type);
+  if (!is_due_to_any(type)) not_due(core, type);
   schedule(core);
 }
 

@@ -180,6 +180,10 @@ func (d *Dispatcher[T]) registered(t *Type[T], h *Handler[T]) {
 	if t.kept.count == 0 {
 		return
 	}
+	// Handlers that are gone give the type no place before others.
+	if !t.isDueToAny() {
+		d.notDue(t)
+	}
 	d.number++
 	h.due = d.number
 	if !t.due {
@@ -188,6 +192,15 @@ func (d *Dispatcher[T]) registered(t *Type[T], h *Handler[T]) {
 	}
 	// Without a host that takes calls, it waits for the next dispatch point that there is.
 	_ = d.engine.Wake()
+}
+
+func (t *Type[T]) isDueToAny() bool {
+	for _, h := range t.handlers {
+		if h.due != 0 {
+			return true
+		}
+	}
+	return false
 }
 
 func (d *Dispatcher[T]) notDue(t *Type[T]) {
@@ -242,14 +255,12 @@ func (d *Dispatcher[T]) replay(t *Type[T]) {
 			}
 		}
 	}
-	still := false
 	for _, h := range t.handlers {
 		if h.due <= last {
 			h.due = 0
 		}
-		still = still || h.due != 0
 	}
-	if !still {
+	if !t.isDueToAny() {
 		d.notDue(t)
 	}
 	d.schedule()

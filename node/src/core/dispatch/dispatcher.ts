@@ -168,7 +168,8 @@ export class Dispatcher implements Sink {
 
   /** A handler has registered for the type: what is retained becomes due to it at the next dispatch point. */
   registered(type: unknown, receiver: Receiver): void {
-    if (this.retention.register(type, receiver)) this.engine.wake();
+    const receivers = () => this.#handlers.receivers(type);
+    if (this.retention.register(type, receiver, receivers)) this.engine.wake();
   }
 
   /** Takes back a retained event; false if it is not retained. */

@@ -137,10 +137,14 @@ export class Retention {
     return true;
   }
 
-  /** A handler has registered: what the type has kept is due to it. True if that is something. */
-  register(type: unknown, receiver: Receiver): boolean {
+  /** A handler has registered, one of the type's `receivers` now: what is kept is due to it. True if that is something. */
+  register(type: unknown, receiver: Receiver, receivers: () => readonly Receiver[]): boolean {
     const known = this.#types.get(type);
     if (known === undefined || known.kept.size === 0) return false;
+    const present = receivers();
+    known.due = known.due.filter((due) => present.includes(due.receiver));
+    // Handlers that are gone give the type no place before others.
+    if (known.due.length === 0) this.#dueTypes.delete(type);
     known.due.push({ receiver, number: ++this.#number });
     this.#dueTypes.add(type);
     this.anyDue = true;
