@@ -276,6 +276,42 @@ TEST(partial_writes_are_continued) {
   fs_teardown();
 }
 
+static atomic_uint most_buffers;
+static ssize_t write_counting_buffers(uv_file fd, uv_buf_t bufs[], unsigned int count) {
+  if (count > atomic_load(&most_buffers)) atomic_store(&most_buffers, count);
+  return atomic_load(&fail_write_at) > 0 ? write_little(fd, bufs, count) : fs_real.write(fd, bufs, count);
+}
+
+/* A text in pieces, but for its last letter, which is elsewhere. */
+static void append_pieces(const char* path, const char* text, const char* last) {
+  static const size_t lengths[] = {3, 0, 9, 1, 4};
+  size_t from = 0;
+  for (size_t i = 0; i < 5; i++) {
+    set(i, path, "");
+    files[i].buf = uv_buf_init((char*)(uintptr_t)(text + from), (unsigned int)lengths[i]);
+    from += lengths[i];
+  }
+  set(5, path, last);
+  append_all(6);
+  for (size_t i = 0; i < 5; i++) CHECK_EQ(files[i].result, lengths[i]);
+  CHECK_EQ(files[5].result, 1);
+}
+
+TEST(neighbours_in_memory_are_one_buffer) {
+  for (int is_cut = 0; is_cut < 2; is_cut++) {
+    setup();
+    char* path = fs_path("log", 0);
+    atomic_store(&most_buffers, 0);
+    atomic_store(&fail_write_at, is_cut);
+    uvb__fs_calls.write = write_counting_buffers;
+    append_pieces(path, "abcdefghijklmnopq", "!");
+    fs_check_content(path, "abcdefghijklmnopq!");
+    CHECK_EQ(atomic_load(&most_buffers), 2);
+    atomic_store(&fail_write_at, 0);
+    fs_teardown();
+  }
+}
+
 /* Takes all, and looks at none of it. */
 static size_t largest, total;
 static ssize_t write_nowhere(uv_file fd, uv_buf_t bufs[], unsigned int count) {

@@ -17,16 +17,22 @@ static size_t length(const uv_batch_file_t* file) {
   return is_bad(file) ? 0 : file->buf.len;
 }
 
-/* The buffers of the next write. */
+/* The buffers of the next write. Entries that lie one behind the other in memory are one. */
 static unsigned int gather(const progress_t* progress, uv_buf_t bufs[]) {
   unsigned int used = 0;
+  const char* end = NULL;
   size_t room = UVB__FS_BYTES;
   size_t sent = progress->sent;
   for (size_t i = progress->at; i < progress->count && used < UVB__FS_BUFS && room > 0; i++) {
     const uv_batch_file_t* file = &progress->files[i];
     size_t part = length(file) - sent;
     if (part > room) part = room;
-    if (part > 0) bufs[used++] = uv_buf_init(file->buf.base + sent, (unsigned int)part);
+    if (part > 0) {
+      char* from = file->buf.base + sent;
+      if (from == end) bufs[used - 1].len += part;
+      else bufs[used++] = uv_buf_init(from, (unsigned int)part);
+      end = from + part;
+    }
     room -= part;
     sent = 0;
   }

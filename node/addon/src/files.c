@@ -553,38 +553,47 @@ static void on_append(uv_batch_fs_t* req, uv_batch_file_t* first, size_t count) 
   leave(batch);
 }
 
-/* filesAppend(handle, path, chunks, id, mode, durable) -> 0, or an error of libuv, and nothing was begun. The path ends
- * with a NUL, and whoever calls keeps the chunks until the end. One job opens, writes, syncs and closes. */
+static bool are_ascending(const uint32_t* ends, size_t count, size_t size) {
+  for (size_t i = 1; i < count; i++) {
+    if (ends[i - 1] > ends[i]) return false;
+  }
+  return count == 0 || ends[count - 1] <= size;
+}
+
+/* filesAppend(handle, path, bytes, ends, id, mode, durable) -> 0, or an error of libuv, and nothing was begun. The path ends
+ * with a NUL; the records stand one behind the other, and ends, a Uint32Array, has where each ends. Whoever calls keeps the bytes until
+ * the end. One job opens, writes, syncs and closes. */
 static napi_value append_to_file(napi_env env, napi_callback_info info) {
-  napi_value argv[6], chunk;
-  void *path, *base;
-  size_t path_size, bytes;
-  uint32_t count;
+  napi_value argv[7];
+  void *path, *base, *ends;
+  size_t path_size, size, ends_size;
   int32_t id, mode;
   bool is_durable;
-  if (!millrace_arguments(env, info, 6, argv, NULL)) return NULL;
+  if (!millrace_arguments(env, info, 7, argv, NULL)) return NULL;
   files_t* files = files_of(env, argv[0]);
-  if (files == NULL || !millrace_bytes(env, argv[1], &path, &path_size)) return NULL;
-  CHECK(napi_get_array_length(env, argv[2], &count));
-  CHECK(napi_get_value_int32(env, argv[3], &id));
-  CHECK(napi_get_value_int32(env, argv[4], &mode));
-  CHECK(napi_get_value_bool(env, argv[5], &is_durable));
-  if (memchr(path, 0, path_size) == NULL || count == 0) {
-    return millrace_throw(env, "MILLRACE_E_INVALID_ARGUMENT", "the path has no NUL at its end, or there is no chunk");
+  if (files == NULL || !millrace_bytes(env, argv[1], &path, &path_size) || !millrace_bytes(env, argv[2], &base, &size) ||
+      !millrace_bytes(env, argv[3], &ends, &ends_size)) {
+    return NULL;
+  }
+  CHECK(napi_get_value_int32(env, argv[4], &id));
+  CHECK(napi_get_value_int32(env, argv[5], &mode));
+  CHECK(napi_get_value_bool(env, argv[6], &is_durable));
+  const uint32_t* end = ends;
+  size_t count = ends_size / sizeof(*end);
+  if (memchr(path, 0, path_size) == NULL || count == 0 || !are_ascending(end, count, size)) {
+    return millrace_throw(env, "MILLRACE_E_INVALID_ARGUMENT",
+                          "the path has no NUL at its end, or there is no record, or one is not in the bytes");
   }
   batch_t* batch = new_batch(appending, count, path_size);
   if (batch == NULL) return number(env, UV_ENOMEM);
   char* copy = memcpy(paths_of(batch, count), path, path_size);
-  for (uint32_t i = 0; i < count; i++) {
-    if (!millrace_ok(env, napi_get_element(env, argv[2], i, &chunk)) || !millrace_bytes(env, chunk, &base, &bytes)) {
-      free(batch);
-      return NULL;
-    }
+  for (size_t i = 0; i < count; i++) {
+    uint32_t from = i == 0 ? 0 : end[i - 1];
     batch->files[i].path = copy;
     batch->files[i].fd = -1;
     batch->files[i].data = (void*)(intptr_t)i;
-    /* An empty one may have no memory. */
-    batch->files[i].buf = uv_buf_init(bytes > 0 ? base : copy, (unsigned int)bytes);
+    /* Where all are empty there may be no memory. */
+    batch->files[i].buf = uv_buf_init(size > 0 ? (char*)base + from : copy, end[i] - from);
   }
   add(files, batch);
   batch->append_id = id;

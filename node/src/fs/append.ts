@@ -16,6 +16,7 @@ import { backend } from './chosen.js';
 import { Deferred } from './deferred.js';
 import { nodeAppendFile, rejectAborted } from './node-fs.js';
 import { type Chain, chainFor, passOn, type Step } from './order.js';
+import { Records } from './records.js';
 import { counters } from './stats.js';
 
 /** Node.js writes more than this in several pieces, between which others may write: it shall do that itself. */
@@ -24,13 +25,11 @@ const maxRecordBytes = 512 * 1024;
 const maxCommitBytes = 4 * 1024 * 1024;
 
 class Append extends Deferred<void> {
-  readonly bytes: Buffer;
   readonly durable: boolean;
   readonly signal: AbortSignal | null;
 
-  constructor(bytes: Buffer, durable: boolean, signal: AbortSignal | null) {
+  constructor(durable: boolean, signal: AbortSignal | null) {
     super();
-    this.bytes = bytes;
     this.durable = durable;
     this.signal = signal;
   }
@@ -52,11 +51,10 @@ class Commit implements AppendRequest, Step {
   readonly path: Path;
   readonly base: string | null;
   readonly mode: number;
-  readonly chunks: Uint8Array[] = [];
+  readonly records = new Records();
   durable = false;
   readonly #chain: Chain;
   #appends: Append[] = [];
-  #bytes = 0;
   #open = true;
 
   constructor(chain: Chain, path: Path, mode: number) {
@@ -72,14 +70,16 @@ class Commit implements AppendRequest, Step {
       this.#open &&
       this.path === path &&
       this.mode === mode &&
-      this.#bytes + bytes <= maxCommitBytes
+      this.records.size + bytes <= maxCommitBytes
     );
   }
 
-  add(append: Append): void {
+  add(data: string | Uint8Array, size: number, { durable, signal }: Understood): Promise<void> {
+    this.records.add(data, size);
+    const append = new Append(durable, signal);
     this.#appends.push(append);
-    this.#bytes += append.bytes.length;
-    if (append.durable) this.durable = true;
+    if (durable) this.durable = true;
+    return append.promise;
   }
 
   start(): void {
@@ -88,18 +88,9 @@ class Commit implements AppendRequest, Step {
 
   write(): void {
     this.#open = false;
-    const appends = this.#appends;
-    this.#appends = [];
-    for (const append of appends) {
-      if (append.signal?.aborted) {
-        append.abort();
-      } else {
-        this.#appends.push(append);
-        this.chunks.push(append.bytes);
-      }
-    }
-    if (this.chunks.length === 0) {
-      this.#chain.leave();
+    if (this.#appends.some(isAborted)) this.#dropAborted();
+    if (this.#appends.length === 0) {
+      this.#end();
       return;
     }
     counters.commits++;
@@ -107,20 +98,34 @@ class Commit implements AppendRequest, Step {
       backend.append(this);
     } catch (error) {
       // Nothing was begun, and the commits after this one shall be.
-      this.done(this.chunks.map(() => error as NodeJS.ErrnoException));
+      this.done(this.#appends.map(() => error as NodeJS.ErrnoException));
     }
   }
 
-  done(errors: readonly (NodeJS.ErrnoException | null)[]): void {
+  done(errors: readonly (NodeJS.ErrnoException | null)[] | null): void {
     let last: NodeJS.ErrnoException | null = null;
-    for (let i = 0; i < errors.length; i++) {
-      const error = errors[i]!;
+    for (let i = 0; i < this.#appends.length; i++) {
+      const error = errors === null ? null : errors[i]!;
       this.#appends[i]!.settle(error !== null && error === last ? copyOf(error) : error);
       last = error;
     }
+    this.#end();
+  }
+
+  #dropAborted(): void {
+    const appends = this.#appends;
+    this.records.keep((i) => !isAborted(appends[i]!));
+    for (const append of appends) if (isAborted(append)) append.abort();
+    this.#appends = appends.filter((append) => !isAborted(append));
+  }
+
+  #end(): void {
+    this.records.free();
     this.#chain.leave();
   }
 }
+
+const isAborted = ({ signal }: Append): boolean => signal?.aborted === true;
 
 /** Each caller gets an error of his own. */
 function copyOf(error: NodeJS.ErrnoException): NodeJS.ErrnoException {
@@ -147,29 +152,32 @@ function writeAll(): void {
   for (const commit of commits) commit.write();
 }
 
-/** The bytes of now, which nobody changes any more; null when Node.js has to see the data. */
-function toBytes(data: unknown, encoding: BufferEncoding | null): Buffer | null {
+/** What is copied as a record: text is UTF-8; null when Node.js has to see the data. */
+function toRecord(data: unknown, encoding: BufferEncoding | null): string | Uint8Array | null {
   if (typeof data === 'string') {
-    return data.length > maxRecordBytes ? null : Buffer.from(data, encoding ?? 'utf8');
+    if (data.length > maxRecordBytes) return null;
+    return encoding === null || encoding === 'utf8' ? data : Buffer.from(data, encoding);
   }
   if (!ArrayBuffer.isView(data) || data.byteLength > maxRecordBytes) return null;
-  return Buffer.from(new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
+  if (data instanceof Uint8Array) return data;
+  return new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
 }
 
-function commitTo(path: Path, bytes: Buffer, options: Understood): Promise<void> {
-  const append = new Append(bytes, options.durable, options.signal);
+function commitTo(path: Path, data: string | Uint8Array, options: Understood): Promise<void> {
+  const size = typeof data === 'string' ? Buffer.byteLength(data) : data.byteLength;
   const chain = chainFor(path);
   const { last } = chain;
-  if (last instanceof Commit && last.takes(path, options.mode, bytes.length)) {
-    last.add(append);
+  let promise: Promise<void>;
+  if (last instanceof Commit && last.takes(path, options.mode, size)) {
+    promise = last.add(data, size, options);
   } else {
     const commit = new Commit(chain, path, options.mode);
-    commit.add(append);
+    promise = commit.add(data, size, options);
     chain.add(commit);
   }
   counters.appends++;
-  counters.bytes += bytes.length;
-  return append.promise;
+  counters.bytes += size;
+  return promise;
 }
 
 function passOnAppend(path: unknown, file: Path | null, data: unknown, options: unknown) {
@@ -220,8 +228,8 @@ export const appendFile = function appendFile(
   } catch (error) {
     return Promise.reject(error);
   }
-  const bytes = understood === null ? null : toBytes(data, understood.encoding);
-  if (bytes !== null) return commitTo(file!, bytes, understood!);
+  const record = understood === null ? null : toRecord(data, understood.encoding);
+  if (record !== null) return commitTo(file!, record, understood!);
   return durable
     ? passOnDurable(path, file, data, options)
     : passOnAppend(path, file, data, options);

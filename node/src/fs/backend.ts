@@ -1,7 +1,8 @@
 /**
  * The seam between what a caller asked for and how files are read and written. What reaches a backend has been checked:
- * no path has a NUL in it, and nobody changes the bytes of a chunk any more.
+ * no path has a NUL in it, and nobody changes the bytes of a record any more.
  */
+import type { Records } from './records.js';
 
 /** One file to read whole. */
 export interface ReadRequest {
@@ -19,17 +20,21 @@ export interface ReadRequest {
   done(error: NodeJS.ErrnoException | null, data: Buffer | string | undefined): void;
 }
 
-/** One commit to one file: its chunks in order. */
+/** One commit to one file. */
 export interface AppendRequest {
   readonly path: string | Buffer;
   readonly base: string | null;
-  readonly chunks: readonly Uint8Array[];
+  /** In order, until `done` is called. */
+  readonly records: Records;
   /** Of a file that the commit creates, before the umask: 0o666 unless the caller said otherwise. */
   readonly mode: number;
   /** The bytes are on the disk (fdatasync) before `done` is called. */
   readonly durable: boolean;
-  /** `errors[i]` null: chunk i is wholly in the file, and synced if `durable`. One error may stand for several chunks. */
-  done(errors: readonly (NodeJS.ErrnoException | null)[]): void;
+  /**
+   * `errors[i]` null: record i is wholly in the file, and synced if `durable`. One error may stand for several records. Null: all are
+   * there.
+   */
+  done(errors: readonly (NodeJS.ErrnoException | null)[] | null): void;
 }
 
 export interface FileBackend {

@@ -48,16 +48,15 @@ class Commit {
   readonly #request: AppendRequest;
   readonly #bytes: Uint8Array;
   #fd = -1;
-  /** Below 0: there is no file, and not even an empty chunk is in it. */
+  /** Below 0: there is no file, and not even an empty record is in it. */
   #written = -1;
-  /** Of the chunks that are not wholly written, and of those that are. */
+  /** Of the records that are not wholly written, and of those that are. */
   #failure: Failure = null;
   #late: Failure = null;
 
   constructor(request: AppendRequest) {
     this.#request = request;
-    const { chunks } = request;
-    this.#bytes = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
+    this.#bytes = request.records.bytes;
   }
 
   start(): void {
@@ -114,11 +113,9 @@ class Commit {
 
   #end(): void {
     gate.leave();
-    let end = 0;
-    const errors = this.#request.chunks.map((chunk) => {
-      end += chunk.length;
-      return end <= this.#written ? this.#late : this.#failure;
-    });
+    const errors = Array.from(this.#request.records.ends, (end) =>
+      end <= this.#written ? this.#late : this.#failure,
+    );
     this.#request.done(errors);
   }
 }
@@ -129,14 +126,7 @@ export const javascriptBackend: FileBackend = {
     for (const request of requests) gate.enter(() => readOne(request));
   },
   append(request) {
-    let commit: Commit;
-    try {
-      commit = new Commit(request);
-    } catch (error) {
-      // There is no memory to put its chunks together.
-      request.done(request.chunks.map(() => error as NodeJS.ErrnoException));
-      return;
-    }
+    const commit = new Commit(request);
     gate.enter(() => commit.start());
   },
 };

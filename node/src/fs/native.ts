@@ -44,31 +44,32 @@ const ESPIPE = codeOf('ESPIPE');
 
 class Append {
   readonly request: AppendRequest;
-  readonly errors: (NodeJS.ErrnoException | null)[];
+  /** Null: none has failed so far. */
+  errors: (NodeJS.ErrnoException | null)[] | null = null;
 
   constructor(request: AppendRequest) {
     this.request = request;
-    this.errors = request.chunks.map(() => null);
   }
 
-  fail(chunk: number, code: number, syscall: number): void {
+  fail(record: number, code: number, syscall: number): void {
     const name = syscalls[syscall];
-    this.errors[chunk] = systemError(code, name, name === 'open' ? this.request.path : null);
+    this.errors ??= new Array(this.request.records.count).fill(null);
+    this.errors[record] = systemError(code, name, name === 'open' ? this.request.path : null);
   }
 
   /** Node.js waits until a FIFO has a reader. One that has is kept open meanwhile: its reader is not to see an end. */
   end(fifo: number): void {
     const { request, errors } = this;
-    if (fifo < 0 && errors[0]?.code !== 'ENXIO') {
+    if (fifo < 0 && errors?.[0]?.code !== 'ENXIO') {
       request.done(errors);
       return;
     }
-    const { path, base, chunks, mode, durable } = request;
+    const { path, base, records, mode, durable } = request;
     const done: AppendRequest['done'] = (late) => {
       if (fifo >= 0) close(fifo);
       request.done(late);
     };
-    javascriptBackend.append({ path, base, chunks, mode, durable, done });
+    javascriptBackend.append({ path, base, records, mode, durable, done });
   }
 }
 
@@ -147,10 +148,11 @@ class NativeFiles {
   }
 
   append(request: AppendRequest): void {
-    const { chunks, mode, durable } = request;
+    const { bytes, ends } = request.records;
+    const { mode, durable } = request;
     const path = this.#paths.subarray(0, this.#putPath(request, 0));
     const id = this.#under.put(new Append(request));
-    if (this.#binding.filesAppend(this.#handle, path, chunks, id, mode, durable) === 0) return;
+    if (this.#binding.filesAppend(this.#handle, path, bytes, ends, id, mode, durable) === 0) return;
     this.#under.take(id);
     javascriptBackend.append(request);
   }

@@ -5,7 +5,7 @@
  * Paths are compared as resolved text: two names of one file (links, another case) are two files. What waits also waits for
  * the reads between two writes, so that none of them sees a file half rewritten.
  */
-import { resolve } from 'node:path';
+import { isAbsolute, resolve } from 'node:path';
 import { captureContext, runInContext } from '../core/dispatch/context.js';
 import { isAborted, type Path, snapshot } from './arguments.js';
 import { asWritten, baseOf, fromBase } from './base.js';
@@ -37,10 +37,20 @@ export function chainFor(path: Path): Chain {
   return chain;
 }
 
+/** The absolute path that was asked for last, which is often the next as well. */
+let known = '/';
+let keyOfKnown = resolve(known);
+
 function keyOf(path: Path): string {
   const text = typeof path === 'string' ? path : path.toString('latin1');
+  if (text === known) return keyOfKnown;
   try {
-    return resolve(text);
+    const key = resolve(text);
+    if (isAbsolute(text)) {
+      known = text;
+      keyOfKnown = key;
+    }
+    return key;
   } catch {
     // A relative path, and the working directory is gone.
     return text;

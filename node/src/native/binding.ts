@@ -50,14 +50,15 @@ export interface FilesBinding {
     count: number,
   ): number;
   /**
-   * Appends to a file: its path ends with a NUL. The chunks must stay as they are until `call` gets a record with -1 as its
-   * third number, and as its second the open descriptor of a FIFO, which is not written to, or -1; before it comes one for
-   * each chunk that failed, with its index there. Returns 0, or an error of libuv, and nothing was begun.
+   * Appends records to a file: its path ends with a NUL, and `ends` has where each record ends in the bytes. These must stay as they are
+   * until `call` gets numbers with -1 as the third, and as the second the open descriptor of a FIFO, which is not written to, or -1;
+   * before them come some for each record that failed, with its index there. Returns 0, or an error of libuv, and nothing was begun.
    */
   filesAppend(
     handle: FilesHandle,
     path: Uint8Array,
-    chunks: readonly Uint8Array[],
+    bytes: Uint8Array,
+    ends: Uint32Array,
     id: number,
     mode: number,
     durable: boolean,

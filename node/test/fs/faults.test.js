@@ -17,6 +17,7 @@ const { javascriptBackend } = await import('../../dist/fs/javascript.js');
 const { nativeBackend } = await import('../../dist/fs/native.js');
 const { backend } = await import('../../dist/fs/chosen.js');
 const { Gate } = await import('../../dist/fs/gate.js');
+const { Records } = await import('../../dist/fs/records.js');
 const { appendFile, readFile } = await import('millrace/fs');
 
 function inject(t, faults) {
@@ -40,13 +41,13 @@ function writingOnly(bytes, then) {
   };
 }
 
-/** What becomes of the chunks of a commit. */
-function commit(file, chunks, durable) {
+/** What becomes of the records of a commit. */
+function commit(file, texts, durable) {
   return new Promise((resolve) => {
     javascriptBackend.append({
       path: file,
       base: null,
-      chunks: chunks.map((text) => Buffer.from(text)),
+      records: recordsOf(texts),
       mode: 0o666,
       durable,
       done: (errors) => resolve(errors.map((error) => error && `${error.code} ${error.syscall}`)),
@@ -54,9 +55,15 @@ function commit(file, chunks, durable) {
   });
 }
 
+function recordsOf(texts) {
+  const records = new Records();
+  for (const text of texts) records.add(text, Buffer.byteLength(text));
+  return records;
+}
+
 const full = (callback) => callback(fault('write', 'ENOSPC'));
 
-test('a write that fails, and then the sync: each chunk has the error that concerns it', async (t) => {
+test('a write that fails, and then the sync: each record has the error that concerns it', async (t) => {
   const file = `${folder(t)}/file`;
   inject(t, { write: writingOnly(5, full), fdatasync: failing('fdatasync') });
   const errors = await commit(file, ['one ', 'two ', 'three'], true);
@@ -147,8 +154,8 @@ test('without memory for the addon, files are read and written by Node.js', asyn
   });
   for (const round of [1, 2]) {
     const errors = await new Promise((done) => {
-      const chunks = [Buffer.from('record ')];
-      files.append({ path: file, base: null, chunks, mode: 0o666, durable: false, done });
+      const records = recordsOf(['record ']);
+      files.append({ path: file, base: null, records, mode: 0o666, durable: false, done });
     });
     assert.deepEqual(errors, [null]);
     const text = await new Promise((resolve) => {
