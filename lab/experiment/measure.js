@@ -65,12 +65,12 @@ export async function measure({ role, arm, load, params, round, collections, cle
       timeoutS: load.timeoutS,
       cpuUs: () => window.cpuUs(),
     };
-    // A program works already.
     if (!isProgram) {
       await window.ready;
       await driven({ ...context, phase: 'warmup', begin() {}, end() {} });
     }
-    await window.open();
+    // A program works already.
+    await window.open({ isWhole: isProgram });
     const marks = { begin: () => window.begin(), end: () => window.end() };
     const outcome = await driven({ ...context, phase: 'measure', ...marks });
     const read = await window.read();

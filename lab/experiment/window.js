@@ -29,10 +29,10 @@ export class Window {
     return this.#sampler.cpuUs();
   }
 
-  /** It begins as soon as the server's processes know. */
-  async open() {
+  /** It begins as soon as the server's processes know; `isWhole`: the CPU time that they have used before is in it. */
+  async open({ isWhole }) {
     await this.#collector.begin();
-    await this.#sampler.begin();
+    await this.#sampler.begin({ isWhole });
     this.#nodes = this.#sampler.pids.filter(isNode);
   }
 

@@ -69,8 +69,12 @@ export class Sampler {
     return userUs + systemUs;
   }
 
-  /** The window begins now; resolves when system calls are counted, too. */
-  begin() {
+  /**
+   * The window begins now; resolves when system calls are counted, too.
+   *
+   * @param {{ isWhole?: boolean }} [options] whether what the tree has used before is in it
+   */
+  begin({ isWhole = false } = {}) {
     clearInterval(this.#timer);
     this.#tree.look(() => true);
     const { pids } = this.#tree;
@@ -78,7 +82,7 @@ export class Sampler {
     this.#costs = null;
     this.#window = {
       switches: new Switches(pids),
-      start: this.#read(),
+      start: { ...this.#read(), ...(isWhole && { userUs: 0, systemUs: 0 }) },
       peaks: { rssBytes: 0, threads: 0, descriptors: 0 },
       series: { cpu: [], rss_bytes: [], threads: [], descriptors: [] },
       before: null,
