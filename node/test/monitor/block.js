@@ -42,6 +42,8 @@ export const sleeper = () =>
  */
 export async function soon(begin) {
   const child = sleeper();
+  // It may be killed before it has read the byte.
+  child.stdin.on('error', () => {});
   const end = once(child.stdout.resume(), 'end').then(() => {
     throw new Error('the loop slept on');
   });
