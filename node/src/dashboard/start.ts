@@ -7,7 +7,7 @@ import { defaultPort, isLoopback } from './options.js';
 import type { Shown } from './sampler.js';
 import { type Dashboard, serveDashboard } from './serve.js';
 
-const poolProgram = fileURLToPath(new URL('../pool/worker/main.js', import.meta.url));
+const poolProgram = fileURLToPath(new URL('../pool/worker/main.cjs', import.meta.url));
 
 /** Where `startDashboard()` serves. */
 export interface DashboardAddress {

@@ -1,6 +1,6 @@
 /** Ends a task that somebody gave up, wherever it is: the caller's signal, or the time that it had. */
 import { clearTimeout, performance, setTimeout } from '../core/timers.cjs';
-import { ENDED, LISTENING, RUNNING } from './board.js';
+import { ENDED, LISTENING, RUNNING } from './board.cjs';
 import type { Drain } from './drain.js';
 import type { Endings } from './endings.js';
 import { timedOut } from './failure.js';

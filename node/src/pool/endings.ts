@@ -1,5 +1,5 @@
 /** What becomes of the tasks of a worker that ends: what it has not begun waits again, what it has is failed or begun again. */
-import { ENDED } from './board.js';
+import { ENDED } from './board.cjs';
 import type { SchedulerEvents } from './events.js';
 import { cannotStart, destroyed, exited, workerEnded } from './failure.js';
 import type { Fleet } from './fleet.js';

@@ -1,8 +1,8 @@
 /** Errors that callers get. Their messages begin as those of piscina, which programs may look for. */
 import { MillraceError, show } from '../errors.js';
 import type { PoolFunction } from './function.js';
-import { type Failure, NO_FUNCTION, THREW } from './protocol.js';
-import { anyFunction } from './worker/functions.js';
+import { type Failure, NO_FUNCTION, THREW } from './protocol.cjs';
+import { anyFunction } from './worker/functions.cjs';
 
 /** What a worker says of a task that failed. */
 export function failureOf(

@@ -5,7 +5,7 @@
  */
 import { serveTasks } from './durable/worker.js';
 import { Pool } from './pool.js';
-import { state } from './state.js';
+import { state } from './state.cjs';
 
 export { AbortError, type AbortSource } from './abort.js';
 export {
@@ -34,7 +34,7 @@ export {
   type Transferable,
   transferableSymbol,
   valueSymbol,
-} from './movable.js';
+} from './movable.cjs';
 export type { FunctionSource, PoolOptions } from './options.js';
 export type { LoadBalancer } from './placing.js';
 export {
@@ -50,7 +50,7 @@ export {
 export type { PoolStats, PoolTimes } from './stats.js';
 export type { PoolWorker } from './thread.js';
 export { ArrayTaskQueue, FixedQueue, type PoolTask, type TaskQueue } from './user-queue.js';
-export type { TaskContext } from './worker/context.js';
+export type { TaskContext } from './worker/context.cjs';
 
 /** Whether this thread is a worker of a pool. */
 export const isWorkerThread: boolean = state.isWorkerThread;

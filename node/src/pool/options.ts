@@ -6,7 +6,7 @@ import type { BrokerOptions } from '../broker/options.js';
 import { classOf, type Priority, type PriorityClass } from '../core/intake/priority.js';
 import { check, checkKeys, integer, invalid, number, type Rule } from '../core/options.js';
 import { MillraceError, show } from '../errors.js';
-import { clockOffsetMs } from './clock.js';
+import { clockOffsetMs } from './clock.cjs';
 import type { StreamOptions } from './durable/stream-options.js';
 import type { LoadBalancer } from './placing.js';
 import { cpuShare, defaultThreads } from './sizing.js';

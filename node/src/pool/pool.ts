@@ -21,7 +21,7 @@ import {
   transferableSymbol,
   transferOf,
   valueSymbol,
-} from './movable.js';
+} from './movable.cjs';
 import {
   type FunctionSource,
   own,
@@ -33,7 +33,7 @@ import {
 } from './options.js';
 import { Scheduler } from './scheduler.js';
 import { defaultThreads, onShare } from './sizing.js';
-import { state } from './state.js';
+import { state } from './state.cjs';
 import { type PoolStats, statsOf } from './stats.js';
 import { Task, type TaskExtras } from './task.js';
 import { ArrayTaskQueue, FixedQueue, UserWaiting } from './user-queue.js';

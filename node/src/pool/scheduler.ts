@@ -15,7 +15,7 @@ import { Growth } from './growth.js';
 import { OpenTasks } from './open-tasks.js';
 import type { Settings } from './options.js';
 import { type LoadBalancer, Placing } from './placing.js';
-import type { Failure, Reply } from './protocol.js';
+import type { Failure, Reply } from './protocol.cjs';
 import { Replacements } from './replacements.js';
 import { Stealing } from './stealing.js';
 import type { Task } from './task.js';

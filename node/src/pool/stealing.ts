@@ -1,6 +1,6 @@
 /** Takes back what stands in a worker behind a task that lasts: for a worker that has none, or for whoever comes next. */
 import { clearTimeout, setTimeout } from '../core/timers.cjs';
-import { ENDED, WAITING } from './board.js';
+import { ENDED, WAITING } from './board.cjs';
 import type { Fleet } from './fleet.js';
 import type { OpenTasks } from './open-tasks.js';
 import type { Task } from './task.js';

@@ -2,7 +2,7 @@ import type { Transferable as TransferItem } from 'node:worker_threads';
 import type { PriorityClass } from '../core/intake/priority.js';
 import type { AbortSource } from './abort.js';
 import type { PoolFunction } from './function.js';
-import { queueOptionsSymbol } from './movable.js';
+import { queueOptionsSymbol } from './movable.cjs';
 import type { Thread } from './thread.js';
 
 /** What few calls ask for. */

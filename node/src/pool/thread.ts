@@ -20,7 +20,7 @@ import {
   RUNNING,
   STOPPING,
   WAITING,
-} from './board.js';
+} from './board.cjs';
 import { Durations, type DurationsSummary } from './durations.js';
 import type { PoolFunction } from './function.js';
 import {
@@ -30,10 +30,10 @@ import {
   type Reply,
   type Start,
   type Stop,
-} from './protocol.js';
+} from './protocol.cjs';
 import type { Task } from './task.js';
 
-const program = new URL('./worker/main.js', import.meta.url);
+const program = new URL('./worker/main.cjs', import.meta.url);
 
 /** A worker as a balancer of the user sees it. */
 export interface PoolWorker {

@@ -1,6 +1,6 @@
 /** Task queues as piscina has them: for the user to build on, and to bring along. */
 import { MillraceError } from '../errors.js';
-import { queueOptionsSymbol } from './movable.js';
+import { queueOptionsSymbol } from './movable.cjs';
 import type { Task } from './task.js';
 import type { Waiting } from './waiting.js';
 

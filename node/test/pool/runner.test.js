@@ -4,9 +4,9 @@ import { on } from 'node:events';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { MessageChannel } from 'node:worker_threads';
-import { boardOf, ENDED, newBoard, RUNNING, STOPPING } from '../../dist/pool/board.js';
-import { maxDefinitions } from '../../dist/pool/protocol.js';
-import { Runner } from '../../dist/pool/worker/runner.js';
+import { boardOf, ENDED, newBoard, RUNNING, STOPPING } from '../../dist/pool/board.cjs';
+import { maxDefinitions } from '../../dist/pool/protocol.cjs';
+import { Runner } from '../../dist/pool/worker/runner.cjs';
 import { repeat } from './support.js';
 
 const file = fileURLToPath(new URL('runner-tasks.js', import.meta.url));

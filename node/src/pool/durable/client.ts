@@ -6,7 +6,7 @@ import { priorities } from '../../core/intake/priority.js';
 import { announce } from '../../core/sources.js';
 import { MillraceError } from '../../errors.js';
 import { closed, destroyed } from '../failure.js';
-import { isMoved } from '../movable.js';
+import { isMoved } from '../movable.cjs';
 import type { PoolOptions } from '../options.js';
 import type { PoolStats } from '../stats.js';
 import { type Call, type CallFate, callOf } from './call.js';

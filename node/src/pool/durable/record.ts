@@ -1,7 +1,7 @@
 /** A task, and its result, as records of a batch. */
 import { deserialize, serialize } from 'node:v8';
 import type { WireRecord } from '../../broker/wire.js';
-import { packed } from '../worker/error.js';
+import { packed } from '../worker/error.cjs';
 
 /** Flags of a task: its caller waits for a result; its caller may abort it while it runs. */
 const ANSWERED = 1;

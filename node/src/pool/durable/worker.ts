@@ -7,7 +7,7 @@ import { throwLater } from '../../core/throw-later.js';
 import type { MillraceError } from '../../errors.js';
 import { durableSymbol, type PoolOptions } from '../options.js';
 import { Pool } from '../pool.js';
-import { anyFunction } from '../worker/functions.js';
+import { anyFunction } from '../worker/functions.cjs';
 import { Acks } from './acks.js';
 import { Answers } from './answers.js';
 import { Arrivals } from './arrivals.js';

@@ -1,7 +1,7 @@
 import type { MessagePort, Transferable as TransferItem } from 'node:worker_threads';
-import { isMoved, transferOf, valueSymbol } from '../movable.js';
-import { type Failure, NOT_CLONABLE, type Reply } from '../protocol.js';
-import { packed, textOf } from './error.js';
+import { isMoved, transferOf, valueSymbol } from '../movable.cjs';
+import { type Failure, NOT_CLONABLE, type Reply } from '../protocol.cjs';
+import { packed, textOf } from './error.cjs';
 
 /** Results that have not left yet. Those of tasks that ended in order are told by the first number. */
 export class Outbox {

@@ -1,8 +1,7 @@
 /** Functions by which a worker runs tasks: exports of files, loaded once. */
-import { createRequire } from 'node:module';
 import { extname } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { Context, Durable, TaskContext } from './context.js';
+import type { Context, Durable, TaskContext } from './context.cjs';
 
 export type Handler = (task: unknown, context: TaskContext) => unknown;
 
@@ -46,7 +45,6 @@ function exportOf(module: any, name: string): unknown {
   return module[name];
 }
 
-const require = createRequire(import.meta.url);
 /** Node.js loads them; other kinds are known to a compiler, which in a worker may have taught them to `require()` alone. */
 const ownKinds = new Set(['', '.js', '.mjs', '.cjs', '.json', '.node']);
 const onlyImported = new Set(['ERR_REQUIRE_ESM', 'ERR_REQUIRE_ASYNC_MODULE']);

@@ -1,6 +1,6 @@
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 import { performance, setImmediate } from '../../core/timers.cjs';
-import { type Board, CONDEMNED, ENDED, placeMask, RUNNING, WAITING } from '../board.js';
+import { type Board, CONDEMNED, ENDED, placeMask, RUNNING, WAITING } from '../board.cjs';
 import {
   type Batch,
   type Definition,
@@ -8,11 +8,11 @@ import {
   NO_FUNCTION,
   type Stop,
   THREW,
-} from '../protocol.js';
-import { Context, stop } from './context.js';
-import { textOf } from './error.js';
-import { type Handler, load, loadDurable } from './functions.js';
-import { Outbox } from './outbox.js';
+} from '../protocol.cjs';
+import { Context, stop } from './context.cjs';
+import { textOf } from './error.cjs';
+import { type Handler, load, loadDurable } from './functions.cjs';
+import { Outbox } from './outbox.cjs';
 
 /** A task this long, in ms, keeps results of short ones from leaving: after one each leaves at once for a while. Shorter ones may be short ones that the system has interrupted. */
 const longMs = 10;
