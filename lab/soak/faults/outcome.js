@@ -8,7 +8,7 @@ const LASTING = ['primary', `process ${SURVIVOR}`];
 const MEMORY = {
   heap: 'JavaScript heap and buffers',
   native: 'memory that the C library has given out',
-  rss: 'resident memory',
+  anonymous: 'resident memory without mapped files',
 };
 
 /**

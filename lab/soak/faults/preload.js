@@ -10,6 +10,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { BroadcastChannel, isMainThread } from 'node:worker_threads';
+import { anonymousOf, rssOf } from './proc.js';
 
 const RESOLUTION_MS = 10;
 /** A thread that is in a task, or ends, does not answer. */
@@ -81,7 +82,8 @@ async function vitals({ collect }) {
   const handles = {};
   for (const name of process.getActiveResourcesInfo()) handles[name] = (handles[name] ?? 0) + 1;
   return {
-    ...{ rss: process.memoryUsage.rss(), heap: heapUsed + external, native },
+    ...{ rss: rssOf(process.pid), anonymous: anonymousOf(process.pid) },
+    ...{ heap: heapUsed + external, native },
     ...{ heapUsed, heapTotal, external, loopDelayMs, handles, threads: threads.size },
   };
 }

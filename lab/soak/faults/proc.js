@@ -21,9 +21,15 @@ function descriptors(pid) {
 export const countDescriptors = (pid) => descriptors(pid).length;
 
 /** Resident memory in bytes, 0 of a process that has ended. */
-export function rssOf(pid) {
+export const rssOf = (pid) => statusOf(pid, 'VmRSS');
+
+/** The same without mapped files: those are the code, of which more pages come in for as long as some are run for the first time. */
+export const anonymousOf = (pid) => statusOf(pid, 'RssAnon');
+
+function statusOf(pid, field) {
   try {
-    const [, kb] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+    const [, kb] = new RegExp(`^${field}:\\s+(\\d+) kB$`, 'm').exec(status);
     return Number(kb) * 1024;
   } catch {
     return 0;

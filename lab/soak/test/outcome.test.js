@@ -6,7 +6,7 @@ import { outcome } from '../faults/outcome.js';
 import { page } from '../faults/page.js';
 
 const process = (i) => ({
-  ...{ rss: 90e6 + (i % 3) * 1e4, heap: 30e6 + (i % 2) * 1e4, native: 9e6 + (i % 4) * 1e3 },
+  ...{ anonymous: 50e6 + (i % 3) * 1e4, heap: 30e6 + (i % 2) * 1e4, native: 9e6 + (i % 4) * 1e3 },
 });
 
 /** An hour without a flaw. */
@@ -102,7 +102,7 @@ describe('the outcome', () => {
       for (const each of Object.values(vitals)) each.native = null;
     const { word, growth } = outcome(raw);
     assert.equal(word, 'met');
-    assert.deepEqual([...new Set(growth.map(({ key }) => key))], ['heap', 'rss']);
+    assert.deepEqual([...new Set(growth.map(({ key }) => key))], ['heap', 'anonymous']);
   });
 
   test('a short one is undecided, and says so on the page and in the document', () => {
