@@ -37,7 +37,7 @@ test('a call without one has that of the pool', async (t) => {
 });
 
 test('what has waited for long gets every fourth turn', async (t) => {
-  const pool = open(t, { aging: 5 });
+  const pool = open(t, { aging: 5, maxBatch: 1 });
   const order = await orderOf(pool, async (run) => {
     const old = [run(0, { priority: 'low' }), run(1, { priority: 'low' })];
     const created = performance.now();
