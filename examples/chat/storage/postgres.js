@@ -1,6 +1,8 @@
 import pg from 'pg';
 
+// All in one transaction. Processes that start together go one after the other: IF NOT EXISTS alone lets two of them create the same.
 const SCHEMA = `
+  SELECT pg_advisory_xact_lock(hashtext('chat schema'));
   CREATE TABLE IF NOT EXISTS chat_rooms (
     name  text PRIMARY KEY,
     owner text NOT NULL

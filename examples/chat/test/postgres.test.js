@@ -20,6 +20,16 @@ if (!bin) {
     });
     after(() => postgres?.remove());
 
+    test('processes that start together on an empty database all start', async (t) => {
+      const empty = await startPostgres(bin);
+      t.after(() => empty.remove());
+      const opened = await Promise.allSettled(
+        Array.from({ length: 8 }, () => openStorage(empty.url)),
+      );
+      for (const { value } of opened) await value?.close();
+      assert.deepEqual(opened.map(({ reason }) => reason?.message).filter(Boolean), []);
+    });
+
     const row = (text) => ({ room: 'rows', from: 'Ada', text, at: 1 });
 
     test('a bad row fails alone: the rest is committed, in order', async (t) => {
