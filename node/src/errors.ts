@@ -35,6 +35,8 @@ export const codes = {
   MILLRACE_E_TOO_LARGE: 'too-large',
   /** A durable task of this id was stored before; its result goes to who stored it. */
   MILLRACE_E_DUPLICATE: 'duplicate',
+  /** A durable task is done, and its result was given up while its client was away from the broker. */
+  MILLRACE_E_RESULT_LOST: 'result-lost',
 } as const;
 
 /** The `code` of a {@link MillraceError}. It stays the same from release to release; messages do not. */

@@ -26,6 +26,8 @@ interface Parcel {
   bornMs: number;
   sentMs: number;
   tries: number;
+  /** It has been sent for the last time. */
+  isLast: boolean;
 }
 
 /** A client that does not confirm is asked again after so long; that grows with each time. */
@@ -117,7 +119,8 @@ export class Answers {
     const number = this.#next++;
     const payload = encodeBatch(this.#link.node, number, records);
     const nowMs = performance.now();
-    const parcel = { number, client, results, payload, bornMs: nowMs, sentMs: nowMs, tries: 0 };
+    const times = { bornMs: nowMs, sentMs: nowMs, tries: 0, isLast: false };
+    const parcel = { number, client, results, payload, ...times };
     this.#parcels.set(number, parcel);
     this.#bytes += payload.length;
     this.#write(parcel, nowMs);
@@ -156,7 +159,7 @@ export class Answers {
     if (this.#link.state !== 'up') return;
     const nowMs = performance.now();
     for (const parcel of this.#parcels.values()) {
-      if (nowMs - parcel.bornMs > this.#timeoutMs) this.#giveUp(parcel);
+      if (nowMs - parcel.bornMs > this.#timeoutMs) this.#tryLast(parcel, nowMs);
       else if (nowMs - parcel.sentMs >= Math.min(mostMs, againMs * 2 ** parcel.tries)) {
         this.#write(parcel, nowMs);
       }
@@ -167,9 +170,20 @@ export class Answers {
     const nowMs = performance.now();
     for (const parcel of this.#parcels.values()) {
       parcel.bornMs = nowMs;
+      parcel.isLast = false;
       this.#write(parcel, nowMs);
     }
   };
+
+  /** The client may have come back since it was asked; a sweep later it is gone. */
+  #tryLast(parcel: Parcel, nowMs: number): void {
+    if (parcel.isLast) {
+      this.#giveUp(parcel);
+      return;
+    }
+    parcel.isLast = true;
+    this.#write(parcel, nowMs);
+  }
 
   #giveUp(parcel: Parcel): void {
     this.givenUp += parcel.results.length;

@@ -16,8 +16,9 @@ export interface Call {
   readonly priority: PriorityClass;
   readonly record: WireRecord;
   readonly deadlineMs: number;
-  /** The number of its message, once it has one. */
+  /** The number of its message, once it has one, and that of the message in the stream. */
   message: number;
+  sequence: number;
   state: 'waiting' | 'sent' | 'stored' | 'gone';
   /** The broker has it. */
   stored(stored: Stored): void;
@@ -58,6 +59,7 @@ export function callOf(
     deadlineMs: performance.now() + settings.storeTimeout,
     state: 'waiting',
     message: 0,
+    sequence: 0,
     ...fate,
   };
 }

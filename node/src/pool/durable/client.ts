@@ -14,6 +14,7 @@ import type { ClientContext } from './client-context.js';
 import { checkCall, clientSettings, type DurableCall } from './client-options.js';
 import { ClientCounts, clientStats } from './client-stats.js';
 import { duplicateOf } from './duplicates.js';
+import { watchForGivenUp } from './given-up.js';
 import { TaskNames } from './names.js';
 import { Outbox } from './outbox.js';
 import { Pending } from './pending.js';
@@ -49,6 +50,15 @@ export class DurableClient {
     outbox.onLess = () => this.#checkDone();
     link.subscribe(names.results(link.node), (payload, arrival) => this.#results(payload, arrival));
     link.subscribe(names.times, (payload) => outbox.packer.learn(read(payload)));
+    watchForGivenUp(
+      this.#context,
+      () =>
+        [...this.#pending.values()].flatMap(({ call }) => (call?.state === 'stored' ? call : [])),
+      (call, error) => {
+        const pending = this.#pending.get(call.id);
+        if (pending?.call === call) pending.reject(error);
+      },
+    );
     announce('pool', this as DurableClient, (client) => client.stats());
   }
 
@@ -74,6 +84,7 @@ export class DurableClient {
       },
       reject: (error) => pending.reject(error),
     });
+    pending.call = call;
     pending.onAbandoned = () => this.#abort(call);
     this.#pending.set(call.id, pending);
     this.#outbox.add(call);

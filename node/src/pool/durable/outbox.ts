@@ -111,6 +111,7 @@ export class Outbox {
       this.size -= calls.length;
       for (const call of calls) {
         if (call.state === 'sent') call.state = 'stored';
+        call.sequence = stored.sequence;
         call.stored(stored);
       }
     } catch (error) {

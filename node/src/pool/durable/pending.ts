@@ -1,8 +1,10 @@
 /** A task that somebody waits for. */
 import { AbortError, type AbortSource, onAbort, reasonOf } from '../abort.js';
+import type { Call } from './call.js';
 
 export class Pending {
   readonly promise: Promise<unknown>;
+  call: Call | null = null;
   /** Nobody waits for it any more. */
   onAbandoned: () => void = () => {};
   readonly #onEnd: (pending: Pending, isFailed: boolean) => void;
