@@ -8,7 +8,11 @@ export const MAX_GROWTH = 0.01;
 const LEAST_HOURS = 1 / 3;
 const LEAST_POINTS = 12;
 
-const WARM_UP = { share: 0.25, mostS: 15 * 60 };
+/**
+ * For half an hour code is run for the first time, whose pages come in, and free memory spreads over more pages: then both stay as they
+ * are.
+ */
+const WARM_UP = { share: 0.5, mostS: 30 * 60 };
 
 export const warmUpOf = (seconds) => Math.min(seconds * WARM_UP.share, WARM_UP.mostS);
 

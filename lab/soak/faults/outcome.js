@@ -6,9 +6,10 @@ import { SURVIVOR } from './plan.js';
 const LASTING = ['primary', `process ${SURVIVOR}`];
 
 const MEMORY = {
-  heap: 'JavaScript heap and buffers',
-  native: 'memory that the C library has given out',
-  anonymous: 'resident memory without mapped files',
+  heap: { title: 'JavaScript heap and buffers', isJudged: true },
+  rss: { title: 'resident memory', isJudged: true },
+  /** Of these few megabytes what is there for a moment is some per cent. */
+  native: { title: 'memory that the C library has given out', isJudged: false },
 };
 
 /**
@@ -97,11 +98,12 @@ function growthOf(rests, options) {
   return LASTING.flatMap((who) =>
     Object.entries(MEMORY)
       .filter(isKnown)
-      .map(([key, title]) => {
+      .map(([key, { title, isJudged }]) => {
         const points = rests
           .filter(({ vitals }) => vitals[who] !== undefined)
           .map(({ atS, vitals }) => [atS, vitals[who][key]]);
-        return { who, key, title, points, ...judgeGrowth(points, options) };
+        const judged = judgeGrowth(points, options);
+        return { who, key, title, points, ...judged, ...(!isJudged && { word: 'not judged' }) };
       }),
   );
 }
@@ -114,7 +116,10 @@ function memory(growth) {
   return {
     name: 'Memory grows by less than 1 % an hour',
     word: faults.length > 0 ? 'refuted' : open.length > 0 ? 'undecided' : 'met',
-    text: growth.map(({ who, key, ...each }) => `${who}, ${key}: ${perHour(each)}`).join('; '),
+    text: growth
+      .filter(({ key }) => MEMORY[key].isJudged)
+      .map(({ who, key, ...each }) => `${who}, ${key}: ${perHour(each)}`)
+      .join('; '),
     faults: [
       ...faults,
       ...open.map(({ who, title, why }) => `not decided: ${title} of ${who}: ${why}`),

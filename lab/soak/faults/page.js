@@ -74,7 +74,7 @@ export function page(result) {
 <h3>Memory at rest</h3>
 <p class="note">After a full collection, when everybody has left and free memory was given back. What is right of the dashed line is judged.</p>
 ${table(GROWTH_HEADS, growth.map(growthRow))}
-${['heap', 'native', 'anonymous'].map((key) =>
+${['heap', 'rss', 'native'].map((key) =>
   memoryCharts(
     growth.filter((each) => each.key === key),
     warmUpS,

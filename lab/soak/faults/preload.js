@@ -10,7 +10,6 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { BroadcastChannel, isMainThread } from 'node:worker_threads';
-import { anonymousOf, rssOf } from './proc.js';
 
 const RESOLUTION_MS = 10;
 /** A thread that is in a task, or ends, does not answer. */
@@ -82,8 +81,7 @@ async function vitals({ collect }) {
   const handles = {};
   for (const name of process.getActiveResourcesInfo()) handles[name] = (handles[name] ?? 0) + 1;
   return {
-    ...{ rss: rssOf(process.pid), anonymous: anonymousOf(process.pid) },
-    ...{ heap: heapUsed + external, native },
+    ...{ rss: process.memoryUsage.rss(), heap: heapUsed + external, native },
     ...{ heapUsed, heapTotal, external, loopDelayMs, handles, threads: threads.size },
   };
 }

@@ -64,7 +64,8 @@ export function kindRows(faults) {
 export const LIMITS = [
   `Memory is judged of the primary and of process ${SURVIVOR}, which no fault kills: those that are replaced begin anew. It is looked at in each rest, when everybody has left, after a full collection in all threads, when the C library has given back the pages that nobody has.`,
   'The optimizing compilers of V8 are off in the service: what they compile and note grows for hours, and is not what the program holds.',
-  'Left alone, V8 and the C library keep what is free for later, and resident memory tells of little else: V8 has some 30 MiB for new objects at one rest and not at the next, and the C library keeps what lies below a block that lives. So V8 has 2 MiB for new objects here. Mapped files are the code: its pages come in when they are first run, for half an hour and longer, and may be dropped by the system. Buffers are in what the C library has given out, too.',
+  'Left alone, V8 and the C library keep what is free for later, and resident memory tells of little else: V8 has some 30 MiB for new objects at one rest and not at the next, and the C library keeps what lies below a block that lives. So V8 has 2 MiB for new objects here. Buffers are in what the C library has given out, too.',
+  'The warm-up is half of the time, at most 30 minutes: until then pages of code that is run for the first time come in.',
   'Recovery is the time from the beginning of a fault to the moment when all processes are there and what is said at one is heard at each. It includes the fault itself: two seconds of a blocked loop, the time for which a broker is away.',
   'Deliveries to members who are connected while something breaks are at most once: what was missed then is counted and not judged.',
   'A message that was sent and not acknowledged, as its connection broke, is sent again, and may then be there twice.',

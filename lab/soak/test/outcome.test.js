@@ -6,7 +6,7 @@ import { outcome } from '../faults/outcome.js';
 import { page } from '../faults/page.js';
 
 const process = (i) => ({
-  ...{ anonymous: 50e6 + (i % 3) * 1e4, heap: 30e6 + (i % 2) * 1e4, native: 9e6 + (i % 4) * 1e3 },
+  ...{ rss: 90e6 + (i % 3) * 1e4, heap: 30e6 + (i % 2) * 1e4, native: 9e6 + (i % 4) * 1e3 },
 });
 
 /** An hour without a flaw. */
@@ -70,7 +70,7 @@ describe('the outcome', () => {
       2,
       (raw) => {
         for (const [i, { vitals }] of raw.found.rests.entries())
-          vitals['process 1'].native *= 1 + i / 240;
+          vitals['process 1'].rss *= 1 + i / 240;
       },
     ],
     [
@@ -96,13 +96,13 @@ describe('the outcome', () => {
     });
   }
 
-  test('where the C library cannot be asked, what it has given out is not judged', () => {
+  test('where the C library cannot be asked, what it has given out is not told', () => {
     const raw = hour();
     for (const { vitals } of raw.found.rests)
       for (const each of Object.values(vitals)) each.native = null;
     const { word, growth } = outcome(raw);
     assert.equal(word, 'met');
-    assert.deepEqual([...new Set(growth.map(({ key }) => key))], ['heap', 'anonymous']);
+    assert.deepEqual([...new Set(growth.map(({ key }) => key))], ['heap', 'rss']);
   });
 
   test('a short one is undecided, and says so on the page and in the document', () => {
