@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { LabError } from './errors.js';
+import { removeMoved } from './moved.js';
 
 const run = promisify(execFile);
 const source = fileURLToPath(new URL('.', import.meta.url));
@@ -41,6 +42,7 @@ async function buildWhenOld() {
 
   // The stamp bears the time before the build, so what is changed meanwhile is built next time.
   const started = new Date();
+  removeMoved(buildPath);
   await mkdir(buildPath, { recursive: true });
   await cmake('-S', source, '-B', buildPath, '-DCMAKE_BUILD_TYPE=Release');
   await cmake('--build', buildPath, '--parallel', '2');

@@ -1,8 +1,9 @@
 import { readFileSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
+import { removeMoved } from '../../lab/load/moved.js';
 import { find } from '../debian.js';
 import { counted } from './counts.js';
-import { projectCache } from './paths.js';
+import { projectCache, root } from './paths.js';
 import { skip } from './skip.js';
 
 /** Sanitizers are slow, and so is a machine that does other things as well. */
@@ -24,6 +25,7 @@ const ENTITIES = { lt: '<', gt: '>', amp: '&', quot: '"' };
 export async function build({ source, folder, compiler, settings = {}, target }, quiet) {
   const all = compiler ? { CMAKE_C_COMPILER: compiler, ...settings } : settings;
   const args = Object.entries(all).map(([name, value]) => `-D${name}=${value}`);
+  removeMoved(resolve(root, folder));
   await quiet('cmake', ['-S', source, '-B', folder, ...args]);
   const what = target ? ['--target', target] : [];
   await quiet('cmake', ['--build', folder, '--parallel', '2', ...what]);
