@@ -28,6 +28,7 @@ export {
 export type { WorkerOptions } from './durable/worker-options.js';
 export type { TaskServerStats } from './durable/worker-stats.js';
 export type { DurationsSummary } from './durations.js';
+export type { PoolHistogram } from './histogram.js';
 export {
   move,
   queueOptionsSymbol,
@@ -37,16 +38,9 @@ export {
 } from './movable.cjs';
 export type { FunctionSource, PoolOptions } from './options.js';
 export type { LoadBalancer } from './placing.js';
-export {
-  type CloseOptions,
-  type EnqueueOptions,
-  Pool,
-  Pool as Piscina,
-  type PoolEvents,
-  type PoolHistogram,
-  type RunOptions,
-  version,
-} from './pool.js';
+export { type CloseOptions, Pool, Pool as Piscina, version } from './pool.js';
+export type { PoolEvents } from './pool-events.js';
+export type { EnqueueOptions, RunOptions } from './run-options.js';
 export type { PoolStats, PoolTimes } from './stats.js';
 export type { PoolWorker } from './thread.js';
 export { ArrayTaskQueue, FixedQueue, type PoolTask, type TaskQueue } from './user-queue.js';

@@ -1,27 +1,20 @@
 import { type EventEmitter, EventEmitterAsyncResource } from 'node:events';
 import { createRequire } from 'node:module';
-import type { Transferable as TransferItem, Worker } from 'node:worker_threads';
-import { classOf, type Priority } from '../core/intake/priority.js';
-import { check, checkKeys, integer, number } from '../core/options.js';
+import type { Worker } from 'node:worker_threads';
+import { classOf } from '../core/intake/priority.js';
+import { check, integer } from '../core/options.js';
 import { announce } from '../core/sources.js';
 import { throwLater } from '../core/throw-later.js';
 import { performance } from '../core/timers.cjs';
-import { MillraceError, show } from '../errors.js';
+import { MillraceError } from '../errors.js';
 import { AbortError, type AbortSource, isAborted, onAbort, reasonOf } from './abort.js';
 import { type Allocation, type AllocationReason, logAllocations } from './allocations.js';
 import { fileChunks, lineChunks } from './chunks/index.js';
 import { DurableClient, type Enqueued } from './durable/client.js';
-import type { DurationsSummary } from './durations.js';
 import { closed, closeTimedOut } from './failure.js';
 import { Functions, type PoolFunction } from './function.js';
-import {
-  isMoved,
-  move,
-  queueOptionsSymbol,
-  transferableSymbol,
-  transferOf,
-  valueSymbol,
-} from './movable.cjs';
+import { histogramOf, type PoolHistogram } from './histogram.js';
+import { isMoved, move, queueOptionsSymbol, transferableSymbol, valueSymbol } from './movable.cjs';
 import {
   type FunctionSource,
   own,
@@ -31,6 +24,14 @@ import {
   settingsOf,
   sourceOf,
 } from './options.js';
+import type { PoolEvents } from './pool-events.js';
+import {
+  badArgument,
+  callOf,
+  type EnqueueOptions,
+  extrasOf,
+  type RunOptions,
+} from './run-options.js';
 import { Scheduler } from './scheduler.js';
 import { defaultThreads, onShare } from './sizing.js';
 import { state } from './state.cjs';
@@ -42,70 +43,16 @@ import { FairWaiting } from './waiting.js';
 /** The version of millrace. */
 export const version: string = createRequire(import.meta.url)('../../package.json').version;
 
-/** Options of `Pool.run()`, for one task. */
-export interface RunOptions {
-  /** What of the task is moved to the worker, not copied. Such a task is not sent again if its worker ends. Default: nothing. */
-  transferList?: readonly TransferItem[];
-  /** File with the function; default: the pool's. */
-  filename?: string | URL | null;
-  /** A registered function, or an export of the file; default: the pool's. */
-  name?: string | null;
-  /** Aborting it rejects the call: a task that waits is not begun; one that runs is asked to end, and else its worker is ended. Default: none. */
-  signal?: AbortSource | null;
-  /** Default: the pool's, which is 'normal'. */
-  priority?: Priority;
-  /** Time in ms that the task may run, from when it begins: 0 (without limit) to 2,147,483,647. Default: the pool's. */
-  timeout?: number;
-  /** How often it is begun again when its worker ended while it ran: 0 to 1000. Default: the pool's. */
-  retry?: number;
-  /** With `broker`: a second task of the same id is not stored, for as long as the stream's `duplicateWindow`. 1 to 200 characters. Default: none. */
-  id?: string;
-  /** With `broker`: how often it may fail before it is a dead letter: 1 to 1000. Default: the pool's. */
-  attempts?: number;
-}
-
-/** Options of `Pool.enqueue()`, for one task; as those of `run()`. */
-export type EnqueueOptions = Pick<RunOptions, 'name' | 'priority' | 'timeout' | 'id' | 'attempts'>;
-
 /** Options of `Pool.close()`. */
 export interface CloseOptions {
   /** Rejects the tasks that have not begun, too. Default: false. */
   force?: boolean;
 }
 
-/** Times of the tasks, as piscina tells them. */
-export interface PoolHistogram {
-  /** Times that tasks ran in ms; undefined with `recordTiming: false`. */
-  readonly runTime: DurationsSummary | undefined;
-  /** Times that tasks waited, from the call to when they began, in ms. */
-  readonly waitTime: DurationsSummary | undefined;
-  resetRunTime(): void;
-  resetWaitTime(): void;
-}
-
-/** Events of a pool, and what their listeners get. */
-export interface PoolEvents {
-  /** Something went wrong in a worker while it had no task, or a task ran for longer than `closeTimeout`. */
-  error: [error: Error];
-  /** There is room for tasks again. */
-  drain: [];
-  /** Every worker that there may be has all that it can run. */
-  needsDrain: [];
-  /** A worker's code has posted something by itself. */
-  message: [value: unknown];
-  workerCreate: [worker: import('./thread.js').PoolWorker];
-  workerDestroy: [worker: import('./thread.js').PoolWorker];
-  allocation: [allocation: Allocation];
-  close: [];
-}
-
 /** Its types know no names of events. */
 const Emitter = EventEmitterAsyncResource as unknown as new (options: {
   name: string;
 }) => EventEmitter<PoolEvents> & Omit<EventEmitterAsyncResource, keyof EventEmitter>;
-
-const timeoutRule = number(0, 2_147_483_647);
-const retryRule = integer(0, 1000);
 
 /** What settles the promise that was made last. An executor of its own for each would be a closure more for each call. */
 let resolveLast: (result: never) => void;
@@ -218,7 +165,7 @@ export class Pool<Argument = any, Result = any> extends Emitter {
           'filename must be provided to run() or in options object: there is none in either',
         );
       }
-      const extras = this.#extrasOf(task, given);
+      const extras = extrasOf(task, given, this.#settings);
       const argument = isMoved(task) ? task[valueSymbol] : task;
       if (extras?.signal && isAborted(extras.signal)) {
         throw new AbortError(reasonOf(extras.signal));
@@ -400,38 +347,6 @@ export class Pool<Argument = any, Result = any> extends Emitter {
     return this.#functions.get(file, name ?? this.#settings.name);
   }
 
-  /** Null if there is nothing but a function and an argument. */
-  #extrasOf(task: unknown, given: RunOptions): TaskExtras | null {
-    const { timeout, retry } = this.#settings;
-    const {
-      transferList,
-      signal = null,
-      timeout: timeoutMs = timeout,
-      retry: retriesLeft = retry,
-    } = given;
-    if (transferList !== undefined && !Array.isArray(transferList)) {
-      throw badArgument('transferList', 'an Array', transferList);
-    }
-    if (
-      signal !== null &&
-      (typeof signal !== 'object' || !('once' in signal || 'addEventListener' in signal))
-    ) {
-      throw badArgument('signal', 'an object that says abort', signal);
-    }
-    const transfers = transfersOf(task, transferList);
-    if (transfers === none && signal === null && timeoutMs === 0 && retriesLeft === 0) return null;
-    if (timeoutMs !== timeout) check('timeout', timeoutMs, timeoutRule);
-    if (retriesLeft !== retry) check('retry', retriesLeft, retryRule);
-    return {
-      transferList: transfers,
-      signal,
-      timeoutMs,
-      retriesLeft,
-      unlisten: null,
-      givenUp: null,
-    };
-  }
-
   #listen(task: Task, extras: TaskExtras, signal: AbortSource): void {
     extras.unlisten = onAbort(signal, () => this.#scheduler.abort(task, signal));
   }
@@ -490,56 +405,4 @@ export class Pool<Argument = any, Result = any> extends Emitter {
   static readonly queueOptionsSymbol: typeof queueOptionsSymbol = queueOptionsSymbol;
   static readonly transferableSymbol: typeof transferableSymbol = transferableSymbol;
   static readonly valueSymbol: typeof valueSymbol = valueSymbol;
-}
-
-function histogramOf({ runTimes, waitTimes }: Scheduler): PoolHistogram {
-  return {
-    get runTime() {
-      return runTimes?.summary();
-    },
-    get waitTime() {
-      return waitTimes?.summary();
-    },
-    resetRunTime: () => runTimes?.reset(),
-    resetWaitTime: () => waitTimes?.reset(),
-  };
-}
-
-const none: readonly TransferItem[] = [];
-
-function transfersOf(
-  task: unknown,
-  list: readonly TransferItem[] | undefined,
-): readonly TransferItem[] {
-  if (!isMoved(task)) return list === undefined || list.length === 0 ? none : [...list];
-  return [...(list ?? none), ...transferOf(task)];
-}
-
-/** What a call may say, and has not. */
-const unsaid: Readonly<Record<string, unknown>> = {
-  transferList: undefined,
-  filename: undefined,
-  name: undefined,
-  signal: undefined,
-  priority: undefined,
-  timeout: undefined,
-  retry: undefined,
-};
-const callNames = Object.keys(unsaid);
-
-/** As the caller said it; nothing comes from a prototype that somebody has tampered with. */
-function callOf(options: RunOptions): RunOptions {
-  const call: Record<string, unknown> = { ...unsaid };
-  for (const key of Object.keys(options)) {
-    if (!Object.hasOwn(unsaid, key)) checkKeys('the options of run()', options, callNames);
-    call[key] = options[key as keyof RunOptions];
-  }
-  return call;
-}
-
-function badArgument(name: string, what: string, value: unknown): MillraceError {
-  return new MillraceError(
-    'MILLRACE_E_INVALID_ARGUMENT',
-    `${name}${name === 'options' ? '' : ' argument'} must be ${what}; it is ${show(value)}`,
-  );
 }

@@ -1,0 +1,111 @@
+/** What a call of a pool may ask for, and what of it is wrong. */
+import type { Transferable as TransferItem } from 'node:worker_threads';
+import type { Priority } from '../core/intake/priority.js';
+import { check, checkKeys, integer, number } from '../core/options.js';
+import { MillraceError, show } from '../errors.js';
+import type { AbortSource } from './abort.js';
+import { isMoved, transferOf } from './movable.cjs';
+import type { Settings } from './options.js';
+import type { TaskExtras } from './task.js';
+
+/** Options of `Pool.run()`, for one task. */
+export interface RunOptions {
+  /** What of the task is moved to the worker, not copied. Such a task is not sent again if its worker ends. Default: nothing. */
+  transferList?: readonly TransferItem[];
+  /** File with the function; default: the pool's. */
+  filename?: string | URL | null;
+  /** A registered function, or an export of the file; default: the pool's. */
+  name?: string | null;
+  /** Aborting it rejects the call: a task that waits is not begun; one that runs is asked to end, and else its worker is ended. Default: none. */
+  signal?: AbortSource | null;
+  /** Default: the pool's, which is 'normal'. */
+  priority?: Priority;
+  /** Time in ms that the task may run, from when it begins: 0 (without limit) to 2,147,483,647. Default: the pool's. */
+  timeout?: number;
+  /** How often it is begun again when its worker ended while it ran: 0 to 1000. Default: the pool's. */
+  retry?: number;
+  /** With `broker`: a second task of the same id is not stored, for as long as the stream's `duplicateWindow`. 1 to 200 characters. Default: none. */
+  id?: string;
+  /** With `broker`: how often it may fail before it is a dead letter: 1 to 1000. Default: the pool's. */
+  attempts?: number;
+}
+
+/** Options of `Pool.enqueue()`, for one task; as those of `run()`. */
+export type EnqueueOptions = Pick<RunOptions, 'name' | 'priority' | 'timeout' | 'id' | 'attempts'>;
+
+const timeoutRule = number(0, 2_147_483_647);
+const retryRule = integer(0, 1000);
+
+const none: readonly TransferItem[] = [];
+
+function transfersOf(
+  task: unknown,
+  list: readonly TransferItem[] | undefined,
+): readonly TransferItem[] {
+  if (!isMoved(task)) return list === undefined || list.length === 0 ? none : [...list];
+  return [...(list ?? none), ...transferOf(task)];
+}
+
+/** What a call may say, and has not. */
+const unsaid: Readonly<Record<string, unknown>> = {
+  transferList: undefined,
+  filename: undefined,
+  name: undefined,
+  signal: undefined,
+  priority: undefined,
+  timeout: undefined,
+  retry: undefined,
+};
+const callNames = Object.keys(unsaid);
+
+/** As the caller said it; nothing comes from a prototype that somebody has tampered with. */
+export function callOf(options: RunOptions): RunOptions {
+  const call: Record<string, unknown> = { ...unsaid };
+  for (const key of Object.keys(options)) {
+    if (!Object.hasOwn(unsaid, key)) checkKeys('the options of run()', options, callNames);
+    call[key] = options[key as keyof RunOptions];
+  }
+  return call;
+}
+
+/** Null if there is nothing but a function and an argument. */
+export function extrasOf(
+  task: unknown,
+  given: RunOptions,
+  { timeout, retry }: Pick<Settings, 'timeout' | 'retry'>,
+): TaskExtras | null {
+  const {
+    transferList,
+    signal = null,
+    timeout: timeoutMs = timeout,
+    retry: retriesLeft = retry,
+  } = given;
+  if (transferList !== undefined && !Array.isArray(transferList)) {
+    throw badArgument('transferList', 'an Array', transferList);
+  }
+  if (
+    signal !== null &&
+    (typeof signal !== 'object' || !('once' in signal || 'addEventListener' in signal))
+  ) {
+    throw badArgument('signal', 'an object that says abort', signal);
+  }
+  const transfers = transfersOf(task, transferList);
+  if (transfers === none && signal === null && timeoutMs === 0 && retriesLeft === 0) return null;
+  if (timeoutMs !== timeout) check('timeout', timeoutMs, timeoutRule);
+  if (retriesLeft !== retry) check('retry', retriesLeft, retryRule);
+  return {
+    transferList: transfers,
+    signal,
+    timeoutMs,
+    retriesLeft,
+    unlisten: null,
+    givenUp: null,
+  };
+}
+
+export function badArgument(name: string, what: string, value: unknown): MillraceError {
+  return new MillraceError(
+    'MILLRACE_E_INVALID_ARGUMENT',
+    `${name}${name === 'options' ? '' : ' argument'} must be ${what}; it is ${show(value)}`,
+  );
+}
