@@ -7,6 +7,7 @@ import { retainDefaults } from '../../dist/core/options.js';
 let expired;
 let deadlines;
 let retention;
+let present;
 
 beforeEach(() => {
   make(null);
@@ -15,6 +16,7 @@ beforeEach(() => {
 function make(fallback) {
   expired = [];
   deadlines = [];
+  present = [];
   retention = new Retention(
     (event, reason) => expired.push([event.id, reason]),
     (deadline) => deadlines.push(deadline),
@@ -24,6 +26,10 @@ function make(fallback) {
 
 const options = (given) => ({ ...retainDefaults, ...given });
 const event = (id, type = 'x', bytes = 0) => ({ id, type, bytes, entry: { type } });
+const register = (type, receiver) => {
+  present.push(receiver);
+  return retention.register(type, receiver, () => present);
+};
 const all = (receivers) => {
   const got = [];
   retention.replay(
@@ -81,7 +87,7 @@ test('count and bytes are those of what is kept', () => {
   assert.equal(retention.keep(event(2, 'x', 5), 0), false);
   assert.equal(retention.keep(event(3, 'x', 4), 0), true);
   assert.deepEqual([retention.count, retention.bytes], [2, 10]);
-  retention.register('x', 'h');
+  register('x', 'h');
   all(['h']);
   assert.deepEqual([retention.count, retention.bytes], [0, 0]);
   assert.deepEqual(retention.counters, { held: 2, replayed: 2, expired: 0, refused: 1 });
@@ -89,22 +95,34 @@ test('count and bytes are those of what is kept', () => {
 
 test('register says whether something is due', () => {
   retention.configure('x', options({}));
-  assert.equal(retention.register('x', 'h'), false);
+  assert.equal(register('x', 'h'), false);
   retention.keep(event(1), 0);
   assert.equal(retention.isDue('x'), false);
-  assert.equal(retention.register('x', 'h'), true);
+  assert.equal(register('x', 'h'), true);
   assert.equal(retention.isDue('x'), true);
   assert.deepEqual(retention.dueTypes(), ['x']);
   all(['h']);
   assert.equal(retention.isDue('x'), false);
 });
 
+test('a handler that is gone gives its type no place before others', () => {
+  for (const type of ['x', 'y']) {
+    retention.configure(type, options({}));
+    retention.keep(event(1, type), 0);
+  }
+  register('x', 'a');
+  present = [];
+  register('y', 'b');
+  assert.equal(register('x', 'a'), true);
+  assert.deepEqual(retention.dueTypes(), ['y', 'x']);
+});
+
 test("'each' gives what was kept before a handler came, and that handler alone", () => {
   retention.configure('x', options({ replay: 'each' }));
   retention.keep(event(1), 0);
-  retention.register('x', 'a');
+  register('x', 'a');
   retention.keep(event(2), 0);
-  retention.register('x', 'b');
+  register('x', 'b');
   assert.deepEqual(all(['a', 'b', 'c']), [
     [1, 'a'],
     [1, 'b'],
@@ -118,7 +136,7 @@ test("'each' gives what was kept before a handler came, and that handler alone",
 test('a handler that fails keeps the event from the others', () => {
   retention.configure('x', options({}));
   retention.keep(event(1), 0);
-  retention.register('x', 'a');
+  register('x', 'a');
   const got = [];
   retention.replay(
     'x',
@@ -172,7 +190,7 @@ test('a type without options of its own is due no more when nothing of it is lef
     make(options({}));
     const one = event(1);
     retention.keep(one, 0);
-    assert.equal(retention.register('x', 'handler'), true);
+    assert.equal(register('x', 'handler'), true);
     assert.equal(retention.anyDue, true);
     end(one);
     assert.equal(retention.anyDue, false);
