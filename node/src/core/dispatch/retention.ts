@@ -141,9 +141,10 @@ export class Retention {
   register(type: unknown, receiver: Receiver, receivers: () => readonly Receiver[]): boolean {
     const known = this.#types.get(type);
     if (known === undefined || known.kept.size === 0) return false;
-    const present = receivers();
-    known.due = known.due.filter((due) => present.includes(due.receiver));
-    // Handlers that are gone give the type no place before others.
+    // Handlers that are gone give the type no place before others, nor does this one if it was there before.
+    const others = [...receivers()];
+    others.splice(others.lastIndexOf(receiver), 1);
+    known.due = known.due.filter((due) => others.includes(due.receiver));
     if (known.due.length === 0) this.#dueTypes.delete(type);
     known.due.push({ receiver, number: ++this.#number });
     this.#dueTypes.add(type);
