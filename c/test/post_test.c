@@ -1,5 +1,6 @@
 /* Events from other threads: none lost, each thread's in its order, and no more wakes than changes from idle to
  * busy. */
+#include "intake/inbox.h"
 #include "platform/atomic.h"
 #include "test.h"
 #include "uv_batch.h"
@@ -118,6 +119,33 @@ TEST(eight_threads_lose_nothing_and_keep_each_ones_order) {
   CHECK_EQ(stats.delivered, wanted);
   CHECK(stats.wakes <= stats.posted);
   stop();
+}
+
+/* As a thread that posts between any two steps of the loop sees it. */
+TEST(what_the_loop_takes_in_never_counts_twice) {
+  static uvb__inbox_t inbox;
+  static uv_batch_event_t events[6];
+  for (int i = 0; i < 6; i++) events[i].size = 10;
+  uvb__inbox_init(&inbox, NULL);
+  uvb__inbox_limit(&inbox, 4, 40);
+  /* From here on it is awake, and nobody wakes it. */
+  CHECK(uvb__inbox_take(&inbox) == NULL);
+  CHECK_EQ(uvb__inbox_post(&inbox, &events[0]), 0);
+  CHECK_EQ(uvb__inbox_post(&inbox, &events[1]), 0);
+  CHECK(uvb__inbox_take(&inbox) == &events[1]);
+  CHECK_EQ(uvb__inbox_at_most(&inbox), 2);
+  CHECK_EQ(uvb__inbox_post(&inbox, &events[2]), 0);
+  uvb__inbox_taken(&inbox, 2, 20);
+  CHECK_EQ(uvb__inbox_post(&inbox, &events[3]), 0);
+  CHECK_EQ(uvb__inbox_post(&inbox, &events[4]), UV_ENOBUFS);
+  uvb__inbox_publish(&inbox, 2, 20);
+  CHECK_EQ(uvb__inbox_post(&inbox, &events[4]), UV_ENOBUFS);
+  CHECK_EQ(uvb__inbox_at_most(&inbox), 2);
+  CHECK_EQ(uvb__inbox_bytes_at_most(&inbox), 20);
+  uvb__inbox_publish(&inbox, 1, 10);
+  CHECK_EQ(uvb__inbox_post(&inbox, &events[4]), 0);
+  CHECK_EQ(uvb__inbox_post(&inbox, &events[5]), UV_ENOBUFS);
+  CHECK(uvb__inbox_take(&inbox) == &events[4]);
 }
 
 TEST(a_full_queue_refuses_posts_and_goes_on_afterwards) {

@@ -55,8 +55,8 @@ static void queue_event(uvb__core_t* core, uv_batch_event_t* event, uvb__type_t*
 
 static bool has_room(const uvb__core_t* core, uint64_t bytes) {
   const uvb__inbox_t* inbox = uvb__inbox_of(core->batch);
-  uint64_t posted = atomic_load_explicit(&inbox->posted, memory_order_relaxed);
-  uint64_t taken = core->queue.bytes + atomic_load_explicit(&inbox->posted_bytes, memory_order_relaxed);
+  uint64_t posted = uvb__inbox_at_most(inbox);
+  uint64_t taken = core->queue.bytes + uvb__inbox_bytes_at_most(inbox);
   return core->queue.count + posted < core->options.max_queue && bytes <= core->options.max_queue_bytes &&
          taken <= core->options.max_queue_bytes - bytes;
 }

@@ -143,9 +143,8 @@ static double read_utilization(uvb__host_t* host, double now) {
 static void take_in(uvb__core_t* core, uv_batch_event_t* newest) {
   uvb__inbox_t* inbox = uvb__inbox_of(core->batch);
   uvb__taken_t taken = uvb__engine_take_in(core, newest, uvb__inbox_at_most(inbox));
-  /* Now they are among what is queued, in place of what is posted. */
-  uvb__inbox_publish(inbox, core->queue.count, core->queue.bytes);
   uvb__inbox_taken(inbox, taken.count, taken.bytes);
+  uvb__inbox_publish(inbox, core->queue.count, core->queue.bytes);
 }
 
 void uvb__loop_take_in(uvb__core_t* core) {

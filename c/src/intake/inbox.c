@@ -23,18 +23,23 @@ static int refuse(uvb__inbox_t* inbox, uv_batch_event_t* event, int status) {
   return status;
 }
 
+/* So much that was counted in is not. */
+static void give_up(uvb__inbox_t* inbox, uint64_t count, uint64_t bytes) {
+  if (count > 0) atomic_fetch_sub_explicit(&inbox->held, count, memory_order_relaxed);
+  if (bytes > 0) atomic_fetch_sub_explicit(&inbox->held_bytes, bytes, memory_order_relaxed);
+}
+
 /* Counts the event in, if that is within the bounds. */
 static bool admit(uvb__inbox_t* inbox, uint64_t size) {
-  uint64_t posted = atomic_fetch_add_explicit(&inbox->posted, 1, memory_order_relaxed);
-  bool fits = posted + load(&inbox->queued) < atomic_load_explicit(&inbox->max_queue, memory_order_relaxed);
+  uint64_t held = atomic_fetch_add_explicit(&inbox->held, 1, memory_order_relaxed);
+  bool fits = held < atomic_load_explicit(&inbox->max_queue, memory_order_relaxed);
   if (fits && size == 0) return true;
   uint64_t max = load(&inbox->max_bytes);
   if (fits && size <= max) {
-    uint64_t bytes = atomic_fetch_add_explicit(&inbox->posted_bytes, size, memory_order_relaxed);
-    if (bytes + load(&inbox->queued_bytes) <= max - size) return true;
-    uvb__inbox_taken(inbox, 0, size);
+    if (atomic_fetch_add_explicit(&inbox->held_bytes, size, memory_order_relaxed) <= max - size) return true;
+    give_up(inbox, 0, size);
   }
-  uvb__inbox_taken(inbox, 1, 0);
+  give_up(inbox, 1, 0);
   return false;
 }
 
@@ -48,7 +53,7 @@ int uvb__inbox_post(uvb__inbox_t* inbox, uv_batch_event_t* event) {
   uintptr_t head = atomic_load_explicit(&inbox->head, memory_order_relaxed);
   for (;;) {
     if (head == closed) {
-      uvb__inbox_taken(inbox, 1, event->size);
+      give_up(inbox, 1, event->size);
       return refuse(inbox, event, UV_ESHUTDOWN);
     }
     event->next = head == awake || head == asleep ? NULL : (uv_batch_event_t*)head;

@@ -29,13 +29,16 @@ typedef struct {
   atomic_uint_fast32_t waking; /* threads that may be inside uv_async_send() */
   atomic_uint_fast64_t refused_overloaded;
   atomic_uint_fast64_t refused_closed;
-  /* A post uses these only for an event that has a size. */
-  atomic_uint_fast64_t posted_bytes;
-  atomic_uint_fast64_t queued_bytes;
+  /* The loop's alone: what of `held` is in its queue, as it said last. */
+  uint64_t queued;
+  uint64_t queued_bytes;
+  /* A post uses it only for an event that has a size. */
+  atomic_uint_fast64_t held_bytes;
   /* Written by every post. */
   atomic_uintptr_t head;
-  atomic_uint_fast64_t posted; /* events that are in the stack, or were refused just now */
-  atomic_uint_fast64_t queued; /* what the loop had queued when it looked last */
+  /* Events in the stack and in the loop's queue, and those that were refused just now. One number: an event that goes from the one to
+   * the other is never counted twice, and so no other is refused for it. */
+  atomic_uint_fast64_t held;
   atomic_uint_fast64_t wakes;
   char last_line[64]; /* no post writes into the line of what follows */
 } uvb__inbox_t;
@@ -58,21 +61,30 @@ int uvb__inbox_post(uvb__inbox_t* inbox, uv_batch_event_t* event);
 /* The loop: takes everything out, newest first by `next`, and stays awake. NULL when nothing is there. */
 uv_batch_event_t* uvb__inbox_take(uvb__inbox_t* inbox);
 
-/* How many events that can be, asked after taking: each was counted before it came in. */
-static inline uint64_t uvb__inbox_at_most(uvb__inbox_t* inbox) {
-  return atomic_load_explicit(&inbox->posted, memory_order_relaxed);
+/* The loop: how many events are in the stack, or were before they were taken; at most, as each was counted before it came in. */
+static inline uint64_t uvb__inbox_at_most(const uvb__inbox_t* inbox) {
+  return atomic_load_explicit(&inbox->held, memory_order_relaxed) - inbox->queued;
 }
 
-/* What the loop has queued. */
-static inline void uvb__inbox_publish(uvb__inbox_t* inbox, uint32_t queued, uint64_t bytes) {
-  atomic_store_explicit(&inbox->queued, queued, memory_order_relaxed);
-  atomic_store_explicit(&inbox->queued_bytes, bytes, memory_order_relaxed);
+static inline uint64_t uvb__inbox_bytes_at_most(const uvb__inbox_t* inbox) {
+  return atomic_load_explicit(&inbox->held_bytes, memory_order_relaxed) - inbox->queued_bytes;
 }
 
-/* So much has been taken out. */
+/* The loop: what it has queued now. What has left since it said so last makes room. */
+static inline void uvb__inbox_publish(uvb__inbox_t* inbox, uint64_t queued, uint64_t bytes) {
+  /* Differences below 0 wrap, and so does the sum. */
+  if (queued != inbox->queued) atomic_fetch_add_explicit(&inbox->held, queued - inbox->queued, memory_order_relaxed);
+  if (bytes != inbox->queued_bytes) {
+    atomic_fetch_add_explicit(&inbox->held_bytes, bytes - inbox->queued_bytes, memory_order_relaxed);
+  }
+  inbox->queued = queued;
+  inbox->queued_bytes = bytes;
+}
+
+/* The loop: so much has been taken out, and was queued. It says afterwards what of that is queued still. */
 static inline void uvb__inbox_taken(uvb__inbox_t* inbox, uint64_t count, uint64_t bytes) {
-  if (count > 0) atomic_fetch_sub_explicit(&inbox->posted, count, memory_order_relaxed);
-  if (bytes > 0) atomic_fetch_sub_explicit(&inbox->posted_bytes, bytes, memory_order_relaxed);
+  inbox->queued += count;
+  inbox->queued_bytes += bytes;
 }
 
 /* The loop: true when something waits, as far as can be seen without taking it. */
