@@ -22,8 +22,8 @@ const RUN = randomUUID();
 const KEPT =
   /^(CI|NODE_EXTRA_CA_CERTS|SSL_CERT_(FILE|DIR)|(https?|all|no)_proxy|npm_config_.*|GO(PROXY|(NO)?SUMDB|NOPROXY|PRIVATE|INSECURE))$/i;
 
-/** Node's own cache of compiled code, which no program cleans up. */
-const NODE_CACHE = 'node-compile-cache';
+/** Caches of compiled code, Node's own and that of tsx, which no program cleans up. */
+const CACHES = /^(node-compile-cache|tsx-\d+)$/;
 
 const folder = mkdtempSync(join(tmpdir(), 'millrace-fresh-'));
 chmodSync(folder, 0o755); // tests that root runs start servers as another user
@@ -117,6 +117,6 @@ function filesLeft() {
   });
   return [
     ...status.split('\n').filter(Boolean),
-    ...readdirSync(place.tmp).filter((name) => name !== NODE_CACHE),
+    ...readdirSync(place.tmp).filter((name) => !CACHES.test(name)),
   ].map((each) => `file ${each}`);
 }

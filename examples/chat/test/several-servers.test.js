@@ -21,7 +21,8 @@ async function servers(t, count, begin = start) {
   };
   const started = [];
   for (let n = 0; n < count; n += 1) {
-    started.push(await begin(t, options));
+    // A folder of its own: a server that is killed removes none.
+    started.push(await begin(t, { ...options, dataDir: join(dir, `server-${n}`) }));
   }
   return { broker, servers: started };
 }
