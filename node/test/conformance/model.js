@@ -182,6 +182,7 @@ export class Model {
     const bad = invalidKey(options);
     if (bad) return this.refuse(bad, 'invalid');
     if (type !== null) return this.setType(this.type(type), options);
+    if (this.closed) return;
     const coming = Object.assign({}, this.options, ...this.pending.map((action) => action.options));
     const changes = (key) => key in options && options[key] !== coming[key];
     if (changes('policy') || changes('order')) {
@@ -238,9 +239,10 @@ export class Model {
   /** Under direct: what handlers of a flush pushed has waited for its end, and leaves event by event. */
   rest() {
     if (this.options.policy !== 'direct' || this.queue.length === 0) return null;
+    const { length } = this.queue;
     return {
       do: 'rest',
-      batches: this.cut()
+      batches: this.cut(length)
         .flat()
         .map((event) => [event]),
     };
@@ -272,10 +274,10 @@ export class Model {
     this.handing = false;
   }
 
-  /** Everything queued, as batches. */
-  cut() {
+  /** Everything queued, as batches of so many events. */
+  cut(maxBatch = this.options.max_batch) {
     const batches = [];
-    while (this.queue.length > 0) batches.push(this.take(this.queue));
+    while (this.queue.length > 0) batches.push(this.take(this.queue, maxBatch));
     this.record = null;
     return batches;
   }
@@ -347,8 +349,9 @@ export class Model {
   }
 
   /** Takes one batch out of `candidates`, which are queued events by arrival. */
-  take(candidates) {
-    const { taken, counter } = takeBatch(candidates, this.now, this.counter, this.options);
+  take(candidates, maxBatch = this.options.max_batch) {
+    const options = { ...this.options, max_batch: maxBatch };
+    const { taken, counter } = takeBatch(candidates, this.now, this.counter, options);
     this.counter = counter;
     this.queue = this.queue.filter((event) => !taken.includes(event));
     return taken;
