@@ -203,9 +203,16 @@ static bool has_late(const uvb__type_t* type, const uv_batch_event_t* event, uin
   return false;
 }
 
+static bool has_any_late(const uvb__core_t* core, const uvb__type_t* type) {
+  for (const uv_batch_event_t* event = type->first_kept; event != NULL; event = event->link_) {
+    if (has_late(type, event, core->number)) return true;
+  }
+  return false;
+}
+
 /* Gives the event to the late handlers, or, `all`, to each that was there when the replay began: until one fails. */
-static void give(uvb__core_t* core, uvb__type_t* type, uv_batch_event_t* event, uint64_t last, bool all) {
-  uint64_t latest = core->handler_number;
+static void give(uvb__core_t* core, uvb__type_t* type, uv_batch_event_t* event, uint64_t last, uint64_t latest,
+                 bool all) {
   uint64_t from = 0, to = 0;
   uint64_t received = event->received_;
   /* The late ones follow one another. From here on all of them have received it, also for a replay that a call of one
@@ -225,7 +232,7 @@ static void give(uvb__core_t* core, uvb__type_t* type, uv_batch_event_t* event, 
     uv_batch_handler_t* handler = walk.next;
     if (handler->number_ > latest) break;
     walk.next = handler->next_;
-    if (all ? handler->due_ > last : handler->number_ < from || handler->number_ > to) continue;
+    if (!all && (handler->number_ < from || handler->number_ > to)) continue;
     core->counters.replayed++;
     if (core->observer != NULL && core->observer->replayed != NULL) {
       core->observer->replayed(core->observer->data, event);
@@ -243,6 +250,7 @@ static void give(uvb__core_t* core, uvb__type_t* type, uv_batch_event_t* event, 
 void uvb__replay(uvb__core_t* core, uvb__type_t* type) {
   /* Handlers that register from here on have to wait for the next replay. */
   uint64_t last = core->number;
+  uint64_t latest = core->handler_number;
   uvb__walk_t walk = {type->first_kept, core->kept_walks};
   core->kept_walks = &walk;
   while (walk.next != NULL && type->first_handler != NULL) {
@@ -254,7 +262,7 @@ void uvb__replay(uvb__core_t* core, uvb__type_t* type) {
       take_out(core, type, event);
       event->status = UV_BATCH_STATUS_PROCESSING;
     }
-    give(core, type, event, last, first);
+    give(core, type, event, last, latest, first);
     if (!first) continue;
     uvb__finish_handled(core, event);
   }
@@ -267,8 +275,14 @@ void uvb__replay(uvb__core_t* core, uvb__type_t* type) {
 }
 
 void uvb__replay_all(uvb__core_t* core) {
-  /* Types that become due meanwhile, and those that become due again, wait for the next dispatch point. */
-  for (uvb__type_t* type = core->first_due; type != NULL; type = type->next_due) type->to_replay = true;
+  /* Types that become due meanwhile, and those that become due again, wait for the next dispatch point: also those whose
+   * handlers are gone that something was due to. */
+  uvb__type_t* next;
+  for (uvb__type_t* type = core->first_due; type != NULL; type = next) {
+    next = type->next_due;
+    type->to_replay = has_any_late(core, type);
+    if (!type->to_replay) not_due(core, type);
+  }
   for (uvb__type_t* type = core->first_due; type != NULL;) {
     if (!type->to_replay) {
       type = type->next_due;

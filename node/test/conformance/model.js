@@ -302,8 +302,8 @@ export class Model {
   }
 
   schedule() {
-    // What handlers push or set at a dispatch point is judged at that dispatch point.
-    if (!this.dispatching) this.scheduled = true;
+    // What handlers push or set at a dispatch point is judged at that dispatch point, unless all batches of it have left.
+    if (!this.dispatching || this.left === 8) this.scheduled = true;
   }
 
   // --- a dispatch point

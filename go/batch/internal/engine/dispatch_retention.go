@@ -220,13 +220,31 @@ func (d *Dispatcher[T]) notDue(t *Type[T]) {
 	t.note()
 }
 
-// replayDue replays what is due. Types that become due meanwhile wait for the next dispatch point.
+// replayDue replays what is due. Types that become due meanwhile wait for the next dispatch point, also those whose
+// handlers are gone that something was due to.
 func (d *Dispatcher[T]) replayDue() {
+	for _, t := range d.dueTypes {
+		if !t.hasLate() {
+			d.notDue(t)
+		}
+	}
 	for _, t := range d.dueTypes {
 		if t.due {
 			d.replay(t)
 		}
 	}
+}
+
+// hasLate tells whether a handler that is there has yet to get something that is kept.
+func (t *Type[T]) hasLate() bool {
+	for event := t.kept.head; event != nil; event = event.next {
+		for _, h := range t.handlers {
+			if h.due > max(event.number, event.received) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // replay gives a type's due events to its handlers, oldest first. What happens in a handler may change everything here,

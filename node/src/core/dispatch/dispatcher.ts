@@ -64,7 +64,9 @@ export class Dispatcher implements Sink {
   prepare(now: number): void {
     if (!this.retention.used) return;
     this.retention.expire(now);
-    for (const type of this.retention.dueTypes()) this.#replay(type);
+    if (!this.retention.anyDue) return;
+    const due = this.retention.dueTypes((type) => this.#handlers.receivers(type));
+    for (const type of due) this.#replay(type);
   }
 
   deliver(batch: Batch): boolean {

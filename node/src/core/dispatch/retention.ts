@@ -69,8 +69,7 @@ export class Retention {
     else this.#types.set(type, { options, kept: new Set(), bytes: 0, due: [] });
     if (options === null && known !== undefined) {
       for (const kept of known.kept) this.#end(kept, 'off');
-      this.#notDue(type);
-      known.due = [];
+      this.#forgetDue(type);
     }
     this.#schedule();
   }
@@ -152,8 +151,30 @@ export class Retention {
     return true;
   }
 
-  dueTypes(): unknown[] {
-    return this.#dueTypes.size === 0 ? [] : [...this.#dueTypes];
+  /** Types of which something is due to a handler that is there; one that registers later has to wait for the next time. */
+  dueTypes(receivers: (type: unknown) => readonly Receiver[]): unknown[] {
+    for (const type of this.#dueTypes) {
+      if (!this.#hasLate(type, receivers(type))) this.#forgetDue(type);
+    }
+    return [...this.#dueTypes];
+  }
+
+  #hasLate(type: unknown, present: readonly Receiver[]): boolean {
+    const known = this.#types.get(type);
+    if (known === undefined) return false;
+    const due = known.due.filter(({ receiver }) => present.includes(receiver));
+    if (due.length === 0) return false;
+    for (const { number: keptAt, received } of known.kept) {
+      if (due.some(({ receiver, number }) => number > keptAt && !received?.has(receiver)))
+        return true;
+    }
+    return false;
+  }
+
+  #forgetDue(type: unknown): void {
+    const known = this.#types.get(type);
+    if (known !== undefined) known.due = [];
+    this.#notDue(type);
   }
 
   /** Whether anything is due. A field of its own: it is looked at for every event. */
