@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import test from 'node:test';
 import { serve } from '../../load/test/serve.js';
 import { startProgram } from '../../run/server.js';
+import { outcomeOf } from '../loads/answers.js';
 import { loads } from '../loads/index.js';
 import { times } from '../loads/schedule.js';
 import { drive } from './drive.js';
@@ -45,6 +46,19 @@ test('requests: a warm-up is another list, and none is none', async (t) => {
   assert.equal(await loads.requests.drive({ ...context, load }), null);
   assert.equal(await loads.requests.drive({ ...context, load: warmup }), null);
   assert.deepEqual(asked, ['/w']);
+});
+
+test('requests: a loop that was busy all the time was the limit, but not in a moment or with a few requests', () => {
+  const saturated = (count, utilization, endMs = 1000) => {
+    const request = { name: 'a', path: '/' };
+    const answer = { request, dueMs: 0, sentMs: 0, endMs, latencyMs: endMs, status: 200 };
+    const answers = Array(count).fill({ ...answer, error: null, bytes: 1, hash: 'x' });
+    return outcomeOf(answers, utilization).saturated;
+  };
+  assert.match(saturated(20, 0.99), /^the load generator was the limit: .* 99 % of the time$/);
+  assert.equal(saturated(20, 0.9), null);
+  assert.equal(saturated(20, 0.99, 199), null);
+  assert.equal(saturated(19, 0.99), null);
 });
 
 test('requests: a lab that sends late says so', async (t) => {
