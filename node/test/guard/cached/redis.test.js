@@ -174,7 +174,7 @@ function tests() {
   test('a Redis that ends fails no request; it is not asked each time, and used when it is back', async (t) => {
     const clock = movableClock(t);
     const redis = await startRedis(t);
-    const { one } = await pair(t, redis, { cached: { storeTimeout: 100 } });
+    const { one } = await pair(t, redis, { cached: { storeTimeout: 1000 } });
     await one.get('/');
     await settled(one);
     assert.equal((await one.get('/')).text, 'run 1');
