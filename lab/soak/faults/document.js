@@ -23,8 +23,8 @@ ${LEAD}
     make soak                    # an hour
     make soak SOAK_SECONDS=600
 
-It writes a page with charts and all samples into a folder that it names. What it does, and how it judges, is in
-[lab/soak](../lab/soak/README.md).`;
+It writes a page with charts, and all samples, into a folder whose name it prints. [lab/soak](../lab/soak/README.md) says what it does
+and how it judges.`;
 
 /**
  * @param {object} result as result.js has it
@@ -34,8 +34,8 @@ export function document(result) {
   const { seconds, tookS, every, seed, host, criteria, growth, found, counts } = result;
   const parts = [
     HEAD,
-    '## What came of it',
-    `${headline(result)} ${duration(seconds)} were asked for, it took ${duration(tookS)}; a fault every ${duration(every)}, seed ${seed}; ${escapeMarkdown(host.cpu)}, ${host.cores} cores with other work on them (load average ${host.load_average[0].toFixed(1)} at the start), Node.js ${host.node}.`,
+    '## Result',
+    `${headline(result)} It ran for ${duration(tookS)} (planned: ${duration(seconds)}), with a fault every ${duration(every)} and seed ${seed}, on ${escapeMarkdown(host.cpu)}, ${host.cores} cores with other work on them (load average ${host.load_average[0].toFixed(1)} at the start), Node.js ${host.node}.`,
     table(
       ['criterion', '', 'judged by'],
       criteria.map(({ name, word, text }) => [name, word, text]),

@@ -9,7 +9,7 @@ const MEMORY = {
   heap: { title: 'JavaScript heap and buffers', isJudged: true },
   rss: { title: 'resident memory', isJudged: true },
   /** Of these few megabytes what is there for a moment is some per cent. */
-  native: { title: 'memory that the C library has given out', isJudged: false },
+  native: { title: 'memory allocated by the C library', isJudged: false },
 };
 
 /**
@@ -42,13 +42,13 @@ export function outcome({ seconds, seed, found, ledger, saved, stop, said }) {
   const waveAcks = waves.reduce((sum, { acks = 0 }) => sum + acks, 0);
   const criteria = [
     criterion(
-      'Nothing that was acknowledged is lost',
+      'No acknowledged message is lost',
       `${number(ledger.acknowledged + waveAcks)} acknowledged messages were looked for in the database`,
       ledger.acknowledged === 0 ? ['nothing was acknowledged', ...saved] : saved,
     ),
     criterion(
-      'What is heard is heard once and in order, and all of it while there is no fault',
-      `${number(ledger.counts.heard ?? 0)} deliveries to people, and ${number(delivered)} of ${waves.length} waves of the generator`,
+      'Deliveries come once and in order, and none is missing while there is no fault',
+      `${number(ledger.counts.heard ?? 0)} deliveries to people, and ${number(delivered)} in ${waves.length} waves of the generator`,
       [
         ...ledger.faults,
         ...badWaves.map(({ atS, failed }) => `the wave at ${Math.round(atS)} s: ${failed}`),
@@ -63,7 +63,7 @@ export function outcome({ seconds, seed, found, ledger, saved, stop, said }) {
           grownCounts(counted),
         ),
     criterion(
-      'The service is whole again after each fault',
+      'The service recovers after each fault',
       recoveries.length > 0
         ? `${faults.length} faults; the longest took ${Math.max(...recoveries).toFixed(1)} s`
         : `${faults.length} faults`,
@@ -73,19 +73,23 @@ export function outcome({ seconds, seed, found, ledger, saved, stop, said }) {
       ],
     ),
     criterion(
-      'No error that nobody has handled, no process that ends by itself',
+      'No unhandled error, and no process that ends by itself',
       'what processes counted, how they ended, and what they wrote on stderr',
       [...server, ...said.map((line) => `on stderr: ${line}`)],
     ),
-    criterion('SIGTERM ends it with 0, and leaves no process', `it ended with ${stop.code}`, [
-      ...(stop.code === 0 ? [] : [`it ended with ${stop.code}`]),
-      ...(stop.left.length === 0 ? [] : [`processes ${stop.left.join(', ')} were left`]),
-    ]),
+    criterion(
+      'SIGTERM ends the service with code 0, and leaves no process',
+      `it ended with ${stop.code}`,
+      [
+        ...(stop.code === 0 ? [] : [`it ended with ${stop.code}`]),
+        ...(stop.left.length === 0 ? [] : [`processes ${stop.left.join(', ')} were left`]),
+      ],
+    ),
   ];
   return { word: worst(criteria), criteria, growth };
 }
 
-const COUNTS = 'Descriptors, handles and threads at rest are what they were';
+const COUNTS = 'Descriptors, handles and threads at rest do not grow';
 
 const criterion = (name, text, faults) => ({
   ...{ name, word: faults.length > 0 ? 'refuted' : 'met' },

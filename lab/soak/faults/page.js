@@ -47,7 +47,7 @@ export function page(result) {
   } = result;
   const facts = [
     ['date', moment(date)],
-    ['asked for', duration(seconds)],
+    ['planned', duration(seconds)],
     ['took', duration(tookS)],
     ['a fault every', duration(every)],
     ['seed', seed],

@@ -4,7 +4,7 @@ import { SURVIVOR } from './plan.js';
 
 export const TITLE = 'The soak';
 
-export const LEAD = `The chat in several processes of \`millrace/cluster\`, with \`millrace/auto\`, the guard, a pool and the dashboard, over NATS and PostgreSQL, under mixed load, with a fault in each cycle.`;
+export const LEAD = `The soak runs the chat in several processes of \`millrace/cluster\`, with \`millrace/auto\`, the guard, a pool and the dashboard, over NATS and PostgreSQL, under mixed load, with a fault in each cycle.`;
 
 /** @param {object} result */
 export function headline({ word, criteria }) {
@@ -12,16 +12,16 @@ export function headline({ word, criteria }) {
   return {
     met: 'All criteria are met.',
     refuted: `${refuted} of ${criteria.length} criteria ${refuted === 1 ? 'is' : 'are'} not met.`,
-    undecided: 'No criterion is refuted, and not all could be decided.',
+    undecided: 'No criterion is refuted, but some could not be decided.',
   }[word];
 }
 
 export const GROWTH_HEADS = [
   'process',
   'memory at rest',
-  'begin',
+  'start',
   'end',
-  'an hour, with 95 % interval',
+  'growth an hour, with 95 % interval',
   'verdict',
 ];
 
@@ -30,7 +30,7 @@ export const growthRow = ({ who, title, points, word, ...each }) => [
   ...[perHour(each), word],
 ];
 
-export const FAULT_HEADS = ['minute', 'fault', 'what was done', 'whole again after'];
+export const FAULT_HEADS = ['minute', 'fault', 'what was done', 'recovered after'];
 
 export const faultRow = ({ atS, title, what, wholeAfterS, failed }) => [
   ...[(atS / 60).toFixed(1), title, what ?? '–'],
@@ -62,14 +62,14 @@ export function kindRows(faults) {
 }
 
 export const LIMITS = [
-  `Memory is judged of the primary and of process ${SURVIVOR}, which no fault kills: those that are replaced begin anew. It is looked at in each rest, when everybody has left, after a full collection in all threads, when the C library has given back the pages that nobody has.`,
-  'The optimizing compilers of V8 are off in the service: what they compile and note grows for hours, and is not what the program holds.',
-  'Left alone, V8 and the C library keep what is free for later, and resident memory tells of little else: V8 has some 30 MiB for new objects at one rest and not at the next, and the C library keeps what lies below a block that lives. So V8 has 2 MiB for new objects here. Buffers are in what the C library has given out, too.',
-  'The warm-up is half of the time, at most 30 minutes: until then pages of code that is run for the first time come in.',
-  'Recovery is the time from the beginning of a fault to the moment when all processes are there and what is said at one is heard at each. It includes the fault itself: two seconds of a blocked loop, the time for which a broker is away.',
-  'Deliveries to members who are connected while something breaks are at most once: what was missed then is counted and not judged.',
-  'A message that was sent and not acknowledged, as its connection broke, is sent again, and may then be there twice.',
-  'What the guard turns away, as the machine has no time for it, was not taken and is not lost; it is counted.',
+  `Memory is judged for the primary and process ${SURVIVOR}, which no fault kills: a replaced process would start anew. It is measured in each rest: all clients have left, all threads have run a full garbage collection, and the C library has returned its free pages.`,
+  'The optimizing compilers of V8 are off in the service: their code and notes grow for hours, and are not data of the program.',
+  'By default V8 and the C library keep free memory for later, and resident memory shows little else: V8 has some 30 MiB for new objects at one rest and not at the next, and the C library keeps free blocks below a live one. So V8 has only 2 MiB for new objects here. The memory allocated by the C library includes buffers.',
+  'The warm-up is half of the time, at most 30 minutes: until then memory still grows by pages of code that runs for the first time.',
+  'Recovery is the time from the start of a fault until all processes are there and a message sent at one arrives at each. It includes the fault itself: two seconds of a blocked loop, the time for which a broker is away.',
+  'During a fault, members get each message at most once: messages missed then are counted, but not judged.',
+  'If a connection breaks before a message is acknowledged, the message is sent again, and may then be stored twice.',
+  'A request that the guard refuses for lack of time was not accepted, so it is not lost; it is counted.',
 ];
 
 const mib = (bytes) => (bytes === undefined ? '–' : `${(bytes / 2 ** 20).toFixed(1)} MiB`);
