@@ -15,15 +15,15 @@ const HEAD = `<!-- Written by lab/fleet/main.js: change its inputs or words, or 
 
 # How large a fleet
 
-What 100,000 to 100 million connections take: machines with nodes, brokers, and what they cost, worked out from what one node and
-one broker were measured to need. It is for a first size and for seeing what will be short first. It is not for a promise: load a
-part of your own fleet before you buy the rest, and it says nothing of services that are not rooms of WebSockets.
+How many machines and brokers 100,000 to 100 million connections need, and what they cost, extrapolated from measurements of one node and
+one broker. Use it for a first estimate, and to see which resource runs out first. It is no promise: load-test a part of your own fleet before
+you buy the rest. It covers only rooms of WebSockets.
 
     node lab/fleet/main.js --connections 1e6 --members 50 --rate 0.05
     node lab/fleet/main.js --profile game --hold 50 --json
     node lab/fleet/main.js --help
 
-The first prints one fleet. \`--html FILE\` and \`--markdown FILE\` write the whole study, this page among them.`;
+The first prints one fleet. \`--html FILE\` and \`--markdown FILE\` write the whole study; this page is the latter.`;
 
 /**
  * @param {import('./study.js').Study} study
@@ -34,23 +34,23 @@ export function document({ kinds, hangsOn, inputs, measurement }) {
   const parts = [
     HEAD,
     '## Fleets',
-    'Cells are fleets that share no room: more than one where a single mesh of brokers is not enough. *Short of* is the resource with the largest share in use; none is above the `target`.',
+    'Cells are fleets that share no room; there is more than one where a single mesh of brokers is not enough. A *bottleneck* is the resource with the largest share in use; none is above the `target`.',
     ...kinds.flatMap((kind) => [
       `### ${escapeMarkdown(kind.name)}`,
       `${escapeMarkdown(sentence(kind.text))}`,
       table(FLEET_HEADS, kind.fleets.map(fleetRow), [0, 1, 2, 3, 4, 7, 8, 9, 10, 11]),
     ]),
-    '## What the answer hangs on',
-    `The cost of \`${name}\` with ${tickText(connections)} connections when one input is halved or doubled, as far as its range goes, and all others stay.`,
+    '## What the cost depends on',
+    `The cost of \`${name}\` with ${tickText(connections)} connections when one input is halved or doubled, within its range, and all others stay.`,
     table(HANGS_HEADS, rows.map(hangsRow), [2, 3, 4, 5, 6]),
     '## Inputs',
-    `Each is an option of the command: \`connectionKb\` is \`--connection-kb\`. \`measured\` ones were written by \`${measurement.command}\`${on(measurement)}. The values of load are those of \`${name}\`.`,
+    `Each is an option of the command: \`connectionKb\` is \`--connection-kb\`. Those marked \`measured\` come from \`${measurement.command}\`${on(measurement)}. Those marked \`yours\` are the values of \`${name}\`.`,
     table(INPUT_HEADS, inputs.map(inputRow), [1]),
     measurement.notes.map((note) => `- ${escapeMarkdown(note)}`).join('\n'),
     '## What it leaves out',
     LIMITS.map((text) => `- ${text}`).join('\n'),
     '## How it was checked',
-    'Each rate is an expectation in closed form (`lab/fleet/traffic.js`). `lab/fleet/simulate.js` plays small fleets event by event, with loops that take in turns what has come and a broker that takes one message after another; the tests compare both, message for message, and small cases with numbers worked out by hand.',
+    'Each rate is an expectation in closed form (`lab/fleet/traffic.js`). `lab/fleet/simulate.js` plays small fleets event by event, with loops that handle all arrivals once a turn and a broker that handles one message after another. The tests compare both, message for message, and small cases with numbers computed by hand.',
   ];
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
 }

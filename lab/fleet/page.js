@@ -31,7 +31,7 @@ export function page({ kinds, hangsOn, inputs, measurement }) {
   return wholePage(
     title,
     html`<header><p class="kicker">Millrace lab</p><h1>${title}</h1></header>
-<p>Machines and brokers for rooms of WebSockets, worked out from what one node and one broker were measured to need.</p>
+<p>Machines and brokers for rooms of WebSockets, extrapolated from measurements of one node and one broker.</p>
 ${legend(arms)}${[
   ['Machines with nodes', ({ machines }) => machines],
   ['Brokers', ({ brokers }) => brokers],
@@ -40,17 +40,17 @@ ${legend(arms)}${[
   (kind) => html`<h3>${kind.name}</h3>
 <p>${kind.text}</p>
 ${table(FLEET_HEADS, kind.fleets.map(fleetRow))}`,
-)}<h3>What the answer hangs on</h3>
+)}<h3>What the cost depends on</h3>
 <p>The cost of ${name} with ${tickText(connections)} connections when one input is halved (blue) or doubled (orange).</p>
 ${
   rows.length > 0 &&
   captioned(
     'Cost, against that of the fleet as it is',
     '',
-    bothWidths((width) => tornado('What the cost hangs on', rows, width)),
+    bothWidths((width) => tornado('What the cost depends on', rows, width)),
   )
 }${table(HANGS_HEADS, rows.map(hangsRow))}<h3>Inputs</h3>
-<p>Measured ones were written by <code>${measurement.command}</code>.</p>
+<p>Measured ones come from <code>${measurement.command}</code>.</p>
 ${table(INPUT_HEADS, inputs.map(inputRow))}<h3>What it leaves out</h3>
 <ul>${[...measurement.notes, ...LIMITS].map((text) => html`<li>${text.replaceAll('`', '')}</li>`)}</ul>
 `,

@@ -7,9 +7,9 @@ export const profiles = {
     text: 'the same, with all members of a room at one node',
     given: { placement: 'room' },
   },
-  pairs: { text: 'talks of two, a message every 20 s', given: { members: [[2, 1]] } },
+  pairs: { text: 'conversations of two, a message every 20 s', given: { members: [[2, 1]] } },
   mixed: {
-    text: 'half of the people in talks of two, the others in rooms of 50 and 2,000; a message every 50 s',
+    text: 'half of the people in conversations of two, the others in rooms of 50 and 2,000; a message every 50 s',
     given: {
       members: [
         [2, 0.5],
@@ -20,7 +20,7 @@ export const profiles = {
     },
   },
   live: {
-    text: 'an event for 10,000, in which 10 messages a second come',
+    text: 'an event for 10,000, with 10 messages a second',
     given: { members: [[10_000, 1]], rate: 0.001 },
   },
   game: {
@@ -32,7 +32,7 @@ export const profiles = {
     given: { members: [[20, 1]], rate: 10, bytes: 40, hold: 30, placement: 'room' },
   },
   idle: {
-    text: 'notices to 50, each of whom sends one in three hours: connections that wait',
+    text: 'notices in rooms of 50, each member sends one in three hours: mostly idle connections',
     given: { rate: 0.0001 },
   },
 };

@@ -5,8 +5,8 @@ import { shortOf } from './fleet.js';
 
 /** The heads of a table of fleets. */
 export const FLEET_HEADS = [
-  ...['connections', 'machines', 'nodes', 'brokers', 'cells', 'nodes are short of'],
-  ...['brokers are short of', 'batch', 'local, remote, ms', '$ a month'],
+  ...['connections', 'machines', 'nodes', 'brokers', 'cells', 'node bottleneck'],
+  ...['broker bottleneck', 'batch', 'local, remote, ms', '$ a month'],
   ...['$ a million sent', '$ a million delivered'],
 ];
 
@@ -46,13 +46,13 @@ export const inputRow = ({ name, value, unit, source, text }) => [
 
 /** What was assumed where nothing could be measured, and what the figures leave out. */
 export const LIMITS = [
-  'A model, not a measurement of a fleet: what was measured is one node and one broker, over the loopback of one machine, where the kernel does both ends of each write. `measured` names those inputs; replace them with your own.',
-  'Means. Members are spread evenly and talk at times of a Poisson process. Peaks, reconnects after a failure and a room that everybody joins are what the `target` leaves room for; size for your busiest minute.',
-  'A node is one process on one core. What the kernel does for the network on other cores is taken to be in its CPU.',
-  'Writes of several rooms to one connection in the same turn leave as one; that is not counted, so with `rooms` above 1 nodes are somewhat overestimated.',
-  'A message of a broker to another costs what one from and to a node does. The mesh is full: each broker knows every subject that somebody at another wants.',
-  'The wait for a broker takes batches to come at random. With `hold` they come together, and wait longer; both are far below a millisecond below the target.',
-  'A cell is a fleet of its own: who is in a room has to be connected to its cell, which is for the application or a gateway to see to.',
-  'Nothing but memory bounds the connections of a node: how long they take to come back when it fails is not in it, nor are lists of who is present.',
-  'TLS, durable rooms, tasks, observability and the load balancer are not in it.',
+  'It is a model, not a measurement of a fleet. Only one node and one broker were measured, over the loopback of one machine, where the kernel does both ends of each write. `measured` marks those inputs; replace them with your own.',
+  'All figures are means. Members are spread evenly and talk at the times of a Poisson process. The `target` leaves room for peaks, reconnects after a failure and a room that everybody joins; size for your busiest minute.',
+  'A node is one process on one core. Work of the kernel for the network on other cores is counted as CPU of the node.',
+  'Writes of several rooms to one connection in the same turn leave as one. The model ignores that, so with `rooms` above 1 it overestimates nodes somewhat.',
+  'A message from one broker to another costs the same as one from and to a node. The mesh is full: each broker knows every subscription at the others.',
+  'The wait for a broker assumes that batches come at random. With `hold` they come together, and wait longer. Below the `target`, both waits are far below a millisecond.',
+  'A cell is a separate fleet: the application or a gateway has to connect the members of a room to the same cell.',
+  'Only memory bounds the connections of a node. The model leaves out how long they take to reconnect when it fails, and lists of present members.',
+  'It also leaves out TLS, durable rooms, tasks, observability and the load balancer.',
 ];

@@ -23,9 +23,9 @@ const measurement = {
     node: process.version,
   },
   notes: [
-    'CPU of a node: four loads of 500 connections with messages of 100 bytes, in rooms of 2, 10 and 50, of a loop that is busy, and what each kind of work costs such that all four come out best.',
-    'CPU of a broker, and of a node that talks to it: 16 connections with a batch of one message each in every millisecond, and 2 that take all of them. Where more comes at a time, each is cheaper.',
-    'Memory of a connection: 5,000 in rooms of 50 that have got messages, in the process; the kernel’s is an assumption.',
+    'CPU of a node: four loads of 500 connections with messages of 100 bytes, in rooms of 2, 10 and 50, on a busy loop. The cost of each kind of work is the best fit to all four.',
+    'CPU of a broker, and of a node that talks to it: 16 connections that each send a batch of one message every millisecond, and 2 that receive all of them. With more at a time, each is cheaper.',
+    'Memory of a connection: in the process, for 5,000 connections in rooms of 50 that have received messages; the kernel’s is an assumption.',
   ],
   values: Object.fromEntries(rounded),
 };

@@ -64,7 +64,7 @@ describe('the command', () => {
     const page = readFileSync(html, 'utf8');
     assert.match(page, /<svg[^>]* aria-label="Brokers"/);
     // On a telephone a table has no heads.
-    assert.match(page, /data-label="brokers are short of"/);
+    assert.match(page, /data-label="broker bottleneck"/);
     assert.doesNotMatch(page, /<td(?![^>]* data-label=)/);
     assert.doesNotMatch(page, /<script|NaN|undefined|Infinity|https?:\/\/(?!www\.w3\.org)/);
     const text = readFileSync(markdown, 'utf8');
