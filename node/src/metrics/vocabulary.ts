@@ -46,7 +46,7 @@ export const families: readonly Family[] = [
     ...summary(
       'loop_delay_ms',
       'ms',
-      'Turns of the event loop over the last second, without sleep.',
+      'Durations of event-loop turns over the last second, without sleep.',
     ),
     across: 'max',
   },
@@ -54,117 +54,106 @@ export const families: readonly Family[] = [
     'kind',
   ]),
 
-  gauge('queue_depth', '{item}', 'What is queued.', ['source', 'priority']),
-  highest('queue_fill', '1', 'Share of its bound that the fullest queue has in use, 0 to 1.', [
+  gauge('queue_depth', '{item}', 'Queued items: events, calls, requests or connections.', [
+    'source',
+    'priority',
+  ]),
+  highest('queue_fill', '1', 'Fill of the fullest queue, as a share of its bound, 0 to 1.', [
     'source',
   ]),
   summary(
     'queue_wait_ms',
     'ms',
-    'Waits in the queue; of batches, that of the oldest event of each class in each batch.',
+    'Waits in the queue; for batches, that of the oldest event of each class in each batch.',
     ['source', 'priority'],
   ),
-  counter('refused_total', '{item}', 'What was not taken, or thrown away undelivered.', [
+  counter('refused_total', '{item}', 'Items that were refused, or dropped undelivered.', [
     'source',
     'reason',
   ]),
   counter('errors_total', '{error}', 'Handlers, batches and tasks that failed.', ['source']),
-  gauge('retained', '{event}', 'Events that found no handler and are kept for a later one.', [
+  gauge('retained', '{event}', 'Events without a handler that are kept for a later one.', [
     'state',
   ]),
   gauge('retained_bytes', 'By', 'Bytes of those events.'),
-  highest('retained_fill', '1', 'Share of its bound that the fullest type has in use, 0 to 1.'),
-  counter('retention_total', '{event}', 'Events that were kept, and what became of them.', [
-    'outcome',
-  ]),
+  highest('retained_fill', '1', 'Fill of the fullest type, as a share of its bound, 0 to 1.'),
+  counter('retention_total', '{event}', 'Events that were retained, by outcome.', ['outcome']),
   counter('unhandled_total', '{event}', 'Events that nobody handled.'),
 
   summary('batch_size', '{event}', 'Events in a batch.', ['source']),
-  counter('batch_trigger_total', '{batch}', 'Batches by what they left with.', [
-    'source',
-    'trigger',
-  ]),
+  counter('batch_trigger_total', '{batch}', 'Batches by trigger.', ['source', 'trigger']),
   summary('batch_hold_ms', 'ms', 'Time that batches were held open on purpose.', ['source']),
 
-  counter('fanout_messages_total', '{frame}', 'Frames that were handed to sockets.', ['source']),
-  counter('fanout_sends_total', '{write}', 'Writes that those frames took.', ['source']),
+  counter('fanout_messages_total', '{frame}', 'Frames sent to sockets.', ['source']),
+  counter('fanout_sends_total', '{write}', 'Writes for those frames.', ['source']),
   counter('fanout_bytes_total', 'By', 'Bytes of those frames; of rooms.', ['source']),
 
   counter(
     'enlarged_connections_total',
     '{connection}',
-    'Connections whose reads follow what comes.',
+    'Connections whose read size adapts to the traffic.',
   ),
 
   counter('file_reads_total', '{read}', 'Files read.'),
-  counter('file_read_batches_total', '{batch}', 'Batches in which those reads were handed over.'),
-  counter(
-    'file_jobs_total',
-    '{job}',
-    'Jobs of the threadpool that those reads took; with the addon.',
-  ),
+  counter('file_read_batches_total', '{batch}', 'Batches of those reads.'),
+  counter('file_jobs_total', '{job}', 'Threadpool jobs for those reads; with the addon.'),
   counter('file_appends_total', '{call}', 'Calls of appendFile.'),
-  counter('file_commits_total', '{write}', 'Writes that those calls took.'),
+  counter('file_commits_total', '{write}', 'Writes for those calls.'),
   counter('file_bytes_total', 'By', 'Bytes appended.'),
 
-  counter('admitted_total', '{request}', 'Requests that the guard let run.', ['class']),
-  counter('shed_total', '{request}', 'Requests that the guard turned away.', ['class', 'reason']),
+  counter('admitted_total', '{request}', 'Requests that the guard admitted.', ['class']),
+  counter('shed_total', '{request}', 'Requests that the guard refused.', ['class', 'reason']),
   counter(
     'would_shed_total',
     '{request}',
-    'Requests that the guard would have turned away, under observe.',
+    'Requests that the guard would have refused, under observe.',
     ['class', 'reason'],
   ),
-  counter(
-    'cache_answers_total',
-    '{request}',
-    'Requests to cached handlers by how they were answered.',
-    ['result'],
-  ),
+  counter('cache_answers_total', '{request}', 'Requests to cached handlers, by kind of answer.', [
+    'result',
+  ]),
 
-  gauge('pool_queue_depth', '{task}', 'Tasks that wait; ahead: in a worker already.', ['priority']),
-  summary('pool_wait_ms', 'ms', 'Waits of tasks until they begin.'),
-  summary('pool_run_ms', 'ms', 'Times that tasks run.'),
+  gauge('pool_queue_depth', '{task}', 'Waiting tasks; ahead: already at a worker.', ['priority']),
+  summary('pool_wait_ms', 'ms', 'Waits of tasks until they start.'),
+  summary('pool_run_ms', 'ms', 'Running times of tasks.'),
   gauge('pool_workers', '{worker}', 'Workers of pools.', ['state']),
 
   gauge(
     'broker_connections',
     '{connection}',
-    'Connections to the broker: up, or away and tried again.',
+    'Connections to the broker: up, or away and reconnecting.',
     ['state'],
   ),
   counter('broker_messages_total', '{message}', 'Messages to and from the broker.', ['direction']),
   counter('broker_bytes_total', 'By', 'Bytes of those messages.', ['direction']),
-  counter('broker_unsent_total', '{message}', 'Messages that did not leave for the broker.', [
+  counter('broker_unsent_total', '{message}', 'Messages that were not sent to the broker.', [
     'reason',
   ]),
   counter(
     'broker_denied_total',
     '{denial}',
-    'Messages and subscriptions that the permissions of the broker did not allow.',
+    'Messages and subscriptions denied by the permissions of the broker.',
     ['operation'],
   ),
-  counter('broker_reconnects_total', '{connection}', 'Connections that came back.'),
-  gauge('broker_pending_bytes', 'By', 'Bytes that the broker has not been seen to take.'),
-  counter('broker_missed_total', '{batch}', 'Batches of other nodes that did not come.', [
+  counter('broker_reconnects_total', '{connection}', 'Reconnects to the broker.'),
+  gauge('broker_pending_bytes', 'By', 'Bytes sent that the broker has not confirmed yet.'),
+  counter('broker_missed_total', '{batch}', 'Batches of other nodes that did not arrive.', [
     'source',
   ]),
-  counter('broker_malformed_total', '{batch}', 'Batches that were no such thing.', ['source']),
+  counter('broker_malformed_total', '{batch}', 'Messages that are not valid batches.', ['source']),
 
-  counter('tasks_total', '{task}', 'Durable tasks by what became of them at a worker.', [
+  counter('tasks_total', '{task}', 'Durable tasks at workers, by outcome.', ['outcome']),
+  counter('tasks_results_total', '{result}', 'Results of durable tasks for clients, by outcome.', [
     'outcome',
   ]),
-  counter('tasks_results_total', '{result}', 'Results of durable tasks for clients.', ['outcome']),
-  gauge('tasks_held', '{task}', 'Durable tasks that workers have.', ['priority']),
-  highest('tasks_lag', '{message}', 'Messages of durable tasks that the broker has.', [
+  gauge('tasks_held', '{task}', 'Durable tasks that workers hold.', ['priority']),
+  highest('tasks_lag', '{message}', 'Messages of durable tasks at the broker.', [
     'priority',
     'state',
   ]),
-  highest('tasks_dead', '{message}', 'Dead letters that the broker has.'),
+  highest('tasks_dead', '{message}', 'Dead letters at the broker.'),
 
-  gauge('objects', '{object}', 'Objects that are counted; what exceeds 256 of a kind is not.', [
-    'source',
-  ]),
+  gauge('objects', '{object}', 'Counted objects; at most 256 of a kind.', ['source']),
   gauge('cluster_processes', '{process}', 'Processes of the cluster, in its first process.', [
     'state',
   ]),
