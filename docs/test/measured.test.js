@@ -1,5 +1,6 @@
 /** The tables of measured figures are what the lines that are kept give, and nobody has written into them. */
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -7,12 +8,24 @@ import { measuredRows, results, runs } from '../../bench/tables/cells.js';
 import { pages, pageText } from '../../bench/tables/pages.js';
 import { rows } from '../../bench/tables/rows.js';
 import { read, root } from '../../scripts/lib/paths.js';
+import { spans, tableRows } from './lib/tables.js';
 
 for (const page of pages) {
   test(`${page} has the figures that are kept`, () => {
-    assert.equal(read(page), pageText(page), `${page} is old: run node bench/tables/main.js`);
+    assert.equal(read(page), pageText(page), `${page} is old: run node bench/tables/write.js`);
   });
 }
+
+test('each benchmark that make bench lists is described, and no other', () => {
+  const env = { ...process.env, NAME: '' };
+  const listed = execFileSync(process.execPath, [join(root, 'scripts/bench.js')], {
+    env,
+    encoding: 'utf8',
+  });
+  const table = tableRows('bench/README.md').filter(({ head }) => head[0] === 'bench');
+  const described = table.flatMap(({ cells }) => spans(cells[0]));
+  assert.deepEqual(listed.trim().split('\n').sort(), described.sort());
+});
 
 test('every run that is kept is of a benchmark with rows, and told once', () => {
   const kept = ['', 'earlier'].flatMap((folder) =>
