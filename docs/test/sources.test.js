@@ -21,6 +21,7 @@ import {
   sourcesIn,
   strangeCases,
 } from './lib/sources-names.js';
+import { tableRows } from './lib/tables.js';
 
 const rows = rowsOf();
 const done = rows.filter(({ declined }) => declined === null);
@@ -38,6 +39,16 @@ describe('the sources', () => {
     );
     const listed = CLAIMS.map(({ source, text }) => `${source}: ${text}`);
     assert.deepEqual(named.sort(), listed.sort());
+  });
+
+  test('have each claim of the list, as it is there, on the page of results', () => {
+    const results = tableRows('docs/results.md')
+      .filter(({ head }) => head[1] === 'section')
+      .map(
+        ({ heading, cells: [text, where] }) => `${heading}, ${where}: ${text.replaceAll('\\', '')}`,
+      );
+    const listed = CLAIMS.map(({ source, where, text }) => `${source}, ${where}: ${text}`);
+    assert.deepEqual(results, listed);
   });
 
   test('have a claim beside each command that tests it, or the reason why none does', () => {

@@ -291,13 +291,13 @@ export const CLAIMS = [
     'Tests',
     'Larger reads alone, of 128 KB to 1 MB: nothing promising',
     null,
-    declined('no claim of a gain; `make bench NAME=bulk-tcp` has the sizes'),
+    declined('no claim of a gain; examples/streaming/run has arms of these sizes'),
   ),
   sockets(
     'Observations',
     'With an empty callback no gain is visible; it grows with concurrency',
     null,
-    declined('no figure; the cases of the experiment tcp show it'),
+    declined('no figure; the cases of the full experiment tcp show it'),
   ),
 ];
 
