@@ -84,7 +84,7 @@ export const inputs = [
     true,
   ),
   measuredBroker('inUs', 'µs', 1e6, 'CPU of a broker to receive a message'),
-  measuredBroker('outUs', 'µs', 1e6, 'CPU of a broker to send a message to one subscriber'),
+  measuredBroker('outUs', 'µs', 1e6, 'CPU of a broker to send a message to one node'),
   measuredBroker('subscriptionBytes', 'B', 1e6, 'memory of a subscribed subject'),
   measuredBroker('linkKb', 'kB', 1e6, 'memory of a connection to a broker'),
   measuredBroker('brokerMb', 'MB', 1e5, 'memory of a broker without connections'),

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { coalesce } from 'millrace/net';
 
-/** Resolves after the flush point of this turn. */
+/** Resolves after the dispatch point of this turn. */
 export const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 /** Numbers from 0 to n - 1. */

@@ -133,7 +133,7 @@ export async function openHall(t, options = {}, server = createServer()) {
   return hall;
 }
 
-/** Resolves after the flush point of this turn. */
+/** Resolves after the dispatch point of this turn. */
 export const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 /** Numbers from 0 to n - 1. */

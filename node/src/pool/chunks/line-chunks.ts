@@ -44,7 +44,7 @@ const mebi = 1024 * 1024;
  * Where the cuts are depends on the bytes, not on how the source divides them. The last line needs no delimiter. An empty
  * source gives no piece.
  *
- * The source is read no further than for the piece that is asked for. It is destroyed when the consumer breaks off (though not
+ * The source is read no further than for the piece that is asked for. It is destroyed when the caller breaks off (though not
  * before it has asked for the first piece), and when it gives something other than bytes: then this rejects with
  * MILLRACE_E_INVALID_ARGUMENT. If the source fails, its error is passed on, and what was read for the next piece is dropped.
  *
