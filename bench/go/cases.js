@@ -32,7 +32,7 @@ export const cases = [
   {
     name: 'PingPong',
     metrics: rate,
-    quick: [...usual, 'goja_nodejs native'],
+    quick: [...usual, 'goja_nodejs native', 'tick'],
     rounds: 7,
     targets: against(2.3),
   },
@@ -40,7 +40,7 @@ export const cases = [
   {
     name: 'PingPongLatency',
     metrics: wait,
-    quick: ['millrace', 'goja_nodejs', 'batched', 'channel round trip'],
+    quick: [...usual, 'channel round trip', 'tick'],
     rounds: 7,
     targets: {
       goja_nodejs: { ns_per_op: 1.25 },
@@ -54,7 +54,13 @@ export const cases = [
     rounds: 7,
     targets: { 'channel round trip': { ns_per_op: 1 / 1.25 } },
   },
-  { name: 'MultiProducer10', metrics: rate, quick: usual, rounds: 7, targets: against(1.6) },
+  {
+    name: 'MultiProducer10',
+    metrics: rate,
+    quick: [...usual, 'tick'],
+    rounds: 7,
+    targets: against(1.6),
+  },
   { name: 'MultiProducer100', metrics: rate, quick: usual, rounds: 7, targets: against(1.6) },
   {
     name: 'BurstSubmit',

@@ -2,7 +2,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { bootstrapInterval, median } from '../lib/statistics.js';
+import { verdict } from '../lib/verdict.js';
 import { cases } from './cases.js';
+import { claims, variance } from './claims.js';
 import { variation } from './samples.js';
 
 const path = fileURLToPath(new URL('../../docs/go-tournament.md', import.meta.url));
@@ -48,6 +50,7 @@ export function writeTable({ raw, seed, notes }) {
     begin,
     notes.find((note) => note.includes('GOMAXPROCS')) ?? '',
     ...reportTable(found),
+    ...claimTable(found, seed),
     ...found.flatMap((each) => caseTable(each, seed)),
     end,
   ].join('\n\n');
@@ -76,6 +79,41 @@ function reportTable(found) {
   ];
 }
 
+/** Of claims whose arms were run. */
+function claimTable(found, seed) {
+  const roundsOf = (name) => found.find((each) => each.name === name)?.rounds;
+  const rows = claims.flatMap(({ text, places, isDenied }) =>
+    places
+      .filter((place) => hasArms(roundsOf(place.case), place))
+      .map((place) => {
+        const { estimate, lo, hi } = timesBetter(roundsOf(place.case), place, seed);
+        const word = verdict({ lo, hi }, place.claimed);
+        return [
+          ...[text, place.case, `\`${place.of}\``],
+          typeof place.than === 'string' ? `\`${place.than}\`` : `${number(place.than)} ns`,
+          ...[times(place.claimed), `${times(estimate)} (${times(lo)} to ${times(hi)})`],
+          isDenied ? denial[word] : word,
+        ];
+      }),
+  );
+  const { text, most } = variance;
+  for (const name of variance.cases.filter(roundsOf)) {
+    const share = variation(roundsOf(name).map(({ millrace }) => millrace.ns_per_op));
+    const word = share < most ? 'met' : 'not met';
+    rows.push([text, name, '`millrace`', '', percent(most), percent(share), word]);
+  }
+  return [
+    '### What the report claims',
+    'So many times better in time, or in bytes where it is about them: claimed, and here with the 95 % interval.',
+    markdown(['claim', 'case', 'arm', 'against', 'claimed', 'here', 'verdict'], rows),
+  ];
+}
+
+const denial = { met: 'refuted', 'not met': 'met', open: 'open' };
+
+const hasArms = (rounds, { of, than }) =>
+  rounds !== undefined && [of, than].every((arm) => typeof arm === 'number' || arm in rounds[0]);
+
 function caseTable({ name, metrics: [first], subject = 'millrace', rounds }, seed) {
   const names = Object.keys(rounds[0]);
   // The order of the first round is random.
@@ -89,7 +127,7 @@ function caseTable({ name, metrics: [first], subject = 'millrace', rounds }, see
       rounds[0][arm][metric] === undefined ? '' : number(medianOf(rounds, arm, metric)),
     ),
     arm === subject ? '' : ahead(rounds, subject, arm, first, seed),
-    `${(100 * variation(rounds.map((round) => round[arm][first]))).toFixed(1)} %`,
+    percent(variation(rounds.map((round) => round[arm][first]))),
   ]);
   return [
     `### ${name}`,
@@ -101,11 +139,20 @@ function caseTable({ name, metrics: [first], subject = 'millrace', rounds }, see
 }
 
 function ahead(rounds, subject, peer, metric, seed) {
-  const ratios = rounds.map((round) => round[peer][metric] / round[subject][metric]);
-  const [lo, hi] = bootstrapInterval(ratios, seed);
-  const times = (value) => value.toFixed(2);
-  return `${times(median(ratios))} (${times(lo)} to ${times(hi)})`;
+  const { estimate, lo, hi } = timesBetter(rounds, { of: subject, than: peer, metric }, seed);
+  return `${times(estimate)} (${times(lo)} to ${times(hi)})`;
 }
+
+function timesBetter(rounds, { of, than, metric }, seed) {
+  const other = (round) => (typeof than === 'string' ? round[than][metric] : than);
+  const ratios = rounds.map((round) => other(round) / round[of][metric]);
+  const [lo, hi] = bootstrapInterval(ratios, seed);
+  return { estimate: median(ratios), lo, hi };
+}
+
+const times = (value) => value.toFixed(2);
+
+const percent = (share) => `${(100 * share).toFixed(1)} %`;
 
 const medianOf = (rounds, arm, metric) => median(rounds.map((round) => round[arm][metric]));
 

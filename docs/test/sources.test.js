@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { claims, variance } from '../../bench/go/claims.js';
 import { CLAIMS } from '../../lab/experiments/lib/claims.js';
 import { read, root } from '../../scripts/lib/paths.js';
 import { faultsOf } from './lib/commands.js';
@@ -65,6 +66,12 @@ describe('the sources', () => {
     });
     assert.deepEqual(ids(bare), []);
   });
+});
+
+test('a run of the tournament judges all claims that it is named for, but that of a long run', () => {
+  const named = CLAIMS.filter(({ bench }) => bench?.name === 'go').map(({ text }) => text);
+  const judged = [...claims, variance].map(({ text }) => text);
+  assert.deepEqual(judged.concat('No fault in 100 million tasks').sort(), named.sort());
 });
 
 describe('what a row names', () => {

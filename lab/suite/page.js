@@ -14,7 +14,8 @@ const HOW = `Each figure is how many times better the treatment is: the middle o
 or less is wanted, with its interval of 95 %. A claim is *met* where all of the interval reaches what was claimed, *not
 met* where none of it does, *refuted* where a gain was claimed and none of 5 % is in it, *open* where the interval holds
 both, *no difference* where neither arm had any, *refused* where a check failed, so that the figure does not count. *Met in
-part*: at some loads or arms, not at others.
+part*: at some loads or arms, not at others; *benchmark*: judged on the page that is named; *declined*: not measured, for
+the reason given.
 [experiments](../lab/experiments/README.md) says how it is measured.`;
 
 /**
