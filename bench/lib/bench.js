@@ -82,7 +82,7 @@ export class Bench {
    * `target` is the least that `ahead` is to be.
    */
   add(what, ours, theirs, target) {
-    const named = { bench: this.#name, backend: native?.version ?? 'js', ...what };
+    const named = { bench: this.#name, backend: native === null ? 'js' : 'addon', ...what };
     this.#entries.push({ figure: figure(named, ours, theirs, this.#seed), target });
   }
 
