@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"millrace.dev/bench/tournament"
+	"millrace.dev/go/bench/tournament"
 )
 
 func run(b *testing.B, name string) {

@@ -1,4 +1,4 @@
-module millrace.dev/bench
+module millrace.dev/go/bench
 
 go 1.25.0
 

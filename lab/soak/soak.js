@@ -20,7 +20,7 @@ const SAMPLE_MS = 1000;
 const VISITORS = 5;
 
 /** How much more memory the last quarter may take than the second. */
-export const MAX_GROWTH = 0.2;
+const MAX_GROWTH = 0.2;
 
 const LOAD = { protocol: 'chat', mode: 'open', pattern: 'mixed', warmup: 0 };
 

@@ -77,13 +77,3 @@ var All = []struct {
 	{"lockfree", NewLockFree},
 	{"batched", NewBatched},
 }
-
-// Find returns the entrant of this name, or nil.
-func Find(name string) New {
-	for _, each := range All {
-		if each.Name == name {
-			return each.New
-		}
-	}
-	return nil
-}

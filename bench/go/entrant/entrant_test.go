@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"millrace.dev/bench/internal/leak"
+	"millrace.dev/go/internal/leak"
 )
 
 func TestMain(m *testing.M) { leak.Main(m) }

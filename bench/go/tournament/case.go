@@ -7,7 +7,7 @@ import (
 	"runtime"
 	"slices"
 
-	"millrace.dev/bench/entrant"
+	"millrace.dev/go/bench/entrant"
 )
 
 // A Case is a question and the arms that answer it.

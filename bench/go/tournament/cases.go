@@ -1,6 +1,6 @@
 package tournament
 
-import "millrace.dev/bench/entrant"
+import "millrace.dev/go/bench/entrant"
 
 const (
 	millrace = "millrace"

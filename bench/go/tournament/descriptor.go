@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"syscall"
 
-	"millrace.dev/bench/entrant"
+	"millrace.dev/go/bench/entrant"
 )
 
 // pair is a pair of connected sockets.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"math/rand/v2"
 
-	"millrace.dev/bench/entrant"
+	"millrace.dev/go/bench/entrant"
 )
 
 // latency is a caller that submits a task and waits until it has run, with a new channel and a new closure each time.

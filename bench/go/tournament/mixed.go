@@ -5,7 +5,7 @@ import (
 	"syscall"
 	"time"
 
-	"millrace.dev/bench/entrant"
+	"millrace.dev/go/bench/entrant"
 )
 
 const (

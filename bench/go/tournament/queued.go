@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 
-	"millrace.dev/bench/entrant"
+	"millrace.dev/go/bench/entrant"
 )
 
 // queued is a loop that is held up while so many tasks are submitted: the bytes of an operation are what one of them

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"millrace.dev/bench/entrant"
+	"millrace.dev/go/bench/entrant"
 )
 
 // pingPong is one producer that submits as fast as it can. The wait group is told of all tasks beforehand: else producer

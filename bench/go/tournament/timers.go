@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"millrace.dev/bench/entrant"
+	"millrace.dev/go/bench/entrant"
 )
 
 const (

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"millrace.dev/bench/internal/leak"
+	"millrace.dev/go/internal/leak"
 )
 
 func TestMain(m *testing.M) { leak.Main(m) }

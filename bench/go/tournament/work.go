@@ -4,7 +4,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"millrace.dev/bench/entrant"
+	"millrace.dev/go/bench/entrant"
 )
 
 // window is how many tasks a case submits before it waits for the loop: less than the bound of any queue.

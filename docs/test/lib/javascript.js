@@ -58,14 +58,14 @@ export async function runSnippet(snippet) {
 }
 
 /** The URL of the file for a page, or undefined if it takes nothing for granted. */
-export function pageFile(page) {
+function pageFile(page) {
   const name = page.replace(/\.md$/, '').replaceAll('/', '-');
   const url = new URL(`../pages/${name}.js`, import.meta.url);
   return existsSync(url) ? url.href : undefined;
 }
 
 /** A snippet as a module: any port will do, and any broker; what it declares is exported for the check. */
-export function asModule({ code }) {
+function asModule({ code }) {
   const names = [...code.matchAll(/^(?:const|let|class|(?:async )?function) (\w+)/gm)];
   const exported = names.map(([, name]) => name).join(', ');
   const run = code

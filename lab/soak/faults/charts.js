@@ -6,7 +6,7 @@ import { chart, WIDE } from '../../report/charts/plot.js';
 const STYLES = ['arm-1', 'arm-2', 'arm-3', 'arm-4', 'arm-5', 'control'];
 
 /** What a line is to the marks of reports. */
-export const lineOf = (title, i) => ({
+const lineOf = (title, i) => ({
   title,
   style: STYLES[i % STYLES.length],
   role: 'treatment',

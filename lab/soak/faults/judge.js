@@ -2,7 +2,7 @@
 import { trend } from './trend.js';
 
 /** What memory may grow in an hour, as a share. */
-export const MAX_GROWTH = 0.01;
+const MAX_GROWTH = 0.01;
 
 /** Below these a slope says nothing of an hour: what a program loads when it is first needed would be taken for a leak. */
 const LEAST_HOURS = 1 / 3;

@@ -76,7 +76,7 @@ export interface ClusterHealth extends Omit<ClusterStats, 'processes'> {
 }
 
 /** Sums and maxima of the reports. Pure. */
-export function total(reports: readonly ProcessReport[]): ClusterHealth['total'] {
+function total(reports: readonly ProcessReport[]): ClusterHealth['total'] {
   const sum = (of: (report: ProcessReport) => number) =>
     reports.reduce((result, each) => result + of(each), 0);
   const max = (of: (report: ProcessReport) => number) =>

@@ -33,9 +33,7 @@ export interface Source {
 }
 
 /** Published on when an object is made; the message is its {@link Source}. */
-export const sourceChannel = 'millrace:source';
-
-const made = channel(sourceChannel);
+const made = channel('millrace:source');
 /**
  * A weak reference keeps its object until the next full collection, and an application may make an emitter for each
  * request: so there are so many at most of a kind, and those that are gone give up their places once a second at most.

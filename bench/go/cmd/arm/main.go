@@ -11,7 +11,7 @@ import (
 	"os"
 	"strconv"
 
-	"millrace.dev/bench/tournament"
+	"millrace.dev/go/bench/tournament"
 )
 
 const mostSeconds = 7 * 24 * 3600

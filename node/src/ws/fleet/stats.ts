@@ -48,19 +48,9 @@ export interface DurableStats {
 }
 
 /** What the parts of a fleet count in one place. */
-export interface Counts {
-  sent: number;
-  sentBatches: number;
-  received: number;
-  receivedBatches: number;
-  unsent: number;
-  missed: number;
-  duplicates: number;
-  malformed: number;
-  refused: number;
-}
+export type Counts = ReturnType<typeof newCounts>;
 
-export const newCounts = (): Counts => ({
+export const newCounts = () => ({
   sent: 0,
   sentBatches: 0,
   received: 0,

@@ -19,7 +19,7 @@ interface Own {
 }
 
 /** An entry as bytes. Throws MILLRACE_E_INVALID_ARGUMENT for data that cannot be cloned. */
-export function encodeEntry({ key, room, presence: { id, data } }: Entry): Buffer {
+function encodeEntry({ key, room, presence: { id, data } }: Entry): Buffer {
   try {
     return Buffer.concat([Buffer.alloc(ageBytes), serialize([key, room, id, data])]);
   } catch (cause) {
@@ -50,7 +50,7 @@ export function decodeEntry(node: string, bytes: Uint8Array): Entry | null {
   return { key: key as number, room, presence };
 }
 
-export const encodeKey = (key: number): Buffer => {
+const encodeKey = (key: number): Buffer => {
   const bytes = Buffer.alloc(6);
   bytes.writeUIntBE(key, 0, 6);
   return bytes;
