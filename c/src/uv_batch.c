@@ -8,6 +8,7 @@
 #include "dispatch/core.h"
 #include "dispatch/loop.h"
 #include "intake/inbox.h"
+#include "intake/push.h"
 
 #define STRING_OF(x) #x
 #define STRING(x) STRING_OF(x)
@@ -147,9 +148,9 @@ int uv_batch_push(uv_batch_t* batch, uv_batch_event_t* event) {
     return UV_ESHUTDOWN;
   }
   /* Only under `direct` a push runs anything. */
-  if (!core->direct) return uvb__engine_push(core, event);
+  if (!core->direct) return uvb__push(core, event);
   uvb__enter(core);
-  status = uvb__engine_push(core, event);
+  status = uvb__push(core, event);
   uvb__leave(core);
   return status;
 }

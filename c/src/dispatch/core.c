@@ -48,7 +48,7 @@ void uvb__core_stats(const uvb__core_t* core, uv_batch_stats_t* stats) {
 }
 
 void uvb__core_estimate(const uvb__core_t* core, const uvb__type_t* type, uv_batch_estimate_t* estimate) {
-  uvb__signals_t signals = uvb__advisor_estimate(&core->advisor, type, core->host, core->host->now(core->host));
+  uvb__signals_t signals = uvb__advisor_estimate(&core->advisor, type, core->host, uvb__now(core));
   *estimate = (uv_batch_estimate_t){
       .utilization = signals.utilization,
       .rate = signals.rate,

@@ -89,6 +89,14 @@ static inline uvb__core_t* uvb__core(const uv_batch_t* batch) {
   return batch->core_;
 }
 
+static inline double uvb__now(const uvb__core_t* core) {
+  return core->host->now(core->host);
+}
+
+static inline bool uvb__in_handler(const uvb__core_t* core) {
+  return core->busy || core->nested > 0;
+}
+
 /* Every way in is between these two: the last one out ends a queue that is closed. */
 void uvb__enter(uvb__core_t* core);
 void uvb__leave(uvb__core_t* core);
@@ -106,14 +114,6 @@ void uvb__core_remember(uvb__core_t* core);
 
 /* ---- engine.c; the caller has checked its arguments */
 
-typedef struct {
-  uint64_t count;
-  uint64_t bytes;
-} uvb__taken_t;
-
-int uvb__engine_push(uvb__core_t* core, uv_batch_event_t* event);
-/* Queues what was posted, newest first by `next`, and at most so many: it was admitted by the post. */
-uvb__taken_t uvb__engine_take_in(uvb__core_t* core, uv_batch_event_t* newest, uint64_t at_most);
 int uvb__engine_cancel(uvb__core_t* core, uv_batch_event_t* event);
 void uvb__engine_flush(uvb__core_t* core);
 void uvb__engine_process(uvb__core_t* core);
@@ -121,6 +121,14 @@ int uvb__engine_set(uvb__core_t* core, const uv_batch_options_t* options);
 void uvb__engine_close(uvb__core_t* core, bool discard);
 /* Asks for a dispatch point at the end of this turn. */
 void uvb__engine_wake(uvb__core_t* core);
+/* The same from a push, when it is known that none has been asked for. */
+static inline void uvb__schedule(uvb__core_t* core) {
+  core->scheduled = true;
+  core->host->schedule(core->host);
+}
+/* One of those who run handlers under `direct`, and have counted themselves in `nested`, is over. When it is the
+ * outermost one, what the handlers asked for comes now. */
+void uvb__leave_direct(uvb__core_t* core);
 
 /* ---- handlers.c */
 

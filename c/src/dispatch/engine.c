@@ -10,153 +10,8 @@ enum { batches_per_turn = 8 };
 static void deliver_cut(uvb__core_t* core);
 static void after_batch(uvb__core_t* core);
 
-static double now_of(uvb__core_t* core) {
-  return core->host->now(core->host);
-}
-
-static bool in_handler(const uvb__core_t* core) {
-  return core->busy || core->nested > 0;
-}
-
-static void schedule(uvb__core_t* core) {
-  core->scheduled = true;
-  core->host->schedule(core->host);
-}
-
 void uvb__engine_wake(uvb__core_t* core) {
-  if (!core->scheduled && core->closing != uvb__closed) schedule(core);
-}
-
-/* ---- intake and admit */
-
-static inline void stamp(uvb__core_t* core, uv_batch_event_t* event, const uvb__type_t* type, double now,
-                         uint64_t seq) {
-  int8_t priority = event->priority;
-  event->level_ = (uint8_t)(priority == UV_BATCH_PRIORITY_OF_TYPE ? type->options.priority : priority);
-  event->timestamp = now;
-  event->seq_ = seq;
-  event->flags_ = 0;
-  event->owner_ = core;
-}
-
-static void take_event(uvb__core_t* core, uv_batch_event_t* event, uvb__type_t* type) {
-  stamp(core, event, type, now_of(core), ++core->seq);
-  core->counters.pushed++;
-}
-
-static void queue_event(uvb__core_t* core, uv_batch_event_t* event, uvb__type_t* type) {
-  /* At a dispatch point that is running, what handlers push is judged there. First, for the host may keep the time that
-   * is read from then on. */
-  if (!core->scheduled && core->budget == 0) schedule(core);
-  take_event(core, event, type);
-  uvb__queue_push(&core->queue, type, event);
-  if (core->advisor.estimating) uvb__advisor_pushed(&core->advisor, type);
-}
-
-static bool has_room(const uvb__core_t* core, uint64_t bytes) {
-  const uvb__inbox_t* inbox = uvb__inbox_of(core->batch);
-  uint64_t posted = uvb__inbox_at_most(inbox);
-  uint64_t taken = core->queue.bytes + uvb__inbox_bytes_at_most(inbox);
-  return core->queue.count + posted < core->options.max_queue && bytes <= core->options.max_queue_bytes &&
-         taken <= core->options.max_queue_bytes - bytes;
-}
-
-/* The outermost of what runs handlers under `direct` is over: now comes what they asked for. */
-static void leave_direct(uvb__core_t* core) {
-  core->nested--;
-  if (in_handler(core)) return;
-  after_batch(core);
-  deliver_cut(core);
-}
-
-/* The event leaves at once, as a batch of its own; a handler that pushes is interrupted by that event's handlers. */
-static void push_direct(uvb__core_t* core, uv_batch_event_t* event, uvb__type_t* type) {
-  take_event(core, event, type);
-  event->status = UV_BATCH_STATUS_PROCESSING;
-  event->next = NULL;
-  uvb__chain_t alone = {event, event, 1};
-  core->nested++;
-  uvb__deliver(core, UV_BATCH_TRIGGER_SIZE, &alone);
-  leave_direct(core);
-}
-
-int uvb__engine_push(uvb__core_t* core, uv_batch_event_t* event) {
-  uvb__type_t* type = core->types.all[event->type];
-  if (core->closed) {
-    core->counters.refused_closed++;
-    event->status = UV_BATCH_STATUS_REFUSED;
-    return UV_ESHUTDOWN;
-  }
-  if (core->direct) {
-    if (!core->busy && core->queue.count == 0) push_direct(core, event, type);
-    else queue_event(core, event, type);
-    return 0;
-  }
-  if (!has_room(core, event->size)) {
-    core->counters.refused_overloaded++;
-    event->status = UV_BATCH_STATUS_REFUSED;
-    return UV_ENOBUFS;
-  }
-  queue_event(core, event, type);
-  return 0;
-}
-
-static uv_batch_event_t* oldest_first(uv_batch_event_t* newest) {
-  uv_batch_event_t* first = NULL;
-  while (newest != NULL) {
-    uv_batch_event_t* next = newest->next;
-    newest->next = first;
-    first = newest;
-    newest = next;
-  }
-  return first;
-}
-
-static uvb__taken_t take_in_one_by_one(uvb__core_t* core, uv_batch_event_t* newest) {
-  uvb__taken_t taken = {0, 0};
-  /* Under `direct` handlers run here. What they ask for, a close above all, waits until everything is in. */
-  bool direct = core->direct;
-  if (direct) core->nested++;
-  for (uv_batch_event_t* event = oldest_first(newest); event != NULL; taken.count++) {
-    uv_batch_event_t* next = event->next;
-    uvb__type_t* type = core->types.all[event->type];
-    taken.bytes += event->size;
-    if (core->direct && !core->busy && core->queue.count == 0 && !core->closed) push_direct(core, event, type);
-    else queue_event(core, event, type);
-    event = next;
-  }
-  if (direct) leave_direct(core);
-  return taken;
-}
-
-/* From the newest to the oldest in one pass: each event is in the cache of another core, and is fetched once. */
-static uvb__taken_t take_in_by_arrival(uvb__core_t* core, uv_batch_event_t* newest, uint64_t at_most) {
-  uvb__taken_t taken = {0, 0};
-  uvb__chain_t front[uvb__levels] = {{NULL, NULL, 0}, {NULL, NULL, 0}, {NULL, NULL, 0}};
-  double now = now_of(core);
-  core->seq += at_most;
-  uint64_t seq = core->seq;
-  for (uv_batch_event_t* event = newest; event != NULL; taken.count++) {
-    uv_batch_event_t* next = event->next;
-    uvb__type_t* type = core->types.all[event->type];
-    taken.bytes += event->size;
-    stamp(core, event, type, now, seq--);
-    uvb__queue_prepend(&core->queue, type, front, event);
-    if (core->advisor.estimating) uvb__advisor_pushed(&core->advisor, type);
-    event = next;
-  }
-  uvb__queue_join(&core->queue, front, taken.bytes);
-  core->counters.pushed += taken.count;
-  if (!core->scheduled && core->budget == 0) schedule(core);
-  return taken;
-}
-
-uvb__taken_t uvb__engine_take_in(uvb__core_t* core, uv_batch_event_t* newest, uint64_t at_most) {
-  if (newest == NULL) return (uvb__taken_t){0, 0};
-  bool by_arrival = !core->direct && !core->queue.by_type;
-  uvb__taken_t taken = by_arrival ? take_in_by_arrival(core, newest, at_most) : take_in_one_by_one(core, newest);
-  core->counters.posted += taken.count;
-  return taken;
+  if (!core->scheduled && core->closing != uvb__closed) uvb__schedule(core);
 }
 
 static void disarm(uvb__core_t* core) {
@@ -197,13 +52,13 @@ static void arm(uvb__core_t* core, double deadline) {
 }
 
 static uvb__chain_t choose(uvb__core_t* core, uint32_t limit) {
-  double aged_at = now_of(core) - core->options.max_deferral;
+  double aged_at = uvb__now(core) - core->options.max_deferral;
   return uvb__queue_take(&core->queue, &core->types, limit, aged_at);
 }
 
 /* Takes a batch out of the queue and notes how long its events have waited. */
 static uvb__chain_t take(uvb__core_t* core, uint32_t limit) {
-  double now = now_of(core);
+  double now = uvb__now(core);
   uvb__chain_t batch = choose(core, limit);
   for (int level = 0; level < uvb__levels; level++) {
     double taken = core->queue.taken[level];
@@ -219,7 +74,7 @@ static bool judge(uvb__core_t* core, uv_batch_trigger_t* trigger) {
   const uv_batch_options_t* options = &core->options;
   *trigger = UV_BATCH_TRIGGER_SIZE;
   if (queue->count >= options->max_batch || queue->full_types > 0) return true;
-  double now = now_of(core);
+  double now = uvb__now(core);
   bool asked = core->ask || core->hold < 0;
   if (asked) core->hold = uvb__advisor_hold(&core->advisor, queue, options, core->host, now);
   *trigger = UV_BATCH_TRIGGER_TURN;
@@ -268,7 +123,7 @@ static void run(uvb__core_t* core) {
       continue;
     }
     if (core->budget == 0) {
-      if (!core->scheduled) schedule(core);
+      if (!core->scheduled) uvb__schedule(core);
       return;
     }
     uv_batch_trigger_t trigger;
@@ -296,7 +151,7 @@ static void prepare(uvb__core_t* core, double now) {
 }
 
 static void begin(uvb__core_t* core, bool ask) {
-  double now = now_of(core);
+  double now = uvb__now(core);
   uvb__advisor_fold(&core->advisor, now);
   core->budget = batches_per_turn;
   core->ask = ask;
@@ -322,7 +177,7 @@ void uvb__hold_ended(uv_batch_t* batch) {
   uvb__enter(core);
   /* The event that the hold began with was cancelled, or the timer came early. */
   double deadline = oldest->timestamp + core->hold;
-  if (deadline > now_of(core)) arm(core, deadline);
+  if (deadline > uvb__now(core)) arm(core, deadline);
   else begin(core, false);
   uvb__leave(core);
 }
@@ -331,13 +186,13 @@ void uvb__expire(uv_batch_t* batch) {
   uvb__core_t* core = uvb__core(batch);
   if (core == NULL) return;
   uvb__enter(core);
-  uvb__retention_timer_fired(core, now_of(core));
+  uvb__retention_timer_fired(core, uvb__now(core));
   uvb__leave(core);
 }
 
 void uvb__engine_process(uvb__core_t* core) {
   if (core->closing != uvb__open) return;
-  if (in_handler(core) || core->budget > 0) {
+  if (uvb__in_handler(core) || core->budget > 0) {
     uvb__engine_wake(core);
     return;
   }
@@ -407,17 +262,24 @@ static void deliver_cut(uvb__core_t* core) {
   while (!uvb__cut_empty(&core->cut)) {
     uvb__chain_t events;
     uv_batch_trigger_t trigger;
-    if (uvb__cut_next(&core->cut, &events, &trigger)) prepare(core, now_of(core));
+    if (uvb__cut_next(&core->cut, &events, &trigger)) prepare(core, uvb__now(core));
     else hand_on(core, trigger, &events);
   }
   if (core->closing == uvb__closing_delivering || core->closing == uvb__closing_discard) finish(core);
 }
 
 static void drain_cut(uvb__core_t* core) {
-  if (in_handler(core)) return;
+  if (uvb__in_handler(core)) return;
   deliver_cut(core);
   /* Under `direct` what the handlers pushed must not stay behind. */
   if (core->direct) run(core);
+}
+
+void uvb__leave_direct(uvb__core_t* core) {
+  core->nested--;
+  if (uvb__in_handler(core)) return;
+  after_batch(core);
+  deliver_cut(core);
 }
 
 /* ---- flush, set, close */
@@ -438,7 +300,7 @@ int uvb__engine_set(uvb__core_t* core, const uv_batch_options_t* options) {
     /* What was to be switched to does not bring back what is set later. */
     uvb__options_apply(&core->pending, options, changes);
     if (core->queue.count > 0 && core->budget == 0) uvb__engine_wake(core);
-  } else if (in_handler(core)) {
+  } else if (uvb__in_handler(core)) {
     uvb__options_apply(&core->pending, options, changes);
     core->pending_changes |= changes;
   } else {
@@ -451,7 +313,7 @@ int uvb__engine_set(uvb__core_t* core, const uv_batch_options_t* options) {
 void uvb__engine_close(uvb__core_t* core, bool discard) {
   core->closed = true;
   core->closing = discard ? uvb__closing_discard : uvb__closing_deliver;
-  if (in_handler(core)) return;
+  if (uvb__in_handler(core)) return;
   after_batch(core);
   deliver_cut(core);
 }

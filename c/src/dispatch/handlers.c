@@ -175,7 +175,7 @@ static void deliver_group(uvb__core_t* core, uvb__type_t* type, uv_batch_event_t
 
 void uvb__deliver(uvb__core_t* core, uv_batch_trigger_t trigger, const uvb__chain_t* events) {
   uv_batch_info_t info = {.trigger = trigger, .first = events->first, .count = events->count};
-  info.time = core->host->now(core->host);
+  info.time = uvb__now(core);
   core->counters.batches++;
   core->counters.trigger[trigger]++;
   if (core->observer != NULL && core->observer->batch != NULL) core->observer->batch(core->observer->data, &info);

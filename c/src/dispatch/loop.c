@@ -6,6 +6,7 @@
 #include "attach.h"
 #include "batch/estimate/utilization.h"
 #include "intake/inbox.h"
+#include "intake/push.h"
 #include "memory.h"
 
 /*
@@ -142,7 +143,7 @@ static double read_utilization(uvb__host_t* host, double now) {
 
 static void take_in(uvb__core_t* core, uv_batch_event_t* newest) {
   uvb__inbox_t* inbox = uvb__inbox_of(core->batch);
-  uvb__taken_t taken = uvb__engine_take_in(core, newest, uvb__inbox_at_most(inbox));
+  uvb__taken_t taken = uvb__take_in(core, newest, uvb__inbox_at_most(inbox));
   uvb__inbox_taken(inbox, taken.count, taken.bytes);
   uvb__inbox_publish(inbox, core->queue.count, core->queue.bytes);
 }

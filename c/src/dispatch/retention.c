@@ -91,7 +91,7 @@ bool uvb__retain(uvb__core_t* core, uvb__type_t* type, uv_batch_event_t* event) 
               type->kept_bytes <= options->retain_max_bytes - event->size;
   if (!fits) return false;
   /* The time of leaving would make an age that a long batch has already eaten into. */
-  double now = core->host->now(core->host);
+  double now = uvb__now(core);
   event->status = UV_BATCH_STATUS_RETAINED;
   event->since_ = now;
   event->number_ = ++core->number;
