@@ -5,6 +5,7 @@ import { announce } from '../core/sources.js';
 import { clearTimeout, performance, setTimeout } from '../core/timers.cjs';
 import { MillraceError } from '../errors.js';
 import { CrashWindow } from './backoff.js';
+import { closed, describe, reloadFailure } from './failure.js';
 import { Listeners } from './listeners.js';
 import type { Settings } from './options.js';
 import { ClusterProcess, type Death, type ProcessOwner, type Program } from './process.js';
@@ -14,7 +15,7 @@ import { type ClusterHealth, type ClusterStats, health } from './report.js';
 import { startScaling } from './scaling.js';
 import { poolShares } from './shares.js';
 import { handleSignals } from './signals.js';
-import { ReplacementFailed, Slot, type SlotOwner } from './slot.js';
+import { Slot, type SlotOwner } from './slot.js';
 import { within } from './within.js';
 
 /** A process, in an event. */
@@ -397,22 +398,3 @@ export class Cluster extends EventEmitter<ClusterEvents> {
 
 const statusOf = (ready: number, wanted: number) =>
   ready === 0 ? 'down' : ready < wanted ? 'degraded' : 'ok';
-
-const closed = () =>
-  new MillraceError('MILLRACE_E_CLOSED', 'the cluster is closed; call serve() for another one');
-
-function describe({ code, signal, isLate, wasDraining, readyMs, reason }: Death): string {
-  if (isLate) return wasDraining ? 'was killed: drainTimeout' : 'was killed: startTimeout';
-  const how = signal === null ? `exited with code ${code}` : `was killed by ${signal}`;
-  const when = readyMs === 0 ? ' before it listened' : '';
-  return `${how}${when}${reason === null ? '' : `: ${reason}`}`;
-}
-
-function reloadFailure(error: unknown, replaced: number, count: number): MillraceError {
-  const why =
-    error instanceof ReplacementFailed
-      ? `new process ${error.process.pid} ${describe(error.death)}`
-      : String(error);
-  const rest = `${replaced} of ${count} were replaced, the others go on as they are`;
-  return new MillraceError('MILLRACE_E_WORKER', `reload failed: ${why}; ${rest}`, { cause: error });
-}

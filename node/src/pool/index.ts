@@ -36,11 +36,12 @@ export {
   transferableSymbol,
   valueSymbol,
 } from './movable.cjs';
-export type { FunctionSource, PoolOptions } from './options.js';
+export type { PoolOptions } from './options.js';
 export type { LoadBalancer } from './placing.js';
 export { type CloseOptions, Pool, Pool as Piscina, version } from './pool.js';
 export type { PoolEvents } from './pool-events.js';
 export type { EnqueueOptions, RunOptions } from './run-options.js';
+export type { FunctionSource } from './source.js';
 export type { PoolStats, PoolTimes } from './stats.js';
 export type { PoolWorker } from './thread.js';
 export { ArrayTaskQueue, FixedQueue, type PoolTask, type TaskQueue } from './user-queue.js';

@@ -1,6 +1,4 @@
 /** The options of a pool: meaning, unit, default, range, and the checks that keep bad ones out. */
-import { isAbsolute, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { ResourceLimits, WorkerOptions } from 'node:worker_threads';
 import type { BrokerOptions } from '../broker/options.js';
 import { classOf, type Priority, type PriorityClass } from '../core/intake/priority.js';
@@ -10,11 +8,9 @@ import { clockOffsetMs } from './clock.cjs';
 import type { StreamOptions } from './durable/stream-options.js';
 import type { LoadBalancer } from './placing.js';
 import { cpuShare, defaultThreads } from './sizing.js';
+import { type FunctionSource, functionsOf, pathOf } from './source.js';
 import type { ThreadOptions } from './thread.js';
 import { isTaskQueue, type TaskQueue } from './user-queue.js';
-
-/** A file with functions, and the name of one of its exports; `default` if none is given. */
-export type FunctionSource = string | URL | { filename: string | URL; name?: string };
 
 /** The pool runs tasks that come with what their contexts say; for `serveTasks()` alone. */
 export const durableSymbol: unique symbol = Symbol('durable');
@@ -230,12 +226,15 @@ function wrong(name: string, what: string, value: unknown): MillraceError {
 
 function checkKinds(options: PoolOptions): void {
   const values = options as Record<string, unknown>;
-  const { filename, name, taskQueue, loadBalancer, resourceLimits, niceIncrement, maxQueue } =
-    options;
+  const { filename, name, functions, taskQueue, loadBalancer, resourceLimits } = options;
+  const { niceIncrement, maxQueue } = options;
   if (filename != null && typeof filename !== 'string' && !(filename instanceof URL)) {
     throw wrong('filename', 'a string or null', filename);
   }
   if (name != null && typeof name !== 'string') throw wrong('name', 'a string or null', name);
+  if (functions != null && typeof functions !== 'object') {
+    throw wrong('functions', 'an object', functions);
+  }
   if (maxQueue !== undefined && maxQueue !== 'auto') checkCount('maxQueue', maxQueue, 0);
   checkOthers(values);
   if (
@@ -331,54 +330,4 @@ function workerOf({
     workerData,
     trackUnmanagedFds: trackUnmanagedFds ?? true,
   });
-}
-
-function functionsOf(
-  given: Readonly<Record<string, FunctionSource>>,
-): Map<string, { filename: string; name: string }> {
-  if (typeof given !== 'object' || given === null) throw wrong('functions', 'an object', given);
-  return new Map(
-    Object.entries(given).map(([name, source]) => [
-      name,
-      sourceOf(source, `options.functions.${name}`),
-    ]),
-  );
-}
-
-/** A file and an export of it. */
-export function sourceOf(
-  source: FunctionSource,
-  where: string,
-): { filename: string; name: string } {
-  if (typeof source === 'object' && source !== null && !(source instanceof URL)) {
-    checkKeys(where, source, ['filename', 'name']);
-    const { filename, name = 'default' } = source;
-    if (typeof name !== 'string') {
-      throw new MillraceError(
-        'MILLRACE_E_INVALID_OPTION',
-        `${where}.name is ${show(name)}; it must be a string: the name of an export`,
-      );
-    }
-    return { filename: pathOf(filename, `${where}.filename`), name };
-  }
-  return { filename: pathOf(source, where), name: 'default' };
-}
-
-/** The path of a file. A function's code as text is not one: workers only run what is in files. */
-export function pathOf(file: string | URL, where: string): string {
-  const text = file instanceof URL ? file.href : file;
-  if (typeof text !== 'string' || text === '') {
-    throw new MillraceError(
-      'MILLRACE_E_INVALID_OPTION',
-      `${where} is ${show(file)}; it must be a string: the path or file: URL of a file`,
-    );
-  }
-  if (text.startsWith('file:')) return fileURLToPath(text);
-  if (/^[a-z][a-z0-9+.-]+:/i.test(text) && !isAbsolute(text)) {
-    throw new MillraceError(
-      'MILLRACE_E_INVALID_OPTION',
-      `${where} is ${show(text)}; it must be a path or a file: URL: workers run what is in files, nothing else`,
-    );
-  }
-  return isAbsolute(text) ? text : resolve(text);
 }

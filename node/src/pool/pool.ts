@@ -15,15 +15,7 @@ import { closed, closeTimedOut } from './failure.js';
 import { Functions, type PoolFunction } from './function.js';
 import { histogramOf, type PoolHistogram } from './histogram.js';
 import { isMoved, move, queueOptionsSymbol, transferableSymbol, valueSymbol } from './movable.cjs';
-import {
-  type FunctionSource,
-  own,
-  type PoolOptions,
-  pathOf,
-  type Settings,
-  settingsOf,
-  sourceOf,
-} from './options.js';
+import { own, type PoolOptions, type Settings, settingsOf } from './options.js';
 import type { PoolEvents } from './pool-events.js';
 import {
   badArgument,
@@ -34,6 +26,7 @@ import {
 } from './run-options.js';
 import { Scheduler } from './scheduler.js';
 import { defaultThreads, onShare } from './sizing.js';
+import { type FunctionSource, pathOf, sourceOf } from './source.js';
 import { state } from './state.cjs';
 import { type PoolStats, statsOf } from './stats.js';
 import { Task, type TaskExtras } from './task.js';

@@ -21,7 +21,8 @@ export {
   install,
 } from './install.js';
 export type { SlowInfo, SlowPolicy } from './member.js';
-export { type PublishOptions, Rooms, type RoomsOptions, type RoomsStats } from './rooms.js';
+export type { PublishOptions, RoomsOptions } from './options.js';
+export { Rooms, type RoomsStats } from './rooms.js';
 export { millraceAdapter } from './socket-io/adapter.js';
 export type { MillraceAdapter, MillraceAdapterOptions } from './socket-io/fleet/options.js';
 export type { MillraceAdapterStats } from './socket-io/fleet/stats.js';

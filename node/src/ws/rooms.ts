@@ -4,44 +4,29 @@ import { newNode } from '../broker/wire.js';
 import { TypeEntry } from '../core/batch/type-entry.js';
 import { TurnHost } from '../core/dispatch/clock.js';
 import { type Batch, Engine } from '../core/engine.js';
-import { classOf, NORMAL, type Priority, type PriorityClass } from '../core/intake/priority.js';
-import { checkKeys, invalid, type QueueOptions, queueOptionNames } from '../core/options.js';
+import type { PriorityClass } from '../core/intake/priority.js';
+import { checkKeys, type QueueOptions } from '../core/options.js';
 import { announce } from '../core/sources.js';
 import type { QueueStats } from '../core/stats.js';
-import { MillraceError, show } from '../errors.js';
+import { checkClose, checkName, checkSocket } from './arguments.js';
 import { type BackendName, backend, checkBackend } from './backend.js';
 import { FanOut } from './fan-out.js';
 import { Fleet } from './fleet/fleet.js';
-import { type FleetOptions, fleetOptionNames, fleetSettings } from './fleet/options.js';
 import { checkPresence, Presences } from './fleet/presence/presences.js';
 import type { Presence, PresenceOptions } from './fleet/presence/types.js';
 import type { FleetStats } from './fleet/stats.js';
 import { type Data, Frame } from './frame.js';
-import { Member, type SlowInfo, type SlowPolicy, type Written } from './member.js';
+import { Member, type SlowOptions, type Written } from './member.js';
+import {
+  frameOf,
+  type PublishOptions,
+  publishOptionNames,
+  type RoomsOptions,
+  roomsQueueOptionNames,
+  roomsSettings,
+  sendOptionNames,
+} from './options.js';
 import { Room } from './room.js';
-
-/** Options of `Rooms`. */
-export interface RoomsOptions extends Partial<Omit<QueueOptions, 'order'>>, FleetOptions {
-  /** Bytes that one socket may leave untaken: 1 to 2^53 - 1, default 1 MiB. */
-  maxPending?: number;
-  /**
-   * What happens to a socket beyond that. `close` (default): it is closed with 1013. `drop-low`: its oldest LOW frames are
-   * left out, and it is closed when that is not enough. `drop-normal`: LOW, then NORMAL frames.
-   */
-  slow?: SlowPolicy;
-  /** Told when a slow socket loses frames or is closed, right after the batch in which it happened. */
-  onSlow?: (info: SlowInfo) => void;
-}
-
-/** Options of one message. */
-export interface PublishOptions {
-  /** `high` leaves first, `low` last. Default `normal`. */
-  priority?: Priority;
-  /** Send as a binary message. Default: for everything but strings. */
-  binary?: boolean;
-  /** A socket of this process that does not get it, as a sender that has it already. Default: none. */
-  except?: WebSocket;
-}
 
 export interface RoomsStats extends QueueStats {
   rooms: number;
@@ -60,13 +45,9 @@ export interface RoomsStats extends QueueStats {
   fleet: FleetStats | null;
 }
 
-const ownOptions = ['maxPending', 'slow', 'onSlow', ...fleetOptionNames];
-const sendOptions = ['priority', 'binary'];
-const publishOptions = [...sendOptions, 'except'];
 const noOptions: PublishOptions = Object.freeze({});
 /** Where closed rooms push a message to have it refused. */
 const nowhere = new TypeEntry('nowhere');
-const slowPolicies = ['close', 'drop-low', 'drop-normal'];
 
 /**
  * Rooms of WebSockets (of the `ws` package). What is published in one loop turn leaves at its end: each message is encoded
@@ -83,7 +64,7 @@ export class Rooms {
   readonly #engine: Engine<Frame>;
   /** Members to close when what is queued has been written. */
   readonly #ending = new Map<Member, { readonly upTo: number; remaining: number }>();
-  readonly #slow;
+  readonly #slow: SlowOptions;
   readonly #fleet: Fleet | null;
   readonly #presences: Presences;
   /** For messages that have no member here. */
@@ -98,33 +79,21 @@ export class Rooms {
 
   /** Throws MILLRACE_E_INVALID_OPTION for an unknown option or a bad value. */
   constructor(options: RoomsOptions = {}) {
-    const names = queueOptionNames.filter((name) => name !== 'order');
-    checkKeys('the options of Rooms', options, [...names, ...ownOptions]);
-    const { maxPending = 1024 * 1024, slow = 'close', onSlow, ...queueOptions } = options;
-    const settings = fleetSettings(options);
-    if (!Number.isSafeInteger(maxPending) || maxPending < 1) {
-      throw invalid('maxPending', maxPending, 'an integer from 1 to 2^53 - 1');
-    }
-    if (!slowPolicies.includes(slow)) {
-      throw invalid('slow', slow, "one of 'close', 'drop-low', 'drop-normal'");
-    }
-    if (onSlow !== undefined && typeof onSlow !== 'function') {
-      throw invalid('onSlow', onSlow, 'a function');
-    }
+    const { queue, slow, fleet } = roomsSettings(options);
     checkBackend();
-    this.#slow = { maxPending, slow, onSlow };
+    this.#slow = slow;
     const host = new TurnHost();
     const fanOut = new FanOut(
       (batch) => this.#sent(batch),
       () => this.#fleet?.close(),
     );
     // By arrival, so that a socket gets what several rooms and `send` have for it in the order in which it was published.
-    this.#engine = new Engine<Frame>(host, fanOut, { ...queueOptions, order: 'arrival' });
+    this.#engine = new Engine<Frame>(host, fanOut, { ...queue, order: 'arrival' });
     fanOut.engine = this.#engine;
     host.attach(this.#engine as unknown as Engine<never>);
-    const link = settings === null ? null : new Link(settings.broker, 'rooms');
+    const link = fleet === null ? null : new Link(fleet.broker, 'rooms');
     this.#presences = new Presences(link?.node ?? newNode(), options.onPresence);
-    this.#fleet = link === null ? null : new Fleet(settings!, link, this.#presences, this.#receive);
+    this.#fleet = link === null ? null : new Fleet(fleet!, link, this.#presences, this.#receive);
     announce('rooms', this as Rooms, (each) => each.stats());
   }
 
@@ -200,10 +169,10 @@ export class Rooms {
    */
   publish(name: string, data: Data, options: PublishOptions = noOptions): number {
     checkName(name);
-    if (options !== noOptions) checkKeys('the options of publish()', options, publishOptions);
+    if (options !== noOptions) checkKeys('the options of publish()', options, publishOptionNames);
     const { except: socket } = options;
     const except = socket === undefined ? null : (this.#known(socket) ?? null);
-    const frame = toFrame(data, options, except);
+    const frame = frameOf(data, options, except);
     const room = this.#rooms.get(name);
     if (this.#engine.closed) this.#push(nowhere, frame);
     if (this.#fleet !== null) this.#publish(this.#fleet, room, name, frame);
@@ -262,8 +231,8 @@ export class Rooms {
     data: Data,
     options: Omit<PublishOptions, 'except'> = noOptions,
   ): boolean {
-    if (options !== noOptions) checkKeys('the options of send()', options, sendOptions);
-    const frame = toFrame(data, options, null);
+    if (options !== noOptions) checkKeys('the options of send()', options, sendOptionNames);
+    const frame = frameOf(data, options, null);
     const member = this.#member(socket);
     if (this.#engine.closed) this.#push(nowhere, frame);
     if (member === null) return false;
@@ -336,11 +305,7 @@ export class Rooms {
 
   /** Changes options of the queue. Throws MILLRACE_E_INVALID_OPTION. */
   set(options: Partial<Omit<QueueOptions, 'order'>>): this {
-    checkKeys(
-      'the options of set()',
-      options,
-      queueOptionNames.filter((name) => name !== 'order'),
-    );
+    checkKeys('the options of set()', options, roomsQueueOptionNames);
     this.#engine.set(options);
     return this;
   }
@@ -433,62 +398,4 @@ export class Rooms {
 
 function* sockets(members: Iterable<Member>): IterableIterator<WebSocket> {
   for (const member of members) yield member.ws;
-}
-
-function toFrame(data: Data, options: PublishOptions, except: Member | null): Frame {
-  const { binary = typeof data !== 'string' } = options;
-  if (typeof binary !== 'boolean') throw invalid('binary', binary, 'true or false');
-  const priority = options.priority === undefined ? NORMAL : classOf(options.priority);
-  return new Frame(data, binary, priority, except);
-}
-
-function checkName(name: unknown): void {
-  if (typeof name === 'string') return;
-  throw new MillraceError(
-    'MILLRACE_E_INVALID_ARGUMENT',
-    `the name of a room is ${show(name)}; it must be a string`,
-  );
-}
-
-/** As ws checks them, but before anything is noted: the close itself comes too late to complain. */
-function checkClose(code: unknown, reason: unknown): void {
-  const inRange = (from: number, to: number) => (code as number) >= from && (code as number) <= to;
-  const valid =
-    code === undefined ||
-    (Number.isInteger(code) && (inRange(1000, 1003) || inRange(1007, 1014) || inRange(3000, 4999)));
-  if (!valid) {
-    throw new MillraceError(
-      'MILLRACE_E_INVALID_ARGUMENT',
-      `the close code is ${show(code)}; it must be 1000 to 1003, 1007 to 1014, or 3000 to 4999`,
-    );
-  }
-  if (reason === undefined || (typeof reason === 'string' && Buffer.byteLength(reason) <= 123)) {
-    return;
-  }
-  throw new MillraceError(
-    'MILLRACE_E_INVALID_ARGUMENT',
-    `the reason of a close is ${show(reason)}; it must be a string of at most 123 bytes`,
-  );
-}
-
-/** What is used of a socket must be there; `_socket`, which ws does not document, too. */
-function checkSocket(socket: unknown): void {
-  const candidate = socket as {
-    readyState?: unknown;
-    extensions?: unknown;
-    _socket?: { on?: unknown; write?: unknown } | null;
-  } | null;
-  if (
-    typeof candidate?.readyState === 'number' &&
-    typeof candidate.extensions === 'string' &&
-    (candidate.readyState !== 1 ||
-      (typeof candidate._socket?.on === 'function' &&
-        typeof candidate._socket.write === 'function'))
-  ) {
-    return;
-  }
-  throw new MillraceError(
-    'MILLRACE_E_INVALID_ARGUMENT',
-    `the socket is ${show(socket)}; it must be a WebSocket of the ws package, version 8`,
-  );
 }

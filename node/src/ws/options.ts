@@ -1,0 +1,62 @@
+/** The options of `Rooms` and of a message: meaning, unit, default, range, and the checks that keep bad ones out. */
+import type { WebSocket } from 'ws';
+import { classOf, NORMAL, type Priority } from '../core/intake/priority.js';
+import { checkKeys, invalid, type QueueOptions, queueOptionNames } from '../core/options.js';
+import { type FleetOptions, fleetOptionNames, fleetSettings } from './fleet/options.js';
+import { type Data, Frame } from './frame.js';
+import type { Member, SlowInfo, SlowPolicy } from './member.js';
+
+/** Options of `Rooms`. */
+export interface RoomsOptions extends Partial<Omit<QueueOptions, 'order'>>, FleetOptions {
+  /** Bytes that one socket may leave untaken: 1 to 2^53 - 1, default 1 MiB. */
+  maxPending?: number;
+  /**
+   * What happens to a socket beyond that. `close` (default): it is closed with 1013. `drop-low`: its oldest LOW frames are
+   * left out, and it is closed when that is not enough. `drop-normal`: LOW, then NORMAL frames.
+   */
+  slow?: SlowPolicy;
+  /** Told when a slow socket loses frames or is closed, right after the batch in which it happened. */
+  onSlow?: (info: SlowInfo) => void;
+}
+
+/** Options of one message. */
+export interface PublishOptions {
+  /** `high` leaves first, `low` last. Default `normal`. */
+  priority?: Priority;
+  /** Send as a binary message. Default: for everything but strings. */
+  binary?: boolean;
+  /** A socket of this process that does not get it, as a sender that has it already. Default: none. */
+  except?: WebSocket;
+}
+
+/** Those of the queue: its order is not for users to choose. */
+export const roomsQueueOptionNames = queueOptionNames.filter((name) => name !== 'order');
+const ownOptions = ['maxPending', 'slow', 'onSlow', ...fleetOptionNames];
+export const sendOptionNames = ['priority', 'binary'];
+export const publishOptionNames = [...sendOptionNames, 'except'];
+const slowPolicies = ['close', 'drop-low', 'drop-normal'];
+
+/** Throws MILLRACE_E_INVALID_OPTION for an unknown option or a bad value. */
+export function roomsSettings(options: RoomsOptions) {
+  checkKeys('the options of Rooms', options, [...roomsQueueOptionNames, ...ownOptions]);
+  const { maxPending = 1024 * 1024, slow = 'close', onSlow, ...queue } = options;
+  const fleet = fleetSettings(options);
+  if (!Number.isSafeInteger(maxPending) || maxPending < 1) {
+    throw invalid('maxPending', maxPending, 'an integer from 1 to 2^53 - 1');
+  }
+  if (!slowPolicies.includes(slow)) {
+    throw invalid('slow', slow, "one of 'close', 'drop-low', 'drop-normal'");
+  }
+  if (onSlow !== undefined && typeof onSlow !== 'function') {
+    throw invalid('onSlow', onSlow, 'a function');
+  }
+  return { queue, slow: { maxPending, slow, onSlow }, fleet };
+}
+
+/** A message as it was given, with the member that does not get it. */
+export function frameOf(data: Data, options: PublishOptions, except: Member | null): Frame {
+  const { binary = typeof data !== 'string' } = options;
+  if (typeof binary !== 'boolean') throw invalid('binary', binary, 'true or false');
+  const priority = options.priority === undefined ? NORMAL : classOf(options.priority);
+  return new Frame(data, binary, priority, except);
+}
