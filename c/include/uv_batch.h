@@ -1,8 +1,8 @@
 /*
  * libuvbatch: adaptive event batching beside libuv.
  *
- * Everything here belongs to the thread of the loop, but for uv_batch_post() and what touches neither a queue nor a
- * loop. Functions that return an int return 0, or a negative UV_E… code; docs/c-reference.md lists the codes of each.
+ * Everything here is for the loop's thread, except uv_batch_post() and what touches neither a queue nor a loop.
+ * Functions that return an int return 0, or a negative UV_E… code; docs/c-reference.md lists the codes of each.
  * Times are milliseconds.
  */
 #ifndef UV_BATCH_H
@@ -86,7 +86,7 @@ typedef enum {
 /* Characters of a type's name. */
 #define UV_BATCH_MAX_TYPE_NAME 255
 
-/* Where an event is. Below UV_BATCH_STATUS_COMPLETED it belongs to the library, but for NEW; from there on to you. */
+/* Where an event is. It is yours while NEW, and again from UV_BATCH_STATUS_COMPLETED on; in between, the library's. */
 typedef enum {
   UV_BATCH_STATUS_NEW = 0,    /* initialised, yours */
   UV_BATCH_STATUS_POSTED,     /* on its way from another thread */
@@ -137,10 +137,10 @@ typedef enum {
 
 /* ---- the batch queue --------------------------------------------------------------------------------------------- */
 
-/* An event is over: `status` is 0 (completed), what its handler returned (failed), UV_ECANCELED (cancelled, or the
+/* An event is over. `status` is 0 (completed), what its handler returned (failed), UV_ECANCELED (cancelled, or the
  * queue was closed), UV_ETIMEDOUT (retained until its age), UV_ENOENT (no handler) or UV_ENOBUFS (no handler, and no
- * room to retain it). Runs once for each event that was taken; from here on the event is yours: free it, or push it
- * again. An event whose retention was turned off ends as when the queue is closed. */
+ * room to retain it). Runs once for each event that was taken; from then on the event is yours again: free it, or push
+ * it again. An event whose retention was turned off ends as it does when the queue is closed. */
 typedef void (*uv_batch_event_cb)(uv_batch_t* batch, uv_batch_event_t* event, int status);
 
 /* Handles one event. A negative return value is the event's failure: the handlers after this one do not get it. */
@@ -149,7 +149,8 @@ typedef int (*uv_batch_handler_cb)(uv_batch_handler_t* handler, uv_batch_event_t
 /* Handles all events of a type that are in one batch: `first`, then by `next`; uv_batch_event_fail() fails one. */
 typedef void (*uv_batch_group_cb)(uv_batch_handler_t* handler, uv_batch_event_t* first, size_t count);
 
-/* A batch has left; before its first handler. Whoever sets it handles every event: none is unhandled or retained. */
+/* A batch has left; runs before its first handler. With this callback every event counts as handled: none is
+ * unhandled or retained. */
 typedef void (*uv_batch_cb)(uv_batch_t* batch, const uv_batch_info_t* info);
 
 /* A handler failed for the event. */
@@ -314,12 +315,12 @@ UV_BATCH_EXTERN int uv_batch_set_type(uv_batch_t* batch, int type, const uv_batc
 UV_BATCH_EXTERN void uv_batch_event_init(uv_batch_event_t* event, int type, void* data);
 
 /* Queues an event; its handlers run at the end of the loop turn. O(1), allocates nothing. UV_EINVAL (NULL, unknown type
- * or priority), UV_EBUSY (in use already), UV_ENOBUFS (the queue is full), UV_ESHUTDOWN (closed): then nothing changed,
- * but for the status of an event that was refused. */
+ * or priority), UV_EBUSY (in use already), UV_ENOBUFS (the queue is full), UV_ESHUTDOWN (closed): then nothing has
+ * changed, except the status of an event that was refused. */
 UV_BATCH_EXTERN int uv_batch_push(uv_batch_t* batch, uv_batch_event_t* event);
 
-/* The same from any thread. Lock-free; wakes the loop only when it may be asleep. A posted event is not to be
- * touched before its callback: not by another thread either. */
+/* The same from any thread. Lock-free; wakes the loop only when it may be asleep. Do not touch a posted event
+ * before its callback, on any thread. */
 UV_BATCH_EXTERN int uv_batch_post(uv_batch_t* batch, uv_batch_event_t* event);
 
 /* Takes a queued or retained event back; its callback runs inside the call, with UV_ECANCELED. UV_EALREADY: it has
@@ -371,7 +372,7 @@ UV_BATCH_EXTERN int uv_batch_estimate(const uv_batch_t* batch, int type, uv_batc
  * keeps its callback; its `type` may be changed after the start, where the event is in a struct of yours. */
 
 /* Gives a handle for a connection, initialised with uv_tcp_init() or uv_pipe_init(), of the server's kind; NULL: not
- * now, it stays in the backlog. You are asked again in the next turn, and then after 1, 2, 4, … 64 ms. */
+ * now, the connection stays in the backlog. You are asked again in the next turn, and then after 1, 2, 4, … 64 ms. */
 typedef uv_stream_t* (*uv_batch_client_cb)(uv_batch_listener_t* listener);
 /* Close the client: its event ended without a handler (status as in uv_batch_event_cb; a handler that fails keeps its
  * client), or the queue is closed (UV_ESHUTDOWN), or there is no connection for it any more (UV_ECANCELED: the listener
@@ -383,7 +384,7 @@ struct uv_batch_listener_s {
   void* data;
   uv_batch_t* batch;
   uv_stream_t* server;
-  int last_error; /* what accepting failed with last; 0. Short of descriptors libuv closes what is in the backlog */
+  int last_error; /* of accepting; 0: none. When descriptors run short, libuv closes what is in the backlog */
   void* private_[2];
   void* reserved[4];
 };
@@ -421,14 +422,14 @@ struct uv_batch_reader_s {
   void* reserved[4];
 };
 
-/* uv_read_start(); uv_tcp_largesocket_read_start() on a stream that it is for. */
+/* uv_read_start(), or uv_tcp_largesocket_read_start() on a stream with large sockets enabled. */
 UV_BATCH_EXTERN int uv_batch_read_start(uv_batch_t* batch, uv_batch_reader_t* reader, uv_stream_t* stream,
                                         uv_alloc_cb alloc_cb, uv_batch_release_cb release_cb);
 /* Stops reading; what was read is still handled, then `cb` runs. It does not close the stream. */
 UV_BATCH_EXTERN int uv_batch_read_stop(uv_batch_reader_t* reader, uv_batch_reader_cb cb);
 
 /* A signal: events of type SIGNAL, `event.data` is the struct. `count`: how often it came since the event before; it
- * rises until the event leaves the queue, and what comes after that is in the event after. */
+ * rises until the event leaves the queue; what comes later is counted in the next event. */
 typedef void (*uv_batch_signal_cb)(uv_batch_signal_t* signal);
 struct uv_batch_signal_s {
   uv_batch_event_t event;
@@ -517,7 +518,7 @@ struct uv_batch_fanout_s {
   void* reserved[4];
 };
 
-/* UV_ENOSYS or UV_EPERM when io_uring is asked for and is not to be had. */
+/* UV_ENOSYS or UV_EPERM when io_uring is asked for and cannot be had. */
 UV_BATCH_EXTERN int uv_batch_fanout_init(uv_batch_fanout_t* fanout, unsigned int flags);
 /* "send", "io_uring" or "try_write". */
 UV_BATCH_EXTERN const char* uv_batch_fanout_backend(const uv_batch_fanout_t* fanout);
@@ -525,7 +526,7 @@ UV_BATCH_EXTERN const char* uv_batch_fanout_backend(const uv_batch_fanout_t* fan
 /* Sends the buffers to each target now, without blocking, and notes each one's result. Returns how many targets took
  * everything, or UV_EINVAL (then nothing was sent). What is left of a target is the caller's to write, in order:
  * uv_write() from byte `result` on. A stream that libuv still has writes queued for gets nothing: UV_EAGAIN. A target
- * is in the list once. One call takes IOV_MAX buffers and just under 2 GiB; what is more is left. SIGPIPE is never
+ * is in the list once. One call takes IOV_MAX buffers and just under 2 GiB; the rest is left. SIGPIPE is never
  * raised on Unix. Errors are those of uv_try_write(), and UV_EIO: io_uring failed, and whether the target got anything
  * cannot be known (close it); UV_ENOTSUP: a descriptor, with the backend "try_write". */
 UV_BATCH_EXTERN int uv_batch_fanout_send(uv_batch_fanout_t* fanout, const uv_buf_t bufs[], unsigned int nbufs,
@@ -539,8 +540,8 @@ struct uv_batch_file_s {
   const char* path;
   uv_file fd;
   void* data;     /* yours */
-  uv_buf_t buf;   /* read: where to; `base` NULL: allocated to fit, yours to uv_batch_free() (NULL again for an empty file or
-                     an error, unless options.alloc gave the memory). append: what */
+  uv_buf_t buf;   /* read: where to; `base` NULL: allocated to fit, yours to uv_batch_free() (NULL again for an empty
+                     file or an error, unless options.alloc gave the memory). append: what */
   ssize_t result; /* bytes read or appended, or the error of this file alone */
   const char* syscall; /* what gave the error: "open", "fstat", "read", "write", "fdatasync", "close"; or NULL */
   void* private_[4];
@@ -574,7 +575,8 @@ struct uv_batch_fs_options_s {
 #define UV_BATCH_FS_KEEP_FIFO 4u
 
 /* A job is over: `count` files from `first` on have their results; the request goes on while `req->pending` is not 0.
- * Once it is 0, the request may be freed or used again, also in here. Each file comes once, and not in a call below. */
+ * Once it is 0, the request may be freed or used again, also in here. Each file comes once, and
+ * only uv_batch_fs_relieve() runs callbacks inside the call itself. */
 typedef void (*uv_batch_fs_cb)(uv_batch_fs_t* req, uv_batch_file_t* first, size_t count);
 
 /* All zero before its first use. */
@@ -627,15 +629,17 @@ UV_BATCH_EXTERN int uv_batch_fs_read_cached(uv_batch_file_t files[], size_t coun
                                             const uv_batch_fs_options_t* options);
 
 /* Lets the system begin to read files that it does not have in memory, up to 256 KiB of each; `result` is 0 or an
- * error. One job that runs ahead of those that read keeps the disk busier than they can. It works on paths of its
- * own request: paths that another request has are that one's. Nothing is done where the system has no such call. */
+ * error. One job that runs ahead of those that read keeps the disk busier than they can. It takes a request and files of
+ * its own: those of another request belong to that one until it is over. Nothing is done where the system has no such
+ * call. */
 UV_BATCH_EXTERN int uv_batch_fs_prefetch(uv_loop_t* loop, uv_batch_fs_t* req, uv_batch_file_t files[], size_t count,
                                          const uv_batch_fs_options_t* options, uv_batch_fs_cb cb);
 
-/* Files must not wait for a slow one: hands over what the jobs of a read have done, in callbacks from in here, and
- * gives what they have not begun to jobs of their own, if they are at the same file as at the call before. Only that
- * file stays. For a timer: call it at intervals of the time that a file may take. Jobs that wait for a thread are left
- * alone. A callback may run the loop. Returns how many files were moved or handed over; UV_EINVAL: an append; UV_ENOMEM: some could not be moved. */
+/* Keeps files from waiting for a slow one: hands over what the jobs of a read have done, in callbacks inside this call,
+ * and gives what they have not begun to other jobs, if they are still at the same file as at the call before. Only that
+ * file stays behind. For a timer: call it at intervals of the time that a file may take. Jobs that wait for a thread
+ * are left alone. A callback may run the loop. Returns how many files were moved or handed over; UV_EINVAL: it is an
+ * append; UV_ENOMEM: some could not be moved. */
 UV_BATCH_EXTERN int uv_batch_fs_relieve(uv_batch_fs_t* req);
 
 /* Cancels the files that have not begun: they end with UV_ECANCELED, in callbacks as usual. A file that has begun is
@@ -646,8 +650,8 @@ UV_BATCH_EXTERN int uv_batch_fs_cancel(uv_batch_fs_t* req);
 
 /* Start from uv_largesocket_options_init(), which reads the limits of the system.
  *
- * A set SO_RCVBUF ends the kernel's own tuning of it for that socket: it saves work while reading is what limits the
- * stream, and can cost speed on a path that holds more than this many bytes. It is never made smaller. */
+ * To set SO_RCVBUF ends the kernel's own tuning of it for that socket: that saves work while reading is what limits the
+ * stream, and can cost speed on a path that holds more bytes than this. It is never made smaller. */
 struct uv_largesocket_options_s {
   size_t min_read;       /* bytes the read size starts at and falls back to: 4,096 to max_read; 65,536 */
   size_t max_read;       /* bytes it grows to: up to 16 MiB; 262,144 */

@@ -40,7 +40,7 @@ static entry_t** find(const void* handle, uvb__attach_t kind) {
   return at;
 }
 
-/* Without memory the table stays as it is: slower, and right. */
+/* When memory runs out, the table stays as it is: slower, but still correct. */
 static void grow(void) {
   size_t count = bucket_count * 4;
   entry_t** bigger = uvb__calloc(count, sizeof(*bigger));

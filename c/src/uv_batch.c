@@ -29,7 +29,7 @@ static void publish_limits(uvb__core_t* core) {
   atomic_store_explicit(&inbox->types, (uint_fast32_t)core->types.count, memory_order_relaxed);
 }
 
-/* Marks the batch as in use, so that a second init is told; `start` makes its core. */
+/* Marks the batch as in use, so that a second init fails, and makes its core. */
 static int begin(uv_batch_t* batch, uv_loop_t* loop, uvb__host_t* host, const uv_batch_options_t* options) {
   uv_batch_options_t defaults;
   uv_batch_options_init(&defaults);
@@ -59,7 +59,7 @@ int uv_batch_init(uv_loop_t* loop, uv_batch_t* batch, const uv_batch_options_t* 
   return begin(batch, loop, NULL, options);
 }
 
-/* Nothing of a loop is to be closed: all that is left is memory. */
+/* There is no handle of a loop to close: all that is left is memory. */
 static void end_on_host(uvb__core_t* core) {
   uv_batch_t* batch = core->batch;
   uv_batch_close_cb close_cb = core->close_cb;
@@ -114,7 +114,7 @@ int uv_batch_unref(uv_batch_t* batch) {
 
 void uv_batch_event_init(uv_batch_event_t* event, int type, void* data) {
   if (event == NULL) return;
-  /* In two parts: a struct of this size at once gcc zeroes by `rep stos`, whose start takes longer than all the rest. */
+  /* In two parts: gcc zeroes a struct of this size by `rep stos`, which takes longer to start than all the rest. */
   const size_t line = offsetof(uv_batch_event_t, number_);
   memset(event, 0, line);
   memset((char*)event + line, 0, sizeof(*event) - line);
@@ -128,7 +128,7 @@ enum { owners_states = 1 << UV_BATCH_STATUS_NEW | 1 << UV_BATCH_STATUS_COMPLETED
                        1 << UV_BATCH_STATUS_CANCELLED | 1 << UV_BATCH_STATUS_EXPIRED | 1 << UV_BATCH_STATUS_UNHANDLED |
                        1 << UV_BATCH_STATUS_REFUSED };
 
-/* Whether the event is the caller's, and says what it should. */
+/* Checks that the event is the caller's, and has a valid type and priority. */
 static inline int check_event(const uv_batch_event_t* event, int types) {
   if (event->status > UV_BATCH_STATUS_REFUSED) return UV_EINVAL;
   if ((1 << event->status & owners_states) == 0) return UV_EBUSY;
@@ -147,7 +147,7 @@ int uv_batch_push(uv_batch_t* batch, uv_batch_event_t* event) {
     event->status = UV_BATCH_STATUS_REFUSED;
     return UV_ESHUTDOWN;
   }
-  /* Only under `direct` a push runs anything. */
+  /* Only under `direct` does a push run anything. */
   if (!core->direct) return uvb__push(core, event);
   uvb__enter(core);
   status = uvb__push(core, event);
@@ -174,7 +174,7 @@ int uv_batch_cancel(uv_batch_t* batch, uv_batch_event_t* event) {
 
 /* ---- handlers */
 
-/* A mark that memory has by chance hardly ever. */
+/* A mark that is hardly ever in memory by chance. */
 static const uint32_t registered = 0x75766268;
 
 static int add_handler(uv_batch_t* batch, uv_batch_handler_t* handler, int type, uv_batch_handler_cb cb,

@@ -23,7 +23,7 @@ void uv_batch_options_init(uv_batch_options_t* options) {
   };
 }
 
-/* Where a check says what is wrong; its first complaint stays. */
+/* Where a check reports what is wrong; the first complaint is kept. */
 typedef struct {
   char* text;
   size_t size;

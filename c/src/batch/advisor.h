@@ -30,7 +30,7 @@ static inline void uvb__advisor_pushed(uvb__advisor_t* advisor, uvb__type_t* typ
 /* A dispatch point: brings the rates up to date. */
 void uvb__advisor_fold(uvb__advisor_t* advisor, double now);
 
-/* A held batch has left with this many events more than when its hold began. */
+/* A held batch has left, with this many more events than when its hold began. */
 void uvb__advisor_held(uvb__advisor_t* advisor, double extra);
 
 /* How long the open batch may be held from the push of its oldest event, in ms. */

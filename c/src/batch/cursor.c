@@ -51,8 +51,8 @@ static uvb__lane_t* first_young_lane(uvb__cursor_t* cursor) {
   return lane;
 }
 
-/* What is left in a LOW lane counts as LOW from here on. It is out of the list of lanes now, which is made anew
- * anyway. */
+/* What is left in a LOW lane counts as LOW from here on. It has left the list of lanes by now, which is
+ * rebuilt in any case. */
 static void replace(uvb__cursor_t* cursor, uvb__lane_t* lane) {
   uvb__lane_t** at = &cursor->replaced;
   while (*at != NULL && (*at)->head->seq_ < lane->head->seq_) at = &(*at)->replaced;

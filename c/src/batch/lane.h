@@ -37,7 +37,7 @@ static inline void uvb__lane_remove(uvb__lane_t* lane, uv_batch_event_t* event) 
   lane->count--;
 }
 
-/* Events by `next`, as they leave. */
+/* Events that leave together, linked by `next`. */
 typedef struct {
   uv_batch_event_t* first;
   uv_batch_event_t* last;

@@ -52,8 +52,7 @@ void uvb__queue_prepend(uvb__queue_t* queue, uvb__type_t* type, uvb__chain_t fro
                         uv_batch_event_t* event);
 void uvb__queue_join(uvb__queue_t* queue, const uvb__chain_t front[uvb__levels], uint64_t bytes);
 
-/* Whether an event that was queued still is. When everything leaves, events are not touched one by one before their
- * turn. */
+/* Whether an event that was queued still is. When the whole queue leaves at once, none is touched before its turn. */
 static inline bool uvb__queue_has(const uvb__queue_t* queue, const uv_batch_event_t* event) {
   return event->status == UV_BATCH_STATUS_QUEUED && event->seq_ > queue->left;
 }
@@ -65,7 +64,7 @@ void uvb__queue_remove(uvb__queue_t* queue, uvb__type_t* type, uv_batch_event_t*
 uv_batch_event_t* uvb__queue_oldest(uvb__queue_t* queue);
 
 /* Takes a batch of at most `limit` events: HIGH, then NORMAL, then LOW. LOW events pushed at or before `aged_at` count
- * as NORMAL. Their status changes at their turn. */
+ * as NORMAL. An event's status changes when its turn comes. */
 uvb__chain_t uvb__queue_take(uvb__queue_t* queue, const uvb__types_t* types, uint32_t limit, double aged_at);
 
 /* Sets how many events of a type a batch can hold. */

@@ -30,7 +30,7 @@ static int make_room(uvb__types_t* types) {
   return 0;
 }
 
-/* Without memory the buckets stay few: slower, and right. */
+/* When memory runs out, there are no more buckets than before: slower, but still correct. */
 static void spread(uvb__types_t* types) {
   uint32_t buckets = types->buckets * 4;
   if ((uint32_t)types->count < types->buckets) return;

@@ -43,7 +43,7 @@ struct uvb__type_s {
   uint64_t kept_bytes;
   uvb__type_t* next_keeping; /* the types with retained events */
   uvb__type_t* prev_keeping;
-  bool due; /* stands in the list of types that a handler has registered for since */
+  bool due; /* in the list of types for which a handler has registered since */
   bool to_replay;
   uvb__type_t* next_due;
 };

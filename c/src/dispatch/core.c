@@ -66,7 +66,7 @@ void uvb__enter(uvb__core_t* core) {
   core->depth++;
 }
 
-/* Each that waits gets one try, in their order; what it wants is in the queue then, or it waits again, behind the
+/* Each waiter gets one try, in order: afterwards what it kept back is in the queue, or it waits again, behind the
  * others. */
 static void run_waiters(uvb__core_t* core, bool all) {
   for (size_t tries = core->waiting; tries > 0 && core->waiters != NULL; tries--) {

@@ -39,7 +39,7 @@ typedef struct {
 struct uvb__core_s {
   uv_batch_t* batch;
   uvb__host_t* host;
-  /* Runs when everything is over and nothing of the queue is on the stack; NULL when it has run. */
+  /* Runs once everything is over and no call into the queue is on the stack; NULL once it has run. */
   void (*end)(uvb__core_t* core);
   int depth; /* calls that are inside the queue */
   uv_batch_close_cb close_cb;
@@ -109,7 +109,7 @@ void uvb__core_free(uvb__core_t* core);
 void uvb__core_stats(const uvb__core_t* core, uv_batch_stats_t* stats);
 /* `type` may be NULL. */
 void uvb__core_estimate(const uvb__core_t* core, const uvb__type_t* type, uv_batch_estimate_t* estimate);
-/* Leaves what can be read with the batch, for after its close. */
+/* Copies what can be read into the batch, for calls that come after its close. */
 void uvb__core_remember(uvb__core_t* core);
 
 /* ---- engine.c; the caller has checked its arguments */
@@ -136,13 +136,13 @@ void uvb__leave_direct(uvb__core_t* core);
 void uvb__deliver(uvb__core_t* core, uv_batch_trigger_t trigger, const uvb__chain_t* events);
 /* What comes before anything leaves: expiry, and replays that are due. */
 void uvb__prepare(uvb__core_t* core, double now);
-/* The event is over: its callback runs, and from there on it is its owner's, and may be gone. */
+/* The event is over: its callback runs, and from then on it belongs to its owner, and may be gone. */
 static inline void uvb__finish(uvb__core_t* core, uv_batch_event_t* event, uv_batch_status_t state, int status) {
   event->status = (uint8_t)state;
   if (event->callback != NULL) event->callback(core->batch, event, status);
 }
 /* The same when it had a handler. `code_` means something only when there are flags, so that the usual event is not
- * touched beyond its first line of the cache. */
+ * touched beyond its first cache line. */
 static inline void uvb__finish_handled(uvb__core_t* core, uv_batch_event_t* event) {
   if (event->flags_ == 0) uvb__finish(core, event, UV_BATCH_STATUS_COMPLETED, 0);
   else uvb__finish(core, event, UV_BATCH_STATUS_FAILED, event->code_);

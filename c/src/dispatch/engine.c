@@ -101,7 +101,7 @@ static void hand_on(uvb__core_t* core, uv_batch_trigger_t trigger, const uvb__ch
   after_batch(core);
 }
 
-/* Under `direct`: what handlers of batches that a switch cut have pushed leaves as if it had just been pushed. */
+/* Under `direct`: a switch cut batches, and their handlers pushed. What they pushed leaves as if pushed just now. */
 static void cut_one_by_one(uvb__core_t* core) {
   uvb__chain_t all = take(core, core->queue.count);
   for (uv_batch_event_t* event = all.first; event != NULL;) {
@@ -138,9 +138,9 @@ static void run(uvb__core_t* core) {
   core->budget = 0;
 }
 
-/* What is due before anything leaves; its handlers may ask for things as a batch's may. */
+/* Does what is due before anything leaves; its handlers may flush, switch or close, as those of a batch may. */
 static void prepare(uvb__core_t* core, double now) {
-  /* Under `direct` what its handlers push runs inside the push, as ever; else it has to wait. */
+  /* Under `direct`, what its handlers push runs inside the push, as always; otherwise it has to wait. */
   if (core->direct) core->nested++;
   else core->busy = true;
   bool direct = core->direct;
@@ -297,7 +297,7 @@ int uvb__engine_set(uvb__core_t* core, const uv_batch_options_t* options) {
   uvb__changes_t changes = uvb__options_changes(&coming, options);
   if ((changes & uvb__switch_bits) == 0) {
     apply(core, options, changes);
-    /* What was to be switched to does not bring back what is set later. */
+    /* A switch that is still to come must not undo what is set here. */
     uvb__options_apply(&core->pending, options, changes);
     if (core->queue.count > 0 && core->budget == 0) uvb__engine_wake(core);
   } else if (uvb__in_handler(core)) {

@@ -14,9 +14,9 @@ int uvb__init_on_host(uv_batch_t* batch, uvb__host_t* host, const uv_batch_optio
 
 /* The end of the turn that schedule() asked for; nothing when it did not. */
 void uvb__turn(uv_batch_t* batch);
-/* The time that arm() asked for has come; early is no harm. */
+/* The time that arm() asked for has come; being early does no harm. */
 void uvb__hold_ended(uv_batch_t* batch);
-/* The time that arm_expiry() asked for has come; early is no harm. */
+/* The time that arm_expiry() asked for has come; being early does no harm. */
 void uvb__expire(uv_batch_t* batch);
 
 /* Told of each step, in order; for tests. Any member may be NULL. */
@@ -28,7 +28,7 @@ typedef struct {
   void (*replayed)(void* data, uv_batch_event_t* event); /* before each handler that gets it */
 } uvb__observer_t;
 
-/* The observer stays its owner's; NULL takes it away. */
+/* The observer remains its owner's; NULL removes it. */
 void uvb__observe(uv_batch_t* batch, const uvb__observer_t* observer);
 
 /* Signals in place of the engine's own estimates; NAN: its own. */

@@ -1,5 +1,5 @@
-/* Hands the events of a batch to handlers, one after the other: looks handlers up when an event's turn comes, keeps a
- * failure to its event, retains or counts what nobody handles. */
+/* Hands the events of a batch to handlers, one after the other: looks handlers up when an event's turn comes, lets a
+ * failure concern its event alone, and retains or counts what nobody handles. */
 #include "dispatch/core.h"
 
 /* Of an event; `marked`: by uv_batch_event_fail(), and not reported yet. */
@@ -14,7 +14,7 @@ void uvb__failed(uvb__core_t* core, uv_batch_event_t* event, int status) {
   if (core->options.error_cb != NULL) core->options.error_cb(core->batch, event, status);
 }
 
-/* No handler: retained if its type retains, else it ends here. */
+/* No handler: retained if its type retains, otherwise it ends here. */
 static void finish_orphan(uvb__core_t* core, uvb__type_t* type, uv_batch_event_t* event) {
   if (type->options.retain == UV_BATCH_RETAIN_OFF) {
     core->counters.unhandled++;
@@ -32,7 +32,7 @@ int uvb__run_handler(uv_batch_handler_t* handler, uv_batch_event_t* event, const
     int status = handler->cb_(handler, event);
     return status < 0 ? status : 0;
   }
-  /* An event that stays may have failed with an earlier handler. */
+  /* An event that stays retained may have failed with an earlier handler. */
   uint8_t flags = event->flags_;
   int code = event->code_;
   event->flags_ = 0;
@@ -82,7 +82,7 @@ static bool run_several(uvb__core_t* core, uvb__type_t* type, uv_batch_event_t* 
   return any;
 }
 
-/* The same for single events. Most types have one handler: after its call nothing of it is looked at, so that no walk
+/* The same for single events. Most types have one handler: nothing is read from it after its call, so that no walk
  * is needed. */
 static inline bool run_single(uvb__core_t* core, uvb__type_t* type, uv_batch_event_t* event) {
   uv_batch_handler_t* handler = type->first_handler;
@@ -121,7 +121,7 @@ void uvb__handler_remove(uvb__core_t* core, uv_batch_handler_t* handler) {
 
 /* ---- a batch */
 
-/* What batch and group callbacks failed with uv_batch_event_fail() is reported at the event's turn. */
+/* A failure that a batch or group callback noted by uv_batch_event_fail() is reported when the event's turn comes. */
 static void report_failure(uvb__core_t* core, uv_batch_event_t* event) {
   if (event->flags_ == marked_flag) uvb__failed(core, event, event->code_);
 }
@@ -137,8 +137,9 @@ static inline void deliver_one(uvb__core_t* core, uvb__type_t* type, uv_batch_ev
   }
 }
 
-/* Puts the events of each type that has group handlers behind the first of them, which stays in the batch as the place of
- * all of them: one pass, however many types there are. A type that gets its group handlers later makes for another pass. */
+/* Puts the events of each type that has group handlers behind the first of them, which stays in the batch and holds the
+ * place of them all: one pass, however many types there are. A type that gets its group handlers later causes another
+ * pass. */
 static void gather_groups(uvb__core_t* core, uv_batch_event_t* event) {
   uvb__chain_t rest = {NULL, NULL, 0};
   while (event != NULL) {
@@ -155,7 +156,7 @@ static void gather_groups(uvb__core_t* core, uv_batch_event_t* event) {
   }
 }
 
-/* All events of a type at the place of its first one: to the handlers of groups, then one by one to the others. */
+/* All events of a type at the place of its first one: to its group handlers, then one by one to the others. */
 static void deliver_group(uvb__core_t* core, uvb__type_t* type, uv_batch_event_t* lead, bool handled) {
   uvb__chain_t group = {NULL, NULL, 0};
   uvb__chain_append(&group, lead);
@@ -188,10 +189,10 @@ void uvb__deliver(uvb__core_t* core, uv_batch_trigger_t trigger, const uvb__chai
   }
   for (uv_batch_event_t* event = events->first; event != NULL;) {
     uvb__type_t* type = core->types.all[event->type];
-    /* Again when a replay has registered another handler: it gets what is kept before this event, too. */
+    /* Once more if a replay has registered another handler, which gets what is kept before this event as well. */
     while (type->due) uvb__replay(core, type);
     bool grouped = type->group_handlers > 0;
-    /* The last event is a group by itself, and so is the one of a direct push inside the batch of another. */
+    /* The last event is a group by itself, and so is one that is pushed under `direct` inside another's batch. */
     if (grouped && type->group_lead != event && event->next != NULL) gather_groups(core, event);
     uv_batch_event_t* next = event->next;
     if (grouped || type->group_lead == event) deliver_group(core, type, event, batch_cb != NULL);

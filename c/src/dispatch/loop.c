@@ -33,9 +33,9 @@ typedef struct {
   uv_timer_t expiry; /* keeps nothing alive */
   int handles;       /* that are not closed yet */
   bool due;
-  /* The time of this turn, kept while a dispatch point is due or running; negative: to be read. */
+  /* The time of this turn, kept while a dispatch point is due or running; negative: it has to be read. */
   double now;
-  /* Of the loop; sampled when a policy asks, never by a timer. */
+  /* That of the loop; sampled when a policy asks, never by a timer. */
   uvb__utilization_t utilization;
   double sampled_at;
   double idle;
@@ -121,7 +121,7 @@ static double idle_ms(const uvb__on_loop_t* on) {
 static double read_utilization(uvb__host_t* host, double now) {
   uvb__on_loop_t* on = of(host);
   if (!on->observed) {
-    /* Costs the loop two looks at the clock a turn, so it is asked for only when a policy wants to know. */
+    /* It makes the loop read the clock twice a turn, so it is turned on only when a policy wants to know. */
     uv_loop_configure(on->loop, UV_METRICS_IDLE_TIME);
     on->observed = true;
     on->sampled_at = now;
@@ -155,9 +155,9 @@ void uvb__loop_take_in(uvb__core_t* core) {
 
 void uvb__loop_let_sleep(uvb__core_t* core) {
   if (uvb__inbox_sleep(uvb__inbox_of(core->batch))) return;
-  /* What has come meanwhile did not wake the loop, which was awake. */
+  /* What has come meanwhile did not wake the loop, as it was awake. */
   uvb__loop_take_in(core);
-  /* Nobody wakes the loop now, so it has to come back; under `direct` nothing else has asked for that. */
+  /* Nobody is going to wake the loop, so it has to come round again; under `direct` nothing else has asked for that. */
   uvb__engine_wake(core);
 }
 

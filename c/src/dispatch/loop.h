@@ -7,13 +7,13 @@
 /* Puts a queue on a loop: UV_ENOMEM, or what libuv says. */
 int uvb__loop_start(uv_loop_t* loop, uv_batch_t* batch, const uv_batch_options_t* options);
 
-/* From here on this turn's time is the present: somebody asks for a dispatch point in the middle of it. */
+/* Forgets the time that was kept for this turn: somebody asks for a dispatch point in the middle of it. */
 void uvb__loop_look_at_clock(uvb__core_t* core);
 
 /* Takes in what other threads have posted so far. */
 void uvb__loop_take_in(uvb__core_t* core);
 
-/* From here on the loop may sleep, and posts wake it. Whoever takes in calls this when it is done. */
+/* From here on the loop may sleep, and posts wake it. Whoever takes something in calls this afterwards. */
 void uvb__loop_let_sleep(uvb__core_t* core);
 
 /* Takes in, and refuses what they post from here on. */

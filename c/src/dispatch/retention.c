@@ -90,7 +90,7 @@ bool uvb__retain(uvb__core_t* core, uvb__type_t* type, uv_batch_event_t* event) 
   bool fits = type->kept < options->retain_max && event->size <= options->retain_max_bytes &&
               type->kept_bytes <= options->retain_max_bytes - event->size;
   if (!fits) return false;
-  /* The time of leaving would make an age that a long batch has already eaten into. */
+  /* Counted from when the batch left, a long batch would already have used up part of the age. */
   double now = uvb__now(core);
   event->status = UV_BATCH_STATUS_RETAINED;
   event->since_ = now;
@@ -178,7 +178,7 @@ static bool is_due_to_any(const uvb__type_t* type) {
 
 void uvb__retention_registered(uvb__core_t* core, uvb__type_t* type, uv_batch_handler_t* handler) {
   if (type->kept == 0) return;
-  /* Handlers that are gone give the type no place before others. */
+  /* A type does not keep its place in the list for handlers that are gone. */
   if (!is_due_to_any(type)) not_due(core, type);
   handler->due_ = ++core->number;
   if (!type->due) {
@@ -191,7 +191,7 @@ void uvb__retention_registered(uvb__core_t* core, uvb__type_t* type, uv_batch_ha
   uvb__engine_wake(core);
 }
 
-/* Due from before `last`, and registered after the event was kept. */
+/* It became due no later than `last`, and registered after the event was kept. */
 static bool is_late(const uv_batch_handler_t* handler, const uv_batch_event_t* event, uint64_t last) {
   return handler->due_ != 0 && handler->due_ <= last && handler->due_ > event->number_;
 }
@@ -215,8 +215,8 @@ static void give(uvb__core_t* core, uvb__type_t* type, uv_batch_event_t* event, 
                  bool all) {
   uint64_t from = 0, to = 0;
   uint64_t received = event->received_;
-  /* The late ones follow one another. From here on all of them have received it, also for a replay that a call of one
-   * of them brings about, after which none of them is late any more. */
+  /* The late ones are next to each other. From here on all of them count as having received it, also in a replay that
+   * one of them causes, after which none of them is late any more. */
   for (const uv_batch_handler_t* one = type->first_handler; one != NULL; one = one->next_) {
     if (!is_late(one, event, last) || one->due_ <= received) continue;
     if (from == 0) from = one->number_;
@@ -224,7 +224,7 @@ static void give(uvb__core_t* core, uvb__type_t* type, uv_batch_event_t* event, 
     event->received_ = one->due_;
   }
   uvb__walk_t walk = {type->first_handler, core->handler_walks};
-  /* Tells whether a handler has ended an event that was to stay. */
+  /* Shows whether a handler has ended an event that was to stay. */
   uvb__walk_t here = {event, core->kept_walks};
   core->handler_walks = &walk;
   core->kept_walks = &here;
@@ -239,7 +239,7 @@ static void give(uvb__core_t* core, uvb__type_t* type, uv_batch_event_t* event, 
     }
     int status = uvb__run_handler(handler, event, &here);
     if (status == 0 || here.next != event) continue;
-    /* A failure costs the event the handlers after this one. */
+    /* After a failure the handlers behind this one do not get the event. */
     uvb__failed(core, event, status);
     break;
   }
@@ -275,8 +275,8 @@ void uvb__replay(uvb__core_t* core, uvb__type_t* type) {
 }
 
 void uvb__replay_all(uvb__core_t* core) {
-  /* Types that become due meanwhile, and those that become due again, wait for the next dispatch point: also those whose
-   * handlers are gone that something was due to. */
+  /* Types that become due meanwhile, or again, wait for the next dispatch point. So do those whose handlers are gone
+   * to whom something was due. */
   uvb__type_t* next;
   for (uvb__type_t* type = core->first_due; type != NULL; type = next) {
     next = type->next_due;

@@ -4,7 +4,7 @@
 
 #include "egress/fanout_ring.h"
 
-/* Of the caller's struct: which it is, so that a closed one is known, and the ring, if there is one. */
+/* The slots of the caller's struct: one marks it as open, one holds the ring, if there is one. */
 enum { is_open, its_ring };
 static char opened;
 

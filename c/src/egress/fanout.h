@@ -4,7 +4,7 @@
 
 #include "uv_batch.h"
 
-/* UVB_FANOUT_PORTABLE makes a build do with libuv's calls alone, as on a platform without sends that do not block. */
+/* With UVB_FANOUT_PORTABLE a build uses libuv's calls alone, as on a platform without sends that do not block. */
 #if defined(MSG_DONTWAIT) && !defined(UVB_FANOUT_PORTABLE)
 #define UVB_FANOUT_SENDS 1
 #else
@@ -38,7 +38,7 @@ ssize_t uvb__fanout_try_write(uv_stream_t* stream, const uvb__content_t* content
 
 /* Whether the ring wins on this machine; the first call measures it. */
 int uvb__fanout_prefers_ring(void);
-/* The rule of it: from the times of rounds that took turns. Sorts them. */
+/* The rule behind it: decides from the times of rounds that took turns, and sorts them. */
 int uvb__fanout_ring_wins(uint64_t plain[], uint64_t ring[], size_t rounds);
 
 #endif

@@ -14,7 +14,7 @@ static uint64_t median(uint64_t times[], size_t count) {
   return times[count / 2];
 }
 
-/* A tenth quicker: less is within what a measurement this short can be wrong by. */
+/* A tenth quicker: a measurement this short may be wrong by less than that. */
 int uvb__fanout_ring_wins(uint64_t plain[], uint64_t ring[], size_t rounds) {
   if (rounds < least_rounds) return 0;
   uint64_t plain_time = median(plain, rounds), ring_time = median(ring, rounds);

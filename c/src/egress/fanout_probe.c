@@ -7,7 +7,7 @@
 
 enum { pairs = 64, least_pairs = 16, message_size = 100, rounds = 11 };
 
-/* What a first init may take, at most, beside opening the sockets. */
+/* The longest that a first init may take, not counting the opening of the sockets. */
 static const uint64_t longest_ns = 4000000;
 
 static uv_once_t once = UV_ONCE_INIT;

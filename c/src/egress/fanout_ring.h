@@ -9,7 +9,7 @@
 #include <sys/syscall.h>
 #endif
 
-/* The second is there since the release that can send (5.6). */
+/* Kernels have had the second since the release that can send (5.6). */
 #if defined(SYS_io_uring_setup) && defined(IO_URING_OP_SUPPORTED)
 #define UVB_FANOUT_HAS_RING 1
 #else
@@ -20,7 +20,7 @@ typedef struct uvb__ring_s uvb__ring_t;
 
 /* UV_ENOSYS or UV_EPERM where io_uring is not to be had; UV_ENOMEM, UV_EMFILE. */
 int uvb__ring_open(uvb__ring_t** ring);
-/* Every target gets its result. Not 0: the ring must not be used again. */
+/* Every target gets its result. When it does not return 0, the ring must not be used again. */
 int uvb__ring_send(uvb__ring_t* ring, const uvb__content_t* content, uv_batch_target_t targets[], size_t count);
 void uvb__ring_close(uvb__ring_t* ring);
 
@@ -41,7 +41,7 @@ struct uvb__ring_s {
   void* rings;
   size_t rings_size;
   size_t sqes_size;
-  /* The system call; tests put faults here. Negative: an errno. */
+  /* The system call, in which tests inject faults. Negative: an errno. */
   int (*enter)(uvb__ring_t* ring, uint32_t submit, uint32_t wait);
 };
 #endif

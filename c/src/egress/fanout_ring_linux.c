@@ -37,7 +37,7 @@ static void put(pass_t* pass, size_t target, int fd) {
 
 static ssize_t result_of(const pass_t* pass, const uv_batch_target_t* target, int code) {
   if (code >= 0) return code;
-  /* Nothing was sent: again, where it can be repeated or written instead. */
+  /* Nothing was sent: the caller may try again, or write it instead. */
   if (code == -EINTR || code == -ENOTSOCK) return uvb__fanout_plain(target, pass->content);
   return uvb__fanout_error(code);
 }

@@ -9,7 +9,7 @@
 
 const char uvb__fanout_plain_name[] = "send";
 
-/* Answers as uv_try_write() does, but that a handle which is closing is UV_EBADF with writes queued, too. */
+/* Answers as uv_try_write() does, except that a handle which is closing is UV_EBADF even when it has writes queued. */
 int uvb__fanout_fd(const uv_batch_target_t* target) {
   uv_os_fd_t fd;
   uv_stream_t* stream = target->stream;

@@ -13,14 +13,14 @@ struct job_s {
   uv_batch_file_t* files;
   size_t count; /* 0: not under way */
   size_t over;  /* of these, from the first on: their callback has run */
-  /* Entries that the threadpool has begun, `taken_back` or `moved`: whoever moves it first decides about the rest. */
+  /* Entries that the threadpool has begun, or `taken_back`, or `moved`: who changes it first decides about the rest. */
   atomic_size_t begun;
   size_t seen; /* `begun` at the last relieving */
 };
 
 /* The rest is cancelled. */
 #define taken_back SIZE_MAX
-/* The rest is another job's. */
+/* The rest belongs to another job. */
 #define moved (SIZE_MAX - 1)
 
 /* What is done with the files. */
@@ -105,7 +105,7 @@ static void start(job_t* job, uv_batch_file_t* files, size_t count) {
   job->work.data = job;
   /* Fails only without a callback. */
   (void)uv_queue_work(request->loop, &job->work, run, complete);
-  /* It comes back as all jobs do, and need not wait for a thread. */
+  /* It comes back as every job does, without waiting for a thread. */
   if (request->is_cancelled) (void)uv_cancel((uv_req_t*)&job->work);
 }
 
@@ -228,7 +228,7 @@ static job_t* another(request_t* request) {
   return job;
 }
 
-/* Gives the files that a job has not begun to another one, or lets that begin with what is in no job yet. */
+/* Gives the files that a job has not begun to another job; if there are none, that one takes what is in no job yet. */
 static int move_rest(job_t* job, size_t begun) {
   request_t* request = job->request;
   size_t all = job->count;
@@ -246,7 +246,7 @@ static int move_rest(job_t* job, size_t begun) {
   return (int)other->count;
 }
 
-/* Runs the callback for what a job has done, all but the entry that it is at. */
+/* Runs the callback for what a job has done, which is all but the entry that it is at. */
 static int hand_over(job_t* job, size_t begun) {
   request_t* request = job->request;
   uv_batch_file_t* files = &job->files[job->over];
@@ -266,11 +266,11 @@ int uv_batch_fs_relieve(uv_batch_fs_t* req) {
   if (request->op == op_append) return UV_EINVAL;
   int relieved = 0, status = 0;
   request->entered++;
-  /* What is added meanwhile comes before the first. */
+  /* What is added meanwhile goes before the first. */
   for (job_t* job = request->jobs; job != NULL; job = job->next) {
     size_t begun = atomic_load(&job->begun);
     if (job->count == 0 || begun == 0 || begun > job->count) continue;
-    /* One that gets on needs no other beside it. */
+    /* A job that makes progress needs no other beside it. */
     int rest = begun == job->seen ? move_rest(job, begun) : 0;
     job->seen = begun;
     if (rest < 0) status = rest;
@@ -288,7 +288,7 @@ int uv_batch_fs_cancel(uv_batch_fs_t* req) {
   request->is_cancelled = 1;
   int left = request->count > 0;
   for (job_t* job = request->jobs; job != NULL; job = job->next) {
-    /* Only this thread moves, so nothing comes in between. */
+    /* Only this thread moves files, so nothing comes in between. */
     if (job->count == 0 || atomic_load(&job->begun) == moved) continue;
     if (atomic_exchange(&job->begun, taken_back) < job->count) left = 1;
     (void)uv_cancel((uv_req_t*)&job->work);

@@ -17,7 +17,7 @@ static size_t length(const uv_batch_file_t* file) {
   return is_bad(file) ? 0 : file->buf.len;
 }
 
-/* The buffers of the next write. Entries that lie one behind the other in memory are one. */
+/* The buffers of the next write. Entries that follow each other in memory share one. */
 static unsigned int gather(const progress_t* progress, uv_buf_t bufs[]) {
   unsigned int used = 0;
   const char* end = NULL;
@@ -73,7 +73,7 @@ static size_t write_all(uv_file fd, uv_batch_file_t* files, size_t count) {
   while (progress.at < count) {
     ssize_t n = uvb__fs_calls.write(fd, bufs, gather(&progress, bufs));
     if (n <= 0) {
-      /* A write that takes nothing would be tried for ever. */
+      /* A write that takes nothing would be repeated for ever. */
       fail(&files[progress.at], count - progress.at, n < 0 ? n : UV_EIO, "write");
       break;
     }

@@ -3,18 +3,18 @@
 #include "memory.h"
 #include "platform/atomic.h"
 
-/* An attempt in vain costs up to half of what a job does for the file. Each one in a row doubles how many files are
+/* A failed attempt costs up to half of what a job does for the file. Each one in a row doubles how many files are
  * then passed over, up to 2^most_misses; one that succeeds ends it. */
 enum { most_misses = 8 };
 static atomic_uint misses;
 static atomic_uint passed_over; /* still to be */
-static atomic_int is_missing;   /* from the kernel, or the sandbox: for good */
+static atomic_int is_missing;   /* in the kernel, or forbidden by the sandbox: for good */
 
 static int is_worth_it(void) {
   unsigned int left = atomic_load_explicit(&passed_over, memory_order_relaxed);
   if (atomic_load_explicit(&is_missing, memory_order_relaxed)) return 0;
   if (left == 0) return 1;
-  /* With other threads at it, one file more or less is tried. */
+  /* Other threads do the same, so one file more or less may be tried. */
   atomic_store_explicit(&passed_over, left - 1, memory_order_relaxed);
   return 0;
 }
@@ -57,7 +57,7 @@ static ssize_t read_len(const uv_batch_fs_options_t* options, uv_batch_file_t* f
     uvb__free(base);
     file->buf = buf;
   }
-  /* More or fewer: it changes, or some of it is on the disk. */
+  /* More or fewer: it is changing, or some of it is on the disk only. */
   note_miss(n);
   if (n == UV_EAGAIN || (n >= 0 && n < (ssize_t)wanted)) file->syscall = "read";
   return UV_EAGAIN;

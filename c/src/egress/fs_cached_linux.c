@@ -30,13 +30,13 @@ static int code(void) {
   return uv_translate_sys_error(errno);
 }
 
-/* Opening a file may ask a server (NFS, FUSE). What shows it is that the file system cannot read without waiting: it is
- * then known by its device, and nothing more of it is opened here. Of many, those found last are known. */
+/* Opening a file may ask a server (NFS, FUSE). Such a file system shows by not being able to read without waiting: then
+ * its device is noted, and nothing more on it is opened here. Of many, those found last are remembered. */
 enum { most_devices = 16 };
 static atomic_ullong devices[most_devices];
 static atomic_uint devices_found;
 
-/* What the system knows of it without asking; 0: nothing. */
+/* What the system knows of it without asking a server; 0: nothing. */
 static unsigned long long device_of(int fd) {
 #if defined(STATX_TYPE)
   struct statx found;

@@ -1,5 +1,5 @@
 /* What a file job asks of the system, from the threadpool. Each call retries EINTR and returns UV_E codes. Tests put
- * calls of theirs in between: that is how they count syncs, and make reads short, disks fail and files grow. */
+ * their own calls in between: that is how they count syncs, and make reads short, disks fail and files grow. */
 #ifndef UVB_FS_CALLS_H
 #define UVB_FS_CALLS_H
 
@@ -42,7 +42,7 @@ int uvb__fs_open_cached(const char* path);
 ssize_t uvb__fs_read_cached(uv_file fd, char* base, size_t len);
 int uvb__fs_prefetch_path(const char* path);
 
-/* What is prefetched of a file: while that is read the system reads on by itself. */
+/* How much of a file is prefetched: while that is read, the system reads on by itself. */
 #define UVB__FS_PREFETCH (256 << 10)
 
 #endif

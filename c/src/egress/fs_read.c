@@ -4,7 +4,7 @@
 #include "egress/fs_calls.h"
 #include "memory.h"
 
-/* What a file that does not tell its size is first read into: the most of /proc fits. */
+/* A file that does not tell its size is first read into this much: most of /proc fits. */
 enum { unknown_size = 4096 };
 
 typedef struct {
@@ -24,7 +24,7 @@ static ssize_t read_some(source_t* source, char* base, size_t len) {
   return n;
 }
 
-/* What has been taken from a stream cannot be read again: it is the result when the stream has no more for now. */
+/* What was taken from a stream cannot be read again: so it is the result, even if the stream has no more for now. */
 static int is_end(const source_t* source, ssize_t n, size_t total) {
   return n == 0 || (n == UV_EAGAIN && source->offset < 0 && total > 0);
 }
@@ -44,7 +44,7 @@ static ssize_t read_into(source_t* source, uv_buf_t buf) {
 typedef struct {
   char* base;
   size_t room;
-  int is_given; /* by the caller's callback: not ours to free or to enlarge */
+  int is_given; /* by the caller's callback: not ours to free or enlarge */
 } memory_t;
 
 static int allocate(const uv_batch_fs_options_t* options, uv_batch_file_t* file, memory_t* memory) {
@@ -72,7 +72,7 @@ static ssize_t read_growing(source_t* source, memory_t* memory, size_t size, siz
     if (n < 0) return n;
     total += (size_t)n;
     if (total > max) return UV_EFBIG;
-    /* There was room for more, and the file told the same size: no need to ask again. */
+    /* There was room for more, and as much came as the file said: no need to ask again. */
     if (total == size) break;
     if (total == memory->room && !enlarge(memory, total, max)) return UV_ENOMEM;
   }

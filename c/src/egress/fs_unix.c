@@ -28,7 +28,7 @@ static int open_retrying(const char* path, int flags, int mode) {
 static int open_path(const char* path, int flags, int mode) {
   struct stat found;
   int fd = open_retrying(path, flags | O_NONBLOCK, mode);
-  /* Somebody's lease on the file has to be given back first: that takes its time, and ends. */
+  /* Somebody holds a lease on the file and has to give it back first: that takes a while, but it ends. */
   if (fd == UV_EAGAIN && stat(path, &found) == 0 && S_ISREG(found.st_mode)) fd = open_retrying(path, flags, mode);
   return fd;
 }
@@ -40,7 +40,7 @@ static int open_read(const char* path) {
 static int open_append(const char* path, int create, int mode) {
   struct stat found;
   int fd = open_path(path, O_WRONLY | O_APPEND | (create ? O_CREAT : 0), mode);
-  /* A terminal that is full for now is waited for, as any file is. Only a FIFO may never have a reader. */
+  /* A terminal that is full for now is waited for, as any file is. Only a FIFO may never get a reader. */
   if (fd >= 0 && fstat(fd, &found) == 0 && !S_ISREG(found.st_mode) && !S_ISFIFO(found.st_mode)) {
     (void)fcntl(fd, F_SETFL, O_APPEND);
   }

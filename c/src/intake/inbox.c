@@ -23,7 +23,7 @@ static int refuse(uvb__inbox_t* inbox, uv_batch_event_t* event, int status) {
   return status;
 }
 
-/* So much that was counted in is not. */
+/* Takes back what was counted in and is not to enter. */
 static void give_up(uvb__inbox_t* inbox, uint64_t count, uint64_t bytes) {
   if (count > 0) atomic_fetch_sub_explicit(&inbox->held, count, memory_order_relaxed);
   if (bytes > 0) atomic_fetch_sub_explicit(&inbox->held_bytes, bytes, memory_order_relaxed);
@@ -45,7 +45,7 @@ static bool admit(uvb__inbox_t* inbox, uint64_t size) {
 
 int uvb__inbox_post(uvb__inbox_t* inbox, uv_batch_event_t* event) {
   if (!admit(inbox, event->size)) {
-    /* A queue that is closed may also be full for good: say what matters. */
+    /* A closed queue may stay full for good: the error names what matters. */
     bool over = atomic_load_explicit(&inbox->head, memory_order_relaxed) == closed;
     return refuse(inbox, event, over ? UV_ESHUTDOWN : UV_ENOBUFS);
   }
@@ -57,10 +57,10 @@ int uvb__inbox_post(uvb__inbox_t* inbox, uv_batch_event_t* event) {
       return refuse(inbox, event, UV_ESHUTDOWN);
     }
     event->next = head == awake || head == asleep ? NULL : (uv_batch_event_t*)head;
-    /* Before the event is in: who closes the inbox waits for this, and finds it when it finds the event. */
+    /* Before the event is in: whoever closes the inbox waits for this count, and sees it if they see the event. */
     int wakes = head == asleep;
     if (wakes) atomic_fetch_add_explicit(&inbox->waking, 1, memory_order_relaxed);
-    /* Release: who takes the event out sees what its thread wrote into it. */
+    /* Release: whoever takes the event out sees what its thread wrote into it. */
     if (atomic_compare_exchange_weak_explicit(&inbox->head, &head, (uintptr_t)event, memory_order_release,
                                               memory_order_relaxed)) {
       if (!wakes) return 0;

@@ -21,7 +21,7 @@
  * The stack is emptied by one exchange, so a node is never taken out while another thread looks at it: there is no ABA.
  */
 typedef struct {
-  /* Read by all, written rarely: not in the line of `head`. */
+  /* Read by all, written rarely: not in the cache line of `head`. */
   uv_async_t* async;
   atomic_uint_fast32_t max_queue;
   atomic_uint_fast64_t max_bytes;
@@ -29,18 +29,18 @@ typedef struct {
   atomic_uint_fast32_t waking; /* threads that may be inside uv_async_send() */
   atomic_uint_fast64_t refused_overloaded;
   atomic_uint_fast64_t refused_closed;
-  /* The loop's alone: what of `held` is in its queue, as it said last. */
+  /* The loop's alone: how much of `held` is in its queue, as it last said. */
   uint64_t queued;
   uint64_t queued_bytes;
   /* A post uses it only for an event that has a size. */
   atomic_uint_fast64_t held_bytes;
   /* Written by every post. */
   atomic_uintptr_t head;
-  /* Events in the stack and in the loop's queue, and those that were refused just now. One number: an event that goes from the one to
-   * the other is never counted twice, and so no other is refused for it. */
+  /* Events in the stack and in the loop's queue, and those that are just being refused. One number: an event that goes
+   * from the one to the other is never counted twice, and so no other is refused because of it. */
   atomic_uint_fast64_t held;
   atomic_uint_fast64_t wakes;
-  char last_line[64]; /* no post writes into the line of what follows */
+  char last_line[64]; /* no post writes into the cache line of what follows */
 } uvb__inbox_t;
 
 static inline uvb__inbox_t* uvb__inbox_of(const uv_batch_t* batch) {
@@ -61,7 +61,7 @@ int uvb__inbox_post(uvb__inbox_t* inbox, uv_batch_event_t* event);
 /* The loop: takes everything out, newest first by `next`, and stays awake. NULL when nothing is there. */
 uv_batch_event_t* uvb__inbox_take(uvb__inbox_t* inbox);
 
-/* The loop: how many events are in the stack, or were before they were taken; at most, as each was counted before it came in. */
+/* The loop: an upper bound of the events in the stack, or in what it just took: each is counted before it comes in. */
 static inline uint64_t uvb__inbox_at_most(const uvb__inbox_t* inbox) {
   return atomic_load_explicit(&inbox->held, memory_order_relaxed) - inbox->queued;
 }
@@ -70,7 +70,7 @@ static inline uint64_t uvb__inbox_bytes_at_most(const uvb__inbox_t* inbox) {
   return atomic_load_explicit(&inbox->held_bytes, memory_order_relaxed) - inbox->queued_bytes;
 }
 
-/* The loop: what it has queued now. What has left since it said so last makes room. */
+/* The loop: says what is in its queue now. What has left since it last said so makes room. */
 static inline void uvb__inbox_publish(uvb__inbox_t* inbox, uint64_t queued, uint64_t bytes) {
   /* Differences below 0 wrap, and so does the sum. */
   if (queued != inbox->queued) atomic_fetch_add_explicit(&inbox->held, queued - inbox->queued, memory_order_relaxed);
@@ -81,7 +81,7 @@ static inline void uvb__inbox_publish(uvb__inbox_t* inbox, uint64_t queued, uint
   inbox->queued_bytes = bytes;
 }
 
-/* The loop: so much has been taken out, and was queued. It says afterwards what of that is queued still. */
+/* The loop: this much was taken out and queued. How much of that is still queued is published afterwards. */
 static inline void uvb__inbox_taken(uvb__inbox_t* inbox, uint64_t count, uint64_t bytes) {
   inbox->queued += count;
   inbox->queued_bytes += bytes;

@@ -45,7 +45,7 @@ void uvb__counted_came(uvb__counted_t* source) {
     *source->count = sum(*source->count, 1);
     return;
   }
-  /* An event that has left may have been read already: this one is in the next. */
+  /* An event that has left may have been read already: this time counts for the next one. */
   source->since = sum(source->since, 1);
   if (!source->out) offer(source);
 }

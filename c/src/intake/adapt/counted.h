@@ -12,12 +12,12 @@ struct uvb__counted_s {
   uv_batch_t* batch;
   uv_batch_event_t* event;
   unsigned int* count; /* of the event */
-  unsigned int since;  /* happened, and is in no event yet */
+  unsigned int since;  /* times that are in no event yet */
   bool out;            /* the event is with the queue */
   bool stopped;
   bool closed;
   uv_handle_t* handle;
-  /* Runs when it is stopped, its handle is closed and its event is not out. */
+  /* Runs once it is stopped, its handle is closed and its event is not with the queue. */
   void (*ended)(uvb__counted_t* source);
 };
 

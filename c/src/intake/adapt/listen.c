@@ -4,7 +4,7 @@
 #include "intake/adapt/adapt.h"
 #include "memory.h"
 
-/* Connections taken without a pause: a flood of them leaves something of the turn to the others. */
+/* Connections taken without a pause: even in a flood of them, others get their share of the turn. */
 enum { turn_limit = 64, longest_wait_ms = 64 };
 
 typedef struct {
@@ -21,7 +21,7 @@ typedef struct {
   uv_batch_listener_cb cb;
   uvb__pool_t pool;
   connection_t* kept; /* taken, and refused by the full queue: nothing is taken meanwhile */
-  uv_stream_t* spare; /* a client that the user has given, and that has no connection */
+  uv_stream_t* spare; /* a client that the user has given, without a connection yet */
   unsigned int held;  /* connections that libuv has accepted; it takes no other until uv_accept() has them */
   unsigned int wait_ms;
   size_t users; /* events that are not over, and calls that are at work here */
@@ -61,7 +61,7 @@ static void on_over(uv_batch_t* batch, uv_batch_event_t* event, int status) {
   connection_t* connection = uvb__of(event, connection_t, event);
   state_t* state = state_of(connection->listener);
   (void)batch;
-  /* A handler that failed had the client, and has closed it or not. */
+  /* A handler that failed has had the client; to close it is its affair. */
   if (status == 0 || event->status == UV_BATCH_STATUS_FAILED) {
     put_back(state, connection);
   } else {
@@ -96,7 +96,7 @@ static void pause_for(state_t* state, unsigned int wait_ms) {
   uv_unref((uv_handle_t*)&state->timer);
 }
 
-/* Something is missing that the user, or time, must bring. */
+/* Something is missing that only the user, or time, can provide. */
 static void pause_longer(state_t* state) {
   pause_for(state, state->wait_ms);
   state->wait_ms = state->wait_ms == 0 ? 1 : state->wait_ms < longest_wait_ms ? state->wait_ms * 2 : longest_wait_ms;
@@ -164,7 +164,7 @@ static bool take_one(state_t* state) {
     state->spare = client;
     if (status == UV_EAGAIN) return false;
     listener->last_error = status;
-    /* Without descriptors libuv does what it does: it closes what is in the backlog. */
+    /* Without descriptors it is left to libuv, which closes what is in the backlog. */
     return status != UV_EMFILE && status != UV_ENFILE;
   }
   fill(state, connection, client);
@@ -189,12 +189,12 @@ static int take(state_t* state, int limit) {
   return taken;
 }
 
-/* Of what libuv holds; that sets it going again, and it brings the others. */
+/* The one that libuv holds; taking it sets libuv going again, and it brings the others. */
 static void take_held(state_t* state) {
   if (state->held > 0) take(state, 1);
 }
 
-/* libuv has accepted one, and holds it, and all others back, until uv_accept(). */
+/* libuv has accepted one and holds it, and keeps all others back, until uv_accept(). */
 static void on_connection(uv_stream_t* server, int status) {
   state_t* state = uvb__attached(server, UVB__ATTACH_LISTENER);
   if (state == NULL) return;

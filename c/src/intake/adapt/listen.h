@@ -1,4 +1,4 @@
-/* What a system can do with a listening socket beside libuv, which may give one connection a turn only. */
+/* What a system can do with a listening socket beside libuv, which may give only one connection a turn. */
 #ifndef UVB_LISTEN_H
 #define UVB_LISTEN_H
 

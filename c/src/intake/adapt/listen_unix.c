@@ -13,7 +13,7 @@ bool uvb__listens(const uv_stream_t* server) {
   socklen_t size = sizeof(listens);
   uv_os_fd_t fd;
   if (uv_fileno((const uv_handle_t*)server, &fd) != 0) return false;
-  /* A system that cannot say is taken for yes. */
+  /* Where the system cannot say, the answer is yes. */
   return getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) != 0 || listens != 0;
 }
 

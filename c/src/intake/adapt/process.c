@@ -1,8 +1,8 @@
 #include "intake/adapt/adapt.h"
 #include "memory.h"
 
-/* libuv's handle is here and not in the user's struct: after an uv_spawn() that failed it has to be closed, which takes
- * a turn, while the struct is the user's at once. */
+/* libuv's handle is here and not in the user's struct: after a failed uv_spawn() it has to be closed, which takes a
+ * turn, while the struct is the user's again at once. */
 typedef struct {
   uv_process_t handle;
   uvb__waiter_t waiter;

@@ -10,7 +10,7 @@ typedef struct {
   uv_alloc_cb alloc_cb;
   uv_batch_release_cb release_cb;
   uv_batch_reader_cb cb;
-  uvb__pool_t pool;      /* while the stream is read there is a piece in it for the next read */
+  uvb__pool_t pool;      /* while the stream is read, it has a piece for the next read */
   uv_batch_read_t* kept; /* refused by the full queue; the stream is not read meanwhile */
   size_t users;          /* events that are not over, and calls that are at work here */
   bool paused;           /* until a push succeeds, or there is memory again */
@@ -104,7 +104,7 @@ static void on_read(uv_stream_t* stream, ssize_t nread, const uv_buf_t* buf) {
   leave(state);
 }
 
-/* A stream with adapting read sizes has callbacks of its own under these. */
+/* A stream whose read size adapts has callbacks of its own below these. */
 static int start_reading(state_t* state) {
   uv_stream_t* stream = state->reader->stream;
   if (uvb__attached(stream, UVB__ATTACH_LARGESOCKET) != NULL) {

@@ -44,8 +44,8 @@ static void ignore(uv_signal_t* handle, int signum) {
   (void)signum;
 }
 
-/* Whether the signal can be had is tried on a handle of our own: closing one takes a turn, and a struct of the user is
- * not kept for a start that failed. Once one handle has the signal, another can have it as well. */
+/* Whether the signal can be had is tried on a handle of our own: closing one takes a turn, and the user's struct must
+ * not stay in use after a start that failed. Once one handle has the signal, another can have it as well. */
 static int try_signal(uv_loop_t* loop, uv_signal_t** tried, int signum) {
   uv_signal_t* handle = uvb__malloc(sizeof(*handle));
   int status;

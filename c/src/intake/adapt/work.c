@@ -6,7 +6,7 @@ typedef struct {
   uv_batch_work_t* work;
   uv_batch_work_cb work_cb;
   uv_batch_work_cb cb;
-  bool has_run; /* or was cancelled: libuv has done with the request */
+  bool has_run; /* or was cancelled: libuv has finished with the request */
 } state_t;
 
 static state_t* state_of(const uv_batch_work_t* work) {
@@ -78,6 +78,6 @@ int uv_batch_work_cancel(uv_batch_work_t* work) {
   if (work == NULL) return UV_EINVAL;
   state = state_of(work);
   if (state == NULL) return UV_EALREADY;
-  /* libuv must not be asked about a request that it has done with. */
+  /* libuv must not be asked about a request that it has finished with. */
   return state->has_run ? UV_EBUSY : uv_cancel((uv_req_t*)&work->req);
 }

@@ -42,7 +42,7 @@ static int is_tcp(const uv_tcp_t* tcp) {
   return tcp != NULL && tcp->type == UV_TCP;
 }
 
-/* Measured: less does not help. Where the system allows less than the kernel's own tuning reaches, that is better. */
+/* Measured: less does not help. Where the system allows less than the kernel's own tuning reaches, leave it to that. */
 static int usual_receive_buffer(void) {
   const int usual = 4 << 20;
   if (limits.receive >= usual) return usual;
@@ -134,7 +134,7 @@ static void on_read(uv_stream_t* stream, ssize_t nread, const uv_buf_t* buf) {
     return;
   }
   if (nread > 0) observe(large, (uv_handle_t*)stream, (size_t)nread, buf->len);
-  /* libuv reads on after UV_ENOBUFS, and after nothing else. */
+  /* libuv goes on reading after UV_ENOBUFS, and after no other error. */
   if (nread < 0 && nread != UV_ENOBUFS) forget(tcp);
   read_cb(stream, nread, buf);
 }
@@ -148,7 +148,7 @@ static int is_reading(uv_stream_t* stream) {
   return status == UV_EALREADY;
 }
 
-/* Gives the stream other callbacks; it reads on if it does now. */
+/* Gives the stream other callbacks; if it is reading, it goes on. */
 static void swap(uv_stream_t* stream, uv_alloc_cb alloc_cb, uv_read_cb read_cb) {
   int reading = is_reading(stream);
   uv_read_stop(stream);

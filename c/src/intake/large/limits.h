@@ -5,7 +5,7 @@
 typedef struct {
   int receive;   /* the largest SO_RCVBUF; 0: not known */
   int send;      /* the largest SO_SNDBUF; 0: not known */
-  int automatic; /* how far the system enlarges a receive buffer by itself, as SO_RCVBUF would be given; 0: not known */
+  int automatic; /* how far the system enlarges a receive buffer by itself, in terms of SO_RCVBUF; 0: not known */
 } uvb__socket_limits_t;
 
 void uvb__socket_limits(uvb__socket_limits_t* limits);

@@ -8,13 +8,13 @@ typedef struct {
   size_t size;       /* to ask for next */
   uint32_t full;     /* full reads in a row */
   uint32_t sparse;   /* reads in a row that filled less than a quarter */
-  uint32_t at_most;  /* full reads at max_read since the size got there, up to raise_after */
+  uint32_t at_most;  /* full reads since the size reached max_read, up to raise_after */
 } uvb__read_size_t;
 
 typedef enum { UVB__READ_SIZE_KEPT, UVB__READ_SIZE_GREW, UVB__READ_SIZE_SHRANK } uvb__read_size_change_t;
 
 void uvb__read_size_init(uvb__read_size_t* read_size, const uv_largesocket_options_t* options);
-/* Other limits: the size stays as far as they let it. */
+/* Other limits: the size stays as it is, as far as they allow. */
 void uvb__read_size_limit(uvb__read_size_t* read_size, const uv_largesocket_options_t* options);
 /* A read gave `count` bytes, at least 1, for a buffer of `room`. */
 uvb__read_size_change_t uvb__read_size_observe(uvb__read_size_t* read_size, const uv_largesocket_options_t* options,
