@@ -1,6 +1,6 @@
 package eventloop
 
-// newAlarm makes the loop's alarm, at its first timer. Where there is none that is precise, Go's timers have to do.
+// newAlarm makes the loop's alarm, at its first timer. Where there is no precise one, Go's timers have to do.
 func (l *Loop) newAlarm() alarm {
 	if l.precise {
 		if alarm, err := newPreciseAlarm(l); err == nil {

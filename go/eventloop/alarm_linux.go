@@ -6,8 +6,8 @@ import (
 )
 
 // timerfdAlarm is a timer of the kernel: its expiry wakes the runtime's poller at once, where Go's own timers wait for
-// a poll with a timeout that is rounded up to a millisecond. It is never read: setting it forgets that it has
-// expired, and the poller sees expiries, not what is there to read.
+// a poll with a timeout that is rounded up to a millisecond. It is never read: setting it clears the expiry,
+// and the poller reports expiries, not what is there to read.
 type timerfdAlarm struct {
 	edge
 	fd    int
@@ -16,7 +16,8 @@ type timerfdAlarm struct {
 
 const clockMonotonic = 1
 
-// farthest is what fits a 32-bit system's seconds. A timer that is farther away is looked at then, and is not due.
+// farthest is what fits a 32-bit system's seconds. At that time a timer that is farther away is looked at, and is not
+// due yet.
 const farthest = int64(1<<30) * 1e9
 
 func newPreciseAlarm(l *Loop) (alarm, error) {
@@ -45,7 +46,7 @@ func (a *timerfdAlarm) stop() {
 	a.arm(0)
 }
 
-// arm sets the timer by the time from now, so that it does not matter where the loop's clock begins.
+// arm sets the timer relative to now, so that it does not matter where the loop's clock begins.
 func (a *timerfdAlarm) arm(ns int64) {
 	spec := struct{ interval, value syscall.Timespec }{value: syscall.NsecToTimespec(ns)}
 	// It does not block, and it cannot fail with these arguments.

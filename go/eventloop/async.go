@@ -6,9 +6,9 @@ import (
 )
 
 // Async runs fn, which may block, on a goroutine of its own, and returns a promise of its result. The loop stays alive
-// until then. A panic of fn rejects with a *PanicError, runtime.Goexit with ErrGoexit. What ends fn early, a context
-// for instance, is the caller's to bring: a loop that is closed does not wait for it, and Async on such a loop does not
-// run it but rejects with ErrClosed.
+// until then. A panic of fn rejects with a *PanicError, runtime.Goexit with ErrGoexit. If fn is to be
+// ended early, the caller has to provide for that, for instance by a context. A loop that is closed does not wait for
+// fn, and Async on such a loop does not run it but rejects with ErrClosed.
 //
 // Costs a goroutine.
 func Async[T any](l *Loop, fn func() (T, error)) *Promise[T] {
@@ -40,8 +40,8 @@ func Sleep(l *Loop, d time.Duration) *Promise[struct{}] {
 	return p
 }
 
-// Timeout returns a promise that ends as this one does, or is rejected with context.DeadlineExceeded when d has passed
-// before. What this one stands for goes on, and keeps a reaction until it ends. The timer keeps the loop alive until
+// Timeout returns a promise that ends as this one does, or is rejected with context.DeadlineExceeded if d passes first.
+// The work behind this one goes on, and this one keeps a reaction until it ends. The timer keeps the loop alive until
 // then.
 func (p *Promise[T]) Timeout(d time.Duration) *Promise[T] {
 	q := newPromise[T](p.loop)

@@ -1,11 +1,11 @@
 package eventloop
 
-// chunkSize is how many tasks a chunk holds: enough that what is done once for a chunk costs nothing, few enough that
-// one is a kilobyte.
+// chunkSize is how many tasks a chunk holds: enough that what is done once a chunk costs next to nothing, few enough
+// that a chunk is a kilobyte.
 const chunkSize = 128
 
-// sparesKept bounds the chunks kept for reuse: so many that the owner has emptied, and as many that the producers have
-// got back; half a megabyte in all.
+// sparesKept bounds the chunks kept for reuse: this many that the owner has emptied, and as many that the producers
+// have taken back; half a megabyte in all.
 const sparesKept = 256
 
 type chunk struct {
@@ -13,7 +13,7 @@ type chunk struct {
 	tasks [chunkSize]func()
 	// tasks[read:written] wait.
 	read, written int
-	// depth is how many spare chunks there are from this one on. The owner's, also while a producer has the chunk.
+	// depth is how many spare chunks there are from this one on. It is the owner's, even while a producer has the chunk.
 	depth int
 	// since is when the first task came, in ns of the loop's clock; 0 without WithTiming.
 	since int64

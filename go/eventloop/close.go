@@ -6,7 +6,7 @@ import (
 )
 
 // Close ends the loop for good. From now on work is refused with ErrClosed; what waits is run, by the goroutine of Run
-// or Start, or by a new one if there is none; timers, watchers and handles are let go. It returns when that is done.
+// or Start, or by a new one if there is none; timers, watchers and handles are released. It returns when that is done.
 // When ctx ends first, the loop ends after the task that runs: each task that was accepted has been run or is returned.
 // With a context that has ended already nothing more is run.
 //
@@ -16,7 +16,7 @@ import (
 //
 // Inside the loop Close does not wait, and returns nothing; the loop then ends when the queue is empty, or ctx ends. A
 // loop with WithLockOSThread or WithPanicPropagation that does not run runs what waits on the caller of Close, as Run
-// does. Without an end of a context tasks are left over only by a panic that leaves Run so.
+// does. Unless a context ends, tasks are left over only by a panic that is let out of Run.
 func (l *Loop) Close(ctx context.Context) (left []func(), err error) {
 	l.mu.Lock()
 	done, begin := l.done, false
@@ -26,7 +26,7 @@ func (l *Loop) Close(ctx context.Context) (left []func(), err error) {
 		if begin = !l.running; begin {
 			done, _ = l.startLocked(true)
 		}
-		// Whatever else was to end the loop.
+		// Whatever else was going to end the loop.
 		l.ending = endEmpty
 		l.ops = append(l.ops, l.letGo)
 	}

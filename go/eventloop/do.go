@@ -11,8 +11,8 @@ import (
 // Inside the loop fn runs at once, as a part of the current task, whose microtasks come when it is over.
 //
 // A panic of fn comes back as a *PanicError. When ctx ends before fn has begun, fn never runs and Do returns ctx.Err();
-// what has begun is waited for. ErrOverload and ErrClosed as for Submit, and ErrClosed as well if the loop is closed
-// and does not come to it. On a loop that does not run, Do waits for Run or Start.
+// once it has begun, Do waits for it. ErrOverload and ErrClosed as for Submit, and ErrClosed as well if the loop is
+// closed and does not come to fn. On a loop that does not run, Do waits for Run or Start.
 func (l *Loop) Do(ctx context.Context, fn func()) error {
 	if fn == nil {
 		return ErrNilTask
@@ -63,7 +63,7 @@ func (l *Loop) settle() {
 		if !exits {
 			return
 		}
-		// A microtask ends this goroutine; the loop's own goes on with the others.
+		// A microtask has ended this goroutine; the loop's own goes on with the rest.
 		if !l.reporting {
 			l.order(func() { l.report(ErrGoexit) })
 		}

@@ -25,8 +25,8 @@ var (
 	// ErrGoexit: a function ended its goroutine by runtime.Goexit, as t.FailNow does. The loop goes on, unless it has
 	// WithPanicPropagation.
 	ErrGoexit = errors.New("eventloop: a function called runtime.Goexit: let it return instead")
-	// ErrOption: an option of New, or an argument of another function, is none that it may be; the message says which,
-	// and what it may be.
+	// ErrOption: an option of New, or an argument of another function, has a value that is not allowed; the message says
+	// which, and what it may be.
 	ErrOption = errors.New("eventloop: bad value")
 	// ErrUnhandled: what the error handler is told of a rejected promise without a handler wraps this and the reason.
 	ErrUnhandled = errors.New("eventloop: a promise was rejected and has no handler: use Catch")

@@ -17,6 +17,6 @@ func gid() uintptr {
 		}
 		number = number*10 + uintptr(digit-'0')
 	}
-	// Clear of the bits and of the small owners of the state word, also when the number does not fit.
+	// Kept apart from the bits and the small owner values of the state word, even when the number does not fit.
 	return (number&(^uintptr(0)>>4) + 64) << 3
 }

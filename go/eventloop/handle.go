@@ -2,7 +2,7 @@ package eventloop
 
 import "sync"
 
-// Handle stands for work that goes on elsewhere and whose end the loop is to wait for.
+// Handle stands for work that goes on elsewhere, and that the loop waits for.
 type Handle struct {
 	loop *Loop
 	mu   sync.Mutex
@@ -22,9 +22,9 @@ func (l *Loop) KeepAlive() (*Handle, error) {
 	return &Handle{loop: l}, nil
 }
 
-// Complete queues fn as a task, with the result of the work, and lets the handle go when it is in the queue. Errors as
+// Complete queues fn as a task, with the result of the work, and releases the handle once it is in the queue. Errors as
 // for Submit; on ErrOverload the handle stays, so that Complete can be tried again. ErrReleased when the handle was
-// let go before.
+// released before.
 func (h *Handle) Complete(fn func()) error {
 	if fn == nil {
 		return ErrNilTask
@@ -41,7 +41,7 @@ func (h *Handle) Complete(fn func()) error {
 	return err
 }
 
-// Release lets the handle go without a task. Again, it does nothing.
+// Release lets the handle go without a task. A second call does nothing.
 func (h *Handle) Release() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -62,7 +62,7 @@ func (l *Loop) unref() {
 	}
 	l.notify(pending)
 	if l.state.Load()&^bits == stopped {
-		// Without an owner, those who wait are told by whoever takes the mutex, which the caller may hold.
+		// Without an owner, those who wait are told by whoever next takes the mutex, which the caller may hold.
 		go func() {
 			l.mu.Lock()
 			defer l.mu.Unlock()

@@ -63,7 +63,7 @@ func (l *Loop) nextImmediate() func() {
 		}
 	}
 	if cap(l.checking) > ringKept {
-		// A burst is over.
+		// A burst is over: give its memory back.
 		l.checking, l.checked = nil, 0
 	}
 	return nil

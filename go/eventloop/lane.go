@@ -3,8 +3,8 @@ package eventloop
 // A lane is where the tasks of a class wait until the owner takes them all. Under the loop's mutex.
 type lane struct {
 	first, last *chunk
-	// n tasks are in the last chunk, and before were in those that the lane has had before it. That n is not in the
-	// chunk keeps what a producer writes to two cache lines: the one of the mutex, and the task's.
+	// n tasks are in the last chunk, and before were in the lane's earlier chunks. That n is not in the
+	// chunk itself keeps what a producer writes to two cache lines: the one of the mutex, and the task's.
 	n      int
 	before uint64
 	// While n is below limit a task may be added with no look at anything but the lane; see put.

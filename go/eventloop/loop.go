@@ -10,8 +10,8 @@ import (
 // Loop runs tasks one after another, as the event loop of JavaScript does: each task, timer, immediate or readiness
 // callback, then the functions given to NextTick, then all microtasks. Make one with New.
 type Loop struct {
-	// Two cache lines that the producers write with every task, and nothing else that is in use then: the mutex first,
-	// so that it is in the same line as the lane of NORMAL tasks.
+	// Two cache lines that the producers write with every task, and nothing else that is used at that time: the mutex
+	// first, so that it is in the same line as the lane of NORMAL tasks.
 	mu    sync.Mutex
 	lanes [3]lane
 
@@ -39,7 +39,7 @@ type Loop struct {
 	closed  bool
 	done    chan struct{}   // closed when the Run or Start under way has ended
 	drains  []chan struct{} // closed when nothing keeps the loop alive
-	gone    chan struct{}   // closed when a closed loop will not run anything any more
+	gone    chan struct{}   // closed once a closed loop is not going to run anything any more
 	left    []func()        // what a closed loop has not run, for Close to return
 	cut     bool            // there was something left
 
@@ -60,7 +60,7 @@ type Loop struct {
 	reporting         bool     // the error handler runs
 	end               bool     // the loop is to end when it can
 	orders            []func() // ops that were taken, being done
-	ordered           int      // so many of them have been
+	ordered           int      // how many of them are done
 	timers            timers
 	poll              poller
 	load              load
@@ -111,7 +111,7 @@ func (l *Loop) Alive() bool {
 	case inside || !l.running:
 		return !l.empty()
 	}
-	// What the owner has taken is its own; but it does not sleep with anything to do.
+	// What the owner has taken cannot be seen from here; but it does not sleep while it has anything to do.
 	return l.state.Load()&^bits != nobody
 }
 
@@ -121,7 +121,7 @@ func (l *Loop) empty() bool {
 	return l.queued() == 0 && l.taken() == 0 && l.soon == 0 && len(l.ops) == 0 && l.ordered == len(l.orders)
 }
 
-// taken counts tasks that were taken out of the lanes and have not run, but for whole chunks, which count as queued.
+// taken counts tasks that were taken out of the lanes and have not run, except whole chunks, which count as queued.
 func (l *Loop) taken() int {
 	return l.high.begun() + l.normal.begun() + l.low.begun()
 }

@@ -3,7 +3,7 @@ package eventloop
 // Microtask runs fn when the current task, and every microtask before it, is over: before any other task, timer or
 // readiness callback. Only inside the loop; elsewhere ErrOutside, for there is no current task.
 //
-// Microtasks that add microtasks without end keep the loop from everything but its end by Stop or Close.
+// Microtasks that add microtasks without end keep the loop from everything except being ended by Stop or Close.
 func (l *Loop) Microtask(fn func()) error {
 	if err := l.checkInside(fn); err != nil {
 		return err
@@ -105,7 +105,7 @@ func (r *ring[T]) pop() T {
 	r.first = (r.first + 1) & (len(r.slots) - 1)
 	r.n--
 	if r.n == 0 && len(r.slots) > ringKept {
-		// A burst is over.
+		// A burst is over: give its memory back.
 		*r = ring[T]{}
 	}
 	return value

@@ -1,8 +1,8 @@
 package eventloop
 
-// moves are timers that other goroutines have set or stopped and that the owner has not seen to, in the order in which
-// that was done last; under the loop's mutex. Each is in it once at most, by its own links: what waits here takes no
-// room, is not refused, and is no work that would keep a loop from its end.
+// moves are timers that other goroutines have set or stopped and that the owner has not seen to yet, in the order of
+// the last such call; under the loop's mutex. Each is in it at most once, by its own links: so what waits here takes no
+// memory, cannot be refused, and does not keep a loop from ending.
 type moves struct {
 	first, last *Timer
 	n           int
@@ -67,7 +67,7 @@ func (t *Timer) move() {
 		case timers.closed:
 			return flags &^ (active | moved | placed)
 		case flags&moved == 0:
-			// The owner has set or stopped it since.
+			// The owner has set or stopped it in the meantime.
 			return flags
 		case flags&active == 0:
 			return flags &^ (moved | placed)

@@ -34,8 +34,8 @@ func defaults() config {
 	}
 }
 
-// WithMaxQueue sets how many tasks may wait: 1 to 1<<30, by default 1,048,576. One more is refused with ErrOverload. Up to
-// 127 tasks of each class, which the loop has begun to work through, do not count; nor do timers, immediates,
+// WithMaxQueue sets how many tasks may wait: 1 to 1<<30, by default 1,048,576. One more is refused with ErrOverload. Up
+// to 127 tasks of each class, those that the loop has begun to work through, do not count; nor do timers, immediates,
 // microtasks and the reactions of promises, whose number is up to those who set them.
 func WithMaxQueue(tasks int) Option {
 	return func(c *config) error {
@@ -74,9 +74,9 @@ func WithTiming() Option {
 	}
 }
 
-// WithPanicPropagation lets a panic of a task leave Run as it came, for callers of Run that recover; after Start it
-// ends the process, as that of any goroutine. The loop has then stopped: the task is used up, what waits stays, and a
-// later Run goes on with it. runtime.Goexit ends the loop in the same way. Functions given to Do are not concerned.
+// WithPanicPropagation lets a panic of a task leave Run as it is, for callers of Run that recover; after Start it
+// ends the process, as in any goroutine. The loop has then stopped: the task is used up, what waits stays, and a
+// later Run goes on with it. runtime.Goexit ends the loop in the same way. Functions given to Do are not affected.
 func WithPanicPropagation() Option {
 	return func(c *config) error {
 		c.propagate = true
@@ -99,8 +99,8 @@ func WithErrorHandler(handler func(error)) Option {
 
 // WithUnhandledRejection sets who is told of a promise that was rejected and that nobody has attached a handler to by
 // the time the microtasks have run: once, with the reason. It runs on the loop. By default it is the error handler.
-// Of promises that other goroutines make while the loop runs it is told later: see Promise. If the loop does not run
-// by then, it is called by another goroutine.
+// Of promises that other goroutines make while the loop runs it is told later: see Promise. If the loop is not running
+// then, another goroutine calls it.
 func WithUnhandledRejection(hook func(reason error)) Option {
 	return func(c *config) error {
 		c.onRejection = hook
@@ -114,7 +114,7 @@ func WithUnhandledRejection(hook func(reason error)) Option {
 // WithQueuePressure calls hook on the loop when `high` tasks wait, and once more when no more than half of them do,
 // so that producers can be slowed down before they meet ErrOverload. It is told how many wait: the last call never says
 // more than half of `high` while no more than that do, nor the other way round. A change that is over before the loop
-// comes to the call is not told.
+// gets to call the hook is not reported.
 func WithQueuePressure(high int, hook func(queued int)) Option {
 	return func(c *config) error {
 		c.pressureHigh, c.onPressure = high, hook

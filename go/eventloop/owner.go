@@ -9,13 +9,13 @@ package eventloop
 //	theLoop   the loop's goroutine runs, or has been woken
 //	stopped   no Run or Start is under way
 //
-// Bits may be set without waking a loop that sleeps, for what can wait until something else does.
+// Bits may be set without waking a sleeping loop, for what can wait until something else wakes it.
 //
-// A loop that has stopped being nobody's or a caller's becomes theLoop's with exactly one send on l.wake, so that the
-// send never blocks.
+// Whoever changes the word from nobody or a caller's gid to theLoop sends on l.wake exactly once, so that the send
+// never blocks.
 const (
 	pending uintptr = 1 << iota // tasks wait in the lanes, or there may be a reason to end
-	urgent                      // something is to be seen to before the next task
+	urgent                      // something has to be done before the next task
 	_
 
 	bits = pending | urgent

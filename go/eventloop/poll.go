@@ -6,15 +6,15 @@ import (
 )
 
 // poller tells the loop which descriptors are ready. A goroutine waits for the system to say that something has become
-// so and makes the loop look, no more; the loop itself then asks the selector which ones, again and again until it
-// has nothing more to tell. That is what keeps a descriptor that stays ready from waking the goroutine for ever, and
-// submitting a task from making a system call.
+// ready and makes the loop look, no more; the loop itself then asks the selector which ones, again and again until
+// there is nothing more to report. That is what keeps a descriptor that stays ready from waking the goroutine for ever,
+// and submitting a task from making a system call.
 type poller struct {
 	loop *Loop
 	// asked: something has become ready since the loop last began to look.
 	asked atomic.Bool
 
-	mu       sync.Mutex // held while the selector is asked, so that what it tells is never older than a change of it
+	mu       sync.Mutex // held while the selector is asked, so that its answer is never older than a change of it
 	watchers map[int]*Watcher
 	system   selector      // nil before the first Watch
 	waiter   chan struct{} // closed when the waiting goroutine has ended; nil when there is none
@@ -25,13 +25,13 @@ type poller struct {
 
 	// What follows belongs to the loop's owner.
 	hot   bool // there may be more to find
-	pause int  // so many tasks may run first
+	pause int  // how many tasks may run first
 	list  []readiness
 	next  int
 }
 
 const (
-	// listSize is how many descriptors are seen to before tasks have their turn.
+	// listSize is how many descriptors are handled before tasks have their turn.
 	listSize = 128
 	// breather is how many tasks have their turn then, if as many wait.
 	breather = 64
@@ -43,7 +43,7 @@ type selector interface {
 	set(fd int, tag uint32, before, after Events) error
 	// poll tells what is ready, without waiting.
 	poll(into []happening) (int, error)
-	// rest says that poll has found nothing and will not be called before wait has called its function.
+	// rest tells it that poll has found nothing and is not going to be called before wait has called its function.
 	rest() error
 	// wait calls a function at once, and then whenever something has become ready after a rest.
 	wait(ready func())
@@ -76,11 +76,11 @@ func (p *poller) ask() {
 	}
 }
 
-// attend is called when something is urgent: that may have been ask.
+// attend is called when something is urgent, which may be what ask found.
 func (p *poller) attend() {
 	if p.asked.Load() {
 		p.hot = true
-		// Sooner than otherwise, but not before a task has run.
+		// Sooner than usual, but not before a task has run.
 		p.pause = min(p.pause, 1)
 	}
 }
@@ -116,7 +116,7 @@ func (p *poller) nextReady() func() {
 
 // look finds out what is ready.
 func (p *poller) look() {
-	// Before the selector is asked: what becomes ready later will be told of anew.
+	// Before the selector is asked: what becomes ready later is reported again.
 	p.asked.Store(false)
 	n, err := p.collect()
 	p.hot = n > 0
@@ -169,7 +169,7 @@ func (p *poller) open() error {
 	p.system = system
 	for fd, w := range p.watchers {
 		if w.events != 0 {
-			// One that cannot be registered again has lost its descriptor: it is silent until it is closed.
+			// A watcher that cannot be registered again has lost its descriptor: it stays silent until it is closed.
 			_ = system.set(fd, w.tag.Load(), 0, w.events)
 		}
 	}
@@ -198,7 +198,7 @@ func (p *poller) halt() {
 	}
 }
 
-// shut gives the selector up. The mutex is held.
+// shut releases the selector. The mutex is held.
 func (p *poller) shut() {
 	p.halt()
 	if p.system != nil {
@@ -218,7 +218,7 @@ func (p *poller) resume() {
 	p.wait()
 }
 
-// suspend is called when it has stopped. What was found and not told is found again.
+// suspend is called when it has stopped. What was found and not reported is found again.
 func (p *poller) suspend() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -227,7 +227,7 @@ func (p *poller) suspend() {
 	p.forget()
 }
 
-// close lets all watchers go, and their descriptors alone.
+// close lets go of all watchers, and leaves their descriptors alone.
 func (p *poller) close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

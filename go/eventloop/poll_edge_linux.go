@@ -14,7 +14,7 @@ type edge struct {
 
 // newEdge takes over a descriptor; it closes it on an error.
 func newEdge(fd int, name string) (edge, error) {
-	// Only what does not block is given to the runtime's poller.
+	// The runtime's poller takes only non-blocking descriptors.
 	if err := syscall.SetNonblock(fd, true); err != nil {
 		_ = syscall.Close(fd)
 		return edge{}, err
@@ -30,7 +30,7 @@ func newEdge(fd int, name string) (edge, error) {
 }
 
 // wait calls a function at once, and then whenever the descriptor has become readable, until it is interrupted or
-// closed. The runtime's poller is edge-triggered: what stays readable is told of once. What becomes readable while the
+// closed. The runtime's poller is edge-triggered: what stays readable is reported once. What becomes readable while the
 // function runs is not lost, as the poller remembers it.
 func (e edge) wait(ready func()) {
 	_ = e.conn.Read(func(uintptr) bool {

@@ -27,7 +27,7 @@ func newSelector() (selector, error) {
 }
 
 func (s *kqueue) open() (err error) {
-	// No child process may be started between the making of a descriptor and the closing of it on exec.
+	// No child process may be started between the making of a descriptor and setting its close-on-exec flag.
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()
 	if s.fd, err = syscall.Kqueue(); err != nil {
@@ -70,7 +70,7 @@ func filters(events Events) [2]int {
 	case events&Readable != 0:
 		flags[0] = syscall.EV_ADD
 	case events&(Hangup|Failed) != 0:
-		// The end is seen as one of reading. Data, which nobody has asked for, must not be told of again and again.
+		// The end shows as an event of reading. Data, which nobody has asked for, must not be reported again and again.
 		flags[0] = syscall.EV_ADD | syscall.EV_CLEAR
 	}
 	if events&Writable != 0 {
@@ -98,7 +98,7 @@ func (s *kqueue) set(fd int, _ uint32, before, after Events) error {
 		if had[i] == wants[i] {
 			continue
 		}
-		// What a registration is like cannot be changed everywhere.
+		// Not every system can change the flags of a registration.
 		if had[i] != 0 {
 			if failed := kchange(s.fd, fd, filter, syscall.EV_DELETE); failed != nil && err == nil {
 				err = failed

@@ -42,7 +42,7 @@ func (s *epoll) set(fd int, tag uint32, before, after Events) error {
 	return syscall.EpollCtl(s.fd, op, fd, &event)
 }
 
-// epollBits pairs what is asked for; errors and a complete end are told anyway.
+// epollBits pairs what is asked for; errors and a complete end are reported in any case.
 var epollBits = [...]struct {
 	events Events
 	bit    uint32
@@ -69,5 +69,5 @@ func (s *epoll) poll(into []happening) (int, error) {
 	return max(n, 0), err
 }
 
-// rest has nothing to do: the runtime's poller tells of each change.
+// rest has nothing to do: the runtime's poller reports each change.
 func (s *epoll) rest() error { return nil }

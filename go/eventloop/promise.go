@@ -17,9 +17,9 @@ import (
 //
 // A rejection is unhandled if no handler is attached by the time the microtasks have run, and is then reported: see
 // WithUnhandledRejection. Handlers are attached by Then and all the others, and by Await. For a promise that another
-// goroutine makes while the loop runs there is no such time, since that goroutine may be about to call Await. A panic
-// is reported all the same; any other error when nobody can see it any more, that is when the garbage collector has
-// found the promise: by the loop when it next has something to do, or if it does not run, by a goroutine of its own.
+// goroutine makes while the loop runs there is no such moment, since that goroutine may be about to call Await. A panic
+// is reported all the same; any other error once nobody can see it any more, that is, when the garbage collector has
+// found the promise: by the loop when it next has something to do, or if it does not run, by a separate goroutine.
 //
 // A promise that is pending does not keep its loop alive; what is to settle it may: a timer, Async, a handle of
 // KeepAlive.
@@ -36,7 +36,7 @@ type Promise[T any] struct {
 	more  []job
 	done  chan struct{} // for Await; of a rejection that nobody has seen: see loss
 
-	// Not changed any more when it is settled.
+	// Not changed any more once it is settled.
 	value T
 	err   error
 }
@@ -209,7 +209,7 @@ func (p *Promise[T]) react(reaction job) {
 	}
 	switch {
 	case settled && inside:
-		// Close had come before those that wait.
+		// Close came before the tasks that wait.
 		p.passOn()
 	case settled:
 		p.queue()
@@ -218,8 +218,8 @@ func (p *Promise[T]) react(reaction job) {
 	}
 }
 
-// unheard: it was rejected and nobody has attached a handler. Where tasks do not tell when that is too late, whoever
-// has made the promise may be about to call Await; but a panic is worth telling of.
+// unheard: it was rejected and nobody has attached a handler. Where no end of a task says when it is too late for one,
+// whoever made the promise may be about to call Await; but a panic is worth reporting.
 func (p *Promise[T]) unheard() bool {
 	if p.state != PromiseRejected || p.handled {
 		return false
@@ -233,7 +233,7 @@ func (p *Promise[T]) unheard() bool {
 func (p *Promise[T]) queue() {
 	p.queued = true
 	p.mu.Unlock()
-	// Not bounded: refusing would lose a result that has been paid for.
+	// Not bounded: a refusal would lose a result for which the work has been done.
 	if p.loop.submit(Normal, p.arrive, false) == nil {
 		return
 	}

@@ -54,8 +54,8 @@ func AllSettled[T any](l *Loop, promises ...*Promise[T]) *Promise[[]Outcome[T]] 
 }
 
 // Race is a promise that ends as the first of the promises does that is settled. Without promises it is pending for
-// ever. Each of the promises keeps a reaction until it is settled, also when the race is over: one that never is, and
-// is raced again and again, collects them.
+// ever. Each of the promises keeps a reaction until it is settled, even after the race is over: one that never settles,
+// and is raced again and again, accumulates them.
 func Race[T any](l *Loop, promises ...*Promise[T]) *Promise[T] {
 	first := newPromise[T](l)
 	each(promises, func(_ int, value T, err error) { first.settle(value, err) })

@@ -7,10 +7,10 @@ import "runtime"
 type loss struct {
 	loop   *Loop
 	reason error
-	seen   chan struct{} // not empty: it was
+	seen   chan struct{} // not empty: somebody has seen it
 }
 
-// reportIfLost has the loop told when the promise is collected and was not seen. The mutex is held.
+// reportIfLost lets the loop be told when the promise is collected without having been seen. The mutex is held.
 func (p *Promise[T]) reportIfLost() {
 	p.done = make(chan struct{}, 1)
 	runtime.AddCleanup(p, loss.report, loss{p.loop, p.err, p.done})
@@ -24,7 +24,7 @@ func (s loss) report() {
 	}
 }
 
-// lost does not wake the loop, for the same reason: it sees to it when it next wakes.
+// lost does not wake the loop, for the same reason: the loop deals with it when it next wakes.
 func (l *Loop) lost(reason error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -1,7 +1,8 @@
 package eventloop
 
 // A step is the promise that Then and the others return, and at the same time the reaction that settles it: one
-// allocation for both. It lets go of what it has used, so that a long chain is not kept by its last promise.
+// allocation for both. It drops what it has used, so that the last promise of a long chain does not keep the whole
+// chain in memory.
 
 // Then returns a promise of what fn makes of the value: its result, or its error. A rejection passes by fn. A panic of
 // fn rejects with a *PanicError, runtime.Goexit with ErrGoexit, and a nil fn with ErrNilTask.

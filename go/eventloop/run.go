@@ -96,11 +96,11 @@ func (l *Loop) escape(done chan struct{}) {
 	}
 	l.failure = ErrGoexit
 	if l.reporting {
-		// It was the error handler, which would only do so again.
+		// It was the error handler, which would only fail again.
 		l.failure = nil
 	}
 	if l.toIdle || l.lockThread {
-		// The caller of Run must not end before the loop, nor the thread: the loop goes on in this deferred call.
+		// Neither the caller of Run nor the thread may end before the loop does: it goes on in this deferred call.
 		l.serve(done)
 		return
 	}
@@ -137,7 +137,7 @@ func (l *Loop) attempt() (ended bool) {
 	return true
 }
 
-// report tells the error handler. One that fails itself stops nothing, and nobody is told.
+// report tells the error handler. If that fails itself, nothing stops, and nobody is told.
 func (l *Loop) report(err error) {
 	l.reported.Add(1)
 	l.reporting = true
@@ -184,8 +184,8 @@ func (l *Loop) tellDrained() {
 	l.drains = nil
 }
 
-// finish leaves the loop without an owner. Unless it must, it refuses while Close, which may have come since the end
-// was decided on, wants more to be run.
+// finish leaves the loop without an owner. Unless it must end, it refuses while Close, which may have been called since
+// the end was decided on, wants more to be run.
 func (l *Loop) finish(done chan struct{}, must bool) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -195,7 +195,7 @@ func (l *Loop) finish(done chan struct{}, must bool) bool {
 		l.timers.pause()
 		l.poll.suspend()
 	case must || l.over():
-		l.letGo() // unless the order of Close was seen to
+		l.letGo() // unless the order of Close was carried out
 		l.abandon()
 	default:
 		return false
@@ -231,7 +231,7 @@ func (l *Loop) resume() {
 	l.begun.Store(l.begun.Load() + uint64(l.taken()))
 }
 
-// endRun asks for the end of one run, and not of a later one. A loop that is being closed ends when Close says so.
+// endRun asks for the end of this run, not of a later one. A loop that is being closed ends when Close says so.
 func (l *Loop) endRun(done chan struct{}) {
 	l.mu.Lock()
 	current := l.running && l.done == done && !l.closed

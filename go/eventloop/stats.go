@@ -7,11 +7,12 @@ import (
 
 // Stats tells what a loop has done.
 type Stats struct {
-	// QueueDepth is how many tasks wait, without up to 127 of each class that the loop has begun to work through;
-	// SubmittedTotal and RefusedTotal have been so far.
+	// QueueDepth is how many tasks wait, not counting up to 127 of each class that the loop has begun to work through;
+	// SubmittedTotal and RefusedTotal are how many were submitted and refused so far.
 	QueueDepth                   int
 	SubmittedTotal, RefusedTotal uint64
-	// TurnsTotal, TimersTotal and ErrorsTotal: turns with NORMAL or LOW tasks, timers that fired, failures that were reported.
+	// TurnsTotal, TimersTotal and ErrorsTotal: turns with NORMAL or LOW tasks, timers that fired, failures that were
+	// reported.
 	TurnsTotal, TimersTotal, ErrorsTotal uint64
 	// Live is how many timers, immediates, handles and watchers keep the loop alive.
 	Live int64
@@ -45,7 +46,7 @@ func (l *Loop) Stats() Stats {
 // and returns 0. Any goroutine.
 func (l *Loop) Utilization() float64 {
 	if !l.timed.Swap(true) {
-		// A loop that sleeps has not noted since when.
+		// A loop that is asleep has not noted when that began: make it look up.
 		l.notify(pending)
 		return 0
 	}

@@ -85,7 +85,7 @@ func (l *Loop) SubmitBatch(tasks []func()) (int, error) {
 	wake := false
 	l.mu.Lock()
 	n := len(tasks)
-	// The queue may be beyond its bound: Stop puts back what the loop had begun to work through.
+	// The queue may be above its bound: Stop puts back what the loop had begun to work through.
 	if room := max(0, l.maxQueue-l.queued()); n > room || l.closed {
 		if l.closed {
 			room = 0
@@ -108,13 +108,13 @@ func (l *Loop) SubmitBatch(tasks []func()) (int, error) {
 	return n, err
 }
 
-// put appends to a lane, with so many queued; the mutex is held. It tells the owner if the lane was empty or the queue
-// has reached its high-water mark; when it is true, the caller has to send on l.wake as soon as it has given the mutex
-// up. The state is marked before that, for a Do that finds the loop asleep would get ahead of what waits.
+// put appends to a lane when so many tasks are queued; the mutex is held. It tells the owner if the lane was empty or
+// the queue has reached its high-water mark; when it is true, the caller has to send on l.wake as soon as it has given
+// the mutex up. The state is marked before that, since a Do that finds the loop asleep would get ahead of what waits.
 //
-// It then lets what follows in the chunk come without all this, by lane.add alone, unless that could reach a bound.
-// With room for a chunk of each lane it cannot. Nor is the owner to be told: it was when the lane was empty, and takes
-// the whole lane when it sees to that.
+// It then lets the next tasks enter the chunk without all this, by lane.add alone, unless they could reach a bound.
+// With room for a chunk of each lane they cannot. Nor has the owner to be told: it was told when the lane was empty,
+// and then takes the whole lane.
 func (l *Loop) put(priority Priority, task func(), queued int) bool {
 	lane := &l.lanes[priority]
 	why := uintptr(0)
@@ -149,7 +149,7 @@ func reason(priority Priority) uintptr {
 	return pending
 }
 
-// refuse counts and says why; the mutex is held.
+// refuse counts a refusal and says why; the mutex is held.
 func (l *Loop) refuse(tasks int) error {
 	l.refused += uint64(tasks)
 	if l.closed {
@@ -175,8 +175,8 @@ func (l *Loop) newChunk() *chunk {
 	return c
 }
 
-// reuse is recycle for the owner when it holds the mutex anyway: a loop that goes from task to task then has its one
-// chunk back with no more ado.
+// reuse is recycle for the owner when it holds the mutex anyway: a loop that goes from task to task then gets its one
+// chunk back without further ado.
 func (l *Loop) reuse(c *chunk) {
 	if l.spares == nil {
 		l.spares = c
@@ -186,9 +186,9 @@ func (l *Loop) reuse(c *chunk) {
 }
 
 // recycle keeps an emptied chunk for the next tasks. As each empties: a burst of a million tasks is then gone from the
-// heap when it has run, and not kept until the next one. Without the mutex, for which the owner would wait among the
-// producers: it alone adds chunks, and whoever takes some takes all, so that what it finds on top cannot have gone and
-// come back meanwhile.
+// heap when it has run, and not kept until the next one. Without the mutex, which the owner would have to wait for
+// among the producers: it alone adds chunks, and whoever takes any takes all, so that the one on top cannot have gone
+// and come back meanwhile.
 func (l *Loop) recycle(c *chunk) {
 	for {
 		top := l.freed.Load()
@@ -202,8 +202,8 @@ func (l *Loop) recycle(c *chunk) {
 	}
 }
 
-// tellPressure tells what is so by now: tasks may have come or gone since the mark was passed. A fall that is over is
-// not told, or the hook would be left with a queue that is long and no further call.
+// tellPressure reports how things are by now: tasks may have come or gone since the mark was passed. A fall that is
+// over is not reported, or the hook would be left with a long queue and no further call.
 func (l *Loop) tellPressure() {
 	l.mu.Lock()
 	queued := l.queued()
@@ -218,7 +218,7 @@ func (l *Loop) tellPressure() {
 }
 
 // order asks the owner to do something ahead of tasks. It is not bounded and not refused: it is for what is rare. A
-// closed loop that has ended has none.
+// closed loop that has ended takes none.
 func (l *Loop) order(op func()) {
 	l.mu.Lock()
 	if l.closed && !l.running {

@@ -27,15 +27,15 @@ type Timer struct {
 const (
 	active     uint32 = 1 << iota // it is to fire
 	referenced                    // it keeps the loop alive while it is active
-	moved                         // from outside: the heap does not know yet, so the old time is not to count
-	placed                        // it may be in the heap; without, it is not
+	moved                         // moved from outside: the heap does not know yet, so the old time must not count
+	placed                        // it may be in the heap; without this flag it is not
 )
 
 // After runs fn as a task of the loop when d has passed. Timers with the same time fire in the order in which they were
 // last set. A d below 0 counts as 0; one beyond the clock (some 190 years) never fires. Any goroutine.
 //
-// A timer that is due when the task that has set it is over, as one of no time is, fires next: before tasks that wait,
-// but for HIGH ones. If it was a timer that has set it, one of the tasks that wait has its turn before.
+// A timer that is due as soon as the task that set it is over, such as one with d = 0, fires next: before the tasks
+// that wait, except HIGH ones. If it was set by another timer, one of the tasks that wait has its turn first.
 //
 // Go's timers are up to a millisecond late on an idle Linux machine; see WithPreciseTimers.
 func (l *Loop) After(d time.Duration, fn func()) (*Timer, error) {
@@ -102,8 +102,9 @@ func later(now, d int64) int64 {
 	return now + d
 }
 
-// Stop takes the timer back; false when it has fired or was stopped before. When it returns true, the function will not
-// be called, but for a call of one of Every that is just beginning, if Stop is called outside the loop. Any goroutine.
+// Stop takes the timer back; false when it has fired or was stopped before. When it returns true, the function is not
+// called any more, except by a timer of Every that is just beginning to fire, if Stop is called outside the loop. Any
+// goroutine.
 //
 // Outside the loop it takes the mutex, and does not wake a loop that sleeps.
 func (t *Timer) Stop() bool {
@@ -153,7 +154,7 @@ func (t *Timer) HasRef() bool {
 	return t.flags.Load()&referenced != 0
 }
 
-// change applies a function to the flags and keeps count of what keeps the loop alive. It returns the flags before.
+// change applies a function to the flags and keeps count of what keeps the loop alive. It returns the previous flags.
 // Not with the mutex held: telling that nothing keeps the loop alive may take it.
 func (t *Timer) change(to func(uint32) uint32) uint32 {
 	before, spare := t.swap(to)
@@ -163,7 +164,7 @@ func (t *Timer) change(to func(uint32) uint32) uint32 {
 	return before
 }
 
-// swap is change, except that the caller is to take a reason to live back if one is spare.
+// swap is change, except that the caller has to take one reason to live back if there is one to spare.
 func (t *Timer) swap(to func(uint32) uint32) (before uint32, spare bool) {
 	const counts = active | referenced
 	added := false
@@ -171,7 +172,7 @@ func (t *Timer) swap(to func(uint32) uint32) (before uint32, spare bool) {
 		before := t.flags.Load()
 		after := to(before)
 		was, is := before&counts == counts, after&counts == counts
-		// Never counted less than it is, or another timer's end would look like the end of all.
+		// The count must never be too low, or another timer's end would look like the end of all.
 		if is && !was && !added {
 			t.loop.live.Add(1)
 			added = true

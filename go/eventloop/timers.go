@@ -7,7 +7,7 @@ type timers struct {
 	loop *Loop
 	heap []*Timer // four children to a node: fewer cache lines on the way than with two
 	seq  uint64
-	// changed: to be looked at before another task runs, since there is a new first one.
+	// changed: there is a new first one, so look before another task runs.
 	changed bool
 	// due: timers up to this time and this number fire now. What they set themselves waits for the next look.
 	due     bool
@@ -25,7 +25,7 @@ type alarm interface {
 	set(at int64)
 	// stop takes it back.
 	stop()
-	// close gives up what the alarm holds of the system.
+	// close releases what the alarm holds of the system.
 	close()
 }
 
@@ -68,7 +68,7 @@ func (t *timers) remove(timer *Timer) {
 	t.heap = shrunk(t.heap)
 }
 
-// shrunk gives back what a burst has needed. It copies once for as many elements as have gone.
+// shrunk gives back the memory of a burst. It copies once for as many elements as have gone.
 func shrunk[T any](s []T) []T {
 	if cap(s) <= ringKept || len(s) > cap(s)/4 {
 		return s
@@ -76,8 +76,8 @@ func shrunk[T any](s []T) []T {
 	return append(make([]T, 0, max(cap(s)/2, ringKept)), s...)
 }
 
-// look finds out whether timers are due, and if so they come before the next task. If not, it sets the alarm: only for
-// a time to come, and once for all that a task has set.
+// look finds out whether timers are due; if so, they come before the next task. If not, it sets the alarm: only for a
+// time in the future, and once for all timers that a task has set.
 func (t *timers) look() bool {
 	if t.due {
 		return true
@@ -130,7 +130,7 @@ func (t *timers) nextDue() func() {
 			return timer.fn
 		}
 	}
-	// What they have set is looked at when something else has had its turn.
+	// Timers that they have set are looked at when something else has had its turn.
 	t.due, t.changed = false, true
 	return nil
 }
@@ -177,7 +177,7 @@ func (t *timers) clear() {
 	t.closed = true
 	for _, timer := range t.heap {
 		timer.place = -1
-		// The mutex may be held; and nobody needs to be told, since the loop ends.
+		// The mutex may be held, and nobody needs to be told, since the loop ends.
 		if _, spare := timer.swap(func(flags uint32) uint32 { return flags & referenced }); spare {
 			t.loop.live.Add(-1)
 		}
@@ -231,7 +231,8 @@ func (t *timers) put(timer *Timer, place int) {
 	timer.place = place
 }
 
-// goAlarm is a timer of the Go runtime. Its function only sets bits of the state word: a goroutine of some hundred ns.
+// goAlarm is a timer of the Go runtime. Its function only sets bits of the state word: a goroutine that lasts some
+// hundred ns.
 type goAlarm struct {
 	loop  *Loop
 	timer *time.Timer

@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 )
 
-// Events is a set of things that may be said of a descriptor.
+// Events is a set of conditions of a descriptor.
 type Events uint8
 
 const (
@@ -15,12 +15,12 @@ const (
 	Readable Events = 1 << iota
 	// Writable: writing does not block: there is room, or an error to be told.
 	Writable
-	// Hangup: the other side has closed, or (only if asked for) will write no more. Asked for or not, it is told when
-	// both directions are closed; reading and writing then do not block, so Readable and Writable come with it if they
-	// were asked for.
+	// Hangup: the other side has closed, or (only if asked for) is not going to write any more. Asked for or not, it is
+	// reported when both directions are closed; reading and writing then do not block, so Readable and Writable come with
+	// it if they were asked for.
 	Hangup
 	// Failed: there is an error to be fetched by reading, writing or SO_ERROR; or the reading end of a pipe is closed.
-	// Told whether it was asked for or not.
+	// Reported whether it was asked for or not.
 	Failed
 
 	allEvents = Readable | Writable | Hangup | Failed
@@ -65,12 +65,13 @@ type Watcher struct {
 // The watcher keeps the loop alive until it is closed or unreferenced. The descriptor stays the caller's: the loop
 // never reads, writes or closes it. It should be non-blocking. A callback costs no allocation.
 //
-// Between two rounds of callbacks, of at most 128 descriptors, at least one task that waits runs, and at most 64.
+// Between two rounds of callbacks, each for at most 128 descriptors, at least one and at most 64 of the waiting tasks
+// run.
 //
-// Close the Watcher before the descriptor. If it was the other way round, the system usually forgets the descriptor and
-// the watcher falls silent, but keeps the loop alive; Watch of a new descriptor with the same number is ErrWatched
+// Close the Watcher before the descriptor. The other way round, the system usually forgets the descriptor and the
+// watcher falls silent, but keeps the loop alive; Watch of a new descriptor with the same number is ErrWatched
 // until the old watcher is closed. On Linux, where a duplicate of the descriptor (dup, fork, File of a connection) is
-// still open, the events of the duplicate are told until the watcher is closed.
+// still open, the events of the duplicate are reported until the watcher is closed.
 //
 // Files and directories are always ready and cannot be watched: the error wraps syscall.EPERM. Linux has epoll. macOS
 // and the BSDs have kqueue, where each loop with watchers keeps a thread, events of reading and of writing come in two
@@ -78,8 +79,9 @@ type Watcher struct {
 // run. Elsewhere the error is ErrUnsupported.
 //
 // Other errors: ErrNilTask; ErrOption when events is empty or holds an unknown bit; ErrWatched; ErrClosed; what the
-// system says, as syscall.EBADF for a number that is not an open descriptor and syscall.EMFILE when no descriptor is
-// left for the loop's own (at the first Watch). In a bubble of testing/synctest the waiting for a descriptor is real.
+// system says, such as syscall.EBADF for a number that is not an open descriptor and syscall.EMFILE when no descriptor
+// is left for the loop's own (at the first Watch). In a bubble of testing/synctest the waiting for a descriptor is
+// real.
 func (l *Loop) Watch(fd int, events Events, fn func(Events)) (*Watcher, error) {
 	if fn == nil {
 		return nil, ErrNilTask
@@ -125,9 +127,10 @@ func (p *poller) add(w *Watcher) error {
 	return nil
 }
 
-// Modify changes what is watched for. Events that were found before are not told any more. 0 pauses the watcher, which
-// goes on keeping the loop alive. Any goroutine. On an error nothing has changed: ErrOption as for Watch; os.ErrClosed
-// when the watcher is closed; syscall.EBADF, ENOENT or EPERM when its descriptor was, and has another meaning now.
+// Modify changes what is watched for. Events that were found before are not reported any more. 0 pauses the watcher,
+// which goes on keeping the loop alive. Any goroutine. On an error nothing has changed: ErrOption as for Watch;
+// os.ErrClosed when the watcher is closed; syscall.EBADF, ENOENT or EPERM when its descriptor was closed, or its number
+// is another one's now.
 func (w *Watcher) Modify(events Events) error {
 	if events&^allEvents != 0 {
 		return badEvents("Modify", w.fd, events)
@@ -150,7 +153,7 @@ func (w *Watcher) Modify(events Events) error {
 // change tells the selector. The mutex is held.
 func (p *poller) change(w *Watcher, tag uint32, events Events) error {
 	if p.system == nil {
-		// It could not be made anew; perhaps it can now.
+		// It could not be registered again before; perhaps it can now.
 		if err := p.open(); err != nil {
 			return err
 		}
@@ -161,9 +164,9 @@ func (p *poller) change(w *Watcher, tag uint32, events Events) error {
 	return p.system.set(w.fd, tag, w.events, events)
 }
 
-// Close ends the watching; the descriptor stays open. After that fn is not called any more, but a call that another
-// goroutine's Close meets under way goes on. Any goroutine; again it does nothing. An error tells that the descriptor
-// was closed before its watcher (syscall.EBADF, ENOENT or EPERM); the watcher is closed all the same.
+// Close ends the watching; the descriptor stays open. After that fn is not called any more, but a call that is under
+// way when another goroutine calls Close goes on. Any goroutine; a second call does nothing. An error tells that the
+// descriptor was closed before its watcher (syscall.EBADF, ENOENT or EPERM); the watcher is closed all the same.
 func (w *Watcher) Close() error {
 	p := &w.loop.poll
 	p.mu.Lock()
@@ -221,7 +224,7 @@ func (w *Watcher) HasRef() bool {
 	return !w.unref
 }
 
-// sees is what is told of what has happened.
+// sees is the part of what has happened that the watcher is told.
 func (w *Watcher) sees(events Events) Events {
 	if events&gone != 0 {
 		return events&(Hangup|Failed) | w.events&(Readable|Writable)

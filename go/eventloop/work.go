@@ -1,9 +1,9 @@
 package eventloop
 
-// lowShare: while both wait, so many NORMAL tasks run for one LOW one.
+// lowShare: while both wait, this many NORMAL tasks run for each LOW one.
 const lowShare = 8
 
-// work runs the loop until it is to end. A panic may leave it at any task; all its progress is in the loop, so that
+// work runs the loop until it has to end. A panic may leave it at any task; all its progress is in the loop, so that
 // calling it again goes on with the next one.
 func (l *Loop) work() {
 	for {
@@ -41,7 +41,7 @@ func (l *Loop) work() {
 	}
 }
 
-// attend sees what became urgent: orders of other goroutines, HIGH tasks, an end.
+// attend deals with what became urgent: orders of other goroutines, HIGH tasks, an end.
 func (l *Loop) attend() {
 	l.state.And(^urgent)
 	l.special = true
@@ -53,7 +53,7 @@ func (l *Loop) attend() {
 	l.end = l.ending != endNot
 	l.seeToMoves()
 	l.mu.Unlock()
-	// One that ends the goroutine leaves the others for the next.
+	// An order that ends the goroutine leaves the others to the next one.
 	for l.ordered < len(l.orders) {
 		op := l.orders[l.ordered]
 		l.orders[l.ordered] = nil
@@ -87,7 +87,7 @@ func (l *Loop) nextTask() func() {
 			return task
 		}
 		if l.state.Load()&pending != 0 && l.waits(Normal) {
-			// The LOW ones that are left are for the next turn, or all of them would run before the next NORMAL one.
+			// The LOW ones that are left wait for the next turn, or all of them would run before the next NORMAL one.
 			return nil
 		}
 	}
@@ -152,7 +152,7 @@ func (l *Loop) begin(q *chunks, priority Priority) {
 }
 
 // relieve sees whether the queue has fallen to half of its high-water mark; the mutex is held. Before the hook was told
-// of a rise there is nothing to see: tellPressure looks itself.
+// of a rise there is nothing to do: tellPressure looks for itself.
 func (l *Loop) relieve() {
 	if l.told && l.pressed && l.queued() <= l.pressureHigh/2 {
 		l.pressed = false
@@ -198,7 +198,7 @@ func (l *Loop) nextTurn() bool {
 		l.timers.rest()
 		l.snooze()
 		if l.soon > 0 || len(l.immediates) > 0 {
-			// A Do has run inline meanwhile: that was a turn, which ends with them.
+			// A Do has run inline meanwhile, and that was a turn: it ends with these immediates.
 			return true
 		}
 	}
