@@ -22,7 +22,7 @@ type Batcher[K, V any] struct {
 	engine  *engine.Engine[*call[K, V]]
 	kind    *engine.Type[*call[K, V]] // all calls go to one place
 	host    batcherHost
-	ready   []*flight[K, V] // batches that have left the queue and that nobody flies yet
+	ready   []*flight[K, V] // batches that have left the queue and are not with fn yet
 	idle    []*flight[K, V] // to be used again
 	flying  int
 	full    bool // the engine waits for a batch to return
@@ -39,7 +39,7 @@ type waiter struct {
 	done      chan struct{}
 }
 
-// call is one call of Do. It is used again when its caller has had the result, and not when the caller has gone before.
+// call is one call of Do. It is reused once its caller has the result, but not if the caller has gone before that.
 type call[K, V any] struct {
 	key   K
 	id    any // of the key, with WithKey
@@ -48,14 +48,14 @@ type call[K, V any] struct {
 	done  chan struct{} // gets one token
 	seq   uint64
 
-	// Of a leader, which is every call without WithKey: its place in the queue, the batch that it is in, the calls that
-	// share its key, whether more may, and how many of all these are waited for.
+	// For a leader, which is every call without WithKey: its place in the queue, the batch that it is in, the calls that
+	// share its key, whether more may share it, and how many callers wait for all these.
 	ref     engine.Ref[*call[K, V]]
 	flight  *flight[K, V]
 	sharers []*call[K, V]
 	open    bool
 	wanted  int
-	// Of a call that shares: its place among those.
+	// For a call that shares: its place among the sharers.
 	place int
 }
 
@@ -65,8 +65,8 @@ type call[K, V any] struct {
 // an fn that writes; for one that reads, a multi-get.
 //
 // fn runs on a goroutine of its own, one for each batch in flight and none when there is none. It returns one result
-// for each key, in order. An error fails every call of the batch with it; Errors fail them one by one. The keys are
-// fn's until it returns; the memory is used again. ctx ends when fn returns, and before that when nobody waits for
+// for each key, in order. An error fails every call of the batch; Errors fail them one by one. The keys are
+// fn's until it returns; then the memory is reused. ctx ends when fn returns, and before that when nobody waits for
 // the batch any more; it has no values and no deadline.
 //
 // Options: those of a queue (WithPolicy, WithMaxBatch, WithMaxDelay, WithThreshold, WithHold, WithMaxQueue,
@@ -107,7 +107,7 @@ func New[K, V any](fn func(ctx context.Context, keys []K) ([]V, error), options 
 // goes on without a caller for the result. Other errors: ErrOverload, ErrClosed, ErrCancelled, what fn returned,
 // ErrBadResult, a *PanicError or ErrGoexit of fn, and ErrOption for a size below 0.
 //
-// Do, Flush and Close do not return inside fn: as many batches as may be in flight would wait for themselves.
+// Do not call Do, Flush or Close inside fn: the batches in flight would wait for themselves.
 //
 // Costs two switches of goroutines; no allocation beyond fn's own while batches are in flight, one when fn was idle
 // (go test -bench Do ./batch).
@@ -152,8 +152,8 @@ func (b *Batcher[K, V]) Do(ctx context.Context, key K) (V, error) {
 	return value, err
 }
 
-// reuse takes a call that is over. One that was shared is not used again: a caller that shared it may be about to
-// leave it.
+// reuse keeps a call that is over for another. One that was shared is not reused: a caller that shared it may be about
+// to leave it.
 func (b *Batcher[K, V]) reuse(c *call[K, V]) {
 	if c.sharers == nil {
 		*c = call[K, V]{done: c.done, id: c.id}
@@ -202,7 +202,7 @@ func (b *Batcher[K, V]) share(leader, c *call[K, V]) error {
 	return nil
 }
 
-// forget: nobody can share the call's key any more.
+// forget makes sure that nobody can share the call's key any more.
 func (b *Batcher[K, V]) forget(c *call[K, V]) {
 	if c.open {
 		c.open = false
@@ -211,7 +211,7 @@ func (b *Batcher[K, V]) forget(c *call[K, V]) {
 	}
 }
 
-// leave: a caller does not wait any more for the key of c; its own call is c, or shares it.
+// leave is for a caller that does not wait for the key of c any more; its own call is c, or shares it.
 func (b *Batcher[K, V]) leave(c, own *call[K, V]) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -233,7 +233,7 @@ func (b *Batcher[K, V]) leave(c, own *call[K, V]) {
 		return
 	}
 	b.forget(c)
-	// Cut already, it is left out when its batch leaves.
+	// If it was cut already, it is left out when its batch leaves.
 	if b.engine.Withdraw(c.ref) {
 		b.done(c.seq)
 	}
@@ -255,7 +255,7 @@ func (b *Batcher[K, V]) Flush(ctx context.Context) error {
 
 // Close refuses later calls with ErrClosed, sends what waits, and waits until all calls have their results. When ctx
 // ends first, what has not left is refused with ErrCancelled, and Close returns ctx.Err(); batches in flight go on.
-// With a context that has ended already nothing more leaves. Again, it waits for the first. Not inside fn, which it
+// With a context that has ended already nothing more leaves. A second call waits for the first. Not inside fn, which it
 // would wait for.
 func (b *Batcher[K, V]) Close(ctx context.Context) error {
 	b.mu.Lock()
@@ -295,7 +295,7 @@ func (b *Batcher[K, V]) waitFor(ctx context.Context, w *waiter) error {
 	}
 }
 
-// done: the key with this arrival number is over.
+// done notes that the key with this arrival number is over.
 func (b *Batcher[K, V]) done(seq uint64) {
 	b.undone--
 	if len(b.waiters) == 0 {

@@ -19,7 +19,7 @@ type batcherHost struct {
 	concurrency int
 }
 
-// read reads the clock, once for each time that the mutex is taken.
+// read reads the clock, once each time that the mutex is taken.
 func (h *batcherHost) read() { h.now = time.Since(h.start) }
 
 func (h *batcherHost) Now() time.Duration { return h.now }
@@ -52,7 +52,7 @@ func (h *batcherHost) flies(n int) {
 	h.usedSince, h.flying = h.now, n
 }
 
-// Utilization is the share of the batches that may be in flight.
+// Utilization is the share in use of the batches that may be in flight.
 func (h *batcherHost) Utilization(now time.Duration) float64 {
 	h.flies(h.flying)
 	return h.used.Read(now)

@@ -13,7 +13,7 @@
 // A function that takes less than two switches of goroutines, which a call of Do costs, is better called under a mutex
 // (go test -bench 100Callers ./batch shows both). A function that does n at the cost of n times one gains nothing.
 // Events that have nothing to do with a loop are better sent on a channel. And nothing here survives the process: what
-// has to, belongs to a queue on a disk.
+// has to survive belongs in a queue on disk.
 //
 // A bulk function must not call Do, Flush or Close of its own batcher: with the default of one batch in flight it would
 // wait for itself. Close an emitter before its loop.

@@ -13,8 +13,8 @@ import (
 // Emitter hands events to handlers on a loop, in batches. Make one with NewEmitter.
 //
 // Emit queues from any goroutine. At the end of a loop turn everything queued is delivered: High first, then Normal,
-// then Low, each in order of arrival. Handlers run on the loop, one after the other, and none of them inside Emit,
-// but under Direct. Every method may be called from any goroutine, and by handlers.
+// then Low, each in order of arrival. Handlers run on the loop, one after the other, and never inside Emit, except
+// under Direct. Every method may be called from any goroutine, and by handlers.
 type Emitter[T any] struct {
 	loop   *eventloop.Loop
 	mu     sync.Mutex
@@ -84,8 +84,8 @@ func NewEmitter[T any](loop *eventloop.Loop, options ...Option) (*Emitter[T], er
 // Emit queues an event. Nothing has changed when it returns an error: ErrOverload when the queue is full, ErrClosed
 // after Close of the emitter or of its loop, ErrOption for a size below 0.
 //
-// Costs a mutex, elsewhere than on the loop the loop's as well, and no allocation once as many events have been queued
-// before; the first event of a turn asks the loop for its end (go test -bench Emit ./batch).
+// Costs a mutex, off the loop the loop's mutex as well, and no allocation once as many events have been queued before;
+// the first event of a turn asks the loop for a call at its end (go test -bench Emit ./batch).
 func (e *Emitter[T]) Emit(typ string, data T) error {
 	_, err := e.push(typ, data, engine.OfType, -1)
 	return err
@@ -109,7 +109,7 @@ func (e *Emitter[T]) push(typ string, data T, priority Priority, bytes int64) (E
 		bytes = int64(n)
 	}
 	e.mu.Lock()
-	// Under Direct handlers run in here.
+	// Under Direct handlers run inside this call.
 	defer e.mu.Unlock()
 	ref, err := e.engine.Push(e.engine.Queue().Type(typ), data, priority, bytes)
 	return Event[T]{ref}, err
@@ -142,7 +142,7 @@ func (e *Emitter[T]) Cancel(event Event[T]) bool {
 // On registers a handler for the events of a type. Handlers of a type run in the order of registration. What the type
 // retains becomes due to it, and is delivered by the loop, not in here.
 //
-// A handler that panics, or ends its goroutine, costs its own event the handlers after it; WithErrorHandler is told;
+// When a handler panics, or ends its goroutine, the handlers after it do not get that event; WithErrorHandler is told;
 // the events that follow are delivered all the same. On panics if fn is nil.
 func (e *Emitter[T]) On(typ string, fn func(data T)) *Handler[T] {
 	notNil(fn == nil)
@@ -159,7 +159,8 @@ func (e *Emitter[T]) Once(typ string, fn func(data T)) *Handler[T] {
 // of them. The slice is the handler's: several share it, so do not change it if there are several. A retained event
 // comes alone, with TriggerTurn.
 //
-// One that panics costs the events that it got the batch handlers after it, and the first of them the others as well.
+// When one panics, the batch handlers after it do not get these events, and the first event goes to no other handler
+// either.
 func (e *Emitter[T]) OnBatch(typ string, fn func(data []T, info Info)) *Handler[T] {
 	notNil(fn == nil)
 	return e.add(typ, engine.Group(fn))
@@ -178,8 +179,8 @@ func (e *Emitter[T]) add(typ string, h *Handler[T]) *Handler[T] {
 	return h
 }
 
-// Off takes a handler away; false when it was used up or taken away before, or is another emitter's. An event whose
-// handlers run already still gets to it.
+// Off removes a handler; false when it was used up or removed before, or is another emitter's. An event whose handlers
+// are running already still gets to it.
 func (e *Emitter[T]) Off(h *Handler[T]) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -243,8 +244,8 @@ func (e *Emitter[T]) SetType(typ string, options ...Option) error {
 }
 
 // Flush delivers everything that is queued now: on the loop inside this call, in a handler when its batch is over, and
-// from elsewhere at the end of a turn, with what comes until then; that still counts towards the bounds, can be
-// cancelled, and is discarded by Close(true). An error says that the loop is closed.
+// from elsewhere at the end of a turn, with what comes until then. Until it has left, it counts towards the bounds, can
+// be cancelled, and is discarded by Close(true). An error says that the loop is closed.
 func (e *Emitter[T]) Flush() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -256,8 +257,8 @@ func (e *Emitter[T]) Flush() error {
 // WithLost of each, with ErrCancelled. What is retained expires. Done says when all that is over. Close again does
 // nothing.
 //
-// Close an emitter before its loop: a closed loop lets go of its timers, so that nothing ends a hold any more. Of a
-// closed loop's emitter the rest is discarded, inside this call, and the error says so.
+// Close an emitter before its loop: a closed loop drops its timers, so that nothing ends a hold any more. When the
+// loop is closed already, what is left is discarded inside this call, and the error says so.
 func (e *Emitter[T]) Close(discard bool) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -302,7 +303,7 @@ func (e *Emitter[T]) tellLost(event *engine.Event[T], why engine.Loss) {
 	}
 }
 
-// caught keeps the panic of a hook from the events that follow.
+// caught keeps the panic of a hook away from the events that follow.
 func caught() {
 	if value := recover(); value != nil {
 		slog.Error("batch: a hook panicked", "value", value)

@@ -13,12 +13,12 @@ import (
 type emitterHost[T any] struct {
 	e     *Emitter[T]
 	start time.Time
-	// The time of this turn: kept from the first event that asks for the end of the turn inside it until that is over,
-	// so that the clock is read once for many. Only inside the loop, for a turn may be late for others; but it is never
-	// behind theirs.
+	// The time of this turn: kept from the first event of the turn that asks for its end until that is over, so that the
+	// clock is read once for many. Only inside the loop, since for others a turn may be late; but it is never behind
+	// theirs.
 	now        time.Duration
 	keep, kept bool
-	// Bound once: each use of a method as a function would be an allocation.
+	// Bound once, as each use of a method as a function would allocate.
 	turn, atEnd  func()
 	hold, expiry alarm
 }
@@ -48,7 +48,7 @@ func (h *emitterHost[T]) Inside() bool { return h.e.loop.Inside() }
 // Alive: a turn that was asked for keeps its loop alive, unless that was closed and has left it.
 func (h *emitterHost[T]) Alive() bool { return h.e.loop.Alive() }
 
-// Schedule asks for the end of this turn; from outside of the loop for the end of the turn that a task begins.
+// Schedule asks for a call at the end of this turn, or, from outside the loop, of the turn that a task begins.
 func (h *emitterHost[T]) Schedule() error {
 	loop := h.e.loop
 	_, err := loop.Immediate(h.turn)
@@ -97,7 +97,7 @@ func (h *emitterHost[T]) holdEnded() {
 }
 
 func (h *emitterHost[T]) armExpiry(deadline time.Duration) {
-	// A loop that is closing expires nothing any more: that is left to Close.
+	// On a loop that is closing nothing expires any more: that is left to Close.
 	if h.expiry.set(h.e.loop, deadline, h.start) == nil && h.expiry.timer != nil {
 		h.expiry.timer.Unref()
 	}
@@ -123,7 +123,7 @@ func (a *alarm) set(loop *eventloop.Loop, deadline time.Duration, start time.Tim
 		}
 		return nil
 	}
-	// By the clock, and not by the time of the turn: handlers may have taken long.
+	// By the clock, and not by the time of the turn: handlers may have taken a while.
 	wait := deadline - time.Since(start)
 	if a.timer != nil {
 		return a.timer.Reset(wait)

@@ -12,7 +12,7 @@ import (
 	"millrace.dev/go/batch/internal/engine"
 )
 
-// flight is a batch with the bulk function. It is used again.
+// flight is a batch that is with the bulk function. It is reused.
 type flight[K, V any] struct {
 	calls []*call[K, V]
 	keys  []K
@@ -100,8 +100,8 @@ func (b *Batcher[K, V]) park(f *flight[K, V]) {
 	}
 }
 
-// launch runs the dispatch points that are due, and lets batches fly that are ready, but for the first if that is
-// `mine`: it is returned. The mutex is held.
+// launch runs the dispatch points that are due, and lets the batches that are ready fly, except the first one if it is
+// to be `mine`: that is returned. The mutex is held.
 func (b *Batcher[K, V]) launch(mine bool) (first *flight[K, V]) {
 	for b.host.due {
 		b.host.due = false
@@ -124,7 +124,7 @@ func (b *Batcher[K, V]) fly(f *flight[K, V]) {
 	returned := false
 	defer func() {
 		if !returned {
-			// Goexit: what comes next flies on another goroutine.
+			// Goexit: the next batch flies on another goroutine.
 			if next := b.land(f, nil, nil, ErrGoexit); next != nil {
 				go next.fly()
 			}
@@ -201,8 +201,8 @@ func (b *Batcher[K, V]) land(f *flight[K, V], values []V, each Errors, err error
 		}
 		c.settle(value, failure)
 	}
-	// Let those run who have their results: with their next calls they gather in this batch, and not in the one after
-	// it.
+	// Let the callers run that have their results: so their next calls get into the batch that leaves now, and not only
+	// into the one after it.
 	runtime.Gosched()
 	b.mu.Lock()
 	defer b.mu.Unlock()

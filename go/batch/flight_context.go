@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// flightContext is the context of a batch. Most bulk functions do not look at it, so what it takes is made when they
-// do.
+// flightContext is the context of a batch. Most bulk functions do not look at it, so it is set up only when
+// they do.
 type flightContext struct {
 	mu    sync.Mutex
 	inner context.Context

@@ -55,8 +55,8 @@ const (
 // Trigger is the reason why a batch left.
 type Trigger = engine.Trigger
 
-// The triggers: the batch was full, had reached the threshold or its delay; the turn was over, a High event came; Flush and
-// Close were called.
+// The triggers: the batch was full, had reached the threshold or its delay; the turn was over, a High event came; Flush
+// and Close were called.
 const (
 	TriggerSize      = engine.TriggerSize
 	TriggerThreshold = engine.TriggerThreshold
@@ -231,8 +231,8 @@ func WithConcurrency(n int) Option {
 
 // WithKey, for New: calls whose identities are equal and which wait for the same batch share one key and its result.
 // They take no place in the queue; as many of them may wait as WithMaxQueue says. The function runs on the caller of
-// Do, once for each call, so the key may change later. An identity that is not equal to itself, as NaN, is shared with
-// none.
+// Do, once for each call, so the key may change later. An identity that is not equal to itself, such as NaN, is never
+// shared.
 func WithKey[K any, ID comparable](identity func(key K) ID) Option {
 	return Option{"WithKey", ofBatcher, func(s *settings) error {
 		s.key, s.keyFn = newIdentities(identity), identity

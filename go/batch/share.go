@@ -1,9 +1,9 @@
 package batch
 
-// identities finds the call that waits for a key. Calls and identities are kept as any: they have type parameters more.
+// identities finds the call that waits for a key. Calls and identities are kept as any: they have more type parameters.
 type identities[K any] interface {
 	// of asks the function of WithKey, once for each call and without the lock: it may panic, and the key may change
-	// later. It uses the memory of an earlier identity. Nil: equal to nothing, not even to itself, as NaN.
+	// later. It uses the memory of an earlier identity. Nil: equal to nothing, not even to itself, like NaN.
 	of(key K, again any) any
 	get(id any) any
 	set(id, call any)

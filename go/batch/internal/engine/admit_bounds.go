@@ -8,6 +8,6 @@ func hasRoom[T any](q *Queue[T], bytes int64, o *Options) bool {
 func overloaded[T any](q *Queue[T], bytes int64, o *Options) error {
 	return &overload{
 		queued: q.count, maxQueue: o.MaxQueue,
-		bytes: q.bytes, given: bytes, maxQueueByte: o.MaxQueueBytes,
+		bytes: q.bytes, given: bytes, maxQueueBytes: o.MaxQueueBytes,
 	}
 }

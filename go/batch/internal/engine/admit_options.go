@@ -32,7 +32,7 @@ type Hold int8
 
 const (
 	Tuned Hold = iota
-	// Always goes on holding although it does not pay.
+	// Always goes on holding even if it does not pay.
 	Always
 )
 

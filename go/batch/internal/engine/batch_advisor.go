@@ -49,7 +49,7 @@ func (a *advisor[T]) fold(now time.Duration) {
 	a.firstFresh = nil
 }
 
-// held: a held batch has left with this many events more than when its hold began.
+// held: a held batch has left, with this many more events than when its hold began.
 func (a *advisor[T]) held(extra int) {
 	if a.estimating {
 		a.gain.record(extra)
@@ -88,7 +88,7 @@ func given(value, own float64) float64 {
 	return value
 }
 
-// estimate is what the engine thinks itself; the rate is that of a type, which may be nil.
+// estimate is the engine's own view; the rate is that of a type, which may be nil.
 func (a *advisor[T]) estimate(host Host, t *Type[T], now time.Duration) Signals {
 	s := Signals{Gain: a.gain.read(), Holds: float64(a.gain.holds)}
 	if a.estimating {

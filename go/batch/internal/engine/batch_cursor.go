@@ -46,7 +46,7 @@ func (c *cursor[T]) normal() *Event[T] {
 		if c.group.priority == Normal || c.aged(head) {
 			return head
 		}
-		// What is left in a LOW lane counts as LOW from here on, and its lane is placed anew.
+		// What is left in a LOW lane counts as LOW from here on, and the lane is put in its new place.
 		at, _ := slices.BinarySearchFunc(c.replaced, c.group, func(a, b *lane[T]) int { return byArrival(a.head, b.head) })
 		c.replaced = slices.Insert(c.replaced, at, c.group)
 	}
@@ -118,7 +118,7 @@ func headOf[T any](l *lane[T]) *Event[T] {
 	return l.head
 }
 
-// either is the one that arrived first of two events, of which each may be missing.
+// either is the one of two events that arrived first; each of them may be missing.
 func either[T any](a, b *Event[T]) *Event[T] {
 	if a == nil || b != nil && b.seq < a.seq {
 		return b

@@ -29,7 +29,7 @@ func (u *Utilization) Observe(from, to, busy time.Duration) {
 	}
 	share := min(1, float64(busy)/float64(to-from))
 	last := int64(to / sliceTime)
-	// Of a span longer than the window only the end can still be seen.
+	// Of a span longer than the window only the end still counts.
 	first := max(int64(from/sliceTime), last-sliceCount+1)
 	u.advance(last)
 	for n := first; n <= last; n++ {

@@ -35,7 +35,7 @@ func (l *lane[T]) remove(event *Event[T]) {
 	l.count--
 }
 
-// chain is a list of events by next, as they leave.
+// chain is a list of events that leave together, linked by next.
 type chain[T any] struct {
 	first, last *Event[T]
 	count       int

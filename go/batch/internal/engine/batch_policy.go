@@ -15,7 +15,7 @@ type Signals struct {
 
 // PolicyState is what a policy remembers between two questions.
 type PolicyState struct {
-	// OffUntil this time holding is switched off; Backoff is for how long the next time.
+	// Until OffUntil holding is switched off; Backoff is for how long the next time.
 	OffUntil, Backoff time.Duration
 }
 

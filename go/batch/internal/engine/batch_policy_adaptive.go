@@ -27,7 +27,7 @@ func adaptive(signals Signals, o *Options, state PolicyState, now time.Duration)
 			return 0, state
 		}
 	}
-	// Written so that a signal that is no number holds nothing.
+	// Written so that a signal that is not a number holds nothing.
 	busy := signals.Utilization >= busyFrom && signals.Rate*milliseconds(o.MaxDelay) >= worthwhile
 	if !busy {
 		return 0, state

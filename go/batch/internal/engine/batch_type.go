@@ -34,8 +34,8 @@ type Type[T any] struct {
 	rate      rate
 	givenRate float64
 
-	// The slice is never changed in place. `ready` is the same for whoever has no lock; nil when a look at the rest
-	// of the type is needed before a handler may run.
+	// The slice is never changed in place. `ready` is the same for those without the lock; nil when the rest of
+	// the type has to be looked at before a handler may run.
 	handlers []*Handler[T]
 	ready    atomic.Pointer[handlerSet[T]]
 
@@ -58,7 +58,7 @@ func newType[T any](name string) *Type[T] {
 // MaxBatch is the number of events of the type a batch can hold.
 func (t *Type[T]) MaxBatch() int { return t.maxBatch }
 
-// idle: nothing would be missed if it were made anew.
+// idle: nothing would be lost if it were dropped and made again.
 func (t *Type[T]) idle() bool {
 	return t.count == 0 && !t.Pinned && len(t.handlers) == 0 && t.kept.count == 0 && !t.due
 }

@@ -6,7 +6,7 @@ import "slices"
 type cut[T any] struct {
 	events  chain[T]
 	trigger Trigger
-	// What is due comes first: stands before each series, without events.
+	// Does what is due first: stands before each series, without events.
 	prepare bool
 	// The rest of a batch that left already.
 	resumed bool
@@ -41,8 +41,8 @@ func (e *Engine[T]) cutAll(trigger Trigger) {
 	e.endHold()
 }
 
-// cutOneByOne: under Direct, what handlers of batches that a switch cut have pushed leaves as if it had just been
-// pushed.
+// cutOneByOne: under Direct, a switch cut batches, and their handlers pushed. What they pushed leaves as if pushed just
+// now.
 func (e *Engine[T]) cutOneByOne() {
 	for event := e.take(e.queue.count).first; event != nil; {
 		next := event.next
@@ -105,9 +105,8 @@ func (e *Engine[T]) Flush() error {
 	return nil
 }
 
-// FlushSoon lets what is queued now leave at the next dispatch point, of which an error says that there is none. Until
-// then it counts as queued, so that whoever flushes often is refused by the bounds all the same; what comes meanwhile
-// may leave with it.
+// FlushSoon lets what is queued now leave at the next dispatch point; an error says that there is none. Until then it
+// counts as queued, so that the bounds apply however often somebody flushes; what comes meanwhile may leave with it.
 func (e *Engine[T]) FlushSoon() error {
 	if e.closing != open {
 		return nil
@@ -136,8 +135,8 @@ type resumer[T any] interface {
 	resume(rest *Event[T])
 }
 
-// interrupted: the goroutine that was delivering is ending (runtime.Goexit), and whatever of the engine called it will
-// not go on. What is left of its batch comes first at the next dispatch point.
+// interrupted: the goroutine that was delivering is ending (runtime.Goexit), and the engine's calls on its stack do not
+// go on. What is left of its batch comes first at the next dispatch point.
 func (e *Engine[T]) interrupted(rest *Event[T]) {
 	if rest != nil {
 		e.cuts.all = slices.Insert(e.cuts.all, e.cuts.taken, cut[T]{events: chain[T]{first: rest}, resumed: true})

@@ -40,8 +40,8 @@ type Hooks[T any] struct {
 }
 
 // Dispatcher is the sink that hands the events of a batch to handlers, one after the other: it looks handlers up when
-// an event's turn comes, keeps a failure to its event, retains or counts what nobody handles, and replays what was
-// retained. The lock is held in all of its methods, and not while a handler or a hook runs.
+// an event's turn comes, lets a failure concern its event alone, retains or counts what nobody handles, and replays
+// what was retained. The lock is held in all of its methods, and not while a handler or a hook runs.
 type Dispatcher[T any] struct {
 	engine *Engine[T]
 	lock   sync.Locker
@@ -81,8 +81,8 @@ func (d *Dispatcher[T]) Deliver(batch Batch[T]) bool {
 	return true
 }
 
-// resume goes on with a batch of which a handler ended the goroutine. Its batch handlers have got theirs, but for types
-// whose turn has not come, and for those the trigger is the one of what is left over.
+// resume goes on with a batch in which a handler ended the goroutine. Its batch handlers have had their events, except
+// for types whose turn has not come, and for those the trigger is that of the leftover batch.
 func (d *Dispatcher[T]) resume(rest *Event[T]) {
 	d.deliver(delivery[T]{rest: rest, trigger: TriggerTurn})
 }
@@ -120,7 +120,7 @@ func (d *Dispatcher[T]) deliverRest(run *delivery[T]) {
 	run.done = true
 }
 
-// caught takes the lock again, and reports what the current event's handler did.
+// caught takes the lock again, and reports how the current event's handler failed.
 func (d *Dispatcher[T]) caught(run *delivery[T], value any) {
 	if !run.locked {
 		d.lock.Lock()
@@ -136,7 +136,7 @@ func (d *Dispatcher[T]) caught(run *delivery[T], value any) {
 	} else if run.locked {
 		return
 	}
-	// Also if the hook ends its goroutine.
+	// Even if the hook ends its goroutine.
 	defer run.handled(run.current)
 	d.failed(failure, run.current)
 }
@@ -197,13 +197,13 @@ func (run *delivery[T]) end(event *Event[T]) {
 // up, or there is none.
 func (d *Dispatcher[T]) deliverSpecial(run *delivery[T], event *Event[T]) {
 	d.lock.Lock()
-	// Until its own turn, what goes wrong is another event's.
+	// Until its own turn, whatever goes wrong is another event's.
 	run.locked, run.rest = true, event
 	if event.Type.gone {
 		event.Type = d.engine.queue.Type(event.Type.Name)
 	}
 	t := event.Type
-	// Again when a replay has registered another handler: it gets what is kept before this event, too.
+	// Once more if a replay has registered another handler, which gets what is kept before this event as well.
 	for t.due {
 		d.replay(t)
 	}
@@ -244,7 +244,7 @@ func (d *Dispatcher[T]) runSome(run *delivery[T], event *Event[T], handlers []*H
 	}
 }
 
-// mayRun uses a handler up that is for one event.
+// mayRun uses up a handler that is for one event only.
 func (d *Dispatcher[T]) mayRun(h *Handler[T]) bool {
 	if !h.once {
 		return true

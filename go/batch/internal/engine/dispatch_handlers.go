@@ -19,7 +19,7 @@ type Handler[T any] struct {
 	due uint64
 }
 
-// One makes a handler of single events; with `once`, of one event. Group makes one of all events of a batch.
+// One makes a handler for single events, or with `once` for one event; Group makes one for all events of a batch.
 func One[T any](fn func(T), once bool) *Handler[T] { return &Handler[T]{one: fn, once: once} }
 
 func Group[T any](fn func([]T, Info)) *Handler[T] { return &Handler[T]{group: fn} }
@@ -34,13 +34,13 @@ type handlerSet[T any] struct {
 func (d *Dispatcher[T]) Add(name string, h *Handler[T]) {
 	t := d.engine.queue.Type(name)
 	h.of, h.owner = t, d
-	// A new slice: those that run handlers of the type now go on with theirs.
+	// A new slice: whoever is running handlers of the type goes on with the old one.
 	t.handlers = append(t.handlers[:len(t.handlers):len(t.handlers)], h)
 	d.registered(t, h)
 	t.note()
 }
 
-// Remove takes a handler away; false when it was away, or is another dispatcher's.
+// Remove removes a handler; false when it is not registered, or is another dispatcher's.
 func (d *Dispatcher[T]) Remove(h *Handler[T]) bool {
 	t := h.of
 	if t == nil || h.owner != d {
@@ -58,7 +58,7 @@ func (d *Dispatcher[T]) Remove(h *Handler[T]) bool {
 	return true
 }
 
-// RemoveAll takes all handlers of a type away.
+// RemoveAll removes all handlers of a type.
 func (d *Dispatcher[T]) RemoveAll(name string) {
 	if t := d.engine.queue.Find(name); t != nil {
 		for _, h := range t.handlers {

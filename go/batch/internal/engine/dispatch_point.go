@@ -13,7 +13,7 @@ func (e *Engine[T]) Turn() {
 	}
 }
 
-// HoldEnded: the time that the host was asked for has come; early is no harm.
+// HoldEnded: the time that the host was asked for has come; being early does no harm.
 func (e *Engine[T]) HoldEnded() {
 	e.armed = false
 	oldest := e.queue.oldest()
@@ -73,7 +73,7 @@ func (e *Engine[T]) run() {
 			continue
 		}
 		if e.budget == 0 {
-			// A host that takes no calls any more leaves no later.
+			// A host that takes no calls any more has no later dispatch point.
 			if e.Wake() == nil {
 				return
 			}
@@ -191,9 +191,10 @@ func (e *Engine[T]) leave(batch chain[T], trigger Trigger) bool {
 	return e.sink.Deliver(Batch[T]{Trigger: trigger, Time: e.host.Now(), First: batch.first, Count: batch.count})
 }
 
-// prepare lets the sink do what is due before anything leaves; its handlers may ask for things as a batch's may.
+// prepare lets the sink do what is due before anything leaves; its handlers may flush, switch or close, as those of a
+// batch may.
 func (e *Engine[T]) prepare(now time.Duration) {
-	// Under Direct what its handlers push runs inside the push, as ever; else it has to wait.
+	// Under Direct, what its handlers push runs inside the push, as always; otherwise it has to wait.
 	direct := e.direct
 	if direct {
 		e.nested++

@@ -6,8 +6,8 @@ import (
 )
 
 // retention keeps events that found no handler, in order, for one that registers later. Bounded in events, bytes and
-// age for each type. What is retained has left the queue and has its own bound; its memory is not used again, for a
-// handler may be at it when it ends.
+// age for each type. What is retained has left the queue and has its own bound; its memory is not reused, since a
+// handler may be at work on it when it ends.
 type retention[T any] struct {
 	// For types without options of their own; nil: those do not retain.
 	fallback *Retain
@@ -36,7 +36,7 @@ func (d *Dispatcher[T]) keep(t *Type[T], event *Event[T]) bool {
 	if t.kept.count >= options.Max || event.Bytes > options.MaxBytes || t.keptBytes > options.MaxBytes-event.Bytes {
 		return false
 	}
-	// Not the time of the push: the age is that of being retained. Within a turn of a loop the clock may stand still.
+	// Not the time of the push: the age is counted from here. Within a turn of a loop the clock may stand still.
 	now := d.engine.host.Now()
 	d.number++
 	event.stage, event.since, event.number, event.received = retained, now, d.number, 0
@@ -135,7 +135,7 @@ func (d *Dispatcher[T]) expire(now time.Duration) {
 	}
 }
 
-// Expire: the time that was asked for has come; early is no harm.
+// Expire: the time that was asked for has come; being early does no harm.
 func (d *Dispatcher[T]) Expire(now time.Duration) {
 	if d.deadline >= 0 && now < d.deadline {
 		d.ask(d.deadline)
@@ -180,7 +180,7 @@ func (d *Dispatcher[T]) registered(t *Type[T], h *Handler[T]) {
 	if t.kept.count == 0 {
 		return
 	}
-	// Handlers that are gone give the type no place before others.
+	// A type does not keep its place in the list for handlers that are gone.
 	if !t.isDueToAny() {
 		d.notDue(t)
 	}
@@ -220,8 +220,8 @@ func (d *Dispatcher[T]) notDue(t *Type[T]) {
 	t.note()
 }
 
-// replayDue replays what is due. Types that become due meanwhile wait for the next dispatch point, also those whose
-// handlers are gone that something was due to.
+// replayDue replays what is due. Types that become due meanwhile wait for the next dispatch point, even those whose
+// handlers are gone to whom something was due.
 func (d *Dispatcher[T]) replayDue() {
 	for _, t := range d.dueTypes {
 		if !t.hasLate() {
@@ -298,7 +298,7 @@ func (d *Dispatcher[T]) targets(t *Type[T], event *Event[T], last uint64) []*Han
 	if len(late) == 0 {
 		return nil
 	}
-	// They follow one another in the order of their numbers.
+	// They are next to each other, in the order of their numbers.
 	event.received = late[len(late)-1].due
 	if options := d.options(t); options != nil && options.Replay == ReplayEach {
 		return late

@@ -131,7 +131,7 @@ func (e *Engine[T]) Set(changes Changes) error {
 		// These two are as they are, or on their way: see pending.
 		changes.Has &^= HasPolicy | HasOrder
 		e.apply(&changes)
-		// What was to be switched to does not bring back what is set later.
+		// A switch that is still to come must not undo what is set here.
 		if e.pending.Has != 0 {
 			e.pending.merge(&changes)
 		}
@@ -197,7 +197,7 @@ func (e *Engine[T]) Close(discard bool) error {
 	return nil
 }
 
-// finish ends what is left, one event after the other: a hook that ends its goroutine takes none of the others along.
+// finish ends what is left, one event after the other: a hook that ends its goroutine takes no other event with it.
 func (e *Engine[T]) finish() {
 	ended := false
 	defer func() {
@@ -233,7 +233,7 @@ func (e *Engine[T]) Abandon() {
 	if e.closing == open || e.closing == closed {
 		return
 	}
-	// A call that was asked for and comes after all finds nothing to do.
+	// If a call that was asked for comes after all, it finds nothing to do.
 	e.scheduled = false
 	e.closing = closingDiscard
 	e.finish()

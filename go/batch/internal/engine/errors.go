@@ -30,8 +30,8 @@ func (e *OptionError) Unwrap() error { return ErrOption }
 
 // overload is a refusal; its message is made when somebody reads it, for there may be many.
 type overload struct {
-	queued, maxQueue           int
-	bytes, given, maxQueueByte int64
+	queued, maxQueue            int
+	bytes, given, maxQueueBytes int64
 }
 
 func (e *overload) Error() string {
@@ -40,7 +40,7 @@ func (e *overload) Error() string {
 			ErrOverload, e.queued, e.maxQueue)
 	}
 	return fmt.Sprintf("%v: %d bytes are queued, the event has %d and MaxQueueBytes is %d; "+
-		"retry later, push less, or raise the bound", ErrOverload, e.bytes, e.given, e.maxQueueByte)
+		"retry later, push less, or raise the bound", ErrOverload, e.bytes, e.given, e.maxQueueBytes)
 }
 
 func (e *overload) Unwrap() error { return ErrOverload }

@@ -11,14 +11,14 @@ const (
 	retained
 )
 
-// Event is one event on its way. It is used again for another one when it is over.
+// Event is one event on its way. Its memory is reused for another one when it is over.
 type Event[T any] struct {
 	// Neighbours in its lane, in its batch (next only; see link for prev), or among what its type retains: it is in one
 	// of them.
 	next, prev *Event[T]
 	Type       *Type[T]
 	Data       T
-	// Bytes is its size as far as it is known; it counts towards bounds in bytes.
+	// Bytes is its size, as far as that is known; it counts towards bounds in bytes.
 	Bytes int64
 	// Time of the push.
 	Time time.Duration
@@ -30,7 +30,7 @@ type Event[T any] struct {
 	number, received uint64
 	Priority         Priority
 	stage            stage
-	// Batch handlers have got it with the first of its type.
+	// Batch handlers have had it, together with the first of its type.
 	grouped bool
 }
 

@@ -8,8 +8,8 @@ type Host interface {
 	Now() time.Duration
 	// Inside tells whether the caller may run handlers. An operation from elsewhere waits for the next dispatch point.
 	Inside() bool
-	// Schedule asks for one call of Turn at the dispatch point; more calls are no harm. An error refuses the push that needed
-	// it.
+	// Schedule asks for one call of Turn at the dispatch point; more calls do no harm. An error refuses the push that
+	// needed it.
 	Schedule() error
 	// Alive tells whether a call that was asked for may still come: a loop may have been closed in between.
 	Alive() bool

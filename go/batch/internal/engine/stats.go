@@ -78,7 +78,7 @@ func (e *Engine[T]) Stats() Stats {
 	return stats
 }
 
-// Estimate is what the engine thinks of its load; the rate is that of a type.
+// Estimate is how the engine sees its load; the rate is that of a type.
 func (e *Engine[T]) Estimate(name string) Signals {
 	return e.advisor.estimate(e.host, e.queue.Find(name), e.host.Now())
 }
