@@ -1,7 +1,7 @@
 import { throwLater } from '../core/throw-later.js';
 import { MillraceError } from '../errors.js';
 
-/** Anything that says `abort`: an AbortSignal or another EventTarget, or an EventEmitter. */
+/** Anything that emits `abort`: an AbortSignal or another EventTarget, or an EventEmitter. */
 export type AbortSource =
   | {
       addEventListener(name: 'abort', listener: () => void, options?: { once: boolean }): void;
@@ -28,12 +28,12 @@ export const isAborted = (source: AbortSource): boolean =>
 export const reasonOf = (source: AbortSource): unknown =>
   'reason' in source ? source.reason : undefined;
 
-/** Calls the listener once; the function that it returns takes the listener away. */
+/** Calls the listener once. Returns a function that removes it. */
 export function onAbort(source: AbortSource, listener: () => void): () => void {
   if ('addEventListener' in source) source.addEventListener('abort', listener, { once: true });
   else source.once('abort', listener);
   return () => {
-    // What a caller's source throws is no reason to leave others without their results.
+    // If a caller's source throws, others must still get their results.
     try {
       if ('addEventListener' in source) source.removeEventListener('abort', listener);
       else source.off?.('abort', listener);

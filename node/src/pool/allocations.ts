@@ -1,7 +1,7 @@
 /** What a pool allocates, and a log of it. */
 import { MillraceError, show } from '../errors.js';
 
-/** Why the number of workers has changed; `share`: the CPUs of this process in its cluster have. */
+/** Why the number of workers has changed; `share`: this process got more or fewer CPUs in its cluster. */
 export type AllocationReason = 'load' | 'idle' | 'memory' | 'crash' | 'recycle' | 'share';
 
 /** Event `allocation` of a pool: the number of its workers has changed, or it was throttled, or is no longer. */
@@ -14,7 +14,7 @@ export interface Allocation {
    * process may use more or fewer CPUs.
    */
   readonly reason: AllocationReason;
-  /** Workers that there are now. */
+  /** Workers now. */
   readonly workers: number;
   readonly maxThreads: number;
   /** Tasks that wait. */
@@ -38,7 +38,7 @@ export interface AllocationSource {
 }
 
 /**
- * Writes a line for each allocation of a pool. Returns what ends that. `log`, by default `console.log`, is called with one
+ * Writes a line for each allocation of a pool. Returns a function that ends this. `log`, by default `console.log`, is called with one
  * string. Throws MILLRACE_E_INVALID_ARGUMENT if it is no function.
  *
  *     2026-01-31T12:00:00.000Z pool: load, 3 of 4 workers, 120 tasks queued, 3 running, memory reserved 393 of 2048 MB

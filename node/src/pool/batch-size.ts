@@ -1,10 +1,10 @@
 /** How many tasks go to a worker at once. */
 
-/** Work that goes at once, in ms; more of it, up to the most, if so much waits that this share of it is more. */
+/** Work that goes at once, in ms. More of it, up to `most`, if this share of what waits is more. */
 const batchMs = 1;
 const mostMs = 4;
 const shareOfWaiting = 0.04;
-/** Tasks longer than this, in ms, gain nothing from a second batch that is there when the first ends. */
+/** For tasks longer than this, in ms, it is no use to have a second batch there when the first ends. */
 const shortMs = 2;
 
 export interface BatchSignals {
@@ -31,7 +31,7 @@ export function batchSize({ waiting, workers, meanMs, sendMs, maxBatch }: BatchS
   return Math.max(1, Math.min(share, byTime, maxBatch));
 }
 
-/** Results of a batch leave at least so often, in ms: seldom when their callers have many more that wait. */
+/** How often the results of a batch leave at the least, in ms: seldom when their callers have many more tasks that wait. */
 export const replyMs = (size: number, waiting: number, workers: number): number =>
   waiting > 2 * workers * size ? 2 : 0.5;
 

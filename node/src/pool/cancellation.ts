@@ -26,7 +26,7 @@ export class Cancellation {
     if (task.settled) return;
     const { thread, number, extras } = task;
     if (thread === null && number === inHand) {
-      // A getter of its argument, or a balancer, has done it: when it is sent or put back.
+      // A getter of its argument, or a balancer, gave it up: it ends when it is sent or put back.
       if (extras) extras.givenUp = error;
       return;
     }
@@ -55,7 +55,7 @@ export class Cancellation {
 
   /**
    * Looks at the tasks of a worker that have a time limit: those that have begun are due that long after, the others at the
-   * earliest that long from now. So one timer for each worker is enough, and nobody tells when a task begins.
+   * earliest that long from now. So one timer for each worker is enough, and nobody has to report when a task begins.
    */
   watch(thread: Thread): void {
     if (thread.destroyed) return;

@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks';
 
-/** What this thread's `performance.now()` shows less than the system's clock, in ms: each thread's starts with it. */
+/** How far this thread's `performance.now()` is behind the system's clock, in ms: it starts at 0 with the thread. */
 export const clockOffsetMs = (): number =>
   Number(process.hrtime.bigint()) / 1e6 - performance.now();

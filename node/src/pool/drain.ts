@@ -20,7 +20,7 @@ export class Drain {
     this.#events = events;
   }
 
-  /** Resolves to true once nothing waits or runs, and to false if that takes longer than so many ms. */
+  /** Resolves to true once nothing waits or runs, and to false if that takes longer than `ms`. */
   whenDone(ms: number): Promise<boolean> {
     if (this.#isDone) return Promise.resolve(true);
     return new Promise((resolve) => {
@@ -51,7 +51,7 @@ export class Drain {
     queueMicrotask(() => this.#events.emit(isFull ? 'needsDrain' : 'drain'));
   }
 
-  /** What the workers have is nobody's any more, and what waits for its end is somebody's: until then the process lives. */
+  /** Nobody waits for what the workers have, but somebody waits for its end: until then the process is kept alive. */
   #keepAlive(): void {
     for (const thread of this.#fleet.threads) if (thread.inFlight > 0) thread.worker.ref();
   }

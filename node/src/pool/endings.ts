@@ -1,4 +1,4 @@
-/** What becomes of the tasks of a worker that ends: what it has not begun waits again, what it has is failed or begun again. */
+/** What becomes of the tasks of a worker that ends: what it has not begun waits again, what it has begun fails or begins again. */
 import { ENDED } from './board.cjs';
 import type { SchedulerEvents } from './events.js';
 import { cannotStart, destroyed, exited, workerEnded } from './failure.js';
@@ -9,7 +9,7 @@ import type { Settings } from './options.js';
 import type { Task } from './task.js';
 import type { Thread } from './thread.js';
 
-/** A task that may be why a worker has ended before it began it is sent so often again. */
+/** How often a task is sent again that may be why a worker ended before beginning it. */
 const maxReturns = 3;
 
 export class Endings {
@@ -69,7 +69,7 @@ export class Endings {
     this.#dispatch();
   }
 
-  /** Whether what a worker was to begin with may be why it has ended, and not the pool's own file, or nothing that was sent. */
+  /** Whether the first task of a worker may be why it has ended, rather than the pool's own file, or nothing that was sent. */
   #isAtFault(thread: Thread): boolean {
     const [first] = thread.pending();
     if (first === undefined || thread.hasBegun) return false;
@@ -77,8 +77,8 @@ export class Endings {
   }
 
   /**
-   * Tasks that a worker will not begin any more wait again, ahead of the others; those that cannot are failed. How many there
-   * were. If what it was to begin with may be at fault, that goes alone from then on, and not for ever.
+   * Tasks that a worker will not begin any more wait again, ahead of the others; those that cannot are failed. Returns
+   * how many there were. If its first task may be at fault, that goes alone from then on, and not for ever.
    */
   #requeue(thread: Thread, cause: Error, isAtFault: boolean): number {
     const tasks = this.#tasks;

@@ -1,4 +1,4 @@
-/** Errors that callers get. Their messages begin as those of piscina, which programs may look for. */
+/** Errors that callers get. Their messages begin like those of piscina, which programs may look for. */
 import { MillraceError, show } from '../errors.js';
 import type { PoolFunction } from './function.js';
 import { type Failure, NO_FUNCTION, THREW } from './protocol.cjs';
@@ -78,7 +78,7 @@ export const destroyed = (): MillraceError =>
     'Terminating worker thread: the pool is being destroyed; close() would let its tasks end',
   );
 
-/** As an abort, which is what it is for the caller, by name and message. */
+/** Named and worded like an abort, which is what it is for the caller. */
 export function closed(cause: string): MillraceError {
   const error = new MillraceError('MILLRACE_E_CLOSED', 'The task has been aborted', { cause });
   error.name = 'AbortError';

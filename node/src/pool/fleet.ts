@@ -6,9 +6,9 @@ import type { Settings } from './options.js';
 import { wantsWorker } from './sizing.js';
 import { Thread, type ThreadEvents } from './thread.js';
 
-/** Time in ms that a start is taken to need until one has been measured. */
+/** How long a start is assumed to take, in ms, until one has been measured. */
 const usualStartMs = 40;
-/** Workers that end by themselves before they have run a task, one after the other, until it is no use to start more. */
+/** How many workers in a row may end by themselves before running a task, until it is no use to start more. */
 const hopeless = 3;
 
 export interface FleetEvents extends ThreadEvents {
@@ -29,7 +29,7 @@ export class Fleet {
   readonly memory = new MemoryWatch();
   readonly #settings: Settings;
   readonly #events: FleetEvents;
-  /** What one may grow to. */
+  /** What a worker may grow to. */
   #bytes: number;
   #startMs = usualStartMs;
   /** Workers that ended before they were ready, or had a task, since the last that ran one. */
@@ -61,7 +61,7 @@ export class Fleet {
     return this.threads.length * this.#bytes;
   }
 
-  /** It is no use to start workers: they end by themselves. */
+  /** It is no use starting workers: they end by themselves. */
   get isHopeless(): boolean {
     return this.#failures >= hopeless;
   }
@@ -84,7 +84,7 @@ export class Fleet {
     return this.memory.admits(this.reservedBytes, this.#bytes);
   }
 
-  /** Starts as many as there always are. */
+  /** Starts the minimum. */
   startMinimum(reason: AllocationReason | null): void {
     while (this.size < this.minThreads && !this.closed && !this.isHopeless) {
       if (!this.admits()) return;
@@ -103,13 +103,13 @@ export class Fleet {
 
   /** It has started. */
   started(thread: Thread): void {
-    // Now it says what it has of what was not asked for.
+    // Now it says which limits it has that were not asked for.
     this.#bytes = workerBytes(this.#settings.worker.resourceLimits, thread.worker.resourceLimits);
     this.#startMs += (performance.now() - thread.startedMs - this.#startMs) / 4;
     if (thread.inFlight === 0) this.becameIdle(thread);
   }
 
-  /** It has ended, or is ended now: it is no part of the pool any more. False if it was none. */
+  /** It has ended, or is ended now: it is not part of the pool any more. False if it was not before. */
   remove(thread: Thread): boolean {
     const index = this.threads.indexOf(thread);
     if (index === -1) return false;
@@ -136,7 +136,7 @@ export class Fleet {
     return ended.finally(() => this.ending.delete(ended));
   }
 
-  /** It has no tasks: it ends if it is to, or after some time if there are more than there always are. */
+  /** It has no tasks: it ends if it has to, or after some time if there are more than the minimum. */
   becameIdle(thread: Thread): void {
     thread.idleSinceMs = performance.now();
     if (thread.retiring) {
@@ -175,11 +175,11 @@ export class Fleet {
     const { idleTimeout } = this.#settings;
     const nowMs = performance.now();
     let next = Number.POSITIVE_INFINITY;
-    // The last: the first ones are those that get tasks when there are few.
+    // The last one: when there are few tasks, the first ones get them.
     for (const thread of this.threads.toReversed()) {
       if (this.size <= this.minThreads) return;
       if (thread.inFlight > 0 || thread.retiring || !thread.isReady) continue;
-      // Timers may be early by a part of a ms.
+      // Timers may be early by a fraction of a ms.
       const leftMs = thread.idleSinceMs + idleTimeout - nowMs - 1;
       if (leftMs > 0) {
         next = Math.min(next, leftMs);

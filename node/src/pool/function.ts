@@ -1,4 +1,4 @@
-/** What a function has cost so far: batches are made, and time is shared, by it. */
+/** What a function has cost so far: batches are sized, and time is shared, by it. */
 import { Lane } from './lane.js';
 
 /** How much a new mean counts against what was known. */
@@ -15,7 +15,7 @@ export class PoolFunction {
   meanMs: number | null = null;
   /** Mean time in ms that it takes this thread to send one of its tasks. */
   sendMs = 0;
-  /** The pool holds it by a name, so it is not forgotten. */
+  /** The pool knows it by a name, so it is not forgotten. */
   pinned = false;
 
   constructor(id: number, filename: string, name: string) {
@@ -32,7 +32,7 @@ export class PoolFunction {
   /** The times of `count` tasks that ended took `totalMs` together. */
   ended(count: number, totalMs: number): void {
     const mean = totalMs / count;
-    // Many tell more than one: 8 at a time leave a tenth of what was known.
+    // Many say more than one: 8 at a time leave a tenth of what was known.
     const share = 1 - (1 - weight) ** count;
     this.meanMs = this.meanMs === null ? mean : this.meanMs + share * (mean - this.meanMs);
   }

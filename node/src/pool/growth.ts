@@ -1,4 +1,4 @@
-/** Starts workers for what waits, now or after a while; what needs one that cannot be started is rejected. */
+/** Starts workers for what waits, now or after a while; tasks that need a worker that cannot be started are rejected. */
 import { clearTimeout, setTimeout } from '../core/timers.cjs';
 import type { AllocationReason } from './allocations.js';
 import { cannotStart } from './failure.js';
@@ -46,7 +46,7 @@ export class Growth {
     }
   }
 
-  /** As many as there always are. */
+  /** Starts the minimum. */
   startMinimum(reason: AllocationReason): void {
     try {
       this.#fleet.startMinimum(reason);

@@ -1,7 +1,7 @@
 import type { DurationsSummary } from './durations.js';
 import type { Scheduler } from './scheduler.js';
 
-/** Times of the tasks, as piscina tells them. */
+/** Times of the tasks, as piscina reports them. */
 export interface PoolHistogram {
   /** Times that tasks ran in ms; undefined with `recordTiming: false`. */
   readonly runTime: DurationsSummary | undefined;

@@ -10,7 +10,7 @@ export class Lane {
   #tasks: (Task | null)[] = [];
   #first = 0;
   size = 0;
-  /** Time in ms that its tasks have had, and what is added when it was away: the lane with the least goes first. */
+  /** Time in ms that its tasks have had, and what is added for its absence: the lane with the least goes first. */
   servedMs = 0;
   /** Whether it stands in the list of lanes with tasks. */
   listed = false;

@@ -9,15 +9,15 @@ const mebi = 2 ** 20;
 
 /** What a thread needs besides its heap and its stack, in bytes: its isolate, the modules of Node.js, its loop. */
 const isolateBytes = 10 * mebi;
-/** What Node.js gives a worker that says nothing, in MiB, at most: which it is depends on the release and the machine. */
+/** What Node.js gives a worker by default, in MiB, at most: how much depends on the release and the machine. */
 const usual = { young: Number.parseInt(process.versions.node, 10) < 24 ? 48 : 192, stack: 4 };
 
 /**
  * Bytes to reserve for a worker: what its limits let it grow to, and about 10 MiB. Without `maxOldGenerationSizeMb` it has no
  * limit of its own, only the one that V8 derives from the machine: then it counts with what it has at the start.
  *
- * `actual`: the `resourceLimits` of a worker that runs, which know better what it has of what was not said. Before it runs
- * they are -1, and after it {}: then they say nothing.
+ * `actual`: the `resourceLimits` of a running worker, which know better what it has by default. Before it runs they are
+ * -1, and afterwards {}: then they say nothing.
  */
 export function workerBytes(limits: ResourceLimits = {}, actual: ResourceLimits = {}): number {
   const old = given(limits.maxOldGenerationSizeMb);
@@ -28,7 +28,7 @@ export function workerBytes(limits: ResourceLimits = {}, actual: ResourceLimits 
   return ((old ?? 0) + young + code + stack) * mebi + isolateBytes;
 }
 
-/** For Node.js, too, nothing below is a size. */
+/** For Node.js, too, anything below 1 is not a size. */
 const given = (size: number | undefined): number | undefined =>
   size !== undefined && size > 0 ? size : undefined;
 
@@ -36,7 +36,7 @@ const given = (size: number | undefined): number | undefined =>
 export interface Room {
   /** What the container, or the machine, allows. */
   readonly limitBytes: number;
-  /** What is used of that, by whomever; without file cache. */
+  /** How much of that is used, by anybody; without file cache. */
   readonly usedBytes: number;
   /** What this process has in memory, its workers included. */
   readonly rssBytes: number;
@@ -56,7 +56,7 @@ export function hasRoom(room: Room, reservedBytes: number, perWorkerBytes: numbe
   return usedBytes + growth + perWorkerBytes <= limitBytes;
 }
 
-/** Used shares of the memory from which on, and below which again, CPU tasks do and do not step back. */
+/** The used shares of memory from which on CPU tasks step back, and below which they no longer do. */
 const shortShare = 0.92;
 const enoughShare = 0.85;
 
@@ -67,7 +67,7 @@ export const memoryIsShort = (was: boolean, usedShare: number): boolean =>
 /**
  * The monitor counts file cache that was in use lately as used. The kernel takes that back, too, before it kills anybody, and
  * a server of files fills its whole container with it: not a reason to hold CPU tasks back. Here only what cannot be given
- * back is used. Of the groups above the process's own one, each has at least as much of it.
+ * back counts as used. Each group above the process's own has at least as much of it.
  */
 function withoutFileCache(root: string): Pick<SystemMemory, 'totalBytes' | 'usedBytes'> {
   const { totalBytes, availableBytes } = systemMemory(root);

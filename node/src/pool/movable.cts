@@ -11,7 +11,7 @@ export const transferableSymbol: unique symbol = Symbol.for('Piscina.transferabl
 export const valueSymbol: unique symbol = Symbol.for('Piscina.valueOf') as never;
 /** The key of what a task has for the queue of the user. The one of piscina. */
 export const queueOptionsSymbol: unique symbol = Symbol.for('Piscina.queueOptions') as never;
-/** Registered, too: compilers that hook `require()` load a copy of this module of their own. */
+/** Registered as well: compilers that hook `require()` load a copy of this module of their own. */
 const moved: unique symbol = Symbol.for('millrace.moved') as never;
 
 /** What can be moved: `[transferableSymbol]` is what leaves this thread, `[valueSymbol]` what the other side gets. */
@@ -58,7 +58,7 @@ export function markMoved(value: object): void {
 /**
  * Marks a task or a result as one that is moved: an ArrayBuffer, a view of one (the whole buffer goes), a MessagePort or
  * another transferable object, or an object of the {@link Transferable} kind. It has to be the task or the result itself,
- * not a part of it. Anything that is no object is handed back as it is.
+ * not a part of it. Anything that is not an object is handed back as it is.
  */
 export function move<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value;
@@ -70,7 +70,7 @@ export function move<T>(value: T): T {
   return wrapped as T;
 }
 
-/** What of a moved value goes into a transfer list. */
+/** The part of a moved value that goes into a transfer list. */
 export function transferOf(value: Transferable): TransferItem[] {
   const item = value[transferableSymbol];
   return (Array.isArray(item) ? item : [item]) as TransferItem[];

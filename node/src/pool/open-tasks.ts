@@ -16,7 +16,7 @@ export class OpenTasks {
   readonly #beside: boolean;
   readonly #givenUp: () => void;
 
-  /** `givenUp` is called when one that was put back has ended, as nobody waits for it. */
+  /** `givenUp` is called when a task that was put back has ended because nobody waits for it. */
   constructor(waiting: Waiting, beside: boolean, givenUp: () => void) {
     this.waiting = waiting;
     this.#beside = beside;

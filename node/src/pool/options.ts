@@ -57,9 +57,9 @@ export interface PoolOptions {
   retry?: number;
   /** Time in ms that a task has to end once it is aborted, if its function has asked for its signal: 0 to 2,147,483,647. Default: 1000. */
   abortGrace?: number;
-  /** A worker is replaced after so many tasks: 1 to 2^53 - 1. Default: Infinity. */
+  /** A worker is replaced after this many tasks: 1 to 2^53 - 1. Default: Infinity. */
   maxTasksPerWorker?: number;
-  /** A worker is replaced when it is so old, in ms, and has ended a task: 1 to 2^53 - 1. Default: Infinity. */
+  /** Age in ms from which a worker is replaced when it has ended a task: 1 to 2^53 - 1. Default: Infinity. */
   maxWorkerAge?: number;
   /** Limits of each worker's memory, as `new Worker()` takes them. With them, no more workers start than the container has memory for. Default: those of V8. */
   resourceLimits?: ResourceLimits;
@@ -87,7 +87,7 @@ export interface PoolOptions {
   recordTiming?: boolean;
   /** Whether they are kept for each worker, for balancers. Default: false. */
   workerHistogram?: boolean;
-  /** Taken, and of no effect: workers here wait for messages, so that their timers and streams live. Default: none. */
+  /** Accepted, without effect: workers here wait for messages, so that their timers and streams go on. Default: none. */
   atomics?: 'sync' | 'async' | 'disabled';
 }
 
@@ -130,7 +130,7 @@ const numbers: Record<string, Rule> = {
   closeTimeout: timeRule,
 };
 
-/** Where Infinity is meant, too. */
+/** Those that may also be Infinity. */
 const unbounded: Record<string, Rule> = {
   idleTimeout: timeRule,
   maxQueue: integer(0, 100_000_000),
@@ -158,7 +158,7 @@ const others = [
   'atomics',
 ];
 
-/** Those that are nothing without a broker. */
+/** Those that mean nothing without a broker. */
 const durable = ['broker', 'stream', 'attempts', 'storeTimeout'];
 
 const known = [...Object.keys(numbers), ...Object.keys(unbounded), ...booleans, ...others];
@@ -267,7 +267,7 @@ function checkKinds(options: PoolOptions): void {
   }
 }
 
-/** `text` is what piscina says of them; the rule has the range. */
+/** The kind of value first, as piscina reports it; then the range, by the rule. */
 function checkOthers(values: Record<string, unknown>): void {
   for (const name of ['minThreads', 'idleTimeout', 'closeTimeout']) {
     if (values[name] !== undefined) checkCount(name, values[name], 0);
@@ -307,7 +307,7 @@ function threadsOf({ minThreads, maxThreads }: PoolOptions): {
     );
   }
   const usual = defaultThreads(cpuShare());
-  // Programs compute them from a number of CPUs: 1.5 is one, and one more.
+  // Programs compute them from a number of CPUs: 1.5 is rounded up.
   const max = Math.ceil(maxThreads ?? Math.max(usual.max, minThreads ?? 0));
   const min = Math.ceil(minThreads ?? Math.min(usual.min, max));
   return { min, max, followsShare: minThreads === undefined && maxThreads === undefined };

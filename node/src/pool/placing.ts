@@ -21,7 +21,7 @@ export class Placing {
     this.#fleet = fleet;
   }
 
-  /** Whether no other may run beside it. */
+  /** Whether no other task may run beside it. */
   isAlone(task: Task): boolean {
     return this.#settings.concurrency > 1 && task.guarded;
   }
@@ -51,7 +51,7 @@ export class Placing {
     return null;
   }
 
-  /** How many of a function a worker gets, with the task whose turn it is and so many in its lane. */
+  /** How many tasks of a function a worker gets, given the task whose turn it is and how many wait in its lane. */
   batchFor(thread: Thread, { of, returns }: Task, waiting: number): number {
     const { concurrency, maxBatch } = this.#settings;
     if (returns > 0) return 1;
@@ -68,7 +68,7 @@ export class Placing {
     return Math.max(0, this.#settings.maxTasksPerWorker - done - inFlight);
   }
 
-  /** The worker that a balancer of the user's chooses, if it is one. Throws what the balancer throws. */
+  /** The worker that the user's balancer chooses, if what it returns is one. Throws what the balancer throws. */
   chosenBy(balancer: LoadBalancer, task: Task): Thread | undefined {
     const workers = this.#fleet.threads.filter((thread) => !thread.retiring);
     const chosen = balancer(task, workers);

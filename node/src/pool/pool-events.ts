@@ -9,7 +9,7 @@ export interface PoolEvents {
   drain: [];
   /** Every worker that there may be has all that it can run. */
   needsDrain: [];
-  /** A worker's code has posted something by itself. */
+  /** A worker's code has posted a message of its own. */
   message: [value: unknown];
   workerCreate: [worker: PoolWorker];
   workerDestroy: [worker: PoolWorker];

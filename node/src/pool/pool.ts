@@ -42,12 +42,12 @@ export interface CloseOptions {
   force?: boolean;
 }
 
-/** Its types know no names of events. */
+/** Its types do not know the names of our events. */
 const Emitter = EventEmitterAsyncResource as unknown as new (options: {
   name: string;
 }) => EventEmitter<PoolEvents> & Omit<EventEmitterAsyncResource, keyof EventEmitter>;
 
-/** What settles the promise that was made last. An executor of its own for each would be a closure more for each call. */
+/** What settles the promise that was made last. A separate executor for each would cost each call another closure. */
 let resolveLast: (result: never) => void;
 let rejectLast: (error: unknown) => void;
 function capture(resolve: (result: never) => void, reject: (error: unknown) => void): void {
@@ -67,13 +67,13 @@ export class Pool<Argument = any, Result = any> extends Emitter {
   readonly #scheduler: Scheduler;
   readonly #functions = new Functions();
   readonly #registered: Map<string, PoolFunction>;
-  /** The function of tasks that say nothing; null if the pool has no file. */
+  /** The function of tasks that name none; null if the pool has no file. */
   readonly #usual: PoolFunction | null;
   /** Calls without options ask for nothing but a function and an argument. */
   readonly #isPlain: boolean;
   readonly #histogram: PoolHistogram;
   readonly #startedMs = performance.now();
-  /** Where tasks go that threads of this process do not run. */
+  /** Takes the tasks that threads of this process do not run. */
   readonly #durable: DurableClient | null;
   #ignoreShare: (() => void) | null = null;
   #state: 'open' | 'closing' | 'closed' = 'open';
@@ -82,7 +82,7 @@ export class Pool<Argument = any, Result = any> extends Emitter {
   /** Throws MILLRACE_E_INVALID_OPTION, or what `new Worker()` throws, for instance for `workerData` that cannot be cloned. */
   constructor(options: PoolOptions = {}) {
     const isDurable = options?.broker !== undefined;
-    // Where tasks go to a broker there is no thread.
+    // If tasks go to a broker, there are no threads.
     const settings = settingsOf(isDurable ? { minThreads: 0, maxThreads: 1 } : options);
     super({ name: 'Pool' });
     this.#settings = settings;
@@ -120,8 +120,8 @@ export class Pool<Argument = any, Result = any> extends Emitter {
    * - MILLRACE_E_TASK_FILE when there is no such file or function, MILLRACE_E_BAD_RESULT for a result that cannot be cloned,
    * - MILLRACE_E_CLOSED after `close()` or `destroy()`, MILLRACE_E_INVALID_ARGUMENT for options that are wrong.
    *
-   * With `broker` it is copied at once, and runs at least once, on a worker of `serveTasks()`. What it throws the last time is what the call
-   * rejects with, as its `deliveries` how often it was given to a worker. It rejects besides with
+   * With `broker` it is copied at once, and runs at least once, on a worker of `serveTasks()`. The call rejects with what it throws the
+   * last time; `deliveries` of that error says how often it was given to a worker. It also rejects with
    *
    * - MILLRACE_E_BROKER when it could not be stored within `storeTimeout`, MILLRACE_E_OVERLOADED when the stream is full,
    * - MILLRACE_E_TOO_LARGE when the task or its result does not fit into a message,
@@ -139,7 +139,7 @@ export class Pool<Argument = any, Result = any> extends Emitter {
     return promise;
   }
 
-  /** A call that asks for something, or one that is wrong. */
+  /** A call with options, or one that is wrong. */
   #runWith(task: unknown, options: RunOptions | undefined): Promise<Result> {
     return new Promise<Result>((resolve, reject) => {
       if (this.#state !== 'open') throw closed('queue is being terminated');
@@ -186,13 +186,13 @@ export class Pool<Argument = any, Result = any> extends Emitter {
     return this.#durable.enqueue(task, options);
   }
 
-  /** Mean time in ms that tasks of a function ran of late, by its name; null until it is known, and for a function without a name of its own the usual one. */
+  /** Mean time in ms that tasks of a function ran of late, by its name; null until it is known. Without a name: that of the usual function. */
   meanMs(name: string | null = null): number | null {
     if (this.#durable !== null) return this.#durable.meanMs(name ?? '');
     return this.#functionOf({ name })?.meanMs ?? null;
   }
 
-  /** Makes an export of a file a function that `run()` finds by name. A name that is taken is taken over. Nothing is loaded yet. */
+  /** Makes an export of a file a function that `run()` finds by name, in place of an earlier one of that name. Nothing is loaded yet. */
   register(name: string, filename: string | URL, exportName = 'default'): this {
     if (this.#durable !== null) {
       throw new MillraceError(
@@ -207,7 +207,7 @@ export class Pool<Argument = any, Result = any> extends Emitter {
     return this;
   }
 
-  /** Starts workers until there are `count`, at most `maxThreads`, which is the default; resolves when they are ready. A file that cannot be loaded is told by the calls that need it. */
+  /** Starts workers until there are `count`, at most `maxThreads`, which is the default; resolves when they are ready. A file that cannot be loaded is reported by the calls that need it. */
   prewarm(count: number = this.maxThreads): Promise<void> {
     check('count', count, integer(0, 1024));
     if (this.#state !== 'open') return Promise.reject(closed('queue is being terminated'));
@@ -320,7 +320,7 @@ export class Pool<Argument = any, Result = any> extends Emitter {
     return performance.now() - this.#startedMs;
   }
 
-  /** Every worker that there may be has all that it can run: hold on with further tasks until 'drain'. */
+  /** Every worker that there may be has all that it can run: wait for 'drain' with further tasks. */
   get needsDrain(): boolean {
     return this.#durable?.needsDrain ?? this.#scheduler.needsDrain;
   }
@@ -353,7 +353,7 @@ export class Pool<Argument = any, Result = any> extends Emitter {
     this.#emit('close', []);
   }
 
-  /** A listener that throws is the application's error, and no reason to stop in the middle of something. */
+  /** If a listener throws, that is the application's error, and no reason to stop in the middle of something. */
   #emit(event: string, args: unknown[]): void {
     try {
       (this as EventEmitter).emit(event, ...args);

@@ -10,16 +10,16 @@ export interface Start {
   /** The file and the export that are loaded before the worker says that it is ready; null for none. */
   readonly preload: readonly [filename: string, name: string] | null;
   readonly niceIncrement: number;
-  /** What the main thread's clock shows less than the system's, in ms: workers tell times by its clock. */
+  /** How far the main thread's clock is behind the system's, in ms: workers report times by the main thread's clock. */
   readonly clockOffsetMs: number;
-  /** Tasks come with what the contexts of durable tasks say. */
+  /** Each task comes with what the context of a durable task says. */
   readonly isDurable: boolean;
 }
 
-/** How a function is told to a worker that has not run it yet. */
+/** How a worker is told of a function that it has not run yet. */
 export type Definition = readonly [filename: string, name: string];
 
-/** When a worker has been told so many, it forgets them all at the next; and the main thread, that it has told them. */
+/** A worker that has been told this many forgets them all at the next one; the main thread then forgets that it told them. */
 export const maxDefinitions = 1000;
 
 /** Tasks for a worker, numbered from `first`. All are for one function. */
@@ -31,13 +31,13 @@ export type Batch = readonly [
   attempts: readonly number[] | null,
   /** Some may be ended by ending the worker: what is finished has to leave before one of them begins. */
   guarded: boolean,
-  /** Null if the worker has been told it. */
+  /** Null if the worker has been told already. */
   definition: Definition | null,
-  /** Results leave at least so often, in ms. */
+  /** How often results leave at the least, in ms. */
   replyMs: number,
 ];
 
-/** Tells the function of a task that is LISTENING. */
+/** Tells the function of a task that is LISTENING to stop. */
 export type Stop = number;
 
 /** Why a task failed: its function threw; its function cannot be had; its result cannot be cloned. */

@@ -1,4 +1,4 @@
-/** Workers that are started before there are tasks for them, and those that another one takes the place of. */
+/** Workers that are started before there are tasks for them, and those whose place another one takes. */
 import { performance } from '../core/timers.cjs';
 import type { AllocationReason } from './allocations.js';
 import type { SchedulerEvents } from './events.js';
@@ -35,7 +35,7 @@ export class Replacements {
     this.#dispatch = dispatch;
   }
 
-  /** Starts workers until there are so many, as far as there is memory for them; resolves when they are ready. */
+  /** Starts workers until there are `count`, as far as there is memory for them; resolves when they are ready. */
   async prewarm(count: number): Promise<void> {
     while (this.#fleet.size < count && !this.#fleet.closed && this.#fleet.admits()) {
       this.#startNow('load');
@@ -74,7 +74,7 @@ export class Replacements {
     this.#growth.startMinimum('recycle');
   }
 
-  /** Replaces one that is old, or has run as many tasks as it may. */
+  /** Replaces a worker that is too old, or has run as many tasks as it may. */
   replaceIfDue(thread: Thread): void {
     const { maxTasksPerWorker, maxWorkerAge } = this.#settings;
     const isOld =

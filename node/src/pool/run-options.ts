@@ -1,4 +1,4 @@
-/** What a call of a pool may ask for, and what of it is wrong. */
+/** What a call of a pool may ask for, and the checks of it. */
 import type { Transferable as TransferItem } from 'node:worker_threads';
 import type { Priority } from '../core/intake/priority.js';
 import { check, checkKeys, integer, number } from '../core/options.js';
@@ -16,7 +16,7 @@ export interface RunOptions {
   filename?: string | URL | null;
   /** A registered function, or an export of the file; default: the pool's. */
   name?: string | null;
-  /** Aborting it rejects the call: a task that waits is not begun; one that runs is asked to end, and else its worker is ended. Default: none. */
+  /** Aborting it rejects the call: a task that waits is not begun; one that runs is asked to end, or its worker is ended. Default: none. */
   signal?: AbortSource | null;
   /** Default: the pool's, which is 'normal'. */
   priority?: Priority;
@@ -58,7 +58,7 @@ const unsaid: Readonly<Record<string, unknown>> = {
 };
 const callNames = Object.keys(unsaid);
 
-/** As the caller said it; nothing comes from a prototype that somebody has tampered with. */
+/** As the caller gave it; nothing comes from a prototype that somebody has tampered with. */
 export function callOf(options: RunOptions): RunOptions {
   const call: Record<string, unknown> = { ...unsaid };
   for (const key of Object.keys(options)) {

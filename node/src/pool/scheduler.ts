@@ -46,7 +46,7 @@ export class Scheduler {
   readonly #cancellation: Cancellation;
   readonly #replacements: Replacements;
   #starting = true;
-  /** Several tasks have just ended: those that come instead of them are sent together. */
+  /** Several tasks have just ended: those that come in their place are sent together. */
   #gathering = false;
   #flushScheduled = false;
   #dispatching = false;
@@ -126,7 +126,7 @@ export class Scheduler {
     return size;
   }
 
-  /** The time in ms; that of a call a moment ago if many follow one another. */
+  /** The time in ms; when many calls follow one another, that of a call a moment ago. */
   nowMs(): number {
     if (--this.#nowUses < 0) {
       this.#nowMs = performance.now();
@@ -169,7 +169,7 @@ export class Scheduler {
     return this.fleet.wants(this.waiting.size, task.of.meanMs);
   }
 
-  /** Sends what came in this turn at its end, after all microtasks: whoever calls in a row of them is in time. */
+  /** Sends what came in this turn at its end, after all microtasks: so calls of a chain of them are all in time. */
   #flushSoon(): void {
     if (this.#flushScheduled) return;
     this.#flushScheduled = true;
@@ -219,7 +219,7 @@ export class Scheduler {
       const tasks = this.#tasks.take(nowMs, (first, waiting) =>
         alone || this.#throttle.throttled ? 1 : placing.batchFor(thread, first, waiting),
       );
-      // A queue of the user's may have thought better of it.
+      // A user's queue may have changed its mind.
       if (tasks.length === 0) return;
       if (!thread.admits(placing.isAlone(tasks[0]!))) {
         this.#tasks.putBack(tasks);
@@ -262,7 +262,7 @@ export class Scheduler {
       const left = of.lanes[priority].size;
       thread.send(tasks, replyMs(tasks.length, left, this.fleet.size));
     } catch (error) {
-      // One of them is at fault, and no other.
+      // One of them is at fault; the others must not fail with it.
       if (tasks.length > 1) for (const task of tasks) this.#send(thread, [task]);
       else this.#tasks.fail(tasks[0]!, taskNotClonable(error), false);
       return;
@@ -331,7 +331,7 @@ export class Scheduler {
     if (count > 1) this.#gathering = true;
     this.#flushSoon();
     this.#dispatch();
-    // What others have sent need not wait for its turn of the loop; one message each, so that the loop gets on.
+    // What others have sent need not wait for its turn of the loop; one message each, so that the loop makes progress.
     if (this.#draining) return;
     this.#draining = true;
     for (const other of [...this.fleet.threads])
@@ -346,7 +346,7 @@ export class Scheduler {
     this.#cancellation.end(task, () => new AbortError(reasonOf(signal)));
   }
 
-  /** Resolves to true once nothing waits or runs, and to false if that takes longer than so many ms. */
+  /** Resolves to true once nothing waits or runs, and to false if that takes longer than `ms`. */
   whenDone(ms: number): Promise<boolean> {
     return this.#drain.whenDone(ms);
   }
@@ -378,7 +378,7 @@ export class Scheduler {
 
   // ------------------------------------------------------------------------------------------------ workers
 
-  /** Starts workers until there are so many, as far as there is memory for them; resolves when they are ready. */
+  /** Starts workers until there are `count`, as far as there is memory for them; resolves when they are ready. */
   prewarm(count: number): Promise<void> {
     return this.#replacements.prewarm(count);
   }

@@ -3,11 +3,11 @@ import { createRequire } from 'node:module';
 import { throwLater } from '../core/throw-later.js';
 import { limits } from '../monitor/limits.js';
 
-/** The share of a process of a cluster: CPUs, a fraction too. Set in its environment, and told again when it changes. */
+/** The share of a process of a cluster: CPUs, possibly a fraction. Set in its environment, and sent again when it changes. */
 const variable = 'MILLRACE_CPUS';
 const key = 'millrace:cpus';
 
-/** A number of CPUs; null for what is none. */
+/** A number of CPUs; null for anything else. */
 function cpusOf(value: unknown): number | null {
   const cpus = typeof value === 'string' ? Number(value) : value;
   return typeof cpus === 'number' && cpus > 0 ? cpus : null;
@@ -31,8 +31,8 @@ const isClusterWorker = (): boolean =>
   process.channel !== undefined && createRequire(import.meta.url)('node:cluster').isWorker;
 
 /**
- * Calls `listener` with {@link cpuShare} when the primary of a cluster tells this process a new share. Returns what ends
- * that. Elsewhere than in a process of a cluster nobody tells, and it does nothing. It does not keep a process alive.
+ * Calls `listener` with {@link cpuShare} when the primary of a cluster tells this process a new share. Returns a
+ * function that ends this. Outside a cluster it does nothing. It does not keep a process alive.
  */
 export function onShare(listener: ShareListener): () => void {
   if (!isClusterWorker()) return () => {};
@@ -71,9 +71,9 @@ export function defaultThreads(cpus: number): { min: number; max: number } {
 }
 
 export interface Demand {
-  /** Tasks that are in no worker yet. */
+  /** Tasks that no worker has yet. */
   readonly waiting: number;
-  /** Workers that there are, those that are starting among them. */
+  /** Workers, including those that are starting. */
   readonly workers: number;
   /** Workers that there may be. */
   readonly max: number;
@@ -87,8 +87,8 @@ export interface Demand {
 const longTaskMs = 1;
 
 /**
- * Whether to start another worker. For tasks that are long, or of which nothing is known, as soon as one waits. For tiny ones only if the workers that there are need longer for the queue than one takes to start:
- * otherwise it would start to find nothing to do.
+ * Whether to start another worker. For tasks that are long, or of which nothing is known, as soon as one waits. For tiny ones
+ * only if the present workers need longer for the queue than a new one takes to start: otherwise it would find nothing to do.
  */
 export function wantsWorker(demand: Demand): boolean {
   const { waiting, workers, max, meanTaskMs, startMs } = demand;

@@ -1,6 +1,6 @@
 /**
  * Whether this thread is a worker of a pool, and the `workerData` of that pool. Set by a worker before anything of the user's is
- * loaded. The thread's, not the module's: compilers that hook `require()` load a copy of the module of their own.
+ * loaded. It belongs to the thread, not to the module: compilers that hook `require()` load a copy of the module of their own.
  */
 interface State {
   isWorkerThread: boolean;

@@ -2,7 +2,7 @@ import type { DurableStats } from './durable/client-stats.js';
 import type { Durations } from './durations.js';
 import type { Scheduler } from './scheduler.js';
 
-/** Times in ms; 0 while there is none. */
+/** Times in ms; 0 while there are none. */
 export interface PoolTimes {
   /** Tasks that were timed. */
   readonly count: number;

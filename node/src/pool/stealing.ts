@@ -1,4 +1,4 @@
-/** Takes back what stands in a worker behind a task that lasts: for a worker that has none, or for whoever comes next. */
+/** Takes back tasks that stand in a worker behind a long one: for a worker that has none, or for whichever is free next. */
 import { clearTimeout, setTimeout } from '../core/timers.cjs';
 import { ENDED, WAITING } from './board.cjs';
 import type { Fleet } from './fleet.js';
@@ -6,9 +6,9 @@ import type { OpenTasks } from './open-tasks.js';
 import type { Task } from './task.js';
 import type { Thread } from './thread.js';
 
-/** Tasks behind one that has run for so long, in ms, are given to a worker that has none; so are those that need more than this together. */
+/** Tasks behind one that has run this long, in ms, are given to a worker that has none; so are those that take longer than this together. */
 const stuckMs = 0.5;
-/** So many times as long as usual, and what stands behind a task is given to whoever comes next. */
+/** When a task takes this many times as long as usual, what stands behind it is given to whichever worker is free next. */
 const unusual = 4;
 
 export class Stealing {
@@ -37,7 +37,7 @@ export class Stealing {
       const victim = victimOf(this.#fleet.threads);
       if (victim === null) return;
       if (!isStuck(victim, nowMs)) {
-        // What it has may be done in no time; if not, this is seen then.
+        // What it has may be done in no time; if not, that shows at the next look.
         this.#timer ??= setTimeout(() => {
           this.#timer = null;
           if (this.#tasks.waiting.size === 0) this.#dispatch();
@@ -100,7 +100,7 @@ function victimOf(threads: readonly Thread[]): Thread | null {
   return victim;
 }
 
-/** Whether what it has not begun is worth a message to another one. */
+/** Whether what it has not begun is worth a message to another worker. */
 function isStuck(thread: Thread, nowMs: number): boolean {
   if (thread.isStopping) return true;
   for (const task of thread.pending()) {

@@ -5,12 +5,12 @@ import type { PoolFunction } from './function.js';
 import { queueOptionsSymbol } from './movable.cjs';
 import type { Thread } from './thread.js';
 
-/** What few calls ask for. */
+/** What only a few calls ask for. */
 export interface TaskExtras {
   readonly transferList: readonly TransferItem[];
   readonly signal: AbortSource | null;
   readonly timeoutMs: number;
-  /** How often it may be begun again. */
+  /** How often it may still be begun again. */
   retriesLeft: number;
   /** Takes the listener off the signal. */
   unlisten: (() => void) | null;
@@ -35,7 +35,7 @@ export class Task {
   readonly taskId = lastId++;
   /** The argument. */
   task: unknown;
-  /** How often a worker that was to begin it ended before that; how often it had begun on one that ended. */
+  /** How often a worker ended that was about to begin it; how often one ended that had begun it. */
   returns = 0;
   attempts = 0;
   /** The worker it was sent to; null while it waits. */

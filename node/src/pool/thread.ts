@@ -35,7 +35,7 @@ import type { Task } from './task.js';
 
 const program = new URL('./worker/main.cjs', import.meta.url);
 
-/** A worker as a balancer of the user sees it. */
+/** A worker as a user's balancer sees it. */
 export interface PoolWorker {
   /** Thread id. */
   readonly id: number;
@@ -76,16 +76,16 @@ export class Thread implements PoolWorker {
   readonly #port: MessagePort;
   readonly #events: ThreadEvents;
   readonly #concurrency: number;
-  /** By place: what was sent and not answered. Null also for what was taken back or given up. */
+  /** By place: what was sent and not answered. Also null for what was taken back or given up. */
   readonly tasks: (Task | null)[] = new Array(places).fill(null);
   readonly #known = new Set<number>();
   readonly durations: Durations | null;
-  /** Number of the next task; all that are not answered are between `#oldest` and it, but for those left behind. */
+  /** Number of the next task; all that are not answered are between `#oldest` and it, except those left behind. */
   #next = 0;
   #oldest = 0;
   /** Tasks that were sent and not answered, those that nobody waits for included. */
   inFlight = 0;
-  /** Those of them that nobody has taken back: what it still has to run. */
+  /** Those of them that were not taken back: what it still has to run. */
   live = 0;
   /** Tasks that it has answered. */
   done = 0;
@@ -97,7 +97,7 @@ export class Thread implements PoolWorker {
   readonly #batchEnds: number[] = [];
   /** No task that it has is a long one. */
   #onlyShort = true;
-  /** One that runs alone is with it. */
+  /** It has a task that runs alone. */
   #exclusive = false;
   /** Numbers of those that were asked to stop, and have not been answered. */
   readonly #stopping = new Set<number>();
@@ -181,12 +181,12 @@ export class Thread implements PoolWorker {
     return exclusive ? this.inFlight === 0 : this.inFlight < this.#concurrency && this.room > 0;
   }
 
-  /** Whether a task may be sent, be there room for it at once or not. */
+  /** Whether a task may be sent, whether or not it would begin at once. */
   admits(exclusive: boolean): boolean {
     return !this.#exclusive && this.room > 0 && (!exclusive || this.inFlight === 0);
   }
 
-  /** Whether more of a function may be sent while it has all that it can run. */
+  /** Whether more tasks of a function may be sent while it has all that it can run. */
   takesAhead(of: PoolFunction): boolean {
     return (
       !this.retiring &&
@@ -269,7 +269,7 @@ export class Thread implements PoolWorker {
     if (guarded && this.#concurrency > 1) this.#exclusive = true;
   }
 
-  /** Tasks that a reply is about, in its order; null for each that nobody waits for. They are the thread's no more. */
+  /** Tasks that a reply is about, in its order; null for each that nobody waits for. The thread lets go of them. */
   settle([which]: Reply, count: number): (Task | null)[] {
     const settled: (Task | null)[] = new Array(count);
     for (let index = 0; index < count; index++) {
@@ -331,13 +331,13 @@ export class Thread implements PoolWorker {
     task.thread = null;
   }
 
-  /** Somebody waits for it to be ready: that keeps the process alive, as tasks do, and its end. */
+  /** Somebody waits for it to be ready: that keeps the process alive, as tasks and the wait for its end do. */
   hold(): void {
     this.#held = true;
     this.worker.ref();
   }
 
-  /** Nobody waits for a task of it. */
+  /** Nobody waits for a task of this worker. */
   #unref(): void {
     if (!this.#held && !this.retiring) this.worker.unref();
   }
@@ -365,7 +365,7 @@ export class Thread implements PoolWorker {
     return { again, lost };
   }
 
-  /** Those that it had begun, and that somebody still waits for. They are the thread's no more. */
+  /** Those that it had begun, and that somebody still waits for. The thread lets go of them. */
   takeBegun(): Task[] {
     const begun: Task[] = [];
     for (let number = this.#start; number < this.#next; number++) {
@@ -381,14 +381,14 @@ export class Thread implements PoolWorker {
     return Atomics.load(this.board.words, task.number & placeMask);
   }
 
-  /** When a task was begun; it has to have been. */
+  /** When a task was begun; only for one that was. */
   begunMs(task: Task): number {
     return this.board.startedMs[task.number & placeMask]!;
   }
 
   /**
-   * Somebody gave a task up that has begun. Asks it to stop, if its function listens; else nothing but the end of this
-   * worker will stop it.
+   * Somebody gave up a task that has begun. Asks it to stop, if its function listens; otherwise only the end of this
+   * worker stops it.
    */
   stop(task: Task): 'ended' | 'asked' | 'condemned' {
     const place = task.number & placeMask;
@@ -421,7 +421,7 @@ export class Thread implements PoolWorker {
     return false;
   }
 
-  /** Whether a task is of the batch that it was to begin with. */
+  /** Whether a task is in the first batch that it has not finished. */
   isFirst(number: number): boolean {
     return number < (this.#batchEnds[0] ?? 0);
   }
@@ -470,7 +470,7 @@ export class Thread implements PoolWorker {
     }
   }
 
-  /** A reply cannot be read, and nobody knows whose it was: the worker is of no more use. */
+  /** A reply cannot be read, and nobody knows whose it was: the worker is of no use any more. */
   #resultsLost(error: unknown): void {
     this.failure ??= new Error(`results cannot be read: ${error}`, { cause: error });
     this.#events.broken(this, 'results');

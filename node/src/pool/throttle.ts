@@ -3,7 +3,7 @@ import { clearTimeout, setTimeout } from '../core/timers.cjs';
 import type { SchedulerEvents } from './events.js';
 import type { Fleet } from './fleet.js';
 
-/** While memory is short it is looked at so often, in ms. */
+/** How often memory is looked at while it is short, in ms. */
 const throttleMs = 250;
 
 export class Throttle {
@@ -30,7 +30,7 @@ export class Throttle {
     if (throttled && this.#timer === null) {
       this.#timer = setTimeout(() => {
         this.#timer = null;
-        // Also when nothing waits: it is told when it is over.
+        // Even when nothing waits: listeners are told when it is over.
         this.look();
         this.#dispatch();
       }, throttleMs);

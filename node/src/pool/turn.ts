@@ -1,11 +1,11 @@
 /**
- * How long results may bring further tasks. A port hands over what has arrived meanwhile within one turn of the loop; with
+ * For how long results may lead to further tasks. A port hands over what has arrived meanwhile within one turn of the loop; with
  * answers that bring questions, and workers that are quick, that would have no end: after a while the questions wait for the
  * next turn.
  */
 import { performance, setImmediate } from '../core/timers.cjs';
 
-/** So long, in ms, workers get further tasks in a turn of the loop. */
+/** How long workers get further tasks within one turn of the loop, in ms. */
 const turnMs = 5;
 
 export class Turn {

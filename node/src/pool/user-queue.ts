@@ -16,7 +16,7 @@ export interface PoolTask {
   readonly [queueOptionsSymbol]: object | null;
 }
 
-/** A queue of the user's. `remove` is called for tasks that are in it, `shift` when it is not empty. */
+/** A user's queue. `remove` is called for tasks that are in it, `shift` when it is not empty. */
 export interface TaskQueue {
   readonly size: number;
   shift(): PoolTask | null;
@@ -77,7 +77,7 @@ function newRing(): Place {
 
 /**
  * First in, first out; each operation takes the same time however many wait. Removing what is not in it does nothing, nor does
- * adding what is.
+ * adding what already is.
  */
 export class FixedQueue implements TaskQueue {
   readonly #end = newRing();

@@ -9,13 +9,13 @@ import type { Task } from './task.js';
 /** HIGH, NORMAL, LOW. */
 const classCount = 3;
 
-/** Tasks that have aged get one place in so many: more, and a backlog of old ones would be the highest priority there is. */
+/** Tasks that have aged get one place in this many: with more, a backlog of old ones would be the highest priority there is. */
 const agedEvery = 4;
 
-/** Time that a task is taken to need while its function has not been measured, in ms. */
+/** How long a task is assumed to take until its function has been measured, in ms. */
 const unknownMs = 1;
 
-/** Where tasks wait; a queue of the user's is wrapped to look like this. */
+/** Where tasks wait; a user's queue is wrapped to look like this. */
 export interface Waiting {
   readonly size: number;
   push(task: Task): void;
@@ -128,7 +128,7 @@ export class FairWaiting implements Waiting {
     of.lanes.splice(of.lanes.indexOf(lane), 1);
   }
 
-  /** The lane whose turn it is: of the highest priority there is, or one that has aged. */
+  /** The lane whose turn it is: one of the highest priority, or one that has aged. */
   #next(nowMs: number): Lane {
     let first: Lane | null = null;
     let firstPriority = 0;

@@ -22,7 +22,7 @@ export interface FileChunksOptions {
   delimiter?: string | Uint8Array;
 }
 
-/** Bytes from `start` up to and without `end`. For `createReadStream()` the end is `end - 1`. */
+/** Bytes from `start` up to, but not including, `end`. For `createReadStream()` the end is `end - 1`. */
 export interface FileChunk {
   readonly start: number;
   readonly end: number;
@@ -98,7 +98,7 @@ export async function cut(
   let start = 0;
   for (let index = 1; index < count; index++) {
     const even = Math.floor((size / count) * index);
-    // The line before it is longer than a chunk.
+    // The line before this cut is longer than a chunk.
     if (even <= start) continue;
     const from = Math.max(start, even - delimiter.length);
     const end = await endOfLine(read, from, size, delimiter);

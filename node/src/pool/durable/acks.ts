@@ -1,14 +1,14 @@
-/** Tells the broker what became of messages. An acknowledgement that may have been lost with the connection is sent again. The subject '' is that of a message that is gone. */
+/** Tells the broker what became of messages. An acknowledgement that may have been lost with the connection is sent again. The subject '' stands for a message that is gone. */
 import type { Link } from '../../broker/link.js';
 
 const ACK = Buffer.from('+ACK');
 const WORKING = Buffer.from('+WPI');
-/** How often it is made sure that the broker has them. */
+/** How often it is checked that the broker has them. */
 const proveMs = 1000;
 
 export class Acks {
   readonly #link: Link;
-  /** Those that the broker may not have. */
+  /** Those that the broker may not have got. */
   #unproven: string[] = [];
   #timer: NodeJS.Timeout | null = null;
   #isClosed = false;
@@ -18,7 +18,7 @@ export class Acks {
     link.on('up', this.#up);
   }
 
-  /** Done with. Those of a turn leave in one write. */
+  /** The message is done with. The acknowledgements of a turn leave in one write. */
   ack(subject: string): void {
     if (subject === '' || this.#isClosed) return;
     this.#link.publish(subject, ACK);
@@ -26,7 +26,7 @@ export class Acks {
     this.#timer ??= setTimeout(() => void this.#prove(), proveMs);
   }
 
-  /** To be delivered again, after so many ms. Where it is lost, it comes after the time for acknowledgement. */
+  /** Deliver it again, after this many ms. If this is lost, it comes again after the time for acknowledgement. */
   nak(subject: string, delayMs: number): void {
     if (subject === '') return;
     const delay = Math.round(delayMs * 1_000_000);
@@ -36,12 +36,12 @@ export class Acks {
     );
   }
 
-  /** Still at it: the time for acknowledgement begins anew. */
+  /** It is still being worked on: the time for acknowledgement begins anew. */
   working(subject: string): void {
     if (subject !== '') this.#link.publish(subject, WORKING);
   }
 
-  /** The stream has been made anew: what was of the old one would mean others of its messages. */
+  /** The stream has been made anew: an acknowledgement of the old one would be taken for other messages of this one. */
   forget(): void {
     this.#unproven.length = 0;
   }

@@ -6,7 +6,7 @@ import { headerRoom } from './publisher.js';
 
 /** What becomes of a result. */
 export interface Fate {
-  /** Nobody is there at the moment; may be called more than once. */
+  /** Its client is not there at the moment; may be called more than once. */
   away(): void;
   /** The client has it, or has been away for too long. */
   end(): void;
@@ -26,11 +26,11 @@ interface Parcel {
   bornMs: number;
   sentMs: number;
   tries: number;
-  /** It has been sent for the last time. */
+  /** It was sent for the last time. */
   isLast: boolean;
 }
 
-/** A client that does not confirm is asked again after so long; that grows with each time. */
+/** After this a client that does not confirm is asked again; the time grows each time. */
 const againMs = 250;
 const mostMs = 4000;
 /** Results that clients have not confirmed; beyond it the oldest are given up. */
@@ -49,7 +49,7 @@ export class Answers {
   #timer: NodeJS.Timeout | null = null;
   #idle: (() => void) | null = null;
   #isClosed = false;
-  /** Results that clients have confirmed; those that nobody was there for. */
+  /** Results that clients have confirmed, and those whose client was not there. */
   confirmed = 0;
   givenUp = 0;
 
@@ -72,7 +72,7 @@ export class Answers {
     else results.push({ record, fate });
   }
 
-  /** Results that have not been confirmed; those that were when it was closed are left to other workers. */
+  /** Results that have not been confirmed; those that are left at a close are for other workers. */
   get pending(): number {
     let pending = 0;
     for (const { results } of this.#parcels.values()) pending += results.length;
@@ -80,7 +80,7 @@ export class Answers {
     return pending;
   }
 
-  /** Resolves when all have been confirmed or given up, or after so many ms. */
+  /** Resolves when all have been confirmed or given up, or after `ms`. */
   drained(ms: number): Promise<void> {
     if (this.#turn.size === 0 && this.#parcels.size === 0) return Promise.resolve();
     return new Promise((resolve) => {
@@ -137,7 +137,7 @@ export class Answers {
       const subject = this.#names.results(parcel.client);
       if (!this.#link.publish(subject, parcel.payload, { reply })) return;
     } catch {
-      // The broker has come back with a lower limit: it is given up in time.
+      // The broker has come back with a lower limit: the result is given up when its time is over.
       return;
     }
     parcel.sentMs = nowMs;

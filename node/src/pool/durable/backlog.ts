@@ -1,7 +1,7 @@
-/** How many tasks a worker wants: as many as its threads do soon. */
+/** How many tasks a worker wants: as many as its threads will do soon. */
 import type { Pool } from '../pool.js';
 
-/** So much work is at hand, in ms, so that threads do not wait for the broker. */
+/** How much work is kept at hand, in ms, so that threads do not wait for the broker. */
 const horizonMs = 100;
 const perThread = 512;
 /** Bytes of messages at hand; beyond it nothing is asked for. */
@@ -15,11 +15,11 @@ export class Backlog {
 
   arrived(tasks: number): void {
     this.tasks += tasks;
-    // One without tasks must not look as if any number of them would be welcome.
+    // A message without tasks must not make it look as if any number of them were welcome.
     this.#perMessage += (Math.max(tasks, 1) - this.#perMessage) / 8;
   }
 
-  /** Messages that there is room for, where there may be `most` tasks. */
+  /** How many messages there is room for, if there may be `most` tasks. */
   room(most: number): number {
     if (this.tasks >= most) return 0;
     return Math.max(1, Math.floor((most - this.tasks) / this.#perMessage));

@@ -72,7 +72,7 @@ export function clientSettings(options: PoolOptions): ClientSettings {
   };
 }
 
-/** What a call may say. */
+/** The options of a call. */
 export interface DurableCall {
   name?: string | null;
   priority?: Priority;

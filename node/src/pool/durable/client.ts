@@ -22,7 +22,7 @@ import { cancelKey, decodeOutcome, read } from './record.js';
 
 /** What `Pool.enqueue()` resolves to. */
 export interface Enqueued {
-  /** The task's, for logs; of a task without one it was made up. */
+  /** The task's id, for logs; made up for a task without one. */
   readonly id: string;
   /** A task of the same id had been stored within the stream's `duplicateWindow`: this one was not. */
   readonly duplicate: boolean;
@@ -95,7 +95,7 @@ export class DurableClient {
     checkCall(options);
     return new Promise((resolve, reject) => {
       const call = this.#callOf(task, options, false, {
-        // Of one that was sent again nobody can tell whose the first one was; mostly it is its own.
+        // When a message was sent more than once, nobody can tell whose the first one was; mostly it was its own.
         stored: ({ isDuplicate, tries }) =>
           resolve({ id: call.id, duplicate: call.hasOwnId && isDuplicate && tries === 1 }),
         reject,
@@ -156,7 +156,7 @@ export class DurableClient {
 
   // ------------------------------------------------------------------------------------------------ the pool's
 
-  /** Resolves to true once all tasks are stored, and those that are waited for answered; to false if that takes longer. */
+  /** Resolves to true once all tasks are stored, and those that somebody waits for answered; to false if that takes longer. */
   whenDone(ms: number): Promise<boolean> {
     this.#isClosed = true;
     if (this.#isDone) return Promise.resolve(true);
@@ -185,7 +185,7 @@ export class DurableClient {
     return this.#context.settings.closeTimeout;
   }
 
-  /** Without the broker, which may have a password. */
+  /** Without the broker, whose URL may hold a password. */
   get options(): Readonly<Record<string, unknown>> {
     const { broker, stream, priority, ...rest } = this.#context.settings;
     return { ...rest, stream: stream.name, priority: priorities[priority] };

@@ -71,7 +71,7 @@ function letterOf({ seq, time, subject, header, data }: StoredMsg): DeadLetter {
   try {
     task = decodeTask(decodeBatch(data)!.records[0]!);
   } catch {
-    // It is there as what cannot be read.
+    // It stays there, as unreadable.
   }
   return {
     sequence: seq,

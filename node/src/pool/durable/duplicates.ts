@@ -8,7 +8,7 @@ import type { Stored } from './publisher.js';
 import { removedCalls } from './removed.js';
 
 const retryMs = 500;
-/** So often the broker may fail to say whose a task is, while it is there. */
+/** How often the broker may fail to say whose a task is, while it is there. */
 const mostFailures = 5;
 
 /**

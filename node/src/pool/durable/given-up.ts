@@ -7,7 +7,7 @@ import { removedCalls } from './removed.js';
 
 /** A worker may be giving up a result as its client comes back: it is looked for at once, and when that is over. */
 const looksMs = [0, 2000];
-/** So often the broker may fail to tell, while it is there; then it is asked again after so long. */
+/** How often the broker may fail to tell, while it is there, and how soon it is asked again. */
 const mostFailures = 5;
 const retryMs = 500;
 

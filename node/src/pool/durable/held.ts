@@ -17,7 +17,7 @@ export class Held {
   /** How often it was delivered before it was stored again, and how often its task has failed. */
   readonly earlier: number;
   readonly failures: number;
-  /** Time in ms for which its first receiver gives it back. */
+  /** For how long, in ms, its first receiver gives it back. */
   readonly delayMs: number;
   readonly priority: Priority;
   /** Tasks that are not settled; and those of them that keep others from being asked for. */
@@ -30,7 +30,7 @@ export class Held {
     readonly lane: LaneName,
     readonly delivery: Delivery,
     readonly batch: WireBatch,
-    /** What it is acknowledged to; the last one if it was delivered here twice. */
+    /** The subject for acknowledging it; the last one if it was delivered here twice. */
     public reply: string,
     readonly bytes: number,
     headers: MsgHdrs | undefined,
@@ -50,7 +50,7 @@ export class Held {
     return this.earlier + (this.delayMs > 0 && count > 1 ? count - 1 : count);
   }
 
-  /** It was with a worker before that has not said what became of it. */
+  /** It was with a worker before, which has not said what became of it. */
   get isSuspect(): boolean {
     return this.delivery.count > (this.delayMs > 0 ? 2 : 1);
   }

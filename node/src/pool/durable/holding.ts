@@ -70,14 +70,14 @@ export class Holding {
     else this.#release(held);
   }
 
-  /** Some of its tasks are not begun, as this worker ends: they go when the others have ended. */
+  /** As this worker ends, some of its tasks have not begun: they are given back when the others have ended. */
   giveBack(held: Held, records: readonly WireRecord[]): void {
     this.#context.counts.returned += records.length;
     held.returned.push(...records);
     if (held.left === held.returned.length) void this.#storeBack(held);
   }
 
-  /** Stored again they look to nobody like tasks that a worker has died of; where that fails, they are delivered again. */
+  /** Stored again, they do not look like tasks that made a worker die; if that fails, they are delivered again. */
   async #storeBack(held: Held): Promise<void> {
     try {
       await this.#store.back(held);
@@ -108,7 +108,7 @@ export class Holding {
     return this.#backlogs.get(lane)!.tasks;
   }
 
-  /** Messages of a lane that there is room for, where it may have `most` tasks. */
+  /** How many messages of a lane there is room for, if it may have `most` tasks. */
   room(lane: LaneName, most: number): number {
     return this.#bytes >= maxHeldBytes ? 0 : this.#backlogs.get(lane)!.room(most);
   }
@@ -118,13 +118,13 @@ export class Holding {
     for (const { reply } of this.#held.values()) this.#acks.working(reply);
   }
 
-  /** Another stream has the place of theirs: no acknowledgement of one of them must meet a message of the new one. */
+  /** Another stream has taken the place of theirs: none of their acknowledgements must reach a message of the new one. */
   forget(): void {
     for (const held of this.#held.values()) held.reply = '';
     this.#acks.forget();
   }
 
-  /** Resolves when there are none, or after so many ms. */
+  /** Resolves when there are none, or after `ms`. */
   async empty(ms: number): Promise<void> {
     if (this.#held.size === 0) return;
     await new Promise<void>((resolve) => {

@@ -1,6 +1,6 @@
 import type { Call } from './call.js';
 
-/** Between so many taken calls the array is cut: not for each, which would cost the square of their number. */
+/** The array is cut each time this many calls were taken: not for each one, which would cost the square of their number. */
 const cutAfter = 1024;
 
 /** Calls of one priority in their order. Those that were aborted stay in it, but never at its head. */

@@ -54,7 +54,7 @@ export const headerNames = {
   deliveries: 'Millrace-Deliveries',
   /** How often it has failed. */
   failures: 'Millrace-Failures',
-  /** Time in ms for which its first receiver gives it back. */
+  /** For how long, in ms, its first receiver gives it back. */
   delay: 'Millrace-Delay',
   /** Its priority, where the subject does not say it. */
   priority: 'Millrace-Priority',

@@ -52,7 +52,7 @@ export class Outbox {
     this.#timer ??= setInterval(() => this.#sweep(), sweepMs);
     if (this.#flushScheduled) return;
     this.#flushScheduled = true;
-    // At the end of the turn, as a pool sends to its threads: whoever calls in a row of microtasks is in time.
+    // At the end of the turn, as a pool sends to its threads: so calls of a chain of microtasks are all in time.
     queueMicrotask(() => process.nextTick(() => this.#flush()));
   }
 
@@ -84,7 +84,7 @@ export class Outbox {
     return { stored, resent };
   }
 
-  /** Sends what waits, while the broker keeps up; else more of it will go together. */
+  /** Sends what waits, while the broker keeps up; otherwise more of it goes together later. */
   #flush(): void {
     this.#flushScheduled = false;
     if (!this.#isOpen && this.#context.link.state === 'up') void this.#open();

@@ -89,7 +89,7 @@ export class Outcomes {
 
   #answer(held: Held, record: WireRecord): void {
     let isFree = false;
-    // What waits for a client that is away does not keep this worker from others' tasks.
+    // A result that waits for an absent client does not keep this worker from other tasks.
     const away = () => {
       if (!isFree) this.#holding.free(held);
       isFree = true;

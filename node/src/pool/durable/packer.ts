@@ -2,10 +2,10 @@
 import type { Call } from './call.js';
 import { isWaiting, Lane } from './lane.js';
 
-/** A message has no more work than this, in ms, so that a pack does not keep one worker busy while others have nothing. */
+/** The most work in a message, in ms, so that a pack does not keep one worker busy while others have nothing. */
 const packMs = 5;
 const packBytes = 64 * 1024;
-/** Functions whose times are kept. */
+/** How many functions' times are kept. */
 const maxNames = 1000;
 
 export class Packer {

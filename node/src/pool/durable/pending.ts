@@ -26,7 +26,7 @@ export class Pending {
     return this.#isEnded;
   }
 
-  /** Its result, for one more; a signal ends the wait of its own call, and the task's with the last one. */
+  /** The result for one more caller; a signal ends the wait of its own call, and with the last one that of the task. */
   wait(signal: AbortSource | null): Promise<unknown> {
     this.#waiting++;
     if (signal === null) return this.promise;

@@ -30,10 +30,10 @@ interface Entry {
 /** On their way at most. */
 const maxMessages = 1024;
 const maxBytes = 8 * 1024 * 1024;
-/** From here on it is better to wait for an answer, and to send more together. */
+/** From this many on it is better to wait for an answer, and to send more together. */
 const busyMessages = 64;
 const sweepMs = 250;
-/** A message that the broker has not acknowledged for so long is sent again. */
+/** After this a message that the broker has not acknowledged is sent again. */
 const againMs = 5000;
 /** What a message may have beside its payload. */
 export const headerRoom = 4096;
@@ -59,7 +59,7 @@ export class Publisher {
   /** Nobody stores the subject: the stream is missing, or not there yet. */
   onMissing: () => void = () => {};
 
-  /** `timeoutMs`: after it a message rejects. */
+  /** `timeoutMs`: when the promise of a message rejects. */
   constructor(link: Link, timeoutMs: number) {
     this.#link = link;
     this.#timeoutMs = timeoutMs;
@@ -160,7 +160,7 @@ export class Publisher {
     if (index > 0) this.#waiting.splice(0, index);
   }
 
-  /** False when it cannot leave now. One that never can, as it is above the broker's limit, rejects; it has no `sentMs` then. */
+  /** False when it cannot leave now. One that never can, as it is above the broker's limit, is rejected; then it has no `sentMs`. */
   #write(entry: Entry): boolean {
     const { subject, payload, number } = entry;
     const headers = this.#client!.headers();

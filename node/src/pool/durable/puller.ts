@@ -1,9 +1,9 @@
 /** Asks a consumer for messages, as many as are wanted. */
 import type { Arrival, Link } from '../../broker/link.js';
 
-/** The broker keeps a request for so long at most. */
+/** How long the broker keeps a request at the most. */
 const mostExpiresMs = 30_000;
-/** Then it is taken as lost. */
+/** After this it is taken for lost. */
 const lostMs = 5000;
 const retryMs = 500;
 
@@ -56,12 +56,12 @@ export class Puller {
     return asked;
   }
 
-  /** So many messages are welcome now. Fewer than before take nothing back that was asked for. */
+  /** How many messages are welcome now. A lower number takes nothing back that was asked for. */
   want(count: number): void {
     this.#wanted = count;
     if (this.#isClosed || this.#link.state !== 'up') return;
     const more = count - this.asked;
-    // Not one request for each message that is done with.
+    // There is not one request for each message that is done with.
     if (more <= 0 || more < count / 4) return;
     const request = { batch: more, expires: Math.round(this.#expiresMs * 1_000_000) };
     const number = this.#next++;
@@ -81,7 +81,7 @@ export class Puller {
   }
 
   readonly #up = () => {
-    // What was asked for went with the connection.
+    // What was asked for was lost with the connection.
     this.#requests.clear();
     this.want(this.#wanted);
   };
@@ -99,7 +99,7 @@ export class Puller {
       }
       return;
     }
-    // It has the subject of its task: requests are answered in their order.
+    // The message has the subject of its task: requests are answered in order.
     for (const [number, request] of this.#requests) {
       if (--request.left === 0) this.#requests.delete(number);
       break;

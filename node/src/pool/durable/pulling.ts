@@ -1,4 +1,4 @@
-/** Asks the broker for as many tasks as the threads of a worker do soon. */
+/** Asks the broker for as many tasks as the threads of a worker will do soon. */
 import type { Arrival } from '../../broker/link.js';
 import type { Pool } from '../pool.js';
 import { Soon } from './backlog.js';
@@ -28,7 +28,7 @@ export class Pulling {
     for (const lane of lanes) {
       const where = { stream: names.stream, consumer: lane, ackWaitMs: settings.ackWait };
       const puller = new Puller(link, where, (payload, arrival) => {
-        // Also for one that does not stay: it has used up what was asked for.
+        // Even for one that is not kept: it has used up part of what was asked for.
         this.refillSoon();
         onMessage(lane, payload, arrival);
       });
@@ -62,7 +62,7 @@ export class Pulling {
     if (!this.isOpen) return;
     const most = this.#most();
     for (const [lane, puller] of this.#pullers) {
-      // What may end a process again runs one at a time, so that it is known what did.
+      // Tasks that may end a process once more run one at a time, so that it is known which one did.
       puller.want(this.#holding.room(lane, lane === 'alone' ? 1 : most));
     }
   }

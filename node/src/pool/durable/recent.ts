@@ -1,4 +1,4 @@
-/** The last so many texts. */
+/** The last texts, up to a number. */
 export class Recent {
   readonly #texts = new Set<string>();
   readonly #most: number;

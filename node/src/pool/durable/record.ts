@@ -32,7 +32,7 @@ export function encodeTask(task: DurableTask): WireRecord {
   };
 }
 
-/** Throws for what is no task. */
+/** Throws for anything that is not a task. */
 export function decodeTask({ flags, data }: WireRecord): DurableTask {
   const fields = deserialize(data);
   if (!Array.isArray(fields) || fields.length !== 5) throw new Error('it is no task');
@@ -64,7 +64,7 @@ export function encodeResult(id: string, value: unknown): WireRecord {
   return { flags: 0, data: serialize([id, value]) };
 }
 
-/** The error of a task that was delivered so often. Of one that cannot be cloned its text is sent. */
+/** The error of a task, with how often it was delivered. If it cannot be cloned, its text is sent. */
 export function encodeError(id: string, error: unknown, deliveries: number): WireRecord {
   const [value, properties] = packed(error);
   try {
@@ -75,7 +75,7 @@ export function encodeError(id: string, error: unknown, deliveries: number): Wir
   }
 }
 
-/** Null for what is no result. */
+/** Null for anything that is not a result. */
 export function decodeOutcome({ flags, data }: WireRecord): Outcome | null {
   let fields: unknown;
   try {

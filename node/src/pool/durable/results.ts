@@ -4,7 +4,7 @@ import { MillraceError } from '../../errors.js';
 import { type DurableTask, decodeTask, encodeError, encodeResult, textOf } from './record.js';
 import { tooLarge } from './too-large.js';
 
-/** Null for what is no task. */
+/** Null for anything that is not a task. */
 export function taskOf(record: WireRecord | undefined): DurableTask | null {
   try {
     return decodeTask(record!);
@@ -32,7 +32,7 @@ export function resultOf(
   return error === null ? record : encodeError(id, error, deliveries);
 }
 
-/** An error; of one that is too large for a message the beginning of its text. */
+/** An error, or the beginning of its text if it is too large for a message. */
 export function errorOf(
   id: string,
   error: unknown,

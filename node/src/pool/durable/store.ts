@@ -35,7 +35,7 @@ export class Store {
     this.#publisher.close();
   }
 
-  /** A task that has failed, for after so many ms. */
+  /** A task that has failed, to be tried again after this many ms. */
   again({ held, record, index }: Part, failures: number, delayMs: number): Promise<boolean> {
     const subject = this.#context.names.subject(held.priority);
     return this.#insist(subject, () => held.packOf([record]), {
@@ -57,14 +57,14 @@ export class Store {
     });
   }
 
-  /** What a worker that ends has not begun of a message. Is tried once: rejects as {@link Publisher.store} does. */
+  /** What an ending worker has not begun of a message. This is tried once: it rejects as {@link Publisher.store} does. */
   back(held: Held): Promise<Stored> {
     const crashes = held.delivery.count - 1;
     const subject = this.#context.names.subject(held.lane);
     return this.#publisher.store(subject, held.packOf(held.returned), {
       [headerNames.id]: idOf(held, 'back'),
       [headerNames.deliveries]: String(held.deliveries - 1),
-      // Of a task that runs alone each earlier delivery has ended its worker.
+      // When a task runs alone, each earlier delivery has ended its worker.
       [headerNames.failures]: String(held.failures + (held.lane === 'alone' ? crashes : 0)),
       [headerNames.priority]: held.priority,
     });
@@ -82,7 +82,7 @@ export class Store {
     });
   }
 
-  /** A message that is no batch of tasks; the beginning of one that leaves no room for the headers. */
+  /** A message that is not a batch of tasks; if it leaves no room for the headers, its beginning. */
   unreadable(lane: LaneName, payload: Uint8Array, { key, count }: Delivery): Promise<boolean> {
     const { link, names } = this.#context;
     // The broker may come back with a lower limit.

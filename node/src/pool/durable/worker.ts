@@ -57,7 +57,7 @@ export class TaskServer extends EventEmitter<TaskServerEvents> {
     const poolOptions: PoolOptions = { ...settings.pool, maxQueue: Number.POSITIVE_INFINITY };
     const pool = new Pool(Object.assign(poolOptions, { [durableSymbol]: true }));
     this.#pool = pool;
-    // Its only one is that tasks ran for longer than closeTimeout, which close() sees.
+    // Its only error is that tasks ran for longer than closeTimeout, which close() sees by itself.
     pool.on('error', () => {});
     this.#loaded = settings.pool.filename == null ? Promise.resolve() : loads(pool);
     this.#loaded.catch(() => {});
@@ -134,7 +134,7 @@ export class TaskServer extends EventEmitter<TaskServerEvents> {
     const { link, settings } = this.#context;
     this.#context.isClosing = true;
     this.#pulling.stop();
-    // Those that run go on; the promises of the others reject, and with them they are returned.
+    // Those that run go on; the promises of the others reject, which gives them back.
     await this.#pool.close({ force: true });
     if (link.state === 'up') await this.#holding.empty(retryMs);
     await this.#answers.drained(Math.min(retryMs, settings.replyTimeout));

@@ -1,4 +1,4 @@
-/** Cloning an error keeps its message and stack. What else callers go by travels beside it: `code`, `name`, … */
+/** Cloning an error keeps its message and stack. What else callers rely on travels beside it: `code`, `name`, … */
 
 /** Names that cloning keeps. */
 const keptNames = new Set([
@@ -28,7 +28,7 @@ function plain({ name, code, message, stack }: DOMException): [Error, Record<str
   return [error, { name, code }];
 }
 
-/** What it says, whatever it is. */
+/** Its text, whatever it is. */
 export function textOf(error: unknown): string {
   try {
     const { name, message } = (error ?? {}) as Partial<Error>;

@@ -39,13 +39,13 @@ export async function loadDurable(filename: string, name: string): Promise<Handl
   };
 }
 
-/** What each function or object has is nobody's export: `constructor`, for one, makes functions of text. */
+/** What every function or object has does not count as an export: `constructor`, for one, makes functions out of text. */
 function exportOf(module: any, name: string): unknown {
   if (module == null || (name in Function.prototype && !Object.hasOwn(module, name))) return;
   return module[name];
 }
 
-/** Node.js loads them; other kinds are known to a compiler, which in a worker may have taught them to `require()` alone. */
+/** Node.js loads these; other kinds a compiler knows, which in a worker may have taught them only to `require()`. */
 const ownKinds = new Set(['', '.js', '.mjs', '.cjs', '.json', '.node']);
 const onlyImported = new Set(['ERR_REQUIRE_ESM', 'ERR_REQUIRE_ASYNC_MODULE']);
 

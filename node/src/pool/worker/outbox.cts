@@ -3,7 +3,7 @@ import { isMoved, transferOf, valueSymbol } from '../movable.cjs';
 import { type Failure, NOT_CLONABLE, type Reply } from '../protocol.cjs';
 import { packed, textOf } from './error.cjs';
 
-/** Results that have not left yet. Those of tasks that ended in order are told by the first number. */
+/** Results that have not left yet. Those of tasks that ended in order are named by the first number. */
 export class Outbox {
   readonly #port: MessagePort;
   #numbers: number[] = [];
@@ -74,7 +74,7 @@ export class Outbox {
         const reply: Reply = [number, [results[index]], own && [own]];
         this.#port.postMessage(reply, transfersIn(results[index], transfers));
       } catch (error) {
-        // Of what a task has thrown at least the text is told.
+        // At least the text of what a task has thrown is sent.
         const [, kind, thrown, properties] = failure ?? [0, NOT_CLONABLE, error, null];
         const told: Failure = [0, kind, new Error(textOf(thrown)), properties];
         this.#port.postMessage([number, [undefined], [told]] satisfies Reply);

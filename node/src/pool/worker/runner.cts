@@ -16,12 +16,12 @@ import { Outbox } from './outbox.cjs';
 
 /** A task this long, in ms, keeps results of short ones from leaving: after one each leaves at once for a while. Shorter ones may be short ones that the system has interrupted. */
 const longMs = 10;
-/** So many tasks long. */
+/** For how many tasks. */
 const watched = 64;
-/** Work goes on without a turn of the worker's loop for so long, in ms: its timers and streams have to live. */
+/** How long work may go on without a turn of the worker's loop, in ms: its timers and streams have to go on as well. */
 const turnMs = 10;
 
-/** A function: loaded, or being loaded, or why it cannot be: that is known until its tasks have failed. */
+/** A function: loaded, being loaded, or why it cannot be, which is kept until its tasks have failed. */
 type Entry = {
   handler: Handler | null;
   error: unknown;
@@ -53,9 +53,9 @@ export class Runner {
   /** The function of the next task is being loaded. */
   #loading = false;
   #repliedMs = 0;
-  /** Results leave at least so often, in ms; as the last batch says. */
+  /** How often results leave at the least, in ms; as the last batch says. */
   #replyMs = 0;
-  /** Tasks for which short ones are not kept back. */
+  /** For how many more tasks short ones are not kept back. */
   #watchful = 0;
   #pumping = false;
   /** When the loop last got a turn in which its timers and streams lived, in ms; it may have had others. */
@@ -63,7 +63,7 @@ export class Runner {
   #turnScheduled = false;
   #replyScheduled = false;
 
-  /** `offsetMs`: what the main thread's clock is ahead of this one's. `isDurable`: tasks come with their ids. */
+  /** `offsetMs`: how far the main thread's clock is ahead of this one's. `isDurable`: tasks come with their ids. */
   constructor(
     port: MessagePort,
     board: Board,
@@ -267,7 +267,7 @@ export class Runner {
     const tookMs = nowMs - beganMs;
     this.#board.tookMs[place] = tookMs;
     const word = Atomics.exchange(this.#board.words, place, ENDED);
-    // This thread is being ended: what comes next would end with it, and can run elsewhere as long as it has not begun.
+    // This thread is being ended: the next task would end with it, and can run elsewhere as long as it has not begun.
     if (word === CONDEMNED) this.#running = Number.POSITIVE_INFINITY;
     context?.end(word);
     if (tookMs > longMs) this.#watchful = watched;
