@@ -25,7 +25,7 @@ export const codes = {
   MILLRACE_E_WORKER: 'worker',
   /** The file of a task is missing, cannot be loaded, or has no such function. */
   MILLRACE_E_TASK_FILE: 'task-file',
-  /** A bulk function returned something other than one result for each item; or a task, what cannot be cloned. */
+  /** A bulk function returned something other than one result for each item; or a task returned something that cannot be cloned. */
   MILLRACE_E_BAD_RESULT: 'bad-result',
   /** The addon is asked for and cannot be used, or something that only it can do is. */
   MILLRACE_E_NATIVE: 'native',
@@ -33,7 +33,7 @@ export const codes = {
   MILLRACE_E_BROKER: 'broker',
   /** A message is larger than the broker takes; nobody gets it. */
   MILLRACE_E_TOO_LARGE: 'too-large',
-  /** A durable task of this id was stored before; its result goes to who stored it. */
+  /** A durable task of this id was stored before; its result goes to whoever stored it. */
   MILLRACE_E_DUPLICATE: 'duplicate',
   /** A durable task is done, and its result was given up while its client was away from the broker. */
   MILLRACE_E_RESULT_LOST: 'result-lost',

@@ -14,8 +14,8 @@ const canRequire =
   !/^v(22\.12|23\.[0-4])\./.test(process.version);
 
 /**
- * Starts those that are wanted; `feeds`: another process serves the dashboard, and wants to hear of this one. The promise tells
- * when they are there; it does not reject.
+ * Starts those that are wanted; `feeds`: another process serves the dashboard, and wants to hear from this one. The promise
+ * resolves when they are there; it does not reject.
  */
 export function startCompanions(
   settings: Settings,

@@ -5,13 +5,13 @@ import '../core/timers.cjs';
 import type { Part } from './part.cjs';
 import type { Feature, FeatureName, FeatureState, Settings } from './types.cjs';
 
-/** Calls back once, unless what it returns is called before. */
+/** Calls back once, unless the function that it returns is called first. */
 type Trigger = (fire: () => void) => () => void;
 
 /** In the working folder. */
 export const usualFile = 'millrace.config.json';
 
-/** What is done where neither the environment nor a file says anything. */
+/** The settings when neither the environment nor a file says anything. */
 export const defaults: Settings = Object.freeze({
   mode: 'act',
   ws: true,
@@ -25,7 +25,7 @@ export const defaults: Settings = Object.freeze({
   file: null,
 });
 
-/** Ms after which a process is no short-lived one. */
+/** Ms after which a process no longer counts as short-lived. */
 const settledMs = 100;
 const connections = ['net.server.socket', 'net.client.socket'];
 
@@ -53,14 +53,14 @@ export const whenSettled: Trigger = (fire) => {
 };
 
 /**
- * Throws where it would end the process to load a module: Node.js looks into `process.env` each time, and an application
+ * Throws where loading a module would end the process: Node.js looks into `process.env` each time, and an application
  * may have deleted that.
  */
 export function checkModules(): void {
   if (process.env === undefined) throw new Error('the application has deleted process.env');
 }
 
-/** What went wrong, as `why` says it. */
+/** What went wrong, worded for `why`. */
 export function sentence(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

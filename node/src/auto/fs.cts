@@ -1,6 +1,6 @@
 /**
  * `node:fs/promises` by `millrace/fs`. What is put there at first calls the functions of Node.js, until two files are asked for
- * in one tick: only then there is something to gather, and `millrace/fs` is loaded.
+ * in one tick: only then is there something to gather, and `millrace/fs` is loaded.
  */
 import { promises } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
@@ -24,7 +24,7 @@ export class FsPart implements Part {
   #ours: Readonly<Record<Name, AnyMethod>> | null = null;
 
   constructor() {
-    // Of these, and not of ours, millrace/fs is to be made.
+    // millrace/fs has to be made of these, and not of ours.
     require('../fs/originals.cjs');
     const target = (name: Name, original: AnyMethod, path: unknown): AnyMethod => {
       // The loader of ES modules of Node.js 20 reads its files with this, by URLs.
@@ -33,7 +33,7 @@ export class FsPart implements Part {
       if (name !== 'writeFile') this.#count();
       return original;
     };
-    // As methods: like functions of Node.js they are no constructors, and have their names and lengths.
+    // As methods: like the functions of Node.js they are not constructors, and they have the same names and lengths.
     this.#patches = [
       new Patch(
         promises,
@@ -73,7 +73,7 @@ export class FsPart implements Part {
       (name, i) => !this.#patches[i]!.isApplied && !isOfNode(promises[name]),
     );
     if (foreign !== undefined) {
-      // Whoever has replaced it wants to see each call; millrace/fs would go past him.
+      // Whoever has replaced it wants to see each call; millrace/fs would bypass them.
       this.why = mayBeVirtual(promises[foreign])
         ? `Node.js ${process.version} has virtual files, which millrace/fs would not find; call it where yours are on a disk`
         : `fs.promises.${foreign} was replaced before millrace/auto was loaded`;

@@ -17,7 +17,7 @@ const switchNames = ['off', 'observe', 'on', 'all', 'dashboard', 'no-dashboard']
 
 const dashboardDefaults: DashboardSettings = { host: '127.0.0.1', port: 7117, token: null };
 
-/** Settings of which the first must not be larger than the second, which the schema cannot say. */
+/** Pairs of settings of which the first must not be larger than the second, which the schema cannot express. */
 const orders: readonly (readonly [table: string, smaller: string, larger: string])[] = [
   ['reads', 'minRead', 'maxRead'],
   ['monitor', 'lower', 'limit'],
@@ -29,7 +29,7 @@ const orders: readonly (readonly [table: string, smaller: string, larger: string
 const usualLimitMs = 42;
 const usualMaxRead = 256 * 1024;
 
-/** The settings of a file. Throws an Error with a sentence: it cannot be read, is no JSON, or has a mistake in it. */
+/** The settings of a file. Throws an Error with a sentence if it cannot be read, is not JSON, or has a mistake in it. */
 export function ofFile(file: string): Partial<Given> {
   const content = parse(file);
   const mistake = mistakeIn(content, schema(), '', file) ?? mistakeInOrder(content as Table, file);

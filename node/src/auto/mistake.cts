@@ -21,7 +21,7 @@ export function unknown(
 
 function nearest(name: string, known: readonly string[]): string | undefined {
   try {
-    // An ES module, which Node.js before 20.19 and 22.12 does not load from here: no guess there.
+    // An ES module, which Node.js before 20.19 and 22.12 cannot load from here: there is no guess then.
     const module = require('../core/nearest.js') as {
       nearest(name: string, known: readonly string[]): string | undefined;
     };

@@ -27,7 +27,7 @@ export class NetPart implements Part {
   constructor(options: CoalesceOptions) {
     this.#options = options;
     const part = this;
-    // There is a channel for clients, too, but it does not tell of `new Socket().connect()`.
+    // There is a channel for clients as well, but it says nothing of `new Socket().connect()`.
     this.#patch = new Patch(
       Socket.prototype,
       'connect',
@@ -65,7 +65,7 @@ export class NetPart implements Part {
       return;
     }
     const coalescer = this.#coalesce(socket, this.#options);
-    // The application does it by itself: not ours to take back.
+    // The application does this by itself: it is not ours to take back.
     if (coalescer === null) return;
     this.#coalescers.add(coalescer);
     coalescedBy(socket, coalescer);

@@ -1,7 +1,7 @@
 /** Which sockets are left alone. */
 import type { Socket } from 'node:net';
 
-/** On the servers and sockets of the dashboard: they are no part of the application. */
+/** Marks the servers and sockets of the dashboard, which are not part of the application. */
 const own = Symbol.for('millrace.own');
 
 /** Whether it is the dashboard's: a server, or a socket, or one that such a server has accepted. */

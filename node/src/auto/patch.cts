@@ -7,7 +7,7 @@ export type AnyMethod = (this: unknown, ...args: unknown[]) => unknown;
 
 /**
  * One method of `target`. `make` gets what it calls in turn, read at each call where the method is inherited, and returns
- * the replacement, which has to do nothing but to call it while the feature is off: somebody may hold it.
+ * the replacement, which has to do nothing but call it while the feature is off: somebody may have kept it.
  */
 export class Patch {
   readonly #target: object;

@@ -1,7 +1,7 @@
 /** Checks a value against as much of JSON Schema as config.schema.json needs, and says what is wrong in one sentence. */
 import { show, unknown } from './mistake.cjs';
 
-/** Every keyword that is understood. Others would be passed over in silence, so a test refuses them. */
+/** Every keyword that is understood. Others would be silently ignored, so a test refuses them. */
 export interface Schema {
   readonly type?: 'boolean' | 'string' | 'integer' | 'number' | 'object';
   readonly enum?: readonly unknown[];
@@ -25,7 +25,7 @@ export function mistakeIn(
 ): string | null {
   const alternatives = schema.anyOf ?? [schema];
   for (const each of alternatives) {
-    // Of several alternatives one at most is an object: what is wrong inside says more than that it is none of them.
+    // At most one of several alternatives is an object: what is wrong inside it says more than that none fits.
     if (each.type === 'object' && isObject(value)) return mistakeInObject(value, each, name, place);
     if (fits(value, each)) return null;
   }

@@ -13,7 +13,7 @@ export function noteServer(server: Server): void {
   for (const listener of listeners) listener(server);
 }
 
-/** Calls back for those that listen, and from now on for each that begins to. Returns what ends it. */
+/** Calls back for those that listen, and from now on for each that begins to. Returns a function that ends this. */
 export function watchServers(listener: (server: Server) => void): () => void {
   listeners.add(listener);
   for (const each of known) {

@@ -21,13 +21,13 @@ export type {
 interface Started {
   readonly settings: Settings;
   readonly features: Features;
-  /** Settles when everything that is to be there before the application begins is there; undefined: nothing is missing. */
+  /** Settles when everything that has to be there before the application begins is there; undefined: nothing is missing. */
   readonly ready: Promise<unknown> | undefined;
 }
 
 /** Where another copy of this package in the same thread finds that it is not the first. */
 const key = Symbol.for('millrace.auto');
-/** Ms for which the application is kept waiting at most. */
+/** How long the application is kept waiting at most, in ms. */
 const longestWaitMs = 1000;
 
 function start(): Started {
@@ -36,7 +36,7 @@ function start(): Started {
   const features = makeFeatures(settings);
   if (settings.mode === 'off') return { settings, features, ready: undefined };
   subscribe('tracing:net.server.listen:asyncEnd', (message) => {
-    // Without it Node.js loads nothing any more.
+    // Without it Node.js would not load anything any more.
     if (process.env === undefined) return;
     const { noteServer } = require('./servers.cjs') as typeof import('./servers.cjs');
     noteServer((message as { server: import('node:net').Server }).server);
@@ -60,7 +60,7 @@ function start(): Started {
 
 function settingsOrExit(env: NodeJS.ProcessEnv): Settings {
   const { MILLRACE, MILLRACE_CONFIG, MILLRACE_DASHBOARD } = env;
-  // As most programs are: nothing is to be read, and each file that is loaded takes about 0.5 ms.
+  // As for most programs: there is nothing to read, and each file that is loaded takes about 0.5 ms.
   if (!MILLRACE && !MILLRACE_CONFIG && !MILLRACE_DASHBOARD && !existsSync(usualFile)) {
     return defaults;
   }
@@ -74,7 +74,7 @@ function settingsOrExit(env: NodeJS.ProcessEnv): Settings {
   }
 }
 
-/** Whether another process serves the dashboard, and wants to hear of this one. */
+/** Whether another process serves the dashboard, and wants to hear from this one. */
 function isFed(env: NodeJS.ProcessEnv): boolean {
   if (!env.MILLRACE_FEED) return false;
   const { switchesOf } = require('./settings.cjs') as typeof import('./settings.cjs');
@@ -96,7 +96,7 @@ if (holder[key] === undefined) Object.defineProperty(process, key, { value: star
 
 /** The features of this thread, to look at and to switch on and off. */
 export const features: Features = started.features;
-/** What the environment and the file came to. */
+/** What the environment and the file amount to. */
 export const settings: Settings = started.settings;
 /** @internal */
 export const ready: Promise<unknown> | undefined = started.ready;

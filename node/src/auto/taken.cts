@@ -8,7 +8,7 @@ interface Coalescer {
 const taken = new WeakSet<Socket>();
 const coalescers = new WeakMap<Socket, Coalescer>();
 
-/** Fan-out gathers what this socket sends; whatever `net` holds back leaves, and it stops. */
+/** From now on fan-out gathers what this socket sends; what `net` holds back leaves, and `net` lets go of the socket. */
 export function take(socket: Socket): void {
   taken.add(socket);
   coalescers.get(socket)?.off();

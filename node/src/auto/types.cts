@@ -17,7 +17,7 @@ export type FeatureState = 'off' | 'waiting' | 'active';
 export interface Feature {
   readonly name: FeatureName;
   readonly state: FeatureState;
-  /** Why it cannot act here, in one sentence; null where nothing is in its way. */
+  /** Why it cannot act here, in one sentence; null if nothing is in its way. */
   readonly why: string | null;
   /** Idempotent, like `off()`. Does not throw: what is in its way is in `why`. */
   on(): void;
@@ -36,10 +36,10 @@ export interface DashboardSettings {
   readonly token: string | null;
 }
 
-/** Options of a guard that a file can hold: those that are no functions. */
+/** Options of a guard that a file can hold: those that are not functions. */
 export type GuardSettings = Omit<GuardOptions, 'classify' | 'route' | 'onShed'>;
 
-/** What the environment and millrace.config.json come to. `true` stands for a feature with its default options. */
+/** What the environment and millrace.config.json amount to. `true` stands for a feature with its default options. */
 export interface Settings {
   /** act: do what is switched on; observe: only measure; off: nothing. */
   readonly mode: 'act' | 'observe' | 'off';

@@ -14,7 +14,7 @@ import { take } from './taken.cjs';
 
 type Class = new (...args: never[]) => never;
 
-/** What ws keeps to itself. */
+/** Internals of ws. */
 interface Internals {
   readonly _isServer?: boolean;
   /** Negotiated before it gets its socket. */
@@ -82,7 +82,7 @@ export class WsPart implements Part {
       const { install, isInstalled } = await import('../ws/install.js');
       if (!this.#isOn || this.#installations.has(Found)) return;
       if (isInstalled(Found)) {
-        // Not ours to take back.
+        // It is not ours to take back.
         this.why = 'the application has called install() by itself';
         return;
       }

@@ -12,7 +12,7 @@ export interface BridgeOptions {
   broker: string | BrokerOptions;
   /** Names of the events that are bridged: 1 or more, of 1 to 255 bytes each. All others stay local. */
   events: readonly string[];
-  /** Bridges hear those of the same channel of their namespace: any string. Default: 'events'. */
+  /** Bridges hear the others on the same channel of their namespace: any string. Default: 'events'. */
   channel?: string;
   /**
    * Told of each event that was emitted here and cannot be sent, whatever the state of the broker: MILLRACE_E_TOO_LARGE, or
@@ -21,7 +21,7 @@ export interface BridgeOptions {
   onLost?: (error: MillraceError, name: string, args: unknown[]) => void;
 }
 
-/** Throws MILLRACE_E_INVALID_OPTION, or MILLRACE_E_INVALID_ARGUMENT for what is no emitter. */
+/** Throws MILLRACE_E_INVALID_OPTION, or MILLRACE_E_INVALID_ARGUMENT for anything but an emitter. */
 export function checkBridge(emitter: EventEmitter, options: BridgeOptions): void {
   if (!(emitter instanceof EventEmitter)) {
     throw invalid('the emitter of a bridge', emitter, 'a BatchEmitter or an EventEmitter');

@@ -19,7 +19,7 @@ export interface BridgeStats {
   batches: number;
   /** Events that did not leave: the broker was away, or `maxPending` bytes were under way. */
   unsent: number;
-  /** Events that cannot be sent: too large, or not to be cloned. `onLost` was told. */
+  /** Events that cannot be sent: too large, or impossible to clone. `onLost` was told. */
   unfit: number;
   /** Events of other nodes that came for the emitter. */
   received: number;
@@ -29,7 +29,7 @@ export interface BridgeStats {
   ignored: number;
   /** Batches that other nodes sent, or could not send, and that did not come here. */
   missed: number;
-  /** Messages that were no batch, and events in batches that cannot be read. */
+  /** Messages that were not a batch, and events in batches that cannot be read. */
   malformed: number;
   /** The connection. */
   link: LinkStats;
@@ -77,7 +77,7 @@ export class Bridge {
 
   /**
    * Resolves once events of other nodes are heard here. Rejects with MILLRACE_E_BROKER when the broker does not answer within
-   * `connectTimeout`, refuses, or does not permit the subject; it is tried on all the same. Nobody needs to wait for it.
+   * `connectTimeout`, refuses, or does not permit the subject; attempts go on all the same. There is no need to wait for it.
    */
   async ready(): Promise<this> {
     await this.#link.hears(this.#subject);
@@ -89,7 +89,7 @@ export class Bridge {
     return { ...this.#outgoing.counts, ...this.#counts, link: this.#link.stats() };
   }
 
-  /** Sends what this turn has emitted, and leaves the emitter to itself. Idempotent. */
+  /** Sends what this turn has emitted, and lets go of the emitter. Idempotent. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -125,7 +125,7 @@ export class Bridge {
       this.#tap.emit(name!, event.args, event.priority);
     } catch (error) {
       if (isRefusal(error)) this.#counts.refused++;
-      // One of the listeners: those of the other events are not kept from theirs.
+      // One of the listeners threw: those of the other events still get theirs.
       else throwLater(error);
     }
   }

@@ -1,6 +1,6 @@
 /**
- * The types of the client, in one place: who uses no broker need not have its packages, and what stands in for them then is
- * `any`. All other files take them from here, for the compiler of a user reads the declarations.
+ * The types of the client, in one place: users without a broker need not have its packages, and then `any` stands in for
+ * them. All other files take them from here, since the compiler of a user reads the declarations.
  */
 // biome-ignore-start lint/suspicious/noTsIgnore: errors only where the packages are missing
 /** @ts-ignore */

@@ -28,7 +28,7 @@ const leastDelayMs = 100;
 const mostDelayMs = 2000;
 const growth = 1.5;
 
-/** How long to wait after `attempts` that failed, from 1 on: growing, and half of it by chance, so that a fleet does not come back in one moment. */
+/** How long to wait after `attempts` that failed, from 1 on: growing, and half of it random, so that a fleet does not come back all at once. */
 export function backOffMs(attempts: number): number {
   const full = Math.min(mostDelayMs, leastDelayMs * growth ** (attempts - 1));
   return full / 2 + (Math.random() * full) / 2;
@@ -79,7 +79,7 @@ function whoIs(
   { user, password, token, credentials }: BrokerSettings,
 ): Partial<NodeConnectionOptions> {
   if (credentials !== undefined) {
-    // Read for each attempt: what expires is renewed in the file.
+    // Read for each attempt: credentials that expire are renewed in the file.
     return { authenticator: client.credsAuthenticator(() => readFileSync(credentials)) };
   }
   if (token !== undefined) return { token };

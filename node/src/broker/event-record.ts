@@ -6,12 +6,12 @@ import type { WireRecord } from './wire.js';
 
 /** In the flags: the class that the receiver has for events of that name. */
 const own = priorities.length;
-/** In the flags, beside the class: the arguments are JSON, else what `v8.serialize` makes. */
+/** In the flags, beside the class: the arguments are JSON, otherwise what `v8.serialize` makes. */
 const json = 0x10;
 /** Its length is a byte of the data, before it. */
 export const maxNameBytes = 255;
 
-/** They are passed on the stack: far more would be above what it holds. */
+/** They are passed on the stack, which cannot hold far more. */
 const mostArguments = 1000;
 
 /** Throws what `v8.serialize` throws for what cannot be cloned, and RangeError for more than 1000 arguments. */
@@ -51,7 +51,7 @@ export function decodeEvent({
     const isJson = (flags & json) !== 0;
     const args: unknown = isJson ? JSON.parse(body.toString()) : deserialize(new Uint8Array(body));
     if (!Array.isArray(args) || args.length > mostArguments) return null;
-    // No sender writes JSON for what is nested deeper or has more objects.
+    // No sender writes JSON for anything that is nested deeper or has more objects.
     if (isJson && !isTree(args)) return null;
     return { args, priority: priorities[flags & ~json] };
   } catch {

@@ -87,7 +87,7 @@ export function describe(error: unknown, settings: BrokerSettings): MillraceErro
     );
   }
   if (name === 'TimeoutError') {
-    // A client without the certificate that is wanted is not told so.
+    // A client without the required certificate is not told so.
     const what = settings.isTls
       ? 'a NATS server, and does it take this certificate'
       : 'a NATS server';

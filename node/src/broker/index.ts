@@ -1,5 +1,5 @@
 /**
- * Events across machines, through a NATS server; and what all that uses one is told of the connection.
+ * Events across machines, through a NATS server; and the connection options of everything that uses one.
  *
  * @module
  */

@@ -25,12 +25,12 @@ export class Interests {
   #connection: NatsConnection | null = null;
   readonly #onArrival: (bytes: number) => void;
 
-  /** `onArrival` is told of each message before who subscribed. */
+  /** `onArrival` is told of each message before its subscriber. */
   constructor(onArrival: (bytes: number) => void) {
     this.#onArrival = onArrival;
   }
 
-  /** The function that it returns ends it, once; with `drain` what is on its way still comes. */
+  /** Returns a function that ends it, once; with `drain` what is on its way still comes. */
   add(subject: string, onMessage: OnMessage): (drain?: 'drain') => void {
     const interest: Interest = { subject, onMessage, subscription: null, denial: null };
     this.#all.add(interest);
@@ -43,7 +43,7 @@ export class Interests {
     };
   }
 
-  /** A connection is there: another, or the same again. Opens what is not open on it. */
+  /** A connection is there: a new one, or the same again. Opens what is not open on it. */
   openOn(connection: NatsConnection): void {
     const isSame = connection === this.#connection;
     this.#connection = connection;
@@ -73,7 +73,7 @@ export class Interests {
       try {
         interest.onMessage(message.data, message as Arrival);
       } catch (thrown) {
-        // It must not stop the reading of the connection.
+        // A subscriber that throws must not stop the reading of the connection.
         throwLater(thrown);
       }
     };

@@ -6,21 +6,21 @@ import { backOffMs, connect } from './connect.js';
 import { describe, failure, oldest, tooOld, where } from './failure.js';
 import type { BrokerSettings } from './options.js';
 
-/** What a keeper tells. */
+/** What a keeper reports. */
 export interface KeeperEvents {
   /** There is a connection: a new one, or the same again. */
   up(connection: NatsConnection): void;
   /** It is away, and the client tries to bring it back. */
   away(error: MillraceError): void;
-  /** There is none, and it is tried again later. */
+  /** There is none, and another attempt follows later. */
   failed(error: MillraceError): void;
-  /** The client has closed it for good; what waits for it waits in vain. */
+  /** The client has closed it for good; whatever waits for it waits in vain. */
   over(error: MillraceError): void;
   /** The broker said an error: it refuses us, or one of the things that we do. */
   said(error: Error): void;
 }
 
-/** A broker that stands still does not hold up a close. */
+/** So that a broker that does not answer does not hold up a close. */
 const closeMs = 2000;
 
 export class Keeper {

@@ -1,4 +1,4 @@
-/** What a connection to the broker says of itself. Apart from the connection, whose types are of a package that users may not have. */
+/** What a connection to the broker says about itself. Kept apart from the connection, whose types come from a package that users may not have. */
 
 /** `up`: connected. `down`: it was, and comes back by itself. */
 export type LinkState = 'connecting' | 'up' | 'down' | 'closed';
@@ -6,7 +6,7 @@ export type LinkState = 'connecting' | 'up' | 'down' | 'closed';
 /** Counters of a connection to the broker. */
 export interface LinkStats {
   state: LinkState;
-  /** Messages of NATS, and their bytes, that left and that came. What the broker then did not permit has left, too. */
+  /** Messages of NATS, and their bytes, that left and that came. What the broker then did not permit counts as well. */
   sent: number;
   sentBytes: number;
   received: number;

@@ -29,7 +29,7 @@ const defaultMaxPayload = 1024 * 1024;
 /**
  * Connects at once and goes on trying, with back-off, until `close()`. Emits 'up', 'down' (also for each attempt that
  * fails while there is no connection) and 'close'. Messages leave at the end of the microtask queue, those of one turn in
- * one write. While the broker is away nothing is kept: what must not be lost is kept by who sends it.
+ * one write. While the broker is away nothing is kept: whatever must not be lost is kept by its sender.
  */
 export class Link extends EventEmitter<LinkEvents> {
   readonly node: string = newNode();
@@ -82,12 +82,12 @@ export class Link extends EventEmitter<LinkEvents> {
     return this.#settings.namespace;
   }
 
-  /** Where the broker is, without who we are: for messages. */
+  /** The address of the broker, without credentials: for messages. */
   get address(): string {
     return where(this.#settings);
   }
 
-  /** Bytes that a message may have, its headers among them; 1 MiB until the broker has said it. */
+  /** Bytes that a message may have, including its headers; 1 MiB until the broker has said. */
   get maxPayload(): number {
     return this.#keeper.connection?.info?.max_payload ?? defaultMaxPayload;
   }
@@ -104,7 +104,7 @@ export class Link extends EventEmitter<LinkEvents> {
 
   /**
    * Resolves once it is connected. Rejects with MILLRACE_E_BROKER after `connectTimeout`, or at once when trying again
-   * would not help soon (credentials, version, packages that are missing); it is tried on all the same.
+   * would not help soon (credentials, version, packages that are missing); attempts go on all the same.
    */
   ready(): Promise<this> {
     if (this.#state === 'up') return Promise.resolve(this);
@@ -131,7 +131,7 @@ export class Link extends EventEmitter<LinkEvents> {
   }
 
   /**
-   * Sends a message, or says false: while the broker is away, and while `maxPending` bytes are under way. Both are
+   * Sends a message, or returns false: while the broker is away, and while `maxPending` bytes are under way. Both are
    * counted. What is above `maxPayload` throws MILLRACE_E_TOO_LARGE. The bytes must not change before the turn ends.
    */
   publish(
@@ -152,7 +152,7 @@ export class Link extends EventEmitter<LinkEvents> {
     try {
       connection.publish(subject, payload, options);
     } catch (error) {
-      // Of the headers nobody but the client knows how long they are.
+      // Only the client knows how long the headers are.
       if (!/max_payload/.test((error as Error).message)) throw error;
       throw tooLarge(payload.length, this.maxPayload, 'and its headers');
     }
@@ -171,7 +171,7 @@ export class Link extends EventEmitter<LinkEvents> {
     return this.#interests.add(subject, onMessage);
   }
 
-  /** Resolves once the subject is heard, which has been subscribed. Rejects with MILLRACE_E_BROKER when it is not permitted, and as `ready()` and `flush()`. */
+  /** Resolves once a subscribed subject is heard. Rejects with MILLRACE_E_BROKER when it is not permitted, and as `ready()` and `flush()`. */
   async hears(subject: string): Promise<void> {
     await this.ready();
     // The broker takes the subscription, or denies it, before it answers this.
@@ -236,7 +236,7 @@ export class Link extends EventEmitter<LinkEvents> {
   }
 
   #away(error: MillraceError): void {
-    // What each attempt ends with says less than what the broker said in it.
+    // The error that ends an attempt says less than what the broker said during it.
     if (this.#state === 'up') this.#down(error);
   }
 

@@ -1,4 +1,4 @@
-/** What a connection to a broker may be told, and the checks that keep bad values out. */
+/** The options of a connection to a broker, and the checks that keep bad values out. */
 import { check, checkKeys, integer, invalid, number } from '../core/options.js';
 import { MillraceError } from '../errors.js';
 
@@ -8,7 +8,7 @@ export interface BrokerOptions {
   servers: string | readonly string[];
   /** What all nodes of one fleet share, and others do not: letters, digits, `-` and `_`, 1 to 64 of them. Default: 'millrace'. */
   namespace?: string;
-  /** With `password`: who this is to the broker. Default: what the URL says. */
+  /** With `password`: the user for the broker. Default: what the URL says. */
   user?: string;
   password?: string;
   /** In place of a user. Default: what the URL says. */
@@ -21,13 +21,13 @@ export interface BrokerOptions {
   name?: string;
   /** Bytes that may be under way to the broker, which has not taken them yet: 65,536 to 2^53 - 1. Default: 64 MiB. */
   maxPending?: number;
-  /** Time in ms that `ready()` waits for the broker: 1 to 2,147,483,647. Default: 10,000. The connection is tried on behind it. */
+  /** Time in ms that `ready()` waits for the broker: 1 to 2,147,483,647. Default: 10,000. Attempts to connect go on behind it. */
   connectTimeout?: number;
 }
 
 /** The same with its defaults. */
 export interface BrokerSettings {
-  /** `host:port` without who we are: fit for messages. */
+  /** `host:port` without credentials: fit for messages. */
   readonly servers: readonly string[];
   readonly isTls: boolean;
   readonly namespace: string;
@@ -63,7 +63,7 @@ export function brokerSettings(given: string | BrokerOptions): BrokerSettings {
   check('connectTimeout', connectTimeout, timeRule);
   for (const name of texts) {
     const value = options[name];
-    // Not shown: it may be a password in a wrong place.
+    // Not shown: it may be a password in the wrong place.
     if (value !== undefined && typeof value !== 'string') {
       throw invalid(name, `<${typeof value}>`, 'a string');
     }
@@ -74,7 +74,7 @@ export function brokerSettings(given: string | BrokerOptions): BrokerSettings {
   }
   const urls = urlsOf(options.servers);
   const [first] = urls as [URL];
-  // Who the options name has nothing of who the URL names.
+  // A user of the options gets no password from the URL.
   const isNamed = options.user !== undefined || options.token !== undefined;
   const { user, password, token }: Who = isNamed ? {} : whoOf(first);
   return {
@@ -121,7 +121,7 @@ function isDecodable({ username, password }: URL): boolean {
   }
 }
 
-/** A URL without what stands before its last `@`. */
+/** A URL without what comes before its last `@`. */
 const shown = (text: unknown) =>
   typeof text === 'string' ? text.replace(/^(.*:\/\/)?.*@/s, '$1…@') : text;
 

@@ -17,7 +17,7 @@ export class Outgoing {
   /** What this turn has emitted. */
   #turn = new Set<WireRecord>();
   #turnBytes = 0;
-  /** Some of it was not even tried. */
+  /** Some of it was not even attempted. */
   #isGap = false;
   #isScheduled = false;
   #sequence = 0;
@@ -28,7 +28,7 @@ export class Outgoing {
     this.#onLost = onLost;
   }
 
-  /** Takes an event that is emitted now. Returns what takes it back, while the turn lasts. */
+  /** Takes an event that is emitted now. Returns a function that takes it back, while the turn lasts. */
   take(name: string, args: unknown[], priority: Priority | undefined): () => void {
     this.#schedule();
     const record = this.#encode(name, args, priority);
@@ -103,7 +103,7 @@ export class Outgoing {
 
   /** Sends what this turn has emitted so far. */
   send(): void {
-    // Others see by it that something is missing, as soon as they hear more.
+    // By this others see that something is missing, as soon as they hear more.
     if (this.#isGap) this.#sequence++;
     this.#isGap = false;
     if (this.#turn.size === 0) return;

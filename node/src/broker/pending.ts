@@ -6,7 +6,7 @@ const mostProbeBytes = 256 * 1024;
 /** What is under way on a connection, and how much may be. */
 export class Pending {
   readonly most: number;
-  /** So many bytes leave before the broker is asked. */
+  /** How many bytes leave before the broker is asked. */
   readonly #probeBytes: number;
   #sent = 0;
   #taken = 0;
@@ -23,7 +23,7 @@ export class Pending {
     return this.#sent - this.#taken;
   }
 
-  /** Whether so many more may leave. What is larger than `most` may, once nothing else is under way. */
+  /** Whether this many more may leave. More than `most` may, once nothing else is under way. */
   fits(bytes: number, connection: NatsConnection): boolean {
     if (this.bytes === 0 || this.bytes + bytes <= this.most) return true;
     this.#probe(connection);

@@ -1,6 +1,6 @@
 /** What was missed, by the sequence that each sender gives its batches on a subject. */
 
-/** Senders beyond that: those that have been silent for longest are forgotten. */
+/** Beyond this many senders, those that have been silent longest are forgotten. */
 const mostSenders = 10_000;
 
 /** The last batch of each sender on one subject. */
@@ -10,7 +10,7 @@ export class Sequences {
   /** Takes note of a batch, and says how many of its sender did not come between the last one and this. 0 for the first of a sender. */
   missed(sender: string, sequence: number): number {
     const last = this.#last.get(sender);
-    // Those that speak are moved to the end.
+    // Whoever speaks is moved to the end.
     this.#last.delete(sender);
     this.#last.set(sender, last === undefined ? sequence : Math.max(last, sequence));
     if (this.#last.size > mostSenders) this.#last.delete(this.#last.keys().next().value!);

@@ -8,7 +8,7 @@ import { MillraceError, show } from '../errors.js';
 type Emit = (name: string | symbol, ...args: unknown[]) => boolean;
 type Push = (name: string | symbol, args: unknown[], options?: PushOptions) => PushedEvent;
 
-/** An event as it is emitted; the priority is that of its `push()`, if it was given one. Returns what takes it back. */
+/** An event as it is emitted; the priority is that of its `push()`, if it was given one. Returns a function that takes it back. */
 export type OnEmit = (name: string, args: unknown[], priority: Priority | undefined) => () => void;
 
 interface Tapped {

@@ -1,6 +1,6 @@
-/** What JSON can carry as well as a structured clone does: for small values it costs a third. */
+/** Values that JSON carries as well as a structured clone does: for small ones it costs a third. */
 
-/** With more objects than that the clone is as cheap as the look at them. */
+/** With more objects than this, cloning is as cheap as looking at them. */
 const mostObjects = 64;
 
 /**
@@ -31,7 +31,7 @@ function isParent(value: object, seen: object[]): boolean {
   const isList = Array.isArray(value);
   if (Object.getPrototypeOf(value) !== (isList ? Array.prototype : Object.prototype)) return false;
   const keys = Object.keys(value);
-  // Holes, and names beside the numbers, which come last.
+  // Holes, and properties with other names, which come last.
   const isFull =
     !isList || (keys.length === value.length && (keys.at(-1) ?? '-1') === `${value.length - 1}`);
   if (!isFull) return false;

@@ -7,7 +7,7 @@
  */
 import { randomBytes } from 'node:crypto';
 
-/** One message of a batch. What its flags mean is the subject's affair. */
+/** One message of a batch. What its flags mean depends on the subject. */
 export interface WireRecord {
   readonly flags: number;
   readonly data: Uint8Array;
@@ -62,14 +62,14 @@ export function encodeBatch(
 }
 
 /**
- * The same back; null for what is not whole, or not of this format. The records share the memory of `bytes`: who keeps one
- * for long copies it.
+ * The reverse; null for what is incomplete, or not of this format. The records share the memory of `bytes`: whoever keeps
+ * one for long should copy it.
  */
 export function decodeBatch(bytes: Uint8Array): WireBatch | null {
   if (bytes.length < batchHead || bytes[0] !== magic || bytes[1] !== version) return null;
   const batch = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   const count = batch.readUInt32BE(10 + senderBytes);
-  // Grows with what is there: a count alone costs no memory.
+  // It grows with what is there: a mere count costs no memory.
   const records: WireRecord[] = [];
   let at = batchHead;
   for (let index = 0; index < count; index++) {
@@ -86,7 +86,7 @@ export function decodeBatch(bytes: Uint8Array): WireBatch | null {
 
 /**
  * Divides records, in their order, into batches of at most `maxBytes`. A record that is larger by itself makes a batch of
- * its own: who lets it in checks that before.
+ * its own: whoever lets it in has checked that.
  */
 export function* split(
   records: readonly WireRecord[],

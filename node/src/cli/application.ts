@@ -7,7 +7,7 @@ import type { Given } from './options.js';
 import { UsageError } from './usage.js';
 
 /**
- * The arguments for node. A file is looked for as node does, so that its absence is told before anything is started.
+ * The arguments for node. A file is looked for as node does, so that its absence is reported before anything is started.
  *
  * @throws {UsageError} there is no file, or it is not there, or this Node.js needs a loader for it
  */
@@ -20,7 +20,7 @@ export function applicationArgs({ rest, isCut }: Given): readonly string[] {
         : 'which file is to be started?',
     );
   }
-  // Which of node's options take a value is for node to know.
+  // Only node knows which of its options take a value.
   if (isCut) return rest;
   if (!isFound(file)) throw absent(file, 'a folder without an index.js');
   if (needsLoader(file)) {
@@ -40,7 +40,7 @@ function isFound(file: string): boolean {
   }
 }
 
-/** That a file is not there, and which one was probably meant. */
+/** Says that a file is not there, and which one was probably meant. */
 export function absent(file: string, folder = 'a folder'): UsageError {
   const path = resolve(file);
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
@@ -59,7 +59,7 @@ function namesIn(folder: string): string[] {
   }
 }
 
-/** Newer releases of Node.js leave the types out themselves. */
+/** Newer releases of Node.js strip the types themselves. */
 function needsLoader(file: string): boolean {
   const { typescript } = process.features as { typescript?: unknown };
   const hasLoader = /(^|\s)("?)(-r|--require|--import|--loader|--experimental-loader)\b/.test(

@@ -7,14 +7,14 @@ import { Refusal } from './usage.js';
 /** Those that the keys of a terminal send to all processes in its foreground. */
 const KEYS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGQUIT'];
 
-/** SIGUSR1 starts the inspector, also of the application. */
+/** SIGUSR1 starts the inspector, that of the application as well. */
 const FORWARDED: readonly NodeJS.Signals[] = [...KEYS, 'SIGTERM', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'];
 
 /**
  * Runs Node.js with the arguments until it ends.
  *
  * Signals are passed on; those of a terminal's keys are not, where the child gets them itself: many applications take a
- * second SIGINT for an order to drop everything.
+ * second SIGINT as an order to drop everything.
  *
  * @returns its exit code, or 128 and the number of the signal that ended it
  * @throws {Refusal} it cannot be started

@@ -4,7 +4,7 @@ import { lab } from './lab.js';
 export interface Command {
   /** A line for the list of commands. */
   summary: string;
-  /** Does it; sets the exit code itself. What it needs is loaded then. */
+  /** Runs it; sets the exit code itself. What it needs is loaded then. */
   run(argv: string[]): Promise<void>;
 }
 

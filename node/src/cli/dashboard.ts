@@ -15,10 +15,10 @@ export interface Wishes {
 }
 
 /**
- * Those to be set: by the command line, else by what the application's environment and file say, else as usual. An address
- * that others can reach gets a token of its own if none is given, which is told on stderr.
+ * The variables to set: as the command line says, or the application's environment and file, or by default. For an address
+ * that others can reach a token is made up if none is given, and printed on stderr.
  *
- * @throws {UsageError} the port is none, or the token too short
+ * @throws {UsageError} the port is not valid, or the token too short
  * @throws {Refusal} the port is taken, or there is no such address here
  */
 export async function dashboardEnv(
@@ -47,7 +47,7 @@ export async function dashboardEnv(
 
 const nameOf = (host: string): string => (isIPv6(host) ? `[${host}]` : host);
 
-/** The application tells where its dashboard is, but not the token, as it was given that. */
+/** The application says where its dashboard is, but not the token, since that was given to it. */
 function tellToken(host: string, port: number, token: string): void {
   const name = ['0.0.0.0', '::'].includes(host) ? hostname() : nameOf(host);
   console.error(`millrace: the dashboard needs a token: http://${name}:${port}/?token=${token}`);

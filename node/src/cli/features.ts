@@ -8,7 +8,7 @@ export const FEATURES: readonly FeatureName[] = ['ws', 'fs', 'reads', 'net', 'gu
 /**
  * The value of MILLRACE for an application: what it is already, then features that are switched on, then those off.
  *
- * @throws {UsageError} a name is none of a feature, or stands in both lists
+ * @throws {UsageError} a name is not that of a feature, or is in both lists
  */
 export function switches(
   present: string | undefined,

@@ -9,7 +9,7 @@ interface Lab {
   commands: Record<string, { run(argv: string[]): Promise<unknown> }>;
 }
 
-/** A command of the package `millrace-lab`, which is installed by whom wants it. */
+/** A command of the package `millrace-lab`, which is installed by those who want it. */
 export function lab(name: string, summary: string): Command {
   return {
     summary: `${summary} (millrace-lab)`,
@@ -36,7 +36,7 @@ export function lab(name: string, summary: string): Command {
   };
 }
 
-/** Path of the lab's commands: that of the working directory before that which this package sees. */
+/** Path of the lab's commands: the lab of the working directory comes before the one that this package sees. */
 export function findLab(): string | undefined {
   for (const from of [join(process.cwd(), 'package.json'), import.meta.url]) {
     try {

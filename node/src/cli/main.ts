@@ -53,7 +53,7 @@ async function start(command: string, args: string[]): Promise<void> {
 
 function hint(unknown: string): string {
   const meant = nearest(unknown, names);
-  // Who forgets the command.
+  // Somebody forgot the command.
   const file = existsSync(unknown) ? `To start a file: millrace run ${unknown}. ` : '';
   const guess = meant === undefined ? file : `Did you mean ${meant}? `;
   return `${guess}There are ${names.join(', ')}`;

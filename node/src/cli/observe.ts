@@ -46,7 +46,7 @@ export async function observe(argv: readonly string[]): Promise<void> {
   process.exitCode = await runNode([...PRELOAD, ...args], env);
 }
 
-/** A mistake in the path would be seen only when the application has ended. */
+/** A mistake in the path would otherwise show only when the application has ended. */
 function writable(path: string): string {
   const file = resolve(path);
   if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) {

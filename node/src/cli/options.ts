@@ -15,9 +15,9 @@ export type Options = Readonly<Record<string, Option>>;
 
 /** What was given. */
 export interface Given {
-  /** Of options with a value the last one, of flags `true`. */
+  /** For options with a value the last one given, for flags `true`. */
   readonly values: Readonly<Record<string, string | true>>;
-  /** What follows the options, from the first argument that is none. */
+  /** What follows the options, from the first argument that is not one. */
   readonly rest: readonly string[];
   /** Whether `--` stood before the rest. */
   readonly isCut: boolean;
@@ -26,7 +26,7 @@ export interface Given {
 const HELP: Options = { help: { meaning: 'this text (-h)' } };
 
 /**
- * Reads options up to the first argument that is none, or to `--`; what follows is not looked at.
+ * Reads options up to the first argument that is not one, or to `--`; what follows is not looked at.
  *
  * @throws {UsageError} an option is unknown, or has no value and needs one, or has one and takes none
  */

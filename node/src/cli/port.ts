@@ -2,9 +2,9 @@ import { createServer } from 'node:net';
 import { Refusal } from './usage.js';
 
 /**
- * A port for the dashboard: the wanted one, or if nothing in particular is wanted the usual one or else any that is free.
+ * A port for the dashboard: the requested one, or without a request the usual one if it is free, or any that is free.
  *
- * @throws {Refusal} the wanted one is taken, or there is no such address here
+ * @throws {Refusal} the requested one is taken, or there is no such address here
  */
 export async function choosePort(
   host: string,

@@ -5,7 +5,7 @@ import type { Settings } from '../auto/types.cjs';
 import { UsageError } from './usage.js';
 
 /**
- * What an application will do with this environment. Looked at here, so that a mistake is told before it is started.
+ * What an application will do with this environment. Looked at here, so that a mistake is reported before it is started.
  *
  * @throws {UsageError} a switch or the configuration is mistaken
  */

@@ -4,7 +4,7 @@ export class UsageError extends Error {}
 /** What cannot be done although the command line is in order: one sentence, and the exit code 1. */
 export class Refusal extends Error {}
 
-/** Says on stderr what went wrong, and sets the exit code. Throws what is a fault of this program. */
+/** Says on stderr what went wrong, and sets the exit code. Throws anything that is a fault of this program. */
 export function tell(command: string, error: unknown): void {
   if (!(error instanceof UsageError || error instanceof Refusal)) throw error;
   const isMistake = error instanceof UsageError;

@@ -1,7 +1,7 @@
-/** What a worker of durable tasks tells, line by line: text for people, or JSON for log shippers. */
+/** What a worker of durable tasks reports, line by line: text for people, or JSON for log shippers. */
 import type { TaskServer } from '../pool/durable/worker.js';
 
-/** Writes a line to stdout for each thing that happens. What it returns writes that the worker is told to end. */
+/** Writes a line to stdout for each thing that happens. Returns a function that writes that the worker was told to end. */
 export function logTo(
   server: TaskServer,
   stream: string,

@@ -72,7 +72,7 @@ export async function worker(argv: readonly string[]): Promise<void> {
   await attempt(() => serve(options, stream, isJson));
 }
 
-/** Options may stand before the file and behind it. */
+/** Options may come before or after the file. */
 function read(argv: readonly string[]): { values: Given['values']; file: string | undefined } {
   const first = readOptions(argv, OPTIONS);
   const [file, ...others] = first.rest;
@@ -143,7 +143,7 @@ function asGiven({ message }: MillraceError): string {
 }
 
 async function serve(options: WorkerOptions, stream: string, isJson: boolean): Promise<void> {
-  // Not with the rest: it loads the pool.
+  // Not with the other imports: it loads the pool.
   const { serveTasks } = await import('../pool/durable/worker.js');
   const server = await serveTasks(options);
   const log = logTo(server, stream, isJson);

@@ -24,7 +24,7 @@ export interface KoaLike {
  */
 export type App = RequestListener | Server | FastifyLike | KoaLike | (() => App | PromiseLike<App>);
 
-/** What `given` comes to; null for an application that sees to listening itself. */
+/** What `given` amounts to; null for an application that listens by itself. */
 export async function application(given: unknown): Promise<Server | FastifyLike | null> {
   const app = await made(given);
   if (app === undefined || app === null) return null;
@@ -39,7 +39,7 @@ export async function application(given: unknown): Promise<Server | FastifyLike 
   );
 }
 
-/** Has it listen where the orders say, unless it does so already. */
+/** Makes it listen where the orders say, unless it does so already. */
 export async function listening(app: Server | FastifyLike, orders: Orders): Promise<Server> {
   const server = app instanceof Server ? app : app.server;
   if (asksToListen(server)) return heard(server);
@@ -47,7 +47,7 @@ export async function listening(app: Server | FastifyLike, orders: Orders): Prom
   const place = { port: orders.port ?? usualPort(), backlog, ...(host === null ? {} : { host }) };
   isMain(server);
   if (app instanceof Server) return heard(app.listen(place));
-  // It listens on one address by default, and here all of them are.
+  // By default it listens on one address; here on all of them.
   await app.listen({ host: '::', ...place });
   return server;
 }
@@ -60,7 +60,7 @@ function heard(server: Server): Promise<Server> {
   });
 }
 
-/** Handlers have parameters, and what makes an application has none. */
+/** Handlers have parameters; a function that makes an application has none. */
 async function made(given: unknown): Promise<unknown> {
   const isFactory = typeof given === 'function' && given.length === 0 && !isKoa(given);
   return isFactory ? await given() : await given;

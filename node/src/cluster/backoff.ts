@@ -1,4 +1,4 @@
-/** When a process that died is replaced, and when that has to stop. Pure: the caller tells the time. */
+/** When a process that died is replaced, and when that has to stop. Pure: the caller gives the time. */
 
 export interface BackoffOptions {
   /** Delay in ms before the second start in a row; the first is at once. It doubles from there. */
@@ -8,7 +8,7 @@ export interface BackoffOptions {
   readonly healthyAfter: number;
 }
 
-/** Whether it ran for long enough (0 ms: it never did). */
+/** Whether it ran for long enough (0 ms: it was never ready). */
 export const isHealthy = (ranMs: number, { healthyAfter }: BackoffOptions): boolean =>
   ranMs > 0 && ranMs >= healthyAfter;
 
@@ -17,7 +17,7 @@ export function deathsInRow(before: number, ranMs: number, options: BackoffOptio
   return isHealthy(ranMs, options) ? 1 : before + 1;
 }
 
-/** Ms until the next start, after so many deaths in a row. */
+/** Ms until the next start, after this many deaths in a row. */
 export function delayAfter(deaths: number, options: BackoffOptions): number {
   if (deaths <= 1) return 0;
   return Math.min(options.maxRespawnDelay, options.respawnDelay * 2 ** (deaths - 2));

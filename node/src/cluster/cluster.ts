@@ -28,9 +28,9 @@ export interface ProcessName {
 export interface ClusterEvents {
   /** A process is ready: it listens. */
   ready: [process: ProcessName];
-  /** One has ended that nobody had told to, or that was killed because it did not end in time. */
+  /** A process has ended without being told to, or was killed because it did not end in time. */
   death: [process: ProcessName & Pick<Death, 'code' | 'signal' | 'isLate' | 'reason'>];
-  /** So many died within `crashWindow` that none is replaced any more, until that time has passed, or until the next reload. */
+  /** So many have died within `crashWindow` that none is replaced until that time has passed, or until the next reload. */
   'crash-loop': [state: { readonly deaths: number; readonly ready: number }];
   /** All processes run what was there when the reload began. */
   reload: [];
@@ -54,7 +54,7 @@ export class Cluster extends EventEmitter<ClusterEvents> {
   readonly #listeners: Listeners;
   readonly #crashes: CrashWindow;
   readonly #slots: Slot[] = [];
-  /** Slots whose last process has yet to end: it still has its loop and its threads. */
+  /** Slots whose last process has not ended yet: it still has its loop and its threads. */
   readonly #removed = new Set<Slot>();
   readonly #live = new Set<ClusterProcess>();
   #deaths = 0;
@@ -218,7 +218,7 @@ export class Cluster extends EventEmitter<ClusterEvents> {
     const { drainTimeout } = this.#settings;
     const end = performance.now() + drainTimeout;
     const stopped = this.#listeners.stop();
-    // What was accepted is served, too, if a process has time to take it.
+    // What was accepted is served as well, if a process has time to take it.
     if (this.#ready() > 0) await within(drainTimeout / 2, stopped);
     const killedBefore = this.#late;
     const left = Math.max(0, end - performance.now());
@@ -238,7 +238,7 @@ export class Cluster extends EventEmitter<ClusterEvents> {
     for (const process of this.#live) process.kill();
   }
 
-  /** As many slots as that; the processes of those beyond drain. */
+  /** Makes `count` slots; the processes of those beyond drain. */
   #resize(count: number): void {
     const slots = this.#slots;
     const removed = slots.splice(count);
@@ -359,7 +359,7 @@ export class Cluster extends EventEmitter<ClusterEvents> {
     this.#crashes.record(now);
     if (this.#loopTimer === null) {
       const deaths = this.#crashes.count(now);
-      // Code that has never run is given up sooner than that which has.
+      // Code that has never run is given up sooner than code that has.
       if (deaths < crashLimit * (this.#hasStarted ? this.#slots.length : 1)) return true;
       const ready = this.#ready();
       log(`crash loop: ${deaths} deaths within ${crashWindow} ms, ${ready} processes are ready`);
@@ -383,7 +383,7 @@ export class Cluster extends EventEmitter<ClusterEvents> {
     this.#crashes.clear();
   }
 
-  /** No process is left, and none would live. */
+  /** No process is left, and a new one would not live. */
   #giveUp(): void {
     const message = 'no process is left, and new ones die; what they wrote to stderr says why';
     this.#started?.reject(new MillraceError('MILLRACE_E_WORKER', message));

@@ -9,14 +9,14 @@ import type { RawHandle } from './protocol.js';
 import { ownerOf } from './sticky.js';
 
 export interface Connection {
-  /** By which the process says what became of it. */
+  /** By this the process says what became of it. */
   readonly id: number;
   readonly socket: { readonly _handle: RawHandle | null; destroy(): void };
-  /** Of its client, with sticky sessions; null: anybody. */
+  /** The key of its client, with sticky sessions; null: any process may have it. */
   readonly key: string | null;
-  /** What was read of it, in base64. */
+  /** What was read from it, in base64. */
   readonly head: string | null;
-  /** When it was accepted, of `performance.now()`. */
+  /** When it was accepted, by `performance.now()`. */
   readonly at: number;
 }
 
@@ -24,9 +24,9 @@ interface Member {
   /** Which of its servers. */
   readonly server: number;
   handed: Connection | null;
-  /** About which it was asked. */
+  /** The connection that it was offered. */
   asked: Connection | null;
-  /** Those of its own clients; without sticky sessions they wait together. */
+  /** Connections of its own clients; without sticky sessions they wait together. */
   readonly queue: Connection[];
   isLeaving: boolean;
   /** It has no file descriptors left. It is tried again at the next look. */
@@ -80,7 +80,7 @@ export class Dispatch {
     this.#again(this.#waiting.splice(0));
   }
 
-  /** It is handed nothing any more; what it was handed it still takes, or refuses. */
+  /** It is handed nothing any more; what it was handed already, it still takes or refuses. */
   leave(process: ClusterProcess): void {
     const member = this.#members.get(process);
     if (member === undefined) return;
@@ -88,7 +88,7 @@ export class Dispatch {
     this.#again(member.queue.splice(0));
   }
 
-  /** It is gone, and what it has not taken is another one's. */
+  /** It is gone, and what it has not taken goes to another one. */
   gone(process: ClusterProcess): void {
     const member = this.#members.get(process);
     if (member === undefined) return;
@@ -97,7 +97,7 @@ export class Dispatch {
     this.#again([...handed, ...member.queue]);
   }
 
-  /** One of its servers was closed. Whether it was the one that had part in this. */
+  /** One of its servers was closed. True if it was the one that shared this socket. */
   unlisten(process: ClusterProcess, server: number): boolean {
     if (this.#members.get(process)?.server !== server) return false;
     this.gone(process);
@@ -118,7 +118,7 @@ export class Dispatch {
     const connection = this.#returned(process, id);
     if (connection === null) return;
     process.connections++;
-    // Closes no more than the primary's hold of it.
+    // Closes only the primary's hold of it.
     connection.socket.destroy();
     this.#handNext(process);
   }
@@ -131,7 +131,7 @@ export class Dispatch {
     this.offer(connection);
   }
 
-  /** The system did not pass it on: the process may have no more open. Another one may. */
+  /** The system did not pass it on: the process may have no descriptors left. Another one may. */
   didMiss(process: ClusterProcess, id: number): boolean {
     const connection = this.#returned(process, id);
     if (connection === null) return false;
@@ -139,7 +139,7 @@ export class Dispatch {
     member.isFull = true;
     const isAnybodys = connection.key === null;
     if (isAnybodys ? this.#next() !== null : member.isLeaving) this.offer(connection);
-    // It has waited for the longest time.
+    // The one that has waited longest.
     else (isAnybodys ? this.#waiting : member.queue).unshift(connection);
     return true;
   }
@@ -182,7 +182,7 @@ export class Dispatch {
     // To the end of the line.
     this.#members.delete(process);
     this.#members.set(process, member);
-    // With sticky sessions only those wait together for whom there is no process.
+    // With sticky sessions, only those that have no process wait together.
     const next = member.queue.shift() ?? (member.isLeaving ? undefined : this.#waiting.shift());
     if (next !== undefined) this.#hand(process, member, next);
     else this.#checkSettled();
@@ -226,7 +226,7 @@ export class Dispatch {
     }, this.#lookInterval).unref();
   }
 
-  /** A process that is busy answers late. One that answers, and has not got it, never will. */
+  /** A busy process answers late. One that answers, and has not got it, never will. */
   #askFor(process: ClusterProcess, member: Member): void {
     const { handed, asked, server } = member;
     member.asked = handed;
@@ -238,7 +238,7 @@ export class Dispatch {
     while (line.length > 0 && line[0]!.at < oldest) this.refuse(line.shift()!.socket);
   }
 
-  /** The one that has been free for the longest time. */
+  /** The one that has been free longest. */
   #next(): ClusterProcess | null {
     for (const [process, member] of this.#members) {
       if (isFree(member) && !member.isLeaving) return process;

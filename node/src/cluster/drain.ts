@@ -12,7 +12,7 @@ import { closeAfter, closeAfterAnswer } from './last-answer.js';
 import { type FromPrimary, type Orders, tell, unwrap } from './protocol.js';
 import { connections, sessions } from './servers.js';
 
-/** For what is told about a process whose primary is gone, and which nobody kills. */
+/** For messages about a process whose primary is gone, and which nobody kills. */
 const selfKillMs = 1000;
 
 /** Ms between two looks, at the least: an `idleGrace` of 0 must not keep the loop busy. */
@@ -35,7 +35,7 @@ export function drainOn(orders: Orders): void {
     tell({ type: 'draining' });
     void drain(orders);
   });
-  // A terminal sends them to all. They are the primary's, which tells what is to be done.
+  // A terminal sends them to all processes. They are for the primary, which says what to do.
   for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
   process.prependListener('disconnect', () => {
     // Without this node:cluster ends the process at once, with all requests in it.
@@ -56,7 +56,7 @@ async function drain({ idleGrace, drainTimeout }: Orders): Promise<void> {
     const before = seen;
     seen = received();
     for (const [socket, bytes] of seen) {
-      // A head may be arriving.
+      // The head of a request may be arriving.
       if (isIdle(socket) && bytes === before.get(socket)) socket.destroy();
     }
   };
@@ -71,7 +71,7 @@ async function drain({ idleGrace, drainTimeout }: Orders): Promise<void> {
   process.exit(0);
 }
 
-/** Bytes that have come, on each connection. */
+/** Bytes that have arrived, by connection. */
 function received(): Map<HttpSocket, number> {
   const sockets: HttpSocket[] = [...connections.values()].flatMap((each) => [...each]);
   return new Map(sockets.map((socket) => [socket, socket.bytesRead]));
@@ -90,14 +90,14 @@ function announce(server: Server, sockets: Iterable<HttpSocket>, idleGrace: numb
   }
 }
 
-/** Of HTTP, without a request in progress. What was upgraded has no parser, and is not idle. */
+/** HTTP connections without a request in progress. What was upgraded has no parser, and is not idle. */
 const isIdle = ({ parser, _httpMessage }: HttpSocket): boolean => Boolean(parser) && !_httpMessage;
 
 function allClosed(): Promise<void> {
   const open = [...connections.values()].flatMap((sockets) => [...sockets]);
   if (open.length === 0) return Promise.resolve();
   const closed = open.map((socket) => new Promise((resolve) => socket.once('close', resolve)));
-  // Others may have come meanwhile.
+  // New ones may have come meanwhile.
   return Promise.all(closed).then(() => allClosed());
 }
 

@@ -1,13 +1,13 @@
-/** How a death and a failed reload are put into words. */
+/** What deaths, failed reloads and calls after the end are reported as. */
 import { MillraceError } from '../errors.js';
 import type { Death } from './process.js';
 import { ReplacementFailed } from './slot.js';
 
-/** What a call is told when it comes after `close()`. */
+/** For calls that come after `close()`. */
 export const closed = () =>
   new MillraceError('MILLRACE_E_CLOSED', 'the cluster is closed; call serve() for another one');
 
-/** How a process has died, as what it did. */
+/** How a process has died. */
 export function describe({ code, signal, isLate, wasDraining, readyMs, reason }: Death): string {
   if (isLate) return wasDraining ? 'was killed: drainTimeout' : 'was killed: startTimeout';
   const how = signal === null ? `exited with code ${code}` : `was killed by ${signal}`;

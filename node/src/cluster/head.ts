@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { clearTimeout, setTimeout } from '../core/timers.cjs';
 import type { RawHandle } from './protocol.js';
 
-/** Who has not sent all of it by then (ms) is taken as a client without one, and the process's own timeouts are what counts. */
+/** A client that has not sent all of it by then (ms) counts as one without a head; from then on the process's own timeouts apply. */
 const timeoutMs = 5000;
 /** Ms for the first byte: browsers connect before they have something to ask. It is the time that Node.js gives a head. */
 const silenceMs = 60_000;
@@ -13,8 +13,8 @@ const end = '\r\n\r\n';
 
 /**
  * Calls `done` once with all bytes that were read, and the head as text: '' if none came in time, it is too long, or it is encrypted;
- * with null if the connection ends before that. The socket must be paused; nothing reads from it afterwards. Returns what has it done at
- * once, with what there is.
+ * with null if the connection ends before that. The socket must be paused; nothing reads from it afterwards. Returns a function
+ * that ends it at once, with what there is.
  */
 export function readHead(
   socket: Socket,
@@ -28,7 +28,7 @@ export function readHead(
     clearTimeout(timer);
     socket.off('data', receive);
     socket.off('close', closed);
-    // The stream still thinks that it reads, and so does not begin again. What comes from now on is the process's.
+    // The stream still believes that it is reading, and so does not begin again. What comes from now on is for the process.
     (socket as Socket & { _handle: RawHandle | null })._handle?.readStop();
     done(bytes, head);
   };

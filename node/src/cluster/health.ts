@@ -9,7 +9,7 @@ import { tell } from './protocol.js';
 import { type ClusterHealth, health, reportAgeMs } from './report.js';
 import { report } from './self.js';
 
-/** What the processes have of it. The rest is for the ways. */
+/** What the processes have of it. The rest is the way there and back. */
 const reportTimeout = (timeout: number) => Math.max(1, timeout / 2);
 
 let asks = 0;

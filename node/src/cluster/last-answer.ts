@@ -11,7 +11,7 @@ export function closeAfterAnswer(server: Server): void {
 /** This answer, of which nothing has been sent, is the last one, whatever the application says. */
 export function closeAfter(res: ServerResponse): void {
   const { writeHead } = res;
-  // All heads are written by it, those that Node.js writes by itself, too.
+  // It writes all heads, including those that Node.js writes by itself.
   res.writeHead = (...args: unknown[]) => {
     const at = args.findIndex((arg) => typeof arg === 'object' && arg !== null);
     // Nothing else is touched: Node.js loses cookies when headers that were set meet others in an array.

@@ -1,5 +1,6 @@
 /**
- * A socket that the primary listens on for its processes. It outlives them: while there is none, clients wait and are not refused.
+ * A socket on which the primary listens for its processes. It outlives them: while there is none, clients wait instead of being
+ * refused.
  */
 import { createServer, type Socket } from 'node:net';
 import { performance } from '../core/timers.cjs';
@@ -15,7 +16,7 @@ const ipv6Only = 1;
 
 type Accepted = Socket & { readonly _handle: RawHandle | null };
 
-/** Beyond that many, connections that nobody has time for are closed. */
+/** Beyond this many, connections for which nobody has time are closed. */
 const usualMaxWaiting = 10_000;
 
 let connections = 0;
@@ -25,7 +26,7 @@ export class Listener {
   tickets: string | null = null;
   readonly #sticky: StickyKey | null;
   readonly #maxWaiting: number;
-  /** Those whose head is being read, with what ends that. */
+  /** Connections whose head is being read, each with a function that ends that. */
   readonly #reading = new Map<Socket, () => void>();
   readonly #server = createServer({ pauseOnConnect: true }, (socket) => {
     this.#accept(socket as Accepted);
@@ -52,14 +53,14 @@ export class Listener {
       server.once('error', reject);
       server.listen({ ...host, port, backlog, ipv6Only: (flags & ipv6Only) !== 0 }, () => {
         server.off('error', reject);
-        // Such as no file descriptors left: it goes on when there are some.
+        // Such as having no file descriptors left: it goes on when there are some.
         server.on('error', () => {});
         resolve();
       });
     });
   }
 
-  /** What a process is told that asked for it. */
+  /** What a process that asked for it is told. */
   grant({ server, tickets }: Query, oneRequest: boolean): Granted {
     this.tickets ??= tickets;
     return { server, errno: 0, address: this.name, tickets: this.tickets, oneRequest };
@@ -77,7 +78,7 @@ export class Listener {
   }
 
   #accept(socket: Accepted): void {
-    // A client that resets its connection before it has a process.
+    // A client has reset its connection before it had a process.
     socket.on('error', () => {});
     if (this.waiting >= this.#maxWaiting) {
       this.dispatch.refuse(socket);

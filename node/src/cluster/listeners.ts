@@ -1,4 +1,4 @@
-/** All sockets that the primary listens on: that of the application, and those of what else its processes serve. */
+/** All sockets on which the primary listens: that of the application, and those of whatever else its processes serve. */
 import { constants } from 'node:os';
 import { Listener, type Place } from './listener.js';
 import type { ClusterProcess } from './process.js';
@@ -21,7 +21,7 @@ export class Listeners {
     this.#oneRequest = oneRequest;
   }
 
-  /** Of the application's socket, or the first one if the application sees to that itself; null while it listens nowhere. */
+  /** The address of the application's socket, or of the first one if the application listens by itself; null while it does not listen. */
   get address(): SocketName | null {
     const [first] = this.#open;
     return (this.#main ?? first)?.name ?? null;
@@ -41,7 +41,7 @@ export class Listeners {
     return this.#get('main', place);
   }
 
-  /** Lets a server of a process have part in a socket, which is opened if there is none, and tells it so. */
+  /** Lets a server of a process share a socket, which is opened if there is none, and tells the process. */
   async join(process: ClusterProcess, query: Query): Promise<void> {
     try {
       const listener = await this.#of(query);
@@ -49,7 +49,7 @@ export class Listeners {
       const { dispatch } = listener;
       if (dispatch.has(process)) throw Object.assign(new Error(), { errno: -EADDRINUSE });
       process.tell({ type: 'granted', ...listener.grant(query, this.#oneRequest) });
-      // It may still listen, and an error would end it with all requests in it; but nothing is for it any more.
+      // It may still listen, since an error would end it with all its requests; but it gets nothing any more.
       if (process.state !== 'draining') dispatch.join(process, query.server);
     } catch (error) {
       const errno = (error as NodeJS.ErrnoException).errno ?? -EINVAL;
@@ -68,7 +68,7 @@ export class Listeners {
 
   unlisten(process: ClusterProcess, server: number): void {
     const left = [...this.#open].filter(({ dispatch }) => dispatch.unlisten(process, server));
-    // The next process will want the socket of one that ends.
+    // The next process will want the socket of the one that ends.
     if (process.state !== 'draining') this.prune((listener) => left.includes(listener));
   }
 
@@ -80,7 +80,7 @@ export class Listeners {
     for (const { dispatch } of this.#open) dispatch.didRefuse(process, connection);
   }
 
-  /** Whether it was one that the process was still to take. */
+  /** Whether the process had still to take it. */
   didMiss(process: ClusterProcess, connection: number): boolean {
     return [...this.#open].some(({ dispatch }) => dispatch.didMiss(process, connection));
   }
@@ -124,7 +124,7 @@ export class Listeners {
     if (opening === undefined) {
       opening = this.#opened(key, place);
       this.#byKey.set(key, opening);
-      // The next one that asks for it may have more luck.
+      // The next one that asks may have more luck.
       opening.catch(() => this.#byKey.delete(key));
     }
     return opening;

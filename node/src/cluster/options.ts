@@ -23,20 +23,20 @@ export interface ServeOptions {
   backlog?: number;
   /**
    * Processes: 1 to 1,024, or `{ min, max }` for as many as the load needs; default one for each CPU of the container, without
-   * the reserve. `min` is 1 and `max` that number unless given.
+   * the reserve. By default `min` is 1 and `max` that number.
    */
   workers?: number | { readonly min?: number; readonly max?: number };
   /**
-   * Share of the container's CPUs kept for what is no process of this cluster: the kernel's network code, the primary, the
-   * threads of the runtime. 0 to 0.9; default 0.1. What is left is rounded to whole CPUs, so that the default is
-   * nothing below 6 of them.
+   * Share of the container's CPUs kept for everything but the processes of this cluster: the kernel's network code, the
+   * primary, the threads of the runtime. 0 to 0.9; default 0.1. The rest is rounded to whole CPUs, so that below 6 of
+   * them the default keeps nothing.
    */
   reserve?: number;
   /** Threads that the pools of a process need: 0 to 1,024, default 0. The default number of processes leaves room for them. */
   poolThreads?: number;
   /**
    * `true` or `'ip'`: connections of one address go to one process. `{ header }`, `{ cookie }`: those with the same value of it;
-   * then a connection is closed after each answer unless `keepAlive` is true. Default false: to the one that has time.
+   * then a connection is closed after each answer unless `keepAlive` is true. Default false: each goes to a process that has time.
    */
   sticky?: Sticky;
   /** Time in ms until a new process has to listen: 100 to 3,600,000; default 30,000. */
@@ -51,7 +51,7 @@ export interface ServeOptions {
   maxRespawnDelay?: number;
   /** Time in ms of running after which a process counts as healthy: 0 to 3,600,000; default 10,000. */
   healthyAfter?: number;
-  /** Deaths, for each process, within `crashWindow` that are a crash loop: 1 to 1,000; default 5. */
+  /** Deaths, per process, within `crashWindow` that make a crash loop: 1 to 1,000; default 5. */
   crashLimit?: number;
   /** Length in ms of the time over which deaths are counted: 100 to 3,600,000; default 60,000. */
   crashWindow?: number;
@@ -170,7 +170,7 @@ export function serveOptions(given: ServeOptions, isFile: boolean): Settings {
   };
 }
 
-/** Where an application listens that was given no port. */
+/** Where an application without a port listens. */
 export function usualPort(): number {
   const { PORT } = process.env;
   if (PORT === undefined || PORT === '') return 3000;
@@ -237,7 +237,7 @@ function hookOf(name: string, given: (() => unknown) | undefined, isFile: boolea
   return hook;
 }
 
-/** The value if it is of that kind, null if it is not given. */
+/** The value if it is of this kind, null if it is not given. */
 function of<Value>(
   name: string,
   given: Value | undefined,

@@ -22,7 +22,7 @@ export type ProcessState = 'starting' | 'ready' | 'draining' | 'gone';
 export interface Death {
   readonly code: number | null;
   readonly signal: string | null;
-  /** It was told to, or told the primary that it would. */
+  /** It was told to end, or told the primary that it would. */
   readonly wasDraining: boolean;
   /** It did not listen within `startTimeout`, or not finish within `drainTimeout`, and was killed. */
   readonly isLate: boolean;
@@ -43,7 +43,7 @@ export interface ProcessOwner {
   ready(process: ClusterProcess): void;
   /** A message that is not about its own life. */
   message(process: ClusterProcess, body: FromProcess): void;
-  /** It will take nothing more, and end. */
+  /** It is not going to take anything more, and ends. */
   draining(process: ClusterProcess): void;
   gone(process: ClusterProcess, death: Death): void;
 }
@@ -58,9 +58,9 @@ export class ClusterProcess {
   readonly pid: number;
   /** Connections that it has taken. */
   connections = 0;
-  /** Busy share of its loop over the last sample; null while it told none. */
+  /** Busy share of its loop over the last sample; null while it has not reported any. */
   utilization: { readonly value: number; readonly at: number } | null = null;
-  /** It had no file descriptor for a connection, once at least. */
+  /** At least once it had no file descriptor for a connection. */
   hasMissed = false;
   #state: ProcessState = 'starting';
   #readyAt: number | null = null;
@@ -97,7 +97,7 @@ export class ClusterProcess {
     this.pid = this.#worker.process.pid ?? 0;
     this.#worker.on('message', (message: unknown) => this.#receive(message));
     this.#worker.once('exit', (code, signal) => this.#ended(code, signal));
-    // Such as a process that the system has no room for. One that runs tells how it ended by its exit.
+    // Such as a process for which the system has no room. How a running one ends is seen by its exit.
     this.#worker.on('error', (error: Error) => {
       if (this.pid === 0) {
         this.#reason = error.message;
@@ -117,7 +117,7 @@ export class ClusterProcess {
   }
 
   tell(body: FromPrimary, handle?: RawHandle): void {
-    // What cannot be told is told to the one that replaces it.
+    // What cannot be sent to it is sent to the one that replaces it.
     this.#worker.process.send(wrap(body), handle, {}, () => {});
   }
 
@@ -125,10 +125,10 @@ export class ClusterProcess {
     this.#worker.process.send({ [cpusKey]: cpus }, undefined, {}, () => {});
   }
 
-  /** It finishes what it has, and ends; at the latest after `timeout` ms. */
+  /** It finishes what it has, and ends, after `timeout` ms at the latest. */
   drain(timeout: number): void {
     if (this.#state === 'gone' || this.#state === 'draining') return;
-    // Nobody has to finish anything that has not begun.
+    // One that has not begun has nothing to finish.
     if (this.#state === 'starting') this.kill();
     else this.tell({ type: 'drain' });
     this.#state = 'draining';
@@ -146,7 +146,7 @@ export class ClusterProcess {
     return within(timeout, this.#reported);
   }
 
-  /** One question at a time, and not the next at once: whoever asks for a health report must not keep all busy with it. */
+  /** One question at a time, and the next not at once: health reports must not keep all processes busy. */
   async #ask(): Promise<ProcessReport | null> {
     const ask = ++asks;
     const report = await new Promise<ProcessReport | null>((resolve) => {

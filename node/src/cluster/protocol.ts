@@ -1,4 +1,4 @@
-/** What the primary and its processes tell each other, and how. */
+/** What the primary and its processes say to each other, and how. */
 import type { SendHandle } from 'node:child_process';
 import type { Settings } from './options.js';
 import type { ClusterHealth, ProcessReport } from './report.js';
@@ -29,7 +29,7 @@ export interface Granted {
   readonly oneRequest: boolean;
 }
 
-/** An address as `socket.address()` tells it. */
+/** An address as `socket.address()` returns it. */
 export interface SocketName {
   readonly address: string;
   readonly family: string;
@@ -58,7 +58,7 @@ export type FromPrimary =
       /** What the primary has read of it, in base64. */
       readonly head: string | null;
     }
-  /** Whether it has come: what has no file descriptor left is sent without a word of it. */
+  /** Whether it has arrived: if no file descriptor is left, the message comes without the connection, and without an error. */
   | { readonly type: 'got'; readonly connection: number; readonly server: number }
   | { readonly type: 'drain' }
   | { readonly type: 'report'; readonly ask: number }

@@ -1,7 +1,7 @@
-/** What the processes say of themselves, and what it comes to. Plain data. */
+/** What the processes report about themselves, and what it adds up to. Plain data. */
 import type { ProcessState } from './process.js';
 
-/** Ms for which a report counts: not each question is worth an answer of its own. */
+/** How long a report is used again, in ms: not every question is worth a new answer. */
 export const reportAgeMs = 250;
 
 /** A process about itself. */
@@ -47,11 +47,11 @@ export interface ClusterStats {
   /** Processes that there should be, and those that are ready. */
   readonly wanted: number;
   readonly ready: number;
-  /** Processes that died and were not told to, since the start. */
+  /** Processes that died without being told to, since the start. */
   readonly deaths: number;
   /** Reloads that succeeded. */
   readonly reloads: number;
-  /** Accepted connections that no process has taken yet, and those closed since there were too many. */
+  /** Accepted connections that no process has taken yet, and those closed because there were too many. */
   readonly waitingConnections: number;
   readonly refusedConnections: number;
   readonly processes: readonly ProcessStats[];

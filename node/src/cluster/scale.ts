@@ -20,7 +20,7 @@ export interface ScaleState {
 
 export const calm: ScaleState = { above: 0, below: 0 };
 
-/** A burst is over in one sample; a lull has to last, for a process that is gone has to be started again. */
+/** A burst counts after one sample; a lull has to last, since a process that is gone has to be started again. */
 const samplesUp = 2;
 const samplesDown = 10;
 
@@ -36,7 +36,7 @@ export function nextCount(
   const above = count < max && sum / count > scaleUp ? state.above + 1 : 0;
   const below = count > min && sum / (count - 1) < scaleDown ? state.below + 1 : 0;
   if (above >= samplesUp) {
-    // A process that is at its limit shows no more than 1: what is behind it is only seen when there is another one.
+    // A process at its limit shows no more than 1: what waits behind that is only seen when there is another one.
     const wanted = Math.ceil(sum / ((scaleUp + scaleDown) / 2));
     return { count: Math.min(max, Math.max(count + 1, wanted)), state: calm };
   }

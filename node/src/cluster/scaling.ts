@@ -9,7 +9,7 @@ export interface Scaled {
   resize(count: number, utilization: number): void;
 }
 
-/** Returns what ends that. */
+/** Returns a function that ends this. */
 export function startScaling(
   options: ScaleOptions & { scaleInterval: number },
   scaled: Scaled,
@@ -25,7 +25,7 @@ export function startScaling(
     const oldest = performance.now() - 2 * scaleInterval;
     const utilizations = steady.map(({ utilization, readyMs }) => {
       if (utilization !== null && utilization.at > oldest) return utilization.value;
-      // A process that does not get round to telling is as busy as can be.
+      // A process that does not get round to reporting is as busy as can be.
       return readyMs > 2 * scaleInterval ? 1 : 0;
     });
     const next = nextCount(utilizations, options, state);

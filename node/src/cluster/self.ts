@@ -7,7 +7,7 @@ import { tell } from './protocol.js';
 import { type ProcessReport, sumValues } from './report.js';
 import { connections } from './servers.js';
 
-/** Of each reader its own: the busy share of the loop since it last looked. */
+/** Each reader has its own: the busy share of the loop since it last looked. */
 class Utilization {
   #last = performance.eventLoopUtilization({ idle: 0, active: 0, utilization: 0 });
 
@@ -20,7 +20,7 @@ class Utilization {
 }
 
 const sinceReport = new Utilization();
-/** Made when somebody asks for the first time: nothing is measured for nobody. */
+/** Made when somebody asks for the first time: nothing is measured that nobody wants. */
 let loop: Monitor | null = null;
 
 export function report(): ProcessReport {
@@ -40,7 +40,7 @@ export function report(): ProcessReport {
   };
 }
 
-/** Tells the primary each `interval` ms. */
+/** Reports to the primary every `interval` ms. */
 export function sampleUtilization(interval: number): void {
   const utilization = new Utilization();
   setInterval(() => tell({ type: 'utilization', value: utilization.read() }), interval).unref();

@@ -1,4 +1,4 @@
-/** The one call: in the primary it makes the cluster, in its processes it has the application listen. */
+/** The one call: in the primary it makes the cluster, in its processes it makes the application listen. */
 import cluster from 'node:cluster';
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -74,7 +74,7 @@ function fileOf(file: string | URL): string {
   );
 }
 
-/** What it is in detail is seen in the processes. */
+/** What exactly it is, the processes find out. */
 function checkApp(app: unknown): void {
   if (typeof app === 'function' || (typeof app === 'object' && app !== null)) return;
   throw new MillraceError(

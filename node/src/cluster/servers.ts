@@ -1,7 +1,7 @@
 /**
  * The servers of a process of a cluster. A server there asks the primary for its socket, and Node.js does so by a function of
  * `node:cluster` that is called for each `listen()`. It is replaced here, so that connections come as dispatch.ts hands them out;
- * all else about a server, `address()` and `close()` among it, is as Node.js has it.
+ * all else about a server, such as `address()` and `close()`, is as in Node.js.
  */
 import cluster from 'node:cluster';
 import type { EventEmitter } from 'node:events';
@@ -12,7 +12,7 @@ import { MillraceError } from '../errors.js';
 import { closeAfterAnswer } from './last-answer.js';
 import { type FromPrimary, type RawHandle, tell, unwrap } from './protocol.js';
 
-/** Of a server, as `node:net` wants it. */
+/** A server's handle, as `node:net` wants it. */
 interface Handle {
   onconnection?: (status: number, client: RawHandle) => void;
   listen(): number;
@@ -87,7 +87,7 @@ export function receiveConnections(): void {
   }
   node._getServer = (server, query, done) => {
     const { addressType, fd = -1 } = query;
-    // Unix domain sockets and datagrams are as they are without a cluster of this kind.
+    // Unix domain sockets and datagrams are as without a cluster of this kind.
     if (fd >= 0 || (addressType !== 4 && addressType !== 6)) {
       usual.call(cluster, server, query, done);
     } else {

@@ -8,7 +8,7 @@ export interface Signalled {
   kill(): void;
 }
 
-/** Returns what ends that. */
+/** Returns a function that ends this. */
 export function handleSignals({ close, reload, kill }: Signalled): () => void {
   let isEnding = false;
   const end = (signal: NodeJS.Signals) => {
@@ -19,7 +19,7 @@ export function handleSignals({ close, reload, kill }: Signalled): () => void {
     isEnding = true;
     void close().then((killed) => process.exit(killed > 0 ? 1 : 0));
   };
-  // It has been reported: there is nobody to tell.
+  // It has been reported already.
   const again = () => void reload().catch(() => {});
   process.on('SIGTERM', end).on('SIGINT', end).on('SIGHUP', again);
   return () => void process.off('SIGTERM', end).off('SIGINT', end).off('SIGHUP', again);

@@ -11,13 +11,13 @@ export interface SlotOwner {
   /** It is handed nothing any more. */
   leaving(process: ClusterProcess): void;
   gone(process: ClusterProcess, death: Death): void;
-  /** The process of a slot died, and nobody had told it to, or the system has none to give. Whether to try again now. */
+  /** The process of a slot died without being told to, or the system could not start one. Returns whether to try again now. */
   mayRespawn(slot: number, error?: unknown): boolean;
   /** False in a crash loop. */
   mayStart(): boolean;
 }
 
-/** Why a process that was to replace another one did not. */
+/** Why a process did not replace another one. */
 export class ReplacementFailed extends Error {
   constructor(
     readonly process: ClusterProcess,
@@ -62,7 +62,7 @@ export class Slot implements ProcessOwner {
     return this.#current === null && this.#next === null;
   }
 
-  /** All that there are: those that come and those that go, too. */
+  /** All that there are, including those that come and those that go. */
   get processes(): ClusterProcess[] {
     return [this.#current, this.#next?.process, ...this.#leaving].filter((each) => each != null);
   }
@@ -79,11 +79,11 @@ export class Slot implements ProcessOwner {
     }
   }
 
-  /** Starts a new one, and when that is ready has the old one drain. Rejects if it gets not ready; then the old one stays. */
+  /** Starts a new one, and when that is ready has the old one drain. Rejects if that does not become ready; then the old one stays. */
   replace(drainTimeout: number): Promise<void> {
     clearTimeout(this.#timer);
     return new Promise((resolve, reject) => {
-      // An error of the system rejects, too.
+      // An error of the system rejects as well.
       const process = this.#owner.fork(this.index, this);
       const replaced = () => {
         const old = this.#current;
@@ -96,7 +96,7 @@ export class Slot implements ProcessOwner {
     });
   }
 
-  /** Has no process any more: those that there are drain. */
+  /** Has no process from now on: those that there are drain. */
   close(drainTimeout: number): void {
     this.#isClosed = true;
     clearTimeout(this.#timer);
@@ -120,13 +120,13 @@ export class Slot implements ProcessOwner {
     this.#owner.message(process, body);
   }
 
-  /** Told by somebody else: there has to be another one. */
+  /** Somebody else has told it to end: there has to be another one. */
   draining(process: ClusterProcess): void {
     this.#owner.leaving(process);
     if (this.#current !== process) return;
     this.#leaving.add(process);
     this.#current = null;
-    // One that gives up as it starts, or soon after, would do so for ever.
+    // One that gives up as it starts, or soon after, would go on doing so for ever.
     if (isHealthy(process.readyMs, this.#backoff)) this.start();
     else this.#died(process.readyMs);
   }

@@ -5,7 +5,7 @@ export type StickyKey =
   | { readonly by: 'header' | 'cookie'; readonly name: string };
 
 /**
- * Rendezvous hashing: each key likes the slots in an order of its own, and has the first one of those that there are. When a slot
+ * Rendezvous hashing: each key has its own order of preference for the slots, and gets the first one that exists. When a slot
  * goes only its keys move, and when one comes it takes an equal share from each of the others.
  */
 export function ownerOf(key: string, slots: Iterable<number>): number | null {
@@ -36,7 +36,7 @@ function mix(value: number): number {
   return (mixed ^ (mixed >>> 16)) >>> 0;
 }
 
-/** An IPv4 client is the same one on a socket of either family. */
+/** An IPv4 client is the same on a socket of either family. */
 export const addressKey = (address: string | undefined): string =>
   (address ?? '').replace(/^::ffff:(?=[\d.]+$)/, '');
 

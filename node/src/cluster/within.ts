@@ -1,6 +1,6 @@
 import { clearTimeout, setTimeout } from '../core/timers.cjs';
 
-/** The value of the promise, which must not reject; null if it takes longer than so many ms. */
+/** The value of the promise, which must not reject; null if it takes longer than `ms`. */
 export function within<Value>(ms: number, promise: Promise<Value>): Promise<Value | null> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => resolve(null), ms);

@@ -1,4 +1,4 @@
-/** What runs in each process: takes its orders, loads or gets the application, has it listen, and drains when it is told to. */
+/** What runs in each process: takes its orders, loads or gets the application, makes it listen, and drains when told to. */
 import cluster from 'node:cluster';
 import type { Server } from 'node:net';
 import { MillraceError } from '../errors.js';
@@ -47,7 +47,7 @@ export async function work(
   return { isPrimary: false, slot: orders.slot, server };
 }
 
-/** Tells the primary why it does not start; the stack is on stderr, as always. */
+/** Tells the primary why it does not start; the stack goes to stderr, as always. */
 function tellFailures(): void {
   process.on('uncaughtExceptionMonitor', (error: unknown) => {
     tell({ type: 'failed', reason: error instanceof Error ? error.message : String(error) });

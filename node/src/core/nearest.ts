@@ -1,7 +1,7 @@
-/** The known name that was probably meant: the one with the fewest edits, if there are few, or one that goes on where it ends. */
+/** The known name that was probably meant: the one that takes the fewest edits, if those are few, or one that begins with it. */
 export function nearest(name: string, known: readonly string[]): string | undefined {
   let best: string | undefined;
-  // More than a third of it changed is another word.
+  // If more than a third of it has to change, it is another word.
   let fewest = Math.floor(name.length / 3) + 1;
   for (const candidate of known) {
     const count = edits(name.toLowerCase(), candidate.toLowerCase());

@@ -1,6 +1,6 @@
 /**
- * What of Millrace this thread has, for whoever shows or measures it. An object is told of once, when it is made, and is
- * asked for its counters only by who wants them: nothing is counted for this, and nothing is kept alive by it.
+ * The objects of Millrace in this thread, for whoever shows or measures them. An object is announced once, when it is made,
+ * and asked for its counters only by those who want them: nothing is counted for this, and nothing is kept alive by it.
  */
 import { channel } from 'node:diagnostics_channel';
 import { performance } from './timers.cjs';
@@ -36,7 +36,7 @@ export interface Source {
 const made = channel('millrace:source');
 /**
  * A weak reference keeps its object until the next full collection, and an application may make an emitter for each
- * request: so there are so many at most of a kind, and those that are gone give up their places once a second at most.
+ * request: so the number of each kind is limited, and the places of those that are gone are freed at most once a second.
  */
 const most = 256;
 const sweepMs = 1000;
@@ -66,7 +66,7 @@ class WeakSource<Counted extends object> implements Source {
 }
 
 /**
- * Tells of an object that counts, unless too many of its kind are there. `read` gets it as its argument and must not hold it
+ * Announces an object that counts, unless there are too many of its kind. `read` gets it as its argument and must not hold it
  * by itself. Costs the making of a weak reference, or a look at the clock.
  */
 export function announce<Counted extends object>(
@@ -93,8 +93,8 @@ export function announce<Counted extends object>(
 
 /**
  * The objects of this thread that count and that are still there, up to 256 of a kind: the oldest ones. Those that are made
- * later are told of on the channel `millrace:source` of `node:diagnostics_channel`, under the same limit. Adding up its
- * counters is the affair of who asks; those of an object that is gone went with it.
+ * later are announced on the channel `millrace:source` of `node:diagnostics_channel`, under the same limit. Adding up the
+ * counters is up to whoever asks; those of an object that is gone went with it.
  */
 export function sources(): Source[] {
   for (const of of known.values()) of.places = present(of.places);

@@ -24,7 +24,7 @@ export function isLoopbackHost(request: IncomingMessage): boolean {
 }
 
 /**
- * Whether a request that changes something comes from the page itself, or from no browser. Where browsers tell it themselves
+ * Whether a request that changes something comes from the page itself, or from no browser. Where browsers say so themselves
  * (on this machine, and with TLS), that counts: a proxy may have put another name into Host.
  */
 export function isSameOrigin({ headers }: IncomingMessage): boolean {
@@ -49,8 +49,8 @@ export function bearer({ headers }: IncomingMessage): string | undefined {
 }
 
 /**
- * The cookies of a host are sent to all of its ports: so each port has one of its own. `Lax`: who follows a link to the page from
- * another site (a chat, a wiki) is let in; what such a site sends by itself is not.
+ * The cookies of a host are sent to all of its ports: so each port has one of its own. `Lax`: somebody who follows a link to
+ * the page from another site (a chat, a wiki) is let in; what such a site sends by itself is not.
  */
 const cookieName = (port: number) => `millrace_dashboard_${port}`;
 

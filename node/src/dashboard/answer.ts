@@ -15,7 +15,7 @@ export function sendJson(response: ServerResponse, status: number, body: object)
   send(response, status, 'application/json', JSON.stringify(body));
 }
 
-/** Who is refused gives the connection back: there are not many. */
+/** A refused client has to give its connection back: there are not many. */
 export function refuse(
   response: ServerResponse,
   status: number,

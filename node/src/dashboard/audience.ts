@@ -1,10 +1,10 @@
-/** Who watches, and what was told while somebody did. */
+/** Who watches, and what was sent while somebody did. */
 import { randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { History, type HistoryEvent } from './history.js';
 import { Viewer } from './viewer.js';
 
-/** With nobody there the history is kept for so long, for a page that is loaded again. */
+/** How long the history is kept with nobody there, for a page that is loaded again. */
 const keptUnwatchedMs = 60_000;
 
 export class Audience {
@@ -31,7 +31,7 @@ export class Audience {
     });
   }
 
-  /** Tells all of them. Nobody there, nothing is kept. */
+  /** Tells all of them. With nobody there, nothing is kept. */
   tell(event: HistoryEvent): void {
     if (this.size === 0) return;
     this.#history.add(event);

@@ -12,10 +12,10 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
 const isText = (value: unknown, most: number): value is string =>
   typeof value === 'string' && value.length <= most;
 
-/** What could make a text look like another one: line feeds, characters that turn the direction round, and their like. */
+/** What could make a text look like another one: line feeds, characters that reverse the direction, and the like. */
 const unseen = /\p{C}/gu;
 
-/** Null when it is none. */
+/** Null when it is not valid. */
 export function processOf(value: unknown): ProcessInfo | null {
   if (!isRecord(value)) return null;
   const { id, pid, thread, role, title } = value;
@@ -30,7 +30,7 @@ export function processOf(value: unknown): ProcessInfo | null {
   return { id, pid, thread, role, title: title.replaceAll(unseen, '\ufffd') } as ProcessInfo;
 }
 
-/** Null when they are none. */
+/** Null when they are not valid. */
 export function featuresOf(value: unknown): FeatureInfo[] | null {
   if (!Array.isArray(value) || value.length > mostFeatures) return null;
   const features = value.map((feature) => {
@@ -42,7 +42,7 @@ export function featuresOf(value: unknown): FeatureInfo[] | null {
   return features.includes(null) ? null : (features as FeatureInfo[]);
 }
 
-/** The sample of this process, or null when it is none. */
+/** The sample of this process, or null when it is not valid. */
 export function sampleOf(value: Record<string, unknown>, process: ProcessInfo): Sample | null {
   const { at, points, observe } = value;
   const features = featuresOf(value.features);

@@ -12,8 +12,8 @@ export interface Door {
 
 /**
  * Whether this request may enter; one that may not has its answer then. Without a token the Host header must name this
- * machine. With one that is not needed, as a page of another name has no cookie of ours, and a proxy may have a name of its own.
- * After many wrong tokens from one address none is looked at for a while, whichever it is: else one could go on guessing.
+ * machine. With a token that is not needed, since a page of another name has no cookie of ours, and a proxy may have its own name.
+ * After many wrong tokens from one address, none is looked at for a while, not even a right one: otherwise guessing could go on.
  */
 export function mayEnter(
   { token, port, guesses }: Door,
@@ -36,14 +36,14 @@ export function mayEnter(
   }
   const given = url.searchParams.get('token');
   if (given !== null && url.pathname === '/' && sameToken(given, token)) {
-    // A browser goes on without the token in its address.
+    // The browser goes on without the token in its address.
     response.setHeader('Set-Cookie', tokenCookie(token, port));
     response.writeHead(303, { Location: './' }).end();
     return false;
   }
   const shown = [bearer(request), cookieToken(request, port)];
   if (shown.some((each) => sameToken(each, token))) return true;
-  // Who shows none does not guess.
+  // A request without a token is not a guess.
   if (given !== null || shown.some((each) => each !== undefined)) guesses.wrong(remoteAddress);
   refuse(response, 401, 'the token is missing or wrong: open /?token=…, or send it as Bearer', {
     'WWW-Authenticate': 'Bearer',

@@ -7,9 +7,9 @@ import type { Link, Member } from './member.js';
 import type { FeatureInfo, Sample } from './sample.js';
 
 const longestLineBytes = 1024 * 1024;
-/** A process that does not answer for so long has not switched; it may be blocked. */
+/** A process that has not answered for this long has not switched; it may be blocked. */
 const switchMs = 5000;
-/** One that does not answer for so long is left out of what is asked for now. */
+/** One that has not answered for this long is left out of the present question. */
 const sampleMs = 2000;
 const firstLineMs = 5000;
 
@@ -106,7 +106,7 @@ export class Feed implements Link {
   #take(line: Record<string, unknown>, { info }: Member): boolean {
     if (line.type === 'sample') {
       const sample = sampleOf(line, info);
-      // A later answer than was waited for is let go.
+      // An answer that comes too late is dropped.
       if (sample !== null) this.#sampled?.(sample);
       return sample !== null;
     }

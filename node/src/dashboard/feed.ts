@@ -22,8 +22,8 @@ export interface DashboardFeed {
 
 /**
  * Lets the dashboard of another process show this process or thread. Connects, and connects again when the connection is
- * lost, first after 250 ms and at last each 10 s, unless it is refused: then the dashboard is another application's. Keeps nothing
- * alive, prints nothing, and takes a sample only when it is asked for one.
+ * lost, at first after 250 ms and in the end every 10 s, unless it is refused: then the dashboard is another application's.
+ * Keeps nothing alive, prints nothing, and takes a sample only when it is asked for one.
  */
 export function feedDashboard(options: FeedOptions): DashboardFeed {
   return new FeedClient(options);

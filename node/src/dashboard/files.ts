@@ -14,7 +14,7 @@ const types: Record<string, string> = {
 
 let paths: ReadonlyMap<string, string | URL> | undefined;
 
-/** By name as they are asked for. */
+/** By the names under which they are asked for. */
 function find(): ReadonlyMap<string, string | URL> {
   return new Map<string, string | URL>([
     ...readdirSync(page).map((name): [string, URL] => [`/${name}`, new URL(name, page)]),
@@ -24,7 +24,7 @@ function find(): ReadonlyMap<string, string | URL> {
   ]);
 }
 
-/** Undefined when there is no such file. Read anew each time: it is asked for seldom. */
+/** Undefined when there is no such file. Read again each time, as requests are rare. */
 export function pageFile(path: string): { type: string; body: Buffer } | undefined {
   paths ??= find();
   const file = paths.get(path);

@@ -1,9 +1,9 @@
-/** Wrong tokens, by the address that they came from: only so many of them in a minute. */
+/** Wrong tokens, by the address that they came from: only a limited number a minute. */
 import { performance } from '../core/timers.cjs';
 
 const windowMs = 60_000;
 const mostWrong = 20;
-/** More addresses than this are not remembered; those that have begun longest ago are forgotten. */
+/** No more addresses than this are remembered; those that began longest ago are forgotten. */
 const mostAddresses = 1024;
 
 interface Window {

@@ -1,10 +1,10 @@
-/** The last minutes, as they are sent to each viewer: a ring of events, with numbers that go on. */
+/** The last minutes, as they are sent to each viewer: a ring of events with consecutive numbers. */
 import type { Point } from '../metrics/collect.js';
 
 /** Ten minutes of six processes, or of one and its threads; about 1 KB each. */
 const mostEvents = 3600;
 const keptMs = 600_000;
-/** Different series of one process; those that come later are left out. */
+/** How many series of one process are kept; later ones are left out. */
 const mostSeries = 2000;
 
 /** The names of a process's series, in the order in which they came up. */
@@ -55,7 +55,7 @@ export class History {
   add(event: HistoryEvent): void {
     this.#events.push(event);
     if (this.#events.length <= mostEvents && event.at - this.#events[0]!.at <= keptMs) return;
-    // Seldom and many at once: an array is moved as a whole.
+    // Seldom, and many at once, since the whole array is moved.
     const drop = Math.max(this.#events.length >> 3, 1);
     this.#events.splice(0, drop);
     this.first += drop;

@@ -19,7 +19,7 @@ export class Hub {
   readonly #audience = new Audience();
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param shownEndedMs a process that has ended is shown for so long */
+  /** @param shownEndedMs for how long a process that has ended is shown */
   constructor(readonly shownEndedMs = 60_000) {}
 
   get members(): readonly Member[] {
@@ -101,14 +101,14 @@ export class Hub {
     for (const { link } of this.#members.values()) link.close();
   }
 
-  /** A process that has ended goes before its time. False when there is none. */
+  /** Removes a process that has ended before its time. False when there is none. */
   #makeRoom(): boolean {
     const ended = this.members.find(({ endedAt }) => endedAt !== null);
     if (ended !== undefined) this.#forget(ended);
     return ended !== undefined;
   }
 
-  /** Unless another has its name by now. */
+  /** Unless another process has its name by now. */
   #forget(member: Member) {
     const { id } = member.info;
     if (this.#members.get(id) !== member) return;

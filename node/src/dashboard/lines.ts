@@ -1,6 +1,6 @@
 const newline = 0x0a;
 
-/** Splits a stream of bytes into lines of JSON. What is too long or is no object is counted and left out. */
+/** Splits a stream of bytes into lines of JSON. Lines that are too long, or not objects, are counted and left out. */
 export class JsonLines {
   dropped = 0;
   #parts: Buffer[] = [];

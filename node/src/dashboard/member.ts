@@ -3,7 +3,7 @@ import type { FeatureInfo, ProcessInfo, Sample } from './sample.js';
 
 /** The way to a process: the sampler of this one, or a feed. */
 export interface Link {
-  /** Its answer, null when it gives none in time. */
+  /** Its answer; null when none comes in time. */
   sample(): Promise<Sample | null>;
   /** Its features after the switch; rejects when it has no such feature, or does not answer. */
   switch(feature: string, on: boolean): Promise<FeatureInfo[]>;
@@ -16,7 +16,7 @@ export interface Link {
 export class Member {
   latest: Sample | null = null;
   endedAt: number | null = null;
-  /** Of the last report that was sent. */
+  /** Number of the last report that was sent. */
   report = '';
   readonly series = new SeriesNames();
   #asked: Promise<Sample | null> | null = null;

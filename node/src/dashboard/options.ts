@@ -41,7 +41,7 @@ export function isLoopback(host: string): boolean {
   return version !== 0 && loopback.check(host, version === 6 ? 'ipv6' : 'ipv4');
 }
 
-/** Throws `MILLRACE_E_INVALID_OPTION` for an address that cannot be, or that would be open to everybody. */
+/** Throws `MILLRACE_E_INVALID_OPTION` for an impossible address, or one that would be open to everybody. */
 export function checkAddress({
   host = '127.0.0.1',
   port = defaultPort,
@@ -52,7 +52,7 @@ export function checkAddress({
     invalid('port', 'a whole number from 0 to 65535', port);
   }
   if (token !== null && (typeof token !== 'string' || token.length < shortestToken)) {
-    // Not shown: a log is no place for it.
+    // Not shown: it does not belong in a log.
     throw new MillraceError(
       'MILLRACE_E_INVALID_OPTION',
       `token must be text of at least ${shortestToken} characters`,

@@ -1,6 +1,6 @@
 /**
- * Marks the dashboard's own servers and sockets, so that what acts on or counts the application's leaves them alone. A symbol
- * of the registry: the modules that look at it need not load this one.
+ * Marks the dashboard's own servers and sockets, so that whatever acts on or counts those of the application leaves them alone.
+ * A symbol of the registry: the modules that look at it need not load this one.
  */
 const symbol = Symbol.for('millrace.own');
 

@@ -1,4 +1,4 @@
-/** The connections of the server: so many at most, and one of which nothing is heard makes room for a new one. */
+/** The connections of the server: a limited number, and a silent one makes room for a new one. */
 import type { Socket } from 'node:net';
 
 export class Places {
@@ -18,7 +18,7 @@ export class Places {
       this.#all.delete(socket);
       this.#silent.delete(socket);
     });
-    // The newest gives way itself where all others are in use.
+    // If all others are in use, the newest itself gives way.
     if (this.#all.size > this.#most) this.#end(this.#silent.values().next().value!);
   }
 

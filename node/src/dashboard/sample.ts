@@ -1,4 +1,4 @@
-/** What a process tells the dashboard, and what the dashboard may ask of it. */
+/** What a process reports to the dashboard, and what the dashboard may ask of it. */
 import { basename } from 'node:path';
 import { isMainThread, threadId } from 'node:worker_threads';
 import type { Point } from '../metrics/collect.js';
@@ -26,7 +26,7 @@ export interface FeatureInfo {
   readonly why: string | null;
 }
 
-/** A feature that can be switched at run time, as those of `millrace/auto`. */
+/** A feature that can be switched at run time, such as those of `millrace/auto`. */
 export interface SwitchableFeature extends FeatureInfo {
   on(): void;
   off(): void;

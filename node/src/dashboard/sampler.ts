@@ -8,7 +8,7 @@ import type { FeatureInfo, ProcessInfo, Sample, SwitchableFeature } from './samp
 /** It is read by people, and costs more than counters. */
 const reportEveryMs = 5000;
 
-/** A monitor is kept for so long after the last sample: a Prometheus server comes by each half a minute or so. */
+/** How long a monitor is kept after the last sample: a Prometheus server comes by every half a minute or so. */
 const keepMonitorMs = 60_000;
 
 /** What of this thread is shown beside its metrics. */
@@ -44,14 +44,14 @@ export class Sampler {
       type: 'sample',
       at: Date.now(),
       process: this.process,
-      // What is no number in JSON is left out.
+      // What is not a number in JSON is left out.
       points: [...counted, ...runtime()].filter(({ value }) => Number.isFinite(value)),
       features: this.features(),
       ...(observe === undefined ? {} : { observe }),
     };
   }
 
-  /** The loop is what is looked at first. Where nobody has a monitor of it, this has one while it is asked. */
+  /** People look at the loop first. If nobody has a monitor of it, this makes one for as long as it is asked. */
   #keepMonitor(isMonitored: boolean) {
     if (this.#endMonitor !== undefined) this.#endMonitor.refresh();
     else if (!isMonitored) {

@@ -14,7 +14,7 @@ import { Places } from './places.js';
 import { thisProcess } from './sample.js';
 import { Sampler } from './sampler.js';
 
-/** For what a client has to say. */
+/** How long a client may take to send what it has to say. */
 const patienceMs = 10_000;
 
 /** A dashboard that is served. */
@@ -43,7 +43,7 @@ export async function serveDashboard(options: DashboardOptions = {}): Promise<Da
   const places = new Places(mostMembers + 100);
   const guesses = new Guesses();
   let port = wanted;
-  // Who connects and says nothing, or says it slowly, must not keep others out.
+  // A client that connects and says nothing, or says it slowly, must not keep others out.
   const server = markOwn(
     createServer({
       keepAliveTimeout: 30_000,
@@ -60,7 +60,7 @@ export async function serveDashboard(options: DashboardOptions = {}): Promise<Da
     const { socket } = request;
     places.heard(socket);
     response.on('close', () => places.answered(socket));
-    // A client that goes away while it sends its body.
+    // A client went away while it sent its body.
     handle({ hub, port, token, guesses }, request, response).catch(() => response.destroy());
   });
   server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {

@@ -21,8 +21,8 @@ export interface DashboardAddress {
 
 /**
  * Serves in the first process of a tree and feeds in all others, which find the way in `MILLRACE_FEED`, `MILLRACE_FEED_TOKEN` and
- * `MILLRACE_FEED_PID` of their environment. Never rejects: one sentence on stderr tells the address, or why there is no dashboard, and the
- * application goes on. Threads of a `Pool` are left out: the pool itself tells of them.
+ * `MILLRACE_FEED_PID` of their environment. Never rejects: one sentence on stderr says the address, or why there is no
+ * dashboard, and the application goes on. Threads of a `Pool` are left out: the pool itself reports on them.
  */
 export async function startDashboard(
   address: DashboardAddress,
@@ -43,7 +43,7 @@ export async function startDashboard(
     process.stderr.write(`millrace: the dashboard is at ${dashboard.url}\n`);
     return dashboard;
   } catch (error) {
-    // Children must not go to whoever has the port.
+    // Children must not connect to whoever has the port.
     for (const name of ['', '_TOKEN', '_PID']) delete process.env[`MILLRACE_FEED${name}`];
     process.stderr.write(`millrace: no dashboard: ${reason(error, address)}\n`);
     return null;

@@ -3,13 +3,13 @@ import type { History, HistoryEvent } from './history.js';
 
 /** Events of one piece: a long history must not hold up the application's loop. */
 const atOnce = 50;
-/** A browser that lost the connection tries again after so long. */
+/** How long a browser that lost the connection waits before it tries again. */
 const retryMs = 1000;
 
 /**
  * A browser that watches: a place in the history from which server-sent events go to it. One that reads too slowly gets the
- * next event when it has read the last ones. One for which it is too late, as what it should get next has left the history, is
- * disconnected: it comes back by itself, and is told how things are.
+ * next event when it has read the last ones. One that is too late, because what it should get next has left the history, is
+ * disconnected: it comes back by itself, and is told how things stand.
  */
 export class Viewer {
   #next: number;
@@ -18,7 +18,7 @@ export class Viewer {
   #waits = false;
 
   /**
-   * @param boot tells the numbers of this server from those of an earlier one on the same port
+   * @param boot distinguishes the numbers of this server from those of an earlier one on the same port
    * @param hello what is there now
    * @param lastId `Last-Event-ID` of a browser that was here before
    */
@@ -61,7 +61,7 @@ export class Viewer {
   }
 
   #frame(event: HistoryEvent, number: number): string {
-    // The page forgets it, too: one that has its name later is told in full.
+    // The page forgets it as well: a later one of its name is sent in full.
     if (event.kind === 'forgotten') this.#has.delete(event.data.id);
     const isOld = number < this.upTo && event.kind !== 'sample' && event.kind !== 'mark';
     if (isOld) return '';

@@ -19,7 +19,7 @@ import { type Chain, chainFor, passOn, type Step } from './order.js';
 import { Records } from './records.js';
 import { counters } from './stats.js';
 
-/** Node.js writes more than this in several pieces, between which others may write: it shall do that itself. */
+/** Node.js writes more than this in several pieces, between which others may write: that is left to it. */
 const maxRecordBytes = 512 * 1024;
 /** A commit is one write, and a copy of what it writes. */
 const maxCommitBytes = 4 * 1024 * 1024;
@@ -35,7 +35,7 @@ class Append extends Deferred<void> {
   }
 
   settle(error: NodeJS.ErrnoException | null): void {
-    // One that is only to be written is not concerned by the sync that another in its commit has asked for.
+    // A record that only has to be written does not depend on a sync that another one in its commit asked for.
     if (error === null || (!this.durable && error.syscall === 'fdatasync')) this.resolve();
     else this.reject(error);
   }
@@ -64,7 +64,7 @@ class Commit implements AppendRequest, Step {
     this.mode = mode;
   }
 
-  /** Only for the path as it was written here: it is in the error that a caller gets. */
+  /** Only if the path was spelled the same: it is part of the error that a caller gets. */
   takes(path: Path, mode: number, bytes: number): boolean {
     return (
       this.#open &&
@@ -97,7 +97,7 @@ class Commit implements AppendRequest, Step {
     try {
       backend.append(this);
     } catch (error) {
-      // Nothing was begun, and the commits after this one shall be.
+      // Nothing was begun, but the commits after this one must be.
       this.done(this.#appends.map(() => error as NodeJS.ErrnoException));
     }
   }
@@ -127,7 +127,7 @@ class Commit implements AppendRequest, Step {
 
 const isAborted = ({ signal }: Append): boolean => signal?.aborted === true;
 
-/** Each caller gets an error of his own. */
+/** Each caller gets an error of its own. */
 function copyOf(error: NodeJS.ErrnoException): NodeJS.ErrnoException {
   return Object.assign(new Error(error.message), error);
 }
@@ -152,7 +152,7 @@ function writeAll(): void {
   for (const commit of commits) commit.write();
 }
 
-/** What is copied as a record: text is UTF-8; null when Node.js has to see the data. */
+/** What is copied as a record: text as UTF-8; null when Node.js has to see the data. */
 function toRecord(data: unknown, encoding: BufferEncoding | null): string | Uint8Array | null {
   if (typeof data === 'string') {
     if (data.length > maxRecordBytes) return null;
@@ -207,9 +207,9 @@ export type AppendOptions = Exclude<Parameters<typeof promises.writeFile>[2], st
  * gathered and becomes the next, in the order of the calls. A commit opens the file, writes all its records at once, and
  * closes it, so a log can be rotated by renaming it. No record is divided between two commits.
  *
- * Each call resolves when its own record is wholly in the file, with `durable: true` when it is on the disk, too. When a
+ * Each call resolves when its own record is wholly in the file, with `durable: true` when it is on the disk as well. When a
  * commit fails half-way, for instance because the disk is full, the records that were written are resolved, and those after
- * are rejected with the error of the system; of the first of them a part may be in the file.
+ * are rejected with the error of the system; a part of the first of them may be in the file.
  *
  * Strings and buffers of up to 512 KiB are taken as they are at the time of the call. Larger ones, iterables, streams,
  * a FileHandle, and flags other than `a` are passed on to `node:fs/promises`, in order; it reads a buffer while it writes it.

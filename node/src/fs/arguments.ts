@@ -1,6 +1,6 @@
 /**
- * Finds the calls that are understood exactly. Everything else, right or wrong, is for `node:fs/promises`, whose checks and
- * errors are thereby the ones that a caller sees.
+ * Finds the calls that are understood exactly. Everything else, right or wrong, is left to `node:fs/promises`, so that callers
+ * see its checks and errors.
  */
 import { fileURLToPath } from 'node:url';
 import { nearest } from '../core/nearest.js';
@@ -17,7 +17,7 @@ export function toPath(path: unknown): Path | null {
     if (path.includes(0)) return null;
     const bytes = Buffer.from(path);
     const text = bytes.toString();
-    // As text where that says the same, so that it is one file for the order, however it was given.
+    // As text where that means the same, so that it counts as one file for the order, however it was given.
     return Buffer.from(text).equals(bytes) ? text : bytes;
   }
   if (!(path instanceof URL)) return null;
@@ -103,7 +103,7 @@ function understand(
       durable: flush || durable === true,
     };
   } catch {
-    // A getter threw. It will throw for Node.js, too, which makes a rejection of it.
+    // A getter threw. It will throw for Node.js as well, which turns that into a rejection.
     return null;
   }
 }
@@ -140,8 +140,8 @@ export function isDurable(options: unknown): boolean {
 }
 
 /**
- * Node.js passes over options that it does not know, and so does this module; but a record that was to be durable and is not
- * would be seen only when it is lost. Throws MILLRACE_E_INVALID_OPTION.
+ * Node.js ignores options that it does not know, and so does this module; but if a record is not durable that should be,
+ * that would be noticed only when it is lost. Throws MILLRACE_E_INVALID_OPTION.
  */
 export function checkSpelling(options: unknown): void {
   if (typeof options !== 'object' || options === null) return;

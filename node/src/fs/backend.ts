@@ -15,7 +15,7 @@ export interface ReadRequest {
    * Otherwise a string in this encoding.
    */
   readonly encoding: BufferEncoding | null;
-  /** Its caller has gone: it need not be read. `done` is called for it all the same, with whatever there is. */
+  /** Nobody waits for it any more: it need not be read. `done` is called for it all the same, with whatever there is. */
   readonly cancelled: boolean;
   done(error: NodeJS.ErrnoException | null, data: Buffer | string | undefined): void;
 }

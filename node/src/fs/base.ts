@@ -1,12 +1,12 @@
 /**
  * A relative path is opened some time after its call, and somebody may have called `process.chdir()` in between. Only then
- * is the path made absolute: what was a valid path before may be none by way of folders that this process may not enter.
+ * is the path made absolute: a valid path may become invalid by leading through folders that this process may not enter.
  */
 import { isAbsolute, resolve } from 'node:path';
 import type { Path } from './arguments.js';
 import { knownAs } from './system-error.js';
 
-/** Of a relative path, the working directory; null of an absolute one, or where the working directory is gone. */
+/** For a relative path the working directory; null for an absolute one, or if the working directory is gone. */
 export function baseOf(path: Path): string | null {
   // An empty path leads nowhere, from anywhere.
   if (path.length === 0 || isAbsolute(typeof path === 'string' ? path : path.toString('latin1'))) {
@@ -26,7 +26,7 @@ export function fromBase(path: Path, base: string | null): Path {
     const text = String(path);
     return /[\\/]$/.test(text) ? `${resolve(base, text)}\\` : resolve(base, text);
   }
-  // Not normalized: beyond a link `..` is another folder.
+  // Not normalized: behind a link, `..` is another folder.
   if (typeof path === 'string') return `${base}/${path}`;
   return Buffer.concat([Buffer.from(`${base}/`), path]);
 }

@@ -1,4 +1,4 @@
-/** Lets so many through at a time; the others wait in line. */
+/** Lets a number of callers through at a time; the others wait in line. */
 export class Gate {
   #free: number;
   #first: Waiting | null = null;
@@ -9,7 +9,7 @@ export class Gate {
     this.#free = size;
   }
 
-  /** Calls `start` when there is room, and wants a `leave()` for it. */
+  /** Calls `start` when there is room, and expects a `leave()` for it. */
   enter(start: () => void): void {
     if (this.#free > 0 && this.#first === null) {
       this.#free--;
@@ -24,7 +24,7 @@ export class Gate {
 
   leave(): void {
     this.#free++;
-    // Whoever leaves as soon as he has been started is followed by the loop below, not by one inside it.
+    // If one leaves as soon as it is started, the loop below starts the next, not another loop inside it.
     if (this.#draining) return;
     this.#draining = true;
     try {

@@ -32,7 +32,7 @@ function readOne(request: ReadRequest): void {
     try {
       text = data.toString(encoding);
     } catch {
-      // Too long for a string: the error shall be that of Node.js.
+      // Too long for a string: Node.js has to give the error.
       nodeReadFile(opened, encoding).then(
         (late) => request.done(null, late),
         (late) => request.done(asWritten(late, opened, path), undefined),
@@ -48,7 +48,7 @@ class Commit {
   readonly #request: AppendRequest;
   readonly #bytes: Uint8Array;
   #fd = -1;
-  /** Below 0: there is no file, and not even an empty record is in it. */
+  /** Below 0: there is no file, so not even an empty record is in it. */
   #written = -1;
   /** Of the records that are not wholly written, and of those that are. */
   #failure: Failure = null;
@@ -82,7 +82,7 @@ class Commit {
     }
     write(this.#fd, this.#bytes, this.#written, rest, null, (error, written) => {
       if (error !== null || written === 0) {
-        // A write that takes nothing would be tried for ever.
+        // A write that takes nothing would be repeated for ever.
         this.#failure = error ?? systemError(EIO, 'write', null);
         // What is wholly written may still have to be synced.
         this.#sync();

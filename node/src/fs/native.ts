@@ -28,7 +28,7 @@ const coldJobs = 4;
 const maxFiles = 64;
 /** A file that takes longer than this is on its own: those in the same job no longer wait for it. */
 const relieveMs = 10;
-/** Files that the loop may not read any more in this turn are worth a job if they are so many; fewer wait for others. */
+/** This many files that the loop may not read any more in this turn are worth a job; fewer wait for others. */
 const leastInJob = 8;
 /** In one call of the addon. */
 const maxRecords = 1024;
@@ -57,7 +57,7 @@ class Append {
     this.errors[record] = systemError(code, name, name === 'open' ? this.request.path : null);
   }
 
-  /** Node.js waits until a FIFO has a reader. One that has is kept open meanwhile: its reader is not to see an end. */
+  /** Node.js waits until a FIFO has a reader. One that has a reader is kept open meanwhile, so that its reader does not see an end. */
   end(fifo: number): void {
     const { request, errors } = this;
     if (fifo < 0 && errors?.[0]?.code !== 'ENXIO') {
@@ -184,7 +184,7 @@ class NativeFiles {
   /** Writes a path behind the others; returns where it ends. */
   #putPath(request: ReadRequest | AppendRequest, at: number): number {
     const path = fromBase(request.path, request.base);
-    // Three bytes are the most that a unit of a string becomes in UTF-8.
+    // A unit of a string becomes at most three bytes of UTF-8.
     const most = at + path.length * 3 + 1;
     if (most > this.#paths.length) {
       const longer = Buffer.allocUnsafeSlow(most * 2);
@@ -236,7 +236,7 @@ export function nativeBackend(binding: FilesBinding): FileBackend {
     try {
       files ??= new NativeFiles(binding);
     } catch {
-      // There is no memory for it. What has been asked for waits, and shall not wait for ever.
+      // There is no memory for it. What was asked for waits, and must not wait for ever.
       files = javascriptBackend;
     }
     return files;
@@ -257,7 +257,7 @@ function give(request: ReadRequest, bytes: Buffer, at: number, length: number, o
     try {
       text = bytes.toString(request.encoding, at, at + length);
     } catch {
-      // Too long for a string: the error shall be that of Node.js.
+      // Too long for a string: Node.js has to give the error.
       javascriptBackend.read([request]);
       return;
     }
@@ -272,7 +272,7 @@ function give(request: ReadRequest, bytes: Buffer, at: number, length: number, o
   try {
     copy = Buffer.allocUnsafeSlow(length);
   } catch (error) {
-    // There is no memory for this one: the others that have come with it are still to be given.
+    // There is no memory for this one: the others that came with it must still be given out.
     request.done(error as Error, undefined);
     return;
   }
@@ -280,7 +280,7 @@ function give(request: ReadRequest, bytes: Buffer, at: number, length: number, o
   request.done(null, copy);
 }
 
-/** What is no file to be read whole, and every rare error, is left to Node.js: the outcome is its own. */
+/** Whatever cannot be read whole, and every rare error, is left to Node.js: the outcome is its own. */
 function fail(request: ReadRequest, code: number, descriptor: number): void {
   if (code === ENOENT) request.done(systemError(code, 'open', request.path), undefined);
   else if (code === ESPIPE && descriptor >= 0) readFifo(request, descriptor);
@@ -288,7 +288,7 @@ function fail(request: ReadRequest, code: number, descriptor: number): void {
 }
 
 /**
- * A FIFO is read as it has been opened: who waited to write has been let in by that, and would lose what it writes if it were
+ * A FIFO is read as it was opened: the opening has let a waiting writer in, who would lose what it writes if it were
  * closed and opened again.
  */
 function readFifo(request: ReadRequest, fd: number): void {

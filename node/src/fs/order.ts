@@ -1,9 +1,9 @@
 /**
- * Order among the calls on one path: whoever comes after a write that is not over yet waits for it. A path without a
+ * Order among the calls on one path: a call that comes after a write that is not over yet waits for it. A path without a
  * pending write has no entry here, and costs nothing.
  *
- * Paths are compared as resolved text: two names of one file (links, another case) are two files. What waits also waits for
- * the reads between two writes, so that none of them sees a file half rewritten.
+ * Paths are compared as resolved text: two names of one file (links, another case) are two files. Whatever waits also waits for
+ * the reads between two writes, so that none of them sees a half-rewritten file.
  */
 import { isAbsolute, resolve } from 'node:path';
 import { captureContext, runInContext } from '../core/dispatch/context.js';
@@ -14,7 +14,7 @@ import { stat } from './node-fs.js';
 
 /** One thing to do with a file. Calls `leave()` of its chain when it is over. */
 export interface Step {
-  /** May run beside others that are shared: it only reads. */
+  /** May run beside other shared steps: it only reads. */
   readonly shared: boolean;
   start(): void;
 }
@@ -163,8 +163,8 @@ const startCall = (call: Call<unknown>): void => call.run();
 export type NodeCall<T> = (path: unknown, options: unknown) => Promise<T>;
 
 /**
- * Passes a call on to Node.js when its turn has come: now, if nothing is before it. `file` is null when its path is none to
- * compare.
+ * Passes a call on to Node.js when its turn has come: now, if nothing is before it. `file` is null when its path cannot be
+ * compared.
  */
 export function passOn<T>(
   node: NodeCall<T>,
@@ -179,7 +179,7 @@ export function passOn<T>(
     if (chainAt(file) !== undefined) kept = snapshot(options);
     else if (shared) return node(path, options);
   } catch {
-    // A getter threw. It will throw for Node.js, too, which makes a rejection of it.
+    // A getter threw. It will throw for Node.js as well, which turns that into a rejection.
     return node(path, options);
   }
   const chain = chainFor(file);

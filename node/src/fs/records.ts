@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 
-/** What most commits fit into. Memory of that size is used again, as far as so many commits were under way at once. */
+/** What most commits fit into. Memory of that size is reused, as much as commits have needed at once. */
 const usualBytes = 16 * 1024;
 const usualRecords = 128;
 const maxSpares = 16;
@@ -29,7 +29,7 @@ export class Records {
     return this.#count;
   }
 
-  /** Of all records, in bytes. */
+  /** Size of all records, in bytes. */
   get size(): number {
     return this.#size;
   }

@@ -5,14 +5,14 @@ import { families, type Point } from './vocabulary.js';
 
 export type { Point };
 
-/** How what several objects say of one series becomes its value. */
+/** How the values that several objects give for one series become its value. */
 type Combine = 'total' | 'shared' | 'sum' | 'max';
 
 interface Series {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly combine: Combine;
-  /** Of totals: what has been counted up to the last collection. */
+  /** For totals: what was counted up to the last collection. */
   value: number;
   /** What this collection has brought so far. */
   round: number;
@@ -40,11 +40,10 @@ let collection = 0;
 
 /**
  * What the objects of this thread (queues, rooms, guards, pools and so on) have counted, added up. Totals never fall: what an object
- * has added stays when it is collected. What it counted after the last call of this function is lost then, and all of one that came and went
- * between two calls; so is what exceeds 256 objects of a kind, where
- * `objects` says 256.
+ * has added stays when it is garbage-collected. What it counted after the last call of this function is lost then, as is all of
+ * an object that came and went between two calls, and what exceeds 256 objects of a kind: then `objects` says 256.
  *
- * There is nothing about what has not been used: no pool, no series of pools. Some 0.2 ms, and 20 µs for each
+ * What has not been used does not appear: without a pool there are no series of pools. Some 0.2 ms, and 20 µs for each
  * object.
  */
 export function collect(): Point[] {
@@ -91,7 +90,7 @@ function take(series: Series, value: number, before: Map<Series, number>): void 
       return;
   }
   const more = value - (before.get(series) ?? 0);
-  // Sums that are made of a mean may be a rounding error less than before.
+  // Sums that are computed from a mean may be lower than before by a rounding error.
   if (more <= 0) return;
   before.set(series, value);
   series.round = series.combine === 'shared' ? Math.max(series.round, more) : series.round + more;

@@ -17,7 +17,7 @@ const all: readonly (readonly [Family, isRuntime: boolean])[] = [
 
 /**
  * The points of several processes as Prometheus reads them. Names get the prefix, those of the runtime do not. Families without a point
- * are left out, points of no family too.
+ * are left out, and so are points without a family.
  */
 export function exposition(processes: readonly ProcessPoints[], prefix = 'millrace_'): string {
   const lines = new Map<string, string[]>();

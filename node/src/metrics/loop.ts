@@ -2,7 +2,7 @@ import { type Monitor, monitor } from '../monitor/index.js';
 
 let shared: { readonly monitor: Monitor; users: number } | null = null;
 
-/** Keeps a monitor of this thread's loop while exporters are there. Returns what ends that. */
+/** Keeps a monitor of this thread's loop while there are exporters. Returns a function that ends that. */
 export function watchLoop(): () => void {
   shared ??= { monitor: monitor(), users: 0 };
   const mine = shared;

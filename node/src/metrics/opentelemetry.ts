@@ -30,7 +30,7 @@ interface Result {
   observe(instrument: object, value: number, attributes: Readonly<Record<string, string>>): void;
 }
 
-/** First words of names that are what the rest belongs to. */
+/** First words of names that say to what the rest belongs. */
 const areas = /^(batch|broker|cache|cluster|fanout|file|gc|loop|pool|queue)_/;
 
 /** `queue_wait_ms` → `millrace.queue.wait`, `file_read_batches_total` → `millrace.file.read_batches`: units and kinds are told apart from names. */
@@ -48,7 +48,7 @@ function instruments(meter: ObservableMeter, family: Family): [string, object][]
     case 'counter':
       return [[family.name, meter.createObservableCounter(name, options)]];
     case 'gauge': {
-      // What can be added up over processes is no gauge there.
+      // There, what can be added up over processes is not a gauge.
       const adds = family.across === 'sum';
       const made = adds
         ? meter.createObservableUpDownCounter(name, options)
@@ -88,7 +88,7 @@ export function openTelemetry(options: OpenTelemetryOptions = {}): Exporter {
   const callback = (result: Result): void => {
     for (const { name, labels, value } of collect())
       result.observe(byName.get(name)!, value, labels);
-    // Not before: a meter without an SDK never asks. What a monitor says when it has just begun is nothing.
+    // Not before: a meter without an SDK never asks. A monitor that has just begun has nothing to say.
     endWatch ??= watchLoop();
   };
   const observed = [...byName.values()];

@@ -3,8 +3,8 @@ import { isAbsolute, join } from 'node:path';
 import { MillraceError } from '../errors.js';
 
 /**
- * Where an optional package may be: beside this one, or in the application, which may be started with a Millrace from elsewhere, and from
- * any folder.
+ * Where an optional package may be: beside this one, or in the application, which may be started with a Millrace from
+ * elsewhere, and in any folder.
  */
 const places = () =>
   [import.meta.url, process.argv[1], join(process.cwd(), 'package.json')].filter(

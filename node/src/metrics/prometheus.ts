@@ -22,7 +22,7 @@ export interface PrometheusOptions {
 
 /** What an exporter returns. */
 export interface Exporter {
-  /** Takes the metrics away. Idempotent. */
+  /** Removes the metrics. Idempotent. */
   stop(): void;
 }
 
@@ -32,7 +32,7 @@ interface Value {
   readonly value: number;
 }
 
-/** The points of a scrape, by name. All metrics are asked in one go, and share them. */
+/** The points of a scrape, by name. All metrics are asked in one go, and share these. */
 let scrape: Map<string, Point[]> | null = null;
 
 function pointsOf(name: string): readonly Point[] {
@@ -54,13 +54,13 @@ function pointsOf(name: string): readonly Point[] {
 class CollectedMetric {
   /** What the registry knows it by. */
   readonly key: string;
-  /** A registry for OpenMetrics takes the `_total` away, for good, and puts it back on its own. */
+  /** A registry for OpenMetrics removes the `_total` for good, and adds it by itself. */
   name: string;
   readonly #prefix: string;
   readonly #family: Family;
   readonly help: string;
   readonly type: Kind;
-  /** How prom-client makes one value of those of several processes. */
+  /** How prom-client makes one value out of those of several processes. */
   readonly aggregator: 'sum' | 'max';
 
   constructor(family: Family, prefix: string) {
@@ -82,7 +82,7 @@ class CollectedMetric {
     return this.#told(this.#values(''));
   }
 
-  /** Totals are the objects' own. */
+  /** Totals belong to the objects. */
   reset(): void {}
 
   get #hasTotals(): boolean {
@@ -107,7 +107,7 @@ const exporters = new WeakMap<MetricRegistry, Map<string, CollectedMetric[]>>();
 
 /**
  * Puts the metrics of this thread into a registry of prom-client. They are collected when they are asked for, and nothing happens in
- * between, but for a `monitor()` of the loop. In a registry that has them already nothing changes.
+ * between, except for a `monitor()` of the loop. In a registry that has them already nothing changes.
  *
  * @throws {MillraceError} `MILLRACE_E_INVALID_OPTION` for a bad option, and when `register` is not given and prom-client not installed
  */

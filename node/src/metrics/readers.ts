@@ -1,4 +1,4 @@
-/** What each kind of object says in the words of the vocabulary. */
+/** What each kind of object reports, in the words of the vocabulary. */
 import type { BatchStats } from '../batch.js';
 import type { BridgeStats } from '../broker/bridge.js';
 import type { LinkStats } from '../broker/link-stats.js';
@@ -21,7 +21,7 @@ interface Gathered {
   readonly writes: number;
 }
 
-/** Takes one value. Of totals it is what the object has counted so far. */
+/** Takes one value. For totals it is what the object has counted so far. */
 export type Add = (name: string, labels: Readonly<Record<string, string>>, value: number) => void;
 
 /** A record of counts. */
@@ -111,13 +111,13 @@ function guard(stats: GuardStats, add: Add): void {
   add('queue_fill', { source }, fillOf(stats.queued, stats.maxQueue));
   for (const [name, one] of Object.entries(stats.classes)) {
     add('admitted_total', { class: name }, one.admitted);
-    // Nothing of it ever waits, or is turned away.
+    // Nothing ever waits in it, or is turned away.
     if (name === 'exempt') continue;
     add('queue_depth', { source, priority: name }, one.queued);
     const { mean, p99, max } = one.waitMs;
     const labels = { source, priority: name };
     summary(add, 'queue_wait_ms', labels, mean * one.admitted, one.admitted);
-    // The buckets of a histogram may tell a little more than there was.
+    // The buckets of a histogram may report a little more than there was.
     add('queue_wait_ms', { ...labels, quantile: '0.99' }, Math.min(p99, max));
     add('queue_wait_ms', { ...labels, quantile: '1' }, max);
     for (const [reason, count] of each(one.shed)) {
@@ -232,7 +232,7 @@ function monitor({ utilization, loopDelay, gc }: Snapshot, add: Add): void {
   }
 }
 
-/** A queue without room is neither full nor empty: then what waits says it. */
+/** A queue without a bound is neither full nor empty: then what waits decides. */
 const fillOf = (count: number, bound: number): number => Math.min(1, count / Math.max(1, bound));
 
 /** By kind of object. `stats` is what its source gave. */

@@ -46,7 +46,7 @@ export const targetOf = ({ utilization }: { utilization?: number }): number =>
 
 /** The largest n for which n requests of `both` parts and one wait fit into the deadline. */
 export function burstWithin(deadline: number, both: number, wait: number): number {
-  // Rounded, as a division that comes out just below a whole number means that number; then checked.
+  // Rounded, since a quotient just below a whole number means that number; then checked.
   let requests = Math.max(0, Math.round((deadline - wait) / both));
   while (requests > 0 && requests * both + wait > deadline) requests--;
   return requests;
@@ -75,7 +75,7 @@ export function capacityPerSecond(request: RequestTimes): number {
  * Ms until the answer of the `n`th of requests that arrive together, where each is handled to its end before the next one
  * begins: its own response time, and both parts of the n - 1 before it. With parts of 10 ms and a wait of 10 ms: 30, 50, 70.
  *
- * A bound from above for the last one, and so for all of them. {@link responseTimeInBurst} says what a loop really does.
+ * An upper bound for the last one, and so for all of them. {@link responseTimeInBurst} says what a loop really does.
  */
 export function responseTimeOfNth(n: number, request: RequestTimes): number {
   const { sync, wait } = checkedTimes('responseTimeOfNth', request);

@@ -62,12 +62,12 @@ function wayTo({ root }: CgroupMount, path: string): string | null {
 }
 
 const leadsOut = (way: string): boolean => way === '..' || way.startsWith('../');
-/** What is outside of the namespace of the process begins so, as seen from its root. */
+/** The path of a group outside the namespace of the process begins like this. */
 const leavesNamespace = (path: string): boolean => leadsOut(path.slice(1));
 
 /**
- * Whether what is mounted is the best that there is, since names of groups do not say where the process is: it sees its
- * mount or its group from another namespace, in which the root is its own group.
+ * Whether the mounted root is the best guess, because names of groups do not say where the process is: it sees its mount
+ * or its group from another namespace, in which the root is its own group.
  */
 const isOfNamespace = ({ root }: CgroupMount, path: string): boolean =>
   path === '/' || leavesNamespace(root) || leavesNamespace(path);
@@ -112,13 +112,13 @@ export function hierarchies(root: string, controller: string): Hierarchy[] {
   return found;
 }
 
-/** A positive number of a file with one; null for `max`, -1, and what is no number. */
+/** The positive number in a file; null for `max`, -1, and anything else. */
 function positive(text: string | null | undefined): number | null {
   const value = Number(text?.trim() || Number.NaN);
   return value > 0 ? value : null;
 }
 
-/** The number of a file of memory; null for `max`, and what is no number. 0 is a use, and a limit, like others. */
+/** The number in a file about memory; null for `max`, and anything else. 0 is a valid use, and a valid limit. */
 function bytesOf(text: string | null): number | null {
   const value = Number(text?.trim() || Number.NaN);
   return value >= 0 ? value : null;
@@ -138,7 +138,7 @@ function quotaOf(root: string, folder: string, version: 1 | 2): number | null {
 export interface CpuGroup {
   /** The least of the quotas, in CPUs. */
   readonly quota: number | null;
-  /** CPU time in ms that the group with that quota has used, else the process's own; null if that is not known. */
+  /** CPU time in ms that the group with that quota has used, or without one the process's own group; null if unknown. */
   readonly usedMs: number | null;
 }
 

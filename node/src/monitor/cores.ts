@@ -79,10 +79,10 @@ interface Look {
   readonly usedMs: number | null;
 }
 
-/** A look that is younger than this is not compared with: cores tick in 10 ms. */
+/** A look younger than this is not used for comparison: cores tick every 10 ms. */
 const intervalMs = 500;
 
-/** Compares with the last look that is old enough. No timer looks: it is done when somebody asks. */
+/** Compares with the last look that is old enough. No timer does this, only whoever asks. */
 export class CoreWatch {
   readonly #root: string;
   #before: Look;

@@ -11,7 +11,7 @@ export interface GcPauses {
   readonly maxMs: number;
 }
 
-/** Since the monitor was made. Node.js tells of a pause one or two turns of the loop after it. */
+/** Since the monitor was made. Node.js reports a pause one or two turns of the loop after it. */
 export interface GcStats extends GcPauses {
   readonly byKind: Readonly<Record<GcKind, GcPauses>>;
 }

@@ -66,7 +66,7 @@ export class HealthReport {
   }
 }
 
-/** A source that fails is worth a report, and no reason to have none. */
+/** A source that fails belongs in the report, and must not prevent it. */
 function ask(source: TaskSource): unknown {
   try {
     return typeof source === 'function' ? source() : source.stats();

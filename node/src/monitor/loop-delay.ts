@@ -22,7 +22,7 @@ const hourNs = 3600 * 1000 * nsPerMs;
 /** 1 % of the value, from 1 µs to an hour: 25 KB each. */
 const range = { lowest: 1000, highest: hourNs, figures: 2 };
 
-/** Pure but for its histograms: the caller tells the time, which must not go back. */
+/** Pure except for its histograms: the caller gives the time, which must not go back. */
 export class DelayWindow {
   readonly #ring: RecordableHistogram[] = [];
   readonly #sum = createHistogram(range);

@@ -3,7 +3,7 @@ import { checkKeys, integer } from '../core/options.js';
 import { burstWithin, deadlineOf, processesFor, targetOf, waitOf } from './capacity.js';
 import { above0, checked } from './options.js';
 
-/** What `Monitor.capacity()` is told of the requests since its last call. */
+/** What `Monitor.capacity()` is told about the requests since its last call. */
 export interface MeasuredRequests {
   /** Requests that were answered in the span: 1 to 2^53 - 1. */
   requests: number;
@@ -20,7 +20,7 @@ export interface MeasuredRequests {
   utilization?: number;
 }
 
-/** What the loop can do with requests as those that were measured. */
+/** What the loop can do with requests like those that were measured. */
 export interface Capacity {
   /** Time in ms on the loop that one request takes: both synchronous parts. */
   readonly requestMs: number;
@@ -52,7 +52,7 @@ export function measuredCapacity(
 ): Capacity {
   checkKeys('the values of capacity()', given, names);
   const requests = checked('requests', given.requests, integer(1, Number.MAX_SAFE_INTEGER));
-  // The clock is read more finely than a loop can be busy; still, nothing is to be divided by 0.
+  // The clock is finer than any busy time of a loop; still, nothing may be divided by 0.
   const busyMs =
     given.busyMs === undefined
       ? Math.max(loop.busyMs, Number.MIN_VALUE)

@@ -37,7 +37,7 @@ export function systemMemory(root = '/'): SystemMemory {
   return { totalBytes, availableBytes, usedBytes: Math.max(0, totalBytes - availableBytes) };
 }
 
-/** Memory of this process and thread, for decisions by memory as those of a pool. Tens of µs. */
+/** Memory of this process and thread, for decisions such as those of a pool. Tens of µs. */
 export function memoryUsage(): ProcessMemory {
   return { ...ofThread(), limit: systemMemory().totalBytes };
 }

@@ -19,9 +19,9 @@ import { type Change, Overload, type OverloadOptions } from './overload.js';
 import { sampler, type Watcher } from './sampler.js';
 import { SlidingUtilization } from './utilization.js';
 
-/** The probe follows a sleep soon enough for marks of idle time that are precise. */
+/** The probe runs soon enough after a sleep for precise marks of idle time. */
 const probesPerWindow = 20;
-/** How long a memory limit that was read is good for, in ms. */
+/** For how long a memory limit is used before it is read again, in ms. */
 const limitAgeMs = 1000;
 
 /** What a monitor emits. */
@@ -168,7 +168,7 @@ export class Monitor extends EventEmitter<MonitorEvents> {
     return capacity;
   }
 
-  /** Ends the watch; what was measured can still be read. With the last monitor of a thread everything is given back. */
+  /** Stops watching; what was measured can still be read. The last monitor of a thread gives everything back. */
   stop(): void {
     sampler.remove(this.#watcher);
     gcObserver.remove(this.#gc);
@@ -184,7 +184,7 @@ export class Monitor extends EventEmitter<MonitorEvents> {
       overload.overLimit
         ? this.#sampleInterval
         : Math.min(this.#limit, this.#options.window / probesPerWindow);
-    // What the loop did before there was a monitor is not its business. One that a listener makes is younger than `at`.
+    // What the loop did before a monitor existed does not count for it. One that a listener makes is younger than `at`.
     const own = (busy: number, at: number) => Math.max(0, Math.min(busy, at - since));
     return {
       get probeMs() {
@@ -212,7 +212,7 @@ export class Monitor extends EventEmitter<MonitorEvents> {
     if (change !== null) this.emit(change);
   }
 
-  /** As they are at the time: two of them can be set. */
+  /** As they are now: two of them can be set. */
   #overloadOptions(): OverloadOptions {
     const monitor = this;
     const { lower, calm } = this.#options;
@@ -234,8 +234,8 @@ export class Monitor extends EventEmitter<MonitorEvents> {
 /**
  * Begins to watch the event loop of this thread.
  *
- * Made for `loopbench`, too: with the same options and defaults (`limit` 42 ms, `sampleInterval` 5 ms), `delay`, `limit`,
- * `sampleInterval`, `overLimit`, `stop()`, and the events `load` and `unload`.
+ * Also takes the place of `loopbench`: with the same options and defaults (`limit` 42 ms, `sampleInterval` 5 ms), `delay`,
+ * `limit`, `sampleInterval`, `overLimit`, `stop()`, and the events `load` and `unload`.
  *
  * @throws {MillraceError} `MILLRACE_E_INVALID_OPTION` for a name it does not know or a value out of range
  */

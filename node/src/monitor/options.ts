@@ -8,7 +8,7 @@ export type TaskSource = { stats(): unknown } | (() => unknown);
 export interface MonitorOptions {
   /**
    * Delay in ms above which the loop counts as overloaded and `load` is emitted: above 0, up to 3,600,000; default 42. Lower
-   * it for a service that has to answer quicker than that.
+   * it for a service that has to answer faster than that.
    */
   limit?: number;
   /**

@@ -1,4 +1,4 @@
-/** When a loop is over its limit, and when no longer: above `limit` it is, and it stays so until it has been calm. */
+/** When a loop is over its limit, and when it no longer is: above `limit`, and then until it has been calm. */
 export interface OverloadOptions {
   readonly limit: number;
   readonly lower: number;
@@ -8,7 +8,7 @@ export interface OverloadOptions {
 
 export type Change = 'load' | 'unload' | null;
 
-/** Pure: the caller tells the time in ms, which must not go back. */
+/** Pure: the caller gives the time in ms, which must not go back. */
 export class Overload {
   overLimit = false;
   #calm = 0;

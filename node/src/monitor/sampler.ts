@@ -31,7 +31,7 @@ export interface Watcher {
 const quietMs = 1;
 
 /**
- * Timers that were set in the turn in which the probe was, and for as long, are due along with it or a ms later: the last probe
+ * Timers that were set in the same turn as the probe, for the same time, are due along with it or a ms later: the last probe
  * comes after them.
  */
 const confirmMs = 2;
@@ -45,7 +45,7 @@ class Sampler {
   #probe: NodeJS.Timeout | undefined;
   /** Nothing happened since the probe was set. */
   #isQuiet = true;
-  /** The probe that is set is to confirm that, and the last one then. */
+  /** The probe that is set has to confirm that, and is then the last one. */
   #isLast = false;
   #at = 0;
   #idle = 0;
@@ -58,7 +58,7 @@ class Sampler {
         this.#idle = idleTime();
         this.#look = setImmediate(this.#turn).unref();
       }
-      // That of the others may come too late for this one.
+      // The probe of the others may come too late for this one.
       this.#clearProbe();
       this.#setProbe();
     });

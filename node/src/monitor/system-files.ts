@@ -11,7 +11,7 @@ export function readText(root: string, ...path: string[]): string | null {
   }
 }
 
-/** CPU numbers of a list like `0-3,8`; null if it is none. */
+/** CPU numbers of a list like `0-3,8`; null if it is not one. */
 export function parseCpuList(text: string): number[] | null {
   const cpus: number[] = [];
   for (const range of text.trim().split(',')) {

@@ -1,7 +1,7 @@
 /**
  * The busy share of the loop over the last window, out of a few marks of its idle time. Not the estimator of the batch
  * policies, whose 250 ms suit decisions in a burst and whose even spread hides what came after a long sleep. Pure: the
- * caller tells time and idle time, which must not go back.
+ * caller gives time and idle time, which must not go back.
  */
 
 /** The window moves in steps of a twentieth, and marks are that far apart at least. */

@@ -22,7 +22,7 @@ if (!['', '0', '1'].includes(setting)) {
 function load(): Binding | string {
   if (setting === '0') return 'MILLRACE_NATIVE is 0';
   const { bun, deno } = process.versions as { bun?: string; deno?: string };
-  // They offer Node-API without the libuv beneath it, and end the process when it is called.
+  // These runtimes offer Node-API without the libuv beneath it, and end the process when that is called.
   if (bun !== undefined) return `Bun ${bun} has no libuv for it`;
   if (deno !== undefined) return `Deno ${deno} has no libuv for it`;
   try {
@@ -37,7 +37,7 @@ function find(): Binding | string {
   const require = createRequire(import.meta.url);
   const folder = fileURLToPath(new URL('../..', import.meta.url));
   const { name, version } = require(`${folder}package.json`) as { name: string; version: string };
-  // What a bundler has made of this file is in a folder of somebody else, whose addon this may be.
+  // A bundle of this file is in somebody else's folder, and an addon there may be theirs.
   if (name !== 'millrace') return `${folder} is not the package millrace`;
   const { resolve } = require('node-gyp-build') as { resolve(folder: string): string };
   const path = resolve(folder);

@@ -5,12 +5,12 @@ import { checkSocket, type Refusals } from './socket.js';
 
 const refusals: Refusals = {
   tls: 'which gathers the writes of a turn by itself',
-  // Programs rely on it that what they print is out when they end, however they end.
+  // Programs rely on what they print being out when they end, however they end.
   standard: 'these must not wait',
 };
 
 const coalesced = new WeakMap<Socket, SocketCoalescer>();
-/** Those that the application has not asked for. */
+/** Those for which the application has not asked. */
 const automatic = new WeakSet<SocketCoalescer>();
 
 /**

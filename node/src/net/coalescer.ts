@@ -37,7 +37,7 @@ export interface Coalescer {
   stats(): CoalesceStats;
 }
 
-/** Of all sockets, those that are gone among them. */
+/** Totals of all sockets, including those that are gone. */
 const totals: CoalesceStats = { writes: 0, coalesced: 0, flushes: 0 };
 announce('coalesce', totals, (each) => ({ ...each }));
 
@@ -51,7 +51,7 @@ export class SocketCoalescer implements Coalescer, TurnMember {
   readonly #write: Method;
   readonly #uncork: Method;
   #on = true;
-  /** Something has left in this turn: what follows can wait for its end. */
+  /** Something has already left in this turn: what follows can wait for its end. */
   #open = false;
   /** One of the socket's corks is ours. */
   #held = false;
@@ -76,7 +76,7 @@ export class SocketCoalescer implements Coalescer, TurnMember {
       replaceMethod(socket, 'uncork', () => this.#onUncork()),
       replaceMethod(socket, 'end', (...args: unknown[]) => {
         this.#release();
-        // It uncorks for good by `uncork()`, which must not hold anything now.
+        // `end()` uncorks for good by `uncork()`, which must not hold anything now.
         this.#ending = true;
         try {
           return Reflect.apply(end!, socket, args);
@@ -142,7 +142,7 @@ export class SocketCoalescer implements Coalescer, TurnMember {
   #onUncork(): unknown {
     const socket = this.#socket;
     const corks = this.#otherCorks;
-    // One too many does nothing to a stream; it must not end ours.
+    // One `uncork()` too many does nothing to a stream; it must not end our cork.
     if (corks === 0 && this.#held) return;
     if (this.#on && corks === 1 && !this.#ending && socket.writableLength > 0) {
       if (!this.#open) {
@@ -157,7 +157,7 @@ export class SocketCoalescer implements Coalescer, TurnMember {
     this.#releaseIfFull();
   }
 
-  /** Corks that are not ours. */
+  /** Corks of others. */
   get #otherCorks(): number {
     return this.#socket.writableCorked - (this.#held ? 1 : 0);
   }
@@ -169,15 +169,15 @@ export class SocketCoalescer implements Coalescer, TurnMember {
   }
 
   /**
-   * Whether so many bytes may be held, with what is held already, which leaves if it is in the way. At the high-water
-   * mark the stream would return false: a socket that keeps up is to return it for the same writes as without us.
+   * Whether this many bytes may be held besides what is held already, which leaves if it is in the way. At the high-water
+   * mark the stream would return false: a socket that keeps up has to return it for the same writes as without us.
    */
   #canTake(bytes: number): boolean {
     if (this.#held) {
       if (this.#fits(bytes)) return true;
       this.#release();
     }
-    // What the kernel has not taken waits in the stream, which gathers by itself what comes after.
+    // What the kernel has not taken waits in the stream, which by itself gathers what comes after.
     return this.#socket.writableLength === 0 && this.#mayHold() && this.#fits(bytes);
   }
 
@@ -220,7 +220,7 @@ function sizeOf(chunk: unknown): number {
   return ArrayBuffer.isView(chunk) ? chunk.byteLength : Number.NaN;
 }
 
-/** The callback of a write that waits runs in the context of its write, as that of one that does not. */
+/** The callback of a held write runs in the context of that write, as that of any other does. */
 function keepContext(argument: unknown): unknown {
   if (typeof argument !== 'function') return argument;
   const context = captureContext('auto');

@@ -19,7 +19,7 @@ const enlarged = new WeakMap<Socket, Enlarged>();
  * which the socket connects; it holds through pauses, and for the next connection of a socket that is connected again.
  *
  * JavaScript cannot change the size of the reads of a socket: without the addon this does nothing, and `active` stays
- * false. So it does on Windows and for local sockets (pipes). Who reads into a buffer of his own gains nothing but the
+ * false. So it does on Windows and for local sockets (pipes). Whoever reads into a buffer of their own gains only the
  * larger receive buffer: sockets with `onread`, requests to a server of `node:http`, TLS that is put on the socket later.
  *
  * A socket that is enlarged already keeps its options, and its {@link Enlarged} is returned. Throws

@@ -38,7 +38,7 @@ export interface Enlarged {
 }
 
 interface Handle {
-  /** Below 0 where there is none (any more). */
+  /** Below 0 if there is none, or none any more. */
   readonly fd?: number;
   readStart(): number;
   close(callback?: () => void): void;
@@ -55,7 +55,7 @@ interface Connection {
 
 const numbers = new Float64Array(9);
 
-/** Connections that were enlarged. What each has counted goes with it. */
+/** Connections that were enlarged. What each has counted is gone with it. */
 const totals = { connections: 0 };
 announce('enlarge', totals, (each) => ({ ...each }));
 

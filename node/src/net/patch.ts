@@ -2,7 +2,7 @@
 
 export interface Replacement {
   undo(): void;
-  /** Again, where somebody has put back the prototype's. */
+  /** Once more, if somebody has put back the prototype's. */
   redo(): void;
 }
 
@@ -28,7 +28,7 @@ export function replaceMethod(
       if ((target as Record<string, unknown>)[name] === prototype[name]) apply();
     },
     undo() {
-      // Whoever has replaced it since then calls ours, which then only passes calls on.
+      // Whoever has replaced it since may still call ours, which from now on only passes calls on.
       if (Object.getOwnPropertyDescriptor(target, name)?.value === method) {
         restore(target, name, before);
       }

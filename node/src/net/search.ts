@@ -1,6 +1,6 @@
 /**
  * Finds the handles of sockets in the loop. JavaScript knows them by their descriptors alone, and to find one is to look
- * at all handles: so all sockets of a turn are searched for together, at its end, and in a loop of thousands of handles
+ * at all handles: so all sockets of a turn are searched for together, at its end, and in a loop with thousands of handles
  * those of a few turns.
  */
 import { performance, setImmediate, setTimeout } from '../core/timers.cjs';
@@ -43,7 +43,7 @@ function search(binding: EnlargeBinding): void {
   try {
     find(binding, sought, places);
   } finally {
-    // Also when the addon throws: who is not told that nothing was found would never ask again.
+    // Even when the addon throws: whoever is not told that nothing was found would never ask again.
     for (const [i, each] of sought.entries()) each.found(places[i]!);
   }
 }

@@ -1,4 +1,4 @@
-/** Which sockets are taken. */
+/** Which sockets are accepted. */
 import { Socket } from 'node:net';
 import { MillraceError, show } from '../errors.js';
 

@@ -29,7 +29,7 @@ export function listenForExit(): void {
   });
 }
 
-/** No turn follows: nothing may be held. */
+/** No turn follows, so nothing may be held. */
 export function isExiting(): boolean {
   return exiting;
 }

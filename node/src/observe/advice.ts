@@ -1,4 +1,4 @@
-/** What to try, by what was seen. */
+/** What to try, given what was seen. */
 import type { Report } from './report.js';
 
 export interface Advice {
@@ -8,7 +8,7 @@ export interface Advice {
   threadpoolSize: number | null;
 }
 
-/** Less than this, in all and as a share of what was counted, is not worth a try. */
+/** Less than this, in total and as a share of what was counted, is not worth a try. */
 const least = 10;
 const leastShare = 0.05;
 const mostThreads = 128;

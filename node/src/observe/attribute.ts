@@ -1,4 +1,4 @@
-/** Says of a CPU profile which functions ran in given spans of time. Pure. */
+/** Which functions of a CPU profile ran in given spans of time. Pure. */
 import { fileURLToPath } from 'node:url';
 
 /** A function that ran in blocked turns. */
@@ -7,9 +7,9 @@ export interface FunctionTime {
   /** Path of its file, null for what has none: garbage collection, native code. */
   file: string | null;
   line: number | null;
-  /** Time in it, in ms, with what it called of JavaScript's and Node.js's own. */
+  /** Time in it, in ms, including built-in functions of JavaScript and Node.js that it called. */
   selfMs: number;
-  /** Time in it and all that it called, in ms. */
+  /** Time in it and in all that it called, in ms. */
   totalMs: number;
 }
 
@@ -40,11 +40,11 @@ export type FunctionTimes = Map<string, FunctionTime>;
 /** Functions that are told apart. */
 const mostFunctions = 1000;
 
-/** What observes is not what is observed. */
+/** The observer itself is left out. */
 const millrace = new URL('..', import.meta.url).href;
 const profiler = new URL('./profiler.js', import.meta.url).href;
 
-/** Nothing that keeps a loop. */
+/** Nothing that keeps a loop busy. */
 const idle = ['(idle)', '(root)'];
 const names: Record<string, string> = {
   '(program)': '(native code)',
@@ -120,7 +120,7 @@ function charge(times: FunctionTimes, stack: readonly ProfileNode[], ms: number)
   for (const node of stack) {
     const time = timeOf(times, node);
     if (time === null || seen.has(time)) continue;
-    // One that calls itself is counted once.
+    // A function that calls itself is counted once.
     if (seen.size === 0) time.selfMs += ms;
     seen.add(time);
     time.totalMs += ms;

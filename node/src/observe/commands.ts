@@ -35,7 +35,7 @@ export function commands(report: Report, given?: string): Commands {
 
 const isPlaceable = (command: string) => command.includes('{port}');
 
-/** With `{port}` in the place of its port, where that was an argument or the environment variable PORT. */
+/** With `{port}` in place of its port, if that was an argument or the environment variable PORT. */
 function commandOf(application: ApplicationReport, port: number | null): string | null {
   const { file, args, execArgv } = application;
   if (file === null) return null;

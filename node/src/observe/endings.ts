@@ -1,4 +1,4 @@
-/** The ends of a process, however it comes to them, and the signal that asks for a report. What a signal does stays as it is. */
+/** The end of a process, however it comes, and the signal that asks for a report. What a signal does stays as it is. */
 type Listener = () => void;
 
 /** Those of which a default listener may end a process in a way that emits no 'exit'. */
@@ -6,7 +6,7 @@ const ends: NodeJS.Signals[] = ['SIGINT', 'SIGTERM'];
 
 /**
  * Calls `onEnd` once, before the process ends: on 'exit', and on SIGINT and SIGTERM while the application does not listen to them, after
- * which the signal is sent again and does what it does by default. Returns what ends it.
+ * which the signal is sent again and does what it does by default. Returns a function that ends this.
  */
 export function watchEnds(onEnd: Listener): Listener {
   let isOver = false;
@@ -32,7 +32,7 @@ export function watchEnds(onEnd: Listener): Listener {
 
 /**
  * Listens to a signal as long as nobody else does. It gives way in the tick after somebody came, and is back in the one after the last has
- * gone: many count the listeners in order to know whether the end is theirs to make.
+ * gone: many count the listeners to know whether ending the process is up to them.
  */
 export function whileAlone(signal: NodeJS.Signals, listener: Listener): Listener {
   let isOn = false;

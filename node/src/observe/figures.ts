@@ -1,4 +1,4 @@
-/** Figures as people read them, and the lines about the loop. */
+/** Figures for people, and the lines about the loop. */
 import type { LoopReport } from './loop.js';
 import { relativePath } from './path.js';
 

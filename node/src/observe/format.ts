@@ -159,7 +159,7 @@ function toTry(report: Report, command: string | undefined, bold: Paint, width: 
   ];
 }
 
-/** Below this nothing can be said of an application that was seen to do nothing. */
+/** Below this nothing can be said about an application that did nothing. */
 const briefSeconds = 5;
 
 const isTooLittle = (report: Report) => report.seconds < briefSeconds && !sawSomething(report);

@@ -4,7 +4,7 @@ import { replaceMethod } from '../net/patch.js';
 
 type Emit = (event: string | symbol, ...args: unknown[]) => boolean;
 
-/** What is told of a server. */
+/** What is reported of a server. */
 export interface HandlerWatcher {
   /** A request is about to be handed to the listeners. */
   begin(req: IncomingMessage): void;
@@ -13,9 +13,9 @@ export interface HandlerWatcher {
   upgrade(req: IncomingMessage): void;
 }
 
-/** Replaces `emit` on the server itself. Returns what puts it back; where somebody has replaced it again since, ours passes calls on. */
+/** Replaces `emit` on the server itself. Returns a function that puts it back; if somebody has replaced it again since, ours passes calls on. */
 export function watchHandlers(server: HttpServer, watcher: HandlerWatcher): () => void {
-  /** Null where it was the prototype's, which somebody may replace at any time. */
+  /** Null if it was the prototype's, which somebody may replace at any time. */
   const before = Object.hasOwn(server, 'emit') ? (server.emit as Emit) : null;
   const prototype = Object.getPrototypeOf(server) as { emit: Emit };
   let isOn = true;

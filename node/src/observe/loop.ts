@@ -1,4 +1,4 @@
-/** Turns of the event loop that kept everything else waiting, and the functions that did. */
+/** Turns of the event loop that kept everything else waiting, and the functions to blame. */
 import { createHistogram } from 'node:perf_hooks';
 import { idleTime, now } from '../monitor/clock.js';
 import { sampler, type Watcher } from '../monitor/sampler.js';
@@ -17,7 +17,7 @@ export interface LoopReport {
   /** Turns longer than this, in ms, count as blocked. */
   blockedMs: number;
   blockedTurns: number;
-  /** What they took, in ms: in sum, and the longest. */
+  /** How long they took, in ms: in total, and the longest. */
   blockedTotalMs: number;
   blockedMaxMs: number;
   /** Of this sum, what was attributed to functions. The profiler is on only after a first turn has been blocked. */
@@ -26,7 +26,7 @@ export interface LoopReport {
   functions: FunctionTime[];
 }
 
-/** An application loads its modules then; it blocks nobody. In ms from the start of the thread. */
+/** The start-up, in ms from the start of the thread: an application loads its modules then, and blocks nobody. */
 export const startUpMs = 1000;
 const mostFunctions = 10;
 const nsPerMs = 1e6;

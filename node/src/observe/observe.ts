@@ -10,9 +10,9 @@ import { ThreadpoolObserver } from './threadpool.js';
 
 /** What {@link observe} returns. */
 export interface Observation {
-  /** What was seen so far. Of functions that blocked the loop those are in it that did after its first blocked turn. */
+  /** What was seen so far. Of the functions that blocked the loop it has those that did so after its first blocked turn. */
   report(): Report;
-  /** Ends it and gives back all that was replaced. The report stays. Idempotent. */
+  /** Ends it and puts back all that was replaced. The report stays. Idempotent. */
   stop(): void;
 }
 

@@ -1,14 +1,14 @@
-/** What is written when nothing asynchronous can be done any more. */
+/** Output for when nothing asynchronous can be done any more. */
 import { writeFileSync, writeSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { parse } from 'node:path';
 import type { Report } from './report.js';
 
 const require = createRequire(import.meta.url);
-/** Whoever reads stderr may be slow; nobody waits for him for long. */
+/** The reader of stderr may be slow; nobody waits for it for long. */
 const mostTries = 1000;
 
-/** To stderr, synchronously. One that is closed is nobody's fault. */
+/** To stderr, synchronously. If it is closed, that is nobody's fault. */
 export function say(text: string): void {
   let left = Buffer.from(text);
   for (let tries = 0; left.length > 0 && tries < mostTries; tries++) {

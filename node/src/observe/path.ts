@@ -1,6 +1,6 @@
 import { relative } from 'node:path';
 
-/** From the working directory, as long as there is one and that is shorter. */
+/** Relative to the working directory, if there is one and that is shorter. */
 export function relativePath(file: string): string {
   try {
     const path = relative(process.cwd(), file);

@@ -47,7 +47,7 @@ export class Profiler {
     return ms;
   }
 
-  /** What was recorded so far is attributed, too. */
+  /** What was recorded so far is attributed as well. */
   gather(): void {
     if (this.#spans.length > 0) this.#pieceOver();
   }
@@ -75,7 +75,7 @@ export class Profiler {
       this.#pieces++;
       this.#timer = setTimeout(this.#pieceOver, pieceMs).unref();
     } catch {
-      // A Node.js without the inspector.
+      // This Node.js has no inspector.
       this.#isOver = true;
     }
   }

@@ -1,11 +1,11 @@
-/** Replaces a method by one that looks as the one before and measures on the way. */
+/** Replaces a method by one that looks like the one before and measures on the way. */
 import { replaceMethod } from '../net/patch.js';
 
 type Method = (this: any, ...args: any[]) => any;
 
 /**
- * `make` gets the method that is there. Returns what puts it back; where somebody has replaced it again since, ours stays below
- * and has to pass calls on by itself.
+ * `make` gets the method that is there. Returns a function that puts it back; if somebody has replaced it again since, ours stays
+ * below and has to pass calls on by itself.
  */
 export function replace(
   target: object,

@@ -9,7 +9,7 @@ import type { WritesReport } from './writes.js';
 
 /** All that was seen, as plain data. */
 export interface Report {
-  /** Of this shape. */
+  /** The version of this shape. */
   version: 1;
   application: ApplicationReport;
   /** How long was observed. */

@@ -50,8 +50,8 @@ interface Loop {
 
 const mostRoutes = 10;
 /**
- * A route that was asked for so often is well known: of its requests one in so many is timed, and stands for the others, as two looks at the
- * clock are much of what an observed request costs. Once a turn was blocked all are timed.
+ * A route with this many requests is well known: from then on one in so many is timed, and stands for the others, as reading
+ * the clock twice is much of what an observed request costs. Once a turn was blocked, all are timed.
  */
 const wellKnown = 100;
 const stride = 7;
@@ -68,12 +68,12 @@ export class RequestsObserver implements Observer<RequestsReport>, HandlerWatche
   #wouldShed = 0;
   #url: string | null = null;
   #upgradeUrl: string | null = null;
-  /** That of the request whose handler runs. */
+  /** That of the request whose handler is running. */
   #route: Route | null = null;
   /** Requests that this one stands for; 0 for one that is not timed. */
   #weight = 0;
   #startedMs = 0;
-  /** Of requests that are handed on while a handler runs: they are a part of it. */
+  /** For requests that are handed on while a handler runs: they are part of it. */
   #inner = 0;
 
   /**
@@ -135,10 +135,10 @@ export class RequestsObserver implements Observer<RequestsReport>, HandlerWatche
     this.#route = null;
     if (this.#weight === 0) return;
     const ms = now() - this.#startedMs;
-    // Whether it was answered by then decides nothing here.
+    // Whether it was answered by then does not matter here.
     route.ran(ms, true);
     this.#reckoning.ran(route.cls, ms);
-    // One that blocked the loop stands for nobody else.
+    // A request that blocked the loop stands for no other.
     if (this.#weight > 1 && ms < this.#loop.blockedMs) route.busyMs += (this.#weight - 1) * ms;
   }
 

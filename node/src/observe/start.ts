@@ -1,4 +1,4 @@
-/** The observe mode: observes from the start, and tells at the end. */
+/** Observe mode: observes from the start, and reports at the end. */
 import { isatty } from 'node:tty';
 import { isMainThread } from 'node:worker_threads';
 import { watchEnds, whileAlone } from './endings.js';
@@ -15,8 +15,9 @@ export interface ObserveSettings extends ObserveOptions {
 }
 
 /**
- * {@link observe}, and tells of it: on stderr when the process ends, however it does but by SIGKILL, and on SIGUSR2 while the application has
- * no listener of its own for that. A worker thread tells when it ends, if it saw anything. `stop()` of what it returns ends all of this.
+ * {@link observe}, with a report: on stderr when the process ends, however it does except by SIGKILL, and on SIGUSR2 while the
+ * application has no listener of its own for that. A worker thread reports when it ends, if it saw anything. `stop()` of what
+ * it returns ends all of this.
  */
 export function startObserving(settings: ObserveSettings = {}): Observation {
   const { json = null, ...options } = settings;
@@ -25,7 +26,7 @@ export function startObserving(settings: ObserveSettings = {}): Observation {
   const isTerminal = isatty(2);
   const colour = !NO_COLOR && TERM !== 'dumb' && isTerminal;
   const tell = (report: Report) => {
-    // Not before: the stream is made when somebody asks for it.
+    // Not earlier: the stream is made when somebody asks for it.
     const width = isTerminal ? process.stderr.columns : undefined;
     say(`\n${formatReport(report, width === undefined ? { colour } : { colour, width })}`);
   };

@@ -1,6 +1,6 @@
 /**
- * How long jobs wait for a thread of the pool of libuv. Nothing tells how long that queue is, so a job that takes no time is put into it
- * now and then, only in a turn of the loop in which something happens anyway.
+ * How long jobs wait for a thread of the pool of libuv. Nothing reports how long that queue is, so a job that takes no time is
+ * put into it now and then, only in a turn of the loop in which something happens anyway.
  */
 import { access } from 'node:fs';
 import { isMainThread } from 'node:worker_threads';
@@ -15,7 +15,7 @@ export interface ThreadpoolReport {
   size: number;
   /** Jobs that were put in to see how long they wait. */
   probes: number;
-  /** Those that waited for 1 ms or longer while the pool was at work: a machine that is busy otherwise is no queue. */
+  /** Those that waited for 1 ms or longer while the pool was at work: a machine that is busy with something else does not count. */
   waited: number;
   /** Share of the time in which jobs had to wait, 0 to 1. */
   share: number;
@@ -38,7 +38,7 @@ export class ThreadpoolObserver implements Observer<ThreadpoolReport>, Watcher {
   #sentAt = Number.NEGATIVE_INFINITY;
   #sentIdle = 0;
   #sentCpu: NodeJS.CpuUsage | undefined;
-  /** What the probe under way has waited for sure: in turns that ended without its answer. */
+  /** How long the probe under way has certainly waited: in turns that ended without its answer. */
   #sureMs = 0;
   #isOn = false;
   #probes = 0;
@@ -104,7 +104,7 @@ export class ThreadpoolObserver implements Observer<ThreadpoolReport>, Watcher {
       access('/', () => this.#answered(spanMs));
       this.#isPending = true;
     } catch {
-      // The permissions of this process do not allow for it.
+      // The permissions of this process do not allow it.
       this.stop();
     }
   }
@@ -112,7 +112,7 @@ export class ThreadpoolObserver implements Observer<ThreadpoolReport>, Watcher {
   #answered(spanMs: number): void {
     this.#isPending = false;
     if (!this.#isOn) return;
-    // The loop slept for so long, and would have been woken.
+    // The loop slept this long, and would have been woken.
     const sleptMs = idleTime() - this.#sentIdle;
     const ms = Math.max(this.#sureMs, sleptMs);
     this.#probes++;

@@ -112,7 +112,7 @@ export class WritesObserver implements Observer<WritesReport> {
     this.#hold(held, bytes, socket.writableHighWaterMark);
   }
 
-  /** As a coalesced socket does: nothing is held beyond the high-water mark. */
+  /** Like a coalesced socket: nothing is held beyond the high-water mark. */
   #hold(held: Held, bytes: number, most: number): void {
     held.writes++;
     if (held.heldBytes + bytes >= most) this.#flush(held);

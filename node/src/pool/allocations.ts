@@ -38,8 +38,8 @@ export interface AllocationSource {
 }
 
 /**
- * Writes a line for each allocation of a pool. Returns a function that ends this. `log`, by default `console.log`, is called with one
- * string. Throws MILLRACE_E_INVALID_ARGUMENT if it is no function.
+ * Writes a line for each allocation of a pool. Returns a function that ends this. `log`, by default `console.log`, is called
+ * with one string. Throws MILLRACE_E_INVALID_ARGUMENT if it is no function.
  *
  *     2026-01-31T12:00:00.000Z pool: load, 3 of 4 workers, 120 tasks queued, 3 running, memory reserved 393 of 2048 MB
  */

@@ -120,8 +120,8 @@ export class Pool<Argument = any, Result = any> extends Emitter {
    * - MILLRACE_E_TASK_FILE when there is no such file or function, MILLRACE_E_BAD_RESULT for a result that cannot be cloned,
    * - MILLRACE_E_CLOSED after `close()` or `destroy()`, MILLRACE_E_INVALID_ARGUMENT for options that are wrong.
    *
-   * With `broker` it is copied at once, and runs at least once, on a worker of `serveTasks()`. The call rejects with what it throws the
-   * last time; `deliveries` of that error says how often it was given to a worker. It also rejects with
+   * With `broker` it is copied at once, and runs at least once, on a worker of `serveTasks()`. The call rejects with what it
+   * throws the last time; `deliveries` of that error says how often it was given to a worker. It also rejects with
    *
    * - MILLRACE_E_BROKER when it could not be stored within `storeTimeout`, MILLRACE_E_OVERLOADED when the stream is full,
    * - MILLRACE_E_TOO_LARGE when the task or its result does not fit into a message,

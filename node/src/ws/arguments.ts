@@ -9,7 +9,7 @@ export function checkName(name: unknown): void {
   );
 }
 
-/** As ws checks them, but before anything is noted: the close itself comes too late to complain. */
+/** As ws checks them, but before anything is noted: when the close itself comes, it is too late to complain. */
 export function checkClose(code: unknown, reason: unknown): void {
   const inRange = (from: number, to: number) => (code as number) >= from && (code as number) <= to;
   const valid =
@@ -30,7 +30,7 @@ export function checkClose(code: unknown, reason: unknown): void {
   );
 }
 
-/** What is used of a socket must be there; `_socket`, which ws does not document, too. */
+/** What we use of a socket must be there, including `_socket`, which ws does not document. */
 export function checkSocket(socket: unknown): void {
   const candidate = socket as {
     readyState?: unknown;

@@ -1,4 +1,4 @@
-/** How bytes reach many sockets: natively where the addon can, else through the stream of each. */
+/** How bytes reach many sockets: natively where the addon can, otherwise through the stream of each. */
 import { MillraceError, show } from '../errors.js';
 import type { FanOutBinding } from '../native/binding.js';
 import { binding } from '../native/load.js';
@@ -42,7 +42,7 @@ function open(): BackendName {
   if (binding === null) return 'js';
   try {
     const name = binding.fanoutOpen(flag);
-    // Without sends that do not block, the streams do as well.
+    // Without sends that do not block, the streams do just as well.
     return name === 'try_write' ? 'js' : name;
   } catch (error) {
     if (setting === 'auto') return 'js';

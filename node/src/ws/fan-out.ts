@@ -66,7 +66,7 @@ export class FanOut implements Sink<Frame> {
     }
   }
 
-  /** Ends the batch, and what was kept in the engine only for what has left now. */
+  /** Ends the batch, and forgets what the engine kept only for what has left now. */
   #forget(rooms: readonly Room[], mixed: Mixed): void {
     const { queue } = this.engine;
     for (const room of rooms) {
@@ -82,7 +82,7 @@ export class FanOut implements Sink<Frame> {
 /** One batch on its way out: natively, all of it together, where that is possible. */
 class Sending {
   readonly #volley = Volley.take<Joined>();
-  /** Members that must be written to through ws or their streams; other code may run in that, so they come last. */
+  /** Members that must be written to through ws or their streams; that may run other code, so they come last. */
   readonly #rest: [Member, Joined][] = [];
 
   add(member: Member, content: Joined): void {

@@ -21,7 +21,7 @@ export class Frame implements Chunk {
   seq = 0;
   /** Place in the batch it leaves in: the order among frames of different rooms. */
   place = 0;
-  /** The way to the members of its room on other nodes; null for what is for this one alone. */
+  /** The way to the members of its room on other nodes; null if it is for this node alone. */
   route: Route | null = null;
 
   constructor(data: Data, binary: boolean, priority: PriorityClass, except: Member | null) {

@@ -5,7 +5,7 @@ import { Outbox } from './outbox.js';
 import { Wire } from './wire.js';
 import type { Sender } from './ws-class.js';
 
-/** Bytes of one socket that leave before the end of the turn. As what a stream buffers, and much less than a kernel does. */
+/** Bytes of one socket that leave before the end of the turn. As much as a stream buffers, and much less than a kernel does. */
 export const defaultMaxPendingBytes = 64 * 1024;
 
 const key = Symbol('millrace.outbox');

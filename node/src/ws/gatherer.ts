@@ -123,7 +123,7 @@ export class Gatherer implements TurnMember {
     }
     for (const group of groups) {
       const sequence: Sequence = group[0]!.sequence;
-      // Sequences may go on: another socket adds to it while this one is written to.
+      // Sequences may grow: another socket may add to one while this one is written to.
       sequence.group = -1;
       const fits = sequence.length <= maxContent;
       const before = rest.length;

@@ -1,6 +1,6 @@
 /**
- * Gathering for applications as they are. Two methods of the object in which ws encodes frames are replaced: what `send`,
- * `ping` and `close` check, throw and call back with stays the code of ws. Each socket below gets a guard before its
+ * Gathering for applications as they are. Two methods of the object in which ws encodes frames are replaced; `send`,
+ * `ping` and `close` still check, throw and call back by the code of ws. Each socket below gets a guard before its
  * `write`, `end` and `destroy` when it first sends.
  */
 import { checkKeys, givenOptions, invalid } from '../core/options.js';
@@ -52,14 +52,14 @@ export interface Installation {
 
 const installed = new WeakMap<SenderClass, Installation>();
 const optionNames = ['maxDelay', 'maxPendingBytes'];
-/** To copy and compare more costs more than to have it encoded again. */
+/** To copy and compare more than this costs more than to encode it again. */
 const maxCopied = 16 * 1024;
 
 /**
  * From now on all sockets of this class, those that exist and those of derived classes included, send at the end of the
  * loop turn what they were given in it: frames are encoded once for each content, and sockets that send the same leave in
- * one native call. The application is not changed: order, callbacks, errors and `bufferedAmount` stay, but that the
- * frames of the running turn are not in `bufferedAmount`.
+ * one native call. Nothing changes for the application: order, callbacks, errors and `bufferedAmount` stay the same, except that
+ * `bufferedAmount` does not include the frames of the running turn.
  *
  * Only servers' sockets without permessage-deflate gain; others go on as they are. What a turn has gathered is sent when the
  * process exits; it is lost when it is killed.
@@ -110,7 +110,7 @@ function replaceMethods(senders: Sender, gatherer: Gatherer): Replacement[] {
       const frame = outbox === null ? null : messageFrame(gatherer.frames, data, options);
       if (frame !== null && gatherer.add(outbox!, frame, asCallback(callback))) return;
     }
-    // It ends in the method below, which keeps the order.
+    // It ends up in the method below, which keeps the order.
     send.call(this, data, options, callback);
   }
 
@@ -137,7 +137,7 @@ function messageFrame(frames: TurnFrames, data: unknown, options: SendOptions): 
   return frames.copy(data, options.binary === true);
 }
 
-/** A whole message, neither compressed nor masked; engine.io encodes those that it broadcasts by itself. */
+/** A whole message, neither compressed nor masked; engine.io itself encodes those that it broadcasts. */
 function isMessage(parts: FrameParts): boolean {
   const [header, payload] = parts;
   return (

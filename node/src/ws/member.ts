@@ -67,7 +67,7 @@ const open = 1;
 const tryAgainLater = 1013;
 /** How long a socket may take for half of what is more than `maxPending` of one turn, and to read that it is closed for being slow, in ms. */
 const graceMs = 1000;
-/** How soon to look again whether ws has finished what it is in the middle of, in ms. Nothing tells. */
+/** How soon to look again whether ws has finished what it is in the middle of, in ms. No event says so. */
 const retryMs = 5;
 /** Size of the pieces in which a backlog is written, in bytes. */
 const pieceBytes = 64 * 1024;
@@ -117,7 +117,7 @@ export class Member implements Receiver<Joined> {
     if (this.#backlog === null) this.release();
   }
 
-  /** Not closing, gone, or with its stream ended or destroyed, which ws hears of a little later. */
+  /** Not closing or gone, nor with its stream ended or destroyed, which ws notices a little later. */
   get isOpen(): boolean {
     return this.ws.readyState === open && this.#socket.writable;
   }
@@ -183,19 +183,19 @@ export class Member implements Receiver<Joined> {
     for (const frame of content.frames) this.#backlog.add(frame);
     if (isReady) this.#pump(this.#backlog);
     if (this.pendingBytes <= maxPending) return;
-    // A socket that kept up until now may take a moment for what is more than usual.
+    // A socket that kept up until now may take a moment for more than the usual.
     if (isReady) this.#watch();
     else this.#tooSlow();
   }
 
-  /** Looks again later whether the socket has taken enough; half of what is left is enough to be looked at once more. */
+  /** Looks again later whether the socket has taken enough; if it took half of what was left, it is given more time. */
   #watch(left = this.pendingBytes): void {
     const due = performance.now() + graceMs;
     this.#overdue ??= setTimeout(() => {
       this.#overdue = null;
       const { isOpen, pendingBytes } = this;
       if (!isOpen || pendingBytes <= this.#options.maxPending) return;
-      // A loop that was blocked meanwhile gave the socket no time.
+      // If the loop was blocked meanwhile, the socket had no chance.
       if (performance.now() > due + graceMs / 2) this.#watch(left);
       else if (pendingBytes > left / 2) this.#tooSlow();
       else this.#watch();
@@ -205,7 +205,7 @@ export class Member implements Receiver<Joined> {
   /** Whether the stream takes more now, and ws is not in the middle of something that must not be cut in two. */
   #ready(): boolean {
     if (this.#socket.writableNeedDrain) return false;
-    // What ws keeps to itself: it is being compressed, or read from a Blob, maybe as a fragment.
+    // What ws keeps back: it is being compressed, or read from a Blob, maybe as a fragment.
     const keptBytes = this.ws.bufferedAmount - this.#socket.writableLength;
     const mayKeepBytes = this.#encodedByWs ? this.#socket.writableHighWaterMark : 0;
     const inFragments = this.#sender?._firstFragment === false;
@@ -236,7 +236,7 @@ export class Member implements Receiver<Joined> {
         this.#count(content);
       }
     } catch (error) {
-      // Nobody knows how much of it left. The socket ends as one that ws finds broken: with 'error' and 'close'.
+      // Nobody knows how much of it left. The socket ends like one that ws finds broken: with 'error' and 'close'.
       this.ws.terminate();
       nextTick(() => this.ws.emit('error', error as Error));
     }

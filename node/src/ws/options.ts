@@ -25,7 +25,7 @@ export interface PublishOptions {
   priority?: Priority;
   /** Send as a binary message. Default: for everything but strings. */
   binary?: boolean;
-  /** A socket of this process that does not get it, as a sender that has it already. Default: none. */
+  /** A socket of this process that does not get it, such as a sender that has it already. Default: none. */
   except?: WebSocket;
 }
 

@@ -43,7 +43,7 @@ export class Outbox implements Holder, Receiver<Sequence> {
     try {
       socket.write(sequence.bytes(), callback);
     } catch (error) {
-      // Somebody has replaced it. Nobody knows how much of it left.
+      // Somebody has replaced `write`. Nobody knows how much of the data left.
       socket.destroy(error as Error);
       if (callback !== undefined) nextTick(callback, error as Error);
     }
@@ -67,7 +67,7 @@ export class Outbox implements Holder, Receiver<Sequence> {
   }
 }
 
-/** What replaces `write` may have called back before it threw. */
+/** The replacement of `write` may have called back before it threw. */
 function once(callback: WriteCallback | undefined): WriteCallback | undefined {
   if (callback === undefined) return undefined;
   let isDue = true;

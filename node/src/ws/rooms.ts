@@ -41,12 +41,12 @@ export interface RoomsStats extends QueueStats {
   slowClosed: number;
   /** How messages leave: by the stream of each socket, or natively. */
   backend: BackendName;
-  /** What goes on with other nodes; null without a broker. */
+  /** What is exchanged with other nodes; null without a broker. */
   fleet: FleetStats | null;
 }
 
 const noOptions: PublishOptions = Object.freeze({});
-/** Where closed rooms push a message to have it refused. */
+/** Closed rooms push a message here to have it refused. */
 const nowhere = new TypeEntry('nowhere');
 
 /**
@@ -99,7 +99,8 @@ export class Rooms {
 
   /**
    * Resolves when the broker is there, and what others publish reaches the rooms that have members now; at once without a
-   * broker. Rejects with MILLRACE_E_BROKER; rooms work for their members here all the same, and the broker is tried on.
+   * broker. Rejects with MILLRACE_E_BROKER; rooms work for their members here all the same, and attempts to reach the broker go
+   * on.
    */
   async ready(): Promise<void> {
     await this.#fleet?.ready();
@@ -107,7 +108,7 @@ export class Rooms {
 
   /**
    * Adds the socket to the room, which is made if it is not there. With `presence` it is present there, as `presence()` and
-   * `onPresence` show on every node. False if it is in it already, if it is not open, and after `close()`. Throws
+   * `onPresence` show on every node. False if it is there already, if it is not open, and after `close()`. Throws
    * MILLRACE_E_TOO_LARGE for more data than the broker takes, MILLRACE_E_INVALID_ARGUMENT when it cannot be cloned.
    */
   join(socket: WebSocket, name: string, presence?: PresenceOptions): boolean {
@@ -158,14 +159,14 @@ export class Rooms {
     if (room.members.size > 0) return;
     this.#rooms.delete(room.name);
     this.#fleet?.leave(room.name);
-    // With frames queued it is forgotten when they have left.
+    // If frames are queued, it is forgotten when they have left.
     this.#engine.queue.forget(room);
   }
 
   /**
-   * Sends a message to all members of a room at the end of this turn; returns how many of this process that are now. Throws
-   * MILLRACE_E_OVERLOADED when the queue is full, MILLRACE_E_CLOSED after `close()`; then nobody gets it. With a broker also
-   * MILLRACE_E_TOO_LARGE for more than it takes at once, and MILLRACE_E_BROKER where it is `required`.
+   * Sends a message to all members of a room at the end of this turn; returns how many members of this process there are now.
+   * Throws MILLRACE_E_OVERLOADED when the queue is full, MILLRACE_E_CLOSED after `close()`; then nobody gets it. With a broker
+   * also MILLRACE_E_TOO_LARGE for more than it takes at once, and MILLRACE_E_BROKER where it is `required`.
    */
   publish(name: string, data: Data, options: PublishOptions = noOptions): number {
     checkName(name);
@@ -252,8 +253,8 @@ export class Rooms {
   }
 
   /**
-   * Who has joined a room with a presence, on all nodes. While the broker is away it is as it was; a node that is silent for
-   * three heartbeats has nobody any more. O(n).
+   * Who has joined a room with a presence, on all nodes. While the broker is away nothing changes; a node that is silent for
+   * three heartbeats counts as having nobody any more. O(n).
    */
   presence(name: string): readonly Presence[] {
     checkName(name);

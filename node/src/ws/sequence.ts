@@ -7,7 +7,7 @@ import type { Content } from './content.js';
 /** An encoded frame that any number of sockets send. */
 export class SharedFrame {
   readonly data: Buffer;
-  /** The last step that was made with it, and the others, by the node they were made from. */
+  /** The last step that was made with it, and all other steps by the node from which they were made. */
   #from: Sequence | null = null;
   #to: Sequence | null = null;
   #others: Map<Sequence, Sequence> | null = null;

@@ -10,7 +10,7 @@ export interface Receiver<C extends Content = Content> {
   sent(result: number, content: C): void;
 }
 
-/** More than this gains nothing by a native call, and would have to be copied for it, in bytes. */
+/** In bytes: larger content gains nothing from a native call, and would have to be copied for it. */
 export const maxContent = 256 * 1024;
 const maxBytes = 1024 * 1024;
 const groupFields = 4;
@@ -38,7 +38,7 @@ export class Volley<C extends Content = Content> {
   }
 
   /**
-   * Adds a socket. Those with the same content one after another are a group, which is what the system is quick with.
+   * Adds a socket. Sockets with the same content in a row are a group, with which the system is quick.
    * `fd` is valid until the volley leaves: nothing else may run before, but this.
    */
   add(receiver: Receiver<C>, fd: number, content: C): void {
@@ -106,7 +106,7 @@ export class Volley<C extends Content = Content> {
   }
 }
 
-/** Volleys that nobody uses. What is told of one volley may begin another. */
+/** Volleys that nobody is using. A receiver that is told of one volley may begin another. */
 const spare: Volley<Content>[] = [];
 const maxSpare = 2;
 

@@ -1,7 +1,7 @@
 /**
  * The direct way from a `net.Socket` to the kernel, past its stream, for whoever sends to many sockets in one native call.
- * A socket may be written to directly only while its stream has nothing to say: nothing waits in it, and nobody has put
- * himself between. What the kernel does not take goes back through the stream, in order, and so do errors.
+ * A socket may be written to directly only while its stream is not involved: nothing waits in it, and nobody has got in
+ * between. What the kernel does not take goes back through the stream, in order, and so do errors.
  */
 import { Socket } from 'node:net';
 import { constants } from 'node:os';
@@ -30,9 +30,9 @@ const key = Symbol('millrace.wire');
 const plainWrite = Writable.prototype.write;
 /** Descriptors up to here are the process's own streams, which must never be touched. */
 const lastStandard = 2;
-/** io_uring has failed in the middle: whether the socket got anything, nobody knows. */
+/** io_uring has failed in the middle: nobody knows whether the socket got anything. */
 const unknownOutcome = -constants.errno.EIO;
-/** What is no socket, or none any longer. */
+/** What is not a socket, or no longer one. */
 const notASocket = [-constants.errno.ENOTSOCK, -constants.errno.EBADF];
 
 export class Wire {
@@ -58,7 +58,7 @@ export class Wire {
 
   /**
    * The descriptor, if the socket may be sent to directly right now by `holder`, or by anybody when nothing is kept back;
-   * else -1. It is to be used before any other code of JavaScript runs.
+   * otherwise -1. It must be used before any other JavaScript runs.
    */
   fdFor(holder: Holder | null): number {
     const { socket } = this;
@@ -68,7 +68,7 @@ export class Wire {
     if (handle !== this.#handle) this.#look(handle);
     if (
       this.#fd < 0 ||
-      // Somebody may have closed the handle behind the socket's back, and the number may be another's by now.
+      // Somebody may have closed the handle behind the socket's back, and the number may belong to another by now.
       handle!.fd !== this.#fd ||
       this.holder !== holder ||
       !socket.writable ||
@@ -104,7 +104,7 @@ export class Wire {
   }
 
   /**
-   * What became of a direct send of `content`: bytes that were taken, or a negative code. True when all were taken; else
+   * What became of a direct send of `content`: bytes that were taken, or a negative code. True when all were taken; otherwise
    * the rest goes to the stream, which calls `callback`.
    */
   settle(result: number, content: Content, callback?: WriteCallback): boolean {

@@ -34,7 +34,7 @@ export interface SenderClass {
   frame(data: Buffer, options: SendOptions & { opcode: number }): FrameParts;
 }
 
-/** Who imports ws gets something else in Bun. */
+/** In Bun, importing ws gives something else. */
 const hint =
   'bun' in process.versions
     ? ', for which Bun has a class of its own; Rooms works with it'
@@ -109,7 +109,7 @@ function worksAsKnown(sender: Sender, Sender: SenderClass): boolean {
   );
 }
 
-/** Neither in the middle of a message in fragments, nor of something that comes first. */
+/** Neither in the middle of a fragmented message, nor of something that has to go first. */
 export function isAtRest(sender: Sender): boolean {
   return sender._firstFragment && !sender._state && !sender._deflating;
 }

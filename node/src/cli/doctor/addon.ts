@@ -52,7 +52,7 @@ function before(platform: NodeJS.Platform, env: NodeJS.ProcessEnv): string {
   return `, after installing ${lacking.join(', ')}`;
 }
 
-/** What a build takes and is not found in PATH; of several programs that would do, the first. */
+/** What a build needs and is not found in PATH; of several programs that would do, the first. */
 function toolsWithout({ PATH = '' }: NodeJS.ProcessEnv): string[] {
   const has = (program: string) =>
     PATH.split(delimiter).some((folder) => isProgram(join(folder, program)));

@@ -8,7 +8,7 @@ import { millraceVersion, nodeOptions, nodeVersion } from './node.js';
 import { lab, openTelemetry, promClient, ws } from './packages.js';
 import { perf } from './perf.js';
 
-/** In the order of the report. libuv is looked at before the addon is loaded, whose ring would count as one of Node's. */
+/** In the order of the report. libuv comes before the addon is loaded, whose ring would count as one of Node's. */
 const CHECKS: Readonly<Record<string, Check>> = {
   'Node.js': (place) => nodeVersion(place),
   millrace: millraceVersion,

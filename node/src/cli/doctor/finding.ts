@@ -7,13 +7,13 @@ export interface Finding {
   readonly state: State;
   /** The facts. */
   readonly found: string;
-  /** What follows from them; null where nothing does. */
+  /** What follows from them; null if nothing does. */
   readonly means: string | null;
   /** What to do about it, a command where there is one. */
   readonly fix: string | null;
 }
 
-/** Where is looked. Tests put a folder in the place of `/`, and another environment. */
+/** Where to look. Tests put a folder in the place of `/`, and another environment. */
 export interface Place {
   readonly root: string;
   /** The folder of the application. */
@@ -33,6 +33,6 @@ export const ok = (name: string, found: string, means: string | null = null): Fi
   fix: null,
 });
 
-/** Of checks that make sense on Linux alone. */
+/** For checks that make sense only on Linux. */
 export const onlyLinux = (name: string, { platform }: Place): Finding | null =>
   platform === 'linux' ? null : ok(name, `not looked at: this is ${platform}`);

@@ -44,7 +44,7 @@ function* packagesIn(modules: string): Generator<Place> {
         yield { name: `${name}/${inner}`, folder: join(folder, inner) };
       }
     } else if (name === '.pnpm') {
-      // Its folders are no packages, but have node_modules with packages.
+      // Its folders are not packages, but have node_modules with packages.
       for (const inner of entriesOf(folder)) yield* packagesIn(join(folder, inner, 'node_modules'));
     } else if (!name.startsWith('.')) yield { name, folder };
   }
@@ -55,7 +55,7 @@ function entriesOf(folder: string): string[] {
   try {
     return readdirSync(folder);
   } catch {
-    return []; // A file, or not ours to read.
+    return []; // A file, or not readable for us.
   }
 }
 

@@ -140,7 +140,7 @@ export class Retention {
   register(type: unknown, receiver: Receiver, receivers: () => readonly Receiver[]): boolean {
     const known = this.#types.get(type);
     if (known === undefined || known.kept.size === 0) return false;
-    // Handlers that are gone give the type no place before others, nor does this one if it was there before.
+    // A type does not keep its place for handlers that are gone, nor for this one if it was there before.
     const others = [...receivers()];
     others.splice(others.lastIndexOf(receiver), 1);
     known.due = known.due.filter((due) => others.includes(due.receiver));

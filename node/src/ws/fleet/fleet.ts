@@ -35,7 +35,7 @@ const priorityBits = 3;
 const binaryBit = 4;
 const flagsOf = ({ priority, binary }: Frame) => priority | (binary ? binaryBit : 0);
 
-/** Names whose subjects are known; beyond it they are found anew. */
+/** How many names' subjects are remembered; beyond it they are worked out anew. */
 const mostRoutes = 10_000;
 
 export class Fleet {
@@ -82,7 +82,7 @@ export class Fleet {
     await this.#durable?.acknowledged();
   }
 
-  /** The way of a room's messages. Throws what the option `durable` throws. */
+  /** Where a room's messages go. Throws what the option `durable` throws. */
   route(room: string): Route {
     let route = this.#routes.get(room);
     if (route === undefined) {
@@ -112,7 +112,7 @@ export class Fleet {
   #take(room: string, flags: number, data: Buffer): boolean {
     const priority = flags & priorityBits;
     const binary = (flags & binaryBit) !== 0;
-    // A browser ends a connection that sends text which is none.
+    // A browser ends a connection that sends invalid text.
     if (flags > (priorityBits | binaryBit) || priority > 2 || !(binary || isUtf8(data))) {
       this.#counts.malformed++;
       return true;
@@ -153,7 +153,7 @@ export class Fleet {
     if (route?.isDurable) this.#durable!.release(route.subject, payload.length);
   }
 
-  /** A message leaves for the members here, and so does it for others. */
+  /** A message leaves for the members here, and also for those elsewhere. */
   send(frame: Frame): void {
     const { route, payload } = frame;
     if (route === null) return;
@@ -166,7 +166,7 @@ export class Fleet {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#end(this.#drain());
-    // Asked for by `closed()`, if at all.
+    // Somebody may ask for it by `closed()`, or nobody.
     this.#ended.catch(() => {});
   }
 

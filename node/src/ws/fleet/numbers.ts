@@ -3,7 +3,7 @@
  * batch carries the number of its first message.
  */
 
-/** A sender may forget its numbers, so that names made up as it runs do not add up: it goes on in the next epoch. */
+/** A sender may forget its numbers, so that names made up as it runs do not pile up: it goes on in the next epoch. */
 const epochSize = 2 ** 20;
 const mostSubjects = 100_000;
 const mostSenders = 4096;
@@ -20,7 +20,7 @@ export class Outgoing {
     let first = this.#next.get(subject);
     if (first === undefined) {
       if (this.#next.size >= mostSubjects) {
-        // No subject may go back: what is below the number that is expected counts as there already.
+        // No subject may go back: what is below the expected number counts as received already.
         for (const next of this.#next.values()) this.#epoch = Math.max(this.#epoch, epochOf(next));
         this.#next.clear();
         this.#epoch++;
@@ -37,7 +37,7 @@ export class Expected {
   readonly #next = new Map<string, number>();
 
   /**
-   * Of `count` messages from number `first` on: how many of the first ones came before. Negative: so many are missing before
+   * Of `count` messages from number `first` on: how many of the first ones came before. Negative: that many are missing before
    * them. What a sender had sent before it was heard first does not count as missing.
    */
   seen(sender: string, first: number, count: number): number {

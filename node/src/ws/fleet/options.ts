@@ -1,10 +1,10 @@
-/** What rooms on several machines may be told. */
+/** The options of rooms on several machines. */
 import type { BrokerOptions } from '../../broker/options.js';
 import { check, checkKeys, integer, invalid, number } from '../../core/options.js';
 import { MillraceError } from '../../errors.js';
 import type { OnPresence } from './presence/types.js';
 
-/** How long, and how much of, the messages of durable rooms the broker keeps. All nodes of a fleet say the same. */
+/** How long, and how much of, the messages of durable rooms the broker keeps. All nodes of a fleet must say the same. */
 export interface StreamLimits {
   /** Age in ms up to which a node that was away can still get a message: 1000 to 31,536,000,000 (a year). Default: 600,000 (10 min). */
   maxAge?: number;
@@ -25,11 +25,11 @@ export interface FleetOptions {
   durable?: boolean | ((room: string) => boolean);
   /** Limits of the stream of durable rooms. */
   stream?: StreamLimits;
-  /** Time in ms between signs of life of this node, 100 to 60,000. Default: 2000. After three that are missing it is gone for the others. */
+  /** Time in ms between signs of life of this node, 100 to 60,000. Default: 2000. After three missing ones it counts as gone for the others. */
   heartbeat?: number;
   /** True: `publish()` throws MILLRACE_E_BROKER while the broker is away. False (default): local members get the message, others do not. */
   required?: boolean;
-  /** Told at the end of a turn who came to, and who left, a room, on this node or another. */
+  /** Told at the end of a turn who joined and who left a room, on this node or another. */
   onPresence?: OnPresence;
 }
 

@@ -27,7 +27,7 @@ export class Receiver {
     return this.#channels.size;
   }
 
-  /** Hears a subject, which is not open, until `close()`: some microseconds here and at the broker, so that nothing delays it. */
+  /** Hears a subject, which must not be open, until `close()`. It takes some microseconds here and at the broker, so it need not be put off. */
   open(subject: string, onRecord: OnRecord): void {
     const expected = new Expected();
     const stop = this.#link.subscribe(subject, (payload) => {

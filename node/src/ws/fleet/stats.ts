@@ -14,15 +14,15 @@ export interface FleetStats {
   /** Messages of other nodes that came, and the NATS messages they came in. */
   received: number;
   receivedBatches: number;
-  /** Messages that did not leave this node: the broker was away or too slow. Those of durable rooms wait; here are the ones that turned out to be too large for the broker. */
+  /** Messages that did not leave this node: the broker was away or too slow. Those of durable rooms wait; of them, only those count that turned out to be too large for the broker. */
   unsent: number;
-  /** Messages for members here that never came, as the numbers of those that came later show. */
+  /** Messages for members here that never came, which the numbers of later ones show. */
   missed: number;
-  /** Messages that came again, and were left out. */
+  /** Messages that came again, and were ignored. */
   duplicates: number;
-  /** NATS messages that are not of this protocol, and were left out. */
+  /** NATS messages that are not of this protocol, and were ignored. */
   malformed: number;
-  /** Messages of other nodes that the queue here had no room for. Those of durable rooms are read again, but for one that is larger than `maxQueueBytes`. */
+  /** Messages of other nodes that the queue here had no room for. Those of durable rooms are read again, except one that is larger than `maxQueueBytes`. */
   refused: number;
   /** Present in rooms, on all nodes. */
   present: number;

@@ -1,5 +1,5 @@
 /**
- * The adapter for socket.io. It is socket.io's own in-memory adapter, whichever of the two the server would choose, but
+ * The adapter for socket.io. It is socket.io's own in-memory adapter, whichever of the two the server would choose, except
  * for its last step: what it writes to its clients is gathered until the end of the turn.
  */
 import { show } from '../../errors.js';
@@ -22,7 +22,7 @@ const classes = new WeakMap<object, AdapterClass>();
 /**
  * An adapter for socket.io, from 4.6 on: `io.adapter(millraceAdapter())`, or `new Server({ adapter: millraceAdapter() })`.
  *
- * It does what the in-memory adapter does, with connection state recovery too. But a broadcast is encoded once, and a
+ * It does what the in-memory adapter does, including connection state recovery. But a broadcast is encoded once, and a
  * client on an open WebSocket gets all broadcasts of a loop turn in one write at its end; packets of its own keep their
  * place between them. All other clients, and those whose packets somebody watches (`packetCreate` or `flush` of
  * engine.io), are written to as always.
@@ -32,7 +32,7 @@ const classes = new WeakMap<object, AdapterClass>();
  */
 export function millraceAdapter(): (namespace: any) => any;
 /**
- * The same over several servers, which tell each other by a NATS server. Throws MILLRACE_E_INVALID_OPTION for bad options.
+ * The same over several servers, which tell each other through a NATS server. Throws MILLRACE_E_INVALID_OPTION for bad options.
  */
 export function millraceAdapter(options: MillraceAdapterOptions): MillraceAdapter;
 export function millraceAdapter(options?: MillraceAdapterOptions): (namespace: any) => any {

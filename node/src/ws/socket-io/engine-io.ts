@@ -2,7 +2,7 @@
  * Gathers messages in engine.io's own queue. What a connection gets in a turn becomes one packet of its `writeBuffer`: bytes
  * of WebSocket frames that are ready to be sent, as socket.io-adapter makes them for one message. Nothing is sent when it is
  * put there. At the end of the turn the bundles of all connections leave together; wherever a queue holds anything else,
- * engine.io sends it. So order, `close()`, heartbeats, slow clients and what applications send themselves stay its affair.
+ * engine.io sends it. So order, `close()`, heartbeats, slow clients and what applications send themselves remain its business.
  */
 import { Socket } from 'node:net';
 import { announce } from '../../core/sources.js';
@@ -15,14 +15,14 @@ import { Wire } from '../wire.js';
 import type { Connection, Transport } from './connection.js';
 import type { Message } from './message.js';
 
-/** Bytes up to which messages are put into one packet: so a slow client's are not joined into a large one. */
+/** Bytes up to which messages are put into one packet, so that a slow client's messages are not joined into a large one. */
 const bundleBytes = 64 * 1024;
 
 /** Of all servers: a frame is a message for one client, with its attachments, and a write is a bundle of them. */
 const totals = { frames: 0, writes: 0 };
 let isAnnounced = false;
 
-/** Tells of what is counted here, once somebody uses it. */
+/** Announces what is counted here, once somebody uses it. */
 export function announceTotals(): void {
   if (isAnnounced) return;
   isAnnounced = true;
@@ -135,7 +135,7 @@ export function queue(connection: Connection, message: Message, isVolatile: bool
   if (isWatched(connection)) return false;
   const frame = message.frameFor(connection);
   if (frame === null) return false;
-  // Dropped, as socket.io does.
+  // Dropped, as socket.io would.
   if (isVolatile && !transport.writable) return true;
   add(connection.writeBuffer, frame);
   if (transport.writable) occupy(transport);
@@ -170,7 +170,7 @@ function isWatched(connection: Connection): boolean {
 }
 
 /**
- * Until this tick ends the transport sends, as it were, as it does without us: volatile packets that follow are dropped,
+ * Until this tick ends the transport counts as sending, as it would without us: volatile packets that follow are dropped,
  * others queue up.
  */
 function occupy(transport: Transport): void {

@@ -1,4 +1,4 @@
-/** The in-memory adapter but for its last step: what it writes to its clients is gathered until the end of the turn. */
+/** The in-memory adapter except for its last step: what it writes to its clients is gathered until the end of the turn. */
 import type { Connection } from './connection.js';
 import { flush, queue } from './engine-io.js';
 import type { AdapterClass, Client, Socket, WriteOptions } from './in-memory.js';
@@ -53,7 +53,7 @@ export function gathering(Base: AdapterClass): AdapterClass {
   };
 }
 
-/** Stands before the callback of a broadcast for one socket after the other, with a client that gathers. */
+/** Comes before the callback of a broadcast, for one socket after the other, with a client that gathers. */
 class Recipient implements Socket, Client {
   socket!: Socket;
   #message: Message | null = null;

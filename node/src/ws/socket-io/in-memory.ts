@@ -40,7 +40,7 @@ export interface Namespace {
 export function inMemoryAdapter({ server, adapter }: Namespace): AdapterClass {
   const isRecovering = Boolean(server.opts?.connectionStateRecovery);
   const name = isRecovering ? 'SessionAwareAdapter' : 'Adapter';
-  // The server's own, when it has been made without one; else a copy may lie where the application finds socket.io.
+  // The server's own, if it was made without one; otherwise there may be a copy where the application finds socket.io.
   const own = adapter?.constructor;
   const Class = own?.name === name ? own : findAdapters()[name];
   const { apply, restoreSession } = (Class?.prototype ?? {}) as Partial<Adapter>;

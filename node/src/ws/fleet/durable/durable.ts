@@ -1,4 +1,4 @@
-/** Durable rooms: what is published is stored by the broker, and read from there by every node, also by one that was away. */
+/** Durable rooms: what is published is stored by the broker, and read from there by every node, even by one that was away. */
 import { failure } from '../../../broker/failure.js';
 import type { Link } from '../../../broker/link.js';
 import { decodeBatch, type WireRecord } from '../../../broker/wire.js';
@@ -29,7 +29,7 @@ export class Durable {
   readonly #outbox: Outbox;
   readonly #reader: Reader;
   readonly #rooms = new Map<string, Room>();
-  /** The set-up that is running. */
+  /** The set-up that is under way. */
   #setUp: Promise<void> | null = null;
   /** It was asked for again meanwhile. */
   #isStale = false;
@@ -125,7 +125,7 @@ export class Durable {
     return { backlog, backlogBytes: bytes, stored, resent, lag, replays };
   }
 
-  /** The broker came, or something that was there is not any more. */
+  /** The broker came, or something that was there is gone. */
   readonly #again = (): void => {
     if (this.#isClosed || this.#link.state !== 'up') return;
     if (this.#timer !== null) clearTimeout(this.#timer);
@@ -167,7 +167,7 @@ export class Durable {
     this.#timer = setTimeout(this.#again, wait).unref();
   }
 
-  /** False when there is no room for it; what was taken in of it does not come twice. */
+  /** False when there is no room for it; the part that was taken in does not come twice. */
   #take(subject: string, payload: Uint8Array): boolean {
     const room = this.#rooms.get(subject);
     if (room === undefined) return true;
@@ -191,7 +191,7 @@ export class Durable {
     room.expected.reached(sender, first + index);
     if (index < records.length) return false;
     counts.receivedBatches++;
-    // What came of it before the queue here was full is not there twice.
+    // The part that came before the queue here was full is not taken twice.
     if (seen === records.length) counts.duplicates += seen;
     return true;
   }

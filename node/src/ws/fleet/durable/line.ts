@@ -1,6 +1,6 @@
 /**
  * What one room has for the stream. One batch is under way at a time, and what is published meanwhile makes the next one:
- * so the order holds over anything that is sent again, and the busier the broker is, the larger the batches are.
+ * so the order survives whatever is sent again, and the busier the broker is, the larger the batches are.
  */
 import type { WireRecord } from '../../../broker/wire.js';
 

@@ -14,7 +14,7 @@ import { Outgoing } from '../numbers.js';
 import type { Counts } from '../stats.js';
 import { Line } from './line.js';
 
-/** What a message costs beside its bytes while it waits; about, and rather more. */
+/** What a message costs beside its bytes while it waits: an estimate, on the high side. */
 const overheadBytes = 256;
 /** Of a NATS message: the header with its id. */
 export const headerBytes = 128;
@@ -28,7 +28,7 @@ export class Outbox {
   readonly #counts: Counts;
   readonly #numbers = new Outgoing();
   readonly #lines = new Map<string, Line>();
-  /** With something to send that has been added since the last flush. */
+  /** Lines with something to send that was added since the last flush. */
   readonly #touched = new Set<Line>();
   /** Null while nothing can be stored. */
   #js: JetStreamClient | null = null;
@@ -179,7 +179,7 @@ export class Outbox {
     const options = { msgID: batch.id, timeout: answerMs, retries: 0 };
     js.publish(line.subject, batch.payload, options).then(
       () => {
-        // Whichever attempt it was.
+        // Whichever attempt it was that stored it.
         if (line.underWay !== batch) return;
         line.done(batch.messages);
         this.bytes -= batch.bytes;

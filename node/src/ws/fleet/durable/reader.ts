@@ -12,7 +12,7 @@ export type OnStored = (subject: string, payload: Uint8Array) => boolean;
 
 const nanoseconds = 1e6;
 const heartbeatMs = 1000;
-/** As a consumer whose node is away is of no use: reading goes on with another. */
+/** When the broker forgets a consumer: one whose node was away is of no use, as reading goes on with another. */
 const inactiveMs = 10_000;
 const againMs = 50;
 const flowOrHeartbeat = 100;
@@ -21,9 +21,9 @@ export class Reader {
   readonly #link: Link;
   readonly #owner: Owner;
   readonly #onStored: OnStored;
-  /** Of the stream; null before its end was seen first. */
+  /** Number of the last message taken in; null before the end of the stream was first seen. */
   #last: number | null = null;
-  /** When the stream was made, as the broker says it: another one has numbers of its own. */
+  /** When the stream was made, as the broker says: another stream has its own numbers. */
   #created = '';
   #consumer = '';
   #delivered = 0;
@@ -43,13 +43,13 @@ export class Reader {
     this.#onStored = onStored;
   }
 
-  /** Begins, or begins anew. `info` is of now. Rejects with what the broker says. */
+  /** Begins, or begins anew. `info` must be current. Rejects with what the broker says. */
   async open(jsm: JetStreamManager, info: StreamInfo): Promise<void> {
     this.stop();
     if (this.#last === null) this.#last = info.state.last_seq;
     else {
       this.replays++;
-      // Another stream, or one that has lost its end: what is known by its number from before does not come in twice.
+      // Another stream, or one that has lost its end: messages whose numbers are known from before are not taken in twice.
       if (info.created !== this.#created || info.state.last_seq < this.#last) this.#last = 0;
     }
     this.#created = info.created;
@@ -107,14 +107,14 @@ export class Reader {
       return;
     }
     const place = placeOf(reply);
-    // What is sent to this subject by others than the stream.
+    // Sent to this subject by somebody other than the stream.
     if (place === null) return;
     if (place.delivered !== this.#delivered + 1) {
       this.#lost();
       return;
     }
     if (!this.#onStored(subject, payload)) {
-      // It is read again from here on when the queue has had a moment to leave.
+      // It is read again from here on when the queue has had a moment to empty.
       this.stop();
       this.#again = setTimeout(() => this.onLost(), againMs);
       return;

@@ -6,7 +6,7 @@ import type { Link } from '../../../broker/link.js';
 import type { StreamLimits } from '../options.js';
 
 const nanoseconds = 1e6;
-/** For so long the broker knows a message that is sent again, in ms. Receivers know it in any case. */
+/** For how long the broker recognizes a message that is sent again, in ms. Receivers recognize it in any case. */
 const dedupeMs = 120_000;
 const notFound = 404;
 
@@ -59,7 +59,7 @@ async function make(jsm: JetStreamManager, wanted: ReturnType<typeof configOf>) 
   try {
     return await jsm.streams.add({ ...wanted, subjects: [...wanted.subjects] });
   } catch (error) {
-    // Another node makes it at the same moment.
+    // Another node is making it at the same moment.
     for (let tries = 0; tries < 5; tries++) {
       const info = await find(jsm, wanted.name);
       if (info !== null) return info;

@@ -21,7 +21,7 @@ export class Changes {
     if (this.#tell !== undefined) this.#of(room, reason).joined.add(presence);
   }
 
-  /** Who came in this turn as well was not there for anybody. */
+  /** Whoever also came in this turn was never there for anybody. */
   left(room: string, presence: Presence, reason: PresenceReason): void {
     if (this.#tell === undefined) return;
     for (const each of ['member', 'node'] as const) {

@@ -1,13 +1,13 @@
 /** The other nodes: when each was heard, and which version of its list of members is known; and those that are gone. */
 import type { Entry } from './register.js';
 
-/** Of a list: none is known yet. */
+/** Version of a list: none is known yet. */
 export const unknown = -1;
 
 export interface Node {
   heardMs: number;
   beatMs: number;
-  /** Of the list that is known of it. */
+  /** Version of its list that is known. */
   version: number;
   askedMs: number;
   /** A list that is on its way in several parts. */
@@ -15,9 +15,9 @@ export interface Node {
 }
 
 const beatsUntilGone = 3;
-/** What one said before its goodbye may be on its way for so long, as in a stream that is read late. */
+/** For how long something that a node said before its goodbye may still be on its way, as in a stream that is read late. */
 const forgetMs = 600_000;
-/** One that fell silent may have been cut off: when it comes back it sends again what it does not know to be stored. */
+/** A node that fell silent may have been cut off: when it comes back, it sends again what may not have been stored. */
 const forgetSilentMs = 86_400_000;
 
 export class Known {
@@ -57,13 +57,13 @@ export class Known {
     return node;
   }
 
-  /** Nobody could be heard until now, so that nobody's silence means anything. */
+  /** Nobody could be heard until now, so nobody's silence means anything. */
   wake(): void {
     const now = performance.now();
     for (const node of this.#nodes.values()) node.heardMs = now;
   }
 
-  /** Nobody was listened to for so long. */
+  /** For this long nobody was listened to. */
   wakeAfter(ms: number): void {
     for (const node of this.#nodes.values()) node.heardMs += ms;
   }
@@ -82,7 +82,7 @@ export class Known {
     return true;
   }
 
-  /** Names of nodes that have been gone for so long that they do not come back; each once. */
+  /** Names of nodes that have been gone for so long that they are not coming back; each once. */
   forgotten(): string[] {
     const now = performance.now();
     const names = [...this.#gone].filter(([, untilMs]) => now >= untilMs).map(([name]) => name);

@@ -1,7 +1,7 @@
 /**
- * Signs of life, and who has which members. Each node says at each heartbeat which version its list of members has; who has
- * another one asks for all of it; a newcomer is told the versions at once. Time is that of this process alone, from when it heard something: no clock of another
- * machine is looked at.
+ * Signs of life, and who has which members. Each node says at each heartbeat which version its list of members has; whoever
+ * has another one asks for all of it; a newcomer is told the versions at once. Time is that of this process alone, from when it
+ * heard something: no clock of another machine is looked at.
  *
  *     fleet subject: HELLO, BEAT, BYE, and changes (JOIN, LEAVE)      subject of a node: ASK, STATE
  *
@@ -90,7 +90,7 @@ export class Nodes {
     try {
       this.#link.publish(subject, encodeBatch(node, this.#presences.own.version, records));
     } catch {
-      // Too large for a broker that came later: others will ask for it in vain, which the next heartbeat repeats.
+      // Too large for a broker that came later: others ask for it in vain, again at each heartbeat.
     }
   }
 
@@ -110,7 +110,7 @@ export class Nodes {
     const now = performance.now();
     const lateMs = now - this.#beatAt - this.#beatMs;
     this.#beatAt = now;
-    // This process stood still; what others said meanwhile is about to be read.
+    // This process was stopped; what others said meanwhile is about to be read.
     if (lateMs > this.#beatMs) this.#known.wakeAfter(lateMs);
     if (this.#link.state !== 'up') return;
     this.#publish(this.#subject, [this.#sign(BEAT)]);
@@ -135,7 +135,7 @@ export class Nodes {
     const { own } = this.#presences;
     if (own.hasChanges) this.#sendChanges();
     const room = this.#link.maxPayload - recordBytes(partBytes);
-    // What was let in before the broker had said how much it takes would keep all others out.
+    // One that was let in before the broker said how much it takes would keep out all others.
     const most = this.#presences.maxBytes();
     const parts = [
       ...split(

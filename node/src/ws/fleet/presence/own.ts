@@ -31,7 +31,7 @@ function encodeEntry({ key, room, presence: { id, data } }: Entry): Buffer {
   }
 }
 
-/** The same back; null for anything else. */
+/** The reverse; null for anything else. */
 export function decodeEntry(node: string, bytes: Uint8Array): Entry | null {
   if (bytes.length <= ageBytes) return null;
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
@@ -72,7 +72,7 @@ export class OwnPresences {
     this.#node = node;
   }
 
-  /** `check` is told the bytes before anything changes, and may throw. */
+  /** `check` is given the number of bytes before anything changes, and may throw. */
   add(room: string, { id, data }: PresenceOptions, check: (bytes: number) => void): Entry {
     const name = id ?? randomBytes(9).toString('base64url');
     const presence: Presence = { node: this.#node, id: name, data, since: Date.now() };

@@ -1,4 +1,4 @@
-/** Who is present: members of this node as they join and leave, and those of others as their nodes tell. */
+/** Who is present: members of this node as they join and leave, and those of others as their nodes report. */
 import { check, checkKeys, invalid } from '../../../core/options.js';
 import { MillraceError } from '../../../errors.js';
 import { Changes } from './changes.js';
@@ -79,7 +79,7 @@ export class Presences {
     for (const entry of entries) this.add(node, entry, reason);
   }
 
-  /** At the end of the turn, when all of its changes are there. */
+  /** At the end of the turn, when all of its changes are known. */
   #schedule(): void {
     if (this.#scheduled) return;
     this.#scheduled = true;

@@ -9,7 +9,7 @@ export interface Presence {
   readonly since: number;
 }
 
-/** What is said of a member when it joins. */
+/** What may be said about a member when it joins. */
 export interface PresenceOptions {
   /** What others know it by. Default: 12 random characters. */
   id?: string;
@@ -29,5 +29,5 @@ export interface PresenceChange {
 /** Why somebody came or left: see {@link PresenceChange}. */
 export type PresenceReason = 'member' | 'node';
 
-/** Is told of changes. What it throws is an uncaught exception; nothing else is harmed by it. */
+/** Told of changes. What it throws is an uncaught exception, and harms nothing else. */
 export type OnPresence = (change: PresenceChange) => void;

@@ -1,4 +1,4 @@
-/** What arrives, in the order in which its sender made it: of a turn that has several subjects, when all of them are there. */
+/** What arrives, in the order in which its sender made it: a turn with several subjects when all of them are there. */
 import type { WireBatch, WireRecord } from '../../../broker/wire.js';
 import { throwLater } from '../../../core/throw-later.js';
 import { clearTimeout, setTimeout } from '../../../core/timers.cjs';

@@ -11,7 +11,7 @@ import type { MillraceAdapterStats } from './stats.js';
 /** A namespace of this server. */
 export interface Lodger {
   readonly name: string;
-  /** Another node has this namespace no longer, or is gone. */
+  /** Another node no longer has this namespace, or is gone. */
   onGone(node: string): void;
   close(): unknown;
 }
@@ -54,7 +54,7 @@ export class Fleet {
     };
   }
 
-  /** In place of one of the same name, when `io.adapter()` is called again. */
+  /** It takes the place of one of the same name when `io.adapter()` is called again. */
   add(lodger: Lodger): void {
     const before = [...this.#lodgers].find(({ name }) => name === lodger.name);
     this.#lodgers.add(lodger);

@@ -1,4 +1,4 @@
-/** Whom a message is for, as its head says it. */
+/** Whom a message is for, as its head says. */
 import type { Head } from './record.js';
 import type { Recipients } from './socket-io.js';
 
@@ -11,7 +11,7 @@ export function headOf({ rooms, except, flags }: Recipients): object {
   };
 }
 
-/** The same back; null for what is not well-formed. */
+/** The reverse; null for what is not well-formed. */
 export function recipientsOf({ rooms, except = [], volatile, compress }: Head): Recipients | null {
   if (!areTexts(rooms) || !areTexts(except)) return null;
   return {

@@ -16,10 +16,10 @@ export class Hearing {
   /** How to stop each, by key. */
   readonly #stops = new Map<string, () => void>();
   readonly #names = new Set<number>();
-  /** Rooms without members that are heard on for a while, by key. */
+  /** Rooms without members that are still heard for a while, by key. */
   readonly #lingering = new Map<string, NodeJS.Timeout>();
 
-  /** `lingerMs`: so long a room is heard after its last member has left, who may come back for what it gets meanwhile. */
+  /** `lingerMs`: how long a room is heard after its last member has left, who may come back for what it got meanwhile. */
   constructor(
     link: Link,
     namespace: string,

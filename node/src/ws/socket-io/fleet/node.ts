@@ -70,7 +70,7 @@ export function acrossNodes(Base: LocalAdapterClass, fleet: Fleet): LocalAdapter
         try {
           performing.takeStored(flags, data);
         } catch (error) {
-          // It was taken: read again, it would throw again.
+          // It counts as taken: if it were read again, it would throw again.
           throwLater(error);
         }
         return true;
@@ -83,7 +83,7 @@ export function acrossNodes(Base: LocalAdapterClass, fleet: Fleet): LocalAdapter
       return super.emit(event, ...args);
     }
 
-    /** With a promise that resolves once other nodes' messages to new rooms come here. */
+    /** Returns a promise that resolves once other nodes' messages to new rooms come here. */
     override addAll(id: string, rooms: Set<string>): unknown {
       const before = this.#hearing.size;
       const result = super.addAll(id, rooms);

@@ -9,7 +9,7 @@ import { nodesSubject } from './subjects.js';
 /** What the nodes are told of this one, and it of them. */
 export interface Here {
   namespaces(): string[];
-  /** Another node has this namespace no longer, or is gone. */
+  /** Another node no longer has this namespace, or is gone. */
   onGone(node: string, namespace: string): void;
 }
 
@@ -19,9 +19,9 @@ interface Known {
   silence: number;
 }
 
-/** A node that has been silent for so many heartbeats is gone. */
+/** A node that has been silent for this many heartbeats is gone. */
 const patience = 3;
-/** Names that somebody makes up do not take the memory. */
+/** So that made-up names do not use up the memory. */
 const mostNodes = 10_000;
 
 export class Nodes {
@@ -33,7 +33,7 @@ export class Nodes {
   readonly #timer: NodeJS.Timeout;
   #beats = 0;
   #willTell = false;
-  /** Who hears of us for the first time, or again, tells of itself. */
+  /** Whoever hears of us for the first time, or again, tells us about itself. */
   #asks = true;
   #isClosed = false;
 
@@ -67,7 +67,7 @@ export class Nodes {
     return nodes;
   }
 
-  /** Has all others tell of themselves. */
+  /** Asks all others to tell about themselves. */
   ask(): void {
     this.#asks = true;
     this.#tell();

@@ -1,4 +1,4 @@
-/** What an adapter over several servers may be told. */
+/** The options of an adapter over several servers. */
 import { type BrokerOptions, brokerSettings } from '../../../broker/options.js';
 import { check, checkKeys, number } from '../../../core/options.js';
 import { durableRooms, type StreamLimits, streamLimits } from '../../fleet/options.js';
@@ -25,7 +25,7 @@ export interface MillraceAdapter {
   /**
    * Resolves once the broker has this server's subscriptions, and can store for durable rooms; others of the fleet are known
    * a round trip later. Rejects with MILLRACE_E_BROKER when the broker is not there or refuses; the server then works by
-   * itself, and the connection is tried on. Rejects with MILLRACE_E_INVALID_ARGUMENT before `io.adapter()`.
+   * itself, and attempts to connect go on. Rejects with MILLRACE_E_INVALID_ARGUMENT before `io.adapter()`.
    */
   ready(): Promise<void>;
   /**
@@ -54,7 +54,7 @@ export function adapterSettings(options: MillraceAdapterOptions): AdapterSetting
   checkKeys('the options of millraceAdapter()', options, names);
   const { broker, heartbeat = 2000, durable = false, stream = {} } = options;
   check('heartbeat', heartbeat, heartbeatRule);
-  // For its errors: they should come here.
+  // For its errors, which should come here.
   brokerSettings(broker);
   return {
     broker,

@@ -19,14 +19,14 @@ interface Message {
   readonly records: readonly WireRecord[];
 }
 
-/** Gathers the records of a turn by subject. `key` stands for one; its characters are the affair of `publish`. */
+/** Gathers the records of a turn by subject. `key` stands for one; its characters are up to `publish`. */
 export class Outgoing {
   #batches = new Map<string, WireRecord[]>();
   #lastKey: string | null = null;
   #isInterleaved = false;
   #position = 0;
   #turn = 0;
-  /** By key: what does not leave takes a number too, so that others see that they missed it. */
+  /** By key: what does not leave uses up a number as well, so that others see that they missed it. */
   readonly #numbers = new Numbers();
 
   constructor(

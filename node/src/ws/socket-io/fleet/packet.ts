@@ -1,4 +1,4 @@
-/** A packet of another node: encoded as its clients get it, and decoded only for who looks into it. */
+/** A packet of another node: encoded as its clients get it, and decoded only for whoever looks into it. */
 import type { Part } from './record.js';
 
 /** What is used of socket.io's parser, or of the one that the server was given. */

@@ -162,7 +162,7 @@ export class Performing {
       },
     );
     const { id } = packet;
-    // Those that do not answer are not waited for any longer.
+    // Those that do not answer are no longer waited for.
     const end = () => {
       if (missing === 0) return;
       for (const { acks } of this.#namespace.sockets.values()) acks.delete(id!);

@@ -21,7 +21,7 @@ export interface Head {
 
 /** Of a record that is none of these, but lists what follows. */
 export const following = 1;
-/** The head is to be searched for marks. */
+/** The head has to be searched for marks. */
 const marked = 2;
 const headAt = 8;
 
@@ -43,7 +43,7 @@ export function packValues(head: Head): WireRecord {
   return { flags: parts.length === 0 ? 0 : marked, data: join(json, parts) };
 }
 
-/** The same back; null for what is not of this format. Bytes are copies, so that who keeps them keeps no more. */
+/** The reverse; null for what is not of this format. Bytes are copies, so that whoever keeps them keeps nothing else alive. */
 export function unpack({ flags, data }: WireRecord): { head: Head; parts: Part[] } | null {
   const bytes = Buffer.from(data.buffer, data.byteOffset, data.length);
   if (bytes.length < headAt) return null;

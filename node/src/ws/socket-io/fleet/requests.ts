@@ -2,7 +2,7 @@
 import { clearTimeout, setTimeout } from '../../../core/timers.cjs';
 import { MillraceError } from '../../../errors.js';
 
-/** A timer that is given more fires at once. */
+/** A timer with a longer time fires at once. */
 export const longestMs = 2 ** 31 - 1;
 
 /** What becomes of a request. */
@@ -34,7 +34,7 @@ export class Requests {
     return ++this.#last;
   }
 
-  /** Without a node to be asked it ends right away. */
+  /** Without a node to ask it ends right away. */
   open(id: number, nodes: readonly string[], timeoutMs: number, asker: Asker): void {
     if (nodes.length === 0) {
       asker.onEnd(null);

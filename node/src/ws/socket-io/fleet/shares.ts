@@ -35,7 +35,7 @@ export class Shares {
     this.#look(node, share);
   }
 
-  /** No more comes of it than what has come. */
+  /** No more will come from it than has come. */
   gone(node: string): void {
     const share = this.#open.get(node);
     if (share === undefined) return;

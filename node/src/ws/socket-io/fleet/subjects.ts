@@ -34,7 +34,7 @@ export const nodesSubject = (link: Link): string => link.subject('socket-io', 'n
 export const durableSubject = (link: Link, namespace: string): string =>
   link.subject('socket-io', 'durable', namespace);
 
-/** A short name for a key: FNV-1a. Two with the same only make somebody wait in vain. */
+/** A short name for a key: FNV-1a. If two have the same, somebody only waits in vain. */
 export function shortName(key: string): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < key.length; at++) {
