@@ -7,7 +7,7 @@ export const isGood = ({ status, error }) => error === null && status >= 200 && 
 export const hasFailed = (answer) => answer.request.mayFail === true && !isGood(answer);
 
 /**
- * What is wrong with them, a sentence each: every request, but for those that may fail, must have been answered
+ * What is wrong with them, a sentence each: every request, except those that may fail, must have been answered
  * with a 2xx and, where the load can tell, rightly.
  *
  * @param {import('./loads/requests.js').Answer[]} answers

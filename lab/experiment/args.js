@@ -21,7 +21,7 @@ const AD_HOC = [
  * @returns {Options}
  * @throws {Error} one sentence: the option, its value, what is allowed
  *
- * @typedef {object} Options by their names; what was not given is undefined, but for these
+ * @typedef {object} Options by their names; what was not given is undefined, except these
  * @property {string | undefined} name of an experiment, or the path of its file
  * @property {number} seed
  * @property {string[]} url

@@ -77,7 +77,7 @@ async function list() {
   return 0;
 }
 
-/** What is to be run, and what to do about a refusal of it. */
+/** What has to be run, and what to do if it is refused. */
 async function wanted(options) {
   if (options.name === undefined) return experimentOf(options);
   const experiment = changed(await loadExperiment(options.name), options);

@@ -1,5 +1,5 @@
 /**
- * What so many rounds can show: the effect that the signed-rank test finds, with its right sign and p <= 0.05, in 4
+ * What a number of rounds can show: the effect that the signed-rank test finds, with its right sign and p <= 0.05, in 4
  * of 5 experiments. In standard deviations of the differences within a round, whose noise is taken to be normal.
  */
 

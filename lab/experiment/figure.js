@@ -50,7 +50,7 @@ import { hasRatio, ratioSpread, roundsForRatio, smallestRatio, twinFigure } from
  * @property {{ control: Spread, treatment: Spread }} spread
  * @property {{ ahead: number | null, lo: number | null, hi: number | null, p: number } | null} twin A/A: twin ÷
  *   control
- * @property {number | null} smallest ratio that so many rounds show in 4 of 5 experiments, from the noise of A/A
+ * @property {number | null} smallest ratio that this many rounds show in 4 of 5 experiments, from the noise of A/A
  * @property {number | null} roundsFor how many rounds would show the effect sought
  * @property {string | null} refused why it does not count: A/A differs
  * @property {Finding} finding

@@ -19,7 +19,7 @@ export function twinFigure(control, twin) {
 }
 
 /**
- * The smallest ratio that so many rounds show in 4 of 5 experiments.
+ * The smallest ratio that a number of rounds show in 4 of 5 experiments.
  *
  * @param {number | null} spread as {@link ratioSpread}
  * @param {number} rounds

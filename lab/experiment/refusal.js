@@ -62,7 +62,7 @@ export function refusalOfRound(runs) {
     const found = differences(control, other);
     if (found.length === 0) continue;
     const told = found.map(({ text }) => text).join('; ');
-    // The same program has answered otherwise: it is no difference of the arms.
+    // The same program has answered otherwise: that is not a difference between the arms.
     return other.role === 'twin' && found.every(({ what }) => what === 'payload')
       ? refusal('varies', `${told}: the body differs even between two runs of the control`)
       : refusal('unequal', told);

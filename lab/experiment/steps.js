@@ -1,7 +1,7 @@
 import { armsOf } from './arms.js';
 import { valueOfKey } from './loads/keys.js';
 
-/** To start a server, to ask whether it is up and to stop it takes so long, s, or longer. */
+/** To start a server, to ask whether it is up and to stop it takes at least this long, s. */
 const START_STOP_S = 1;
 
 /**

@@ -36,9 +36,9 @@ const others = [
 ];
 
 /**
- * The first one is what the experiment is about: at a given rate what an answer costs, else how many there are.
+ * The first one is what the experiment is about: at a given rate what an answer costs, otherwise how many there are.
  *
- * @param {boolean} isOpen whether the load's rate is given: then the number of answers is no merit of the server
+ * @param {boolean} isOpen whether the load's rate is given: then the number of answers says nothing about the server
  * @returns {import('./format.js').Metric[]} what matters most first
  */
 export const usualMetrics = (isOpen) =>

@@ -9,7 +9,7 @@ export const about =
   'auto waits for what it could act on, which never comes, and has a monitor of the event loop; MILLRACE=observe counts what ' +
   'goes by, and says at the end what acting would bring.';
 
-/** The monitor of auto tells of itself; observe prints its report when the server is ended. */
+/** The monitor of auto announces itself; observe prints its report when the server is ended. */
 const isOn = ({ probe, output }) =>
   Object.hasOwn(probe?.millrace ?? {}, 'monitor') || /millrace/i.test(output);
 

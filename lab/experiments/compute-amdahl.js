@@ -12,7 +12,7 @@ import {
 } from './compute/service.js';
 import { parallelShare, speedup } from './lib/amdahl.js';
 
-/** What a quota leaves, too, as whole threads. */
+/** Also what a quota leaves, as whole threads. */
 const CORES = Math.max(1, Math.floor(limits().cpus));
 const TASKS = 8;
 

@@ -24,7 +24,7 @@ export const treatment = [
 
 export const load = { kind: 'program', timeoutS: 60 };
 
-/** 100 turns with so many events; the listeners come after so many turns. */
+/** How many events in each of 100 turns, and after how many turns the listeners come. */
 const late = (label, events, lateTurns, more) => ({
   ...{ label, events, types: 20, turns: 100, lateTurns },
   ...more,

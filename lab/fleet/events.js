@@ -4,7 +4,7 @@ export class Events {
   now = 0;
   #heap = [];
 
-  /** Calls back so many seconds from now. */
+  /** Calls back this many seconds from now. */
   after(seconds, call) {
     const heap = this.#heap;
     const event = { at: this.now + seconds, call };

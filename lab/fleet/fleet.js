@@ -4,7 +4,7 @@ import { costOf } from './cost.js';
 import { fleetTraffic } from './crowd.js';
 import { nodeLoad } from './node.js';
 
-/** More machines than that are no answer. */
+/** More machines than this are not an answer. */
 const MOST_MACHINES = 2 ** 24;
 const MOST_CELLS = 2 ** 16;
 
@@ -43,7 +43,7 @@ export function fleetOf(s) {
   return found;
 }
 
-/** A fleet of so many cells, which are alike. */
+/** A fleet of a number of cells, which are alike. */
 function cellsOf(s, cells) {
   const cell = { ...s, connections: s.connections / cells };
   const largest = Math.max(...s.members.map(([members]) => members));

@@ -7,7 +7,7 @@ export class Exchanges {
   #isClosing = false;
   #onCut;
 
-  /** @param {() => void} onCut called for each request that goes without an answer, but for those that time out */
+  /** @param {() => void} onCut called for each request that goes without an answer, except those that time out */
   constructor(onCut) {
     this.#onCut = onCut;
   }

@@ -60,7 +60,7 @@ const forms = {
  *
  * @param {string} path of the file that the experiment has left
  * @returns {object} results
- * @throws {LabError} `MILLRACE_LAB_E_REPORT` when it cannot be read, is no JSON, or no results: with the place
+ * @throws {LabError} `MILLRACE_LAB_E_REPORT` when it cannot be read, is not JSON, or has no results: with the place
  */
 export function readResults(path) {
   return checkResults(parsed(path, contents(path)), path);

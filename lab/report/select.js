@@ -7,7 +7,7 @@ export const treatmentsOf = ({ arms }) =>
 export const controlOf = ({ arms }) =>
   arms.find(({ role }) => role === 'control')?.name ?? 'control';
 
-/** The metric that the first claim speaks of; else the first one of which more or less is better; else the first. */
+/** The metric of the first claim; or the first one of which more or less is better; or simply the first. */
 export function mainMetric({ claims, metrics }) {
   const claimed = metrics.find(({ name }) => name === claims[0]?.metric);
   return claimed ?? metrics.find(({ better }) => better) ?? metrics[0] ?? null;

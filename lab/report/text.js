@@ -3,7 +3,7 @@ import { LEAST_ROUNDS } from '../experiment/detectable.js';
 import { isNumber, levelText, measured, quantity, times } from './numbers.js';
 import { claimsOf, controlOf, figuresOf, groupBy, mainMetric, treatmentsOf } from './select.js';
 
-/** Of so many comparisons each can be named in a sentence. */
+/** Up to this many comparisons can each be named in a sentence. */
 const FEW = 4;
 
 const SYMBOLS = {
@@ -87,7 +87,7 @@ function answer(results, arm) {
   return { ...rest, title: [sweep(figures, control), growthOf(figures)].filter(Boolean).join(' ') };
 }
 
-/** The word over all, of the main metric: the verdict of what is claimed of it, else the finding. */
+/** The word over all, of the main metric: the verdict on what is claimed of it, or the finding. */
 export function overall(results) {
   const metric = mainMetric(results)?.name;
   const figures = figuresOf(results, { metric });
@@ -100,7 +100,7 @@ export function overall(results) {
   return agreed(verdicts.length > 0 ? verdicts : figures.map((each) => each.finding)) ?? 'mixed';
 }
 
-/** The word that all have, but for what was not measured; null when they differ. */
+/** The word that all have, except for what was not measured; null when they differ. */
 function agreed(words) {
   const told = words.filter((word) => word !== 'not measured');
   const [first, ...others] = new Set(told.length > 0 ? told : words);
@@ -264,7 +264,7 @@ function placeOf({ case: label, arm }, claims) {
   return names.filter(Boolean).join(' ');
 }
 
-/** The word of a figure's row: the verdict of its claim, else the finding. */
+/** The word of a figure's row: the verdict of its claim, or the finding. */
 export function rowWord(results, figure) {
   if (figure.refused || figure.finding === 'refused') return 'refused';
   return claimsOf(results, figure)[0]?.verdict ?? figure.finding;

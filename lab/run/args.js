@@ -43,7 +43,7 @@ export function readArgs(argv) {
   for (const [name, [otherwise, least, most]] of Object.entries(NUMBERS)) {
     options[name] = values[name] === undefined ? otherwise : whole(name, values[name], least, most);
   }
-  // Fewer clients than rooms by default is no mistake of the user's.
+  // Fewer clients than rooms by default is not the user's mistake.
   if (values.rooms === undefined) options.rooms = Math.min(options.rooms, options.connections);
   if (options.rooms > options.connections) {
     throw new Error(

@@ -9,7 +9,7 @@ const OUTPUT_BYTES = 65_536;
 const GAP = '\n…\n';
 const WORDS_LENGTH = 2000;
 
-/** What follows on the same line after so many letters is lost. */
+/** What follows on the same line after this many letters is lost. */
 const LINE_LENGTH = 16e6;
 
 /** What is written after the end is waited for no longer: a grandchild may hold the pipe. */

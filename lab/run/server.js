@@ -84,7 +84,7 @@ read -r _ <&3
 exit $code`;
 
 /**
- * Starts a program that is no server. What runs is a shell that stays until `stop`, so that the kernel's accounts of
+ * Starts a program that is not a server. What runs is a shell that stays until `stop`, so that the kernel's accounts of
  * the program, its child, can be read when it has ended.
  *
  * @param {Pick<Parameters<typeof startServer>[0], 'name' | 'command' | 'env' | 'proof' | 'core' | 'cleanup'>} options
@@ -116,7 +116,7 @@ export class Server {
   url;
 
   /**
-   * Rejects with a `LabError` when the server ends without having been asked to; else never settles.
+   * Rejects with a `LabError` when the server ends without having been asked to; otherwise never settles.
    *
    * @type {Promise<never>}
    */
@@ -180,7 +180,7 @@ export class Server {
     this.#child.write(text);
   }
 
-  /** An error that says what it did, and what it wrote last: on stdout, too, while it was not up. */
+  /** An error that says what it did, and what it wrote last: while it was not up, also on stdout. */
   failure(how) {
     const isStarting = this.url === undefined && this.finished === undefined;
     const words = this.#child.lastWords(isStarting);

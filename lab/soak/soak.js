@@ -24,7 +24,7 @@ const MAX_GROWTH = 0.2;
 
 const LOAD = { protocol: 'chat', mode: 'open', pattern: 'mixed', warmup: 0 };
 
-/** Options of the generator for each wave. The messages of the last wave are so many that who never reads is given up. */
+/** Options of the generator for each wave. The messages of the last wave are so many that a client that never reads is given up. */
 const WAVES = [
   { connections: 150, rooms: 10, rate: 300, payload: 150, slowReaders: 5 },
   { connections: 40, rooms: 20, rate: 200, payload: 400, users: 'blend' },

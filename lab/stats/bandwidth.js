@@ -17,7 +17,7 @@ const FACTORS = Array.from({ length: 21 }, (_, i) => 2 ** (i / 4 - 3));
  *
  * @param {ArrayLike<number>} values one or more
  * @returns {number} in the unit of the values; 0 of one value, and when all are the same
- * @throws {TypeError} for what is no number
+ * @throws {TypeError} for anything but numbers
  * @throws {RangeError} for an empty sample and what is not finite
  */
 export function scottBandwidth(values) {
@@ -34,7 +34,7 @@ export function scottBandwidth(values) {
  * @param {object} options
  * @param {number} options.seed of the choice, a whole number from 0 to 2^32 - 1
  * @returns {CrossValidated} cost: 21 · values² exponentials
- * @throws {TypeError} for what is no number
+ * @throws {TypeError} for anything but numbers
  * @throws {RangeError} for an empty sample, what is not finite and a wrong seed
  *
  * @typedef {object} CrossValidated

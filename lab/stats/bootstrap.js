@@ -21,7 +21,7 @@ import { mean, quantileOf } from './spread.js';
  * @param {number} [options.level] of the interval, above 0 and below 1; default 0.95
  * @param {number} [options.resamples] 100 to 1 million; default 10,000
  * @returns {BootstrapInterval} in the unit of the statistic; cost: resamples · (values + a call of the statistic)
- * @throws {TypeError} for what is no number or no function
+ * @throws {TypeError} for anything but numbers, and for no function
  * @throws {RangeError} for an empty sample, what is not finite, options out of range, samples that are no pairs, and
  *   a statistic that gives no finite number
  *

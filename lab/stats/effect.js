@@ -17,7 +17,7 @@ const WORDS = [
  * @param {ArrayLike<number>} treatment one or more
  * @returns {{ delta: number, word: 'negligible' | 'small' | 'medium' | 'large' }} delta from -1, all are smaller, to
  *   1, all are greater; 0 when all are the same
- * @throws {TypeError} for what is no number
+ * @throws {TypeError} for anything but numbers
  * @throws {RangeError} for an empty sample and what is not finite
  */
 export function cliffsDelta(control, treatment) {

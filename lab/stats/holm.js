@@ -7,7 +7,7 @@ import { sample } from './samples.js';
  *
  * @param {ArrayLike<number>} ps one of each metric, from 0 to 1; leave out what could not be tested
  * @returns {number[]} adjusted, in the same order: none is smaller than before, none above 1
- * @throws {TypeError} for what is no number
+ * @throws {TypeError} for anything but numbers
  * @throws {RangeError} for a p out of range
  */
 export function holm(ps) {

@@ -1,7 +1,7 @@
 import { crossValidatedBandwidth, scottBandwidth } from './bandwidth.js';
 import { checkWhole, LARGEST, sample } from './samples.js';
 
-/** Beyond so many bandwidths from the outermost value there is nothing to be seen of the curve. */
+/** Beyond this many bandwidths from the outermost value, nothing can be seen of the curve. */
 const MARGIN = 3;
 
 /**
@@ -18,7 +18,7 @@ const MARGIN = 3;
  *   arms on one axis
  * @param {number} [options.to] the last, above `from`; default three bandwidths above the greatest value
  * @returns {Density} cost: values · points exponentials
- * @throws {TypeError} for what is no number
+ * @throws {TypeError} for anything but numbers
  * @throws {RangeError} for an empty sample, what is not finite and options out of range
  *
  * @typedef {object} Density

@@ -1,5 +1,5 @@
 /**
- * What sums of ranks are to be expected by chance, counted and not approximated: one weight after the other, the
+ * Which sums of ranks to expect by chance, counted and not approximated: one weight after the other, the
  * number of choices for each sum (dynamic programming). Equal weights, as ties have, are no matter. The counts grow
  * beyond what a double holds to the last digit; as nothing is ever taken away, they stay right in the first thirteen.
  */
@@ -15,7 +15,7 @@ export function choices(weights, size) {
   const rising = Array.from(weights).sort((a, b) => a - b);
   const sums = [0];
   for (const weight of rising) sums.push(sums[sums.length - 1] + weight);
-  /** The greatest sum of so many of the weights up to here. */
+  /** The greatest sum of this many of the weights up to here. */
   const greatest = (upTo, taken) => sums[upTo] - sums[upTo - taken];
   const length = greatest(rising.length, size) + 1;
   const bySize = Array.from({ length: size + 1 }, () => new Float64Array(length));

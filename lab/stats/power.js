@@ -15,7 +15,7 @@ const MOST_VALUES = 1000;
  * @param {number} options.n values an arm, 1 to 1,000
  * @param {number} options.spread the standard deviation of one arm, above 0: as the same arm measured twice shows it,
  *   in any unit
- * @param {number} options.effect the shift between the arms, in the same unit; its sign is no matter
+ * @param {number} options.effect the shift between the arms, in the same unit; its sign does not matter
  * @param {number} options.seed of the noise, a whole number from 0 to 2^32 - 1
  * @param {number} [options.alpha] up to which p counts as found, above 0 and below 1; default 0.05
  * @param {number} [options.experiments] to simulate, 100 to 10,000; default 2,000

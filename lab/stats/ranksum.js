@@ -18,7 +18,7 @@ export const EXACT_PAIRS = 2500;
  * @param {ArrayLike<number>} control one or more
  * @param {ArrayLike<number>} treatment one or more
  * @returns {RankSum} cost: a sort, and for the exact p some 50 ms at 50 values an arm
- * @throws {TypeError} for what is no number
+ * @throws {TypeError} for anything but numbers
  * @throws {RangeError} for an empty sample and what is not finite
  *
  * @typedef {object} RankSum

@@ -22,7 +22,7 @@ const MOST_DIFFERENCES = 1e7;
  * @param {object} [options]
  * @param {number} [options.level] of the interval, above 0 and below 1; default 0.95
  * @returns {Estimate} in the unit of the values; cost: sorting n·m differences, at most 10 million
- * @throws {TypeError} for what is no number
+ * @throws {TypeError} for anything but numbers
  * @throws {RangeError} for an empty sample, what is not finite, a wrong level, and too many values
  *
  * @typedef {object} Estimate

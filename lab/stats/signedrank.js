@@ -20,7 +20,7 @@ export const EXACT_DIFFERENCES = 100;
  * @param {ArrayLike<number>} control one or more
  * @param {ArrayLike<number>} treatment as many
  * @returns {SignedRank} cost: a sort, and some milliseconds for the exact p
- * @throws {TypeError} for what is no number
+ * @throws {TypeError} for anything but numbers
  * @throws {RangeError} for what is empty, not finite or not in pairs
  *
  * @typedef {object} SignedRank

@@ -5,7 +5,7 @@ import { variationNotes } from './varies.js';
 /** A request that is sent so much later than it was due is late by the lab's own fault. */
 const LATE_MS = 5;
 
-/** Latencies do not count when more than this share is late, and more than so many. */
+/** Latencies do not count when more than this share is late, and more than this number. */
 const LATE_SHARE = 0.01;
 const LATE_COUNT = 5;
 
@@ -55,7 +55,7 @@ export function outcomeOf(answers, utilization) {
   };
 }
 
-/** Why latencies do not count: the generator itself is a part of them. All else does: it has sent what it was to send. */
+/** Why latencies do not count: the generator itself is a part of them. All else counts: it sent what it had to send. */
 function latenessOf(answers) {
   const late = answers.filter(({ sentMs, dueMs }) => sentMs - dueMs > LATE_MS);
   const isLate = late.length > Math.max(LATE_COUNT, LATE_SHARE * answers.length);

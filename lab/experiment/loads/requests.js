@@ -60,8 +60,8 @@ export async function drive({ url, load, params, arm, signal, timeoutS, cpuUs, p
  * @property {string} name by which metrics ask for it
  * @property {string} path with its query
  * @property {number} [at] when it is due, ms after the start, default 0
- * @property {number} [rate] so many a second, from `at` on
- * @property {number} [seconds] for so long, with `rate`
+ * @property {number} [rate] how many a second, from `at` on
+ * @property {number} [seconds] for how long, with `rate`
  * @property {'steady' | 'spikes' | 'ramp'} [pattern] of the rate over time, default the load's, which is steady
  * @property {string} [method] default GET
  * @property {Record<string, string>} [headers]

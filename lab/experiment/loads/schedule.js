@@ -1,7 +1,7 @@
 import { isLocalPath } from '../../load/loopback.js';
 import { among, mistake } from './keys.js';
 
-/** In a cycle of so many seconds, one has five times the rate of the others; the mean is the rate. */
+/** In a cycle of this many seconds, one has five times the rate of the others; the mean is the rate. */
 const CYCLE_S = 5;
 const SPIKE = { fromS: 2, toS: 3, times: 5 };
 const BASE = CYCLE_S / (CYCLE_S - 1 + SPIKE.times);
@@ -77,7 +77,7 @@ function untilOf({ pattern: own, rate, seconds }, usual = 'steady') {
   return (s) => rate * form(s, seconds);
 }
 
-/** The time at which so many are due, s; by halving, to a microsecond. */
+/** The time at which this many are due, s; by halving, to a microsecond. */
 function timeOf(count, until, seconds) {
   let [low, high] = [0, seconds];
   while (high - low > 1e-6) {

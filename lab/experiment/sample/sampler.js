@@ -70,7 +70,7 @@ export class Sampler {
   }
 
   /**
-   * The window begins now; resolves when system calls are counted, too.
+   * The window begins now; resolves when system calls are counted as well.
    *
    * @param {{ isWhole?: boolean }} [options] whether what the tree has used before is in it
    */

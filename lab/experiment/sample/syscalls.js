@@ -78,7 +78,7 @@ class Syscalls {
     return /^\d+$/.test(count) ? Number(count) : null;
   }
 
-  /** Whether it has done so within so long. */
+  /** Whether it has done so in time. */
   async tell(command, ms) {
     const late = new AbortController();
     const answer = new Promise((resolve) => {

@@ -47,7 +47,7 @@ async function run(t, experiment, options) {
   return runExperiment(experiment, { cleanup, ...options });
 }
 
-/** The first figure that is right, else the last one. */
+/** The first figure that is right, or the last one. */
 async function figureOf(t, experiment, isRight) {
   let figure;
   for (const seed of [1, 2]) {

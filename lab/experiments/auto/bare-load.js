@@ -1,6 +1,6 @@
 /**
  * A closed loop that costs a fraction of what a server of node:http does: bytes are counted and not parsed. Whatever parses
- * answers, as autocannon does, is the limit itself where a server does nothing else than answer.
+ * answers, as autocannon does, is itself the limit if a server does nothing but answer.
  */
 import { once } from 'node:events';
 import { connect } from 'node:net';

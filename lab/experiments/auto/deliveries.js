@@ -1,5 +1,5 @@
 /**
- * The load of a server that sends what one of 100 clients says to all: open where the case has a rate, else closed.
+ * The load of a server that sends what one of 100 clients says to all: open if the case has a rate, otherwise closed.
  *
  * @param {string} protocol that clients speak
  */

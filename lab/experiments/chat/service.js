@@ -45,7 +45,7 @@ export function arms({ stocked = false, gathers = true } = {}) {
   };
 }
 
-/** Clients in a room: a message that is sent is delivered so many times. */
+/** Clients in a room: a message that is sent is delivered this many times. */
 export const ROOM = 50;
 
 export const SIZE =

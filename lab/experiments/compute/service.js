@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 const MAIN = fileURLToPath(new URL('../../../examples/compute/main.js', import.meta.url));
 const FIBONACCI_END = 10n ** 20n;
 
-/** Numbers of so many digits in an answer say how long it took. */
+/** Numbers with this many digits in an answer say how long it took. */
 const bytesTolerance = 0.15;
 
 /** @param {string[]} args of the service */
@@ -18,7 +18,7 @@ const ON_MAIN_THREAD = {
   '/records': '/records-single',
 };
 
-/** The largest of the paper's, too, which the service refuses to block for unless it is told. */
+/** Including the paper's largest, for which the service refuses to block unless it is told to. */
 const service = { command: command('--blocking-n', '3000000'), env: { NODE_ENV: 'production' } };
 
 /** Each task says where it ran: `main`, `worker` or `workers`. */

@@ -19,7 +19,7 @@ export function speedup(share, processors) {
  *
  * @param {number} measured speed-up, above 0
  * @param {number} processors above 1
- * @returns {number} above 1 when it is faster than so many processors allow, below 0 when it is slower than one
+ * @returns {number} above 1 when it is faster than that many processors allow, below 0 when it is slower than one
  * @throws {RangeError}
  */
 export function parallelShare(measured, processors) {

@@ -25,7 +25,7 @@ export const serverArm = (name, server) => ({
   isOn,
 });
 
-/** 50 clients that ask again as soon as they are answered, as in the article; else so many times what one server can do. */
+/** 50 clients that ask again as soon as they are answered, as in the article; or this many times what one server can do. */
 export const cases = [
   { label: '50 clients', clients: 50 },
   { label: '1.5 times the capacity', times: 1.5, quick: false },

@@ -49,7 +49,7 @@ export function cpuUs(pid) {
 export const rss = (pid) =>
   Number(/^VmRSS:\s*(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) * 1024;
 
-/** What each of some processes uses in so many seconds, µs of CPU a second. */
+/** What each of some processes uses within a number of seconds, in µs of CPU a second. */
 export async function used(pids, seconds) {
   const before = pids.map(cpuUs);
   const start = performance.now();

@@ -20,7 +20,7 @@ size_t handshake_request(char *out, size_t room, const char *host, unsigned port
 
 /*
  * Reads the answer. Returns the bytes it takes (frames may follow at once), 0 when more are
- * needed, -1 when it is no upgrade; then `why` is a sentence.
+ * needed, -1 when it is not an upgrade; then `why` is a sentence.
  */
 ptrdiff_t handshake_read(const uint8_t *data, size_t length, const char *key, char *why,
                          size_t why_room);

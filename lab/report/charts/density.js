@@ -6,7 +6,7 @@ import { chart, look, NARROW } from './plot.js';
 
 const POINTS = 160;
 
-/** From so many times on a curve is too flat to be seen beside the other. */
+/** When this many times as flat, a curve can no longer be seen beside the other. */
 const FLAT = 8;
 
 /** The height of the ticks of one arm, as a share of that of the curves. */

@@ -4,7 +4,7 @@ import { groupBy } from '../select.js';
 import { logTicks, tickText } from './marks.js';
 import { chart, look, WIDE } from './plot.js';
 
-/** Beyond so many times an interval is cut: it says no more. */
+/** An interval is cut at this many times: beyond it says no more. */
 const WIDEST = 50;
 
 const LINE = 17;

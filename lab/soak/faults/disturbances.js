@@ -1,4 +1,4 @@
-/** The times in which a fault may break connections: then that is no failure of the service. */
+/** The times in which a fault may break connections: then that is not a failure of the service. */
 export class Disturbances {
   #times = [];
 

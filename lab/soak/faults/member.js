@@ -10,7 +10,7 @@ const chat = await startChat({
   digests: true,
   // A client of the load sends as much as many people.
   floodLimit: 0,
-  // A loop that is blocked, or a machine with much else to do, is no outage of the database.
+  // A loop that is blocked, or a machine with much else to do, is not an outage of the database.
   limits: { storageTimeoutMs: 20_000 },
   log: (line) => console.error(line),
 });

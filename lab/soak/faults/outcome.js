@@ -1,4 +1,4 @@
-/** What the soak came to: its criteria, each with a word and what speaks for it. Pure. */
+/** The outcome of the soak: its criteria, each with a word and the evidence for it. Pure. */
 import { grownCounts, judgeGrowth, warmUpOf } from './judge.js';
 import { SURVIVOR } from './plan.js';
 

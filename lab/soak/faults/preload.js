@@ -24,7 +24,7 @@ let delay;
 /** See allocator.c; without it nothing is given back, and what is held is not known. */
 let trim = () => null;
 
-/** Lets the application answer a question, too. */
+/** Lets the application answer a question as well. */
 export function answer(question, give) {
   answers[question] = give;
 }
@@ -42,7 +42,7 @@ if (isMainThread && path) {
   delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   delay.enable();
   if (allocator) trim = createRequire(import.meta.url)(allocator);
-  // Else V8 keeps hidden classes of objects that are gone, for some collections: megabytes that come and go, and are no leak.
+  // Otherwise V8 keeps hidden classes of objects that are gone, for some collections: megabytes that come and go, and are not a leak.
   setFlagsFromString('--retain-maps-for-n-gc=0');
   process.on('worker', (worker) => {
     threads.add(worker);

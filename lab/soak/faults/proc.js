@@ -1,4 +1,4 @@
-/** What the kernel tells of other processes. */
+/** What the kernel reports about other processes. */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 const SOCKET = /^socket:\[(\d+)\]$/;

@@ -1,4 +1,4 @@
-/** One soak from the beginning to the end, and what it came to. */
+/** One soak from the beginning to the end, and its outcome. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
