@@ -4,7 +4,7 @@
  *
  * A command is looked for on the PATH, where Debian puts it, and among the packages unpacked
  * earlier. `make test` calls `provide`, which fetches what is missing: with `apt-get install` where
- * that is allowed, else by unpacking the package and its dependencies into
+ * that is allowed, otherwise by unpacking the package and its dependencies into
  * ~/.cache/millrace/debian (XDG_CACHE_HOME is respected), which needs no rights at all. A test
  * calls `find` alone, and is skipped by name when there is nothing.
  *

@@ -162,7 +162,7 @@ export const longSuites = [
   suite({
     title: 'fuzz of the core',
     folder: 'node/test/core',
-    // Each of its random tests takes so long.
+    // How long each of its random tests takes.
     env: { FUZZ_SECONDS: String(fuzzSeconds / 5) },
     extraSeconds: fuzzSeconds,
   }),

@@ -1,4 +1,4 @@
-/** `node scrape-arm.js OBJECTS` sends the CPU ms of a scrape, with so many emitters and batches. */
+/** `node scrape-arm.js OBJECTS` sends the CPU ms of a scrape, with this many emitters and batches. */
 import { createRequire } from 'node:module';
 import { BatchEmitter, batch } from 'millrace';
 import { collect, prometheus } from 'millrace/metrics';

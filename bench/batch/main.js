@@ -5,7 +5,7 @@ import { ensureResults } from '../lib/results.js';
 
 const arm = new URL('./arm.js', import.meta.url);
 const rate = { metric: 'items_per_s', unit: '1/s', better: 'higher' };
-/** How many times better the batched inserts are to be. */
+/** How many times better the batched inserts have to be. */
 const insertTarget = 10;
 
 await runBench('batch', async (bench) => {

@@ -4,7 +4,7 @@
 export const clients = 128;
 export const transferBytes = 5 * 1024 * 1024;
 
-/** A long path: a window of so many bytes arrives for each client once in a round trip. */
+/** A long path: a window of this many bytes arrives for each client once per round trip. */
 const long = { windowBytes: 128 * 1024, roundTripMs: 40 };
 
 export const cases = {

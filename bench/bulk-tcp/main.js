@@ -14,7 +14,7 @@ const metrics = [
   { metric: 'cpu_s', unit: 's', better: 'lower' },
   { metric: 'loop_p99_ms', unit: 'ms', better: 'lower' },
 ];
-/** Each case with its peers, and the least that `ahead` is to be, in the order of the metrics; 0.95: no worse. */
+/** Each case with its peers, and the least that `ahead` has to be, in the order of the metrics; 0.95: no worse. */
 const plan = {
   '128 clients': { default: [1.3, 1.4, 0.95], onread: [] },
   upload: { default: [] },

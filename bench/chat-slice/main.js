@@ -18,7 +18,7 @@ await runBench('chat-slice', async (bench) => {
 
   /**
    * Measures both arms under the same load. `targets` says of which metrics figures are made, each
-   * with the least that `ahead` is to be.
+   * with the least that `ahead` has to be.
    */
   async function compare({ name, load, rounds, warmup, targets, mayFail = [] }) {
     const arm = (policy) => async () => {

@@ -6,7 +6,7 @@ const arm = new URL('./arm.js', import.meta.url);
 const cost = { metric: 'ns_per_event', unit: 'ns', better: 'lower' };
 const share = { metric: 'delivered_share', unit: '1', better: 'higher' };
 
-/** The least that `ahead` is to be: at most 1.5 times, and at most 3 times, the peer's time. */
+/** The least that `ahead` has to be: at most 1.5 times, and at most 3 times, the peer's time. */
 const targets = { direct: { 'node:events': 1 / 1.5 }, adaptive: { 'millrace direct': 1 / 3 } };
 /** What it may cost to keep an event and to deliver it later, ns. */
 const lateBoundNs = 2000;

@@ -1,5 +1,5 @@
 /**
- * What is measured, and the least that `ahead` is to be: by whom millrace is compared with and by metric; where the backends
+ * What is measured, and the least that `ahead` has to be: by the peer that millrace is compared with and by metric; where the backends
  * differ, by backend too. Rates are deliveries per second.
  */
 
@@ -19,7 +19,7 @@ const open = (deliveriesRate) => ({ mode: 'open', deliveriesRate });
  * @property {string} name
  * @property {object} crowd
  * @property {object} [load] options of the generator
- * @property {number} [overload] in place of `load`: so many times what ws delivered in the closed case
+ * @property {number} [overload] in place of `load`: how many times what ws delivered in the closed case
  * @property {number} [maxDelay] of millrace, ms
  * @property {'everybody' | string[]} [behind] who cannot keep up: what is not delivered in time does not count, and of how late
  *   it would have been nothing is said

@@ -35,7 +35,7 @@ export function isRight(bytes, size, number) {
 const drop = '/proc/sys/vm/drop_caches';
 const byRoot = existsSync(drop) && process.getuid?.() === 0;
 
-/** How files are dropped from the page cache: of root, everything is; else each file, by posix_fadvise, which dd calls. */
+/** How files are dropped from the page cache: as root, everything is; otherwise each file, by posix_fadvise, which dd calls. */
 export const means = byRoot ? drop : 'dd oflag=nocache';
 
 export function makeCold(folder, size) {

@@ -1,5 +1,5 @@
 /**
- * The load of the HTTP case: so many connections that each send their next request when the answer to the last is there.
+ * The load of the HTTP case: a number of connections that each send their next request when the answer to the last is there.
  * It takes answers as the server above makes them, which costs it less than a client for every server.
  */
 import { connect } from 'node:net';

@@ -148,7 +148,7 @@ function until(moment) {
   return new Promise((resolve) => setTimeout(resolve, moment - performance.now()));
 }
 
-/** Until every request has its answer, but no longer than so many ms. */
+/** Until every request has its answer, but no longer than this many ms. */
 async function drained(ms) {
   const { probes } = await health;
   const last = performance.now() + ms;

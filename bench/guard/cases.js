@@ -13,9 +13,9 @@ const mixed = (draw) => (draw < 0.9 ? '/short' : '/long');
 /**
  * - `path` gives the path of a request from a number of 0 to 1.
  * - `connections`: a closed loop, each sends its next request when it has its answer; `times`: an open loop
- *   of so many times the capacity. That is measured by `alone` connections: where a handler waits, one would leave the CPU idle.
+ *   of this many times the capacity. That is measured by `alone` connections: where a handler waits, one would leave the CPU idle.
  * - `quick`: rounds of a quick run, seconds of warm-up, and seconds that count.
- * - `wanted`: the least that `ahead` is to be for good answers against peers; whether the targets of /health, of the
+ * - `wanted`: the least that `ahead` has to be for good answers against peers; whether the targets of /health, of the
  *   classes that must not be shed or must all have good answers, and of the slowest answers hold.
  */
 export const cases = {

@@ -1,4 +1,4 @@
-/** A client of HTTP/1.1 that costs little, so that thousands of answers a second are no strain. */
+/** A client of HTTP/1.1 that costs little, so that thousands of answers a second are not a strain. */
 import { connect } from 'node:net';
 
 const endOfHead = Buffer.from('\r\n\r\n');
@@ -89,7 +89,7 @@ export class Pool {
     });
   }
 
-  /** Connects so many before anything is asked. */
+  /** Opens this many connections before anything is asked. */
   async connect(count) {
     const connections = Array.from({ length: count }, () => this.#make());
     await Promise.all(connections.map(({ connected }) => connected));

@@ -2,7 +2,7 @@
 import { median } from '../lib/statistics.js';
 import { cases } from './cases.js';
 
-/** /health has to answer within so many times what a handler takes. */
+/** /health has to answer within this many times what a handler takes. */
 const handlers = 3;
 
 const rate = { unit: '1/s', better: 'higher' };

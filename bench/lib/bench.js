@@ -79,7 +79,7 @@ export class Bench {
 
   /**
    * Adds a figure: `ours` and `theirs` hold one value a round; a number for `theirs` is a bound.
-   * `target` is the least that `ahead` is to be.
+   * `target` is the least that `ahead` has to be.
    */
   add(what, ours, theirs, target) {
     const named = { bench: this.#name, backend: native === null ? 'js' : 'addon', ...what };

@@ -1,13 +1,13 @@
-/** What is measured. Tasks of so many µs are a fixed amount of work, not a wait for the clock. */
+/** What is measured. Tasks of a number of µs are a fixed amount of work, not a wait for the clock. */
 
 /** Worker threads of every subject. */
 export const workers = 2;
 
 /**
  * - `task`: the function that runs; `us`: what one run of `spin` takes when it has a core to itself.
- * - `deep`: so many are handed in at once, again and again; `inFlight`: so many calls, each followed by its next.
+ * - `deep`: how many are handed in at once, again and again; `inFlight`: how many calls are under way, each followed by its next.
  * - `warmup`: s; calls of little work need many until they are compiled.
- * - `target`: the least that `ahead` is to be for tasks per second, against piscina.
+ * - `target`: the least that `ahead` has to be for tasks per second, against piscina.
  */
 export const rates = {
   'no-op deep': { task: 'noop', deep: 10_000, warmup: 0.5, target: 20 },
@@ -25,7 +25,7 @@ export const rates = {
   ),
 };
 
-/** Tasks of two kinds arrive at times that do not depend on the answers: so many of each a second. */
+/** Tasks of two kinds arrive at times that do not depend on the answers: this many of each a second. */
 export const mixed = {
   title: '100us among 50ms',
   short: { us: 100, perSecond: 3000 },
@@ -45,16 +45,16 @@ export const payloads = Object.fromEntries(
   ),
 );
 
-/** Memory of a worker: that of a process with so many of them, less that of one with one. */
+/** Memory of a worker: that of a process with this many of them, less that of one with one. */
 export const crowd = 5;
 
-/** A server is asked for its health so many times a second while it computes the Fibonacci number `n`, having computed the `first`. */
+/** A server is asked for its health this many times a second while it computes the Fibonacci number `n`, having computed the `first`. */
 export const health = {
   title: '/health during fib(1,000,000)',
   n: 1_000_000,
   first: 20_000,
   perSecond: 200,
-  /** The p99 during is to be at most so many times that of the same server when idle. */
+  /** The p99 meanwhile has to be at most this many times that of the same server when idle. */
   bound: 3,
 };
 
@@ -65,6 +65,6 @@ export const replacement = {
   kills: 3,
   connections: 16,
   taskUs: 2000,
-  /** Until another process listens: so many times what a bare server takes to start. */
+  /** Until another process listens: this many times what a bare server takes to start. */
   bound: 2,
 };

@@ -30,7 +30,7 @@ export async function startPool(subject, usual, { workers, perMs, shortUs = 0, l
   return {
     ...pool,
     steps: { short: steps(shortUs), long: steps(longUs) },
-    /** Null, or why the pool that was measured is not one of so many workers. */
+    /** Null, or why the pool that was measured is not one of this many workers. */
     async wrongThreads() {
       await hear();
       return threads.size === workers

@@ -9,7 +9,7 @@ const rate = { metric: 'ops_per_s', unit: '1/s', better: 'higher' };
 /** Of the client's process. */
 const cpu = { metric: 'cpu_us_per_op', unit: 'us', better: 'lower' };
 const ours = 'millrace';
-/** Each peer and the least that `ahead` is to be; 0.95: no worse. */
+/** Each peer and the least that `ahead` has to be; 0.95: no worse. */
 const peers = {
   '50 per tick': { ioredis: 1.6, 'ioredis pipelining': undefined },
   single: { ioredis: 0.95, 'ioredis pipelining': undefined },

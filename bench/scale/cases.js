@@ -1,4 +1,4 @@
-/** What is measured, and the least that `ahead` is to be; bounds where there is no peer. */
+/** What is measured, and the least that `ahead` has to be; bounds where there is no peer. */
 
 const crowd = { connections: 500, rooms: 10, payload: 100, protocol: 'raw' };
 const closed = { ...crowd, mode: 'closed' };

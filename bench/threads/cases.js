@@ -1,6 +1,6 @@
 /**
- * What is measured: so many threads, each with so many events; in bursts whose end a thread waits for, or as fast as it
- * goes; with so many at hand when it posts.
+ * What is measured: a number of threads, each with a number of events; in bursts whose end a thread waits for, or as fast as it
+ * goes; with a number of them at hand when it posts.
  */
 export const cases = {
   'batch 64': { threads: 1, each: 640_000, burst: 64, atOnce: 1 },

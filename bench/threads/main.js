@@ -9,7 +9,7 @@ const arm = new URL('./arm.js', import.meta.url);
 const rate = { metric: 'events_per_s', unit: '1/s', better: 'higher' };
 const ours = 'millrace';
 const peer = 'threadsafe-function';
-/** The least that `ahead` is to be. */
+/** The least that `ahead` has to be. */
 const targets = { 'batch 64': 6, saturated: 15 };
 
 await runBench('threads', async (bench) => {

@@ -68,7 +68,7 @@ function missingTool() {
 
 const runs = (command) => spawnSync(command, ['--version'], { stdio: 'ignore' }).status === 0;
 
-/** What tells the most of node-gyp's output: the compiler's line, else that of make, else its own. */
+/** What tells the most of node-gyp's output: the compiler's line, or that of make, or its own. */
 const telling = [/\berror: .+/, /(?<=^make.*: )(?!Entering|Leaving).+/m, /\bError: .+/];
 
 function reason(output) {

@@ -34,7 +34,7 @@ export function programOn(runtime, program) {
       const binary = await npmBinary({ name, tag: 'latest', folder, path }, quiet);
       if (!binary) return skip(`npm could not install ${name}`);
       const tally = join(projectCache, `tally-${folder}-${process.pid}.json`);
-      // Nothing of it is to be left outside the project.
+      // Nothing of it may be left outside the project.
       const env = { ...process.env, DENO_DIR: join(projectCache, folder, 'cache') };
       const ended = await quiet(binary.path, [...args, program, tally], {
         env,

@@ -59,7 +59,7 @@ export async function runSteps(steps, out = process.stdout) {
   return total;
 }
 
-/** Runs one step, adds up its counts and writes its result; returns whether it came to its end. */
+/** Runs one step, adds up its counts and writes its result; returns whether it succeeded. */
 async function runStep(step, line, total, out) {
   const log = openLog(step.title);
   try {

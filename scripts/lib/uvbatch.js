@@ -1,4 +1,4 @@
-/** The steps of libuvbatch. Where libuv is not to be had, they are skipped. */
+/** The steps of libuvbatch. Where libuv cannot be had, they are skipped. */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -85,7 +85,7 @@ export function uvbatchBuild(what) {
 }
 
 /**
- * A step that runs each fuzz target of libuvbatch: with libFuzzer where clang has it, else with a plain driver. What
+ * A step that runs each fuzz target of libuvbatch: with libFuzzer where clang has it, otherwise with a plain driver. What
  * libFuzzer learns is kept for the next time.
  *
  * @param {number} seconds for each
@@ -124,7 +124,7 @@ function libFuzzer() {
   return clang && spawnSync(clang, args, { input }).status === 0 ? clang : undefined;
 }
 
-/** Does some work with what CMake is to be told. */
+/** Does some work, given the settings for CMake. */
 async function withLibuv(work) {
   const libuv = prefix('libuv1-dev');
   if (!libuv) return skip('needs libuv; on Debian: apt-get install libuv1-dev');

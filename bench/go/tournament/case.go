@@ -21,10 +21,10 @@ type Case struct {
 type Arm struct {
 	Name string
 	run  run
-	part int // of the case's operations, one in so many is enough; 0: all of them
+	part int // of the case's operations, one in this many is enough; 0: all of them
 }
 
-// run does so many operations; what is random comes from random.
+// run does ops operations; what is random comes from random.
 type run func(ops int, random *rand.Rand) Sample
 
 // subject is work that any entrant can do.

@@ -7,7 +7,7 @@ import (
 	"millrace.dev/go/bench/entrant"
 )
 
-// queued is a loop that is held up while so many tasks are submitted: the bytes of an operation are what one of them
+// queued is a loop that is held up while ops tasks are submitted: the bytes of an operation are what one of them
 // takes while it waits, beyond the closure, which is the same for all; its time is how long it takes to run them once
 // the loop goes on. What is retained is still in use after that.
 func queued(start entrant.New, ops int, _ *rand.Rand) Sample {

@@ -22,7 +22,7 @@ var origin = time.Now()
 // now is the monotonic time in nanoseconds.
 func now() int64 { return int64(time.Since(origin)) }
 
-// timed measures work that does so many operations, after a warm-up with a tenth of them.
+// timed measures work that does ops operations, after a warm-up with a tenth of them.
 func timed(ops int, work func(ops int)) Sample {
 	work(max(ops/10, 1))
 	return timedCold(ops, work)

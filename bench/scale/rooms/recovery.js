@@ -6,7 +6,7 @@ import { startFleet } from './fleet.js';
 const gapMs = 5;
 const downMs = 500;
 
-/** From the moment a broker that was killed listens again until a message comes to the member of another node, ms. */
+/** From when a broker that was killed listens again until a message comes to the member of another node, ms. */
 export async function brokerRecovery() {
   const fleet = await startFleet({ subject: 'millrace', nodes: 2 });
   const sockets = [];

@@ -61,7 +61,7 @@ export async function measureSocketIo(subject, { broadcasts, perTurn }) {
   }
 }
 
-/** Resolves when all clients have got so many more. */
+/** Resolves when all clients have got this many more. */
 function all(child, count) {
   child.send({ expect: count });
   return new Promise((resolve, reject) => {
