@@ -128,7 +128,7 @@ func (l *load) submit(random *rand.Rand) {
 	}
 }
 
-// task returns one that is submitted n times.
+// task returns a task that is going to be submitted this many times.
 func (l *load) task(times int) func() {
 	l.accepted.Add(int64(times))
 	at := now()
