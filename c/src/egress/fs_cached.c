@@ -8,7 +8,7 @@
 enum { most_misses = 8 };
 static atomic_uint misses;
 static atomic_uint passed_over; /* still to be */
-static atomic_int is_missing;   /* in the kernel, or forbidden by the sandbox: for good */
+static atomic_int is_missing;   /* the kernel lacks it, or a sandbox forbids it: for good */
 
 static int is_worth_it(void) {
   unsigned int left = atomic_load_explicit(&passed_over, memory_order_relaxed);

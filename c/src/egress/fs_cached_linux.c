@@ -30,8 +30,8 @@ static int code(void) {
   return uv_translate_sys_error(errno);
 }
 
-/* Opening a file may ask a server (NFS, FUSE). Such a file system shows by not being able to read without waiting: then
- * its device is noted, and nothing more on it is opened here. Of many, those found last are remembered. */
+/* Opening a file may ask a server (NFS, FUSE). Such a file system gives itself away by being unable to read without
+ * waiting: then its device is noted, and nothing more on it is opened here. Of many, those found last are remembered. */
 enum { most_devices = 16 };
 static atomic_ullong devices[most_devices];
 static atomic_uint devices_found;

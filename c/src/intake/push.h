@@ -11,7 +11,7 @@ typedef struct {
   uint64_t bytes;
 } uvb__taken_t;
 
-/* Queues what was posted, newest first by `next`, and at most so many: it was admitted by the post. */
+/* Queues what was posted, newest first by `next`, at most `at_most` of them: they were admitted by the post. */
 uvb__taken_t uvb__take_in(uvb__core_t* core, uv_batch_event_t* newest, uint64_t at_most);
 
 #endif

@@ -61,7 +61,7 @@ static void on_over(uv_batch_t* batch, uv_batch_event_t* event, int status) {
   connection_t* connection = uvb__of(event, connection_t, event);
   state_t* state = state_of(connection->listener);
   (void)batch;
-  /* A handler that failed has had the client; to close it is its affair. */
+  /* A handler that failed has had the client, and closing it is up to the handler. */
   if (status == 0 || event->status == UV_BATCH_STATUS_FAILED) {
     put_back(state, connection);
   } else {
