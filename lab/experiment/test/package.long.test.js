@@ -67,3 +67,14 @@ test('the package works where there is nothing but its dependencies', (t) => {
   assert.match(page.stdout, /Is the treatment better than the control\?/);
   assert.match(readFileSync(join(folder, 'report.html'), 'utf8'), /^<!doctype html>/i);
 });
+
+test('the package builds its load generator for WebSockets', (t) => {
+  const { folder } = installed(t);
+  const build = `import('millrace-lab/load').then(async ({ buildGenerator }) => console.log(await buildGenerator()))`;
+  const generator = execFileSync(process.execPath, ['-e', build], {
+    cwd: folder,
+    encoding: 'utf8',
+  }).trim();
+  assert.ok(generator.startsWith(folder), generator);
+  assert.match(execFileSync(generator, ['--help'], { encoding: 'utf8' }), /--connections/);
+});
