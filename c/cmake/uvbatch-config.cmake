@@ -1,6 +1,9 @@
 include(${CMAKE_CURRENT_LIST_DIR}/uvbatch-libuv.cmake)
 if(TARGET uvbatch::libuv)
   include(${CMAKE_CURRENT_LIST_DIR}/uvbatch-targets.cmake)
+  if(NOT TARGET uvbatch::uvbatch) # where the static library alone was built
+    add_library(uvbatch::uvbatch ALIAS uvbatch::uvbatch_static)
+  endif()
 else()
   set(uvbatch_FOUND FALSE)
   set(uvbatch_NOT_FOUND_MESSAGE "libuvbatch needs libuv 1.44 or newer with its headers, which was not found")
