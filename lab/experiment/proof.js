@@ -1,7 +1,7 @@
 /** Whether the feature under test is on, in an experiment of the command line. */
 
 const LOOKED_AT =
-  'each line that a server writes, and head and body of its first answer to each request';
+  'the lines that a server writes, and in head and body of its first answer to each --url';
 
 const LINE_LENGTH = 100;
 
@@ -43,7 +43,7 @@ function ofPattern(pattern) {
       if (role !== 'treatment') inControl ??= found;
       return found !== null;
     },
-    about: `Proof: ${pattern} in ${LOOKED_AT}, of the treatment alone.`,
+    about: `Proof: ${pattern}, which the treatment must show and the control must not, in ${LOOKED_AT}.`,
     advice: (kind) =>
       kind === 'on in the control' && inControl !== null
         ? `--proof "${pattern.source}" is in the control, too, in ${inControl}. Take what only the treatment shows; ` +

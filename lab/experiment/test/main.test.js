@@ -96,9 +96,12 @@ test('a server that dies midway fails it, with its last words', async (t) => {
 test('what is unknown is told with what there is', async (t) => {
   const folder = folderFor(t);
   const unknown = start(t, ['nothing']);
+  const misspelt = start(t, ['compute-heath']);
   const seconds = start(t, [write(folder, ONE), '--seconds', '5']);
   assert.equal(await unknown.ended, 2);
   assert.match(unknown.errors, /there is no experiment nothing; there are .*compute-/);
+  assert.equal(await misspelt.ended, 2);
+  assert.match(misspelt.errors, /did you mean compute-health\?$/m);
   assert.equal(await seconds.ended, 2);
   assert.match(
     seconds.errors,
