@@ -87,7 +87,7 @@ func New[K, V any](fn func(ctx context.Context, keys []K) ([]V, error), options 
 	if identify, is := s.key.(identify[K]); is {
 		b.waiting = identify()
 	} else if s.key != nil {
-		return nil, wrongType("WithKey", s.keyFn, "function of a "+nameOf[K]())
+		return nil, wrongType("WithKey", s.keyFn, "function of "+nameOf[K]())
 	}
 	b.calls.New = func() any { return &call[K, V]{done: make(chan struct{}, 1)} }
 	b.host.start, b.host.used = time.Now(), engine.NewUtilization(0)

@@ -661,7 +661,7 @@ func TestBadOptionsOfNew(t *testing.T) {
 		{batch.WithHold(2), "Hold"},
 		{batch.WithConcurrency(0), "Concurrency is 0; it must be from 1 to 65536"},
 		{batch.WithConcurrency(65_537), "Concurrency"},
-		{batch.WithKey(func(string) string { return "" }), "WithKey is a func(string) string, where a function of a int is"},
+		{batch.WithKey(func(string) string { return "" }), "WithKey is a func(string) string, where a function of int is"},
 		{batch.WithKey[int, int](nil), "WithKey(nil)"},
 		{batch.WithSize(func(string) int { return 0 }), "func(string) int, where a func(int) int is needed"},
 		{batch.WithSize[int](nil), "WithSize(nil)"},

@@ -11,7 +11,7 @@ var (
 	// ErrOverload: as many tasks wait as WithMaxQueue allows. Nothing has changed; try again later, or shed the work.
 	ErrOverload = errors.New("eventloop: the queue is full: wait until it has drained, or raise WithMaxQueue")
 	// ErrClosed: the loop was closed and takes no work any more.
-	ErrClosed = errors.New("eventloop: the loop is closed: submit before Close")
+	ErrClosed = errors.New("eventloop: the loop is closed: use it before Close, or make another")
 	// ErrRunning: Run or Start on a loop that runs already.
 	ErrRunning = errors.New("eventloop: the loop runs already: stop it first")
 	// ErrInside: a task asked to wait for the loop that it is keeping busy.

@@ -66,7 +66,7 @@ func Example_server() {
 	fmt.Println(err)
 	// Output:
 	// 11 <nil>
-	// eventloop: the loop is closed: submit before Close
+	// eventloop: the loop is closed: use it before Close, or make another
 }
 
 // What comes after what in a turn of the loop.

@@ -78,7 +78,7 @@ func New(options ...Option) (*Loop, error) {
 	l := &Loop{config: defaults(), wake: make(chan struct{}, 1), gone: make(chan struct{})}
 	for _, option := range options {
 		if option == nil {
-			return nil, fmt.Errorf("%w: nil: leave it out", ErrOption)
+			return nil, fmt.Errorf("%w: an Option is nil: leave it out", ErrOption)
 		}
 		if err := option(&l.config); err != nil {
 			return nil, err

@@ -155,6 +155,9 @@ func (l *Loop) refuse(tasks int) error {
 	if l.closed {
 		return ErrClosed
 	}
+	if l.wake == nil {
+		return fmt.Errorf("%w: the Loop is a zero value: make one with New", ErrOption)
+	}
 	return ErrOverload
 }
 
