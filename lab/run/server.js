@@ -54,11 +54,11 @@ export async function startServer({
   const late = new AbortController();
   let address = url;
   const timer = setTimeout(() => {
-    const wanted =
+    const missing =
       address === undefined
-        ? `a line that matches ${ready}`
-        : `an answer from ${new URL(health ?? '', address)}`;
-    late.abort(server.failure(`was not up after ${startMs / 1000} s, which takes ${wanted}`));
+        ? `line that matches ${ready}`
+        : `answer from ${new URL(health ?? '', address)}`;
+    late.abort(server.failure(`was not up after ${startMs / 1000} s (no ${missing})`));
   }, startMs);
   const tooLate = new Promise((_, reject) => {
     late.signal.addEventListener('abort', () => reject(late.signal.reason), { once: true });
