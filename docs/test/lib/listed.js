@@ -50,7 +50,6 @@ export const notRun = {
   'docs/deploy.md#kubernetes': 'it needs a cluster; deploy/test reads the manifests',
   'docs/deploy.md#kubernetes-2': 'it needs a cluster; deploy/test reads the manifests',
   'docs/go-goja.md#switching': CHANGE,
-  'docs/go-goja.md#switching-2': 'a part of go.mod',
   'docs/guard.md#moving-from-fastifyunder-pressure': CHANGE,
   'docs/guard.md#settings-from-a-file': 'TOML, which settings-from-a-file-2 loads',
   'docs/guides/cpu.md#see-that-it-works': OUTPUT,
