@@ -19,7 +19,7 @@ func TestTheGuideShowsExamples(t *testing.T) {
 		t.Fatal(err, failed)
 	}
 	compiled := "\n" + trimmed(string(examples)) + "\n"
-	other := regexp.MustCompile(`^(cd go/goja|go run|-import|require \(|replace \()`)
+	other := regexp.MustCompile(`^(cd go/goja|go (mod|run)|-import)`)
 	snippets := 0
 	for _, snippet := range indented(string(guide)) {
 		if other.MatchString(snippet) {
