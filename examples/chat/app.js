@@ -64,6 +64,7 @@ export async function startChat(options = {}) {
         counters.count('handler');
         log(`a listener failed: ${error.stack}`);
       },
+      onAlone: (error) => log(`rooms have members of this server alone for now: ${error.message}`),
     });
     undo.push(() => delivery.close());
 

@@ -23,6 +23,7 @@ export async function createBatched({
   onDropped,
   onLost,
   onError,
+  onAlone,
 }) {
   const rooms = new Rooms({
     policy,
@@ -42,6 +43,7 @@ export async function createBatched({
     },
   });
 
+  if (broker !== undefined) rooms.ready().catch(onAlone);
   const presence = broker === undefined ? alone(rooms, publish) : elsewhere(rooms, send);
 
   // While one transaction commits, the rows of the next one gather.

@@ -103,6 +103,15 @@ test('a port that is taken: the next free one is used, and said', async (t) => {
   assert.ok(Number(new URL(second.url).port) > port);
 });
 
+test('a broker that is away is named; the chat goes on without it', async (t) => {
+  const server = await startProcess(t, ['--broker', 'nats://127.0.0.1:9']);
+  await until(() => /alone for now: no broker answers at 127\.0\.0\.1:9;/.test(server.errors));
+  const ada = await Client.connect(t, server.url, { name: 'Ada' });
+  assert.deepEqual((await ada.join('lobby')).members, ['Ada']);
+  server.child.kill('SIGTERM');
+  assert.deepEqual(await server.exited, { code: 0, signal: null });
+});
+
 test('--quiet prints the address line only', async (t) => {
   const server = await startProcess(t, ['--policy', 'direct', '--quiet']);
   server.child.kill('SIGTERM');
