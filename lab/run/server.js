@@ -52,20 +52,16 @@ export async function startServer({
   const server = new Server(name, new Child(pinned(command, core), { env, proof }));
   server.forget = cleanup.add(() => server.stop(CLEANUP_MS));
   const late = new AbortController();
-  let address = url;
   const timer = setTimeout(() => {
-    const missing =
-      address === undefined
-        ? `line that matches ${ready}`
-        : `answer from ${new URL(health ?? '', address)}`;
-    late.abort(server.failure(`was not up after ${startMs / 1000} s (no ${missing})`));
+    const message = `was not up after ${startMs / 1000} s`;
+    late.abort(server.failure(message));
   }, startMs);
   const tooLate = new Promise((_, reject) => {
     late.signal.addEventListener('abort', () => reject(late.signal.reason), { once: true });
   });
   tooLate.catch(() => {});
   try {
-    address ??= await Promise.race([addressIn(server, ready), server.failed, tooLate]);
+    const address = url ?? (await Promise.race([addressIn(server, ready), server.failed, tooLate]));
     const up = untilUp(address, health, url !== undefined, late.signal);
     up.catch(() => {});
     await Promise.race([up, server.failed, tooLate]);

@@ -110,15 +110,10 @@ test('a server that never listens is ended and told with what it said last', asy
   const source = "console.log('pid ' + process.pid); setInterval(() => {}, 1000)";
   await assert.rejects(start({ command: node(source), startMs: 500 }), (error) => {
     assert.equal(error.code, 'MILLRACE_LAB_E_SERVER');
-    const [, pid] =
-      /^it was not up after 0\.5 s \(no line that matches .*listening on.*\): pid (\d+)$/.exec(
-        error.message,
-      );
+    const [, pid] = /^it was not up after 0\.5 s: pid (\d+)$/.exec(error.message);
     assert.equal(isAlive(pid), false);
     return true;
   });
-  const elsewhere = { command: node(source), url: 'http://127.0.0.1:9/', startMs: 500 };
-  await assert.rejects(start(elsewhere), /\(no answer from http:\/\/127\.0\.0\.1:9\/\)/);
 });
 
 test('a server that ends is told with how, and its last words', async (t) => {
