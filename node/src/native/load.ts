@@ -29,7 +29,8 @@ function load(): Binding | string {
     return find();
   } catch (error) {
     const text = error instanceof Error ? error.message : String(error);
-    return text.replace(/\s+/g, ' ').trim();
+    const line = text.replace(/\s+/g, ' ').trim();
+    return line.startsWith('No native build') ? `${line}; run npm rebuild millrace` : line;
   }
 }
 
