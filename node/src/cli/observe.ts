@@ -30,6 +30,9 @@ ${optionLines(OPTIONS)}
 Give the application the load that it usually has, then end it as usual, as with
 Ctrl-C. Exit codes as of millrace run.`;
 
+/** Until it ends there is nothing else to see. */
+const BEGUN = 'millrace: observing; the report comes when the application ends, as with Ctrl-C';
+
 /** `millrace observe`: the application, measured and left alone. */
 export async function observe(argv: readonly string[]): Promise<void> {
   const given = readOptions(argv, OPTIONS);
@@ -43,6 +46,7 @@ export async function observe(argv: readonly string[]): Promise<void> {
   if (json !== undefined) env.MILLRACE_OBSERVE_JSON = writable(json);
   if (config !== undefined) env.MILLRACE_CONFIG = configFile(config);
   settingsOf(env);
+  if (json === undefined) console.error(BEGUN);
   process.exitCode = await runNode([...PRELOAD, ...args], env);
 }
 

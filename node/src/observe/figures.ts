@@ -28,7 +28,8 @@ export function blocked(loop: LoopReport): [what: string, text: string][] {
   const { turns, blockedMs, blockedTurns, functions } = loop;
   if (turns === 0) return [['loop', 'not looked at: its first second is taken for start-up']];
   if (blockedTurns === 0) {
-    return [['loop', `never blocked for more than ${ms(blockedMs)} in ${many(turns, 'turn')}`]];
+    const seen = `${many(turns, 'turn')} after the first second`;
+    return [['loop', `never blocked for more than ${ms(blockedMs)} in ${seen}`]];
   }
   const seen = `blocked for more than ${ms(blockedMs)} in ${count(blockedTurns)} of ${many(turns, 'turn')}`;
   const took = `${ms(loop.blockedTotalMs)} in all, ${ms(loop.blockedMaxMs)} at most`;

@@ -162,10 +162,14 @@ function toTry(report: Report, command: string | undefined, bold: Paint, width: 
 /** Below this nothing can be said about an application that did nothing. */
 const briefSeconds = 5;
 
+/** By a turn after the start-up, or by a request, which is nobody's start-up. */
+const wasHeld = ({ loop, requests }: Report) =>
+  loop.blockedTurns > 0 || requests.routes.some(({ maxMs }) => maxMs > loop.blockedMs);
+
 const isTooLittle = (report: Report) => report.seconds < briefSeconds && !sawSomething(report);
 
 function nothingToTry(report: Report): string {
-  if (report.loop.blockedTurns > 0) {
+  if (wasHeld(report)) {
     return 'Gathering would not help here. What blocked the loop belongs on another thread (millrace/pool) or into smaller pieces.';
   }
   if (isTooLittle(report) || (report.seconds < briefSeconds && report.loop.turns === 0)) {

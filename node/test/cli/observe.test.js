@@ -15,6 +15,7 @@ test('the report is printed on stderr when the application ends', async (t) => {
   const { code, output, errors } = await millrace(['observe', 'app.cjs'], { cwd });
   assert.equal(code, 0, errors);
   assert.equal(output, '');
+  assert.match(errors, /^millrace: observing; the report comes when the application ends/);
   assert.match(errors, /^Millrace has observed process \d+/m);
 });
 

@@ -96,6 +96,21 @@ test('a run that was too short, and a loop that was blocked, are not told to lea
   );
 });
 
+test('a request that held the loop within the first second is not overlooked', () => {
+  const { requests, loop } = nothing();
+  const route = { route: 'GET /', requests: 1, busyMs: 1273, meanMs: 1273, maxMs: 1273 };
+  const report = { ...nothing(), seconds: 60, requests: { ...requests, requests: 1 } };
+  const shown = (routes) =>
+    formatReport({
+      ...report,
+      loop: { ...loop, turns: 266 },
+      requests: { ...report.requests, routes },
+    });
+  assert.match(shown([route]), /50 ms in 266 turns after the first second\n/);
+  assert.match(shown([route]), /another thread \(millrace\/pool\)/);
+  assert.match(shown([{ ...route, busyMs: 50, maxMs: 50 }]), /leave it as it is\.\n$/);
+});
+
 test('a single request has one time', () => {
   const { requests } = nothing();
   const route = { route: 'GET /', requests: 1, busyMs: 90, meanMs: 90, maxMs: 90 };
