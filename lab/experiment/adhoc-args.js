@@ -83,5 +83,7 @@ function checkUrl(name, value, protocol) {
   const why = whyNotLocal(withPort(value), [protocol]);
   // A password is for nobody's log.
   const shown = value.replace(/\/\/[^/]*@/, '//…@');
-  if (why !== null) throw new Error(`--${name} is "${shown}"; it ${why}.`);
+  const hint =
+    name === 'url' && value.startsWith('ws:') ? ' A WebSocket server goes with --ws.' : '';
+  if (why !== null) throw new Error(`--${name} is "${shown}"; it ${why}.${hint}`);
 }

@@ -37,7 +37,12 @@ const AD_HOC = [
 export function readArgs(argv) {
   const { values, positionals } = parse(argv);
   if (positionals.length > 1) {
-    throw new Error(`There are ${positionals.join(' and ')}; allowed is one experiment at a time.`);
+    const hint = positionals.some((each) => each.includes(' '))
+      ? ' A command to compare comes after --control or --treatment.'
+      : '';
+    throw new Error(
+      `There are ${positionals.join(' and ')}; allowed is one experiment at a time.${hint}`,
+    );
   }
   const [name] = positionals;
   const flags = Object.fromEntries(Object.keys(FLAGS).map((each) => [each, false]));

@@ -71,9 +71,13 @@ export async function experimentCommand(argv) {
 
 const codeOf = ({ code }) => (MISTAKES.includes(code) ? 2 : 1);
 
+/** Who has no experiment in mind yet has a server. */
+const OWN = "These are the project's own. To measure a server of yours: --help.";
+
 async function list() {
   const lines = await experimentLines();
   console.log(lines.length === 0 ? USAGE : lines.join('\n'));
+  if (lines.length > 0) console.error(`\n${OWN}`);
   return 0;
 }
 

@@ -53,8 +53,8 @@ export async function startServer({
   server.forget = cleanup.add(() => server.stop(CLEANUP_MS));
   const late = new AbortController();
   const timer = setTimeout(() => {
-    const message = `was not up after ${startMs / 1000} s`;
-    late.abort(server.failure(message));
+    const at = url === undefined ? '' : `; it must answer at ${new URL(health ?? '', url)}`;
+    late.abort(server.failure(`was not up after ${startMs / 1000} s${at}`));
   }, startMs);
   const tooLate = new Promise((_, reject) => {
     late.signal.addEventListener('abort', () => reject(late.signal.reason), { once: true });

@@ -53,11 +53,16 @@ const mistakes = [
   [['--treatment', 'a', '--treatment', 'b'], '--treatment is there twice; it can be given once.'],
   [['--seed', '1', '--seed', '1'], '--seed is there twice; it can be given once.'],
   [['a', 'b'], 'There are a and b; allowed is one experiment at a time.'],
+  [['node a.js', 'node b.js'], /A command to compare comes after --control or --treatment\.$/],
   [['a', '--url', 'x'], '--url does not go with a, which has its own; leave one of them out.'],
   [['--control', 'a'], '--treatment is missing; it takes the command that starts its server.'],
   [['--treatment', 'a'], '--control is missing; it takes the command that starts its server.'],
   [both, '--url or --ws is missing; it says where the servers listen.'],
   [[...both, ...url, '--ws', 'ws://127.0.0.1:1/'], /^--url and --ws are both there/],
+  [
+    [...both, '--url', 'ws://127.0.0.1/'],
+    /begin with http:.* A WebSocket server goes with --ws\.$/,
+  ],
   [[...both, '--url', 'example'], /^--url is "example"; it must begin with http:\/\//],
   [[...both, '--url', 'http://example.org/'], /no other one is ever loaded/],
   [

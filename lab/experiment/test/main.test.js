@@ -28,6 +28,7 @@ test('without a name it lists the experiments with their questions', async (t) =
   assert.equal(await said.ended, 0, said.errors);
   assert.match(said.output, /^compute-fibonacci +\S.*\? \([\d,]+ runs, .* or more\)$/m);
   assert.match(said.output, /^chat-memory .* \(the runs of chat-equal\)$/m);
+  assert.match(said.errors, /To measure a server of yours: --help\.$/m);
 });
 
 test('an experiment ends in a table, and its raw samples are kept', async (t) => {

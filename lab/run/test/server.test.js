@@ -116,6 +116,16 @@ test('a server that never listens is ended and told with what it said last', asy
   });
 });
 
+test('of a server that listens elsewhere the address is told at which it was asked', async (t) => {
+  const start = starter(t);
+  const url = `http://127.0.0.1:${await freePort()}/`;
+  const source = 'setInterval(() => {}, 1000)';
+  const message = `it was not up after 0.5 s; it must answer at ${url}up`;
+  await assert.rejects(start({ command: node(source), url, health: '/up', startMs: 500 }), {
+    message,
+  });
+});
+
 test('a server that ends is told with how, and its last words', async (t) => {
   const start = starter(t);
   const cases = [
