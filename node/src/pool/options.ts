@@ -169,7 +169,9 @@ export function own<T extends object>(options: T): T {
 }
 
 export function settingsOf(given: PoolOptions): Settings {
-  if (typeof given !== 'object' || given === null) throw invalid('options', given, 'an object');
+  if (typeof given !== 'object' || given === null) {
+    throw invalid('options', given, 'an object; `filename` in it names the file of the tasks');
+  }
   const options = own(given);
   checkKeys('options', options, [...known, ...durable]);
   for (const option of durable) {

@@ -20,7 +20,7 @@ test('options are an object with known keys; order is not one of them', () => {
   for (const bad of [null, 1, 'text', [], () => {}]) {
     assert.throws(
       () => batch(bulk, bad),
-      invalidOption(/the options of batch\(\) must be an object/),
+      invalidOption(/the options of batch\(\) must be an object, not .*; known are policy, /),
     );
   }
   for (const name of ['order', 'maxbatch', 'retain']) {

@@ -143,6 +143,8 @@ test('retain: true, false, or an object with known keys', () => {
       assert.throws(apply, { code: 'MILLRACE_E_INVALID_OPTION', message: /option 'retain'/ });
     }
   }
+  const said = `option 'retain' is "yes"; it must be true, false or an object`;
+  assert.throws(() => new BatchEmitter({ retain: 'yes' }), { message: said });
   assert.throws(() => new BatchEmitter({ retain: { maxage: 1 } }), /unknown option 'maxage'/);
 });
 

@@ -80,6 +80,10 @@ test('code as text is refused, in each place', async (t) => {
   assert.throws(() => new Pool({ filename: () => 1 }), refused);
   assert.throws(() => new Pool({ functions: { x: () => 1 } }), refused);
   assert.throws(() => new Pool({ eval: true }), refused);
+  assert.throws(() => new Pool(text), {
+    code: 'MILLRACE_E_INVALID_OPTION',
+    message: /an object; `filename` in it names/,
+  });
   const pool = open(t);
   assert.throws(() => pool.register('x', text), refused);
   assert.throws(() => pool.register('x', () => 1), refused);
