@@ -10,6 +10,8 @@ import { MillraceError, show } from '../errors.js';
 import { Call, type Flight, tied } from './call.js';
 import { Signals } from './signals.js';
 
+const many = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`;
+
 type Queued<Item, Result> = BatchEvent<Call<Item, Result>>;
 
 /** A flush or close that waits for what was pushed before it. */
@@ -209,10 +211,10 @@ export class Batcher<Item, Result> implements Sink<Call<Item, Result>> {
       },
     });
     if (Array.isArray(results) && results.length === count) return results;
-    const got = Array.isArray(results) ? `${results.length} results` : show(results);
+    const got = Array.isArray(results) ? many(results.length, 'result') : show(results);
     throw new MillraceError(
       'MILLRACE_E_BAD_RESULT',
-      `the bulk function returned ${got} for ${count} items; it must return an array with one result for each, in order`,
+      `the bulk function returned ${got} for ${many(count, 'item')}; it must return an array with one result for each, in order`,
     );
   }
 

@@ -56,7 +56,7 @@ for (const [name, bulk] of [
 }
 
 for (const [what, results, message] of [
-  ['too few results', [1], /1 results for 2 items/],
+  ['too few results', [1], /1 result for 2 items/],
   ['too many results', [1, 2, 3], /3 results for 2 items/],
   ['no results', undefined, /undefined for 2 items/],
   ['null', null, /null for 2 items/],
