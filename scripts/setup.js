@@ -1,6 +1,7 @@
 /** `make setup`: installs the npm packages and builds everything. */
 import { addon } from './lib/addon.js';
 import { goCommand, goPackages } from './lib/go.js';
+import { root } from './lib/paths.js';
 import { generator, millrace, packages, tools } from './lib/setup.js';
 import { runOrExit } from './lib/steps.js';
 import { uvbatch } from './lib/uvbatch.js';
@@ -14,3 +15,5 @@ await runOrExit([
   uvbatch,
   ...(goCommand() ? [goPackages] : []),
 ]);
+
+console.log(`\nIn the folder of an application: npm install ${root}node`);
