@@ -102,9 +102,14 @@ function untold({ n, values }) {
   return `${silent === n ? `none of ${count(n)}` : `${n - silent} of ${count(n)} only`} could tell`;
 }
 
+const NOISY = 'too noisy';
+
+/** More rounds, or fewer other programs, would decide it. @param {Pick<import('./figure.js').Figure, 'why'>} figure */
+export const isTooNoisy = ({ why }) => why?.startsWith(`${NOISY}: `) ?? false;
+
 function tooNoisy({ n, smallest, roundsFor }, effect) {
   const shown = `${count(n)} show ${percent(smallest)} or more`;
-  return `too noisy: ${shown}; ${percent(effect)} needs about ${roundsFor.toLocaleString('en-US')} rounds, or a quieter machine`;
+  return `${NOISY}: ${shown}; ${percent(effect)} needs about ${roundsFor.toLocaleString('en-US')} rounds, or a quieter machine`;
 }
 
 const count = (n) => (n === 1 ? '1 round' : `${n} rounds`);

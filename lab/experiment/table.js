@@ -2,6 +2,7 @@ import { colours } from '../run/colour.js';
 import { figure as number, ratioFigure } from '../run/figures.js';
 import { armsOf } from './arms.js';
 import { claimLines } from './claims.js';
+import { isTooNoisy } from './finding.js';
 import { clip, WIDTH, wrap } from './text.js';
 
 const GAP = '  ';
@@ -27,7 +28,7 @@ export function table(experiment, results, out = process.stdout) {
   return [
     ...(partial ? [wrap(`Partial: ${partial}.`), ''] : []),
     ...(figures.length > 0 ? figureLines(experiment, figures, paint) : ['No round is whole.']),
-    ...reasonLines(figures),
+    ...reasonLines(results),
     ...claimLines(results, paint),
     ...(notes.length > 0 ? ['', ...notes.map((note) => wrap(note))] : []),
   ].join('\n');
@@ -113,9 +114,12 @@ function metricTitle({ title, unit, better }) {
 }
 
 /** Why figures say nothing, each reason once. */
-function reasonLines(figures) {
+function reasonLines({ figures, effect }) {
+  const noisy = figures.filter(isTooNoisy);
+  const isList = noisy.length > 1;
   const reasons = new Map();
   for (const each of figures.filter(({ why }) => why !== null)) {
+    if (isList && isTooNoisy(each)) continue;
     const where = [each.title, placeOf(each)].filter((part) => part !== '').join(', ');
     reasons.set(each.why, [...(reasons.get(each.why) ?? []), where]);
   }
@@ -124,7 +128,19 @@ function reasonLines(figures) {
     const more = others.length === 0 ? '' : ` and ${others.length} more`;
     return wrap(`${first}${more}: ${why}.`);
   });
+  if (isList) lines.unshift(wrap(noisyLine(figures, noisy, effect)));
   return lines.length === 0 ? [] : ['', ...lines];
+}
+
+/** They differ only in how many rounds each needs. */
+function noisyLine(figures, noisy, effect) {
+  const isSweep = placesOf(figures).length > 1;
+  const needs = noisy.map((each) => {
+    const where = isSweep ? `, ${placeOf(each)}` : '';
+    return `${each.roundsFor.toLocaleString('en-US')} for ${each.title}${where}`;
+  });
+  const sought = `${Number(((effect - 1) * 100).toPrecision(2))} %`;
+  return `Too noisy to show ${sought}. It takes a quieter machine, or about so many rounds: ${needs.join('; ')}.`;
 }
 
 function coloured(text, finding, paint) {

@@ -61,6 +61,20 @@ test('few rounds have their interval in brackets, and the reason once', () => {
   assert.match(text, /^a, fast and 2 more: 2 rounds cannot show a difference; 6 are the least\.$/m);
 });
 
+test('what is too noisy is told together, with the rounds that each needs; one alone as it is', () => {
+  const noisy = (role, _, round) => ({
+    cost: (role === 'control') === (round % 2 === 0) ? 10 : 30,
+  });
+  const metrics = (names) =>
+    names.map((name) => metric(name, 'lower', ({ values }) => values.cost * name.length));
+  const two = shown({ metrics: metrics(['a', 'bb']) }, 6, noisy);
+  const both = /^Too noisy to show 5 %\. It takes .* rounds: ([\d,]+) for a; ([\d,]+) for\sbb\.$/m;
+  const [, ...rounds] = both.exec(two) ?? assert.fail(two);
+  assert.equal(rounds[0], rounds[1]);
+  assert.doesNotMatch(two, /^a, fast: /m);
+  assert.match(shown({ metrics: metrics(['a']) }, 6, noisy), /^a, fast: too noisy: 6 rounds show/m);
+});
+
 test('A/A that differs, and a part of the rounds, are said', () => {
   const text = shown({}, 6, (role, _, round) => ({ cost: round * (role === 'twin' ? 2 : 1) }), {
     partial: 'stopped after 6 of 50 rounds; the others were not measured',
