@@ -44,9 +44,10 @@ const hint =
 export function checkClass(WebSocket: unknown): SenderClass {
   const Sender = senderClass(WebSocket);
   if (Sender !== null) return Sender;
+  const name = typeof WebSocket === 'function' && WebSocket.name;
   throw new MillraceError(
     'MILLRACE_E_INVALID_ARGUMENT',
-    `the class is ${show(WebSocket)}; it must be WebSocket of the ws package, version 8, or derived from it${hint}`,
+    `the class is ${name || show(WebSocket)}; it must be WebSocket of the ws package, version 8, or derived from it${hint}`,
   );
 }
 

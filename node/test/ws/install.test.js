@@ -438,6 +438,7 @@ test('only WebSocket of ws 8 is taken', () => {
       message: /^the class is .+; it must be WebSocket of the ws package, version 8, or derived/,
     });
   }
+  assert.throws(() => install(Before8), { message: /^the class is Before8; / });
 });
 
 test('options are checked before anything is changed', () => {
