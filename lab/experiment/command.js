@@ -95,9 +95,10 @@ async function run(options, cleanup, ended) {
   const say = (line) => out.write(`${line}\n`);
   const { experiment, adviceOf } = await wanted(options);
   checkFailOn(experiment, options);
-  say(
-    `${introduction(experiment, { quick })}\n${planLine([experiment], { quick, rounds: samples })}.\n`,
-  );
+  const plan = planLine([experiment], { quick, rounds: samples });
+  const isShort = quick || samples !== undefined;
+  const hint = isShort ? '' : '; --quick makes fewer and shorter ones';
+  say(`${introduction(experiment, { quick })}\n${plan}${hint}.\n`);
   const runs = new Runs({
     steps: stepsOf(experiment, { quick, rounds: samples }),
     metric: experiment.metrics[0],

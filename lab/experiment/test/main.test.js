@@ -31,6 +31,20 @@ test('without a name it lists the experiments with their questions', async (t) =
   assert.match(said.errors, /To measure a server of yours: --help\.$/m);
 });
 
+test('a long one says how it can be shorter, one that is short already does not', async (t) => {
+  const argv = ['--control', 'false', '--treatment', 'false', '--url', 'http://127.0.0.1:{port}/'];
+  const ends = async (more) => {
+    const said = start(t, [...argv, ...more]);
+    assert.equal(await said.ended, 1, said.errors);
+    return said.output;
+  };
+  assert.match(
+    await ends([]),
+    /^150 runs, 30 min or more; --quick makes fewer and shorter ones\.$/m,
+  );
+  assert.doesNotMatch(await ends(['--samples', '3']), /--quick/);
+});
+
 test('an experiment ends in a table, and its raw samples are kept', async (t) => {
   const folder = folderFor(t);
   const path = write(folder, ONE, `, claim: ${CLAIM}`);
