@@ -412,7 +412,7 @@ same('acknowledgements: too late, with those that have come', {
     a.note = () => {};
     const answered = once(b.client, 'm');
     const failed = io
-      .timeout(300)
+      .timeout(1500)
       .emitWithAck('m')
       .catch((error) => error);
     await answered;
