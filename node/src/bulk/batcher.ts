@@ -22,14 +22,8 @@ interface Barrier {
   readonly done: () => void;
 }
 
-// The two ends of the promise that is being made: one function for all of them, where a closure for each would cost more
-// than the rest of the call.
-let resolveMade: (result: never) => void;
-let rejectMade: (error: unknown) => void;
-function capture(resolve: (result: never) => void, reject: (error: unknown) => void): void {
-  resolveMade = resolve;
-  rejectMade = reject;
-}
+const isTied = (event: Queued<unknown, never>) => event.data.ties !== null;
+const itemOf = <Item>(event: Queued<Item, never>) => event.data.item;
 
 export class Batcher<Item, Result> implements Sink<Call<Item, Result>> {
   readonly #fn: BulkFunction<Item, Result>;
@@ -79,8 +73,12 @@ export class Batcher<Item, Result> implements Sink<Call<Item, Result>> {
       }
       if (signal.aborted) return Promise.reject(signal.reason);
     }
-    const promise = new Promise<Result>(capture as never);
-    const call = new Call<Item, Result>(item, resolveMade as never, rejectMade);
+    const call = new Call<Item, Result>(item);
+    // The compiler makes no closure of this: it is inlined.
+    const promise = new Promise<Result>((resolve, reject) => {
+      call.resolve = resolve;
+      call.reject = reject;
+    });
     try {
       if (this.#keyOf !== undefined) this.#enqueueKeyed(call, this.#keyOf(item));
       else this.#push(call, signal !== undefined);
@@ -143,7 +141,7 @@ export class Batcher<Item, Result> implements Sink<Call<Item, Result>> {
       }
       this.#forgetKey(ties.leader);
       // Cut by a flush already, it is left out when its batch leaves.
-      if (this.#engine.cancel(leader.event!)) this.#done(leader.event!.seq);
+      if (this.#engine.cancel(leader.event!)) this.#done([leader.event!]);
     };
     ties.watch = { signal, onAbort };
     this.#signals.watch(signal, onAbort);
@@ -170,32 +168,33 @@ export class Batcher<Item, Result> implements Sink<Call<Item, Result>> {
 
   deliver(batch: Batch<Call<Item, Result>>): boolean {
     const flight: Flight = { waiting: 0, abort: null, aborted: null };
-    const events: Queued<Item, Result>[] = [];
-    const items: Item[] = [];
-    for (const event of batch.events) {
-      const { ties, item } = event.data;
-      if (ties !== null) {
-        this.#forgetKey(event.data);
-        if (ties.waiting === 0) {
-          this.#done(event.seq);
-          continue;
-        }
-        ties.flight = flight;
-      }
-      events.push(event);
-      items.push(item);
-    }
+    const events = batch.events.some(isTied)
+      ? batch.events.filter((event) => this.#leaves(event, flight))
+      : batch.events;
     if (events.length === 0) return true;
     flight.waiting = events.length;
     this.#engine.counters.delivered += events.length;
     this.#inFlight++;
-    this.#start(items, flight).then(
+    this.#start(events.map(itemOf), flight).then(
       (results) => this.#returned(events, results),
       (error) => this.#failed(events, error),
     );
     if (this.#engine.options.policy === 'direct') return true;
     this.#full = this.#inFlight >= this.#concurrency;
     return !this.#full;
+  }
+
+  /** False when nobody waits for the item any more. */
+  #leaves(event: Queued<Item, Result>, flight: Flight): boolean {
+    const { ties } = event.data;
+    if (ties === null) return true;
+    this.#forgetKey(event.data);
+    if (ties.waiting === 0) {
+      this.#done([event]);
+      return false;
+    }
+    ties.flight = flight;
+    return true;
   }
 
   async #start(items: Item[], flight: Flight): Promise<readonly (Result | Error)[]> {
@@ -221,26 +220,27 @@ export class Batcher<Item, Result> implements Sink<Call<Item, Result>> {
   #returned(events: Queued<Item, Result>[], results: readonly (Result | Error)[]): void {
     let i = 0;
     try {
-      for (; i < events.length; i++) this.#finish(events[i]!, results[i]!);
+      for (; i < events.length; i++) this.#settle(events[i]!.data, results[i]!);
     } catch (error) {
       // Reading the result threw: an array of the caller's own making.
-      for (; i < events.length; i++) this.#finish(events[i]!, error as Error);
+      for (; i < events.length; i++) this.#settle(events[i]!.data, error as Error);
     }
+    this.#done(events);
     this.#landed();
   }
 
-  #finish(event: Queued<Item, Result>, result: Result | Error): void {
-    if (!(result instanceof Error)) {
-      this.#resolve(event, result);
-      return;
-    }
-    this.#engine.counters.errors++;
-    this.#reject(event, result);
+  #settle(call: Call<Item, Result>, result: Result | Error): void {
+    if (result instanceof Error) {
+      this.#engine.counters.errors++;
+      this.#reject(call, result);
+    } else if (call.ties === null) call.resolve(result);
+    else for (const each of this.#waiting(call)) each.resolve(result);
   }
 
   #failed(events: Queued<Item, Result>[], error: unknown): void {
     this.#engine.counters.errors += events.length;
-    for (const event of events) this.#reject(event, error);
+    for (const { data } of events) this.#reject(data, error);
+    this.#done(events);
     this.#landed();
   }
 
@@ -254,23 +254,15 @@ export class Batcher<Item, Result> implements Sink<Call<Item, Result>> {
 
   discard(event: Queued<Item, Result>, error: Error): void {
     this.#forgetKey(event.data);
-    this.#reject(event, error);
+    this.#reject(event.data, error);
+    this.#done([event]);
   }
 
   // ---- settling
 
-  #resolve(event: Queued<Item, Result>, result: Result): void {
-    const call = event.data;
-    if (call.ties === null) call.resolve(result);
-    else for (const each of this.#waiting(call)) each.resolve(result);
-    this.#done(event.seq);
-  }
-
-  #reject(event: Queued<Item, Result>, error: unknown): void {
-    const call = event.data;
+  #reject(call: Call<Item, Result>, error: unknown): void {
     if (call.ties === null) call.reject(error);
     else for (const each of this.#waiting(call)) each.reject(error);
-    this.#done(event.seq);
   }
 
   /** The calls for a leader's item that have not settled; their signals are let go. */
@@ -283,12 +275,14 @@ export class Batcher<Item, Result> implements Sink<Call<Item, Result>> {
     return calls;
   }
 
-  /** The item with this arrival number is done: every call for it has settled. */
-  #done(seq: number): void {
-    this.#undone--;
+  /** Items are done: every call for them has settled. */
+  #done(events: BatchEvent[]): void {
+    this.#undone -= events.length;
     if (this.#barriers.length === 0) return;
     for (const barrier of this.#barriers) {
-      if (seq <= barrier.upTo && --barrier.remaining === 0) barrier.done();
+      for (const { seq } of events) {
+        if (seq <= barrier.upTo && --barrier.remaining === 0) barrier.done();
+      }
     }
     this.#barriers = this.#barriers.filter((barrier) => barrier.remaining > 0);
   }

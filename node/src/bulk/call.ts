@@ -3,15 +3,14 @@ import type { BatchEvent } from '../core/batch/event.js';
 /** One call of a batched function: its item, and the way back to whoever made it. Small, since there is one for each call. */
 export class Call<Item, Result> {
   readonly item: Item;
-  readonly resolve: (result: Result) => void;
-  readonly reject: (error: unknown) => void;
+  /** Of its promise, which sets them as it is made. */
+  resolve!: (result: Result) => void;
+  reject!: (error: unknown) => void;
   /** What calls with a key or a signal need besides; null for all others. */
   ties: Ties<Item, Result> | null = null;
 
-  constructor(item: Item, resolve: (result: Result) => void, reject: (error: unknown) => void) {
+  constructor(item: Item) {
     this.item = item;
-    this.resolve = resolve;
-    this.reject = reject;
   }
 }
 
