@@ -71,6 +71,7 @@ export interface EmitterStats extends QueueStats {
 const emitNow: (this: EventEmitter, type: string | symbol, ...args: unknown[]) => boolean =
   EventEmitter.prototype.emit;
 type Listener = (...args: any[]) => void;
+const noType = Symbol('no type');
 /**
  * An `EventEmitter` whose events leave in batches: `emit` queues, and at the end of the loop turn everything queued is
  * delivered in order of priority and arrival. Drop-in for `node:events`; `docs/node.md` says what differs.
@@ -103,8 +104,8 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
   /** Events that were emitted without the engine. */
   #emitted = 0;
   #emittedUnheard = 0;
-  /** The type that was emitted so last: it is none of the synchronous ones. */
-  #plainType: string | symbol = '';
+  /** The type that was emitted so last, which is none of the synchronous ones; `noType` unless `#plain`. */
+  #plainType: string | symbol = noType;
 
   /** Throws MILLRACE_E_INVALID_OPTION for an unknown option or a bad value. */
   constructor(options: BatchEmitterOptions = {}) {
@@ -144,20 +145,26 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
     // biome-ignore lint/complexity/noArguments: as said above
     const count = arguments.length;
     if (count !== 2) return count < 2 ? this.#emitList(type) : this.#emitList(type, first, ...more);
-    if (this.#plain && (type === this.#plainType || !isSynchronous(type))) {
-      this.#plainType = type;
+    if (type === this.#plainType || (this.#plain && this.#isPlain(type))) {
       this.#emitted++;
       return emitNow.call(this, type, first) || this.#unheard();
     }
     // The path of nearly every event. A type that was seen just now cannot be a synchronous one.
     if (this.#queues && !Array.isArray(first)) {
-      const { recent } = this.#engine.queue;
+      const engine = this.#engine;
+      const { recent } = engine.queue;
       if (recent !== null && recent.type === type) {
-        this.#engine.push(recent, first, -1, 0, captureContext(this.#contextMode));
+        engine.push(recent, first, -1, 0, captureContext(this.#contextMode));
         return true;
       }
     }
     return this.#emitList(type, first);
+  }
+
+  #isPlain(type: string | symbol): boolean {
+    if (isSynchronous(type)) return false;
+    this.#plainType = type;
+    return true;
   }
 
   #emitList(type: string | symbol, ...args: Arguments): boolean {
@@ -488,6 +495,7 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
       !this.#batching &&
       !this.#engine.busy &&
       !this.#engine.closed;
+    if (!this.#plain) this.#plainType = noType;
   }
 }
 

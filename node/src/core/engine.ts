@@ -136,9 +136,7 @@ export class Engine<Data = unknown> {
       queue.count >= this.#maxQueue ||
       queue.bytes > this.#maxBytes
     ) {
-      if (this.#direct && !this.#closed && !this.#busy && queue.count === 0) {
-        return this.#pushDirect(entry, data, level, bytes, context);
-      }
+      if (this.#leavesAtOnce) return this.#pushDirect(entry, data, level, bytes, context);
       this.#admit(bytes);
     }
     const tick = this.#host.tick();
@@ -148,6 +146,10 @@ export class Engine<Data = unknown> {
     // At a dispatch point that is running, what handlers push is judged there.
     if (!this.#scheduled && this.#budget === 0) this.#schedule();
     return event;
+  }
+
+  get #leavesAtOnce(): boolean {
+    return this.#direct && !this.#closed && !this.#busy && this.#queue.count === 0;
   }
 
   /** Throws when the event may not enter. */

@@ -117,7 +117,7 @@ export class QueueMap {
     else this.#lanes[priority].append(event);
     if (++entry.count === entry.maxBatch) this.#fullTypes++;
     this.count++;
-    if (bytes !== 0) this.bytes += bytes;
+    this.bytes += bytes;
   }
 
   /** Takes a queued event back; false if it has left or been taken back already. */
