@@ -86,10 +86,21 @@ function tidy(page) {
 }
 
 function index({ children }) {
-  const names = children.map(({ name }) => name).sort();
-  const first = (name) => (name === 'millrace' ? 0 : 1);
-  names.sort((a, b) => first(a) - first(b));
+  const first = (name) => (name === 'millrace' ? '' : name);
+  const modules = [...children].sort((a, b) => (first(a.name) < first(b.name) ? -1 : 1));
   const title = (name) => (name === 'millrace' ? name : `millrace/${name}`);
-  const links = names.map((name) => `- [${title(name)}](${name}.md)`).join('\n');
+  const links = modules
+    .map(({ name, comment }) => `- [${title(name)}](${name}.md)${firstSentence(comment)}`)
+    .join('\n');
   return `# API\n\nWhat each entry point exports, from the doc comments of \`node/src\`. \`make docs\` writes these pages; the guides are in\n[docs](../node.md).\n\n${links}\n`;
+}
+
+/** Of the comment of a module, in a line of its own. */
+function firstSentence(comment) {
+  const text = (comment?.summary ?? []).map(({ text }) => text).join('');
+  const [sentence] = text
+    .replace(/\s+/g, ' ')
+    .trim()
+    .split(/(?<=\.) (?=[A-Z])/);
+  return sentence ? `\\\n  ${sentence}` : '';
 }

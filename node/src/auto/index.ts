@@ -1,3 +1,8 @@
+/**
+ * Switches on what is safe for an application as it is: `node --import millrace/auto app.js`.
+ *
+ * @module
+ */
 import { ready } from './start.cjs';
 
 export {

@@ -1,4 +1,8 @@
-/** The dashboard: a page with live charts of this process and of those it has started. */
+/**
+ * The dashboard: a page with live charts of this process and of those it has started.
+ *
+ * @module
+ */
 export { type DashboardFeed, feedDashboard } from './feed.js';
 export { type DashboardOptions, defaultPort, type FeedOptions } from './options.js';
 export type { FeatureInfo, SwitchableFeature } from './sample.js';

@@ -1,3 +1,8 @@
+/**
+ * What all parts have counted, for Prometheus, OpenTelemetry and programs.
+ *
+ * @module
+ */
 export { collect } from './collect.js';
 export { contentType, exposition, type ProcessPoints } from './exposition.js';
 export { type ObservableMeter, type OpenTelemetryOptions, openTelemetry } from './opentelemetry.js';
