@@ -33,6 +33,8 @@ rules.fence = rules.code_block = (tokens, i, _options, { path }) => {
   const code = content.replace(/\n$/, '');
   return `<pre><code>${highlight(code, { fence: info.split(/\s/)[0], page: path })}</code></pre>\n`;
 };
+// A number and its % are read as one.
+rules.text = (tokens, i) => escapeHtml(tokens[i].content.replace(/(\d) %/g, '$1\u00a0%'));
 rules.table_open = () => '<div class="table"><table>\n';
 rules.table_close = () => '</table></div>\n';
 rules.td_open = (tokens, i, options, _env, renderer) => {
