@@ -141,9 +141,13 @@ function person(room, name) {
     'li',
     {},
     avatar(name),
-    make('span', { class: 'name', dir: 'auto' }, name),
-    isMe ? make('span', { class: 'quiet' }, 'you') : null,
-    name === room.moderator ? make('span', { class: 'tag' }, 'moderator') : null,
+    make(
+      'div',
+      { class: 'who' },
+      make('span', { class: 'name', dir: 'auto' }, name),
+      isMe ? make('span', { class: 'quiet' }, 'you') : null,
+      name === room.moderator ? make('span', { class: 'tag' }, 'moderator') : null,
+    ),
   );
   if (room.moderator === state.me && !isMe) {
     const act = (action) => connection.send({ t: 'mod', room: room.name, action, target: name });
