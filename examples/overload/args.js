@@ -4,15 +4,20 @@ import { CONNECTIONS, MAX_CONNECTIONS, MAX_LOAD } from './settings.js';
 export const USAGE = `Usage: node main.js [options]
 
   --port N         of the page, 0 to 65535 (default 8090; 0: any)
-  --turn S         how long each server has its turn, seconds, 1 to 60 (default 10)
+  --turn S         how long each server has its turn, seconds, 1 to 60
+                   (default 10)
   --seed N         of the arrivals and their kinds, 0 to 4294967295 (default 1)
-  --connections N  of clients that are there when the load begins, 0 to ${MAX_CONNECTIONS} (default ${CONNECTIONS})
-  --capacity N     requests a second that one server can do, 1 to 100 (default: measured, for 3 s)
+  --connections N  of clients that are there when the load begins, 0 to ${MAX_CONNECTIONS}
+                   (default ${CONNECTIONS})
+  --capacity N     requests a second that one server can do, 1 to 100
+                   (default: measured, for 3 s)
 
   --compare        no page: all servers one after the other, and a table
   --seconds S      how long each, 1 to 60 (default 5)
-  --load X         offered load, as a multiple of one server's capacity, 0.1 to ${MAX_LOAD} (default 2)
-  --clients N      in place of --load: clients that ask again when answered, 1 to ${MAX_CONNECTIONS}
+  --load X         offered load, as a multiple of one server's capacity,
+                   0.1 to ${MAX_LOAD} (default 2)
+  --clients N      in place of --load: clients that ask again when answered,
+                   1 to ${MAX_CONNECTIONS}
   --help`;
 
 const OPTIONS = {

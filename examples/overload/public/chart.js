@@ -1,6 +1,6 @@
 import UPlot from '/uplot.js';
 
-/** Seconds under load that a chart shows. */
+/** Seconds under load that a chart shows, at most. */
 const SHOWN = 30;
 const HEIGHT = 132;
 
@@ -76,7 +76,7 @@ export function drawChart(place, chart, about, label) {
   canvas.setAttribute('role', 'img');
   canvas.setAttribute(
     'aria-label',
-    `${chart.title}, ${label}, over the last ${SHOWN} seconds of load`,
+    `${chart.title}, ${label}, over the last ${SHOWN} seconds of load at most`,
   );
   figure.append(caption, canvas);
   place.append(figure);
@@ -97,7 +97,11 @@ export function drawChart(place, chart, about, label) {
       scales: {
         x: {
           time: false,
-          range: (_, __, max) => [Math.max(max, SHOWN) - SHOWN, Math.max(max, SHOWN)],
+          // A turn from side to side; longer load moves through.
+          range: (_, __, max) => {
+            const end = Math.max(max, Math.min(about.turnSeconds, SHOWN));
+            return [Math.max(0, end - SHOWN), end];
+          },
         },
         y: chart.scale(about),
       },
