@@ -9,6 +9,7 @@ import {
   INPUT_HEADS,
   inputRow,
   LIMITS,
+  sentence,
 } from './words.js';
 
 const HEAD = `<!-- Written by lab/fleet/main.js: change its inputs or words, or run it again. -->
@@ -59,8 +60,6 @@ const on = ({ date, machine }) =>
   date
     ? ` on ${machine.cpu}, ${machine.cores} cores, Node.js ${machine.node}, ${date.slice(0, 10)}`
     : '';
-
-const sentence = (text) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 
 /** @param {number[]} numbers the columns that are aligned to the right */
 function table(heads, lines, numbers) {

@@ -14,6 +14,7 @@ import {
   INPUT_HEADS,
   inputRow,
   LIMITS,
+  sentence,
 } from './words.js';
 
 /** Lines in one chart: there are as many looks. */
@@ -38,7 +39,7 @@ ${legend(arms)}${[
   ['$ a million messages delivered', ({ cost }) => cost.perMillionDelivered],
 ].map(([label, of]) => lines(label, shown, arms, of))}${kinds.map(
   (kind) => html`<h3>${kind.name}</h3>
-<p>${kind.text}</p>
+<p>${sentence(kind.text)}</p>
 ${table(FLEET_HEADS, kind.fleets.map(fleetRow))}`,
 )}<h3>What the cost depends on</h3>
 <p>The cost of ${name} with ${tickText(connections)} connections when one input is halved (blue) or doubled (orange).</p>

@@ -56,3 +56,5 @@ export const LIMITS = [
   'Only memory bounds the connections of a node. The model leaves out how long they take to reconnect when it fails, and lists of present members.',
   'It also leaves out TLS, durable rooms, tasks, observability and the load balancer.',
 ];
+
+export const sentence = (text) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;

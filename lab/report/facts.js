@@ -7,6 +7,8 @@ const HOST = {
   memory_bytes: 'memory',
   kernel: 'system',
   arch: 'architecture',
+  is_virtual: 'virtual machine',
+  load_average: 'load average at the start',
   node: 'Node.js',
   v8: 'V8',
   libuv: 'libuv',
@@ -33,7 +35,10 @@ export function facts(results) {
     ['order', `random, seed ${seed}`],
     ...(load ? [['load', loadText(load, pinned)]] : []),
     ...Object.entries(host ?? {}).map(([key, value]) => [HOST[key] ?? key, hostText(key, value)]),
-    ...Object.entries(versions ?? {}).map(([name, version]) => [name, text(version)]),
+    ...Object.entries(versions ?? {})
+      // The host has it already.
+      .filter(([name]) => name !== 'node' || host?.node === undefined)
+      .map(([name, version]) => [name, text(version)]),
     ...(others === null ? [] : [['cores that other work took', others.toFixed(2)]]),
   ];
 }
@@ -76,8 +81,16 @@ function othersCores(runs) {
   return sum('othersS') / sum('wallS');
 }
 
-const hostText = (key, value) =>
-  key === 'memory_bytes' && isNumber(value) ? `${(value / 2 ** 30).toFixed(1)} GiB` : text(value);
+function hostText(key, value) {
+  if (key === 'memory_bytes' && isNumber(value)) return `${(value / 2 ** 30).toFixed(1)} GiB`;
+  if (key === 'load_average' && [value].flat().every(isNumber))
+    return [value]
+      .flat()
+      .map((load) => load.toFixed(1))
+      .join(', ');
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  return value === null ? NONE : text(value);
+}
 
 const text = (value) => (typeof value === 'object' ? JSON.stringify(value) : String(value));
 

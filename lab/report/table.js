@@ -15,9 +15,13 @@ export function table(heads, rows) {
 <tbody>${rows.map(
     ([first, ...cells]) =>
       html`<tr><th data-label="${heads[0]}">${first}</th>${cells.map(
-        (text, i) => html`<td class="${aligned(i + 1)}" data-label="${heads[i + 1]}">${text}</td>`,
+        (text, i) =>
+          html`<td class="${aligned(i + 1)}" data-label="${heads[i + 1]}">${whole(text)}</td>`,
       )}</tr>\n`,
   )}</tbody>
 </table>
 `;
 }
+
+/** A number and its % are read as one. */
+const whole = (text) => String(text).replaceAll(/(\d) %/g, '$1\u00a0%');

@@ -50,4 +50,4 @@ export function tickText(value) {
 }
 
 const quantityShort = (value) =>
-  Number.isInteger(value) ? quantity(value) : String(Number(value.toPrecision(4)));
+  Number.isInteger(value) ? quantity(value) : String(Number(value.toPrecision(6)));

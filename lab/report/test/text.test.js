@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { facts } from '../facts.js';
 import { aligned, duration, levelText, measured, pValue, range } from '../numbers.js';
 import { claimTexts, finding, growthOf, headline, limits, overall } from '../text.js';
 import { sampleResults } from './sample.js';
@@ -225,4 +226,14 @@ test('numbers as texts', () => {
   assert.equal(measured(null, 'ms'), '–');
   assert.equal(range(null, 2), '–');
   assert.equal(levelText(0.96875), `96${NB}%`);
+});
+
+test('the facts of a machine are told in words, and each once', () => {
+  const host = { cpu: 'x', node: 'v20.20.2', is_virtual: true, load_average: [1.26, 0.5, 0] };
+  const told = new Map(
+    facts({ ...sampleResults({ rounds: 3 }), host, versions: { node: 'v20.20.2' } }),
+  );
+  assert.equal(told.get('virtual machine'), 'yes');
+  assert.equal(told.get('load average at the start'), '1.3, 0.5, 0.0');
+  assert.equal([...told.values()].filter((text) => text === 'v20.20.2').length, 1);
 });

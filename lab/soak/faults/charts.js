@@ -15,7 +15,7 @@ const lineOf = (title, i) => ({
 export const legendOf = (titles) => legend(titles.map(lineOf));
 
 /**
- * Lines over the minutes of the soak; what is shaded came before the judgement.
+ * Lines over the minutes of the soak; what is left of the dotted line came before the judgement.
  *
  * @param {string} label
  * @param {{ title: string, points: [number, number][], hasDots?: boolean }[]} lines
@@ -59,7 +59,7 @@ export function recoveryChart(label, faults, width) {
     .filter(({ wholeAfterS }) => wholeAfterS !== null)
     .map(({ title, wholeAfterS }) => ({ y: row.get(title), x: wholeAfterS, title }));
   return chart(label, {
-    ...{ width, height: 40 + 30 * titles.length, marginLeft: 130, marginRight: 16 },
+    ...{ width, height: 40 + 30 * titles.length, marginLeft: 150, marginRight: 16 },
     marginBottom: 34,
     x: { domain: [0, Math.max(1, ...dots.map(({ x }) => x)) * 1.05] },
     y: { domain: [titles.length - 0.5, -0.5] },

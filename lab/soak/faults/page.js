@@ -72,7 +72,7 @@ export function page(result) {
 </section>
 <dl class="facts">${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
 <h3>Memory at rest</h3>
-<p class="note">After a full collection, when everybody has left and free memory was given back. What is right of the dashed line is judged.</p>
+<p class="note">After a full collection, when everybody has left and free memory was given back. What is right of the dotted line is judged.</p>
 ${table(GROWTH_HEADS, growth.map(growthRow))}
 ${['heap', 'rss', 'native'].map((key) =>
   memoryCharts(
@@ -148,11 +148,11 @@ function restTable(rests) {
   const rows = Object.keys(counted[0].counts).flatMap((who) =>
     [...new Set(counted.flatMap(({ counts }) => Object.keys(counts[who] ?? {})))].map((what) => [
       ...[who, what],
-      ...counted.map(({ counts }) => counts[who]?.[what] ?? 0),
+      ...ofAll(counted.map(({ counts }) => counts[who]?.[what] ?? 0)),
     ]),
   );
-  return table(
-    ['process', 'what', ...counted.map(({ atS }) => `${Math.round(atS / 60)} min`)],
-    rows,
-  );
+  const [first, last] = [counted[0], counted.at(-1)].map(({ atS }) => Math.round(atS / 60));
+  return table(['process', 'what', `at ${first} min`, 'most', `at ${last} min`], rows);
 }
+
+const ofAll = (numbers) => [numbers[0], Math.max(...numbers), numbers.at(-1)];
