@@ -3,7 +3,7 @@
  * them. The benchmarks read QUICK, JSON and SAVE from the environment. With JSON=1 stdout carries their
  * JSON lines and nothing else; all the rest goes to stderr.
  */
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { addon } from './lib/addon.js';
@@ -20,15 +20,23 @@ const bench = join(root, 'bench');
 const main = (name) => join(bench, name, 'main.js');
 /** Programs that are fetched where Debian has them. */
 const servers = { redis: ['redis-server'], scale: ['nats-server', 'redis-server'] };
-const names = readdirSync(bench).filter((name) => existsSync(main(name)));
+/** What each is about, as the comment at its beginning says. */
+const about = (name) =>
+  /\/\*\*[\s*]+(.+): `make bench NAME=/.exec(readFileSync(main(name), 'utf8'))?.[1];
+const names = readdirSync(bench).filter((name) => existsSync(main(name)) && about(name));
 const { NAME, JSON: json } = process.env;
 
 try {
-  if (!NAME) console.log(names.join('\n'));
+  if (!NAME) list();
   else if (names.includes(NAME)) await runBenchmark();
   else throw new Failure(`there is no benchmark ${NAME}; there are ${names.join(', ')}`);
 } catch (error) {
   exitWith(error);
+}
+
+function list() {
+  for (const name of names) console.log(`${name.padEnd(11)} ${about(name)}`);
+  console.log('\nrun one: make bench NAME=batch QUICK=1');
 }
 
 async function runBenchmark() {

@@ -1,4 +1,4 @@
-/** What reads of growing size are worth to a process that receives in bulk: `make bench NAME=bulk-tcp`. */
+/** What larger reads are worth to a process that receives in bulk: `make bench NAME=bulk-tcp`. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { native } from 'millrace';

@@ -1,4 +1,4 @@
-/** What a ring is worth to an addon whose threads have events for JavaScript: `make bench NAME=threads`. */
+/** What a ring is worth to threads that have events for JavaScript: `make bench NAME=threads`. */
 import { api } from 'millrace/threads';
 import { build, unable } from '../../node/test/threads/build.js';
 import { runArm } from '../lib/arm.js';
