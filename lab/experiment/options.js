@@ -51,6 +51,9 @@ const line = (option, meaning) => `  ${option.padEnd(27)} ${meaning}`;
 const taking = (options) =>
   Object.entries(options).map(([name, [what, meaning]]) => line(`--${name} ${what}`, meaning));
 
+/** What is asked for comes right after who is asked. */
+const { control, treatment, ...otherTexts } = TEXTS;
+
 export const USAGE = `Usage: millrace experiment [NAME | FILE.js] [options]
 
 Measures two ways to run the same server in turns, and says with an interval
@@ -71,7 +74,7 @@ Does a flag of mine lower the latency at 500 requests/s? {port} is a free port,
 An experiment of a file, with fewer rounds than it asks for:
   millrace experiment ./cache.js --samples 10
 
-${[...taking(TEXTS), ...taking(LISTS)].join('\n')}
+${taking({ control, treatment, ...LISTS, ...otherTexts }).join('\n')}
 ${Object.entries(NUMBERS)
   .map(([name, [, , , meaning]]) => line(`--${name} N`, meaning))
   .join('\n')}

@@ -44,7 +44,7 @@ async function list() {
   console.log((await experimentLines()).join('\n'));
   const plan = async (isQuick) =>
     planLine(measuredOf(await loaded(isQuick)), { quick: isQuick, rounds: options.rounds });
-  console.log(`\nall of them: ${await plan(false)}; those of a quick run: ${await plan(true)}`);
+  console.log(`\nall of them:  ${await plan(false)}\na quick run:  ${await plan(true)}`);
 }
 
 function loaded(isQuick) {
