@@ -1,4 +1,4 @@
-/** What Millrace costs where it has nothing to do: start, memory, wake-ups: `make bench NAME=footprint`. */
+/** What Millrace costs when idle: start, memory, wake-ups: `make bench NAME=footprint`. */
 import { runBench } from '../lib/bench.js';
 import { allowedDescriptors, memory, wakeups } from './connections.js';
 import { imports, startNode } from './imports.js';
