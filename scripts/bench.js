@@ -23,7 +23,7 @@ const servers = { redis: ['redis-server'], scale: ['nats-server', 'redis-server'
 /** What each is about, as the comment at its beginning says. */
 const about = (name) =>
   /\/\*\*[\s*]+(.+): `make bench NAME=/.exec(readFileSync(main(name), 'utf8'))?.[1];
-const names = readdirSync(bench).filter((name) => existsSync(main(name)) && about(name));
+const names = readdirSync(bench).filter((name) => existsSync(main(name)));
 const { NAME, JSON: json } = process.env;
 
 try {
@@ -36,7 +36,7 @@ try {
 
 function list() {
   for (const name of names) console.log(`${name.padEnd(11)} ${about(name)}`);
-  console.log('\nrun one: make bench NAME=batch QUICK=1');
+  console.error('\nrun one: make bench NAME=batch QUICK=1');
 }
 
 async function runBenchmark() {
