@@ -23,7 +23,7 @@ import { escapeHtml, passOn } from './html.js';
 const markdown = new MarkdownIt({ html: true, linkify: true });
 markdown.linkify.set({ fuzzyLink: false, fuzzyEmail: false });
 
-const INTERVAL = /^[\d.,]+ \([\d.,]+ to [\d.,]+\)$/;
+const INTERVAL = /^[\d.,]+(?:–[\d.,]+×| \([\d.,]+ to [\d.,]+\))$/;
 
 const { rules } = markdown.renderer;
 rules.html_block = rules.html_inline = (tokens, i, _options, { path, links }) =>

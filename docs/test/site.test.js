@@ -35,6 +35,10 @@ test('a figure and its interval stay in one line', () => {
   assert.match(html, /<td class="interval">34\.6 \(31\.8 to 42\.4\)<\/td>\s*<td>ws/);
 });
 
+test('an interval alone stays in one line', () => {
+  assert.match(htmlOf('| measured |\n|---|\n| 0.38–14.1× |\n'), /<td class="interval">0\.38/);
+});
+
 test('a number and its % stay in one line', () => {
   assert.match(htmlOf('It was 59 % and `7 %`.'), /59\u00a0% and <code>7 %<\/code>/);
 });
