@@ -61,7 +61,11 @@ function signature(context, model, options) {
 }
 
 const textOf = (context, parts) =>
-  context.helpers.getCommentParts(parts).trim().replace(/\n +/g, '\n');
+  context.helpers
+    .getCommentParts(parts)
+    .trim()
+    // Four spaces are code.
+    .replace(/\n {1,3}(?=\S)/g, '\n');
 
 /**
  * The comment of a signature. That of Node.js, which says since when there is a function, is none: a method that is replaced has it,

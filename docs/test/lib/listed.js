@@ -37,6 +37,7 @@ export const notRun = {
   'bench/README.md#what-a-line-means': 'it names what stands in a place',
   'conformance/README.md#a-vector': 'a vector: node/test/conformance runs those in files',
   'conformance/README.md#semantics': 'a formula',
+  'docs/api/pool.md#logallocations': OUTPUT,
   'docs/c.md#build-and-link-2': 'CMake and a shell: c/test/consumer does both',
   'docs/c.md#the-life-of-an-event': DIAGRAM,
   'docs/c.md#in-the-loop': DIAGRAM,
