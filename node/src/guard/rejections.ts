@@ -112,7 +112,7 @@ export class Rejections {
       if (ticket.context === null) ticket.shed(rejection);
       else ticket.context.runInAsyncScope(ticket.shed, ticket, rejection);
     } finally {
-      this.#spentMs += wholeCost * (this.#now() - before);
+      if (before >= this.#windowBegunMs) this.#spentMs += wholeCost * (this.#now() - before);
     }
   }
 
@@ -128,16 +128,18 @@ export class Rejections {
     const { min, max } = this.#options;
     const before = this.#spentBefore;
     this.#spentBefore = Number.NaN;
+    this.#windowBegunMs = nowMs;
     if (spent > 0.8 * before) {
       this.#delayMs = Math.max(min, this.#delayMs / step);
       this.#retryMs = nowMs + retryMs;
     } else if (spent > share && nowMs >= this.#retryMs && this.#delayMs < max) {
       this.#delayMs = Math.min(max, Math.max(1, this.#delayMs * step));
       this.#spentBefore = spent;
+      // From when refusals that get the longer delay are answered: for a while before that there are few, which is not its merit.
+      this.#windowBegunMs = nowMs + this.#delayMs;
     } else if (spent < share / 4) {
       this.#delayMs = Math.max(min, this.#delayMs / 2);
     }
-    this.#windowBegunMs = nowMs;
     this.#spentMs = 0;
   }
 

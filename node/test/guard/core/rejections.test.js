@@ -109,10 +109,31 @@ test('a longer delay that does not help goes back', () => {
   clock.now += 260;
   add(12);
   assert.equal(rejections.delayMs, 40);
+  clock.now += 40;
+  add(12);
   clock.now += 260;
   add(12);
   assert.equal(rejections.delayMs, 10);
   clock.now += 260;
   add(0);
   assert.equal(rejections.delayMs, 10, 'it is not tried again for a while');
+});
+
+test('that few are answered while a longer delay begins is not taken for its effect', () => {
+  const rejections = new Rejections({ min: 100, max: 400 }, () => clock.now);
+  /** For so long, answers that take so much are given. */
+  const pass = (ms, costMs) => {
+    for (const end = clock.now + ms; clock.now < end; clock.now += 50) {
+      rejections.add(new Shed('x', [], { costMs }), rejection, clock.now);
+      rejections.flush();
+    }
+  };
+  rejections.add(new Shed('x', [], {}), rejection, clock.now);
+  pass(300, 1);
+  assert.equal(rejections.delayMs, 400);
+  // Those from before still have the shorter delay; then nobody's time is up until 400 ms are over.
+  pass(100, 1);
+  pass(300, 0);
+  pass(1000, 1);
+  assert.equal(rejections.delayMs, 100);
 });
