@@ -39,10 +39,33 @@ export const faultRow = ({ atS, title, what, wholeAfterS, failed }) => [
 
 export const COUNT_HEADS = ['what', 'how many'];
 
-export const countRows = (counts) =>
-  Object.entries(counts)
-    .sort(([a], [b]) => a.localeCompare(b))
-    .map(([what, many]) => [what, many.toLocaleString('en-US')]);
+/** What each counter of the ledger counts, in the order of the table. */
+export const COUNTERS = {
+  visits: 'visits of chat members, each from connecting to leaving',
+  'broken connections': 'connections of members that broke',
+  'connections turned away': 'connections of members that the guard refused',
+  said: 'messages that members sent',
+  'said again': 'of these, sent again because the connection broke before they were acknowledged',
+  heard: 'messages that members received',
+  missed: 'messages that members missed',
+  requests: 'HTTP requests: messages, uploads, downloads, history, health',
+  'broken requests': 'HTTP requests that failed',
+  'requests turned away': 'HTTP requests that the guard refused',
+  digests: 'uploaded files whose SHA-256 digest was compared',
+  'slow readers': 'clients that stopped reading under a flood of messages',
+  'slow readers given up': 'of these, disconnected by the chat',
+  acknowledged: 'messages and files acknowledged, without those of the load generator',
+  faults: 'violations of a criterion',
+};
+
+export function countRows(counts) {
+  const known = Object.keys(COUNTERS).filter((what) => what in counts);
+  const others = Object.keys(counts).filter((what) => !(what in COUNTERS));
+  return [...known, ...others.sort()].map((what) => [
+    COUNTERS[what] ?? what,
+    counts[what].toLocaleString('en-US'),
+  ]);
+}
 
 /** By kind: how many, and the median and longest time until the service was whole. */
 export const KIND_HEADS = ['fault', 'times', 'median recovery', 'longest'];

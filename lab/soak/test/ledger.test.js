@@ -1,5 +1,6 @@
 /** What clients hear, and what is lost. */
 import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,6 +8,7 @@ import { test } from 'node:test';
 import { openStorage } from '../../../examples/chat/storage/index.js';
 import { Disturbances } from '../faults/disturbances.js';
 import { Heard, Ledger } from '../faults/ledger.js';
+import { COUNTERS, countRows } from '../faults/words.js';
 import { faultsOfSaved } from '../saved.js';
 
 test('an acknowledged message that is not in the database is found, and one that is changed', async (t) => {
@@ -63,4 +65,18 @@ test('what is missed is a fault unless something was broken then', () => {
   assert.deepEqual([ledger.faults, ledger.counts.missed], [[], 2]);
   heard.take('p/0/5 …', 300);
   assert.deepEqual(ledger.faults, ['1 before p/0/5 did not come, with no fault near']);
+});
+
+test('each counter has a plain label', () => {
+  const folder = new URL('../faults/', import.meta.url);
+  const counted = readdirSync(folder)
+    .filter((name) => name.endsWith('.js'))
+    .map((name) => readFileSync(new URL(name, folder), 'utf8'))
+    .flatMap((text) => [...text.matchAll(/\.count\('([^']+)'/g)].map(([, what]) => what));
+  assert.deepEqual([...new Set(counted)].sort(), Object.keys(COUNTERS).sort());
+  assert.deepEqual(countRows({ 'refused: FULL': 1, heard: 1200, visits: 3 }), [
+    [COUNTERS.visits, '3'],
+    [COUNTERS.heard, '1,200'],
+    ['refused: FULL', '1'],
+  ]);
 });
