@@ -18,7 +18,7 @@ const listed = [
     at('PingPong', 'goja_nodejs', 'tick', fewer(36)),
   ],
   [
-    'The baseline answers 21 times as soon as all others',
+    'The baseline answers 21 times faster than all others',
     ['batched', 'lockfree', 'tick'].flatMap((other) =>
       at('PingPongLatency', 'goja_nodejs', other, 21),
     ),
@@ -36,23 +36,23 @@ const listed = [
     at('BurstSubmit', 'batched', 'goja_nodejs', 1.22),
   ],
   [
-    'AlternateThree ahead of the baseline under collection, by 1 %',
+    'AlternateThree ahead of the baseline under garbage collection, by 1 %',
     at('GCPressure', 'batched', 'goja_nodejs', 1.01),
   ],
   // The runtime itself allocates some bytes now and then.
   ['Bytes of a task, 64 to 24', at(throughput, 'batched', 'goja_nodejs', 2.5, 'bytes_per_op')],
-  ['A loop to be: answers below 1 µs', at('PingPongLatency', 'millrace', 1000, 1)],
-  ['A loop to be: over 10 million tasks a second', at('PingPong', 'millrace', 100, 1)],
+  ['Proposed loop: answers below 1 µs', at('PingPongLatency', 'millrace', 1000, 1)],
+  ['Proposed loop: over 10 million tasks a second', at('PingPong', 'millrace', 100, 1)],
   [
-    '5 % ahead of the baseline in all cases of latency',
+    '5 % ahead of the baseline in all latency cases',
     at('PingPongLatency', 'millrace', 'goja_nodejs', 1.05),
   ],
   [
-    '5 % ahead of AlternateThree in all cases of throughput',
+    '5 % ahead of AlternateThree in all throughput cases',
     at(throughput, 'millrace', 'batched', 1.05),
   ],
   [
-    'Batches and quick answers exclude each other',
+    'Batching and low latency exclude each other',
     [
       ...at('PingPong', 'millrace', 'batched', 1),
       ...at('PingPongLatency', 'millrace', 'goja_nodejs', 1),

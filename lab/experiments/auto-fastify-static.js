@@ -4,8 +4,8 @@ import { applicationMetrics } from './auto/metrics.js';
 export const question = 'What does auto bring a static server of @fastify/static?';
 
 export const about =
-  'Four pages of 4 KB, asked for in turns by 100 connections. @fastify/static looks at each file with fs.stat and sends it as a ' +
-  'stream: it never calls what auto would gather, so that nothing is to be gained, and nothing should be lost.';
+  'Four pages of 4 KB, requested in turn on 100 connections. @fastify/static looks at each file with fs.stat and sends it ' +
+  'as a stream: it never calls what auto gathers, so there is nothing to gain, and there should be nothing to lose.';
 
 const { control: plain, auto } = armsOf('static.js', {
   isOn: ({ probe }) => Object.hasOwn(probe?.millrace ?? {}, 'monitor'),

@@ -5,9 +5,9 @@ import { applicationMetrics } from './auto/metrics.js';
 export const question = 'What does auto cost an application that has nothing to batch?';
 
 export const about =
-  'A server of node:http that answers each request with a line of text at once, asked by 100 connections that are kept. ' +
-  'auto waits for what it could act on, which never comes, and has a monitor of the event loop; MILLRACE=observe counts what ' +
-  'goes by, and says at the end what acting would bring.';
+  'A server of node:http that answers each request at once with a line of text, on 100 keep-alive connections. auto waits ' +
+  'for work to batch, which never comes, and runs a monitor of the event loop; MILLRACE=observe counts the calls, and ' +
+  'reports at the end what batching would gain.';
 
 /** The monitor of auto announces itself; observe prints its report when the server is ended. */
 const isOn = ({ probe, output }) =>

@@ -5,11 +5,10 @@ import { applicationMetrics, latencies } from './auto/metrics.js';
 export const question = 'What does auto bring a plain chat of socket.io?';
 
 export const about =
-  'What one of 100 clients says goes to all by io.emit(), 100 bytes each; they speak Engine.IO 4 over WebSocket. Open loop: ' +
-  'all arms deliver the same, and what a delivery costs is asked. Closed loop: each client sends the next message when its ' +
-  'last one is back. The generator checks each delivery. ' +
-  'What leaves natively does so by send() or by io_uring, as a probe finds quicker at the start: calls of the first are ' +
-  'counted, and what the second does in one call is not.';
+  'Each message of one of 100 clients goes to all by io.emit(), 100 bytes each; clients speak Engine.IO 4 over WebSocket. ' +
+  'Open loop: all arms deliver the same number, and the cost of a delivery is measured. Closed loop: each client sends ' +
+  'its next message when the last one is back. The generator checks each delivery. Native sends use send() or io_uring, ' +
+  'whichever a probe at the start finds faster: the calls of send() are counted, what io_uring does in one call is not.';
 
 const { control: plain, auto } = armsOf('socket-io-chat.js', {
   isOn: hasCounted('install', 'frames'),

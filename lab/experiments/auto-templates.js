@@ -4,8 +4,8 @@ import { applicationMetrics } from './auto/metrics.js';
 export const question = 'What does auto bring a server that reads templates with fs.promises?';
 
 export const about =
-  'Fastify; each page is put together of three files of 1 to 4 KB, which are read for each request with readFile of ' +
-  'node:fs/promises. 100 connections ask for four pages in turns. auto gathers the reads of a turn.';
+  'Fastify; each page is assembled from three files of 1 to 4 KB, which readFile of node:fs/promises reads for each ' +
+  'request. 100 connections request four pages in turn. auto gathers the reads of a turn.';
 
 const { control: plain, auto } = armsOf('templates.js', { isOn: hasCounted('fs', 'reads') });
 

@@ -5,11 +5,10 @@ import { applicationMetrics, latencies } from './auto/metrics.js';
 export const question = 'What does auto bring the broadcast server of the README of ws?';
 
 export const about =
-  'What one client says goes to all 100, itself among them, 100 bytes each. Open loop: all arms deliver the same, and what ' +
-  'a delivery costs is asked. Closed loop: each client sends the next message when its last one is back. The generator ' +
-  'checks each delivery. ' +
-  'What leaves natively does so by send() or by io_uring, as a probe finds quicker at the start: calls of the first are ' +
-  'counted, and what the second does in one call is not.';
+  'Each message of a client goes to all 100, including the sender, 100 bytes each. Open loop: all arms deliver the same ' +
+  'number, and the cost of a delivery is measured. Closed loop: each client sends its next message when the last one is ' +
+  'back. The generator checks each delivery. Native sends use send() or io_uring, whichever a probe at the start finds ' +
+  'faster: the calls of send() are counted, what io_uring does in one call is not.';
 
 const { control: plain, auto } = armsOf('broadcast.js', { isOn: hasCounted('install', 'frames') });
 

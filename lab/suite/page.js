@@ -7,16 +7,22 @@ const HEAD = `<!-- Written by lab/suite/main.js: change the experiments, or run 
 
 # Results
 
-What the five documents claim, and what was measured of it. \`make experiment\` writes this page and \`make experiment
-QUICK=1\` writes it from few rounds, so that no figure on it is typed by hand.`;
+What five documents claim, and what we measured. \`make experiment\` writes this page; \`make experiment
+QUICK=1\` writes it from few rounds. No figure is typed by hand.`;
 
-const HOW = `Each figure is how many times better the treatment is: the middle of the rounds' own ratios, above 1 is better whether more
-or less is wanted, with its interval of 95 %. A claim is *met* where all of the interval reaches what was claimed, *not
-met* where none of it does, *refuted* where a gain was claimed and none of 5 % is in it, *open* where the interval holds
-both, *no difference* where neither arm had any, *refused* where a check failed, so that the figure does not count. *Met in
-part*: at some loads or arms, not at others; *benchmark*: judged on the page that is named; *declined*: not measured, for
-the reason given.
-[experiments](../lab/experiments/README.md) says how it is measured.`;
+const HOW = `Each figure tells how many times better the treatment is, estimated from the ratio of each round, with a 95 % interval. Above 1
+is better, whether more or less is wanted. Verdicts:
+
+- *met*: the whole interval reaches the claim; *met in part*: at some loads or arms only
+- *not met*: none of the interval reaches the claim
+- *refuted*: a gain was claimed, and the interval excludes a gain of 5 %
+- *open*: the interval contains both
+- *no difference*: nothing happened in either arm
+- *refused*: a check failed, so the figure does not count
+- *benchmark*: judged on the page that is named
+- *declined*: not measured, for the reason given
+
+[experiments](../lab/experiments/README.md) describes the method.`;
 
 /**
  * The page of results, as Markdown: every verdict and figure comes from what a suite has measured.

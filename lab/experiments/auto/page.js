@@ -13,27 +13,27 @@ import { headline } from '../../report/text.js';
 
 const PAGE = new URL('../../../docs/auto-results.md', import.meta.url);
 
-const INTRO = `# What auto brings applications as they are
+const INTRO = `# What auto gains for unchanged applications
 
-[millrace/auto](auto.md) changes nothing in an application's code. So it can be asked of any application whether it gains:
-below are plain ones, built on ws, socket.io, Fastify and ioredis, without a word of Millrace in them, each started in
+[millrace/auto](auto.md) needs no change of an application's code, so any application can be measured with and without it.
+Below are plain ones, built on ws, socket.io, Fastify and ioredis, without a line of Millrace, each started in
 two ways: \`node app.js\`, and the same with \`--import millrace/auto\`. They are in \`lab/experiments/auto/apps\`. The
-lab starts them in turns, checks that both did the same work, and compares them in pairs ([how](lab.md)).
+lab starts them in turn, checks that both did the same work, and compares them in pairs ([how](lab.md)).
 
 This page is generated. To measure one of them again:
 
     make experiment NAME=auto-ws-broadcast QUICK=1
 
-*Times better* is the estimate of the rounds' own ratios, above 1 better. *Undecided* says that so many rounds have shown
-neither a gain nor that there is none.`;
+*Times better* is estimated from the ratio of each round; above 1, auto is better. *Undecided*: these rounds neither show a
+gain nor rule one out.`;
 
-const WHERE = `## Where nothing is to be gained
+const WHERE = `## Where there is nothing to gain
 
-- What is streamed: \`@fastify/static\`, \`send\` and \`serve-static\` open a stream for each file, which auto leaves alone.
-- One message at a time: what leaves in a turn by itself cannot share a write. Broadcasts gain all the same, as a turn
-  sends the same to many.
-- ioredis with \`enableAutoPipelining\` gathers by itself what \`MILLRACE=net\` would gather.
-- The first second: what auto loads is compiled while it is used first. A process that lives for seconds gains less, or
+- Streams: \`@fastify/static\`, \`send\` and \`serve-static\` open a stream for each file, which auto leaves alone.
+- One message at a time: a message alone in its turn cannot share a write. Broadcasts still gain, as a turn
+  sends the same message to many.
+- ioredis with \`enableAutoPipelining\`: it already gathers what \`MILLRACE=net\` would gather.
+- The first second: the code of auto is still being compiled. A process that lives for seconds gains less, or
   loses.`;
 
 const table = (heads, list) =>

@@ -53,12 +53,7 @@ export const CLAIMS = [
     less(35.2),
     tested('chat-patterns cpu_us_per_msg', 'chat-http-patterns cpu_us_per_request'),
   ),
-  thesis(
-    '4.3.2',
-    'CPU use, the least that is required',
-    less(15),
-    tested('chat-equal cpu_us_per_msg'),
-  ),
+  thesis('4.3.2', 'CPU use, minimum required', less(15), tested('chat-equal cpu_us_per_msg')),
   thesis(
     '7.10, 9.1',
     'File operations a second',
@@ -69,7 +64,7 @@ export const CLAIMS = [
   thesis('7.8', 'Peak memory under high load', less(0.77), tested('chat-memory peak_rss_mb')),
   thesis(
     '7.8',
-    'Memory use that scatters less, 62 to 77 % to about 70 %',
+    'Memory use varies less, 62 to 77 % to about 70 %',
     null,
     tested('chat-memory rss_range_mb'),
   ),
@@ -82,7 +77,7 @@ export const CLAIMS = [
   thesis('7.8', 'Memory fragmentation', less(15.2), tested('chat-memory fragmentation_percent')),
   thesis(
     '7.9',
-    'Dead emits: events that nobody listens to yet',
+    'Dead emits: events without a listener yet',
     less(94.7),
     tested('emits lost_share'),
   ),
@@ -115,15 +110,15 @@ export const CLAIMS = [
   ),
   thesis(
     '8.5',
-    'Prediction of batch sizes by machine learning, 10 to 15 % more',
+    'Batch sizes predicted by machine learning, 10 to 15 % more',
     more(10),
-    declined('a wish for the future; nothing is said of how'),
+    declined('future work; the paper does not say how'),
   ),
   thesis(
     '8.3',
-    '64 % more users at a time',
+    '64 % more concurrent users',
     more(64),
-    declined('the same figure as that of requests a second; no measurement of its own'),
+    declined('the figure of requests a second; no measurement of its own'),
   ),
   thesis(
     '1',
@@ -146,7 +141,7 @@ export const CLAIMS = [
   ),
   tournament(
     '1.2',
-    'The baseline answers 21 times as soon as all others',
+    'The baseline answers 21 times faster than all others',
     21,
     go('PingPongLatency'),
   ),
@@ -170,7 +165,7 @@ export const CLAIMS = [
   ),
   tournament(
     '1.5',
-    'AlternateThree ahead of the baseline under collection, by 1 %',
+    'AlternateThree ahead of the baseline under garbage collection, by 1 %',
     295 / 292.4,
     go('GCPressure'),
   ),
@@ -182,21 +177,21 @@ export const CLAIMS = [
   ),
   tournament(
     '3.2, 9.1',
-    'Batches and quick answers exclude each other',
+    'Batching and low latency exclude each other',
     null,
     go('PingPong beside PingPongLatency'),
   ),
-  tournament('6.3, 10', 'A loop to be: answers below 1 µs', null, go('PingPongLatency, Do')),
-  tournament('6.3, 10', 'A loop to be: over 10 million tasks a second', null, go('PingPong')),
+  tournament('6.3, 10', 'Proposed loop: answers below 1 µs', null, go('PingPongLatency, Do')),
+  tournament('6.3, 10', 'Proposed loop: over 10 million tasks a second', null, go('PingPong')),
   tournament(
     '10',
-    '5 % ahead of the baseline in all cases of latency',
+    '5 % ahead of the baseline in all latency cases',
     more(5),
     go('PingPongLatency, Do'),
   ),
   tournament(
     '10',
-    '5 % ahead of AlternateThree in all cases of throughput',
+    '5 % ahead of AlternateThree in all throughput cases',
     more(5),
     go('PingPong, MultiProducer10, BurstSubmit, GCPressure'),
   ),
@@ -223,7 +218,7 @@ export const CLAIMS = [
   ),
   article(
     'Under pressure',
-    'A load-aware server gives the most 200s: more than 96 in place of 31',
+    'A load-aware server gives the most 200s: more than 96 instead of 31',
     96 / 31,
     tested('overload good_per_s guard with a cache', 'overload-servers ok_per_s load-aware'),
   ),
@@ -231,7 +226,7 @@ export const CLAIMS = [
     'Normal flow',
     'Response time is 2 SP + 1 AP; 50 requests a second at 10 ms of SP',
     null,
-    declined('arithmetic, of a server whose every request costs the same'),
+    declined('arithmetic, for a server whose requests all cost the same'),
   ),
 
   balancer(
@@ -253,7 +248,7 @@ export const CLAIMS = [
     'Times of F(N), RSA, records and calls on 4 cores of AWS EC2',
     null,
     declined(
-      'of one machine, with nothing to compare with; they stand beside ours in compute-fibonacci, compute-rsa and compute-all',
+      'of one machine, without a comparison; compute-fibonacci, compute-rsa and compute-all list them next to ours',
     ),
   ),
   balancer(
@@ -284,7 +279,7 @@ export const CLAIMS = [
   sockets('Tests', 'Use of other resources stays flat', null, tested('tcp cpu_s_per_gb')),
   sockets(
     'Tests',
-    'Loop latency falls drastically; its figures are in pictures',
+    'Loop latency falls drastically; figures only in charts',
     null,
     tested('tcp loop_p99_ms'),
   ),
