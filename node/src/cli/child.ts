@@ -21,13 +21,14 @@ const FORWARDED: readonly NodeJS.Signals[] = [...KEYS, 'SIGTERM', 'SIGHUP', 'SIG
  */
 export function runNode(args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, args, { stdio: 'inherit', env });
     const forward = (signal: NodeJS.Signals) => {
       if (KEYS.includes(signal) && isForeground()) return;
       child.kill(signal);
     };
     const signals = process.platform === 'win32' ? KEYS.slice(0, 1) : FORWARDED;
+    // Before the child is there: a signal that ended this process alone would leave the child behind.
     for (const signal of signals) process.on(signal, forward);
+    const child = spawn(process.execPath, args, { stdio: 'inherit', env });
     child.once('error', (error) =>
       reject(new Refusal(`Node.js cannot be started: ${error.message}.`)),
     );

@@ -19,21 +19,25 @@ export class Growth {
 
   /** Another worker for what waits. True if there is one now. */
   grow(meanMs: number | null): boolean {
+    return this.#fleet.wants(this.#tasks.waiting.size, meanMs) && this.#start();
+  }
+
+  /**
+   * Looks again after the time that a start takes: tasks may need longer than they did, or need one another, those that wait as well as
+   * those that were sent to a worker and stand there behind another.
+   */
+  watch(): void {
     const fleet = this.#fleet;
-    const { waiting } = this.#tasks;
-    if (fleet.wants(waiting.size, meanMs)) return this.#start();
-    if (fleet.size === 0 && waiting.size > 0 && fleet.isHopeless) return false;
-    // Tasks may need longer than they did, or need one another.
-    if (fleet.size < fleet.maxThreads && this.#timer === null) {
-      this.#timer = setTimeout(() => {
-        this.#timer = null;
-        if (waiting.size === 0) return;
-        if (fleet.wants(waiting.size, null)) this.#start();
-        this.#dispatch();
-      }, fleet.startMs);
-      this.#timer.unref();
-    }
-    return false;
+    if (this.#timer !== null || fleet.size >= fleet.maxThreads) return;
+    if (fleet.size === 0 && fleet.isHopeless) return;
+    if (this.#tasks.waiting.size === 0 && fleet.threads.every(({ ahead }) => ahead === 0)) return;
+    this.#timer = setTimeout(() => {
+      this.#timer = null;
+      const late = this.#tasks.waiting.size + standing(fleet);
+      if (late > 0 && fleet.wants(late, null)) this.#start();
+      this.#dispatch();
+    }, fleet.startMs);
+    this.#timer.unref();
   }
 
   #start(): boolean {
@@ -62,4 +66,15 @@ export class Growth {
   close(): void {
     if (this.#timer) clearTimeout(this.#timer);
   }
+}
+
+/** Tasks that stand behind one which has run for so long that another worker would be there by now. */
+function standing({ threads, startMs }: Fleet): number {
+  const nowMs = performance.now();
+  let count = 0;
+  for (const thread of threads) {
+    if (thread.ahead > 0 && (thread.isStopping || thread.ranMs(nowMs) >= startMs))
+      count += thread.ahead;
+  }
+  return count;
 }

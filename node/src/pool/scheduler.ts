@@ -199,6 +199,7 @@ export class Scheduler {
       }
       const isCalm = this.waiting.size === 0 && !this.#throttle.throttled;
       if (isCalm && maxBatch !== 1) this.#stealing.steal(nowMs);
+      if (!this.#throttle.throttled) this.#growth.watch();
     } finally {
       this.#dispatching = false;
     }

@@ -1,6 +1,5 @@
 /** Takes back tasks that stand in a worker behind a long one: for a worker that has none, or for whichever is free next. */
 import { clearTimeout, setTimeout } from '../core/timers.cjs';
-import { ENDED, WAITING } from './board.cjs';
 import type { Fleet } from './fleet.js';
 import type { OpenTasks } from './open-tasks.js';
 import type { Task } from './task.js';
@@ -81,14 +80,9 @@ export class Stealing {
 
 /** Whether what it has to begin stands behind a task of unusual length. */
 function isBehindLong(thread: Thread, nowMs: number): boolean {
-  for (const task of thread.pending()) {
-    const word = thread.word(task);
-    if (word === ENDED) continue;
-    if (word === WAITING) return false;
-    const usualMs = Math.max(stuckMs, task.of.meanMs ?? 0);
-    return nowMs - thread.begunMs(task) >= unusual * usualMs;
-  }
-  return thread.isStopping;
+  const task = thread.current;
+  if (task === null) return thread.isStopping;
+  return thread.ranMs(nowMs) >= unusual * Math.max(stuckMs, task.of.meanMs ?? 0);
 }
 
 /** The one with the most that it has not begun. */
@@ -103,13 +97,9 @@ function victimOf(threads: readonly Thread[]): Thread | null {
 /** Whether what it has not begun is worth a message to another worker. */
 function isStuck(thread: Thread, nowMs: number): boolean {
   if (thread.isStopping) return true;
-  for (const task of thread.pending()) {
-    const word = thread.word(task);
-    if (word === ENDED) continue;
-    if (word !== WAITING && nowMs - thread.begunMs(task) > stuckMs) return true;
-    return thread.ahead * (task.of.meanMs ?? 0) > stuckMs;
-  }
-  return false;
+  const task = thread.current;
+  if (task === null) return false;
+  return thread.ranMs(nowMs) > stuckMs || thread.ahead * (task.of.meanMs ?? 0) > stuckMs;
 }
 
 function byFunction(tasks: readonly Task[]): Task[][] {

@@ -12,6 +12,7 @@ import {
   type Board,
   boardOf,
   CONDEMNED,
+  ENDED,
   LISTENING,
   newBoard,
   placeMask,
@@ -375,6 +376,18 @@ export class Thread implements PoolWorker {
       begun.push(task);
     }
     return begun;
+  }
+
+  /** The oldest of its tasks that is not over, begun or not; what was given up is not looked at. */
+  get current(): Task | null {
+    for (const task of this.pending()) if (this.word(task) !== ENDED) return task;
+    return null;
+  }
+
+  /** For how long that one has run, in ms; 0 if it has not begun. */
+  ranMs(nowMs: number): number {
+    const task = this.current;
+    return task === null || this.word(task) === WAITING ? 0 : nowMs - this.begunMs(task);
   }
 
   word(task: Task): number {

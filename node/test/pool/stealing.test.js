@@ -102,3 +102,19 @@ test('beside others, with several at a time', async (t) => {
     repeat(40, () => 1),
   );
 });
+
+test('another worker is started for those that stand behind a task which waits for them', async (t) => {
+  const pool = open(t, { maxThreads: 2 });
+  await warm(pool, 'task');
+  assert.equal(pool.threads.length, 1, 'short tasks need no other');
+  const gate = newGate();
+  const begun = begins(pool, 'long');
+  const long = pool.run({ say: 'long', gate: gate.cell, n: -1 }, { name: 'task' });
+  await begun;
+  const behind = pool.run({ n: 1 }, { name: 'task' });
+  await until(() => pool.stats().queued.ahead > 0);
+  assert.equal(await behind, 1);
+  assert.equal(pool.threads.length, 2);
+  gate.open();
+  assert.equal(await long, -1);
+});
