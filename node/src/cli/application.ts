@@ -16,8 +16,8 @@ export function applicationArgs({ rest, isCut }: Given): readonly string[] {
   if (file === undefined) {
     throw new UsageError(
       isCut
-        ? 'nothing follows --; options of Node.js and a file do.'
-        : 'which file is to be started?',
+        ? 'nothing follows --; add options of Node.js and a file.'
+        : 'FILE, the file to start, is missing.',
     );
   }
   // Only node knows which of its options take a value.

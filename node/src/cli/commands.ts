@@ -15,7 +15,7 @@ export const commands: Record<string, Command> = {
     run: async (argv) => (await import('./run.js')).run(argv),
   },
   observe: {
-    summary: 'start it as it is, and tell at its end what Millrace would bring',
+    summary: 'start it unchanged, and report what Millrace would gain',
     run: async (argv) => (await import('./observe.js')).observe(argv),
   },
   worker: {
@@ -23,9 +23,9 @@ export const commands: Record<string, Command> = {
     run: async (argv) => (await import('./worker.js')).worker(argv),
   },
   doctor: {
-    summary: 'what works on this machine, what does not, and what to do',
+    summary: 'tell what works on this machine, what does not, and how to fix it',
     run: async (argv) => (await import('./doctor/index.js')).doctor(argv),
   },
-  experiment: lab('experiment', 'measure two ways to run a server in turns'),
-  report: lab('report', 'make a page or a text of kept results'),
+  experiment: lab('experiment', 'compare two ways to run a server'),
+  report: lab('report', 'write saved results as a page or text'),
 };

@@ -18,7 +18,7 @@ export function switches(
   const wanted = namesIn('--with', on);
   const unwanted = namesIn('--without', off);
   const both = wanted.find((name) => unwanted.includes(name));
-  if (both !== undefined) throw new UsageError(`${both} is in --with and in --without.`);
+  if (both !== undefined) throw new UsageError(`${both} is in both --with and --without.`);
   const parts = [...(present ? [present] : []), ...wanted, ...unwanted.map((name) => `no-${name}`)];
   return parts.length === 0 ? undefined : parts.join(',');
 }
@@ -31,7 +31,7 @@ function namesIn(option: string, list: string | undefined): string[] {
     const meant = nearest(name, FEATURES);
     const hint = meant === undefined ? '' : ` Did you mean ${meant}?`;
     throw new UsageError(
-      `${option} has ${JSON.stringify(name)}, which is no feature.${hint} There are ${FEATURES.join(', ')}.`,
+      `${option} has ${JSON.stringify(name)}, which is not a feature.${hint} Features: ${FEATURES.join(', ')}.`,
     );
   }
   return names;

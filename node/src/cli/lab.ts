@@ -17,7 +17,7 @@ export function lab(name: string, summary: string): Command {
       const path = findLab();
       if (path === undefined) {
         console.error(
-          `millrace ${name} needs the package millrace-lab, which is not here. Run: ${INSTALL}`,
+          `millrace ${name} needs the package millrace-lab, which is not installed. Run: ${INSTALL}`,
         );
         process.exitCode = 1;
         return;
@@ -29,7 +29,7 @@ export function lab(name: string, summary: string): Command {
         return;
       }
       console.error(
-        `millrace-lab has no command ${name}: it is of another version. Run: ${INSTALL}@latest`,
+        `millrace-lab has no command ${name}: its version does not match. Run: ${INSTALL}@latest`,
       );
       process.exitCode = 1;
     },

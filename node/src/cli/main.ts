@@ -13,12 +13,12 @@ ${names.map((name) => `  ${name.padEnd(12)} ${commands[name]!.summary}`).join('\
   --version    the version of millrace (-v)
   --help       this text (-h); of a command: millrace COMMAND --help
 
-See what it would bring, without a change:  millrace observe app.js
-Watch an application with it:               millrace run app.js
-Prove what it brings:                       millrace experiment \\
+See what it would gain, without a change:  millrace observe app.js
+Watch an application with it:              millrace run app.js
+Prove the gain:                            millrace experiment \\
     --control 'node app.js' --treatment 'node --import millrace/auto app.js' \\
     --url http://127.0.0.1:3000/
-Find out what does not work here:           millrace doctor`;
+Find out what does not work here:          millrace doctor`;
 
 const [name, ...argv] = process.argv.slice(2);
 
@@ -37,9 +37,7 @@ if (name === undefined || name === '--help' || name === '-h' || name === 'help')
 }
 
 function refuse(unknown: string): void {
-  console.error(
-    `${unknown} is no command of millrace. ${hint(unknown)}; --help says what they do.`,
-  );
+  console.error(`millrace has no command ${unknown}. ${hint(unknown)}; --help explains them.`);
   process.exitCode = 2;
 }
 

@@ -9,17 +9,17 @@ import { configFile, settingsOf } from './settings.js';
 import { UsageError } from './usage.js';
 
 const OPTIONS: Options = {
-  json: { value: 'FILE', meaning: 'writes the report there as JSON, in place of the text' },
-  config: { value: 'FILE', meaning: 'in place of ./millrace.config.json' },
+  json: { value: 'FILE', meaning: 'writes the report there as JSON, instead of the text' },
+  config: { value: 'FILE', meaning: 'instead of ./millrace.config.json' },
 };
 
 const USAGE = `Usage: millrace observe [options] FILE [arguments of the application]
        millrace observe [options] -- [options of Node.js] FILE [arguments]
 
-Starts an application as it is, measures, and tells at its end on stderr what
-Millrace would bring it: writes and reads that would be gathered, requests that
-would be refused or saved, what blocked the loop and for how long. It changes
-nothing that the application does. SIGUSR2 prints the report so far.
+Starts an application unchanged, measures it, and reports at its end on stderr
+what Millrace would gain: writes and reads that would be gathered, requests that
+would be refused or saved, what blocked the loop and for how long. SIGUSR2
+prints the report so far.
 
   millrace observe app.js
   millrace observe --json report.json app.js --port 3000
@@ -27,8 +27,8 @@ nothing that the application does. SIGUSR2 prints the report so far.
 
 ${optionLines(OPTIONS)}
 
-Give the application the load that it usually has, then end it as usual, as with
-Ctrl-C. Exit codes as of millrace run.`;
+Give the application its usual load, then end it as usual, for instance with
+Ctrl-C. Exit codes are those of millrace run.`;
 
 /** Until it ends there is nothing else to see. */
 const BEGUN = 'millrace: observing; the report comes when the application ends, as with Ctrl-C';

@@ -80,7 +80,7 @@ function readValue({ name, rawName, value, inlineValue }: Token, known: Options)
 
 function unknown(name: string, known: readonly string[]): UsageError {
   if (process.allowedNodeEnvironmentFlags.has(name)) {
-    return new UsageError(`${name} is an option of Node.js; put -- before those.`);
+    return new UsageError(`${name} is an option of Node.js; put -- before it.`);
   }
   const meant = nearest(name.replace(/^-+/, ''), known);
   if (meant !== undefined) return new UsageError(`there is no ${name}. Did you mean --${meant}?`);

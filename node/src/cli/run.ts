@@ -11,18 +11,18 @@ import { configFile, settingsOf } from './settings.js';
 const OPTIONS: Options = {
   with: { value: 'NAMES', meaning: 'switches features on that are off by default: net, guard' },
   without: { value: 'NAMES', meaning: 'switches features off: ws, fs, reads, monitor' },
-  config: { value: 'FILE', meaning: 'in place of ./millrace.config.json' },
-  port: { value: 'N', meaning: "the dashboard's (7117, or a free one where that is taken)" },
+  config: { value: 'FILE', meaning: 'instead of ./millrace.config.json' },
+  port: { value: 'N', meaning: "the dashboard's (7117, or a free one if that is taken)" },
   host: { value: 'ADDRESS', meaning: "the dashboard's (127.0.0.1); others need a token" },
-  token: { value: 'TEXT', meaning: 'asked for by the dashboard (random where one is needed)' },
+  token: { value: 'TEXT', meaning: 'required by the dashboard (random if one is needed)' },
   'no-dashboard': { meaning: 'serves none' },
 };
 
 const USAGE = `Usage: millrace run [options] FILE [arguments of the application]
        millrace run [options] -- [options of Node.js] FILE [arguments]
 
-Starts an application with millrace/auto, no line of it changed, and a page that
-shows what it does. The address of the page is printed on stderr.
+Starts an unchanged application with millrace/auto, and serves a dashboard. The
+address of the dashboard is printed on stderr.
 
   millrace run app.js
   millrace run --with net,guard app.js --port 3000
@@ -31,9 +31,9 @@ shows what it does. The address of the page is printed on stderr.
 
 ${optionLines(OPTIONS)}
 
-Options after FILE are the application's. Its exit code is that of this command,
-128 + n after signal n. Exit codes of this command itself: 1 it cannot be
-started so, 2 mistaken command line.
+Options after FILE belong to the application. Its exit code becomes that of the
+command, 128 + n after signal n. Exit codes of the command itself: 1 the
+application cannot be started this way, 2 wrong command line.
 
 Without this command, as in production: node --import millrace/auto app.js`;
 

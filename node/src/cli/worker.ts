@@ -11,28 +11,28 @@ import { logTo } from './worker-log.js';
 import { operate } from './worker-stream.js';
 
 const OPTIONS: Options = {
-  stream: { value: 'NAME', meaning: 'the stream of the tasks; needed' },
+  stream: { value: 'NAME', meaning: 'the stream of the tasks; required' },
   broker: { value: 'URL', meaning: '$MILLRACE_BROKER, or nats://127.0.0.1:4222' },
   namespace: { value: 'NAME', meaning: 'of the fleet (millrace)' },
   credentials: { value: 'FILE', meaning: 'a .creds file of NATS' },
   threads: { value: 'N', meaning: 'at most (the CPUs of this process)' },
-  concurrency: { value: 'N', meaning: 'tasks that a thread runs at a time (1)' },
+  concurrency: { value: 'N', meaning: 'concurrent tasks per thread (1)' },
   attempts: { value: 'N', meaning: 'how often a task may fail (5)' },
-  backoff: { value: 'MS', meaning: 'wait before the next, which doubles (1000); or a,b,c' },
-  batch: { value: 'N', meaning: 'tasks of a priority at hand (what 100 ms take)' },
-  'close-timeout': { value: 'MS', meaning: 'for tasks that run at the end (30000)' },
-  json: { meaning: 'a line of JSON for each thing that happens' },
-  lag: { meaning: 'prints what there is to do, and ends' },
-  dead: { meaning: 'prints the dead letters, and ends' },
-  'retry-dead': { meaning: 'makes tasks of the dead letters again, and ends' },
+  backoff: { value: 'MS', meaning: 'wait before a retry, which doubles (1000); or a,b,c' },
+  batch: { value: 'N', meaning: 'tasks of each priority to hold (what 100 ms take)' },
+  'close-timeout': { value: 'MS', meaning: 'for running tasks to finish at SIGTERM (30000)' },
+  json: { meaning: 'a line of JSON for each event' },
+  lag: { meaning: 'prints how much work is left, and exits' },
+  dead: { meaning: 'prints the dead letters, and exits' },
+  'retry-dead': { meaning: 'turns the dead letters into tasks again, and exits' },
 };
 
 const USAGE = `Usage: millrace worker FILE --stream NAME [options]
        millrace worker --stream NAME --lag | --dead | --retry-dead
 
-Runs durable tasks: takes those that new Pool({ broker, stream }) has stored,
-and calls the functions that FILE exports, by name, on worker threads. Start it
-as often as you like, on as many machines as you like.
+Runs durable tasks that new Pool({ broker, stream }) has stored: calls the
+functions that FILE exports, by name, on worker threads. Start as many workers
+as you like, on as many machines as you like.
 
   millrace worker tasks.js --stream thumbnails
   millrace worker tasks.js --stream thumbnails --broker nats://nats:4222
@@ -43,11 +43,11 @@ A program stores tasks by pool.run(task, { name: 'thumbnail' }), or .enqueue().
 
 ${optionLines(OPTIONS)}
 
-A password belongs into $MILLRACE_BROKER: others can see --broker.
-SIGTERM and SIGINT: takes no more, ends what runs, gives back the rest; a second
-one ends it at once. A broker that goes away is waited for.
+Put a password into $MILLRACE_BROKER: others can see --broker.
+SIGTERM and SIGINT: takes no more tasks, finishes the running ones, gives back
+the rest; a second signal ends it at once. If the broker goes away, it waits.
 Exit codes: 0 done, 1 it cannot work (no broker, another stream, a FILE that
-cannot be loaded), 2 mistaken command line, 128 + n after a second signal n.`;
+cannot be loaded), 2 wrong command line, 128 + n after a second signal n.`;
 
 /** `millrace worker`: a process of {@link serveTasks}, or a look at its stream. */
 export async function worker(argv: readonly string[]): Promise<void> {
@@ -57,9 +57,9 @@ export async function worker(argv: readonly string[]): Promise<void> {
     return;
   }
   const stream = values.stream as string | undefined;
-  if (stream === undefined) throw new UsageError('which --stream?');
+  if (stream === undefined) throw new UsageError('--stream NAME is missing.');
   const asked = ['lag', 'dead', 'retry-dead'].filter((name) => values[name]);
-  if (asked.length > 1) throw new UsageError(`--${asked.join(' and --')} do not go together.`);
+  if (asked.length > 1) throw new UsageError(`--${asked.join(' and --')} cannot be combined.`);
   const isJson = values.json === true;
   const broker = brokerOf(values);
   const [what] = asked;
@@ -77,12 +77,13 @@ function read(argv: readonly string[]): { values: Given['values']; file: string 
   const first = readOptions(argv, OPTIONS);
   const [file, ...others] = first.rest;
   const second = readOptions(others, OPTIONS);
-  if (second.rest.length > 0) throw new UsageError(`one FILE, and not ${second.rest[0]} too.`);
+  if (second.rest.length > 0)
+    throw new UsageError(`there is a second FILE, ${second.rest[0]}; it takes one.`);
   return { values: { ...first.values, ...second.values }, file };
 }
 
 function fileOf(file: string | undefined): string {
-  if (file === undefined) throw new UsageError('which file has the functions?');
+  if (file === undefined) throw new UsageError('FILE, the file with the functions, is missing.');
   if (statSync(file, { throwIfNoEntry: false })?.isFile()) return resolve(file);
   throw absent(file);
 }

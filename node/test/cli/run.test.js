@@ -60,14 +60,14 @@ test('after -- stands what node is given', async (t) => {
 test('what is missing is told in a sentence, with what was meant', async (t) => {
   const cwd = folderWith(t, { 'server.js': '', 'empty/x.js': '' });
   const cases = [
-    [['run'], /which file is to be started\?/],
+    [['run'], /the file to start, is missing/],
     [['run', '--'], /nothing follows --/],
     [['run', 'sever.js'], /there is no file sever\.js in .*Did you mean server\.js\?/],
     [['run', 'sub/sever.js'], /there is no file sub\/sever\.js in /],
     [['run', 'empty'], /empty is a folder without an index\.js/],
     [['run', '--prt', '1', 'server.js'], /there is no --prt\. Did you mean --port\?/],
     [['run', '--import', 'tsx', 'server.js'], /--import is an option of Node\.js; put -- before/],
-    [['run', '--port', 'server.js'], /which file/],
+    [['run', '--port', 'server.js'], /FILE, the file to start, is missing/],
     [
       ['run', '--port', '--host', 'x', 'server.js'],
       /--port has no value, but takes N; what follows is --host/,
@@ -76,9 +76,9 @@ test('what is missing is told in a sentence, with what was meant', async (t) => 
     [['run', '--no-dashboard=1', 'server.js'], /--no-dashboard takes no value/],
     [
       ['run', '--with', 'guart', 'server.js'],
-      /"guart", which is no feature\. Did you mean guard\?/,
+      /"guart", which is not a feature\. Did you mean guard\?/,
     ],
-    [['run', '--with', 'net', '--without', 'net', 'server.js'], /in --with and in --without/],
+    [['run', '--with', 'net', '--without', 'net', 'server.js'], /in both --with and --without/],
     [['run', '--config', 'none.json', 'server.js'], /there is no file none\.json for --config/],
     [['run', '--token', 'short', 'server.js'], /token must be text of at least 8/],
     [['observe', '--json', 'none/x.json', 'server.js'], /there is no folder none/],

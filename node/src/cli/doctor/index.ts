@@ -11,18 +11,18 @@ const OPTIONS: Options = {
 
 const USAGE = `Usage: millrace doctor [options]
 
-Says what works on this machine, what does not, why, and what to do about it. It
-looks at the application whose folder it is called in, and changes nothing.
+Tells what works on this machine, what does not, why, and how to fix it. Run it
+in the folder of your application. It changes nothing.
 
   millrace doctor
-  millrace doctor --strict        in a pipeline
+  millrace doctor --strict        for CI
   millrace doctor --json
 
 ${optionLines(OPTIONS)}
 
-ok: works. note: good to know, or something optional that is not there.
+ok: works. note: good to know, or something optional is missing.
 warning: costs something, or will.
-Exit codes: 0 done, 1 a warning and --strict, 2 mistaken command line.`;
+Exit codes: 0 done, 1 a warning and --strict, 2 wrong command line.`;
 
 /** `millrace doctor`: what works here and why not. */
 export async function doctor(argv: readonly string[]): Promise<void> {
