@@ -49,7 +49,7 @@ function checkTogether({ url, ws, script, protocol, rate, ignore, connections })
   }
   if (rate !== undefined && connections !== undefined && ws === undefined) {
     throw new Error(
-      '--connections does not go with --rate: requests that come at a rate take as many as they ' +
+      '--connections cannot be combined with --rate: requests that come at a rate take as many as they ' +
         'need; leave one of them out.',
     );
   }
@@ -69,7 +69,7 @@ function checkRate({ url, rate, quick, ...options }) {
 function checkUrls(urls) {
   for (const each of urls) checkUrl('url', each, 'http:');
   const twice = urls.find((each, i) => urls.indexOf(each) !== i);
-  if (twice !== undefined) throw new Error(`--url "${twice}" is there twice; give it once.`);
+  if (twice !== undefined) throw new Error(`--url "${twice}" is given twice; give it once.`);
   const origins = new Set(urls.map((each) => new URL(withPort(each)).origin));
   if (origins.size > 1) {
     throw new Error(`--url has ${[...origins].join(' and ')}; all must be of one server.`);

@@ -57,7 +57,7 @@ export function readArgs(argv) {
   const adHoc = AD_HOC.filter((each) => values[each] !== undefined);
   if (name !== undefined && adHoc.length > 0) {
     throw new Error(
-      `--${adHoc[0]} does not go with ${name}, which has its own; leave one of them out.`,
+      `--${adHoc[0]} cannot be combined with ${name}, which has its own; leave one of them out.`,
     );
   }
   if (adHoc.length > 0) checkAdHoc(options);
@@ -95,7 +95,7 @@ function parse(argv) {
     if (kind !== 'option') continue;
     if (!KNOWN.includes(name)) throw new Error(unknown(name, rawName));
     if (seen.has(name) && NAMES.includes(name) && !(name in LISTS)) {
-      throw new Error(`--${name} is there twice; it can be given once.`);
+      throw new Error(`--${name} is given twice; it can be given once.`);
     }
     seen.add(name);
     if (name in FLAGS && value !== undefined) {
@@ -142,6 +142,6 @@ function pattern(name, text) {
   try {
     return new RegExp(text);
   } catch (error) {
-    throw new Error(`--${name} is "${text}", which is no regular expression: ${error.message}.`);
+    throw new Error(`--${name} is "${text}", which is not a regular expression: ${error.message}.`);
   }
 }

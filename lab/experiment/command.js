@@ -134,7 +134,7 @@ async function run(options, cleanup, ended) {
 /** Told before anything is measured. */
 function checkFailOn(experiment, { 'fail-on': findings }) {
   if (findings === undefined || decides(experiment)) return;
-  const message = `--fail-on does not go with ${experiment.name}: it has no claim, and no metric of it has a better`;
+  const message = `--fail-on cannot be combined with ${experiment.name}: it has no claim, and no metric of it has a better`;
   throw new LabError('MILLRACE_LAB_E_INVALID_OPTION', message);
 }
 
@@ -153,7 +153,7 @@ function changed(experiment, options) {
     if (options[key] === undefined) continue;
     const { kind } = experiment.load;
     if (!Object.hasOwn(loads[kind].form, `${key}?`)) {
-      const message = `--${key} does not go with ${experiment.name}: its load (${kind}) has no such key`;
+      const message = `--${key} cannot be combined with ${experiment.name}: its load (${kind}) has no such key`;
       throw new LabError('MILLRACE_LAB_E_INVALID_OPTION', message);
     }
     changes[key] = options[key];

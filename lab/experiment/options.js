@@ -4,11 +4,11 @@
 export const NUMBERS = {
   samples: [1, 1000, true, 'rounds; each measures every arm once (50, quick 6)'],
   seconds: [0.5, 86_400, false, 'measured time of a run (10, quick 2)'],
-  warmup: [0, 3600, false, 'time before it, in no figure (1)'],
+  warmup: [0, 3600, false, 'time before it, not measured (1)'],
   connections: [1, 10_000, true, 'clients (50); not of --url with --rate'],
   rate: [0.01, 1_000_000, false, 'requests/s or messages/s, sent without waiting'],
-  effect: [0.1, 1000, false, 'percent that is worth to be found (5)'],
-  seed: [0, 4_294_967_295, true, 'of all that is random (random)'],
+  effect: [0.1, 1000, false, 'smallest effect worth finding, percent (5)'],
+  seed: [0, 4_294_967_295, true, 'seed of everything random (random)'],
 };
 
 /** name: [what it takes, meaning] */
@@ -17,19 +17,19 @@ export const TEXTS = {
   treatment: ['COMMAND', 'starts it with the feature'],
   ws: ['URL', 'a WebSocket server, loaded by the generator'],
   protocol: ['NAME', 'of --ws: raw, chat or socket.io (raw)'],
-  script: ['FILE', 'a module of yours that loads --url'],
+  script: ['FILE', 'your own module that loads --url'],
   health: ['PATH', 'answers with success when the server is up'],
-  proof: ['REGEX', 'what the treatment alone writes or answers'],
-  ignore: ['REGEX', 'of --url: left out when answers are compared'],
+  proof: ['REGEX', 'what only the treatment writes or answers'],
+  ignore: ['REGEX', 'with --url: ignored when answers are compared'],
   html: ['FILE', 'writes the report as a page'],
   markdown: ['FILE', 'writes it as text'],
   results: ['FOLDER', 'for the raw samples'],
-  'fail-on': ['FINDINGS', 'that end it with code 4, as worse,undecided'],
+  'fail-on': ['FINDINGS', 'that exit with code 4, such as worse,undecided'],
 };
 
 /** May be given several times. */
 export const LISTS = {
-  url: ['URL', 'what is asked for; several: in turns'],
+  url: ['URL', 'what to request; several: in turn'],
   'control-env': ['NAME=VALUE', 'environment of the control'],
   'treatment-env': ['NAME=VALUE', 'environment of the treatment'],
 };

@@ -8,12 +8,12 @@ const NUMBERS = {
   rate: [undefined, 1, 10_000_000, 'deliveries/s of the equal load'],
   rounds: [3, 0, 20, 'measurements of each arm and load; 0: none'],
   seconds: [3, 1, 60, 'length of a measurement, after 1 s of warm-up'],
-  seed: [1, 0, 4_294_967_295, 'of all randomness in the load'],
+  seed: [1, 0, 4_294_967_295, 'seed of everything random in the load'],
   port: [8080, 0, 65_535, 'of the chat at the end, or the next free one; 0: any'],
 };
 
 const FLAGS = {
-  keep: 'leave the chat running also without a terminal',
+  keep: 'leave the chat running even without a terminal',
   help: 'this text',
 };
 

@@ -50,11 +50,14 @@ const mistakes = [
   [['--hmtl', 'x'], '--hmtl is not an option; did you mean --html?'],
   [['--fail-on', 'worse'], /^--fail-on needs an experiment: its name or file, or --control/],
   [['--xyzzy'], '--xyzzy is not an option; --help lists them.'],
-  [['--treatment', 'a', '--treatment', 'b'], '--treatment is there twice; it can be given once.'],
-  [['--seed', '1', '--seed', '1'], '--seed is there twice; it can be given once.'],
+  [['--treatment', 'a', '--treatment', 'b'], '--treatment is given twice; it can be given once.'],
+  [['--seed', '1', '--seed', '1'], '--seed is given twice; it can be given once.'],
   [['a', 'b'], 'There are a and b; allowed is one experiment at a time.'],
   [['node a.js', 'node b.js'], /A command to compare comes after --control or --treatment\.$/],
-  [['a', '--url', 'x'], '--url does not go with a, which has its own; leave one of them out.'],
+  [
+    ['a', '--url', 'x'],
+    '--url cannot be combined with a, which has its own; leave one of them out.',
+  ],
   [['--control', 'a'], '--treatment is missing; it takes the command that starts its server.'],
   [['--treatment', 'a'], '--control is missing; it takes the command that starts its server.'],
   [both, '--url or --ws is missing; it says where the servers listen.'],
@@ -78,10 +81,10 @@ const mistakes = [
     '--url is "http://…@127.0.0.1/"; it must have no user and no password.',
   ],
   [[...both, '--url', 'https://127.0.0.1/'], /^--url is "https:.*must begin with http:/],
-  [[...both, ...url, ...url], '--url "http://127.0.0.1:{port}/x" is there twice; give it once.'],
+  [[...both, ...url, ...url], '--url "http://127.0.0.1:{port}/x" is given twice; give it once.'],
   [
     [...both, ...url, '--rate', '5', '--connections', '5'],
-    /^--connections does not go with --rate/,
+    /^--connections cannot be combined with --rate/,
   ],
   [
     [...both, ...url, '--rate', '0.1', '--quick'],
@@ -93,10 +96,10 @@ const mistakes = [
   [[...both, '--ws', 'ws://localhost:1/', '--ignore', 'x'], /^--ignore belongs to --url/],
   [
     ['a', '--ignore', 'x'],
-    '--ignore does not go with a, which has its own; leave one of them out.',
+    '--ignore cannot be combined with a, which has its own; leave one of them out.',
   ],
-  [[...both, ...url, '--ignore', '('], /^--ignore is "\(", which is no regular expression/],
-  [[...both, ...url, '--proof', '('], /^--proof is "\(", which is no regular expression/],
+  [[...both, ...url, '--ignore', '('], /^--ignore is "\(", which is not a regular expression/],
+  [[...both, ...url, '--proof', '('], /^--proof is "\(", which is not a regular expression/],
   [[...both, ...url, '--control-env', '=x'], '--control-env is "=x"; it takes NAME=VALUE.'],
 ];
 

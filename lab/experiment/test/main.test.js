@@ -120,7 +120,7 @@ test('what is unknown is told with what there is', async (t) => {
   assert.equal(await seconds.ended, 2);
   assert.match(
     seconds.errors,
-    /--seconds does not go with tiny: its load \(requests\) has no such/,
+    /--seconds cannot be combined with tiny: its load \(requests\) has no such/,
   );
 });
 
