@@ -17,7 +17,7 @@ export type FeatureState = 'off' | 'waiting' | 'active';
 export interface Feature {
   readonly name: FeatureName;
   readonly state: FeatureState;
-  /** Why it cannot act here, in one sentence; null if nothing is in its way. */
+  /** Why it cannot act here, in one sentence; null if it can. */
   readonly why: string | null;
   /** Idempotent, like `off()`. Does not throw: what is in its way is in `why`. */
   on(): void;
@@ -31,7 +31,7 @@ export type Features = Readonly<Record<FeatureName, Feature>>;
 /** Where the dashboard is served. */
 export interface DashboardSettings {
   readonly host: string;
-  /** Port: a number from 0 to 65535, default 7117; 0: one that is free. */
+  /** Port: a number from 0 to 65535, default 7117; 0: any free one. */
   readonly port: number;
   readonly token: string | null;
 }
@@ -41,7 +41,7 @@ export type GuardSettings = Omit<GuardOptions, 'classify' | 'route' | 'onShed'>;
 
 /** What the environment and millrace.config.json amount to. `true` stands for a feature with its default options. */
 export interface Settings {
-  /** act: do what is switched on; observe: only measure; off: nothing. */
+  /** act: run the features that are on; observe: only measure; off: nothing. */
   readonly mode: 'act' | 'observe' | 'off';
   readonly ws: boolean | InstallOptions;
   readonly fs: boolean;
@@ -51,6 +51,6 @@ export interface Settings {
   readonly monitor: boolean | Omit<MonitorOptions, 'tasks'>;
   readonly dashboard: false | DashboardSettings;
   readonly metrics: false | 'opentelemetry';
-  /** The file that was read; null: none. */
+  /** The file it was read from; null: none. */
   readonly file: string | null;
 }

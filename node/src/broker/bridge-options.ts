@@ -8,14 +8,14 @@ import type { BrokerOptions } from './options.js';
 
 /** Options of {@link bridge}. */
 export interface BridgeOptions {
-  /** A URL as `nats://127.0.0.1:4222`, or more about the connection. */
+  /** A URL such as `nats://127.0.0.1:4222`, or options of the connection. */
   broker: string | BrokerOptions;
-  /** Names of the events that are bridged: 1 or more, of 1 to 255 bytes each. All others stay local. */
+  /** Names of the bridged events: 1 or more, of 1 to 255 bytes each. All others stay local. */
   events: readonly string[];
-  /** Bridges hear the others on the same channel of their namespace: any string. Default: 'events'. */
+  /** Bridges exchange events with those of the same channel and namespace: any string. Default: 'events'. */
   channel?: string;
   /**
-   * Told of each event that was emitted here and cannot be sent, whatever the state of the broker: MILLRACE_E_TOO_LARGE, or
+   * Called for each event that was emitted here and cannot be sent, whatever the state of the broker: MILLRACE_E_TOO_LARGE, or
    * MILLRACE_E_INVALID_ARGUMENT when an argument cannot be cloned. Default: a process warning, once for each name and code.
    */
   onLost?: (error: MillraceError, name: string, args: unknown[]) => void;

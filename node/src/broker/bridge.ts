@@ -14,20 +14,20 @@ import { decodeBatch, type WireRecord } from './wire.js';
 
 /** Counters of a bridge. */
 export interface BridgeStats {
-  /** Events that left, and the batches in which they did: each is one message of NATS. */
+  /** Events sent, and the batches that carried them: each is one NATS message. */
   sent: number;
   batches: number;
   /** Events that did not leave: the broker was away, or `maxPending` bytes were under way. */
   unsent: number;
-  /** Events that cannot be sent: too large, or impossible to clone. `onLost` was told. */
+  /** Events that cannot be sent: too large, or not cloneable. `onLost` was called. */
   unfit: number;
-  /** Events of other nodes that came for the emitter. */
+  /** Events of other nodes that arrived for the emitter. */
   received: number;
   /** Of these, events that the emitter refused: its queue is full, or it is closed. */
   refused: number;
-  /** Events of other nodes under names that are not bridged here. */
+  /** Events of other nodes whose names are not bridged here. */
   ignored: number;
-  /** Batches that other nodes sent, or could not send, and that did not come here. */
+  /** Batches that other nodes sent, or could not send, and that did not arrive here. */
   missed: number;
   /** Messages that were not a batch, and events in batches that cannot be read. */
   malformed: number;

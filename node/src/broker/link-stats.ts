@@ -6,16 +6,16 @@ export type LinkState = 'connecting' | 'up' | 'down' | 'closed';
 /** Counters of a connection to the broker. */
 export interface LinkStats {
   state: LinkState;
-  /** Messages of NATS, and their bytes, that left and that came. What the broker then did not permit counts as well. */
+  /** NATS messages and their bytes, sent and received. Messages that the broker then denies count as sent. */
   sent: number;
   sentBytes: number;
   received: number;
   receivedBytes: number;
   /** Messages that did not leave: the broker was away, or `maxPending` bytes were under way. */
   unsent: { away: number; full: number };
-  /** Bytes that the broker has not been seen to take; to the nearest 256 KiB. */
+  /** Bytes that the broker has not confirmed; to the nearest 256 KiB. */
   pendingBytes: number;
-  /** What its permissions did not allow: messages that it has not passed on, and subjects that it does not let this hear. */
+  /** Denied by its permissions: messages not passed on, and subjects not subscribed. */
   denied: { publish: number; subscribe: number };
   /** How often it came back. */
   reconnects: number;

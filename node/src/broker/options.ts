@@ -4,24 +4,24 @@ import { MillraceError } from '../errors.js';
 
 /** The connection to a NATS server, or to one of a cluster. A `nats://` URL alone stands for `{ servers: URL }`. */
 export interface BrokerOptions {
-  /** URLs of servers: `nats://host:4222`, or `tls://…`; with `user:password@` or `token@` if wanted. A port that is left out is 4222. */
+  /** URLs of servers: `nats://host:4222`, or `tls://…`; with `user:password@` or `token@` if wanted. Default port: 4222. */
   servers: string | readonly string[];
-  /** What all nodes of one fleet share, and others do not: letters, digits, `-` and `_`, 1 to 64 of them. Default: 'millrace'. */
+  /** Shared by all nodes of one fleet, and by no others: letters, digits, `-` and `_`, 1 to 64 of them. Default: 'millrace'. */
   namespace?: string;
-  /** With `password`: the user for the broker. Default: what the URL says. */
+  /** With `password`: the user at the broker. Default: from the URL. */
   user?: string;
   password?: string;
-  /** In place of a user. Default: what the URL says. */
+  /** Instead of a user. Default: from the URL. */
   token?: string;
   /** Path of a `.creds` file of NATS: a user's JWT and the seed that signs with it. Default: none. */
   credentials?: string;
   /** Paths of PEM files, for `tls://`: the authority, and this client's own certificate and key. Default: the authorities of Node.js. */
   tls?: { ca?: string; cert?: string; key?: string };
-  /** How the broker names this connection in its monitoring. Default: 'millrace', what it is for, and the process. */
+  /** Name of this connection in the broker's monitoring. Default: 'millrace', its purpose, and the process. */
   name?: string;
-  /** Bytes that may be under way to the broker, which has not taken them yet: 65,536 to 2^53 - 1. Default: 64 MiB. */
+  /** Bytes that may be under way to the broker: 65,536 to 2^53 - 1. Default: 64 MiB. */
   maxPending?: number;
-  /** Time in ms that `ready()` waits for the broker: 1 to 2,147,483,647. Default: 10,000. Attempts to connect go on behind it. */
+  /** Time in ms that `ready()` waits for the broker: 1 to 2,147,483,647. Default: 10,000. Attempts go on after it. */
   connectTimeout?: number;
 }
 

@@ -30,12 +30,12 @@ export interface ClusterEvents {
   ready: [process: ProcessName];
   /** A process has ended without being told to, or was killed because it did not end in time. */
   death: [process: ProcessName & Pick<Death, 'code' | 'signal' | 'isLate' | 'reason'>];
-  /** So many have died within `crashWindow` that none is replaced until that time has passed, or until the next reload. */
+  /** Too many died within `crashWindow`: none is replaced until that time has passed, or until the next reload. */
   'crash-loop': [state: { readonly deaths: number; readonly ready: number }];
-  /** All processes run what was there when the reload began. */
+  /** All processes run the code that was there when the reload began. */
   reload: [];
   'reload-failed': [error: MillraceError];
-  /** There should be more processes, or fewer. */
+  /** The number of processes that should run has changed. */
   scale: [change: { readonly from: number; readonly to: number; readonly utilization: number }];
   /** All processes have ended, and the ports are free. */
   close: [];

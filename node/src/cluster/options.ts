@@ -17,9 +17,9 @@ export type Sticky =
 export interface ServeOptions {
   /** Port: 0 (any that is free) to 65,535; default `PORT` of the environment, or 3000. A file that listens itself needs none. */
   port?: number;
-  /** Address to listen on; default all of the machine. */
+  /** Address to listen on; default all addresses of the machine. */
   host?: string;
-  /** Connections that the kernel keeps for the primary: 1 to 65,535; default 511. */
+  /** Connections that the kernel holds for the primary: 1 to 65,535; default 511. */
   backlog?: number;
   /**
    * Processes: 1 to 1,024, or `{ min, max }` for as many as the load needs; default one for each CPU of the container, without
@@ -39,7 +39,7 @@ export interface ServeOptions {
    * then a connection is closed after each answer unless `keepAlive` is true. Default false: each goes to a process that has time.
    */
   sticky?: Sticky;
-  /** Time in ms until a new process has to listen: 100 to 3,600,000; default 30,000. */
+  /** Time in ms in which a new process must listen: 100 to 3,600,000; default 30,000. */
   startTimeout?: number;
   /** Time in ms that a process has to finish its requests before it is killed: 0 to 3,600,000; default 8,000. */
   drainTimeout?: number;
@@ -51,15 +51,15 @@ export interface ServeOptions {
   maxRespawnDelay?: number;
   /** Time in ms of running after which a process counts as healthy: 0 to 3,600,000; default 10,000. */
   healthyAfter?: number;
-  /** Deaths, per process, within `crashWindow` that make a crash loop: 1 to 1,000; default 5. */
+  /** Deaths of a process within `crashWindow` that make a crash loop: 1 to 1,000; default 5. */
   crashLimit?: number;
-  /** Length in ms of the time over which deaths are counted: 100 to 3,600,000; default 60,000. */
+  /** Period in ms over which deaths are counted: 100 to 3,600,000; default 60,000. */
   crashWindow?: number;
   /** Processes that are replaced at a time: 1 to 1,024; default 1. */
   reloadConcurrency?: number;
   /** Mean utilization above which more processes are started: 0.05 to 1; default 0.7. Only with `{ min, max }`. */
   scaleUp?: number;
-  /** Mean utilization that has to be left after one process is ended: 0 to below `scaleUp`; default 0.4. */
+  /** Mean utilization that must remain after one process is ended: 0 to below `scaleUp`; default 0.4. */
   scaleDown?: number;
   /** Time in ms between two samples of it: 10 to 60,000; default 1,000. */
   scaleInterval?: number;
@@ -71,7 +71,7 @@ export interface ServeOptions {
   args?: readonly string[];
   /** Arguments for Node.js; default those of the primary. */
   execArgv?: readonly string[];
-  /** Told of each death, crash loop and failed reload in a line; default writes it to stderr. False for nothing. */
+  /** Called with a line for each death, crash loop and failed reload; default writes it to stderr. False: none. */
   log?: false | ((message: string) => void);
   /** Runs in a process that begins to drain: the place to close WebSockets. Not for a file: that calls `onDrain()`. */
   onDrain?: () => unknown;

@@ -27,11 +27,11 @@ export interface ProcessStats {
   readonly state: ProcessState;
   /** Seconds since it was ready; 0 if it is not yet. */
   readonly uptime: number;
-  /** Times that a process in this place had died and was replaced. */
+  /** How often a process in this place died and was replaced. */
   readonly restarts: number;
   /** CPUs for its pools. */
   readonly cpus: number;
-  /** Connections that it has taken since it started. */
+  /** Connections accepted since it started. */
   readonly accepted: number;
 }
 
@@ -44,10 +44,10 @@ export interface ProcessHealth extends ProcessStats {
 export interface ClusterStats {
   /** `ok`: as many are ready as there should be; `degraded`: fewer; `down`: none; `draining`: it is being closed. */
   readonly status: 'ok' | 'degraded' | 'down' | 'draining';
-  /** Processes that there should be, and those that are ready. */
+  /** Processes that should run, and those that are ready. */
   readonly wanted: number;
   readonly ready: number;
-  /** Processes that died without being told to, since the start. */
+  /** Processes that died unasked, since the start. */
   readonly deaths: number;
   /** Reloads that succeeded. */
   readonly reloads: number;

@@ -14,7 +14,7 @@ export interface ClusterWorker {
   readonly isPrimary: false;
   /** Its place in the cluster, from 1; a process that replaces it has the same. */
   readonly slot: number;
-  /** What listens; null where the application gave none. */
+  /** The server that listens; null if the application gave none. */
   readonly server: Server | null;
 }
 

@@ -20,9 +20,9 @@ export interface ProcessInfo {
 /** A feature of a process, as the page shows it. */
 export interface FeatureInfo {
   readonly name: string;
-  /** `waiting`: switched on, and nothing has happened yet that it could act on. */
+  /** `waiting`: on, but nothing to act on so far. */
   readonly state: 'off' | 'waiting' | 'active';
-  /** Why it cannot act here; null when it can. */
+  /** Why it cannot act here; null if it can. */
   readonly why: string | null;
 }
 

@@ -15,7 +15,7 @@ const keepMonitorMs = 60_000;
 export interface Shown {
   /** Features that the page can switch on and off, by name; `millrace/auto` gives its own. Default: none. */
   readonly features?: Readonly<Record<string, SwitchableFeature>>;
-  /** The report of observe mode, which the page shows. Default: none. */
+  /** The report of observe mode, for the page. Default: none. */
   readonly report?: () => Report;
 }
 

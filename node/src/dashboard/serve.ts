@@ -21,9 +21,9 @@ const patienceMs = 10_000;
 export interface Dashboard {
   /** Address of the page. With a token, add `?token=…` to it once. */
   readonly url: string;
-  /** The port that it listens on, also when 0 was asked for. */
+  /** The port that it listens on, also if 0 was requested. */
   readonly port: number;
-  /** What the processes that feed it must show. */
+  /** Token of the processes that feed it. */
   readonly feedToken: string;
   /** Ends the server and its connections. */
   close(): Promise<void>;

@@ -11,11 +11,11 @@ const poolProgram = fileURLToPath(new URL('../pool/worker/main.cjs', import.meta
 
 /** Where `startDashboard()` serves. */
 export interface DashboardAddress {
-  /** Address to listen on, default 127.0.0.1. One that others can reach needs a token. */
+  /** Address to listen on, default 127.0.0.1. An address that others can reach needs a token. */
   readonly host?: string;
   /** Port to listen on: a number, default 7117, 0 (any free one) to 65535. */
   readonly port?: number;
-  /** What a browser or a client must show, at least 8 characters. Default none, on loopback only. */
+  /** Token of browsers and clients, at least 8 characters. Default none, on loopback only. */
   readonly token?: string | null | undefined;
 }
 

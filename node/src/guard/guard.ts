@@ -43,11 +43,11 @@ const cheapSlices = 5;
 /** A guard that shed somebody so recently, in ms, is under pressure. */
 const pressureMs = 1000;
 
-/** Guards requests of one or several servers. Make one with `guard(server)`, `guardMiddleware()`, or the Fastify plugin. */
+/** Guards requests of one or several servers. Create one with `guard(server)`, `guardMiddleware()`, or the Fastify plugin. */
 export class Guard {
-  /** What it was made with, completed. */
+  /** Its options, with defaults. */
   readonly options: CompleteOptions;
-  /** Asked, in order, before a request is shed. */
+  /** Tried, in order, before a request is shed. */
   readonly caches = new Set<StaleSource>();
 
   readonly #routes: RouteTable;
@@ -96,7 +96,7 @@ export class Guard {
     return this.#forecast.workBefore(low, null) > this.options.maxWait.low / 2;
   }
 
-  /** What was counted since the guard was made. Costs a walk over its routes. */
+  /** Counters since the guard was created. Costs a walk over its routes. */
   stats(): GuardStats {
     const byClass = Object.fromEntries(
       classes.map((cls) => [
@@ -135,7 +135,7 @@ export class Guard {
     return this.#isClosed;
   }
 
-  /** Called once at close; for adapters, which give their servers back then. */
+  /** Called once at close; for adapters, which then restore their servers. */
   onClose(fn: () => void): void {
     this.#onClose.push(fn);
   }
@@ -145,7 +145,7 @@ export class Guard {
     return this.#kinds.routeOf(req, name);
   }
 
-  /** The class of a request: by function, header, what an adapter knows of its route, or pattern. */
+  /** The class of a request: by function, header, the adapter's knowledge of its route, or pattern. */
   classOf(req: IncomingMessage, route: Route, known?: RequestClass): ClassIndex {
     return this.#kinds.classOf(req, route, known);
   }
@@ -155,7 +155,7 @@ export class Guard {
     this.#slices.notice();
   }
 
-  /** Runs the request now or later, or turns it away. Throws what the handler throws when it runs now. */
+  /** Runs the request now or later, or refuses it. Throws what the handler throws if it runs now. */
   admit(ticket: Ticket): void {
     const now = performance.now();
     const { cls, route } = ticket;
@@ -193,7 +193,7 @@ export class Guard {
     this.#queue(ticket);
   }
 
-  /** For adapters with limits of their own: turns a request away that was not admitted. */
+  /** For adapters with their own limits: refuses a request that was not admitted. */
   reject(ticket: Ticket, reason: 'pressure' | 'unhealthy'): void {
     const now = performance.now();
     if (this.#observer !== null) {

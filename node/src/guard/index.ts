@@ -1,5 +1,5 @@
 /**
- * Overload protection for servers of HTTP, and answers that identical requests share.
+ * Overload protection for HTTP servers, and answers that identical requests share.
  *
  * @module
  */
