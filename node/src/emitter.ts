@@ -44,7 +44,7 @@ type Handler<T, K> = (...args: Args<T, K>) => void;
 /** What a batch handler gets for each event: its argument, or the list of its arguments when it has several. */
 export type Item<A> = A extends [infer One] ? One : A;
 
-/** What `onBatch` takes: it is given the items of one batch, in order. */
+/** A function for `onBatch`: it gets the items of one batch, in order. */
 export type BatchHandler<A> = (items: Item<A>[], info: BatchInfo) => unknown;
 
 /** An event that was pushed; `cancel()` takes it back while it is queued or retained. */

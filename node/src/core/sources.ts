@@ -5,7 +5,7 @@
 import { channel } from 'node:diagnostics_channel';
 import { performance } from './timers.cjs';
 
-/** What an object is that counts: the function or class that made it. */
+/** The kind of an object that counts: the function or class that created it. */
 export type SourceKind =
   | 'batch'
   | 'bridge'

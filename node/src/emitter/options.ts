@@ -26,7 +26,7 @@ export interface BatchEmitterOptions extends Partial<QueueOptions> {
   /** Bytes of an event, for `maxQueueBytes` and retention. Default: 0 bytes. A type's own `size` comes first. */
   size?: (type: string | symbol, args: unknown[]) => number;
   /**
-   * Told of each event that was accepted and then ended without a handler because a bound or a close ended it: code
+   * Called for each accepted event that a bound or a close ended without a handler: code
    * MILLRACE_E_RETENTION, MILLRACE_E_EXPIRED or MILLRACE_E_CANCELLED. Default: a process warning, once for each type and code.
    */
   onLost?: (error: MillraceError, type: string | symbol, args: unknown[]) => void;

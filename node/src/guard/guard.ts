@@ -87,8 +87,8 @@ export class Guard {
   }
 
   /**
-   * Whether requests are being turned away, or are about to be: within the last second somebody was shed, or what waits is more than
-   * half of what a `low` request may have ahead of it. Cheap enough to ask for each request.
+   * Whether requests are being refused, or are about to be: within the last second one was shed, or more waits than
+   * half of what a `low` request may have ahead of it. Cheap enough to check for each request.
    */
   get underPressure(): boolean {
     if (performance.now() - this.#shedding.lastMs < pressureMs) return true;
@@ -118,8 +118,8 @@ export class Guard {
   }
 
   /**
-   * Gives back what is guarded. What waits is still run, refusals held back are answered now, and what adapters hand over from now on is
-   * run as it comes. Idempotent.
+   * Restores the servers. Waiting requests still run, delayed refusals are answered now, and requests that adapters
+   * hand over later run at once. Idempotent.
    */
   close(): void {
     if (this.#isClosed) return;

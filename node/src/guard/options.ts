@@ -57,7 +57,7 @@ export interface GuardOptions {
   observe?: boolean;
   /** Text of a refusal. Default: Service Unavailable. */
   message?: string;
-  /** Told of each request that is shed. */
+  /** Called for each request that is shed. */
   onShed?: (info: ShedInfo) => void;
 }
 

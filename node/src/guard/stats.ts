@@ -4,7 +4,7 @@ import { classNames, type RequestClass } from './classes.js';
 import type { Route } from './routes.js';
 import { type ShedReason, shedReasons } from './ticket.js';
 
-/** Requests by the reason for which they were turned away. */
+/** Refused requests by reason. */
 export type CountByReason = Record<ShedReason, number>;
 
 /** Counters of one class of requests. */
@@ -15,11 +15,11 @@ export interface ClassStats {
   admitted: number;
   /** Requests that had to wait before. */
   waited: number;
-  /** Requests that were turned away, by reason. */
+  /** Refused requests, by reason. */
   shed: CountByReason;
   /** Under `observe`: requests that would have been. */
   wouldShed: CountByReason;
-  /** Requests that were answered with a stale copy instead of being turned away. They are not in `shed`. */
+  /** Requests answered with a stale copy instead of a refusal. They are not in `shed`. */
   stale: number;
   /** Requests whose client left while they waited. */
   gone: number;

@@ -72,7 +72,7 @@ export abstract class Ticket {
     return true;
   }
 
-  /** Somebody else has answered, a cache, in place of `run` and `shed`. */
+  /** A cache has answered, instead of `run` and `shed`. */
   answered(): void {}
 
   /** The client has left. */

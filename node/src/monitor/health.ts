@@ -7,7 +7,7 @@ import type { LoopDelay } from './loop-delay.js';
 import { type ProcessMemory, type SystemMemory, systemMemory } from './memory.js';
 import type { TaskSource } from './options.js';
 
-/** What a monitor knows without asking the system; all of it is plain data. */
+/** What a monitor knows without a system call, as plain data. */
 export interface Snapshot {
   readonly delay: number;
   readonly limit: number;

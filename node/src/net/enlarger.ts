@@ -31,7 +31,7 @@ export interface EnlargeStats {
 export interface Enlarged {
   /** Whether reads follow what comes now. False without the addon, and of a socket without a connection. */
   readonly active: boolean;
-  /** Gives the socket its own reads back. The buffers of the system stay as they are. Idempotent. */
+  /** Restores the socket's own reads. The system's buffers keep their size. Idempotent. */
   off(): void;
   /** A snapshot of this connection; null while not `active`, and once its last byte has been read. */
   stats(): EnlargeStats | null;

@@ -20,7 +20,7 @@ export interface FramesReport {
   contents: number;
   /** Sockets that were sent to, turn by turn: writes that remain. */
   writes: number;
-  /** Frames that `ws` leaves as they are: of clients, compressed, in fragments, pings. */
+  /** Frames left to `ws`: of clients, compressed, in fragments, pings. */
   others: number;
 }
 

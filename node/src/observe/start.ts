@@ -10,7 +10,7 @@ import type { Report } from './report.js';
 
 /** Options of {@link startObserving}. */
 export interface ObserveSettings extends ObserveOptions {
-  /** Path of a file for the report as JSON at the end, in place of the text; null, the default, for the text. */
+  /** Path of a file for the report as JSON at the end, instead of the text; null, the default, for the text. */
   json?: string | null;
 }
 

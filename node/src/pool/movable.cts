@@ -14,7 +14,7 @@ export const queueOptionsSymbol: unique symbol = Symbol.for('Piscina.queueOption
 /** Registered as well: compilers that hook `require()` load a copy of this module of their own. */
 const moved: unique symbol = Symbol.for('millrace.moved') as never;
 
-/** What can be moved: `[transferableSymbol]` is what leaves this thread, `[valueSymbol]` what the other side gets. */
+/** A movable value: `[transferableSymbol]` leaves this thread, the other side gets `[valueSymbol]`. */
 export interface Transferable {
   readonly [transferableSymbol]: object;
   readonly [valueSymbol]: object;

@@ -73,7 +73,7 @@ export interface PoolOptions {
   workerData?: unknown;
   /** Whether descriptors that they leave open are closed with them. Default: true. */
   trackUnmanagedFds?: boolean;
-  /** A queue of the user's in place of priorities and shares. Tasks then leave one by one. Default: none. */
+  /** Your own queue instead of priorities and shares. Tasks then leave one by one. Default: none. */
   taskQueue?: TaskQueue;
   /** Chooses the worker of each task. Tasks then leave one by one. Default: none. */
   loadBalancer?: LoadBalancer;

@@ -10,13 +10,13 @@ import type { TaskExtras } from './task.js';
 
 /** Options of `Pool.run()`, for one task. */
 export interface RunOptions {
-  /** What of the task is moved to the worker, not copied. Such a task is not sent again if its worker ends. Default: nothing. */
+  /** Parts of the task that are moved to the worker, not copied. Such a task is not sent again if its worker ends. Default: none. */
   transferList?: readonly TransferItem[];
   /** File with the function; default: the pool's. */
   filename?: string | URL | null;
   /** A registered function, or an export of the file; default: the pool's. */
   name?: string | null;
-  /** Aborting it rejects the call: a task that waits is not begun; one that runs is asked to end, or its worker is ended. Default: none. */
+  /** Aborting it rejects the call: a waiting task does not start; a running one is asked to end, else its worker is ended. Default: none. */
   signal?: AbortSource | null;
   /** Default: the pool's, which is 'normal'. */
   priority?: Priority;

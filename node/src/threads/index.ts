@@ -20,7 +20,7 @@ export interface Api {
 export const include: string = fileURLToPath(new URL('../../addon/include', import.meta.url));
 
 /**
- * What to pass to an addon that uses `millrace.h`. It is the same object each time.
+ * The object to pass to an addon that uses `millrace.h`. It is the same each time.
  *
  * @throws {MillraceError} `MILLRACE_E_NATIVE` when millrace runs without its addon: a thread can only post by means of that
  */

@@ -11,7 +11,7 @@ export interface RoomsOptions extends Partial<Omit<QueueOptions, 'order'>>, Flee
   /** Bytes that one socket may leave untaken: 1 to 2^53 - 1, default 1 MiB. */
   maxPending?: number;
   /**
-   * What happens to a socket beyond that. `close` (default): it is closed with 1013. `drop-low`: its oldest LOW frames are
+   * What to do with a socket beyond that. `close` (default): it is closed with 1013. `drop-low`: its oldest LOW frames are
    * left out, and it is closed when that is not enough. `drop-normal`: LOW, then NORMAL frames.
    */
   slow?: SlowPolicy;

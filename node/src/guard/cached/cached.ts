@@ -11,11 +11,12 @@ export type CachedHandler<Handler> = Handler & {
 };
 
 /**
- * A handler of the same shape that answers identical requests with one run of `handler`: those that come while it runs, and those that come
- * within `ttl` seconds after it. Under pressure its answers serve `stale` seconds longer.
+ * A handler of the same shape that answers identical requests with one run of `handler`: those that come while it
+ * runs, or within `ttl` seconds after it. Under pressure its answers serve `stale` seconds longer.
  *
- * Takes handlers of node:http, Express and Connect (also routers and middleware: then what answers further on is recorded), and of
- * Fastify. Costs about as much as a small answer itself: for handlers that take a millisecond and more.
+ * Takes handlers of node:http, Express and Connect (also routers and middleware: then the answer of a later handler
+ * is recorded), and of Fastify. Costs about as much as a small answer: use it for handlers that take a millisecond or
+ * more.
  *
  * @throws MILLRACE_E_INVALID_OPTION, MILLRACE_E_INVALID_ARGUMENT
  */

@@ -78,7 +78,7 @@ export type PressureHandler = (
   value: number | undefined,
 ) => unknown;
 
-/** True and any object say that all is well. What is falsy says that it is not, as an error and a rejection do. */
+/** True or any object: healthy. A falsy value, an error or a rejection: unhealthy. */
 export type HealthCheckFunction = (
   fastify: FastifyInstance,
 ) => Promise<Record<string, unknown> | boolean> | Record<string, unknown> | boolean;
@@ -120,7 +120,7 @@ export interface GuardPluginOptions {
   healthCheckTimeout?: number;
   /** Adds a route that answers `{ status: 'ok' }`: true for /status, its path, or more. Default: false. */
   exposeStatusRoute?: boolean | string | StatusRouteOptions;
-  /** Answers in place of the 503. Default: none. */
+  /** Answers instead of the 503. Default: none. */
   pressureHandler?: PressureHandler;
   /** The error of a refusal, or its class, from which one is made once. Default: FST_UNDER_PRESSURE. */
   customError?: Error | (new () => Error);

@@ -13,7 +13,7 @@ export interface GuardMiddleware {
 }
 
 /**
- * A guard for the middleware and routes that come after it. Use it first: what comes before it is not guarded. `guard(server)` sees requests
+ * A guard for the middleware and routes after it. Use it first: middleware before it is not guarded. `guard(server)` sees requests
  * earlier, and upgrades and `Expect: 100-continue` as well; a request that has passed that, or another middleware of
  * this kind, passes here at once.
  *

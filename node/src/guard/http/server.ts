@@ -25,12 +25,12 @@ const HINT = '; of an application, give what its listen() returns, or createServ
 
 /**
  * Puts a guard in front of a server. Listeners may have been added before or may be added later; 'request', 'checkContinue',
- * 'checkExpectation' and 'upgrade' reach them when it is their turn, or never. Requests that are turned away get a 503.
+ * 'checkExpectation' and 'upgrade' reach them when it is their turn, or never. Refused requests get a 503.
  *
  * @param server of `node:http` or `node:https`; of `node:http2`, requests of its compatibility API
  * @param options of a guard of its own, or a guard that several servers share
  * @returns the guard; its `close()` gives the server back as it was
- * @throws MILLRACE_E_INVALID_ARGUMENT if `server` is no such server, or has another guard; MILLRACE_E_CLOSED if the guard that is
+ * @throws MILLRACE_E_INVALID_ARGUMENT if `server` is not such a server, or has another guard; MILLRACE_E_CLOSED if the guard that is
  *   given is closed; MILLRACE_E_INVALID_OPTION
  */
 export function guard(server: GuardableServer, options: GuardOptions | Guard = {}): Guard {

@@ -29,5 +29,5 @@ export interface PresenceChange {
 /** Why somebody came or left: see {@link PresenceChange}. */
 export type PresenceReason = 'member' | 'node';
 
-/** Told of changes. What it throws is an uncaught exception, and harms nothing else. */
+/** Called for changes. An error that it throws is an uncaught exception, without other effects. */
 export type OnPresence = (change: PresenceChange) => void;
