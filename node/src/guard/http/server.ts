@@ -29,7 +29,7 @@ const HINT = '; of an application, give what its listen() returns, or createServ
  *
  * @param server of `node:http` or `node:https`; of `node:http2`, requests of its compatibility API
  * @param options of a guard of its own, or a guard that several servers share
- * @returns the guard; its `close()` gives the server back as it was
+ * @returns the guard; its `close()` restores the server
  * @throws MILLRACE_E_INVALID_ARGUMENT if `server` is not such a server, or has another guard; MILLRACE_E_CLOSED if the guard that is
  *   given is closed; MILLRACE_E_INVALID_OPTION
  */
