@@ -56,22 +56,22 @@ const { control, treatment, ...otherTexts } = TEXTS;
 
 export const USAGE = `Usage: millrace experiment [NAME | FILE.js] [options]
 
-Measures two ways to run the same server in turns, and says with an interval
-which one is better, and by how much. Without arguments it lists the experiments
-that are there.
+Compares two ways to run the same server, in turn, and tells with an interval
+which one is better, and by how much. Without arguments it lists the available
+experiments.
 
 Does my server get faster with a flag that makes it use Millrace? Six rounds,
 about a minute:
   millrace experiment --control 'node app.js' \\
     --treatment 'node app.js --batched' --url http://127.0.0.1:3000/ --quick
 
-Does a flag of mine lower the latency at 500 requests/s? {port} is a free port,
---proof is what only a server with the flag writes or answers:
+Does my flag lower the latency at 500 requests/s? {port} is a free port, --proof
+matches what only a server with the flag writes or answers:
   millrace experiment --control 'node app.js {port}' \\
     --treatment 'node app.js {port} --cache' --url 'http://127.0.0.1:{port}/' \\
     --rate 500 --proof 'cache is on' --html report.html
 
-An experiment of a file, with fewer rounds than it asks for:
+An experiment in a file, with fewer rounds than its own:
   millrace experiment ./cache.js --samples 10
 
 ${taking({ control, treatment, ...LISTS, ...otherTexts }).join('\n')}

@@ -18,7 +18,7 @@ export function notes({ capacity, equal }, cores) {
   const all = arms.flatMap((arm) => [...capacity[arm], ...equal[arm]]);
   const found = [];
   if (cores === null) {
-    found.push('Server and load generator were not kept on cores of their own: read with care.');
+    found.push('Server and load generator were not pinned to separate cores: read with care.');
   }
   const saturated = all.filter(({ report }) => report.saturated);
   if (saturated.length > 0) {
@@ -30,7 +30,7 @@ export function notes({ capacity, equal }, cores) {
     const share = median(capacity[arm].map(({ cpuShare }) => cpuShare));
     if (share < BUSY) {
       found.push(
-        `As fast as it can, ${arm} used ${Math.round(share * 100)} % of its core: the rest it waited, for the disk or for CPU that others used.`,
+        `As fast as it can, ${arm} used ${Math.round(share * 100)} % of its core: the rest of the time it waited, for the disk or for CPU that others used.`,
       );
     }
     if (median(equal[arm].map(({ report }) => report.latency.p50)) > QUEUE_MS) {

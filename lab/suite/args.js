@@ -4,8 +4,8 @@ const MOST_SEED = 4_294_967_295;
 
 export const USAGE = `Usage: node lab/suite/main.js [options]
 
-Runs every experiment of lab/experiments, one after the other, and writes what
-they found to docs/results.md and to a report.
+Runs every experiment of lab/experiments, one after the other, and writes the
+results to docs/results.md and to a report.
 
   --quick      small cases, few rounds: within ten minutes on 2 cores; the full
                run takes a day and a half
@@ -17,12 +17,11 @@ they found to docs/results.md and to a report.
   --results D  folder for raw samples, the suite's results and the report
                (lab/results)
   --docs F     the page of results (docs/results.md)
-  --from F     writes that page from the suite's results of an earlier run,
-               which it names
+  --from F     writes that page from the results of an earlier run, in file F
   --help       this text (-h)
 
 Exit codes: 0 done, 1 one has failed, 2 bad option or experiment, 3 one was
-refused, 130 stopped by Ctrl-C (SIGTERM 143, SIGHUP 129): what was gathered is
+refused, 130 stopped by Ctrl-C (SIGTERM 143, SIGHUP 129): results so far are
 kept.`;
 
 /**

@@ -7,10 +7,10 @@ export const USAGE = `Usage: node lab/soak/faults/main.js [options]
   --every N        seconds from one fault to the next, 15 to 600 (60, or 15 for
                    a soak of less than ten minutes)
   --seed N         of the order of the faults and their moments (1)
-  --markdown FILE  writes a summary, as docs/soak.md is
+  --markdown FILE  writes a summary, such as docs/soak.md
   --help           this text (-h)
 
-Exit codes: 0 no criterion is refuted, 1 one is, or it could not run,
+Exit codes: 0 no criterion refuted, 1 one is refuted, or the soak could not run,
 2 bad option.`;
 
 /** Below that, faults come faster, so that each kind has its turn. */
