@@ -14,7 +14,7 @@ await runBench('fanout', async (bench) => {
   const { prefix, note } = pinned();
   bench.note(note);
   bench.note(`millrace by ${backends.join(' and ')}; ${versions}`);
-  const timing = quick ? { warmup: 0.5, seconds: 2.6 } : { warmup: 1, seconds: 4 };
+  const timing = quick ? { warmup: 0.4, seconds: 1.9 } : { warmup: 1, seconds: 4 };
   const size = quick ? { rounds: 3, warmup: 0 } : { rounds: 9, warmup: 1 };
   let saturation;
 
