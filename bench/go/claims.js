@@ -5,8 +5,8 @@
 const time = 'ns_per_op';
 const throughput = ['PingPong', 'MultiProducer10', 'BurstSubmit', 'GCPressure'];
 const fewer = (percent) => 1 / (1 - percent / 100);
-const at = (cases, of, than, claimed, metric = time) =>
-  [cases].flat().map((name) => ({ case: name, of, than, claimed, metric }));
+const at = (cases, of, than, claimed, metric = time, least = claimed) =>
+  [cases].flat().map((name) => ({ case: name, of, than, claimed, metric, least }));
 
 const listed = [
   [
@@ -39,8 +39,11 @@ const listed = [
     'AlternateThree ahead of the baseline under garbage collection, by 1 %',
     at('GCPressure', 'batched', 'goja_nodejs', 1.01),
   ],
-  // The runtime itself allocates some bytes now and then.
-  ['Bytes of a task, 64 to 24', at(throughput, 'batched', 'goja_nodejs', 2.5, 'bytes_per_op')],
+  // The runtime itself allocates some bytes now and then: a little less will do.
+  [
+    'Bytes of a task, 64 to 24',
+    at(throughput, 'batched', 'goja_nodejs', 64 / 24, 'bytes_per_op', 2.5),
+  ],
   ['Proposed loop: answers below 1 µs', at('PingPongLatency', 'millrace', 1000, 1)],
   ['Proposed loop: over 10 million tasks a second', at('PingPong', 'millrace', 100, 1)],
   [
@@ -64,7 +67,7 @@ const listed = [
 /** The most that the times of a case may vary: the last claim that a run of all cases can judge. */
 export const variance = { text: 'Less than 10 % variance', cases: throughput, most: 0.1 };
 
-/** @type {{ text: string, places: { case: string, of: string, than: string | number, claimed: number, metric: string }[], isDenied: boolean }[]} */
+/** @type {{ text: string, places: { case: string, of: string, than: string | number, claimed: number, metric: string, least: number }[], isDenied: boolean }[]} */
 export const claims = listed.map(([text, places, isDenied = false]) => ({
   text,
   places,

@@ -87,7 +87,7 @@ function claimTable(found, seed) {
       .filter((place) => hasArms(roundsOf(place.case), place))
       .map((place) => {
         const { estimate, lo, hi } = timesBetter(roundsOf(place.case), place, seed);
-        const word = verdict({ lo, hi }, place.claimed);
+        const word = verdict({ lo, hi }, place.least);
         return [
           ...[text, place.case, `\`${place.of}\``],
           typeof place.than === 'string' ? `\`${place.than}\`` : `${number(place.than)} ns`,

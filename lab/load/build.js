@@ -73,7 +73,10 @@ function reason({ code, path, stdout = '', stderr = '' }) {
 
 async function sources() {
   const folders = ['src', 'test'].map(async (folder) => {
-    const names = await readdir(join(source, folder)).catch(() => []); // the package has no tests
+    const names = await readdir(join(source, folder)).catch((error) => {
+      if (folder === 'test' && error.code === 'ENOENT') return []; // the package has no tests
+      throw error;
+    });
     return names.filter((name) => /\.[ch]$/.test(name)).map((name) => join(source, folder, name));
   });
   return [join(source, 'CMakeLists.txt'), ...(await Promise.all(folders)).flat()];

@@ -30,7 +30,7 @@ ${optionLines(OPTIONS)}
 Give the application its usual load, then end it as usual, for instance with
 Ctrl-C. Exit codes are those of millrace run.`;
 
-/** Until it ends there is nothing else to see. */
+/** Nothing else would show that it is at work. */
 const BEGUN = 'millrace: observing; the report comes when the application ends, as with Ctrl-C';
 
 /** `millrace observe`: the application, measured and left alone. */

@@ -78,7 +78,7 @@ function read(argv: readonly string[]): { values: Given['values']; file: string 
   const [file, ...others] = first.rest;
   const second = readOptions(others, OPTIONS);
   if (second.rest.length > 0)
-    throw new UsageError(`there is a second FILE, ${second.rest[0]}; it takes one.`);
+    throw new UsageError(`there is a second FILE, ${second.rest[0]}; worker takes one.`);
   return { values: { ...first.values, ...second.values }, file };
 }
 

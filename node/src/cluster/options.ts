@@ -51,7 +51,7 @@ export interface ServeOptions {
   maxRespawnDelay?: number;
   /** Time in ms of running after which a process counts as healthy: 0 to 3,600,000; default 10,000. */
   healthyAfter?: number;
-  /** Deaths of a process within `crashWindow` that make a crash loop: 1 to 1,000; default 5. */
+  /** Deaths within `crashWindow`, times the number of processes, that make a crash loop: 1 to 1,000; default 5. */
   crashLimit?: number;
   /** Period in ms over which deaths are counted: 100 to 3,600,000; default 60,000. */
   crashWindow?: number;

@@ -131,7 +131,7 @@ export function checkKeys(what: string, given: unknown, known: readonly string[]
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
     throw new MillraceError(
       'MILLRACE_E_INVALID_OPTION',
-      `${what} must be an object, not ${show(given)}; known are ${known.join(', ')}`,
+      `${what} must be an object, not ${show(given)}${known.length > 0 ? `; known are ${known.join(', ')}` : ''}`,
     );
   }
   for (const key of Object.keys(given)) {
@@ -187,7 +187,8 @@ export function retainOptions(
 ): RetainOptions | null {
   if (given === false) return null;
   if (given === true) return { ...base };
-  if (typeof given !== 'object') throw invalid('retain', given, 'true, false or an object');
+  if (typeof given !== 'object' || given === null || Array.isArray(given))
+    throw invalid('retain', given, 'true, false or an object');
   checkKeys("option 'retain'", given, retainKeys);
   const options: RetainOptions = { ...base };
   for (const key of retainKeys) {

@@ -60,6 +60,6 @@ export const nativeError: string | null = typeof loaded === 'string' ? loaded : 
 if (setting === '1' && nativeError !== null) {
   throw new MillraceError(
     'MILLRACE_E_NATIVE',
-    `MILLRACE_NATIVE is 1, but there is no addon: ${nativeError}; build it (npm rebuild millrace) or leave MILLRACE_NATIVE unset`,
+    `MILLRACE_NATIVE is 1, but there is no addon: ${nativeError}; with MILLRACE_NATIVE unset, JavaScript does without it`,
   );
 }

@@ -1,17 +1,22 @@
 /** Starts workers for what waits, now or after a while; tasks that need a worker that cannot be started are rejected. */
-import { clearTimeout, setTimeout } from '../core/timers.cjs';
+import { clearTimeout, performance, setTimeout } from '../core/timers.cjs';
 import type { AllocationReason } from './allocations.js';
+import { WAITING } from './board.cjs';
 import { cannotStart } from './failure.js';
 import type { Fleet } from './fleet.js';
 import type { OpenTasks } from './open-tasks.js';
+import type { Settings } from './options.js';
 
 export class Growth {
   readonly #fleet: Fleet;
   readonly #tasks: OpenTasks;
   readonly #dispatch: () => void;
+  /** Whether tasks that were sent are ever taken back for another worker. */
+  readonly #steals: boolean;
   #timer: NodeJS.Timeout | null = null;
 
-  constructor(fleet: Fleet, tasks: OpenTasks, dispatch: () => void) {
+  constructor({ maxBatch }: Settings, fleet: Fleet, tasks: OpenTasks, dispatch: () => void) {
+    this.#steals = maxBatch !== 1;
     this.#fleet = fleet;
     this.#tasks = tasks;
     this.#dispatch = dispatch;
@@ -30,11 +35,14 @@ export class Growth {
     const fleet = this.#fleet;
     if (this.#timer !== null || fleet.size >= fleet.maxThreads) return;
     if (fleet.size === 0 && fleet.isHopeless) return;
-    if (this.#tasks.waiting.size === 0 && fleet.threads.every(({ ahead }) => ahead === 0)) return;
+    const isBehind = this.#steals && fleet.threads.some(({ ahead }) => ahead > 0);
+    if (this.#tasks.waiting.size === 0 && !isBehind) return;
     this.#timer = setTimeout(() => {
       this.#timer = null;
-      const late = this.#tasks.waiting.size + standing(fleet);
-      if (late > 0 && fleet.wants(late, null)) this.#start();
+      const late = this.#tasks.waiting.size + (this.#steals ? standing(fleet) : 0);
+      // One that is starting takes what stands only when it is ready.
+      const free = fleet.threads.filter(({ inFlight, retiring }) => inFlight === 0 && !retiring);
+      if (late > free.length && fleet.wants(late, null)) this.#start();
       this.#dispatch();
     }, fleet.startMs);
     this.#timer.unref();
@@ -68,13 +76,19 @@ export class Growth {
   }
 }
 
-/** Tasks that stand behind one which has run for so long that another worker would be there by now. */
+/**
+ * Tasks that can be taken back and stand behind one that has run for so long that another worker would be there by now, or that was
+ * asked to stop.
+ */
 function standing({ threads, startMs }: Fleet): number {
   const nowMs = performance.now();
   let count = 0;
   for (const thread of threads) {
-    if (thread.ahead > 0 && (thread.isStopping || thread.ranMs(nowMs) >= startMs))
-      count += thread.ahead;
+    if (thread.ahead === 0) continue;
+    const { current } = thread;
+    const isHeld = current !== null && thread.ranMs(current, nowMs) >= startMs;
+    if (!isHeld && !thread.isStopping) continue;
+    for (const task of thread.pending()) if (!task.moves && thread.word(task) === WAITING) count++;
   }
   return count;
 }

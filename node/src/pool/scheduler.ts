@@ -64,7 +64,7 @@ export class Scheduler {
     const tasks = new OpenTasks(waiting, settings.concurrency > 1, () => this.#drain.check());
     const send = (thread: Thread, batch: Task[]) => this.#send(thread, batch);
     const dispatch = () => this.#dispatch();
-    const growth = new Growth(fleet, tasks, dispatch);
+    const growth = new Growth(settings, fleet, tasks, dispatch);
     this.fleet = fleet;
     this.counts = tasks.counts;
     this.#tasks = tasks;

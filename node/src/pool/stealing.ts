@@ -82,7 +82,7 @@ export class Stealing {
 function isBehindLong(thread: Thread, nowMs: number): boolean {
   const task = thread.current;
   if (task === null) return thread.isStopping;
-  return thread.ranMs(nowMs) >= unusual * Math.max(stuckMs, task.of.meanMs ?? 0);
+  return thread.ranMs(task, nowMs) >= unusual * Math.max(stuckMs, task.of.meanMs ?? 0);
 }
 
 /** The one with the most that it has not begun. */
@@ -99,7 +99,7 @@ function isStuck(thread: Thread, nowMs: number): boolean {
   if (thread.isStopping) return true;
   const task = thread.current;
   if (task === null) return false;
-  return thread.ranMs(nowMs) > stuckMs || thread.ahead * (task.of.meanMs ?? 0) > stuckMs;
+  return thread.ranMs(task, nowMs) > stuckMs || thread.ahead * (task.of.meanMs ?? 0) > stuckMs;
 }
 
 function byFunction(tasks: readonly Task[]): Task[][] {

@@ -384,10 +384,9 @@ export class Thread implements PoolWorker {
     return null;
   }
 
-  /** For how long that one has run, in ms; 0 if it has not begun. */
-  ranMs(nowMs: number): number {
-    const task = this.current;
-    return task === null || this.word(task) === WAITING ? 0 : nowMs - this.begunMs(task);
+  /** For how long a task of it has run, in ms; 0 if it has not begun. */
+  ranMs(task: Task, nowMs: number): number {
+    return this.word(task) === WAITING ? 0 : nowMs - this.begunMs(task);
   }
 
   word(task: Task): number {
