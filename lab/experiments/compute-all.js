@@ -1,4 +1,4 @@
-import { cores, failures, latencyMs, wallS } from '../experiment/metrics.js';
+import { cores, failures, latencyMs, longestMs } from '../experiment/metrics.js';
 import { ALL, ALL_EKS, RSA, SCALABILITY, SOURCE } from './compute/paper.js';
 import {
   control,
@@ -62,8 +62,14 @@ export const cases = [
 
 const ms = { unit: 'ms', better: 'lower' };
 
+/** Of the tasks alone, which begin together: the other requests have times of their own, up to half a second after that. */
+const tasksS = (run) => {
+  const ends = ['fibonacci', 'rsa', 'records'].map((name) => longestMs(name)(run));
+  return ends.includes(null) ? null : Math.max(...ends) / 1000;
+};
+
 export const metrics = [
-  { name: 'all_s', title: 'until all are done', unit: 's', better: 'lower', of: wallS },
+  { name: 'all_s', title: 'until all tasks are done', unit: 's', better: 'lower', of: tasksS },
   { ...ms, name: 'fibonacci_ms', title: 'F(N)', of: latencyMs('fibonacci') },
   { ...ms, name: 'rsa_ms', title: 'the RSA task', of: latencyMs('rsa') },
   { ...ms, name: 'records_ms', title: 'the records', of: latencyMs('records') },
