@@ -1,7 +1,7 @@
 /** An experiment of options of the command line, without a file. */
 import { freePort } from '../run/up.js';
 import { readExperiment } from './format.js';
-import { CONNECTIONS, secondsOf, WARMUP_S } from './options.js';
+import { CONNECTIONS, ROUNDS, secondsOf, WARMUP_S } from './options.js';
 import { proofOf } from './proof.js';
 import { usualMetrics } from './usual.js';
 
@@ -36,7 +36,7 @@ export async function experimentOf(options) {
       treatment: arm('treatment'),
       load: loadOf(options, fill),
       metrics: usualMetrics(rate !== undefined),
-      ...(samples && { rounds: { full: samples, quick: samples } }),
+      rounds: samples ? { full: samples, quick: samples } : ROUNDS,
     },
     'experiment',
   );
