@@ -19,7 +19,7 @@ const SHORT = ['--samples', '1', '--seconds', '1', '--warmup', '0.5', '--rate', 
 /** The command of a block, short. */
 function experiment(t, name, change = (word) => word) {
   const [[, , ...words]] = commandsOf(block(name));
-  const at = words.indexOf('--connections');
+  const at = words.indexOf('--rate');
   if (at >= 0) words.splice(at, 2);
   const own = words.filter((word) => word !== '--quick').map(change);
   const args = [join(root, 'node/bin/millrace.js'), ...own, ...SHORT];
