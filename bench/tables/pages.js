@@ -73,12 +73,12 @@ function behindList() {
 
 function runsTable() {
   const all = runs();
-  const body = all.map(({ bench, quick, machine, isEarlier }) => [
+  const body = all.map(({ bench, quick, machine }) => [
     `\`make bench NAME=${bench}${quick ? ' QUICK=1' : ''}\``,
     `${machine.cpu}, ${machine.cores} cores`,
     machine.kernel ?? '–',
     machine.node ?? '–',
-    isEarlier ? 'rounded' : `[lines](../bench/measured/${bench}.jsonl)`,
+    `[lines](../bench/measured/${bench}.jsonl)`,
   ]);
   const notes = all.filter((run) => run.notes.length > 0).map(notesOf);
   const head = ['command', 'machine', 'kernel', 'Node.js', 'kept'];

@@ -1,9 +1,7 @@
 /** What was measured and is kept in the repository: of each benchmark the last run that somebody wanted to keep. */
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 
 const fileOf = (bench) => new URL(`../measured/${bench}.jsonl`, import.meta.url);
-/** Published before lines were kept: rounded, and of the rows alone. */
-const earlierOf = (bench) => new URL(`../measured/earlier/${bench}.jsonl`, import.meta.url);
 
 /**
  * @typedef {object} Run
@@ -12,7 +10,6 @@ const earlierOf = (bench) => new URL(`../measured/earlier/${bench}.jsonl`, impor
  * @property {{ cpu: string, cores: number, kernel?: string, node?: string }} machine
  * @property {string[]} notes
  * @property {import('../lib/figure.js').Figure[]} figures
- * @property {boolean} isEarlier whether it is one of which the lines were not kept
  */
 
 /** Keeps the summary of a run: a line about it, and one for each figure. Samples, dates and targets stay out. */
@@ -25,15 +22,12 @@ export function save({ bench, quick, machine, notes, figures }) {
     ...figures.map(({ target, verdict, ...figure }) => figure),
   ];
   writeFileSync(fileOf(bench), lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
-  rmSync(earlierOf(bench), { force: true });
 }
 
 /** The run of a benchmark that is kept; undefined without one. @returns {Run | undefined} */
 export function runOf(bench) {
-  const isEarlier = !existsSync(fileOf(bench));
-  const path = isEarlier ? earlierOf(bench) : fileOf(bench);
-  if (!existsSync(path)) return undefined;
-  const lines = readFileSync(path, 'utf8').trimEnd().split('\n');
+  if (!existsSync(fileOf(bench))) return undefined;
+  const lines = readFileSync(fileOf(bench), 'utf8').trimEnd().split('\n');
   const [about, ...figures] = lines.map((line) => JSON.parse(line));
-  return { ...about, figures, isEarlier };
+  return { ...about, figures };
 }

@@ -32,9 +32,7 @@ test('each benchmark that make bench lists is described, and no other', () => {
 });
 
 test('every run that is kept is of a benchmark with rows, and told once', () => {
-  const kept = ['', 'earlier'].flatMap((folder) =>
-    readdirSync(join(root, 'bench/measured', folder)).filter((name) => name.endsWith('.jsonl')),
-  );
+  const kept = readdirSync(join(root, 'bench/measured'));
   assert.deepEqual(
     kept.sort(),
     runs()
@@ -48,12 +46,7 @@ test('every row of a run that is kept has its figure', () => {
   const found = measuredRows().map(({ row }) => row);
   const kept = new Set(runs().map(({ bench }) => bench));
   const missing = rows.filter((row) => kept.has(row.bench) && !found.includes(row));
-  // Of an earlier run only some figures were published.
-  const earlier = new Set(runs().flatMap(({ bench, isEarlier }) => (isEarlier ? [bench] : [])));
-  assert.deepEqual(
-    missing.filter(({ bench }) => !earlier.has(bench)),
-    [],
-  );
+  assert.deepEqual(missing, []);
   assert.ok(found.length > 50);
 });
 
