@@ -4,7 +4,7 @@
  * that was kept.
  */
 import { appendFileSync, readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { basename, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Refused, runBench } from '../lib/bench.js';
 import { ensureResults, resultsFolder } from '../lib/results.js';
@@ -56,7 +56,7 @@ async function tournament(bench) {
     appendFileSync(lines, benchmarkLines(each.name, names, rounds, gomaxprocs));
     raw.push({ case: each.name, rounds });
   }
-  bench.note(`for benchstat: ${lines}`);
+  bench.note(`for benchstat: bench/results/${basename(lines)}`);
   if (tableFrom) writeTable({ raw, seed: bench.seed, notes: [`${go}, GOMAXPROCS ${gomaxprocs}`] });
 }
 
