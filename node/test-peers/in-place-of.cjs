@@ -16,6 +16,7 @@ Module._load = (request, parent, ...rest) => {
   if (!parent?.filename?.includes('under-pressure')) return load(request, parent, ...rest);
   if (/^(\.\.\/)*(\.\.|index)$/.test(request)) return subject();
   if (request === 'proxyquire') return proxyquire;
+  if (request === './forkRequest') return require('./fork-request.cjs');
   return load(request, parent, ...rest);
 };
 

@@ -1,14 +1,15 @@
 // The tests of piscina as they are in its package, run against millrace/pool; see piscina/in-place-of.cjs.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
+import { checkFile } from './lib.js';
 
 const require = createRequire(import.meta.url);
 const folder = join(dirname(require.resolve('piscina')), '../test');
 const inPlaceOf = join(import.meta.dirname, 'piscina/in-place-of.cjs');
+const slowClock = join(import.meta.dirname, 'piscina/slow-clock.cjs');
 const files = readdirSync(folder).filter((name) => name.endsWith('.test.ts'));
 
 /** What is otherwise here, and is meant to be. A test that is listed has to fail. */
@@ -45,11 +46,9 @@ const differs = {
   ],
 };
 
-/**
- * Have tests that go by which of two threads is some ms ahead: a busy machine can fail them. There a worker's timers stand still
- * from the end of a task until the next one is there, here they do not.
- */
+/** Go by which of two threads is some ms ahead, so their timers run slowly: see piscina/slow-clock.cjs. */
 const timed = [
+  'atomics-optimization.test.ts',
   'idle-timeout.test.ts',
   'test-is-buffer-transferred.test.ts',
   'test-uncaught-exception-from-handler.test.ts',
@@ -61,45 +60,17 @@ test('its package has the tests that are known', () => {
 });
 
 test('they pass, but for those that are listed', { concurrency: 2 }, async (t) => {
-  await Promise.all(
-    files.map((name) => t.test(name, () => check(name, timed.includes(name) ? 3 : 1))),
-  );
+  await Promise.all(files.map((name) => t.test(name, () => check(name))));
 });
 
-/** Passes if one of the tries does; a test that is wrong fails each time. */
-async function check(name, tries) {
-  const { code, output } = await run(join(folder, name));
-  if (tries > 1 && code !== 0) return check(name, tries - 1);
-  const failed = [...output.matchAll(/^ *not ok \d+ - (.*)$/gm)].map(([, title]) => title);
-  const [, count] = /^# tests (\d+)$/m.exec(output) ?? [];
-  const expected = differs[name] ?? [];
-  assert.ok(Number(count) > 0, output);
-  assert.deepEqual(failed.sort(), expected.toSorted(), output);
-  assert.equal(code, expected.length > 0 ? 1 : 0, output);
+async function check(name) {
+  const clock = timed.includes(name) ? ['--require', slowClock] : [];
+  const output = await checkFile(join(folder, name), {
+    args: [...clock, '--require', inPlaceOf, '--import', 'tsx'],
+    // On every machine there are as many CPUs as the tests ask for.
+    env: { MILLRACE_CPUS: '2' },
+    differs: differs[name],
+  });
   // Many of them wait for no rejection: one that comes later, or is of another kind, is only told.
   assert.doesNotMatch(output, /asynchronous activity|unhandledRejection/);
-}
-
-function run(file) {
-  const { NODE_TEST_CONTEXT, ...env } = process.env;
-  const child = spawn(
-    process.execPath,
-    ['--no-warnings', '--require', inPlaceOf, '--import', 'tsx', '--test-reporter=tap', file],
-    // On every machine there are as many CPUs as the tests ask for.
-    {
-      cwd: import.meta.dirname,
-      env: { ...env, MILLRACE_CPUS: '2' },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    },
-  );
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text) => {
-      output += text;
-    });
-  }
-  return new Promise((resolve, reject) => {
-    child.on('error', reject);
-    child.on('close', (code) => resolve({ code, output }));
-  });
 }
