@@ -34,10 +34,10 @@ function ahead({ ahead: times, lo, hi }) {
   return lo === hi ? factor(times) : `${factor(times)} (${factor(lo)} to ${factor(hi)})`;
 }
 
-const factor = (value) => value.toFixed(value >= 100 ? 0 : value >= 10 ? 1 : 2);
+export const factor = (value) => value.toFixed(value >= 100 ? 0 : value >= 10 ? 1 : 2);
 
 /** Three digits: more would not come out again. */
-const number = (value) =>
+export const number = (value) =>
   Number(value.toPrecision(3)).toLocaleString('en-US', { maximumSignificantDigits: 3 });
 
 const share = (value) => (value >= 1 ? 'all' : `${Number((value * 100).toPrecision(3))} %`);

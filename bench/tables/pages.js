@@ -1,6 +1,8 @@
-/** The tables that are written into pages, each between two marks. */
+/** Figures that are written into pages: tables, each between two marks, and numbers in sentences. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { measuredRows, once, results, runs, table } from './cells.js';
+import { quoted, quotingPages } from './quotes.js';
+import { figureOf } from './store.js';
 
 const root = new URL('../../', import.meta.url);
 const begin = (name) => `<!-- ${name}: written by make bench SAVE=1 -->`;
@@ -9,22 +11,25 @@ const end = (name) => `<!-- end of ${name} -->`;
 /** By page, and by the name of the marks. */
 const parts = {
   'README.md': { measured: shortTable },
+  'docs/durable-tasks.md': { figures: tasksTable },
+  'docs/rooms-across-machines.md': { figures: roomsTable },
+  'docs/socket-io.md': { figures: adaptersTable },
   'docs/measured.md': { measured: longTable, behind: behindList, runs: runsTable },
 };
 
-export const pages = Object.keys(parts);
+export const pages = [...new Set([...Object.keys(parts), ...quotingPages])];
 
 /** A page as it has to be. */
 export function pageText(page) {
   let text = readFileSync(new URL(page, root), 'utf8');
-  for (const [name, make] of Object.entries(parts[page])) {
+  for (const [name, make] of Object.entries(parts[page] ?? {})) {
     const [from, to] = [text.indexOf(begin(name)), text.indexOf(end(name))];
     if (from < 0 || to < from) {
       throw new Error(`${page} has lost the marks ${begin(name)} and ${end(name)}`);
     }
     text = `${text.slice(0, from)}${begin(name)}\n\n${make()}\n\n${text.slice(to)}`;
   }
-  return text;
+  return quoted(page, text);
 }
 
 export function writePages() {
@@ -57,6 +62,71 @@ function longTable() {
     ];
   });
   return table(['bench', 'case', 'figure', 'peer', 'ours', "peer's", 'ahead'], body);
+}
+
+function tasksTable() {
+  const cells = (title, metric, words) => {
+    const { ours, theirs, ahead } = told('scale', title, metric, 'bullmq');
+    return [words, ours, theirs, ahead];
+  };
+  const alone = 'durable tasks one at a time';
+  return table(
+    ['', 'ours', 'BullMQ', 'ahead'],
+    [
+      cells(
+        'durable tasks',
+        'tasks_per_s',
+        'tasks/s, 5,000 handed in at once, until they are done',
+      ),
+      cells('durable tasks', 'stored_per_s', 'stored/s'),
+      cells('durable tasks', 'cpu_us_per_task', 'CPU µs per task: server, producer and worker'),
+      cells(alone, 'stored_per_s', 'stored/s, each call waits for the one before'),
+      cells(alone, 'cpu_us_per_task', 'CPU µs per task, each call waits for the one before'),
+    ],
+  );
+}
+
+function roomsTable() {
+  const cells = (title, words) => {
+    const { ours, theirs, ahead } = told('scale', title, 'cpu_us_per_msg', 'unbatched');
+    return [words, ours, theirs, ahead];
+  };
+  return table(
+    ['nodes', 'CPU µs per delivered message', 'one each', 'ahead'],
+    [
+      cells('rooms 1 node', '1'),
+      cells('rooms 2 nodes', '2'),
+      cells('rooms 3 nodes', '3'),
+      cells('rooms 3 nodes 30k', '3, at 30,000 deliveries/s'),
+    ],
+  );
+}
+
+function adaptersTable() {
+  const cells = (peer) =>
+    ['socket.io 2 nodes', 'socket.io 2 nodes 10 a turn'].map((title) =>
+      told('scale', title, 'cpu_us_per_msg', peer),
+    );
+  const row = (peer) => [
+    `\`@socket.io/${peer}\``,
+    ...cells(peer).flatMap(({ theirs, ahead }) => [theirs, ahead]),
+  ];
+  const [one, ten] = cells('redis-adapter');
+  return table(
+    ['CPU, µs', 'one broadcast a turn', 'ahead', 'ten', 'ahead'],
+    [
+      ['`millraceAdapter({ broker })`', one.ours, '', ten.ours, ''],
+      row('redis-adapter'),
+      row('redis-streams-adapter'),
+    ],
+  );
+}
+
+/** The cells of a kept figure. */
+function told(...of) {
+  const figure = figureOf(of);
+  const [ours, theirs, ahead] = results({ row: { metric: of[2], scale: 1 }, figure });
+  return { ours, theirs, ahead };
 }
 
 /** Those of which the whole interval is below 1, the furthest first. */

@@ -31,3 +31,12 @@ export function runOf(bench) {
   const [about, ...figures] = lines.map((line) => JSON.parse(line));
   return { ...about, figures };
 }
+
+/** The kept figure with this bench, case, metric and peer. @throws where there is none */
+export function figureOf([bench, title, metric, peer]) {
+  const figure = runOf(bench)?.figures.find(
+    (each) => each.case === title && each.metric === metric && each.peer === peer,
+  );
+  if (!figure) throw new Error(`no figure of ${[bench, title, metric, peer].join(', ')} is kept`);
+  return figure;
+}
