@@ -1,7 +1,7 @@
 /** The features of auto. Each waits, at next to no cost, for the first thing that it could act on, and is loaded then. */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-// Before an application can replace timers.
-import '../core/timers.cjs';
+// Loaded here, before an application can replace timers.
+import { clearTimeout, setTimeout } from '../core/timers.cjs';
 import type { Part } from './part.cjs';
 import type { Feature, FeatureName, FeatureState, Settings } from './types.cjs';
 

@@ -5,6 +5,7 @@
  */
 import { subscribe } from 'node:diagnostics_channel';
 import { existsSync, writeSync } from 'node:fs';
+import { clearTimeout, setTimeout } from '../core/timers.cjs';
 import { defaults, makeFeatures, usualFile } from './features.cjs';
 import type { FeatureName, Features, Settings } from './types.cjs';
 

@@ -1,5 +1,5 @@
 /** Keeps a connection: tries until there is one, and makes another when the client gives it up. */
-import { clearTimeout, setTimeout } from '../core/timers.cjs';
+import { clearTimeout, setTimeout, sleep } from '../core/timers.cjs';
 import { MillraceError } from '../errors.js';
 import type { NatsConnection } from './client-types.js';
 import { backOffMs, connect } from './connect.js';
@@ -50,7 +50,8 @@ export class Keeper {
     clearTimeout(this.#timer);
     const connection = this.#connection;
     if (connection === null || connection.isClosed()) return;
-    if (isUp) await Promise.race([connection.flush().catch(() => {}), afterMs(closeMs)]);
+    if (isUp)
+      await Promise.race([connection.flush().catch(() => {}), sleep(closeMs, { ref: false })]);
     await connection.close();
   }
 
@@ -95,8 +96,6 @@ export class Keeper {
     if (!this.#isClosed) void this.#connect();
   }
 }
-
-const afterMs = (ms: number) => new Promise((resolve) => void setTimeout(resolve, ms).unref());
 
 function isOld(version: string): boolean {
   const [major = 0, minor = 0] = version.split('.').map(Number);

@@ -1,4 +1,5 @@
 /** What a worker of durable tasks reports, line by line: text for people, or JSON for log shippers. */
+import { wallClock } from '../core/timers.cjs';
 import type { TaskServer } from '../pool/durable/worker.js';
 
 /** Writes a line to stdout for each thing that happens. Returns a function that writes that the worker was told to end. */
@@ -8,7 +9,7 @@ export function logTo(
   isJson: boolean,
 ): (signal: string) => void {
   const write = (event: string, fields: Record<string, unknown>, text: string) => {
-    const time = new Date().toISOString();
+    const time = new Date(wallClock.now()).toISOString();
     console.log(isJson ? JSON.stringify({ time, event, ...fields }) : `${time} ${event}: ${text}`);
   };
   const { pid } = process;

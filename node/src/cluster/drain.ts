@@ -6,7 +6,7 @@
 import cluster from 'node:cluster';
 import type { Server as HttpServer, ServerResponse } from 'node:http';
 import type { Server, Socket } from 'node:net';
-import { setInterval, setTimeout } from '../core/timers.cjs';
+import { setInterval, setTimeout, sleep } from '../core/timers.cjs';
 import { run } from './hooks.js';
 import { closeAfter, closeAfterAnswer } from './last-answer.js';
 import { type FromPrimary, type Orders, tell, unwrap } from './protocol.js';
@@ -60,7 +60,7 @@ async function drain({ idleGrace, drainTimeout }: Orders): Promise<void> {
       if (isIdle(socket) && bytes === before.get(socket)) socket.destroy();
     }
   };
-  await Promise.race([allClosed(), elapsed(idleGrace)]);
+  await Promise.race([allClosed(), sleep(idleGrace)]);
   for (const server of connections.keys()) if (server.listening) server.close();
   for (const session of sessions) session.close();
   closeIdle();
@@ -100,5 +100,3 @@ function allClosed(): Promise<void> {
   // New ones may have come meanwhile.
   return Promise.all(closed).then(() => allClosed());
 }
-
-const elapsed = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));

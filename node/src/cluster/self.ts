@@ -1,6 +1,5 @@
 /** What a process measures of itself. */
-import { performance } from 'node:perf_hooks';
-import { setInterval } from '../core/timers.cjs';
+import { performance, setInterval } from '../core/timers.cjs';
 import { type Monitor, monitor } from '../monitor/monitor.js';
 import { reported } from './hooks.js';
 import { tell } from './protocol.js';

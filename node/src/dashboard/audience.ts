@@ -1,6 +1,7 @@
 /** Who watches, and what was sent while somebody did. */
 import { randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
+import { clearTimeout, setTimeout } from '../core/timers.cjs';
 import { History, type HistoryEvent } from './history.js';
 import { Viewer } from './viewer.js';
 

@@ -1,5 +1,6 @@
 /** The server's end of a feed: one socket to a process, with lines of JSON both ways. */
 import type { Socket } from 'node:net';
+import { clearTimeout, setTimeout } from '../core/timers.cjs';
 import { featuresOf, processOf, sampleOf } from './checked.js';
 import type { Hub } from './hub.js';
 import { JsonLines } from './lines.js';

@@ -2,6 +2,7 @@
 import cluster from 'node:cluster';
 import { connect, type Socket } from 'node:net';
 import { isMainThread } from 'node:worker_threads';
+import { clearTimeout, performance, setTimeout } from '../core/timers.cjs';
 import { Backoff } from './backoff.js';
 import { JsonLines } from './lines.js';
 import type { FeedOptions } from './options.js';

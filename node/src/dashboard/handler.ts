@@ -1,5 +1,6 @@
 /** What the dashboard's server answers. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { wallClock } from '../core/timers.cjs';
 import { contentType, exposition } from '../metrics/exposition.js';
 import { securityHeaders } from './access.js';
 import { refuse, send, sendJson } from './answer.js';
@@ -69,7 +70,7 @@ async function metrics(hub: Hub): Promise<string> {
 async function snapshot(hub: Hub): Promise<object> {
   const samples = new Map((await hub.samples()).map((sample) => [sample.process.id, sample]));
   return {
-    at: Date.now(),
+    at: wallClock.now(),
     processes: hub.members.map(({ info, endedAt, features, link }) => {
       const { at = null, points = [], observe } = samples.get(info.id) ?? {};
       const current = samples.get(info.id)?.features ?? features;

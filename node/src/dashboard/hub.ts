@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { clearInterval, setInterval, setTimeout, wallClock } from '../core/timers.cjs';
 import { Audience } from './audience.js';
 import { type Link, Member } from './member.js';
 import type { FeatureInfo, ProcessInfo, Sample } from './sample.js';
@@ -38,20 +39,20 @@ export class Hub {
     const member = new Member(info, features, link);
     this.#members.set(info.id, member);
     this.#tell('process', member.shown);
-    if (this.viewers > 0) this.#ask(member, Date.now());
+    if (this.viewers > 0) this.#ask(member, wallClock.now());
     return member;
   }
 
   leave(member: Member): void {
     if (this.#members.get(member.info.id) !== member) return;
-    member.endedAt = Date.now();
+    member.endedAt = wallClock.now();
     this.#tell('process', member.shown);
     setTimeout(() => this.#forget(member), this.shownEndedMs).unref();
   }
 
   watch(response: ServerResponse, lastId: string | undefined): void {
     const hello = {
-      now: Date.now(),
+      now: wallClock.now(),
       everyMs,
       processes: this.members.map((member) => ({
         ...member.shown,
@@ -85,7 +86,7 @@ export class Hub {
         const process = member.info.id;
         try {
           const features = await member.link.switch(feature, on);
-          this.#tell('mark', { at: Date.now(), process, feature, on });
+          this.#tell('mark', { at: wallClock.now(), process, feature, on });
           this.#featuresOf(member, features);
           return { process, features };
         } catch (error) {
@@ -113,12 +114,12 @@ export class Hub {
     const { id } = member.info;
     if (this.#members.get(id) !== member) return;
     this.#members.delete(id);
-    this.#audience.tell({ kind: 'forgotten', at: Date.now(), data: { id } });
+    this.#audience.tell({ kind: 'forgotten', at: wallClock.now(), data: { id } });
   }
 
   #sampleAll() {
     // One time for all of them: so the page can add them up.
-    const at = Date.now();
+    const at = wallClock.now();
     for (const member of this.#members.values()) {
       if (member.endedAt === null) this.#ask(member, at);
     }
@@ -131,7 +132,7 @@ export class Hub {
     const { series, info } = member;
     this.#featuresOf(member, sample.features);
     const row = series.row(sample.points);
-    const now = Date.now();
+    const now = wallClock.now();
     // One that was blocked answers later. The clocks of other processes are not looked at.
     const time = Math.abs(now - at) > everyMs / 2 ? now : at;
     this.#audience.tell({
@@ -154,6 +155,6 @@ export class Hub {
   }
 
   #tell(kind: 'process' | 'mark' | 'report', data: object) {
-    this.#audience.tell({ kind, at: Date.now(), data });
+    this.#audience.tell({ kind, at: wallClock.now(), data });
   }
 }

@@ -1,3 +1,4 @@
+import { performance, setTimeout, wallClock } from '../core/timers.cjs';
 import { collect } from '../metrics/collect.js';
 import { watchLoop } from '../metrics/loop.js';
 import { runtime } from '../metrics/runtime.js';
@@ -42,7 +43,7 @@ export class Sampler {
     this.#keepMonitor(counted.some(({ name }) => name === 'loop_utilization'));
     return {
       type: 'sample',
-      at: Date.now(),
+      at: wallClock.now(),
       process: this.process,
       // What is not a number in JSON is left out.
       points: [...counted, ...runtime()].filter(({ value }) => Number.isFinite(value)),

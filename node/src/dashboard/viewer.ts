@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { setImmediate } from '../core/timers.cjs';
 import type { History, HistoryEvent } from './history.js';
 
 /** Events of one piece: a long history must not hold up the application's loop. */

@@ -1,8 +1,7 @@
 /** What the guard asks the loop: since when it is busy without a pause, how busy it was, and what it did beside handlers. */
-import * as perfHooks from 'node:perf_hooks';
 import { performance } from '../core/timers.cjs';
 
-const { nodeTiming } = perfHooks.performance;
+const { nodeTiming } = performance;
 
 /** Weight of the newest window. */
 const newest = 0.3;
@@ -34,7 +33,7 @@ export class LoopTime {
 
   constructor() {
     const now = performance.now();
-    const { active } = perfHooks.performance.eventLoopUtilization();
+    const { active } = performance.eventLoopUtilization();
     this.#busySinceMs = now;
     this.#askedMs = now;
     this.#askedActiveMs = active;
@@ -64,7 +63,7 @@ export class LoopTime {
 
   /** Busy share of the loop, 0 to 1, since the last time at which `used` said that it was good for something. */
   utilization(nowMs: number, used: (share: number) => boolean): void {
-    const { active } = perfHooks.performance.eventLoopUtilization();
+    const { active } = performance.eventLoopUtilization();
     const elapsed = nowMs - this.#askedMs;
     const share = elapsed > 0 ? (active - this.#askedActiveMs) / elapsed : 0;
     if (!used(Math.min(1, Math.max(0, share)))) return;
@@ -89,7 +88,7 @@ export class LoopTime {
   /** Sets the costs anew when there is enough to go by. Cheap when there is not. */
   account(nowMs: number): void {
     if (nowMs - this.#windowBegunMs < windowMs || this.#handled + this.#asyncHandled === 0) return;
-    const { active } = perfHooks.performance.eventLoopUtilization();
+    const { active } = performance.eventLoopUtilization();
     // Of a longer one, most was not about requests: what else the process did meanwhile is no cost of theirs.
     if (nowMs - this.#windowBegunMs <= maxWindowMs) this.#learn(active);
     this.#handlersMs = 0;
@@ -114,6 +113,6 @@ export class LoopTime {
 
   #begin(startedMs: number, tookMs: number): void {
     this.#windowBegunMs = startedMs;
-    this.#windowActiveMs = perfHooks.performance.eventLoopUtilization().active - tookMs;
+    this.#windowActiveMs = performance.eventLoopUtilization().active - tookMs;
   }
 }

@@ -1,5 +1,6 @@
 /** Metrics in a registry of prom-client. */
 import { checkKeys, invalid } from '../core/options.js';
+import { queueMicrotask } from '../core/timers.cjs';
 import { collect } from './collect.js';
 import { watchLoop } from './loop.js';
 import { peer } from './peer.js';

@@ -1,4 +1,6 @@
 /** The end of a process, however it comes, and the signal that asks for a report. What a signal does stays as it is. */
+import { nextTick } from '../core/timers.cjs';
+
 type Listener = () => void;
 
 /** Those of which a default listener may end a process in a way that emits no 'exit'. */
@@ -55,7 +57,7 @@ export function whileAlone(signal: NodeJS.Signals, listener: Listener): Listener
   const onChange = (name: string | symbol, changed: unknown) => {
     if (name !== signal || changed === onSignal || isScheduled) return;
     isScheduled = true;
-    process.nextTick(settle);
+    nextTick(settle);
   };
   settle();
   process.on('newListener', onChange);

@@ -1,6 +1,7 @@
 /** Files that `fs.promises` is asked for in one tick. Arguments, results and promises are passed on as they are. */
 import { promises } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
+import { nextTick } from '../core/timers.cjs';
 import type { Observer } from './observer.js';
 import { replace } from './replace.js';
 
@@ -16,8 +17,6 @@ export interface FilesReport {
   /** Files appended to, tick by tick: commits of `fs` at most. What comes while one is under way is gathered as well. */
   commits: number;
 }
-
-const { nextTick } = process;
 
 export class FilesObserver implements Observer<FilesReport> {
   readonly #counts = { reads: 0, readTicks: 0, mostReadsInTick: 0, appends: 0, commits: 0 };

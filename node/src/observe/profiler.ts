@@ -4,7 +4,7 @@
  */
 import type { Session } from 'node:inspector';
 import { createRequire } from 'node:module';
-import { clearTimeout, setTimeout } from 'node:timers';
+import { clearTimeout, setTimeout } from '../core/timers.cjs';
 import { now } from '../monitor/clock.js';
 import {
   attribute,

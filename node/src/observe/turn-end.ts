@@ -1,5 +1,5 @@
 /** The end of the loop turn for all observers: one `setImmediate` for each turn in which something was seen. */
-import { setImmediate } from 'node:timers';
+import { setImmediate } from '../core/timers.cjs';
 
 let waiting: (() => void)[] = [];
 

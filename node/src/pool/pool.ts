@@ -5,7 +5,7 @@ import { classOf } from '../core/intake/priority.js';
 import { check, integer } from '../core/options.js';
 import { announce } from '../core/sources.js';
 import { throwLater } from '../core/throw-later.js';
-import { performance } from '../core/timers.cjs';
+import { performance, wallClock } from '../core/timers.cjs';
 import { MillraceError } from '../errors.js';
 import { AbortError, type AbortSource, isAborted, onAbort, reasonOf } from './abort.js';
 import { type Allocation, type AllocationReason, logAllocations } from './allocations.js';
@@ -367,7 +367,7 @@ export class Pool<Argument = any, Result = any> extends Emitter {
     const { waiting, running, fleet, throttled } = this.#scheduler;
     const { limitBytes } = fleet.memory.look();
     const allocation: Allocation = {
-      at: Date.now(),
+      at: wallClock.now(),
       reason,
       workers: fleet.size,
       maxThreads: fleet.maxThreads,

@@ -1,5 +1,4 @@
 /** Where an engine's dispatch point lies in Node's loop. One file, so that every queue used is named here. */
-import * as perfHooks from 'node:perf_hooks';
 import { Utilization } from '../batch/estimate/utilization.js';
 import type { Tick } from '../batch/event.js';
 import type { Engine, Host } from '../engine.js';
@@ -9,12 +8,12 @@ import { clearTimeout, nextTick, performance, setImmediate, setTimeout } from '.
 class LoopUtilization {
   readonly #window = new Utilization(performance.now());
   #at = performance.now();
-  #active = perfHooks.performance.eventLoopUtilization().active;
+  #active = performance.eventLoopUtilization().active;
 
   read(now: number): number {
     // A sample a ms is plenty for slices of 25 ms.
     if (now - this.#at >= 1) {
-      const { active } = perfHooks.performance.eventLoopUtilization();
+      const { active } = performance.eventLoopUtilization();
       this.#window.observe(this.#at, now, active - this.#active);
       this.#at = now;
       this.#active = active;

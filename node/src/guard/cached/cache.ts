@@ -4,6 +4,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { announce } from '../../core/sources.js';
+import { performance } from '../../core/timers.cjs';
 import { MillraceError } from '../../errors.js';
 import { guardOf } from '../http/exchange.js';
 import type { StaleSource } from '../shedding.js';

@@ -1,3 +1,4 @@
+import { performance } from '../../core/timers.cjs';
 import { type Copy, sizeOf } from './copy.js';
 import { Lru } from './lru.js';
 import type { Store } from './store.js';

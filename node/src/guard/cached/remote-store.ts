@@ -1,4 +1,4 @@
-import { clearTimeout, setTimeout } from '../../core/timers.cjs';
+import { clearTimeout, performance, setTimeout, wallClock } from '../../core/timers.cjs';
 import type { Storage } from './async-cache-dedupe.js';
 import { type Copy, decode, encode } from './copy.js';
 import type { Store } from './store.js';
@@ -33,7 +33,7 @@ export class RemoteStore implements Store {
   }
 
   now(): number {
-    return Date.now();
+    return wallClock.now();
   }
 
   get(key: string): undefined | Promise<Copy | undefined> {

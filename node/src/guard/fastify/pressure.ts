@@ -1,6 +1,6 @@
 /** The limits of under-pressure: what is sampled, how often, and which limit a sample exceeds. */
-import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
-import { clearTimeout, setTimeout } from '../../core/timers.cjs';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { clearTimeout, performance, setTimeout } from '../../core/timers.cjs';
 import { type Limits, resolutionMs } from './limits.js';
 import {
   type MemoryUsage,
@@ -33,7 +33,7 @@ export class Pressure {
     this.#limits = limits;
     this.#histogram.enable();
     // Not every runtime has it.
-    this.#elu = performance.eventLoopUtilization?.bind(performance) ?? (() => undefined);
+    this.#elu = performance.eventLoopUtilization ?? (() => undefined);
     this.#since = this.#elu();
     // Started again when it has run, and not an interval: on a busy loop that would run it time and again.
     this.#timer = setTimeout(() => {

@@ -1,5 +1,6 @@
 /** Tells the broker what became of messages. An acknowledgement that may have been lost with the connection is sent again. The subject '' stands for a message that is gone. */
 import type { Link } from '../../broker/link.js';
+import { clearTimeout, setTimeout } from '../../core/timers.cjs';
 
 const ACK = Buffer.from('+ACK');
 const WORKING = Buffer.from('+WPI');

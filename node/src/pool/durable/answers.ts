@@ -1,6 +1,14 @@
 /** Results on their way to clients: those of a turn together, sent again until the client has confirmed them. */
 import type { Arrival, Link } from '../../broker/link.js';
 import { encodeBatch, split, type WireRecord } from '../../broker/wire.js';
+import {
+  clearInterval,
+  clearTimeout,
+  performance,
+  setImmediate,
+  setInterval,
+  setTimeout,
+} from '../../core/timers.cjs';
 import type { TaskNames } from './names.js';
 import { headerRoom } from './publisher.js';
 

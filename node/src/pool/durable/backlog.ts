@@ -1,4 +1,5 @@
 /** How many tasks a worker wants: as many as its threads will do soon. */
+import { performance } from '../../core/timers.cjs';
 import type { Pool } from '../pool.js';
 
 /** How much work is kept at hand, in ms, so that threads do not wait for the broker. */

@@ -1,5 +1,6 @@
 import type { WireRecord } from '../../broker/wire.js';
 import { classOf, type PriorityClass } from '../../core/intake/priority.js';
+import { performance } from '../../core/timers.cjs';
 import { taskNotClonable } from '../failure.js';
 import type { ClientContext } from './client-context.js';
 import type { DurableCall } from './client-options.js';

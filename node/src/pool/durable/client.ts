@@ -4,6 +4,7 @@ import { type Arrival, Link } from '../../broker/link.js';
 import { decodeBatch } from '../../broker/wire.js';
 import { priorities } from '../../core/intake/priority.js';
 import { announce } from '../../core/sources.js';
+import { clearTimeout, setImmediate, setTimeout } from '../../core/timers.cjs';
 import { MillraceError } from '../../errors.js';
 import { closed, destroyed } from '../failure.js';
 import { isMoved } from '../movable.cjs';

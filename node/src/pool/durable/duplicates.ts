@@ -1,6 +1,6 @@
 /** Whether a call whose task the broker had already is the one that gets its result. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { failure } from '../../broker/failure.js';
+import { sleep } from '../../core/timers.cjs';
 import { MillraceError, show } from '../../errors.js';
 import type { Call } from './call.js';
 import type { ClientContext } from './client-context.js';

@@ -1,5 +1,5 @@
 /** Results that were given up while their client was away from the broker: their calls do not wait for ever. */
-import { setTimeout as sleep } from 'node:timers/promises';
+import { sleep } from '../../core/timers.cjs';
 import { MillraceError, show } from '../../errors.js';
 import type { Call } from './call.js';
 import type { ClientContext } from './client-context.js';
@@ -26,7 +26,7 @@ export function watchForGivenUp(
     const isOver = () => connection !== connections || link.state !== 'up';
     for (const afterMs of looksMs) {
       if (stored().length === 0) return;
-      await sleep(afterMs, undefined, { ref: false });
+      await sleep(afterMs, { ref: false });
       for (const call of await removed(isOver)) onLost(call, lost(call));
     }
   }
@@ -36,7 +36,7 @@ export function watchForGivenUp(
       try {
         return await removedCalls(context, stored(), isOver);
       } catch {
-        await sleep(retryMs, undefined, { ref: false });
+        await sleep(retryMs, { ref: false });
       }
     }
     return [];

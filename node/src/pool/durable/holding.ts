@@ -1,5 +1,6 @@
 /** The messages that a worker has: from when it keeps them until it acknowledges them or gives them back. */
 import type { WireRecord } from '../../broker/wire.js';
+import { clearTimeout, setTimeout } from '../../core/timers.cjs';
 import type { Acks } from './acks.js';
 import { Backlog, maxHeldBytes } from './backlog.js';
 import type { Delivery } from './delivery.js';

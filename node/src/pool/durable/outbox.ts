@@ -3,6 +3,13 @@ import { failure, isLasting } from '../../broker/failure.js';
 import { token } from '../../broker/subject.js';
 import { encodeBatch } from '../../broker/wire.js';
 import { priorities } from '../../core/intake/priority.js';
+import {
+  clearInterval,
+  nextTick,
+  performance,
+  queueMicrotask,
+  setInterval,
+} from '../../core/timers.cjs';
 import type { MillraceError } from '../../errors.js';
 import { full } from '../failure.js';
 import type { Call } from './call.js';
@@ -53,7 +60,7 @@ export class Outbox {
     if (this.#flushScheduled) return;
     this.#flushScheduled = true;
     // At the end of the turn, as a pool sends to its threads: so calls of a chain of microtasks are all in time.
-    queueMicrotask(() => process.nextTick(() => this.#flush()));
+    queueMicrotask(() => nextTick(() => this.#flush()));
   }
 
   /** Takes out one that waits. */

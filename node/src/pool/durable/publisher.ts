@@ -2,6 +2,7 @@
 import { type Client, loadClient } from '../../broker/connect.js';
 import { failure } from '../../broker/failure.js';
 import type { Arrival, Link } from '../../broker/link.js';
+import { clearInterval, performance, setInterval } from '../../core/timers.cjs';
 import { MillraceError } from '../../errors.js';
 import { answerOf, refused } from './stored-answer.js';
 

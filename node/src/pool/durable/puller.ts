@@ -1,5 +1,6 @@
 /** Asks a consumer for messages, as many as are wanted. */
 import type { Arrival, Link } from '../../broker/link.js';
+import { clearInterval, performance, setInterval, setTimeout } from '../../core/timers.cjs';
 
 /** How long the broker keeps a request at the most. */
 const mostExpiresMs = 30_000;

@@ -1,5 +1,6 @@
 /** Asks the broker for as many tasks as the threads of a worker will do soon. */
 import type { Arrival } from '../../broker/link.js';
+import { setImmediate } from '../../core/timers.cjs';
 import type { Pool } from '../pool.js';
 import { Soon } from './backlog.js';
 import type { Holding } from './holding.js';

@@ -1,5 +1,5 @@
 /** Tasks that a worker stores again: to be tried later, alone, by another worker, or as dead letters. */
-import { setTimeout as sleep } from 'node:timers/promises';
+import { sleep } from '../../core/timers.cjs';
 import type { MillraceError } from '../../errors.js';
 import type { Delivery } from './delivery.js';
 import type { Held, Part } from './held.js';

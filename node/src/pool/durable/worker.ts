@@ -4,6 +4,7 @@ import { serialize } from 'node:v8';
 import { Link } from '../../broker/link.js';
 import { announce } from '../../core/sources.js';
 import { throwLater } from '../../core/throw-later.js';
+import { clearInterval, setInterval, setTimeout } from '../../core/timers.cjs';
 import type { MillraceError } from '../../errors.js';
 import { durableSymbol, type PoolOptions } from '../options.js';
 import { Pool } from '../pool.js';

@@ -1,6 +1,7 @@
 /** Everything that a turn has for a subject leaves in one NATS message. */
 import type { Link } from '../../broker/link.js';
 import { encodeBatch, split, type WireRecord } from '../../broker/wire.js';
+import { queueMicrotask } from '../../core/timers.cjs';
 import { Outgoing } from './numbers.js';
 import type { Counts } from './stats.js';
 

@@ -4,6 +4,7 @@ import { Agent, createServer } from 'node:http';
 import { test } from 'node:test';
 import fastify from 'fastify';
 import { cached, Guard, guard } from 'millrace/guard';
+import { wallClock } from '../../core/clocks.js';
 import { ask, gate, listen, movableClock, requests, serve, shapes } from './shapes.js';
 
 const warning = '110 - "Response is Stale"';
@@ -90,11 +91,11 @@ test('a Warning of the handler stays beside', async (t) => {
 });
 
 test('a clock that is set back on the wall changes no age', async (t) => {
-  const { now } = Date;
+  const { now } = wallClock;
   const { get } = await serve(t, 'node:http', numbered, { ttl: 60 });
   await get('/');
   for (const jump of [-3_600_000, 3_600_000]) {
-    t.mock.method(Date, 'now', () => now() + jump);
+    t.mock.method(wallClock, 'now', () => now() + jump);
     const { text, headers } = await get('/');
     assert.deepEqual([text, headers.age], ['run 1', '0']);
   }

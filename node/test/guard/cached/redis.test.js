@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { createServer, request } from 'node:http';
 import { describe, test } from 'node:test';
 import { cached } from 'millrace/guard';
+import { wallClock } from '../../core/clocks.js';
 import { command, startRedis } from './redis-server.js';
 import { content, gate, listen, movableClock, requests, serve, shapes } from './shapes.js';
 
@@ -108,9 +109,9 @@ function tests() {
 
   test('under pressure another process serves it stale', async (t) => {
     const redis = await startRedis(t);
-    const { now } = Date;
+    const { now } = wallClock;
     let ahead = 0;
-    t.mock.method(Date, 'now', () => now() + ahead);
+    t.mock.method(wallClock, 'now', () => now() + ahead);
     let pressure = false;
     const { one, two, runs } = await pair(t, redis, {
       cached: { underPressure: () => pressure },
@@ -133,8 +134,8 @@ function tests() {
     const { one, two } = await pair(t, redis);
     await one.get('/');
     await settled(one);
-    const { now } = Date;
-    t.mock.method(Date, 'now', () => now() - 86_400_000);
+    const { now } = wallClock;
+    t.mock.method(wallClock, 'now', () => now() - 86_400_000);
     const { text, headers } = await two.get('/');
     assert.deepEqual([text, headers.age, headers.warning], ['run 1', '0', undefined]);
   });

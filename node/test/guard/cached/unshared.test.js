@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import express from 'express';
 import fastify from 'fastify';
 import { cached } from 'millrace/guard';
-import { begin, gate, listen, requests, serve, shapes } from './shapes.js';
+import { begin, gate, listen, movableClock, requests, serve, shapes } from './shapes.js';
 
 const cases = {
   'Set-Cookie': ['setCookie', { headers: { 'set-cookie': 'id=1' } }],
@@ -63,9 +63,7 @@ for (const shape of shapes) {
 
 test('no one waits for a key whose answers are for one alone, until a ttl has passed', async (t) => {
   const { pass, open, reached } = gate();
-  const { now } = performance;
-  let ahead = 0;
-  t.mock.method(performance, 'now', () => now.call(performance) + ahead);
+  const clock = movableClock(t);
   const answer = async (_req, run) => {
     if (run > 1) await pass();
     return run === 1 ? { headers: { 'set-cookie': 'id=1' }, body: '' } : { body: 'now for all' };
@@ -77,7 +75,7 @@ test('no one waits for a key whose answers are for one alone, until a ttl has pa
   open();
   await Promise.all(answers);
   assert.equal(runs.length, 3);
-  ahead += 61_000;
+  clock.pass(61);
   answers = [get('/')];
   await reached(1);
   open();

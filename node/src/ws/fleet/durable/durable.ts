@@ -2,6 +2,7 @@
 import { failure } from '../../../broker/failure.js';
 import type { Link } from '../../../broker/link.js';
 import { decodeBatch, type WireRecord } from '../../../broker/wire.js';
+import { clearTimeout, setTimeout } from '../../../core/timers.cjs';
 import { MillraceError } from '../../../errors.js';
 import { Expected } from '../numbers.js';
 import type { StreamLimits } from '../options.js';

@@ -3,6 +3,7 @@
  * so the order survives whatever is sent again, and the busier the broker is, the larger the batches are.
  */
 import type { WireRecord } from '../../../broker/wire.js';
+import { clearTimeout } from '../../../core/timers.cjs';
 
 export interface BatchUnderWay {
   readonly payload: Uint8Array;

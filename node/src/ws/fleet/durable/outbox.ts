@@ -9,6 +9,7 @@ import {
   split,
   type WireRecord,
 } from '../../../broker/wire.js';
+import { clearTimeout, queueMicrotask, setTimeout } from '../../../core/timers.cjs';
 import { MillraceError } from '../../../errors.js';
 import { Outgoing } from '../numbers.js';
 import type { Counts } from '../stats.js';

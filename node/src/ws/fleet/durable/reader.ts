@@ -5,6 +5,13 @@
  */
 import type { JetStreamManager, StreamInfo } from '../../../broker/client-types.js';
 import type { Arrival, Link } from '../../../broker/link.js';
+import {
+  clearInterval,
+  clearTimeout,
+  performance,
+  setInterval,
+  setTimeout,
+} from '../../../core/timers.cjs';
 import type { Owner } from './stream.js';
 
 /** Takes a message in; false: there is no room for it now. */

@@ -1,8 +1,8 @@
 /** The stream in which the broker keeps the messages of durable rooms: one for `Rooms`, one for servers of socket.io. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { JetStreamManager, StreamInfo } from '../../../broker/client-types.js';
 import { failure } from '../../../broker/failure.js';
 import type { Link } from '../../../broker/link.js';
+import { sleep } from '../../../core/timers.cjs';
 import type { StreamLimits } from '../options.js';
 
 const nanoseconds = 1e6;

@@ -1,5 +1,6 @@
 /** Who came and left in a turn, told at its end once for each room. */
 import { throwLater } from '../../../core/throw-later.js';
+import { setImmediate } from '../../../core/timers.cjs';
 import type { OnPresence, Presence, PresenceReason } from './types.js';
 
 interface Change {

@@ -1,4 +1,5 @@
 /** The other nodes: when each was heard, and which version of its list of members is known; and those that are gone. */
+import { performance } from '../../../core/timers.cjs';
 import type { Entry } from './register.js';
 
 /** Version of a list: none is known yet. */

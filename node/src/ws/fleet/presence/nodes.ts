@@ -17,6 +17,7 @@ import {
   type WireBatch,
   type WireRecord,
 } from '../../../broker/wire.js';
+import { clearInterval, performance, setInterval } from '../../../core/timers.cjs';
 import type { Counts } from '../stats.js';
 import { Known, type Node, unknown } from './known.js';
 import { decodeEntry, decodeKey, JOIN, LEAVE } from './own.js';

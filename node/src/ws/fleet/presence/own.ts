@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { deserialize, serialize } from 'node:v8';
 import type { WireRecord } from '../../../broker/wire.js';
+import { performance, wallClock } from '../../../core/timers.cjs';
 import { MillraceError } from '../../../errors.js';
 import type { Entry } from './register.js';
 import type { Presence, PresenceOptions } from './types.js';
@@ -46,7 +47,7 @@ export function decodeEntry(node: string, bytes: Uint8Array): Entry | null {
   const [key, room, id, data] = value as unknown[];
   if (!Number.isSafeInteger(key) || typeof room !== 'string' || typeof id !== 'string') return null;
   // By the clock of this machine: those of others may be wrong.
-  const presence: Presence = { node, id, data, since: Date.now() - age };
+  const presence: Presence = { node, id, data, since: wallClock.now() - age };
   return { key: key as number, room, presence };
 }
 
@@ -75,7 +76,7 @@ export class OwnPresences {
   /** `check` is given the number of bytes before anything changes, and may throw. */
   add(room: string, { id, data }: PresenceOptions, check: (bytes: number) => void): Entry {
     const name = id ?? randomBytes(9).toString('base64url');
-    const presence: Presence = { node: this.#node, id: name, data, since: Date.now() };
+    const presence: Presence = { node: this.#node, id: name, data, since: wallClock.now() };
     const entry: Entry = { key: this.#lastKey + 1, room, presence };
     const bytes = encodeEntry(entry);
     check(bytes.length);

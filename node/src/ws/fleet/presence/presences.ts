@@ -1,5 +1,6 @@
 /** Who is present: members of this node as they join and leave, and those of others as their nodes report. */
 import { check, checkKeys, invalid } from '../../../core/options.js';
+import { setImmediate } from '../../../core/timers.cjs';
 import { MillraceError } from '../../../errors.js';
 import { Changes } from './changes.js';
 import { OwnPresences } from './own.js';

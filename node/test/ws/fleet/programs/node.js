@@ -4,12 +4,13 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { Rooms } from 'millrace/ws';
 import { answer, say } from '../../../broker/talk.js';
+import { wallClock } from '../../../core/clocks.js';
 import { Hall } from '../../hall.js';
 
 // As on a machine whose clock is wrong.
 const skewMs = Number(process.env.SKEW_MS || 0);
-const { now } = Date;
-Date.now = () => now() + skewMs;
+const { now } = wallClock;
+wallClock.now = () => now() + skewMs;
 
 const changes = [];
 const server = createServer().listen(0, '127.0.0.1');
