@@ -85,6 +85,8 @@ export class Member implements Receiver<Joined> {
   #backlog: Backlog<Frame> | null = null;
   #retry: NodeJS.Timeout | null = null;
   #overdue: NodeJS.Timeout | null = null;
+  /** Bytes that were pending when `#overdue` was set; `maxPending` while it is not. */
+  #allowed: number;
   /** Set by `releaseWhenDrained`. */
   #leaving = false;
   /** Set by `end`: the close that follows when nothing is queued for the socket any more. */
@@ -99,6 +101,7 @@ export class Member implements Receiver<Joined> {
     this.#wire = Wire.of(_socket);
     this.#encodedByWs = ws.extensions.includes('permessage-deflate') || _isServer === false;
     this.#options = options;
+    this.#allowed = options.maxPending;
     this.#written = written;
     this.#socket.on('drain', this.#drain);
   }
@@ -175,28 +178,44 @@ export class Member implements Receiver<Joined> {
     if (!this.isOpen) return;
     const { maxPending } = this.#options;
     const isReady = this.#backlog === null && this.#ready();
-    if (isReady && content.length <= maxPending) {
+    // What ws compresses it keeps until it is done, so it gets no more than one piece.
+    if (isReady && content.length <= (this.#encodedByWs ? pieceBytes : maxPending)) {
       this.#send(content);
       return;
     }
     this.#backlog ??= new Backlog();
     for (const frame of content.frames) this.#backlog.add(frame);
-    if (isReady) this.#pump(this.#backlog);
-    if (this.pendingBytes <= maxPending) return;
-    // A socket that kept up until now may take a moment for more than the usual.
-    if (isReady) this.#watch();
-    else this.#tooSlow();
+    const { pendingBytes } = this;
+    if (isReady) {
+      // A socket that kept up until now may take a moment for more than the usual.
+      if (pendingBytes > maxPending) this.#watch();
+      this.#pump(this.#backlog);
+      return;
+    }
+    const mayHave = this.#isCompressing ? this.#allowed + maxPending : maxPending;
+    if (pendingBytes > mayHave) this.#tooSlow();
+  }
+
+  /** The client has taken what was compressed for it; what is pending waits for the compressor. */
+  get #isCompressing(): boolean {
+    const { writableLength, writableNeedDrain } = this.#socket;
+    if (!this.#encodedByWs || writableNeedDrain) return false;
+    return writableLength === 0 || this.ws.bufferedAmount > writableLength;
   }
 
   /** Looks again later whether the socket has taken enough; if it took half of what was left, it is given more time. */
   #watch(left = this.pendingBytes): void {
+    if (this.#overdue !== null) return;
+    const { maxPending } = this.#options;
     const due = performance.now() + graceMs;
-    this.#overdue ??= setTimeout(() => {
+    this.#allowed = Math.max(left, maxPending);
+    this.#overdue = setTimeout(() => {
       this.#overdue = null;
+      this.#allowed = maxPending;
       const { isOpen, pendingBytes } = this;
-      if (!isOpen || pendingBytes <= this.#options.maxPending) return;
-      // If the loop was blocked meanwhile, the socket had no chance.
-      if (performance.now() > due + graceMs / 2) this.#watch(left);
+      if (!isOpen || pendingBytes <= maxPending) return;
+      // If the loop was blocked meanwhile, or compression takes that long, it is not the socket that is slow.
+      if (performance.now() > due + graceMs / 2 || this.#isCompressing) this.#watch(left);
       else if (pendingBytes > left / 2) this.#tooSlow();
       else this.#watch();
     }, graceMs).unref();
@@ -217,22 +236,39 @@ export class Member implements Receiver<Joined> {
     return false;
   }
 
-  /** Writes of a backlog what the kernel takes right now, piece by piece: a copy of all of it could be large. */
+  /**
+   * Writes of a backlog what the kernel takes right now, piece by piece: a copy of all of it could be large. The callback of
+   * the last piece goes on; 'drain' does not come for a piece that is smaller than the stream's buffer.
+   */
   #pump(backlog: Backlog<Frame>): void {
-    do this.#send(new Joined(backlog.take(pieceBytes)));
-    while (backlog.bytes > 0 && this.isOpen && this.ws.bufferedAmount === 0);
-    if (backlog.bytes === 0) this.#backlog = null;
+    do {
+      const isBehind = this.pendingBytes > this.#allowed;
+      const piece = new Joined(backlog.take(pieceBytes));
+      if (backlog.bytes === 0) this.#backlog = null;
+      this.#send(piece, isBehind);
+    } while (backlog.bytes > 0 && this.isOpen && this.ws.bufferedAmount === 0);
   }
 
-  /** Never throws: a socket whose write fails harms no other. */
-  #send(content: Joined): void {
+  /**
+   * Calls `#drain` when a backlog may go on. Never throws: a socket whose write fails harms no other. `isBehind`: the
+   * compressor does not keep up with what is published, so this leaves uncompressed.
+   */
+  #send(content: Joined, isBehind = false): void {
+    const { frames } = content;
     try {
       if (this.#encodedByWs) {
-        for (const frame of content.frames) this.ws.send(frame.payload, { binary: frame.binary });
-        this.#written.sends += content.frames.length;
-        this.#written.deliveries += content.frames.length;
+        const last = frames.at(-1);
+        for (const frame of frames) {
+          const options = { binary: frame.binary, compress: !isBehind };
+          if (frame === last) this.ws.send(frame.payload, options, this.#drain);
+          else this.ws.send(frame.payload, options);
+        }
+        this.#written.sends += frames.length;
+        this.#written.deliveries += frames.length;
       } else {
-        this.#socket.write(content.bytes());
+        const bytes = content.bytes();
+        if (this.#backlog === null) this.#socket.write(bytes);
+        else this.#socket.write(bytes, this.#drain);
         this.#count(content);
       }
     } catch (error) {

@@ -8,7 +8,10 @@ import type { Member, SlowInfo, SlowPolicy } from './member.js';
 
 /** Options of `Rooms`. */
 export interface RoomsOptions extends Partial<Omit<QueueOptions, 'order'>>, FleetOptions {
-  /** Bytes that one socket may leave untaken: 1 to 2^53 - 1, default 1 MiB. */
+  /**
+   * Bytes that one socket may leave untaken: 1 to 2^53 - 1, default 1 MiB. As much again may wait for permessage-deflate while
+   * the client keeps up.
+   */
   maxPending?: number;
   /**
    * What to do with a socket beyond that. `close` (default): it is closed with 1013. `drop-low`: its oldest LOW frames are

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Rooms } from 'millrace/ws';
-import { openHall, range, turn } from './hall.js';
+import { openHall, randomFrom, range, turn } from './hall.js';
 
 const perMessageDeflate = { threshold: 0 };
 
@@ -104,4 +104,60 @@ test('a socket whose compression fails is ended and harms nobody else', async (t
   assert.deepEqual(errors, ['ERR_OUT_OF_RANGE']);
   rooms.publish('x', '3');
   assert.deepEqual(await all(plain, 1), ['3']);
+});
+
+test('a backlog goes on although nothing more is published', async (t) => {
+  const { packed, plain, rooms } = await setUp(t);
+  rooms.leave(plain.server);
+  const messages = range(8).map((n) => `${n} `.padEnd(30_000, '.'));
+  rooms.publish('x', messages[0]);
+  await turn();
+  for (const message of messages.slice(1)) rooms.publish('x', message);
+  assert.deepEqual(await all(packed, 8), messages);
+});
+
+test('a client that reads is not slow because compression is', async (t) => {
+  const maxPending = 100_000;
+  const { packed, plain, rooms } = await setUp(t, { maxPending, onSlow: assert.fail });
+  rooms.leave(plain.server);
+  // Within one turn nothing can be compressed, so everything adds up to more than the bound.
+  const messages = range(15).map((n) => `${n} `.padEnd(10_000, '.'));
+  for (const message of messages) {
+    rooms.publish('x', message);
+    rooms.flush();
+  }
+  assert.deepEqual(await all(packed, 15), messages);
+  rooms.publish('x', 'after');
+  assert.deepEqual(await all(packed, 1), ['after']);
+});
+
+test('a message above the bound is compressed like any other', async (t) => {
+  const { packed, plain, rooms } = await setUp(t, { maxPending: 100_000, onSlow: assert.fail });
+  rooms.leave(plain.server);
+  const message = 'large '.repeat(100_000);
+  const before = packed.socket.bytesWritten;
+  rooms.publish('x', message);
+  assert.deepEqual(await all(packed, 1), [message]);
+  const written = packed.socket.bytesWritten - before;
+  assert.ok(written < message.length / 2, `${written} bytes`);
+});
+
+test('clients that read get everything, in order, as fast as it is published', async (t) => {
+  const hall = await openHall(t, { perMessageDeflate: true });
+  const peers = await hall.connectMany(30);
+  const rooms = new Rooms({ onSlow: assert.fail });
+  t.after(() => rooms.close());
+  for (const { server } of peers) rooms.join(server, 'x');
+  const random = randomFrom(30);
+  const noise = range(15_000)
+    .map(() => Math.floor(random() * 256))
+    .map((byte) => byte.toString(16).padStart(2, '0'))
+    .join('');
+  const messages = range(300).map((n) => `${n} ${n % 9 === 8 ? noise : 'short'}`);
+  for (const n of range(100)) {
+    for (const message of messages.slice(3 * n, 3 * n + 3)) rooms.publish('x', message);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  for (const peer of peers) assert.deepEqual(await all(peer, messages.length), messages);
+  assert.equal(rooms.stats().slowClosed, 0);
 });
