@@ -6,6 +6,7 @@
  * @typedef {Record<string, Rule>} Form
  * @typedef {(message: string, key?: string) => never} Fail told what is wrong, and the key where it is
  */
+import { types } from 'node:util';
 import { isLocalPath, whyNotLocal } from '../load/loopback.js';
 
 /** The usual rules. */
@@ -15,7 +16,7 @@ export const is = {
   function: ['a function', (value) => typeof value === 'function'],
   strings: ['a list of texts', (value) => isList(value) && value.every((each) => is.text[1](each))],
   texts: ['an object of texts', (value) => isObject(value) && Object.values(value).every(isString)],
-  pattern: ['a regular expression', (value) => value instanceof RegExp],
+  pattern: ['a regular expression', (value) => types.isRegExp(value)],
   flag: ['true or false', (value) => typeof value === 'boolean'],
   object: ['an object', isObject],
   list: ['a list that is not empty', isList],
@@ -85,7 +86,7 @@ export function among(path, value, allowed, fail) {
 /** As it would be written, for messages. */
 export function show(value) {
   if (typeof value === 'function') return 'a function';
-  return value instanceof RegExp ? `${value}` : (JSON.stringify(value) ?? `${value}`);
+  return types.isRegExp(value) ? `${value}` : (JSON.stringify(value) ?? `${value}`);
 }
 
 /**

@@ -1,5 +1,6 @@
 /** The features of auto. Each waits, at next to no cost, for the first thing that it could act on, and is loaded then. */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { isError } from '../core/realm.cjs';
 // Loaded here, before an application can replace timers.
 import { clearTimeout, setTimeout } from '../core/timers.cjs';
 import type { Part } from './part.cjs';
@@ -62,7 +63,7 @@ export function checkModules(): void {
 
 /** What went wrong, worded for `why`. */
 export function sentence(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  return isError(error) ? error.message : String(error);
 }
 
 class LazyFeature implements Feature {

@@ -4,6 +4,7 @@
  */
 import { promises } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
+import { isURL } from '../core/realm.cjs';
 import { nextTick } from '../core/timers.cjs';
 import { checkModules, sentence } from './features.cjs';
 import type { Part } from './part.cjs';
@@ -28,7 +29,7 @@ export class FsPart implements Part {
     require('../fs/originals.cjs');
     const target = (name: Name, original: AnyMethod, path: unknown): AnyMethod => {
       // The loader of ES modules of Node.js 20 reads its files with this, by URLs.
-      if (!this.#isOn || path instanceof URL) return original;
+      if (!this.#isOn || isURL(path)) return original;
       if (this.#ours !== null) return this.#ours[name];
       if (name !== 'writeFile') this.#count();
       return original;

@@ -1,4 +1,5 @@
 /** Values that JSON carries as well as a structured clone does: for small ones it costs a third. */
+import { isPlainArray, isPlainObject } from '../core/realm.cjs';
 
 /** With more objects than this, cloning is as cheap as looking at them. */
 const mostObjects = 64;
@@ -29,7 +30,7 @@ function isParent(value: object, seen: object[]): boolean {
   if (seen.length >= mostObjects || seen.includes(value)) return false;
   seen.push(value);
   const isList = Array.isArray(value);
-  if (Object.getPrototypeOf(value) !== (isList ? Array.prototype : Object.prototype)) return false;
+  if (!(isList ? isPlainArray(value) : isPlainObject(value))) return false;
   const keys = Object.keys(value);
   // Holes, and properties with other names, which come last.
   const isFull =

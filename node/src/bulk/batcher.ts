@@ -5,6 +5,7 @@ import type { BatchEvent } from '../core/batch/event.js';
 import { MicrotaskHost } from '../core/dispatch/clock.js';
 import { type Batch, Engine, type Sink } from '../core/engine.js';
 import { discards, invalid } from '../core/options.js';
+import { isAbortSignal, isError } from '../core/realm.cjs';
 import { announce } from '../core/sources.js';
 import { MillraceError, show } from '../errors.js';
 import { Call, type Flight, tied } from './call.js';
@@ -68,7 +69,7 @@ export class Batcher<Item, Result> implements Sink<Call<Item, Result>> {
   call(item: Item, options?: CallOptions): Promise<Result> {
     const signal = options?.signal;
     if (signal !== undefined) {
-      if (!(signal instanceof AbortSignal)) {
+      if (!isAbortSignal(signal)) {
         return Promise.reject(invalid('signal', signal, 'an AbortSignal'));
       }
       if (signal.aborted) return Promise.reject(signal.reason);
@@ -230,7 +231,7 @@ export class Batcher<Item, Result> implements Sink<Call<Item, Result>> {
   }
 
   #settle(call: Call<Item, Result>, result: Result | Error): void {
-    if (result instanceof Error) {
+    if (isError(result)) {
       this.#engine.counters.errors++;
       this.#reject(call, result);
     } else if (call.ties === null) call.resolve(result);

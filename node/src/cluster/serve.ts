@@ -3,6 +3,7 @@ import cluster from 'node:cluster';
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { isURL } from '../core/realm.cjs';
 import { MillraceError, show } from '../errors.js';
 import { active } from './active.js';
 import type { App } from './application.js';
@@ -32,7 +33,7 @@ export async function serve(
   app: App | string | URL,
   options: ServeOptions = {},
 ): Promise<Cluster | ClusterWorker> {
-  const isFile = typeof app === 'string' || app instanceof URL;
+  const isFile = typeof app === 'string' || isURL(app);
   const settings = serveOptions(options, isFile);
   if (!cluster.isPrimary) return inProcess(app, settings);
   if (active.cluster !== null) throw foreign();
@@ -65,8 +66,7 @@ async function inProcess(app: unknown, { onDrain: drain, onClose: close }: Setti
 }
 
 function fileOf(file: string | URL): string {
-  const path =
-    file instanceof URL || file.startsWith('file:') ? fileURLToPath(file) : resolve(file);
+  const path = isURL(file) || file.startsWith('file:') ? fileURLToPath(file) : resolve(file);
   if (statSync(path, { throwIfNoEntry: false })?.isFile()) return path;
   throw new MillraceError(
     'MILLRACE_E_INVALID_ARGUMENT',

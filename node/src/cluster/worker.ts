@@ -1,6 +1,7 @@
 /** What runs in each process: takes its orders, loads or gets the application, makes it listen, and drains when told to. */
 import cluster from 'node:cluster';
 import type { Server } from 'node:net';
+import { isError } from '../core/realm.cjs';
 import { MillraceError } from '../errors.js';
 import { application, listening } from './application.js';
 import { drainOn } from './drain.js';
@@ -50,7 +51,7 @@ export async function work(
 /** Tells the primary why it does not start; the stack goes to stderr, as always. */
 function tellFailures(): void {
   process.on('uncaughtExceptionMonitor', (error: unknown) => {
-    tell({ type: 'failed', reason: error instanceof Error ? error.message : String(error) });
+    tell({ type: 'failed', reason: isError(error) ? error.message : String(error) });
   });
 }
 

@@ -2,6 +2,7 @@
 import cluster from 'node:cluster';
 import { connect, type Socket } from 'node:net';
 import { isMainThread } from 'node:worker_threads';
+import { isError } from '../core/realm.cjs';
 import { clearTimeout, performance, setTimeout } from '../core/timers.cjs';
 import { Backoff } from './backoff.js';
 import { JsonLines } from './lines.js';
@@ -88,7 +89,7 @@ class FeedClient implements DashboardFeed {
       const features = this.#sampler.switch(String(feature), on === true);
       return { type: 'switched', request, features };
     } catch (error) {
-      return { type: 'switched', request, error: error instanceof Error ? error.message : error };
+      return { type: 'switched', request, error: isError(error) ? error.message : error };
     }
   }
 

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { isError } from '../core/realm.cjs';
 import { clearInterval, setInterval, setTimeout, wallClock } from '../core/timers.cjs';
 import { Audience } from './audience.js';
 import { type Link, Member } from './member.js';
@@ -90,7 +91,7 @@ export class Hub {
           this.#featuresOf(member, features);
           return { process, features };
         } catch (error) {
-          return { process, error: error instanceof Error ? error.message : String(error) };
+          return { process, error: isError(error) ? error.message : String(error) };
         }
       }),
     );

@@ -1,5 +1,6 @@
 import type { PathLike } from 'node:fs';
 import type promises from 'node:fs/promises';
+import { isUint8Array } from '../core/realm.cjs';
 import { nextTick, queueMicrotask } from '../core/timers.cjs';
 import {
   appendOptions,
@@ -159,7 +160,7 @@ function toRecord(data: unknown, encoding: BufferEncoding | null): string | Uint
     return encoding === null || encoding === 'utf8' ? data : Buffer.from(data, encoding);
   }
   if (!ArrayBuffer.isView(data) || data.byteLength > maxRecordBytes) return null;
-  if (data instanceof Uint8Array) return data;
+  if (isUint8Array(data)) return data;
   return new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
 }
 

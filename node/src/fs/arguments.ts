@@ -5,6 +5,7 @@
 import { fileURLToPath } from 'node:url';
 import { nearest } from '../core/nearest.js';
 import { invalid } from '../core/options.js';
+import { isAbortSignal, isPlainObject, isUint8Array, isURL } from '../core/realm.cjs';
 import { MillraceError } from '../errors.js';
 
 /** A path as backends take it. */
@@ -13,14 +14,14 @@ export type Path = string | Buffer;
 /** A path for a backend, which nobody changes any more; null when Node.js has to see it. */
 export function toPath(path: unknown): Path | null {
   if (typeof path === 'string') return path.includes('\0') ? null : path;
-  if (path instanceof Uint8Array) {
+  if (isUint8Array(path)) {
     if (path.includes(0)) return null;
     const bytes = Buffer.from(path);
     const text = bytes.toString();
     // As text where that means the same, so that it counts as one file for the order, however it was given.
     return Buffer.from(text).equals(bytes) ? text : bytes;
   }
-  if (!(path instanceof URL)) return null;
+  if (!isURL(path)) return null;
   try {
     return toPath(fileURLToPath(path));
   } catch {
@@ -86,14 +87,13 @@ function understand(
   if (typeof options !== 'object') return null;
   try {
     // Node.js sees a getter of a class in some calls and not in others.
-    const prototype: unknown = Object.getPrototypeOf(options);
-    if (prototype !== Object.prototype && prototype !== null) return null;
+    if (!isPlainObject(options)) return null;
     for (const name in options) if (!names.has(name)) return null;
     const given = options as Record<string, unknown>;
     const { flag, signal, mode = 0o666, flush = false, durable = false } = given;
     const encoding = toEncoding(given.encoding);
     if (encoding === undefined || (flag !== undefined && flag !== ownFlag)) return null;
-    if (signal !== undefined && (!(signal instanceof AbortSignal) || signal.aborted)) return null;
+    if (signal !== undefined && (!isAbortSignal(signal) || signal.aborted)) return null;
     if (!Number.isInteger(mode) || (mode as number) < 0 || (mode as number) > 0o7777) return null;
     if (typeof flush !== 'boolean') return null;
     return {

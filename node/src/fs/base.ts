@@ -3,6 +3,7 @@
  * is the path made absolute: a valid path may become invalid by leading through folders that this process may not enter.
  */
 import { isAbsolute, resolve } from 'node:path';
+import { isError } from '../core/realm.cjs';
 import type { Path } from './arguments.js';
 import { knownAs } from './system-error.js';
 
@@ -33,7 +34,7 @@ export function fromBase(path: Path, base: string | null): Path {
 
 /** An error of Node.js about what was opened, with the path as the caller wrote it. */
 export function asWritten<E>(error: E, opened: Path, path: Path): E {
-  if (opened === path || !(error instanceof Error)) return error;
+  if (opened === path || !isError(error)) return error;
   const [from, to] = [knownAs(opened), knownAs(path)];
   const named: NodeJS.ErrnoException = error;
   if (named.path !== from) return error;

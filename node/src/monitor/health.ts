@@ -1,5 +1,6 @@
 /** The health report: what a person or a load balancer asks a server for. */
 import { loadavg, uptime } from 'node:os';
+import { isError } from '../core/realm.cjs';
 import { type Cores, CoreWatch } from './cores.js';
 import type { GcStats } from './gc.js';
 import { limits } from './limits.js';
@@ -71,6 +72,6 @@ function ask(source: TaskSource): unknown {
   try {
     return typeof source === 'function' ? source() : source.stats();
   } catch (error) {
-    return { error: error instanceof Error ? error.message : String(error) };
+    return { error: isError(error) ? error.message : String(error) };
   }
 }

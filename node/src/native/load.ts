@@ -5,6 +5,7 @@
  */
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
+import { isError } from '../core/realm.cjs';
 import { MillraceError, show } from '../errors.js';
 import type { Binding } from './binding.js';
 import { isCutShort } from './elf.js';
@@ -28,7 +29,7 @@ function load(): Binding | string {
   try {
     return find();
   } catch (error) {
-    const text = error instanceof Error ? error.message : String(error);
+    const text = isError(error) ? error.message : String(error);
     const line = text.replace(/\s+/g, ' ').trim();
     return line.startsWith('No native build') ? `${line}; run npm rebuild millrace` : line;
   }

@@ -1,6 +1,7 @@
 /** Files that `fs.promises` is asked for in one tick. Arguments, results and promises are passed on as they are. */
 import { promises } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
+import { isUint8Array, isURL } from '../core/realm.cjs';
 import { nextTick } from '../core/timers.cjs';
 import type { Observer } from './observer.js';
 import { replace } from './replace.js';
@@ -88,6 +89,6 @@ const moduleFile = /\.[cm]?[jt]s$/;
 
 /** A FileHandle is left to Node.js. */
 function isPath(path: unknown): boolean {
-  if (path instanceof URL) return !moduleFile.test(path.pathname);
-  return typeof path === 'string' || path instanceof Uint8Array;
+  if (isURL(path)) return !moduleFile.test(path.pathname);
+  return typeof path === 'string' || isUint8Array(path);
 }

@@ -3,6 +3,7 @@
  * `setNoDelay()` on it, after it has left the WebSocket there under a symbol.
  */
 import { Socket } from 'node:net';
+import { isUint8Array } from '../core/realm.cjs';
 import type { Observer } from './observer.js';
 import { replace } from './replace.js';
 import { isOwn, serverOf } from './sockets.js';
@@ -135,7 +136,7 @@ function isGathered({ _socket }: Sender, parts: Parts): boolean {
   }
   const [header, payload] = parts as Parts;
   return (
-    header instanceof Uint8Array &&
+    isUint8Array(header) &&
     (header[0] === 0x81 || header[0] === 0x82) &&
     header[1]! < 0x80 &&
     (typeof payload === 'string' || (payload?.length ?? 0) <= maxCopied)

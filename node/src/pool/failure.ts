@@ -1,4 +1,5 @@
 /** Errors that callers get. Their messages begin like those of piscina, which programs may look for. */
+import { isError } from '../core/realm.cjs';
 import { MillraceError, show } from '../errors.js';
 import type { PoolFunction } from './function.js';
 import { type Failure, NO_FUNCTION, THREW } from './protocol.cjs';
@@ -10,7 +11,7 @@ export function failureOf(
   [, kind, error, properties]: Failure,
 ): unknown {
   if (kind === THREW) {
-    return error instanceof Error && properties ? Object.assign(error, properties) : error;
+    return isError(error) && properties ? Object.assign(error, properties) : error;
   }
   if (kind === NO_FUNCTION) {
     return new MillraceError(
@@ -94,5 +95,5 @@ export const full = (maxQueue: number): MillraceError =>
   );
 
 function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : show(error);
+  return isError(error) ? error.message : show(error);
 }

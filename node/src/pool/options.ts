@@ -3,6 +3,7 @@ import type { ResourceLimits, WorkerOptions } from 'node:worker_threads';
 import type { BrokerOptions } from '../broker/options.js';
 import { classOf, type Priority, type PriorityClass } from '../core/intake/priority.js';
 import { check, checkKeys, integer, invalid, number, type Rule } from '../core/options.js';
+import { isURL } from '../core/realm.cjs';
 import { MillraceError, show } from '../errors.js';
 import { clockOffsetMs } from './clock.cjs';
 import type { StreamOptions } from './durable/stream-options.js';
@@ -230,7 +231,7 @@ function checkKinds(options: PoolOptions): void {
   const values = options as Record<string, unknown>;
   const { filename, name, functions, taskQueue, loadBalancer, resourceLimits } = options;
   const { niceIncrement, maxQueue } = options;
-  if (filename != null && typeof filename !== 'string' && !(filename instanceof URL)) {
+  if (filename != null && typeof filename !== 'string' && !isURL(filename)) {
     throw wrong('filename', 'a string or null', filename);
   }
   if (name != null && typeof name !== 'string') throw wrong('name', 'a string or null', name);

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import type { Worker } from 'node:worker_threads';
 import { classOf } from '../core/intake/priority.js';
 import { check, integer } from '../core/options.js';
+import { isURL } from '../core/realm.cjs';
 import { announce } from '../core/sources.js';
 import { throwLater } from '../core/throw-later.js';
 import { performance, wallClock } from '../core/timers.cjs';
@@ -327,7 +328,7 @@ export class Pool<Argument = any, Result = any> extends Emitter {
 
   #functionOf({ filename, name }: RunOptions): PoolFunction | null {
     if (name != null && typeof name !== 'string') throw badArgument('name', 'a string', name);
-    if (filename != null && typeof filename !== 'string' && !(filename instanceof URL)) {
+    if (filename != null && typeof filename !== 'string' && !isURL(filename)) {
       throw badArgument('filename', 'a string', filename);
     }
     if (filename == null && name == null) return this.#usual;

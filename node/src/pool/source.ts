@@ -2,6 +2,7 @@
 import { isAbsolute, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { checkKeys } from '../core/options.js';
+import { isURL } from '../core/realm.cjs';
 import { MillraceError, show } from '../errors.js';
 
 /** A file with functions, and the name of one of its exports; `default` if none is given. */
@@ -24,7 +25,7 @@ export function sourceOf(
   source: FunctionSource,
   where: string,
 ): { filename: string; name: string } {
-  if (typeof source === 'object' && source !== null && !(source instanceof URL)) {
+  if (typeof source === 'object' && source !== null && !isURL(source)) {
     checkKeys(where, source, ['filename', 'name']);
     const { filename, name = 'default' } = source;
     if (typeof name !== 'string') {
@@ -40,7 +41,7 @@ export function sourceOf(
 
 /** The path of a file. A function's code as text is not one: workers only run what is in files. */
 export function pathOf(file: string | URL, where: string): string {
-  const text = file instanceof URL ? file.href : file;
+  const text = isURL(file) ? file.href : file;
   if (typeof text !== 'string' || text === '') {
     throw new MillraceError(
       'MILLRACE_E_INVALID_OPTION',

@@ -1,7 +1,7 @@
 /** A message on its way to many sockets: encoded once, whoever gets it. */
-import { types } from 'node:util';
 import type { Chunk } from '../core/egress/backlog.js';
 import type { PriorityClass } from '../core/intake/priority.js';
+import { isAnyArrayBuffer } from '../core/realm.cjs';
 import { MillraceError, show } from '../errors.js';
 import type { Content } from './content.js';
 import type { Route } from './fleet/fleet.js';
@@ -76,8 +76,7 @@ function toBytes(data: Exclude<Data, string>): Uint8Array {
   if (ArrayBuffer.isView(data)) {
     return new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
   }
-  // Not instanceof: it may come from another context.
-  if (types.isAnyArrayBuffer(data)) return new Uint8Array(data);
+  if (isAnyArrayBuffer(data)) return new Uint8Array(data);
   throw new MillraceError(
     'MILLRACE_E_INVALID_ARGUMENT',
     `a message is ${show(data)}; it must be a string, a Buffer, a typed array or an ArrayBuffer`,

@@ -4,6 +4,7 @@
  * `write`, `end` and `destroy` when it first sends.
  */
 import { checkKeys, givenOptions, invalid } from '../core/options.js';
+import { isUint8Array } from '../core/realm.cjs';
 import { announce } from '../core/sources.js';
 import { type Replacement, replaceMethod } from '../net/patch.js';
 import { type BackendName, backend, checkBackend } from './backend.js';
@@ -133,7 +134,7 @@ function replaceMethods(senders: Sender, gatherer: Gatherer): Replacement[] {
 /** The frame of a message; null for what only ws can encode. */
 function messageFrame(frames: TurnFrames, data: unknown, options: SendOptions): SharedFrame | null {
   if (typeof data === 'string') return options.binary ? null : frames.text(data);
-  if (!(data instanceof Uint8Array) || data.length > maxCopied) return null;
+  if (!isUint8Array(data) || data.length > maxCopied) return null;
   return frames.copy(data, options.binary === true);
 }
 
@@ -141,7 +142,7 @@ function messageFrame(frames: TurnFrames, data: unknown, options: SendOptions): 
 function isMessage(parts: FrameParts): boolean {
   const [header, payload] = parts;
   return (
-    header instanceof Uint8Array &&
+    isUint8Array(header) &&
     (header[0] === 0x81 || header[0] === 0x82) &&
     header[1]! < 0x80 &&
     (typeof payload === 'string' || (payload?.length ?? 0) <= maxCopied)

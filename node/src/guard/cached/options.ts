@@ -1,6 +1,7 @@
 /** The options of `cached()`: meaning, unit, default, range, and the checks that keep bad ones out. */
 import type { IncomingMessage } from 'node:http';
 import { check, checkKeys, integer, invalid, number } from '../../core/options.js';
+import { isSet } from '../../core/realm.cjs';
 import { MillraceError } from '../../errors.js';
 import type { StaleSource } from '../shedding.js';
 import { isPartial } from './shareable.js';
@@ -123,7 +124,7 @@ export function completeOptions(given: CachedOptions): CompleteOptions {
   if (underPressure !== undefined && typeof underPressure !== 'function') {
     throw invalid('underPressure', underPressure, 'a function');
   }
-  if (guard !== undefined && !(guard?.caches instanceof Set)) {
+  if (guard !== undefined && !isSet(guard?.caches)) {
     throw invalid('guard', guard, 'a Guard: what guard(server) returns');
   }
   const storage = storageOf(given.storage);

@@ -1,5 +1,6 @@
 /** Records what a handler answers while it goes to the client. */
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { isUint8Array } from '../../core/realm.cjs';
 import {
   clearTimeout,
   nextTick,
@@ -241,7 +242,7 @@ export class Recording {
     const bytes =
       typeof chunk === 'string'
         ? Buffer.from(chunk, typeof encoding === 'string' ? (encoding as BufferEncoding) : 'utf8')
-        : chunk instanceof Uint8Array
+        : isUint8Array(chunk)
           ? Buffer.from(chunk)
           : null;
     if (bytes === null) return;

@@ -1,6 +1,7 @@
 /** The options of the plugin as it uses them: checked and complete. What they say where under-pressure has them, they say here. */
 import { nearest } from '../../core/nearest.js';
 import { check, choice, invalid } from '../../core/options.js';
+import { isError } from '../../core/realm.cjs';
 import { MillraceError } from '../../errors.js';
 import type {
   GuardPluginOptions,
@@ -154,7 +155,7 @@ function statusRouteOptions(given: GuardPluginOptions['exposeStatusRoute']) {
 
 function customErrorOf(given: GuardPluginOptions['customError']) {
   if (given === undefined || given === null) return undefined;
-  if (typeof given === 'function' || given instanceof Error) return given;
+  if (typeof given === 'function' || isError(given)) return given;
   throw invalid('customError', given, 'an error, or the class of one');
 }
 

@@ -1,5 +1,6 @@
 /** Cuts a stream into pieces of whole lines, for several workers. */
 import { check, checkKeys, integer } from '../../core/options.js';
+import { isUint8Array } from '../../core/realm.cjs';
 import { MillraceError, show } from '../../errors.js';
 import { delimiterBytes } from './delimiter.js';
 
@@ -95,7 +96,7 @@ async function* pieces(
   };
 
   for await (const part of source) {
-    if (!(part instanceof Uint8Array)) throw noBytes(part);
+    if (!isUint8Array(part)) throw noBytes(part);
     for (let taken = 0; taken < part.length; ) {
       // There is more, so what is full is cut.
       if (!isLong && length === bytes) {

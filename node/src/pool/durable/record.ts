@@ -1,6 +1,7 @@
 /** A task, and its result, as records of a batch. */
 import { deserialize, serialize } from 'node:v8';
 import type { WireRecord } from '../../broker/wire.js';
+import { isError } from '../../core/realm.cjs';
 import { packed } from '../worker/error.cjs';
 
 /** Flags of a task: its caller waits for a result; its caller may abort it while it runs. */
@@ -86,7 +87,7 @@ export function decodeOutcome({ flags, data }: WireRecord): Outcome | null {
   if (!Array.isArray(fields) || typeof fields[0] !== 'string') return null;
   const [id, value, properties] = fields;
   const isFailed = (flags & FAILED) !== 0;
-  if (isFailed && value instanceof Error) Object.assign(value, properties);
+  if (isFailed && isError(value)) Object.assign(value, properties);
   return { id, isFailed, value };
 }
 

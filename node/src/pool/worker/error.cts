@@ -1,4 +1,5 @@
 /** Cloning an error keeps its message and stack. What else callers rely on travels beside it: `code`, `name`, … */
+import { isDOMException, isError } from '../../core/realm.cjs';
 
 /** Names that cloning keeps. */
 const keptNames = new Set([
@@ -14,7 +15,7 @@ const keptNames = new Set([
 /** An error as it is sent, and what cloning drops of it; null for nothing. */
 export function packed(error: unknown): [unknown, Record<string, unknown> | null] {
   try {
-    return error instanceof DOMException ? plain(error) : [error, propertiesOf(error)];
+    return isDOMException(error) ? plain(error) : [error, propertiesOf(error)];
   } catch {
     // One of its getters throws.
     return [error, null];
@@ -39,7 +40,7 @@ export function textOf(error: unknown): string {
 }
 
 function propertiesOf(error: unknown): Record<string, unknown> | null {
-  if (!(error instanceof Error)) return null;
+  if (!isError(error)) return null;
   const properties: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(error)) {
     if (isPlain(value)) properties[key] = value;

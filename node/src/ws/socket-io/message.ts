@@ -1,4 +1,5 @@
 /** A message that many connections get. */
+import { isArrayBuffer } from '../../core/realm.cjs';
 import { encode } from '../frame.js';
 import { SharedFrame } from '../sequence.js';
 import type { Connection } from './connection.js';
@@ -31,7 +32,7 @@ export class Message {
       } else if (ArrayBuffer.isView(part)) {
         this.#isBinary = true;
         frames.push(encode(new Uint8Array(part.buffer, part.byteOffset, part.byteLength), true));
-      } else if (part instanceof ArrayBuffer) {
+      } else if (isArrayBuffer(part)) {
         this.#isBinary = true;
         frames.push(encode(new Uint8Array(part), true));
       } else {

@@ -10,6 +10,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { WireRecord } from '../../../broker/wire.js';
+import { isArrayBuffer } from '../../../core/realm.cjs';
 
 /** An attachment may be an ArrayBuffer, or any view of one. */
 export type Part = string | ArrayBufferView | ArrayBuffer;
@@ -118,5 +119,5 @@ function bytesOf(value: unknown): Uint8Array | null {
   if (ArrayBuffer.isView(value)) {
     return new Uint8Array(value.buffer as ArrayBuffer, value.byteOffset, value.byteLength);
   }
-  return value instanceof ArrayBuffer ? new Uint8Array(value) : null;
+  return isArrayBuffer(value) ? new Uint8Array(value) : null;
 }

@@ -1,5 +1,6 @@
 /** How messages of a namespace leave: at the end of the turn, or into the stream of durable rooms. */
 import { batchHead, recordBytes, type WireRecord } from '../../../broker/wire.js';
+import { isError } from '../../../core/realm.cjs';
 import { MillraceError } from '../../../errors.js';
 import { headerBytes } from '../../fleet/durable/outbox.js';
 import { always } from '../../fleet/options.js';
@@ -64,7 +65,7 @@ export class Sending {
     } catch (error) {
       this.#fleet.counts.unanswered++;
       const { request } = head;
-      const message = error instanceof Error ? error.message : String(error);
+      const message = isError(error) ? error.message : String(error);
       this.send(nodeKey(node), pack({ kind: 'failed', request, message }, []));
     }
   }
