@@ -1,6 +1,7 @@
 /** Figures that are written into pages: tables, each between two marks, and numbers in sentences. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { measuredRows, once, results, runs, table } from './cells.js';
+import { gojaCosts, loopCosts } from './go-costs.js';
 import { quoted, quotingPages } from './quotes.js';
 import { figureOf } from './store.js';
 
@@ -11,6 +12,8 @@ const end = (name) => `<!-- end of ${name} -->`;
 /** By page, and by the name of the marks. */
 const parts = {
   'README.md': { measured: shortTable },
+  'docs/go.md': { costs: loopCosts },
+  'docs/go-goja.md': { costs: gojaCosts },
   'docs/durable-tasks.md': { figures: tasksTable },
   'docs/rooms-across-machines.md': { figures: roomsTable },
   'docs/socket-io.md': { figures: adaptersTable },
