@@ -10,6 +10,41 @@ import { figureOf } from './store.js';
  * for its numbers, `{ours*1e-6}` for one in another unit. The words have to be on the page once; a line may break at any space.
  */
 const quotes = {
+  'docs/auto.md': [
+    [
+      ['auto', 'start import', 'start_cpu_ms', 'empty module'],
+      'with `--import` takes {ours} ms of CPU time, with an empty module in its place {theirs} ms',
+    ],
+    [
+      ['auto', 'start require', 'start_cpu_ms', 'empty module'],
+      'with `--require` {ours} ms against {theirs}. Part',
+    ],
+    [
+      ['auto', 'hello auto', 'cpu_us_per_req', 'none'],
+      'takes {ours} µs of CPU time per request, without auto {theirs}: {ahead} times as good ({lo} to {hi})',
+    ],
+    [['auto', 'hello auto', 'added_rss_mb', null], 'It has {ours} MB more memory'],
+  ],
+  'docs/dashboard.md': [
+    [
+      ['auto', 'dashboard closed', 'cpu_share', 'none'],
+      'uses {theirs*100} % of a core without a dashboard, {ours*100} % without a viewer',
+    ],
+    [['auto', 'dashboard open', 'cpu_share', 'none'], 'and {ours*100} % with one'],
+  ],
+  'docs/metrics.md': [
+    [['auto', 'scrape', 'collect_cpu_ms', null], 'of each object: {ours} ms of CPU'],
+    [['auto', 'scrape', 'text_cpu_ms', null], "{ours} ms with prom-client's text"],
+    [['auto', 'scrape 100', 'collect_cpu_ms', null], 'with a hundred of each {ours} and'],
+    [['auto', 'scrape 100', 'text_cpu_ms', null], 'and {ours} ms (`make bench'],
+  ],
+  'docs/observe.md': [
+    [
+      ['auto', 'hello observe', 'cpu_us_per_req', 'none'],
+      ': {ours} µs of CPU time per request, without Millrace {theirs}: {ahead} times as good ({lo} to {hi})',
+    ],
+    [['auto', 'hello observe', 'added_rss_mb', null], '- Memory: {ours} MB more'],
+  ],
   'docs/durable-tasks.md': [
     [
       ['scale', 'recovery broker', 'recovery_ms', null],
@@ -37,6 +72,10 @@ const quotes = {
     [
       ['files', '1MB C=100 cold', 'files_per_s', 'fs.promises'],
       '(100 of 1 MB: {ahead} times, interval {lo} to {hi},',
+    ],
+    [
+      ['files', 'http 4KB', 'reqs_per_s', 'fs.promises'],
+      'answers {ahead} times as many requests ({lo} to {hi},',
     ],
     [
       ['appends', 'durable C=100', 'appends_per_s', 'appendFile'],

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { measuredRows, results, runs } from '../../bench/tables/cells.js';
 import { pages, pageText } from '../../bench/tables/pages.js';
+import { quotations } from '../../bench/tables/quotes.js';
 import { rows } from '../../bench/tables/rows.js';
 import { read, root } from '../../scripts/lib/paths.js';
 import { spans, tableRows } from './lib/tables.js';
@@ -73,3 +74,56 @@ test('a figure is told in three digits, a share in words, and a ratio with its i
     '1.40',
   ]);
 });
+
+/** Figures in sentences of which no benchmark keeps a line: by page the words, the file that they come from, and what it says. */
+const elsewhere = {
+  'docs/deploy.md': [
+    ["The study's 1.42 times", 'lab/experiments/compute-container.js', '1.42 times'],
+  ],
+  // Printed by the program that the sentence before it names.
+  'docs/rooms-across-machines.md': [
+    ['some 9 µs, an estimate', 'bench/scale/rooms/sizes.js', 'us in this process'],
+  ],
+};
+
+/** Written by programs, or held to their sources by tests of their own. */
+const written = /^docs\/(api\/.*|auto-results|results|go-tournament|fleet|sources)\.md$/;
+
+/** Times as many, a ratio with its interval, a time of less than a millisecond. */
+const figures = /\d\s+times\b|\b\d+(\.\d+)?\s+\(\d+(\.\d+)?\s+to\s+\d|\d\s+(µs|ns)\b/g;
+
+/** A page with spaces in place of its tables, its code and what is written into it. */
+const prose = (text) =>
+  [/<!-- (\w+): written[^>]*-->[\s\S]*?<!-- end of \1 -->/g, /^```[\s\S]*?^```/gm]
+    .concat([/^ {4}.*$/gm, /^\|.*$/gm, /`[^`\n]*`/g, /\]\([^)]*\)/g])
+    .reduce((left, kind) => left.replace(kind, (found) => found.replace(/\S/g, ' ')), text);
+
+for (const page of ['README.md', ...markdown('docs')].filter((name) => !written.test(name))) {
+  test(`${page}: each figure in a sentence is held to the file that it comes from`, () => {
+    const text = read(page);
+    const known = [
+      ...quotations(page, text),
+      ...(elsewhere[page] ?? []).map(([words]) => {
+        assert.equal(text.split(words).length, 2, `${page} no longer says: ${words}`);
+        return [text.indexOf(words), text.indexOf(words) + words.length];
+      }),
+    ];
+    const loose = [...prose(text).matchAll(figures)].filter(
+      ({ index }) => !known.some(([from, to]) => from <= index && index < to),
+    );
+    const where = ({ index }) => text.slice(index - 40, index + 40).replace(/\s+/g, ' ');
+    assert.deepEqual(loose.map(where), [], 'write it from a kept line, by bench/tables/quotes.js');
+    for (const [words, source, says] of elsewhere[page] ?? []) {
+      assert.ok(read(source).includes(says), `${source} does not say ${says}: ${words}`);
+    }
+  });
+}
+
+function markdown(folder) {
+  return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = `${folder}/${entry.name}`;
+    if (entry.isDirectory())
+      return ['node_modules', 'test', 'site'].includes(entry.name) ? [] : markdown(path);
+    return path.endsWith('.md') ? [path] : [];
+  });
+}
