@@ -8,7 +8,7 @@ import { projectCache, root } from './paths.js';
 const HEAD_LINES = 15;
 const TAIL_LINES = 50;
 const TITLE_WIDTH = 28;
-const STEP_TIMEOUT_MS = 600_000;
+const STEP_TIMEOUT_MS = 1_800_000;
 
 /**
  * One numbered step of a make target.
