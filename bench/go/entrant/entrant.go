@@ -74,6 +74,7 @@ var All = []struct {
 	{"mutex", NewMutex},
 	{"direct", NewDirect},
 	{"tick", NewTick},
+	{"safe", NewSafe},
 	{"lockfree", NewLockFree},
 	{"batched", NewBatched},
 }

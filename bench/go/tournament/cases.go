@@ -8,7 +8,7 @@ const (
 )
 
 // pollers are the entrants that call back when a descriptor is ready.
-var pollers = []string{millrace, "tick", "lockfree", "batched"}
+var pollers = []string{millrace, "tick", "safe", "lockfree", "batched"}
 
 // Cases are all cases, those of the report first.
 var Cases = []Case{
