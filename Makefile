@@ -31,7 +31,7 @@ site: ## write the documents as a static site with search, into .cache/site or O
 check-all: ## make test, and the long tests after it (FUZZ_SECONDS=60 SOAK_SECONDS=120)
 	@scripts/node scripts/test.js --all
 
-bench: ## list the benchmarks; run one: NAME=emitter [QUICK=1] [JSON=1] [SAVE=1]
+bench: ## list the benchmarks; run one: NAME=emitter, or NAME=all [QUICK=1] [JSON=1] [SAVE=1]
 	@scripts/node scripts/bench.js
 
 experiment: ## test every published claim, for hours, or in ten minutes with QUICK=1; one: NAME=chat-equal; LIST=1 lists them

@@ -1,6 +1,6 @@
 /**
- * `make bench NAME=… [QUICK=1] [JSON=1] [SAVE=1]`: runs the benchmark bench/NAME; without a name it lists
- * them. The benchmarks read QUICK, JSON and SAVE from the environment. With JSON=1 stdout carries their
+ * `make bench NAME=… [QUICK=1] [JSON=1] [SAVE=1]`: runs the benchmark bench/NAME, or with NAME=all one after the other;
+ * without a name it lists them. The benchmarks read QUICK, JSON and SAVE from the environment. With JSON=1 stdout carries their
  * JSON lines and nothing else; all the rest goes to stderr.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -17,6 +17,7 @@ import { runOrExit } from './lib/steps.js';
 import { uvbatch, uvbatchProject } from './lib/uvbatch.js';
 
 const bench = join(root, 'bench');
+const script = join(root, 'scripts/bench.js');
 const main = (name) => join(bench, name, 'main.js');
 /** Programs that are fetched where Debian has them. */
 const servers = { redis: ['redis-server'], scale: ['nats-server', 'redis-server'] };
@@ -28,6 +29,7 @@ const { NAME, JSON: json } = process.env;
 
 try {
   if (!NAME) list();
+  else if (NAME === 'all') await runAll();
   else if (names.includes(NAME)) await runBenchmark();
   else throw new Failure(`there is no benchmark ${NAME}; there are ${names.join(', ')}`);
 } catch (error) {
@@ -36,7 +38,29 @@ try {
 
 function list() {
   for (const name of names) console.log(`${name.padEnd(11)} ${about(name)}`);
-  console.error('\nrun one: make bench NAME=batch QUICK=1');
+  console.error('\nrun one: make bench NAME=batch QUICK=1; all: make bench NAME=all QUICK=1');
+}
+
+/** One that fails or is refused does not keep the others from being measured. */
+async function runAll() {
+  const ended = [];
+  for (const name of names) {
+    const start = performance.now();
+    const env = { ...process.env, NAME: name };
+    const how = await run(process.execPath, [script], { env }).then(
+      () => 'done',
+      ({ message }) => message,
+    );
+    ended.push({ name, how, minutes: (performance.now() - start) / 60_000 });
+  }
+  const sum = ended.reduce((minutes, each) => minutes + each.minutes, 0);
+  for (const each of [...ended, { name: 'all', how: '', minutes: sum }]) {
+    console.error(
+      `${each.name.padEnd(11)} ${each.minutes.toFixed(1).padStart(5)} min  ${each.how}`,
+    );
+  }
+  const failed = ended.filter(({ how }) => how !== 'done').map(({ name }) => name);
+  if (failed.length > 0) throw new Failure(`not measured: ${failed.join(', ')}`);
 }
 
 async function runBenchmark() {

@@ -93,6 +93,7 @@ export const suites = [
       'report/test/render',
     ].map((name) => `lab/${name}.test.js`),
   }),
+  suite({ title: 'tests of the benchmarks', folder: 'bench' }),
   suite({
     title: 'tests of the chat',
     folder: 'examples/chat/test',

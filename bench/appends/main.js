@@ -13,7 +13,7 @@ const ours = 'millrace';
 const peers = ['appendFile', 'held-fd', 'writestream'];
 
 await runBench('appends', async (bench) => {
-  const size = { rounds: bench.quick ? 9 : 31, warmup: 1 };
+  const size = { rounds: bench.quick ? 8 : 31, warmup: 1 };
   const folder = mkdtempSync(join(tmpdir(), 'millrace-bench-appends-'));
   try {
     for (const title of Object.keys(cases)) await compare(title);

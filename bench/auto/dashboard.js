@@ -51,14 +51,14 @@ async function view(url, signal) {
 
 /** Adds `dashboard open` and `dashboard closed`. */
 export async function compareDashboard(bench) {
-  const seconds = bench.quick ? 3 : 15;
+  const seconds = bench.quick ? 2 : 15;
   const arms = {
     none: () => cpuShare([], false, seconds),
     closed: () => cpuShare(['dashboard'], false, seconds),
     open: () => cpuShare(['dashboard'], true, seconds),
   };
   const rounds = await bench.rounds('dashboard', arms, {
-    rounds: bench.quick ? 3 : 15,
+    rounds: bench.quick ? 6 : 15,
     warmup: 0,
   });
   const shares = (arm) => rounds.map((round) => round[arm].cpu_share);

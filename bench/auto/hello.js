@@ -52,7 +52,7 @@ async function addCounts(bench, obstacle, prefix) {
   if (obstacle !== null) bench.note(`hello: system calls were not counted: ${obstacle}`);
   const flags = [`--min-semi-space-size=${young}`, `--max-semi-space-size=${young}`, '--expose-gc'];
   const plan = { connections, count: 20_000, syscalls: obstacle === null };
-  const rounds = await measure(bench, plan, { rounds: 5, warmup: 0 }, prefix, flags);
+  const rounds = await measure(bench, plan, { rounds: 6, warmup: 0 }, prefix, flags);
   for (const what of obstacle === null ? counts : counts.slice(1)) {
     const values = (subject) => rounds.map((round) => round[subject][what.metric]);
     for (const subject of ['auto', 'observe']) {

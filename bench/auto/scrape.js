@@ -12,7 +12,7 @@ export async function measureScrapes(bench) {
     const rounds = await bench.rounds(
       title,
       { millrace: () => runArm(arm, [objects]) },
-      { rounds: bench.quick ? 3 : 21, warmup: 1 },
+      { rounds: bench.quick ? 6 : 21, warmup: 1 },
     );
     for (const [way, bound] of Object.entries(bounds)) {
       const metric = way === 'collect' ? 'collect_cpu_ms' : 'text_cpu_ms';

@@ -1,4 +1,4 @@
-/** One arm of one round: `node arm.js CASE SUBJECT` sends items per second and whether all were there. */
-const [name, subject] = process.argv.slice(2);
+/** One arm of one round: `node arm.js MODULE SUBJECT CASE` sends items per second and whether all were there. */
+const [name, subject, title] = process.argv.slice(2);
 const { [name]: run } = await import(`./${name}.js`);
-process.send(await run(subject));
+process.send(await run(subject, title));

@@ -1,15 +1,15 @@
 /**
- * `insert`: 100 inserts at once, again and again, each resolved when it is on the disk: SQLite
- * with a write-ahead log and synchronous=FULL, in a real file. Batched, the inserts of a tick share
- * a transaction; unbatched, each is one.
+ * Inserts at once, again and again, each resolved when it is on the disk: SQLite with a write-ahead
+ * log and synchronous=FULL, in a real file. Batched, the inserts of a tick share a transaction;
+ * unbatched, each is one.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'libsql';
 import { batch } from 'millrace';
 import { resultsFolder } from '../lib/results.js';
+import { inserts } from './cases.js';
 
-const atOnce = 100;
 const secondsMeasured = 1;
 
 const subjects = {
@@ -20,20 +20,20 @@ const subjects = {
   unbatched: (_database, insert) => async (text) => insert(text),
 };
 
-/** One arm of one round. */
-export async function insert(subject) {
+/** One arm of one round. @param {string} subject @param {string} title of a case */
+export async function insert(subject, title) {
   // Beside the results: a folder for temporary files may be in memory, where nothing is durable.
   const folder = mkdtempSync(join(resultsFolder, 'insert-'));
   const database = new Database(join(folder, 'messages.db'));
   try {
-    return await measure(database, subject);
+    return await measure(database, subject, inserts[title].atOnce);
   } finally {
     database.close();
     rmSync(folder, { recursive: true });
   }
 }
 
-async function measure(database, subject) {
+async function measure(database, subject, atOnce) {
   database.pragma('journal_mode = WAL');
   database.pragma('synchronous = FULL');
   database.exec('CREATE TABLE messages (id INTEGER PRIMARY KEY, text TEXT NOT NULL)');

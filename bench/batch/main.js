@@ -2,11 +2,10 @@
 import { runArm } from '../lib/arm.js';
 import { Refused, runBench } from '../lib/bench.js';
 import { ensureResults } from '../lib/results.js';
+import { inserts } from './cases.js';
 
 const arm = new URL('./arm.js', import.meta.url);
 const rate = { metric: 'items_per_s', unit: '1/s', better: 'higher' };
-/** How many times better the batched inserts have to be. */
-const insertTarget = 10;
 
 await runBench('batch', async (bench) => {
   const size = { rounds: bench.quick ? 9 : 31, warmup: 1 };
@@ -15,7 +14,7 @@ await runBench('batch', async (bench) => {
   /** Measures each subject once a round, and compares them in pairs. */
   async function compare(title, name, pairs) {
     const subjects = [...new Set(pairs.flatMap(({ ours, peer }) => [ours, peer]))];
-    const arms = subjects.map((subject) => [subject, () => runArm(arm, [name, subject])]);
+    const arms = subjects.map((subject) => [subject, () => runArm(arm, [name, subject, title])]);
     const rounds = await bench.rounds(title, Object.fromEntries(arms), size);
     for (const subject of subjects) {
       if (rounds.every((round) => round[subject].complete)) continue;
@@ -32,7 +31,7 @@ await runBench('batch', async (bench) => {
     { ours: 'millrace with keys', peer: 'dataloader cache' },
     { ours: 'millrace', peer: 'unbatched' },
   ]);
-  await compare('insert', 'insert', [
-    { ours: 'millrace', peer: 'unbatched', target: insertTarget },
-  ]);
+  for (const [title, { target }] of Object.entries(inserts)) {
+    await compare(title, 'insert', [{ ours: 'millrace', peer: 'unbatched', target }]);
+  }
 });

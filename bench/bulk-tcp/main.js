@@ -44,7 +44,7 @@ await runBench('bulk-tcp', async (bench) => {
           () => runArm(module('arm.js'), [title, subject, port]),
         ]),
       ),
-      { rounds: bench.quick ? (targets ? 9 : 3) : 31, warmup: 1 },
+      { rounds: bench.quick ? (targets ? 9 : 6) : 31, warmup: 1 },
     );
     for (const subject of subjects) {
       for (const { [subject]: sample } of rounds) check(title, subject, sample);

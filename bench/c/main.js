@@ -1,6 +1,6 @@
 /** What libuvbatch costs and saves: `make bench NAME=c`. */
 import { runBench } from '../lib/bench.js';
-import { median } from '../lib/statistics.js';
+import { timesBetter } from '../lib/statistics.js';
 import { arm, download } from './arm.js';
 
 const cost = { metric: 'ns_per_event', unit: 'ns', better: 'lower' };
@@ -19,7 +19,7 @@ await runBench('c', async (bench) => {
   const size = { rounds: bench.quick ? 9 : 31, warmup: 1 };
   const more = { rounds: bench.quick ? 21 : 41, warmup: 1 };
   const fewer = { rounds: bench.quick ? 7 : 21, warmup: 1 };
-  const fewest = { rounds: bench.quick ? 5 : 15, warmup: 0 };
+  const fewest = { rounds: bench.quick ? 6 : 15, warmup: 0 };
 
   /** Runs arms in paired rounds; gives a function from arm and metric to the rounds' values. */
   async function measure(title, arms, plan = size) {
@@ -75,20 +75,32 @@ await runBench('c', async (bench) => {
   );
   add('idle wake', cost, idle, 'post', 'mutex+uv_async', noWorse);
 
-  const costs = {};
-  for (const queued of [10, 1000, 100_000]) {
+  // In the same rounds, so that lengths of the queue can be compared too.
+  const lengths = [10, 1000, 100_000];
+  const drained = await measure(
+    'push drain',
+    Object.fromEntries(
+      lengths.flatMap((queued) => [
+        [`push ${queued}`, () => arm('push_drain', 'push', queued, 1_000_000 / queued)],
+        [`list ${queued}`, () => arm('push_drain', 'sorted list', queued, 200_000 / queued)],
+      ]),
+    ),
+  );
+  for (const queued of lengths) {
     const title = `push drain ${queued}`;
-    const values = await measure(title, {
-      push: () => arm('push_drain', 'push', queued, 1_000_000 / queued),
-      'sorted list': () => arm('push_drain', 'sorted list', queued, 200_000 / queued),
-    });
-    add(title, cost, values, 'push', 'sorted list', far);
-    costs[queued] = median(values('push', 'ns_per_event'));
-    const allocations = Math.max(...values('push', 'allocations_per_event'));
+    const [ours, theirs] = [`push ${queued}`, `list ${queued}`].map((name) =>
+      drained(name, cost.metric),
+    );
+    bench.add({ backend: 'c', case: title, peer: 'sorted list', ...cost }, ours, theirs, far);
+    const allocations = Math.max(...drained(`push ${queued}`, 'allocations_per_event'));
     bench.note(`${title}: ${allocations} allocations an event, against 1`);
   }
-  const flat = (costs[100_000] / costs[10]).toFixed(2);
-  bench.note(`push drain: an event costs ${flat} times as much with 100,000 queued as with 10`);
+  const [few, many] = [10, 100_000].map((queued) => drained(`push ${queued}`, cost.metric));
+  const dearer = timesBetter('higher', many, few);
+  const [times, lo, hi] = [dearer.ahead, dearer.lo, dearer.hi].map((each) => each.toFixed(2));
+  bench.note(
+    `push drain: an event costs ${times} times as much with 100,000 queued as with 10 (${lo} to ${hi})`,
+  );
 
   for (const sockets of [50, 500, 2000]) {
     for (const messages of [1, 8]) {

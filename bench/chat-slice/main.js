@@ -14,7 +14,7 @@ await runBench('chat-slice', async (bench) => {
   const { quick } = bench;
   const { prefix, note } = pinned();
   bench.note(note);
-  const timing = { warmup: 1, seconds: quick ? 3 : 8, drain: 60 };
+  const timing = { warmup: 1, seconds: quick ? 2 : 8, drain: 60 };
 
   /**
    * Measures both arms under the same load. `targets` says of which metrics figures are made, each
@@ -45,7 +45,7 @@ await runBench('chat-slice', async (bench) => {
   const closed = await compare({
     name: '500x10 closed',
     load: { mode: 'closed' },
-    rounds: quick ? 5 : 15,
+    rounds: quick ? 6 : 15,
     warmup: 1,
     // At least three times the messages, at most 0.4 of the CPU for each.
     targets: { msgs_per_s: 3, cpu_us_per_msg: 1 / 0.4, p50_ms: none, p99_ms: none },
@@ -59,7 +59,7 @@ await runBench('chat-slice', async (bench) => {
   await compare({
     name: '500x10 2x saturation',
     load: { mode: 'open', deliveriesRate: saturation * 2 },
-    rounds: quick ? 3 : 9,
+    rounds: quick ? 6 : 9,
     warmup: 0,
     targets: {
       msgs_per_s: none,

@@ -23,6 +23,8 @@ const open = (deliveriesRate) => ({ mode: 'open', deliveriesRate });
  * @property {number} [maxDelay] of millrace, ms
  * @property {'everybody' | string[]} [behind] who cannot keep up: what is not delivered in time does not count, and of how late
  *   it would have been nothing is said
+ * @property {false} [quick] only in a full run
+ * @property {string} [beside] of a closed loop: the case of a load that leaves time, without which no short table shows it
  * @property {boolean} [quickRing] whether a quick run has the figures of `Rooms` with io_uring as well
  * @property {Record<string, object>} rooms targets of `Rooms` by peer; a peer that is named here is in a quick run
  * @property {Record<string, object>} install targets of `install`
@@ -35,6 +37,7 @@ export const cases = [
     name: '500x10 closed',
     crowd: of10Rooms,
     load: { mode: 'closed' },
+    beside: '500x10 143k',
     quickRing: true,
     rooms: { ws: { msgs_per_s: 4.5 }, bun: { msgs_per_s: { send: noWorse, io_uring: 1.1 } } },
     install: { ws: { ...nothingWorse, msgs_per_s: 3.5 } },
@@ -43,6 +46,7 @@ export const cases = [
     name: '500x10 62k',
     crowd: of10Rooms,
     load: open(62_000),
+    quick: false,
     rooms: {},
     install: { ws: nothingWorse },
   },
@@ -76,6 +80,7 @@ export const cases = [
     name: '2000x20 60k hold',
     crowd: { connections: 2000, rooms: 20 },
     load: open(60_000),
+    quick: false,
     maxDelay: 5,
     rooms: { 'no hold': { p50_ms: noWorse } },
     install: { ws: nothingWorse },

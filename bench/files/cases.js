@@ -38,3 +38,6 @@ export const others = [
 ];
 
 export const httpTarget = 1.7;
+
+/** Many calls at a time, and the case that shows what they are worth within an application: no short table shows one without the other. */
+export const beside = { '4KB C=100 warm': 'http 4KB' };

@@ -11,7 +11,7 @@ const lower = (metric) => ({ metric, unit: 'us', better: 'lower' });
 const ours = 'millrace';
 
 await runBench('files', async (bench) => {
-  const size = bench.quick ? { rounds: 5, warmup: 0 } : { rounds: 31, warmup: 1 };
+  const size = bench.quick ? { rounds: 6, warmup: 0 } : { rounds: 31, warmup: 1 };
   const peers = ['fs.promises', 'callback', 'sync'];
   const corpus = makeCorpus();
   try {

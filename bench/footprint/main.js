@@ -34,7 +34,7 @@ await runBench('footprint', async (bench) => {
     add(started, `import ${name}`, [name, 'none'], ['start_ms', 'rss_mb']);
   }
 
-  const few = { rounds: quick ? 2 : 9, warmup: 0 };
+  const few = { rounds: quick ? 6 : 9, warmup: 0 };
   const arms = (names, measure, count) =>
     Object.fromEntries(names.map((name) => [name, () => measure(name, count)]));
   if (allowedDescriptors() < connections + spareDescriptors) {

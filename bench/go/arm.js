@@ -44,7 +44,7 @@ async function printed(args) {
  * @param {number} seed
  * @param {(line: object) => void} onLine told of each tenth of the time
  */
-export async function stability(seconds, seed, onLine) {
+export async function runStability(seconds, seed, onLine) {
   const child = spawn(program, ['stability', String(seconds), String(seed)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -22,17 +22,21 @@ const noWorse = 0.95;
 /** Ahead of the report's quickest design by a twentieth, wherever it is about throughput. */
 const batched = { ns_per_op: 1.05 };
 const usual = ['millrace', 'goja_nodejs', 'batched'];
+/** All designs of the report, in the cases that it has. */
+const designs = [...usual, 'tick', 'safe', 'lockfree'];
 const against = (ahead) => ({ goja_nodejs: { ns_per_op: ahead }, batched });
 
 /**
  * @type {{ name: string, metrics: string[], quick: string[], rounds: number, subject?: string,
- *   targets?: Record<string, Record<string, number>> }[]}
+ *   targets?: Record<string, Record<string, number>>, beside?: string }[]} `beside`: of many at once, the case of one at a time,
+ *   without which no short table shows it
  */
 export const cases = [
   {
     name: 'PingPong',
     metrics: rate,
-    quick: [...usual, 'goja_nodejs native', 'tick'],
+    beside: 'PingPongLatency',
+    quick: [...designs, 'goja_nodejs native'],
     rounds: 7,
     targets: against(2.3),
   },
@@ -40,7 +44,7 @@ export const cases = [
   {
     name: 'PingPongLatency',
     metrics: wait,
-    quick: [...usual, 'channel round trip', 'tick'],
+    quick: [...designs, 'channel round trip'],
     rounds: 7,
     targets: {
       goja_nodejs: { ns_per_op: 1.25 },
@@ -57,7 +61,7 @@ export const cases = [
   {
     name: 'MultiProducer10',
     metrics: rate,
-    quick: [...usual, 'tick'],
+    quick: designs,
     rounds: 7,
     targets: against(1.6),
   },
@@ -65,15 +69,15 @@ export const cases = [
   {
     name: 'BurstSubmit',
     metrics: rate,
-    quick: [...usual, 'goja_nodejs native', 'millrace SubmitBatch'],
+    quick: [...designs, 'goja_nodejs native', 'millrace SubmitBatch'],
     rounds: 7,
     targets: against(2.2),
   },
-  { name: 'GCPressure', metrics: rate, quick: usual, rounds: 7, targets: against(noWorse) },
+  { name: 'GCPressure', metrics: rate, quick: designs, rounds: 7, targets: against(noWorse) },
   {
     name: 'Allocation',
     metrics: ['ns_per_op', 'bytes_per_op', 'allocs_per_op'],
-    quick: ['millrace', 'closure alone'],
+    quick: [...designs, 'closure alone'],
     rounds: 7,
     targets: { 'closure alone': { bytes_per_op: noWorse, allocs_per_op: noWorse } },
   },
@@ -90,13 +94,13 @@ export const cases = [
     name: 'Mixed',
     metrics: ['ns_per_op', ...tails],
     quick: ['millrace', 'goja_nodejs', 'millrace SubmitPriority'],
-    rounds: 5,
+    rounds: 6,
   },
   {
     name: 'Bursty',
     metrics: ['cpu_ns_per_op', ...tails],
     quick: usual,
-    rounds: 5,
+    rounds: 6,
   },
   {
     name: 'FDReady',
@@ -129,9 +133,22 @@ export const cases = [
     name: 'Queued1M',
     metrics: ['ns_per_op', 'bytes_per_op'],
     quick: usual,
-    rounds: 5,
+    rounds: 6,
   },
 ];
+
+/**
+ * A loop under random load, in processes of so many rounds: what was accepted has run in each, or the run is refused.
+ * `seconds` are those of all rounds together.
+ */
+export const stability = {
+  name: 'Stability',
+  rounds: 6,
+  seconds: 36,
+  /** The heap at the end of a round is at most this many times what it was after the first tenth. */
+  growth: 2,
+  mostNs: 1e9,
+};
 
 /** The peers of which every metric becomes a figure; of the others, in a full run, the first one and the last. */
 export const chief = new Set([
@@ -139,6 +156,8 @@ export const chief = new Set([
   'millrace SubmitPriority',
   'millrace precise',
   'tick',
+  'safe',
+  'lockfree',
   'channel round trip',
   'closure alone',
   'submit + wait',

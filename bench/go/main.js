@@ -1,6 +1,6 @@
 /**
  * The tournament of event loops for Go: `make bench NAME=go`. CASE=… runs only the case of this name; CASE=Stability with
- * SECONDS=… is a long run. TABLE=1 also writes docs/go-tournament.md anew, TABLE=results/go-….json does so from a run
+ * SECONDS=… is a long run. SAVE=1 and TABLE=1 also write docs/go-tournament.md anew, TABLE=results/go-….json does so from a run
  * that was kept.
  */
 import { appendFileSync, readFileSync } from 'node:fs';
@@ -8,13 +8,18 @@ import { basename, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Refused, runBench } from '../lib/bench.js';
 import { ensureResults, resultsFolder } from '../lib/results.js';
-import { median } from '../lib/statistics.js';
-import { build, list, measure, stability } from './arm.js';
-import { cases, chief, units } from './cases.js';
+import { build, list, measure, runStability } from './arm.js';
+import { cases, chief, stability, units } from './cases.js';
+import { faultless } from './claims.js';
 import { benchmarkLines, variation } from './samples.js';
 import { writeTable } from './table.js';
 
-const { CASE: only, TABLE: tableFrom, SECONDS: seconds = '60' } = process.env;
+const {
+  CASE: only,
+  TABLE: tableFrom,
+  SAVE: isKept,
+  SECONDS: seconds = stability.seconds,
+} = process.env;
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const fullRounds = 21;
 
@@ -22,7 +27,7 @@ if (tableFrom?.endsWith('.json')) {
   writeTable(JSON.parse(readFileSync(resolve(root, tableFrom), 'utf8')));
 } else {
   await build();
-  await runBench('go', only === 'Stability' ? longRun : tournament);
+  await runBench('go', tournament);
 }
 
 async function tournament(bench) {
@@ -30,11 +35,13 @@ async function tournament(bench) {
   const chosen = cases.filter(({ name, quick }) =>
     only ? name === only : !bench.quick || quick.length > 0,
   );
-  if (chosen.length === 0) {
+  const isLong = !only || only === stability.name;
+  if (chosen.length === 0 && !isLong) {
     throw new Refused(
-      `CASE is '${only}'; there are ${cases.map(({ name }) => name).join(', ')}, Stability`,
+      `CASE is '${only}'; there are ${[...cases, stability].map(({ name }) => name).join(', ')}`,
     );
   }
+  if (only && isKept) throw new Refused('SAVE=1 keeps a run of all cases; leave out CASE');
   bench.note(`${go}, GOMAXPROCS ${gomaxprocs}; each arm of a round is a process of its own`);
   ensureResults();
   const lines = `${resultsFolder}go-${new Date().toISOString().replaceAll(':', '-')}.txt`;
@@ -56,8 +63,9 @@ async function tournament(bench) {
     appendFileSync(lines, benchmarkLines(each.name, names, rounds, gomaxprocs));
     raw.push({ case: each.name, rounds });
   }
-  bench.note(`for benchstat: bench/results/${basename(lines)}`);
-  if (tableFrom) writeTable({ raw, seed: bench.seed, notes: [`${go}, GOMAXPROCS ${gomaxprocs}`] });
+  if (raw.length > 0) bench.note(`for benchstat: bench/results/${basename(lines)}`);
+  if (isLong) raw.push({ case: stability.name, rounds: await addStability(bench) });
+  if (tableFrom || isKept) writeTable({ raw, notes: [`${go}, GOMAXPROCS ${gomaxprocs}`] });
 }
 
 function addFigures(bench, { name, metrics, subject = 'millrace', targets = {} }, names, rounds) {
@@ -90,29 +98,33 @@ function noteVariation(bench, { name, metrics: [metric] }, names, rounds) {
   }
 }
 
-async function longRun(bench) {
+/** In each round a process of its own. Its samples are those of the last tenth, and all of its tasks. */
+async function addStability(bench) {
+  const { name, rounds: count, growth, mostNs } = stability;
+  let seed = bench.seed;
+  const arms = { millrace: () => longRun(Number(seconds) / count, seed++) };
+  const rounds = await bench.rounds(name, arms, { rounds: count, warmup: 0 });
+  const add = (metric, unit, better, bound, target) => {
+    const what = { case: name, metric, unit, better, peer: null, backend: 'go' };
+    const values = rounds.map(({ millrace }) => millrace[metric]);
+    bench.add(what, values, bound, target);
+  };
+  add('tasks', '1', 'higher', faultless.tasks / count);
+  add('heap_growth', '1', 'lower', growth, 1);
+  add('p999_ns', 'ns', 'lower', mostNs, 1);
+  const total = rounds.reduce((sum, { millrace }) => sum + millrace.tasks, 0);
+  bench.note(`${name}: ${total.toLocaleString('en-US')} tasks, every one of which has run`);
+  return rounds;
+}
+
+async function longRun(duration, seed) {
   const all = [];
-  await stability(Number(seconds), bench.seed, (line) => {
-    all.push(line);
-    const { heap_bytes: heap, goroutines, tasks, sample } = line;
-    bench.say(
-      `${line.seconds.toFixed(0)} s: ${tasks} tasks, heap ${(heap / 1e6).toFixed(2)} MB, ${goroutines} goroutines, ` +
-        ['p50_ns', 'p95_ns', 'p99_ns', 'p999_ns'].map((key) => `${key} ${sample[key]}`).join(', '),
-    );
-  });
-  // The first tenth is the warm-up.
-  const figure = (metric, unit, values, bound) =>
-    bench.add(
-      { case: 'Stability', metric, unit, better: 'lower', peer: null, backend: 'go' },
-      values.slice(1),
-      bound,
-    );
-  const heaps = all.map(({ heap_bytes: heap }) => heap);
-  figure('heap_bytes', 'B', heaps, 2 * median(heaps.slice(1, 4)));
-  figure(
-    'p999_ns',
-    'ns',
-    all.map(({ sample }) => sample.p999_ns),
-    1e9,
-  );
+  await runStability(duration, seed, (interval) => all.push(interval));
+  const [first, last] = [all[0], all.at(-1)];
+  return {
+    tasks: all.reduce((sum, { tasks }) => sum + tasks, 0),
+    heap_bytes: last.heap_bytes,
+    heap_growth: last.heap_bytes / first.heap_bytes,
+    ...last.sample,
+  };
 }

@@ -14,7 +14,8 @@ const mixed = (draw) => (draw < 0.9 ? '/short' : '/long');
  * - `path` gives the path of a request from a number of 0 to 1.
  * - `connections`: a closed loop, each sends its next request when it has its answer; `times`: an open loop
  *   of this many times the capacity. That is measured by `alone` connections: where a handler waits, one would leave the CPU idle.
- * - `quick`: rounds of a quick run, seconds of warm-up, and seconds that count.
+ * - `quick`: rounds of a quick run, seconds of warm-up, and seconds that count; null: only in a full run.
+ * - `beside`: of a closed loop, the open one without which no short table shows it.
  * - `wanted`: the least that `ahead` has to be for good answers against peers; whether the targets of /health, of the
  *   classes that must not be shed or must all have good answers, and of the slowest answers hold.
  */
@@ -22,39 +23,39 @@ export const cases = {
   '25ms closed 50': {
     path: work,
     connections: 50,
-    quick: [3, 1, 3],
+    beside: '25ms open 10x',
+    quick: [6, 1, 1.5],
     wanted: { good: { capacity: 0.9, 'under-pressure': 3.5 }, health: true, cold: true },
   },
   '25ms open 0.75x': {
     path: work,
     times: 0.75,
-    quick: [2, 0.5, 3.5],
+    quick: null,
     wanted: { admitted: ['high', 'normal'] },
   },
-  // Long enough for 200 requests of the class high.
   '25ms open 1.5x': {
     path: work,
     times: 1.5,
-    quick: [2, 0.5, 9.5],
+    quick: null,
     wanted: { high: true },
   },
   '25ms open 10x': {
     path: work,
     times: 10,
-    quick: [3, 0.5, 2.5],
+    quick: [6, 0.5, 1.2],
     wanted: { good: { capacity: 0.9 } },
   },
   'mixed 2x': {
     path: mixed,
     times: 2,
-    quick: [3, 1, 2],
+    quick: [6, 0.6, 1.3],
     wanted: { good: { unprotected: 1.4 } },
   },
   'async 1.5x': {
     path: waiting,
     times: 1.5,
     alone: 4,
-    quick: [3, 1, 2],
+    quick: [6, 0.6, 1.3],
     // Both can use all of the CPU: no worse is what can be told.
     wanted: { good: { unprotected: 0.95 }, slowestMs: 500 },
   },

@@ -1,5 +1,5 @@
 /** From what the arms of a case saw to figures. */
-import { median } from '../lib/statistics.js';
+import { mean, median, share } from '../lib/statistics.js';
 import { cases } from './cases.js';
 
 /** /health has to answer within this many times what a handler takes. */
@@ -7,17 +7,12 @@ const handlers = 3;
 
 const rate = { unit: '1/s', better: 'higher' };
 const time = { unit: 'ms', better: 'lower' };
-/** Of 0 to 1. */
-const share = { unit: '1', better: 'higher' };
+const ofAll = { unit: '1', better: 'higher', summary: mean };
 
 export function addFigures(bench, title, rounds, { ours, peers, handlerMs }) {
   const { wanted, times } = cases[title];
   const each = (subject, value) => rounds.map((round) => value(round[subject]));
-  /** Of all rounds together: where all is wanted, a median would hide the exception. */
-  const pooled = (subject, count) => {
-    const [part, whole] = [0, 1].map((i) => sum(each(subject, (sample) => count(sample)[i])));
-    return [Math.max(part, 0.5) / whole];
-  };
+  const shares = (subject, count) => each(subject, (sample) => share(...count(sample)));
 
   good();
   for (const peer of peers) {
@@ -48,14 +43,14 @@ export function addFigures(bench, title, rounds, { ours, peers, handlerMs }) {
     }
   }
 
-  /** Answers of /health that are a 200, and how long they took, of all rounds and of each. */
+  /** Answers of /health that are a 200, and how long they took. */
   function health(subject, metric, isWanted, against) {
-    const success = pooled(subject, (sample) => [sample.health.ok, sample.health.n]);
+    const success = shares(subject, (sample) => [sample.health.ok, sample.health.n]);
     const target = isWanted ? 1 : undefined;
     const value = (sample) => sample.health.p99_ms;
     const p99 = { case: title, metric: `${metric}_p99_ms`, ...time };
     bench.add(
-      { case: title, metric: `${metric}_success`, ...share, peer: null },
+      { case: title, metric: `${metric}_success`, ...ofAll, peer: null },
       success,
       1,
       target,
@@ -69,13 +64,13 @@ export function addFigures(bench, title, rounds, { ours, peers, handlerMs }) {
 
   function classes() {
     const high = ({ classes: { high } }) => [high.good, high.offered];
-    const success = { case: title, metric: 'high_success', ...share };
-    bench.add({ ...success, peer: null }, pooled(ours, high), 1, wanted.high ? 1 : undefined);
+    const success = { case: title, metric: 'high_success', ...ofAll };
+    bench.add({ ...success, peer: null }, shares(ours, high), 1, wanted.high ? 1 : undefined);
     for (const peer of peers)
-      bench.add({ ...success, peer }, pooled(ours, high), pooled(peer, high));
+      bench.add({ ...success, peer }, shares(ours, high), shares(peer, high));
     if (!wanted.admitted) return;
     for (const name of Object.keys(rounds[0][ours].classes)) {
-      const admitted = pooled(
+      const admitted = shares(
         ours,
         ({
           classes: {
@@ -83,7 +78,7 @@ export function addFigures(bench, title, rounds, { ours, peers, handlerMs }) {
           },
         }) => [offered - shed, offered],
       );
-      const what = { case: title, metric: `${name}_admitted`, ...share, peer: null };
+      const what = { case: title, metric: `${name}_admitted`, ...ofAll, peer: null };
       bench.add(what, admitted, 1, wanted.admitted.includes(name) ? 1 : undefined);
     }
   }

@@ -1,6 +1,7 @@
 /** What a guard costs a server that has time: `hello world`, 100 connections, each sends its next request when it has its answer. */
 import { runArm } from '../lib/arm.js';
 import { Refused } from '../lib/bench.js';
+import { mean, share } from '../lib/statistics.js';
 import { obstacle } from './syscalls.js';
 
 const arm = new URL('./overhead-arm.js', import.meta.url);
@@ -22,19 +23,20 @@ const counts = [
 
 /** @param {(subject: string, options?: object) => string[]} command that starts a server */
 export async function compareOverhead(bench, command) {
-  const rate = await measure(bench.quick ? 5 : 11, (subject) => ({
+  const rate = await measure(bench.quick ? 6 : 11, (subject) => ({
     command: command(subject),
     connections,
     seconds: bench.quick ? 0.7 : 1.5,
   }));
   add(rates, rate, noWorse);
-  const [answers, shed] = ['answers', 'shed'].map((what) =>
-    sum(rate.map((round) => round[ours][what])),
-  );
+  const [answers, shed] = ['answers', 'shed'].map((what) => rate.map((round) => round[ours][what]));
   const admitted = { case: title, metric: 'admitted', unit: '1', better: 'higher', peer: null };
-  bench.add(admitted, [answers / (answers + shed)], 1, 1);
-  if (shed > 0)
-    bench.note(`${title}: ${ours} answered ${shed} of ${answers + shed} requests with 503`);
+  const shares = answers.map((count, i) => share(count, count + shed[i]));
+  bench.add({ ...admitted, summary: mean }, shares, 1, 1);
+  if (sum(shed) > 0)
+    bench.note(
+      `${title}: ${ours} answered ${sum(shed)} of ${sum(answers) + sum(shed)} requests with 503`,
+    );
   const busiest = Math.max(
     ...rate.flatMap((round) => [round[ours].utilization, round[peer].utilization]),
   );
@@ -47,7 +49,7 @@ export async function compareOverhead(bench, command) {
   const why = obstacle();
   if (why !== null) bench.note(`${title}: system calls were not counted: ${why}`);
   const flags = [`--min-semi-space-size=${young}`, `--max-semi-space-size=${young}`, '--expose-gc'];
-  const counted = await measure(3, (subject) => ({
+  const counted = await measure(6, (subject) => ({
     command: command(subject, { flags }),
     connections,
     count: 20_000,

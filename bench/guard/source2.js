@@ -24,7 +24,7 @@ const article = {
 export async function repeatSource2(bench, command) {
   const arms = Object.keys(article).map((name) => [name, () => measure(name)]);
   const rounds = await bench.rounds(title, Object.fromEntries(arms), {
-    rounds: 1,
+    rounds: 6,
     warmup: 0,
   });
   const head = ['server', 'answers', '200', '503', 'mean ms', 'the article'];

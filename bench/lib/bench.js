@@ -3,17 +3,18 @@
  *
  * With JSON=1 in the environment stdout carries one object a line and nothing else; what is meant
  * for people goes to stderr. QUICK=1 asks for fewer rounds, SEED=n for the order of another run, SAVE=1 for
- * the figures to be kept in the repository and in its tables.
+ * the figures to be kept in the repository and in its tables, where none is without an interval of 95 %.
  */
 import { native } from 'millrace';
 import { hostRecord } from '../../lab/experiment/host.js';
 import { pages, writePages } from '../tables/pages.js';
-import { save } from '../tables/store.js';
+import { refusalOf, save, tooFew } from '../tables/store.js';
 import { busyShare } from './busy.js';
 import { figure } from './figure.js';
 import { randomFrom } from './random.js';
 import { keep } from './results.js';
 import { pairedRounds } from './rounds.js';
+import { LEAST_ROUNDS } from './statistics.js';
 import { table } from './table.js';
 import { verdict } from './verdict.js';
 
@@ -23,6 +24,8 @@ export class Refused extends Error {}
 export class Bench {
   /** Whether the run is to take minutes rather than tens of them. */
   quick = Boolean(process.env.QUICK);
+  /** Whether it is a quick run that is not kept: then cases that pages only quote may be left out. */
+  isBrief = this.quick && !process.env.SAVE;
   #name;
   #date = new Date();
   // At the start: a benchmark may pin itself to some of the cores later.
@@ -33,6 +36,7 @@ export class Bench {
   #notes = [];
   #raw = [];
   #json = Boolean(process.env.JSON);
+  #save = Boolean(process.env.SAVE);
 
   constructor(name) {
     this.#name = name;
@@ -63,8 +67,13 @@ export class Bench {
     );
   }
 
-  /** Measures arms in paired rounds and keeps the raw samples. */
+  /**
+   * Measures arms in paired rounds and keeps the raw samples.
+   *
+   * @throws {Refused} with SAVE=1 and so few rounds that there is no interval: before the first of them
+   */
   async rounds(title, arms, { rounds, warmup }) {
+    if (this.#save && rounds < LEAST_ROUNDS) throw new Refused(tooFew(title, rounds));
     const samples = await pairedRounds({
       title,
       arms,
@@ -83,7 +92,8 @@ export class Bench {
    */
   add(what, ours, theirs, target) {
     const named = { bench: this.#name, backend: native === null ? 'js' : 'addon', ...what };
-    this.#entries.push({ figure: figure(named, ours, theirs, this.#seed), target });
+    const rounds = ours.map((value, i) => [value, Array.isArray(theirs) ? theirs[i] : theirs]);
+    this.#entries.push({ figure: figure(named, ours, theirs), target, rounds });
   }
 
   /** Prints the figures and keeps everything. */
@@ -98,10 +108,11 @@ export class Bench {
       seconds,
       machine: on,
       notes: this.#notes,
-      figures: this.#entries.map(({ figure: each, target }) => ({
+      figures: this.#entries.map(({ figure: each, target, rounds }) => ({
         ...each,
         target,
         verdict: verdict(each, target),
+        rounds,
       })),
       raw: this.#raw,
     };
@@ -114,7 +125,9 @@ export class Bench {
       `${on.cpu}, ${on.cores} cores, ${on.kernel}, Node ${on.node}; seed ${this.#seed}, ${seconds.toFixed(0)} s\n` +
         `raw samples: ${path}\n`,
     );
-    if (!process.env.SAVE) return;
+    if (!this.#save) return;
+    const refusal = refusalOf(run);
+    if (refusal !== null) throw new Refused(refusal);
     save(run);
     writePages();
     this.say(`kept in bench/measured/${this.#name}.jsonl; written: ${pages.join(', ')}`);

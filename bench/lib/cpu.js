@@ -45,31 +45,3 @@ function textOf(path) {
     throw error;
   }
 }
-
-/** CPU per delivery while the generator measures, fed with its progress lines. */
-export class CpuPerDelivery {
-  #clock;
-  #first = null;
-  #last = null;
-  #deliveries = 0;
-
-  constructor(pid) {
-    this.#clock = new CpuClock(pid);
-  }
-
-  /** `deliveries` are those since the line before; the last line of the warm-up begins the time that counts. */
-  progress({ phase, deliveries }) {
-    if (phase === 'measure') {
-      this.#last = this.#clock.read();
-      if (this.#first === null) this.#first = this.#last;
-      else this.#deliveries += deliveries;
-    } else if (phase === 'warmup') {
-      this.#first = this.#clock.read();
-    }
-  }
-
-  /** µs; NaN when there were fewer than two lines. */
-  get value() {
-    return (this.#last - this.#first) / this.#deliveries;
-  }
-}

@@ -1,5 +1,5 @@
 /** A figure: what one line of a benchmark's output says. */
-import { bootstrapInterval, median, timesBetter } from './statistics.js';
+import { median, timesBetter } from './statistics.js';
 
 /**
  * @typedef {object} Figure
@@ -10,34 +10,35 @@ import { bootstrapInterval, median, timesBetter } from './statistics.js';
  * @property {'higher' | 'lower'} better
  * @property {string | null} peer null: compared with a bound
  * @property {string} backend the path that millrace used
- * @property {number} ours median of the rounds
+ * @property {number} ours median of the rounds; of a share their mean
  * @property {number} [theirs] the same, of the peer
  * @property {number} [bound] in place of `theirs`
- * @property {number} ahead how many times better ours is: the median over the rounds
- * @property {number} lo the 95 % interval of `ahead`
+ * @property {number} ahead how many times better ours is: the Hodges-Lehmann estimate of the rounds' ratios
+ * @property {number} lo the interval of `ahead`
  * @property {number} hi
+ * @property {number} level of the interval: 0.95 or more, less with fewer than six rounds
  * @property {number} n rounds
  */
 
 /**
- * @param {object} what the names of the figure: bench, case, metric, unit, better, peer, backend
+ * @param {object} what the names of the figure: bench, case, metric, unit, better, peer, backend. Its `summary` is what `ours` and
+ *   `theirs` are of the rounds, by default the median. Give a share of requests the mean: a median hides the exception
  * @param {number[]} ours one value a round
  * @param {number[] | number} theirs the same of the peer, or the bound when there is no peer
- * @param {number} seed of the bootstrap
  * @returns {Figure}
  */
 export function figure(
-  { bench, case: name, metric, unit, better, peer, backend },
+  { bench, case: name, metric, unit, better, peer, backend, summary = median },
   ours,
   theirs,
-  seed,
 ) {
   const bound = Array.isArray(theirs) ? null : theirs;
-  const ratios = ours.map((value, round) => timesBetter(better, value, bound ?? theirs[round]));
-  if (!ratios.every((ratio) => ratio > 0 && Number.isFinite(ratio))) {
-    throw new RangeError(`${name}, ${metric}: the ratios ${ratios.join(', ')} cannot be compared`);
+  const others = bound === null ? theirs : ours.map(() => bound);
+  const wrong = [...ours, ...others].find((value) => !(value > 0 && Number.isFinite(value)));
+  if (wrong !== undefined) {
+    throw new RangeError(`${name}, ${metric}: there is no ratio with ${wrong}`);
   }
-  const [lo, hi] = bootstrapInterval(ratios, seed);
+  const { ahead, lo, hi, level } = timesBetter(better, ours, others);
   return {
     bench,
     case: name,
@@ -46,11 +47,12 @@ export function figure(
     better,
     peer,
     backend,
-    ours: round(median(ours)),
-    ...(bound === null ? { theirs: round(median(theirs)) } : { bound }),
-    ahead: round(median(ratios)),
+    ours: round(summary(ours)),
+    ...(bound === null ? { theirs: round(summary(theirs)) } : { bound }),
+    ahead: round(ahead),
     lo: round(lo),
     hi: round(hi),
+    level: Number(level.toPrecision(3)),
     n: ours.length,
   };
 }

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { runLoad } from 'millrace-lab/load';
-import { CpuPerDelivery } from './cpu.js';
+import { CpuClock } from './cpu.js';
 
 /** The path of a program in servers/. */
 export const program = (name) => fileURLToPath(new URL(`./servers/${name}`, import.meta.url));
@@ -57,12 +57,14 @@ export async function startServer({ command: [file, ...args], env }) {
 export async function measure(server, load, question = 'stats') {
   const { pid, port, died, ask, stop } = await startServer(server);
   try {
-    const cpu = new CpuPerDelivery(pid);
-    const onProgress = (line) => cpu.progress(line);
-    const report = await Promise.race([runLoad({ port, ...load }, { onProgress }), died]);
+    const cpu = new CpuClock(pid);
+    const used = [];
+    const onMark = () => used.push(cpu.read());
+    const report = await Promise.race([runLoad({ port, ...load }, { onMark }), died]);
+    const [before, after] = used;
     return {
       msgs_per_s: report.msgs_per_s,
-      cpu_us_per_msg: cpu.value,
+      cpu_us_per_msg: (after - before) / (report.msgs_per_s * report.measured_s),
       p50_ms: report.latency.p50,
       p99_ms: report.latency.p99,
       report,

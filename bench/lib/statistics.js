@@ -1,27 +1,34 @@
 /** The statistics of paired rounds. */
-import { median } from 'millrace-lab/stats';
-import { randomFrom } from './random.js';
+import { mean, median, pairedRatio, signedRank } from 'millrace-lab/stats';
+import { LEAST_ROUNDS } from '../../lab/experiment/detectable.js';
 
-export { median };
+export { LEAST_ROUNDS, mean, median };
 
-const resamples = 10_000;
+/** Of every interval that is published. */
+export const LEVEL = 0.95;
 
 /**
- * The 95 % percentile bootstrap interval of the median. The rounds are what is drawn again: they
- * are independent of each other, the figures within one are not.
+ * The share of what was asked for, of one round, above 0: with none it is that of half of one, as nothing can be compared with 0.
+ * The `summary` of such a figure is the mean of the rounds, which shows an exception that a median hides.
  *
- * @param {number[]} values one a round
- * @param {number} seed of the drawing
- * @returns {[lo: number, hi: number]}
+ * @param {number} part
+ * @param {number} whole above 0
  */
-export function bootstrapInterval(values, seed) {
-  const random = randomFrom(seed);
-  const draw = () => values[Math.floor(random() * values.length)];
-  const medians = Float64Array.from({ length: resamples }, () => median(values.map(draw))).sort();
-  return [medians[Math.floor(resamples * 0.025)], medians[Math.ceil(resamples * 0.975) - 1]];
-}
+export const share = (part, whole) => Math.max(part, 0.5) / whole;
 
-/** How many times better `ours` is than `theirs`: above 1 is ahead. */
+/**
+ * How many times better `ours` is than `theirs`, where above 1 is ahead: the Hodges-Lehmann estimate of the rounds' ratios, with
+ * the exact interval of the signed-rank test. Rounds are independent of each other; the figures within one are not.
+ *
+ * @param {'higher' | 'lower'} better
+ * @param {number[]} ours one value a round, above 0
+ * @param {number[]} theirs as many
+ * @returns {{ ahead: number, lo: number, hi: number, level: number, p: number }} `level` is what the interval attains: 95 % or
+ *   more; less with fewer than {@link LEAST_ROUNDS} rounds, when it is the widest interval that they allow. `p` is two-sided,
+ *   of no difference
+ */
 export function timesBetter(better, ours, theirs) {
-  return better === 'higher' ? ours / theirs : theirs / ours;
+  const [from, to] = better === 'higher' ? [theirs, ours] : [ours, theirs];
+  const { estimate, lo, hi, level } = pairedRatio(from, to);
+  return { ahead: estimate, lo, hi, level, p: signedRank(from.map(Math.log), to.map(Math.log)).p };
 }

@@ -9,11 +9,15 @@ const head = [
   'ours',
   'theirs',
   'ahead',
-  '95 % interval',
+  'interval',
+  'level',
+  'rounds',
   'target',
   '',
 ];
-const alignedRight = new Set(['ours', 'theirs', 'ahead', '95 % interval', 'target']);
+const alignedRight = new Set([
+  ...['ours', 'theirs', 'ahead', 'interval', 'level', 'rounds', 'target'],
+]);
 
 /** @param {{ figure: import('./figure.js').Figure, target?: number }[]} entries */
 export function table(entries) {
@@ -26,6 +30,8 @@ export function table(entries) {
     number(figure.theirs ?? figure.bound),
     times(figure.ahead),
     `${times(figure.lo)} to ${times(figure.hi)}`,
+    percent(figure.level),
+    String(figure.n),
     target === undefined ? '' : `>= ${times(target)}`,
     verdict(figure, target),
   ]);
@@ -41,6 +47,8 @@ export function table(entries) {
     '\n',
   );
 }
+
+export const percent = (level) => `${Number((level * 100).toPrecision(3))} %`;
 
 const times = (value) => `${value >= 100 ? value.toFixed(0) : value.toFixed(2)}x`;
 

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { stepsPerMs } from '../guard/work.js';
 import { runArm } from '../lib/arm.js';
 import { Refused, runBench } from '../lib/bench.js';
-import { median } from '../lib/statistics.js';
+import { mean, median, share } from '../lib/statistics.js';
 import { crowd, health, mixed, payloads, rates, replacement, workers } from './cases.js';
 
 const module = (name) => new URL(`./${name}-arm.js`, import.meta.url);
@@ -40,9 +40,9 @@ await runBench('pool', async (bench) => {
     const { target, deep, warmup } = rates[title];
     // A quick run leaves out what has no target.
     if (bench.quick && target === undefined) return;
-    const peers = [piscina, ...(bench.quick && title !== 'no-op deep' ? [] : others)];
+    const peers = [piscina, ...(bench.quick ? [] : others)];
     if (!bench.quick && title === 'no-op deep') peers.push('piscina concurrent');
-    const size = bench.quick ? { rounds: 5, warmup: 0 } : full;
+    const size = bench.quick ? { rounds: 6, warmup: 0 } : full;
     const seconds = bench.quick ? 0.25 : 0.6;
     const rounds = await compare(title, peers, size, 'rate', () => ({ title, warmup, seconds }));
     const more = deep === undefined ? ['p50_us', 'p99_us'] : ['loop_p99_ms'];
@@ -53,8 +53,8 @@ await runBench('pool', async (bench) => {
   async function compareMixed() {
     const { title, target, short, long } = mixed;
     const peers = [piscina, ...(bench.quick ? [] : others)];
-    const size = bench.quick ? { rounds: 3, warmup: 0 } : { rounds: 11, warmup: 0 };
-    const seconds = { warmup: 0.3, seconds: bench.quick ? 2 : 6 };
+    const size = { rounds: bench.quick ? 6 : 11, warmup: 0 };
+    const seconds = { warmup: 0.3, seconds: bench.quick ? 1.3 : 6 };
     // The arms of a round get the same tasks at the same times.
     const rounds = await compare(title, peers, size, 'mixed', (round) => ({
       ...seconds,
@@ -70,7 +70,7 @@ await runBench('pool', async (bench) => {
   async function comparePayloads(title) {
     const { target } = payloads[title];
     const peers = [piscina, ...(bench.quick ? [] : others)];
-    const size = bench.quick ? { rounds: 4, warmup: 0 } : full;
+    const size = bench.quick ? { rounds: 6, warmup: 0 } : full;
     const seconds = { warmup: 0.1, seconds: bench.quick ? 0.2 : 0.4 };
     const rounds = await compare(title, peers, size, 'payload', () => ({ title, ...seconds }));
     addAll(title, rounds, peers, ['tasks_per_s', 'main_cpu_us_per_task'], { tasks_per_s: target });
@@ -95,12 +95,12 @@ await runBench('pool', async (bench) => {
   /** Each server's own p99 when idle is what that during a computation is compared with. */
   async function compareHealth() {
     const { title, bound } = health;
-    const peers = [piscina, 'blocked'];
-    const size = { rounds: bench.quick ? 2 : 7, warmup: 0 };
+    const peers = bench.quick ? ['blocked'] : [piscina, 'blocked'];
+    const size = { rounds: bench.quick ? 6 : 7, warmup: 0 };
     const rounds = await compare(title, peers, size, 'health', (round, subject) => ({
       command: [process.execPath, program('health-server'), subject, `${perMs}`],
       seed: (bench.seed + round) % 2 ** 32,
-      seconds: bench.quick ? 1.5 : 4,
+      seconds: bench.quick ? 0.8 : 4,
       whole: !bench.quick,
     }));
     addBound(title, rounds, 'health_p99_ratio', bound);
@@ -112,16 +112,16 @@ await runBench('pool', async (bench) => {
   async function compareReplacement() {
     const { title, bound } = replacement;
     const peers = bench.quick ? [] : ['node:cluster'];
-    const size = { rounds: bench.quick ? 3 : 11, warmup: 0 };
+    const size = { rounds: bench.quick ? 6 : 11, warmup: 0 };
     const rounds = await compare(title, peers, size, 'replacement', () => ({}));
     addBound(title, rounds, 'replacement_ratio', bound);
     addAll(title, rounds, peers, ['replacement_ratio', 'replacement_ms']);
     const sum = (subject, count) => rounds.reduce((all, round) => all + round[subject][count], 0);
-    // Of all rounds together: a median would hide the exception.
     const what = { case: title, metric: 'answered_share', ...metrics.answered_share, peer: null };
-    const answered = sum(ours, 'answered');
-    const lost = sum(ours, 'of_survivors') + sum(ours, 'of_nobody');
-    bench.add(what, [answered / (answered + lost)], 1, 1);
+    const shares = rounds.map(({ [ours]: { answered, of_survivors, of_nobody } }) =>
+      share(answered, answered + of_survivors + of_nobody),
+    );
+    bench.add({ ...what, summary: mean }, shares, 1, 1);
     for (const subject of [ours, ...peers]) {
       bench.note(
         `${title}: with ${subject}, ${sum(subject, 'answered')} requests were answered, ${sum(subject, 'of_survivors')} lost by processes ` +

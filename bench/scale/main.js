@@ -16,7 +16,8 @@ const ms = { unit: 'ms', better: 'lower' };
 const version = (name) => createRequire(import.meta.url)(`${name}/package.json`).version;
 
 await runBench('scale', async (bench) => {
-  const { quick } = bench;
+  const { quick, isBrief } = bench;
+  const listed = (all) => all.filter((each) => !isBrief || each.quick !== false);
   bench.note(
     `bullmq ${version('bullmq')}, ioredis ${version('ioredis')}, socket.io ${version('socket.io')}`,
   );
@@ -34,12 +35,12 @@ await runBench('scale', async (bench) => {
         : `broker and nodes on core ${cores.server}`,
     );
     const timing = quick ? { warmup: 0.5, seconds: 1 } : { warmup: 1, seconds: 4 };
-    for (const { name, nodes, load, targets } of rooms) {
+    for (const { name, nodes, load, targets } of listed(rooms)) {
       const once = (subject) => {
         const fleet = { subject, nodes, core: cores?.server };
         return measureRooms(name, fleet, { ...load, ...timing, drain: 30 });
       };
-      const samples = await paired(name, [ours, 'unbatched'], once, quick ? 3 : 9);
+      const samples = await paired(name, [ours, 'unbatched'], once, quick ? 6 : 9);
       refuseUnbatched(name, samples, nodes);
       compare(name, 'unbatched', samples, pick(roomMetrics, shown(load)), targets);
       noteGenerator(bench, name, samples);
@@ -73,7 +74,7 @@ await runBench('scale', async (bench) => {
 
   async function hop() {
     const title = 'broker hop';
-    const rounds = quick ? 3 : 15;
+    const rounds = quick ? 6 : 15;
     const once = () => measureHop(ours, quick ? 300 : 2000);
     const samples = await bench.rounds(title, { [ours]: once }, { rounds, warmup: 0 });
     for (const metric of ['p50_ms', 'p99_ms']) {
@@ -87,10 +88,11 @@ await runBench('scale', async (bench) => {
   }
 
   async function allBroadcasts() {
-    for (const { name, load, peers } of broadcasts) {
+    for (const { name, load, peers: all } of listed(broadcasts)) {
+      const peers = isBrief ? firstOf(all) : all;
       const subjects = [ours, ...Object.keys(peers)];
       const once = (subject) => measureSocketIo(subject, load(quick));
-      const samples = await paired(name, subjects, once, quick ? 3 : 15);
+      const samples = await paired(name, subjects, once, quick ? 6 : 15);
       for (const [peer, targets] of Object.entries(peers)) {
         compare(name, peer, samples, socketIoMetrics, targets);
       }
@@ -98,12 +100,12 @@ await runBench('scale', async (bench) => {
   }
 
   async function allTasks() {
-    for (const { name, work, peers: all, metrics } of tasks) {
+    for (const { name, work, peers: all, metrics } of listed(tasks)) {
       // In quick runs the first, for time.
-      const peers = quick ? Object.fromEntries(Object.entries(all).slice(0, 1)) : all;
+      const peers = quick ? firstOf(all) : all;
       const subjects = [ours, ...Object.keys(peers)];
       const once = (subject) => measureTasks(subject, work(quick), { bulk: 2000 });
-      const samples = await paired(name, subjects, once, quick ? 3 : 15);
+      const samples = await paired(name, subjects, once, quick ? 6 : 15);
       for (const [peer, targets] of Object.entries(peers)) {
         compare(name, peer, samples, pick(taskMetrics, metrics), targets);
       }
@@ -116,8 +118,8 @@ await runBench('scale', async (bench) => {
       'recovery node': () => nodeRecovery(heartbeat),
       'recovery worker': () => workerRecovery(ackWait),
     };
-    for (const [title, once] of Object.entries(faults)) {
-      const size = { rounds: quick ? 2 : 9, warmup: 0 };
+    for (const [title, once] of Object.entries(isBrief ? firstOf(faults) : faults)) {
+      const size = { rounds: quick ? 6 : 9, warmup: 0 };
       const samples = await bench.rounds(title, { [ours]: once }, size);
       const what = { case: title, metric: 'recovery_ms', peer: null, ...ms };
       const values = samples.map((round) => round[ours].recovery_ms);
@@ -140,6 +142,8 @@ await runBench('scale', async (bench) => {
     }
   }
 });
+
+const firstOf = (all) => Object.fromEntries(Object.entries(all).slice(0, 1));
 
 /** Some of the entries. */
 function pick(all, names) {

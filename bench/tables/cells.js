@@ -1,4 +1,6 @@
 /** Rows and their figures as cells of Markdown. */
+import { LEVEL } from '../lib/statistics.js';
+import { percent } from '../lib/table.js';
 import { rows } from './rows.js';
 import { runOf } from './store.js';
 
@@ -30,8 +32,12 @@ export const table = (head, body) =>
 /** A name is told once: below it, nothing. */
 export const once = (cells, before) => (cells === before ? '' : cells);
 
-function ahead({ ahead: times, lo, hi }) {
-  return lo === hi ? factor(times) : `${factor(times)} (${factor(lo)} to ${factor(hi)})`;
+/** How many rounds a figure is of, and the level that its interval attains. */
+export const sample = ({ n, level }) => `${n}, ${level >= LEVEL ? percent(level) : 'no interval'}`;
+
+function ahead({ ahead: times, lo, hi, level }) {
+  if (lo === hi || !(level >= LEVEL)) return factor(times);
+  return `${factor(times)} (${factor(lo)} to ${factor(hi)})`;
 }
 
 export const factor = (value) => value.toFixed(value >= 100 ? 0 : value >= 10 ? 1 : 2);

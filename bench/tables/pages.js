@@ -1,8 +1,9 @@
 /** Figures that are written into pages: tables, each between two marks, and numbers in sentences. */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { measuredRows, once, results, runs, table } from './cells.js';
+import { measuredRows, once, results, runs, sample, table } from './cells.js';
 import { gojaCosts, loopCosts } from './go-costs.js';
 import { quoted, quotingPages } from './quotes.js';
+import { besideOf } from './rows.js';
 import { figureOf } from './store.js';
 
 const root = new URL('../../', import.meta.url);
@@ -40,15 +41,32 @@ export function writePages() {
 }
 
 function shortTable() {
-  const chosen = measuredRows().filter(({ row }) => row.readme);
   return table(
-    ['what', 'figure', 'Millrace', 'the other', 'ahead', '`NAME`'],
-    chosen.map((each) => {
-      const { row } = each;
-      const [ours, theirs, ahead] = results(each);
-      return [row.readme, row.figure, ours, `${row.against}: ${theirs}`, ahead, `\`${row.bench}\``];
+    ['what', 'figure', 'Millrace', 'the other', 'ahead', 'rounds, level', '`NAME`'],
+    shortRows(measuredRows()).map(({ what, row, figure }) => {
+      const [ours, theirs, ahead] = results({ row, figure });
+      const against = `${row.against}: ${theirs}`;
+      return [what, row.figure, ours, against, ahead, sample(figure), `\`${row.bench}\``];
     }),
   );
+}
+
+/**
+ * Those of the short table, each that is measured as fast as it goes with the one beside it: without that one's figure neither is
+ * shown.
+ *
+ * @param {ReturnType<typeof measuredRows>} all
+ */
+export function shortRows(all) {
+  return all.flatMap(({ row, figure }) => {
+    if (!row.readme) return [];
+    const chosen = { what: row.readme, row, figure };
+    const title = besideOf(row);
+    if (title === undefined) return [chosen];
+    const others = all.filter((each) => each.row.bench === row.bench && each.row.case === title);
+    const beside = others.find((each) => each.row.peer === row.peer) ?? others[0];
+    return beside ? [chosen, { ...beside, what: `↳ ${beside.row.what}` }] : [];
+  });
 }
 
 function longTable() {
@@ -61,10 +79,11 @@ function longTable() {
       once(row.what, isSame && before.what),
       row.figure,
       row.against,
-      ...results(each),
+      ...[...results(each), sample(each.figure)],
     ];
   });
-  return table(['bench', 'case', 'figure', 'peer', 'ours', "peer's", 'ahead'], body);
+  const heads = ['bench', 'case', 'figure', 'peer', 'ours', "peer's", 'ahead', 'rounds, level'];
+  return table(heads, body);
 }
 
 function tasksTable() {

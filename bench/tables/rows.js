@@ -1,7 +1,27 @@
 /**
  * The rows of docs/measured.md: which figures of which benchmark, in whose words. Those with `readme` are in the table of
- * README.md as well, where that is what they are about.
+ * README.md as well, where that is what they are about. There, a case that has a case `beside` it stands together with that one.
  */
+import { cases as appends } from '../appends/cases.js';
+import { inserts as batch } from '../batch/cases.js';
+import { beside as c } from '../c/cases.js';
+import { cases as fanout } from '../fanout/cases.js';
+import { beside as files } from '../files/cases.js';
+import { cases as go } from '../go/cases.js';
+import { cases as guard } from '../guard/cases.js';
+import { rates as pool } from '../pool/cases.js';
+import { tasks as scale } from '../scale/cases.js';
+import { cases as threads } from '../threads/cases.js';
+
+/** By benchmark: its cases as a list or by their names, or a case by the name of the other. */
+const marked = { appends, batch, c, fanout, files, go, guard, pool, scale, threads };
+
+/** The case that stands beside one which is measured as fast as it goes; undefined without one. */
+export function besideOf({ bench, case: title }) {
+  const all = marked[bench] ?? {};
+  const found = Array.isArray(all) ? all.find(({ name }) => name === title) : all[title];
+  return typeof found === 'string' ? found : found?.beside;
+}
 
 /** How a metric is called there: its words, and what its value is multiplied by. */
 const metrics = {
@@ -25,6 +45,7 @@ const metrics = {
   ops_per_s: ['commands/s'],
   p50_ms: ['p50, ms'],
   p50_ns: ['p50, ns'],
+  p999_ns: ['p99.9, ms', 1e-6],
   p99_ms: ['p99, ms'],
   p99_us: ['p99, ms', 1e-3],
   recovery_ms: ['ms'],
@@ -115,6 +136,7 @@ export const rows = [
       '100 durable inserts at once, SQLite',
       ['items_per_s', 'unbatched', { readme: '100 durable inserts at once into SQLite' }],
     ],
+    'insert single': ['one at a time', ['items_per_s', 'unbatched']],
     'keys 1000': [
       '1,000 loads in a tick',
       ['items_per_s', 'dataloader', { figure: 'loads/s', readme: '1,000 loads by key in a tick' }],
@@ -142,6 +164,10 @@ export const rows = [
         },
       ],
       ['appends_per_s', 'held-fd', { against: 'one open file, `fdatasync` each' }],
+    ],
+    'durable C=1': [
+      'one caller',
+      ['appends_per_s', 'appendFile', { against: '`appendFile`, `flush`' }],
     ],
     'buffered C=100': [
       '100 callers, handed to the system only',
@@ -196,6 +222,10 @@ export const rows = [
     ],
   }),
   ...of('threads', {
+    'batch 64': [
+      'one thread that waits after each 64 records',
+      ['events_per_s', 'threadsafe-function'],
+    ],
     saturated: [
       'records that 4 threads post to JavaScript',
       ['events_per_s', 'threadsafe-function', { readme: '4 threads of an addon, to JavaScript' }],
@@ -254,6 +284,7 @@ export const rows = [
     PingPongLatency: ['submit and wait', ['p50_ns', 'goja_nodejs']],
     Do: ['`Do` on a loop that sleeps', ['ns_per_op', 'submit + wait', { figure: 'ns per call' }]],
     FDReady: ['a descriptor becomes ready', ['p50_ns', 'tick']],
+    Stability: ['random load: no task lost, the heap does not grow', ['p999_ns', null]],
     Queued1M: ['to run a million tasks that wait', ['ns_per_op', 'goja_nodejs']],
   }),
   ...of('emitter', {

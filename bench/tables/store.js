@@ -1,5 +1,6 @@
 /** What was measured and is kept in the repository: of each benchmark the last run that somebody wanted to keep. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { LEAST_ROUNDS } from '../lib/statistics.js';
 
 const fileOf = (bench) => new URL(`../measured/${bench}.jsonl`, import.meta.url);
 
@@ -9,20 +10,44 @@ const fileOf = (bench) => new URL(`../measured/${bench}.jsonl`, import.meta.url)
  * @property {boolean} quick
  * @property {{ cpu: string, cores: number, kernel?: string, node?: string }} machine
  * @property {string[]} notes
- * @property {import('../lib/figure.js').Figure[]} figures
+ * @property {(import('../lib/figure.js').Figure & { rounds: [ours: number, theirs: number][] })[]} figures each with the pairs
+ *   that its interval comes from
  */
 
-/** Keeps the summary of a run: a line about it, and one for each figure. Samples, dates and targets stay out. */
+/**
+ * Why a run cannot be published; null when it can. A figure without an interval of 95 % would be taken for one that has it.
+ *
+ * @param {Pick<Run, 'figures'>} run
+ */
+export function refusalOf({ figures }) {
+  const short = figures.find(({ n }) => n < LEAST_ROUNDS);
+  return short === undefined ? null : tooFew(short.case, short.n);
+}
+
+/** @param {string} title of a case @param {number} rounds */
+export const tooFew = (title, rounds) =>
+  `'${title}' has ${rounds} ${rounds === 1 ? 'round' : 'rounds'}, and what is kept by SAVE=1 takes at least ${LEAST_ROUNDS}: ` +
+  'fewer have no interval of 95 %';
+
+/** Keeps a run: a line about it, and one for each figure. Other samples, dates and targets stay out. */
 export function save({ bench, quick, machine, notes, figures }) {
+  const refusal = refusalOf({ figures });
+  if (refusal !== null) throw new RangeError(refusal);
   const { cpu, cores, node, libuv } = machine;
   // What a distribution adds to the number of its kernel tells nothing.
   const kernel = machine.kernel.replace(/(\d+\.\d+).*/, '$1');
   const lines = [
     { bench, quick, machine: { cpu, cores, kernel, node, libuv }, notes },
-    ...figures.map(({ target, verdict, ...figure }) => figure),
+    ...figures.map(({ target, verdict, rounds, ...figure }) => ({
+      ...figure,
+      rounds: rounds.map((pair) => pair.map(short)),
+    })),
   ];
   writeFileSync(fileOf(bench), lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
 }
+
+/** Enough that the interval comes out again. */
+const short = (value) => Number(value.toPrecision(6));
 
 /** The run of a benchmark that is kept; undefined without one. @returns {Run | undefined} */
 export function runOf(bench) {

@@ -4,10 +4,11 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { measuredRows, results, runs } from '../../bench/tables/cells.js';
-import { pages, pageText } from '../../bench/tables/pages.js';
+import { LEAST_ROUNDS, LEVEL, timesBetter } from '../../bench/lib/statistics.js';
+import { measuredRows, results, runs, sample } from '../../bench/tables/cells.js';
+import { pages, pageText, shortRows } from '../../bench/tables/pages.js';
 import { quotations } from '../../bench/tables/quotes.js';
-import { rows } from '../../bench/tables/rows.js';
+import { besideOf, rows } from '../../bench/tables/rows.js';
 import { read, root } from '../../scripts/lib/paths.js';
 import { spans, tableRows } from './lib/tables.js';
 
@@ -43,30 +44,95 @@ test('every run that is kept is of a benchmark with rows, and told once', () => 
   for (const run of runs()) assert.ok(run.figures.length > 0 && run.machine.cpu, run.bench);
 });
 
+/** Runs of before lines had the rounds of their intervals: tables show none of theirs until they are measured again. */
+const hasRounds = ({ figures }) => figures.every(({ rounds }) => rounds !== undefined);
+const exact = runs().filter(hasRounds);
+
+test('a figure without its rounds is shown without an interval', () => {
+  for (const { figures } of runs().filter((run) => !hasRounds(run))) {
+    for (const figure of figures) assert.match(sample(figure), /^\d+, no interval$/);
+  }
+});
+
+test('every interval that is kept is that of its rounds, with a level of 95 % or more', () => {
+  for (const { bench, figures } of exact) {
+    for (const figure of figures) {
+      const name = [bench, figure.case, figure.metric, figure.peer].join(', ');
+      assert.ok(figure.n >= LEAST_ROUNDS && figure.level >= LEVEL, name);
+      assert.equal(figure.rounds.length, figure.n, name);
+      const [ours, theirs] = [0, 1].map((i) => figure.rounds.map((pair) => pair[i]));
+      const found = timesBetter(figure.better, ours, theirs);
+      for (const key of ['ahead', 'lo', 'hi', 'level']) {
+        assert.ok(
+          Math.abs(figure[key] / found[key] - 1) < 1e-3,
+          `${name}: ${key} is ${found[key]}`,
+        );
+      }
+    }
+  }
+});
+
 test('every row of a run that is kept has its figure', () => {
   const found = measuredRows().map(({ row }) => row);
-  const kept = new Set(runs().map(({ bench }) => bench));
+  const kept = new Set(exact.map(({ bench }) => bench));
   const missing = rows.filter((row) => kept.has(row.bench) && !found.includes(row));
   assert.deepEqual(missing, []);
   assert.ok(found.length > 50);
 });
 
-test('the short table has at most twelve rows, and some where Millrace is not ahead', () => {
-  const chosen = measuredRows().filter(({ row }) => row.readme);
-  assert.ok(chosen.length <= 12, `${chosen.length} rows`);
-  assert.ok(chosen.filter(({ figure }) => figure.lo < 1).length >= 2);
+test('the short table has at most twelve subjects, and some where Millrace is not ahead', () => {
+  const all = measuredRows();
+  assert.ok(rows.filter(({ readme }) => readme).length <= 12);
+  assert.ok(shortRows(all).filter(({ figure }) => figure.lo < 1).length >= 2);
+});
+
+test('a row of the short table that is measured as fast as it goes stands above the one beside it', () => {
+  const chosen = shortRows(measuredRows()).map(({ row }) => row);
+  for (const [i, row] of chosen.entries()) {
+    if (besideOf(row) === undefined) continue;
+    assert.deepEqual([chosen[i + 1]?.bench, chosen[i + 1]?.case], [row.bench, besideOf(row)]);
+  }
+});
+
+test('without the figure of the one beside it, it is left out', () => {
+  const [closed, atRate] = ['500x10 closed', '500x10 143k'].map((title) =>
+    rows.find((row) => row.bench === 'fanout' && row.case === title),
+  );
+  const figure = { ours: 1, theirs: 1, ahead: 1, lo: 1, hi: 1, n: 6, level: 0.969 };
+  const told = (some) => shortRows(some.map((row) => ({ row, figure }))).map(({ what }) => what);
+  assert.deepEqual(told([closed]), []);
+  assert.deepEqual(told([atRate, closed]), [closed.readme, `↳ ${atRate.what}`]);
+});
+
+test('every case of the short table that is one of many at once has one beside it, with a row', () => {
+  for (const row of rows.filter(({ readme }) => readme)) {
+    const title = besideOf(row);
+    if (/as fast as|at once|ask again|as many|on two worker threads|of an addon/.test(row.readme)) {
+      assert.ok(title, `${row.bench}: ${row.case} has no case beside it`);
+    }
+    if (title === undefined) continue;
+    assert.ok(
+      rows.some((each) => each.bench === row.bench && each.case === title),
+      `${row.bench}: ${title} has no row`,
+    );
+  }
 });
 
 test('a figure is told in three digits, a share in words, and a ratio with its interval', () => {
   const row = { metric: 'p99_us', scale: 1e-3 };
-  const figure = { ours: 29_876, theirs: 144_611, ahead: 4.8404, lo: 1.034, hi: 120.6 };
+  const level = 0.969;
+  const figure = { ours: 29_876, theirs: 144_611, ahead: 4.8404, lo: 1.034, hi: 120.6, level };
   assert.deepEqual(results({ row, figure }), ['29.9', '145', '4.84 (1.03 to 121)']);
-  const whole = { ours: 1_234_567, bound: 0.000123, ahead: 12.34, lo: 12.34, hi: 12.34 };
+  const whole = { ours: 1_234_567, bound: 0.000123, ahead: 12.34, lo: 12.34, hi: 12.34, level };
   assert.deepEqual(results({ row: { metric: 'x', scale: 1 }, figure: whole }), [
     '1,230,000',
     '0.000123',
     '12.3',
   ]);
+  const few = { ...figure, level: 0.875 };
+  assert.equal(results({ row, figure: few })[2], '4.84', 'no interval of less than 95 %');
+  assert.equal(sample({ n: 6, level }), '6, 96.9 %');
+  assert.equal(sample({ n: 4, level: 0.875 }), '4, no interval');
   const shares = { ours: 1, theirs: 0.7142, ahead: 1.4, lo: 1.4, hi: 1.4 };
   assert.deepEqual(results({ row: { metric: 'high_success', scale: 1 }, figure: shares }), [
     'all',

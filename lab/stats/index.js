@@ -3,7 +3,6 @@
  * cannot be told is null, or has a `reason`; nothing is ever NaN. What is drawn at random has a seed.
  */
 export { crossValidatedBandwidth, scottBandwidth } from './bandwidth.js';
-export { bootstrap } from './bootstrap.js';
 export { cliffsDelta, deltaWord } from './effect.js';
 export { holm } from './holm.js';
 export { kde } from './kde.js';

@@ -56,7 +56,8 @@ const checks = {
       if (!word.includes('=')) return targets.includes(word) ? [] : [`make has no target ${word}`];
       const [name, value] = word.split('=');
       if (name !== 'NAME') return variable(word);
-      const is = [`bench/${value}/main.js`, `lab/experiments/${value}.js`].some(exists);
+      const isAll = value === 'all' && words.includes('bench');
+      const is = isAll || [`bench/${value}/main.js`, `lab/experiments/${value}.js`].some(exists);
       return is ? [] : [`there is neither a benchmark nor an experiment ${value}`];
     }),
 

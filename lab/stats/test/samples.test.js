@@ -11,7 +11,6 @@ const ofOne = {
   scottBandwidth: stats.scottBandwidth,
   crossValidatedBandwidth: (values) => stats.crossValidatedBandwidth(values, { seed: 1 }),
   kde: stats.kde,
-  bootstrap: (values) => stats.bootstrap([values], (draw) => draw[0], { seed: 1, resamples: 100 }),
 };
 
 const ofPairs = {
@@ -24,8 +23,6 @@ const ofTwo = {
   ...ofPairs,
   ...{ rankSum: stats.rankSum, shift: stats.shift, ratio: stats.ratio },
   cliffsDelta: stats.cliffsDelta,
-  bootstrap: (control, treatment) =>
-    stats.bootstrap([control, treatment], (a, b) => b[0] - a[0], { seed: 1, resamples: 100 }),
 };
 
 /** Each with a sample in each of its places, the others good. */

@@ -12,7 +12,6 @@ from fractions import Fraction
 from itertools import combinations, product
 from math import comb
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import scipy
@@ -154,49 +153,6 @@ def random_from(seed):
     return random
 
 
-STATISTICS = {
-    "mean": lambda x, axis=-1: np.mean(x, axis=axis),
-    "deviation": lambda x, axis=-1: np.std(x, axis=axis, ddof=1),
-    "median": lambda x, axis=-1: np.median(x, axis=axis),
-    "difference of means": lambda x, y, axis=-1: np.mean(y, axis=axis) - np.mean(x, axis=axis),
-    "ratio of means": lambda x, y, axis=-1: np.mean(y, axis=axis) / np.mean(x, axis=axis),
-}
-
-
-def interval(name, samples, paired=False, seed=5, resamples=2000):
-    samples = [np.asarray(each, float) for each in samples]
-    statistic = STATISTICS[name]
-    random = random_from(seed)
-    replicates = []
-    for _ in range(resamples):
-        if paired:
-            at = [int(random() * len(samples[0])) for _ in samples[0]]
-            drawn = [each[at] for each in samples]
-        else:
-            drawn = [each[[int(random() * len(each)) for _ in each]] for each in samples]
-        replicates.append(statistic(*drawn))
-    found = {}
-    for method in ["BCa", "percentile"]:
-        result = stats.bootstrap(
-            samples,
-            statistic,
-            n_resamples=0,
-            paired=paired,
-            method=method,
-            bootstrap_result=SimpleNamespace(bootstrap_distribution=np.array(replicates)),
-        )
-        found[method.lower()] = list(result.confidence_interval)
-    return dict(
-        statistic=name,
-        samples=[list(each) for each in samples],
-        paired=paired,
-        seed=seed,
-        resamples=resamples,
-        estimate=statistic(*samples),
-        **found,
-    )
-
-
 def rounded(values, digits=4):
     return np.round(values, digits)
 
@@ -273,14 +229,6 @@ result = dict(
     signedRank=pair_cases,
     spread=[spread(name, values) for name, values in samples.items()],
     kde=[density(name, samples[name]) for name in ["two", "three", "skewed 17", "normal 60", "two peaks"]],
-    bootstrap=[
-        interval("mean", [skewed(12, 10)]),
-        interval("deviation", [normal(25, 5)]),
-        interval("median", [skewed(31)]),
-        interval("difference of means", [skewed(9), skewed(14, 2)]),
-        interval("ratio of means", [base[:15], rounded(base[:15] * 1.1 + normal(15))]),
-        interval("ratio of means", [base[:15], rounded(base[:15] * 1.1 + normal(15))], paired=True),
-    ],
 )
 
 
