@@ -45,6 +45,7 @@ const LEVEL = 0.95;
  * @property {number | null} hi
  * @property {number | null} n rounds
  * @property {number | null} p
+ * @property {number | null} pHolm corrected over its family, see `finding.js`
  * @property {string | null} says what the outcome means, in the words of the experiment
  */
 export function judgeClaims({ claims, cases, treatments }, figures, refusals, made = {}) {
@@ -67,8 +68,8 @@ export function judgeClaims({ claims, cases, treatments }, figures, refusals, ma
         : isMade(place)
           ? verdictOf(figure, atLeast)
           : { verdict: 'not measured', why: 'only in a full run' };
-      const { ahead = null, lo = null, hi = null, n = null, p = null } = figure ?? {};
-      const measured = { ahead, lo, hi, n, p };
+      const { ahead = null, lo = null, hi = null, n = null, p = null, pHolm = null } = figure ?? {};
+      const measured = { ahead, lo, hi, n, p, pHolm };
       const named = { text, source, metric, ...place, atLeast };
       return { ...named, verdict, why, ...measured, says: says[verdict] ?? null };
     });

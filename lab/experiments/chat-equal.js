@@ -1,5 +1,5 @@
 import { growth } from './chat/growth.js';
-import { coresInUse, cpuPerMessage, p50, p99, spread } from './chat/metrics.js';
+import { cpuPerMessage, cpuUse, p50, p99, spread } from './chat/metrics.js';
 import { ANY, CPU, CPU_REQUIRED, SOURCE } from './chat/paper.js';
 import { arms, atEqualLoad, perSecond, SIZE } from './chat/service.js';
 
@@ -21,13 +21,13 @@ export const claim = [
   {
     text: 'CPU utilization 36.54 % lower under steady load',
     source: `${SOURCE}, section 7.5`,
-    metric: 'cpu_us_per_msg',
+    metric: 'cores',
     atLeast: CPU,
   },
   {
     text: 'At least 15 % less CPU, consistently across load conditions (required)',
     source: `${SOURCE}, section 4.3.2`,
-    metric: 'cpu_us_per_msg',
+    metric: 'cores',
     atLeast: CPU_REQUIRED,
   },
   {
@@ -55,6 +55,6 @@ export const cases = [
   { rate: 160_000, seconds: 5, quick: false },
 ].map((each) => ({ label: perSecond(each.rate), ...each }));
 
-export const metrics = [cpuPerMessage, p50, p99, spread, coresInUse];
+export const metrics = [cpuPerMessage, p50, p99, spread, cpuUse];
 
 export const notes = (results) => growth(results, 'cpu_us_per_msg', 'CPU time of a message');

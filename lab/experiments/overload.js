@@ -8,8 +8,8 @@ export const question =
 export const about =
   'The application of examples/overload: each request keeps the only thread busy for about 25 ms, of a fixed size; ' +
   'checkouts, items and reports, of which the last two may be answered with a copy. The generator is a process of its own, ' +
-  'hangs up after 2 s, and counts latency from when a request was due. Good is a 200 within 500 ms; the article counts all ' +
-  '200s, however late. Its handler, machine and mix of requests are not known. Arms differ in what they refuse, so answers ' +
+  'hangs up after 2 s, and counts latency from when a request was due. The article counts all 200s, however late; so do its ' +
+  'claims here. Good is a 200 within 500 ms. Its handler, machine and mix of requests are not known. Arms differ in what they refuse, so answers ' +
   'are counted and not compared; what is asked for is the same.';
 
 export const control = serverArm('unprotected', 'unprotected');
@@ -21,24 +21,26 @@ export const treatment = [
 export const load = { kind: 'program', timeoutS: 60 };
 
 const ARTICLE = 'The Node.js event loop (Platformatic)';
-const THESIS = 'Gumgaonkar 2025, section 7.9';
 
 export const claim = [
   {
     text: 'A load-aware server gives the most 200s, more than the 96 in place of 31 of one that only refuses',
     source: ARTICLE,
-    metric: 'good_per_s',
+    metric: 'ok_per_s',
     arms: ['guard with a cache'],
     atLeast: 96 / 31,
-    says: { met: 'Of answers that come in time; see all 200s for how the article counts.' },
+    says: { met: 'Most of them are copies.' },
   },
   {
     text: 'A server that refuses under pressure gives 96 answers with 200 where the unprotected one gives 31',
     source: ARTICLE,
-    metric: 'good_per_s',
+    metric: 'ok_per_s',
     arms: ['guard'],
     atLeast: 96 / 31,
-    says: { met: 'Of answers that come in time; see all 200s for how the article counts.' },
+    says: {
+      refuted:
+        'Both give as many 200s as the handler allows; refusing brings those that come in time (good answers).',
+    },
   },
   {
     text: 'Under pressure the latency is 338 ms in place of slightly above 1 s',
@@ -46,14 +48,6 @@ export const claim = [
     metric: 'ok_p50_ms',
     arms: ['guard'],
     atLeast: 1000 / 338,
-  },
-  {
-    text: 'Critical events are never missed, even under high load',
-    source: THESIS,
-    metric: 'high_success',
-    arms: ['guard'],
-    atLeast: 1,
-    says: { met: 'At least as many requests of class high get a good answer.' },
   },
 ];
 

@@ -7,7 +7,7 @@ export const USAGE = `Usage: node lab/suite/main.js [options]
 Runs every experiment of lab/experiments, one after the other, and writes the
 results to docs/results.md and to a report.
 
-  --quick      small cases, few rounds: within ten minutes on 2 cores; the full
+  --quick      small cases, few rounds: a quarter of an hour on 2 cores; the full
                run takes a day and a half
   --list       the experiments, their questions, how many runs and how long at
                least; no run

@@ -3,6 +3,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { judgeClaims, valuesOfLines } from '../../bench/go/judge.js';
+import { runOf } from '../../bench/tables/store.js';
 import { experimentLines, experimentNames, loadExperiment, planLine } from '../experiment/files.js';
 import { checkOutlets, makeFolder } from '../experiment/outlets.js';
 import { jsonLines, keep } from '../experiment/results.js';
@@ -129,7 +131,8 @@ function write(suite) {
 }
 
 function page(suite) {
-  writeFileSync(docs, resultsPage(suite, CLAIMS));
+  const judged = judgeClaims(valuesOfLines(runOf('go')?.figures ?? []));
+  writeFileSync(docs, resultsPage(suite, CLAIMS, judged));
   say(`page: ${docs}`);
 }
 

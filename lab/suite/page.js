@@ -19,20 +19,24 @@ is better, whether more or less is wanted. Verdicts:
 - *open*: the interval contains both
 - *no difference*: nothing happened in either arm
 - *refused*: a check failed, so the figure does not count
-- *benchmark*: judged on the page that is named
-- *declined*: not measured, for the reason given
+- *not measured*, *declined*: without a verdict, for the reason given
+
+A claim is judged on its own metric. Where another metric was measured too, it has a row below the claim, marked ↳, and no verdict.
+p is of no difference, two-sided, and corrected for the metrics that were asked for together (Holm); of the claims of the tournament for all
+of its comparisons. The verdict comes from the interval: a p above 0.05 beside it says that a difference of that size can be chance.
 
 [experiments](../lab/experiments/README.md) describes the method.`;
 
 /**
- * The page of results, as Markdown: every verdict and figure comes from what a suite has measured.
+ * The page of results, as Markdown: every verdict and figure comes from what a suite, or a benchmark, has measured.
  *
  * @param {import('./run.js').Suite} suite
  * @param {import('../experiments/lib/claims.js').Listed[]} claims
+ * @param {import('../../bench/go/judge.js').JudgedClaim[]} [judged] of those that a benchmark tests
  * @returns {string}
  */
-export function resultsPage(suite, claims) {
-  const found = claimRows(claims, suite.entries, suite);
+export function resultsPage(suite, claims, judged = []) {
+  const found = claimRows(claims, suite.entries, { quick: suite.quick, judged });
   const parts = [
     HEAD,
     facts(suite),
@@ -78,20 +82,42 @@ function sections(found, make) {
 }
 
 function claimTable(found) {
-  const heads = ['claim', 'section', 'claimed', 'measured', 'tested by', 'verdict', 'holds at'];
+  const heads = [
+    'claim',
+    'section',
+    'claimed',
+    'measured',
+    'p',
+    'tested by',
+    'verdict',
+    'holds at',
+  ];
   return table(
     heads,
-    found.map(({ listed, verdict, why, places }) => [
-      ...[
-        listed.text,
-        listed.where,
-        listed.claimed === null ? 'no figure' : `${times(listed.claimed)}×`,
-      ],
-      ...[span(places), testedBy(listed), why === null ? verdict : `${verdict}: ${why}`],
-      heldAt(places),
-    ]),
-    [2, 3],
+    found.flatMap((row) => [claimLine(row), ...row.beside.map(besideLine)]),
+    [2, 3, 4],
   );
+}
+
+const claimLine = ({ listed, verdict, why, places }) => [
+  ...[listed.text, listed.where, claimedText(listed), span(places), leastEvidence(places)],
+  ...[testedBy(listed), why === null ? verdict : `${verdict}: ${why}`, heldAt(places)],
+];
+
+const besideLine = ({ experiment: name, title, ahead, lo, hi, pHolm, finding, ...place }) => [
+  ...[`↳ by another metric: ${title}`, '', 'not claimed', `${times(ahead)}× (${range(lo, hi)})`],
+  ...[pValue(pHolm), name, `no verdict: ${finding}`, placeName(place)],
+];
+
+function claimedText({ claimed, bound }) {
+  if (bound) return `at most ${bound.atMost}`;
+  return claimed === null ? 'no figure' : `${times(claimed)}×`;
+}
+
+/** The largest p of all places. */
+function leastEvidence(places) {
+  const all = places.map(({ pHolm }) => pHolm).filter((p) => p !== null && p !== undefined);
+  return all.length === 0 ? NONE : pValue(Math.max(...all));
 }
 
 /** From the least to the most of all places. */
@@ -102,9 +128,10 @@ function span(places) {
   return least === most ? `${least}×` : `${least}–${most}×`;
 }
 
-function testedBy({ tests, bench }) {
+function testedBy({ tests, bound, bench }) {
   if (tests) return [...new Set(tests.map(({ experiment }) => experiment))].join(', ');
-  return bench ? `make bench NAME=${bench.name} (${bench.what}; docs/${bench.page})` : NONE;
+  if (bound) return bound.experiment;
+  return bench ? `make bench NAME=${bench.name}: ${bench.what}` : NONE;
 }
 
 function heldAt(places) {
@@ -117,14 +144,24 @@ const placeName = ({ arm, case: label }) => [arm, label].filter(Boolean).join(',
 
 function placeTable(found) {
   const lines = found.flatMap(({ listed, places }) =>
-    places.map(({ experiment, atLeast, ahead, lo, hi, n, p, verdict, why, says, ...place }) => [
-      ...[listed.text, experiment, place.arm, place.case, `${times(atLeast)}×`],
-      ...[times(ahead), range(lo, hi), `${n ?? NONE}`, pValue(p)],
+    places.map(({ experiment, ahead, lo, hi, n, pHolm, verdict, why, says, ...place }) => [
+      ...[listed.text, experiment, armText(place), place.case, thresholdText(place)],
+      ...[times(ahead), range(lo, hi), `${n ?? NONE}`, pValue(pHolm)],
       [verdict, why ?? says].filter(Boolean).join(': '),
     ]),
   );
   const heads = ['claim', 'experiment', 'arm', 'load', 'claimed', 'times better', 'interval'];
   return table([...heads, 'rounds', 'p', 'verdict'], lines, [4, 5, 6, 7, 8]);
+}
+
+/** An experiment's control is told with it; the arms of a benchmark are compared with each other. */
+function armText({ arm, than }) {
+  if (than === undefined || than === null) return arm;
+  return typeof than === 'number' ? `${arm}, at most ${than} ns` : `${arm}, than ${than}`;
+}
+
+function thresholdText({ claimed, atLeast, atMost }) {
+  return atMost === undefined ? `${times(claimed ?? atLeast)}×` : `at most ${atMost}`;
 }
 
 function experimentsTable(entries) {

@@ -29,6 +29,9 @@ export const coresInUse = {
   of: ({ costs }) => costs.cpuS / costs.wallS,
 };
 
+/** Of arms that do the same work in the same time: there less is better. */
+export const cpuUse = { ...coresInUse, ...lower };
+
 export const messagesPerSecond = {
   ...{ name: 'msgs_per_s', title: 'messages delivered', unit: '1/s', better: 'higher' },
   of: value('msgs_per_s'),

@@ -73,6 +73,13 @@ export const metrics = [
     of: atLeast(0.01, 'high_success'),
   },
   {
+    name: 'high_missed_share',
+    title: 'checkouts without a good answer, share',
+    unit: '',
+    better: 'lower',
+    of: ({ values }) => (values.high_success === null ? null : 1 - values.high_success),
+  },
+  {
     name: 'health_failed_share',
     title: '/health without a 200, share',
     unit: '',

@@ -10,9 +10,10 @@ const experiments = new Map();
 for (const name of experimentNames()) experiments.set(name, await loadExperiment(name));
 
 test('every claim of the documents names one way of testing it, which is there', () => {
-  for (const { text, tests, bench, declined } of CLAIMS) {
-    assert.equal([tests, bench, declined].filter((way) => way !== undefined).length, 1, text);
-    for (const { experiment, metric, arm } of tests ?? []) {
+  for (const { text, tests, bound, bench, unmeasured, declined, beside = [] } of CLAIMS) {
+    const ways = [tests, bound, bench, unmeasured, declined];
+    assert.equal(ways.filter((way) => way !== undefined).length, 1, text);
+    for (const { experiment, metric, arm } of [...(tests ?? []), bound ?? [], beside].flat()) {
       const found = experiments.get(experiment);
       assert.ok(found, `${text}: there is no experiment ${experiment}`);
       assert.ok(
@@ -52,6 +53,14 @@ test('every claim of an experiment is in the list', () => {
       );
       assert.ok(isListed, `${name}: ${claim.text}`);
     }
+  }
+});
+
+test('no claim has a verdict from a metric that is told beside it', () => {
+  for (const { text, tests = [], bound, beside = [] } of CLAIMS) {
+    const judged = [...tests, bound ?? []].flat().map(({ metric }) => metric);
+    const both = beside.filter(({ metric }) => judged.includes(metric));
+    assert.deepEqual(both, [], text);
   }
 });
 

@@ -24,10 +24,13 @@ test('the page says what the data say, and nothing else', () => {
   assert.match(page(40), /Of 1 claims: 1 met\./);
   assert.match(
     lineOf(page(40), 'Twice as fast | 1'),
-    /\| 2\.00× \| 2\.4\d× \| one \| met \| every load/,
+    /\| 2\.00× \| 2\.4\d× \| 0\.008 \| one \| met \| every load/,
   );
   assert.match(page(110), /Of 1 claims: 1 refuted\./);
-  assert.match(lineOf(page(110), 'Twice as fast | 1'), /\| 0\.91× \| one \| refuted \| –/);
+  assert.match(
+    lineOf(page(110), 'Twice as fast | 1'),
+    /\| 0\.91× \| 0\.008 \| one \| refuted \| –/,
+  );
   assert.doesNotMatch(page(110), /\| met\b/);
   assert.match(page(40), /written by/i);
   assert.match(page(40), /make experiment QUICK=1 SEED=1` on a processor, 2 cores/);
@@ -71,10 +74,10 @@ test('what was refused, has failed or was not run is in the table with the reaso
   const page = resultsPage(suiteOf([ended('refused', 'bytes | differ')]), [listed()]);
   assert.match(page, /\| refused: bytes \\\| differ \| –/);
   assert.match(resultsPage(suiteOf([]), [listed()]), /not measured: not run: one/);
-  const long = listed({ tests: [{ experiment: 'chat-patterns', metric: 'ms' }] });
+  const long = listed({ tests: [{ experiment: 'chat-files', metric: 'ms' }] });
   assert.match(resultsPage(suiteOf([]), [long]), /not measured: only in a full run/);
   const full = { ...suiteOf([]), quick: false };
-  assert.match(resultsPage(full, [long]), /not measured: not run: chat-patterns/);
+  assert.match(resultsPage(full, [long]), /not measured: not run: chat-files/);
 });
 
 test('a claim of which there was nothing in either arm is no difference, with the reason', () => {
@@ -86,14 +89,74 @@ test('a claim of which there was nothing in either arm is no difference, with th
   assert.match(page, /\| no difference: none in either arm \| –/);
 });
 
-test('a claim that another program measures is told with it; one that is declined, with why', () => {
+test('a claim that a benchmark tests has the verdict of its lines; without them, what would give it', () => {
   const bench = { name: 'go', page: 'go.md', what: 'PingPong' };
+  const claim = listed({ tests: undefined, bench });
+  const place = { case: 'PingPong', arm: 'batched', than: 'goja_nodejs', claimed: 2, atLeast: 2 };
+  const found = { ahead: 3, lo: 2.5, hi: 3.5, n: 7, pHolm: 0.04, verdict: 'met', why: null };
+  const judged = [{ text: claim.text, places: [{ ...place, ...found }] }];
+  const page = resultsPage(suiteOf([]), [claim], judged);
+  assert.match(page, /Of 1 claims: 1 met\./);
+  assert.match(
+    lineOf(page, 'Twice as fast | 1'),
+    /\| 3\.00× \| 0\.040 \| make bench NAME=go: PingPong \| met \|/,
+  );
+  assert.match(
+    page,
+    /\| go \| batched, than goja\\_nodejs \| PingPong \| 2\.00× \| 3\.00 \| 2\.50–3\.50 \| 7 \| 0\.040 \| met \|/,
+  );
+  const none = resultsPage(suiteOf([]), [claim]);
+  assert.match(none, /not measured: not kept: make bench NAME=go SAVE=1/);
+});
+
+test('a claim that is declined, or whose metric cannot be measured, is told with the reason', () => {
   const page = resultsPage(suiteOf([]), [
-    listed({ tests: undefined, bench }),
+    listed({ tests: undefined, unmeasured: 'nothing counts it' }),
     listed({ tests: undefined, declined: 'arithmetic' }),
   ]);
-  assert.match(page, /make bench NAME=go \(PingPong; docs\/go\.md\) \| benchmark/);
+  assert.match(page, /not measured: nothing counts it/);
   assert.match(page, /declined: arithmetic/);
+});
+
+test('what must never be is refuted by one round in which it was, however much better the treatment is', () => {
+  const never = listed({
+    ...{ claimed: null, tests: undefined },
+    bound: { experiment: 'one', metric: 'ms', arm: 'fast', atMost: 45 },
+  });
+  const [kept, once] = [rounds(40), [...rounds(40).slice(1), 46]];
+  const judged = (values) => claimRows([never], [entryOf('one', values)])[0];
+  assert.equal(judged(kept).verdict, 'met');
+  const { verdict, why, places } = judged(once);
+  assert.equal(verdict, 'refuted');
+  assert.match(why, /^beyond it in 1 of 8 rounds/);
+  assert.ok(places[0].lo > 2, 'more than twice as fast as the control');
+  assert.equal(judged(kept.slice(0, 5)).verdict, 'open');
+  assert.equal(claimRows([never], [])[0].verdict, 'not measured');
+  const page = resultsPage(suiteOf([entryOf('one', once)]), [never]);
+  assert.match(lineOf(page, 'Twice as fast | 1'), /at most 45 .* \| refuted: beyond it/);
+});
+
+test('what was found under another metric is a row of its own, without a verdict', () => {
+  const claim = listed({
+    ...{ tests: undefined, unmeasured: 'nothing counts it' },
+    beside: [{ experiment: 'one', metric: 'ms' }],
+  });
+  const page = resultsPage(suiteOf([entryOf('one', rounds(40))]), [claim]);
+  assert.match(page, /Of 1 claims: 1 not measured\./);
+  assert.match(
+    lineOf(page, '↳ by another metric: ms'),
+    /\| not claimed \| 2\.4\d× \(.*\) \| 0\.008 \| one \| no verdict: better \| fast \|/,
+  );
+});
+
+test('the p beside a verdict is corrected for the metrics that were asked for together', () => {
+  const entry = entryOf('one', rounds(40));
+  const [place] = claimRows([listed()], [entry])[0].places;
+  assert.equal(place.pHolm, entry.results.figures[0].pHolm);
+  Object.assign(entry.results.claims[0], { p: 0.008, pHolm: 0.024 });
+  const page = resultsPage(suiteOf([entry]), [listed()]);
+  assert.match(lineOf(page, 'Twice as fast | 1'), /\| 0\.024 \|/);
+  assert.doesNotMatch(lineOf(page, 'Twice as fast | one'), /0\.008/);
 });
 
 test('of two claims on one metric each gets the one with its figure', () => {
