@@ -36,16 +36,15 @@ function significant(value, digits) {
  * @param {number[]} treatment of the same rounds
  * @param {'higher' | 'lower'} [better] leave it out where neither is
  * @returns {{ control: number, treatment: number, ratio: number, range: [number, number],
- *   verdict: '' | 'better' | 'worse' | 'even' }} medians and treatment/control: `ratio` of the medians,
- *   `range` the least and the most of any round. It is better or worse only when all rounds agree.
+ *   verdict: '' | 'better' | 'worse' | 'even' }} medians, and treatment/control by round: `ratio` their median, NaN where a
+ *   round has none, `range` the least and the most. It is better or worse only when all rounds agree.
  */
 export function compare(control, treatment, better) {
   const ratios = control.map((value, round) => treatment[round] / value);
   const range = [Math.min(...ratios), Math.max(...ratios)];
-  const medians = { control: median(control), treatment: median(treatment) };
   return {
-    ...medians,
-    ratio: medians.treatment / medians.control,
+    ...{ control: median(control), treatment: median(treatment) },
+    ratio: ratios.every(Number.isFinite) ? median(ratios) : Number.NaN,
     range,
     verdict: better === undefined ? '' : verdict(range, better),
   };

@@ -53,12 +53,20 @@ test('an arm is better or worse only when every round agrees', () => {
   assert.equal(verdict([10, 10], [20, 30]), '');
 });
 
-test('medians are compared, and the range is that of the rounds', () => {
+test('each arm has its median; the ratio and its range are those of the rounds', () => {
   assert.deepEqual(compare([10, 20, 40], [20, 10, 60], 'higher'), {
     control: 20,
     treatment: 20,
-    ratio: 1,
+    ratio: 1.5,
     range: [0.5, 2],
     verdict: 'even',
   });
+});
+
+test('the ratio is that of the rounds, whose pace both arms share, and not that of the medians', () => {
+  // Each round has twice as much; the middle of each arm is of another round.
+  assert.equal(compare([1, 10, 100], [2, 20, 200]).ratio, 2);
+  assert.equal(compare([1, 10, 100], [3, 20, 20]).ratio, 2);
+  assert.equal(compare([10, 20, 90], [15, 60, 99]).ratio, 1.5);
+  assert.ok(Number.isNaN(compare([0, 1, 2], [1, 2, 3]).ratio));
 });
