@@ -4,11 +4,14 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { judgeClaims, valuesOfLines } from '../../bench/go/judge.js';
 import { LEAST_ROUNDS, LEVEL, timesBetter } from '../../bench/lib/statistics.js';
 import { measuredRows, results, runs, sample } from '../../bench/tables/cells.js';
 import { pages, pageText, shortRows } from '../../bench/tables/pages.js';
 import { quotations } from '../../bench/tables/quotes.js';
 import { besideOf, rows } from '../../bench/tables/rows.js';
+import { CLAIMS } from '../../lab/experiments/lib/claims.js';
+import { claimRows } from '../../lab/suite/claim-rows.js';
 import { read, root } from '../../scripts/lib/paths.js';
 import { spans, tableRows } from './lib/tables.js';
 
@@ -78,6 +81,24 @@ test('every row of a run that is kept has its figure', () => {
   const missing = rows.filter((row) => kept.has(row.bench) && !found.includes(row));
   assert.deepEqual(missing, []);
   assert.ok(found.length > 50);
+});
+
+test('docs/results.md has the verdicts that the kept lines of the tournament give', () => {
+  const judged = judgeClaims(
+    valuesOfLines(exact.find(({ bench }) => bench === 'go')?.figures ?? []),
+  );
+  const told = tableRows('docs/results.md').filter(({ head }) => head[0] === 'claim');
+  const ofGo = CLAIMS.filter(({ text }) => judged.some((each) => each.text === text));
+  for (const { listed, verdict } of claimRows(ofGo, [], { judged })) {
+    const cells = told.find(
+      (row) => row.head[1] === 'section' && row.cells[0] === listed.text,
+    )?.cells;
+    const again = 'run make experiment QUICK=1, or node lab/suite/main.js --from its results';
+    assert.ok(
+      cells?.some((cell) => cell.split(':')[0] === verdict),
+      `${listed.text}: ${again}`,
+    );
+  }
 });
 
 test('the short table has at most twelve subjects, and some where Millrace is not ahead', () => {
