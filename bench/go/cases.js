@@ -24,6 +24,8 @@ const batched = { ns_per_op: 1.05 };
 const usual = ['millrace', 'goja_nodejs', 'batched'];
 /** All designs of the report, in the cases that it has. */
 const designs = [...usual, 'tick', 'safe', 'lockfree'];
+/** So many that 23 claims can each be told from chance: the least p of fewer, corrected for all of them, is above 0.05. */
+const ofClaims = 11;
 const against = (ahead) => ({ goja_nodejs: { ns_per_op: ahead }, batched });
 
 /**
@@ -37,7 +39,7 @@ export const cases = [
     metrics: rate,
     beside: 'PingPongLatency',
     quick: [...designs, 'goja_nodejs native'],
-    rounds: 7,
+    rounds: ofClaims,
     targets: against(2.3),
   },
   { name: 'PingPong reused', metrics: ['ns_per_op', 'bytes_per_op'], quick: [], rounds: 0 },
@@ -45,7 +47,7 @@ export const cases = [
     name: 'PingPongLatency',
     metrics: wait,
     quick: [...designs, 'channel round trip'],
-    rounds: 7,
+    rounds: ofClaims,
     targets: {
       goja_nodejs: { ns_per_op: 1.25 },
       'channel round trip': { ns_per_op: 1 / 1.25 },
@@ -55,37 +57,43 @@ export const cases = [
     name: 'PingPongLatency reused',
     metrics: wait,
     quick: ['millrace', 'channel round trip'],
-    rounds: 7,
+    rounds: 6,
     targets: { 'channel round trip': { ns_per_op: 1 / 1.25 } },
   },
   {
     name: 'MultiProducer10',
     metrics: rate,
     quick: designs,
-    rounds: 7,
+    rounds: ofClaims,
     targets: against(1.6),
   },
-  { name: 'MultiProducer100', metrics: rate, quick: usual, rounds: 7, targets: against(1.6) },
+  { name: 'MultiProducer100', metrics: rate, quick: usual, rounds: 6, targets: against(1.6) },
   {
     name: 'BurstSubmit',
     metrics: rate,
     quick: [...designs, 'goja_nodejs native', 'millrace SubmitBatch'],
-    rounds: 7,
+    rounds: ofClaims,
     targets: against(2.2),
   },
-  { name: 'GCPressure', metrics: rate, quick: designs, rounds: 7, targets: against(noWorse) },
+  {
+    name: 'GCPressure',
+    metrics: rate,
+    quick: designs,
+    rounds: ofClaims,
+    targets: against(noWorse),
+  },
   {
     name: 'Allocation',
     metrics: ['ns_per_op', 'bytes_per_op', 'allocs_per_op'],
     quick: [...designs, 'closure alone'],
-    rounds: 7,
+    rounds: 6,
     targets: { 'closure alone': { bytes_per_op: noWorse, allocs_per_op: noWorse } },
   },
   {
     name: 'Do',
     metrics: wait,
     quick: ['Do', 'submit + wait'],
-    rounds: 7,
+    rounds: 6,
     subject: 'Do',
     targets: { 'submit + wait': { ns_per_op: 15 } },
   },
@@ -106,7 +114,7 @@ export const cases = [
     name: 'FDReady',
     metrics: wait,
     quick: ['millrace', 'tick'],
-    rounds: 7,
+    rounds: 6,
     targets: { tick: { ns_per_op: 4 } },
   },
   { name: 'FDReady by the loop', metrics: ['ns_per_op'], quick: [], rounds: 0 },
@@ -114,14 +122,14 @@ export const cases = [
     name: 'FDIdle',
     metrics: wait,
     quick: ['millrace', 'no descriptor'],
-    rounds: 7,
+    rounds: 6,
     targets: { 'no descriptor': { ns_per_op: noWorse } },
   },
   {
     name: 'Timers',
     metrics: ['ns_per_op', ...tails],
     quick: ['millrace', 'millrace precise', 'goja_nodejs', 'time.AfterFunc'],
-    rounds: 7,
+    rounds: 6,
   },
   {
     name: 'Queued100k',
@@ -144,7 +152,7 @@ export const cases = [
 export const stability = {
   name: 'Stability',
   rounds: 6,
-  seconds: 36,
+  seconds: 30,
   /** The heap at the end of a round is at most this many times what it was after the first tenth. */
   growth: 2,
   mostNs: 1e9,

@@ -58,3 +58,6 @@ export const cases = [
 export const metrics = [cpuPerMessage, p50, p99, spread, cpuUse];
 
 export const notes = (results) => growth(results, 'cpu_us_per_msg', 'CPU time of a message');
+
+/** So many that each of three metrics can be told from chance, in quick runs too. */
+export const rounds = { full: 50, quick: 7 };

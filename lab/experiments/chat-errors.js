@@ -93,3 +93,6 @@ export const metrics = [
   messagesPerSecond,
   p99,
 ];
+
+/** So many that each of three metrics can be told from chance, in quick runs too. */
+export const rounds = { full: 50, quick: 7 };

@@ -52,3 +52,6 @@ export const cases = [
 export const metrics = [messagesPerSecond, rateSpread, cpuPerMessage, p50, coresInUse];
 
 export const notes = (results) => growth(results, 'msgs_per_s', 'Messages a second');
+
+/** So many that each of three metrics can be told from chance, in quick runs too. */
+export const rounds = { full: 50, quick: 7 };

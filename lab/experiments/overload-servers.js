@@ -46,4 +46,4 @@ export const claim = [
   },
 ];
 
-export const rounds = { full: 50, quick: 6 };
+export const rounds = { full: 50, quick: 7 };
