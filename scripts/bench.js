@@ -12,6 +12,7 @@ import { exitWith, Failure } from './lib/failure.js';
 import { goEnvironment } from './lib/go.js';
 import { root } from './lib/paths.js';
 import { provision } from './lib/provision.js';
+import { runAll } from './lib/run-all.js';
 import { generator, millrace, packages, tools } from './lib/setup.js';
 import { runOrExit } from './lib/steps.js';
 import { uvbatch, uvbatchProject } from './lib/uvbatch.js';
@@ -29,7 +30,7 @@ const { NAME, JSON: json } = process.env;
 
 try {
   if (!NAME) list();
-  else if (NAME === 'all') await runAll();
+  else if (NAME === 'all') await runAll(names, runByName, console.error);
   else if (names.includes(NAME)) await runBenchmark();
   else throw new Failure(`there is no benchmark ${NAME}; there are ${names.join(', ')}`);
 } catch (error) {
@@ -41,26 +42,8 @@ function list() {
   console.error('\nrun one: make bench NAME=batch QUICK=1; all: make bench NAME=all QUICK=1');
 }
 
-/** One that fails or is refused does not keep the others from being measured. */
-async function runAll() {
-  const ended = [];
-  for (const name of names) {
-    const start = performance.now();
-    const env = { ...process.env, NAME: name };
-    const how = await run(process.execPath, [script], { env }).then(
-      () => 'done',
-      ({ message }) => message,
-    );
-    ended.push({ name, how, minutes: (performance.now() - start) / 60_000 });
-  }
-  const sum = ended.reduce((minutes, each) => minutes + each.minutes, 0);
-  for (const each of [...ended, { name: 'all', how: '', minutes: sum }]) {
-    console.error(
-      `${each.name.padEnd(11)} ${each.minutes.toFixed(1).padStart(5)} min  ${each.how}`,
-    );
-  }
-  const failed = ended.filter(({ how }) => how !== 'done').map(({ name }) => name);
-  if (failed.length > 0) throw new Failure(`not measured: ${failed.join(', ')}`);
+function runByName(name) {
+  return run(process.execPath, [script], { env: { ...process.env, NAME: name } });
 }
 
 async function runBenchmark() {
