@@ -28,7 +28,7 @@ await runBench('footprint', async (bench) => {
 
   const starts = { none: () => startNode([]) };
   for (const name of imports) starts[name] = () => startNode(['--import', name]);
-  const size = { rounds: quick ? 9 : 51, warmup: 1 };
+  const size = { rounds: quick ? 6 : 51, warmup: 1 };
   const started = await bench.rounds('import', starts, size);
   for (const name of imports) {
     add(started, `import ${name}`, [name, 'none'], ['start_ms', 'rss_mb']);
