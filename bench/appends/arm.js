@@ -38,7 +38,7 @@ await runFor(measuredMs);
 const ms = performance.now() - start;
 const { user, system } = process.cpuUsage(cpu);
 const appends = count - before;
-const wrong = fault() ?? (subject === 'millrace' ? await refused(count) : null);
+const wrong = fault() ?? (subject === 'millrace' ? await refused(count, atOnce) : null);
 rmSync(path);
 process.send(
   { appends_per_s: (appends / ms) * 1000, cpu_us_per_append: (user + system) / appends, wrong },
