@@ -47,10 +47,14 @@ export class TurnFrames {
     return frame;
   }
 
-  /** A message from bytes. The same object counts as the same content only if its bytes have not changed. */
+  /**
+   * A message from bytes. The same object counts as the same content only if its bytes have not changed; another one only if it has the
+   * bytes of the message before it.
+   */
   copy(data: Uint8Array, binary: boolean): SharedFrame {
-    const known = data === this.#source ? this.#copied : this.#copies.get(data);
-    if (known !== undefined && known.binary === binary && known.payload.equals(data)) {
+    let known = data === this.#source ? this.#copied : this.#copies.get(data);
+    if (known === undefined && this.#source !== null) known = this.#copied;
+    if (known !== undefined && isCopyOf(known, data, binary)) {
       this.#source = data;
       this.#copied = known;
       return known.frame;
@@ -95,6 +99,11 @@ export class TurnFrames {
     if (this.#copies.size > 0) this.#copies.clear();
     if (this.#joined.size > 0) this.#joined.clear();
   }
+}
+
+/** Lengths first: that is cheaper than the call. */
+function isCopyOf({ payload, binary }: Copied, data: Uint8Array, isBinary: boolean): boolean {
+  return binary === isBinary && payload.length === data.length && payload.equals(data);
 }
 
 function isUnchanged(known: Joined, header: Buffer, source: Buffer | string | undefined): boolean {

@@ -67,6 +67,18 @@ function senderClass(WebSocket: unknown): SenderClass | null {
   }
 }
 
+/** Whether the frames of an open socket can be gathered: those of version 8 of ws. Makes no socket, and changes nothing. */
+export function isGathered(ws: { readonly _sender?: Sender }): boolean {
+  const Base = baseOf(ws.constructor);
+  const sender = ws._sender;
+  if (Base === null || sender === undefined || !isOfVersion8(Base.prototype)) return false;
+  try {
+    return worksAsKnown(sender, sender.constructor as unknown as SenderClass);
+  } catch {
+    return false;
+  }
+}
+
 /** A server's socket, which is made first and gets its stream later. */
 interface BaseClass {
   new (
