@@ -23,13 +23,14 @@ export function startCompanions(
   env: NodeJS.ProcessEnv,
   feeds: boolean,
 ): Promise<unknown> {
-  const { MILLRACE_OBSERVE_JSON: json, MILLRACE_FEED } = env;
+  const { MILLRACE_OBSERVE_JSON: json, MILLRACE_OBSERVE_KEPT: kept, MILLRACE_FEED } = env;
   const starts: Promise<unknown>[] = [];
   let observed: Promise<Observation | null> = Promise.resolve(null);
   if (settings.mode === 'observe') {
     const maxWait = typeof settings.guard === 'object' ? settings.guard.maxWait : undefined;
     const options = {
       json: json ? resolve(json) : null,
+      kept: kept || null,
       ...(maxWait === undefined ? {} : { maxWait }),
     };
     observed = startObserver(options).catch(warn);

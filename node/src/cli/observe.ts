@@ -3,6 +3,7 @@ import { statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { applicationArgs } from './application.js';
 import { runNode } from './child.js';
+import { makeFolder, tellKept } from './observe-kept.js';
 import { type Options, optionLines, readOptions } from './options.js';
 import { PRELOAD } from './preload.js';
 import { configFile, settingsOf } from './settings.js';
@@ -47,7 +48,12 @@ export async function observe(argv: readonly string[]): Promise<void> {
   if (config !== undefined) env.MILLRACE_CONFIG = configFile(config);
   settingsOf(env);
   if (json === undefined) console.error(BEGUN);
-  process.exitCode = await runNode([...PRELOAD, ...args], env);
+  const folder = makeFolder();
+  if (folder === null) delete env.MILLRACE_OBSERVE_KEPT;
+  else env.MILLRACE_OBSERVE_KEPT = folder;
+  const code = await runNode([...PRELOAD, ...args], env);
+  const isTold = folder === null || tellKept(folder);
+  process.exitCode = code === 0 && !isTold ? 1 : code;
 }
 
 /** A mistake in the path would otherwise show only when the application has ended. */

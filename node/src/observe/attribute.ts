@@ -13,8 +13,8 @@ export interface FunctionTime {
   totalMs: number;
 }
 
-/** In ms, on one clock. */
-export type Span = readonly [from: number, to: number];
+/** In ms, on one clock; `share` of it was the thread's own time on a CPU. */
+export type Span = readonly [from: number, to: number, share: number];
 
 export interface ProfileNode {
   readonly id: number;
@@ -73,8 +73,8 @@ export function attribute(
     const to = (i + 1 < samples.length ? at + timeDeltas[i + 1]! : profile.endTime) / 1000;
     while (next < spans.length && spans[next]![1] <= from) next++;
     if (next === spans.length) break;
-    const [spanFrom, spanTo] = spans[next]!;
-    const ms = Math.min(to + offsetMs, spanTo) - Math.max(from, spanFrom);
+    const [spanFrom, spanTo, share] = spans[next]!;
+    const ms = (Math.min(to + offsetMs, spanTo) - Math.max(from, spanFrom)) * share;
     if (ms <= 0) continue;
     const stack = stackOf(samples[i]!);
     if (stack.length === 0) continue;

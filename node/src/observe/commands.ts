@@ -1,33 +1,35 @@
-/** Commands for a shell: how to start the application with Millrace, and the experiment that proves what it brings. */
-import { type Advice, advice } from './advice.js';
+/** Commands for a shell: how to start the application with one change, and the experiment that proves what it brings. */
+import type { Change } from './advice.js';
 import type { ApplicationReport } from './process.js';
 import type { Report } from './report.js';
 
 export interface Commands {
-  /** Starts the application with what may help; null when nothing would, or when it is not known how it is started. */
+  /** Starts the application with the change; null when it is not known how it is started. */
   run: string | null;
   /** Compares both ways; null also when there is no server of http or ws that it could ask. */
   experiment: string | null;
 }
 
-/** Switched on by name; the others are on by default. */
-const optional = ['net', 'guard'];
+/** Switches of what is on by default, so that a feature can be tried alone. */
+const nothingElse = ['no-ws', 'no-fs', 'no-reads'];
 
 /** @param given how the application is started, as `node app.js`; otherwise what the report knows of it */
-export function commands(report: Report, given?: string): Commands {
-  const { features, threadpoolSize } = advice(report);
+export function commands(report: Report, change: Change, given?: string): Commands {
   const { application } = report;
-  if (features.length === 0 && threadpoolSize === null) return { run: null, experiment: null };
   const fixed = given ?? commandOf(application, null);
   if (fixed === null) return { run: null, experiment: null };
-  const run = withMillrace(fixed, features, threadpoolSize);
-  const load = features.length === 0 ? null : loadOf(report);
+  const run = changed(fixed, change);
+  const load = loadOf(report);
   if (load === null) return { run, experiment: null };
   const control = given ?? commandOf(application, load.port)!;
+  const treatment = changed(control, change);
+  const shown = change.name === 'threadpool' ? threads(change.size) : null;
   const lines = [
     'npx millrace experiment',
     `--control ${quoted(control)}`,
-    `--treatment ${quoted(withMillrace(control, features, threadpoolSize))}`,
+    // The lab has to see which arm it is, and Node.js says nothing of its threads.
+    `--treatment ${quoted(shown === null ? treatment : `echo ${shown}; ${treatment}`)}`,
+    ...(shown === null ? [] : [`--proof ${shown}`]),
     load.options(isPlaceable(control) ? '{port}' : `${load.port}`),
   ];
   return { run, experiment: lines.join(' \\\n  ') };
@@ -50,21 +52,13 @@ function placedIn(arg: string, port: number | null): string {
   return arg.replace(new RegExp(`(^|[:=])${port}$`), '$1{port}');
 }
 
-function withMillrace(
-  command: string,
-  features: Advice['features'],
-  threadpoolSize: number | null,
-): string {
-  const switches = features.filter((each) => optional.includes(each)).join(',');
-  const variables = [
-    ...(threadpoolSize === null ? [] : [`UV_THREADPOOL_SIZE=${threadpoolSize}`]),
-    ...(switches === '' ? [] : [`MILLRACE=${switches}`]),
-  ];
-  const loaded =
-    features.length === 0
-      ? command
-      : command.replace(/(^|\s)node(?=\s|$)/, '$1node --import millrace/auto');
-  return [...variables, loaded].join(' ');
+const threads = (size: number) => `UV_THREADPOOL_SIZE=${size}`;
+
+function changed(command: string, change: Change): string {
+  if (change.name === 'threadpool') return `${threads(change.size)} ${command}`;
+  const loaded = command.replace(/(^|\s)node(?=\s|$)/, '$1node --import millrace/auto');
+  if (change.name === 'auto') return loaded;
+  return `MILLRACE=${[change.name, ...nothingElse].join(',')} ${loaded}`;
 }
 
 interface Load {

@@ -1,14 +1,28 @@
 /** The end of a process, however it comes, and the signal that asks for a report. What a signal does stays as it is. */
+
+import { constants } from 'node:os';
+import { isMainThread } from 'node:worker_threads';
 import { nextTick } from '../core/timers.cjs';
+import { replace } from './replace.js';
 
 type Listener = () => void;
 
-/** Those of which a default listener may end a process in a way that emits no 'exit'. */
-const ends: NodeJS.Signals[] = ['SIGINT', 'SIGTERM'];
+/** Signals that end a process by default, without an 'exit' event. SIGQUIT is left as the one that ends a process that hangs. */
+const ends: NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+
+/** Signals that end no process by default, those that Node.js ignores included. */
+const harmless: readonly string[] = [
+  ...['SIGCHLD', 'SIGCONT', 'SIGURG', 'SIGWINCH', 'SIGSTOP', 'SIGTSTP', 'SIGTTIN', 'SIGTTOU'],
+  ...['SIGPIPE', 'SIGXFSZ', 'SIGUSR1', 'SIGINFO'],
+];
+
+/** All that observe mode has added. */
+const ours = new WeakSet<Listener>();
 
 /**
- * Calls `onEnd` once, before the process ends: on 'exit', and on SIGINT and SIGTERM while the application does not listen to them, after
- * which the signal is sent again and does what it does by default. Returns a function that ends this.
+ * Calls `onEnd` once, before the process ends: on 'exit'; on SIGINT, SIGTERM and SIGHUP while the application does not listen to
+ * them, after which the signal is sent again and does what it does by default; and before the process ends itself by
+ * `process.kill()` or `process.abort()`. Returns a function that ends this.
  */
 export function watchEnds(onEnd: Listener): Listener {
   let isOver = false;
@@ -26,10 +40,62 @@ export function watchEnds(onEnd: Listener): Listener {
     });
     return unwatch;
   });
+  // What a signal does is up to the listeners of the main thread.
+  if (isMainThread) undo.push(...watchSelf(end));
   return () => {
     process.off('exit', end);
     for (const each of undo) each();
   };
+}
+
+/** Calls `end` before this process ends itself in a way that emits no 'exit'. */
+function watchSelf(end: Listener): Listener[] {
+  return [
+    replace(process, 'kill', (original) => {
+      return function kill(this: unknown, ...args: unknown[]) {
+        const signal = nameOf(args[1]);
+        if (signal !== null && isSelf(args[0], original) && isFatal(signal)) {
+          end();
+          // As without observation it ends before this call returns.
+          for (const each of process.listeners(signal)) process.off(signal, each);
+        }
+        return Reflect.apply(original, this, args);
+      };
+    }),
+    replace(process, 'abort', (original) => {
+      return function abort(this: unknown, ...args: unknown[]) {
+        end();
+        return Reflect.apply(original, this, args);
+      };
+    }),
+  ];
+}
+
+function nameOf(signal: unknown): NodeJS.Signals | null {
+  const { signals } = constants;
+  if (signal === undefined || signal === null || signal === '') return 'SIGTERM';
+  const found = Object.entries(signals).find(([name, n]) => name === signal || n === signal);
+  return (found?.[0] as NodeJS.Signals | undefined) ?? null;
+}
+
+/** Whether a process of this number, or a group that it names, has this process in it. */
+function isSelf(given: unknown, kill: (...args: never[]) => unknown): boolean {
+  const pid = Number(given);
+  if (pid === process.pid || pid === 0) return true;
+  if (pid !== -process.pid) return false;
+  try {
+    Reflect.apply(kill, process, [pid, 0]);
+    return true;
+  } catch {
+    // It leads no group.
+    return false;
+  }
+}
+
+/** Nobody but observe mode listens to it. */
+function isFatal(signal: NodeJS.Signals): boolean {
+  if (harmless.includes(signal)) return false;
+  return process.listeners(signal).every((each) => ours.has(each as Listener));
 }
 
 /**
@@ -42,6 +108,7 @@ export function whileAlone(signal: NodeJS.Signals, listener: Listener): Listener
   const onSignal = () => {
     if (process.listenerCount(signal) === 1) listener();
   };
+  ours.add(onSignal);
   const settle = () => {
     isScheduled = false;
     const others = process.listeners(signal).filter((each) => each !== onSignal).length;

@@ -25,21 +25,33 @@ const UNKNOWN = 'by which function is not known: the profiler is on only after a
 
 /** What blocked the loop. */
 export function blocked(loop: LoopReport): [what: string, text: string][] {
-  const { turns, blockedMs, blockedTurns, functions } = loop;
+  const { turns, blockedMs, blockedTurns } = loop;
   if (turns === 0) return [['loop', 'not looked at: its first second is taken for start-up']];
-  if (blockedTurns === 0) {
-    const seen = `${many(turns, 'turn')} after the first second`;
-    return [['loop', `never blocked for more than ${ms(blockedMs)} in ${seen}`]];
-  }
-  const seen = `blocked for more than ${ms(blockedMs)} in ${count(blockedTurns)} of ${many(turns, 'turn')}`;
-  const took = `${ms(loop.blockedTotalMs)} in all, ${ms(loop.blockedMaxMs)} at most`;
-  const lines: [string, string][] = [['loop', `${seen}: ${took}`]];
+  const text =
+    blockedTurns === 0
+      ? `never blocked for more than ${ms(blockedMs)} in ${many(turns, 'turn')} after the first second`
+      : `blocked for more than ${ms(blockedMs)} in ${count(blockedTurns)} of ${many(turns, 'turn')}: ` +
+        `${ms(loop.blockedTotalMs)} in all, ${ms(loop.blockedMaxMs)} at most`;
+  return [['loop', text], ...functions(loop), ...starved(loop)];
+}
+
+function functions({ blockedTurns, attributedMs, functions }: LoopReport): [string, string][] {
+  if (blockedTurns === 0) return [];
   const isKnown = functions.length > 0;
-  lines.push(['', isKnown ? `of ${ms(loop.attributedMs)} that were profiled:` : UNKNOWN]);
+  const lines: [string, string][] = [
+    ['', isKnown ? `of ${ms(attributedMs)} that were profiled:` : UNKNOWN],
+  ];
   for (const { name, file, line, selfMs, totalMs } of functions.slice(0, mostFunctions)) {
     const place = file === null ? '' : ` (${relativePath(file)}:${line})`;
     const [own, all] = [ms(selfMs), ms(totalMs)];
     lines.push(['', `${name}${place}: ${own}${own === all ? '' : `, with what it calls ${all}`}`]);
   }
   return lines;
+}
+
+/** Not a matter of the application's code. */
+function starved({ starvedTurns, starvedTotalMs }: LoopReport): [string, string][] {
+  if (starvedTurns === 0) return [];
+  const took = `${many(starvedTurns, 'turn')} of ${ms(starvedTotalMs)} in all`;
+  return [['', `no CPU for this thread in ${took}: the machine was busy with other work`]];
 }

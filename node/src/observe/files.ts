@@ -49,6 +49,11 @@ export class FilesObserver implements Observer<FilesReport> {
     this.#endTick();
   }
 
+  /** Calls that were seen. */
+  get count(): number {
+    return this.#counts.reads + this.#counts.appends;
+  }
+
   read(): FilesReport {
     return { ...this.#counts };
   }

@@ -132,31 +132,49 @@ function gain(saved: number, all: number, what: string, feature: string): string
     : `${count(saved)} ${what} with ${feature} (${percent(saved / all)})`;
 }
 
+const titles = {
+  auto: 'millrace/auto with its defaults',
+  net: 'net alone',
+  guard: 'guard alone',
+  threadpool: 'a larger threadpool',
+};
+
 function toTry(report: Report, command: string | undefined, bold: Paint, width: number): string[] {
-  const { features, threadpoolSize } = advice(report);
-  if (features.length === 0 && threadpoolSize === null) {
-    return wrapped(nothingToTry(report), width);
-  }
-  const { run, experiment } = commands(report, command);
-  const optIns = features.filter((each) => each === 'net' || each === 'guard');
-  const settings = optIns.map((each) => `"${each}": true`).join(', ');
-  const inFile = settings === '' ? '' : ` or { ${settings} } in millrace.config.json`;
-  const lines =
-    run === null
-      ? [`Worth a try: ${features.join(', ')}.`]
-      : [`Worth a try${inFile && `,${inFile}`}:`, '', bold(`  ${run}`)];
-  if (experiment === null) {
-    const why =
-      features.length === 0 ? [] : ['', 'No server was seen that an experiment could ask.'];
-    return [...lines, ...why];
-  }
+  const changes = advice(report);
+  const [first, ...others] = changes;
+  if (first === undefined) return wrapped(nothingToTry(report), width);
+  const each = changes.flatMap((change, i) => {
+    const { run } = commands(report, change, command);
+    const title = `${changes.length === 1 ? '' : `${i + 1}. `}${titles[change.name]}: ${change.why}`;
+    return [
+      ...wrapped(title, width - 2).map((line) => `  ${line}`),
+      ...(run === null ? [] : [bold(`     ${run}`)]),
+    ];
+  });
+  const lines = [
+    ...wrapped(
+      others.length === 0 ? 'Worth a try:' : 'Worth a try, each by itself, the first one first:',
+      width,
+    ),
+    '',
+    ...each,
+    '',
+  ];
+  const { experiment } = commands(report, first, command);
+  if (experiment === null) return [...lines, ...wrapped(noExperiment(command, report), width)];
+  const what = others.length === 0 ? 'it helps' : 'the first one helps';
   return [
     ...lines,
-    '',
-    'This measures whether it is true (needs millrace-lab):',
+    ...wrapped(`This measures whether ${what} (needs millrace-lab):`, width),
     '',
     bold(indented(experiment)),
   ];
+}
+
+function noExperiment(command: string | undefined, { application }: Report): string {
+  return command === undefined && application.file === null
+    ? 'How the application is started is not known, so there is no command for it.'
+    : 'No server was seen that an experiment could ask.';
 }
 
 /** Below this nothing can be said about an application that did nothing. */

@@ -4,6 +4,7 @@
  */
 import { Socket } from 'node:net';
 import { isUint8Array } from '../core/realm.cjs';
+import { isGathered as isClassGathered, type Sender as WsSender } from '../ws/ws-class.js';
 import type { Observer } from './observer.js';
 import { replace } from './replace.js';
 import { isOwn, serverOf } from './sockets.js';
@@ -11,13 +12,13 @@ import { atTurnEnd } from './turn-end.js';
 
 /** Messages of WebSockets, and what encoding and sending them together would save. */
 export interface FramesReport {
-  /** WebSockets of servers that were seen. */
+  /** WebSockets of servers that were seen, of any version of the ws package. */
   sockets: number;
-  /** Messages that `ws` can gather: whole, not compressed, sent by a server. */
+  /** Messages that `ws` can gather: of version 8 of the package, whole, not compressed, sent by a server. */
   frames: number;
   /** Turns of the loop with such frames. */
   turns: number;
-  /** Different contents, turn by turn: what has to be encoded. */
+  /** Contents whose bytes differ, turn by turn: what has to be encoded. */
   contents: number;
   /** Sockets that were sent to, turn by turn: writes that remain. */
   writes: number;
@@ -39,7 +40,7 @@ export class FramesObserver implements Observer<FramesReport> {
   /** A frame that was counted is being written. */
   isSending = false;
   readonly #known = new Set<object>();
-  readonly #contents = new Set<string | Uint8Array>();
+  readonly #contents = new Contents();
   readonly #sockets = new Set<unknown>();
   readonly #counts = { sockets: 0, frames: 0, turns: 0, contents: 0, writes: 0, others: 0 };
   #undo: (() => void)[] = [];
@@ -65,18 +66,23 @@ export class FramesObserver implements Observer<FramesReport> {
     this.#endTurn();
   }
 
+  get count(): number {
+    const { sockets, frames, others } = this.#counts;
+    return sockets + frames + others;
+  }
+
   read(): FramesReport {
     return { ...this.#counts };
   }
 
   #look(socket: Socket): void {
-    const sender = senderOf(socket);
-    if (sender === null || isOwn(socket)) return;
+    const ws = webSocketOf(socket);
+    if (ws === null || isOwn(socket)) return;
     if (serverOf(socket) !== null) this.#counts.sockets++;
-    const prototype = Object.getPrototypeOf(sender) as object;
+    const prototype = Object.getPrototypeOf(ws._sender) as object;
     if (this.#known.has(prototype)) return;
     this.#known.add(prototype);
-    this.#undo.push(this.#replaceSend(prototype));
+    if (isClassGathered(ws)) this.#undo.push(this.#replaceSend(prototype));
   }
 
   #replaceSend(prototype: object): () => void {
@@ -105,7 +111,7 @@ export class FramesObserver implements Observer<FramesReport> {
     }
     counts.frames++;
     if (this.#sockets.size === 0) atTurnEnd(this.#endTurn);
-    this.#contents.add(parts[1] ?? '');
+    this.#contents.add(parts);
     this.#sockets.add(sender._socket);
     return true;
   }
@@ -120,11 +126,45 @@ export class FramesObserver implements Observer<FramesReport> {
   };
 }
 
-function senderOf(socket: Socket): Sender | null {
+/** The contents of one turn. The same Buffer may hold other bytes by the next frame, and another Buffer the same. */
+class Contents {
+  readonly #keys = new Set<string>();
+  /** The last one: a message usually goes to one socket after another. */
+  #isText = false;
+  #last: string | Buffer | null = null;
+
+  get size(): number {
+    return this.#keys.size;
+  }
+
+  add(parts: Parts): void {
+    const isText = (parts[0] as Uint8Array)[0] === 0x81;
+    const payload = parts[1] ?? '';
+    if (isText === this.#isText && this.#isLast(payload)) return;
+    const bytes = typeof payload === 'string' ? null : Buffer.from(payload);
+    this.#isText = isText;
+    this.#last = bytes ?? (payload as string);
+    const text = bytes === null ? (payload as string) : bytes.toString(isText ? 'utf8' : 'latin1');
+    this.#keys.add(`${isText ? 't' : 'b'}${text}`);
+  }
+
+  #isLast(payload: string | Uint8Array): boolean {
+    const last = this.#last;
+    if (typeof payload === 'string' || typeof last === 'string') return payload === last;
+    return last?.equals(payload) ?? false;
+  }
+
+  clear(): void {
+    this.#keys.clear();
+    this.#last = null;
+  }
+}
+
+function webSocketOf(socket: Socket): { readonly _sender: WsSender } | null {
   for (const symbol of Object.getOwnPropertySymbols(socket)) {
     if (symbol.description !== 'websocket') continue;
-    const ws = (socket as unknown as Record<symbol, { _sender?: Sender } | undefined>)[symbol];
-    return typeof ws?._sender?.sendFrame === 'function' ? ws._sender : null;
+    const ws = (socket as unknown as Record<symbol, { _sender?: WsSender } | undefined>)[symbol];
+    return typeof ws?._sender?.sendFrame === 'function' ? (ws as { _sender: WsSender }) : null;
   }
   return null;
 }

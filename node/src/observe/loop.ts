@@ -3,6 +3,7 @@ import { createHistogram } from 'node:perf_hooks';
 import { idleTime, now } from '../monitor/clock.js';
 import { sampler, type Watcher } from '../monitor/sampler.js';
 import type { FunctionTime } from './attribute.js';
+import { ThreadCpu } from './cpu.js';
 import type { Observer } from './observer.js';
 import { Profiler } from './profiler.js';
 
@@ -17,9 +18,13 @@ export interface LoopReport {
   /** Turns longer than this, in ms, count as blocked. */
   blockedMs: number;
   blockedTurns: number;
-  /** How long they took, in ms: in total, and the longest. */
+  /** How long they took, in ms, without the time in which the thread got no CPU: in total, and the longest. */
   blockedTotalMs: number;
   blockedMaxMs: number;
+  /** Turns that were longer only because the thread got no CPU. Told apart on Linux alone. */
+  starvedTurns: number;
+  /** How long they took, in ms, in total. */
+  starvedTotalMs: number;
   /** Of this sum, what was attributed to functions. The profiler is on only after a first turn has been blocked. */
   attributedMs: number;
   /** The ten with the most time of their own. */
@@ -40,10 +45,13 @@ export class LoopObserver implements Observer<LoopReport>, Watcher {
   readonly #startedAt = now();
   readonly #startedIdle = idleTime();
   readonly blockedMs: number;
+  readonly cpu: ThreadCpu;
   #lookedAt = this.#startedAt;
   #blockedTurns = 0;
   #totalMs = 0;
   #maxMs = 0;
+  #starvedTurns = 0;
+  #starvedMs = 0;
   #stoppedAt: number | null = null;
   #stoppedIdle = 0;
 
@@ -51,6 +59,12 @@ export class LoopObserver implements Observer<LoopReport>, Watcher {
   constructor(blockedMs: number) {
     this.blockedMs = blockedMs;
     this.probeMs = blockedMs;
+    this.cpu = new ThreadCpu(blockedMs);
+  }
+
+  /** Turns that took too long. */
+  get count(): number {
+    return this.#blockedTurns + this.#starvedTurns;
   }
 
   /** A turn was blocked after the start-up. */
@@ -59,12 +73,14 @@ export class LoopObserver implements Observer<LoopReport>, Watcher {
   }
 
   start(): void {
+    this.cpu.start();
     sampler.add(this);
   }
 
   stop(): void {
     sampler.remove(this);
     this.#profiler.stop();
+    this.cpu.stop();
     this.#stoppedAt ??= now();
     this.#stoppedIdle = idleTime();
   }
@@ -75,17 +91,28 @@ export class LoopObserver implements Observer<LoopReport>, Watcher {
     const from = this.#lookedAt;
     this.#lookedAt = at;
     const ms = Math.max(0, Math.min(busyMs, at - from) - this.#profiler.takeOwnMs());
-    if (from < startUpMs) return;
-    this.#histogram.record(Math.min(hourNs, Math.max(1, Math.round(ms * nsPerMs))));
-    if (ms <= this.blockedMs) return;
-    this.#blockedTurns++;
-    this.#totalMs += ms;
-    if (ms > this.#maxMs) this.#maxMs = ms;
-    this.#profiler.note([from, at]);
+    if (from >= startUpMs) this.#note(ms, from, at);
+    this.cpu.beginTurn(at);
   }
 
-  read(): LoopReport {
-    this.#profiler.gather();
+  #note(ms: number, from: number, at: number): void {
+    this.#histogram.record(Math.min(hourNs, Math.max(1, Math.round(ms * nsPerMs))));
+    if (ms <= this.blockedMs) return;
+    const ownMs = ms - this.cpu.missedInTurn(ms);
+    if (ownMs <= this.blockedMs) {
+      this.#starvedTurns++;
+      this.#starvedMs += ms;
+      return;
+    }
+    this.#blockedTurns++;
+    this.#totalMs += ownMs;
+    if (ownMs > this.#maxMs) this.#maxMs = ownMs;
+    this.#profiler.note([from, at, ownMs / ms]);
+  }
+
+  /** @param isBrief without functions of the piece of a profile that is being recorded, which reading it would end */
+  read(isBrief = false): LoopReport {
+    if (!isBrief) this.#profiler.gather();
     const spanMs = (this.#stoppedAt ?? now()) - this.#startedAt;
     const idleMs = (this.#stoppedAt === null ? idleTime() : this.#stoppedIdle) - this.#startedIdle;
     return {
@@ -96,6 +123,8 @@ export class LoopObserver implements Observer<LoopReport>, Watcher {
       blockedTurns: this.#blockedTurns,
       blockedTotalMs: this.#totalMs,
       blockedMaxMs: this.#maxMs,
+      starvedTurns: this.#starvedTurns,
+      starvedTotalMs: this.#starvedMs,
       attributedMs: this.#profiler.attributedMs,
       functions: this.#profiler.functions().slice(0, mostFunctions),
     };

@@ -33,6 +33,11 @@ export class NetworkObserver implements Observer<NetworkReport> {
     for (const each of [this.#frames, this.#writes, this.#requests]) each.stop();
   }
 
+  /** Writes, frames, requests and WebSockets that were seen. */
+  get count(): number {
+    return this.#writes.count + this.#frames.count + this.#requests.count;
+  }
+
   read(): NetworkReport {
     return {
       writes: this.#writes.read(),

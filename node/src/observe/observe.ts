@@ -16,11 +16,24 @@ export interface Observation {
   stop(): void;
 }
 
+/** With what only observe mode itself needs. */
+export interface OwnObservation extends Observation {
+  /** Without functions of the piece of a profile that is being recorded. */
+  briefReport(): Report;
+  /** Of all that was seen: grows with each. */
+  count(): number;
+}
+
 /**
  * Observes this thread from now on, and changes nothing of what the application does: it counts what Millrace could gather or save,
  * and measures what keeps the loop and the threadpool waiting. Keeps no process alive. Throws MILLRACE_E_INVALID_OPTION.
  */
 export function observe(options: ObserveOptions = {}): Observation {
+  const { report, stop } = begin(options);
+  return { report, stop };
+}
+
+export function begin(options: ObserveOptions): OwnObservation {
   const { blockedMs, guard } = observeOptions(options);
   const files = new FilesObserver();
   const loop = new LoopObserver(blockedMs);
@@ -30,17 +43,20 @@ export function observe(options: ObserveOptions = {}): Observation {
   const started = application();
   const startedMs = now();
   let stoppedMs: number | null = null;
+  const read = (isBrief: boolean): Report => ({
+    version: 1,
+    application: { ...started },
+    seconds: ((stoppedMs ?? now()) - startedMs) / 1000,
+    ...network.read(),
+    files: files.read(),
+    loop: loop.read(isBrief),
+    threadpool: threadpool.read(),
+  });
   for (const each of all) each.start();
   return {
-    report: () => ({
-      version: 1,
-      application: { ...started },
-      seconds: ((stoppedMs ?? now()) - startedMs) / 1000,
-      ...network.read(),
-      files: files.read(),
-      loop: loop.read(),
-      threadpool: threadpool.read(),
-    }),
+    report: () => read(false),
+    briefReport: () => read(true),
+    count: () => network.count + files.count + loop.count,
     stop() {
       if (stoppedMs !== null) return;
       stoppedMs = now();

@@ -6,6 +6,7 @@ import { Observer as Reckoning } from '../guard/observer.js';
 import type { CompleteOptions } from '../guard/options.js';
 import { type Route, RouteTable } from '../guard/routes.js';
 import { now } from '../monitor/clock.js';
+import type { ThreadCpu } from './cpu.js';
 import { type HandlerWatcher, watchHandlers } from './handlers.js';
 import type { Observer } from './observer.js';
 import { isOwn, serverOf } from './sockets.js';
@@ -15,7 +16,7 @@ import { atTurnEnd } from './turn-end.js';
 export interface RouteReport {
   route: string;
   requests: number;
-  /** Time its handlers held the loop until they returned, in ms. */
+  /** Time its handlers held the loop until they returned, in ms; without the time of long ones in which the thread got no CPU. */
   busyMs: number;
   meanMs: number;
   maxMs: number;
@@ -46,6 +47,7 @@ interface Loop {
   /** A turn that takes longer is blocked. */
   readonly blockedMs: number;
   readonly wasBlocked: boolean;
+  readonly cpu: Pick<ThreadCpu, 'beginWork' | 'missedInWork'>;
 }
 
 const mostRoutes = 10;
@@ -121,6 +123,7 @@ export class RequestsObserver implements Observer<RequestsReport>, HandlerWatche
       return;
     }
     const at = now();
+    this.#loop.cpu.beginWork(at);
     if (this.#reckoning.arrived(at, route) > this.#maxWaitMs[route.cls]!) this.#wouldShed += weight;
     this.#weight = weight;
     this.#startedMs = at;
@@ -134,16 +137,24 @@ export class RequestsObserver implements Observer<RequestsReport>, HandlerWatche
     const route = this.#route!;
     this.#route = null;
     if (this.#weight === 0) return;
-    const ms = now() - this.#startedMs;
+    const at = now();
+    const wallMs = at - this.#startedMs;
+    // A thread without a CPU is no fault of the route; those behind it have waited all the same.
+    const missedMs = wallMs < this.#loop.blockedMs ? 0 : this.#loop.cpu.missedInWork(wallMs, at);
+    const ms = wallMs - missedMs;
     // Whether it was answered by then does not matter here.
     route.ran(ms, true);
-    this.#reckoning.ran(route.cls, ms);
+    this.#reckoning.ran(route.cls, wallMs);
     // A request that blocked the loop stands for no other.
-    if (this.#weight > 1 && ms < this.#loop.blockedMs) route.busyMs += (this.#weight - 1) * ms;
+    if (this.#weight > 1 && wallMs < this.#loop.blockedMs) route.busyMs += (this.#weight - 1) * ms;
   }
 
   upgrade({ url = '/' }: IncomingMessage): void {
     this.#upgradeUrl ??= url;
+  }
+
+  get count(): number {
+    return this.#requests;
   }
 
   read(): RequestsReport {

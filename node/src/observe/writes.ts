@@ -80,6 +80,10 @@ export class WritesObserver implements Observer<WritesReport> {
     if (this.#isTurnKnown) this.#endTurn();
   }
 
+  get count(): number {
+    return this.#counts.writes;
+  }
+
   read(): WritesReport {
     return { ...this.#counts };
   }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
 import { folderWith, millrace, start } from './help.js';
@@ -31,6 +31,77 @@ test('the report is written as JSON, also when a signal ends the application', a
   assert.equal(code, 130);
   assert.equal(errors, '');
   assert.equal(typeof JSON.parse(readFileSync(join(cwd, 'my report.json'), 'utf8')), 'object');
+});
+
+const KILLED = `const { readFile } = require('node:fs/promises');
+const { readdirSync } = require('node:fs');
+const cluster = require('node:cluster');
+Promise.all([readFile(__filename), readFile(__filename)]).then(() => {
+  if (process.argv[2] === 'cluster' && cluster.isPrimary) {
+    cluster.fork().once('exit', () => process.exit(5));
+    return;
+  }
+  const look = setInterval(() => {
+    const folder = process.env.MILLRACE_OBSERVE_KEPT;
+    const mine = \`\${folder}/\${process.pid}-0.json\`;
+    const { report } = JSON.parse(require('node:fs').readFileSync(mine, 'utf8'));
+    if (report.files.reads < 2) return;
+    clearInterval(look);
+    // By the shell: nothing of this process sees it.
+    require('node:child_process').execFileSync('sh', ['-c', \`kill -KILL \${process.pid}\`]);
+  }, 50);
+});`;
+
+test('what was seen until SIGKILL is reported, of workers of a cluster as well', async (t) => {
+  const cwd = folderWith(t, { 'app.cjs': KILLED });
+  const killed = await millrace(['observe', 'app.cjs'], { cwd });
+  assert.equal(killed.code, 137);
+  assert.match(
+    killed.errors,
+    /process \d+ ended before it could report\. What it had seen \d+\.\d s ago follows\.\n/,
+  );
+  assert.match(killed.errors, /file reads +2 in 1 tick/);
+  assert.equal(killed.errors.match(/^Millrace has observed process/gm).length, 1);
+  const worker = await millrace(['observe', 'app.cjs', 'cluster'], { cwd });
+  assert.equal(worker.code, 5);
+  const pids = [...worker.errors.matchAll(/^Millrace has observed process (\d+)/gm)];
+  assert.equal(new Set(pids.map(([, pid]) => pid)).size, 2, worker.errors);
+});
+
+test('what was seen until SIGKILL is in the file for JSON', async (t) => {
+  const cwd = folderWith(t, { 'app.cjs': KILLED });
+  const { code, errors } = await millrace(['observe', '--json', 'a.json', 'app.cjs'], { cwd });
+  assert.equal(code, 137);
+  assert.match(errors, /^\nmillrace observe: process \d+ ended .* is in .*a\.json\.\n$/);
+  assert.equal(JSON.parse(readFileSync(join(cwd, 'a.json'), 'utf8')).files.reads, 2);
+});
+
+test('a report that cannot be written is an error', async (t) => {
+  const cwd = folderWith(t, {
+    'app.cjs': `require('node:fs').mkdirSync('a.json')`,
+    'seven.cjs': `process.exitCode = 7; require('node:fs').mkdirSync('b.json')`,
+  });
+  const of = (json, file) => millrace(['observe', '--json', json, file], { cwd });
+  const { code, errors } = await of('a.json', 'app.cjs');
+  assert.equal(code, 1);
+  assert.match(errors, /^millrace observe: the report cannot be written: EISDIR.*\.\n$/);
+  // The application's own comes first.
+  assert.equal((await of('b.json', 'seven.cjs')).code, 7);
+});
+
+test('nothing is left behind', async (t) => {
+  const cwd = folderWith(t, { 'app.cjs': '' });
+  const tmp = join(cwd, 'folder');
+  mkdirSync(tmp);
+  assert.equal((await millrace(['observe', 'app.cjs'], { cwd, env: { TMPDIR: tmp } })).code, 0);
+  assert.deepEqual(readdirSync(tmp), []);
+  // Where nothing can be kept it is observed all the same.
+  const { code, errors } = await millrace(['observe', 'app.cjs'], {
+    cwd,
+    env: { TMPDIR: '/none' },
+  });
+  assert.equal(code, 0);
+  assert.match(errors, /^Millrace has observed process/m);
 });
 
 test('SIGUSR2 prints the report so far', async (t) => {

@@ -29,9 +29,9 @@ test('time is that of the innermost function of the application, within the span
   const sum = attribute(
     profile,
     [
-      [0, 15],
-      [15, 45],
-      [100, 200],
+      [0, 15, 1],
+      [15, 45, 1],
+      [100, 200, 1],
     ],
     -1000,
     times,

@@ -43,6 +43,18 @@ const ends = {
   'a signal': ['SIGTERM'],
   'a signal that it has listened to once': ['SIGTERM'],
   'a signal that it listens to': ['SIGINT'],
+  'an exit in a handler': ['SIGTERM'],
+  'signal-exit 3': ['SIGTERM'],
+  'signal-exit 4': ['SIGINT'],
+  'process.kill()': [],
+  'process.kill() with a name': [],
+  'process.kill() with a number': [],
+  'process.kill() with SIGUSR2': [],
+  'process.kill() with SIGKILL': [],
+  'process.kill() with a signal that it listens to': [],
+  'process.kill() with signals that end nothing': [],
+  'process.kill() of another': [],
+  'process.abort()': [],
 };
 
 for (const [way, signals] of Object.entries(ends)) {
@@ -62,6 +74,11 @@ for (const [way, signals] of Object.entries(ends)) {
     }
   });
 }
+
+test('SIGHUP', async () => {
+  const result = await run('a signal', { signals: ['SIGHUP'] });
+  assert.deepEqual([result.signal, reports(result)], ['SIGHUP', 1], result.stderr);
+});
 
 test('SIGUSR2 asks for a report, and the end tells another', async () => {
   const result = await run('a signal', { signals: ['SIGUSR2', 'SIGINT'] });

@@ -59,8 +59,10 @@ test('each line has its figures', () => {
     /loop +blocked for more than 50 ms in 3 of 5,000 turns: 600 ms in all, 300 ms at most/,
     /hogs \(.*b\.js:7\): 400 ms, with what it calls 450 ms/,
     /threadpool +jobs waited in 50 % of the time for one of 4 threads: 12 ms, at most 60 ms/,
-    /^ {2}UV_THREADPOOL_SIZE=8 MILLRACE=net,guard node --import millrace\/auto app\.js$/m,
-    /\{ "net": true, "guard": true \} in millrace\.config\.json/,
+    /^ {2}1\. a larger threadpool: .*\n {5}UV_THREADPOOL_SIZE=8 node app\.js$/m,
+    /^ {2}2\. guard alone: .*\n {5}MILLRACE=guard,no-ws,no-fs,no-reads node --import millrace\/auto app\.js$/m,
+    /^ {2}3\. net alone: .*\n {5}MILLRACE=net,no-ws,no-fs,no-reads node --import millrace\/auto app\.js$/m,
+    /^ {2}4\. millrace\/auto with its defaults: files .*\n {5}node --import millrace\/auto app\.js$/m,
   ]) {
     assert.match(text, line);
   }
@@ -129,14 +131,53 @@ test('a loop that did not turn after the start-up was not looked at', () => {
   assert.match(text, /too short a time/);
 });
 
-test('the experiment is one that the lab takes', () => {
-  const { control, treatment, url } = experimentIn(formatReport(busy()));
-  assert.equal(control, 'node app.js');
-  assert.equal(
-    treatment,
-    'UV_THREADPOOL_SIZE=8 MILLRACE=net,guard node --import millrace/auto app.js',
-  );
-  assert.deepEqual(url, ['http://127.0.0.1:8080/list?of=a b']);
+/** Without what is more worth a try than `name`. */
+function busyBut(name) {
+  const report = busy();
+  if (name === 'threadpool') return report;
+  report.threadpool.share = 0;
+  if (name === 'guard') return report;
+  report.requests.wouldShed = 0;
+  if (name === 'net') return report;
+  report.writes.saved = 0;
+  return report;
+}
+
+for (const [name, treatment, proof] of [
+  [
+    'threadpool',
+    'echo UV_THREADPOOL_SIZE=8; UV_THREADPOOL_SIZE=8 node app.js',
+    'UV_THREADPOOL_SIZE=8',
+  ],
+  ['guard', 'MILLRACE=guard,no-ws,no-fs,no-reads node --import millrace/auto app.js'],
+  ['net', 'MILLRACE=net,no-ws,no-fs,no-reads node --import millrace/auto app.js'],
+  ['auto', 'node --import millrace/auto app.js'],
+]) {
+  test(`the experiment changes one thing, and is one that the lab takes: ${name}`, () => {
+    const found = experimentIn(formatReport(busyBut(name)));
+    assert.equal(found.control, 'node app.js');
+    assert.equal(found.treatment, treatment);
+    assert.equal(found.proof?.source, proof);
+    assert.deepEqual(found.url, ['http://127.0.0.1:8080/list?of=a b']);
+  });
+}
+
+test('what saves most comes first', () => {
+  const report = busyBut('net');
+  const first = () => /^ {2}1\. (\S+)/m.exec(formatReport(report))[1];
+  assert.equal(first(), 'net');
+  report.writes.saved = 20;
+  report.writes.writes = 40;
+  assert.equal(first(), 'millrace/auto');
+});
+
+test('turns without a CPU are no blocked ones', () => {
+  const { loop } = nothing();
+  const starved = { ...loop, turns: 10, starvedTurns: 1, starvedTotalMs: 2100 };
+  const text = formatReport({ ...nothing(), seconds: 60, loop: starved });
+  assert.match(text, /never blocked for more than 50 ms in 10 turns/);
+  assert.match(text, /no CPU for this thread in 1 turn of 2,100 ms in all/);
+  assert.doesNotMatch(text, /millrace\/pool/);
 });
 
 const started = {
@@ -154,7 +195,7 @@ for (const [name, [application, expected]] of Object.entries(started)) {
     Object.assign(report.application, application);
     const { control, treatment, url } = experimentIn(formatReport(report));
     assert.equal(control, expected);
-    assert.match(treatment, /MILLRACE=net,guard .*node --import millrace\/auto /);
+    assert.match(treatment, /^echo \S+; UV_THREADPOOL_SIZE=8 (PORT=\{port\} )?node /);
     const port = expected.includes('{port}') ? '{port}' : 8080;
     assert.equal(url[0], `http://127.0.0.1:${port}/list?of=a b`);
   });
@@ -162,7 +203,7 @@ for (const [name, [application, expected]] of Object.entries(started)) {
 
 test('a command that is given is used', () => {
   const { control, treatment } = experimentIn(
-    formatReport(busy(), { command: 'node  my.js {port}' }),
+    formatReport(busyBut('net'), { command: 'node  my.js {port}' }),
   );
   assert.equal(control, 'node  my.js {port}');
   assert.match(treatment, /node --import millrace\/auto {2}my\.js \{port\}$/);
@@ -184,7 +225,7 @@ test('without a server that can be asked there is no experiment', () => {
     const report = busy();
     report.requests.servers = servers;
     const text = formatReport(report);
-    assert.match(text, /MILLRACE=net,guard node/);
+    assert.match(text, /^ {5}UV_THREADPOOL_SIZE=8 node app\.js$/m);
     assert.match(text, /No server was seen that an experiment could ask/);
     assert.doesNotMatch(text, /npx/);
   }

@@ -4,16 +4,31 @@ import { test } from 'node:test';
 import { observe } from 'millrace/observe';
 import { install } from 'millrace/ws';
 import WebSocket from 'ws';
+import OldWebSocket from 'ws-7';
 import { hall } from './hall.js';
 import { turnOver } from './sockets.js';
 
 const bytes = Buffer.from('bytes');
+const changing = Buffer.alloc(5);
 /** What each of 5 sockets sends in a turn. */
 const cases = {
   'the same text three times over': { send: () => ['a', 'b', 'c'], saved: [12, 10] },
   'equal texts that are made for each': { send: () => [`${Math.PI} ${bytes}`], saved: [4, 0] },
   'a text of its own': { send: (i) => [`text ${i}`], saved: [0, 0] },
   'the same bytes': { send: () => [bytes, bytes], saved: [9, 5] },
+  'equal bytes that are made for each': {
+    send: () => [Buffer.from('equal')],
+    saved: [4, 0],
+  },
+  'equal texts from bytes': { send: () => [`${bytes}`, `${bytes}`], saved: [9, 5] },
+  'one Buffer with other bytes for each': {
+    send(i) {
+      changing.fill(i);
+      return [changing];
+    },
+    saved: [0, 0],
+  },
+  'a text and the same bytes': { send: () => [`${bytes}`, bytes], saved: [8, 5] },
   nothing: { send: () => [], saved: [0, 0] },
 };
 
@@ -44,6 +59,17 @@ for (const [name, { send, saved }] of Object.entries(cases)) {
     while (got.messages < before + truth.frames) await turnOver();
   });
 }
+
+test('frames of ws 7, which are not gathered, are socket writes', async (t) => {
+  const observation = observe();
+  t.after(() => observation.stop());
+  const { sockets } = await hall(t, 2, { Server: OldWebSocket.Server });
+  for (const each of sockets) each.send('a');
+  await turnOver();
+  const { frames, writes } = observation.report();
+  assert.deepEqual([frames.sockets, frames.frames, frames.others], [2, 0, 0]);
+  assert.ok(writes.writes >= 2);
+});
 
 test('frames of clients and compressed ones are not for ws to gather', async (t) => {
   const observation = observe();

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import WebSocket, { WebSocketServer } from 'ws';
 
 /** A server of ws and as many clients: the server's sockets, and how many messages the clients have got. */
-export async function hall(t, count, options = {}) {
-  const server = new WebSocketServer({ port: 0, host: '127.0.0.1', ...options });
+export async function hall(t, count, { Server = WebSocketServer, ...options } = {}) {
+  const server = new Server({ port: 0, host: '127.0.0.1', ...options });
   await once(server, 'listening');
   const sockets = [];
   const got = { messages: 0 };

@@ -11,8 +11,8 @@ setFlagsFromString('--no-opt');
 setFlagsFromString('--no-maglev');
 
 function hogs(ms) {
-  const end = performance.now() + ms;
-  while (performance.now() < end);
+  const from = process.cpuUsage();
+  while (process.cpuUsage(from).user < ms * 1000);
 }
 
 /** What happens within the first second is the start-up. */
@@ -39,7 +39,7 @@ test('the function that blocked is found', async (t) => {
   const { blockedTurns, blockedTotalMs, blockedMaxMs, attributedMs, functions } =
     await observeHogs(t);
   assert.ok(blockedTurns >= 5, `${blockedTurns}`);
-  assert.ok(blockedTotalMs >= 500 && blockedMaxMs >= 100);
+  assert.ok(blockedTotalMs > 5 * 30 && blockedMaxMs > 30);
   assert.ok(attributedMs > 0 && attributedMs <= blockedTotalMs);
   const found = functions.find(({ name }) => name === 'hogs');
   assert.equal(found?.file, import.meta.filename);

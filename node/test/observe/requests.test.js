@@ -9,12 +9,8 @@ import { promisify } from 'node:util';
 import { guard } from 'millrace/guard';
 import { observe } from 'millrace/observe';
 import { certificate } from '../ws/certificate.js';
+import { busy } from './busy.js';
 import { turnOver } from './sockets.js';
-
-const busy = (ms) => {
-  const end = performance.now() + ms;
-  while (performance.now() < end);
-};
 
 async function serve(t, handler) {
   const server = createServer(handler).listen(0, '127.0.0.1');
@@ -68,7 +64,8 @@ test('those that wait behind others are told, and answered as ever', async (t) =
   assert.equal(url, '/first');
   const { route, requests, busyMs, meanMs, maxMs } = routes[0];
   assert.deepEqual([route, requests], ['GET /slow', 20]);
-  assert.ok(busyMs >= 600 && meanMs >= 30 && maxMs >= 30 && maxMs <= busyMs);
+  // Of CPU time of this process: other threads of it may have taken a part.
+  assert.ok(busyMs >= 300 && meanMs >= 15 && maxMs >= 15 && maxMs <= busyMs);
   assert.ok(wouldShed > 0 && wouldShed < 20, `${wouldShed}`);
 });
 
@@ -204,8 +201,8 @@ test('a route that is asked for often is counted in full, and timed in full once
   for (let i = 0; i < 7; i++) await ask({ busy: '1' });
   const [route] = observation.report().requests.routes;
   assert.equal(route.requests, 158);
-  assert.ok(route.maxMs >= 30, `${route.maxMs}`);
-  assert.ok(route.busyMs >= 7 * 30, `${route.busyMs}`);
+  assert.ok(route.maxMs >= 15, `${route.maxMs}`);
+  assert.ok(route.busyMs >= 7 * 15, `${route.busyMs}`);
 });
 
 test('what belongs to Millrace is left alone', async (t) => {

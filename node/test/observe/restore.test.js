@@ -4,7 +4,7 @@ import { promises } from 'node:fs';
 import * as namespace from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { test } from 'node:test';
-import { observe } from 'millrace/observe';
+import { observe, startObserving } from 'millrace/observe';
 import WebSocket from 'ws';
 import { hall } from './hall.js';
 import { turnOver } from './sockets.js';
@@ -44,6 +44,18 @@ test('stop() restores each descriptor, and is idempotent', async (t) => {
   observation.stop();
   assert.deepEqual(descriptors(), before);
   assert.equal(namespace.readFile, promises.readFile);
+});
+
+test('observe mode gives back what ends a process', () => {
+  const owned = () =>
+    ['kill', 'abort'].map((name) => Object.getOwnPropertyDescriptor(process, name));
+  const before = owned();
+  const observation = startObserving();
+  const { kill, abort } = process;
+  assert.ok(kill !== before[0].value && abort !== before[1].value);
+  assert.deepEqual([kill.name, kill.length], ['kill', before[0].value.length]);
+  observation.stop();
+  assert.deepEqual(owned(), before);
 });
 
 test('without a connection nothing of node:net is touched', () => {

@@ -1,0 +1,24 @@
+/** The report as a text on stderr. */
+import { isatty } from 'node:tty';
+import { formatReport } from './format.js';
+import { say } from './output.js';
+import type { Report } from './report.js';
+
+/** What an application may change or delete before its end. */
+export interface Terminal {
+  readonly isTerminal: boolean;
+  readonly colour: boolean;
+}
+
+export function terminal(): Terminal {
+  const { NO_COLOR, TERM } = process.env;
+  const isTerminal = isatty(2);
+  return { isTerminal, colour: isTerminal && !NO_COLOR && TERM !== 'dumb' };
+}
+
+/** @returns whether all of it was written */
+export function tell(report: Report, { isTerminal, colour }: Terminal): boolean {
+  // Not earlier: the stream is made when somebody asks for it.
+  const width = isTerminal ? process.stderr.columns : undefined;
+  return say(`\n${formatReport(report, width === undefined ? { colour } : { colour, width })}`);
+}
