@@ -59,7 +59,8 @@ typedef struct uv_largesocket_stats_s uv_largesocket_stats_t;
 
 /* ---- words ------------------------------------------------------------------------------------------------------- */
 
-/* HIGH ends any hold and leaves first; LOW gives way to NORMAL, for at most max_deferral. */
+/* HIGH ends any hold and leaves first. An event that has waited max_deferral counts as one class higher, and again after
+ * the next: no class starves. */
 typedef enum {
   UV_BATCH_PRIORITY_OF_TYPE = -1, /* what the event's type says */
   UV_BATCH_PRIORITY_HIGH = 0,
@@ -221,7 +222,7 @@ struct uv_batch_options_s {
   uint32_t max_queue;       /* events that may be queued: 1 to 100,000,000; 65,536 */
   uint64_t max_queue_bytes; /* bytes that may be queued: 1 to 2^53 - 1; 64 MiB */
   double max_delay;         /* ms from the push of the oldest event: 0 to 60,000; UV_BATCH_DELAY_OF_POLICY */
-  double max_deferral;      /* ms after which a LOW event counts as NORMAL: 0 to 3,600,000; 100 */
+  double max_deferral;      /* ms after which an event counts as one class higher: 0 to 3,600,000; 100 */
   uv_batch_cb batch_cb;     /* NULL */
   uv_batch_error_cb error_cb; /* NULL */
   void* reserved[8];

@@ -37,15 +37,19 @@ static uint32_t normal_since_low;
 
 typedef struct {
   bool by_type;
-  double aged_at;
-  /* The lanes that are being taken: a type, 0: none. */
-  int high_type, normal_type, low_type;
-  int normal_level;
+  double now, deferral;
+  /* The lanes that are being taken: a type, 0: none; HIGH and NORMAL with their own class. */
+  int type[uvb__levels];
+  int level[uvb__levels];
 } choice_t;
 
-static bool counts_as_normal(const choice_t* choice, const item_t* item) {
-  if (item->event.level_ == uvb__normal) return true;
-  return item->event.level_ == uvb__low && item->event.timestamp <= choice->aged_at;
+/* The class that an event counts as. */
+static int counts_as(const choice_t* choice, const item_t* item) {
+  int level = item->event.level_;
+  for (int n = 1; n <= 2; n++) {
+    if (level > uvb__high && item->event.timestamp <= choice->now - n * choice->deferral) level--;
+  }
+  return level;
 }
 
 /* The oldest event of a lane: of all types when `type` is 0. */
@@ -57,23 +61,17 @@ static item_t* lane_head(int level, int type) {
   return NULL;
 }
 
-static item_t* next_high(choice_t* choice) {
-  item_t* item = lane_head(uvb__high, choice->by_type ? choice->high_type : 0);
-  if (item == NULL) item = lane_head(uvb__high, 0);
-  if (item != NULL) choice->high_type = item->event.type;
-  return item;
-}
-
-static item_t* next_normal(choice_t* choice) {
-  if (choice->by_type && choice->normal_type != 0) {
-    item_t* item = lane_head(choice->normal_level, choice->normal_type);
-    if (item != NULL && counts_as_normal(choice, item)) return item;
+/* The next event that counts as HIGH or as NORMAL. */
+static item_t* next_of(choice_t* choice, int level) {
+  if (choice->by_type && choice->type[level] != 0) {
+    item_t* item = lane_head(choice->level[level], choice->type[level]);
+    if (item != NULL && counts_as(choice, item) == level) return item;
   }
   for (size_t i = 0; i < waiting_count; i++) {
     item_t* item = waiting[i];
-    if (item->chosen || !counts_as_normal(choice, item)) continue;
-    choice->normal_type = item->event.type;
-    choice->normal_level = item->event.level_;
+    if (item->chosen || counts_as(choice, item) != level) continue;
+    choice->type[level] = item->event.type;
+    choice->level[level] = item->event.level_;
     return item;
   }
   return NULL;
@@ -82,31 +80,31 @@ static item_t* next_normal(choice_t* choice) {
 static item_t* next_low(choice_t* choice) {
   if (!choice->by_type) {
     item_t* item = lane_head(uvb__low, 0);
-    return item != NULL && counts_as_normal(choice, item) ? NULL : item;
+    return item != NULL && counts_as(choice, item) < uvb__low ? NULL : item;
   }
-  if (choice->low_type != 0) {
-    item_t* item = lane_head(uvb__low, choice->low_type);
+  if (choice->type[uvb__low] != 0) {
+    item_t* item = lane_head(uvb__low, choice->type[uvb__low]);
     if (item != NULL) return item;
   }
   for (size_t i = 0; i < waiting_count; i++) {
     item_t* item = waiting[i];
     if (item->chosen || item->event.level_ != uvb__low || lane_head(uvb__low, item->event.type) != item) continue;
-    if (counts_as_normal(choice, item)) continue;
-    choice->low_type = item->event.type;
+    if (counts_as(choice, item) < uvb__low) continue;
+    choice->type[uvb__low] = item->event.type;
     return item;
   }
   return NULL;
 }
 
-static size_t model_take(item_t** batch, uint32_t limit, double aged_at) {
+static size_t model_take(item_t** batch, uint32_t limit, double deferral) {
   item_t* lows[pool_size];
   size_t count = 0, low_count = 0;
   uint32_t of_type[type_count + 1] = {0};
   bool cut = waiting_count > limit;
-  choice_t choice = {.by_type = queue.by_type, .aged_at = aged_at};
+  choice_t choice = {.by_type = queue.by_type, .now = now, .deferral = deferral};
   while (count + low_count < limit) {
-    item_t* high = next_high(&choice);
-    item_t* normal = high == NULL ? next_normal(&choice) : NULL;
+    item_t* high = next_of(&choice, uvb__high);
+    item_t* normal = high == NULL ? next_of(&choice, uvb__normal) : NULL;
     bool asks_low = high == NULL && (normal == NULL || (cut && normal_since_low == 8));
     item_t* low = asks_low ? next_low(&choice) : NULL;
     item_t* item = high != NULL ? high : low != NULL ? low : normal;
@@ -175,8 +173,8 @@ static void withdraw(size_t at) {
 static size_t take(uint32_t limit, double deferral) {
   item_t* expected[pool_size];
   double oldest[uvb__levels] = {-1, -1, -1};
-  size_t count = model_take(expected, limit, now - deferral);
-  uvb__chain_t batch = uvb__queue_take(&queue, &types, limit, now - deferral);
+  size_t count = model_take(expected, limit, deferral);
+  uvb__chain_t batch = uvb__queue_take(&queue, &types, limit, now, deferral);
   CHECK_EQ(batch.count, count);
   const uv_batch_event_t* event = batch.first;
   for (size_t i = 0; i < count; i++, event = event->next) {
@@ -290,7 +288,7 @@ TEST(a_hundred_thousand_random_steps_from_order_type_are_as_the_model_says) {
 
 static void expect(uint32_t limit, double deferral, const char* expected) {
   char text[256] = "";
-  uvb__chain_t batch = uvb__queue_take(&queue, &types, limit, now - deferral);
+  uvb__chain_t batch = uvb__queue_take(&queue, &types, limit, now, deferral);
   waiting_count = 0;
   for (uv_batch_event_t* event = batch.first; event != NULL; event = event->next) {
     size_t length = strlen(text);
@@ -335,6 +333,34 @@ TEST(a_low_event_that_has_waited_long_enough_stands_among_the_normal_ones) {
   now = 5;
   push_each("n1l1");
   expect(2, 5, "1 2");
+  stop();
+}
+
+TEST(a_normal_event_that_has_waited_long_enough_stands_among_the_high_ones) {
+  start(false);
+  push_each("h1n1");
+  now = 5;
+  push_each("n1h1");
+  expect(100, 5, "1 2 4 3");
+  stop();
+}
+
+TEST(a_low_event_that_has_waited_twice_as_long_stands_among_the_high_ones) {
+  start(false);
+  push_each("h1l1");
+  now = 10;
+  push_each("n1h1");
+  expect(100, 5, "1 2 4 3");
+  stop();
+}
+
+TEST(order_type_takes_the_aged_events_of_a_lane_and_places_the_rest_anew) {
+  start(true);
+  push_each("n1");
+  now = 4;
+  push_each("n2n1h3");
+  now = 5;
+  expect(100, 5, "1 4 2 3");
   stop();
 }
 

@@ -42,7 +42,7 @@ const (
 )
 
 // Priority is the class of an event: High leaves first and ends any hold; when a limit cuts a batch, Normal and Low
-// share what High leaves 8 to 1.
+// share what High leaves 8 to 1. No class starves: see WithMaxDeferral.
 type Priority = engine.Priority
 
 // The priorities, the first one first.
@@ -209,8 +209,8 @@ func WithMaxQueueBytes(n int64) Option {
 	return queueOption("WithMaxQueueBytes", engine.HasMaxQueueBytes, func(o *engine.Options) { o.MaxQueueBytes = n })
 }
 
-// WithMaxDeferral, for NewEmitter and Set, is the age from which a Low event counts as Normal: 0 to an hour, by default
-// 100 ms.
+// WithMaxDeferral, for NewEmitter and Set, is the wait after which an event counts as one class higher, and again after
+// the next: 0 to an hour, by default 100 ms.
 func WithMaxDeferral(d time.Duration) Option {
 	option := queueOption("WithMaxDeferral", engine.HasMaxDeferral, func(o *engine.Options) { o.MaxDeferral = d })
 	option.where = ofTypes

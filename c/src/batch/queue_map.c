@@ -1,5 +1,6 @@
 #include "batch/queue_map.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "batch/cursor.h"
@@ -49,10 +50,7 @@ static uvb__lane_t* sorted(uvb__lane_t* lane) {
   return first;
 }
 
-/* Drops emptied lanes and sorts the rest: after a cut or a removal only, so that a removal itself stays O(1). */
-static void sort_lanes(uvb__queue_t* queue) {
-  if (!queue->unsorted) return;
-  queue->unsorted = false;
+void uvb__queue_sort_lanes(uvb__queue_t* queue) {
   for (int level = 0; level < uvb__levels; level++) {
     uvb__lanes_t* lanes = &queue->listed[level];
     uvb__lane_t** at = &lanes->first;
@@ -69,6 +67,13 @@ static void sort_lanes(uvb__queue_t* queue) {
     lanes->last = lanes->first;
     while (lanes->last != NULL && lanes->last->next != NULL) lanes->last = lanes->last->next;
   }
+}
+
+/* After a cut or a removal only, so that a removal itself stays O(1). */
+static void sort_lanes(uvb__queue_t* queue) {
+  if (!queue->unsorted) return;
+  queue->unsorted = false;
+  uvb__queue_sort_lanes(queue);
 }
 
 static uvb__lane_t* lane_of(uvb__queue_t* queue, uvb__type_t* type, const uv_batch_event_t* event) {
@@ -161,12 +166,17 @@ void uvb__queue_limit_type(uvb__queue_t* queue, uvb__type_t* type, uint32_t max_
   if (!was_full && is_full) queue->full_types++;
 }
 
+/* The oldest event of a class, or NULL; its lanes are sorted. */
+static uv_batch_event_t* head_of(const uvb__queue_t* queue, int level) {
+  const uvb__lane_t* lane = queue->by_type ? queue->listed[level].first : &queue->lanes[level];
+  return lane == NULL ? NULL : lane->head;
+}
+
 uv_batch_event_t* uvb__queue_oldest(uvb__queue_t* queue) {
   uv_batch_event_t* oldest = NULL;
   if (queue->by_type) sort_lanes(queue);
   for (int level = 0; level < uvb__levels; level++) {
-    const uvb__lane_t* lane = queue->by_type ? queue->listed[level].first : &queue->lanes[level];
-    uv_batch_event_t* head = lane == NULL ? NULL : lane->head;
+    uv_batch_event_t* head = head_of(queue, level);
     if (head != NULL && (oldest == NULL || head->seq_ < oldest->seq_)) oldest = head;
   }
   return oldest;
@@ -188,7 +198,7 @@ static void empty_lane(uvb__queue_t* queue, uvb__lane_t* lane, uvb__chain_t* cha
   lane->count = 0;
 }
 
-/* Everything leaves, no LOW event is aged: there is no choice to make, only the order, and no event is touched. */
+/* Everything leaves and no event has aged: there is no choice to make, only the order, and no event is touched. */
 static uvb__chain_t take_all(uvb__queue_t* queue) {
   uvb__chain_t batch = {NULL, NULL, 0};
   for (int level = 0; level < uvb__levels; level++) {
@@ -216,23 +226,26 @@ static uvb__chain_t take_all(uvb__queue_t* queue) {
   return batch;
 }
 
-/* The limit cuts, but there is no LOW event and no full type, so nothing to choose: the first of HIGH, then of
- * NORMAL. */
-static uvb__chain_t take_first(uvb__queue_t* queue, const uvb__types_t* types, uint32_t limit) {
+/* There is no LOW event, no full type, and no NORMAL event that would go before a HIGH one, so nothing to choose: the
+ * first of HIGH, then of NORMAL. */
+static uvb__chain_t take_first(uvb__queue_t* queue, const uvb__types_t* types, uint32_t limit,
+                               const uvb__aged_t* aged) {
   uvb__chain_t batch = {NULL, NULL, 0};
   for (int level = uvb__high; level <= uvb__normal; level++) {
     uvb__lane_t* lane = &queue->lanes[level];
     uv_batch_event_t* event = lane->head;
     uvb__chain_t taken = {event, NULL, 0};
+    uint32_t normals = 0;
     if (event != NULL && batch.count < limit) queue->taken[level] = event->timestamp;
     for (; event != NULL && batch.count + taken.count < limit; event = event->next) {
       event->status = UV_BATCH_STATUS_PROCESSING;
       gone(queue, types->all[event->type], event);
+      normals += !uvb__counts(aged, event, uvb__high);
       taken.last = event;
       taken.count++;
     }
     if (taken.count == 0) continue;
-    if (level == uvb__normal) queue->normal_since_low = saturated(queue->normal_since_low + (uint32_t)taken.count);
+    queue->normal_since_low = saturated(queue->normal_since_low + normals);
     taken.last->next = NULL;
     lane->head = event;
     lane->count -= (uint32_t)taken.count;
@@ -252,15 +265,17 @@ static void take_head(uvb__queue_t* queue, uvb__type_t* type, uv_batch_event_t* 
   event->status = UV_BATCH_STATUS_PROCESSING;
 }
 
-static uvb__chain_t choose(uvb__queue_t* queue, const uvb__types_t* types, uint32_t limit, double aged_at) {
+static uvb__chain_t choose(uvb__queue_t* queue, const uvb__types_t* types, uint32_t limit, const uvb__aged_t* aged) {
   bool cut = queue->count > limit;
   uint64_t number = ++queue->batch_number;
   uvb__chain_t batch = {NULL, NULL, 0};
   uvb__chain_t low = {NULL, NULL, 0};
   uvb__cursor_t cursor;
-  uvb__cursor_init(&cursor, queue, aged_at);
+  uvb__cursor_init(&cursor, queue, aged);
+  bool high_is_over = false;
   while (batch.count + low.count < limit) {
-    uv_batch_event_t* high = uvb__cursor_high(&cursor);
+    uv_batch_event_t* high = high_is_over ? NULL : uvb__cursor_high(&cursor);
+    high_is_over = high == NULL;
     uv_batch_event_t* normal = high != NULL ? high : uvb__cursor_normal(&cursor);
     bool lows_turn = normal == NULL || (cut && queue->normal_since_low >= normal_per_low);
     uv_batch_event_t* low_one = high == NULL && lows_turn ? uvb__cursor_low(&cursor) : NULL;
@@ -288,14 +303,17 @@ static uvb__chain_t choose(uvb__queue_t* queue, const uvb__types_t* types, uint3
   return batch;
 }
 
-uvb__chain_t uvb__queue_take(uvb__queue_t* queue, const uvb__types_t* types, uint32_t limit, double aged_at) {
+uvb__chain_t uvb__queue_take(uvb__queue_t* queue, const uvb__types_t* types, uint32_t limit, double now,
+                             double max_deferral) {
   if (queue->by_type) sort_lanes(queue);
   for (int level = 0; level < uvb__levels; level++) queue->taken[level] = -1;
-  const uvb__lane_t* low = queue->by_type ? queue->listed[uvb__low].first : &queue->lanes[uvb__low];
-  bool aged = low != NULL && low->head != NULL && low->head->timestamp <= aged_at;
-  bool whole = queue->count <= limit && queue->full_types == 0;
-  if (!whole && !queue->by_type && queue->full_types == 0 && queue->depth[uvb__low] == 0) {
-    return take_first(queue, types, limit);
+  uvb__aged_t aged = {{HUGE_VAL, now - max_deferral, now - max_deferral - max_deferral}};
+  bool aged_normal = uvb__counts(&aged, head_of(queue, uvb__normal), uvb__high);
+  bool aged_low = uvb__counts(&aged, head_of(queue, uvb__low), uvb__normal);
+  if (queue->full_types == 0) {
+    if (queue->count <= limit && !aged_normal && !aged_low) return take_all(queue);
+    bool merges = queue->depth[uvb__low] > 0 || (aged_normal && queue->depth[uvb__high] > 0);
+    if (!queue->by_type && !merges) return take_first(queue, types, limit, &aged);
   }
-  return whole && !aged ? take_all(queue) : choose(queue, types, limit, aged_at);
+  return choose(queue, types, limit, &aged);
 }

@@ -2,7 +2,14 @@
  * type are O(1); taking a batch is O(1) an event, plus, with order `type`, the lanes that have events. Nothing is
  * allocated.
  *
- * It knows no policy and no clock: the caller says how many events a batch can hold and what time it is. */
+ * It knows no policy and no clock: the caller says how many events a batch can hold and what time it is.
+ *
+ * Aging, so that nothing starves: an event counts as one class higher for each max_deferral that it has waited. No event
+ * is moved for that, and no timer runs. A lane is first in, first out, so its aged events are its first ones, and a batch
+ * merges the heads of the lanes. First leave, by arrival, all events that count as HIGH: the HIGH ones, the NORMAL ones
+ * that have waited once, the LOW ones that have waited twice. When they are gone, each LOW event that counts as NORMAL is
+ * older than every NORMAL one, so those come next and nothing is compared. As long as the oldest NORMAL and the oldest LOW
+ * event are young, no event has aged: a batch looks at these two, and that is all it costs. */
 #ifndef UVB_QUEUE_MAP_H
 #define UVB_QUEUE_MAP_H
 
@@ -63,9 +70,13 @@ void uvb__queue_remove(uvb__queue_t* queue, uvb__type_t* type, uv_batch_event_t*
 /* The queued event that arrived first, or NULL. */
 uv_batch_event_t* uvb__queue_oldest(uvb__queue_t* queue);
 
-/* Takes a batch of at most `limit` events: HIGH, then NORMAL, then LOW. LOW events pushed at or before `aged_at` count
- * as NORMAL. An event's status changes when its turn comes. */
-uvb__chain_t uvb__queue_take(uvb__queue_t* queue, const uvb__types_t* types, uint32_t limit, double aged_at);
+/* Takes a batch of at most `limit` events: those that count as HIGH at `now`, then as NORMAL, then as LOW. An event's
+ * status changes when its turn comes. */
+uvb__chain_t uvb__queue_take(uvb__queue_t* queue, const uvb__types_t* types, uint32_t limit, double now,
+                             double max_deferral);
+
+/* Drops emptied lanes and sorts the others by their oldest event. For the cursor. */
+void uvb__queue_sort_lanes(uvb__queue_t* queue);
 
 /* Sets how many events of a type a batch can hold. */
 void uvb__queue_limit_type(uvb__queue_t* queue, uvb__type_t* type, uint32_t max_batch);

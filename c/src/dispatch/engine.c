@@ -52,8 +52,7 @@ static void arm(uvb__core_t* core, double deadline) {
 }
 
 static uvb__chain_t choose(uvb__core_t* core, uint32_t limit) {
-  double aged_at = uvb__now(core) - core->options.max_deferral;
-  return uvb__queue_take(&core->queue, &core->types, limit, aged_at);
+  return uvb__queue_take(&core->queue, &core->types, limit, uvb__now(core), core->options.max_deferral);
 }
 
 /* Takes a batch out of the queue and notes how long its events have waited. */

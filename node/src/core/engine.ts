@@ -349,7 +349,7 @@ export class Engine<Data = unknown> {
   /** Takes a batch out of the queue and notes how long its events have waited. */
   #take(now: number, limit = this.#options.maxBatch): BatchEvent[] {
     const queue = this.#queue;
-    const batch = queue.take(limit, now - this.#options.maxDeferral);
+    const batch = queue.take(limit, now, this.#options.maxDeferral);
     const { worstWait, waited, waitMs } = this.counters;
     for (const priority of [HIGH, NORMAL, LOW] as const) {
       const tick = queue.taken[priority];
@@ -559,7 +559,7 @@ export class Engine<Data = unknown> {
       const now = this.#host.now();
       while (this.#queue.count > 0) {
         const { maxBatch, maxDeferral } = this.#options;
-        for (const event of this.#queue.take(maxBatch, now - maxDeferral) as BatchEvent<Data>[]) {
+        for (const event of this.#queue.take(maxBatch, now, maxDeferral) as BatchEvent<Data>[]) {
           this.counters.refused.cancelled++;
           this.#sink.discard?.(event, cancelled());
         }

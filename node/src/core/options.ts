@@ -25,7 +25,7 @@ export interface QueueOptions {
   maxQueue: number;
   /** Bytes that may be queued, as far as sizes are given: 1 to 2^53 - 1, default 64 MiB. */
   maxQueueBytes: number;
-  /** Age in ms from which a LOW event counts as NORMAL: 0 to 3,600,000, default 100. */
+  /** Wait in ms after which an event counts as one class higher, and again after the next: 0 to 3,600,000, default 100. */
   maxDeferral: number;
 }
 

@@ -1,5 +1,7 @@
 // How the reference model takes a batch; see model.js.
 
+import { CLASSES } from './reader.js';
+
 /**
  * Chooses and orders one batch.
  *
@@ -10,8 +12,9 @@
  * @returns {{ taken: object[], counter: number }} the batch, and the counter after it
  */
 export function takeBatch(candidates, now, counter, options) {
-  const aged = (event) => now >= event.time + options.max_deferral;
-  const counts = (event) => (event.class === 'low' && aged(event) ? 'normal' : event.class);
+  const deferrals = (event) =>
+    [1, 2].filter((n) => now >= event.time + n * options.max_deferral).length;
+  const counts = (event) => CLASSES[Math.max(0, CLASSES.indexOf(event.class) - deferrals(event))];
   const ofClass = (name) => {
     const events = candidates.filter((event) => counts(event) === name);
     return options.order === 'type' ? byLane(events) : events;

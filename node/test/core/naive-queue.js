@@ -32,13 +32,13 @@ export class NaiveQueue {
     return [...lanes.values()].flat();
   }
 
-  take(limit, agedAt) {
+  take(limit, now, maxDeferral) {
     const cut = this.events.length > limit;
-    const aged = (event) => event.priority === 2 && event.time <= agedAt;
-    const high = this.events.filter((event) => event.priority === 0);
-    const normal = this.events.filter((event) => event.priority === 1 || aged(event));
-    const low = this.events.filter((event) => event.priority === 2 && !aged(event));
-    const waiting = [high, normal, low].map((events) => this.#inOrder(events));
+    const deferrals = (event) => [1, 2].filter((n) => event.time <= now - n * maxDeferral).length;
+    const counts = (event) => Math.max(0, event.priority - deferrals(event));
+    const waiting = [0, 1, 2].map((priority) =>
+      this.#inOrder(this.events.filter((event) => counts(event) === priority)),
+    );
     let lowLane = null;
     const chosen = [[], [], []];
     const ofType = new Map();

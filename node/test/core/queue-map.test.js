@@ -7,6 +7,8 @@ import { NaiveQueue } from './naive-queue.js';
 import { randomNumbers, seeds } from './random.js';
 
 const [HIGH, NORMAL, LOW] = [0, 1, 2];
+/** As a `maxDeferral`: no event ages. */
+const never = Number.POSITIVE_INFINITY;
 
 /** Makes events with rising numbers, at the time that is set. */
 class Maker {
@@ -61,12 +63,21 @@ for (const order of ['arrival', 'type']) {
             random(3) === 0 ? 2 ** 30 : 1 + random(4),
           );
         } else {
-          const [limit, agedAt] = [1 + random(30), maker.time - random(20)];
-          const expected = model.take(limit, agedAt);
+          const [limit, deferral] = [1 + random(30), random(20)];
+          const oldest = [null, null, null];
+          const expected = model.take(limit, maker.time, deferral);
+          for (const { priority, time } of expected) {
+            oldest[priority] = Math.min(oldest[priority] ?? time, time);
+          }
           assert.deepEqual(
-            data(queue.take(limit, agedAt)),
+            data(queue.take(limit, maker.time, deferral)),
             data(expected),
             `take, seed ${seed} step ${step}`,
+          );
+          assert.deepEqual(
+            queue.taken.map((tick) => tick?.time ?? null),
+            oldest,
+            `taken, seed ${seed} step ${step}`,
           );
         }
         checkState(queue, model, seed);
@@ -85,12 +96,12 @@ for (const order of ['arrival', 'type']) {
         left.add(event.data);
         if (random(3) === 0 && queue.cancel(event)) left.delete(event.data);
         if (random(40) > 0) continue;
-        for (const taken of queue.take(1 + random(100), -1)) {
+        for (const taken of queue.take(1 + random(100), 0, never)) {
           assert.ok(left.delete(taken.data), `seed ${seed}`);
           assert.equal(queue.cancel(taken), false);
         }
       }
-      for (const taken of queue.take(10_000, -1)) assert.ok(left.delete(taken.data));
+      for (const taken of queue.take(10_000, 0, never)) assert.ok(left.delete(taken.data));
       assert.equal(left.size, 0);
       assert.equal(queue.count, 0);
     }
@@ -101,10 +112,10 @@ for (const order of ['arrival', 'type']) {
     const maker = new Maker(first);
     first.setMaxBatch(first.entry('b'), 1);
     maker.push('b');
-    assert.equal(first.take(1, -1).length, 1);
+    assert.equal(first.take(1, 0, never).length, 1);
     first.cancel(maker.push('a'));
     maker.push('c', LOW);
-    assert.equal(first.take(1, maker.time).length, 1);
+    assert.equal(first.take(1, maker.time, 0).length, 1);
     const second = first.reordered(order === 'type' ? 'arrival' : 'type');
     const third = second.reordered(order);
     maker.queue = third;
@@ -112,7 +123,7 @@ for (const order of ['arrival', 'type']) {
     maker.push('b');
     maker.push('c', LOW);
     assert.equal(third.oldest()?.data, 4);
-    assert.deepEqual(data(third.take(10, -1)), [4, 5, 6]);
+    assert.deepEqual(data(third.take(10, 0, never)), [4, 5, 6]);
     assert.equal(third.count, 0);
   });
 }
@@ -150,7 +161,7 @@ test('types without events and settings are forgotten; others stay', () => {
   for (let i = 0; i < 50_000; i++) {
     const event = maker.push(`made up ${i}`);
     if (i % 2) queue.cancel(event);
-    else queue.take(2, -1);
+    else queue.take(2, 0, never);
     if (queue.count === 0) queue.push(maker.event('waiting'));
   }
   assert.ok(queue.typeCount < 2100, `${queue.typeCount}`);

@@ -18,6 +18,13 @@ const (
 // look-up by type are O(1); taking a batch is O(1) an event, plus, with ByType, the lanes that have events.
 //
 // It knows no policy and no clock: the caller says how many events a batch can hold and what time it is.
+//
+// Aging, so that nothing starves: an event counts as one class higher for each MaxDeferral that it has waited. No event
+// is moved for that, and no timer runs. A lane is first in, first out, so its aged events are its first ones, and a batch
+// merges the heads of the lanes. First leave, by arrival, all events that count as HIGH: the HIGH ones, the NORMAL ones
+// that have waited once, the LOW ones that have waited twice. When they are gone, each LOW event that counts as NORMAL is
+// older than every NORMAL one, so those come next and nothing is compared. As long as the oldest NORMAL and the oldest
+// LOW event are young, no event has aged: a batch looks at these two, and that is all it costs.
 type Queue[T any] struct {
 	byType bool
 	types  map[string]*Type[T]
@@ -184,9 +191,7 @@ func (q *Queue[T]) oldest() *Event[T] {
 	q.sortLanes()
 	var oldest *Event[T]
 	for p := High; p <= Low; p++ {
-		if head := q.headOf(p); head != nil && (oldest == nil || head.seq < oldest.seq) {
-			oldest = head
-		}
+		oldest = earlier(oldest, q.headOf(p))
 	}
 	return oldest
 }

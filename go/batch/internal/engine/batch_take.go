@@ -1,25 +1,29 @@
 package engine
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
-// take takes a batch of at most `limit` events out: HIGH, then NORMAL, then LOW. LOW events pushed at or before
-// `agedAt` count as NORMAL.
-func (q *Queue[T]) take(limit int, agedAt time.Duration) chain[T] {
+// take takes a batch of at most `limit` events out: those that count as HIGH at `now`, then as NORMAL, then as LOW.
+func (q *Queue[T]) take(limit int, now, maxDeferral time.Duration) chain[T] {
 	q.sortLanes()
 	q.taken = [priorities]time.Duration{noTime, noTime, noTime}
-	low := q.headOf(Low)
+	a := aged{math.MaxInt64, now - maxDeferral, now - 2*maxDeferral}
+	agedNormal, agedLow := counts(q.headOf(Normal), High, &a), counts(q.headOf(Low), Normal, &a)
 	if q.fullTypes == 0 {
+		merges := q.depth[Low] > 0 || agedNormal && q.depth[High] > 0
 		switch {
-		case q.count <= limit && (low == nil || low.Time > agedAt):
+		case q.count <= limit && !agedNormal && !agedLow:
 			return q.takeAll()
-		case q.count > limit && low == nil && !q.byType:
-			return q.takeFirst(limit)
+		case !q.byType && !merges:
+			return q.takeFirst(limit, &a)
 		}
 	}
-	return q.choose(limit, agedAt)
+	return q.choose(limit, a)
 }
 
-// takeAll: everything leaves and no LOW event is aged. There is no choice to make, only the order.
+// takeAll: everything leaves and no event has aged. There is no choice to make, only the order.
 func (q *Queue[T]) takeAll() chain[T] {
 	var batch chain[T]
 	for p := High; p <= Low; p++ {
@@ -62,32 +66,38 @@ func (q *Queue[T]) empty(l *lane[T], batch *chain[T]) {
 
 func (q *Queue[T]) countNormal(n int) { q.normalSinceLow = min(normalPerLow, q.normalSinceLow+n) }
 
-// takeFirst: the limit cuts, but there is no LOW event and no full type, so nothing to choose between: the first of
-// HIGH, then of NORMAL.
-func (q *Queue[T]) takeFirst(limit int) chain[T] {
+// takeFirst: there is no LOW event, no full type, and no NORMAL event that would go before a HIGH one, so nothing to
+// choose between: the first of HIGH, then of NORMAL.
+func (q *Queue[T]) takeFirst(limit int, a *aged) chain[T] {
 	var batch chain[T]
+	normals := 0
 	for p := High; p <= Normal; p++ {
-		before := batch.count
 		for batch.count < limit && q.lanes[p].head != nil {
 			event := q.lanes[p].head
+			if !counts(event, High, a) {
+				normals++
+			}
 			q.takeHead(event)
 			batch.append(event)
 		}
-		if p == Normal {
-			q.countNormal(batch.count - before)
-		}
 	}
+	q.countNormal(normals)
 	return batch
 }
 
 // choose takes event by event.
-func (q *Queue[T]) choose(limit int, agedAt time.Duration) chain[T] {
+func (q *Queue[T]) choose(limit int, a aged) chain[T] {
 	cut := q.count > limit
 	q.batchNumber++
 	var batch, low chain[T]
-	next := q.cursor(agedAt)
+	next := q.cursor(a)
+	highIsOver := false
 	for batch.count+low.count < limit {
-		high := next.high()
+		var high *Event[T]
+		if !highIsOver {
+			high = next.high()
+			highIsOver = high == nil
+		}
 		event := high
 		if event == nil {
 			event = next.normal()

@@ -165,7 +165,7 @@ func (e *Engine[T]) endHold() {
 // take takes a batch out of the queue and notes how long its events have waited.
 func (e *Engine[T]) take(limit int) chain[T] {
 	now := e.host.Now()
-	batch := e.queue.take(limit, now-e.options.MaxDeferral)
+	batch := e.queue.take(limit, now, e.options.MaxDeferral)
 	for p, pushed := range e.queue.taken {
 		if pushed != noTime {
 			e.counters.QueueWaitMax[p] = max(e.counters.QueueWaitMax[p], now-pushed)

@@ -206,7 +206,7 @@ func (e *Engine[T]) finish() {
 		}
 	}()
 	for e.closing == closingDiscard && e.queue.count > 0 {
-		e.cuts.append(cut[T]{events: e.queue.take(e.options.MaxBatch, e.host.Now()-e.options.MaxDeferral)})
+		e.cuts.append(cut[T]{events: e.queue.take(e.options.MaxBatch, e.host.Now(), e.options.MaxDeferral)})
 	}
 	for !e.cuts.empty() {
 		rest := &e.cuts.all[e.cuts.taken].events

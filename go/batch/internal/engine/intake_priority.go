@@ -1,6 +1,7 @@
 package engine
 
-// Priority is the class of an event: High ends any hold and leaves first; Low gives way to Normal for a limited time.
+// Priority is the class of an event: High ends any hold and leaves first. After each MaxDeferral, a waiting event counts
+// as one class higher.
 type Priority int8
 
 const (

@@ -57,10 +57,13 @@ func (m *model) turn(most int) (batches [][]string) {
 
 // class is what an event counts as.
 func (m *model) class(e *modelEvent) Priority {
-	if e.priority == Low && m.now >= e.pushed+m.options.MaxDeferral {
-		return Normal
+	p := e.priority
+	for n := range time.Duration(2) {
+		if p > High && m.now >= e.pushed+(n+1)*m.options.MaxDeferral {
+			p--
+		}
 	}
-	return e.priority
+	return p
 }
 
 func (m *model) take() []string {

@@ -3,6 +3,13 @@
  * type are O(1); taking a batch is O(1) an event, plus, with order `type`, the lanes that have events.
  *
  * It knows no policy and no clock: the caller says how many events a batch can hold and what time it is.
+ *
+ * Aging, so that nothing starves: an event counts as one class higher for each `maxDeferral` that it has waited. No event is
+ * moved for that, and no timer runs. A lane is first in, first out, so its aged events are its first ones, and a batch merges
+ * the heads of the lanes. First leave, by arrival, all events that count as HIGH: the HIGH ones, the NORMAL ones that have
+ * waited once, the LOW ones that have waited twice. When they are gone, each LOW event that counts as NORMAL is older than
+ * every NORMAL one, so those come next and nothing is compared. As long as the oldest NORMAL and the oldest LOW event are
+ * young, no event has aged: a batch looks at these two, and that is all it costs.
  */
 import { HIGH, LOW, NORMAL, type PriorityClass } from '../intake/priority.js';
 import type { Order } from '../options.js';
@@ -150,28 +157,26 @@ export class QueueMap {
     if (this.#byType) this.#sortLanes();
     let oldest: BatchEvent | null = null;
     for (const priority of [HIGH, NORMAL, LOW] as const) {
-      const lane = this.#byType ? this.#listed[priority][0] : this.#lanes[priority];
-      const head = lane?.head ?? null;
-      if (head !== null && (oldest === null || head.seq < oldest.seq)) oldest = head;
+      oldest = earlier(oldest, this.#head(priority));
     }
     return oldest;
   }
 
   /**
-   * Takes a batch of at most `limit` events out of the queue: HIGH, then NORMAL, then LOW. LOW events pushed at or before
-   * `agedAt` count as NORMAL.
+   * Takes a batch of at most `limit` events out of the queue: those that count as HIGH at `now`, then as NORMAL, then as LOW.
    */
-  take(limit: number, agedAt: number): BatchEvent[] {
+  take(limit: number, now: number, maxDeferral: number): BatchEvent[] {
     if (this.#byType) this.#sortLanes();
     this.taken.fill(null);
+    const agedAt = now - maxDeferral;
+    const hasAged = isAged(this.#head(NORMAL), agedAt) || isAged(this.#head(LOW), agedAt);
     const whole = this.count <= limit && this.#fullTypes === 0;
-    return whole ? this.#takeAll(agedAt) : this.#choose(limit, agedAt);
+    if (whole && !hasAged) return this.#takeAll();
+    return this.#choose(limit, [Number.POSITIVE_INFINITY, agedAt, agedAt - maxDeferral]);
   }
 
-  /** Everything leaves: no choice to make, only the order. */
-  #takeAll(agedAt: number): BatchEvent[] {
-    const lowHead = this.#oldestLow();
-    if (lowHead !== null && lowHead.time <= agedAt) return this.#choose(this.count, agedAt);
+  /** Everything leaves and no event has aged: no choice to make, only the order. */
+  #takeAll(): BatchEvent[] {
     const normals = this.depth(NORMAL);
     const lows = this.depth(LOW);
     let batch: BatchEvent[] = [];
@@ -202,17 +207,21 @@ export class QueueMap {
     return batch;
   }
 
-  #choose(limit: number, agedAt: number): BatchEvent[] {
+  #choose(limit: number, agedAt: AgedAt): BatchEvent[] {
     const cut = this.count > limit;
     const number = ++this.#batchNumber;
     const batch: BatchEvent[] = [];
     const low: BatchEvent[] = [];
-    const cursor = this.#byType ? new TypeCursor(this.#listed) : new ArrivalCursor(this.#lanes);
+    const cursor = this.#byType
+      ? new TypeCursor(this.#listed, agedAt)
+      : new ArrivalCursor(this.#lanes, agedAt);
+    let highIsOver = false;
     while (batch.length + low.length < limit) {
-      const high = cursor.high();
-      const normal = high ?? cursor.normal(agedAt);
+      const high: BatchEvent | null = highIsOver ? null : cursor.high();
+      highIsOver = high === null;
+      const normal = high ?? cursor.normal();
       const lowsTurn = normal === null || (cut && this.#normalSinceLow >= normalPerLow);
-      const lowOne = high === null && lowsTurn ? cursor.low(agedAt) : null;
+      const lowOne = high === null && lowsTurn ? cursor.low() : null;
       const event = lowOne ?? normal;
       if (event === null) break;
       const { entry } = event;
@@ -246,8 +255,9 @@ export class QueueMap {
     this.#gone(event);
   }
 
-  #oldestLow(): BatchEvent | null {
-    return this.#byType ? (this.#listed[LOW][0]?.head ?? null) : this.#lanes[LOW].head;
+  /** The oldest event of a class, or null; its lanes are sorted. */
+  #head(priority: PriorityClass): BatchEvent | null {
+    return this.#byType ? (this.#listed[priority][0]?.head ?? null) : this.#lanes[priority].head;
   }
 
   #typeLane(entry: TypeEntry, priority: PriorityClass): Lane {
@@ -270,88 +280,132 @@ export class QueueMap {
   #sortLanes(): void {
     if (!this.#unsorted) return;
     this.#unsorted = false;
-    for (const priority of [HIGH, NORMAL, LOW] as const) {
-      const lanes = this.#listed[priority].filter((lane) => {
-        lane.listed = lane.head !== null;
-        return lane.listed;
-      });
-      lanes.sort((a, b) => a.head!.seq - b.head!.seq);
-      this.#listed[priority] = lanes;
-    }
+    sortLanes(this.#listed);
   }
 }
 
-/** Shows which event of each class would be chosen next. */
-interface Cursor {
-  high(): BatchEvent | null;
-  /** The next event that counts as NORMAL. */
-  normal(agedAt: number): BatchEvent | null;
-  /** The next LOW event that still counts as LOW. */
-  low(agedAt: number): BatchEvent | null;
+/** Drops emptied lanes and sorts the others by their oldest event. */
+function sortLanes(listed: [Lane[], Lane[], Lane[]]): void {
+  for (const priority of [HIGH, NORMAL, LOW] as const) {
+    const lanes = listed[priority].filter((lane) => {
+      lane.listed = lane.head !== null;
+      return lane.listed;
+    });
+    lanes.sort((a, b) => a.head!.seq - b.head!.seq);
+    listed[priority] = lanes;
+  }
 }
 
-const aged = (event: BatchEvent, agedAt: number) => event.time <= agedAt;
+/** Up to which push an event counts as its own class, as one class higher, as two. */
+type AgedAt = readonly [number, number, number];
 
-class ArrivalCursor implements Cursor {
+const isAged = (event: BatchEvent | null, agedAt: number) => event !== null && event.time <= agedAt;
+
+/** The one of two events that arrived first; each of them may be missing. */
+function earlier(a: BatchEvent | null, b: BatchEvent | null): BatchEvent | null {
+  return a === null || (b !== null && b.seq < a.seq) ? b : a;
+}
+
+/** Shows which event of each class would be chosen next. HIGH is over before the others are asked for. */
+abstract class Cursor {
+  readonly #agedAt: AgedAt;
+
+  constructor(agedAt: AgedAt) {
+    this.#agedAt = agedAt;
+  }
+
+  /** The next event that counts as HIGH. */
+  abstract high(): BatchEvent | null;
+  /** The next event that counts as NORMAL. */
+  abstract normal(): BatchEvent | null;
+  /** The next event that counts as LOW. */
+  abstract low(): BatchEvent | null;
+
+  /** Whether an event counts as this class or a higher one. */
+  protected counts(event: BatchEvent | null, as: PriorityClass): event is BatchEvent {
+    return event !== null && event.time <= this.#agedAt[event.priority - as]!;
+  }
+}
+
+class ArrivalCursor extends Cursor {
   readonly #lanes: readonly [Lane, Lane, Lane];
 
-  constructor(lanes: readonly [Lane, Lane, Lane]) {
+  constructor(lanes: readonly [Lane, Lane, Lane], agedAt: AgedAt) {
+    super(agedAt);
     this.#lanes = lanes;
   }
 
   high(): BatchEvent | null {
-    return this.#lanes[HIGH].head;
+    const first = earlier(this.#lanes[HIGH].head, this.#aged(NORMAL, HIGH));
+    return earlier(first, this.#aged(LOW, HIGH));
   }
 
-  normal(agedAt: number): BatchEvent | null {
-    const normal = this.#lanes[NORMAL].head;
-    const low = this.#lanes[LOW].head;
-    if (low === null || !aged(low, agedAt)) return normal;
-    return normal === null || low.seq < normal.seq ? low : normal;
+  normal(): BatchEvent | null {
+    return this.#aged(LOW, NORMAL) ?? this.#lanes[NORMAL].head;
   }
 
-  low(agedAt: number): BatchEvent | null {
-    const low = this.#lanes[LOW].head;
-    return low === null || aged(low, agedAt) ? null : low;
+  low(): BatchEvent | null {
+    const { head } = this.#lanes[LOW];
+    return this.counts(head, NORMAL) ? null : head;
+  }
+
+  #aged(priority: PriorityClass, as: PriorityClass): BatchEvent | null {
+    const { head } = this.#lanes[priority];
+    return this.counts(head, as) ? head : null;
   }
 }
 
-/** Walks lanes that are sorted by their oldest event; a lane is taken whole before the next one starts. */
-class TypeCursor implements Cursor {
-  readonly #listed: readonly [Lane[], Lane[], Lane[]];
+/**
+ * Walks lanes that are sorted by their oldest event. Of a lane, all events that count as one class are taken before another lane
+ * starts; the rest is placed anew, by its oldest event.
+ */
+class TypeCursor extends Cursor {
+  readonly #listed: [Lane[], Lane[], Lane[]];
   readonly #at: [number, number, number] = [0, 0, 0];
-  #agedAt = 0;
-  /** The lane that NORMAL events are being taken from. */
+  /** The lane that HIGH events, and later NORMAL ones, are being taken from. */
   #group: Lane | null = null;
   #lowGroup: Lane | null = null;
+  /** Whether NORMAL or LOW lanes had events that count as HIGH. */
+  #hasAged = false;
   /** The next of the LOW lanes that had no aged event; and those that lost theirs, the one with the oldest event first. */
   #lowAt = -1;
   readonly #replaced: Lane[] = [];
 
-  constructor(listed: readonly [Lane[], Lane[], Lane[]]) {
+  constructor(listed: [Lane[], Lane[], Lane[]], agedAt: AgedAt) {
+    super(agedAt);
     this.#listed = listed;
   }
 
   high(): BatchEvent | null {
-    return this.#first(HIGH)?.head ?? null;
+    const head = this.#group?.head ?? null;
+    if (this.counts(head, HIGH)) return head;
+    let first = this.#next(HIGH, HIGH);
+    for (const priority of [NORMAL, LOW] as const) {
+      const lane = this.#next(priority, HIGH);
+      if (lane === null) continue;
+      this.#hasAged = true;
+      if (first === null || lane.head!.seq < first.head!.seq) first = lane;
+    }
+    this.#group = first;
+    if (first === null && this.#hasAged) {
+      sortLanes(this.#listed);
+      this.#at.fill(0);
+    }
+    return first?.head ?? null;
   }
 
-  normal(agedAt: number): BatchEvent | null {
+  normal(): BatchEvent | null {
     if (this.#lowAt < 0) {
       // LOW lanes are sorted by their oldest event: those with an aged one come first.
-      const young = this.#listed[LOW].findIndex(({ head }) => head !== null && !aged(head, agedAt));
+      const young = this.#listed[LOW].findIndex(({ head }) => !this.counts(head, NORMAL));
       this.#lowAt = young < 0 ? this.#listed[LOW].length : young;
     }
     const group = this.#group;
     const head = group?.head ?? null;
-    if (head !== null && (group!.priority === NORMAL || aged(head, agedAt))) return head;
+    if (this.counts(head, NORMAL)) return head;
     // What is left in a LOW lane counts as LOW from here on, and its lane is placed anew.
     if (head !== null) insert(this.#replaced, group!);
-    const normal = this.#first(NORMAL);
-    // LOW lanes are sorted by their oldest event: those with an aged one come first.
-    const low = this.#firstAged(agedAt);
-    if (low === null) this.#group = normal;
-    else this.#group = normal === null || low.head!.seq < normal.head!.seq ? low : normal;
+    this.#group = this.#next(LOW, NORMAL) ?? this.#next(NORMAL, NORMAL);
     return this.#group?.head ?? null;
   }
 
@@ -368,25 +422,12 @@ class TypeCursor implements Cursor {
     return this.#lowGroup?.head ?? null;
   }
 
-  #first(priority: PriorityClass): Lane | null {
+  /** The next lane of a class, if its oldest event counts as this one. Of the lanes, only the last group has given events. */
+  #next(priority: PriorityClass, as: PriorityClass): Lane | null {
     const lanes = this.#listed[priority];
-    let i = this.#at[priority];
-    while (i < lanes.length && lanes[i]!.head === null) i++;
-    this.#at[priority] = i;
-    return lanes[i] ?? null;
-  }
-
-  #firstAged(agedAt: number): Lane | null {
-    this.#agedAt = agedAt;
-    const lanes = this.#listed[LOW];
-    let i = this.#at[LOW];
-    while (i < lanes.length && !this.#hasAged(lanes[i]!)) i++;
-    this.#at[LOW] = i;
-    return lanes[i] ?? null;
-  }
-
-  #hasAged(lane: Lane): boolean {
-    return lane.head !== null && aged(lane.head, this.#agedAt);
+    if (lanes[this.#at[priority]] === this.#group) this.#at[priority]++;
+    const lane = lanes[this.#at[priority]] ?? null;
+    return lane !== null && this.counts(lane.head, as) ? lane : null;
   }
 }
 

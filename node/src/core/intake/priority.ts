@@ -1,7 +1,7 @@
 /** Classes of events and how a type gets its class when nobody says one. */
 import { MillraceError, show } from '../../errors.js';
 
-/** HIGH ends any hold and leaves first; LOW gives way to NORMAL for a limited time. */
+/** HIGH ends any hold and leaves first. After each `maxDeferral`, a waiting event counts as one class higher. */
 export type Priority = 'high' | 'normal' | 'low';
 
 export const HIGH = 0;
