@@ -105,7 +105,7 @@ func TestEventsOfATurnLeaveAtItsEnd(t *testing.T) {
 
 func TestEventsFromOutsideBeforeTheLoopRuns(t *testing.T) {
 	loop, l := newLoop(t), &log{}
-	e := newEmitter(t, loop)
+	e := newEmitter(t, loop, batch.WithMaxDeferral(time.Hour))
 	emit(t, e, "x", "a", "b")
 	e.On("x", l.handler(""))
 	event, err := e.Push("x", "c")
@@ -542,7 +542,7 @@ func TestAClosingLoopDeliversWhatItsTurnWouldHold(t *testing.T) {
 
 func TestPrioritiesOfTypes(t *testing.T) {
 	loop, l := newLoop(t), &log{}
-	e := newEmitter(t, loop, batch.WithOrder(batch.ByType))
+	e := newEmitter(t, loop, batch.WithOrder(batch.ByType), batch.WithMaxDeferral(time.Hour))
 	for _, typ := range []string{"a", "b", "c"} {
 		e.On(typ, l.handler(typ))
 	}

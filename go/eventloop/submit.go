@@ -8,7 +8,8 @@ type Priority uint8
 const (
 	// Normal is what Submit uses.
 	Normal Priority = iota
-	// High tasks run before everything that waits, between two tasks of a batch too.
+	// High tasks run before everything that waits, between two tasks of a batch too. While there are some, nothing else
+	// runs.
 	High
 	// Low tasks get one turn for eight of Normal while both wait.
 	Low

@@ -36,7 +36,8 @@ export class Eviction {
 
   /**
    * Turns away what will not have its turn in time after all: costs are known better now than when it came. The newest of the route
-   * with the most work goes first, from the class that waits longest.
+   * with the most work goes first, from the class that waits longest. Then what has waited too long already: while classes above
+   * never end, neither its turn nor its refusal would come.
    */
   trim(now: number): void {
     for (let cls: ClassIndex = low; cls >= high; cls--) {
@@ -50,6 +51,12 @@ export class Eviction {
         if (waitMs <= limitMs) break;
         this.#waiting.remove(ticket);
         this.#shed(ticket, 'wait', waitMs, now);
+      }
+      for (;;) {
+        const ticket = this.#waiting.oldest(cls as ClassIndex);
+        if (ticket === null || now - ticket.arrivedMs <= limitMs) break;
+        this.#waiting.remove(ticket);
+        this.#shed(ticket, 'age', now - ticket.arrivedMs, now);
       }
     }
   }

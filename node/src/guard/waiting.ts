@@ -116,6 +116,16 @@ export class Waiting {
     return false;
   }
 
+  /** The one of that class that has waited longest; null when there is none. */
+  oldest(cls: ClassIndex): Ticket | null {
+    let oldest: Ticket | null = null;
+    for (const { tickets } of this.#classes[cls]!.lanes.values()) {
+      const { first } = tickets;
+      if (oldest === null || first!.arrivedMs < oldest.arrivedMs) oldest = first;
+    }
+    return oldest;
+  }
+
   /** The newest of the route with the most work in that class: the one that costs the others least to lose. */
   newestOfMostWork(cls: ClassIndex): Ticket | null {
     let most: Lane | null = null;

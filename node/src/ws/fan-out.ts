@@ -27,6 +27,7 @@ export class FanOut implements Sink<Frame> {
     batch.events.forEach((event, place) => {
       const frame = event.data;
       frame.place = place;
+      frame.tick = event.tick;
       const target = event.entry.type as Room | Member;
       if (target instanceof Member) {
         collect(mixed, target, [frame]);

@@ -1,4 +1,5 @@
 /** A message on its way to many sockets: encoded once, whoever gets it. */
+import type { Tick } from '../core/batch/event.js';
 import type { Chunk } from '../core/egress/backlog.js';
 import type { PriorityClass } from '../core/intake/priority.js';
 import { isAnyArrayBuffer } from '../core/realm.cjs';
@@ -10,6 +11,8 @@ import type { Member } from './member.js';
 /** What can be sent as a message: text as a string, anything else as binary. */
 export type Data = string | Buffer | ArrayBuffer | ArrayBufferView;
 
+const atStart: Tick = { time: 0 };
+
 export class Frame implements Chunk {
   readonly binary: boolean;
   /** The whole WebSocket frame. A copy, so that the caller's buffer can be used again right away. */
@@ -19,6 +22,8 @@ export class Frame implements Chunk {
   readonly except: Member | null;
   /** Arrival number; decides what a member that joined or left meanwhile gets. */
   seq = 0;
+  /** Shared by the frames of a turn; set when it leaves the queue. */
+  tick: Tick = atStart;
   /** Place in the batch it leaves in: the order among frames of different rooms. */
   place = 0;
   /** The way to the members of its room on other nodes; null if it is for this node alone. */
@@ -29,6 +34,11 @@ export class Frame implements Chunk {
     this.binary = binary;
     this.priority = priority;
     this.except = except;
+  }
+
+  /** Time of the push. */
+  get time(): number {
+    return this.tick.time;
   }
 
   /** The payload alone, for sockets whose frames only ws can encode. */

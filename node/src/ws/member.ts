@@ -4,7 +4,7 @@
  */
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
-import { Backlog } from '../core/egress/backlog.js';
+import { type Aging, Backlog } from '../core/egress/backlog.js';
 import {
   LOW,
   NORMAL,
@@ -45,6 +45,8 @@ export interface SlowOptions {
   readonly maxPending: number;
   readonly slow: SlowPolicy;
   readonly onSlow: ((info: SlowInfo) => void) | undefined;
+  /** How frames of a backlog age. */
+  readonly aging: Aging;
 }
 
 /** What a socket's writes add up to; shared by all members of one `Rooms`. */
@@ -183,7 +185,7 @@ export class Member implements Receiver<Joined> {
       this.#send(content);
       return;
     }
-    this.#backlog ??= new Backlog();
+    this.#backlog ??= new Backlog(this.#options.aging);
     for (const frame of content.frames) this.#backlog.add(frame);
     const { pendingBytes } = this;
     if (isReady) {
@@ -297,8 +299,8 @@ export class Member implements Receiver<Joined> {
 
   /** Drops what may be dropped, least important and oldest first; if that is not enough, the socket has to go. */
   #tooSlow(): void {
-    const { maxPending, slow } = this.#options;
-    const backlog = this.#backlog ?? new Backlog();
+    const { maxPending, slow, aging } = this.#options;
+    const backlog = this.#backlog ?? new Backlog(aging);
     const { pendingBytes } = this;
     for (const priority of droppable[slow]) {
       let frames = 0;

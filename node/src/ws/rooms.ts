@@ -81,8 +81,9 @@ export class Rooms {
   constructor(options: RoomsOptions = {}) {
     const { queue, slow, fleet } = roomsSettings(options);
     checkBackend();
-    this.#slow = slow;
     const host = new TurnHost();
+    const maxDeferral = () => this.#engine.options.maxDeferral;
+    this.#slow = { ...slow, aging: { now: () => host.now(), maxDeferral } };
     const fanOut = new FanOut(
       (batch) => this.#sent(batch),
       () => this.#fleet?.close(),

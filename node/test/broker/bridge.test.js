@@ -70,7 +70,10 @@ test('what a listener changes after emit() does not arrive changed', { skip }, a
 
 test('the priority of a push goes along', { skip }, async (t) => {
   const { url: broker } = await natsServer(t);
-  const [a, b] = [new BatchEmitter(), new BatchEmitter()];
+  const [a, b] = [
+    new BatchEmitter({ maxDeferral: 3_600_000 }),
+    new BatchEmitter({ maxDeferral: 3_600_000 }),
+  ];
   for (const each of [a, b]) await own(t, each, { broker, events: ['x', 'y'] });
   const got = [];
   b.on('x', (n) => got.push(n)).on('y', (n) => got.push(n));

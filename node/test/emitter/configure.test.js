@@ -22,7 +22,7 @@ test('configure returns the emitter, and keeps what is not given', async () => {
 
 test('a new priority applies to later events', async () => {
   const { log, on } = recorder();
-  const e = new BatchEmitter();
+  const e = new BatchEmitter({ maxDeferral: 3_600_000 });
   e.on('a', on('a')).on('b', on('b'));
   e.emit('a', 1);
   e.configure('b', { priority: 'high' });
@@ -63,7 +63,7 @@ test('retention of a type follows the emitter’s, changed by what is given', as
 test('symbols can be configured', async () => {
   const { log, on } = recorder();
   const urgent = Symbol('urgent');
-  const e = new BatchEmitter();
+  const e = new BatchEmitter({ maxDeferral: 3_600_000 });
   e.configure(urgent, { priority: 'high' }).on(urgent, on('urgent')).on('x', on('x'));
   e.emit('x');
   e.emit(urgent);

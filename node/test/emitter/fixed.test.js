@@ -6,7 +6,10 @@ import { turn, until } from './helper.js';
 
 function held(options) {
   const batches = [];
-  const e = new BatchEmitter({ policy: 'fixed', maxDelay: 60_000, ...options });
+  const e = new BatchEmitter({
+    ...{ policy: 'fixed', maxDelay: 60_000, maxDeferral: 3_600_000 },
+    ...options,
+  });
   e.onBatch('x', (items, { trigger }) => batches.push([trigger, ...items]));
   return { e, batches };
 }

@@ -28,7 +28,7 @@ test('flush with nothing queued does nothing', () => {
 
 test('flush keeps maxBatch and the classes', () => {
   const batches = [];
-  const e = new BatchEmitter({ maxBatch: 2 });
+  const e = new BatchEmitter({ maxBatch: 2, maxDeferral: 3_600_000 });
   e.onBatch('x', (items) => batches.push(items));
   e.push('x', [1]);
   e.push('x', [2]);

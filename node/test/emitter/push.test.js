@@ -20,7 +20,7 @@ test('push queues an event with a list of arguments', async () => {
 
 test('HIGH leaves first, LOW last, each in order of arrival', async () => {
   const { log, on } = recorder();
-  const e = new BatchEmitter();
+  const e = new BatchEmitter({ maxDeferral: 3_600_000 });
   e.on('x', on('x'));
   e.push('x', [1], { priority: 'low' });
   e.push('x', [2]);

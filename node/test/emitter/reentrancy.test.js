@@ -6,7 +6,7 @@ import { recorder, turn, until } from './helper.js';
 
 test('what handlers emit leaves in a later batch of the same turn, HIGH first', async () => {
   const { log } = recorder();
-  const e = new BatchEmitter();
+  const e = new BatchEmitter({ maxDeferral: 3_600_000 });
   e.on('x', (n) => {
     log.push(n);
     if (n === 1) {

@@ -38,7 +38,7 @@ const checks = {
 
   async 'BatchEmitter: events of a turn come together, the important first, in their context'() {
     const context = new AsyncLocalStorage();
-    const emitter = new BatchEmitter({ retain: true });
+    const emitter = new BatchEmitter({ retain: true, maxDeferral: 3_600_000 });
     const batches = [];
     emitter.onBatch('metric', (values) => batches.push(values));
     emitter.on('alert', (value) => batches.push([value, context.getStore()]));
@@ -114,7 +114,7 @@ const checks = {
 
   async 'Rooms: everybody gets every message, in order'() {
     await withHall(async ({ sockets, arrived }) => {
-      const rooms = new Rooms();
+      const rooms = new Rooms({ maxDeferral: 3_600_000 });
       for (const socket of sockets) rooms.join(socket, 'lobby');
       rooms.publish('lobby', 'second');
       rooms.publish('lobby', new Uint8Array([1, 2, 3]));

@@ -8,7 +8,7 @@ import { openHall, randomFrom, range, texts, turn } from './hall.js';
 async function setUp(t, options) {
   const hall = await openHall(t);
   const peer = await hall.connect();
-  const rooms = new Rooms(options);
+  const rooms = new Rooms({ maxDeferral: 3_600_000, ...options });
   rooms.join(peer.server, 'x');
   return { peer, rooms };
 }

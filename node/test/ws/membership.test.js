@@ -91,7 +91,7 @@ test('who leaves after a publish of the turn gets it, but not what follows', asy
 test('leaving and joining again within a turn leaves out only what was published between', async (t) => {
   const hall = await openHall(t);
   const [a, b] = await hall.connectMany(2);
-  const rooms = new Rooms();
+  const rooms = new Rooms({ maxDeferral: 3_600_000 });
   rooms.join(a.server, 'x');
   rooms.join(b.server, 'x');
   for (const round of [0, 1, 2]) {

@@ -7,7 +7,7 @@ import { openHall, range, turn } from './hall.js';
 async function setUp(t, options) {
   const hall = await openHall(t);
   const peers = await hall.connectMany(2);
-  const rooms = new Rooms(options);
+  const rooms = new Rooms({ maxDeferral: 3_600_000, ...options });
   for (const { server } of peers) rooms.join(server, 'x');
   return { peers, rooms, writes: peers.map((peer) => peer.writes()) };
 }

@@ -106,6 +106,26 @@ test("'drop-low' drops the oldest LOW and keeps the others in order", async (t) 
   assert.deepEqual((await stalled.take()).at(-1), 'as before');
 });
 
+test('what waits for a slow member ages with `maxDeferral`: with 0 it leaves by arrival', async (t) => {
+  const { stalled, healthy, rooms } = await setUp(t, { frames: 100 });
+  const expected = [];
+  for (const n of range(20)) {
+    for (const [letter, priority] of [
+      ['l', 'low'],
+      ['n', 'normal'],
+      ['h', 'high'],
+    ]) {
+      rooms.publish('x', text(letter + n), { priority });
+      assert.deepEqual(tags(await healthy.take()), [letter + n]);
+      expected.push(letter + n);
+    }
+  }
+  rooms.set({ maxDeferral: 0 });
+  stalled.client.resume();
+  await stalled.until((received) => texts(received).length === expected.length);
+  assert.deepEqual(tags(stalled.received), expected);
+});
+
 test("'drop-low' closes when only others are left", async (t) => {
   const hall = await setUp(t, { frames: 10, slow: 'drop-low' });
   await publishEach(hall, 'l', 5, 'low');

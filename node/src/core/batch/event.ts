@@ -6,6 +6,22 @@ export interface Tick {
   readonly time: number;
 }
 
+/** What has a place in the order of arrival, and the time of its push. */
+interface Arrived {
+  readonly seq: number;
+  readonly time: number;
+}
+
+/** Whether it was pushed at this time or before. */
+export function isAged(one: Arrived | null, agedAt: number): boolean {
+  return one !== null && one.time <= agedAt;
+}
+
+/** The one of two that arrived first; each of them may be missing. */
+export function earlier<A extends Arrived>(a: A | null, b: A | null): A | null {
+  return a === null || (b !== null && b.seq < a.seq) ? b : a;
+}
+
 /** Where an event is in its life: waiting in the queue; left in a batch, or taken out; taken back before it left. */
 export const QUEUED = 0;
 export const LEFT = 1;

@@ -48,6 +48,18 @@ export class Lane {
     this.#tidy();
   }
 
+  /** How many of its events were pushed after this time, up to `most`. */
+  countAfter(time: number, most: number): number {
+    let count = 0;
+    for (let i = this.#end - 1; count < most && i >= this.#first; i--) {
+      const event = this.#events[i]!;
+      if (!waits(event)) continue;
+      if (event!.time <= time) break;
+      count++;
+    }
+    return count;
+  }
+
   /** Takes all events out, oldest first. The array is the caller's. */
   takeAll(): BatchEvent[] {
     const events = this.#events;

@@ -13,7 +13,7 @@
  */
 import { HIGH, LOW, NORMAL, type PriorityClass } from '../intake/priority.js';
 import type { Order } from '../options.js';
-import { type BatchEvent, CANCELLED, LEFT, QUEUED, type Tick } from './event.js';
+import { type BatchEvent, CANCELLED, earlier, isAged, LEFT, QUEUED, type Tick } from './event.js';
 import { Lane } from './lane.js';
 import { TypeEntry } from './type-entry.js';
 
@@ -169,15 +169,22 @@ export class QueueMap {
     if (this.#byType) this.#sortLanes();
     this.taken.fill(null);
     const agedAt = now - maxDeferral;
-    const hasAged = isAged(this.#head(NORMAL), agedAt) || isAged(this.#head(LOW), agedAt);
     const whole = this.count <= limit && this.#fullTypes === 0;
-    if (whole && !hasAged) return this.#takeAll();
+    if (whole && !this.#merges(agedAt)) return this.#takeAll(agedAt);
     return this.#choose(limit, [Number.POSITIVE_INFINITY, agedAt, agedAt - maxDeferral]);
   }
 
-  /** Everything leaves and no event has aged: no choice to make, only the order. */
-  #takeAll(): BatchEvent[] {
-    const normals = this.depth(NORMAL);
+  /** Whether an aged event goes before one of a higher class, or could. */
+  #merges(agedAt: number): boolean {
+    const isAlone = !this.#byType && this.#lanes[HIGH].count === 0;
+    return isAged(this.#head(LOW), agedAt) || (isAged(this.#head(NORMAL), agedAt) && !isAlone);
+  }
+
+  /** Everything leaves, each class as it is: no choice to make, only the order. */
+  #takeAll(agedAt: number): BatchEvent[] {
+    const normals = isAged(this.#head(NORMAL), agedAt)
+      ? this.#lanes[NORMAL].countAfter(agedAt, normalPerLow)
+      : this.depth(NORMAL);
     const lows = this.depth(LOW);
     let batch: BatchEvent[] = [];
     const append = (lane: Lane) => {
@@ -298,13 +305,6 @@ function sortLanes(listed: [Lane[], Lane[], Lane[]]): void {
 
 /** Up to which push an event counts as its own class, as one class higher, as two. */
 type AgedAt = readonly [number, number, number];
-
-const isAged = (event: BatchEvent | null, agedAt: number) => event !== null && event.time <= agedAt;
-
-/** The one of two events that arrived first; each of them may be missing. */
-function earlier(a: BatchEvent | null, b: BatchEvent | null): BatchEvent | null {
-  return a === null || (b !== null && b.seq < a.seq) ? b : a;
-}
 
 /** Shows which event of each class would be chosen next. HIGH is over before the others are asked for. */
 abstract class Cursor {

@@ -16,6 +16,7 @@ export interface Call {
   readonly name: string;
   readonly priority: PriorityClass;
   readonly record: WireRecord;
+  readonly createdMs: number;
   readonly deadlineMs: number;
   /** The number of its message, once it has one, and that of the message in the stream. */
   message: number;
@@ -51,13 +52,15 @@ export function callOf(
   }
   const large = tooLarge('the task', record.data.length, link.maxPayload);
   if (large !== null) throw large;
+  const createdMs = performance.now();
   return {
     id,
     hasOwnId: options.id !== undefined,
     name,
     priority: options.priority === undefined ? settings.priority : classOf(options.priority),
     record,
-    deadlineMs: performance.now() + settings.storeTimeout,
+    createdMs,
+    deadlineMs: createdMs + settings.storeTimeout,
     state: 'waiting',
     message: 0,
     sequence: 0,

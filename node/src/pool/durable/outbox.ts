@@ -96,7 +96,7 @@ export class Outbox {
     this.#flushScheduled = false;
     if (!this.#isOpen && this.#context.link.state === 'up') void this.#open();
     while (!this.#publisher.isBusy) {
-      const calls = this.packer.next();
+      const calls = this.packer.next(performance.now());
       if (calls === null) return;
       void this.#store(calls);
     }

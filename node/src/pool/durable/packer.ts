@@ -7,10 +7,15 @@ const packMs = 5;
 const packBytes = 64 * 1024;
 /** How many functions' times are kept. */
 const maxNames = 1000;
+/** As in a pool: a call that has waited this long for each higher priority gets one message in so many, so that none starves. */
+const agingMs = 1000;
+const agedEvery = 4;
 
 export class Packer {
   readonly #lanes = [new Lane(), new Lane(), new Lane()] as const;
   readonly #maxBatch: number;
+  /** Messages since one of an aged call, while an aged call waits. */
+  #sinceAged = 0;
   /** Mean times of functions in ms, as workers tell them. */
   readonly #times = new Map<string, number>();
 
@@ -46,12 +51,34 @@ export class Packer {
     }
   }
 
-  /** The next message, of the highest priority: one task, or several that are short. Null when there is none. */
-  next(): Call[] | null {
-    for (const lane of this.#lanes) {
-      if (!lane.isEmpty) return lane.take(this.#count(lane)).filter(isWaiting);
+  /** The next message, of the highest priority or aged: one task, or several that are short. Null when there is none. */
+  next(nowMs: number): Call[] | null {
+    const lane = this.#next(nowMs);
+    return lane === null ? null : lane.take(this.#count(lane)).filter(isWaiting);
+  }
+
+  #next(nowMs: number): Lane | null {
+    let first: Lane | null = null;
+    let firstPriority = 0;
+    let aged: Lane | null = null;
+    /** A call goes only before those that came later. */
+    let before = Number.POSITIVE_INFINITY;
+    for (const [priority, lane] of this.#lanes.entries()) {
+      if (lane.isEmpty) continue;
+      const { createdMs } = lane.at(0)!;
+      if (first === null) {
+        first = lane;
+        firstPriority = priority;
+      } else if (createdMs >= before || nowMs - createdMs < agingMs * (priority - firstPriority)) {
+        continue;
+      } else {
+        aged = lane;
+      }
+      before = createdMs;
     }
-    return null;
+    if (aged === null || ++this.#sinceAged < agedEvery) return first;
+    this.#sinceAged = 0;
+    return aged;
   }
 
   /** How many of the first ones go together. */

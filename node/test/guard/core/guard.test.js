@@ -73,6 +73,36 @@ test('who would have to wait longer than its class may is turned away at once, b
   assert.equal(g.underPressure, true);
 });
 
+test('one of a low class is turned away for its age while a higher one never ends', async (t) => {
+  const { g, clients, ran } = await guarded(
+    t,
+    {
+      maxWait: { high: 600_000, normal: 600_000, low: 40 * BUSY_MS },
+      ...{ rejectDelay: 0, classes: { '/busy': 'high', '/low': 'low' } },
+    },
+    { ...busy, '/low': (_req, res) => res.end() },
+    9,
+  );
+  const [low, ...others] = clients;
+  let isOver = false;
+  let ended = 0;
+  // So many that some always wait.
+  const sending = others.map(async (client) => {
+    for (let n = 0; n < 60 && !isOver; n++) {
+      client.send('/busy');
+      assert.equal(await client.status(), 200);
+    }
+    ended++;
+  });
+  while (ran.length < others.length) await turn();
+  low.send('/low');
+  assert.equal(await low.status(), 503);
+  assert.equal(ended, 0);
+  isOver = true;
+  await Promise.all(sending);
+  assert.equal(g.stats().classes.low.shed.age, 1);
+});
+
 test('a refusal tells when to come again', async (t) => {
   const { clients } = await guarded(
     t,

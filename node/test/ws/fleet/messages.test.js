@@ -43,7 +43,7 @@ test('members of all nodes get a message once, in the order of its sender', asyn
 
 test('a turn has one NATS message for each room, and its HIGH ones are first everywhere', async (t) => {
   const server = await natsServer(t);
-  const [a, b] = await openNodes(t, server.url, 2);
+  const [a, b] = await openNodes(t, server.url, 2, { maxDeferral: 3_600_000 });
   b.rooms.join(b.peer.server, 'y');
   await b.rooms.ready();
   const { seen, connection } = await tap(t, server);
