@@ -3,7 +3,7 @@
  * these codes, and a message that names the bad value and the way out.
  */
 export const codes = {
-  /** A queue is at `maxQueue` or `maxQueueBytes`: the event was not taken. Slow down, drop, or raise the bound. */
+  /** A queue is at its bound in events or bytes: the event, call or record was not taken. Slow down, drop, or raise the bound. */
   MILLRACE_E_OVERLOADED: 'overloaded',
   /** The queue was closed before this push. */
   MILLRACE_E_CLOSED: 'closed',

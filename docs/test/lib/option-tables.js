@@ -29,6 +29,7 @@ export const NODE_TABLES = [
     shared: ['millrace: QueueOptions'],
   },
   { page: 'docs/node.md', first: 'maxDelay', options: 'ws: InstallOptions' },
+  { page: 'docs/node.md', first: 'maxQueueBytes', options: 'fs: FileOptions' },
   { page: 'docs/node.md', first: 'maxPendingBytes', options: 'net: CoalesceOptions' },
   { page: 'docs/node.md', first: 'minRead', options: 'net: EnlargeOptions' },
   { page: 'docs/guard.md', first: 'classes', options: 'guard: GuardOptions' },

@@ -13,10 +13,11 @@ import {
 } from './arguments.js';
 import type { AppendRequest } from './backend.js';
 import { baseOf } from './base.js';
+import { refuse, weightOf } from './bounds.js';
 import { backend } from './chosen.js';
-import { Deferred } from './deferred.js';
+import { Deferred, rejection } from './deferred.js';
 import { nodeAppendFile, rejectAborted } from './node-fs.js';
-import { type Chain, chainFor, passOn, type Step } from './order.js';
+import { type Chain, type Chains, isFeeding, ordered, passOn, type Step } from './order.js';
 import { Records } from './records.js';
 import { counters } from './stats.js';
 
@@ -28,34 +29,38 @@ const maxCommitBytes = 4 * 1024 * 1024;
 class Append extends Deferred<void> {
   readonly durable: boolean;
   readonly signal: AbortSignal | null;
+  /** `this` of the call. */
+  readonly caller: unknown;
 
-  constructor(durable: boolean, signal: AbortSignal | null) {
+  constructor({ durable, signal }: Understood, caller: unknown) {
     super();
     this.durable = durable;
     this.signal = signal;
-  }
-
-  settle(error: NodeJS.ErrnoException | null): void {
-    // A record that only has to be written does not depend on a sync that another one in its commit asked for.
-    if (error === null || (!this.durable && error.syscall === 'fdatasync')) this.resolve();
-    else this.reject(error);
+    this.caller = caller;
   }
 
   abort(): void {
     this.resolve(rejectAborted(this.signal!));
   }
+
+  /** As another promise is; undefined: the record is in the file. */
+  settle(as: Promise<void> | undefined): void {
+    this.resolve(as);
+  }
 }
 
 /** Appends to one file that are written together. Takes more of them until it is their turn. */
-class Commit implements AppendRequest, Step {
+export class Commit implements AppendRequest, Step {
   readonly shared = false;
+  readonly refused: AppendRequest['refused'] = null;
   readonly path: Path;
   readonly base: string | null;
   readonly mode: number;
   readonly records = new Records();
   durable = false;
   readonly #chain: Chain;
-  #appends: Append[] = [];
+  protected appends: Append[] = [];
+  #weight = 0;
   #open = true;
 
   constructor(chain: Chain, path: Path, mode: number) {
@@ -75,11 +80,19 @@ class Commit implements AppendRequest, Step {
     );
   }
 
-  add(data: string | Uint8Array, size: number, { durable, signal }: Understood): Promise<void> {
+  /** `weight` was reserved for it. */
+  add(
+    data: string | Uint8Array,
+    size: number,
+    weight: number,
+    options: Understood,
+    caller: unknown,
+  ): Promise<void> {
     this.records.add(data, size);
-    const append = new Append(durable, signal);
-    this.#appends.push(append);
-    if (durable) this.durable = true;
+    this.#weight += weight;
+    const append = new Append(options, caller);
+    this.appends.push(append);
+    if (options.durable) this.durable = true;
     return append.promise;
   }
 
@@ -89,9 +102,9 @@ class Commit implements AppendRequest, Step {
 
   write(): void {
     this.#open = false;
-    if (this.#appends.some(isAborted)) this.#dropAborted();
-    if (this.#appends.length === 0) {
-      this.#end();
+    if (this.appends.some(isAborted)) this.#dropAborted();
+    if (this.appends.length === 0) {
+      this.end();
       return;
     }
     counters.commits++;
@@ -99,39 +112,49 @@ class Commit implements AppendRequest, Step {
       backend.append(this);
     } catch (error) {
       // Nothing was begun, but the commits after this one must be.
-      this.done(this.#appends.map(() => error as NodeJS.ErrnoException));
+      this.done(this.appends.map(() => error as NodeJS.ErrnoException));
     }
   }
 
   done(errors: readonly (NodeJS.ErrnoException | null)[] | null): void {
-    let last: NodeJS.ErrnoException | null = null;
-    for (let i = 0; i < this.#appends.length; i++) {
+    const { appends } = this;
+    for (let i = 0; i < appends.length; i++) {
       const error = errors === null ? null : errors[i]!;
-      this.#appends[i]!.settle(error !== null && error === last ? copyOf(error) : error);
-      last = error;
+      // A record that only has to be written does not depend on a sync that another one in its commit asked for.
+      const isIn = error === null || (!appends[i]!.durable && error.syscall === 'fdatasync');
+      appends[i]!.settle(isIn ? undefined : this.failed(i, error, errors!));
     }
-    this.#end();
+    this.end();
+  }
+
+  /** What becomes of a record of which `error` says that it is not wholly in the file. Each caller gets an error of its own. */
+  protected failed(
+    _index: number,
+    error: NodeJS.ErrnoException,
+    _errors: readonly (NodeJS.ErrnoException | null)[],
+  ): Promise<void> {
+    return rejection(Object.assign(new Error(error.message), error));
+  }
+
+  protected end(): void {
+    this.records.free();
+    this.#chain.leave(this.#weight);
   }
 
   #dropAborted(): void {
-    const appends = this.#appends;
+    const appends = this.appends;
     this.records.keep((i) => !isAborted(appends[i]!));
     for (const append of appends) if (isAborted(append)) append.abort();
-    this.#appends = appends.filter((append) => !isAborted(append));
+    this.appends = appends.filter((append) => !isAborted(append));
   }
 
   #end(): void {
     this.records.free();
-    this.#chain.leave();
+    this.#chain.leave(this.#weight);
   }
 }
 
 const isAborted = ({ signal }: Append): boolean => signal?.aborted === true;
-
-/** Each caller gets an error of its own. */
-function copyOf(error: NodeJS.ErrnoException): NodeJS.ErrnoException {
-  return Object.assign(new Error(error.message), error);
-}
 
 let starting: Commit[] = [];
 
@@ -147,14 +170,18 @@ function afterMicrotasks(): void {
   nextTick(writeAll);
 }
 
-function writeAll(): void {
+/** Writes the commits that wait for the end of the tick. */
+export function writeAll(): void {
   const commits = starting;
   starting = [];
   for (const commit of commits) commit.write();
 }
 
 /** What is copied as a record: text as UTF-8; null when Node.js has to see the data. */
-function toRecord(data: unknown, encoding: BufferEncoding | null): string | Uint8Array | null {
+export function toRecord(
+  data: unknown,
+  encoding: BufferEncoding | null,
+): string | Uint8Array | null {
   if (typeof data === 'string') {
     if (data.length > maxRecordBytes) return null;
     return encoding === null || encoding === 'utf8' ? data : Buffer.from(data, encoding);
@@ -164,16 +191,31 @@ function toRecord(data: unknown, encoding: BufferEncoding | null): string | Uint
   return new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
 }
 
-function commitTo(path: Path, data: string | Uint8Array, options: Understood): Promise<void> {
+/** A kind of commit, and what orders those of one file. */
+interface Kind {
+  readonly chains: Chains;
+  readonly Commit: typeof Commit;
+}
+
+/** Null when there is no room for it. */
+export function commitTo(
+  { chains, Commit: Own }: Kind,
+  path: Path,
+  data: string | Uint8Array,
+  options: Understood,
+  caller?: unknown,
+): Promise<void> | null {
   const size = typeof data === 'string' ? Buffer.byteLength(data) : data.byteLength;
-  const chain = chainFor(path);
+  const weight = weightOf(size);
+  const chain = chains.reserve(path, weight);
+  if (chain === null) return null;
   const { last } = chain;
   let promise: Promise<void>;
   if (last instanceof Commit && last.takes(path, options.mode, size)) {
-    promise = last.add(data, size, options);
+    promise = last.add(data, size, weight, options, caller);
   } else {
-    const commit = new Commit(chain, path, options.mode);
-    promise = commit.add(data, size, options);
+    const commit = new Own(chain, path, options.mode);
+    promise = commit.add(data, size, weight, options, caller);
     chain.add(commit);
   }
   counters.appends++;
@@ -181,9 +223,12 @@ function commitTo(path: Path, data: string | Uint8Array, options: Understood): P
   return promise;
 }
 
+const byName: Kind = { chains: ordered, Commit };
+
 function passOnAppend(path: unknown, file: Path | null, data: unknown, options: unknown) {
   const node = nodeAppendFile as (path: unknown, data: unknown, options: unknown) => Promise<void>;
-  return passOn((to, kept) => node(to, data, kept), path, file, options, false);
+  const call = (to: unknown, kept: unknown) => node(to, data, kept);
+  return passOn('appendFile', call, path, file, options, false, data);
 }
 
 /** Node.js has `flush` for it, but not with a FileHandle. */
@@ -230,7 +275,9 @@ export const appendFile = function appendFile(
     return Promise.reject(error);
   }
   const record = understood === null ? null : toRecord(data, understood.encoding);
-  if (record !== null) return commitTo(file!, record, understood!);
+  if (record !== null && !isFeeding(file!)) {
+    return commitTo(byName, file!, record, understood!) ?? refuse('appendFile');
+  }
   return durable
     ? passOnDurable(path, file, data, options)
     : passOnAppend(path, file, data, options);

@@ -66,6 +66,8 @@ for (const [name, encoding] of encodings) ofEncoding.set(name, { ...none, encodi
 
 const readNames = new Set(['encoding', 'flag', 'signal']);
 const appendNames = new Set(['encoding', 'flag', 'signal', 'mode', 'flush', 'durable']);
+const nodeAppendNames = new Set(['encoding', 'flag', 'mode', 'flush']);
+const nodeReadNames = new Set(['encoding', 'flag']);
 
 export function readOptions(options: unknown): Understood | null {
   return understand(options, 'r', readNames);
@@ -73,6 +75,18 @@ export function readOptions(options: unknown): Understood | null {
 
 export function appendOptions(options: unknown): Understood | null {
   return understand(options, 'a', appendNames);
+}
+
+/**
+ * Options of a program that knows nothing of this module. A signal is left to Node.js, as it may be aborted between the steps
+ * of a call, of which we have fewer.
+ */
+export function plainReadOptions(options: unknown): Understood | null {
+  return understand(options, 'r', nodeReadNames);
+}
+
+export function plainAppendOptions(options: unknown): Understood | null {
+  return understand(options, 'a', nodeAppendNames);
 }
 
 /** Null when Node.js has to see them. */

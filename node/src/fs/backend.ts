@@ -35,6 +35,12 @@ export interface AppendRequest {
    * there.
    */
   done(errors: readonly (NodeJS.ErrnoException | null)[] | null): void;
+  /**
+   * Called instead of `done` for a path that takes no more for now, as a FIFO without a reader: the first `written` bytes are in
+   * it, and `fd`, unless it is -1, is to be kept open until the rest is, so that the reader does not see an end. Null: wait for the
+   * reader.
+   */
+  readonly refused: ((fd: number, written: number) => void) | null;
 }
 
 export interface FileBackend {

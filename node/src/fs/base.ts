@@ -44,3 +44,15 @@ export function asWritten<E>(error: E, opened: Path, path: Path): E {
   if (stack !== undefined) named.stack = stack.replace(message, () => named.message);
   return error;
 }
+
+/** Has Node.js open a path that was given when `base` was its base; its errors name the path as the caller wrote it. */
+export function opening<T>(
+  path: Path,
+  base: string | null,
+  open: (opened: Path) => Promise<T>,
+): Promise<T> {
+  const opened = fromBase(path, base);
+  const result = open(opened);
+  if (opened === path) return result;
+  return result.catch((error) => Promise.reject(asWritten(error, opened, path)));
+}

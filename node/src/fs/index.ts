@@ -4,6 +4,7 @@
  * @module
  */
 export { type AppendData, type AppendOptions, appendFile } from './append.js';
+export { configure, type FileOptions } from './bounds.js';
 export { readFile } from './read.js';
 export { type FileStats, stats } from './stats.js';
 export { writeFile } from './write.js';

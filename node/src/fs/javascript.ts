@@ -1,4 +1,5 @@
 /** Files over `node:fs`: with its callbacks, which cost less than its promises, and not all at once. */
+import { constants } from 'node:fs';
 import type { AppendRequest, FileBackend, ReadRequest } from './backend.js';
 import { asWritten, fromBase } from './base.js';
 import { Gate } from './gate.js';
@@ -13,6 +14,10 @@ const maxRunning = 8 * Math.min(1024, Math.max(1, Number(process.env?.UV_THREADP
 const gate = new Gate(maxRunning);
 
 const EIO = codeOf('EIO');
+
+const { O_WRONLY, O_APPEND, O_CREAT, O_NONBLOCK = 0 } = constants;
+/** As `a`; but a FIFO is not waited for. Windows has none. */
+const withoutWaiting = O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK;
 
 function readOne(request: ReadRequest): void {
   if (request.cancelled) {
@@ -62,7 +67,9 @@ class Commit {
   start(): void {
     const { path, base, mode } = this.#request;
     const opened = fromBase(path, base);
-    open(opened, 'a', mode, (error, fd) => {
+    const flags = this.#request.refused === null ? 'a' : withoutWaiting;
+    open(opened, flags, mode, (error, fd) => {
+      if (error?.code === 'ENXIO' && this.#refuse(0)) return;
       if (error !== null) {
         this.#failure = asWritten(error, opened, path);
         this.#end();
@@ -81,6 +88,7 @@ class Commit {
       return;
     }
     write(this.#fd, this.#bytes, this.#written, rest, null, (error, written) => {
+      if (error?.code === 'EAGAIN' && this.#refuse(this.#written)) return;
       if (error !== null || written === 0) {
         // A write that takes nothing would be repeated for ever.
         this.#failure = error ?? systemError(EIO, 'write', null);
@@ -91,6 +99,13 @@ class Commit {
       this.#written += written;
       this.#writeRest();
     });
+  }
+
+  #refuse(written: number): boolean {
+    if (this.#request.refused === null) return false;
+    gate.leave();
+    this.#request.refused(this.#fd, written);
+    return true;
   }
 
   #sync(): void {

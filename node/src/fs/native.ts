@@ -64,12 +64,16 @@ class Append {
       request.done(errors);
       return;
     }
+    if (request.refused !== null) {
+      request.refused(fifo, 0);
+      return;
+    }
     const { path, base, records, mode, durable } = request;
     const done: AppendRequest['done'] = (late) => {
       if (fifo >= 0) close(fifo);
       request.done(late);
     };
-    javascriptBackend.append({ path, base, records, mode, durable, done });
+    javascriptBackend.append({ path, base, records, mode, durable, refused: null, done });
   }
 }
 

@@ -5,10 +5,12 @@
  * Paths are compared as resolved text: two names of one file (links, another case) are two files. Whatever waits also waits for
  * the reads between two writes, so that none of them sees a half-rewritten file.
  */
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { isAbsolute, resolve } from 'node:path';
-import { captureContext, runInContext } from '../core/dispatch/context.js';
+import { captureContext, runInContext, runUnnoticed } from '../core/dispatch/context.js';
 import { isAborted, type Path, snapshot } from './arguments.js';
-import { asWritten, baseOf, fromBase } from './base.js';
+import { baseOf, fromBase, opening } from './base.js';
+import { beginWrite, endWrite, refuse, weightOf } from './bounds.js';
 import { Deferred } from './deferred.js';
 import { stat } from './node-fs.js';
 
@@ -19,22 +21,35 @@ export interface Step {
   start(): void;
 }
 
-const chains = new Map<string, Chain>();
+/** The chains of paths with a pending write, by what orders them. */
+export class Chains {
+  readonly #byKey = new Map<string, Chain>();
 
-/** The chain of a path with a pending write. */
-export function chainAt(path: Path): Chain | undefined {
-  return chains.size === 0 ? undefined : chains.get(keyOf(path));
+  at(path: Path): Chain | undefined {
+    return this.#byKey.size === 0 ? undefined : this.#byKey.get(keyOf(path));
+  }
+
+  /** The chain of a path about to be written, with room for `weight` bytes, which are to be given to its `leave()`. Null: no room. */
+  reserve(path: Path, weight: number): Chain | null {
+    const key = keyOf(path);
+    let chain = this.#byKey.get(key);
+    if (!beginWrite(weight, chain?.pending ?? 0)) return null;
+    if (chain === undefined) {
+      chain = new Chain(path, () => this.#byKey.delete(key));
+      this.#byKey.set(key, chain);
+    }
+    chain.pending += weight;
+    return chain;
+  }
 }
 
-/** The chain of a path about to be written. */
-export function chainFor(path: Path): Chain {
-  const key = keyOf(path);
-  let chain = chains.get(key);
-  if (chain === undefined) {
-    chain = new Chain(key, path);
-    chains.set(key, chain);
-  }
-  return chain;
+/** Of the functions that programs call by name. */
+export const ordered = new Chains();
+
+/** The chain that a call on this path has to wait for. */
+export function chainAt(path: Path): Chain | undefined {
+  const chain = ordered.at(path);
+  return chain === undefined || isFeeding(path) ? undefined : chain;
 }
 
 /** The absolute path that was asked for last, which is often the next as well. */
@@ -58,9 +73,11 @@ function keyOf(path: Path): string {
 }
 
 export class Chain {
-  readonly #key: string;
+  /** Bytes of the calls that are not over. */
+  pending = 0;
   readonly #path: Path;
   readonly #base: string | null;
+  readonly #onEnd: () => void;
   readonly #waiting: Step[] = [];
   #running = 0;
   /** Those running are shared. */
@@ -69,10 +86,10 @@ export class Chain {
   #asked = false;
   #last: Step | null = null;
 
-  constructor(key: string, path: Path) {
-    this.#key = key;
+  constructor(path: Path, onEnd: () => void) {
     this.#path = path;
     this.#base = baseOf(path);
+    this.#onEnd = onEnd;
   }
 
   /** The newest step. It may be over. */
@@ -91,11 +108,18 @@ export class Chain {
     if (step.shared) this.#askWhatItIs();
   }
 
-  /** A step is over. */
-  leave(): void {
+  /** A step is over, and so many reserved bytes are free. */
+  leave(weight: number): void {
+    this.pending -= weight;
+    endWrite(weight);
     this.#running--;
     this.#startNext();
-    if (this.#running === 0) chains.delete(this.#key);
+    if (this.#running === 0) this.#onEnd();
+  }
+
+  /** Starts whatever waits, although others are not over. */
+  startAll(): void {
+    for (const step of this.#waiting.splice(0)) this.#start(step);
   }
 
   #mayStart(step: Step): boolean {
@@ -129,13 +153,15 @@ export class Chain {
 class Call<T> extends Deferred<T> implements Step {
   readonly shared: boolean;
   readonly #chain: Chain;
+  readonly #weight: number;
   readonly #run: () => Promise<T>;
   readonly #context = captureContext('auto');
 
-  constructor(chain: Chain, shared: boolean, run: () => Promise<T>) {
+  constructor(chain: Chain, weight: number, shared: boolean, run: () => Promise<T>) {
     super();
     this.shared = shared;
     this.#chain = chain;
+    this.#weight = weight;
     this.#run = run;
   }
 
@@ -144,52 +170,89 @@ class Call<T> extends Deferred<T> implements Step {
   }
 
   run(): void {
-    this.#run().then(
-      (value) => {
-        this.resolve(value);
-        this.#chain.leave();
-      },
-      (error) => {
-        this.reject(error);
-        this.#chain.leave();
-      },
-    );
+    // Resolved with the result, not rejected with its error: so the stack of the error names who waits.
+    this.resolve(this.#run().finally(() => this.#chain.leave(this.#weight)));
   }
 }
 
 const startCall = (call: Call<unknown>): void => call.run();
+
+/** A write whose data comes from the code that runs; `outer`: whose data comes from the code of that one. */
+interface Feed {
+  readonly chain: Chain;
+  readonly outer: Feed | undefined;
+  isOver: boolean;
+}
+
+const feed = new AsyncLocalStorage<Feed | undefined>();
+let feeds = 0;
+
+/** Whether the code that runs makes the data of a running write to this path, which waits for it: it must not wait for that. */
+export function isFeeding(path: Path): boolean {
+  if (feeds === 0) return false;
+  const chain = ordered.at(path);
+  if (chain === undefined) return false;
+  for (let at = feed.getStore(); at !== undefined; at = at.outer) {
+    if (at.chain === chain && !at.isOver) return true;
+  }
+  return false;
+}
+
+/** Runs a write whose data comes from an async iterable. */
+async function runFed<T>(chain: Chain, run: () => Promise<T>): Promise<T> {
+  const own: Feed = { chain, outer: feeds === 0 ? undefined : feed.getStore(), isOver: false };
+  feeds++;
+  try {
+    return await runUnnoticed(feed, own, run);
+  } finally {
+    own.isOver = true;
+    // Where no storage is in use, promises cost less.
+    if (--feeds === 0) feed.disable();
+  }
+}
+
+const isAsyncIterable = (data: unknown): boolean =>
+  typeof data === 'object' && data !== null && Symbol.asyncIterator in data;
+
+/** Bytes of the data of a call, as far as they are known before it is read. */
+function sizeOf(data: unknown): number {
+  if (typeof data === 'string') return data.length;
+  return ArrayBuffer.isView(data) ? data.byteLength : 0;
+}
 
 /** A function of `node:fs/promises` whose arguments begin with a path and end with options. */
 export type NodeCall<T> = (path: unknown, options: unknown) => Promise<T>;
 
 /**
  * Passes a call on to Node.js when its turn has come: now, if nothing is before it. `file` is null when its path cannot be
- * compared.
+ * compared. `data` is what the call writes.
  */
 export function passOn<T>(
+  name: string,
   node: NodeCall<T>,
   path: unknown,
   file: Path | null,
   options: unknown,
   shared: boolean,
+  data?: unknown,
 ): Promise<T> {
   let kept = options;
   try {
     if (file === null || isAborted(options)) return node(path, options);
-    if (chainAt(file) !== undefined) kept = snapshot(options);
-    else if (shared) return node(path, options);
+    const before = ordered.at(file);
+    if (before === undefined ? shared : isFeeding(file)) return node(path, options);
+    if (before !== undefined) kept = snapshot(options);
   } catch {
     // A getter threw. It will throw for Node.js as well, which turns that into a rejection.
     return node(path, options);
   }
-  const chain = chainFor(file);
+  const weight = weightOf(sizeOf(data));
+  const chain = ordered.reserve(file, weight);
+  if (chain === null) return refuse(name);
   const base = baseOf(file);
-  const call = new Call(chain, shared, () => {
-    const opened = fromBase(file, base);
-    const result = node(opened, kept);
-    if (opened === file) return result;
-    return result.catch((error) => Promise.reject(asWritten(error, opened, file)));
-  });
+  const run = () => opening(file, base, (opened) => node(opened, kept));
+  const isFed = isAsyncIterable(data);
+  const call = new Call(chain, weight, shared, isFed ? () => runFed(chain, run) : run);
   chain.add(call);
   return call.promise;
 }

@@ -1,35 +1,28 @@
 import type promises from 'node:fs/promises';
 import { nextTick } from '../core/timers.cjs';
-import { onlyReads, type Path, readOptions, toPath } from './arguments.js';
+import { onlyReads, type Path, readOptions, toPath, type Understood } from './arguments.js';
 import type { ReadRequest } from './backend.js';
 import { baseOf } from './base.js';
+import { beginRead, endRead, refuse } from './bounds.js';
 import { backend } from './chosen.js';
-import { Deferred } from './deferred.js';
+import { Deferred, rejection } from './deferred.js';
 import { nodeReadFile, rejectAborted } from './node-fs.js';
 import { type Chain, chainAt, type NodeCall, passOn, type Step } from './order.js';
 import { counters } from './stats.js';
 
-class Read extends Deferred<Buffer | string> implements ReadRequest, Step {
-  readonly shared = true;
+/** One file to read, gathered with the others of its tick. Counts as under way until `done`. */
+export class Read extends Deferred<Buffer | string> implements ReadRequest {
   readonly path: Path;
   readonly base: string | null;
   readonly encoding: BufferEncoding | null;
   readonly #signal: AbortSignal | null;
-  /** Set when something is before it. */
-  readonly #chain: Chain | undefined;
 
-  constructor(
-    path: Path,
-    encoding: BufferEncoding | null,
-    signal: AbortSignal | null,
-    chain: Chain | undefined,
-  ) {
+  constructor(path: Path, { encoding, signal }: Pick<Understood, 'encoding' | 'signal'>) {
     super();
     this.path = path;
     this.base = baseOf(path);
     this.encoding = encoding;
     this.#signal = signal;
-    this.#chain = chain;
   }
 
   get cancelled(): boolean {
@@ -37,24 +30,40 @@ class Read extends Deferred<Buffer | string> implements ReadRequest, Step {
   }
 
   start(): void {
-    gather(this);
+    if (gathered.push(this) === 1) nextTick(handOver);
   }
 
   done(error: NodeJS.ErrnoException | null, data: Buffer | string | undefined): void {
+    endRead();
     if (this.cancelled) this.resolve(rejectAborted(this.#signal!));
-    else if (error !== null) this.reject(error);
+    else if (error !== null) this.fail(error);
     else this.resolve(data!);
-    this.#chain?.leave();
+  }
+
+  protected fail(error: NodeJS.ErrnoException): void {
+    this.resolve(rejection(error));
+  }
+}
+
+/** A read that waits for what is before it. */
+class OrderedRead extends Read implements Step {
+  readonly shared = true;
+  readonly #chain: Chain;
+
+  constructor(path: Path, options: Understood, chain: Chain) {
+    super(path, options);
+    this.#chain = chain;
+  }
+
+  override done(error: NodeJS.ErrnoException | null, data: Buffer | string | undefined): void {
+    super.done(error, data);
+    this.#chain.leave(0);
   }
 }
 
 let gathered: Read[] = [];
 
 /** What is asked for in one tick is handed over together, in the `process.nextTick` queue of that tick. */
-function gather(read: Read): void {
-  if (gathered.push(read) === 1) nextTick(handOver);
-}
-
 function handOver(): void {
   const reads = gathered;
   gathered = [];
@@ -68,7 +77,7 @@ function handOver(): void {
  * together. A file that this thread is writing with a function of this module is read when that write is over.
  *
  * Paths, encodings, the flag `r` and signals are handled here; a FileHandle, another flag, and whatever else there may be is
- * passed on to `node:fs/promises`.
+ * passed on to `node:fs/promises`. Rejects with MILLRACE_E_OVERLOADED while `maxQueue` reads are under way.
  */
 export const readFile = function readFile(
   path: unknown,
@@ -78,6 +87,7 @@ export const readFile = function readFile(
   const understood = file === null ? null : readOptions(options);
   if (file === null || understood === null) {
     return passOn(
+      'readFile',
       nodeReadFile as NodeCall<Buffer | string>,
       path,
       file,
@@ -85,9 +95,14 @@ export const readFile = function readFile(
       onlyReads(options),
     );
   }
+  if (!beginRead()) return refuse('readFile');
   const chain = chainAt(file);
-  const request = new Read(file, understood.encoding, understood.signal, chain);
-  if (chain === undefined) gather(request);
-  else chain.add(request);
-  return request.promise;
+  if (chain === undefined) {
+    const read = new Read(file, understood);
+    read.start();
+    return read.promise;
+  }
+  const read = new OrderedRead(file, understood, chain);
+  chain.add(read);
+  return read.promise;
 } as typeof promises.readFile;

@@ -12,6 +12,8 @@ export interface FileStats {
   appends: number;
   commits: number;
   bytes: number;
+  /** Calls that were refused, for there was no room; see `configure()`. */
+  refused: number;
 }
 
 export const counters: FileStats = {
@@ -22,6 +24,7 @@ export const counters: FileStats = {
   appends: 0,
   commits: 0,
   bytes: 0,
+  refused: 0,
 };
 
 announce('fs', counters, (each) => ({ ...each }));

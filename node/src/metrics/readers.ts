@@ -104,6 +104,7 @@ function files(stats: FileStats, add: Add): void {
   add('file_appends_total', {}, stats.appends);
   add('file_commits_total', {}, stats.commits);
   add('file_bytes_total', {}, stats.bytes);
+  add('refused_total', { source: 'fs', reason: 'overloaded' }, stats.refused);
 }
 
 function guard(stats: GuardStats, add: Add): void {

@@ -1,10 +1,12 @@
 /** Calls on one path: whoever comes after a write sees it. */
 import assert from 'node:assert/strict';
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { execFile } from 'node:child_process';
 import { linkSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import { appendFile, readFile, stats, writeFile } from 'millrace/fs';
 import { chainAt } from '../../dist/fs/order.js';
 import { folder } from './folder.js';
@@ -259,4 +261,79 @@ test('calls from within the data of a write on the same path', async (t) => {
   }
   await writeFile(file, data());
   assert.deepEqual(await Promise.all(inner), [undefined, 'written after']);
+});
+
+test('the code that makes the data of a write does not wait for that write', async (t) => {
+  const path = folder(t);
+  const file = `${path}/file`;
+  async function* data() {
+    yield 'a';
+    yield `[${await readFile(file, 'utf8')}]`;
+    await appendFile(file, 'b');
+    await appendFile(file, ['c'], { durable: true });
+    await writeFile(file, 'd', { flag: 'a' });
+    yield `[${await readFile(file, { encoding: 'utf8', flag: 'r+' })}]`;
+  }
+  await writeFile(file, data(), { flag: 'a' });
+  assert.equal(readFileSync(file, 'utf8'), 'a[a]bcd[a[a]bcd]');
+});
+
+test('nor does that of the data of another write, which is made in it', async (t) => {
+  const path = folder(t);
+  const [outer, inner] = [`${path}/outer`, `${path}/inner`];
+  async function* innerData() {
+    yield await readFile(outer, 'utf8');
+    await appendFile(inner, '!');
+  }
+  async function* outerData() {
+    yield 'outer';
+    await writeFile(inner, innerData(), { flag: 'a' });
+    yield await readFile(inner, 'utf8');
+  }
+  await appendFile(outer, outerData());
+  assert.equal(readFileSync(outer, 'utf8'), 'outerouter!');
+});
+
+test('somebody else waits for the write, and so does that code when it is over', async (t) => {
+  const file = `${folder(t)}/file`;
+  const order = [];
+  let end;
+  const ended = new Promise((resolve) => {
+    end = resolve;
+  });
+  let late;
+  async function* data() {
+    yield 'a';
+    // In its context, but after it.
+    late = ended.then(async () => {
+      const writing = writeFile(file, Buffer.alloc(big, 'b'));
+      order.push((await readFile(file)).length);
+      await writing;
+    });
+    order.push(await readFile(file, 'utf8'));
+    await new Promise((resolve) => setImmediate(resolve));
+    yield 'b';
+  }
+  const writing = writeFile(file, data());
+  order.push(await readFile(file, 'utf8'));
+  await writing;
+  end();
+  await late;
+  assert.deepEqual(order, ['a', 'ab', big]);
+});
+
+test('a stream that is written makes no queue capture contexts', async (t) => {
+  const file = `${folder(t)}/file`;
+  const code = `
+    import { appendFile, writeFile } from ${JSON.stringify(import.meta.resolve('millrace/fs'))};
+    import { captureContext } from ${JSON.stringify(new URL('../../dist/core/dispatch/context.js', import.meta.url).href)};
+    await writeFile(${JSON.stringify(file)}, (async function* () { yield 'x'; })());
+    console.log(captureContext('auto') === null);
+  `;
+  const { stdout } = await promisify(execFile)(process.execPath, [
+    '--input-type=module',
+    '--eval',
+    code,
+  ]);
+  assert.equal(stdout, 'true\n');
 });

@@ -50,3 +50,12 @@ export function runInContext<Argument>(
   if (context === null) fn(argument);
   else (context as AsyncResource).runInAsyncScope(fn, undefined, argument);
 }
+
+/** `storage.run()` for a storage of ours, which does not make every queue capture contexts. */
+export function runUnnoticed<Store, Result>(
+  storage: AsyncLocalStorage<Store>,
+  store: Store,
+  fn: () => Result,
+): Result {
+  return Reflect.apply(run, storage, [store, fn]) as Result;
+}

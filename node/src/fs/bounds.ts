@@ -1,0 +1,88 @@
+/** Bounds of what waits in `millrace/fs`, which all files of a thread share. */
+import { check, checkKeys, integer, type Rule } from '../core/options.js';
+import { MillraceError } from '../errors.js';
+import { counters } from './stats.js';
+
+/** Options of `configure()`. They count for this thread. */
+export interface FileOptions {
+  /** Reads that may be under way: 1 to 100,000,000, default 1,000,000. */
+  maxQueue: number;
+  /**
+   * Bytes of appends and writes that may wait for one file: 1 to 2^53 - 1, default 64 MiB. A call counts as its data, as far as
+   * the size is known when it is made, and 256 more. A call for a file for which nothing waits is taken whatever its size.
+   */
+  maxPending: number;
+  /** The same for all files together: 1 to 2^53 - 1, default 256 MiB. */
+  maxQueueBytes: number;
+}
+
+const rules: Record<keyof FileOptions, Rule> = {
+  maxQueue: integer(1, 100_000_000),
+  maxPending: integer(1, Number.MAX_SAFE_INTEGER),
+  maxQueueBytes: integer(1, Number.MAX_SAFE_INTEGER),
+};
+const names = Object.keys(rules) as (keyof FileOptions)[];
+
+const bounds: FileOptions = {
+  maxQueue: 1_000_000,
+  maxPending: 64 * 1024 * 1024,
+  maxQueueBytes: 256 * 1024 * 1024,
+};
+
+/** Memory that a call takes besides its data: a promise, its ends, and its place in a list. */
+const callBytes = 256;
+
+let reads = 0;
+let bytes = 0;
+
+/** Room for one more read. With true comes the duty to call `endRead()`. */
+export function beginRead(): boolean {
+  if (reads >= bounds.maxQueue) return false;
+  reads++;
+  return true;
+}
+
+export function endRead(): void {
+  reads--;
+}
+
+/** What a call with so many bytes of data counts as. */
+export const weightOf = (size: number): number => size + callBytes;
+
+/** Room for so many bytes for a file for which `pending` bytes wait. With true comes the duty to call `endWrite()`. */
+export function beginWrite(weight: number, pending: number): boolean {
+  if (pending > 0 && pending + weight > bounds.maxPending) return false;
+  if (bytes > 0 && bytes + weight > bounds.maxQueueBytes) return false;
+  bytes += weight;
+  return true;
+}
+
+export function endWrite(weight: number): void {
+  bytes -= weight;
+}
+
+/** A rejection for a call for which there is no room, counted. */
+export function refuse(name: string): Promise<never> {
+  counters.refused++;
+  const what =
+    name === 'readFile'
+      ? `${reads} reads are under way, and maxQueue is ${bounds.maxQueue}`
+      : `${bytes} bytes wait; maxPending, for one file, is ${bounds.maxPending}, and maxQueueBytes, for all, ${bounds.maxQueueBytes}`;
+  return Promise.reject(
+    new MillraceError(
+      'MILLRACE_E_OVERLOADED',
+      `${name}: ${what}; await earlier calls, call less, or raise the bound`,
+    ),
+  );
+}
+
+/**
+ * Changes the bounds of this thread, for later calls. An option that is left out stays as it is. Throws
+ * MILLRACE_E_INVALID_OPTION, and then nothing is changed.
+ */
+export function configure(options: Partial<FileOptions>): void {
+  checkKeys('the options of configure()', options, names);
+  const given = names.filter((name) => options[name] !== undefined);
+  for (const name of given) check(name, options[name], rules[name]);
+  for (const name of given) bounds[name] = options[name]!;
+}

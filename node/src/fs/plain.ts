@@ -1,0 +1,125 @@
+/**
+ * `readFile` and `appendFile` for programs that were written for `node:fs/promises`: with them a program can tell no difference
+ * except by time. So no call waits for one that it would not wait for in Node.js, nothing is refused, and what cannot be done is
+ * left to Node.js, whose errors are then its own, with the stack of the caller. `this` is that of the caller: stacks show it.
+ *
+ * Null is returned for a call that Node.js has to carry out from its beginning.
+ */
+import { Commit, commitTo, toRecord, writeAll } from './append.js';
+import {
+  type Path,
+  plainAppendOptions,
+  plainReadOptions,
+  toPath,
+  type Understood,
+} from './arguments.js';
+import { opening } from './base.js';
+import { beginRead } from './bounds.js';
+import { rejection } from './deferred.js';
+import { close, nodeAppendFile, nodeReadFile } from './node-fs.js';
+import { Chains } from './order.js';
+import { Read } from './read.js';
+import { codeOf, systemError } from './system-error.js';
+
+type Call<Value> = (this: unknown, ...args: unknown[]) => Promise<Value>;
+
+const read = nodeReadFile as Call<Buffer | string>;
+const append = nodeAppendFile as unknown as Call<void>;
+
+class PlainRead extends Read {
+  readonly #caller: unknown;
+
+  constructor(path: Path, options: Understood, caller: unknown) {
+    super(path, options);
+    this.#caller = caller;
+  }
+
+  /** Node.js tries again: later than it would have failed, never sooner. */
+  protected override fail(): void {
+    const { path, base, encoding } = this;
+    this.resolve(opening(path, base, (opened) => read.call(this.#caller, opened, encoding)));
+  }
+}
+
+export function readFile(
+  this: unknown,
+  path: unknown,
+  options: unknown,
+): Promise<Buffer | string> | null {
+  const file = toPath(path);
+  const understood = file === null ? null : plainReadOptions(options);
+  if (understood === null || !beginRead()) return null;
+  const request = new PlainRead(file!, understood, this);
+  request.start();
+  return request.promise;
+}
+
+/** Appends that are under way, by file: they wait for each other, and for nothing else. */
+const chains = new Chains();
+
+class PlainCommit extends Commit {
+  override readonly refused = (fd: number, written: number): void => {
+    // Copied before the end, which gives the memory back.
+    const rests = this.appends.map((append, i) => {
+      const isIn = written > 0 && this.records.ends[i]! <= written;
+      const rest = isIn ? undefined : this.#byNode(i, written);
+      append.settle(rest);
+      return rest;
+    });
+    this.end();
+    if (fd >= 0) Promise.allSettled(rests).then(() => close(fd));
+  };
+
+  protected override failed(
+    index: number,
+    error: NodeJS.ErrnoException,
+    errors: readonly (NodeJS.ErrnoException | null)[],
+  ): Promise<void> {
+    const { errno = codeOf('EIO'), syscall } = error;
+    const { length } = this.records.bytes;
+    if (syscall === 'fdatasync') {
+      // The system may report it only once: that Node.js can sync now means nothing.
+      const failure = systemError(errno, 'fsync', null);
+      return this.#byNode(index, length).then(() => rejection(failure));
+    }
+    // Of the first record that a write could not take a part may be in the file; of those behind it nothing is.
+    const isUntouched =
+      syscall !== 'close' && (syscall !== 'write' || errors[index - 1]?.syscall === 'write');
+    if (isUntouched) return this.#byNode(index, 0);
+    return rejection(systemError(errno, syscall, null));
+  }
+
+  /** Node.js appends what is not among the first `written` bytes of the commit. */
+  #byNode(index: number, written: number): Promise<void> {
+    const { path, base, mode, records } = this;
+    const { durable: flush, caller } = this.appends[index]!;
+    const from = Math.max(index === 0 ? 0 : records.ends[index - 1]!, written);
+    const rest = Buffer.from(records.bytes.subarray(from, records.ends[index]!));
+    return opening(path, base, (opened) => append.call(caller, opened, rest, { mode, flush }));
+  }
+}
+
+const plain = { chains, Commit: PlainCommit };
+
+export function appendFile(
+  this: unknown,
+  path: unknown,
+  data: unknown,
+  options: unknown,
+): Promise<void> | null {
+  const file = toPath(path);
+  if (file === null) return null;
+  const understood = plainAppendOptions(options);
+  const record = understood === null ? null : toRecord(data, understood.encoding);
+  const promise = record === null ? null : commitTo(plain, file, record, understood!, this);
+  if (promise === null) startBefore(file);
+  return promise;
+}
+
+/** Node.js would have begun them before what comes now. */
+function startBefore(file: Path): void {
+  const chain = chains.at(file);
+  if (chain === undefined) return;
+  chain.startAll();
+  writeAll();
+}
