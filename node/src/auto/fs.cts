@@ -1,6 +1,6 @@
 /**
- * `node:fs/promises` by `millrace/fs`. What is put there at first calls the functions of Node.js, until two files are asked for
- * in one tick: only then is there something to gather, and `millrace/fs` is loaded.
+ * `readFile` and `appendFile` of `node:fs/promises` by `millrace/fs`. What is put there at first calls the functions of Node.js,
+ * until two files are asked for in one tick: only then is there something to gather, and `millrace/fs` is loaded.
  */
 import { promises } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
@@ -10,9 +10,9 @@ import { checkModules, sentence } from './features.cjs';
 import type { Part } from './part.cjs';
 import { type AnyMethod, Patch } from './patch.cjs';
 
-type Name = 'readFile' | 'writeFile' | 'appendFile';
+type Name = 'readFile' | 'appendFile';
 
-const names: readonly Name[] = ['readFile', 'writeFile', 'appendFile'];
+const names: readonly Name[] = ['readFile', 'appendFile'];
 
 export class FsPart implements Part {
   state: Part['state'] = 'waiting';
@@ -26,47 +26,24 @@ export class FsPart implements Part {
 
   constructor() {
     // millrace/fs has to be made of these, and not of ours.
-    require('../fs/originals.cjs');
-    const target = (name: Name, original: AnyMethod, path: unknown): AnyMethod => {
-      // The loader of ES modules of Node.js 20 reads its files with this, by URLs.
-      if (!this.#isOn || isURL(path)) return original;
-      if (this.#ours !== null) return this.#ours[name];
-      if (name !== 'writeFile') this.#count();
-      return original;
+    const node = require('../fs/originals.cjs') as Readonly<Record<Name, AnyMethod>>;
+    const part = this;
+    // Like the functions of Node.js: async, no constructors, and with the same names and lengths. They do not await, for then
+    // they would be in the stack of each error.
+    const ours = {
+      async readFile(path: unknown, options: unknown) {
+        return (
+          part.#call('readFile', this, path, options) ?? pass(node.readFile, this, path, options)
+        );
+      },
+      async appendFile(path: unknown, data: unknown, options: unknown) {
+        return (
+          part.#call('appendFile', this, path, data, options) ??
+          pass(node.appendFile, this, path, data, options)
+        );
+      },
     };
-    // As methods: like the functions of Node.js they are not constructors, and they have the same names and lengths.
-    this.#patches = [
-      new Patch(
-        promises,
-        'readFile',
-        (original) =>
-          ({
-            readFile(path: unknown, options: unknown) {
-              return target('readFile', original, path).call(promises, path, options);
-            },
-          }).readFile,
-      ),
-      new Patch(
-        promises,
-        'writeFile',
-        (original) =>
-          ({
-            writeFile(path: unknown, data: unknown, options: unknown) {
-              return target('writeFile', original, path).call(promises, path, data, options);
-            },
-          }).writeFile,
-      ),
-      new Patch(
-        promises,
-        'appendFile',
-        (original) =>
-          ({
-            appendFile(path: unknown, data: unknown, options: unknown) {
-              return target('appendFile', original, path).call(promises, path, data, options);
-            },
-          }).appendFile,
-      ),
-    ];
+    this.#patches = names.map((name) => new Patch(promises, name, () => ours[name] as AnyMethod));
   }
 
   on(): undefined {
@@ -96,6 +73,15 @@ export class FsPart implements Part {
     syncBuiltinESMExports();
   }
 
+  /** Null when Node.js is to be called. */
+  #call(name: Name, caller: unknown, ...args: unknown[]): unknown {
+    // The loader of ES modules of Node.js 20 reads its files with this, by URLs.
+    if (!this.#isOn || (name === 'readFile' && isURL(args[0]))) return null;
+    if (this.#ours !== null) return Reflect.apply(this.#ours[name], caller, args);
+    this.#count();
+    return null;
+  }
+
   #count(): void {
     if (this.#calledInTick) {
       if (!this.#isLoading) this.#load();
@@ -111,12 +97,46 @@ export class FsPart implements Part {
     this.#isLoading = true;
     try {
       checkModules();
-      this.#ours = (await import('../fs/index.js')) as unknown as Record<Name, AnyMethod>;
+      this.#ours = (await import('../fs/plain.js')) as unknown as Record<Name, AnyMethod>;
       this.state = 'active';
     } catch (error) {
       this.why = sentence(error);
     }
   }
+}
+
+/** Calls Node.js. Its error about a wrong argument has a stack without us. */
+function pass(method: AnyMethod, caller: unknown, ...args: unknown[]): unknown {
+  const { stackTraceLimit: limit } = Error;
+  const isNumber = typeof limit === 'number';
+  if (isNumber) Reflect.set(Error, 'stackTraceLimit', limit + ownFrames);
+  try {
+    const result = Reflect.apply(method, caller, args) as Promise<unknown>;
+    return result.catch((error) => {
+      if (isNumber) hideUs(error, limit);
+      throw error;
+    });
+  } finally {
+    if (isNumber) Reflect.set(Error, 'stackTraceLimit', limit);
+  }
+}
+
+/** Of `pass` and of whatever has called it. */
+const ownFrames = 2;
+
+function hideUs(error: unknown, limit: number): void {
+  // Those of the system come later, when none of us is in the stack.
+  if (!(error instanceof Error) || (error as NodeJS.ErrnoException).errno !== undefined) return;
+  const { stack } = error;
+  if (typeof stack !== 'string') return;
+  const lines = stack.split('\n');
+  const isFrame = (line: string) => /^ +at /.test(line);
+  const first = lines.findIndex(isFrame);
+  if (first < 0) return;
+  const frames = lines.splice(first);
+  const own = frames.findIndex((line) => /^ +at pass \(/.test(line));
+  if (own >= 0) frames.splice(own, ownFrames);
+  error.stack = [...lines, ...frames.slice(0, limit)].join('\n');
 }
 
 /** All of them begin by completing their options, in Node.js 20 to 24. Of an unknown release they are left alone. */

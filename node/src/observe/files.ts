@@ -1,4 +1,4 @@
-/** Files that `fs.promises` is asked for in one tick. Arguments, results and promises are passed on as they are. */
+/** Files that `fs.promises` is asked for in one tick. Arguments, results and errors are passed on as they are. */
 import { promises } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { isUint8Array, isURL } from '../core/realm.cjs';
@@ -61,7 +61,8 @@ export class FilesObserver implements Observer<FilesReport> {
   #watch(name: 'readFile' | 'appendFile', note: (path: string) => void): () => void {
     const observer = this;
     return replace(promises, name, (original) => {
-      return function (this: unknown, ...args: unknown[]) {
+      // Async, as what it replaces.
+      return async function (this: unknown, ...args: unknown[]) {
         if (observer.#isOn && isPath(args[0])) {
           observer.#joinTick();
           note(String(args[0]));

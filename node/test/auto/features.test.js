@@ -34,6 +34,19 @@ for (const [flag, preload] of Object.entries(preloads)) {
   });
 }
 
+test('appends beyond the bound go to Node.js, and none is refused', async (t) => {
+  if (hasVirtualFiles) return;
+  const args = [`${programs}many-appends.mjs`, join(temporary(t), 'log')];
+  const { lines, stats } = await runJson([...preloads['--import'], ...args]);
+  assert.deepEqual(
+    lines.sort((a, b) => a - b),
+    Array.from({ length: 500 }, (_, i) => i),
+  );
+  assert.equal(stats.refused, 0);
+  // 256 bytes and its own for each, and as many as fit.
+  assert.equal(stats.appends, 10);
+});
+
 test('prototypes of node:net', async () => {
   await assertPasses([...preloads['--import'], `${programs}prototypes.mjs`]);
 });
