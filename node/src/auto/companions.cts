@@ -1,10 +1,12 @@
 /** What goes with the features: observe mode, dashboard, metrics. Only loaded where one of them is wanted. */
-import { randomBytes } from 'node:crypto';
-import { resolve } from 'node:path';
-import { isMainThread } from 'node:worker_threads';
+import { builtin } from '../core/builtin.cjs';
 import type * as Observe from '../observe/index.js' with { 'resolution-mode': 'import' };
 import { sentence, whenSettled } from './features.cjs';
 import type { Features, Settings } from './types.cjs';
+
+const { randomBytes } = builtin('node:crypto');
+const { resolve } = builtin('node:path');
+const { isMainThread } = builtin('node:worker_threads');
 
 type Observation = Observe.Observation;
 

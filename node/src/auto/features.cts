@@ -1,10 +1,12 @@
 /** The features of auto. Each waits, at next to no cost, for the first thing that it could act on, and is loaded then. */
-import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { builtin } from '../core/builtin.cjs';
 import { isError } from '../core/realm.cjs';
 // Loaded here, before an application can replace timers.
 import { clearTimeout, setTimeout } from '../core/timers.cjs';
 import type { Part } from './part.cjs';
 import type { Feature, FeatureName, FeatureState, Settings } from './types.cjs';
+
+const { subscribe, unsubscribe } = builtin('node:diagnostics_channel');
 
 /** Calls back once, unless the function that it returns is called first. */
 type Trigger = (fire: () => void) => () => void;

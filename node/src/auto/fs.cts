@@ -2,13 +2,15 @@
  * `readFile` and `appendFile` of `node:fs/promises` by `millrace/fs`. What is put there at first calls the functions of Node.js,
  * until two files are asked for in one tick: only then is there something to gather, and `millrace/fs` is loaded.
  */
-import { promises } from 'node:fs';
-import { syncBuiltinESMExports } from 'node:module';
+import { builtin } from '../core/builtin.cjs';
 import { isURL } from '../core/realm.cjs';
 import { nextTick } from '../core/timers.cjs';
 import { checkModules, sentence } from './features.cjs';
 import type { Part } from './part.cjs';
 import { type AnyMethod, Patch } from './patch.cjs';
+
+const { promises } = builtin('node:fs');
+const { syncBuiltinESMExports } = builtin('node:module');
 
 type Name = 'readFile' | 'appendFile';
 

@@ -1,11 +1,12 @@
 /** What a configuration file and the environment say. Only loaded where there is one of them. */
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { builtin } from '../core/builtin.cjs';
 import type { EnlargeOptions } from '../net/index.js' with { 'resolution-mode': 'import' };
 import { show, unknown } from './mistake.cjs';
 import { mistakeIn, type Schema } from './schema.cjs';
 import type { Given } from './settings.cjs';
 import type { DashboardSettings, FeatureName } from './types.cjs';
+
+const { readFileSync } = builtin('node:fs');
 
 type Table = Record<string, unknown>;
 
@@ -49,9 +50,7 @@ function parse(file: string): unknown {
   }
 }
 
-function schema(): Schema {
-  return JSON.parse(readFileSync(join(__dirname, '../../config.schema.json'), 'utf8')) as Schema;
-}
+const schema = () => require('../../config.schema.json') as Schema;
 
 function mistakeInOrder(content: Table, file: string): string | null {
   for (const [path, smaller, larger] of orders) {

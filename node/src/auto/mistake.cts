@@ -1,5 +1,7 @@
 /** Sentences about mistakes. Only loaded when there is one. */
-import { inspect } from 'node:util';
+import { builtin } from '../core/builtin.cjs';
+
+const { inspect } = builtin('node:util');
 
 /** A value as a message shows it: on one line, cut where it is long. */
 export function show(value: unknown): string {

@@ -1,6 +1,6 @@
 /** The writes of a turn leave together, on each TCP connection that begins from now on, whichever end began it. */
-import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { Socket } from 'node:net';
+import type { Socket } from 'node:net';
+import { builtin } from '../core/builtin.cjs';
 import type { CoalesceOptions, Coalescer } from '../net/index.js' with {
   'resolution-mode': 'import',
 };
@@ -10,6 +10,9 @@ import type { Part } from './part.cjs';
 import { Patch } from './patch.cjs';
 import { coalescedBy, isTaken } from './taken.cjs';
 import { WeakList } from './weak-list.cjs';
+
+const { subscribe, unsubscribe } = builtin('node:diagnostics_channel');
+const { prototype: sockets } = builtin('node:net').Socket;
 
 const accepted = 'net.server.socket';
 
@@ -29,7 +32,7 @@ export class NetPart implements Part {
     const part = this;
     // There is a channel for clients as well, but it says nothing of `new Socket().connect()`.
     this.#patch = new Patch(
-      Socket.prototype,
+      sockets,
       'connect',
       (original) =>
         function connect(this: Socket, ...args: unknown[]) {

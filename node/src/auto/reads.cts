@@ -2,7 +2,8 @@
  * Adaptive reads for sockets that receive in bulk. What is read from a socket passes through `push()`; two chunks of the
  * size that Node.js reads at most are a sign of more.
  */
-import { Socket } from 'node:net';
+import type { Socket } from 'node:net';
+import { builtin } from '../core/builtin.cjs';
 import type { Enlarged, EnlargeOptions } from '../net/index.js' with {
   'resolution-mode': 'import',
 };
@@ -11,6 +12,8 @@ import { isPlain } from './own.cjs';
 import type { Part } from './part.cjs';
 import { Patch } from './patch.cjs';
 import { WeakList } from './weak-list.cjs';
+
+const { prototype: sockets } = builtin('node:net').Socket;
 
 /** Bytes of a full read. */
 const fullRead = 64 * 1024;
@@ -31,7 +34,7 @@ export class ReadsPart implements Part {
     this.#options = options;
     const part = this;
     this.#patch = new Patch(
-      Socket.prototype,
+      sockets,
       'push',
       (original) =>
         function push(this: Socket, chunk: Uint8Array | null, encoding?: BufferEncoding) {

@@ -2,10 +2,12 @@
  * What to do: the environment before the file before the defaults. Reading it has no side effects. Only loaded where the environment
  * or a file may say something.
  */
-import { existsSync } from 'node:fs';
+import { builtin } from '../core/builtin.cjs';
 import { defaults, usualFile } from './features.cjs';
 import { applyDashboard, applySwitches, ofFile } from './given.cjs';
 import type { Settings } from './types.cjs';
+
+const { existsSync } = builtin('node:fs');
 
 /** As `MILLRACE` and files say it, before the dashboard's defaults are filled in. */
 export type Given = { -readonly [Name in keyof Settings]: Settings[Name] | undefined };

@@ -3,11 +3,13 @@
  * nothing of Millrace but the few files beside it; what a feature needs is loaded when there is something that it could
  * act on.
  */
-import { subscribe } from 'node:diagnostics_channel';
-import { existsSync, writeSync } from 'node:fs';
+import { builtin } from '../core/builtin.cjs';
 import { clearTimeout, setTimeout } from '../core/timers.cjs';
 import { defaults, makeFeatures, usualFile } from './features.cjs';
 import type { FeatureName, Features, Settings } from './types.cjs';
+
+const { subscribe } = builtin('node:diagnostics_channel');
+const { existsSync, writeSync } = builtin('node:fs');
 
 export type {
   DashboardSettings,

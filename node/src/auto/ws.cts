@@ -2,7 +2,8 @@
  * Fan-out for each copy of ws in the process. A WebSocket of ws puts itself on its socket under a symbol of its own and then
  * calls `setNoDelay()`: that is where its class is found.
  */
-import { Socket } from 'node:net';
+import type { Socket } from 'node:net';
+import { builtin } from '../core/builtin.cjs';
 import type { Installation, InstallOptions } from '../ws/index.js' with {
   'resolution-mode': 'import',
 };
@@ -11,6 +12,8 @@ import { isOwn } from './own.cjs';
 import type { Part } from './part.cjs';
 import { Patch } from './patch.cjs';
 import { take } from './taken.cjs';
+
+const { prototype: sockets } = builtin('node:net').Socket;
 
 type Class = new (...args: never[]) => never;
 
@@ -33,7 +36,7 @@ export class WsPart implements Part {
     this.#options = options;
     const part = this;
     this.#patch = new Patch(
-      Socket.prototype,
+      sockets,
       'setNoDelay',
       (original) =>
         function setNoDelay(this: Socket, noDelay?: boolean) {

@@ -3,6 +3,7 @@ import cluster from 'node:cluster';
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { packageFile } from '../core/package-file.js';
 import { isURL } from '../core/realm.cjs';
 import { MillraceError, show } from '../errors.js';
 import { active } from './active.js';
@@ -12,7 +13,8 @@ import { onClose, onDrain } from './hooks.js';
 import { type ServeOptions, type Settings, serveOptions } from './options.js';
 import { type ClusterWorker, foreign, takeOrders, work } from './worker.js';
 
-const program = fileURLToPath(new URL('./program.js', import.meta.url));
+/** What runs in a process for a file with an application. */
+const program = () => packageFile('dist/cluster/program.js', 'serve() with a file');
 
 /**
  * Serves the application in a file, in as many processes as the container has CPUs. The file is loaded in them, and not here. Its default export
@@ -40,7 +42,7 @@ export async function serve(
   const file = isFile ? fileOf(app) : null;
   if (!isFile) checkApp(app);
   const made = new Cluster(settings, file, {
-    exec: file === null ? entry() : program,
+    exec: file === null ? entry() : program(),
     args: settings.args,
     execArgv: settings.execArgv,
     env: settings.env,

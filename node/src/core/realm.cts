@@ -2,7 +2,9 @@
  * What a value is, whatever realm made it. Each vm context has classes of its own, which `instanceof` does not recognise. Jest
  * runs every test file in one, so that there each error and each Map of Node.js itself comes from another realm.
  */
-import { types } from 'node:util';
+import { builtin } from './builtin.cjs';
+
+const { types } = builtin('node:util');
 
 export const { isAnyArrayBuffer, isArrayBuffer, isSet, isUint8Array } = types;
 

@@ -3,8 +3,10 @@
  * reach no feature. Every other file takes them from here; the linter forbids the globals. It is CommonJS, so that
  * millrace/auto can load it before there may be any fake ones.
  */
-import { performance as nodePerformance } from 'node:perf_hooks';
-import * as timers from 'node:timers';
+import { builtin } from './builtin.cjs';
+
+const { performance: nodePerformance } = builtin('node:perf_hooks');
+const timers = builtin('node:timers');
 
 // Not from the globals: a test runner that gives each file globals of its own may have replaced them already.
 export const { setImmediate, clearImmediate, setTimeout, clearTimeout } = timers;

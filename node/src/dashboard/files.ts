@@ -1,9 +1,8 @@
 /** The files of the page. Nothing else of the disk can be asked for. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-
-const page = new URL('../../dashboard/', import.meta.url);
-const { resolve } = createRequire(import.meta.url);
+import { join } from 'node:path';
+import { packageFile } from '../core/package-file.js';
 
 const types: Record<string, string> = {
   html: 'text/html; charset=utf-8',
@@ -12,13 +11,20 @@ const types: Record<string, string> = {
   svg: 'image/svg+xml',
 };
 
-let paths: ReadonlyMap<string, string | URL> | undefined;
+let paths: ReadonlyMap<string, string> | undefined;
 
-/** By the names under which they are asked for. */
-function find(): ReadonlyMap<string, string | URL> {
-  return new Map<string, string | URL>([
-    ...readdirSync(page).map((name): [string, URL] => [`/${name}`, new URL(name, page)]),
-    ['/', new URL('index.html', page)],
+/** By the names under which they are asked for. Throws MILLRACE_E_BUNDLED. */
+export function pageFiles(): ReadonlyMap<string, string> {
+  paths ??= find();
+  return paths;
+}
+
+function find(): ReadonlyMap<string, string> {
+  const page = packageFile('dashboard', 'the dashboard');
+  const { resolve } = createRequire(packageFile('package.json', 'the dashboard'));
+  return new Map([
+    ...readdirSync(page).map((name): [string, string] => [`/${name}`, join(page, name)]),
+    ['/', join(page, 'index.html')],
     ['/uplot.js', resolve('uplot/dist/uPlot.esm.js')],
     ['/uplot.css', resolve('uplot/dist/uPlot.min.css')],
   ]);
@@ -26,8 +32,7 @@ function find(): ReadonlyMap<string, string | URL> {
 
 /** Undefined when there is no such file. Read again each time, as requests are rare. */
 export function pageFile(path: string): { type: string; body: Buffer } | undefined {
-  paths ??= find();
-  const file = paths.get(path);
+  const file = pageFiles().get(path);
   if (file === undefined) return undefined;
   const extension = path === '/' ? 'html' : path.slice(path.lastIndexOf('.') + 1);
   return { type: types[extension]!, body: readFileSync(file) };

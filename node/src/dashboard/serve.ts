@@ -5,6 +5,7 @@ import { type AddressInfo, isIPv6, type Socket } from 'node:net';
 import { bearer, sameToken } from './access.js';
 import { protocol } from './feed.js';
 import { Feed } from './feed-server.js';
+import { pageFiles } from './files.js';
 import { Guesses } from './guesses.js';
 import { handle } from './handler.js';
 import { Hub, mostMembers } from './hub.js';
@@ -34,10 +35,12 @@ export interface Dashboard {
  * opens the page; then each process is, once a second.
  *
  * Rejects with `MILLRACE_E_INVALID_OPTION` when an option is wrong or an address that others can reach has no token, and with the
- * error of `listen()` when the address cannot be had: `EADDRINUSE` when the port is taken.
+ * error of `listen()` when the address cannot be had: `EADDRINUSE` when the port is taken; with `MILLRACE_E_BUNDLED` in a bundle that
+ * finds no installed package.
  */
 export async function serveDashboard(options: DashboardOptions = {}): Promise<Dashboard> {
   const { host, port: wanted, token } = checkAddress(options);
+  pageFiles();
   const { feedToken = randomBytes(16).toString('hex') } = options;
   const hub = new Hub();
   const places = new Places(mostMembers + 100);

@@ -1,13 +1,15 @@
 /** What `millrace/auto` calls: this process serves the dashboard, or feeds the one of the process that started it. */
 import cluster from 'node:cluster';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { isMainThread } from 'node:worker_threads';
+import { installed } from '../core/installed.cjs';
 import { type DashboardFeed, feedDashboard } from './feed.js';
 import { defaultPort, isLoopback } from './options.js';
 import type { Shown } from './sampler.js';
 import { type Dashboard, serveDashboard } from './serve.js';
 
-const poolProgram = fileURLToPath(new URL('../pool/worker/main.cjs', import.meta.url));
+const { folder } = installed();
+const poolProgram = folder === null ? null : join(folder, 'dist/pool/worker/main.cjs');
 
 /** Where `startDashboard()` serves. */
 export interface DashboardAddress {

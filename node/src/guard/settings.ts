@@ -157,11 +157,11 @@ async function parse(file: string, text: string): Promise<unknown> {
   if (extension === '.json')
     return parsed(file, JSON.parse, text, (error) => jsonLine(text, error));
   if (extension === '.yaml' || extension === '.yml') {
-    const { parse } = await optional(() => import('yaml'), 'yaml', file);
+    const { parse } = await import('yaml').catch(missing('yaml', file));
     return parsed(file, parse, text, (error) => error.linePos?.[0]?.line);
   }
   if (extension === '.toml' || extension === '.tml') {
-    const { parse } = await optional(() => import('smol-toml'), 'smol-toml', file);
+    const { parse } = await import('smol-toml').catch(missing('smol-toml', file));
     return parsed(file, parse, text, (error) => error.line);
   }
   throw refused(
@@ -184,17 +184,10 @@ function parsed(
   }
 }
 
-async function optional<Module>(
-  load: () => Promise<Module>,
-  name: string,
-  file: string,
-): Promise<Module> {
-  try {
-    return await load();
-  } catch (error) {
-    throw refused(`the package '${name}' is needed to read ${file}; npm install ${name}`, error);
-  }
-}
+/** Given to `catch` directly: so a bundler accepts that the package is not installed. */
+const missing = (name: string, file: string) => (error: unknown) => {
+  throw refused(`the package '${name}' is needed to read ${file}; npm install ${name}`, error);
+};
 
 /** JSON.parse does not always say where. But what is before the place of an error gives another one, for it ends too early. */
 function jsonLine(text: string, error: Error): number {

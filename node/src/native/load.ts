@@ -4,7 +4,8 @@
  * MILLRACE_NATIVE in the environment: `0` leaves it alone, `1` makes a missing one an error of the import.
  */
 import { createRequire } from 'node:module';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
+import { installed, version } from '../core/installed.cjs';
 import { isError } from '../core/realm.cjs';
 import { MillraceError, show } from '../errors.js';
 import type { Binding } from './binding.js';
@@ -36,11 +37,9 @@ function load(): Binding | string {
 }
 
 function find(): Binding | string {
-  const require = createRequire(import.meta.url);
-  const folder = fileURLToPath(new URL('../..', import.meta.url));
-  const { name, version } = require(`${folder}package.json`) as { name: string; version: string };
-  // A bundle of this file is in somebody else's folder, and an addon there may be theirs.
-  if (name !== 'millrace') return `${folder} is not the package millrace`;
+  const { folder, missing } = installed();
+  if (folder === null) return `it is bundled, and ${missing}`;
+  const require = createRequire(join(folder, 'package.json'));
   const { resolve } = require('node-gyp-build') as { resolve(folder: string): string };
   const path = resolve(folder);
   if (isCutShort(path)) return `${path} is cut short; run npm rebuild millrace`;

@@ -1,5 +1,7 @@
 /** Which functions of a CPU profile ran in given spans of time. Pure. */
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { installed } from '../core/installed.cjs';
 
 /** A function that ran in blocked turns. */
 export interface FunctionTime {
@@ -41,8 +43,10 @@ export type FunctionTimes = Map<string, FunctionTime>;
 const mostFunctions = 1000;
 
 /** The observer itself is left out. */
-const millrace = new URL('..', import.meta.url).href;
-const profiler = new URL('./profiler.js', import.meta.url).href;
+const { folder } = installed();
+// A bundle of it is one file with the application: then nothing is left out.
+const millrace = folder === null ? null : pathToFileURL(join(folder, 'dist/')).href;
+const profiler = `${millrace}observe/profiler.js`;
 
 /** Nothing that keeps a loop busy. */
 const idle = ['(idle)', '(root)'];
@@ -112,7 +116,7 @@ function stacks(nodes: readonly ProfileNode[]): (id: number) => readonly Profile
 }
 
 function isApplication(url: string): boolean {
-  return url !== '' && !url.startsWith('node:') && !url.startsWith(millrace);
+  return url !== '' && !url.startsWith('node:') && (millrace === null || !url.startsWith(millrace));
 }
 
 function charge(times: FunctionTimes, stack: readonly ProfileNode[], ms: number): void {

@@ -1,12 +1,12 @@
 /** Output for when nothing asynchronous can be done any more. */
 import fs from 'node:fs';
-import { createRequire } from 'node:module';
 import { parse } from 'node:path';
+import { builtin } from '../core/builtin.cjs';
 import type { Report } from './report.js';
 
 // As Node.js has them: an application may replace them.
 const { writeFileSync, writeSync } = fs;
-const require = createRequire(import.meta.url);
+
 /** The reader of stderr may be slow; nobody waits for it for long. */
 const mostTries = 1000;
 
@@ -31,7 +31,7 @@ export function writeJson(path: string, report: Report): void {
 
 /** The main thread of the application has the path; threads and workers of a cluster have one of their own each. */
 export function pathOf(path: string, { pid, thread }: Report['application']): string {
-  const { isWorker } = require('node:cluster') as { isWorker: boolean };
+  const { isWorker } = builtin('node:cluster') as { isWorker?: boolean };
   if (thread === 0 && !isWorker) return path;
   const { dir, name, ext } = parse(path);
   const own = thread === 0 ? `${pid}` : `${pid}-${thread}`;

@@ -3,7 +3,7 @@
  * gathered stays small; after a piece without a long turn it is off until the next one, and for good when enough is known.
  */
 import type { Session } from 'node:inspector';
-import { createRequire } from 'node:module';
+import { builtin } from '../core/builtin.cjs';
 import { clearTimeout, setTimeout } from '../core/timers.cjs';
 import { now } from '../monitor/clock.js';
 import {
@@ -20,8 +20,6 @@ const pieceMs = 10_000;
 /** Attributed time after which it is clear what blocks the loop, and the most pieces that are recorded. */
 const enoughMs = 20_000;
 const mostPieces = 60;
-
-const require = createRequire(import.meta.url);
 
 export class Profiler {
   readonly #times: FunctionTimes = new Map();
@@ -65,7 +63,7 @@ export class Profiler {
 
   #start(): void {
     try {
-      const { Session } = require('node:inspector') as typeof import('node:inspector');
+      const { Session } = builtin('node:inspector');
       const session = new Session();
       session.connect();
       session.post('Profiler.enable');

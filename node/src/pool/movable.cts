@@ -2,8 +2,10 @@
  * Values that are moved to the other thread, not copied. The symbols are those of piscina, by their registered names, so
  * that classes which were written for it work here.
  */
-import { isArrayBufferView } from 'node:util/types';
 import type { Transferable as TransferItem } from 'node:worker_threads';
+import { builtin } from '../core/builtin.cjs';
+
+const { isArrayBufferView } = builtin('node:util/types');
 
 /** The key of what is moved, in an object that is not copied. The one of piscina. */
 export const transferableSymbol: unique symbol = Symbol.for('Piscina.transferable') as never;

@@ -1,6 +1,6 @@
 import { type EventEmitter, EventEmitterAsyncResource } from 'node:events';
-import { createRequire } from 'node:module';
 import type { Worker } from 'node:worker_threads';
+import { version as installedVersion } from '../core/installed.cjs';
 import { classOf } from '../core/intake/priority.js';
 import { check, integer } from '../core/options.js';
 import { isURL } from '../core/realm.cjs';
@@ -31,11 +31,12 @@ import { type FunctionSource, pathOf, sourceOf } from './source.js';
 import { state } from './state.cjs';
 import { type PoolStats, statsOf } from './stats.js';
 import { Task, type TaskExtras } from './task.js';
+import { workerProgram } from './thread.js';
 import { ArrayTaskQueue, FixedQueue, UserWaiting } from './user-queue.js';
 import { FairWaiting } from './waiting.js';
 
 /** The version of millrace. */
-export const version: string = createRequire(import.meta.url)('../../package.json').version;
+export const version: string = installedVersion;
 
 /** Options of `Pool.close()`. */
 export interface CloseOptions {
@@ -80,10 +81,11 @@ export class Pool<Argument = any, Result = any> extends Emitter {
   #state: 'open' | 'closing' | 'closed' = 'open';
   #closing: Promise<void> | null = null;
 
-  /** Throws MILLRACE_E_INVALID_OPTION, or what `new Worker()` throws, for instance for `workerData` that cannot be cloned. */
+  /** Throws MILLRACE_E_INVALID_OPTION, MILLRACE_E_BUNDLED in a bundle that finds no installed package, or what `new Worker()` throws, for instance for `workerData` that cannot be cloned. */
   constructor(options: PoolOptions = {}) {
     const isDurable = options?.broker !== undefined;
     // If tasks go to a broker, there are no threads.
+    if (!isDurable) workerProgram();
     const settings = settingsOf(isDurable ? { minThreads: 0, maxThreads: 1 } : options);
     super({ name: 'Pool' });
     this.#settings = settings;

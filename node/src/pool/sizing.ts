@@ -1,5 +1,5 @@
 /** How many threads a pool has, and when it starts another one. */
-import { createRequire } from 'node:module';
+import { builtin } from '../core/builtin.cjs';
 import { throwLater } from '../core/throw-later.js';
 import { limits } from '../monitor/limits.js';
 
@@ -28,7 +28,8 @@ const listeners = new Set<{ readonly call: ShareListener }>();
 
 /** Loading node:cluster takes some ms. In a process of a cluster it is loaded already, and others mostly have no channel. */
 const isClusterWorker = (): boolean =>
-  process.channel !== undefined && createRequire(import.meta.url)('node:cluster').isWorker;
+  process.channel !== undefined &&
+  (builtin('node:cluster') as { isWorker?: boolean }).isWorker === true;
 
 /**
  * Calls `listener` with {@link cpuShare} when the primary of a cluster tells this process a new share. Returns a

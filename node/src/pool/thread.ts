@@ -6,6 +6,7 @@ import {
   Worker,
   type WorkerOptions,
 } from 'node:worker_threads';
+import { packageFile } from '../core/package-file.js';
 import { clearTimeout } from '../core/timers.cjs';
 import { isShort } from './batch-size.js';
 import {
@@ -34,7 +35,8 @@ import {
 } from './protocol.cjs';
 import type { Task } from './task.js';
 
-const program = new URL('./worker/main.cjs', import.meta.url);
+/** What runs in a worker. Throws MILLRACE_E_BUNDLED. */
+export const workerProgram = (): string => packageFile('dist/pool/worker/main.cjs', 'a pool');
 
 /** A worker as a user's balancer sees it. */
 export interface PoolWorker {
@@ -134,7 +136,7 @@ export class Thread implements PoolWorker {
     const board = newBoard();
     this.board = boardOf(board);
     this.#port = port1;
-    this.worker = new Worker(program, options.worker);
+    this.worker = new Worker(workerProgram(), options.worker);
     const { concurrency, preload, niceIncrement, clockOffsetMs, isDurable } = options;
     const start: Start = {
       ...{ port: port2, board, concurrency, preload, niceIncrement, clockOffsetMs, isDurable },

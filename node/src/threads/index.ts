@@ -5,19 +5,25 @@
  *
  * @module
  */
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
+import { installed } from '../core/installed.cjs';
 import { MillraceError } from '../errors.js';
 import { binding, nativeError } from '../native/load.js';
 
 declare const opaque: unique symbol;
+
+const { folder } = installed();
 
 /** The functions of `millrace.h`, for `millrace_api()` in an addon. JavaScript can only pass it on. */
 export interface Api {
   readonly [opaque]: never;
 }
 
-/** The folder of `millrace.h`, for `include_dirs` in an addon's `binding.gyp`. It is there without millrace's addon, too. */
-export const include: string = fileURLToPath(new URL('../../addon/include', import.meta.url));
+/**
+ * The folder of `millrace.h`, for `include_dirs` in an addon's `binding.gyp`. It is there without millrace's addon, too. Empty in a
+ * bundle that finds no installed package.
+ */
+export const include: string = folder === null ? '' : join(folder, 'addon/include');
 
 /**
  * The object to pass to an addon that uses `millrace.h`. It is the same each time.

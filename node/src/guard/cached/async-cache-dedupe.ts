@@ -1,5 +1,6 @@
 /** The package that runs identical calls once, and knows how to talk to Redis. Loaded when it is first needed. */
 import { createRequire } from 'node:module';
+import { packageFile } from '../../core/package-file.js';
 
 export interface Storage {
   get(key: string): unknown;
@@ -16,7 +17,9 @@ interface AsyncCacheDedupe {
 let loaded: AsyncCacheDedupe | undefined;
 
 export function acd(): AsyncCacheDedupe {
-  loaded ??= createRequire(import.meta.url)('async-cache-dedupe') as AsyncCacheDedupe;
+  loaded ??= createRequire(packageFile('package.json', 'cached()'))(
+    'async-cache-dedupe',
+  ) as AsyncCacheDedupe;
   return loaded;
 }
 

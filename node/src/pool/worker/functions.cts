@@ -1,7 +1,9 @@
 /** Functions by which a worker runs tasks: exports of files, loaded once. */
-import { extname } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { builtin } from '../../core/builtin.cjs';
 import type { Context, Durable, TaskContext } from './context.cjs';
+
+const { extname } = builtin('node:path');
+const { pathToFileURL } = builtin('node:url');
 
 export type Handler = (task: unknown, context: TaskContext) => unknown;
 

@@ -1,4 +1,5 @@
-import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
+import type { MessagePort } from 'node:worker_threads';
+import { builtin } from '../../core/builtin.cjs';
 import { performance, setImmediate } from '../../core/timers.cjs';
 import { type Board, CONDEMNED, ENDED, placeMask, RUNNING, WAITING } from '../board.cjs';
 import {
@@ -13,6 +14,8 @@ import { Context, stop } from './context.cjs';
 import { textOf } from './error.cjs';
 import { type Handler, load, loadDurable } from './functions.cjs';
 import { Outbox } from './outbox.cjs';
+
+const { receiveMessageOnPort } = builtin('node:worker_threads');
 
 /** A task this long, in ms, keeps results of short ones from leaving: after one each leaves at once for a while. Shorter ones may be short ones that the system has interrupted. */
 const longMs = 10;

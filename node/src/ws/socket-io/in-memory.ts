@@ -1,6 +1,6 @@
 /** The class that a server takes when it is given no adapter. */
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { applicationPlaces, ownPlaces } from '../../core/installed.cjs';
 import { MillraceError, show } from '../../errors.js';
 import type { Connection } from './connection.js';
 
@@ -60,8 +60,7 @@ export function unsupported(what: string): MillraceError {
 /** `socket.io-adapter` as socket.io itself loads it: packages need not be laid flat. */
 function findAdapters(): Record<string, AdapterClass | undefined> {
   let reason: unknown;
-  const script = process.argv[1] ?? join(process.cwd(), '-');
-  for (const place of [script, join(process.cwd(), '-'), import.meta.url]) {
+  for (const place of [...applicationPlaces(), ...ownPlaces]) {
     try {
       return createRequire(createRequire(place).resolve('socket.io'))('socket.io-adapter');
     } catch (error) {

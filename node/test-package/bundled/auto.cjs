@@ -1,0 +1,7 @@
+// Not imported: what is for `import` awaits at the top, which CommonJS cannot.
+const { features } = require('millrace/auto');
+const fs = require('node:fs');
+const { autoRun } = require('./auto-run.mjs');
+const { main } = require('./main.mjs');
+
+main(() => autoRun(fs, features));

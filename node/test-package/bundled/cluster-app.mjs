@@ -1,0 +1,1 @@
+export default (_, res) => res.end('from a file');
