@@ -7,14 +7,15 @@ import type { CompleteOptions } from './options.js';
 
 /**
  * Why a request goes to the handler as if there were no cache. `authorization`, `cookie`: it says who asks, and the default key
- * does not; `range`, `conditional`: it asks for a part, or only if something holds; `body`: it has one, and the default key knows the URL
- * alone; `method`: not one of `methods`; `key`: the function `key` gave none; `sent`: others have begun to answer it; `unshared`: its
+ * does not; `authority`: it names two hosts, `:authority` and `host`, and the handler may look at either; `range`, `conditional`: it asks
+ * for a part, or only if something holds; `body`: it has one, and the default key knows the URL alone; `method`: not one of `methods`; `key`: the function `key` gave none; `sent`: others have begun to answer it; `unshared`: its
  * answers were for one request alone, lately.
  */
 export type Bypass =
   | 'method'
   | 'authorization'
   | 'cookie'
+  | 'authority'
   | 'range'
   | 'conditional'
   | 'body'
@@ -26,6 +27,7 @@ export const bypassReasons: readonly Bypass[] = [
   'method',
   'authorization',
   'cookie',
+  'authority',
   'range',
   'conditional',
   'body',
@@ -73,6 +75,8 @@ export class Keys {
     }
     if (headers.authorization !== undefined) return { bypass: 'authorization' };
     if (headers.cookie !== undefined) return { bypass: 'cookie' };
+    const { host, ':authority': authority = host } = headers;
+    if (host !== undefined && host !== authority) return { bypass: 'authority' };
     const { 'content-length': length = '0', 'transfer-encoding': coding } = headers;
     if (coding !== undefined || length !== '0' || hasHttp2Body(req)) return { bypass: 'body' };
     return { id: short(target(req)) };
@@ -105,9 +109,12 @@ export class Keys {
 /** Where a request goes, without its query. */
 export function placeOf(req: IncomingMessage): string {
   const text = target(req);
-  const end = text.indexOf('?', text.indexOf('\n'));
+  const end = text.indexOf('?', text.lastIndexOf('\n'));
   return short(end === -1 ? text : text.slice(0, end));
 }
+
+/** What handlers may take for the scheme or the host: HTTP/2's own, and those behind a proxy that a framework trusts. */
+const alsoSeen = [':scheme', 'x-forwarded-proto', 'x-forwarded-host'];
 
 /**
  * The target, as the client named it: applications of Express cut the path where they are mounted. One server has several hosts; a
@@ -122,7 +129,12 @@ function target(req: IncomingMessage): string {
     originalUrl?: string;
   };
   const scheme = (socket as { encrypted?: boolean } | null)?.encrypted === true ? 'https' : 'http';
-  return `${scheme}://${headers.host ?? headers[':authority'] ?? ''}\n${originalUrl}`;
+  const lines = [`${scheme}://${headers[':authority'] ?? headers.host ?? ''}`];
+  for (const name of alsoSeen) {
+    const value = headers[name];
+    if (value !== undefined) lines.push(`${name}: ${value}`);
+  }
+  return [...lines, originalUrl].join('\n');
 }
 
 /** HTTP/2 tells the length of a body with its end; a request without one ends with its headers. */

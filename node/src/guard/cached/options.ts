@@ -32,7 +32,7 @@ export interface CachedOptions {
   /**
    * Identifies what is asked for, apart from the method: requests with the same text get the same answer. Undefined or null for a request that
    * shares none. It is given the request of node:http, also in Fastify, and a guard asks before any middleware has run: let it
-   * use no more than method, URL and headers. Default: scheme, Host and original URL, and none with `Authorization` or `Cookie`.
+   * use no more than method, URL and headers. Default: scheme, host and original URL, and none with `Authorization` or `Cookie`.
    */
   key?: (req: IncomingMessage) => string | null | undefined;
   /** Names of request headers that belong to the key as well. Default: those that answers name in `Vary`, once they have. */

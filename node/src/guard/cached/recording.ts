@@ -49,7 +49,7 @@ const hopByHop = new Set([
   'upgrade',
 ]);
 
-/** What they say about an answer holds, whoever set them. */
+/** What they say about an answer holds, whoever set them, and however late. */
 const judging = new Set(['vary', 'cache-control']);
 
 /** After a client has left, a handler that has begun no answer is given as long again as it took so far, and this at least, in ms. */
@@ -68,6 +68,8 @@ export class Recording {
   readonly #maxBytes: number;
   readonly #timer: NodeJS.Timeout;
   readonly #condition: Condition | null;
+  /** Middleware further out has a `writeHead()` of its own. */
+  readonly #isWrapped: boolean;
   readonly #begunMs = performance.now();
   #graceTimer: NodeJS.Timeout | undefined;
   #resolve!: (run: Run) => void;
@@ -80,6 +82,9 @@ export class Recording {
   /** The client is told with a 304 that it has the body. */
   #isBodyless = false;
   #isEnding = false;
+  #body: Buffer | null | undefined;
+  /** The head has left: nobody can say any more whom the answer is for. */
+  #isSent = false;
 
   /** @param before headers that were set before the handler runs */
   constructor(
@@ -103,7 +108,9 @@ export class Recording {
       delete req.headers['if-none-match'];
       delete req.headers['if-modified-since'];
     }
+    this.#isWrapped = Object.hasOwn(res, 'writeHead');
     this.#tap();
+    res.once('finish', () => this.#takeSent());
     res.once('close', () => this.#closed());
   }
 
@@ -155,7 +162,7 @@ export class Recording {
 
     res.writeHead = (status: number, ...rest: any[]) => {
       if (this.#isOver || this.#head !== null || !(status >= 200 && status <= 999)) {
-        return writeHead.call(res, status, ...rest);
+        return this.#sending(() => writeHead.call(res, status, ...rest));
       }
       const message = typeof rest[0] === 'string' ? [rest.shift()] : [];
       setHeaders(
@@ -165,8 +172,10 @@ export class Recording {
       res.statusCode = status;
       if (message.length > 0) res.statusMessage = message[0];
       this.#takeHead();
-      if (this.#isBodyless) return writeHead.call(res, res.statusCode);
-      return writeHead.call(res, status, ...message);
+      return this.#sending(() => {
+        if (this.#isBodyless) return writeHead.call(res, res.statusCode);
+        return writeHead.call(res, status, ...message);
+      });
     };
 
     res.write = (chunk: any, encoding?: any, callback?: any) => {
@@ -177,6 +186,7 @@ export class Recording {
       let taken = true;
       if (this.#isBodyless || this.#isGone) notify(encoding, callback);
       else taken = write.call(res, chunk, encoding, callback);
+      this.#takeSent();
       this.#keep(chunk, encoding);
       return this.#isOver ? taken : true;
     };
@@ -192,6 +202,7 @@ export class Recording {
       } finally {
         this.#isEnding = false;
       }
+      this.#takeSent();
       if (typeof args[0] !== 'function') this.#keep(args[0], args[1]);
       this.#complete();
       return res;
@@ -211,6 +222,33 @@ export class Recording {
         return method.apply(res, args);
       };
     }
+  }
+
+  /** Lets middleware further out send the head, which may set headers until it leaves. */
+  #sending<Result>(send: () => Result): Result {
+    const result = send();
+    this.#takeSent();
+    return result;
+  }
+
+  /** If the head has left, it says whom the answer is for. */
+  #takeSent(): void {
+    const res = this.#res;
+    if (this.#isOver || this.#isSent || this.#head === null || !res.headersSent) return;
+    this.#isSent = true;
+    const sent = sentFields(res);
+    const before = [this.#before['set-cookie'] ?? []].flat().map(String);
+    const cookies = sent.filter(([name]) => name.toLowerCase() === 'set-cookie');
+    // Middleware may have set it at the last moment, because of what the handler did: sessions do.
+    if (cookies.flatMap(([, value]) => value).some((cookie) => !before.includes(cookie))) {
+      this.#end({ kind: 'alone', reason: 'setCookie' });
+      return;
+    }
+    this.#judged.push(...sent.filter(([name]) => judging.has(name.toLowerCase())));
+    const judged = this.#judged.filter(([name]) => judging.has(name.toLowerCase()));
+    const reason = unshared({ status: this.#head.status, headers: judged }, this.#maxBytes);
+    if (reason !== null) this.#end({ kind: 'alone', reason });
+    else this.#finish();
   }
 
   /** Status and headers are decided: they are about to be sent. */
@@ -260,20 +298,46 @@ export class Recording {
       this.#end({ kind: 'alone', reason: 'length' });
       return;
     }
-    // Middleware may have set it at the last moment, because of what the handler did: sessions do.
-    const cookies = this.#res.getHeader('set-cookie');
-    if (cookies !== undefined && !isSame(texts(cookies), this.#before['set-cookie'])) {
-      this.#end({ kind: 'alone', reason: 'setCookie' });
-      return;
+    this.#body = hasBody ? Buffer.concat(this.#chunks) : null;
+    if (!this.#isSent && this.#isGone) {
+      // A head of HTTP/2 never leaves if there is nobody to send it to, so middleware does not come to say whom it is for.
+      if (this.#isWrapped) this.#end({ kind: 'cut' });
+      this.#isSent = true;
     }
-    const body = hasBody ? Buffer.concat(this.#chunks) : null;
+    this.#finish();
+  }
+
+  /** Its body is whole, and its head has left. */
+  #finish(): void {
+    if (this.#isOver || !this.#isSent || this.#body === undefined) return;
+    const head = { headers: this.#judged };
     this.#end({
       kind: 'answer',
-      answer: { ...head, body },
-      vary: varyNames({ headers: this.#judged }),
-      mayBeStale: mayBeStale({ headers: this.#judged }),
+      answer: { ...this.#head!, body: this.#body },
+      vary: varyNames(head),
+      mayBeStale: mayBeStale(head),
     });
   }
+}
+
+/** The headers that have been sent. `writeHead()` may have been given some that `getHeader()` does not know. */
+function sentFields(res: ServerResponse): HeaderField[] {
+  // The text of the head is not in the types; HTTP/2 has none, but the second.
+  const { _header: text, stream } = res as unknown as {
+    _header?: unknown;
+    stream?: { sentHeaders?: OutgoingHttpHeaders };
+  };
+  const fields = fieldsOf(res);
+  if (typeof text === 'string') {
+    for (const line of text.split('\r\n').slice(1)) {
+      const end = line.indexOf(':');
+      if (end > 0) fields.push([line.slice(0, end), line.slice(end + 1).trim()]);
+    }
+  }
+  for (const [name, value] of Object.entries(stream?.sentHeaders ?? {})) {
+    if (value !== undefined) fields.push([name, texts(value)]);
+  }
+  return fields;
 }
 
 /** All headers of a response, with their names as they were given. */

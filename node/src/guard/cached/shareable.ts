@@ -3,8 +3,9 @@ import { header } from './conditional.js';
 import type { Answer } from './copy.js';
 
 /**
- * Why an answer is for its own request alone. `setCookie`: it may name a person; `cacheControl`: it says `no-store`, `private` or `no-cache`;
- * `vary`: it says `Vary: *`; `partial`: it is a part of something, or no answer in itself (1xx, 206, 304); `size`: it is above
+ * Why an answer is for its own request alone. `setCookie`: it may name a person; `cacheControl`: it says `no-store`, `private` or `no-cache`, or
+ * cannot be parsed;
+ * `vary`: it says `Vary: *`, or something that names no headers; `partial`: it is a part of something, or no answer in itself (1xx, 206, 304); `size`: it is above
  * `maxBytes`; `length`: its body is not as long as it said; `stream`: it is a stream of events, or has trailers.
  */
 export type Unshared =
@@ -38,7 +39,7 @@ export function unshared(
   if (['no-store', 'private', 'no-cache'].some((name) => directives.includes(name))) {
     return 'cacheControl';
   }
-  if (varyNames(head)?.includes('*')) return 'vary';
+  if (varyNames(head).some((name) => !token.test(name) || name === '*')) return 'vary';
   if (header(headers, 'trailer') !== undefined) return 'stream';
   if (header(headers, 'content-type')?.toLowerCase().startsWith('text/event-stream'))
     return 'stream';
@@ -58,19 +59,34 @@ export function mayBeStale(head: Pick<Answer, 'headers'>): boolean {
 
 /** Names of the request headers that chose this answer, in lower case. */
 export function varyNames(head: Pick<Answer, 'headers'>): string[] {
-  return list(header(head.headers, 'vary'));
+  return values(head, 'vary').flatMap((value) =>
+    value
+      .toLowerCase()
+      .split(',')
+      .map((each) => each.trim())
+      .filter((each) => each !== ''),
+  );
 }
 
-/** Directives of Cache-Control, without their arguments: one that holds for some headers only is taken for the whole. */
+const token = /^[!#$%&'*+.^_`|~0-9a-z-]+$/;
+/** One directive, and what separates it from the next: `token`, `token=token` or `token="text"` (RFC 9111, section 5.2). */
+const directive =
+  /[ \t,]*([!#$%&'*+.^_`|~0-9a-z-]+)(?:=(?:[!#$%&'*+.^_`|~0-9a-z-]+|"(?:[^"\\]|\\.)*"))?[ \t]*(?:,|$)|[ \t,]+$/gy;
+
+/**
+ * Directives of Cache-Control, without their arguments: one that holds for some headers only is taken for the whole. What cannot be
+ * parsed may mean anything: it counts as `private`.
+ */
 function cacheControl(head: Pick<Answer, 'headers'>): string[] {
-  return list(header(head.headers, 'cache-control')).map((each) => each.split('=', 1)[0]!.trim());
+  return values(head, 'cache-control').flatMap((value) => {
+    const found = [...value.toLowerCase().matchAll(directive)];
+    const parsed = found.reduce((length, [text]) => length + text.length, 0);
+    const names = found.flatMap(([, name]) => name ?? []);
+    return parsed === value.length ? names : [...names, 'private'];
+  });
 }
 
-function list(value: string | undefined): string[] {
-  if (value === undefined) return [];
-  return value
-    .toLowerCase()
-    .split(',')
-    .map((each) => each.trim())
-    .filter((each) => each !== '');
+/** All values of a header, which may have several fields. */
+function values(head: Pick<Answer, 'headers'>, name: string): string[] {
+  return head.headers.filter(([each]) => each.toLowerCase() === name).flatMap(([, value]) => value);
 }

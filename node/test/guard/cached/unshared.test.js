@@ -3,9 +3,11 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { test } from 'node:test';
+import connect from 'connect';
 import express from 'express';
 import fastify from 'fastify';
 import { cached } from 'millrace/guard';
+import onHeaders from 'on-headers';
 import { begin, gate, listen, movableClock, requests, serve, shapes } from './shapes.js';
 
 const cases = {
@@ -20,6 +22,12 @@ const cases = {
     'cacheControl',
     { headers: { 'cache-control': 'private="x-name"' } },
   ],
+  'Cache-Control with another separator': [
+    'cacheControl',
+    { headers: { 'cache-control': 'max-age=60; private' } },
+  ],
+  'Cache-Control in quotes': ['cacheControl', { headers: { 'cache-control': '"private"' } }],
+  'Vary that names no header': ['vary', { headers: { vary: 'x user' } }],
   'Cache-Control: no-cache': ['cacheControl', { headers: { 'cache-control': 'no-cache' } }],
   'Vary: *': ['vary', { headers: { vary: 'accept, *' } }],
   'status 206': ['partial', { status: 206 }],
@@ -190,6 +198,74 @@ test('a cookie that a session adds when the head is sent is for the one request'
   }
   assert.equal(handler.stats().notKept.setCookie, 1);
 });
+
+test('what Cache-Control may say about answers that are shared', async (t) => {
+  const values = [
+    'public, max-age=60',
+    'Max-Age="60" , s-maxage=5,,',
+    'ext="private, no-store \\" ;", immutable',
+    '',
+    ' , ',
+  ];
+  const answer = async (req) => ({
+    headers: { 'cache-control': req.headers['x-value'] },
+    body: '',
+  });
+  const { get } = await serve(t, 'node:http', answer, { ttl: 60 });
+  for (const [n, value] of values.entries()) {
+    await get(`/${n}`, { headers: { 'x-value': value } });
+    const { headers } = await get(`/${n}`, { headers: { 'x-value': value } });
+    assert.equal(headers.age, '0', value);
+  }
+});
+
+const late = {
+  'Cache-Control: private': ['Cache-Control', 'private'],
+  'Cache-Control: no-store': ['Cache-Control', 'no-store'],
+  'Cache-Control that cannot be parsed': ['Cache-Control', 'private;'],
+  'Vary: *': ['Vary', '*'],
+  'Vary: X-User': ['Vary', 'X-User'],
+};
+
+/** Ways in which middleware around says it after the handler has ended: by `setHeader` or in the arguments of `writeHead`. */
+const sayings = {
+  'on-headers': (name, value) => (_req, res, next) => {
+    onHeaders(res, () => res.setHeader(name, value));
+    next();
+  },
+  'arguments of writeHead': (name, value) => (_req, res, next) => {
+    const { writeHead } = res;
+    res.writeHead = function (status) {
+      return writeHead.call(this, status, { [name]: value });
+    };
+    next();
+  },
+  'a head that is sent later': (name, value) => (_req, res, next) => {
+    const { end } = res;
+    res.end = (...args) => {
+      setImmediate(() => end.apply(res.setHeader(name, value), args));
+      return res;
+    };
+    next();
+  },
+};
+
+for (const [what, [name, value]] of Object.entries(late)) {
+  for (const [how, say] of Object.entries(sayings)) {
+    test(`${what} counts although it comes last, by ${how}`, async (t) => {
+      const answer = (req, res) => res.end(`for ${req.headers['x-user']}`);
+      const handler = cached(answer, { ttl: 60 });
+      const app = connect().use(say(name, value)).use(handler);
+      const { get } = await listen(t, createServer(app));
+      for (const user of ['alice', 'bob', 'alice']) {
+        const { text, headers } = await get('/', { headers: { 'x-user': user } });
+        assert.deepEqual([text, headers[name.toLowerCase()]], [`for ${user}`, value]);
+      }
+      // Only this one can be kept, for each user.
+      assert.equal(handler.stats().hits, value === 'X-User' ? 1 : 0);
+    });
+  }
+}
 
 const early = {
   Express: (headers, handler) => {
