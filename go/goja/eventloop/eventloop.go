@@ -13,6 +13,7 @@ import (
 	"errors"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/dop251/goja"
 	"github.com/dop251/goja_nodejs/process"
@@ -40,8 +41,11 @@ type EventLoop struct {
 	ended    chan struct{} // closed when it is over
 	jobCount int32         // timers, intervals and immediates that are to run
 	jobs     *job          // those of them that have a timer
-	handles  map[*core.Handle]struct{}
-	numbered map[int64]*job // the active ones of which a script has made a number
+	// The interval that runs now, and the time from which its next one counts.
+	repeating  *job
+	repeatFrom time.Time
+	handles    map[*core.Handle]struct{}
+	numbered   map[int64]*job // the active ones of which a script has made a number
 
 	// What follows belongs to the loop.
 	microtask  goja.Callable

@@ -57,8 +57,8 @@ func (loop *EventLoop) ClearTimeout(t *Timer) {
 	}
 }
 
-// SetInterval is SetTimeout again and again, each time that the time has passed; 0 or less counts as a millisecond. It
-// keeps its rhythm; a call that the loop was too busy for is left out.
+// SetInterval is SetTimeout again and again; 0 or less counts as a millisecond. As in Node.js, the next time counts from
+// the beginning of the last call: one that comes late moves those after it.
 func (loop *EventLoop) SetInterval(fn func(*goja.Runtime), timeout time.Duration) *Interval {
 	mustHave(fn != nil, "SetInterval")
 	i := &Interval{job{loop: loop, run: fn, delay: period(timeout), repeats: true}}
@@ -99,15 +99,18 @@ func (loop *EventLoop) add(j *job) (err error) {
 		return errTerminated
 	}
 	// The mutex keeps it from firing before it is in the list.
-	if j.repeats {
-		j.timer, err = loop.core.Every(j.delay, j.fire)
-	} else {
-		j.timer, err = loop.core.After(j.delay, j.fire)
-	}
-	if err == nil {
+	if j.timer, err = loop.core.After(j.delay, j.fire); err == nil {
 		j.link()
+		j.set()
 	}
 	return err
+}
+
+// set notes that the job was set for the time that its delay is from now.
+func (j *job) set() {
+	if loop := j.loop; loop.repeating != nil && loop.repeating.delay == j.delay {
+		loop.repeatFrom = time.Now()
+	}
 }
 
 func (j *job) link() {
@@ -146,12 +149,36 @@ func (j *job) unlink() {
 func (j *job) fire() {
 	j.loop.mu.Lock()
 	runs := j.active
-	if runs && !j.repeats {
+	if runs && j.repeats {
+		j.loop.repeating, j.loop.repeatFrom = j, time.Now()
+	} else if runs {
 		j.unlink()
 	}
 	j.loop.mu.Unlock()
-	if runs {
+	switch {
+	case !runs:
+	case j.repeats:
+		j.loop.task(j.runAndRepeat)
+	default:
 		j.loop.task(j.run)
+	}
+}
+
+func (j *job) runAndRepeat(vm *goja.Runtime) {
+	defer j.repeat()
+	j.run(vm)
+}
+
+// repeat sets an interval that has run again. Node.js keeps timers of one delay in the order in which they were set, so
+// it comes behind those that its callback has set, although its own time counts from before the callback.
+func (j *job) repeat() {
+	loop := j.loop
+	loop.mu.Lock()
+	defer loop.mu.Unlock()
+	loop.repeating = nil
+	if j.active {
+		// A loop that is closed has no use for it.
+		_ = j.timer.Reset(j.delay - time.Since(loop.repeatFrom))
 	}
 }
 
@@ -179,6 +206,7 @@ func (j *job) refresh() {
 	if j.timer == nil || j.cleared || j.timer.Reset(j.delay) != nil {
 		return
 	}
+	j.set()
 	if !j.active {
 		j.link()
 	}
