@@ -143,7 +143,9 @@ await runBench('scale', async (bench) => {
   }
 });
 
-const firstOf = (all) => Object.fromEntries(Object.entries(all).slice(0, 1));
+function firstOf(all) {
+  return Object.fromEntries(Object.entries(all).slice(0, 1));
+}
 
 /** Some of the entries. */
 function pick(all, names) {
