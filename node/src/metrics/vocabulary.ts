@@ -64,7 +64,7 @@ export const families: readonly Family[] = [
   summary(
     'queue_wait_ms',
     'ms',
-    'Waits in the queue; for batches, that of the oldest event of each class in each batch.',
+    'Waits in the queue; for batches, that of the oldest event of each class in each batch. Quantile 1: the worst wait.',
     ['source', 'priority'],
   ),
   counter('refused_total', '{item}', 'Items that were refused, or dropped undelivered.', [
