@@ -35,7 +35,7 @@ int uv_batch_fanout_init(uv_batch_fanout_t* fanout, unsigned int flags) {
 
 const char* uv_batch_fanout_backend(const uv_batch_fanout_t* fanout) {
   if (!is_usable(fanout)) return NULL;
-  return ring_of(fanout) != NULL ? "io_uring" : uvb__fanout_plain_name;
+  return ring_of(fanout) != NULL && uvb__ring_is_own(ring_of(fanout)) ? "io_uring" : uvb__fanout_plain_name;
 }
 
 int uv_batch_fanout_send(uv_batch_fanout_t* fanout, const uv_buf_t bufs[], unsigned int nbufs,

@@ -20,8 +20,11 @@ typedef struct uvb__ring_s uvb__ring_t;
 
 /* UV_ENOSYS or UV_EPERM where io_uring is not to be had; UV_ENOMEM, UV_EMFILE. */
 int uvb__ring_open(uvb__ring_t** ring);
-/* Every target gets its result. When it does not return 0, the ring must not be used again. */
+/* Every target gets its result. When it does not return 0, the ring must not be used again: it failed, or it was opened
+ * by the process that this one was forked from, which goes on using it. */
 int uvb__ring_send(uvb__ring_t* ring, const uvb__content_t* content, uv_batch_target_t targets[], size_t count);
+/* Whether this process has opened it, and not one that it was forked from. */
+int uvb__ring_is_own(const uvb__ring_t* ring);
 void uvb__ring_close(uvb__ring_t* ring);
 
 #if UVB_FANOUT_HAS_RING
@@ -29,6 +32,7 @@ void uvb__ring_close(uvb__ring_t* ring);
 
 struct uvb__ring_s {
   int fd;
+  uv_pid_t process; /* that opened it: a child shares the kernel's end of it, and would take the other's completions */
   uint32_t entries;
   uint32_t sq_mask, cq_mask;
   uint32_t tail; /* of submissions; the kernel's copy follows */

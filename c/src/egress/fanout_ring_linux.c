@@ -103,9 +103,13 @@ static int flush(pass_t* pass) {
   return status;
 }
 
+int uvb__ring_is_own(const uvb__ring_t* ring) {
+  return ring->process == uv_os_getpid();
+}
+
 int uvb__ring_send(uvb__ring_t* ring, const uvb__content_t* content, uv_batch_target_t targets[], size_t count) {
   pass_t pass = {.ring = ring, .content = content, .message = uvb__message(content), .targets = targets};
-  int status = 0;
+  int status = uvb__ring_is_own(ring) ? 0 : UV_EINVAL;
   for (size_t i = 0; i < count; i++) {
     if (status != 0) {
       targets[i].result = uvb__fanout_plain(&targets[i], content);

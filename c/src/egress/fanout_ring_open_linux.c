@@ -81,6 +81,7 @@ int uvb__ring_open(uvb__ring_t** opened) {
   uvb__ring_t* ring = uvb__calloc(1, sizeof(*ring));
   if (ring == NULL) return UV_ENOMEM;
   ring->enter = enter;
+  ring->process = uv_os_getpid();
   ring->fd = setup(&params);
   int status = ring->fd;
   if (status >= 0) status = can_send(ring->fd) ? map(ring, &params) : -ENOSYS;
