@@ -346,12 +346,17 @@ UV_BATCH_EXTERN int uv_batch_flush(uv_batch_t* batch);
 UV_BATCH_EXTERN int uv_batch_process(uv_batch_t* batch);
 
 /* Refuses later pushes, delivers what is queued (UV_BATCH_DISCARD: cancels it), and calls `cb` (may be NULL) when the
- * memory is yours again. UV_EALREADY when it is closing; that call's `cb` does not run. */
+ * memory is yours again. UV_EALREADY when it is closing; that call's `cb` does not run.
+ *
+ * Closing the queue's handles, as uv_walk() finds them, is a close with UV_BATCH_DISCARD at the end of that turn, or at
+ * the next call for a queue that keeps no loop alive (see uv_batch_ref()). If libuv has finished with those handles, a
+ * close is complete when it returns: `cb` has run, and the loop may be gone. */
 #define UV_BATCH_DISCARD 1u
 UV_BATCH_EXTERN int uv_batch_close(uv_batch_t* batch, unsigned int flags, uv_batch_close_cb cb);
 UV_BATCH_EXTERN int uv_batch_is_closing(const uv_batch_t* batch);
 
-/* A queue keeps the loop alive only while something is queued; with ref it also waits for posts. */
+/* A queue keeps the loop alive only while something is queued; with ref it also waits for posts, and learns at once
+ * when somebody else closes its handles. Costs a descriptor. */
 UV_BATCH_EXTERN int uv_batch_ref(uv_batch_t* batch);
 UV_BATCH_EXTERN int uv_batch_unref(uv_batch_t* batch);
 
@@ -521,7 +526,7 @@ struct uv_batch_fanout_s {
 
 /* UV_ENOSYS or UV_EPERM when io_uring is asked for and cannot be had. */
 UV_BATCH_EXTERN int uv_batch_fanout_init(uv_batch_fanout_t* fanout, unsigned int flags);
-/* "send", "io_uring" or "try_write". */
+/* "send", "io_uring" or "try_write". After fork() io_uring stays with the parent: the child has "send". */
 UV_BATCH_EXTERN const char* uv_batch_fanout_backend(const uv_batch_fanout_t* fanout);
 
 /* Sends the buffers to each target now, without blocking, and notes each one's result. Returns how many targets took

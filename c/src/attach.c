@@ -93,6 +93,13 @@ int uvb__attach(const void* handle, uvb__attach_t kind, void* state) {
   return status;
 }
 
+void uvb__attach_other(const void* handle, uvb__attach_t kind, void* state) {
+  uv_mutex_lock(&mutex);
+  entry_t* entry = *find(handle, kind);
+  if (entry != NULL) entry->state = state;
+  uv_mutex_unlock(&mutex);
+}
+
 void* uvb__attached(const void* handle, uvb__attach_t kind) {
   uv_once(&once, make_mutex);
   if (!ready) return NULL;

@@ -13,6 +13,8 @@ typedef enum {
 
 /* 0; UV_EBUSY when the handle has a state of this kind; UV_ENOMEM. */
 int uvb__attach(const void* handle, uvb__attach_t kind, void* state);
+/* Replaces the state that it has. */
+void uvb__attach_other(const void* handle, uvb__attach_t kind, void* state);
 /* The state, or NULL. */
 void* uvb__attached(const void* handle, uvb__attach_t kind);
 /* Forgets and returns the state, or NULL. */

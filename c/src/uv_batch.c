@@ -29,13 +29,21 @@ static void publish_limits(uvb__core_t* core) {
   atomic_store_explicit(&inbox->types, (uint_fast32_t)core->types.count, memory_order_relaxed);
 }
 
+/* The state of a batch that has no core yet. */
+static char starting;
+
 /* Marks the batch as in use, so that a second init fails, and makes its core. */
 static int begin(uv_batch_t* batch, uv_loop_t* loop, uvb__host_t* host, const uv_batch_options_t* options) {
   uv_batch_options_t defaults;
   uv_batch_options_init(&defaults);
   if (options == NULL) options = &defaults;
   if (uv_batch_options_check(options, NULL, 0) != 0) return UV_EINVAL;
-  int status = uvb__attach(batch, UVB__ATTACH_BATCH, batch);
+  int status = uvb__attach(batch, UVB__ATTACH_BATCH, &starting);
+  if (status == UV_EBUSY) {
+    void* before = uvb__attached(batch, UVB__ATTACH_BATCH);
+    if (before == NULL || before == &starting || !uvb__loop_forget(before)) return UV_EBUSY;
+    status = uvb__attach(batch, UVB__ATTACH_BATCH, &starting);
+  }
   if (status != 0) return status;
   void* data = batch->data;
   memset((void*)batch, 0, sizeof(*batch));
@@ -49,9 +57,13 @@ static int begin(uv_batch_t* batch, uv_loop_t* loop, uvb__host_t* host, const uv
     batch->core_ = core;
     uvb__inbox_init(uvb__inbox_of(batch), NULL);
   }
-  if (status == 0) publish_limits(uvb__core(batch));
-  else uvb__detach(batch, UVB__ATTACH_BATCH);
-  return status;
+  if (status != 0) {
+    uvb__detach(batch, UVB__ATTACH_BATCH);
+    return status;
+  }
+  uvb__attach_other(batch, UVB__ATTACH_BATCH, batch->core_);
+  publish_limits(uvb__core(batch));
+  return 0;
 }
 
 int uv_batch_init(uv_loop_t* loop, uv_batch_t* batch, const uv_batch_options_t* options) {
@@ -76,6 +88,11 @@ int uvb__init_on_host(uv_batch_t* batch, uvb__host_t* host, const uv_batch_optio
   return status;
 }
 
+/* Whether it takes calls. Somebody else may have closed its handles: then it may be gone after this. */
+static bool is_open(uvb__core_t* core) {
+  return core != NULL && core->closing == uvb__open && !uvb__loop_gone(core);
+}
+
 int uv_batch_close(uv_batch_t* batch, unsigned int flags, uv_batch_close_cb cb) {
   if (batch == NULL || (flags & ~UV_BATCH_DISCARD) != 0) return UV_EINVAL;
   uvb__core_t* core = uvb__core(batch);
@@ -92,7 +109,9 @@ int uv_batch_close(uv_batch_t* batch, unsigned int flags, uv_batch_close_cb cb) 
 }
 
 int uv_batch_is_closing(const uv_batch_t* batch) {
-  return batch == NULL || batch->core_ == NULL || uvb__core(batch)->closed;
+  if (batch == NULL || batch->core_ == NULL) return 1;
+  const uvb__core_t* core = uvb__core(batch);
+  return core->closed || (core->gate != NULL && uv_is_closing(core->gate));
 }
 
 static int keep_alive(uv_batch_t* batch, bool ref) {
@@ -142,6 +161,10 @@ int uv_batch_push(uv_batch_t* batch, uv_batch_event_t* event) {
   uvb__core_t* core = uvb__core(batch);
   int status = check_event(event, core == NULL ? INT_MAX : core->types.count);
   if (status != 0) return status;
+  if (core != NULL && core->gate != NULL && uv_is_closing(core->gate)) {
+    uvb__loop_gone(core);
+    core = uvb__core(batch);
+  }
   if (core == NULL) {
     batch->last_.refused_closed++;
     event->status = UV_BATCH_STATUS_REFUSED;
@@ -181,7 +204,7 @@ static int add_handler(uv_batch_t* batch, uv_batch_handler_t* handler, int type,
                        uv_batch_group_cb group_cb) {
   if (batch == NULL || handler == NULL || (cb == NULL && group_cb == NULL)) return UV_EINVAL;
   uvb__core_t* core = uvb__core(batch);
-  if (core == NULL || core->closing == uvb__closed) return UV_ESHUTDOWN;
+  if (core == NULL || core->closing == uvb__closed || uvb__loop_gone(core)) return UV_ESHUTDOWN;
   if (uvb__types_get(&core->types, type) == NULL) return UV_EINVAL;
   if (handler->flags_ == registered && handler->batch != NULL) return UV_EBUSY;
   handler->type = type;
@@ -211,7 +234,7 @@ int uv_batch_off(uv_batch_handler_t* handler) {
 int uv_batch_flush(uv_batch_t* batch) {
   if (batch == NULL) return UV_EINVAL;
   uvb__core_t* core = uvb__core(batch);
-  if (core == NULL || core->closing != uvb__open) return UV_ESHUTDOWN;
+  if (!is_open(core)) return UV_ESHUTDOWN;
   uvb__enter(core);
   uvb__loop_take_in(core);
   uvb__engine_flush(core);
@@ -223,7 +246,7 @@ int uv_batch_flush(uv_batch_t* batch) {
 int uv_batch_process(uv_batch_t* batch) {
   if (batch == NULL) return UV_EINVAL;
   uvb__core_t* core = uvb__core(batch);
-  if (core == NULL || core->closing != uvb__open) return UV_ESHUTDOWN;
+  if (!is_open(core)) return UV_ESHUTDOWN;
   uvb__enter(core);
   if (batch->loop != NULL) uvb__loop_look_at_clock(core);
   uvb__loop_take_in(core);
@@ -247,7 +270,7 @@ int uv_batch_get(const uv_batch_t* batch, uv_batch_options_t* options) {
 int uv_batch_set(uv_batch_t* batch, const uv_batch_options_t* options) {
   if (batch == NULL || uv_batch_options_check(options, NULL, 0) != 0) return UV_EINVAL;
   uvb__core_t* core = uvb__core(batch);
-  if (core == NULL) return UV_ESHUTDOWN;
+  if (core == NULL || uvb__loop_gone(core)) return UV_ESHUTDOWN;
   uvb__enter(core);
   int status = uvb__engine_set(core, options);
   uvb__leave(core);
@@ -281,7 +304,7 @@ int uv_batch_get_type(const uv_batch_t* batch, int type, uv_batch_type_options_t
 int uv_batch_set_type(uv_batch_t* batch, int type, const uv_batch_type_options_t* options) {
   if (batch == NULL || uv_batch_type_options_check(options, NULL, 0) != 0) return UV_EINVAL;
   uvb__core_t* core = uvb__core(batch);
-  if (core == NULL || core->closing == uvb__closed) return UV_ESHUTDOWN;
+  if (core == NULL || core->closing == uvb__closed || uvb__loop_gone(core)) return UV_ESHUTDOWN;
   uvb__type_t* known = uvb__types_get(&core->types, type);
   if (known == NULL) return UV_EINVAL;
   uvb__enter(core);

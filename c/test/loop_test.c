@@ -225,7 +225,8 @@ TEST(a_hold_whose_events_are_cancelled_lets_the_loop_end) {
   uv_run(&loop, UV_RUN_NOWAIT);
   CHECK(uv_loop_alive(&loop));
   CHECK_EQ(uv_batch_cancel(&batch, &events[0]), 0);
-  CHECK_EQ(uv_loop_alive(&loop), 0);
+  /* Not at once: what has kept it alive has to be closed. */
+  CHECK_EQ(uv_run(&loop, UV_RUN_NOWAIT), 0);
   stop();
 }
 

@@ -32,6 +32,10 @@ void uvb__core_free(uvb__core_t* core) {
     uv_batch_handler_t* handler = core->types.all[i]->first_handler;
     for (; handler != NULL; handler = handler->next_) handler->batch = NULL;
   }
+  uvb__core_forget(core);
+}
+
+void uvb__core_forget(uvb__core_t* core) {
   uvb__types_free(&core->types);
   uvb__free(core);
 }

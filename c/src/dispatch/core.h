@@ -39,6 +39,8 @@ typedef struct {
 struct uvb__core_s {
   uv_batch_t* batch;
   uvb__host_t* host;
+  /* The handle that has the dispatch points. When somebody closes it, nothing is taken any more. NULL: none. */
+  const uv_handle_t* gate;
   /* Runs once everything is over and no call into the queue is on the stack; NULL once it has run. */
   void (*end)(uvb__core_t* core);
   int depth; /* calls that are inside the queue */
@@ -106,6 +108,8 @@ void uvb__leave(uvb__core_t* core);
 /* Makes a core, or returns UV_ENOMEM. The options have been checked. */
 int uvb__core_new(uvb__core_t** made, uv_batch_t* batch, uvb__host_t* host, const uv_batch_options_t* options);
 void uvb__core_free(uvb__core_t* core);
+/* The same, but touches nothing that is not its own. */
+void uvb__core_forget(uvb__core_t* core);
 void uvb__core_stats(const uvb__core_t* core, uv_batch_stats_t* stats);
 /* `type` may be NULL. */
 void uvb__core_estimate(const uvb__core_t* core, const uvb__type_t* type, uv_batch_estimate_t* estimate);

@@ -5,6 +5,8 @@
 
 #include "attach.h"
 #include "batch/estimate/utilization.h"
+#include "closer.h"
+#include "dispatch/sentinel.h"
 #include "intake/inbox.h"
 #include "intake/push.h"
 #include "memory.h"
@@ -12,27 +14,36 @@
 /*
  * Where a queue lives in a turn of the loop:
  *
- *   prepare   a dispatch point is due: the poll must not block
  *   poll      reads, connections and their callbacks, which push; `async`: a thread has posted
  *   check     takes in what was posted, then the dispatch point: everything that this turn has brought is there
+ *   closing   `turn`, which a push has closed, is over
  *
- * prepare and check are active all the time, and unref'd, so that an idle loop ends as it would without them. While a
- * dispatch point is due, `check` is ref'd (the loop goes on) and a timer of 0 ms runs (the poll does not block, and an
- * embedder that asks uv_backend_timeout() hears 0). The timer alone would not do: libuv runs timers before the poll in
- * some releases and after it in others, and a loop whose last timer has fired ends, or blocks.
+ * `check` is active all the time, and unref'd, so that an idle loop ends as it would without it.
+ *
+ * `turn` is a handle that does nothing but close. As long as one is closing, libuv in each of its releases goes on, does
+ * not block in the poll, and tells embedders so (uv_backend_timeout() is 0), wherever in the turn it runs its timers.
+ * And nobody else can close it: when a program ends its loop by uv_walk() and uv_close(), the callback of `turn` still
+ * comes, and finds that the other handles are gone. Events that wait longer, for the end of a hold, have a sentinel for
+ * that, and so has a queue that waits for posts. A queue that keeps no loop alive cannot learn of it from libuv: it
+ * finds out at the next call.
  */
 typedef struct {
   uvb__host_t host;
   uvb__core_t* core;
   uv_loop_t* loop;
-  uv_prepare_t prepare;
   uv_check_t check;
   uv_async_t async;
-  uv_timer_t turn;
-  uv_timer_t hold;   /* keeps the loop alive: events are waiting for it */
+  uv_timer_t hold;   /* keeps the loop alive: events are waiting for it. Ref'd from first to last, see is_over() */
   uv_timer_t expiry; /* keeps nothing alive */
-  int handles;       /* that are not closed yet */
+  uvb__closer_t turn;
+  uvb__sentinel_t* sentinel; /* while events are held, or posts are waited for */
+  int closing;               /* close callbacks of ours that are still to come */
+  bool held;
+  bool ref;
+  bool turning; /* `turn` is closing */
   bool due;
+  bool ended;   /* the handles are being closed by us */
+  bool foreign; /* some of them were closed by others */
   /* The time of this turn, kept while a dispatch point is due or running; negative: it has to be read. */
   double now;
   /* That of the loop; sampled when a policy asks, never by a timer. */
@@ -62,25 +73,92 @@ void uvb__loop_look_at_clock(uvb__core_t* core) {
   of(core->host)->now = -1;
 }
 
-/* ---- asking for calls */
+/* ---- handles that others have closed */
 
-static void turn_timer_fired(uv_timer_t* timer) {
-  /* It has kept the poll from blocking; prepare starts it again if need be. */
-  (void)timer;
+enum { handles = 4 };
+
+static uv_handle_t* handle_of(uvb__on_loop_t* on, int index) {
+  switch (index) {
+    case 0: return (uv_handle_t*)&on->check;
+    case 1: return (uv_handle_t*)&on->async;
+    case 2: return (uv_handle_t*)&on->hold;
+    default: return (uv_handle_t*)&on->expiry;
+  }
 }
+
+static int count_closing(uvb__on_loop_t* on) {
+  int count = 0;
+  for (int i = 0; i < handles; i++) count += uv_is_closing(handle_of(on, i)) != 0;
+  return count;
+}
+
+static bool sentinel_is_closing(const uvb__on_loop_t* on) {
+  return on->sentinel != NULL && uv_is_closing(uvb__sentinel_handle(on->sentinel));
+}
+
+static bool was_closed_by_others(uvb__on_loop_t* on) {
+  return !on->ended && (count_closing(on) > 0 || sentinel_is_closing(on));
+}
+
+/* Others have closed everything, and libuv has finished with it: the loop is not needed any more, and may be gone. libuv
+ * takes the mark of a ref'd handle away when it is closed for good. Windows leaves it. */
+static bool is_over(uvb__on_loop_t* on) {
+  return !on->ended && uv_is_closing((uv_handle_t*)&on->check) && count_closing(on) == handles &&
+         !uv_has_ref((uv_handle_t*)&on->hold) && !on->turning &&
+         (on->sentinel == NULL || !uv_has_ref(uvb__sentinel_handle(on->sentinel)));
+}
+
+static void turn_over(uvb__closer_t* turn);
+
+static void start_turn(uvb__on_loop_t* on) {
+  if (is_over(on)) return;
+  on->turning = true;
+  uvb__closer_start(&on->turn, on->loop, turn_over);
+}
+
+static void start_turn_again(uvb__on_loop_t* on) {
+  on->turning = true;
+  uvb__closer_again(&on->turn);
+}
+
+/* In the middle of anything: if others have closed handles, sees to it that the queue ends in this turn. */
+static void look(uvb__on_loop_t* on) {
+  if (!on->turning && was_closed_by_others(on)) start_turn(on);
+}
+
+bool uvb__loop_gone(uvb__core_t* core) {
+  if (core->gate == NULL) return false;
+  uvb__on_loop_t* on = of(core->host);
+  if (!was_closed_by_others(on)) return false;
+  core->closed = true;
+  if (is_over(on)) uv_batch_close(core->batch, UV_BATCH_DISCARD, NULL);
+  else look(on);
+  return true;
+}
+
+/* True: others have closed handles, and the queue is over. What is queued is cancelled, as libuv cancels requests. */
+static bool ends(uvb__on_loop_t* on) {
+  if (!was_closed_by_others(on)) return false;
+  uv_batch_close(on->core->batch, UV_BATCH_DISCARD, NULL);
+  return true;
+}
+
+static void sentinel_lost(void* data) {
+  ends(data);
+}
+
+static void keep_alive(uvb__on_loop_t* on) {
+  bool wanted = on->held || on->ref;
+  if (wanted && on->sentinel == NULL) on->sentinel = uvb__sentinel_start(on->loop, sentinel_lost, on);
+  else if (!wanted && on->sentinel != NULL && uvb__sentinel_end(on->sentinel)) on->sentinel = NULL;
+}
+
+/* ---- asking for calls */
 
 static void ask_for_turn(uvb__host_t* host) {
   uvb__on_loop_t* on = of(host);
-  if (on->due) return;
   on->due = true;
-  uv_ref((uv_handle_t*)&on->check);
-  uv_timer_start(&on->turn, turn_timer_fired, 0, 0);
-}
-
-static void turn_taken(uvb__on_loop_t* on) {
-  on->due = false;
-  uv_unref((uv_handle_t*)&on->check);
-  uv_timer_stop(&on->turn);
+  if (!on->turning) start_turn(on);
 }
 
 static void start_timer(uv_timer_t* timer, uv_timer_cb cb, double deadline) {
@@ -95,21 +173,42 @@ static void start_timer(uv_timer_t* timer, uv_timer_cb cb, double deadline) {
 
 static void hold_ended(uv_timer_t* timer) {
   uvb__on_loop_t* on = timer->data;
+  uvb__core_t* core = on->core;
+  if (ends(on)) return;
   on->now = -1;
-  uvb__hold_ended(on->core->batch);
+  on->held = false;
+  uvb__enter(core);
+  uvb__hold_ended(core->batch);
+  keep_alive(on);
+  look(on);
+  uvb__leave(core);
 }
 
 static void arm_hold(uvb__host_t* host, double deadline) {
-  start_timer(&of(host)->hold, hold_ended, deadline);
+  uvb__on_loop_t* on = of(host);
+  if (was_closed_by_others(on)) {
+    look(on);
+    return;
+  }
+  start_timer(&on->hold, hold_ended, deadline);
+  on->held = deadline >= 0;
+  keep_alive(on);
 }
 
 static void age_reached(uv_timer_t* timer) {
   uvb__on_loop_t* on = timer->data;
-  uvb__expire(on->core->batch);
+  uvb__core_t* core = on->core;
+  if (ends(on)) return;
+  uvb__enter(core);
+  uvb__expire(core->batch);
+  look(on);
+  uvb__leave(core);
 }
 
 static void arm_expiry(uvb__host_t* host, double deadline) {
-  start_timer(&of(host)->expiry, age_reached, deadline);
+  uvb__on_loop_t* on = of(host);
+  if (was_closed_by_others(on)) look(on);
+  else start_timer(&on->expiry, age_reached, deadline);
 }
 
 /* ---- utilization, from libuv's own count of the time it was idle in the poll */
@@ -120,6 +219,8 @@ static double idle_ms(const uvb__on_loop_t* on) {
 
 static double read_utilization(uvb__host_t* host, double now) {
   uvb__on_loop_t* on = of(host);
+  /* The loop may be gone. */
+  if (uv_is_closing((uv_handle_t*)&on->check)) return on->observed ? uvb__utilization_read(&on->utilization, now) : 0;
   if (!on->observed) {
     /* It makes the loop read the clock twice a turn, so it is turned on only when a policy wants to know. */
     uv_loop_configure(on->loop, UV_METRICS_IDLE_TIME);
@@ -154,6 +255,7 @@ void uvb__loop_take_in(uvb__core_t* core) {
 }
 
 void uvb__loop_let_sleep(uvb__core_t* core) {
+  if (core->gate != NULL) look(of(core->host));
   if (uvb__inbox_sleep(uvb__inbox_of(core->batch))) return;
   /* What has come meanwhile did not wake the loop, as it was awake. */
   uvb__loop_take_in(core);
@@ -165,25 +267,24 @@ void uvb__loop_take_last(uvb__core_t* core) {
   take_in(core, uvb__inbox_close(uvb__inbox_of(core->batch)));
 }
 
-static void on_prepare(uv_prepare_t* prepare) {
-  uvb__on_loop_t* on = prepare->data;
-  if (on->due && !uv_is_active((uv_handle_t*)&on->turn)) uv_timer_start(&on->turn, turn_timer_fired, 0, 0);
-}
-
 static void on_async(uv_async_t* async) {
   uvb__on_loop_t* on = async->data;
-  uvb__enter(on->core);
-  uvb__loop_take_in(on->core);
-  uvb__leave(on->core);
+  uvb__core_t* core = on->core;
+  if (ends(on)) return;
+  uvb__enter(core);
+  uvb__loop_take_in(core);
+  look(on);
+  uvb__leave(core);
 }
 
 static void on_check(uv_check_t* check) {
   uvb__on_loop_t* on = check->data;
   uvb__core_t* core = on->core;
+  if (ends(on)) return;
   uvb__enter(core);
   uvb__loop_take_in(core);
   if (on->due) {
-    turn_taken(on);
+    on->due = false;
     on->now = clock_ms();
     uvb__turn(core->batch);
     on->now = -1;
@@ -194,30 +295,84 @@ static void on_check(uv_check_t* check) {
 
 /* ---- start and end */
 
-static void closed_one(uv_handle_t* handle) {
-  uvb__on_loop_t* on = handle->data;
-  if (--on->handles > 0) return;
+static void release(uvb__on_loop_t* on) {
+  if (on->sentinel != NULL) uvb__sentinel_free(on->sentinel);
+  uvb__free(on);
+}
+
+static void finish(uvb__on_loop_t* on) {
   uvb__core_t* core = on->core;
   uv_batch_t* batch = core->batch;
   uv_batch_close_cb close_cb = core->close_cb;
   batch->core_ = NULL;
   uvb__core_free(core);
-  uvb__free(on);
+  release(on);
   uvb__detach(batch, UVB__ATTACH_BATCH);
   if (close_cb != NULL) close_cb(batch);
 }
 
-static void close_handles(uvb__on_loop_t* on) {
-  uv_handle_t* handles[] = {(uv_handle_t*)&on->prepare, (uv_handle_t*)&on->check, (uv_handle_t*)&on->async,
-                            (uv_handle_t*)&on->turn,    (uv_handle_t*)&on->hold,  (uv_handle_t*)&on->expiry};
-  for (size_t i = 0; i < sizeof(handles) / sizeof(handles[0]); i++) uv_close(handles[i], closed_one);
+bool uvb__loop_forget(uvb__core_t* core) {
+  if (core->gate == NULL) return false;
+  uvb__on_loop_t* on = of(core->host);
+  if (!was_closed_by_others(on) || !is_over(on)) return false;
+  if (core->batch->core_ == core) return uv_batch_close(core->batch, UV_BATCH_DISCARD, NULL) == 0;
+  /* The memory was used for something else since: nothing of the old queue is there any more. */
+  uvb__detach(core->batch, UVB__ATTACH_BATCH);
+  uvb__core_forget(core);
+  release(on);
+  return true;
+}
+
+static void closed_one(uvb__on_loop_t* on) {
+  if (--on->closing == 0) finish(on);
+}
+
+static void on_closed(uv_handle_t* handle) {
+  closed_one(handle->data);
+}
+
+static void find_own(uv_handle_t* handle, void* data) {
+  uvb__on_loop_t* on = data;
+  for (int i = 0; i < handles; i++) on->foreign |= handle == handle_of(on, i);
+  on->foreign |= on->sentinel != NULL && handle == uvb__sentinel_handle(on->sentinel);
+}
+
+static void turn_over(uvb__closer_t* turn) {
+  uvb__on_loop_t* on = uvb__of(turn, uvb__on_loop_t, turn);
+  on->turning = false;
+  if (!on->ended) {
+    /* Pushed after the check phase: that of the next turn has it. */
+    if (!ends(on) && on->due) start_turn_again(on);
+    return;
+  }
+  /* libuv finishes with the handles that others have closed at its own time, and calls those others. */
+  if (on->foreign) {
+    on->foreign = false;
+    uv_walk(on->loop, find_own, on);
+  }
+  if (on->foreign) start_turn_again(on);
+  else closed_one(on);
 }
 
 static void end(uvb__core_t* core) {
   uvb__on_loop_t* on = of(core->host);
-  if (on->due) turn_taken(on);
+  bool over = is_over(on);
   uvb__core_remember(core);
-  close_handles(on);
+  on->ended = true;
+  if (over) {
+    finish(on);
+    return;
+  }
+  on->foreign = count_closing(on) > 0;
+  for (int i = 0; i < handles; i++) {
+    if (uv_is_closing(handle_of(on, i))) continue;
+    uv_close(handle_of(on, i), on_closed);
+    on->closing++;
+  }
+  if (on->sentinel != NULL && uvb__sentinel_end(on->sentinel)) on->sentinel = NULL;
+  on->foreign |= on->sentinel != NULL;
+  if (on->foreign && !on->turning) start_turn(on);
+  on->closing += on->turning;
 }
 
 static uvb__on_loop_t* make(uv_loop_t* loop) {
@@ -240,20 +395,16 @@ int uvb__loop_start(uv_loop_t* loop, uv_batch_t* batch, const uv_batch_options_t
     uvb__free(on);
     return status;
   }
-  uv_prepare_init(loop, &on->prepare);
   uv_check_init(loop, &on->check);
-  uv_timer_init(loop, &on->turn);
   uv_timer_init(loop, &on->hold);
   uv_timer_init(loop, &on->expiry);
-  on->prepare.data = on->check.data = on->async.data = on->turn.data = on->hold.data = on->expiry.data = on;
-  on->handles = 6;
-  uv_prepare_start(&on->prepare, on_prepare);
+  for (int i = 0; i < handles; i++) handle_of(on, i)->data = on;
   uv_check_start(&on->check, on_check);
-  uv_unref((uv_handle_t*)&on->prepare);
   uv_unref((uv_handle_t*)&on->check);
   uv_unref((uv_handle_t*)&on->async);
   uv_unref((uv_handle_t*)&on->expiry);
   on->core->end = end;
+  on->core->gate = (uv_handle_t*)&on->check;
   batch->core_ = on->core;
   uvb__inbox_init(uvb__inbox_of(batch), &on->async);
   return 0;
@@ -263,4 +414,6 @@ void uvb__loop_ref(uvb__core_t* core, bool ref) {
   uvb__on_loop_t* on = of(core->host);
   if (ref) uv_ref((uv_handle_t*)&on->async);
   else uv_unref((uv_handle_t*)&on->async);
+  on->ref = ref;
+  keep_alive(on);
 }

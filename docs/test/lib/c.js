@@ -17,7 +17,13 @@ export const around = {
   'docs/c.md#threads': { given: `${LINE} uv_batch_t batch; int type; line_t* line;` },
   'docs/c.md#when-a-batch-leaves': { given: 'uv_loop_t* loop; uv_batch_t batch;' },
   'docs/guides/c.md#the-change': { given: 'uv_batch_t batch; int type;' },
-  'docs/c.md#in-the-loop-2': { given: 'uv_loop_t* loop;' },
+  'docs/c.md#in-the-loop-2': {
+    given: 'uv_loop_t* loop;',
+    // Its last lines are statements.
+    isWhole: true,
+    change: (code) => code.replace(/^uv_walk[^]*/m, 'void snippet(void) {\n$&\n}'),
+  },
+  'docs/c.md#in-the-loop-3': { given: 'uv_loop_t* loop;' },
   'docs/c.md#adapters': {
     isWhole: true,
     given: `void goodbye(uv_stream_t* stream);

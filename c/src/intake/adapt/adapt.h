@@ -5,10 +5,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "closer.h"
 #include "dispatch/room.h"
 #include "uv_batch.h"
-
-#define uvb__of(pointer, type, member) ((type*)((char*)(pointer) - offsetof(type, member)))
 
 /* A struct is in use while the first of its private slots points to that slot itself, which leftovers in memory never
  * do. The second slot is the state. */

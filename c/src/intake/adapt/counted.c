@@ -59,12 +59,17 @@ void uvb__counted_over(uvb__counted_t* source) {
   }
 }
 
+static void on_awaited(uvb__await_t* await) {
+  uvb__counted_closed(uvb__of(await, uvb__counted_t, await));
+}
+
 void uvb__counted_stop(uvb__counted_t* source, uv_close_cb closed) {
   source->stopped = true;
   source->since = 0;
   uvb__stop_waiting(&source->waiter);
   if (source->out) uv_batch_cancel(source->batch, source->event);
-  uv_close(source->handle, closed);
+  if (uv_is_closing(source->handle)) uvb__await(&source->await, source->handle, on_awaited);
+  else uv_close(source->handle, closed);
 }
 
 void uvb__counted_closed(uvb__counted_t* source) {

@@ -17,6 +17,7 @@ struct uvb__counted_s {
   bool stopped;
   bool closed;
   uv_handle_t* handle;
+  uvb__await_t await; /* when somebody else has closed it */
   /* Runs once it is stopped, its handle is closed and its event is not with the queue. */
   void (*ended)(uvb__counted_t* source);
 };

@@ -14,6 +14,7 @@ typedef struct {
 
 typedef struct {
   uv_timer_t timer; /* runs: nothing is taken before it ends */
+  uvb__await_t await; /* when somebody else has closed the timer */
   uvb__waiter_t waiter;
   uv_batch_listener_t* listener;
   uv_batch_client_cb client_cb;
@@ -33,8 +34,7 @@ static state_t* state_of(const uv_batch_listener_t* listener) {
   return uvb__claimed(listener->private_);
 }
 
-static void on_closed(uv_handle_t* handle) {
-  state_t* state = uvb__of(handle, state_t, timer);
+static void end(state_t* state) {
   uv_batch_listener_t* listener = state->listener;
   uv_batch_listener_cb cb = state->cb;
   uvb__pool_free(&state->pool);
@@ -43,8 +43,19 @@ static void on_closed(uv_handle_t* handle) {
   if (cb != NULL) cb(listener);
 }
 
+static void on_closed(uv_handle_t* handle) {
+  end(uvb__of(handle, state_t, timer));
+}
+
+static void on_awaited(uvb__await_t* await) {
+  end(uvb__of(await, state_t, await));
+}
+
 static void leave(state_t* state) {
-  if (--state->users == 0 && state->stopped) uv_close((uv_handle_t*)&state->timer, on_closed);
+  uv_handle_t* timer = (uv_handle_t*)&state->timer;
+  if (--state->users > 0 || !state->stopped) return;
+  if (uv_is_closing(timer)) uvb__await(&state->await, timer, on_awaited);
+  else uv_close(timer, on_closed);
 }
 
 static void put_back(state_t* state, connection_t* connection) {

@@ -5,6 +5,7 @@
  * turn, while the struct is the user's again at once. */
 typedef struct {
   uv_process_t handle;
+  uvb__await_t await; /* when somebody else has closed it */
   uvb__waiter_t waiter;
   uv_batch_process_t* process;
   uv_batch_process_cb cb;
@@ -14,14 +15,27 @@ static state_t* state_of(const uv_batch_process_t* process) {
   return uvb__claimed(process->private_);
 }
 
-static void on_closed(uv_handle_t* handle) {
-  state_t* state = uvb__of(handle, state_t, handle);
+static void end(state_t* state) {
   uv_batch_process_t* process = state->process;
   uv_batch_process_cb cb = state->cb;
   process->handle = NULL;
   uvb__give_up(process->private_);
   uvb__free(state);
   if (cb != NULL) cb(process);
+}
+
+static void on_closed(uv_handle_t* handle) {
+  end(uvb__of(handle, state_t, handle));
+}
+
+static void on_awaited(uvb__await_t* await) {
+  end(uvb__of(await, state_t, await));
+}
+
+static void close_handle(state_t* state) {
+  uv_handle_t* handle = (uv_handle_t*)&state->handle;
+  if (uv_is_closing(handle)) uvb__await(&state->await, handle, on_awaited);
+  else uv_close(handle, on_closed);
 }
 
 static void on_failed_closed(uv_handle_t* handle) {
@@ -32,14 +46,14 @@ static void on_over(uv_batch_t* batch, uv_batch_event_t* event, int status) {
   state_t* state = state_of(uvb__of(event, uv_batch_process_t, event));
   (void)batch;
   (void)status;
-  uv_close((uv_handle_t*)&state->handle, on_closed);
+  close_handle(state);
 }
 
 static void offer(state_t* state) {
   uv_batch_process_t* process = state->process;
   /* Under the policy `direct` the event may be over when this returns. */
   if (uvb__adapt_offer(process->batch, &process->event, &state->waiter)) return;
-  uv_close((uv_handle_t*)&state->handle, on_closed);
+  close_handle(state);
 }
 
 static void retry(uvb__waiter_t* waiter) {
