@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /** `millrace-lab COMMAND …`: the lab without Millrace. */
 import { commands } from './cli.js';
+import { watchOutput } from './run/output.js';
 
 const [name, ...argv] = process.argv.slice(2);
 if (name !== undefined && Object.hasOwn(commands, name)) {
@@ -11,6 +12,7 @@ if (name !== undefined && Object.hasOwn(commands, name)) {
   );
   const usage = `Usage: millrace-lab COMMAND [options]\n\n${lines.join('\n')}\n\nEach has --help.`;
   const isHelp = [undefined, '--help', '-h'].includes(name);
+  watchOutput();
   if (isHelp) console.log(usage);
   else console.error(`${name} is no command.\n\n${usage}`);
   process.exitCode = isHelp ? 0 : 2;

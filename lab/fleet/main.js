@@ -2,12 +2,14 @@
 /** How large a fleet has to be. `--help` lists the options. */
 import { writeFileSync } from 'node:fs';
 import { LabError } from '../load/errors.js';
+import { watchOutput } from '../run/output.js';
 import { readFleetArgs, USAGE } from './args.js';
 import { fleetOf } from './fleet.js';
 import { scenario } from './inputs.js';
 import { profiles } from './profiles.js';
 import { FLEET_HEADS, fleetRow } from './words.js';
 
+watchOutput();
 let options;
 try {
   options = readFleetArgs(process.argv.slice(2));

@@ -3,6 +3,7 @@
 import { parseArgs } from 'node:util';
 import { nearest } from '../experiment/form.js';
 import { LabError } from '../load/errors.js';
+import { watchOutput } from '../run/output.js';
 import { readResults } from './read.js';
 
 const OPTIONS = {
@@ -30,6 +31,7 @@ try {
   process.exit(2);
 }
 
+watchOutput();
 try {
   if (options.help) console.log(USAGE);
   else await report(options);

@@ -1,3 +1,5 @@
+import { outputSettled } from './output.js';
+
 const EXIT_CODES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 };
 
 /**
@@ -51,6 +53,7 @@ export class Cleanup {
     this.#isExiting = true;
     this.stop();
     await this.run();
+    await outputSettled();
     process.exit(code);
   }
 

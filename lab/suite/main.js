@@ -14,6 +14,7 @@ import { CLAIMS } from '../experiments/lib/claims.js';
 import { writeReport } from '../report/index.js';
 import { duration } from '../report/numbers.js';
 import { Cleanup } from '../run/cleanup.js';
+import { watchOutput } from '../run/output.js';
 import { readSuiteArgs, USAGE } from './args.js';
 import { Attempts } from './attempts.js';
 import { resultsPage } from './page.js';
@@ -37,6 +38,7 @@ const say = (line) => out.write(`${out.isTTY ? CLEAR : ''}${line}\n`);
 
 const cleanup = new Cleanup();
 const attempts = new Attempts();
+watchOutput(() => cleanup.exit(1));
 if (options.help) console.log(USAGE);
 else if (options.list) await list();
 else if (options.from) page(JSON.parse(readFileSync(options.from, 'utf8')));

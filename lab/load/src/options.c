@@ -291,7 +291,7 @@ void options_help(FILE *out) {
   fputs("  --quiet                the same as --progress none\n"
         "  --help                 this\n\n"
         "exit: 0 all arrived; 1 a delivery fault (lost, duplicated, reordered, corrupt, connection\n"
-        "      closed early); 2 bad usage; 3 could not connect\n",
+        "      closed early); 2 bad usage; 3 could not connect; 4 could not write the report\n",
         out);
 }
 

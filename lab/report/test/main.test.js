@@ -41,6 +41,18 @@ describe('the program', () => {
     assert.match(stdout, /^# Does a chat server deliver .*\n\n\*\*/);
   });
 
+  test('text that nobody gets is an error, and a reader that has enough is none', {
+    skip: !existsSync('/dev/full') && 'needs /dev/full',
+  }, () => {
+    const shell = (line) =>
+      spawnSync('bash', ['-c', line, 'bash', process.execPath, MAIN, good], { encoding: 'utf8' });
+    const full = shell('"$@" > /dev/full');
+    assert.equal(full.status, 1);
+    assert.match(full.stderr, /^Failed: stdout cannot be written: ENOSPC.*\.\n$/);
+    const gone = shell('set -o pipefail; "$@" | true');
+    assert.deepEqual([gone.status, gone.stderr], [0, '']);
+  });
+
   test('a file that holds no results is named, with what is wrong', () => {
     writeFileSync(at('cut.json'), '{"format": 1, "fig');
     writeFileSync(at('other.json'), '{"format": 1, "experiment": 7}');

@@ -38,14 +38,18 @@ export function startCompanions(
     observed = startObserver(options).catch(warn);
     starts.push(observed);
   }
+  const fd = takeDashboardFd(env);
   if (settings.dashboard || feeds) {
     if (settings.dashboard && !MILLRACE_FEED) tellChildren(settings.dashboard, env);
     const loaded = import('../dashboard/index.js');
     const started = Promise.all([loaded, observed]).then(([{ startDashboard }, observation]) =>
-      startDashboard(settings.dashboard || {}, {
-        features,
-        ...(observation === null ? {} : { report: () => observation.report() }),
-      }),
+      startDashboard(
+        { ...(settings.dashboard || {}), fd },
+        {
+          features,
+          ...(observation === null ? {} : { report: () => observation.report() }),
+        },
+      ),
     );
     starts.push(started.catch(warn));
   }
@@ -66,6 +70,14 @@ async function startObserver(
     ? (require('../observe/index.js') as typeof Observe)
     : await import('../observe/index.js');
   return startObserving(options);
+}
+
+/** The socket that `millrace run` has handed to this process. Its children must not take theirs for one. */
+function takeDashboardFd(env: NodeJS.ProcessEnv): number | undefined {
+  const { MILLRACE_DASHBOARD_FD: fd } = env;
+  if (!fd || !isMainThread || env.NODE_UNIQUE_ID !== undefined) return undefined;
+  delete env.MILLRACE_DASHBOARD_FD;
+  return Number(fd);
 }
 
 /**

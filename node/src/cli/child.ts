@@ -1,6 +1,7 @@
 /** A Node.js process in the place of this one: same terminal, pipes and signals, and its exit code. */
-import { spawn } from 'node:child_process';
+import { type StdioOptions, spawn } from 'node:child_process';
 import { constants } from 'node:os';
+import type { Listening } from './port.js';
 import { isForeground } from './terminal.js';
 import { Refusal } from './usage.js';
 
@@ -10,16 +11,25 @@ const KEYS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGQUIT'];
 /** SIGUSR1 starts the inspector, that of the application as well. */
 const FORWARDED: readonly NodeJS.Signals[] = [...KEYS, 'SIGTERM', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'];
 
+/** The file descriptor under which a socket is handed to the child. */
+export const HANDED_DOWN = 3;
+
 /**
  * Runs Node.js with the arguments until it ends.
  *
  * Signals are passed on; those of a terminal's keys are not, where the child gets them itself: many applications take a
  * second SIGINT as an order to drop everything.
  *
+ * @param listening its socket goes to the child as {@link HANDED_DOWN}, and is closed here. On Windows the child listens anew, and somebody
+ *   else may have the port by then
  * @returns its exit code, or 128 and the number of the signal that ended it
  * @throws {Refusal} it cannot be started
  */
-export function runNode(args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
+export function runNode(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+  listening: Listening | null = null,
+): Promise<number> {
   return new Promise((resolve, reject) => {
     const forward = (signal: NodeJS.Signals) => {
       if (KEYS.includes(signal) && isForeground()) return;
@@ -28,7 +38,10 @@ export function runNode(args: readonly string[], env: NodeJS.ProcessEnv): Promis
     const signals = process.platform === 'win32' ? KEYS.slice(0, 1) : FORWARDED;
     // Before the child is there: a signal that ended this process alone would leave the child behind.
     for (const signal of signals) process.on(signal, forward);
-    const child = spawn(process.execPath, args, { stdio: 'inherit', env });
+    const { fd = null } = listening ?? {};
+    const stdio: StdioOptions = ['inherit', 'inherit', 'inherit', ...(fd === null ? [] : [fd])];
+    const child = spawn(process.execPath, args, { stdio, env });
+    listening?.close();
     child.once('error', (error) =>
       reject(new Refusal(`Node.js cannot be started: ${error.message}.`)),
     );

@@ -1,10 +1,11 @@
-/** Where the dashboard of an application is served, and who may see it, as variables of its environment. */
+/** Where the dashboard of an application is served, and who may see it: a socket that listens, and variables of its environment. */
 import { randomBytes } from 'node:crypto';
 import { isIPv6 } from 'node:net';
 import { hostname } from 'node:os';
 import type { Settings } from '../auto/types.cjs';
 import { checkAddress, defaultPort, isLoopback } from '../dashboard/options.js';
-import { choosePort } from './port.js';
+import { HANDED_DOWN } from './child.js';
+import { type Listening, listenOn } from './port.js';
 import { UsageError } from './usage.js';
 
 /** What the command line says. */
@@ -14,18 +15,24 @@ export interface Wishes {
   readonly token: string | undefined;
 }
 
+export interface Place {
+  readonly env: NodeJS.ProcessEnv;
+  /** For `runNode()`, which hands it to the application. */
+  readonly listening: Listening;
+}
+
 /**
- * The variables to set: as the command line says, or the application's environment and file, or by default. For an address
+ * The place and the variables to set: as the command line says, or the application's environment and file, or by default. For an address
  * that others can reach a token is made up if none is given, and printed on stderr.
  *
  * @throws {UsageError} the port is not valid, or the token too short
  * @throws {Refusal} the port is taken, or there is no such address here
  */
-export async function dashboardEnv(
+export async function dashboardPlace(
   wishes: Wishes,
   settings: Settings['dashboard'],
   env: NodeJS.ProcessEnv,
-): Promise<NodeJS.ProcessEnv> {
+): Promise<Place> {
   const set = settings || { host: '127.0.0.1', port: defaultPort, token: null };
   const host = wishes.host ?? set.host;
   const wanted = portOf(wishes.port) ?? (set.port === defaultPort ? undefined : set.port);
@@ -37,11 +44,16 @@ export async function dashboardEnv(
   } catch (error) {
     throw new UsageError(`${(error as Error).message}.`);
   }
-  const port = await choosePort(host, wanted, defaultPort);
+  const listening = await listenOn(host, wanted, defaultPort);
+  const { port, fd } = listening;
   if (isOpen) tellToken(host, port, token!);
   return {
-    MILLRACE_DASHBOARD: `${nameOf(host)}:${port}`,
-    ...(token === undefined ? {} : { MILLRACE_DASHBOARD_TOKEN: token }),
+    listening,
+    env: {
+      MILLRACE_DASHBOARD: `${nameOf(host)}:${port}`,
+      ...(token === undefined ? {} : { MILLRACE_DASHBOARD_TOKEN: token }),
+      ...(fd !== null && { MILLRACE_DASHBOARD_FD: String(HANDED_DOWN) }),
+    },
   };
 }
 

@@ -1,7 +1,9 @@
 /** The program `millrace`: a command and its options. */
+
 import { existsSync, readFileSync } from 'node:fs';
 import { nearest } from '../core/nearest.js';
 import { commands } from './commands.js';
+import { print } from './output.js';
 import { tell } from './usage.js';
 
 const names = Object.keys(commands);
@@ -24,12 +26,12 @@ const [name, ...argv] = process.argv.slice(2);
 
 if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
   const asked = name === 'help' ? argv[0] : undefined;
-  if (asked === undefined || asked === '--help' || asked === '-h') console.log(usage);
+  if (asked === undefined || asked === '--help' || asked === '-h') print(usage);
   else if (Object.hasOwn(commands, asked)) await start(asked, ['--help']);
   else refuse(asked);
 } else if (name === '--version' || name === '-v') {
   const file = new URL('../../package.json', import.meta.url);
-  console.log((JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version);
+  print((JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version);
 } else if (Object.hasOwn(commands, name)) {
   await start(name, argv);
 } else {

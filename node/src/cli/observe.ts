@@ -1,10 +1,12 @@
 /** The command `observe`. */
+
 import { statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { applicationArgs } from './application.js';
 import { runNode } from './child.js';
 import { makeFolder, tellKept } from './observe-kept.js';
 import { type Options, optionLines, readOptions } from './options.js';
+import { print } from './output.js';
 import { PRELOAD } from './preload.js';
 import { configFile, settingsOf } from './settings.js';
 import { UsageError } from './usage.js';
@@ -38,7 +40,7 @@ const BEGUN = 'millrace: observing; the report comes when the application ends, 
 export async function observe(argv: readonly string[]): Promise<void> {
   const given = readOptions(argv, OPTIONS);
   if (given.values.help) {
-    console.log(USAGE);
+    print(USAGE);
     return;
   }
   const args = applicationArgs(given);

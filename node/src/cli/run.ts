@@ -1,10 +1,12 @@
 /** The command `run`. */
+
 import { switchesOf } from '../auto/settings.cjs';
 import { applicationArgs } from './application.js';
 import { runNode } from './child.js';
-import { dashboardEnv } from './dashboard.js';
+import { dashboardPlace, type Place } from './dashboard.js';
 import { switches } from './features.js';
 import { type Given, type Options, optionLines, readOptions } from './options.js';
+import { print } from './output.js';
 import { PRELOAD } from './preload.js';
 import { configFile, settingsOf } from './settings.js';
 
@@ -41,16 +43,20 @@ Without this command, as in production: node --import millrace/auto app.js`;
 export async function run(argv: readonly string[]): Promise<void> {
   const given = readOptions(argv, OPTIONS);
   if (given.values.help) {
-    console.log(USAGE);
+    print(USAGE);
     return;
   }
   const args = applicationArgs(given);
-  process.exitCode = await runNode([...PRELOAD, ...args], await environment(given));
+  const { env, listening } = await placeOf(given);
+  process.exitCode = await runNode([...PRELOAD, ...args], env, listening);
 }
 
-async function environment({ values }: Given): Promise<NodeJS.ProcessEnv> {
+async function placeOf({
+  values,
+}: Given): Promise<Place | { env: NodeJS.ProcessEnv; listening: null }> {
   const text = (name: string) => values[name] as string | undefined;
-  const { MILLRACE_FEED, MILLRACE_FEED_TOKEN, MILLRACE_FEED_PID, ...env } = process.env;
+  const { MILLRACE_FEED, MILLRACE_FEED_TOKEN, MILLRACE_FEED_PID, ...others } = process.env;
+  const { MILLRACE_DASHBOARD_FD, ...env } = others;
   const wanted = switches(env.MILLRACE, text('with'), text('without'));
   if (wanted !== undefined) env.MILLRACE = wanted;
   const config = text('config');
@@ -60,7 +66,8 @@ async function environment({ values }: Given): Promise<NodeJS.ProcessEnv> {
   }
   const settings = settingsOf(env);
   const isWanted = settings.mode !== 'off' && !switchesOf(env).includes('no-dashboard');
-  if (!isWanted) return env;
+  if (!isWanted) return { env, listening: null };
   const wishes = { host: text('host'), port: text('port'), token: text('token') };
-  return { ...env, ...(await dashboardEnv(wishes, settings.dashboard, env)) };
+  const place = await dashboardPlace(wishes, settings.dashboard, env);
+  return { ...place, env: { ...env, ...place.env } };
 }

@@ -1,6 +1,8 @@
 /** What a worker of durable tasks reports, line by line: text for people, or JSON for log shippers. */
+
 import { wallClock } from '../core/timers.cjs';
 import type { TaskServer } from '../pool/durable/worker.js';
+import { print } from './output.js';
 
 /** Writes a line to stdout for each thing that happens. Returns a function that writes that the worker was told to end. */
 export function logTo(
@@ -10,7 +12,7 @@ export function logTo(
 ): (signal: string) => void {
   const write = (event: string, fields: Record<string, unknown>, text: string) => {
     const time = new Date(wallClock.now()).toISOString();
-    console.log(isJson ? JSON.stringify({ time, event, ...fields }) : `${time} ${event}: ${text}`);
+    print(isJson ? JSON.stringify({ time, event, ...fields }) : `${time} ${event}: ${text}`);
   };
   const { pid } = process;
   const up = () => write('up', { pid, stream }, `process ${pid} takes tasks of ${stream}`);

@@ -1,7 +1,9 @@
 /** A look at a stream of durable tasks. */
+
 import type { BrokerOptions } from '../broker/options.js';
 import type { LaneLag } from '../pool/durable/lag.js';
 import { Operator } from '../pool/durable/operate.js';
+import { print } from './output.js';
 import { Refusal } from './usage.js';
 
 /** Prints the lag or the dead letters, or makes tasks of them again. Rejects with a Refusal when there is no such stream. */
@@ -17,7 +19,7 @@ export async function operate(
     else if (what === 'dead') await printDead(operator, isJson);
     else {
       const count = await operator.retryDead();
-      console.log(
+      print(
         isJson
           ? JSON.stringify({ retried: count })
           : `${count} dead letter${count === 1 ? ' is a task' : 's are tasks'} again`,
@@ -36,30 +38,30 @@ export async function operate(
 async function printLag(operator: Operator, isJson: boolean): Promise<void> {
   const lag = await operator.lag();
   if (isJson) {
-    console.log(JSON.stringify(lag));
+    print(JSON.stringify(lag));
     return;
   }
   const { dead, ...lanes } = lag;
   const row = (...cells: unknown[]) => cells.map((cell) => String(cell).padStart(16)).join('');
-  console.log(`priority${row('pending', 'unacknowledged', 'redelivered')}`);
+  print(`priority${row('pending', 'unacknowledged', 'redelivered')}`);
   for (const [name, lane] of Object.entries(lanes) as [string, LaneLag][]) {
     const { pending, unacknowledged, redelivered } = lane;
-    console.log(`${name.padEnd(8)}${row(pending, unacknowledged, redelivered)}`);
+    print(`${name.padEnd(8)}${row(pending, unacknowledged, redelivered)}`);
   }
-  console.log(`dead letters: ${dead}`);
+  print(`dead letters: ${dead}`);
 }
 
 async function printDead(operator: Operator, isJson: boolean): Promise<void> {
   let count = 0;
   for await (const letter of operator.dead()) {
     count++;
-    if (isJson) console.log(JSON.stringify(letter));
+    if (isJson) print(JSON.stringify(letter));
     else {
       const { at, reason, id, name, deliveries, error } = letter;
-      console.log(
+      print(
         `${at} ${reason}: ${id} ${name === '' ? '' : `(${name}) `}after ${deliveries}: ${error}`,
       );
     }
   }
-  if (!isJson) console.log(`dead letters: ${count}`);
+  if (!isJson) print(`dead letters: ${count}`);
 }

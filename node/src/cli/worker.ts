@@ -1,4 +1,5 @@
 /** The command `worker`. */
+
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { MillraceError } from '../errors.js';
@@ -6,6 +7,7 @@ import type { TaskServer } from '../pool/durable/worker.js';
 import type { WorkerOptions } from '../pool/durable/worker-options.js';
 import { absent } from './application.js';
 import { type Given, type Options, optionLines, readOptions } from './options.js';
+import { print } from './output.js';
 import { Refusal, UsageError } from './usage.js';
 import { logTo } from './worker-log.js';
 import { operate } from './worker-stream.js';
@@ -53,7 +55,7 @@ cannot be loaded), 2 wrong command line, 128 + n after a second signal n.`;
 export async function worker(argv: readonly string[]): Promise<void> {
   const { values, file } = read(argv);
   if (values.help) {
-    console.log(USAGE);
+    print(USAGE);
     return;
   }
   const stream = values.stream as string | undefined;

@@ -7,6 +7,8 @@ import type { Shown } from './sampler.js';
 export const defaultPort = 7117;
 /** A shorter token can be guessed. */
 const shortestToken = 8;
+/** As many as Linux allows a process unless told otherwise. */
+const mostFd = 1_048_575;
 
 /** Where and to whom the dashboard is served, and what it shows beside the metrics. */
 export interface DashboardOptions extends Shown {
@@ -16,6 +18,8 @@ export interface DashboardOptions extends Shown {
   readonly port?: number;
   /** Token of browsers and clients, at least 8 characters. Default none, on loopback only. */
   readonly token?: string | null | undefined;
+  /** File descriptor of a socket that listens already, inherited from the parent process: a number, 0 to 1048575. Replaces `host` and `port`. Default none. */
+  readonly fd?: number | undefined;
   /** Token of the processes that feed it. Default: random. */
   readonly feedToken?: string | undefined;
 }
@@ -46,10 +50,14 @@ export function checkAddress({
   host = '127.0.0.1',
   port = defaultPort,
   token = null,
+  fd,
 }: DashboardOptions) {
   if (typeof host !== 'string' || host === '') invalid('host', 'the address to listen on', host);
   if (!Number.isInteger(port) || port < 0 || port > 65_535) {
     invalid('port', 'a whole number from 0 to 65535', port);
+  }
+  if (fd !== undefined && (!Number.isInteger(fd) || fd < 0 || fd > mostFd)) {
+    invalid('fd', 'a file descriptor, a whole number from 0 to 1048575', fd);
   }
   if (token !== null && (typeof token !== 'string' || token.length < shortestToken)) {
     // Not shown: it does not belong in a log.

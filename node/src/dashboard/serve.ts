@@ -41,7 +41,7 @@ export interface Dashboard {
 export async function serveDashboard(options: DashboardOptions = {}): Promise<Dashboard> {
   const { host, port: wanted, token } = checkAddress(options);
   pageFiles();
-  const { feedToken = randomBytes(16).toString('hex') } = options;
+  const { fd, feedToken = randomBytes(16).toString('hex') } = options;
   const hub = new Hub();
   const places = new Places(mostMembers + 100);
   const guesses = new Guesses();
@@ -83,7 +83,7 @@ export async function serveDashboard(options: DashboardOptions = {}): Promise<Da
     if (head.length > 0) socket.unshift(head);
   });
   // A worker of node:cluster has a server of its own as well.
-  server.listen({ host, port: wanted, exclusive: true });
+  server.listen(fd === undefined ? { host, port: wanted, exclusive: true } : { fd });
   await once(server, 'listening');
   ({ port } = server.address() as AddressInfo);
 

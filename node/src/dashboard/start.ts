@@ -19,6 +19,8 @@ export interface DashboardAddress {
   readonly port?: number;
   /** Token of browsers and clients, at least 8 characters. Default none, on loopback only. */
   readonly token?: string | null | undefined;
+  /** File descriptor of a socket that listens already, inherited from the parent process: a number, 0 to 1048575. Replaces `host` and `port`. Default none. */
+  readonly fd?: number | undefined;
 }
 
 /**

@@ -76,6 +76,69 @@ test('where the usual port is taken another one is free, and a wanted one is ref
   );
 });
 
+const LISTED = `const { execFileSync } = require('node:child_process');
+setTimeout(() => {
+  let inherited = true;
+  try { execFileSync('sh', ['-c', 'readlink /proc/$$/fd/3']); } catch { inherited = false; }
+  console.log(JSON.stringify({ inherited, env: process.env.MILLRACE_DASHBOARD_FD ?? null }));
+  setInterval(() => {}, 1000);
+}, 10);`;
+
+test('of several that start at once each gets a port, and of those that want one port one does', async (t) => {
+  const cwd = folderWith(t, { 'app.cjs': LISTED });
+  const four = (...args) =>
+    Array.from({ length: 4 }, () => {
+      const one = start(['run', ...args, 'app.cjs'], { cwd });
+      t.after(() => one.child.kill());
+      return one;
+    });
+  const urls = await Promise.all(
+    four().map(async ({ seen, child, ended }) => {
+      const [, url] = ADDRESS.exec(await seen('the dashboard is at'));
+      assert.equal((await fetch(url)).status, 200);
+      await seen('inherited');
+      child.kill();
+      assert.match((await ended).output, /^\{"inherited":false,"env":null\}\n$/);
+      return url;
+    }),
+  );
+  assert.equal(new Set(urls).size, 4);
+  // Somebody else may have got the port meanwhile; then another one is tried.
+  let outcome;
+  do {
+    outcome = await together(four('--port', String(await freePort())));
+  } while (outcome.won.length === 0);
+  assert.equal(outcome.won.length, 1);
+  assert.equal(outcome.refused.length, 3);
+  for (const { code, errors } of outcome.refused) {
+    assert.equal(code, 1);
+    assert.match(errors, /^millrace run: port \d+ of 127\.0\.0\.1 is taken; .*\.\n$/);
+  }
+});
+
+async function freePort() {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** Those that serve a dashboard, and those that have ended. */
+async function together(starts) {
+  const [won, refused] = [[], []];
+  await Promise.all(
+    starts.map(async ({ ended, seen }) => {
+      const serves = seen('the dashboard is at').then(
+        () => won.push(1),
+        () => {},
+      );
+      await Promise.race([serves, ended.then((result) => refused.push(result))]);
+    }),
+  );
+  return { won, refused };
+}
+
 test('an address that is not of this machine is refused before anything is started', async (t) => {
   const cwd = folderWith(t, { 'app.js': 'console.log("started")' });
   const { code, output, errors } = await millrace(['run', '--host', '192.0.2.1', 'app.js'], {

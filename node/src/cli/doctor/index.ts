@@ -1,5 +1,7 @@
 /** The command `doctor`. */
+
 import { type Options, optionLines, readOptions } from '../options.js';
+import { print } from '../output.js';
 import { UsageError } from '../usage.js';
 import { examine } from './examine.js';
 import { format } from './format.js';
@@ -29,12 +31,12 @@ export async function doctor(argv: readonly string[]): Promise<void> {
   const { values, rest } = readOptions(argv, OPTIONS);
   if (rest.length > 0) throw new UsageError(`doctor takes options only, not ${rest[0]}.`);
   if (values.help) {
-    console.log(USAGE);
+    print(USAGE);
     return;
   }
   const { env, platform, arch, version } = process;
   const findings = await examine({ root: '/', cwd: process.cwd(), env, platform });
-  console.log(
+  print(
     values.json
       ? JSON.stringify({ node: version, platform, arch, findings }, null, 2)
       : format(findings),
