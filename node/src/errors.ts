@@ -31,6 +31,8 @@ export const codes = {
   MILLRACE_E_NATIVE: 'native',
   /** A bundle needs a file of the package, which is not installed where it runs. Install it there, or keep it out of the bundle. */
   MILLRACE_E_BUNDLED: 'bundled',
+  /** The runtime (Bun, Deno) does not measure what this needs. */
+  MILLRACE_E_RUNTIME: 'runtime',
   /** The broker is away, refuses the credentials, is too old, or has a stream that is set up otherwise. */
   MILLRACE_E_BROKER: 'broker',
   /** A message is larger than the broker takes; nobody gets it. */

@@ -38,7 +38,7 @@ export function programOn(runtime, program) {
       const env = { ...process.env, DENO_DIR: join(projectCache, folder, 'cache') };
       const ended = await quiet(binary.path, [...args, program, tally], {
         env,
-        timeoutMs: 120_000,
+        timeoutMs: 300_000,
       }).then(
         () => null,
         (error) => error,

@@ -1,6 +1,7 @@
 /** The features of auto. Each waits, at next to no cost, for the first thing that it could act on, and is loaded then. */
 import { builtin } from '../core/builtin.cjs';
 import { isError } from '../core/realm.cjs';
+import { otherRuntime } from '../core/runtime.cjs';
 // Loaded here, before an application can replace timers.
 import { clearTimeout, setTimeout } from '../core/timers.cjs';
 import type { Part } from './part.cjs';
@@ -68,6 +69,10 @@ export function sentence(error: unknown): string {
   return isError(error) ? error.message : String(error);
 }
 
+/** They act on classes of Node.js in whose place Bun has its own. */
+const isUnreachable = (name: FeatureName): boolean =>
+  process.versions.bun !== undefined && ['ws', 'reads', 'guard'].includes(name);
+
 class LazyFeature implements Feature {
   readonly name: FeatureName;
   readonly #trigger: Trigger;
@@ -96,6 +101,10 @@ class LazyFeature implements Feature {
   on(): void {
     if (this.#disarm !== null) return;
     this.#disarm = () => {};
+    if (isUnreachable(this.name)) {
+      this.#why = `${otherRuntime} has classes of its own in the place of those of Node.js`;
+      return;
+    }
     this.#disarm = this.#trigger(() => {
       try {
         this.#why = null;

@@ -4,6 +4,7 @@
  */
 import { builtin } from '../core/builtin.cjs';
 import { isURL } from '../core/realm.cjs';
+import { otherRuntime } from '../core/runtime.cjs';
 import { nextTick } from '../core/timers.cjs';
 import { checkModules, sentence } from './features.cjs';
 import type { Part } from './part.cjs';
@@ -56,7 +57,9 @@ export class FsPart implements Part {
       // Whoever has replaced it wants to see each call; millrace/fs would bypass them.
       this.why = mayBeVirtual(promises[foreign])
         ? `Node.js ${process.version} has virtual files, which millrace/fs would not find; call it where yours are on a disk`
-        : `fs.promises.${foreign} was replaced before millrace/auto was loaded`;
+        : otherRuntime === null
+          ? `fs.promises.${foreign} was replaced before millrace/auto was loaded`
+          : `${otherRuntime} has functions of its own in the place of those of Node.js`;
       return;
     }
     try {

@@ -1,5 +1,6 @@
 /** What a process measures of itself. */
 import { performance, setInterval } from '../core/timers.cjs';
+import { countsIdleTime } from '../monitor/clock.js';
 import { type Monitor, monitor } from '../monitor/monitor.js';
 import { reported } from './hooks.js';
 import { tell } from './protocol.js';
@@ -23,7 +24,7 @@ const sinceReport = new Utilization();
 let loop: Monitor | null = null;
 
 export function report(): ProcessReport {
-  loop ??= monitor();
+  if (countsIdleTime) loop ??= monitor();
   const { rss, heapUsed } = process.memoryUsage();
   let open = 0;
   for (const sockets of connections.values()) {
@@ -31,7 +32,7 @@ export function report(): ProcessReport {
   }
   return {
     loopUtilization: sinceReport.read(),
-    loopDelayMs: loop.loopDelay.p99,
+    loopDelayMs: loop?.loopDelay.p99 ?? 0,
     rss,
     heapUsed,
     connections: open,

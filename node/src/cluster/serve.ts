@@ -5,6 +5,7 @@ import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { packageFile } from '../core/package-file.js';
 import { isURL } from '../core/realm.cjs';
+import { otherRuntime } from '../core/runtime.cjs';
 import { MillraceError, show } from '../errors.js';
 import { active } from './active.js';
 import type { App } from './application.js';
@@ -22,7 +23,7 @@ const program = () => packageFile('dist/cluster/program.js', 'serve() with a fil
  *
  * @returns the cluster, when its processes listen
  * @throws {MillraceError} `MILLRACE_E_INVALID_OPTION`; `MILLRACE_E_INVALID_ARGUMENT` for a file that is not there, or a second cluster;
- *   `MILLRACE_E_WORKER` if no process starts. An error of the system, as `EADDRINUSE`, if the port cannot be had.
+ *   `MILLRACE_E_WORKER` if no process starts; `MILLRACE_E_RUNTIME` on Bun. An error of the system, as `EADDRINUSE`, if the port cannot be had.
  */
 export function serve(file: string | URL, options?: ServeOptions): Promise<Cluster>;
 /**
@@ -35,6 +36,12 @@ export async function serve(
   app: App | string | URL,
   options: ServeOptions = {},
 ): Promise<Cluster | ClusterWorker> {
+  if (process.versions.bun !== undefined) {
+    throw new MillraceError(
+      'MILLRACE_E_RUNTIME',
+      `serve() hands connections to its processes, which ${otherRuntime} cannot do; use Node.js for it`,
+    );
+  }
   const isFile = typeof app === 'string' || isURL(app);
   const settings = serveOptions(options, isFile);
   if (!cluster.isPrimary) return inProcess(app, settings);

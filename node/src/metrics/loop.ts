@@ -1,9 +1,14 @@
+import { countsIdleTime } from '../monitor/clock.js';
 import { type Monitor, monitor } from '../monitor/index.js';
 
 let shared: { readonly monitor: Monitor; users: number } | null = null;
 
-/** Keeps a monitor of this thread's loop while there are exporters. Returns a function that ends that. */
+/**
+ * Keeps a monitor of this thread's loop while there are exporters; not where the runtime allows none: then its metrics are left
+ * out. Returns a function that ends that.
+ */
 export function watchLoop(): () => void {
+  if (!countsIdleTime) return () => {};
   shared ??= { monitor: monitor(), users: 0 };
   const mine = shared;
   mine.users++;

@@ -1,5 +1,7 @@
 /** The only clocks of the monitor. Both are monotonic, so a jump of the time of day changes nothing. */
+import { otherRuntime } from '../core/runtime.cjs';
 import { performance } from '../core/timers.cjs';
+import { MillraceError } from '../errors.js';
 
 const { nodeTiming } = performance;
 
@@ -11,3 +13,15 @@ export const now: () => number = performance.now;
  * `performance.eventLoopUtilization()` reads, without the objects that that makes.
  */
 export const idleTime = (): number => nodeTiming.idleTime;
+
+/** Whether the runtime counts it. Bun and Deno do not. */
+export const countsIdleTime = otherRuntime === null;
+
+/** Throws MILLRACE_E_RUNTIME where the runtime does not count {@link idleTime}. */
+export function checkIdleTime(who: string): void {
+  if (countsIdleTime) return;
+  throw new MillraceError(
+    'MILLRACE_E_RUNTIME',
+    `${who} needs the time for which the loop has slept, which ${otherRuntime} does not count; use Node.js for it`,
+  );
+}

@@ -1,7 +1,7 @@
 /** A monitor of this thread's event loop. */
 import { EventEmitter } from 'node:events';
 import { announce } from '../core/sources.js';
-import { idleTime, now } from './clock.js';
+import { checkIdleTime, idleTime, now } from './clock.js';
 import { type GcStats, GcTotals, gcObserver } from './gc.js';
 import { type Health, HealthReport, type Snapshot } from './health.js';
 import { limits } from './limits.js';
@@ -60,8 +60,12 @@ export class Monitor extends EventEmitter<MonitorEvents> {
   #capacityIdle: number;
   #memoryLimit: { readonly bytes: number; readonly at: number } | null = null;
 
-  /** @throws {MillraceError} `MILLRACE_E_INVALID_OPTION` for a name it does not know or a value out of range */
+  /**
+   * @throws {MillraceError} `MILLRACE_E_INVALID_OPTION` for a name it does not know or a value out of range, `MILLRACE_E_RUNTIME` on
+   * Bun and Deno
+   */
   constructor(options: MonitorOptions = {}) {
+    checkIdleTime('monitor()');
     super();
     this.#options = monitorOptions(options);
     this.#limit = this.#options.limit;
@@ -237,7 +241,8 @@ export class Monitor extends EventEmitter<MonitorEvents> {
  * Also takes the place of `loopbench`: with the same options and defaults (`limit` 42 ms, `sampleInterval` 5 ms), `delay`,
  * `limit`, `sampleInterval`, `overLimit`, `stop()`, and the events `load` and `unload`.
  *
- * @throws {MillraceError} `MILLRACE_E_INVALID_OPTION` for a name it does not know or a value out of range
+ * @throws {MillraceError} `MILLRACE_E_INVALID_OPTION` for a name it does not know or a value out of range, `MILLRACE_E_RUNTIME` on
+ * Bun and Deno
  */
 export function monitor(options?: MonitorOptions): Monitor {
   return new Monitor(options);

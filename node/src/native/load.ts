@@ -7,6 +7,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { installed, version } from '../core/installed.cjs';
 import { isError } from '../core/realm.cjs';
+import { otherRuntime } from '../core/runtime.cjs';
 import { MillraceError, show } from '../errors.js';
 import type { Binding } from './binding.js';
 import { isCutShort } from './elf.js';
@@ -23,10 +24,8 @@ if (!['', '0', '1'].includes(setting)) {
 
 function load(): Binding | string {
   if (setting === '0') return 'MILLRACE_NATIVE is 0';
-  const { bun, deno } = process.versions as { bun?: string; deno?: string };
   // These runtimes offer Node-API without the libuv beneath it, and end the process when that is called.
-  if (bun !== undefined) return `Bun ${bun} has no libuv for it`;
-  if (deno !== undefined) return `Deno ${deno} has no libuv for it`;
+  if (otherRuntime !== null) return `${otherRuntime} has no libuv for it`;
   try {
     return find();
   } catch (error) {

@@ -1,5 +1,5 @@
 /** Puts the observers of a thread together. */
-import { now } from '../monitor/clock.js';
+import { checkIdleTime, now } from '../monitor/clock.js';
 import { FilesObserver } from './files.js';
 import { LoopObserver } from './loop.js';
 import { NetworkObserver } from './network.js';
@@ -26,7 +26,8 @@ export interface OwnObservation extends Observation {
 
 /**
  * Observes this thread from now on, and changes nothing of what the application does: it counts what Millrace could gather or save,
- * and measures what keeps the loop and the threadpool waiting. Keeps no process alive. Throws MILLRACE_E_INVALID_OPTION.
+ * and measures what keeps the loop and the threadpool waiting. Keeps no process alive. Throws MILLRACE_E_INVALID_OPTION,
+ * and MILLRACE_E_RUNTIME on Bun and Deno.
  */
 export function observe(options: ObserveOptions = {}): Observation {
   const { report, stop } = begin(options);
@@ -34,6 +35,7 @@ export function observe(options: ObserveOptions = {}): Observation {
 }
 
 export function begin(options: ObserveOptions): OwnObservation {
+  checkIdleTime('observe()');
   const { blockedMs, guard } = observeOptions(options);
   const files = new FilesObserver();
   const loop = new LoopObserver(blockedMs);

@@ -33,4 +33,7 @@ function ask(port) {
   });
 }
 
-run();
+run().catch(({ code, message }) => {
+  console.log(JSON.stringify({ code, message }));
+  process.exit();
+});

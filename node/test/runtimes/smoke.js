@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
@@ -11,9 +12,12 @@ import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { BatchEmitter, batch, MillraceError, native, nativeError } from 'millrace';
 import { appendFile, readFile, writeFile } from 'millrace/fs';
 import { coalesce, enlarge } from 'millrace/net';
+import { version } from 'millrace/pool';
 import { api } from 'millrace/threads';
 import { install, millraceAdapter, Rooms } from 'millrace/ws';
 import { Server } from 'socket.io';
@@ -24,7 +28,17 @@ const { bun, deno, node } = process.versions;
 const runtime = bun ? `Bun ${bun}` : deno ? `Deno ${deno}` : `Node.js ${node}`;
 
 /** A check hangs no longer than this, in ms; one that is in order takes a hundredth of it. */
-const limitMs = 20_000;
+const limitMs = 60_000;
+
+/** Where programs that use one entry point each are. */
+const programs = fileURLToPath(new URL('../../test-package/bundled/', import.meta.url));
+const refused = (who, what) => ({
+  code: 'MILLRACE_E_RUNTIME',
+  message: `${who} ${what}; use Node.js for it`,
+});
+const notCounted = (who) =>
+  refused(who, `needs the time for which the loop has slept, which ${runtime} does not count`);
+const other = Boolean(bun || deno);
 
 /** Each returns what there is to say, if anything. */
 const checks = {
@@ -205,6 +219,61 @@ const checks = {
     }
   },
 };
+
+/** Each entry point that has no check above, by a program of its own. */
+const expected = {
+  cached: { settings: 'MILLRACE_E_INVALID_OPTION', texts: ['run 1', 'run 1'] },
+  cluster: bun
+    ? refused('serve()', `hands connections to its processes, which ${runtime} cannot do`)
+    : { texts: ['served', 'from a file'] },
+  dashboard: { statuses: [200, 200, 200] },
+  guard: { text: 'guarded', admitted: 1 },
+  metrics: { has: true, type: 'function' },
+  monitor: other ? notCounted('monitor()') : { measured: true },
+  observe: other ? notCounted('observe()') : { text: 'string', reads: 2, pid: true },
+  pool: {
+    version,
+    results: [2, 4, 6],
+    failure: ['RangeError', 'negative', 'E_NEGATIVE'],
+  },
+};
+for (const [name, result] of Object.entries(expected)) {
+  checks[`millrace/${name} works, or is refused`] = async () => {
+    const file = join(programs, name === 'cluster' ? 'cluster-app.mjs' : 'task.mjs');
+    const printed = await run(join(programs, `${name}.mjs`), [
+      file,
+      tmpdir(),
+      join(programs, 'task.mjs'),
+    ]);
+    assert.deepEqual(JSON.parse(printed), result);
+    return result.message;
+  };
+}
+
+checks['auto: the application does the same; a feature acts, or says why it cannot'] = async () => {
+  const program = fileURLToPath(new URL('under-auto.js', import.meta.url));
+  const { done, features } = JSON.parse(await run(program, [], { MILLRACE: 'all' }));
+  assert.deepEqual(done, {
+    files: 1,
+    answer: 'answered',
+    messages: Array.from({ length: 20 }, (_, i) => i),
+    received: 3_000_000,
+  });
+  assert.equal(features.length, 6);
+  return features.map(({ name, state, why }) => `${name} ${why ?? state}`).join(', ');
+};
+
+/** Runs a program on this runtime; nothing may be said on stderr. */
+async function run(program, args, env = {}) {
+  const before = deno ? ['run', '--allow-all', '--quiet', '--no-lock'] : [];
+  const { stdout, stderr } = await promisify(execFile)(
+    process.execPath,
+    [...before, program, ...args],
+    { env: { ...process.env, ...env }, timeout: limitMs },
+  );
+  assert.equal(stderr, '');
+  return stdout;
+}
 
 function assertThrows(work, code) {
   try {
