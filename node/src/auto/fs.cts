@@ -3,7 +3,7 @@
  * until two files are asked for in one tick: only then is there something to gather, and `millrace/fs` is loaded.
  */
 import { builtin } from '../core/builtin.cjs';
-import { isURL } from '../core/realm.cjs';
+import { isError, isURL } from '../core/realm.cjs';
 import { otherRuntime } from '../core/runtime.cjs';
 import { nextTick } from '../core/timers.cjs';
 import { checkModules, sentence } from './features.cjs';
@@ -131,7 +131,7 @@ const ownFrames = 2;
 
 function hideUs(error: unknown, limit: number): void {
   // Those of the system come later, when none of us is in the stack.
-  if (!(error instanceof Error) || (error as NodeJS.ErrnoException).errno !== undefined) return;
+  if (!isError(error) || (error as NodeJS.ErrnoException).errno !== undefined) return;
   const { stack } = error;
   if (typeof stack !== 'string') return;
   const lines = stack.split('\n');
