@@ -21,7 +21,7 @@ export const around = {
     given: 'uv_loop_t* loop;',
     // Its last lines are statements.
     isWhole: true,
-    change: (code) => code.replace(/^uv_walk[^]*/m, 'void snippet(void) {\n$&\n}'),
+    change: (code) => code.replace(/^uv_walk[\s\S]*/m, 'void snippet(void) {\n$&\n}'),
   },
   'docs/c.md#in-the-loop-3': { given: 'uv_loop_t* loop;' },
   'docs/c.md#adapters': {
