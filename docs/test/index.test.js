@@ -24,7 +24,9 @@ test('docs/README.md has every page of docs, with what is found there', () => {
 
 test('README.md is short, and leads there', () => {
   const page = read('README.md');
-  assert.ok(page.trimEnd().split('\n').length <= 161);
+  const lines = page.trimEnd().split('\n');
+  // Without the table, whose rows are as many as are worth showing.
+  assert.ok(lines.filter((line) => !line.startsWith('|')).length <= 150, `${lines.length} lines`);
   assert.match(page, /\]\(docs\/README\.md\)/);
 });
 
