@@ -3,6 +3,8 @@ import type { FileHandle } from 'node:fs/promises';
 import {
   type AppendOptions,
   appendFile,
+  configure,
+  type FileOptions,
   type FileStats,
   readFile,
   stats,
@@ -47,3 +49,8 @@ const gathered: number =
   counters.reads / counters.readBatches + counters.appends / counters.commits;
 
 void [bytes, text, also, held, written, appended, gathered];
+
+const bounds: Partial<FileOptions> = { maxPending: 1, maxQueue: 2, maxQueueBytes: 3 };
+configure(bounds);
+// @ts-expect-error: no such option
+configure({ maxPendingBytes: 1 });

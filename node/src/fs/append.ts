@@ -27,20 +27,18 @@ const maxRecordBytes = 512 * 1024;
 const maxCommitBytes = 4 * 1024 * 1024;
 
 class Append extends Deferred<void> {
-  readonly durable: boolean;
-  readonly signal: AbortSignal | null;
+  readonly options: Understood;
   /** `this` of the call. */
   readonly caller: unknown;
 
-  constructor({ durable, signal }: Understood, caller: unknown) {
+  constructor(options: Understood, caller: unknown) {
     super();
-    this.durable = durable;
-    this.signal = signal;
+    this.options = options;
     this.caller = caller;
   }
 
   abort(): void {
-    this.resolve(rejectAborted(this.signal!));
+    this.resolve(rejectAborted(this.options.signal!));
   }
 
   /** As another promise is; undefined: the record is in the file. */
@@ -80,16 +78,14 @@ export class Commit implements AppendRequest, Step {
     );
   }
 
-  /** `weight` was reserved for it. */
+  /** Its weight was reserved. */
   add(
     data: string | Uint8Array,
     size: number,
-    weight: number,
     options: Understood,
     caller: unknown,
   ): Promise<void> {
     this.records.add(data, size);
-    this.#weight += weight;
     const append = new Append(options, caller);
     this.appends.push(append);
     if (options.durable) this.durable = true;
@@ -102,6 +98,7 @@ export class Commit implements AppendRequest, Step {
 
   write(): void {
     this.#open = false;
+    this.#weight = weightOf(this.records.size, this.records.count);
     if (this.appends.some(isAborted)) this.#dropAborted();
     if (this.appends.length === 0) {
       this.end();
@@ -121,7 +118,8 @@ export class Commit implements AppendRequest, Step {
     for (let i = 0; i < appends.length; i++) {
       const error = errors === null ? null : errors[i]!;
       // A record that only has to be written does not depend on a sync that another one in its commit asked for.
-      const isIn = error === null || (!appends[i]!.durable && error.syscall === 'fdatasync');
+      const isIn =
+        error === null || (!appends[i]!.options.durable && error.syscall === 'fdatasync');
       appends[i]!.settle(isIn ? undefined : this.failed(i, error, errors!));
     }
     this.end();
@@ -147,14 +145,9 @@ export class Commit implements AppendRequest, Step {
     for (const append of appends) if (isAborted(append)) append.abort();
     this.appends = appends.filter((append) => !isAborted(append));
   }
-
-  #end(): void {
-    this.records.free();
-    this.#chain.leave(this.#weight);
-  }
 }
 
-const isAborted = ({ signal }: Append): boolean => signal?.aborted === true;
+const isAborted = ({ options }: Append): boolean => options.signal?.aborted === true;
 
 let starting: Commit[] = [];
 
@@ -206,17 +199,23 @@ export function commitTo(
   caller?: unknown,
 ): Promise<void> | null {
   const size = typeof data === 'string' ? Buffer.byteLength(data) : data.byteLength;
-  const weight = weightOf(size);
+  const weight = weightOf(size, 1);
   const chain = chains.reserve(path, weight);
   if (chain === null) return null;
   const { last } = chain;
   let promise: Promise<void>;
-  if (last instanceof Commit && last.takes(path, options.mode, size)) {
-    promise = last.add(data, size, weight, options, caller);
-  } else {
-    const commit = new Own(chain, path, options.mode);
-    promise = commit.add(data, size, weight, options, caller);
-    chain.add(commit);
+  try {
+    if (last instanceof Commit && last.takes(path, options.mode, size)) {
+      promise = last.add(data, size, options, caller);
+    } else {
+      const commit = new Own(chain, path, options.mode);
+      promise = commit.add(data, size, options, caller);
+      chain.add(commit);
+    }
+  } catch (error) {
+    // There is no memory for it.
+    chain.release(weight);
+    return Promise.reject(error);
   }
   counters.appends++;
   counters.bytes += size;

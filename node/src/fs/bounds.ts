@@ -46,8 +46,8 @@ export function endRead(): void {
   reads--;
 }
 
-/** What a call with so many bytes of data counts as. */
-export const weightOf = (size: number): number => size + callBytes;
+/** What so many calls with so many bytes of data count as. */
+export const weightOf = (size: number, calls: number): number => size + calls * callBytes;
 
 /** Room for so many bytes for a file for which `pending` bytes wait. With true comes the duty to call `endWrite()`. */
 export function beginWrite(weight: number, pending: number): boolean {

@@ -32,13 +32,16 @@ export class Chains {
   /** The chain of a path about to be written, with room for `weight` bytes, which are to be given to its `leave()`. Null: no room. */
   reserve(path: Path, weight: number): Chain | null {
     const key = keyOf(path);
-    let chain = this.#byKey.get(key);
-    if (!beginWrite(weight, chain?.pending ?? 0)) return null;
-    if (chain === undefined) {
-      chain = new Chain(path, () => this.#byKey.delete(key));
-      this.#byKey.set(key, chain);
-    }
-    chain.pending += weight;
+    const chain = this.#byKey.get(key);
+    if (!beginWrite(weight, chain === undefined ? 0 : chain.pending)) return null;
+    const reserved = chain === undefined ? this.#add(key, path) : chain;
+    reserved.pending += weight;
+    return reserved;
+  }
+
+  #add(key: string, path: Path): Chain {
+    const chain = new Chain(path, () => this.#byKey.delete(key));
+    this.#byKey.set(key, chain);
     return chain;
   }
 }
@@ -110,10 +113,15 @@ export class Chain {
 
   /** A step is over, and so many reserved bytes are free. */
   leave(weight: number): void {
-    this.pending -= weight;
-    endWrite(weight);
     this.#running--;
     this.#startNext();
+    this.release(weight);
+  }
+
+  /** So many reserved bytes are not needed. */
+  release(weight: number): void {
+    this.pending -= weight;
+    endWrite(weight);
     if (this.#running === 0) this.#onEnd();
   }
 
@@ -246,7 +254,7 @@ export function passOn<T>(
     // A getter threw. It will throw for Node.js as well, which turns that into a rejection.
     return node(path, options);
   }
-  const weight = weightOf(sizeOf(data));
+  const weight = weightOf(sizeOf(data), 1);
   const chain = ordered.reserve(file, weight);
   if (chain === null) return refuse(name);
   const base = baseOf(file);

@@ -92,10 +92,12 @@ class PlainCommit extends Commit {
   /** Node.js appends what is not among the first `written` bytes of the commit. */
   #byNode(index: number, written: number): Promise<void> {
     const { path, base, mode, records } = this;
-    const { durable: flush, caller } = this.appends[index]!;
+    const { options, caller } = this.appends[index]!;
     const from = Math.max(index === 0 ? 0 : records.ends[index - 1]!, written);
     const rest = Buffer.from(records.bytes.subarray(from, records.ends[index]!));
-    return opening(path, base, (opened) => append.call(caller, opened, rest, { mode, flush }));
+    return opening(path, base, (opened) =>
+      append.call(caller, opened, rest, { mode, flush: options.durable }),
+    );
   }
 }
 

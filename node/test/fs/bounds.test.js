@@ -103,6 +103,22 @@ describe('appendFile', () => {
     assert.equal(await taken([1, 2, 3].map(() => appendFile(`${path}/file`, ''))), 2);
   });
 
+  test('counts nothing for a record for which there is no memory', async (t) => {
+    const file = `${folder(t)}/file`;
+    configure({ maxPending: 1 });
+    const { allocUnsafeSlow } = Buffer;
+    Buffer.allocUnsafeSlow = () => {
+      throw new RangeError('no memory');
+    };
+    try {
+      await assert.rejects(appendFile(file, 'x'.repeat(400_000)), RangeError);
+    } finally {
+      Buffer.allocUnsafeSlow = allocUnsafeSlow;
+    }
+    assert.equal(await taken([1, 2].map(() => appendFile(file, 'x'))), 1);
+    assert.equal(readFileSync(file, 'utf8'), 'x');
+  });
+
   test('says what waits and what to do', async (t) => {
     const file = `${folder(t)}/file`;
     configure({ maxPending: 1 });
