@@ -42,6 +42,15 @@ export const testSteps = [
   repository([...suites, ...beside.flat(), ...longSuites].map(({ folder }) => folder)),
   ctestStep('tests of the generator', 'lab/load/build'),
   variant({ ...ring, title: 'tests of the ring', name: 'ring', flags: '-O2 -g' }),
+  uvbatchBuild(
+    {
+      title: 'libuvbatch, the newest libuv',
+      name: 'uvbatch-newest',
+      compiler: 'cc',
+      flags: '-O1 -g',
+    },
+    { newest: true },
+  ),
   uvbatchProject('tests of the streaming', 'examples/streaming'),
   ...suites,
   beside,
@@ -80,6 +89,15 @@ export const longSteps = [
     // A trap needs no library; Debian has clang's in a package of its own.
     flags: '-O1 -g -fsanitize=undefined -fsanitize-trap=undefined',
   }),
+  uvbatchBuild(
+    {
+      title: 'libuvbatch, the newest libuv, ASan and UBSan',
+      name: 'uvbatch-newest-asan',
+      compiler: 'cc',
+      flags: '-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all',
+    },
+    { newest: true },
+  ),
   uvbatchBuild({
     title: 'libuvbatch, ASan and UBSan',
     name: 'uvbatch-asan',

@@ -4,6 +4,7 @@ import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { find, prefix, provide } from '../debian.js';
 import { build, ctest, variant } from './cmake.js';
+import { newestLibuv } from './libuv.js';
 import { projectCache, root } from './paths.js';
 import { skip } from './skip.js';
 
@@ -66,20 +67,24 @@ export function uvbatchProject(title, project) {
  * A step that builds libuvbatch and its tests once more, and runs the tests.
  *
  * @param {Pick<Parameters<typeof variant>[0], 'title' | 'name' | 'compiler' | 'flags'>} what
+ * @param {object} [options]
+ * @param {boolean} [options.newest] with the newest libuv, in place of that of the system
  * @returns {import('./steps.js').Step}
  */
-export function uvbatchBuild(what) {
+export function uvbatchBuild(what, { newest = false } = {}) {
   return {
     title: what.title,
     run: (quiet) =>
-      withLibuv((libuv) =>
-        variant({
-          ...what,
-          source,
-          // What is tested with the shared library are programs of users, who know of no sanitizer.
-          settings: { ...libuv, UVBATCH_EXAMPLES: 'ON', UVBATCH_SHARED: 'OFF' },
-          tests: { parallel: 2, seconds: 300 },
-        }).run(quiet),
+      (newest ? withNewestLibuv : withLibuv)(
+        (libuv) =>
+          variant({
+            ...what,
+            source,
+            // What is tested with the shared library are programs of users, who know of no sanitizer.
+            settings: { ...libuv, UVBATCH_EXAMPLES: 'ON', UVBATCH_SHARED: 'OFF' },
+            tests: { parallel: 2, seconds: 300 },
+          }).run(quiet),
+        quiet,
       ),
   };
 }
@@ -128,10 +133,21 @@ function libFuzzer() {
 async function withLibuv(work) {
   const libuv = prefix('libuv1-dev');
   if (!libuv) return skip('needs libuv; on Debian: apt-get install libuv1-dev');
+  return work(settingsFor(libuv));
+}
+
+/** The same with the newest libuv. */
+async function withNewestLibuv(work, quiet) {
+  const libuv = await newestLibuv(quiet);
+  if (!libuv) return skip('the sources of the newest libuv come by cargo 1.82 or newer');
+  return work(settingsFor(libuv));
+}
+
+function settingsFor(libuv) {
   const pkgConfig = find('pkg-config');
-  return work({
+  return {
     CMAKE_PREFIX_PATH: libuv,
     UVBATCH_NODE: process.execPath,
     ...(pkgConfig && { PKG_CONFIG_EXECUTABLE: pkgConfig }),
-  });
+  };
 }
