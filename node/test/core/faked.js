@@ -4,16 +4,20 @@ import { once } from 'node:events';
 import { createServer, get } from 'node:http';
 import { mock } from 'node:test';
 import { BatchEmitter, batch } from 'millrace';
-import { guard } from 'millrace/guard';
-import { Pool } from 'millrace/pool';
+import { cached, guard } from 'millrace/guard';
+import { Pool, serveTasks } from 'millrace/pool';
 import { Rooms } from 'millrace/ws';
 import sinon from 'sinon';
 import { WebSocket, WebSocketServer } from 'ws';
 
 const fakes = {
   // The streams of Node.js itself need the true nextTick.
-  sinon: (scene) =>
-    sinon.useFakeTimers({ toNotFake: ['guard', 'rooms'].includes(scene) ? ['nextTick'] : [] }),
+  sinon: (scene) => {
+    const isNetworked = !['batch', 'emitter', 'pool'].includes(scene);
+    const toNotFake = isNetworked ? ['nextTick', 'queueMicrotask'] : [];
+    // The client of NATS has some.
+    return sinon.useFakeTimers({ toNotFake, shouldClearNativeTimers: true });
+  },
   'node:test': () => mock.timers.enable(),
 };
 
@@ -54,23 +58,41 @@ scenes.guard = async () => {
     res.end();
   });
   const protection = guard(server, { maxWait: 60_000 });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address();
-  const status = () =>
-    new Promise((resolve, reject) => {
-      const options = { host: '127.0.0.1', port, agent: false };
-      get(options, (res) => res.resume().on('end', () => resolve(res.statusCode))).on(
-        'error',
-        reject,
-      );
-    });
+  const ask = await asker(server);
   return async () => {
-    const statuses = await Promise.all(Array.from({ length: 8 }, status));
-    assert.deepEqual(statuses, Array(8).fill(200));
+    const answers = await Promise.all(Array.from({ length: 8 }, ask));
+    for (const { status } of answers) assert.equal(status, 200);
     assert.ok(protection.stats().classes.normal.waited > 0);
   };
 };
+
+scenes.cached = async () => {
+  let runs = 0;
+  const handler = cached((_, res) => res.end(`run ${++runs}`), { ttl: 1 });
+  const ask = await asker(createServer(handler));
+  return async (clock) => {
+    await ask();
+    clock.tick(3_600_000);
+    assert.equal(handler.stats().entries, 1);
+    // Only the true clock ends it.
+    while ((await ask()).text === 'run 1');
+    assert.ok(handler.stats().hits > 0);
+  };
+};
+
+/** Makes the server listen; returns a function that asks it on a connection of its own. */
+async function asker(server) {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address();
+  return async () => {
+    const request = get({ host: '127.0.0.1', port, agent: false });
+    const [response] = await once(request, 'response');
+    let text = '';
+    for await (const chunk of response) text += chunk;
+    return { status: response.statusCode, text };
+  };
+}
 
 scenes.pool = () => {
   const pool = new Pool({ filename: new URL('doubles.js', import.meta.url).href, maxThreads: 1 });
@@ -93,11 +115,57 @@ scenes.rooms = async () => {
   };
 };
 
+scenes['rooms across machines'] = async () => {
+  const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
+  await once(server, 'listening');
+  const options = { broker: process.env.BROKER, heartbeat: 100, durable: true };
+  const [near, far] = [new Rooms(options), new Rooms(options)];
+  await Promise.all([near.ready(), far.ready()]);
+  const accepted = once(server, 'connection');
+  const client = new WebSocket(`ws://127.0.0.1:${server.address().port}`);
+  const [[socket]] = await Promise.all([accepted, once(client, 'open')]);
+  return async () => {
+    far.join(socket, 'lobby', { id: 'me' });
+    const message = once(client, 'message');
+    near.publish('lobby', 'hello');
+    await near.acknowledged();
+    assert.equal(String((await message)[0]), 'hello');
+    while (near.presence('lobby').length === 0) await turn();
+    // Who leaves is told at the end of the turn.
+    socket.terminate();
+    while (near.presence('lobby').length === 1) await turn();
+    for (const rooms of [near, far]) rooms.close();
+    await Promise.all([near.closed(), far.closed()]);
+  };
+};
+
+scenes['durable tasks'] = async () => {
+  const settings = { broker: process.env.BROKER, stream: 'faked' };
+  const filename = new URL('doubles.js', import.meta.url).href;
+  const worker = await serveTasks({ ...settings, filename, ackWait: 1000, backoff: [20] });
+  const failing = new URL('fails-once.js', import.meta.url).href;
+  const other = await serveTasks({
+    ...settings,
+    stream: 'failing',
+    filename: failing,
+    backoff: [20],
+  });
+  const pools = [new Pool(settings), new Pool({ ...settings, stream: 'failing' })];
+  return async () => {
+    assert.deepEqual(await Promise.all([1, 2, 3].map((n) => pools[0].run(n))), [2, 4, 6]);
+    assert.equal(await pools[1].run(1), 'at last');
+    await Promise.all(pools.map((pool) => pool.close()));
+    await Promise.all([worker.close(), other.close()]);
+  };
+};
+
+const { setImmediate } = globalThis;
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
 const [, , kind, scene] = process.argv;
 // What waits on a timer that keeps no process alive is waited for.
 const alive = createServer().listen(0, '127.0.0.1');
 await once(alive, 'listening');
 const play = await scenes[scene]();
-fakes[kind](scene);
-await play();
+await play(fakes[kind](scene) ?? mock.timers);
 process.exit();
