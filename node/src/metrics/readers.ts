@@ -73,7 +73,9 @@ function rooms(stats: RoomsStats, add: Add): void {
   add('refused_total', { source: 'rooms', reason: 'slow' }, high + normal + low);
   fanOut('rooms', stats.deliveries, stats.sends, add);
   add('fanout_bytes_total', { source: 'rooms' }, stats.sentBytes);
-  if (stats.fleet !== null) heard('rooms', stats.fleet.missed, stats.fleet.malformed, add);
+  if (stats.fleet === null) return;
+  add('refused_total', { source: 'rooms', reason: 'bound' }, stats.fleet.ignored);
+  heard('rooms', stats.fleet.missed, stats.fleet.malformed, add);
 }
 
 function fanOut(source: SourceKind, frames: number, writes: number, add: Add): void {
@@ -210,7 +212,9 @@ function heard(source: SourceKind, missed: number, malformed: number, add: Add):
   add('broker_malformed_total', { source }, malformed);
 }
 
-function adapter({ missed, malformed, unanswered }: MillraceAdapterStats, add: Add): void {
+function adapter(stats: MillraceAdapterStats, add: Add): void {
+  const { missed, malformed, ignored, unanswered } = stats;
+  add('refused_total', { source: 'socket-io', reason: 'bound' }, ignored);
   heard('socket-io', missed, malformed, add);
   add('errors_total', { source: 'socket-io' }, unanswered);
 }

@@ -9,13 +9,15 @@ import { taskOf } from './results.js';
 import type { WorkerContext } from './worker-context.js';
 
 const cancelsKept = 10_000;
+/** Longer than the key of any task, whose id has at most 200 characters. */
+const longestKey = 256;
 
 export class Running {
   readonly #context: WorkerContext;
   readonly #pool: Pool;
   readonly #holding: Holding;
   readonly #outcomes: Outcomes;
-  readonly #cancelled = new Recent(cancelsKept);
+  readonly #cancelled = new Recent(cancelsKept, longestKey);
   /** Tasks that are here and may be aborted, by their {@link cancelKey}. */
   readonly #abortable = new Map<string, AbortController>();
   readonly #functions = new Set<string>();

@@ -22,6 +22,8 @@ export interface FleetStats {
   duplicates: number;
   /** NATS messages that are not of this protocol, and were ignored. */
   malformed: number;
+  /** Messages of nodes, and presences of others, beyond what is kept: 10,000 nodes, 64 MiB of lists on their way, 1 GiB of presences. */
+  ignored: number;
   /** Messages of other nodes that the queue here had no room for. Those of durable rooms are read again, except one that is larger than `maxQueueBytes`. */
   refused: number;
   /** Present in rooms, on all nodes. */
@@ -59,5 +61,6 @@ export const newCounts = () => ({
   missed: 0,
   duplicates: 0,
   malformed: 0,
+  ignored: 0,
   refused: 0,
 });

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { serialize } from 'node:v8';
 import { connect } from '@nats-io/transport-node';
 import { Rooms } from 'millrace/ws';
+import { encodeBatch } from '../../../dist/broker/wire.js';
 import { natsServer } from '../../broker/nats.js';
 import { node } from '../../broker/process.js';
 import { proxy } from '../../broker/proxy.js';
@@ -204,6 +205,33 @@ test('messages that are none are counted, and change nothing', async (t) => {
   assert.equal(a.fleet().nodes, 1);
   // It never says anything again.
   await until(() => a.fleet().nodes === 0);
+});
+
+test('names of nodes that are made up are bounded, and a real one is heard when they are gone', async (t) => {
+  const server = await natsServer(t);
+  const a = await open(t, server.url);
+  await a.rooms.ready();
+  const raw = await connect({ servers: server.url.slice(7) });
+  t.after(() => raw.close());
+  const beat = Buffer.alloc(4);
+  beat.writeUInt32BE(60_000);
+  const say = (n, flags, data) => {
+    const name = Buffer.from(`made${`${n}`.padStart(5, '0')}`).toString('base64url');
+    raw.publish('millrace.rooms.nodes', encodeBatch(name, 0, [{ flags, data }]));
+  };
+  // They have no members, so they are known at once.
+  for (const n of range(12_000)) say(n, 0, beat);
+  await until(() => a.fleet().nodes + a.fleet().ignored === 12_000);
+  assert.deepEqual([a.fleet().nodes, a.fleet().ignored], [10_000, 2000]);
+  // One that is known is heard as before, and one that says goodbye makes room.
+  say(0, 0, beat);
+  say(1, 6, Buffer.alloc(0));
+  await until(() => a.fleet().nodes === 9999);
+  assert.equal(a.fleet().ignored, 2000);
+  const b = await open(t, server.url);
+  b.join(0, 'x', 'bob');
+  await until(() => a.ids('x').length === 1);
+  assert.equal(a.fleet().nodes, 10_000);
 });
 
 test('without a broker it is the same for one process', async (t) => {

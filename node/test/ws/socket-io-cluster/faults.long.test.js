@@ -259,6 +259,57 @@ test('messages that are not of this format are counted and do no harm', { skip }
   assert.equal({}.y, undefined);
 });
 
+test('what other servers say of themselves is bounded, and what exceeds the bound is counted', {
+  skip,
+}, async (t) => {
+  const broker = await natsServer(t);
+  const fleet = await openFleet(t, broker, { count: 1, heartbeat: 60_000 });
+  const [{ adapter }] = fleet.nodes;
+  const { link, nodes } = await intruder(t, fleet.at);
+  const say = (sender, namespaces) => {
+    const data = Buffer.from(JSON.stringify({ namespaces }));
+    link.publish(nodes, encodeBatch(sender, 0, [{ flags: 0, data }]));
+  };
+  const named = (n) => Buffer.from(`made${`${n}`.padStart(5, '0')}`).toString('base64url');
+  for (let n = 0; n < 12_000; n++) say(named(n), ['/']);
+  await when(() => adapter.stats().nodes + adapter.stats().ignored === 12_000);
+  assert.deepEqual([adapter.stats().nodes, adapter.stats().ignored], [10_000, 2000]);
+  // Their namespaces may be long: those of some 80 of these fit.
+  const long = ['x'.repeat(800_000)];
+  for (let n = 0; n < 100; n++) {
+    say(named(n), long);
+    await link.flush();
+  }
+  await when(() => adapter.stats().ignored > 2000);
+  assert.equal(adapter.stats().nodes, 10_000);
+  // Who says that it has none is gone, and makes room.
+  say(named(0), []);
+  await when(() => adapter.stats().nodes === 9999);
+  say(named(0), ['/']);
+  await when(() => adapter.stats().nodes === 10_000);
+});
+
+test('requests of other servers that wait for clients here are bounded', { skip }, async (t) => {
+  const broker = await natsServer(t);
+  const fleet = await openFleet(t, broker, { count: 1, heartbeat });
+  const [{ adapter }] = fleet.nodes;
+  const [a] = fleet.guests;
+  const { send, all } = await intruder(t, fleet.at);
+  const asks = (rooms, count) =>
+    Array.from({ length: count }, (_, request) => ({
+      flags: 0,
+      data: packed(JSON.stringify({ kind: 'ask', request, rooms, timeout: 60_000 }), '2["m"]'),
+    }));
+  // Nobody is there to answer these, so none of them waits.
+  send(all, ...asks(['nobody'], 5000));
+  send(all, ...asks(['nobody'], 5000));
+  // What comes in one message is asked before any client can answer.
+  send(all, ...asks([], 10_003));
+  await when(() => adapter.stats().ignored > 0);
+  assert.equal(adapter.stats().ignored, 3);
+  await a.until((received) => received.length === 10_000);
+});
+
 test('messages that come twice are left out, and those that do not come are counted', {
   skip,
 }, async (t) => {

@@ -1,6 +1,5 @@
 /** The other nodes: when each was heard, and which version of its list of members is known; and those that are gone. */
 import { performance } from '../../../core/timers.cjs';
-import type { Entry } from './register.js';
 
 /** Version of a list: none is known yet. */
 export const unknown = -1;
@@ -11,8 +10,6 @@ export interface Node {
   /** Version of its list that is known. */
   version: number;
   askedMs: number;
-  /** A list that is on its way in several parts. */
-  parts: { version: number; next: number; entries: Entry[] };
 }
 
 const beatsUntilGone = 3;
@@ -20,6 +17,8 @@ const beatsUntilGone = 3;
 const forgetMs = 600_000;
 /** A node that fell silent may have been cut off: when it comes back, it sends again what may not have been stored. */
 const forgetSilentMs = 86_400_000;
+/** So that made-up names do not use up the memory; as many are remembered of those that are gone. */
+export const mostNodes = 10_000;
 
 export class Known {
   readonly #beatMs: number;
@@ -39,17 +38,17 @@ export class Known {
     return known;
   }
 
-  /** A node says something. */
-  heard(name: string): Node {
+  /** A node says something. Null for one more than are known: it waits until another is gone. */
+  heard(name: string): Node | null {
     const now = performance.now();
     let node = this.#nodes.get(name);
     if (node === undefined) {
+      if (this.#nodes.size >= mostNodes) return null;
       node = {
         heardMs: now,
         beatMs: this.#beatMs,
         version: unknown,
         askedMs: Number.NEGATIVE_INFINITY,
-        parts: { version: unknown, next: 0, entries: [] },
       };
       this.#nodes.set(name, node);
       this.#gone.delete(name);
@@ -79,6 +78,8 @@ export class Known {
   /** False for one that is not known. */
   remove(name: string, isSilent: boolean): boolean {
     if (!this.#nodes.delete(name)) return false;
+    // The oldest is not told of: whoever would be told bounds what it keeps of senders by itself.
+    if (this.#gone.size >= mostNodes) this.#gone.delete(this.#gone.keys().next().value!);
     this.#gone.set(name, performance.now() + (isSilent ? forgetSilentMs : forgetMs));
     return true;
   }

@@ -20,8 +20,10 @@ import {
 import { clearInterval, performance, setInterval } from '../../../core/timers.cjs';
 import type { Counts } from '../stats.js';
 import { Known, type Node, unknown } from './known.js';
+import { Lists } from './lists.js';
 import { decodeEntry, decodeKey, JOIN, LEAVE } from './own.js';
 import type { Presences } from './presences.js';
+import type { Entry } from './register.js';
 import type { PresenceReason } from './types.js';
 
 const BEAT = 0;
@@ -38,6 +40,7 @@ export class Nodes {
   readonly #presences: Presences;
   readonly #beatMs: number;
   readonly #known: Known;
+  readonly #lists = new Lists();
   readonly #onForget: (node: string) => void;
   readonly #subject: string;
   readonly #timer: NodeJS.Timeout;
@@ -121,6 +124,7 @@ export class Nodes {
 
   #remove(name: string, reason: PresenceReason): void {
     if (!this.#known.remove(name, reason === 'node')) return;
+    this.#lists.drop(name);
     this.#presences.replace(name, [], reason);
   }
 
@@ -167,6 +171,10 @@ export class Nodes {
     }
     const [{ data }] = records as [WireRecord];
     const node = this.#known.heard(sender);
+    if (node === null) {
+      this.#counts.ignored++;
+      return true;
+    }
     if (kind === BEAT || kind === HELLO) {
       if (data.length !== 4) return false;
       // In the range of the option.
@@ -202,20 +210,24 @@ export class Nodes {
     const data = Buffer.from(head!.data);
     const part = data.readUInt32BE(0);
     const parts = data.readUInt32BE(4);
-    if (part === 0) node.parts = { version, next: 0, entries: [] };
+    if (part === 0) this.#lists.begin(name, version);
     // A part of it was lost; the next heartbeat shows that this version is not known.
-    if (node.parts.version !== version || node.parts.next !== part) return true;
-    const { entries } = node.parts;
+    if (!this.#lists.expects(name, version, part)) return true;
+    const entries: Entry[] = [];
     for (const record of records) {
       const entry = record.flags === JOIN ? decodeEntry(name, record.data) : null;
       if (entry === null) return false;
       entries.push(entry);
     }
-    node.parts.next++;
-    if (node.parts.next < parts || version < node.version) return true;
-    this.#presences.replace(name, entries, node.version === unknown ? 'node' : 'member');
+    if (!this.#lists.add(name, entries)) {
+      this.#counts.ignored++;
+      return true;
+    }
+    const all = this.#lists.take(name, parts);
+    if (all === null || version < node.version) return true;
+    const reason = node.version === unknown ? 'node' : 'member';
+    this.#counts.ignored += this.#presences.replace(name, all, reason);
     node.version = version;
-    node.parts = { version: unknown, next: 0, entries: [] };
     return true;
   }
 
@@ -229,8 +241,9 @@ export class Nodes {
       const key = flags === LEAVE ? decodeKey(data) : null;
       const entry = flags === JOIN ? decodeEntry(name, data) : null;
       if (key !== null) this.#presences.remove(name, key, 'member');
-      else if (entry !== null) this.#presences.add(name, entry, 'member');
-      else return false;
+      else if (entry !== null) {
+        if (!this.#presences.add(name, entry, 'member')) this.#counts.ignored++;
+      } else return false;
     }
     node.version = version;
     return true;

@@ -20,7 +20,7 @@ interface Own {
 }
 
 /** An entry as bytes. Throws MILLRACE_E_INVALID_ARGUMENT for data that cannot be cloned. */
-function encodeEntry({ key, room, presence: { id, data } }: Entry): Buffer {
+function encodeEntry(key: number, room: string, { id, data }: Presence): Buffer {
   try {
     return Buffer.concat([Buffer.alloc(ageBytes), serialize([key, room, id, data])]);
   } catch (cause) {
@@ -48,7 +48,7 @@ export function decodeEntry(node: string, bytes: Uint8Array): Entry | null {
   if (!Number.isSafeInteger(key) || typeof room !== 'string' || typeof id !== 'string') return null;
   // By the clock of this machine: those of others may be wrong.
   const presence: Presence = { node, id, data, since: wallClock.now() - age };
-  return { key: key as number, room, presence };
+  return { key: key as number, room, presence, bytes: bytes.length };
 }
 
 const encodeKey = (key: number): Buffer => {
@@ -77,9 +77,10 @@ export class OwnPresences {
   add(room: string, { id, data }: PresenceOptions, check: (bytes: number) => void): Entry {
     const name = id ?? randomBytes(9).toString('base64url');
     const presence: Presence = { node: this.#node, id: name, data, since: wallClock.now() };
-    const entry: Entry = { key: this.#lastKey + 1, room, presence };
-    const bytes = encodeEntry(entry);
+    const key = this.#lastKey + 1;
+    const bytes = encodeEntry(key, room, presence);
     check(bytes.length);
+    const entry: Entry = { key, room, presence, bytes: bytes.length };
     this.#lastKey++;
     this.#entries.set(entry.key, { bytes, joinedMs: performance.now() });
     this.#changes.set(entry.key, { flags: JOIN, data: bytes });

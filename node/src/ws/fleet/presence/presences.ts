@@ -60,10 +60,13 @@ export class Presences {
     this.#schedule();
   }
 
-  add(node: string, entry: Entry, reason: PresenceReason): void {
-    if (this.#register.has(node, entry.key)) return;
+  /** False when there is no room for one more of another node. */
+  add(node: string, entry: Entry, reason: PresenceReason): boolean {
+    if (this.#register.has(node, entry.key)) return true;
+    if (node !== this.node && !this.#register.fits(entry)) return false;
     this.#register.add(node, entry);
     this.#changes.joined(entry.room, entry.presence, reason);
+    return true;
   }
 
   remove(node: string, key: number, reason: PresenceReason): void {
@@ -71,13 +74,13 @@ export class Presences {
     if (entry !== undefined) this.#changes.left(entry.room, entry.presence, reason);
   }
 
-  /** All that are present of a node, from now on. */
-  replace(node: string, entries: readonly Entry[], reason: PresenceReason): void {
+  /** All that are present of a node, from now on. Returns for how many there was no room. */
+  replace(node: string, entries: readonly Entry[], reason: PresenceReason): number {
     const keys = new Set(entries.map(({ key }) => key));
     for (const { key } of this.#register.of(node)) {
       if (!keys.has(key)) this.remove(node, key, reason);
     }
-    for (const entry of entries) this.add(node, entry, reason);
+    return entries.filter((entry) => !this.add(node, entry, reason)).length;
   }
 
   /** At the end of the turn, when all of its changes are known. */

@@ -6,12 +6,32 @@ export interface Entry {
   readonly key: number;
   readonly room: string;
   readonly presence: Presence;
+  /** Bytes that it had as a record. */
+  readonly bytes: number;
 }
+
+/** An entry beside its bytes, in memory. */
+const overheadBytes = 512;
+/** Of all entries that other nodes have; they cost about as much memory. */
+const defaultMostBytes = 2 ** 30;
+
+export const costOf = ({ bytes }: Entry): number => bytes + overheadBytes;
 
 export class Register {
   readonly #rooms = new Map<string, Set<Presence>>();
   readonly #nodes = new Map<string, Map<number, Entry>>();
+  readonly #mostBytes: number;
+  #bytes = 0;
   size = 0;
+
+  constructor(mostBytes = defaultMostBytes) {
+    this.#mostBytes = mostBytes;
+  }
+
+  /** Whether there is room for one more of another node. */
+  fits(entry: Entry): boolean {
+    return this.#bytes + costOf(entry) <= this.#mostBytes;
+  }
 
   add(node: string, entry: Entry): void {
     let entries = this.#nodes.get(node);
@@ -23,6 +43,7 @@ export class Register {
     const room = this.#rooms.get(entry.room);
     if (room === undefined) this.#rooms.set(entry.room, new Set([entry.presence]));
     else room.add(entry.presence);
+    this.#bytes += costOf(entry);
     this.size++;
   }
 
@@ -36,6 +57,7 @@ export class Register {
     const room = this.#rooms.get(entry.room)!;
     room.delete(entry.presence);
     if (room.size === 0) this.#rooms.delete(entry.room);
+    this.#bytes -= costOf(entry);
     this.size--;
     return entry;
   }

@@ -46,9 +46,9 @@ export class Fleet {
   }
 
   stats(): MillraceAdapterStats {
-    const { requests, missed, duplicates, malformed, unanswered } = this.counts;
+    const { requests, missed, duplicates, malformed, ignored, unanswered } = this.counts;
     return {
-      ...{ nodes: this.nodes.size, requests, missed, duplicates, malformed, unanswered },
+      ...{ nodes: this.nodes.size, requests, missed, duplicates, malformed, ignored, unanswered },
       durable: this.durable?.stats() ?? null,
       broker: this.link.stats(),
     };

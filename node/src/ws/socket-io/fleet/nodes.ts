@@ -15,6 +15,8 @@ export interface Here {
 
 interface Known {
   readonly namespaces: ReadonlySet<string>;
+  /** Of the message that named them. */
+  readonly bytes: number;
   /** Heartbeats of ours since its last one: so no clock is compared, and a loop that was blocked does not bury the others. */
   silence: number;
 }
@@ -23,12 +25,15 @@ interface Known {
 const patience = 3;
 /** So that made-up names do not use up the memory. */
 const mostNodes = 10_000;
+/** Of the messages in which they named their namespaces. */
+const mostBytes = 64 * 1024 * 1024;
 
 export class Nodes {
   readonly #link: Link;
   readonly #here: Here;
-  readonly #counts: { malformed: number };
+  readonly #counts: { malformed: number; ignored: number };
   readonly #known = new Map<string, Known>();
+  #bytes = 0;
   readonly #subject: string;
   readonly #timer: NodeJS.Timeout;
   #beats = 0;
@@ -37,7 +42,12 @@ export class Nodes {
   #asks = true;
   #isClosed = false;
 
-  constructor(link: Link, heartbeatMs: number, counts: { malformed: number }, here: Here) {
+  constructor(
+    link: Link,
+    heartbeatMs: number,
+    counts: { malformed: number; ignored: number },
+    here: Here,
+  ) {
     this.#link = link;
     this.#here = here;
     this.#counts = counts;
@@ -121,13 +131,20 @@ export class Nodes {
       if (known !== undefined) this.#forget(batch.sender, known);
       return;
     }
-    if (known === undefined && this.#known.size >= mostNodes) return;
-    this.#known.set(batch.sender, { namespaces, silence: 0 });
+    const more = payload.length - (known?.bytes ?? 0);
+    const isOneMore = known === undefined && this.#known.size >= mostNodes;
+    if (isOneMore || this.#bytes + more > mostBytes) {
+      this.#counts.ignored++;
+      return;
+    }
+    this.#bytes += more;
+    this.#known.set(batch.sender, { namespaces, bytes: payload.length, silence: 0 });
     if (known !== undefined) this.#tellOfGone(batch.sender, known.namespaces, namespaces);
   }
 
   #forget(node: string, known: Known): void {
     this.#known.delete(node);
+    this.#bytes -= known.bytes;
     this.#tellOfGone(node, known.namespaces, new Set());
   }
 

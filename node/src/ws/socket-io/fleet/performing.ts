@@ -1,6 +1,6 @@
 /** What other nodes have this one do, and what they answer it. All of it may be malformed: then nothing is done. */
 import type { WireRecord } from '../../../broker/wire.js';
-import { setTimeout } from '../../../core/timers.cjs';
+import { clearTimeout, setTimeout } from '../../../core/timers.cjs';
 import { isId, takeAnswer } from './answers.js';
 import type { Fleet } from './fleet.js';
 import { areTexts, recipientsOf } from './head.js';
@@ -18,6 +18,8 @@ import {
 
 /** Events of the server itself, which `serverSideEmit` does not send either. */
 const reserved = new Set<unknown>(['connect', 'connection', 'new_namespace']);
+/** Requests of other nodes that wait for clients here: each keeps a timer, and something at each client. */
+const mostAsked = 10_000;
 
 export class Performing {
   readonly #fleet: Fleet;
@@ -28,6 +30,7 @@ export class Performing {
   readonly #newDecoder: () => Decoder;
   /** The packets get an offset here, so they have to be whole. */
   readonly #isRecovering: boolean;
+  #asked = 0;
 
   constructor(
     fleet: Fleet,
@@ -148,7 +151,14 @@ export class Performing {
     to: Recipients,
     timeoutMs: number,
   ): void {
+    if (this.#asked >= mostAsked) {
+      this.#fleet.counts.ignored++;
+      const message = `more than ${mostAsked} requests wait for clients there`;
+      this.#sending.respond(sender, { kind: 'failed', request, message });
+      return;
+    }
     let missing = 0;
+    let timer: NodeJS.Timeout | undefined;
     this.#local.broadcastWithAck(
       packet,
       to,
@@ -159,15 +169,21 @@ export class Performing {
       (value) => {
         missing--;
         this.#sending.respond(sender, { kind: 'answer', request, value });
+        if (missing === 0) end();
       },
     );
-    const { id } = packet;
-    // Those that do not answer are no longer waited for.
     const end = () => {
+      if (timer === undefined) return;
+      clearTimeout(timer);
+      timer = undefined;
+      this.#asked--;
       if (missing === 0) return;
-      for (const { acks } of this.#namespace.sockets.values()) acks.delete(id!);
+      // Those that do not answer are no longer waited for.
+      for (const { acks } of this.#namespace.sockets.values()) acks.delete(packet.id!);
     };
-    setTimeout(end, Math.min(timeoutMs, longestMs)).unref();
+    this.#asked++;
+    timer = setTimeout(end, Math.min(timeoutMs, longestMs)).unref();
+    if (missing === 0) end();
   }
 }
 

@@ -13,6 +13,8 @@ export interface MillraceAdapterStats {
   duplicates: number;
   /** Messages, or parts of them, that came and were not of this format. */
   malformed: number;
+  /** Messages of nodes beyond what is kept: 10,000 nodes, 64 MiB of their namespaces, 10,000 requests that wait for clients here. */
+  ignored: number;
   /** Answers that were not sent: what they hold is above the broker's limit, or JSON cannot express it. */
   unanswered: number;
   /** Durable rooms; null when there are none. */
