@@ -88,9 +88,13 @@ int uvb__init_on_host(uv_batch_t* batch, uvb__host_t* host, const uv_batch_optio
   return status;
 }
 
-/* Whether it takes calls. Somebody else may have closed its handles: then it may be gone after this. */
+/* Whether somebody else has closed its handles, so that it takes nothing any more: then the core may be gone. */
+static inline bool is_gone(uvb__core_t* core) {
+  return core->gate != NULL && uv_is_closing(core->gate) && uvb__loop_gone(core);
+}
+
 static bool is_open(uvb__core_t* core) {
-  return core != NULL && core->closing == uvb__open && !uvb__loop_gone(core);
+  return core != NULL && core->closing == uvb__open && !is_gone(core);
 }
 
 int uv_batch_close(uv_batch_t* batch, unsigned int flags, uv_batch_close_cb cb) {
@@ -161,10 +165,7 @@ int uv_batch_push(uv_batch_t* batch, uv_batch_event_t* event) {
   uvb__core_t* core = uvb__core(batch);
   int status = check_event(event, core == NULL ? INT_MAX : core->types.count);
   if (status != 0) return status;
-  if (core != NULL && core->gate != NULL && uv_is_closing(core->gate)) {
-    uvb__loop_gone(core);
-    core = uvb__core(batch);
-  }
+  if (core != NULL && is_gone(core)) core = uvb__core(batch);
   if (core == NULL) {
     batch->last_.refused_closed++;
     event->status = UV_BATCH_STATUS_REFUSED;
@@ -204,7 +205,7 @@ static int add_handler(uv_batch_t* batch, uv_batch_handler_t* handler, int type,
                        uv_batch_group_cb group_cb) {
   if (batch == NULL || handler == NULL || (cb == NULL && group_cb == NULL)) return UV_EINVAL;
   uvb__core_t* core = uvb__core(batch);
-  if (core == NULL || core->closing == uvb__closed || uvb__loop_gone(core)) return UV_ESHUTDOWN;
+  if (core == NULL || core->closing == uvb__closed || is_gone(core)) return UV_ESHUTDOWN;
   if (uvb__types_get(&core->types, type) == NULL) return UV_EINVAL;
   if (handler->flags_ == registered && handler->batch != NULL) return UV_EBUSY;
   handler->type = type;
@@ -270,7 +271,7 @@ int uv_batch_get(const uv_batch_t* batch, uv_batch_options_t* options) {
 int uv_batch_set(uv_batch_t* batch, const uv_batch_options_t* options) {
   if (batch == NULL || uv_batch_options_check(options, NULL, 0) != 0) return UV_EINVAL;
   uvb__core_t* core = uvb__core(batch);
-  if (core == NULL || uvb__loop_gone(core)) return UV_ESHUTDOWN;
+  if (core == NULL || is_gone(core)) return UV_ESHUTDOWN;
   uvb__enter(core);
   int status = uvb__engine_set(core, options);
   uvb__leave(core);
@@ -304,7 +305,7 @@ int uv_batch_get_type(const uv_batch_t* batch, int type, uv_batch_type_options_t
 int uv_batch_set_type(uv_batch_t* batch, int type, const uv_batch_type_options_t* options) {
   if (batch == NULL || uv_batch_type_options_check(options, NULL, 0) != 0) return UV_EINVAL;
   uvb__core_t* core = uvb__core(batch);
-  if (core == NULL || core->closing == uvb__closed || uvb__loop_gone(core)) return UV_ESHUTDOWN;
+  if (core == NULL || core->closing == uvb__closed || is_gone(core)) return UV_ESHUTDOWN;
   uvb__type_t* known = uvb__types_get(&core->types, type);
   if (known == NULL) return UV_EINVAL;
   uvb__enter(core);

@@ -39,6 +39,7 @@ typedef struct {
   uvb__sentinel_t* sentinel; /* while events are held, or posts are waited for */
   int closing;               /* close callbacks of ours that are still to come */
   bool held;
+  bool aging; /* a retained event has an age to reach */
   bool ref;
   bool turning; /* `turn` is closing */
   bool due;
@@ -92,12 +93,10 @@ static int count_closing(uvb__on_loop_t* on) {
   return count;
 }
 
-static bool sentinel_is_closing(const uvb__on_loop_t* on) {
-  return on->sentinel != NULL && uv_is_closing(uvb__sentinel_handle(on->sentinel));
-}
-
 static bool was_closed_by_others(uvb__on_loop_t* on) {
-  return !on->ended && (count_closing(on) > 0 || sentinel_is_closing(on));
+  if (on->ended) return false;
+  if (on->sentinel != NULL && uv_is_closing(uvb__sentinel_handle(on->sentinel))) return true;
+  return count_closing(on) > 0;
 }
 
 /* Others have closed everything, and libuv has finished with it: the loop is not needed any more, and may be gone. libuv
@@ -127,7 +126,6 @@ static void look(uvb__on_loop_t* on) {
 }
 
 bool uvb__loop_gone(uvb__core_t* core) {
-  if (core->gate == NULL) return false;
   uvb__on_loop_t* on = of(core->host);
   if (!was_closed_by_others(on)) return false;
   core->closed = true;
@@ -207,8 +205,12 @@ static void age_reached(uv_timer_t* timer) {
 
 static void arm_expiry(uvb__host_t* host, double deadline) {
   uvb__on_loop_t* on = of(host);
-  if (was_closed_by_others(on)) look(on);
-  else start_timer(&on->expiry, age_reached, deadline);
+  if (was_closed_by_others(on)) {
+    look(on);
+    return;
+  }
+  start_timer(&on->expiry, age_reached, deadline);
+  on->aging = deadline >= 0;
 }
 
 /* ---- utilization, from libuv's own count of the time it was idle in the poll */
@@ -280,7 +282,8 @@ static void on_async(uv_async_t* async) {
 static void on_check(uv_check_t* check) {
   uvb__on_loop_t* on = check->data;
   uvb__core_t* core = on->core;
-  if (ends(on)) return;
+  /* Timers that are not in use are looked at when they are started. */
+  if ((on->held || on->aging || uv_is_closing((uv_handle_t*)&on->async)) && ends(on)) return;
   uvb__enter(core);
   uvb__loop_take_in(core);
   if (on->due) {
