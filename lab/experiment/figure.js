@@ -21,7 +21,7 @@ import { hasRatio, ratioSpread, roundsForRatio, smallestRatio, twinFigure } from
  * @param {object} options
  * @param {number} options.effect sought, as a ratio above 1
  * @param {boolean} [options.isOnly] whether it is the only treatment: then `paper.treatment` is its
- * @returns {Omit<Figure, 'pHolm' | 'refused' | 'finding' | 'why'>}
+ * @returns {Omit<Figure, 'pHolm' | 'bias' | 'refused' | 'finding' | 'why'>}
  *
  * @typedef {Record<'control' | 'twin' | 'treatment', (number | null)[]>} Values one a round, null where a run could
  *   not tell. When one of them is null nothing is concluded: runs that cannot tell are seldom those where all is well
@@ -39,7 +39,7 @@ import { hasRatio, ratioSpread, roundsForRatio, smallestRatio, twinFigure } from
  * @property {number | null} treatment the same
  * @property {number | null} ahead how many times better the treatment is: the Hodges-Lehmann estimate of the rounds'
  *   own ratios, above 1 is better; without `better`, treatment ÷ control. null where there is no ratio
- * @property {number | null} lo of its interval
+ * @property {number | null} lo of its interval, which is wider by `bias` on each side
  * @property {number | null} hi
  * @property {number | null} level of the interval: 0.95, less where there are too few rounds for that
  * @property {{ estimate: number, lo: number, hi: number } | null} shift treatment - control, in the unit
@@ -52,6 +52,8 @@ import { hasRatio, ratioSpread, roundsForRatio, smallestRatio, twinFigure } from
  *   control
  * @property {number | null} smallest ratio that this many rounds show in 4 of 5 experiments, from the noise of A/A
  * @property {number | null} roundsFor how many rounds would show the effect sought
+ * @property {number | null} bias by how much A/A differs at most, as a ratio above 1, when it does but surely by less than the
+ *   effect sought; otherwise null
  * @property {string | null} refused why it does not count: A/A differs
  * @property {Finding} finding
  * @property {string | null} why it is undecided or refused

@@ -9,9 +9,10 @@ import { ALPHA } from './noise.js';
  * together have one in about 10 %. What has no `better` is no verdict.
  *
  * A/A is tested in the same two families, there with those that have no `better`: a family has a figure that is refused
- * by chance in 5 % of experiments at most.
+ * by chance in 5 % of experiments at most. A difference that is surely smaller than the effect sought refuses nothing: its figure has an
+ * interval that is wider by as much, as the treatment may differ from the control for the same unknown cause.
  *
- * @param {Omit<import('./figure.js').Figure, 'pHolm' | 'refused' | 'finding' | 'why'>[]} figures
+ * @param {Omit<import('./figure.js').Figure, 'pHolm' | 'bias' | 'refused' | 'finding' | 'why'>[]} figures
  * @param {number} effect sought, as a ratio above 1
  * @param {Set<string>} [asked] metrics that were asked for before, see {@link askedFor}
  * @returns {import('./figure.js').Figure[]}
@@ -24,9 +25,38 @@ export function findings(figures, effect, asked = new Set()) {
   return figures.map((figure) => {
     const { p: pHolm = null, size } = corrected.get(figure) ?? {};
     const differs = correctedAa.has(figure) && correctedAa.get(figure).p <= ALPHA;
-    const found = { ...figure, pHolm, refused: differs ? differing(figure) : null };
+    const bias = differs ? smallBias(figure.twin, effect) : null;
+    const refused = differs && bias === null ? differing(figure) : null;
+    const found = { ...figure, ...widened(figure, bias ?? 1), bias, pHolm, refused };
     return { ...found, ...findingOf(found, pHolm ?? figure.p, size, effect) };
   });
+}
+
+/**
+ * By how much A/A differs at most, as a ratio above 1, when all of its interval is within the effect sought; null when it is not, or there
+ * is no ratio.
+ */
+function smallBias({ lo, hi }, effect) {
+  if (lo === null || lo < 1 / effect || hi > effect) return null;
+  return Math.max(hi, 1 / lo);
+}
+
+const widened = ({ lo, hi }, bias) =>
+  lo === null || hi === null ? {} : { lo: lo / bias, hi: hi * bias };
+
+/**
+ * What A/A says of a figure that counts although the control differs from itself.
+ *
+ * @param {import('./figure.js').Figure} figure with a `bias`
+ * @param {number} effect sought, as a ratio above 1
+ */
+export function biasNote({ title, case: label, bias, twin, ...figure }, effect) {
+  const where = label === '' ? title : `${title}, ${label}`;
+  const [least, most] = [twin.lo, twin.hi].map((each) => each.toPrecision(4));
+  return (
+    `${where}: ${differing({ twin, ...figure })}, ${least} to ${most} times. That is less than the effect sought, ` +
+    `${percent(effect)}, so that the figure counts; its interval is wider by ${percent(bias)} on each side.`
+  );
 }
 
 /**
@@ -60,6 +90,11 @@ function findingOf(figure, p, metrics, effect) {
   if (refused !== null) return { finding: 'refused', why: refused };
   if (n === 0) return undecided('there is no whole round');
   if (p === null) return undecided(untold(figure));
+  if (p <= ALPHA && figure.bias !== null && !(lo > 1 || hi < 1)) {
+    return undecided(
+      `A/A differs by up to ${percent(figure.bias)}: this difference may have the same cause`,
+    );
+  }
   if (p <= ALPHA) return { finding: direction(figure), why: null };
   if (figure.p <= ALPHA) {
     const shown = [figure.p, p].map((each) => each.toPrecision(2));

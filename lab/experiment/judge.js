@@ -1,7 +1,7 @@
 import { armsOf, nameOf } from './arms.js';
 import { ask } from './errors.js';
 import { figure } from './figure.js';
-import { askedFor, findings } from './finding.js';
+import { askedFor, biasNote, findings } from './finding.js';
 import { refusalOfRound } from './refusal.js';
 import { sampleOf } from './samples.js';
 import { judgeClaims } from './verdict.js';
@@ -69,6 +69,7 @@ export function judge(experiment, gathered, { effect = EFFECT } = {}) {
       ...(refusal
         ? []
         : [...refusals.values()].map(({ why, advice }) => `Refused: ${why}. ${advice}.`)),
+      ...figures.filter(({ bias }) => bias !== null).map((each) => biasNote(each, effect)),
       ...repeated(gathered.rounds.length - counted.length),
       ...notesOf(counted),
     ],

@@ -1,5 +1,6 @@
 import { escapeMarkdown } from './escape.js';
 import { armFacts, facts } from './facts.js';
+import { leadOf } from './lead.js';
 import { overviewRows } from './overview.js';
 import { noiseRows, rows } from './rows.js';
 import { controlOf, groupBy, treatmentsOf } from './select.js';
@@ -22,6 +23,7 @@ export function markdown(all) {
 
 function experiment(results, level) {
   const { question, about, experiment: name, notes, refusal } = results;
+  const lead = leadOf(about);
   const { word, title, more, advice } = headline(results);
   const claims = refusal ? [] : claimTexts(results);
   return [
@@ -30,7 +32,8 @@ function experiment(results, level) {
     ...more.map(escapeMarkdown),
     advice === null ? '' : `What to do: ${escapeMarkdown(advice)}`,
     claims.map(claimLine).join('\n'),
-    escapeMarkdown(about ?? ''),
+    table(['', ''], lead.rows),
+    ...lead.paragraphs.map(escapeMarkdown),
     ...figureTables(results),
     noiseTable(results),
     `${level}# How it was measured`,

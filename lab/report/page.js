@@ -1,6 +1,7 @@
 import { html } from './escape.js';
 import { downloadSection } from './sections/download.js';
 import { findingsSection } from './sections/findings.js';
+import { leadSection } from './sections/lead.js';
 import { measuredSection } from './sections/measured.js';
 import { overviewSection } from './sections/overview.js';
 import { verdictSection } from './sections/verdict.js';
@@ -26,13 +27,13 @@ ${overviewSection(entries)}`
 }
 
 function article(results, id, isAlone) {
-  const { experiment, question, about, date } = results;
+  const { experiment, question, date } = results;
   const day = String(date).slice(0, 10);
   return html`<article id="${id}">
 <header>
 <p class="kicker">${isAlone && 'Millrace lab, '}${experiment}, <time datetime="${date}">${day}</time></p>
 ${isAlone ? html`<h1>${question}</h1>` : html`<h2>${question}</h2>`}
 </header>
-${verdictSection(results)}${about && html`<p class="about">${about}</p>\n`}${findingsSection(results)}${measuredSection(results)}${downloadSection(results)}</article>
+${verdictSection(results)}${leadSection(results)}${findingsSection(results)}${measuredSection(results)}${downloadSection(results)}</article>
 `;
 }

@@ -44,7 +44,7 @@ const forms = {
     },
     ...{ shift: optional(is.object), twin: optional(is.object), paper: optional(is.object) },
     ...numbers('n', 'control', 'treatment', 'ahead', 'lo', 'hi', 'level', 'p', 'pHolm', 'pRankSum'),
-    ...numbers('delta', 'smallest', 'roundsFor'),
+    ...numbers('delta', 'smallest', 'roundsFor', 'bias'),
   },
   values: { control: is.numbers, twin: optional(is.numbers), treatment: is.numbers },
   claims: {

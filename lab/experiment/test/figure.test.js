@@ -41,14 +41,58 @@ test('the finding has the sign of what is better', () => {
 });
 
 test('the A/A arm refuses a figure whose control is not the same as itself', () => {
-  const found = one(times(0.5), { twin: times(1.01) });
+  const found = one(times(0.5), { twin: times(1.06) });
   assert.equal(found.finding, 'refused');
   assert.match(
     found.refused,
-    /^A\/A differs: the control measured twice gave 14.5 and 14.6 \(p 0.002\)/,
+    /^A\/A differs: the control measured twice gave 14.5 and 15.4 \(p 0.002\)/,
   );
-  near(found.twin.ahead, 1.01);
+  near(found.twin.ahead, 1.06);
   assert.equal(found.why, found.refused);
+  assert.equal(found.bias, null);
+});
+
+/** A/A differs by 1 to 2 %. */
+const NEAR = TEN.map((value, i) => value * (1.01 + i / 1000));
+
+test('A/A that differs by less than the effect sought widens the interval instead', () => {
+  const alone = one(times(0.5));
+  const found = one(times(0.5), { twin: NEAR });
+  assert.deepEqual([found.finding, found.refused], ['better', null]);
+  assert.ok(found.bias > 1.01 && found.bias < 1.02, `${found.bias}`);
+  near(found.lo, alone.lo / found.bias);
+  near(found.hi, alone.hi * found.bias);
+  // Less is sought, of which this A/A may hide something.
+  assert.equal(one(times(0.5), { twin: NEAR, effect: 1.015 }).finding, 'refused');
+  assert.equal(one(times(0.5), { twin: times(1.06), effect: 1.1 }).finding, 'better');
+});
+
+test('a difference that is no larger than that of A/A is undecided', () => {
+  const { finding, why } = one(times(0.99), { twin: NEAR });
+  assert.equal(finding, 'undecided');
+  assert.match(why, /^A\/A differs by up to 1\.\d %: this difference may have the same cause$/);
+  assert.equal(one(times(1.03), { twin: NEAR }).finding, 'worse');
+});
+
+test('of an A/A without a ratio nothing is known to be small', () => {
+  const zeros = TEN.map(() => 0);
+  assert.equal(one(times(0.5), { control: zeros, twin: TEN }).finding, 'refused');
+});
+
+test('what A/A widens is told in the notes, and claims are judged by it', () => {
+  const experiment = costExperiment({
+    metrics: [metric('cost', 'lower')],
+    claim: { text: 't', source: 's', metric: 'cost', atLeast: 2 },
+  });
+  const of = (twin) => judgedCosts({ control: TEN, twin, treatment: times(0.495) }, { experiment });
+  assert.equal(of(TWIN).claims[0].verdict, 'met');
+  const { claims, notes } = of(NEAR);
+  assert.equal(claims[0].verdict, 'open');
+  assert.equal(notes.length, 1);
+  assert.match(
+    notes[0],
+    /^cost: A\/A differs: .* less than the effect sought, 5 %, so that the figure counts; its interval is wider by 1\.\d % on each side\.$/,
+  );
 });
 
 test('no round, one round and five rounds show nothing, and say so', () => {
@@ -192,7 +236,7 @@ test('six rounds are enough for the main metric to be better, whatever else is m
 });
 
 test('A/A is corrected in the same families: one that differs by chance takes no other along', () => {
-  const differs = { twin: TEN.map((value, i) => value * (i < 3 ? 0.988 : 1.05 - i / 1000)) };
+  const differs = { twin: TEN.map((value, i) => value * (i < 3 ? 0.988 : 1.08 - i / 1000)) };
   const [a, b, c, d] = several({ a: differs, b: differs, c: {}, d: {} });
   assert.ok(a.twin.p <= 0.05 && a.twin.p > 0.0125, `${a.twin.p}`);
   assert.deepEqual(

@@ -17,7 +17,7 @@ export function noiseSections(results, label) {
   return html`${
     twins.length > 0 &&
     html`<h4>The control against itself</h4>
-<p class="note">In every round ${controlOf(results)} was measured once more, started with the same command. A figure that tells these two apart tells nothing of the treatment, and is refused.</p>
+<p class="note">In every round ${controlOf(results)} was measured once more, started with the same command. A figure that tells these two apart by more than the effect sought tells nothing of the treatment, and is refused; by less, and its interval is wider by as much.</p>
 ${plainTable(
   [
     'Metric',

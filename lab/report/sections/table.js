@@ -90,10 +90,16 @@ const wordCell = ({ word, refused }) => [
   refused !== null && html`<small>${refused}</small>`,
 ];
 
-/** The same rows with the texts of some columns filled up. */
+/** The same rows with the texts of some columns filled up, which a page that has no columns hides. */
 export function alignedRows(all, columns) {
-  const filled = columns.map((column) => aligned(all.map((row) => row[column])));
+  const filled = columns.map((column) => {
+    const texts = all.map((row) => row[column]);
+    return aligned(texts).map((text, i) => withFill(texts[i], text.slice(texts[i].length)));
+  });
   return all.map((row, i) =>
     Object.assign({ ...row }, ...columns.map((column, at) => ({ [column]: filled[at][i] }))),
   );
 }
+
+const withFill = (text, fill) =>
+  fill === '' ? text : html`${text}<span class="fill">${fill}</span>`;
