@@ -3,7 +3,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { LabError } from '../load/errors.js';
 import { Cleanup } from '../run/cleanup.js';
-import { watchOutput } from '../run/output.js';
 import { experimentOf } from './adhoc.js';
 import { readArgs } from './args.js';
 import { circumstances } from './circumstances.js';
@@ -51,7 +50,6 @@ export async function experimentCommand(argv) {
     return process.exit(2);
   }
   const ended = watchSignals(cleanup, tell);
-  watchOutput(() => cleanup.exit(1));
   if (options.help) {
     console.log(USAGE);
     return cleanup.exit(0);

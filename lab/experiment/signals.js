@@ -1,3 +1,5 @@
+import { watchOutput } from '../run/output.js';
+
 /**
  * How a program of the lab is asked to end. The first signal ends the measuring, and the program keeps what there is; the
  * second ends the program at once, with its servers. Who reads the output may go before (`| head -1`): the program goes on.
@@ -8,7 +10,9 @@
  */
 export function watchSignals(cleanup, tell) {
   const ended = { code: 0 };
-  for (const out of [process.stdout, process.stderr]) out.on('error', () => {});
+  watchOutput();
+  // Nobody is left to be told.
+  process.stderr.on('error', () => {});
   cleanup.watch(tell, (code) => {
     if (ended.code !== 0) return cleanup.exit(code);
     ended.code = code;

@@ -4,19 +4,15 @@ let isWatched = false;
 /**
  * From now on what a program cannot write to stdout is one sentence on stderr, and the exit code 1 instead of 0. A reader that has gone, such as
  * `head`, had all that it wanted: nothing is said.
- *
- * @param {() => void} [onGone] called when the reader has gone: nobody waits for the rest
  */
-export function watchOutput(onGone = () => {}) {
+export function watchOutput() {
   if (isWatched) return;
   isWatched = true;
   let hasFailed = false;
   process.stdout.on('error', ({ code, message }) => {
-    if (code === 'EPIPE') onGone();
-    else if (!hasFailed) {
-      hasFailed = true;
-      console.error(`Failed: stdout cannot be written: ${message}.`);
-    }
+    if (code === 'EPIPE' || hasFailed) return;
+    hasFailed = true;
+    console.error(`Failed: stdout cannot be written: ${message}.`);
   });
   process.on('exit', (code) => {
     if (hasFailed && code === 0) process.exitCode = 1;

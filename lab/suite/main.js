@@ -38,7 +38,7 @@ const say = (line) => out.write(`${out.isTTY ? CLEAR : ''}${line}\n`);
 
 const cleanup = new Cleanup();
 const attempts = new Attempts();
-watchOutput(() => cleanup.exit(1));
+watchOutput();
 if (options.help) console.log(USAGE);
 else if (options.list) await list();
 else if (options.from) page(JSON.parse(readFileSync(options.from, 'utf8')));
