@@ -15,6 +15,7 @@ import { take } from './taken.cjs';
 
 const { prototype: sockets } = builtin('node:net').Socket;
 
+type Install = typeof import('../ws/install.js', { with: { 'resolution-mode': 'import' }});
 type Class = new (...args: never[]) => never;
 
 /** Internals of ws. */
@@ -25,11 +26,13 @@ interface Internals {
 }
 
 export class WsPart implements Part {
-  why: string | null = null;
+  #why: string | null = null;
   readonly #options: InstallOptions;
   readonly #patch: Patch;
   readonly #classes = new Set<Class>();
-  readonly #installations = new Map<Class, Installation>();
+  /** Null for a class that the application has installed by itself; only the application may take that back. */
+  readonly #installations = new Map<Class, Installation | null>();
+  #install: Install | null = null;
   #isOn = false;
 
   constructor(options: InstallOptions) {
@@ -47,19 +50,33 @@ export class WsPart implements Part {
   }
 
   get state() {
-    return this.#installations.size > 0 ? 'active' : 'waiting';
+    return [...this.#installations.values()].some((each) => this.#acts(each))
+      ? 'active'
+      : 'waiting';
+  }
+
+  get why(): string | null {
+    if (this.#why !== null) return this.#why;
+    return [...this.#installations.values()].every((each) => this.#acts(each))
+      ? null
+      : 'the application has called install() by itself';
+  }
+
+  /** The application may have called `install()` for its class later. */
+  #acts(installation: Installation | null): boolean {
+    return installation !== null && this.#install!.isInForce(installation);
   }
 
   on(): undefined {
     this.#isOn = true;
     this.#patch.apply();
-    for (const each of this.#classes) this.#install(each);
+    for (const each of this.#classes) this.#add(each);
   }
 
   off(): void {
     this.#isOn = false;
     this.#patch.restore();
-    for (const installation of this.#installations.values()) installation.uninstall();
+    for (const installation of this.#installations.values()) installation?.uninstall();
     this.#installations.clear();
   }
 
@@ -75,23 +92,18 @@ export class WsPart implements Part {
       const Found = ws.constructor as Class;
       if (this.#classes.has(Found)) continue;
       this.#classes.add(Found);
-      this.#install(Found);
+      this.#add(Found);
     }
   }
 
-  async #install(Found: Class): Promise<void> {
+  async #add(Found: Class): Promise<void> {
     try {
       checkModules();
-      const { install, isInstalled } = await import('../ws/install.js');
+      this.#install = await import('../ws/install.js');
       if (!this.#isOn || this.#installations.has(Found)) return;
-      if (isInstalled(Found)) {
-        // It is not ours to take back.
-        this.why = 'the application has called install() by itself';
-        return;
-      }
-      this.#installations.set(Found, install(Found, this.#options));
+      this.#installations.set(Found, this.#install.installAutomatically(Found, this.#options));
     } catch (error) {
-      this.why = sentence(error);
+      this.#why = sentence(error);
     }
   }
 }

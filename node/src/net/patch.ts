@@ -36,6 +36,25 @@ export function replaceMethod(
   };
 }
 
+/** Replaces a getter that `target` itself has. The new one calls `onRead` with the object being read, then the getter before it. */
+export function replaceGetter<Of extends object>(
+  target: Of,
+  name: keyof Of & string,
+  onRead: (of: Of) => void,
+): Pick<Replacement, 'undo'> {
+  const before = Object.getOwnPropertyDescriptor(target, name)!;
+  const get = function (this: Of): unknown {
+    onRead(this);
+    return before.get!.call(this);
+  };
+  Object.defineProperty(target, name, { ...before, get });
+  return {
+    undo() {
+      if (Object.getOwnPropertyDescriptor(target, name)?.get === get) restore(target, name, before);
+    },
+  };
+}
+
 /** Calls `onRead` before the property is read; it can be set as before. */
 export function watchReads(
   target: object,

@@ -14,7 +14,7 @@ interface Adopted extends Sender {
   [key]?: Outbox | null;
 }
 
-/** The sender's outbox, which is made when there is none; null for one whose frames cannot be gathered. */
+/** The sender's outbox, which is made when there is none; null for one without a socket of Node.js. */
 export function outboxOf(sender: Sender, gatherer: Gatherer): Outbox | null {
   const outbox = (sender as Adopted)[key];
   if (outbox === null || outbox?.gatherer === gatherer) return outbox;
@@ -28,11 +28,7 @@ export function knownOutbox(sender: Sender): Outbox | null {
 
 function adopt(sender: Sender, gatherer: Gatherer): Outbox | null {
   const socket = sender._socket;
-  let outbox: Outbox | null = null;
-  if (socket instanceof Socket) {
-    const wire = Wire.of(socket);
-    if (wire.guard()) outbox = new Outbox(gatherer, wire);
-  }
+  const outbox = socket instanceof Socket ? new Outbox(gatherer, Wire.of(socket)) : null;
   Object.defineProperty(sender, key, { value: outbox, writable: true });
   return outbox;
 }

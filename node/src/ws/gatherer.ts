@@ -1,4 +1,5 @@
 /** Frames that WebSockets send in one turn, gathered until its end: then they leave, each content once, in one native call. */
+import type { Socket } from 'node:net';
 import { clearTimeout, nextTick, performance, setTimeout } from '../core/timers.cjs';
 import { isExiting, joinTurn, listenForExit, type TurnMember } from '../net/turn.js';
 import type { Hold } from './hold.js';
@@ -6,15 +7,15 @@ import { callAll, type Outbox } from './outbox.js';
 import { nothing, type Sequence, type SharedFrame } from './sequence.js';
 import { TurnFrames } from './turn-frames.js';
 import { maxContent, Volley } from './volley.js';
-import type { WriteCallback } from './wire.js';
+import type { Wire, WriteCallback } from './wire.js';
 
 /** What one turn may encode before it has to leave, in bytes. */
 const maxTurnBytes = 16 * 1024 * 1024;
 
 export interface GathererCounters {
-  /** Frames that were gathered. */
+  /** Frames that were sent. */
   frames: number;
-  /** Times that a socket's frames left together. */
+  /** Writes: frames of a socket that left together count as one. */
   writes: number;
   /** Groups of sockets with the same frames that left in native calls. */
   groups: number;
@@ -54,28 +55,43 @@ export class Gatherer implements TurnMember {
     process.off('exit', this.#onExit);
   }
 
-  /** Sends a frame at the end of the turn. False, and nothing done, when no turn follows. */
-  add(outbox: Outbox, frame: SharedFrame, callback: WriteCallback | undefined): boolean {
+  /**
+   * Sends a frame at the end of the turn. `onWritten` is called once, when the frame has been written. Returns false, and does
+   * nothing, when no turn follows or the application has replaced methods of the socket.
+   */
+  add(outbox: Outbox, frame: SharedFrame, onWritten: WriteCallback | undefined): boolean {
     if (outbox.sequence === nothing && !this.#begin(outbox)) return false;
     const sequence = frame.after(outbox.sequence);
     outbox.sequence = sequence;
     this.counters.frames++;
-    if (callback !== undefined) outbox.notify(callback);
+    if (onWritten !== undefined) outbox.notify(onWritten);
     if (sequence.length >= this.#maxPendingBytes) outbox.release();
-    if (this.frames.bytes >= maxTurnBytes) this.flush();
+    this.limit();
     return true;
   }
 
+  /** Bounds the memory of a turn: the frames that it has encoded leave before its end, and are not kept for more sockets. */
+  protected limit(): void {
+    if (this.frames.bytes < maxTurnBytes) return;
+    this.flush();
+    this.frames.clear();
+  }
+
   #begin(outbox: Outbox): boolean {
-    if (this.closed || isExiting()) return false;
+    if (this.closed || isExiting() || !outbox.wire.guard()) return false;
     outbox.wire.holder = outbox;
     if (outbox.listed) return true;
     outbox.listed = true;
     this.#listed.push(outbox);
-    if (this.#joined) return true;
+    this.join();
+    return true;
+  }
+
+  /** Makes sure that {@link endTurn} is called. */
+  protected join(): void {
+    if (this.#joined) return;
     this.#joined = true;
     joinTurn(this);
-    return true;
   }
 
   endTurn(): void {
@@ -146,4 +162,15 @@ export class Gatherer implements TurnMember {
   over(callbacks: readonly WriteCallback[]): void {
     for (const callback of callbacks) this.#over.push(callback);
   }
+
+  /** Gives frames to the socket's stream. */
+  write(wire: Wire, bytes: Buffer, callback: WriteCallback | undefined): void {
+    wire.socket.write(bytes, callback);
+  }
+
+  /** Called after frames were given to the socket's stream, which calls back. */
+  wrote(_socket: Socket, _callbacks: readonly WriteCallback[]): void {}
+
+  /** Called before the application reads how much the socket has written or still keeps. */
+  observed(_outbox: Outbox): void {}
 }

@@ -3,18 +3,22 @@
  * `ping` and `close` still check, throw and call back by the code of ws. Each socket below gets a guard before its
  * `write`, `end` and `destroy` when it first sends.
  */
+import type { WebSocket } from 'ws';
 import { checkKeys, givenOptions, invalid } from '../core/options.js';
 import { isUint8Array } from '../core/realm.cjs';
 import { announce } from '../core/sources.js';
-import { type Replacement, replaceMethod } from '../net/patch.js';
+import { type Replacement, replaceGetter, replaceMethod } from '../net/patch.js';
 import { type BackendName, backend, checkBackend } from './backend.js';
 import { defaultMaxPendingBytes, knownOutbox, outboxOf } from './gather.js';
 import { Gatherer, type GathererCounters } from './gatherer.js';
 import { Hold } from './hold.js';
+import { inContext, type Outbox } from './outbox.js';
 import type { SharedFrame } from './sequence.js';
+import { TransparentGatherer } from './transparent.js';
 import type { TurnFrames } from './turn-frames.js';
 import type { WriteCallback } from './wire.js';
 import {
+  baseClass,
   checkClass,
   type FrameParts,
   isAtRest,
@@ -52,6 +56,10 @@ export interface Installation {
 }
 
 const installed = new WeakMap<SenderClass, Installation>();
+/** Installations that have not been taken back. */
+const inForce = new WeakSet<Installation>();
+/** Installations that millrace/auto has made, not the application. */
+const automatic = new WeakSet<Installation>();
 const optionNames = ['maxDelay', 'maxPendingBytes'];
 /** To copy and compare more than this costs more than to encode it again. */
 const maxCopied = 16 * 1024;
@@ -70,21 +78,62 @@ const maxCopied = 16 * 1024;
  * an unknown option or a bad value. Costs one `setImmediate` for each turn in which something is sent.
  */
 export function install(WebSocket: WebSocketClass, options: InstallOptions = {}): Installation {
+  const { maxPendingBytes, maxDelay } = check(options);
+  const SenderOfClass = checkClass(WebSocket);
+  const known = installed.get(SenderOfClass);
+  if (known !== undefined && !automatic.has(known)) return known;
+  known?.uninstall();
+  const gatherer = new Gatherer(maxPendingBytes, maxDelay > 0 ? new Hold(maxDelay) : null);
+  return begin(SenderOfClass, gatherer, replaceMethods(SenderOfClass.prototype, gatherer));
+}
+
+/**
+ * `install()` for millrace/auto. Without `maxDelay`, an application can tell it from plain ws by time alone. Returns null for a class
+ * that the application has installed by itself; if it does so later, that ends the installation made here.
+ */
+export function installAutomatically(
+  WebSocket: WebSocketClass,
+  options: InstallOptions,
+): Installation | null {
+  const { maxPendingBytes, maxDelay } = check(options);
+  const SenderOfClass = checkClass(WebSocket);
+  const known = installed.get(SenderOfClass);
+  if (known !== undefined) return automatic.has(known) ? known : null;
+  let installation: Installation;
+  if (maxDelay > 0) {
+    installation = install(WebSocket, options);
+  } else {
+    const gatherer = new TransparentGatherer(maxPendingBytes);
+    const replacements = replaceTransparently(SenderOfClass.prototype, gatherer);
+    replacements.push(replaceGetter(baseClass(WebSocket).prototype, 'bufferedAmount', observe));
+    installation = begin(SenderOfClass, gatherer, replacements);
+  }
+  automatic.add(installation);
+  return installation;
+}
+
+/** Whether it still acts: it has not been taken back, and the application has not called `install()` since. */
+export const isInForce = (installation: Installation): boolean => inForce.has(installation);
+
+function check(options: InstallOptions): Required<InstallOptions> {
   checkKeys('the options of install()', options, optionNames);
   const { maxPendingBytes = defaultMaxPendingBytes, maxDelay = 0 } = options;
   givenOptions({ maxDelay });
   if (!Number.isSafeInteger(maxPendingBytes) || maxPendingBytes < 1) {
     throw invalid('maxPendingBytes', maxPendingBytes, 'an integer from 1 to 2^53 - 1');
   }
-  const SenderOfClass = checkClass(WebSocket);
-  const known = installed.get(SenderOfClass);
-  if (known !== undefined) return known;
   checkBackend();
-  const gatherer = new Gatherer(maxPendingBytes, maxDelay > 0 ? new Hold(maxDelay) : null);
-  const replacements = replaceMethods(SenderOfClass.prototype, gatherer);
+  return { maxPendingBytes, maxDelay };
+}
+
+function begin(
+  SenderOfClass: SenderClass,
+  gatherer: Gatherer,
+  replacements: readonly Pick<Replacement, 'undo'>[],
+): Installation {
   const installation = {
     uninstall() {
-      if (installed.get(SenderOfClass) !== installation) return;
+      if (!inForce.delete(installation)) return;
       installed.delete(SenderOfClass);
       for (const replacement of replacements) replacement.undo();
       gatherer.close();
@@ -92,24 +141,19 @@ export function install(WebSocket: WebSocketClass, options: InstallOptions = {})
     stats: () => ({ ...gatherer.counters, encoded: gatherer.frames.encoded, backend: backend() }),
   };
   installed.set(SenderOfClass, installation);
+  inForce.add(installation);
   announce('install', installation, (each) => each.stats());
   return installation;
-}
-
-/** Whether somebody has called `install()` for the class, and nobody has taken it back. For `millrace/auto`. */
-export function isInstalled(WebSocket: WebSocketClass): boolean {
-  return installed.has(checkClass(WebSocket));
 }
 
 function replaceMethods(senders: Sender, gatherer: Gatherer): Replacement[] {
   const { send, sendFrame } = senders;
 
   function gatheringSend(this: Sender, data: unknown, options: SendOptions, callback: unknown) {
-    const isWhole = options.fin === true && !options.mask && !options.compress;
-    if (isWhole && !gatherer.closed && isAtRest(this)) {
+    if (isWhole(options) && !gatherer.closed && isAtRest(this)) {
       const outbox = outboxOf(this, gatherer);
       const frame = outbox === null ? null : messageFrame(gatherer.frames, data, options);
-      if (frame !== null && gatherer.add(outbox!, frame, asCallback(callback))) return;
+      if (frame !== null && gatherer.add(outbox!, frame, onWritten(callback))) return;
     }
     // It ends up in the method below, which keeps the order.
     send.call(this, data, options, callback);
@@ -119,7 +163,7 @@ function replaceMethods(senders: Sender, gatherer: Gatherer): Replacement[] {
     if (!gatherer.closed && isMessage(parts)) {
       const outbox = outboxOf(this, gatherer);
       const frame = outbox === null ? null : gatherer.frames.joined(parts);
-      if (frame !== null && gatherer.add(outbox!, frame, asCallback(callback))) return;
+      if (frame !== null && gatherer.add(outbox!, frame, onWritten(callback))) return;
     }
     knownOutbox(this)?.release();
     sendFrame.call(this, parts, callback as WriteCallback);
@@ -130,6 +174,53 @@ function replaceMethods(senders: Sender, gatherer: Gatherer): Replacement[] {
     replaceMethod(senders, 'sendFrame', gatheringSendFrame),
   ];
 }
+
+function replaceTransparently(
+  senders: Sender,
+  gatherer: TransparentGatherer,
+): Pick<Replacement, 'undo'>[] {
+  const { send, sendFrame } = senders;
+
+  /** The outbox of a socket whose stream is idle. Null where only ws may write: the order and the callbacks are those of its stream. */
+  function idleOutbox(sender: Sender, callback: unknown): Outbox | null {
+    if (gatherer.closed || !(callback === undefined || typeof callback === 'function')) return null;
+    const outbox = outboxOf(sender, gatherer);
+    return outbox?.wire.isIdle === true ? outbox : null;
+  }
+
+  function transparentSend(this: Sender, data: unknown, options: SendOptions, callback: unknown) {
+    if (isWhole(options) && isAtRest(this)) {
+      const outbox = idleOutbox(this, callback);
+      const frame = outbox === null ? null : messageFrame(gatherer.frames, data, options);
+      if (frame !== null && gatherer.send(outbox!, frame, callback as WriteCallback)) return;
+    }
+    send.call(this, data, options, callback);
+  }
+
+  function transparentSendFrame(this: Sender, parts: FrameParts, callback: unknown) {
+    if (isMessage(parts)) {
+      const outbox = idleOutbox(this, callback);
+      const frame = outbox === null ? null : gatherer.frames.joined(parts);
+      if (frame !== null && gatherer.send(outbox!, frame, callback as WriteCallback)) return;
+    }
+    knownOutbox(this)?.release();
+    sendFrame.call(this, parts, callback as WriteCallback);
+  }
+
+  return [
+    replaceMethod(senders, 'send', transparentSend),
+    replaceMethod(senders, 'sendFrame', transparentSendFrame),
+  ];
+}
+
+/** Called before `bufferedAmount` is read: the stream must hold what it would without us. */
+function observe(ws: WebSocket): void {
+  const { _sender } = ws as unknown as { readonly _sender?: Sender | null };
+  if (_sender) knownOutbox(_sender)?.observed();
+}
+
+/** A message in one frame, neither masked nor compressed. */
+const isWhole = ({ fin, mask, compress }: SendOptions) => fin === true && !mask && !compress;
 
 /** The frame of a message; null for what only ws can encode. */
 function messageFrame(frames: TurnFrames, data: unknown, options: SendOptions): SharedFrame | null {
@@ -149,6 +240,6 @@ function isMessage(parts: FrameParts): boolean {
   );
 }
 
-function asCallback(callback: unknown): WriteCallback | undefined {
-  return typeof callback === 'function' ? (callback as WriteCallback) : undefined;
+function onWritten(callback: unknown): WriteCallback | undefined {
+  return typeof callback === 'function' ? inContext(callback as WriteCallback) : undefined;
 }

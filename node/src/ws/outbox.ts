@@ -17,6 +17,11 @@ export class Outbox implements Holder, Receiver<Sequence> {
   /** Frames per ms, and how many of `sequence` it knows of; kept only where frames may be held. */
   readonly rate: Rate = { value: 0, at: 0 };
   counted = 0;
+  /** The last turn in which the socket sent, and its frames in it. Kept, like `gathers`, by the transparent gatherer only. */
+  turn = 0;
+  turnFrames = 0;
+  /** Whether further frames of this turn wait for its end. */
+  gathers = false;
   #callbacks: WriteCallback[] | null = null;
 
   constructor(gatherer: Gatherer, wire: Wire) {
@@ -24,13 +29,14 @@ export class Outbox implements Holder, Receiver<Sequence> {
     this.wire = wire;
   }
 
-  /** `callback` will be called when what has been added until now is written, in the context of this call. */
+  /** `callback` will be called when what has been added until now is written. */
   notify(callback: WriteCallback): void {
-    const context = captureContext('auto');
-    const kept: WriteCallback =
-      context === null ? callback : (error) => runInContext(context, callback, error);
-    if (this.#callbacks === null) this.#callbacks = [kept];
-    else this.#callbacks.push(kept);
+    if (this.#callbacks === null) this.#callbacks = [callback];
+    else this.#callbacks.push(callback);
+  }
+
+  observed(): void {
+    this.gatherer.observed(this);
   }
 
   /** Writes what is kept back to the stream. Never throws: a socket whose write fails harms no other. */
@@ -38,10 +44,12 @@ export class Outbox implements Holder, Receiver<Sequence> {
     const { sequence } = this;
     if (sequence === nothing) return;
     const { socket } = this.wire;
-    const callback = once(asOne(this.#taken()));
+    const callbacks = this.#taken();
+    const callback = once(asOne(callbacks));
     this.gatherer.counters.writes++;
     try {
-      socket.write(sequence.bytes(), callback);
+      this.gatherer.write(this.wire, sequence.bytes(), callback);
+      if (callbacks !== null) this.gatherer.wrote(socket, callbacks);
     } catch (error) {
       // Somebody has replaced `write`. Nobody knows how much of the data left.
       socket.destroy(error as Error);
@@ -54,6 +62,7 @@ export class Outbox implements Holder, Receiver<Sequence> {
     this.gatherer.counters.writes++;
     if (callbacks === null) this.wire.settle(result, content);
     else if (this.wire.settle(result, content, asOne(callbacks))) this.gatherer.over(callbacks);
+    else this.gatherer.wrote(this.wire.socket, callbacks);
   }
 
   /** Nothing is kept back any longer. */
@@ -65,6 +74,12 @@ export class Outbox implements Holder, Receiver<Sequence> {
     this.wire.holder = null;
     return callbacks;
   }
+}
+
+/** The callback, to be called in the async context of this call. */
+export function inContext(callback: WriteCallback): WriteCallback {
+  const context = captureContext('auto');
+  return context === null ? callback : (error) => runInContext(context, callback, error);
 }
 
 /** The replacement of `write` may have called back before it threw. */

@@ -6,6 +6,7 @@
 import { Socket } from 'node:net';
 import { constants } from 'node:os';
 import { Writable } from 'node:stream';
+import { getSystemErrorName } from 'node:util';
 import { nextTick } from '../core/timers.cjs';
 import type { Content } from './content.js';
 
@@ -16,6 +17,8 @@ export type WriteCallback = (error?: Error | null) => void;
 export interface Holder {
   /** Writes what is kept back to the stream, now. */
   release(): void;
+  /** Called before the application reads how much the socket has written. */
+  observed(): void;
 }
 
 /** The parts of a socket that its type declarations leave out. */
@@ -30,8 +33,17 @@ const key = Symbol('millrace.wire');
 const plainWrite = Writable.prototype.write;
 /** Descriptors up to here are the process's own streams, which must never be touched. */
 const lastStandard = 2;
-/** io_uring has failed in the middle: nobody knows whether the socket got anything. */
-const unknownOutcome = -constants.errno.EIO;
+/**
+ * Errors that end a connection. The system reports a broken connection once: a second write, by the stream, would get another
+ * error. EIO: io_uring has failed in the middle, and it is unknown whether the socket got anything.
+ */
+const { EIO, EPIPE, ECONNRESET, ECONNABORTED, ETIMEDOUT, EHOSTUNREACH, ENETUNREACH, ENETDOWN } =
+  constants.errno;
+const fatal = new Set(
+  [EIO, EPIPE, ECONNRESET, ECONNABORTED, ETIMEDOUT, EHOSTUNREACH, ENETUNREACH, ENETDOWN].map(
+    (errno) => -errno,
+  ),
+);
 /** What is not a socket, or no longer one. */
 const notASocket = [-constants.errno.ENOTSOCK, -constants.errno.EBADF];
 
@@ -71,15 +83,32 @@ export class Wire {
       // Somebody may have closed the handle behind the socket's back, and the number may belong to another by now.
       handle!.fd !== this.#fd ||
       this.holder !== holder ||
-      !socket.writable ||
-      socket.writableLength !== 0 ||
-      socket.writableCorked !== 0 ||
-      socket.writableNeedDrain ||
-      !this.isPlain
+      !this.isIdle
     ) {
       return -1;
     }
     return this.#fd;
+  }
+
+  /** Whether a write would go to the kernel at once: the stream keeps nothing back, and no method of the socket is replaced. */
+  get isIdle(): boolean {
+    const { socket } = this;
+    return (
+      socket.writable &&
+      socket.writableLength === 0 &&
+      socket.writableCorked === 0 &&
+      !socket.writableNeedDrain &&
+      this.isPlain
+    );
+  }
+
+  /** Writes to the stream, even if `write` of the socket is replaced. The caller has released what the holder keeps back. */
+  write(bytes: Buffer, callback?: WriteCallback): void {
+    (plainWrite as (bytes: Buffer, callback?: WriteCallback) => boolean).call(
+      this.socket,
+      bytes,
+      callback,
+    );
   }
 
   /** Nobody has replaced how the socket writes. */
@@ -114,10 +143,11 @@ export class Wire {
       if (socket.timeout) (socket as unknown as Internals)._unrefTimer();
       if (result === content.length) return true;
     }
-    if (result === unknownOutcome) {
-      const error = Object.assign(new Error('write EIO'), {
-        errno: unknownOutcome,
-        code: 'EIO',
+    if (fatal.has(result)) {
+      const code = getSystemErrorName(result);
+      const error = Object.assign(new Error(`write ${code}`), {
+        errno: result,
+        code,
         syscall: 'write',
       });
       socket.destroy(error);
@@ -144,6 +174,8 @@ export class Wire {
       Object.defineProperty(socket, name, { value, writable: true, configurable: true });
     }
     this.#guarded = true;
+    const handle = (socket as unknown as Internals)._handle;
+    if (handle !== this.#handle && handle !== null) this.#look(handle);
     return true;
   }
 }
@@ -154,7 +186,9 @@ const dispatched = Object.getOwnPropertyDescriptor(Socket.prototype, '_bytesDisp
 const countingAll: PropertyDescriptor & ThisType<Internals> = {
   configurable: true,
   get() {
-    return (dispatched!.call(this) ?? 0) + this[key]!.sentBytes;
+    const wire = this[key]!;
+    wire.holder?.observed();
+    return (dispatched!.call(this) ?? 0) + wire.sentBytes;
   },
 };
 

@@ -40,6 +40,11 @@ const hint =
     ? ', for which Bun has a class of its own; Rooms works with it'
     : ": import WebSocket from 'ws'";
 
+/** The class of ws itself, from which `WebSocket` may be derived. `WebSocket` has passed {@link checkClass}. */
+export function baseClass(WebSocket: WebSocketClass): WebSocketClass {
+  return baseOf(WebSocket) as unknown as WebSocketClass;
+}
+
 /** The class of senders. Throws MILLRACE_E_INVALID_ARGUMENT unless it works as in version 8 of ws. */
 export function checkClass(WebSocket: unknown): SenderClass {
   const Sender = senderClass(WebSocket);

@@ -7,16 +7,21 @@ import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { install } from 'millrace/ws';
 import { WebSocket } from 'ws';
+import { installAutomatically } from '../../dist/ws/install.js';
 import { openHall, range, stall, turn } from './hall.js';
 
 const program = fileURLToPath(new URL('./install-program.js', import.meta.url));
-const arms = ['plain', 'installed'];
+const arms = ['plain', 'installed', 'transparent'];
+const ways = { installed: install, transparent: installAutomatically };
 
 async function setUp(t, count, arm = 'installed') {
   const hall = await openHall(t);
   const peers = await hall.connectMany(count);
-  const installation = arm === 'installed' ? install(WebSocket) : null;
+  const installation = ways[arm]?.(WebSocket, {}) ?? null;
   t.after(() => installation?.uninstall());
+  // What auto has installed gathers the frames of a turn when the turn before had several.
+  for (const text of 'ab') for (const { server } of peers) server.send(text);
+  for (const peer of peers) assert.deepEqual(await peer.take(), ['a', 'b']);
   return { peers, installation };
 }
 
@@ -196,6 +201,7 @@ test('what is sent by listeners of exit leaves as well', async (t) => {
 test('SIGKILL: what the turn has gathered is lost, and no more', async (t) => {
   assert.equal(await outcome(t, 'SIGKILL', 'plain'), '012');
   assert.equal(await outcome(t, 'SIGKILL', 'installed'), '');
+  assert.equal(await outcome(t, 'SIGKILL', 'transparent'), '0');
   assert.equal(await outcome(t, 'SIGKILL in a later turn', 'installed'), '012');
 });
 

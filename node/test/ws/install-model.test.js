@@ -3,14 +3,15 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { install } from 'millrace/ws';
 import { WebSocket } from 'ws';
+import { installAutomatically } from '../../dist/ws/install.js';
 import { openHall, randomFrom, range, turn } from './hall.js';
 
-async function play(t, { seed, options, turns = 120 }) {
+async function play(t, { seed, options = {}, turns = 120, by = install }) {
   const random = randomFrom(seed);
   const below = (n) => Math.floor(random() * n);
   const hall = await openHall(t);
   const peers = await hall.connectMany(12);
-  const installation = install(WebSocket, options);
+  const installation = by(WebSocket, options);
   t.after(() => installation.uninstall());
   /** What each client is to see, what it has seen, and the callbacks that each socket is to get. */
   const expected = peers.map(() => []);
@@ -23,12 +24,17 @@ async function play(t, { seed, options, turns = 120 }) {
   });
   let number = 0;
   const callbacks = peers.map(() => []);
+  /** Of all sockets together. */
+  const allCalled = [];
   /** A callback, or none, for the next send of a socket. */
   const callback = (n) => {
     if (random() < 0.7) return undefined;
     const id = number++;
     callbacks[n].push(id);
-    return (error) => called[n].push(error ?? id);
+    return (error) => {
+      called[n].push(error ?? id);
+      allCalled.push(id);
+    };
   };
   const scratch = Buffer.alloc(5000);
 
@@ -78,7 +84,15 @@ async function play(t, { seed, options, turns = 120 }) {
     assert.deepEqual(seen[n], expected[n]);
     assert.deepEqual(called[n], callbacks[n]);
   }
-  assert.ok(installation.stats().encoded < installation.stats().frames);
+  const { encoded, frames, writes } = installation.stats();
+  assert.ok(encoded < frames);
+  assert.ok(writes < frames);
+  // Between sockets they come in the order of their sends with ws as it is, and so they do where nobody may notice.
+  if (by === installAutomatically)
+    assert.deepEqual(
+      allCalled,
+      allCalled.toSorted((a, b) => a - b),
+    );
 }
 
 for (const seed of [1, 2, 3, 4]) {
@@ -87,3 +101,10 @@ for (const seed of [1, 2, 3, 4]) {
 test('with little room for each socket', (t) =>
   play(t, { seed: 5, options: { maxPendingBytes: 300 } }));
 test('held while the loop is busy', (t) => play(t, { seed: 6, options: { maxDelay: 3 } }));
+
+for (const seed of [7, 8, 9]) {
+  test(`seed ${seed}: as millrace/auto installs`, (t) =>
+    play(t, { seed, by: installAutomatically }));
+}
+test('as millrace/auto installs, with little room for each socket', (t) =>
+  play(t, { seed: 10, options: { maxPendingBytes: 300 }, by: installAutomatically }));

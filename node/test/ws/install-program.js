@@ -2,17 +2,17 @@
 import { isMainThread, parentPort, Worker } from 'node:worker_threads';
 import { install } from 'millrace/ws';
 import { WebSocket, WebSocketServer } from 'ws';
+import { installAutomatically } from '../../dist/ws/install.js';
 
 const [, program, how, arm] = process.argv;
 // Held frames are still there when the process exits: the longest delay, and a loop that is never idle.
 const held = how === 'exit while held';
-const installation =
-  arm === 'installed' ? install(WebSocket, held ? { maxDelay: 60_000 } : {}) : null;
+const ways = { installed: install, transparent: installAutomatically };
+const installation = ways[arm]?.(WebSocket, held ? { maxDelay: 60_000 } : {}) ?? null;
 
 const tell = (message) => (isMainThread ? process.send(message) : parentPort.postMessage(message));
 
 const ends = {
-  serve: () => {},
   'process.exit()': () => process.exit(),
   'exit in a later tick': () => process.nextTick(() => process.exit()),
   'an uncaught error': () => {
@@ -43,10 +43,21 @@ if (how === 'a worker that exits' && isMainThread) {
     }
     ws.on('message', () => {
       if (held) return holdAndExit(ws);
-      for (const text of '012') ws.send(text);
-      ends[how]();
+      if (how === 'serve') return answer(ws);
+      // What auto has installed gathers the frames of a turn when the turn before had several.
+      for (const text of '..') ws.send(text);
+      setImmediate(() => {
+        setImmediate(() => {
+          answer(ws);
+          ends[how]();
+        });
+      });
     });
   });
+}
+
+function answer(ws) {
+  for (const text of '012') ws.send(text);
 }
 
 /** Keeps the loop busy until frames are held, and exits with the last ones waiting. */

@@ -44,12 +44,20 @@ export function stateOf(name) {
 
 const sourcesUrl = '../../../dist/core/sources.js';
 
-/** How often fan-out has saved the encoding of a frame, in all classes together. */
-export async function saved() {
+/** What fan-out has counted for each class. */
+async function counts() {
   // By a variable: in a bundle, too, it is the one of the package that auto uses.
   const { sources } = await import(process.env.SOURCES ?? sourcesUrl);
   const installs = sources().filter(({ kind }) => kind === 'install');
-  return installs
-    .map((each) => each.stats())
-    .reduce((sum, { frames, encoded }) => sum + frames - encoded, 0);
+  return installs.map((each) => each.stats());
+}
+
+/** How often fan-out has saved the encoding of a frame, in all classes together. */
+export async function saved() {
+  return (await counts()).reduce((sum, { frames, encoded }) => sum + frames - encoded, 0);
+}
+
+/** How often it has saved a write. */
+export async function unwritten() {
+  return (await counts()).reduce((sum, { frames, writes }) => sum + frames - writes, 0);
 }

@@ -1,0 +1,43 @@
+/** What applications send by ws and socket.io under auto is what they send without it, in the same order and at the same time. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { preloads, programs, runJson } from './run.js';
+
+/** The same program without auto and with it, loaded in both ways. */
+async function runBoth(program) {
+  const plain = await runJson([programs + program]);
+  assert.equal(plain.state, 'none');
+  const auto = await Promise.all(
+    Object.values(preloads).map((preload) => runJson([...preload, programs + program])),
+  );
+  for (const { state } of auto) assert.equal(state, 'active');
+  return { plain, auto };
+}
+
+test('socket.io: volatile packets, acknowledgements and orders are the same, whatever the bursts', async () => {
+  const { plain, auto } = await runBoth('socket-io.mjs');
+  assert.ok(plain.received.every((messages) => messages.length > 0));
+  for (const { received, acknowledged, unwritten } of auto) {
+    for (const n of plain.received.keys()) {
+      assert.deepEqual(received[n], plain.received[n]);
+      assert.deepEqual(acknowledged[n], plain.acknowledged[n]);
+    }
+    assert.ok(unwritten > 0, 'frames have left together');
+  }
+});
+
+test('a frame is there before the program goes on, and an error comes in its tick', async () => {
+  const { plain, auto } = await runBoth('ws-waits.mjs');
+  /** The first error that the system has reported; later ones depend on what else was written. */
+  const outline = ([...logs]) =>
+    logs.map((log) => {
+      const [, code] = log.find(([, code]) => code !== undefined);
+      return { code, names: log.map(([name]) => name) };
+    });
+  for (const { logs } of auto) assert.deepEqual(outline(logs), outline(plain.logs));
+});
+
+test('a class that is derived from the one of ws is not taken for the application calling install()', async () => {
+  const result = await runJson([...preloads['--import'], `${programs}derived-class.mjs`]);
+  assert.deepEqual(result, { state: 'active', why: null, frames: 2 });
+});
