@@ -7,6 +7,8 @@
 import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks';
 
 let inUse = false;
+/** A storage of ours enters or leaves a context. */
+let isOwn = false;
 
 type Storage = AsyncLocalStorage<unknown>;
 const prototype = AsyncLocalStorage.prototype as Storage;
@@ -23,6 +25,7 @@ function watchedEnterWith(this: Storage, ...args: unknown[]): void {
 }
 
 function found(): void {
+  if (isOwn) return;
   inUse = true;
   // Somebody else may have wrapped them meanwhile: then theirs stays.
   if (prototype.run === (watchedRun as unknown)) prototype.run = run;
@@ -57,5 +60,19 @@ export function runUnnoticed<Store, Result>(
   store: Store,
   fn: () => Result,
 ): Result {
-  return Reflect.apply(run, storage, [store, fn]) as Result;
+  const inside = () => {
+    isOwn = false;
+    try {
+      return fn();
+    } finally {
+      isOwn = true;
+    }
+  };
+  // From Node.js 24 on it calls `enterWith`, before and after.
+  isOwn = true;
+  try {
+    return Reflect.apply(run, storage, [store, inside]) as Result;
+  } finally {
+    isOwn = false;
+  }
 }
