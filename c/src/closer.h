@@ -19,8 +19,8 @@ struct uvb__closer_s {
   void (*over)(uvb__closer_t* closer);
 };
 
-/* `over` runs in the closing phase of this turn, or of the next when that is under way. Until then the loop is alive and
- * does not block. */
+/* `over` runs in the closing phase of this turn, or of the next when that is under way. Until then the loop is alive
+ * and does not block. */
 void uvb__closer_start(uvb__closer_t* closer, uv_loop_t* loop, void (*over)(uvb__closer_t* closer));
 
 /* The same, inside `over`. */

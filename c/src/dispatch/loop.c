@@ -20,12 +20,12 @@
  *
  * `check` is active all the time, and unref'd, so that an idle loop ends as it would without it.
  *
- * `turn` is a handle that does nothing but close. As long as one is closing, libuv in each of its releases goes on, does
- * not block in the poll, and tells embedders so (uv_backend_timeout() is 0), wherever in the turn it runs its timers.
- * And nobody else can close it: when a program ends its loop by uv_walk() and uv_close(), the callback of `turn` still
- * comes, and finds that the other handles are gone. Events that wait longer, for the end of a hold, have a sentinel for
- * that, and so has a queue that waits for posts. A queue that keeps no loop alive cannot learn of it from libuv: it
- * finds out at the next call.
+ * `turn` is a handle that does nothing but close. As long as one is closing, libuv in each of its releases goes on,
+ * does not block in the poll, and tells embedders so (uv_backend_timeout() is 0), wherever in the turn it runs its
+ * timers. And nobody else can close it: when a program ends its loop by uv_walk() and uv_close(), the callback of `turn`
+ * still comes, and finds that the other handles are gone. Events that wait longer, for the end of a hold, have a
+ * sentinel for that, and so has a queue that waits for posts. A queue that keeps no loop alive cannot learn of it from
+ * libuv: it finds out at the next call.
  */
 typedef struct {
   uvb__host_t host;
@@ -99,8 +99,8 @@ static bool was_closed_by_others(uvb__on_loop_t* on) {
   return count_closing(on) > 0;
 }
 
-/* Others have closed everything, and libuv has finished with it: the loop is not needed any more, and may be gone. libuv
- * takes the mark of a ref'd handle away when it is closed for good. Windows leaves it. */
+/* Others have closed everything, and libuv has finished with it: the loop is not needed any more, and may be gone.
+ * libuv takes the mark of a ref'd handle away when it is closed for good. Windows leaves it. */
 static bool is_over(uvb__on_loop_t* on) {
   return !on->ended && uv_is_closing((uv_handle_t*)&on->check) && count_closing(on) == handles &&
          !uv_has_ref((uv_handle_t*)&on->hold) && !on->turning &&

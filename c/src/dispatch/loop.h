@@ -19,11 +19,11 @@ void uvb__loop_let_sleep(uvb__core_t* core);
 /* Takes in, and refuses what they post from here on. */
 void uvb__loop_take_last(uvb__core_t* core);
 
-/* Of a queue on a loop: whether others have closed its handles, so that it takes nothing any more. If so the queue ends:
- * inside this call when libuv has finished with the handles, and then the core is gone, else in this turn. */
+/* Of a queue on a loop: whether others have closed its handles, so that it takes nothing any more. If so the queue
+ * ends: inside this call when libuv has finished with the handles, and then the core is gone, else in this turn. */
 bool uvb__loop_gone(uvb__core_t* core);
 
-/* For a struct that is initialized again: ends its old queue if others have closed that for good. False: it is in use. */
+/* For a struct that is initialized again: ends its old queue if others have closed that for good. False: in use. */
 bool uvb__loop_forget(uvb__core_t* core);
 
 /* Whether posts that may come keep the loop alive. */
