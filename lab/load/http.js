@@ -18,7 +18,8 @@ const SPARE_S = 60;
  * @param {object} options
  * @param {string} options.url on 127.0.0.0/8, localhost or [::1]
  * @param {number} [options.connections] 1 to 10000, default 10
- * @param {number} [options.seconds] measured time, 0.1 to 86400, default 10
+ * @param {number} [options.seconds] measured time, 0.1 to 86400, default 10; a window without an answer goes on until its
+ *   first one, for `timeout` at most
  * @param {number} [options.warmup] time before it, s, in no statistics; 0 to 3600, default 1
  * @param {number} [options.rate] requests/s over all connections, at most; default: no limit
  * @param {number} [options.timeout] s until a request counts as timed out; 1 to 3600, default 10
@@ -142,6 +143,7 @@ class Window {
   #timers = [];
   #seen = new Set();
   #isWarm = false;
+  #isDue = false;
   #unanswered;
   /** Of the warm-up. */
   early = { cut: 0, timeouts: 0 };
@@ -160,9 +162,14 @@ class Window {
       options.onBegin?.();
       this.#from = performance.now();
       this.#after(seconds, () => {
-        this.end();
-        instance.stop();
+        this.#isDue = true;
+        if (this.latencies.length > 0) over();
+        else this.#after(timeout, over);
       });
+    };
+    const over = () => {
+      this.end();
+      instance.stop();
     };
     const warm = () => {
       this.#isWarm = true;
@@ -172,7 +179,10 @@ class Window {
     else this.#after(warmup, warm);
     this.#after(warmup + timeout, begin);
     instance.on('response', (client, status, bytes, latencyMs) => {
-      if (this.#phase === 'measure') this.#take(status, bytes, latencyMs);
+      if (this.#phase === 'measure') {
+        this.#take(status, bytes, latencyMs);
+        if (this.#isDue) over();
+      }
       if (this.#phase !== 'warmup') return;
       this.#seen.add(client);
       if (this.#isWarm && this.#seen.size >= connections) begin();

@@ -7,8 +7,8 @@ export const USAGE = `Usage: node lab/suite/main.js [options]
 Runs every experiment of lab/experiments, one after the other, and writes the
 results to docs/results.md and to a report.
 
-  --quick      small cases, few rounds: a quarter of an hour on 2 cores; the full
-               run takes a day and a half
+  --quick      small cases, few rounds: a quarter of an hour on 2 cores; the
+               full run takes a day and a half
   --list       the experiments, their questions, how many runs and how long at
                least; no run
   --json       JSON lines on stdout; text goes to stderr

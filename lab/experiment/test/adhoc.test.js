@@ -22,13 +22,14 @@ test('two commands are compared, with a proof that the feature is on in one of t
 });
 
 test('bodies of different size are refused, with both figures', async (t) => {
-  const { said } = compare(t, { treatment: 'longerbody fast', more: ['--proof', 'mode: fast'] });
+  const more = ['--rate', '10', '--proof', 'mode: fast'];
+  const { said } = compare(t, { treatment: 'longerbody fast', more });
   assert.equal(await said.ended, 3);
   assert.match(said.errors, /bytes per answer of 'GET \/': 4 in control, 10 in treatment/);
 });
 
 test('without a sign of the feature it is refused, with the option that gives one', async (t) => {
-  const { said } = compare(t, {});
+  const { said } = compare(t, { more: ['--rate', '10'] });
   assert.equal(await said.ended, 3, said.errors);
   assert.match(said.errors, /the feature was not at work in the treatment/);
   assert.match(said.errors, /Millrace's own counters .* or give --proof REGEX/);

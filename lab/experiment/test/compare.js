@@ -25,7 +25,8 @@ export function compare(
     `const [, , port, body, mode] = process.argv;
     require('http').createServer((q, r) => {
       if (q.url.startsWith('/port/') && q.url !== '/port/' + port) r.statusCode = 500;
-      r.end(body);
+      // Slow enough that the lab waits for it, also on a busy machine.
+      setTimeout(() => r.end(body), 20);
     }).listen(Number(port), '127.0.0.1', () => {
       const fill = () => mode === 'long' && console.log('x'.repeat(1000));
       for (let i = 0; i < 200; i += 1) fill();
