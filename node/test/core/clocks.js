@@ -2,3 +2,14 @@
 import timers from '../../dist/core/timers.cjs';
 
 export const { performance, wallClock } = timers;
+
+/** Stops the monotonic clock of Millrace until a test is over; `pass(ms)` moves it on. */
+export function stillClock(t) {
+  let nowMs = performance.now();
+  t.mock.method(performance, 'now', () => nowMs);
+  return {
+    pass: (ms) => {
+      nowMs += ms;
+    },
+  };
+}

@@ -13,6 +13,7 @@ import { promisify } from 'node:util';
 import express from 'express';
 import fastify from 'fastify';
 import { cached } from 'millrace/guard';
+import { stillClock } from '../../core/clocks.js';
 import { begin, gate, listen, movableClock, requests, serve, shapes, whole } from './shapes.js';
 
 /** What waits for the first of three identical requests, once all have come. */
@@ -175,6 +176,7 @@ test('in place of an answer that does not come, a stale copy is given', async (t
 });
 
 test('a handler that answers twice: the first answer is everybody’s', async (t) => {
+  stillClock(t);
   const handler = cached(
     (_req, res) => {
       // As without a cache, the rest is errors of the handler's.
@@ -293,6 +295,7 @@ async function leaver(port, server, path = '/') {
 
 for (const shape of shapes) {
   test(`${shape}: the work for a client that left goes on for those who wait`, async (t) => {
+    stillClock(t);
     const { pass, open, reached } = gate();
     const body = 'x'.repeat(100_000);
     const answer = async () => {
@@ -428,6 +431,7 @@ test('a client that reads nothing holds up nobody else', async (t) => {
 });
 
 test('a stream that fails half way is not kept', async (t) => {
+  stillClock(t);
   let runs = 0;
   const handler = cached(
     (_req, res) => {
@@ -447,6 +451,7 @@ test('a stream that fails half way is not kept', async (t) => {
 });
 
 test('Fastify: a stream that fails half way is not kept', async (t) => {
+  stillClock(t);
   let runs = 0;
   const app = fastify();
   const handler = cached(

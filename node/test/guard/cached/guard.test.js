@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import Fastify from 'fastify';
 import plugin, { cached, Guard, guard } from 'millrace/guard';
-import { block, connectAll, patient, serve } from '../http/wire.js';
+import { stillClock } from '../../core/clocks.js';
+import { BUSY_MS, block, connectAll, patient, serve } from '../http/wire.js';
 import { listen } from './shapes.js';
 
 /** One runs, one waits, and what is of a lower class has to go. */
@@ -16,14 +17,16 @@ async function serveGuarded(t, listener) {
   return { server, g };
 }
 
-/** A handler that blocks, and calls `meanwhile` once before: what that sends has come when it is over. */
-function busyHandler() {
+/** A handler that blocks, as the only one that moves the clock, and calls `meanwhile` once before: what that sends has come when it is over. */
+function busyHandler(t) {
+  const clock = stillClock(t);
   const busy = { meanwhile: null };
   return Object.assign(busy, {
     run() {
       busy.meanwhile?.();
       busy.meanwhile = null;
       block();
+      clock.pass(BUSY_MS);
     },
   });
 }
@@ -40,7 +43,7 @@ function askWhileFull(busy, clients, page) {
 
 test('what the guard of a server sheds is answered with a stale copy', async (t) => {
   let runs = 0;
-  const busy = busyHandler();
+  const busy = busyHandler(t);
   const { server, g } = await serveGuarded(t, (req, res) => {
     if (req.url === '/prices') return prices(req, res);
     busy.run();
@@ -69,7 +72,7 @@ test('in Fastify as well, and nothing is sent after it', async (t) => {
   app.addHook('onError', async (_request, _reply, error) => errors.push(error));
   await app.register(plugin, { guard: full });
   let runs = 0;
-  const busy = busyHandler();
+  const busy = busyHandler(t);
   app.get(
     '/prices',
     cached(async () => `prices ${++runs}`, { ttl: 0, stale: 60, guard: app.millraceGuard }),
@@ -91,7 +94,7 @@ test('in Fastify as well, and nothing is sent after it', async (t) => {
 
 test('without being told of the guard it follows its pressure, and answers nothing in its place', async (t) => {
   let runs = 0;
-  const busy = busyHandler();
+  const busy = busyHandler(t);
   const prices = cached((_req, res) => res.end(`prices ${++runs}`), { ttl: 0, stale: 60 });
   const { server, g } = await serveGuarded(t, (req, res) => {
     // Who asks is checked before the cache, and the guard does not know that.
@@ -111,7 +114,7 @@ test('without being told of the guard it follows its pressure, and answers nothi
 });
 
 test('a copy is given in place of a refusal only where the handler would have been reached', async (t) => {
-  const busy = busyHandler();
+  const busy = busyHandler(t);
   const { server, g } = await serveGuarded(t, (req, res) => {
     if (req.url.startsWith('/prices')) return prices(req, res);
     busy.run();

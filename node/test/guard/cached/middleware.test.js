@@ -13,6 +13,7 @@ import compression from 'compression';
 import express from 'express';
 import fastify from 'fastify';
 import { cached } from 'millrace/guard';
+import { stillClock } from '../../core/clocks.js';
 import { ask, content, listen } from './shapes.js';
 
 test('what others set on the response before is each request’s own', async (t) => {
@@ -266,6 +267,7 @@ test('Fastify: handlers that return, send later, return the reply, a buffer or a
 });
 
 test('HTTP/2: shared and kept as well', async (t) => {
+  stillClock(t);
   let runs = 0;
   const handler = cached(
     (req, res) => {

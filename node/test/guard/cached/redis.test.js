@@ -29,6 +29,7 @@ async function pair(
     const made = await serve(t, options.shape ?? 'node:http', counted, {
       ttl: 60,
       stale: 60,
+      storeTimeout: 60_000,
       storage,
       ...options.cached,
     });
@@ -46,6 +47,8 @@ function tests() {
   for (const shape of shapes) {
     test(`${shape}: what one process has answered, another serves: same status, headers, bytes`, async (t) => {
       const redis = await startRedis(t);
+      const at = wallClock.now();
+      t.mock.method(wallClock, 'now', () => at);
       const answer = async () => ({
         status: 203,
         headers: {

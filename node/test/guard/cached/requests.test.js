@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { cached } from 'millrace/guard';
+import { stillClock } from '../../core/clocks.js';
 import { begin, gate, listen, requests, serve, shapes } from './shapes.js';
 
 const numbered = async (_req, run) => ({ headers: { 'x-run': run }, body: `run ${run}` });
@@ -201,6 +202,7 @@ const other = [
 
 for (const shape of shapes) {
   test(`${shape}: who has the answer is told so, from a copy and from the handler`, async (t) => {
+    stillClock(t);
     const { get, runs, handler } = await serve(t, shape, tagged, { ttl: 60 });
     let path = 0;
     for (const headers of [...same, ...other]) {
@@ -263,6 +265,7 @@ test('what a request says is there again for those who look after the answer', a
 });
 
 test('the conditions of other methods are for the handler', async (t) => {
+  stillClock(t);
   const handler = cached(
     (req, res) => res.setHeader('etag', '"1"').end(`seen ${req.headers['if-none-match']}`),
     { ttl: 60, methods: ['POST'], key: (req) => req.url },

@@ -6,7 +6,7 @@ import connect from 'connect';
 import express from 'express';
 import fastify from 'fastify';
 import { cached } from 'millrace/guard';
-import { performance } from '../../core/clocks.js';
+import { stillClock } from '../../core/clocks.js';
 
 /** Each makes a server of a function that gives `{ status, headers, body }` for a request of node:http. */
 const makers = {
@@ -161,14 +161,8 @@ export function requests(server, count) {
   });
 }
 
-/** A clock for ages that the test moves: `pass(seconds)`. Injected as `performance.now`. */
+/** A clock for ages that only the test moves: `pass(seconds)`. */
 export function movableClock(t) {
-  const { now } = performance;
-  let ahead = 0;
-  t.mock.method(performance, 'now', () => now() + ahead);
-  return {
-    pass: (seconds) => {
-      ahead += seconds * 1000;
-    },
-  };
+  const clock = stillClock(t);
+  return { pass: (seconds) => clock.pass(seconds * 1000) };
 }

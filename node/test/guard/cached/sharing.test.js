@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { test } from 'node:test';
 import { cached } from 'millrace/guard';
+import { stillClock } from '../../core/clocks.js';
 import { ask, begin, content, gate, listen, requests, serve, shapes, whole } from './shapes.js';
 
 const bytes = Buffer.from(Array.from({ length: 70_000 }, (_, at) => (at * 7919) % 256));
@@ -47,6 +48,7 @@ for (const shape of shapes) {
   });
 
   test(`${shape}: what differs in method, path, query or host is not the same`, async (t) => {
+    stillClock(t);
     const answer = async (req) => ({ body: `${req.headers.host} ${req.url}` });
     const { get, runs } = await serve(t, shape, answer, { ttl: 60 });
     const asked = [
@@ -89,6 +91,7 @@ for (const shape of shapes) {
   });
 
   test(`${shape}: after it, requests are served from the copy`, async (t) => {
+    stillClock(t);
     const answer = async (_req, run) => ({ headers: { 'x-run': run }, body: `run ${run}` });
     const { get, handler, runs } = await serve(t, shape, answer, { ttl: 60 });
     assert.equal((await get('/')).headers.age, undefined);
@@ -156,6 +159,7 @@ test('a buffer that the handler uses again is recorded as it was', async (t) => 
 });
 
 test('headers given to writeHead as an array, with a phrase, are recorded', async (t) => {
+  stillClock(t);
   const handler = cached(
     (_req, res) => {
       res.setHeader('x-gone', '1');
@@ -211,6 +215,7 @@ test('HEAD is answered from the copy of a GET, without its body', async (t) => {
 });
 
 test('the answer to a HEAD is for others of its kind only', async (t) => {
+  stillClock(t);
   const answer = async (req) => ({ headers: { 'x-for': req.method }, body: 'body' });
   const { get, runs } = await serve(t, 'node:http', answer, { ttl: 60 });
   assert.equal((await get('/', { method: 'HEAD' })).headers['x-for'], 'HEAD');
@@ -221,6 +226,7 @@ test('the answer to a HEAD is for others of its kind only', async (t) => {
 });
 
 test('headers given to writeHead in pairs are recorded', async (t) => {
+  stillClock(t);
   const handler = cached(
     (_req, res) => {
       res.setHeader('x-a', '0');
@@ -241,6 +247,7 @@ test('headers given to writeHead in pairs are recorded', async (t) => {
 });
 
 test('a status that is set as a text is that status', async (t) => {
+  stillClock(t);
   const handler = cached(
     (_req, res) => {
       res.statusCode = '200';
@@ -254,6 +261,7 @@ test('a status that is set as a text is that status', async (t) => {
 });
 
 test('an answer without a body is given where none may have one', async (t) => {
+  stillClock(t);
   const handler = cached(
     (req, res) => {
       res.statusCode = req.url === '/204' ? 204 : 200;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { guard } from 'millrace/guard';
-import { wallClock } from '../../core/clocks.js';
+import { stillClock, wallClock } from '../../core/clocks.js';
 import {
   BUSY_MS,
   block,
@@ -37,13 +37,25 @@ const busy = {
   },
 };
 
+/** As `busy`, and by a clock that nothing else moves. */
+function exactlyBusy(t) {
+  const clock = stillClock(t);
+  return {
+    '/busy': (_req, res) => {
+      block();
+      clock.pass(BUSY_MS);
+      res.end();
+    },
+  };
+}
+
 test('who would have to wait longer than its class may is turned away at once, by reason wait', async (t) => {
   const told = [];
   const maxWait = { high: 1000 * BUSY_MS, normal: 4.5 * BUSY_MS, low: 0.5 * BUSY_MS + 1 };
   const { g, clients } = await guarded(
     t,
     { maxWait, rejectDelay: 0, classHeader: 'x-class', onShed: (info) => told.push(info) },
-    busy,
+    exactlyBusy(t),
     12,
   );
   // The first tells what it costs.
@@ -200,7 +212,8 @@ test('an exempt request is not held up by those that wait, nor by the gate', asy
 });
 
 test('observing, everything runs as it comes, and what would have been shed is counted', async (t) => {
-  const { g, clients, ran } = await guarded(t, { observe: true, maxWait: 2.5 * BUSY_MS }, busy, 10);
+  const options = { observe: true, maxWait: 2.5 * BUSY_MS };
+  const { g, clients, ran } = await guarded(t, options, exactlyBusy(t), 10);
   for (const client of clients) client.send('/busy');
   for (const client of clients) assert.equal(await client.status(), 200);
   assert.equal(ran.length, 10);
@@ -235,7 +248,7 @@ test('which route burnt the loop', async (t) => {
 
 test('a clock that jumps changes nothing', async (t) => {
   const { now } = wallClock;
-  const { g, clients } = await guarded(t, { rejectDelay: 0 }, busy, 3);
+  const { g, clients } = await guarded(t, { rejectDelay: 0 }, exactlyBusy(t), 3);
   for (const jump of [1e9, -1e9]) {
     t.mock.method(wallClock, 'now', () => now() + jump);
     for (const client of clients) client.send('/busy');

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Slices } from '../../../dist/guard/slices.js';
+import { stillClock } from '../../core/clocks.js';
 
 /** A queue of functions in place of requests. */
 function sliced(jobs, { sliceMs = 10, rest = 0.08 } = {}) {
@@ -61,10 +62,11 @@ test('a slice ends after its time, and what is left has the next', async () => {
   assert.deepEqual(log, ['a', 'over', 'b', 'over', 'c', 'over']);
 });
 
-test('the loop makes turns between slices, as long as something comes in each', async () => {
+test('the loop makes turns between slices, as long as something comes in each', async (t) => {
+  const clock = stillClock(t);
   const { log, done, slices } = sliced([
     (log) => {
-      block(30);
+      clock.pass(30);
       log.push('a');
       let turns = 0;
       const turn = () => {
