@@ -4,6 +4,7 @@ import { whyNotLocal } from '../load/loopback.js';
 import { secondsOf } from './options.js';
 
 const PROTOCOLS = ['raw', 'chat', 'socket.io'];
+const AUDIENCES = ['everyone', 'others', 'sender'];
 
 /** An open loop keeps every answer. */
 const MOST_REQUESTS = 1_000_000;
@@ -33,7 +34,46 @@ export function checkAdHoc(options) {
     throw new Error(`--script is "${script}"; there is no file ${script}.`);
   }
   checkTogether(options);
+  checkEvents(options);
   if (url.length > 0) checkRate(options);
+}
+
+function checkEvents({ protocol, event, reply, data, to, rate, ws }) {
+  for (const [name, value] of Object.entries({ event, reply, data })) {
+    if (value === undefined) continue;
+    if (protocol !== 'socket.io') throw new Error(`--${name} belongs to --protocol socket.io.`);
+    if (
+      name !== 'data' &&
+      (Buffer.byteLength(value) > 100 || JSON.stringify(value) !== `"${value}"`)
+    ) {
+      throw new Error(
+        `--${name} is ${JSON.stringify(value)}; it takes a name of 1 to 100 bytes without " and \\\\.`,
+      );
+    }
+  }
+  if (data !== undefined && !isData(data)) {
+    throw new Error(
+      `--data is ${data}; it takes arguments as JSON, with the string "{text}" in them once.`,
+    );
+  }
+  if (to === undefined) return;
+  if (ws === undefined) throw new Error('--to belongs to --ws.');
+  if (!AUDIENCES.includes(to)) {
+    throw new Error(`--to is "${to}"; allowed are ${AUDIENCES.join(', ')}.`);
+  }
+  if (to === 'others' && rate === undefined) {
+    throw new Error('--to others needs --rate: without it a sender waits for its own message.');
+  }
+}
+
+/** One argument, or several with commas between them. */
+function isData(text) {
+  try {
+    JSON.parse(`[${text}]`);
+  } catch {
+    return false;
+  }
+  return text.length <= 1000 && text.split('"{text}"').length === 2;
 }
 
 function checkTogether({ url, ws, script, protocol, rate, ignore, connections }) {

@@ -49,9 +49,12 @@ function loadOf(options, fill) {
   const { warmup = WARMUP_S, connections = CONNECTIONS, rate, ws, script } = options;
   const times = { seconds: ({ quick }) => secondsOf(options, quick), warmup, connections };
   if (ws !== undefined) {
-    const { protocol = 'raw' } = options;
+    const { protocol = 'raw', reply, data, to } = options;
+    const event = protocol === 'socket.io' ? (options.event ?? 'message') : undefined;
+    const given = Object.entries({ event, reply, data, to });
+    const names = Object.fromEntries(given.filter(([, value]) => value !== undefined));
     const mode = rate === undefined ? { mode: 'closed' } : { mode: 'open', rate };
-    return { kind: 'ws', protocol, ...mode, ...times };
+    return { kind: 'ws', protocol, ...names, ...mode, ...times };
   }
   if (script !== undefined) return { kind: 'script', file: script, ...times };
   const normalize = options.ignore && { normalize: options.ignore };

@@ -10,7 +10,21 @@ const MOST_SEED = NUMBERS.seed[1];
 
 /** What an experiment of a name or a file has already. */
 const AD_HOC = [
-  ...['control', 'treatment', 'url', 'ws', 'protocol', 'script', 'health', 'proof', 'ignore'],
+  ...[
+    'control',
+    'treatment',
+    'url',
+    'ws',
+    'protocol',
+    'event',
+    'reply',
+    'data',
+    'to',
+    'script',
+    'health',
+    'proof',
+    'ignore',
+  ],
   ...['control-env', 'treatment-env', 'rate', 'warmup'],
 ];
 

@@ -3,7 +3,20 @@ import * as key from './keys.js';
 
 /** Of the generator; ../../load/README.md says what each does, and the generator itself what is allowed. */
 const OPTIONS = [
-  ...['protocol', 'mode', 'path', 'connections', 'rooms', 'senders', 'slowReaders', 'payload'],
+  ...[
+    'protocol',
+    'event',
+    'reply',
+    'data',
+    'to',
+    'mode',
+    'path',
+    'connections',
+    'rooms',
+    'senders',
+    'slowReaders',
+    'payload',
+  ],
   ...['inflight', 'rate', 'deliveriesRate', 'pattern', 'users', 'spacing', 'drain', 'noAcks'],
   ...['checkEvery', 'connectConcurrency', 'connectTimeout', 'seed'],
 ];
@@ -131,9 +144,16 @@ function faultsOf(report, mayLose) {
   if (found.length > 0) {
     const said = found.map((name) => `${report[name]} ${name.replace('_', ' ')}`).join(', ');
     const first = report.first_fault ?? report.first_error;
-    return [`deliveries: ${said}${first === undefined ? '' : `; first: ${first}`}`];
+    const none = report.delivered === 0 ? hint(report) : '';
+    return [`deliveries: ${said}${first === undefined ? '' : `; first: ${first}`}${none}`];
   }
-  return report.delivered === 0 && !mayLose ? ['no message was delivered'] : [];
+  return report.delivered === 0 && !mayLose ? [`no message was delivered${hint(report)}`] : [];
+}
+
+/** A server of socket.io passes over in silence what it has no listener for. */
+function hint({ config: { protocol, event, reply } }) {
+  if (protocol !== 'socket.io') return '';
+  return `; the server does not seem to take the event "${event}" and send "${reply}" on: --event and --reply name others`;
 }
 
 /** The outcome where no connection could be opened. */

@@ -4,6 +4,7 @@ import { readArgs } from '../args.js';
 
 const both = ['--control', 'a', '--treatment', 'b'];
 const url = ['--url', 'http://127.0.0.1:{port}/x'];
+const socketIo = [...both, '--ws', 'ws://localhost:1/', '--protocol', 'socket.io'];
 
 test('what is given is read, and the rest has its default', () => {
   const options = readArgs([
@@ -93,6 +94,16 @@ const mistakes = [
   [[...both, ...url, '--rate', '1000', '--seconds', '5000'], /5000000 requests; allowed are 1 /],
   [[...both, ...url, '--health', 'up'], '--health is "up"; it takes a path, which begins with /.'],
   [[...both, ...url, '--script', '/no/x.js'], '--script is "/no/x.js"; there is no file /no/x.js.'],
+  [
+    [...both, '--ws', 'ws://localhost:1/', '--event', 'x'],
+    /^--event belongs to --protocol socket\.io/,
+  ],
+  [[...socketIo, '--event', 'a"b'], /^--event is "a\\"b"; it takes a name of 1 to 100 bytes/],
+  [[...socketIo, '--data', '{text}'], /^--data is \{text\}; it takes arguments as JSON/],
+  [[...socketIo, '--data', '"{text}","{text}"'], /with the string "\{text\}" in them once\.$/],
+  [[...socketIo, '--to', 'me'], /^--to is "me"; allowed are everyone, others, sender\.$/],
+  [[...socketIo, '--to', 'others'], /^--to others needs --rate/],
+  [[...both, ...url, '--to', 'sender'], /^--to belongs to --ws/],
   [[...both, '--ws', 'ws://localhost:1/', '--ignore', 'x'], /^--ignore belongs to --url/],
   [
     ['a', '--ignore', 'x'],

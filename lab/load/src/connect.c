@@ -219,7 +219,8 @@ void connect_closed(struct run *run, struct client *client, uint32_t code, const
   run->counts.closed_early++;
   receive_fault(run, "connection %u ended early: %s (code %u)", client->index, why, code);
   struct room *room = &run->rooms[client->room];
-  const uint64_t owed = room->sent - client->unique;
+  const uint64_t meant[] = {room->sent, room->sent - client->sent, client->sent};
+  const uint64_t owed = meant[run->options->to] - client->unique;
   room->receivers--;
   run->outstanding -= owed;
   run->counts.lost_on_closed += owed;

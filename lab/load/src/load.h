@@ -42,6 +42,7 @@ struct client {
 
   struct sequence *seen; /* [sender of the room][stream] */
   uint64_t unique;       /* deliveries, each counted once */
+  uint64_t sent;         /* its own messages that the kernel has */
   struct bytes carry;    /* the start of a frame whose rest is to come */
   struct bytes fragments;
 
@@ -101,6 +102,8 @@ struct run {
   struct room *rooms;
   uint32_t streams; /* sequences per sender: 3 where priorities may overtake each other, else 1 */
   uint32_t *sent;   /* [sender][stream]: the next sequence number */
+  char event_head[1200]; /* what socket.io has before and behind the text of a message */
+  char event_tail[1100];
 
   int epoll;
   enum phase phase;
@@ -175,6 +178,9 @@ void receive_fault(struct run *run, const char *format, ...) __attribute__((form
 
 /* run.c */
 void run_start(struct run *run, const struct options *options);
+
+/* How many connections a message of this client is for. */
+uint32_t run_receivers(const struct run *run, const struct client *client);
 void run_all(struct run *run);
 void run_stop(int signal);
 void run_free(struct run *run);

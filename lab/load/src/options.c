@@ -32,6 +32,13 @@ static const struct spec specs[] = {
      "request path (raw: /, chat: /ws, socket.io: /socket.io/)"},
     {"protocol", KIND_CHOICE, AT(protocol), 0, 0, "raw", "raw|chat|socket.io", "",
      "what the server speaks"},
+    {"event", KIND_TEXT, AT(event), 0, 0, "m", NULL, "", "socket.io: the event that is sent"},
+    {"reply", KIND_TEXT, AT(reply), 0, 0, NULL, NULL, "",
+     "socket.io: the event that comes back (the same)"},
+    {"data", KIND_TEXT, AT(data), 0, 0, "\"{text}\"", NULL, "",
+     "socket.io: the event's arguments as JSON; {text} is the message's text"},
+    {"to", KIND_CHOICE, AT(to), 0, 0, "everyone", "everyone|others|sender", "",
+     "whom of a room the server sends a message to"},
     {"mode", KIND_CHOICE, AT(mode), 0, 0, "closed", "closed|open", "",
      "closed: next message when the echo is back; open: by the clock"},
     {"connections", KIND_COUNT, AT(connections), 1, 60000, "100", NULL, "", "connections"},
@@ -157,6 +164,52 @@ static double sequences(const struct options *options) {
   return senders * streams * (options->connections - options->slow_readers);
 }
 
+/* Within the quotes of JSON as it is. */
+static bool is_plain(const char *text) {
+  if (*text == '\0') return false;
+  for (; *text != '\0'; text++) {
+    if ((unsigned char)*text < ' ' || *text == '"' || *text == '\\') return false;
+  }
+  return true;
+}
+
+enum { MAX_NAME = 100, MAX_DATA = 1000 };
+
+static bool protocol_fits(const struct options *options, const bool given[SPECS], char *why,
+                          size_t room) {
+  static const char *const names[] = {"event", "reply", "data"};
+  for (size_t i = 0; options->protocol != PROTOCOL_SOCKET_IO && i < 3; i++) {
+    if (given[find(names[i], strlen(names[i])) - specs]) {
+      snprintf(why, room, "--%s: belongs to --protocol socket.io", names[i]);
+      return false;
+    }
+  }
+  const char *const events[] = {options->event, options->reply};
+  for (size_t i = 0; i < 2; i++) {
+    if (strlen(events[i]) <= MAX_NAME && is_plain(events[i])) continue;
+    snprintf(why, room,
+             "--%s %.40s: must be a name of 1 to %d bytes without \" and \\ and control characters",
+             names[i], events[i], MAX_NAME);
+    return false;
+  }
+  const char *const text = strstr(options->data, "\"{text}\"");
+  if (text == NULL || strstr(text + 1, "\"{text}\"") != NULL || strlen(options->data) > MAX_DATA) {
+    snprintf(why, room, "--data %.40s: must have \"{text}\" once, in at most %d bytes of JSON",
+             options->data, MAX_DATA);
+    return false;
+  }
+  if (options->protocol == PROTOCOL_CHAT && options->to != TO_EVERYONE) {
+    snprintf(why, room, "--to: must be everyone with --protocol chat");
+    return false;
+  }
+  if (options->to == TO_OTHERS && options->mode == MODE_CLOSED) {
+    snprintf(why, room,
+             "--to others: belongs to --mode open; in closed mode a sender waits for its own message");
+    return false;
+  }
+  return true;
+}
+
 static bool fits_together(struct options *options, const bool given[SPECS], char *why,
                           size_t room) {
   const bool rate = options->rate > 0;
@@ -197,6 +250,8 @@ static bool fits_together(struct options *options, const bool given[SPECS], char
              options->warmup > 0) {
     snprintf(why, room, "--warmup %g: must be 0 with --pattern sustained, which has none",
              options->warmup);
+  } else if (!protocol_fits(options, given, why, room)) {
+    return false;
   } else {
     static const char *const open_only[] = {"rate", "deliveries-rate", "pattern", "users",
                                             "spacing"};
@@ -255,6 +310,7 @@ enum options_outcome options_parse(int argc, char **argv, struct options *option
   if (strcmp(options->host, "[::1]") == 0) options->host = "::1";
   static const char *const paths[] = {"/", "/ws", "/socket.io/"};
   if (options->path == NULL) options->path = paths[options->protocol];
+  if (options->reply == NULL) options->reply = options->event;
   if (!given[find("senders", 7) - specs] && options->connections > options->slow_readers) {
     options->senders = options->connections - options->slow_readers;
   }

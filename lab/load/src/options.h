@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 enum protocol { PROTOCOL_RAW, PROTOCOL_CHAT, PROTOCOL_SOCKET_IO };
+enum audience { TO_EVERYONE, TO_OTHERS, TO_SENDER };
 enum mode { MODE_CLOSED, MODE_OPEN };
 enum pattern { PATTERN_STEADY, PATTERN_SPIKES, PATTERN_RAMP, PATTERN_SUSTAINED, PATTERN_MIXED };
 enum users { USERS_UNIFORM, USERS_CASUAL, USERS_ACTIVE, USERS_BLEND };
@@ -19,6 +20,10 @@ struct options {
   const char *path; /* NULL: the protocol's own */
   uint32_t port;
   uint32_t protocol;
+  const char *event; /* socket.io: its name, as JSON has it between quotes */
+  const char *reply; /* the event that comes back; NULL: the same */
+  const char *data;  /* the arguments, with {text} for the message's text */
+  uint32_t to;       /* enum audience */
   uint32_t mode;
   uint32_t connections;
   uint32_t rooms;

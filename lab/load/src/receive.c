@@ -40,6 +40,11 @@ static void deliver(struct run *run, struct client *client, const uint8_t *text,
     corrupt(run, client, "from outside its room", text, length);
     return;
   }
+  const bool is_own = marker.sender == client->index;
+  if (options->to != TO_EVERYONE && is_own != (options->to == TO_SENDER)) {
+    corrupt(run, client, is_own ? "of its own" : "that is for its sender alone", text, length);
+    return;
+  }
   const uint32_t stream = run->streams == 1 ? 0 : (uint32_t)marker.priority;
   if (marker.seq >= run->sent[marker.sender * run->streams + stream] ||
       (run->streams == 1 && marker.priority != PRIORITY_NORMAL) || marker.sched_us > run->now) {
@@ -73,12 +78,11 @@ static void deliver(struct run *run, struct client *client, const uint8_t *text,
   run->delivered_by[marker.priority]++;
   run->outstanding--;
 
-  const bool own = marker.sender == client->index;
-  client->credit += own;
+  client->credit += is_own;
   if (marker.sched_us >= run->measure_from && marker.sched_us < run->measure_to) {
     const uint64_t age = run->now - marker.sched_us;
     histogram_add(&run->latency[stream], age);
-    if (own) histogram_add(&run->echo, age);
+    if (is_own) histogram_add(&run->echo, age);
   }
 }
 
@@ -159,19 +163,49 @@ static void chat_frame(struct run *run, struct client *client, const uint8_t *da
   }
 }
 
+/* Where the name of an event begins, after `42["`, or `421["` when the server asks for an answer; 0 when it is none. */
+static size_t event_name(const uint8_t *data, size_t length) {
+  if (!begins(data, length, "42")) return 0;
+  size_t at = 2;
+  while (at < length && data[at] >= '0' && data[at] <= '9') at++;
+  return begins(data + at, length - at, "[\"") ? at + 2 : 0;
+}
+
+/* A marker at the start of a string anywhere among the arguments; other events are not the load's. */
+static void socket_io_event(struct run *run, struct client *client, const uint8_t *data,
+                            size_t length) {
+  const char *reply = run->options->reply;
+  const size_t name_length = strlen(reply);
+  if (!begins(data, length, reply) || !begins(data + name_length, length - name_length, "\",")) {
+    run->counts.other++;
+    return;
+  }
+  if (run->phase == PHASE_CONNECT) return;
+  const uint8_t *const end = data + length;
+  const uint8_t *at = data + name_length + 1;
+  while ((at = memchr(at, '#', (size_t)(end - at))) != NULL) {
+    const uint8_t *text = at[-1] == '!' || at[-1] == '~' ? at - 1 : at;
+    const size_t room = (size_t)(end - text);
+    struct marker marker;
+    if (text[-1] == '"' && marker_read(text, room, &marker)) {
+      deliver(run, client, text, string_length(text, room, run->options->payload));
+      return;
+    }
+    at++;
+  }
+  /* Such as the greeting of a chat, which has the same name. */
+  run->counts.other++;
+}
+
 /*
  * The first digit is Engine.IO's: 0 open, 2 ping, 3 pong, 4 message. The second, of a message, is
  * Socket.IO's: 0 connect, 1 disconnect, 2 event, 4 refused.
  */
 static void socket_io_frame(struct run *run, struct client *client, const uint8_t *data,
                             size_t length) {
-  static const char event[] = "42[\"m\",\"";
-  const size_t event_length = sizeof event - 1;
-  if (begins(data, length, event)) {
-    if (run->phase == PHASE_CONNECT) return;
-    const uint8_t *text = data + event_length;
-    const size_t room = length - event_length;
-    deliver(run, client, text, string_length(text, room, run->options->payload));
+  const size_t name_at = event_name(data, length);
+  if (name_at > 0) {
+    socket_io_event(run, client, data + name_at, length - name_at);
   } else if (begins(data, length, "2")) {
     send_frame(run, client, FRAME_TEXT, (const uint8_t *)"3", 1);
     run->counts.other++;

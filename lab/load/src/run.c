@@ -46,9 +46,20 @@ static uint64_t us(double seconds) { return (uint64_t)llround(seconds * SECOND);
 
 static uint64_t earlier(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
+/* What stands before and behind the text of a socket.io event. */
+static void compose_event(struct run *run) {
+  static const char place[] = "{text}";
+  const struct options *options = run->options;
+  const char *text = strstr(options->data, place);
+  snprintf(run->event_head, sizeof run->event_head, "42[\"%s\",%.*s", options->event,
+           (int)(text - options->data), options->data);
+  snprintf(run->event_tail, sizeof run->event_tail, "%s]", text + sizeof place - 1);
+}
+
 void run_start(struct run *run, const struct options *options) {
   memset(run, 0, sizeof *run);
   run->options = options;
+  compose_event(run);
   run->streams =
       options->pattern == PATTERN_MIXED && options->protocol != PROTOCOL_CHAT ? PRIORITIES : 1;
   run->clients = memory_new(options->connections, sizeof *run->clients);
@@ -82,12 +93,21 @@ void run_start(struct run *run, const struct options *options) {
   }
 }
 
+uint32_t run_receivers(const struct run *run, const struct client *client) {
+  const uint32_t all = run->rooms[client->room].receivers;
+  switch ((enum audience)run->options->to) {
+    case TO_OTHERS: return all - 1;
+    case TO_SENDER: return 1;
+    default: return all;
+  }
+}
+
 /* Messages per second over all senders, whichever way the user put it. */
 static double wanted_rate(const struct run *run) {
   if (run->options->rate > 0) return run->options->rate;
   double receivers = 0; /* of the mean message */
   for (uint32_t i = 0; i < run->options->senders; i++) {
-    receivers += schedule_share(run->options, i) * run->rooms[run->clients[i].room].receivers;
+    receivers += schedule_share(run->options, i) * run_receivers(run, &run->clients[i]);
   }
   return run->options->deliveries_rate / (receivers > 0 ? receivers : 1);
 }

@@ -30,13 +30,14 @@ static void count_sent(struct run *run, struct client *client, enum frame_kind k
                        enum priority priority) {
   if (kind == FRAME_TYPING) run->counts.typing_sent++;
   if (kind != FRAME_MESSAGE) return;
-  struct room *room = &run->rooms[client->room];
-  room->sent++;
+  run->rooms[client->room].sent++;
+  client->sent++;
+  const uint32_t receivers = run_receivers(run, client);
   run->counts.sent++;
   run->sent_by[priority]++;
-  run->counts.expected += room->receivers;
-  run->expected_by[priority] += room->receivers;
-  run->outstanding += room->receivers;
+  run->counts.expected += receivers;
+  run->expected_by[priority] += receivers;
+  run->outstanding += receivers;
   if (run->now >= run->measure_from && run->now < run->measure_to) run->counts.sent_measured++;
 }
 
@@ -123,7 +124,7 @@ static size_t compose_chat(struct run *run, struct client *client, uint8_t *at,
 
 /* Composes as many waiting messages as the shared buffer holds. Nothing is decided yet. */
 static uint32_t compose(struct run *run, struct client *client, struct draft *drafts) {
-  const size_t largest = run->options->payload + 256;
+  const size_t largest = run->options->payload + 256 + strlen(run->event_head) + strlen(run->event_tail);
   const uint32_t first = client->index * run->streams;
   uint32_t next[PRIORITIES];
   memcpy(next, run->sent + first, run->streams * sizeof *next);
@@ -143,7 +144,8 @@ static uint32_t compose(struct run *run, struct client *client, struct draft *dr
     if (run->options->protocol == PROTOCOL_RAW) {
       used += compose_text(run, client, run->out + used, "", &marker, "");
     } else if (run->options->protocol == PROTOCOL_SOCKET_IO) {
-      used += compose_text(run, client, run->out + used, "42[\"m\",\"", &marker, "\"]");
+      used += compose_text(run, client, run->out + used, run->event_head, &marker,
+                           run->event_tail);
     } else if (priority == PRIORITY_LOW) {
       draft->kind = FRAME_TYPING;
       used += compose_typing(client, run->out + used);

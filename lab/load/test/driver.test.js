@@ -17,6 +17,13 @@ test('a bad option is named with its value and what is allowed', async () => {
   await rejects({ payload: 3 }, code, /^--payload 3: must be a whole number from 40 to 1048576/);
   await rejects({ mode: 'fast' }, code, /^--mode fast: must be one of closed\|open$/);
   await rejects({ slowReader: 1 }, code, /^--slow-reader: there is no such option/);
+  const socketIo = { protocol: 'socket.io' };
+  await rejects({ event: 'a' }, code, /^--event: belongs to --protocol socket\.io$/);
+  await rejects({ ...socketIo, event: 'a"b' }, code, /^--event a"b: must be a name/);
+  await rejects({ ...socketIo, reply: 'x'.repeat(101) }, code, /^--reply x+: must be a name/);
+  await rejects({ ...socketIo, data: '{}' }, code, /^--data \{\}: must have "\{text\}" once/);
+  await rejects({ to: 'others' }, code, /^--to others: belongs to --mode open/);
+  await rejects({ protocol: 'chat', to: 'sender' }, code, /^--to: must be everyone/);
   await rejects({ host: '192.0.2.1' }, code, /must be this machine/);
 });
 

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { runLoad } from '../index.js';
-import { chatServer, choppingProxy, rawServer, socketIoServer } from './servers.js';
+import {
+  chatServer,
+  choppingProxy,
+  rawServer,
+  socketIoApplication,
+  socketIoServer,
+} from './servers.js';
 
 const brief = { connections: 12, rooms: 3, warmup: 0.2, seconds: 0.6, drain: 30 };
 
@@ -222,4 +228,79 @@ test('socket.io: an open loop with priorities', async (t) => {
   assertClean(result);
   const { high, normal, low } = result.by_priority;
   assert.ok(high.sent > 0 && low.sent > high.sent && normal.sent > low.sent);
+});
+
+const open = { mode: 'open', rate: 200 };
+
+/** Servers as they stand in guides, each with what the generator has to be told. */
+const applications = {
+  'a chat that sends to everyone': {
+    serve(socket, io) {
+      socket.emit('chat message', 'welcome');
+      socket.on('chat message', (text) => io.emit('chat message', text));
+    },
+    options: { event: 'chat message' },
+    receivers: 12,
+  },
+  'a chat that sends to the others, with other names and an object': {
+    serve(socket) {
+      socket.broadcast.emit('user joined', { n: 1 });
+      socket.on('new message', (message) => {
+        socket.broadcast.emit('message', { from: '#1', message: message.body.text });
+      });
+    },
+    options: {
+      ...open,
+      ...{
+        event: 'new message',
+        reply: 'message',
+        data: '{"body":{"text":"{text}"}}',
+        to: 'others',
+      },
+    },
+    receivers: 11,
+  },
+  'an echo that wants to know that it arrived': {
+    serve(socket) {
+      socket.on('ünï', (n, text) => socket.timeout(60_000).emit('ünï', n, text, () => {}));
+    },
+    options: { event: 'ünï', data: '7,"{text}"', to: 'sender', connections: 3 },
+    receivers: 1,
+  },
+};
+
+for (const [name, { serve, options, receivers }] of Object.entries(applications)) {
+  test(`socket.io: ${name}`, async (t) => {
+    const server = await socketIoApplication(serve);
+    const result = await load(t, server, {
+      protocol: 'socket.io',
+      rooms: 1,
+      checkEvery: 1,
+      ...options,
+    });
+    assertClean(result);
+    assert.equal(result.expected, result.sent * receivers);
+    assert.equal(result.checked, result.delivered);
+  });
+}
+
+test('socket.io: a server that has no such event delivers nothing', async (t) => {
+  const server = await socketIoApplication(() => {});
+  const options = { protocol: 'socket.io', connections: 2, rooms: 1, drain: 0.1 };
+  const result = await load(t, server, options);
+  assert.deepEqual([result.ok, result.delivered, result.lost], [false, 0, result.expected]);
+});
+
+test('whom a message was not for gets it: a fault', async (t) => {
+  const server = await socketIoApplication((socket, io) => {
+    socket.on('m', (text) => io.emit('m', text));
+  });
+  for (const to of ['others', 'sender']) {
+    const options = { ...open, protocol: 'socket.io', rooms: 1, connections: 3, to };
+    const result = await runLoad({ ...brief, port: server.port, ...options });
+    assert.equal(result.ok, false);
+    assert.equal(result.corrupt, to === 'others' ? result.sent : 2 * result.sent);
+    assert.equal(result.delivered, result.expected);
+  }
+  server.close();
 });

@@ -111,6 +111,20 @@ export async function socketIoServer(
   return { io, port: server.address().port, close: () => io.close() };
 }
 
+/**
+ * A server of socket.io as others write it: with its defaults, and events of its own.
+ *
+ * @param {(socket: import('socket.io').Socket, io: Server) => void} onConnection
+ */
+export async function socketIoApplication(onConnection) {
+  const server = createServer();
+  const io = new Server(server);
+  io.on('connection', (socket) => onConnection(socket, io));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return { port: server.address().port, close: () => io.close() };
+}
+
 async function serve(onConnection) {
   const server = new WebSocketServer({ host: '127.0.0.1', port: 0, perMessageDeflate: false });
   server.on('connection', (socket, request) => {

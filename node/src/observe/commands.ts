@@ -76,7 +76,8 @@ function loadOf({ requests, frames }: Report): Load | null {
     if (address.startsWith('/socket.io/')) {
       return {
         port,
-        options: (at) => `--ws ${quoted(`ws://127.0.0.1:${at}`)} --protocol socket.io`,
+        options: (at) =>
+          `--ws ${quoted(`ws://127.0.0.1:${at}`)} --protocol socket.io --event message`,
       };
     }
     return { port, options: (at) => `--ws ${quoted(`ws://127.0.0.1:${at}${address}`)}` };

@@ -168,6 +168,12 @@ function toTry(report: Report, command: string | undefined, bold: Paint, width: 
     ...wrapped(`This measures whether ${what} (needs millrace-lab):`, width),
     '',
     bold(indented(experiment)),
+    ...(experiment.includes(' --event ')
+      ? [
+          '',
+          ...wrapped('Put the name of an event that your clients send in place of message.', width),
+        ]
+      : []),
   ];
 }
 

@@ -216,8 +216,9 @@ test('a server of WebSockets is loaded by them', () => {
   const raw = experimentIn(formatReport(report));
   assert.deepEqual([raw.ws, raw.protocol, raw.url], ['ws://127.0.0.1:8080/chat', undefined, []]);
   report.requests.upgradeUrl = '/socket.io/?EIO=4&transport=websocket';
-  const { ws, protocol } = experimentIn(formatReport(report));
-  assert.deepEqual([ws, protocol], ['ws://127.0.0.1:8080', 'socket.io']);
+  const text = formatReport(report);
+  const { ws, protocol, event } = experimentIn(text.slice(0, text.indexOf('\n\nPut the name')));
+  assert.deepEqual([ws, protocol, event], ['ws://127.0.0.1:8080', 'socket.io', 'message']);
 });
 
 test('without a server that can be asked there is no experiment', () => {
