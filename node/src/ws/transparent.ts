@@ -8,6 +8,7 @@
 import type { Socket } from 'node:net';
 import { nextTick } from '../core/timers.cjs';
 import { isExiting } from '../net/turn.js';
+import { payloadOf } from './frame.js';
 import { Gatherer } from './gatherer.js';
 import { inContext, type Outbox } from './outbox.js';
 import type { SharedFrame } from './sequence.js';
@@ -32,7 +33,9 @@ export class TransparentGatherer extends Gatherer {
     this.counters.frames++;
     this.counters.writes++;
     // A new function per frame: a stream calls equal ones in one tick, and ws passes a new one per frame as well.
-    this.write(outbox.wire, frame.data, callback && ((error) => callback(error)));
+    const written: WriteCallback | undefined = callback && ((error) => callback(error));
+    if (fills(outbox.wire.socket, frame)) writeInParts(outbox.wire, frame, written);
+    else this.write(outbox.wire, frame.data, written);
     this.limit();
     return true;
   }
@@ -82,6 +85,19 @@ export class TransparentGatherer extends Gatherer {
     outbox.gathers = false;
     outbox.release();
   }
+}
+
+/** Whether the stream counts as full while it has the frame. */
+const fills = ({ writableHighWaterMark }: Socket, { data }: SharedFrame) =>
+  data.length >= writableHighWaterMark;
+
+/** Header and payload as ws writes them. A stream emits 'drain' after them, but not after one buffer that the kernel takes at once. */
+function writeInParts(wire: Wire, { data }: SharedFrame, callback: WriteCallback | undefined) {
+  const payload = payloadOf(data);
+  wire.socket.cork();
+  wire.write(data.subarray(0, data.length - payload.length));
+  wire.write(payload, callback);
+  wire.socket.uncork();
 }
 
 /** Callback of a gathered frame. Called in the tick in which a stream would call it, or later if the frame is not written by then. */

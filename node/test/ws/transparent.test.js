@@ -175,6 +175,34 @@ test("a turn's frames do not fill the stream, whatever they add up to: no drain 
   assert.ok(installation.stats().writes - writes < 9);
 });
 
+/** For frames around the size of the stream's buffer: whether the stream counts as full after each, and how often it drains. */
+async function fullness(peers) {
+  await warm(peers);
+  const [{ server, socket }] = peers;
+  let drains = 0;
+  socket.on('drain', () => drains++);
+  const header = 4;
+  const lengths = [-1, 0, 1].map((more) => socket.writableHighWaterMark - header + more);
+  const seen = [];
+  for (const length of [...lengths, 200_000]) {
+    for (const data of ['x'.repeat(length), Buffer.alloc(length)]) {
+      server.send(data);
+      seen.push([socket.writableNeedDrain, drains]);
+      await turn();
+      seen.push([socket.writableNeedDrain, drains]);
+    }
+  }
+  return seen;
+}
+
+test('a large frame fills the stream, which drains, as with ws as it is', async (t) => {
+  const hall = await openHall(t);
+  const expected = await fullness(await hall.connectMany(1));
+  const { peers } = await setUp(t, 1);
+  assert.deepEqual(await fullness(peers), expected);
+  assert.ok(expected.some(([isFull]) => isFull));
+});
+
 test('whoever replaces write of a socket is called as by ws', async (t) => {
   const arms = [];
   for (const SetUp of [openHall, (t) => setUp(t, 1)]) {
