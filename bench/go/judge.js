@@ -67,7 +67,7 @@ function denied(verdict) {
   return verdict === 'open' ? 'open' : 'met';
 }
 
-/** What is said to exclude each other does so, unless both were seen. */
+/** Verdict on gains that are said to exclude each other: met unless both were seen. */
 function deniedTogether(places) {
   const verdicts = places.map(({ verdict }) => verdict);
   if (verdicts.includes('met')) return 'met';

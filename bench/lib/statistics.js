@@ -17,7 +17,7 @@ export const LEVEL = 0.95;
 export const share = (part, whole) => Math.max(part, 0.5) / whole;
 
 /**
- * How many times better `ours` is than `theirs`, where above 1 is ahead: the Hodges-Lehmann estimate of the rounds' ratios, with
+ * Ratio of `ours` to `theirs`, above 1 where ours is better: the Hodges-Lehmann estimate of the rounds' ratios, with
  * the exact interval of the signed-rank test. Rounds are independent of each other; the figures within one are not.
  *
  * @param {'higher' | 'lower'} better

@@ -32,7 +32,7 @@ export const table = (head, body) =>
 /** A name is told once: below it, nothing. */
 export const once = (cells, before) => (cells === before ? '' : cells);
 
-/** How many rounds a figure is of, and the level that its interval attains. */
+/** Number of rounds of a figure, and the level that its interval attains. */
 export const sample = ({ n, level }) => `${n}, ${level >= LEVEL ? percent(level) : 'no interval'}`;
 
 function ahead({ ahead: times, lo, hi, level }) {

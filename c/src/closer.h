@@ -1,5 +1,5 @@
 /* Handles that others may close: a program that ends its loop closes each handle that uv_walk() finds, and libuv calls
- * back only the one who closes. */
+ * back only the closer. */
 #ifndef UVB_CLOSER_H
 #define UVB_CLOSER_H
 

@@ -119,7 +119,7 @@ static void post_one_by_one(void* data) {
   }
 }
 
-/* What was queued before the fork, and what is pushed and posted after it. */
+/* Events that were queued before the fork, and events that are pushed and posted after it. */
 static void use_queue(void) {
   uv_thread_t thread;
   handled = closed = 0;

@@ -45,7 +45,7 @@ const widened = ({ lo, hi }, bias) =>
   lo === null || hi === null ? {} : { lo: lo / bias, hi: hi * bias };
 
 /**
- * What A/A says of a figure that counts although the control differs from itself.
+ * Note on a figure that counts although the control differs from itself.
  *
  * @param {import('./figure.js').Figure} figure with a `bias`
  * @param {number} effect sought, as a ratio above 1

@@ -1,4 +1,4 @@
-/** What a reader has to know before the figures, in parts. */
+/** Lead-in of a report, in parts: facts that a reader needs before the figures. */
 
 /** A short name, a colon, and what it stands for. */
 const ROW = /^(\p{Lu}[\p{L}\d ]{0,23}): (.+)$/u;

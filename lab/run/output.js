@@ -1,4 +1,4 @@
-/** What could not be written to stdout. */
+/** Errors of stdout. */
 let isWatched = false;
 
 /**

@@ -6,7 +6,7 @@ import { suiteNames } from './run.js';
 const SAME = 1e-3;
 
 /**
- * What a suite, and the benchmarks beside it, have found of each claim of the list.
+ * Findings of a suite, and of the benchmarks beside it, for each claim of the list.
  *
  * @param {import('../experiments/lib/claims.js').Listed[]} listed
  * @param {import('./run.js').Entry[]} entries

@@ -33,7 +33,7 @@ const bundled = (who) => ({
 });
 const alone = 'it is bundled, and the package millrace is not installed where it runs';
 
-/** What each program prints where the package is installed beside the bundle, and where it is not, if that is something else. */
+/** Output of each program with the package installed beside the bundle, and without it if that differs. */
 const programs = {
   '.': {
     file: 'index',
@@ -161,7 +161,7 @@ for (const format of ['esm', 'cjs']) {
   }
 }
 
-/** What it prints. */
+/** Its output. */
 async function run(t, file, cwd, built) {
   const { MILLRACE_NATIVE: _, NODE_OPTIONS: __, ...env } = process.env;
   if (file === 'broker') env.BROKER = (await natsServer(t)).url;

@@ -80,7 +80,7 @@ export function uvbatchBuild(what, { newest = false } = {}) {
           variant({
             ...what,
             source,
-            // What is tested with the shared library are programs of users, who know of no sanitizer.
+            // Tests with the shared library are programs of users, who know of no sanitizer.
             settings: { ...libuv, UVBATCH_EXAMPLES: 'ON', UVBATCH_SHARED: 'OFF' },
             tests: { parallel: 2, seconds: 300 },
           }).run(quiet),

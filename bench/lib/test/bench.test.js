@@ -1,4 +1,4 @@
-/** What SAVE=1 keeps, and what it refuses. */
+/** SAVE=1 keeps figures, and refuses those without an interval. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { describe, test } from 'node:test';

@@ -1,4 +1,4 @@
-/** What stands before the figures. */
+/** Lead-in of a report. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseHTML } from 'linkedom';

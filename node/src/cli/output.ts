@@ -1,4 +1,4 @@
-/** What a command writes to stdout. */
+/** Standard output of a command. */
 
 let isWatched = false;
 let hasFailed = false;

@@ -14,7 +14,7 @@ import { onClose, onDrain } from './hooks.js';
 import { type ServeOptions, type Settings, serveOptions } from './options.js';
 import { type ClusterWorker, foreign, takeOrders, work } from './worker.js';
 
-/** What runs in a process for a file with an application. */
+/** Program of a process that runs an application from a file. */
 const program = () => packageFile('dist/cluster/program.js', 'serve() with a file');
 
 /**

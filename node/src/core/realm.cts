@@ -1,5 +1,5 @@
 /**
- * What a value is, whatever realm made it. Each vm context has classes of its own, which `instanceof` does not recognise. Jest
+ * Type checks that hold whatever realm made a value. Each vm context has classes of its own, which `instanceof` does not recognise. Jest
  * runs every test file in one, so that there each error and each Map of Node.js itself comes from another realm.
  */
 import { builtin } from './builtin.cjs';

@@ -125,7 +125,7 @@ export class Commit implements AppendRequest, Step {
     this.end();
   }
 
-  /** What becomes of a record of which `error` says that it is not wholly in the file. Each caller gets an error of its own. */
+  /** Result for a record that, according to `error`, is not wholly in the file. Each caller gets an error of its own. */
   protected failed(
     _index: number,
     error: NodeJS.ErrnoException,

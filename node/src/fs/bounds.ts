@@ -46,7 +46,7 @@ export function endRead(): void {
   reads--;
 }
 
-/** What so many calls with so many bytes of data count as. */
+/** Bytes that this number of calls with this much data counts as. */
 export const weightOf = (size: number, calls: number): number => size + calls * callBytes;
 
 /** Room for so many bytes for a file for which `pending` bytes wait. With true comes the duty to call `endWrite()`. */

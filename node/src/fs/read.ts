@@ -63,7 +63,7 @@ class OrderedRead extends Read implements Step {
 
 let gathered: Read[] = [];
 
-/** What is asked for in one tick is handed over together, in the `process.nextTick` queue of that tick. */
+/** Hands over all reads of one tick together, in the `process.nextTick` queue of that tick. */
 function handOver(): void {
   const reads = gathered;
   gathered = [];

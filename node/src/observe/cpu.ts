@@ -1,19 +1,19 @@
 /**
- * How long this thread was ready to run and got no CPU, or the CPU it was on was taken away. Linux tells it; elsewhere nothing
- * does, and it counts as none.
+ * Time in which this thread was ready to run and got no CPU, or its CPU was taken away. Only Linux reports it; elsewhere it
+ * counts as 0.
  */
 import fs from 'node:fs';
 
 // As Node.js has them: an application may replace them.
 const { closeSync, openSync, readSync } = fs;
 
-/** What the scheduler of Linux counts of a thread, in ms. */
+/** Counters of a thread in the scheduler of Linux, in ms. */
 export interface Reading {
   /** On a CPU. */
   readonly ranMs: number;
   /** Ready to run, waiting for a CPU. */
   readonly waitedMs: number;
-  /** How often it was put on a CPU. */
+  /** Number of times that it was put on a CPU. */
   readonly slices: number;
 }
 

@@ -40,7 +40,7 @@ export function watchEnds(onEnd: Listener): Listener {
     });
     return unwatch;
   });
-  // What a signal does is up to the listeners of the main thread.
+  // The listeners of the main thread decide what a signal does.
   if (isMainThread) undo.push(...watchSelf(end));
   return () => {
     process.off('exit', end);

@@ -17,11 +17,11 @@ export interface KeptReport {
   readonly report: Report;
   /** Path of a file that it was to be written to as JSON; null for the text. */
   readonly json: string | null;
-  /** How long ago it was kept, in ms. */
+  /** Age in ms. */
   readonly ageMs: number;
 }
 
-/** What is kept of a thread. */
+/** Source of the reports of a thread. */
 export interface Seen {
   /** The report so far. */
   report(): Report;
@@ -59,7 +59,7 @@ export class Keeper implements Watcher {
     rmSync(this.#path, { force: true });
   }
 
-  /** What was kept last stays. */
+  /** Keeps no more reports; the last one stays in its file. */
   stop(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;

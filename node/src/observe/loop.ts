@@ -18,12 +18,12 @@ export interface LoopReport {
   /** Turns longer than this, in ms, count as blocked. */
   blockedMs: number;
   blockedTurns: number;
-  /** How long they took, in ms, without the time in which the thread got no CPU: in total, and the longest. */
+  /** Their total and longest time in ms, without the time in which the thread got no CPU. */
   blockedTotalMs: number;
   blockedMaxMs: number;
   /** Turns that were longer only because the thread got no CPU. Told apart on Linux alone. */
   starvedTurns: number;
-  /** How long they took, in ms, in total. */
+  /** Their total time in ms. */
   starvedTotalMs: number;
   /** Of this sum, what was attributed to functions. The profiler is on only after a first turn has been blocked. */
   attributedMs: number;

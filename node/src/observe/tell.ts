@@ -4,7 +4,7 @@ import { formatReport } from './format.js';
 import { say } from './output.js';
 import type { Report } from './report.js';
 
-/** What an application may change or delete before its end. */
+/** Properties of stderr, read at the start: an application may change or delete their sources before its end. */
 export interface Terminal {
   readonly isTerminal: boolean;
   readonly colour: boolean;

@@ -35,7 +35,7 @@ import {
 } from './protocol.cjs';
 import type { Task } from './task.js';
 
-/** What runs in a worker. Throws MILLRACE_E_BUNDLED. */
+/** Program of a worker. Throws MILLRACE_E_BUNDLED. */
 export const workerProgram = (): string => packageFile('dist/pool/worker/main.cjs', 'a pool');
 
 /** A worker as a user's balancer sees it. */

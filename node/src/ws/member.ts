@@ -45,7 +45,7 @@ export interface SlowOptions {
   readonly maxPending: number;
   readonly slow: SlowPolicy;
   readonly onSlow: ((info: SlowInfo) => void) | undefined;
-  /** How frames of a backlog age. */
+  /** Aging of the frames in a backlog. */
   readonly aging: Aging;
 }
 
@@ -180,7 +180,7 @@ export class Member implements Receiver<Joined> {
     if (!this.isOpen) return;
     const { maxPending } = this.#options;
     const isReady = this.#backlog === null && this.#ready();
-    // What ws compresses it keeps until it is done, so it gets no more than one piece.
+    // ws keeps a message until it is compressed, so it gets no more than one piece.
     if (isReady && content.length <= (this.#encodedByWs ? pieceBytes : maxPending)) {
       this.#send(content);
       return;

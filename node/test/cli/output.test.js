@@ -1,4 +1,4 @@
-/** What a command cannot write is an error; that its reader has gone is none. */
+/** Output that a command cannot write is an error; a reader that has gone is none. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';

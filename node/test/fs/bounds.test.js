@@ -1,4 +1,4 @@
-/** What waits is bounded; a refusal is an error that its caller sees, and later calls are taken again. */
+/** Waiting calls are bounded; a refusal is an error that its caller sees, and later calls are taken again. */
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { afterEach, describe, test } from 'node:test';
@@ -16,7 +16,7 @@ const callBytes = 256;
 
 const refused = { name: 'MillraceError', code: 'MILLRACE_E_OVERLOADED' };
 
-/** How many calls were taken; checks that those before were, and those after were refused. */
+/** Number of calls that were taken; checks that all of them came before those that were refused. */
 async function taken(calls) {
   const outcomes = await Promise.allSettled(calls);
   const count = outcomes.filter(({ status }) => status === 'fulfilled').length;

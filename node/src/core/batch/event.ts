@@ -6,7 +6,7 @@ export interface Tick {
   readonly time: number;
 }
 
-/** What has a place in the order of arrival, and the time of its push. */
+/** An object with a place in the order of arrival, and the time of its push. */
 interface Arrived {
   readonly seq: number;
   readonly time: number;

@@ -48,7 +48,7 @@ export class Lane {
     this.#tidy();
   }
 
-  /** How many of its events were pushed after this time, up to `most`. */
+  /** Number of its events that were pushed after this time, up to `most`. */
   countAfter(time: number, most: number): number {
     let count = 0;
     for (let i = this.#end - 1; count < most && i >= this.#first; i--) {

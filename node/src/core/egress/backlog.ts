@@ -16,7 +16,7 @@ export interface Chunk {
   readonly time: number;
 }
 
-/** How chunks age: a clock, and the wait in ms after which one counts as a class higher. */
+/** Aging of chunks: a clock, and the wait in ms after which a chunk counts as one class higher. */
 export interface Aging {
   now(): number;
   maxDeferral(): number;

@@ -113,7 +113,7 @@ export function placeOf(req: IncomingMessage): string {
   return short(end === -1 ? text : text.slice(0, end));
 }
 
-/** What handlers may take for the scheme or the host: HTTP/2's own, and those behind a proxy that a framework trusts. */
+/** Headers that handlers may take for the scheme or the host: HTTP/2's own, and those of a proxy that a framework trusts. */
 const alsoSeen = [':scheme', 'x-forwarded-proto', 'x-forwarded-host'];
 
 /**

@@ -49,7 +49,7 @@ const hopByHop = new Set([
   'upgrade',
 ]);
 
-/** What they say about an answer holds, whoever set them, and however late. */
+/** Headers that decide who may get an answer. They count whoever set them, and however late. */
 const judging = new Set(['vary', 'cache-control']);
 
 /** After a client has left, a handler that has begun no answer is given as long again as it took so far, and this at least, in ms. */

@@ -44,7 +44,7 @@ export function stateOf(name) {
 
 const sourcesUrl = '../../../dist/core/sources.js';
 
-/** What fan-out has counted for each class. */
+/** Counters of fan-out for each class. */
 async function counts() {
   // By a variable: in a bundle, too, it is the one of the package that auto uses.
   const { sources } = await import(process.env.SOURCES ?? sourcesUrl);
@@ -52,12 +52,12 @@ async function counts() {
   return installs.map((each) => each.stats());
 }
 
-/** How often fan-out has saved the encoding of a frame, in all classes together. */
+/** Number of encodings that fan-out has saved, in all classes together. */
 export async function saved() {
   return (await counts()).reduce((sum, { frames, encoded }) => sum + frames - encoded, 0);
 }
 
-/** How often it has saved a write. */
+/** Number of writes that it has saved. */
 export async function unwritten() {
   return (await counts()).reduce((sum, { frames, writes }) => sum + frames - writes, 0);
 }

@@ -62,7 +62,7 @@ async function serve() {
       io.volatile.emit('volatile', number++);
     },
   };
-  /** How the packets of a burst follow each other within a turn, or from turn to turn. */
+  /** Timing of the packets of a burst: within a turn, or from turn to turn. */
   const steps = {
     'at once': () => undefined,
     'in ticks': () => new Promise((resolve) => process.nextTick(resolve)),

@@ -1,4 +1,4 @@
-/** What Node.js makes comes from another realm here, and fake timers are those of Jest. */
+/** Values that Node.js makes come from another realm here, and fake timers are those of Jest. */
 import { once } from 'node:events';
 import fs from 'node:fs/promises';
 import { createServer } from 'node:http';

@@ -81,7 +81,7 @@ function pairs(list) {
   return flat.flatMap((name, at) => (at % 2 === 0 ? [[name, flat[at + 1]]] : []));
 }
 
-/** What a stack shows of a request as its user. */
+/** Ways in which a request names its user. */
 const sights = {
   header: (req) => req.headers['x-user'],
   host: (req) => (req.authority ?? req.headers.host).split('.')[0],
@@ -97,7 +97,7 @@ const wrappers = {
     session({ secret: 's', resave: random(2) === 0, saveUninitialized: random(2) === 0 }),
 };
 
-/** How the handler gives its text. */
+/** Ways in which the handler sends its text. */
 const givers = {
   end: (res, headers, text) => {
     for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);

@@ -1,4 +1,4 @@
-/** What is kept of other nodes is bounded, whatever they say of themselves. */
+/** Memory for other nodes is bounded, whatever they say of themselves. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { performance } from '../../../dist/core/timers.cjs';

@@ -282,7 +282,7 @@ test('what other servers say of themselves is bounded, and what exceeds the boun
   }
   await when(() => adapter.stats().ignored > 2000);
   assert.equal(adapter.stats().nodes, 10_000);
-  // Who says that it has none is gone, and makes room.
+  // A node that says that it has none is gone, and makes room.
   say(named(0), []);
   await when(() => adapter.stats().nodes === 9999);
   say(named(0), ['/']);
@@ -303,7 +303,7 @@ test('requests of other servers that wait for clients here are bounded', { skip 
   // Nobody is there to answer these, so none of them waits.
   send(all, ...asks(['nobody'], 5000));
   send(all, ...asks(['nobody'], 5000));
-  // What comes in one message is asked before any client can answer.
+  // Requests of one message are asked before any client can answer.
   send(all, ...asks([], 10_003));
   await when(() => adapter.stats().ignored > 0);
   assert.equal(adapter.stats().ignored, 3);

@@ -178,7 +178,7 @@ export class Performing {
       timer = undefined;
       this.#asked--;
       if (missing === 0) return;
-      // Those that do not answer are no longer waited for.
+      // Stops waiting for clients that have not answered.
       for (const { acks } of this.#namespace.sockets.values()) acks.delete(packet.id!);
     };
     this.#asked++;
