@@ -7,7 +7,7 @@ import { unable } from '../../broker/nats.js';
 import { proxy } from '../../broker/proxy.js';
 import { eventually, setUp } from './support.js';
 
-const options = { skip: unable, timeout: 60_000 };
+const options = { skip: unable, timeout: 300_000 };
 const id = 'one';
 const lost = {
   code: 'MILLRACE_E_DUPLICATE',
@@ -24,7 +24,7 @@ async function setUpMute(t, first = {}, before = () => {}) {
   way.mute();
   const { sent } = calls.stats().durable.link;
   const reconnect = async () => {
-    await eventually(() => calls.stats().durable.link.sent === sent + 1);
+    await eventually(() => calls.stats().durable.link.sent > sent);
     way.cut();
     way.heal();
     await eventually(() => calls.stats().durable.resent > 0);
