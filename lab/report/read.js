@@ -78,7 +78,7 @@ function parsed(path, text) {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new LabError('MILLRACE_LAB_E_REPORT', `${path} is no JSON: ${error.message}`);
+    throw new LabError('MILLRACE_LAB_E_REPORT', `${path} is not valid JSON: ${error.message}`);
   }
 }
 

@@ -59,7 +59,7 @@ describe('the program', () => {
     for (const [path, message] of [
       [at('none.json'), /none\.json cannot be read: ENOENT/],
       [folder, /cannot be read: EISDIR/],
-      [at('cut.json'), /cut\.json is no JSON: /],
+      [at('cut.json'), /cut\.json is not valid JSON: /],
       [
         at('other.json'),
         /other\.json holds no results of an experiment: experiment is 7; it must be a text/,

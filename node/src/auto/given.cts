@@ -44,8 +44,8 @@ function parse(file: string): unknown {
     const text = readFileSync(file, 'utf8');
     return JSON.parse(text.startsWith('\uFEFF') ? text.slice(1) : text);
   } catch (error) {
-    const { message } = error as Error;
-    const what = error instanceof SyntaxError ? 'is no JSON' : 'cannot be read';
+    const { name, message } = error as Error;
+    const what = name === 'SyntaxError' ? 'is not valid JSON' : 'cannot be read';
     throw new Error(`the configuration ${file} ${what}: ${message.replace(/\s+/g, ' ')}`);
   }
 }

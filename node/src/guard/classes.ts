@@ -82,7 +82,7 @@ function parse(text: string, name: unknown): Pattern {
   if (match === null) {
     throw new MillraceError(
       'MILLRACE_E_INVALID_OPTION',
-      `${show(text)} in option 'classes' is no pattern; write a path, '/reports', how one begins, '/reports/*', or either after a method, 'GET /reports'`,
+      `${show(text)} in option 'classes' is not a valid pattern; write a path, '/reports', how one begins, '/reports/*', or either after a method, 'GET /reports'`,
     );
   }
   const [, method = '', path = '', star] = match;

@@ -4,6 +4,7 @@
  */
 
 import { setImmediate } from '../core/timers.cjs';
+import { replaceMethod } from './patch.js';
 
 export interface TurnMember {
   /** Nothing is held any longer. */
@@ -19,7 +20,10 @@ export function joinTurn(member: TurnMember): void {
   if (members.push(member) === 1) setImmediate(endTurn);
 }
 
-/** Makes sure that what is held leaves when the process exits: the last chance, and a synchronous one. */
+/**
+ * Sends everything that is held when the process exits: the last chance, and a synchronous one. `process.kill()` of itself,
+ * `process.reallyExit()` and `process.abort()` emit no 'exit', so they send it first.
+ */
 export function listenForExit(): void {
   if (listening) return;
   listening = true;
@@ -27,7 +31,25 @@ export function listenForExit(): void {
     exiting = true;
     endTurn();
   });
+  for (const name of ['kill', 'reallyExit', 'abort']) sendBefore(name);
 }
+
+/** A signal to another process sends it early, which harms nothing and is simpler than to find out whose group a number is. */
+function sendBefore(name: string): void {
+  const original = (process as unknown as Record<string, Ending>)[name];
+  // Another runtime may not have it.
+  if (original === undefined) return;
+  const method = function (this: unknown, ...args: never[]): unknown {
+    endTurn();
+    return Reflect.apply(original, this, args);
+  };
+  for (const key of ['name', 'length'] as const) {
+    Object.defineProperty(method, key, { value: original[key], configurable: true });
+  }
+  replaceMethod(process, name, method);
+}
+
+type Ending = (...args: never[]) => unknown;
 
 /** No turn follows, so nothing may be held. */
 export function isExiting(): boolean {

@@ -126,7 +126,7 @@ test('mistakes are told in one sentence', (t) => {
       /'reads\.minRead' in .* is 8192; it must be at most maxRead, 4096/,
     ],
     [[], /config\.json is \[\]; it must be an object/],
-    ['{', /the configuration .*config\.json is no JSON: /],
+    ['{', /the configuration .*config\.json is not valid JSON: /],
   ];
   for (const [content, message] of cases) {
     assert.throws(() => readSettings({}, folderWith(t, content)), { message });

@@ -18,6 +18,7 @@ const ways = {
   'an unhandled rejection': () => void Promise.reject(new Error('unhandled on purpose')),
   'an empty loop': (socket) => socket.unref(),
   SIGKILL: () => process.kill(process.pid, 'SIGKILL'),
+  reallyExit: () => process.reallyExit(3),
   abort: () => process.abort(),
   'writes on exit': (socket) => {
     process.on('exit', () => {

@@ -33,6 +33,10 @@ for (const how of [
   'an unhandled rejection',
   'an empty loop',
   'a worker that exits',
+  // They emit no 'exit'.
+  'SIGKILL',
+  'reallyExit',
+  'abort',
 ]) {
   test(`${how}: nothing is lost`, async (t) => {
     const texts = await Promise.all(Object.keys(arms).map((arm) => run(t, how, arm)));
@@ -44,10 +48,3 @@ test('what is written by listeners of exit leaves as well', async (t) => {
   const texts = await Promise.all(Object.keys(arms).map((arm) => run(t, 'writes on exit', arm)));
   assert.deepEqual(texts, ['012345', '012345']);
 });
-
-for (const how of ['SIGKILL', 'abort']) {
-  test(`${how}: the first write of the turn is out, what was held is lost`, async (t) => {
-    assert.equal(await run(t, how, 'plain'), '012');
-    assert.equal(await run(t, how, 'coalesced'), '0');
-  });
-}

@@ -188,6 +188,8 @@ for (const how of [
   'an unhandled rejection',
   'a worker that exits',
   'exit while held',
+  // It emits no 'exit'.
+  'SIGKILL of itself',
 ]) {
   test(`${how}: nothing is lost`, async (t) => {
     for (const arm of arms) assert.equal(await outcome(t, how, arm), '012', arm);
@@ -196,13 +198,6 @@ for (const how of [
 
 test('what is sent by listeners of exit leaves as well', async (t) => {
   for (const arm of arms) assert.equal(await outcome(t, 'sends on exit', arm), '012345', arm);
-});
-
-test('SIGKILL: what the turn has gathered is lost, and no more', async (t) => {
-  assert.equal(await outcome(t, 'SIGKILL', 'plain'), '012');
-  assert.equal(await outcome(t, 'SIGKILL', 'installed'), '');
-  assert.equal(await outcome(t, 'SIGKILL', 'transparent'), '0');
-  assert.equal(await outcome(t, 'SIGKILL in a later turn', 'installed'), '012');
 });
 
 test('each worker thread has its own, and its end harms no other', async () => {

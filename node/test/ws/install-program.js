@@ -22,10 +22,7 @@ const ends = {
   'a worker that exits': () => process.exit(),
   'exit while held': () => {},
   'sends on exit': () => process.exit(),
-  SIGKILL: () => process.kill(process.pid, 'SIGKILL'),
-  'SIGKILL in a later turn': () => {
-    setImmediate(() => setImmediate(() => process.kill(process.pid, 'SIGKILL')));
-  },
+  'SIGKILL of itself': () => process.kill(process.pid, 'SIGKILL'),
 };
 
 if (how === 'a worker that exits' && isMainThread) {

@@ -16,7 +16,7 @@ export function answerOf(payload: Uint8Array): StoredAnswer {
   try {
     return JSON.parse(Buffer.from(payload.buffer, payload.byteOffset, payload.length).toString());
   } catch {
-    return { seq: 0, error: { description: 'an answer that is no JSON' } };
+    return { seq: 0, error: { description: 'an answer that is not valid JSON' } };
   }
 }
 

@@ -169,7 +169,7 @@ for (const bad of ['reports', 'GET reports', '/a b', '', '/a*b*', 'GET  ']) {
   test(`pattern ${JSON.stringify(bad)} is refused`, () => {
     assert.throws(() => new ClassPatterns({ [bad]: 'low' }), {
       code: 'MILLRACE_E_INVALID_OPTION',
-      message: /is no pattern; write a path/,
+      message: /is not a valid pattern; write a path/,
     });
   });
 }
