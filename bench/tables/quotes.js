@@ -2,6 +2,7 @@
  * Figures in the sentences of pages, each with the kept figure that it repeats. `node bench/tables/write.js` writes the present value into
  * the sentence, as it does with tables, and docs/test/measured.test.js fails while a page has another.
  */
+import { LEVEL } from '../lib/statistics.js';
 import { factor, number } from './cells.js';
 import { figureOf } from './store.js';
 
@@ -100,7 +101,7 @@ const quotes = {
   'docs/rooms-across-machines.md': [
     [
       ['scale', 'rooms 3 nodes 30k', 'p50_ms', 'unbatched'],
-      'p50 was worse ({ours} ms against {theirs}, {ahead})',
+      'p50 was {ours} ms against {theirs} ({ahead})',
     ],
     [
       ['scale', 'broker hop', 'p50_ms', 'same node'],
@@ -115,6 +116,9 @@ export const quotingPages = Object.keys(quotes);
 export function quoted(page, text) {
   return (quotes[page] ?? []).reduce((before, [of, words]) => {
     const figure = figureOf(of);
+    if (words.includes('{lo}') && !(figure.level >= LEVEL)) {
+      throw new Error(`${page} quotes an interval of ${of.join(', ')}, which has none at 95 %`);
+    }
     const { indices } = found(page, before, words);
     const numbers = [...words.matchAll(placeholder)].map(([, name, scale = 1]) =>
       isFactor.has(name) ? factor(figure[name]) : number(figure[name] * scale),
