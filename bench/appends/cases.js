@@ -1,5 +1,5 @@
 /**
- * What is measured: calls at a time on one file, each with a record of 100 bytes; again as soon as all of them are done. Of many at a time
+ * Cases: calls at a time on one file, each with a record of 100 bytes; again as soon as all of them are done. Of many at a time
  * `beside` names the case in which nothing can be gathered: no short table shows one without the other.
  */
 export const recordBytes = 100;

@@ -57,7 +57,7 @@ export async function compareStarts(bench) {
 }
 
 /**
- * What is added to a process without any: that of an empty module under --require is too little to be compared with. No round is
+ * CPU time added to a process without any module: that of an empty module under --require is too little to be compared with. No round is
  * left out: where a start with a module took no longer than one without, it counts as one that took `leastMs` longer.
  */
 function addAdded(bench, samples) {

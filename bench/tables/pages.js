@@ -52,7 +52,7 @@ function shortTable() {
 }
 
 /**
- * Those of the short table, each that is measured as fast as it goes with the one beside it: without that one's figure neither is
+ * Rows of the short table. A row that is measured at full speed stands with the row beside it: without that one's figure neither is
  * shown.
  *
  * @param {ReturnType<typeof measuredRows>} all

@@ -131,7 +131,7 @@ export function quoted(page, text) {
   }, text);
 }
 
-/** Where the sentences stand on a page, as [from, to] of its text. */
+/** Positions of the sentences on a page, as [from, to] of its text. */
 export const quotations = (page, text) =>
   (quotes[page] ?? []).map(([, words]) => found(page, text, words).indices[0]);
 

@@ -18,7 +18,7 @@ async function probed(t, args, { env = {}, collections = true, ...options } = {}
   return { collector, ...program };
 }
 
-/** What the probe says of one step, and how long that took from just before the window. */
+/** The probe's account of one step, and the time from just before the window. */
 async function stepOf(t, step, options) {
   const { collector, says, ask } = await probed(t, ['-e', steps(step)], options);
   assert.equal(await says(), 'up');

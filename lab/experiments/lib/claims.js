@@ -1,5 +1,5 @@
 /**
- * What five documents claim, and what tests it: the table of docs/results.md. Each has been put in our own words, and is judged
+ * Claims of five documents, and the tests of each: the table of docs/results.md. Each has been put in our own words, and is judged
  * on the claim's own metric. What was measured under another one is told beside it, without a verdict.
  *
  * @typedef {object} Listed

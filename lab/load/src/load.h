@@ -179,7 +179,7 @@ void receive_fault(struct run *run, const char *format, ...) __attribute__((form
 /* run.c */
 void run_start(struct run *run, const struct options *options);
 
-/* How many connections a message of this client is for. */
+/* Number of connections that get a message of this client. */
 uint32_t run_receivers(const struct run *run, const struct client *client);
 void run_all(struct run *run);
 void run_stop(int signal);

@@ -163,7 +163,7 @@ static void chat_frame(struct run *run, struct client *client, const uint8_t *da
   }
 }
 
-/* Where the name of an event begins, after `42["`, or `421["` when the server asks for an answer; 0 when it is none. */
+/* Offset of the name of an event, after `42["`, or `421["` when the server asks for an answer; 0 when it is none. */
 static size_t event_name(const uint8_t *data, size_t length) {
   if (!begins(data, length, "42")) return 0;
   size_t at = 2;

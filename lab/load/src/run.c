@@ -46,7 +46,7 @@ static uint64_t us(double seconds) { return (uint64_t)llround(seconds * SECOND);
 
 static uint64_t earlier(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
-/* What stands before and behind the text of a socket.io event. */
+/* Composes the parts of a socket.io event before and behind its text. */
 static void compose_event(struct run *run) {
   static const char place[] = "{text}";
   const struct options *options = run->options;

@@ -130,7 +130,7 @@ function pass(method: AnyMethod, caller: unknown, ...args: unknown[]): unknown {
 const ownFrames = 2;
 
 function hideUs(error: unknown, limit: number): void {
-  // Those of the system come later, when none of us is in the stack.
+  // Errors of the system come later, when none of these functions is in the stack.
   if (!isError(error) || (error as NodeJS.ErrnoException).errno !== undefined) return;
   const { stack } = error;
   if (typeof stack !== 'string') return;

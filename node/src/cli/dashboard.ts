@@ -1,4 +1,4 @@
-/** Where the dashboard of an application is served, and who may see it: a socket that listens, and variables of its environment. */
+/** Address and access token of an application's dashboard: a socket that listens, and variables of its environment. */
 import { randomBytes } from 'node:crypto';
 import { isIPv6 } from 'node:net';
 import { hostname } from 'node:os';

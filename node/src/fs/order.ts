@@ -214,7 +214,7 @@ async function runFed<T>(chain: Chain, run: () => Promise<T>): Promise<T> {
     return await runUnnoticed(feed, own, run);
   } finally {
     own.isOver = true;
-    // Where no storage is in use, promises cost less.
+    // Promises cost less while no storage is in use.
     if (--feeds === 0) feed.disable();
   }
 }

@@ -36,6 +36,25 @@ export function replaceMethod(
   };
 }
 
+/**
+ * Replaces a method by one with the same name and length. `make` gets the method that is there. Returns a function that puts it back;
+ * if somebody has replaced it again since, ours stays below and has to pass calls on by itself.
+ */
+export function wrapMethod(
+  target: object,
+  name: string,
+  make: (original: Method) => Method,
+): () => void {
+  const original = (target as Record<string, Method>)[name]!;
+  const method = make(original);
+  for (const key of ['name', 'length'] as const) {
+    Object.defineProperty(method, key, { value: original[key], configurable: true });
+  }
+  return replaceMethod(target, name, method).undo;
+}
+
+type Method = (this: any, ...args: any[]) => any;
+
 /** Replaces a getter that `target` itself has. The new one calls `onRead` with the object being read, then the getter before it. */
 export function replaceGetter<Of extends object>(
   target: Of,

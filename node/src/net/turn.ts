@@ -4,7 +4,7 @@
  */
 
 import { setImmediate } from '../core/timers.cjs';
-import { replaceMethod } from './patch.js';
+import { wrapMethod } from './patch.js';
 
 export interface TurnMember {
   /** Nothing is held any longer. */
@@ -36,20 +36,15 @@ export function listenForExit(): void {
 
 /** A signal to another process sends it early, which harms nothing and is simpler than to find out whose group a number is. */
 function sendBefore(name: string): void {
-  const original = (process as unknown as Record<string, Ending>)[name];
   // Another runtime may not have it.
-  if (original === undefined) return;
-  const method = function (this: unknown, ...args: never[]): unknown {
-    endTurn();
-    return Reflect.apply(original, this, args);
-  };
-  for (const key of ['name', 'length'] as const) {
-    Object.defineProperty(method, key, { value: original[key], configurable: true });
-  }
-  replaceMethod(process, name, method);
+  if (!(name in process)) return;
+  wrapMethod(process, name, (original) => {
+    return function (this: unknown, ...args: unknown[]): unknown {
+      endTurn();
+      return Reflect.apply(original, this, args);
+    };
+  });
 }
-
-type Ending = (...args: never[]) => unknown;
 
 /** No turn follows, so nothing may be held. */
 export function isExiting(): boolean {

@@ -3,7 +3,7 @@
 import { constants } from 'node:os';
 import { isMainThread } from 'node:worker_threads';
 import { nextTick } from '../core/timers.cjs';
-import { replace } from './replace.js';
+import { wrapMethod } from '../net/patch.js';
 
 type Listener = () => void;
 
@@ -51,7 +51,7 @@ export function watchEnds(onEnd: Listener): Listener {
 /** Calls `end` before this process ends itself in a way that emits no 'exit'. */
 function watchSelf(end: Listener): Listener[] {
   return [
-    replace(process, 'kill', (original) => {
+    wrapMethod(process, 'kill', (original) => {
       return function kill(this: unknown, ...args: unknown[]) {
         const signal = nameOf(args[1]);
         if (signal !== null && isSelf(args[0], original) && isFatal(signal)) {
@@ -62,7 +62,7 @@ function watchSelf(end: Listener): Listener[] {
         return Reflect.apply(original, this, args);
       };
     }),
-    replace(process, 'abort', (original) => {
+    wrapMethod(process, 'abort', (original) => {
       return function abort(this: unknown, ...args: unknown[]) {
         end();
         return Reflect.apply(original, this, args);

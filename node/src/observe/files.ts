@@ -3,8 +3,8 @@ import { promises } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { isUint8Array, isURL } from '../core/realm.cjs';
 import { nextTick } from '../core/timers.cjs';
+import { wrapMethod } from '../net/patch.js';
 import type { Observer } from './observer.js';
-import { replace } from './replace.js';
 
 /** Files that were asked for, and how many came together. */
 export interface FilesReport {
@@ -60,7 +60,7 @@ export class FilesObserver implements Observer<FilesReport> {
 
   #watch(name: 'readFile' | 'appendFile', note: (path: string) => void): () => void {
     const observer = this;
-    return replace(promises, name, (original) => {
+    return wrapMethod(promises, name, (original) => {
       // Async, as what it replaces.
       return async function (this: unknown, ...args: unknown[]) {
         if (observer.#isOn && isPath(args[0])) {

@@ -4,9 +4,9 @@
  */
 import { Socket } from 'node:net';
 import { isUint8Array } from '../core/realm.cjs';
+import { wrapMethod } from '../net/patch.js';
 import { isGathered as isClassGathered, type Sender as WsSender } from '../ws/ws-class.js';
 import type { Observer } from './observer.js';
-import { replace } from './replace.js';
 import { isOwn, serverOf } from './sockets.js';
 import { atTurnEnd } from './turn-end.js';
 
@@ -50,7 +50,7 @@ export class FramesObserver implements Observer<FramesReport> {
     const observer = this;
     this.#isOn = true;
     this.#undo = [
-      replace(Socket.prototype, 'setNoDelay', (original) => {
+      wrapMethod(Socket.prototype, 'setNoDelay', (original) => {
         return function setNoDelay(this: Socket, ...args: unknown[]) {
           if (observer.#isOn) observer.#look(this);
           return Reflect.apply(original, this, args);
@@ -87,7 +87,7 @@ export class FramesObserver implements Observer<FramesReport> {
 
   #replaceSend(prototype: object): () => void {
     const observer = this;
-    return replace(prototype, 'sendFrame', (original) => {
+    return wrapMethod(prototype, 'sendFrame', (original) => {
       return function sendFrame(this: Sender, ...args: unknown[]) {
         if (!observer.#isOn || !observer.#note(this, args[0] as Parts)) {
           return Reflect.apply(original, this, args);

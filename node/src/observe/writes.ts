@@ -3,8 +3,8 @@
  * call each. Data that was corked, and what a full socket has kept waiting, is one such call already.
  */
 import { Socket } from 'node:net';
+import { wrapMethod } from '../net/patch.js';
 import type { Observer } from './observer.js';
-import { replace } from './replace.js';
 import { isOwn } from './sockets.js';
 import { atTurnEnd } from './turn-end.js';
 
@@ -54,7 +54,7 @@ export class WritesObserver implements Observer<WritesReport> {
     this.#isOn = true;
     // Streams call these with as many arguments as they have.
     this.#undo = [
-      replace(Socket.prototype, '_write', (original) => {
+      wrapMethod(Socket.prototype, '_write', (original) => {
         return function _write(
           this: Socket,
           chunk: string | Uint8Array,
@@ -65,7 +65,7 @@ export class WritesObserver implements Observer<WritesReport> {
           return original.call(this, chunk, encoding, done);
         };
       }),
-      replace(Socket.prototype, '_writev', (original) => {
+      wrapMethod(Socket.prototype, '_writev', (original) => {
         return function _writev(this: Socket, chunks: Chunks, done: unknown) {
           if (observer.#isOn) observer.#noteAll(this, chunks);
           return original.call(this, chunks, done);
