@@ -14,7 +14,7 @@ const [name, subjectName, port] = process.argv.slice(2);
 const { side, consumer, path = null } = cases[name];
 const subject = subjects[subjectName];
 const warmupMs = 600;
-const measuredMs = 1500;
+const measuredMs = 1200;
 const checkedMs = 100;
 
 /** Until everything is warm, all bytes are checked; then, on the clock, as the case says. */
