@@ -1,5 +1,4 @@
 /** Rows and their figures as cells of Markdown. */
-import { LEVEL } from '../lib/statistics.js';
 import { percent } from '../lib/table.js';
 import { rows } from './rows.js';
 import { runOf } from './store.js';
@@ -33,10 +32,10 @@ export const table = (head, body) =>
 export const once = (cells, before) => (cells === before ? '' : cells);
 
 /** Number of rounds of a figure, and the level that its interval attains. */
-export const sample = ({ n, level }) => `${n}, ${level >= LEVEL ? percent(level) : 'no interval'}`;
+export const sample = ({ n, level }) => `${n}, ${percent(level)}`;
 
-function ahead({ ahead: times, lo, hi, level }) {
-  if (lo === hi || !(level >= LEVEL)) return factor(times);
+function ahead({ ahead: times, lo, hi }) {
+  if (lo === hi) return factor(times);
   return `${factor(times)} (${factor(lo)} to ${factor(hi)})`;
 }
 

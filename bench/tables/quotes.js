@@ -2,7 +2,6 @@
  * Figures in the sentences of pages, each with the kept figure that it repeats. `node bench/tables/write.js` writes the present value into
  * the sentence, as it does with tables, and docs/test/measured.test.js fails while a page has another.
  */
-import { LEVEL } from '../lib/statistics.js';
 import { factor, number } from './cells.js';
 import { figureOf } from './store.js';
 
@@ -116,9 +115,6 @@ export const quotingPages = Object.keys(quotes);
 export function quoted(page, text) {
   return (quotes[page] ?? []).reduce((before, [of, words]) => {
     const figure = figureOf(of);
-    if (words.includes('{lo}') && !(figure.level >= LEVEL)) {
-      throw new Error(`${page} quotes an interval of ${of.join(', ')}, which has none at 95 %`);
-    }
     const { indices } = found(page, before, words);
     const numbers = [...words.matchAll(placeholder)].map(([, name, scale = 1]) =>
       isFactor.has(name) ? factor(figure[name]) : number(figure[name] * scale),

@@ -47,18 +47,8 @@ test('every run that is kept is of a benchmark with rows, and told once', () => 
   for (const run of runs()) assert.ok(run.figures.length > 0 && run.machine.cpu, run.bench);
 });
 
-/** Runs of before lines had the rounds of their intervals: tables show none of theirs until they are measured again. */
-const hasRounds = ({ figures }) => figures.every(({ rounds }) => rounds !== undefined);
-const exact = runs().filter(hasRounds);
-
-test('a figure without its rounds is shown without an interval', () => {
-  for (const { figures } of runs().filter((run) => !hasRounds(run))) {
-    for (const figure of figures) assert.match(sample(figure), /^\d+, no interval$/);
-  }
-});
-
 test('every interval that is kept is that of its rounds, with a level of 95 % or more', () => {
-  for (const { bench, figures } of exact) {
+  for (const { bench, figures } of runs()) {
     for (const figure of figures) {
       const name = [bench, figure.case, figure.metric, figure.peer].join(', ');
       assert.ok(figure.n >= LEAST_ROUNDS && figure.level >= LEVEL, name);
@@ -77,7 +67,7 @@ test('every interval that is kept is that of its rounds, with a level of 95 % or
 
 test('every row of a run that is kept has its figure', () => {
   const found = measuredRows().map(({ row }) => row);
-  const kept = new Set(exact.map(({ bench }) => bench));
+  const kept = new Set(runs().map(({ bench }) => bench));
   const missing = rows.filter((row) => kept.has(row.bench) && !found.includes(row));
   assert.deepEqual(missing, []);
   assert.ok(found.length > 50);
@@ -85,7 +75,7 @@ test('every row of a run that is kept has its figure', () => {
 
 test('docs/results.md has the verdicts that the kept lines of the tournament give', () => {
   const judged = judgeClaims(
-    valuesOfLines(exact.find(({ bench }) => bench === 'go')?.figures ?? []),
+    valuesOfLines(runs().find(({ bench }) => bench === 'go')?.figures ?? []),
   );
   const told = tableRows('docs/results.md').filter(({ head }) => head[0] === 'claim');
   const ofGo = CLAIMS.filter(({ text }) => judged.some((each) => each.text === text));
@@ -150,10 +140,7 @@ test('a figure is told in three digits, a share in words, and a ratio with its i
     '0.000123',
     '12.3',
   ]);
-  const few = { ...figure, level: 0.875 };
-  assert.equal(results({ row, figure: few })[2], '4.84', 'no interval of less than 95 %');
   assert.equal(sample({ n: 6, level }), '6, 96.9 %');
-  assert.equal(sample({ n: 4, level: 0.875 }), '4, no interval');
   const shares = { ours: 1, theirs: 0.7142, ahead: 1.4, lo: 1.4, hi: 1.4 };
   assert.deepEqual(results({ row: { metric: 'high_success', scale: 1 }, figure: shares }), [
     'all',

@@ -30,8 +30,8 @@ gain nor rule one out.`;
 const WHERE = `## Where there is nothing to gain
 
 - Streams: \`@fastify/static\`, \`send\` and \`serve-static\` open a stream for each file, which auto leaves alone.
-- One message at a time: a message alone in its turn cannot share a write. Broadcasts still gain, as a turn
-  sends the same message to many.
+- Frames that are alone in their turn: the first frame of a socket leaves inside its \`send()\`, as without auto, and has nothing to share a
+  write with. That holds for a broadcast at a low rate too. The gain begins where turns bring a socket several frames.
 - ioredis with \`enableAutoPipelining\`: it already gathers what \`MILLRACE=net\` would gather.
 - The first second: the code of auto is still being compiled. A process that lives for seconds gains less, or
   loses.`;
