@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BatchEmitter } from 'millrace';
+import { stillClock } from '../core/clocks.js';
 import { recorder, turn } from './helper.js';
 
 test('set returns the emitter, and other options stay', async () => {
@@ -49,7 +50,8 @@ test('the same policy again flushes nothing', () => {
   assert.equal(e.queued(), 1);
 });
 
-test('fixed brings its own default delay, and takes it along', async () => {
+test('fixed brings its own default delay, and takes it along', async (t) => {
+  stillClock(t);
   const { log, on } = recorder();
   const e = new BatchEmitter();
   e.on('x', on('x'));
