@@ -18,10 +18,11 @@ import {
 } from './core/options.js';
 import { announce } from './core/sources.js';
 import type { QueueStats } from './core/stats.js';
-import { clearTimeout, setImmediate, setTimeout } from './core/timers.cjs';
+import { clearTimeout, setTimeout } from './core/timers.cjs';
+import { atTurnEnd, throwLater } from './core/turn.cjs';
 import { type Arguments, argsOf, compact, itemOf } from './emitter/arguments.js';
 import { BatchHandlers, type BatchInfo, whenRejected } from './emitter/batch-handlers.js';
-import { LossReport, throwLater } from './emitter/loss.js';
+import { LossReport } from './emitter/loss.js';
 import {
   type BatchEmitterOptions,
   checkOptions,
@@ -389,7 +390,7 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
         this.#losses.tell(event, why);
         if (this.#direct) this.#ended = event;
       },
-      macrotask: (fn) => void setImmediate(fn),
+      macrotask: atTurnEnd,
     };
   }
 

@@ -3,12 +3,12 @@
  * until two files are asked for in one tick: only then is there something to gather, and `millrace/fs` is loaded.
  */
 import { builtin } from '../core/builtin.cjs';
+import { type Method, Patch } from '../core/patch.cjs';
 import { isError, isURL } from '../core/realm.cjs';
 import { otherRuntime } from '../core/runtime.cjs';
 import { nextTick } from '../core/timers.cjs';
 import { checkModules, sentence } from './features.cjs';
 import type { Part } from './part.cjs';
-import { type AnyMethod, Patch } from './patch.cjs';
 
 const { promises } = builtin('node:fs');
 const { syncBuiltinESMExports } = builtin('node:module');
@@ -25,11 +25,11 @@ export class FsPart implements Part {
   #calledInTick = false;
   #isLoading = false;
   /** `millrace/fs`, once it is loaded. */
-  #ours: Readonly<Record<Name, AnyMethod>> | null = null;
+  #ours: Readonly<Record<Name, Method>> | null = null;
 
   constructor() {
     // millrace/fs has to be made of these, and not of ours.
-    const node = require('../fs/originals.cjs') as Readonly<Record<Name, AnyMethod>>;
+    const node = require('../fs/originals.cjs') as Readonly<Record<Name, Method>>;
     const part = this;
     // Like the functions of Node.js: async, no constructors, and with the same names and lengths. They do not await, for then
     // they would be in the stack of each error.
@@ -46,7 +46,7 @@ export class FsPart implements Part {
         );
       },
     };
-    this.#patches = names.map((name) => new Patch(promises, name, () => ours[name] as AnyMethod));
+    this.#patches = names.map((name) => new Patch(promises, name, () => ours[name] as Method));
   }
 
   on(): undefined {
@@ -74,7 +74,7 @@ export class FsPart implements Part {
 
   off(): void {
     this.#isOn = false;
-    for (const patch of this.#patches) patch.restore();
+    for (const patch of this.#patches) patch.undo();
     syncBuiltinESMExports();
   }
 
@@ -102,7 +102,7 @@ export class FsPart implements Part {
     this.#isLoading = true;
     try {
       checkModules();
-      this.#ours = (await import('../fs/plain.js')) as unknown as Record<Name, AnyMethod>;
+      this.#ours = (await import('../fs/plain.js')) as unknown as Record<Name, Method>;
       this.state = 'active';
     } catch (error) {
       this.why = sentence(error);
@@ -111,7 +111,7 @@ export class FsPart implements Part {
 }
 
 /** Calls Node.js. Its error about a wrong argument has a stack without us. */
-function pass(method: AnyMethod, caller: unknown, ...args: unknown[]): unknown {
+function pass(method: Method, caller: unknown, ...args: unknown[]): unknown {
   const { stackTraceLimit: limit } = Error;
   const isNumber = typeof limit === 'number';
   if (isNumber) Reflect.set(Error, 'stackTraceLimit', limit + ownFrames);

@@ -1,7 +1,7 @@
 /** A guard for each server of node:http, node:https and node:http2 that listens, unless the application gives it one. */
 import type { Server as HttpServer } from 'node:http';
 import type { Server } from 'node:net';
-import { setImmediate } from '../core/timers.cjs';
+import { atTurnEnd } from '../core/turn.cjs';
 import type { Guard } from '../guard/index.js' with { 'resolution-mode': 'import' };
 import { checkModules, sentence } from './features.cjs';
 import type { Part } from './part.cjs';
@@ -22,7 +22,7 @@ export class GuardPart implements Part {
 
   async on(): Promise<void> {
     // Later in the turn: the application may be about to guard this server by itself.
-    this.#unwatch = watchServers((server) => setImmediate(() => this.#guard(server)));
+    this.#unwatch = watchServers((server) => atTurnEnd(() => this.#guard(server)));
     try {
       checkModules();
       await import('../guard/index.js');

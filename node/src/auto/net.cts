@@ -1,13 +1,13 @@
 /** The writes of a turn leave together, on each TCP connection that begins from now on, whichever end began it. */
 import type { Socket } from 'node:net';
 import { builtin } from '../core/builtin.cjs';
+import { Patch } from '../core/patch.cjs';
 import type { CoalesceOptions, Coalescer } from '../net/index.js' with {
   'resolution-mode': 'import',
 };
 import { checkModules, sentence } from './features.cjs';
 import { isPlain } from './own.cjs';
 import type { Part } from './part.cjs';
-import { Patch } from './patch.cjs';
 import { coalescedBy, isTaken } from './taken.cjs';
 import { WeakList } from './weak-list.cjs';
 
@@ -52,7 +52,7 @@ export class NetPart implements Part {
 
   off(): void {
     this.#isOn = false;
-    this.#patch.restore();
+    this.#patch.undo();
     unsubscribe(accepted, this.#onAccepted);
     for (const each of this.#coalescers.take()) each.off();
     this.#early = [];

@@ -4,13 +4,13 @@
  */
 import type { Socket } from 'node:net';
 import { builtin } from '../core/builtin.cjs';
+import { Patch } from '../core/patch.cjs';
 import type { Enlarged, EnlargeOptions } from '../net/index.js' with {
   'resolution-mode': 'import',
 };
 import { checkModules, sentence } from './features.cjs';
 import { isPlain } from './own.cjs';
 import type { Part } from './part.cjs';
-import { Patch } from './patch.cjs';
 import { WeakList } from './weak-list.cjs';
 
 const { prototype: sockets } = builtin('node:net').Socket;
@@ -52,7 +52,7 @@ export class ReadsPart implements Part {
 
   off(): void {
     this.#isOn = false;
-    this.#patch.restore();
+    this.#patch.undo();
     for (const each of this.#enlarged.take()) each.off();
     this.#seen = new WeakMap();
     this.state = 'waiting';

@@ -4,13 +4,13 @@
  */
 import type { Socket } from 'node:net';
 import { builtin } from '../core/builtin.cjs';
+import { Patch } from '../core/patch.cjs';
 import type { Installation, InstallOptions } from '../ws/index.js' with {
   'resolution-mode': 'import',
 };
 import { checkModules, sentence } from './features.cjs';
 import { isOwn } from './own.cjs';
 import type { Part } from './part.cjs';
-import { Patch } from './patch.cjs';
 import { take } from './taken.cjs';
 
 const { prototype: sockets } = builtin('node:net').Socket;
@@ -75,7 +75,7 @@ export class WsPart implements Part {
 
   off(): void {
     this.#isOn = false;
-    this.#patch.restore();
+    this.#patch.undo();
     for (const installation of this.#installations.values()) installation?.uninstall();
     this.#installations.clear();
   }

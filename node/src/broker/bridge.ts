@@ -1,7 +1,7 @@
 /** An emitter whose named events are emitted on other nodes too. */
 import type { EventEmitter } from 'node:events';
 import { announce } from '../core/sources.js';
-import { throwLater } from '../core/throw-later.js';
+import { throwLater } from '../core/turn.cjs';
 import { MillraceError } from '../errors.js';
 import { type BridgeOptions, checkBridge } from './bridge-options.js';
 import { decodeEvent, nameOf } from './event-record.js';

@@ -1,5 +1,5 @@
 /** What is subscribed, whichever connection there is, or none. */
-import { throwLater } from '../core/throw-later.js';
+import { throwLater } from '../core/turn.cjs';
 import type { Msg, MsgHdrs, NatsConnection, Subscription } from './client-types.js';
 
 /** What comes with a message. */

@@ -1,8 +1,8 @@
 /** A connection of one object to the broker: it comes and goes, and what is subscribed stays subscribed. */
 import { EventEmitter } from 'node:events';
 import { announce } from '../core/sources.js';
-import { throwLater } from '../core/throw-later.js';
 import { clearTimeout, setTimeout } from '../core/timers.cjs';
+import { throwLater } from '../core/turn.cjs';
 import { MillraceError } from '../errors.js';
 import type { MsgHdrs, NatsConnection } from './client-types.js';
 import { Denials } from './denials.js';

@@ -1,7 +1,6 @@
 /** What an emitter emits, on its way to the bridges of other nodes: all of a turn in one message. */
 import type { Priority } from '../core/intake/priority.js';
-import { throwLater } from '../core/throw-later.js';
-import { setImmediate } from '../core/timers.cjs';
+import { atTurnEnd, onceAt, throwLater } from '../core/turn.cjs';
 import { MillraceError, show } from '../errors.js';
 import type { BridgeOptions } from './bridge-options.js';
 import { encodeEvent } from './event-record.js';
@@ -19,8 +18,8 @@ export class Outgoing {
   #turnBytes = 0;
   /** Some of it was not even attempted. */
   #isGap = false;
-  #isScheduled = false;
   #sequence = 0;
+  readonly #sendAtEnd = onceAt(atTurnEnd, () => this.send());
 
   constructor(link: Link, subject: string, onLost: BridgeOptions['onLost']) {
     this.#link = link;
@@ -30,7 +29,7 @@ export class Outgoing {
 
   /** Takes an event that is emitted now. Returns a function that takes it back, while the turn lasts. */
   take(name: string, args: unknown[], priority: Priority | undefined): () => void {
-    this.#schedule();
+    this.#sendAtEnd();
     const record = this.#encode(name, args, priority);
     if (record === null) return () => {};
     const bytes = recordBytes(record.data.length);
@@ -40,15 +39,6 @@ export class Outgoing {
     return () => {
       if (this.#turn.delete(record)) this.#turnBytes -= bytes;
     };
-  }
-
-  #schedule(): void {
-    if (this.#isScheduled) return;
-    this.#isScheduled = true;
-    setImmediate(() => {
-      this.#isScheduled = false;
-      this.send();
-    });
   }
 
   /** Bytes of records that a message takes. */

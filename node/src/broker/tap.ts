@@ -1,6 +1,7 @@
 /** Sees what an emitter emits under some names, and emits on it without being seen. */
 import type { EventEmitter } from 'node:events';
 import type { Priority } from '../core/intake/priority.js';
+import { patchMethod } from '../core/patch.cjs';
 import type { PushOptions } from '../emitter/options.js';
 import { BatchEmitter, type PushedEvent } from '../emitter.js';
 import { MillraceError, show } from '../errors.js';
@@ -73,17 +74,13 @@ function open(emitter: EventEmitter): Tapped {
     };
     return { ...pushed, cancel };
   };
-  replace(emitter, 'emit', ownEmit);
+  patchMethod(emitter, 'emit', () => ownEmit);
   // Streams have a push() of another kind.
   const isBatched = emitter instanceof BatchEmitter;
-  if (isBatched) replace(emitter, 'push', ownPush);
+  if (isBatched) patchMethod(emitter, 'push', () => ownPush);
   const of = { names, emit, push: isBatched ? push : undefined };
   tapped.set(emitter, of);
   return of;
-}
-
-function replace(emitter: EventEmitter, method: string, value: Emit | Push): void {
-  Object.defineProperty(emitter, method, { value, writable: true, configurable: true });
 }
 
 function orBack<Result>(takeBack: (() => void) | undefined, go: () => Result): Result {

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { setImmediate } from '../core/timers.cjs';
+import { atTurnEnd } from '../core/turn.cjs';
 import type { History, HistoryEvent } from './history.js';
 
 /** Events of one piece: a long history must not hold up the application's loop. */
@@ -55,7 +55,7 @@ export class Viewer {
     if (text !== '' && !this.response.write(text)) return;
     if (this.#next === this.history.next) return;
     this.#waits = true;
-    setImmediate(() => {
+    atTurnEnd(() => {
       this.#waits = false;
       if (!this.response.destroyed) this.send();
     }).unref();

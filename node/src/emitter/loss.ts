@@ -1,7 +1,7 @@
 /** Tells of events that ended without a handler, and of errors that nobody catches. */
 import type { BatchEvent } from '../core/batch/event.js';
 import type { Loss } from '../core/dispatch/dispatcher.js';
-import { setImmediate } from '../core/timers.cjs';
+import { throwLater } from '../core/turn.cjs';
 import { MillraceError, show } from '../errors.js';
 import { argsOf } from './arguments.js';
 import type { BatchEmitterOptions } from './options.js';
@@ -39,13 +39,6 @@ export class LossReport {
       code: error.code,
     });
   }
-}
-
-/** After the batch, so that its other events are not kept from their handlers. */
-export function throwLater(error: unknown): void {
-  setImmediate(() => {
-    throw error;
-  });
 }
 
 function lossError(type: string | symbol, why: Exclude<Loss, 'unhandled'>): MillraceError {

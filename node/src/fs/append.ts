@@ -1,7 +1,7 @@
 import type { PathLike } from 'node:fs';
 import type promises from 'node:fs/promises';
 import { isUint8Array } from '../core/realm.cjs';
-import { nextTick, queueMicrotask } from '../core/timers.cjs';
+import { afterMicrotasks, Turn } from '../core/turn.cjs';
 import {
   appendOptions,
   checkSpelling,
@@ -93,7 +93,7 @@ export class Commit implements AppendRequest, Step {
   }
 
   start(): void {
-    atEndOfTick(this);
+    starting.add(this);
   }
 
   write(): void {
@@ -149,26 +149,13 @@ export class Commit implements AppendRequest, Step {
 
 const isAborted = ({ options }: Append): boolean => options.signal?.aborted === true;
 
-let starting: Commit[] = [];
-
-/**
- * After the microtasks that are due now, in the `process.nextTick` queue: callers whose promises the last commit has just
- * resolved can still have their next record in this one.
- */
-function atEndOfTick(commit: Commit): void {
-  if (starting.push(commit) === 1) queueMicrotask(afterMicrotasks);
-}
-
-function afterMicrotasks(): void {
-  nextTick(writeAll);
-}
+/** After the microtasks: callers whose promises the last commit has just resolved can still have their next record in this one. */
+const starting = new Turn<Commit>(afterMicrotasks, (commits) => {
+  for (const commit of commits) commit.write();
+});
 
 /** Writes the commits that wait for the end of the tick. */
-export function writeAll(): void {
-  const commits = starting;
-  starting = [];
-  for (const commit of commits) commit.write();
-}
+export const writeAll = starting.flush;
 
 /** What is copied as a record: text as UTF-8; null when Node.js has to see the data. */
 export function toRecord(

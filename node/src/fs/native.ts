@@ -3,7 +3,7 @@
  * rest by few jobs of the threadpool, each of which comes back in one call.
  */
 import { Socket } from 'node:net';
-import { setImmediate } from '../core/timers.cjs';
+import { atTurnEnd, Turn } from '../core/turn.cjs';
 import type { FilesBinding, FilesHandle } from '../native/binding.js';
 import type { AppendRequest, FileBackend, ReadRequest } from './backend.js';
 import { fromBase } from './base.js';
@@ -109,7 +109,6 @@ class NativeFiles {
   readonly #counts = new Uint32Array(4);
   readonly #ids = new Int32Array(maxRecords);
   #paths = Buffer.allocUnsafeSlow(64 * 1024);
-  #held: ReadRequest[] = [];
   readonly #under = new Slots<ReadRequest | Append>();
 
   constructor(binding: FilesBinding) {
@@ -128,20 +127,15 @@ class NativeFiles {
     const left = this.#counts[filesLeftAt]!;
     const now = requests.length - left >= leastInJob ? requests.length : left;
     this.#readAll(requests.slice(0, now));
-    for (let i = now; i < requests.length; i++) this.#hold(requests[i]!);
+    for (let i = now; i < requests.length; i++) this.#held.add(requests[i]!);
   }
 
   /** Until the end of the turn: what its other callbacks ask for goes to the same jobs. */
-  #hold(request: ReadRequest): void {
-    if (this.#held.push(request) > 1) return;
-    setImmediate(() => {
-      const held = this.#held;
-      this.#held = [];
-      this.#counts[filesLeftAt] = onLoopFiles;
-      this.#counts[bytesLeftAt] = onLoopBytes;
-      this.#readAll(held);
-    });
-  }
+  readonly #held = new Turn<ReadRequest>(atTurnEnd, (held) => {
+    this.#counts[filesLeftAt] = onLoopFiles;
+    this.#counts[bytesLeftAt] = onLoopBytes;
+    this.#readAll(held);
+  });
 
   #readAll(requests: readonly ReadRequest[]): void {
     for (let from = 0; from < requests.length; from += maxRecords) {

@@ -1,5 +1,6 @@
 import type promises from 'node:fs/promises';
 import { nextTick } from '../core/timers.cjs';
+import { Turn } from '../core/turn.cjs';
 import { onlyReads, type Path, readOptions, toPath, type Understood } from './arguments.js';
 import type { ReadRequest } from './backend.js';
 import { baseOf } from './base.js';
@@ -30,7 +31,7 @@ export class Read extends Deferred<Buffer | string> implements ReadRequest {
   }
 
   start(): void {
-    if (gathered.push(this) === 1) nextTick(handOver);
+    gathered.add(this);
   }
 
   done(error: NodeJS.ErrnoException | null, data: Buffer | string | undefined): void {
@@ -61,16 +62,12 @@ class OrderedRead extends Read implements Step {
   }
 }
 
-let gathered: Read[] = [];
-
-/** Hands over all reads of one tick together, in the `process.nextTick` queue of that tick. */
-function handOver(): void {
-  const reads = gathered;
-  gathered = [];
+/** All reads of one tick, which are handed over in the `process.nextTick` queue of that tick. */
+const gathered = new Turn<Read>(nextTick, (reads) => {
   counters.reads += reads.length;
   counters.readBatches++;
   backend.read(reads);
-}
+});
 
 /**
  * `readFile` of `node:fs/promises`, with the same arguments, results and errors. Files asked for in one tick are read

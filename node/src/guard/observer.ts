@@ -3,20 +3,14 @@
  * there when it began; run one after another, each waits for those before it. A queue that is only reckoned with, which loses its work as
  * time goes by, tells which of them a guard had not let in.
  */
-import { setImmediate } from '../core/timers.cjs';
+import { atTurnEnd } from '../core/turn.cjs';
 import { type ClassIndex, exempt, low } from './classes.js';
 
 export class Observer {
   /** Work in ms that waits in the reckoning, by class. */
   readonly #workMs = [0, 0, 0, 0];
-  readonly #atTurnEnd: (fn: () => void) => unknown;
   #turnMs = 0;
   #isTurnKnown = false;
-
-  /** @param atTurnEnd calls a function after the poll phase, from which requests come */
-  constructor(atTurnEnd: (fn: () => void) => unknown = setImmediate) {
-    this.#atTurnEnd = atTurnEnd;
-  }
 
   readonly #turnOver = (): void => {
     this.#isTurnKnown = false;
@@ -28,7 +22,8 @@ export class Observer {
       this.#isTurnKnown = true;
       this.#pass(nowMs - this.#turnMs);
       this.#turnMs = nowMs;
-      this.#atTurnEnd(this.#turnOver);
+      // Requests come from the poll phase.
+      atTurnEnd(this.#turnOver);
     }
     if (cls === exempt) return 0;
     let wait = 0;

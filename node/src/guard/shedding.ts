@@ -1,8 +1,8 @@
 /** Answers requests in the application's place: with a stale copy if there is one, else with a refusal, a little later. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { captureContext, runInContext } from '../core/dispatch/context.js';
-import { throwLater } from '../core/throw-later.js';
 import { performance } from '../core/timers.cjs';
+import { throwLater } from '../core/turn.cjs';
 import { show } from '../errors.js';
 import { classNames, low } from './classes.js';
 import type { Forecast } from './forecast.js';

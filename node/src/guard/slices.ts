@@ -6,8 +6,9 @@
  * come alone. Between two slices the loop makes turns with nothing to run. libuv accepts one connection a turn, so with slow
  * handlers and one turn a slice new clients would wait for as many slices as there are clients before them.
  */
-import { throwLater } from '../core/throw-later.js';
+
 import { performance, setImmediate } from '../core/timers.cjs';
+import { throwLater } from '../core/turn.cjs';
 
 /** What the guard does for its slices. */
 export interface Work {

@@ -1,6 +1,6 @@
 /** Metrics in a registry of prom-client. */
 import { checkKeys, invalid } from '../core/options.js';
-import { queueMicrotask } from '../core/timers.cjs';
+import { nextMicrotask } from '../core/turn.cjs';
 import { collect } from './collect.js';
 import { watchLoop } from './loop.js';
 import { peer } from './peer.js';
@@ -44,7 +44,7 @@ function pointsOf(name: string): readonly Point[] {
       if (named === undefined) scrape.set(point.name, [point]);
       else named.push(point);
     }
-    queueMicrotask(() => {
+    nextMicrotask(() => {
       scrape = null;
     });
   }

@@ -11,8 +11,8 @@
  * poll or the check phase meets a look, which sets a probe anew.
  */
 import { AsyncResource } from 'node:async_hooks';
-import { throwLater } from '../core/throw-later.js';
 import { clearImmediate, clearTimeout, setImmediate, setTimeout } from '../core/timers.cjs';
+import { throwLater } from '../core/turn.cjs';
 import { idleTime, now } from './clock.js';
 
 /** What a monitor is to the sampler. */

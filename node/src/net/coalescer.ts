@@ -4,8 +4,8 @@
  */
 import type { Socket } from 'node:net';
 import { captureContext, runInContext } from '../core/dispatch/context.js';
+import { type Patch, patchMethod, patchReads } from '../core/patch.cjs';
 import { announce } from '../core/sources.js';
-import { type Replacement, replaceMethod, watchReads } from './patch.js';
 import { isExiting, joinTurn, listenForExit, type TurnMember } from './turn.js';
 
 /** Options of `coalesce()`. */
@@ -47,7 +47,7 @@ export class SocketCoalescer implements Coalescer, TurnMember {
   readonly #socket: Socket;
   readonly #maxPendingBytes: number;
   readonly #onOff: () => void;
-  readonly #replacements: readonly Pick<Replacement, 'undo'>[];
+  readonly #patches: readonly Pick<Patch, 'undo'>[];
   readonly #write: Method;
   readonly #uncork: Method;
   #on = true;
@@ -64,38 +64,38 @@ export class SocketCoalescer implements Coalescer, TurnMember {
     this.#socket = socket;
     this.#maxPendingBytes = maxPendingBytes;
     this.#onOff = onOff;
-    const { write, uncork, end, destroy, connect } = socket as unknown as Record<string, Method>;
-    this.#write = write!;
-    this.#uncork = uncork!;
+    const { write, uncork } = socket as unknown as Record<'write' | 'uncork', Method>;
+    this.#write = write;
+    this.#uncork = uncork;
     listenForExit();
     const onWrite = (chunk: unknown, encoding: unknown, callback: unknown) =>
       this.#onWrite(chunk, encoding, callback);
-    const writing = replaceMethod(socket, 'write', onWrite);
-    this.#replacements = [
+    const writing = patchMethod(socket, 'write', () => onWrite);
+    this.#patches = [
       writing,
-      replaceMethod(socket, 'uncork', () => this.#onUncork()),
-      replaceMethod(socket, 'end', (...args: unknown[]) => {
+      patchMethod(socket, 'uncork', () => () => this.#onUncork()),
+      patchMethod(socket, 'end', (end) => (...args: unknown[]) => {
         this.#release();
         // `end()` uncorks for good by `uncork()`, which must not hold anything now.
         this.#ending = true;
         try {
-          return Reflect.apply(end!, socket, args);
+          return Reflect.apply(end, socket, args);
         } finally {
           this.#ending = false;
         }
       }),
-      replaceMethod(socket, 'destroy', (...args: unknown[]) => {
+      patchMethod(socket, 'destroy', (destroy) => (...args: unknown[]) => {
         this.#release();
-        return Reflect.apply(destroy!, socket, args);
+        return Reflect.apply(destroy, socket, args);
       }),
-      replaceMethod(socket, 'connect', (...args: unknown[]) => {
+      patchMethod(socket, 'connect', (connect) => (...args: unknown[]) => {
         // It gives a socket the `write` of its prototype.
-        const connected = Reflect.apply(connect!, socket, args);
-        if (this.#on) writing.redo();
+        const connected = Reflect.apply(connect, socket, args);
+        if (this.#on) writing.apply();
         return connected;
       }),
       // `child.send()` takes the handle out of a socket, without a call that could be replaced; before that it reads this.
-      watchReads(socket, 'server', () => this.#release()),
+      patchReads(socket, 'server', () => this.#release()),
     ];
   }
 
@@ -107,7 +107,7 @@ export class SocketCoalescer implements Coalescer, TurnMember {
     if (!this.#on) return;
     this.#release();
     this.#on = false;
-    for (const replacement of this.#replacements) replacement.undo();
+    for (const patch of this.#patches) patch.undo();
     this.#onOff();
   }
 

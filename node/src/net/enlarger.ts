@@ -3,9 +3,9 @@
  * they are set again, and before the handle is closed, which are calls of the handle's methods.
  */
 import type { Socket } from 'node:net';
+import { type Patch, patchMethod } from '../core/patch.cjs';
 import { announce } from '../core/sources.js';
 import type { EnlargeBinding } from '../native/binding.js';
-import { type Replacement, replaceMethod } from './patch.js';
 import type { ReadOptions } from './read-options.js';
 import { type Sought, seek } from './search.js';
 
@@ -50,7 +50,7 @@ interface Connection {
   readonly fd: number;
   /** Of the addon. */
   readonly place: number;
-  readonly replacements: Replacement[];
+  readonly patches: Patch[];
 }
 
 const numbers = new Float64Array(9);
@@ -125,22 +125,20 @@ export class SocketEnlarger implements Enlarged, Sought {
     const handle = handleOf(this.#socket);
     if (place < 0 || handle === null) return;
     this.#disconnect();
-    const connection: Connection = { handle, fd: handle.fd!, place, replacements: [] };
+    const connection: Connection = { handle, fd: handle.fd!, place, patches: [] };
     const isOurs = () => this.#connection === connection;
-    const { readStart } = handle;
-    const started = replaceMethod(handle, 'readStart', () => {
+    const started = patchMethod(handle, 'readStart', (readStart) => () => {
       const status = readStart.call(handle);
       if (status === 0 && isOurs()) this.#binding.enlargeRestart(place);
       return status;
     });
     const ends = (['close', 'reset'] as const).map((name) => {
-      const method = handle[name];
-      return replaceMethod(handle, name, (...args: unknown[]) => {
+      return patchMethod(handle, name, (method) => (...args: unknown[]) => {
         if (isOurs()) this.#disconnect();
         return Reflect.apply(method, handle, args);
       });
     });
-    connection.replacements.push(started, ...ends);
+    connection.patches.push(started, ...ends);
     this.#connection = connection;
     totals.connections++;
   }
@@ -156,7 +154,7 @@ export class SocketEnlarger implements Enlarged, Sought {
     if (connection === null) return;
     this.#binding.enlargeEnd(connection.place, this.#open() !== null);
     this.#connection = null;
-    for (const replacement of connection.replacements) replacement.undo();
+    for (const patch of connection.patches) patch.undo();
   }
 }
 

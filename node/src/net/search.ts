@@ -3,7 +3,8 @@
  * at all handles: so all sockets of a turn are searched for together, at its end, and in a loop with thousands of handles
  * those of a few turns.
  */
-import { performance, setImmediate, setTimeout } from '../core/timers.cjs';
+import { performance, setTimeout } from '../core/timers.cjs';
+import { atTurnEnd } from '../core/turn.cjs';
 import type { EnlargeBinding } from '../native/binding.js';
 import { type ReadOptions, readOptionCount } from './read-options.js';
 
@@ -32,7 +33,7 @@ export function searches(): number {
 export function seek(binding: EnlargeBinding, sought: Sought): void {
   if (waiting.push(sought) > 1) return;
   const delay = Math.min(due - performance.now(), longest);
-  if (delay < 1) setImmediate(search, binding);
+  if (delay < 1) atTurnEnd(() => search(binding));
   else setTimeout(search, delay, binding).unref();
 }
 

@@ -1,23 +1,25 @@
 /**
- * The end of the loop turn for all coalesced sockets: one `setImmediate` a turn, and one listener for the end of the
- * process. The check phase follows the poll phase, in which reads and their callbacks ran.
+ * The end of the loop turn for all sockets that hold something back, and the end of the process. There is one for all of them: who
+ * joined first sends first, and one listener for `exit` finds everything.
  */
-
-import { setImmediate } from '../core/timers.cjs';
-import { wrapMethod } from './patch.js';
+import { patchMethod } from '../core/patch.cjs';
+import { atTurnEnd, callEach, Turn } from '../core/turn.cjs';
 
 export interface TurnMember {
   /** Nothing is held any longer. */
   endTurn(): void;
 }
 
-let members: TurnMember[] = [];
+// One that throws, because somebody has replaced its methods, must not keep the data of the others.
+const members = new Turn<TurnMember>(atTurnEnd, (ending) =>
+  callEach(ending, (member) => member.endTurn()),
+);
 let listening = false;
 let exiting = false;
 
 /** Calls `member.endTurn()` at the end of this turn, or when the process exits. */
 export function joinTurn(member: TurnMember): void {
-  if (members.push(member) === 1) setImmediate(endTurn);
+  members.add(member);
 }
 
 /**
@@ -29,7 +31,7 @@ export function listenForExit(): void {
   listening = true;
   process.on('exit', () => {
     exiting = true;
-    endTurn();
+    members.flush();
   });
   for (const name of ['kill', 'reallyExit', 'abort']) sendBefore(name);
 }
@@ -38,9 +40,9 @@ export function listenForExit(): void {
 function sendBefore(name: string): void {
   // Another runtime may not have it.
   if (!(name in process)) return;
-  wrapMethod(process, name, (original) => {
+  patchMethod(process, name, (original) => {
     return function (this: unknown, ...args: unknown[]): unknown {
-      endTurn();
+      members.flush();
       return Reflect.apply(original, this, args);
     };
   });
@@ -49,16 +51,4 @@ function sendBefore(name: string): void {
 /** No turn follows, so nothing may be held. */
 export function isExiting(): boolean {
   return exiting;
-}
-
-function endTurn(): void {
-  const ending = members;
-  members = [];
-  let next = 0;
-  try {
-    while (next < ending.length) ending[next++]!.endTurn();
-  } finally {
-    // One that throws, because somebody has replaced its methods, must not keep the data of the others.
-    for (; next < ending.length; next++) joinTurn(ending[next]!);
-  }
 }

@@ -2,8 +2,9 @@
 
 import { constants } from 'node:os';
 import { isMainThread } from 'node:worker_threads';
+import { type Patch, patchMethod } from '../core/patch.cjs';
 import { nextTick } from '../core/timers.cjs';
-import { wrapMethod } from '../net/patch.js';
+import { onceAt } from '../core/turn.cjs';
 
 type Listener = () => void;
 
@@ -41,7 +42,7 @@ export function watchEnds(onEnd: Listener): Listener {
     return unwatch;
   });
   // The listeners of the main thread decide what a signal does.
-  if (isMainThread) undo.push(...watchSelf(end));
+  if (isMainThread) undo.push(...watchSelf(end).map((patch) => () => patch.undo()));
   return () => {
     process.off('exit', end);
     for (const each of undo) each();
@@ -49,9 +50,9 @@ export function watchEnds(onEnd: Listener): Listener {
 }
 
 /** Calls `end` before this process ends itself in a way that emits no 'exit'. */
-function watchSelf(end: Listener): Listener[] {
+function watchSelf(end: Listener): Patch[] {
   return [
-    wrapMethod(process, 'kill', (original) => {
+    patchMethod(process, 'kill', (original) => {
       return function kill(this: unknown, ...args: unknown[]) {
         const signal = nameOf(args[1]);
         if (signal !== null && isSelf(args[0], original) && isFatal(signal)) {
@@ -62,7 +63,7 @@ function watchSelf(end: Listener): Listener[] {
         return Reflect.apply(original, this, args);
       };
     }),
-    wrapMethod(process, 'abort', (original) => {
+    patchMethod(process, 'abort', (original) => {
       return function abort(this: unknown, ...args: unknown[]) {
         end();
         return Reflect.apply(original, this, args);
@@ -104,13 +105,11 @@ function isFatal(signal: NodeJS.Signals): boolean {
  */
 export function whileAlone(signal: NodeJS.Signals, listener: Listener): Listener {
   let isOn = false;
-  let isScheduled = false;
   const onSignal = () => {
     if (process.listenerCount(signal) === 1) listener();
   };
   ours.add(onSignal);
   const settle = () => {
-    isScheduled = false;
     const others = process.listeners(signal).filter((each) => each !== onSignal).length;
     if (others === 0 && !isOn) {
       isOn = true;
@@ -120,11 +119,10 @@ export function whileAlone(signal: NodeJS.Signals, listener: Listener): Listener
       process.off(signal, onSignal);
     }
   };
+  const settleSoon = onceAt(nextTick, settle);
   // Not at once: Node.js sets up and takes down the signal in these events itself.
   const onChange = (name: string | symbol, changed: unknown) => {
-    if (name !== signal || changed === onSignal || isScheduled) return;
-    isScheduled = true;
-    nextTick(settle);
+    if (name === signal && changed !== onSignal) settleSoon();
   };
   settle();
   process.on('newListener', onChange);

@@ -1,9 +1,10 @@
 /** Files that `fs.promises` is asked for in one tick. Arguments, results and errors are passed on as they are. */
 import { promises } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
+import { type Patch, patchMethod } from '../core/patch.cjs';
 import { isUint8Array, isURL } from '../core/realm.cjs';
 import { nextTick } from '../core/timers.cjs';
-import { wrapMethod } from '../net/patch.js';
+import { onceAt } from '../core/turn.cjs';
 import type { Observer } from './observer.js';
 
 /** Files that were asked for, and how many came together. */
@@ -23,13 +24,12 @@ export class FilesObserver implements Observer<FilesReport> {
   readonly #counts = { reads: 0, readTicks: 0, mostReadsInTick: 0, appends: 0, commits: 0 };
   readonly #appended = new Set<string>();
   #readsInTick = 0;
-  #isTick = false;
   #isOn = false;
-  #undo: (() => void)[] = [];
+  #patches: Patch[] = [];
 
   start(): void {
     this.#isOn = true;
-    this.#undo = [
+    this.#patches = [
       this.#watch('readFile', () => {
         this.#counts.reads++;
         this.#readsInTick++;
@@ -44,7 +44,7 @@ export class FilesObserver implements Observer<FilesReport> {
 
   stop(): void {
     this.#isOn = false;
-    for (const undo of this.#undo.splice(0)) undo();
+    for (const patch of this.#patches.splice(0)) patch.undo();
     syncBuiltinESMExports();
     this.#endTick();
   }
@@ -58,13 +58,13 @@ export class FilesObserver implements Observer<FilesReport> {
     return { ...this.#counts };
   }
 
-  #watch(name: 'readFile' | 'appendFile', note: (path: string) => void): () => void {
+  #watch(name: 'readFile' | 'appendFile', note: (path: string) => void): Patch {
     const observer = this;
-    return wrapMethod(promises, name, (original) => {
+    return patchMethod(promises, name, (original) => {
       // Async, as what it replaces.
       return async function (this: unknown, ...args: unknown[]) {
         if (observer.#isOn && isPath(args[0])) {
-          observer.#joinTick();
+          observer.#tick();
           note(String(args[0]));
         }
         return Reflect.apply(original, this, args);
@@ -72,22 +72,17 @@ export class FilesObserver implements Observer<FilesReport> {
     });
   }
 
-  #joinTick(): void {
-    if (this.#isTick) return;
-    this.#isTick = true;
-    nextTick(this.#endTick);
-  }
+  readonly #tick = onceAt(nextTick, () => this.#endTick());
 
-  readonly #endTick = (): void => {
+  #endTick(): void {
     const counts = this.#counts;
-    this.#isTick = false;
     counts.commits += this.#appended.size;
     this.#appended.clear();
     if (this.#readsInTick === 0) return;
     counts.readTicks++;
     counts.mostReadsInTick = Math.max(counts.mostReadsInTick, this.#readsInTick);
     this.#readsInTick = 0;
-  };
+  }
 }
 
 /** How Node.js 20 asks for the modules that it loads. */

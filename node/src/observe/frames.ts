@@ -3,12 +3,12 @@
  * `setNoDelay()` on it, after it has left the WebSocket there under a symbol.
  */
 import { Socket } from 'node:net';
+import { type Patch, patchMethod } from '../core/patch.cjs';
 import { isUint8Array } from '../core/realm.cjs';
-import { wrapMethod } from '../net/patch.js';
+import { atTurnEnd } from '../core/turn.cjs';
 import { isGathered as isClassGathered, type Sender as WsSender } from '../ws/ws-class.js';
 import type { Observer } from './observer.js';
 import { isOwn, serverOf } from './sockets.js';
-import { atTurnEnd } from './turn-end.js';
 
 /** Messages of WebSockets, and what encoding and sending them together would save. */
 export interface FramesReport {
@@ -43,14 +43,14 @@ export class FramesObserver implements Observer<FramesReport> {
   readonly #contents = new Contents();
   readonly #sockets = new Set<unknown>();
   readonly #counts = { sockets: 0, frames: 0, turns: 0, contents: 0, writes: 0, others: 0 };
-  #undo: (() => void)[] = [];
+  #patches: Patch[] = [];
   #isOn = false;
 
   start(): void {
     const observer = this;
     this.#isOn = true;
-    this.#undo = [
-      wrapMethod(Socket.prototype, 'setNoDelay', (original) => {
+    this.#patches = [
+      patchMethod(Socket.prototype, 'setNoDelay', (original) => {
         return function setNoDelay(this: Socket, ...args: unknown[]) {
           if (observer.#isOn) observer.#look(this);
           return Reflect.apply(original, this, args);
@@ -61,7 +61,7 @@ export class FramesObserver implements Observer<FramesReport> {
 
   stop(): void {
     this.#isOn = false;
-    for (const undo of this.#undo.splice(0)) undo();
+    for (const patch of this.#patches.splice(0)) patch.undo();
     this.#known.clear();
     this.#endTurn();
   }
@@ -82,12 +82,12 @@ export class FramesObserver implements Observer<FramesReport> {
     const prototype = Object.getPrototypeOf(ws._sender) as object;
     if (this.#known.has(prototype)) return;
     this.#known.add(prototype);
-    if (isClassGathered(ws)) this.#undo.push(this.#replaceSend(prototype));
+    if (isClassGathered(ws)) this.#patches.push(this.#patchSend(prototype));
   }
 
-  #replaceSend(prototype: object): () => void {
+  #patchSend(prototype: object): Patch {
     const observer = this;
-    return wrapMethod(prototype, 'sendFrame', (original) => {
+    return patchMethod(prototype, 'sendFrame', (original) => {
       return function sendFrame(this: Sender, ...args: unknown[]) {
         if (!observer.#isOn || !observer.#note(this, args[0] as Parts)) {
           return Reflect.apply(original, this, args);

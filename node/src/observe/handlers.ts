@@ -1,8 +1,6 @@
 /** Sees the events of an http server on their way to its listeners. */
 import type { Server as HttpServer, IncomingMessage } from 'node:http';
-import { replaceMethod } from '../net/patch.js';
-
-type Emit = (event: string | symbol, ...args: unknown[]) => boolean;
+import { patchMethod } from '../core/patch.cjs';
 
 /** What is reported of a server. */
 export interface HandlerWatcher {
@@ -13,28 +11,25 @@ export interface HandlerWatcher {
   upgrade(req: IncomingMessage): void;
 }
 
-/** Replaces `emit` on the server itself. Returns a function that puts it back; if somebody has replaced it again since, ours passes calls on. */
+/** Replaces `emit` on the server itself. Returns a function that puts it back. */
 export function watchHandlers(server: HttpServer, watcher: HandlerWatcher): () => void {
-  /** Null if it was the prototype's, which somebody may replace at any time. */
-  const before = Object.hasOwn(server, 'emit') ? (server.emit as Emit) : null;
-  const prototype = Object.getPrototypeOf(server) as { emit: Emit };
   let isOn = true;
-  const emit = function emit(this: HttpServer, event: string, ...args: unknown[]): boolean {
-    const original = before ?? prototype.emit;
-    if (!isOn || event !== 'request') {
-      if (isOn && event === 'upgrade') watcher.upgrade(args[0] as IncomingMessage);
-      return original.call(this, event, ...args);
-    }
-    watcher.begin(args[0] as IncomingMessage);
-    try {
-      return original.call(this, event, ...args);
-    } finally {
-      watcher.end();
-    }
-  };
-  const { undo } = replaceMethod(server, 'emit', emit);
+  const patch = patchMethod(server, 'emit', (original) => {
+    return function emit(this: HttpServer, event: string, ...args: unknown[]): boolean {
+      if (!isOn || event !== 'request') {
+        if (isOn && event === 'upgrade') watcher.upgrade(args[0] as IncomingMessage);
+        return original.call(this, event, ...args);
+      }
+      watcher.begin(args[0] as IncomingMessage);
+      try {
+        return original.call(this, event, ...args);
+      } finally {
+        watcher.end();
+      }
+    };
+  });
   return () => {
     isOn = false;
-    undo();
+    patch.undo();
   };
 }

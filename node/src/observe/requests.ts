@@ -10,7 +10,6 @@ import type { ThreadCpu } from './cpu.js';
 import { type HandlerWatcher, watchHandlers } from './handlers.js';
 import type { Observer } from './observer.js';
 import { isOwn, serverOf } from './sockets.js';
-import { atTurnEnd } from './turn-end.js';
 
 /** A route that held the loop. */
 export interface RouteReport {
@@ -60,7 +59,7 @@ const stride = 7;
 
 export class RequestsObserver implements Observer<RequestsReport>, HandlerWatcher {
   readonly #routes: RouteTable;
-  readonly #reckoning = new Reckoning(atTurnEnd);
+  readonly #reckoning = new Reckoning();
   readonly #maxWaitMs: readonly number[];
   readonly #loop: Loop;
   readonly #seen = new WeakSet<Server>();

@@ -3,10 +3,10 @@
  * call each. Data that was corked, and what a full socket has kept waiting, is one such call already.
  */
 import { Socket } from 'node:net';
-import { wrapMethod } from '../net/patch.js';
+import { type Patch, patchMethod } from '../core/patch.cjs';
+import { atTurnEnd } from '../core/turn.cjs';
 import type { Observer } from './observer.js';
 import { isOwn } from './sockets.js';
-import { atTurnEnd } from './turn-end.js';
 
 /** Writes to sockets, and what one write for each turn would save. */
 export interface WritesReport {
@@ -41,7 +41,7 @@ export class WritesObserver implements Observer<WritesReport> {
   #turn = 1;
   #isTurnKnown = false;
   readonly #counts: WritesReport = { writes: 0, turns: 0, mostInTurn: 0, saved: 0 };
-  #undo: (() => void)[] = [];
+  #patches: Patch[] = [];
   #isOn = false;
 
   /** `frames.isSending` says whether a write is one of a frame that is counted as such. */
@@ -53,8 +53,8 @@ export class WritesObserver implements Observer<WritesReport> {
     const observer = this;
     this.#isOn = true;
     // Streams call these with as many arguments as they have.
-    this.#undo = [
-      wrapMethod(Socket.prototype, '_write', (original) => {
+    this.#patches = [
+      patchMethod(Socket.prototype, '_write', (original) => {
         return function _write(
           this: Socket,
           chunk: string | Uint8Array,
@@ -65,7 +65,7 @@ export class WritesObserver implements Observer<WritesReport> {
           return original.call(this, chunk, encoding, done);
         };
       }),
-      wrapMethod(Socket.prototype, '_writev', (original) => {
+      patchMethod(Socket.prototype, '_writev', (original) => {
         return function _writev(this: Socket, chunks: Chunks, done: unknown) {
           if (observer.#isOn) observer.#noteAll(this, chunks);
           return original.call(this, chunks, done);
@@ -76,8 +76,8 @@ export class WritesObserver implements Observer<WritesReport> {
 
   stop(): void {
     this.#isOn = false;
-    for (const undo of this.#undo.splice(0)) undo();
-    if (this.#isTurnKnown) this.#endTurn();
+    for (const patch of this.#patches.splice(0)) patch.undo();
+    this.#endTurn();
   }
 
   get count(): number {
@@ -132,6 +132,7 @@ export class WritesObserver implements Observer<WritesReport> {
   }
 
   readonly #endTurn = (): void => {
+    if (!this.#isTurnKnown) return;
     const counts = this.#counts;
     this.#isTurnKnown = false;
     this.#turn++;

@@ -1,4 +1,4 @@
-import { throwLater } from '../core/throw-later.js';
+import { throwLater } from '../core/turn.cjs';
 import { MillraceError } from '../errors.js';
 
 /** Anything that emits `abort`: an AbortSignal or another EventTarget, or an EventEmitter. */

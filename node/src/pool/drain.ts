@@ -1,5 +1,6 @@
 /** Tells when all tasks have ended, and when there is room for further ones. */
-import { clearTimeout, queueMicrotask, setTimeout } from '../core/timers.cjs';
+import { clearTimeout, setTimeout } from '../core/timers.cjs';
+import { nextMicrotask } from '../core/turn.cjs';
 import type { SchedulerEvents } from './events.js';
 import type { Fleet } from './fleet.js';
 import type { OpenTasks } from './open-tasks.js';
@@ -48,7 +49,7 @@ export class Drain {
     const isFull = usage >= this.#fleet.maxThreads * this.#concurrency;
     if (isFull === this.needsDrain) return;
     this.needsDrain = isFull;
-    queueMicrotask(() => this.#events.emit(isFull ? 'needsDrain' : 'drain'));
+    nextMicrotask(() => this.#events.emit(isFull ? 'needsDrain' : 'drain'));
   }
 
   /** Nobody waits for what the workers have, but somebody waits for its end: until then the process is kept alive. */

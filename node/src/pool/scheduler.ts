@@ -1,5 +1,6 @@
 /** What becomes of a task: it comes, waits for its turn, goes to a worker, and its result comes back. */
-import { nextTick, performance, queueMicrotask } from '../core/timers.cjs';
+import { performance } from '../core/timers.cjs';
+import { afterMicrotasks, nextMicrotask, onceAt } from '../core/turn.cjs';
 import { AbortError, type AbortSource, reasonOf } from './abort.js';
 import { replyMs } from './batch-size.js';
 import { Cancellation } from './cancellation.js';
@@ -48,7 +49,6 @@ export class Scheduler {
   #starting = true;
   /** Several tasks have just ended: those that come in their place are sent together. */
   #gathering = false;
-  #flushScheduled = false;
   #dispatching = false;
   #draining = false;
   #nowMs = 0;
@@ -95,7 +95,7 @@ export class Scheduler {
         if (!this.#starting) return;
         // The first ones are there before anybody can listen.
         thread.announced = true;
-        queueMicrotask(() => emit('workerCreate', thread));
+        nextMicrotask(() => emit('workerCreate', thread));
       },
       removed: (thread) => emit('workerDestroy', thread),
       allocated: (reason) => this.#events.allocated(reason),
@@ -170,14 +170,9 @@ export class Scheduler {
   }
 
   /** Sends what came in this turn at its end, after all microtasks: so calls of a chain of them are all in time. */
-  #flushSoon(): void {
-    if (this.#flushScheduled) return;
-    this.#flushScheduled = true;
-    queueMicrotask(() => nextTick(() => this.#flush()));
-  }
+  readonly #flushSoon = onceAt(afterMicrotasks, () => this.#flush());
 
   #flush(): void {
-    this.#flushScheduled = false;
     this.#gathering = false;
     this.#nowUses = 0;
     this.#dispatch();

@@ -1,6 +1,6 @@
 /** How many threads a pool has, and when it starts another one. */
 import { builtin } from '../core/builtin.cjs';
-import { throwLater } from '../core/throw-later.js';
+import { throwLater } from '../core/turn.cjs';
 import { limits } from '../monitor/limits.js';
 
 /** The share of a process of a cluster: CPUs, possibly a fraction. Set in its environment, and sent again when it changes. */

@@ -3,7 +3,8 @@
  * answers that bring questions, and workers that are quick, that would have no end: after a while the questions wait for the
  * next turn.
  */
-import { performance, setImmediate } from '../core/timers.cjs';
+import { performance } from '../core/timers.cjs';
+import { atTurnEnd } from '../core/turn.cjs';
 
 /** How long workers get further tasks within one turn of the loop, in ms. */
 const turnMs = 5;
@@ -24,7 +25,7 @@ export class Turn {
     this.#lastMs = nowMs;
     if (this.#startMs !== 0) return;
     this.#startMs = nowMs;
-    setImmediate(() => {
+    atTurnEnd(() => {
       this.#startMs = 0;
       this.#next();
     });

@@ -5,9 +5,9 @@
  */
 import type { WebSocket } from 'ws';
 import { checkKeys, givenOptions, invalid } from '../core/options.js';
+import { type Patch, patchMethod, patchReads } from '../core/patch.cjs';
 import { isUint8Array } from '../core/realm.cjs';
 import { announce } from '../core/sources.js';
-import { type Replacement, replaceGetter, replaceMethod } from '../net/patch.js';
 import { type BackendName, backend, checkBackend } from './backend.js';
 import { defaultMaxPendingBytes, knownOutbox, outboxOf } from './gather.js';
 import { Gatherer, type GathererCounters } from './gatherer.js';
@@ -84,7 +84,7 @@ export function install(WebSocket: WebSocketClass, options: InstallOptions = {})
   if (known !== undefined && !automatic.has(known)) return known;
   known?.uninstall();
   const gatherer = new Gatherer(maxPendingBytes, maxDelay > 0 ? new Hold(maxDelay) : null);
-  return begin(SenderOfClass, gatherer, replaceMethods(SenderOfClass.prototype, gatherer));
+  return begin(SenderOfClass, gatherer, patchMethods(SenderOfClass.prototype, gatherer));
 }
 
 /**
@@ -104,9 +104,9 @@ export function installAutomatically(
     installation = install(WebSocket, options);
   } else {
     const gatherer = new TransparentGatherer(maxPendingBytes);
-    const replacements = replaceTransparently(SenderOfClass.prototype, gatherer);
-    replacements.push(replaceGetter(baseClass(WebSocket).prototype, 'bufferedAmount', observe));
-    installation = begin(SenderOfClass, gatherer, replacements);
+    const patches = patchTransparently(SenderOfClass.prototype, gatherer);
+    patches.push(patchReads(baseClass(WebSocket).prototype, 'bufferedAmount', observe));
+    installation = begin(SenderOfClass, gatherer, patches);
   }
   automatic.add(installation);
   return installation;
@@ -129,13 +129,13 @@ function check(options: InstallOptions): Required<InstallOptions> {
 function begin(
   SenderOfClass: SenderClass,
   gatherer: Gatherer,
-  replacements: readonly Pick<Replacement, 'undo'>[],
+  patches: readonly Pick<Patch, 'undo'>[],
 ): Installation {
   const installation = {
     uninstall() {
       if (!inForce.delete(installation)) return;
       installed.delete(SenderOfClass);
-      for (const replacement of replacements) replacement.undo();
+      for (const patch of patches) patch.undo();
       gatherer.close();
     },
     stats: () => ({ ...gatherer.counters, encoded: gatherer.frames.encoded, backend: backend() }),
@@ -146,7 +146,7 @@ function begin(
   return installation;
 }
 
-function replaceMethods(senders: Sender, gatherer: Gatherer): Replacement[] {
+function patchMethods(senders: Sender, gatherer: Gatherer): Patch[] {
   const { send, sendFrame } = senders;
 
   function gatheringSend(this: Sender, data: unknown, options: SendOptions, callback: unknown) {
@@ -170,15 +170,12 @@ function replaceMethods(senders: Sender, gatherer: Gatherer): Replacement[] {
   }
 
   return [
-    replaceMethod(senders, 'send', gatheringSend),
-    replaceMethod(senders, 'sendFrame', gatheringSendFrame),
+    patchMethod(senders, 'send', () => gatheringSend),
+    patchMethod(senders, 'sendFrame', () => gatheringSendFrame),
   ];
 }
 
-function replaceTransparently(
-  senders: Sender,
-  gatherer: TransparentGatherer,
-): Pick<Replacement, 'undo'>[] {
+function patchTransparently(senders: Sender, gatherer: TransparentGatherer): Pick<Patch, 'undo'>[] {
   const { send, sendFrame } = senders;
 
   /** The outbox of a socket whose stream is idle. Null where only ws may write: the order and the callbacks are those of its stream. */
@@ -208,8 +205,8 @@ function replaceTransparently(
   }
 
   return [
-    replaceMethod(senders, 'send', transparentSend),
-    replaceMethod(senders, 'sendFrame', transparentSendFrame),
+    patchMethod(senders, 'send', () => transparentSend),
+    patchMethod(senders, 'sendFrame', () => transparentSendFrame),
   ];
 }
 

@@ -7,6 +7,7 @@ import { Socket } from 'node:net';
 import { constants } from 'node:os';
 import { Writable } from 'node:stream';
 import { getSystemErrorName } from 'node:util';
+import { type Method, patchMethod } from '../core/patch.cjs';
 import { nextTick } from '../core/timers.cjs';
 import type { Content } from './content.js';
 
@@ -169,10 +170,7 @@ export class Wire {
     const { socket } = this;
     if (!(socket instanceof Socket)) return false;
     for (const name of guardNames) if (Object.hasOwn(socket, name)) return false;
-    for (const name of guardNames) {
-      const value = guards[name];
-      Object.defineProperty(socket, name, { value, writable: true, configurable: true });
-    }
+    for (const name of guardNames) patchMethod(socket, name, () => guards[name]);
     this.#guarded = true;
     const handle = (socket as unknown as Internals)._handle;
     if (handle !== this.#handle && handle !== null) this.#look(handle);
@@ -192,7 +190,6 @@ const countingAll: PropertyDescriptor & ThisType<Internals> = {
   },
 };
 
-type Method = (this: Socket, ...args: unknown[]) => unknown;
 const guardNames = ['write', 'end', 'destroy'] as const;
 /** One function each for all sockets, so that a socket costs no closure. */
 const guards = Object.fromEntries(guardNames.map((name) => [name, guarded(name)])) as Record<

@@ -2,7 +2,8 @@
 import { Utilization } from '../batch/estimate/utilization.js';
 import type { Tick } from '../batch/event.js';
 import type { Engine, Host } from '../engine.js';
-import { clearTimeout, nextTick, performance, setImmediate, setTimeout } from '../timers.cjs';
+import { clearTimeout, performance, setTimeout } from '../timers.cjs';
+import { afterMicrotasks, atTurnEnd } from '../turn.cjs';
 
 /** Busy share of this thread's loop. Sampled when a policy asks, never by a timer: an idle loop stays idle. */
 class LoopUtilization {
@@ -90,7 +91,7 @@ abstract class NodeHost implements Host {
  */
 export class TurnHost extends NodeHost {
   protected defer(turn: () => void): void {
-    setImmediate(turn);
+    atTurnEnd(turn);
   }
 }
 
@@ -101,6 +102,6 @@ export class TurnHost extends NodeHost {
  */
 export class MicrotaskHost extends NodeHost {
   protected defer(turn: () => void): void {
-    Promise.resolve().then(() => nextTick(turn));
+    afterMicrotasks(turn);
   }
 }

@@ -5,6 +5,7 @@
  * ask for that; the first `run` or `enterWith` of any storage tells. Both are wrapped until then, and given back at once.
  */
 import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks';
+import { type Method, patchMethod } from '../patch.cjs';
 
 let inUse = false;
 /** A storage of ours enters or leaves a context. */
@@ -12,28 +13,25 @@ let isOwn = false;
 
 type Storage = AsyncLocalStorage<unknown>;
 const prototype = AsyncLocalStorage.prototype as Storage;
-const { run, enterWith } = prototype;
+const { run } = prototype;
 
-function watchedRun(this: Storage, ...args: unknown[]): unknown {
-  found();
-  return Reflect.apply(run, this, args);
-}
+const patches = [
+  patchMethod(prototype, 'run', watched),
+  patchMethod(prototype, 'enterWith', watched),
+];
 
-function watchedEnterWith(this: Storage, ...args: unknown[]): void {
-  found();
-  Reflect.apply(enterWith, this, args);
+function watched(original: Method): Method {
+  return function (this: Storage, ...args: unknown[]): unknown {
+    found();
+    return Reflect.apply(original, this, args);
+  };
 }
 
 function found(): void {
   if (isOwn) return;
   inUse = true;
-  // Somebody else may have wrapped them meanwhile: then theirs stays.
-  if (prototype.run === (watchedRun as unknown)) prototype.run = run;
-  if (prototype.enterWith === (watchedEnterWith as unknown)) prototype.enterWith = enterWith;
+  for (const patch of patches) patch.undo();
 }
-
-prototype.run = watchedRun as typeof run;
-prototype.enterWith = watchedEnterWith as typeof enterWith;
 
 /** How a queue treats async context: `auto` captures once AsyncLocalStorage is in use. */
 export type ContextMode = 'auto' | 'on' | 'off';

@@ -1,13 +1,8 @@
 /** Records what a handler answers while it goes to the client. */
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { isUint8Array } from '../../core/realm.cjs';
-import {
-  clearTimeout,
-  nextTick,
-  performance,
-  setImmediate,
-  setTimeout,
-} from '../../core/timers.cjs';
+import { clearTimeout, nextTick, performance, setTimeout } from '../../core/timers.cjs';
+import { atTurnEnd } from '../../core/turn.cjs';
 import { bodyHeaders, type Condition, conditionOf, header, isNotModified } from './conditional.js';
 import type { Answer, HeaderField } from './copy.js';
 import { mayBeStale, type Unshared, unshared, varyNames } from './shareable.js';
@@ -122,7 +117,7 @@ export class Recording {
   /** The handler returned, or its promise was fulfilled; its answer may still be on its way, unless the connection is closed. */
   returned(): void {
     if (this.#isOver || !this.#isGone) return;
-    setImmediate(() => this.#end({ kind: 'cut' }));
+    atTurnEnd(() => this.#end({ kind: 'cut' }));
   }
 
   #closed(): void {

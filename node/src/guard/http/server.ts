@@ -3,8 +3,8 @@ import type { Server as HttpServer, IncomingMessage, ServerResponse } from 'node
 import type { Http2SecureServer, Http2Server } from 'node:http2';
 import type { Server as HttpsServer } from 'node:https';
 import type { Duplex } from 'node:stream';
+import { type Method, patchMethod } from '../../core/patch.cjs';
 import { MillraceError, show } from '../../errors.js';
-import { replaceMethod } from '../../net/patch.js';
 import type { Guard } from '../guard.js';
 import type { GuardOptions } from '../options.js';
 import { chosenGuard } from './chosen.js';
@@ -12,8 +12,6 @@ import { isNew } from './exchange.js';
 import { ContinueExchange, takeContinue } from './expect.js';
 import { type Intake, ServerExchange } from './server-exchange.js';
 import { Upgrade } from './upgrade.js';
-
-type Emit = (event: string, ...args: unknown[]) => boolean;
 
 /** Servers that can be guarded. */
 export type GuardableServer = HttpServer | HttpsServer | Http2Server | Http2SecureServer;
@@ -67,25 +65,25 @@ function isServer(value: unknown): boolean {
 class ServerIntake implements Intake {
   readonly server: HttpServer;
   readonly guard: Guard;
-  /** What `emit` was on the server itself; null where it was the prototype's, which somebody may replace at any time. */
-  readonly #before: Emit | null;
+  /** `emit` of the server without a guard. */
+  #emit!: Method;
   readonly #undo: (() => void)[];
   #isClosed = false;
 
   constructor(server: HttpServer, guard: Guard) {
     this.server = server;
     this.guard = guard;
-    this.#before = Object.hasOwn(server, 'emit') ? (server.emit as Emit) : null;
-    // Rest arguments cost nothing here once compiled: all that is done with them is to pass them on.
-    const emit = (event: string, ...args: unknown[]): boolean =>
-      this.#takes(event, args[0], args[1], args[2]) || this.emitUnguarded(event, ...args);
-    const replaced = replaceMethod(server, 'emit', emit);
-    this.#undo = [takeContinue(server), () => replaced.undo()];
+    const patch = patchMethod(server, 'emit', (original) => {
+      this.#emit = original;
+      // Rest arguments cost nothing here once compiled: all that is done with them is to pass them on.
+      return (event: string, ...args: unknown[]): boolean =>
+        this.#takes(event, args[0], args[1], args[2]) || this.emitUnguarded(event, ...args);
+    });
+    this.#undo = [takeContinue(server), () => patch.undo()];
   }
 
   emitUnguarded(event: string, ...args: unknown[]): boolean {
-    const emit = this.#before ?? (Object.getPrototypeOf(this.server) as HttpServer).emit;
-    return (emit as Emit).call(this.server, event, ...args);
+    return this.#emit.call(this.server, event, ...args);
   }
 
   /** Where somebody has replaced `emit` meanwhile, it still calls the guard's, which then only passes events on. */

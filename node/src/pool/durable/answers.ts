@@ -5,10 +5,10 @@ import {
   clearInterval,
   clearTimeout,
   performance,
-  setImmediate,
   setInterval,
   setTimeout,
 } from '../../core/timers.cjs';
+import { atTurnEnd, onceAt } from '../../core/turn.cjs';
 import type { TaskNames } from './names.js';
 import { headerRoom } from './publisher.js';
 
@@ -74,7 +74,7 @@ export class Answers {
   /** The task's message is not acknowledged before its end: if this worker ends first, another one runs it for its client. */
   send(client: string, record: WireRecord, fate: Fate): void {
     if (this.#isClosed) return;
-    if (this.#turn.size === 0) setImmediate(() => this.#flush());
+    this.#flushSoon();
     const results = this.#turn.get(client);
     if (results === undefined) this.#turn.set(client, [{ record, fate }]);
     else results.push({ record, fate });
@@ -107,6 +107,8 @@ export class Answers {
     this.#unsubscribe();
     this.#link.off('up', this.#up);
   }
+
+  readonly #flushSoon = onceAt(atTurnEnd, () => this.#flush());
 
   #flush(): void {
     for (const [client, results] of this.#turn) {

@@ -4,7 +4,8 @@ import { type Arrival, Link } from '../../broker/link.js';
 import { decodeBatch } from '../../broker/wire.js';
 import { priorities } from '../../core/intake/priority.js';
 import { announce } from '../../core/sources.js';
-import { clearTimeout, setImmediate, setTimeout } from '../../core/timers.cjs';
+import { clearTimeout, setTimeout } from '../../core/timers.cjs';
+import { atTurnEnd, onceAt } from '../../core/turn.cjs';
 import { MillraceError } from '../../errors.js';
 import { closed, destroyed } from '../failure.js';
 import { isMoved } from '../movable.cjs';
@@ -124,9 +125,11 @@ export class DurableClient {
       this.#outbox.remove(call);
       return;
     }
-    if (this.#cancels.length === 0) setImmediate(() => this.#cancel());
     this.#cancels.push(cancelKey(this.#context.link.node, call.message, call.id));
+    this.#cancelSoon();
   }
+
+  readonly #cancelSoon = onceAt(atTurnEnd, () => this.#cancel());
 
   #cancel(): void {
     const { link, names } = this.#context;

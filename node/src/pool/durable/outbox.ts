@@ -3,13 +3,8 @@ import { failure, isLasting } from '../../broker/failure.js';
 import { token } from '../../broker/subject.js';
 import { encodeBatch } from '../../broker/wire.js';
 import { priorities } from '../../core/intake/priority.js';
-import {
-  clearInterval,
-  nextTick,
-  performance,
-  queueMicrotask,
-  setInterval,
-} from '../../core/timers.cjs';
+import { clearInterval, performance, setInterval } from '../../core/timers.cjs';
+import { afterMicrotasks, onceAt } from '../../core/turn.cjs';
 import type { MillraceError } from '../../errors.js';
 import { full } from '../failure.js';
 import type { Call } from './call.js';
@@ -27,7 +22,6 @@ export class Outbox {
   readonly packer: Packer;
   /** Tasks that the broker has not taken. */
   size = 0;
-  #flushScheduled = false;
   #timer: NodeJS.Timeout | null = null;
   #opening: Promise<void> | null = null;
   #isOpen = false;
@@ -57,11 +51,11 @@ export class Outbox {
     this.size++;
     this.packer.add(call);
     this.#timer ??= setInterval(() => this.#sweep(), sweepMs);
-    if (this.#flushScheduled) return;
-    this.#flushScheduled = true;
-    // At the end of the turn, as a pool sends to its threads: so calls of a chain of microtasks are all in time.
-    queueMicrotask(() => nextTick(() => this.#flush()));
+    this.#flushSoon();
   }
+
+  /** As a pool sends to its threads: so calls of a chain of microtasks are all in time. */
+  readonly #flushSoon = onceAt(afterMicrotasks, () => this.#flush());
 
   /** Takes out one that waits. */
   remove(call: Call): void {
@@ -93,7 +87,6 @@ export class Outbox {
 
   /** Sends what waits, while the broker keeps up; otherwise more of it goes together later. */
   #flush(): void {
-    this.#flushScheduled = false;
     if (!this.#isOpen && this.#context.link.state === 'up') void this.#open();
     while (!this.#publisher.isBusy) {
       const calls = this.packer.next(performance.now());

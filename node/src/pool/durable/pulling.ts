@@ -1,6 +1,6 @@
 /** Asks the broker for as many tasks as the threads of a worker will do soon. */
 import type { Arrival } from '../../broker/link.js';
-import { setImmediate } from '../../core/timers.cjs';
+import { atTurnEnd, onceAt } from '../../core/turn.cjs';
 import type { Pool } from '../pool.js';
 import { Soon } from './backlog.js';
 import type { Holding } from './holding.js';
@@ -15,7 +15,6 @@ export class Pulling {
   readonly #most: () => number;
   readonly #holding: Holding;
   readonly #pullers = new Map<LaneName, Puller>();
-  #isScheduled = false;
   /** The consumers are there. */
   isOpen = false;
   /** A consumer is missing, or not there yet. */
@@ -50,14 +49,7 @@ export class Pulling {
   }
 
   /** At the end of a turn in which tasks have ended. */
-  refillSoon(): void {
-    if (this.#isScheduled) return;
-    this.#isScheduled = true;
-    setImmediate(() => {
-      this.#isScheduled = false;
-      this.#refill();
-    });
-  }
+  readonly refillSoon = onceAt(atTurnEnd, () => this.#refill());
 
   #refill(): void {
     if (!this.isOpen) return;

@@ -1,6 +1,7 @@
 import type { MessagePort } from 'node:worker_threads';
 import { builtin } from '../../core/builtin.cjs';
-import { performance, setImmediate } from '../../core/timers.cjs';
+import { performance } from '../../core/timers.cjs';
+import { atTurnEnd, onceAt } from '../../core/turn.cjs';
 import { type Board, CONDEMNED, ENDED, placeMask, RUNNING, WAITING } from '../board.cjs';
 import {
   type Batch,
@@ -64,7 +65,6 @@ export class Runner {
   /** When the loop last got a turn in which its timers and streams lived, in ms; it may have had others. */
   #turnedMs = 0;
   #turnScheduled = false;
-  #replyScheduled = false;
 
   /** `offsetMs`: how far the main thread's clock is ahead of this one's. `isDurable`: tasks come with their ids. */
   constructor(
@@ -304,19 +304,12 @@ export class Runner {
 
   #printing = false;
 
-  #replySoon(): void {
-    if (this.#replyScheduled) return;
-    this.#replyScheduled = true;
-    setImmediate(() => {
-      this.#replyScheduled = false;
-      this.#reply(performance.now());
-    });
-  }
+  readonly #replySoon = onceAt(atTurnEnd, () => this.#reply(performance.now()));
 
   #turn(): void {
     if (this.#turnScheduled) return;
     this.#turnScheduled = true;
-    setImmediate(() => {
+    atTurnEnd(() => {
       this.#turnScheduled = false;
       this.#turnedMs = performance.now();
       this.#pump();

@@ -6,7 +6,8 @@
  */
 import { Socket } from 'node:net';
 import { announce } from '../../core/sources.js';
-import { nextTick, setImmediate } from '../../core/timers.cjs';
+import { nextTick } from '../../core/timers.cjs';
+import { callEach, Turn } from '../../core/turn.cjs';
 import { isExiting, joinTurn, listenForExit } from '../../net/turn.js';
 import type { Content } from '../content.js';
 import { nothing, type Sequence, type SharedFrame } from '../sequence.js';
@@ -118,7 +119,9 @@ const links = new WeakMap<Connection, Link>();
 /** Those that have something for the end of the turn. */
 let pending: Link[] = [];
 /** Transports that have been given something in this tick. */
-let busy: Transport[] = [];
+const busy = new Turn<Transport>(nextTick, (transports) => {
+  for (const transport of transports) transport.writable = true;
+});
 
 /**
  * Puts a message into a connection's queue, for the end of this turn. False, and nothing done, if it has to be written in
@@ -175,22 +178,18 @@ function isWatched(connection: Connection): boolean {
  */
 function occupy(transport: Transport): void {
   transport.writable = false;
-  if (busy.push(transport) === 1) nextTick(release);
-}
-
-function release(): void {
-  for (const transport of busy) transport.writable = true;
-  busy = [];
+  busy.add(transport);
 }
 
 /** Sends what is queued on all connections, now. */
 export function flush(): void {
-  release();
+  busy.flush();
   const ending = pending;
   pending = [];
   for (const link of ending) link.isPending = false;
   sendBundles(ending);
-  finish(ending);
+  // A listener that throws must not keep back what others get.
+  callEach(ending, (link) => link.finish());
 }
 
 const turn = { endTurn: flush };
@@ -216,17 +215,4 @@ function sendBundles(ending: readonly Link[]): void {
     }
   }
   volley.send();
-}
-
-function finish(ending: readonly Link[]): void {
-  let next = 0;
-  try {
-    while (next < ending.length) ending[next++]!.finish();
-  } finally {
-    // A listener that throws must not keep back what others get.
-    const rest = ending.slice(next);
-    // No turn follows when the process exits.
-    if (rest.length > 0 && isExiting()) finish(rest);
-    else if (rest.length > 0) setImmediate(finish, rest);
-  }
 }

@@ -9,7 +9,8 @@ import {
   split,
   type WireRecord,
 } from '../../../broker/wire.js';
-import { clearTimeout, queueMicrotask, setTimeout } from '../../../core/timers.cjs';
+import { clearTimeout, setTimeout } from '../../../core/timers.cjs';
+import { nextMicrotask, onceAt } from '../../../core/turn.cjs';
 import { MillraceError } from '../../../errors.js';
 import { Outgoing } from '../numbers.js';
 import type { Counts } from '../stats.js';
@@ -75,12 +76,12 @@ export class Outbox {
     if (line.isIdle) this.#lines.delete(subject);
   }
 
-  /** Takes a message for which there is room; it leaves when the microtask queue is empty. */
+  /** Takes a message for which there is room; it leaves after the promise jobs that are queued now. */
   add(subject: string, record: WireRecord): void {
     const line = this.#lines.get(subject)!;
     line.waiting.push(record);
-    if (this.#touched.size === 0) queueMicrotask(this.#flush);
     this.#touched.add(line);
+    this.#flushSoon();
   }
 
   flush(): void {
@@ -88,7 +89,7 @@ export class Outbox {
     this.#touched.clear();
   }
 
-  readonly #flush = (): void => this.flush();
+  readonly #flushSoon = onceAt(nextMicrotask, () => this.flush());
 
   /** The broker is there: what it has not confirmed is sent again. Null: it is not there. */
   use(js: JetStreamClient | null): void {

@@ -1,6 +1,5 @@
 /** Who came and left in a turn, told at its end once for each room. */
-import { throwLater } from '../../../core/throw-later.js';
-import { setImmediate } from '../../../core/timers.cjs';
+import { atTurnEnd, onceAt, throwLater } from '../../../core/turn.cjs';
 import type { OnPresence, Presence, PresenceReason } from './types.js';
 
 interface Change {
@@ -35,12 +34,14 @@ export class Changes {
     const key = `${reason} ${room}`;
     let change = this.#gathered.get(key);
     if (change === undefined) {
-      if (this.#gathered.size === 0) setImmediate(() => this.#end());
+      this.#endSoon();
       change = { room, reason, joined: new Set(), left: new Set() };
       this.#gathered.set(key, change);
     }
     return change;
   }
+
+  readonly #endSoon = onceAt(atTurnEnd, () => this.#end());
 
   #end(): void {
     const gathered = this.#gathered;

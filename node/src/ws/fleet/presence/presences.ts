@@ -1,6 +1,6 @@
 /** Who is present: members of this node as they join and leave, and those of others as their nodes report. */
 import { check, checkKeys, invalid } from '../../../core/options.js';
-import { setImmediate } from '../../../core/timers.cjs';
+import { atTurnEnd, onceAt } from '../../../core/turn.cjs';
 import { MillraceError } from '../../../errors.js';
 import { Changes } from './changes.js';
 import { OwnPresences } from './own.js';
@@ -16,7 +16,6 @@ export class Presences {
   readonly #changes: Changes;
   /** The entries of a member of this node, by room. */
   readonly #members = new Map<object, Map<string, Entry>>();
-  #scheduled = false;
   /** Bytes that a presence may have as a message. */
   maxBytes: () => number = () => Number.POSITIVE_INFINITY;
   /** Called at the end of a turn in which own members came or left. */
@@ -46,7 +45,7 @@ export class Presences {
     }
     rooms.set(room, entry);
     this.add(this.node, entry, 'member');
-    this.#schedule();
+    this.#tellSoon();
   }
 
   leave(member: object, room: string): void {
@@ -57,7 +56,7 @@ export class Presences {
     if (rooms!.size === 0) this.#members.delete(member);
     this.own.remove(entry.key);
     this.remove(this.node, entry.key, 'member');
-    this.#schedule();
+    this.#tellSoon();
   }
 
   /** False when there is no room for one more of another node. */
@@ -84,14 +83,9 @@ export class Presences {
   }
 
   /** At the end of the turn, when all of its changes are known. */
-  #schedule(): void {
-    if (this.#scheduled) return;
-    this.#scheduled = true;
-    setImmediate(() => {
-      this.#scheduled = false;
-      if (this.own.hasChanges) this.onOwn();
-    });
-  }
+  readonly #tellSoon = onceAt(atTurnEnd, () => {
+    if (this.own.hasChanges) this.onOwn();
+  });
 
   #checkSize(bytes: number): void {
     const most = this.maxBytes();

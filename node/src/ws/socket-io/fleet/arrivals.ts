@@ -1,7 +1,7 @@
 /** What arrives, in the order in which its sender made it: a turn with several subjects when all of them are there. */
 import type { WireBatch, WireRecord } from '../../../broker/wire.js';
-import { throwLater } from '../../../core/throw-later.js';
 import { clearTimeout, setTimeout } from '../../../core/timers.cjs';
+import { throwLater } from '../../../core/turn.cjs';
 import { following, positionOf } from './record.js';
 
 /** What has been announced may not come: it was sent just before we heard its subject. */

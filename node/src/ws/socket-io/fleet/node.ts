@@ -3,7 +3,7 @@
  * broker; what others have to do as well leaves at the end of the turn. So local order is that of the in-memory adapter,
  * which socket.io's own ClusterAdapter, with its broadcasts after an await, does not keep.
  */
-import { throwLater } from '../../../core/throw-later.js';
+import { throwLater } from '../../../core/turn.cjs';
 import { Arrivals } from './arrivals.js';
 import { Asking } from './asking.js';
 import type { Fleet, Lodger } from './fleet.js';
