@@ -8,7 +8,7 @@
 import { cancelled, closed, hasRoom, overloaded } from './admit/bounds.js';
 import { Advisor } from './batch/advisor.js';
 import { BatchEvent, LEFT, type Tick } from './batch/event.js';
-import type { Signals } from './batch/policy/index.js';
+import type { Signals } from './batch/policy.js';
 import { QueueMap } from './batch/queue-map.js';
 import type { TypeEntry } from './batch/type-entry.js';
 import { HIGH, LOW, NORMAL, type PriorityClass } from './intake/priority.js';

@@ -1,7 +1,11 @@
 /** Whether what a turn has gathered is held for the next: the rule of all queues, with a socket as the destination. */
-import { Gain } from '../core/batch/estimate/gain.js';
-import { foldRate } from '../core/batch/estimate/rate.js';
-import { initialState, type PolicyState, policies } from '../core/batch/policy/index.js';
+import {
+  adaptive,
+  foldRate,
+  Gain,
+  initialState,
+  type PolicyState,
+} from '../core/batch/policy.js';
 import { TurnHost } from '../core/dispatch/clock.js';
 import { complete, givenOptions, type QueueOptions } from '../core/options.js';
 import type { Outbox } from './outbox.js';
@@ -32,7 +36,7 @@ export class Hold {
     }
     const { value: gain, holds } = this.#gain;
     const signals = { utilization: this.#host.utilization(now), rate, gain, holds };
-    const { hold, state } = policies.adaptive(signals, this.#options, this.#state, now);
+    const { hold, state } = adaptive(signals, this.#options, this.#state, now);
     if (state.offUntil !== this.#state.offUntil) this.#gain.clear();
     this.#state = state;
     if (hold > 0 && this.#heldFrom === 0) this.#heldFrom = frames;

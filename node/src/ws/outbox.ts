@@ -1,5 +1,5 @@
 /** What one WebSocket has sent in this turn, until it leaves at the end of it. */
-import type { Rate } from '../core/batch/estimate/rate.js';
+import type { Rate } from '../core/batch/policy.js';
 import { captureContext, runInContext } from '../core/dispatch/context.js';
 import { nextTick } from '../core/timers.cjs';
 import type { Gatherer } from './gatherer.js';

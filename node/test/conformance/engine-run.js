@@ -1,6 +1,6 @@
 // Drives the engine of this package through the operations of a vector, on a virtual clock. The same interface as the
 // reference model: `configure`, `apply`, `log`, `stats`, `estimate`, `now`.
-import { Utilization } from '../../dist/core/batch/estimate/utilization.js';
+import { Utilization } from '../../dist/core/batch/policy.js';
 import { Dispatcher } from '../../dist/core/dispatch/dispatcher.js';
 import { Engine } from '../../dist/core/engine.js';
 import { classOf } from '../../dist/core/intake/priority.js';

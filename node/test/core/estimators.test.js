@@ -1,9 +1,7 @@
 // The estimators: pure, so each is a table or compared with its definition.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Gain, holdsOnRecord } from '../../dist/core/batch/estimate/gain.js';
-import { foldRate, readRate } from '../../dist/core/batch/estimate/rate.js';
-import { Utilization } from '../../dist/core/batch/estimate/utilization.js';
+import { foldRate, Gain, holdsOnRecord, readRate, Utilization } from '../../dist/core/batch/policy.js';
 import { randomNumbers, seeds } from './random.js';
 
 const near = (actual, expected, what) =>

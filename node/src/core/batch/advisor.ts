@@ -3,20 +3,22 @@
  * they matter, under `adaptive` with a `maxDelay`, and asks the policy.
  */
 import type { QueueOptions } from '../options.js';
-import { Gain } from './estimate/gain.js';
-import { foldRate, readRate } from './estimate/rate.js';
 import {
+  adaptive,
+  fixed,
+  foldRate,
+  Gain,
   initialState,
   type Policy,
   type PolicyState,
-  policies,
+  readRate,
   type Signals,
-} from './policy/index.js';
+} from './policy.js';
 import type { QueueMap } from './queue-map.js';
 import type { TypeEntry } from './type-entry.js';
 
 export class Advisor {
-  #policy: Policy = policies.adaptive;
+  #policy: Policy = adaptive;
   #state: PolicyState = initialState;
   readonly #gain = new Gain();
   /** Types pushed since the last dispatch point. */
@@ -33,7 +35,7 @@ export class Advisor {
   }
 
   configure({ policy, maxDelay }: QueueOptions): void {
-    this.#policy = policies[policy];
+    this.#policy = policy === 'fixed' ? fixed : adaptive;
     this.estimating = policy === 'adaptive' && maxDelay > 0;
   }
 

@@ -1,6 +1,6 @@
 import type { PriorityClass } from '../intake/priority.js';
 import { classOfType } from '../intake/priority.js';
-import type { Rate } from './estimate/rate.js';
+import type { Rate } from './policy.js';
 import type { Lane } from './lane.js';
 
 /** More than any queue can hold; a small integer, which compares faster than Infinity. */

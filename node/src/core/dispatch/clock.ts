@@ -1,5 +1,5 @@
 /** Where an engine's dispatch point lies in Node's loop. One file, so that every queue used is named here. */
-import { Utilization } from '../batch/estimate/utilization.js';
+import { Utilization } from '../batch/policy.js';
 import type { Tick } from '../batch/event.js';
 import type { Engine, Host } from '../engine.js';
 import { clearTimeout, performance, setTimeout } from '../timers.cjs';
