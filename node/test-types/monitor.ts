@@ -1,19 +1,20 @@
 // millrace/monitor as its users' compilers see it.
 import loopbench, {
+  type Burst,
+  burst,
   type Capacity,
+  type CapacityRequest,
   type Core,
   type Cores,
-  capacityPerSecond,
-  type DeadlineTimes,
+  capacity,
   type GcKind,
   type GcPauses,
   type GcStats,
   type Health,
   type Limits,
-  type LoadTimes,
   type LoopDelay,
-  largestBurst,
   limits,
+  type MeasuredCapacity,
   type MeasuredRequests,
   Monitor,
   type MonitorEvents,
@@ -21,16 +22,10 @@ import loopbench, {
   memoryUsage,
   monitor,
   type ProcessMemory,
-  processesNeeded,
   type RequestTimes,
-  responseTime,
-  responseTimeInBurst,
-  responseTimeOfNth,
   type Snapshot,
   type SystemMemory,
-  type TargetTimes,
   type TaskSource,
-  utilizationAt,
 } from 'millrace/monitor';
 
 // the options
@@ -82,23 +77,16 @@ const { cpus, cpuSource, memoryBytes }: Limits = limits();
 
 // the formulas
 const request: RequestTimes = { syncMs: 10, asyncMs: 10 };
-const burst: DeadlineTimes = { ...request, deadlineMs: 500 };
-const load: LoadTimes = { syncMs: 10, ratePerSecond: 100 };
-const target: TargetTimes = { ...load, utilization: 0.7 };
-const results: number[] = [
-  responseTime(request),
-  responseTimeOfNth(2, request),
-  responseTimeInBurst(1, 3, request),
-  capacityPerSecond(request),
-  largestBurst(burst),
-  utilizationAt(load),
-  processesNeeded(target),
-];
-// @ts-expect-error: the deadline is missing
-largestBurst(request);
+const asked: CapacityRequest = { ...request, ratePerSecond: 100, processes: 2, utilization: 0.7 };
+const computed: Capacity = capacity({ ...asked, deadlineMs: 500 });
+const largest: number | null = computed.largestBurst;
+const answers: Burst = burst(3, request);
+const results: number[] = [computed.responseMs, computed.perSecond, ...answers.loop];
+// @ts-expect-error: a burst has no rate
+burst(3, { ...request, ratePerSecond: 100 });
 const measured: MeasuredRequests = { requests: 10, asyncMs: 15 };
-const capacity: Capacity = loop.capacity(measured);
+const capacityOfLoop: MeasuredCapacity = loop.capacity(measured);
 loop.stop();
 
 void [same, events, numbers, over, pauses, kinds, snapshot, each, system, process, same2, cpus];
-void [cpuSource, memoryBytes, results, capacity];
+void [cpuSource, memoryBytes, results, largest, capacityOfLoop];

@@ -3,7 +3,8 @@
  * request and asks for something, the second makes the answer of it. `syncMs` is the time of ONE part. What is waited for
  * (a database, a disk) goes on elsewhere, so it adds to the response time and takes nothing from the capacity.
  *
- * All functions are pure and throw MILLRACE_E_INVALID_OPTION for names they do not know and values outside of the range.
+ * `capacity()` and `burst()` compute with times that are given, `Monitor.capacity()` with those that were measured. All throw
+ * MILLRACE_E_INVALID_OPTION for names they do not know and values outside of the range.
  */
 import { checkKeys, integer, number } from '../core/options.js';
 import { above0, checked, or } from './options.js';
@@ -16,120 +17,169 @@ export interface RequestTimes {
   asyncMs?: number;
 }
 
-const hourMs = 3_600_000;
-const mostRequests = 1e9;
-const times = ['syncMs', 'asyncMs'] as const;
-
-function checkedTimes(
-  what: string,
-  given: RequestTimes,
-  others: readonly string[] = [],
-): { sync: number; wait: number } {
-  checkKeys(`the values of ${what}()`, given, [...times, ...others]);
-  return { sync: above0('syncMs', given.syncMs, hourMs), wait: waitOf(given) };
+/** Requests of one kind, and what is asked about them. */
+export interface CapacityRequest extends RequestTimes {
+  /** Requests a second that arrive, for `utilization` and `processesNeeded`: 0 (default) to 1,000,000,000. */
+  ratePerSecond?: number;
+  /** Processes, each with a loop and a core of its own, that share them: 1 (default) to 1,000,000,000. */
+  processes?: number;
+  /** Busy share that a loop is to have at the most, for `processesNeeded`: above 0, up to 1; default 0.7, which leaves room for bursts. */
+  utilization?: number;
+  /** Ms in which each has to be answered, for `largestBurst`: above 0, up to 3,600,000. Default: none. */
+  deadlineMs?: number;
 }
 
-const count = (name: string, value: unknown): number =>
-  checked(name, value, integer(1, mostRequests));
+/** What loops can do with requests of one kind. */
+export interface Capacity {
+  /** Ms from a request to its answer on an idle loop: two synchronous parts and the wait. */
+  readonly responseMs: number;
+  /** Requests a second that one loop can answer at the most, which is one core: both parts need it, the wait does not. */
+  readonly perSecond: number;
+  /** Busy share of each loop at the rate. 1 is full; above 1 the queue grows for as long as the rate lasts. */
+  readonly utilization: number;
+  /** Processes, each with a loop and a core of its own, that the rate needs; at least 1. */
+  readonly processesNeeded: number;
+  /**
+   * Requests that may arrive together so that the last is answered within the deadline, by `oneByOne` of {@link burst}, which is on the
+   * safe side. 0 if even one alone takes longer; null without a deadline.
+   */
+  readonly largestBurst: number | null;
+}
 
-const rateOf = ({ ratePerSecond }: { ratePerSecond: number }): number =>
-  checked('ratePerSecond', ratePerSecond, number(0, mostRequests));
+/** Ms until the answer of each of the requests that arrive together. */
+export interface Burst {
+  /**
+   * On a loop: first parts come first, one after the other, and the waits go on meanwhile; second parts follow in the same order. With
+   * parts of 10 ms and a wait of 10 ms, three requests are answered after 40, 50 and 60 ms.
+   */
+  readonly loop: number[];
+  /** Where each is handled to its end before the next one begins: 30, 50 and 70 ms. An upper bound for the last one, and so for all. */
+  readonly oneByOne: number[];
+}
 
-export const waitOf = ({ asyncMs }: { asyncMs?: number }): number =>
+/** What `Monitor.capacity()` is told about the requests since its last call. */
+export interface MeasuredRequests extends Pick<CapacityRequest, 'utilization' | 'deadlineMs'> {
+  /** Requests that were answered in the span: 1 to 2^53 - 1. */
+  requests: number;
+  /**
+   * Time in ms on the loop that they took together, as a guard's `stats()` say for a route (`busyMs`): above 0. Default: all
+   * that the loop was busy with since the last call of `capacity()`, or since the monitor was made.
+   */
+  busyMs?: number;
+  /** Mean time in ms that a request waits off the loop: 0 (default) to 3,600,000. */
+  asyncMs?: number;
+}
+
+/** What the loop can do with requests like those that were measured. */
+export interface MeasuredCapacity extends Capacity {
+  /** Time in ms on the loop that one request takes: both synchronous parts. */
+  readonly requestMs: number;
+  /** Half of that, as the functions of the arithmetic take it. */
+  readonly syncMs: number;
+  /** Requests a second that were answered in the span. */
+  readonly ratePerSecond: number;
+  /** Length in ms of the span. */
+  readonly spanMs: number;
+}
+
+const dayMs = 86_400_000;
+const hourMs = 3_600_000;
+const mostRequests = 1e9;
+const times = ['syncMs', 'asyncMs'];
+const asked = ['utilization', 'deadlineMs'];
+
+/**
+ * What loops can do with requests of one kind. Pure.
+ *
+ * @throws {MillraceError} `MILLRACE_E_INVALID_OPTION` for a name it does not know or a value out of range
+ */
+export function capacity(request: CapacityRequest): Capacity {
+  checkKeys('the values of capacity()', request, [
+    ...times,
+    ...asked,
+    'ratePerSecond',
+    'processes',
+  ]);
+  const rate = checked('ratePerSecond', or(request.ratePerSecond, 0), number(0, mostRequests));
+  const processes = checked('processes', or(request.processes, 1), integer(1, mostRequests));
+  return capacityOf(2 * syncOf(request), rate, processes, request);
+}
+
+/**
+ * When each of `requests` that arrive together is answered: 1 to 1,000,000 of them. Pure.
+ *
+ * @throws {MillraceError} `MILLRACE_E_INVALID_OPTION` for a name it does not know or a value out of range
+ */
+export function burst(requests: number, request: RequestTimes): Burst {
+  checkKeys('the values of burst()', request, times);
+  const [sync, wait] = [syncOf(request), waitOf(request)];
+  const length = checked('requests', requests, integer(1, 1_000_000));
+  const secondParts = Math.max(length * sync, sync + wait);
+  return {
+    loop: Array.from({ length }, (_, i) => (i + 1) * sync + secondParts),
+    oneByOne: Array.from({ length }, (_, i) => (i + 1) * 2 * sync + wait),
+  };
+}
+
+/** `loop`: what the loop did in the span. */
+export function measuredCapacity(
+  given: MeasuredRequests,
+  loop: { spanMs: number; busyMs: number },
+): MeasuredCapacity {
+  checkKeys('the values of capacity()', given, ['requests', 'busyMs', 'asyncMs', ...asked]);
+  const requests = checked('requests', given.requests, integer(1, Number.MAX_SAFE_INTEGER));
+  // The clock is finer than any busy time of a loop; still, nothing may be divided by 0.
+  const busyMs =
+    given.busyMs === undefined
+      ? Math.max(loop.busyMs, Number.MIN_VALUE)
+      : above0('busyMs', given.busyMs, 365 * dayMs);
+  // From here on unchecked: what was measured may be beyond what a caller may give.
+  const requestMs = Math.max(busyMs / requests, 1e-9);
+  const ratePerSecond = (requests * 1000) / Math.max(loop.spanMs, 1e-3);
+  return {
+    requestMs,
+    syncMs: requestMs / 2,
+    ...capacityOf(requestMs, ratePerSecond, 1, given),
+    ratePerSecond,
+    spanMs: loop.spanMs,
+  };
+}
+
+function capacityOf(
+  both: number,
+  rate: number,
+  processes: number,
+  given: Pick<CapacityRequest, 'asyncMs' | 'utilization' | 'deadlineMs'>,
+): Capacity {
+  const wait = waitOf(given);
+  const target = above0('utilization', or(given.utilization, 0.7), 1);
+  const deadline =
+    given.deadlineMs === undefined ? null : above0('deadlineMs', given.deadlineMs, hourMs);
+  return {
+    responseMs: both + wait,
+    perSecond: 1000 / both,
+    utilization: (rate * both) / 1000 / processes,
+    processesNeeded: processesFor(rate, both, target),
+    largestBurst: deadline === null ? null : burstWithin(deadline, both, wait),
+  };
+}
+
+const syncOf = ({ syncMs }: RequestTimes): number => above0('syncMs', syncMs, hourMs);
+
+const waitOf = ({ asyncMs }: Pick<RequestTimes, 'asyncMs'>): number =>
   checked('asyncMs', or(asyncMs, 0), number(0, hourMs));
 
-export const deadlineOf = ({ deadlineMs }: { deadlineMs?: number }): number =>
-  above0('deadlineMs', deadlineMs, hourMs);
-
-export const targetOf = ({ utilization }: { utilization?: number }): number =>
-  above0('utilization', or(utilization, 0.7), 1);
-
 /** The largest n for which n requests of `both` parts and one wait fit into the deadline. */
-export function burstWithin(deadline: number, both: number, wait: number): number {
+function burstWithin(deadline: number, both: number, wait: number): number {
   // Rounded, since a quotient just below a whole number means that number; then checked.
   let requests = Math.max(0, Math.round((deadline - wait) / both));
   while (requests > 0 && requests * both + wait > deadline) requests--;
   return requests;
 }
 
-export function processesFor(rate: number, both: number, target: number): number {
+function processesFor(rate: number, both: number, target: number): number {
   const needed = (rate * both) / 1000 / target;
   const whole = Math.round(needed);
   // The product may have rounded to just above a whole number.
   return Math.max(1, Math.abs(needed - whole) < 1e-9 * whole ? whole : Math.ceil(needed));
-}
-
-/** Ms from a request to its answer on an idle loop: two synchronous parts and the wait. */
-export function responseTime(request: RequestTimes): number {
-  const { sync, wait } = checkedTimes('responseTime', request);
-  return 2 * sync + wait;
-}
-
-/** Requests a second that one loop can answer at the most, which is one core: both parts need it, the wait does not. */
-export function capacityPerSecond(request: RequestTimes): number {
-  const { sync } = checkedTimes('capacityPerSecond', request);
-  return 1000 / (2 * sync);
-}
-
-/**
- * Ms until the answer of the `n`th of requests that arrive together, where each is handled to its end before the next one
- * begins: its own response time, and both parts of the n - 1 before it. With parts of 10 ms and a wait of 10 ms: 30, 50, 70.
- *
- * An upper bound for the last one, and so for all of them. {@link responseTimeInBurst} says what a loop really does.
- */
-export function responseTimeOfNth(n: number, request: RequestTimes): number {
-  const { sync, wait } = checkedTimes('responseTimeOfNth', request);
-  return count('n', n) * 2 * sync + wait;
-}
-
-/**
- * Ms until the answer of the `n`th of `requests` that arrive together, on a loop: first parts come first, one after the
- * other, and the waits go on meanwhile; second parts follow in the same order. With parts of 10 ms and a wait of 10 ms, three
- * requests are answered after 40, 50 and 60 ms.
- */
-export function responseTimeInBurst(n: number, requests: number, request: RequestTimes): number {
-  const { sync, wait } = checkedTimes('responseTimeInBurst', request);
-  const all = count('requests', requests);
-  const place = checked('n', n, integer(1, all));
-  return place * sync + Math.max(all * sync, sync + wait);
-}
-
-export interface DeadlineTimes extends RequestTimes {
-  /** Ms in which each has to be answered: above 0, up to 3,600,000. */
-  deadlineMs: number;
-}
-
-/**
- * Requests that may arrive together so that the last is answered within the deadline, by {@link responseTimeOfNth}, which
- * is on the safe side. 0 if even one alone takes longer.
- */
-export function largestBurst(request: DeadlineTimes): number {
-  const { sync, wait } = checkedTimes('largestBurst', request, ['deadlineMs']);
-  return burstWithin(deadlineOf(request), 2 * sync, wait);
-}
-
-export interface LoadTimes extends RequestTimes {
-  /** Requests a second that arrive: 0 to 1,000,000,000. */
-  ratePerSecond: number;
-  /** Processes, each with a loop and a core of its own, that share them: 1 (default) to 1,000,000,000. */
-  processes?: number;
-}
-
-/** Busy share of each loop at a given rate. 1 is full; above 1 the queue grows for as long as the rate lasts. */
-export function utilizationAt(load: LoadTimes): number {
-  const { sync } = checkedTimes('utilizationAt', load, ['ratePerSecond', 'processes']);
-  return (rateOf(load) * 2 * sync) / 1000 / count('processes', or(load.processes, 1));
-}
-
-export interface TargetTimes extends RequestTimes {
-  /** Requests a second that arrive: 0 to 1,000,000,000. */
-  ratePerSecond: number;
-  /** Busy share of a loop that is not to be exceeded: above 0, up to 1; default 0.7, which leaves room for bursts. */
-  utilization?: number;
-}
-
-/** Processes, each with a loop and a core of its own, that a rate needs; at least 1. */
-export function processesNeeded(load: TargetTimes): number {
-  const { sync } = checkedTimes('processesNeeded', load, ['ratePerSecond', 'utilization']);
-  return processesFor(rateOf(load), 2 * sync, targetOf(load));
 }

@@ -1,12 +1,12 @@
 /** A monitor of this thread's event loop. */
 import { EventEmitter } from 'node:events';
 import { announce } from '../core/sources.js';
+import { type MeasuredCapacity, type MeasuredRequests, measuredCapacity } from './capacity.js';
 import { checkIdleTime, idleTime, now } from './clock.js';
 import { type GcStats, GcTotals, gcObserver } from './gc.js';
 import { type Health, HealthReport, type Snapshot } from './health.js';
 import { limits } from './limits.js';
 import { DelayWindow, type LoopDelay } from './loop-delay.js';
-import { type Capacity, type MeasuredRequests, measuredCapacity } from './measured.js';
 import { ofThread, type ProcessMemory } from './memory.js';
 import {
   above0,
@@ -161,7 +161,7 @@ export class Monitor extends EventEmitter<MonitorEvents> {
    *
    * @throws {MillraceError} `MILLRACE_E_INVALID_OPTION` for a name it does not know or a value out of range
    */
-  capacity(measured: MeasuredRequests): Capacity {
+  capacity(measured: MeasuredRequests): MeasuredCapacity {
     const at = now();
     const idle = idleTime();
     const spanMs = at - this.#capacityAt;

@@ -4,32 +4,21 @@ import { once } from 'node:events';
 import http from 'node:http';
 import { connect } from 'node:net';
 import { test } from 'node:test';
-import {
-  capacityPerSecond,
-  largestBurst,
-  monitor,
-  processesNeeded,
-  responseTime,
-  responseTimeInBurst,
-  responseTimeOfNth,
-  utilizationAt,
-} from 'millrace/monitor';
+import { burst, capacity, monitor } from 'millrace/monitor';
 import { block, refusal, sleep } from './block.js';
 
 const tens = { syncMs: 10, asyncMs: 10 };
 
 test('the worked figures: 30 ms, 50 requests a second, 30, 50 and 70 ms', () => {
-  assert.equal(responseTime(tens), 30);
-  assert.equal(capacityPerSecond(tens), 50);
-  assert.deepEqual(
-    [1, 2, 3, 100].map((n) => responseTimeOfNth(n, tens)),
-    [30, 50, 70, 2010],
-  );
+  const { responseMs, perSecond } = capacity(tens);
+  assert.deepEqual([responseMs, perSecond], [30, 50]);
+  assert.deepEqual(burst(3, tens).oneByOne, [30, 50, 70]);
+  assert.equal(burst(100, tens).oneByOne[99], 2010);
 });
 
 test('the wait takes nothing from the capacity', () => {
-  assert.equal(capacityPerSecond({ syncMs: 10, asyncMs: 5000 }), 50);
-  assert.equal(utilizationAt({ ...tens, asyncMs: 5000, ratePerSecond: 25 }), 0.5);
+  const slow = capacity({ syncMs: 10, asyncMs: 5000, ratePerSecond: 25 });
+  assert.deepEqual([slow.perSecond, slow.utilization], [50, 0.5]);
 });
 
 /** Parts run in the order in which they can: first parts at once, each second part after its wait. */
@@ -42,87 +31,74 @@ function simulate(requests, { syncMs, asyncMs }) {
 }
 
 test('a burst on a loop: 40, 50 and 60 ms, as a simulation says', () => {
-  const burst = (requests, times) =>
-    Array.from({ length: requests }, (_, i) => responseTimeInBurst(i + 1, requests, times));
-  assert.deepEqual(burst(3, tens), [40, 50, 60]);
-  assert.deepEqual(burst(3, { syncMs: 10, asyncMs: 100 }), [120, 130, 140]);
+  assert.deepEqual(burst(3, tens).loop, [40, 50, 60]);
+  assert.deepEqual(burst(3, { syncMs: 10, asyncMs: 100 }).loop, [120, 130, 140]);
   for (const requests of [1, 2, 3, 10, 57]) {
     for (const asyncMs of [0, 1, 10, 25, 90, 1000]) {
       const times = { syncMs: 8, asyncMs };
-      assert.deepEqual(burst(requests, times), simulate(requests, times));
-      // The other formula is on the safe side for the last one, and exact for one alone.
-      const last = responseTimeInBurst(requests, requests, times);
-      assert.ok(last <= responseTimeOfNth(requests, times));
+      const { loop, oneByOne } = burst(requests, times);
+      assert.deepEqual(loop, simulate(requests, times));
+      // The other one is on the safe side for the last one, and exact for one alone.
+      assert.ok(loop.at(-1) <= oneByOne.at(-1));
     }
   }
-  assert.equal(responseTimeInBurst(1, 1, tens), responseTime(tens));
+  assert.equal(burst(1, tens).loop[0], capacity(tens).responseMs);
 });
 
 test('the largest burst within a deadline', () => {
-  const burst = (deadlineMs) => largestBurst({ ...tens, deadlineMs });
-  assert.deepEqual([29, 30, 49.9, 50, 500].map(burst), [0, 1, 1, 2, 24]);
+  const largest = (deadlineMs, times = tens) => capacity({ ...times, deadlineMs }).largestBurst;
+  assert.deepEqual(
+    [29, 30, 49.9, 50, 500].map((deadlineMs) => largest(deadlineMs)),
+    [0, 1, 1, 2, 24],
+  );
   for (let n = 1; n < 200; n++) {
     const times = { syncMs: 0.1, asyncMs: 0.3 };
-    const deadlineMs = responseTimeOfNth(n, times);
-    assert.equal(largestBurst({ ...times, deadlineMs }), n);
-    assert.equal(largestBurst({ ...times, deadlineMs: deadlineMs - 1e-6 }), n - 1);
+    const deadlineMs = burst(n, times).oneByOne.at(-1);
+    assert.equal(largest(deadlineMs, times), n);
+    assert.equal(largest(deadlineMs - 1e-6, times), n - 1);
   }
+  assert.equal(capacity(tens).largestBurst, null);
 });
 
 test('utilization, and processes that a rate needs', () => {
-  assert.equal(utilizationAt({ ...tens, ratePerSecond: 50 }), 1);
-  assert.equal(utilizationAt({ ...tens, ratePerSecond: 100 }), 2);
-  assert.equal(utilizationAt({ ...tens, ratePerSecond: 100, processes: 4 }), 0.5);
-  assert.equal(processesNeeded({ ...tens, ratePerSecond: 0 }), 1);
-  assert.equal(processesNeeded({ ...tens, ratePerSecond: 35 }), 1);
-  assert.equal(processesNeeded({ ...tens, ratePerSecond: 36 }), 2);
-  assert.equal(processesNeeded({ ...tens, ratePerSecond: 100, utilization: 1 }), 2);
+  const at = (ratePerSecond, others) => capacity({ ...tens, ratePerSecond, ...others });
+  assert.equal(at(50).utilization, 1);
+  assert.equal(at(100).utilization, 2);
+  assert.equal(at(100, { processes: 4 }).utilization, 0.5);
+  assert.equal(capacity(tens).utilization, 0);
+  assert.equal(at(0).processesNeeded, 1);
+  assert.equal(at(35).processesNeeded, 1);
+  assert.equal(at(36).processesNeeded, 2);
+  assert.equal(at(100, { utilization: 1 }).processesNeeded, 2);
   // 3 as arithmetic has it, and a little more as the machine does.
-  assert.equal(processesNeeded({ syncMs: 0.7, ratePerSecond: 1500, utilization: 0.7 }), 3);
+  assert.equal(at(1500, { syncMs: 0.7, utilization: 0.7 }).processesNeeded, 3);
 });
 
 test('bad values are refused with their range', () => {
+  const refuses = (values, ...words) =>
+    assert.throws(() => capacity({ ...tens, ...values }), refusal(...words));
   for (const syncMs of [0, -1, Number.NaN, Number.POSITIVE_INFINITY, '1', undefined, null]) {
     const words = ["'syncMs'", 'a number above 0, up to 3600000'];
-    for (const fn of [responseTime, capacityPerSecond]) {
-      assert.throws(() => fn({ syncMs }), refusal(...words));
-    }
-    assert.throws(() => responseTimeOfNth(1, { syncMs }), refusal(...words));
-    assert.throws(() => responseTimeInBurst(1, 1, { syncMs }), refusal(...words));
-    assert.throws(() => largestBurst({ syncMs, deadlineMs: 1 }), refusal(...words));
-    assert.throws(() => utilizationAt({ syncMs, ratePerSecond: 1 }), refusal(...words));
-    assert.throws(() => processesNeeded({ syncMs, ratePerSecond: 1 }), refusal(...words));
+    refuses({ syncMs }, ...words);
+    assert.throws(() => burst(1, { syncMs }), refusal(...words));
   }
-  const asyncMs = refusal("'asyncMs'", 'a number from 0 to 3600000');
-  for (const wait of [-1, Number.NaN, null]) {
-    assert.throws(() => responseTime({ syncMs: 1, asyncMs: wait }), asyncMs);
+  for (const asyncMs of [-1, Number.NaN, null]) {
+    const words = ["'asyncMs'", 'a number from 0 to 3600000'];
+    refuses({ asyncMs }, ...words);
+    assert.throws(() => burst(1, { syncMs: 1, asyncMs }), refusal(...words));
   }
-  for (const n of [0, -1, 1.5, Number.NaN]) {
-    assert.throws(() => responseTimeOfNth(n, tens), refusal("'n'", 'an integer from 1'));
+  for (const requests of [0, -1, 1.5, Number.NaN, undefined, 1_000_001]) {
+    const words = ["'requests'", 'an integer from 1 to 1000000'];
+    assert.throws(() => burst(requests, tens), refusal(...words));
   }
-  assert.throws(() => responseTimeInBurst(4, 3, tens), refusal("'n'", 'from 1 to 3'));
-  assert.throws(() => responseTimeInBurst(1, 0, tens), refusal("'requests'"));
-  assert.throws(() => largestBurst({ ...tens, deadlineMs: 0 }), refusal("'deadlineMs'"));
-  assert.throws(() => largestBurst(tens), refusal("'deadlineMs'", 'undefined'));
-  for (const rate of [-1, Number.NaN, undefined]) {
-    assert.throws(
-      () => utilizationAt({ ...tens, ratePerSecond: rate }),
-      refusal("'ratePerSecond'"),
-    );
-  }
-  assert.throws(
-    () => utilizationAt({ ...tens, ratePerSecond: 1, processes: 0 }),
-    refusal("'processes'"),
-  );
-  assert.throws(
-    () => processesNeeded({ ...tens, ratePerSecond: 1, utilization: 1.1 }),
-    refusal("'utilization'", 'above 0, up to 1'),
-  );
-  assert.throws(
-    () => responseTime({ sync: 1 }),
-    refusal("'sync'", "is 'syncMs' meant?", 'responseTime'),
-  );
-  assert.throws(() => responseTime(10), refusal('must be an object', '10'));
+  refuses({ deadlineMs: 0 }, "'deadlineMs'");
+  refuses({ deadlineMs: null }, "'deadlineMs'", 'null');
+  for (const ratePerSecond of [-1, Number.NaN, null]) refuses({ ratePerSecond }, "'ratePerSecond'");
+  refuses({ processes: 0 }, "'processes'");
+  refuses({ utilization: 1.1 }, "'utilization'", 'above 0, up to 1');
+  assert.throws(() => capacity({ sync: 1 }), refusal("'sync'", "is 'syncMs' meant?", 'capacity()'));
+  assert.throws(() => burst(1, { sync: 1 }), refusal("'sync'", "is 'syncMs' meant?", 'burst()'));
+  assert.throws(() => capacity(10), refusal('must be an object', '10'));
 });
 
 /** A server of two synchronous parts and a wait, with what ran in which order. */
@@ -143,7 +119,7 @@ async function startServer(t, { syncMs, asyncMs }) {
   return { parts, port: server.address().port };
 }
 
-test('a real server does the parts of a burst in the order of responseTimeInBurst()', async (t) => {
+test('a real server does the parts of a burst in the order that burst() says for a loop', async (t) => {
   const { parts, port } = await startServer(t, { syncMs: 10, asyncMs: 10 });
   const sockets = [];
   for (const name of ['a', 'b', 'c']) {
@@ -169,7 +145,7 @@ test('a real server does the parts of a burst in the order of responseTimeInBurs
   assert.deepEqual(answered, [0, 1, 2]);
 });
 
-test('capacity() counts the requests of its span, and the loop time that they took', async (t) => {
+test('Monitor.capacity() counts the requests of its span, and the loop time that they took', async (t) => {
   const watch = monitor();
   const { port } = await startServer(t, { syncMs: 5, asyncMs: 1 });
   const agent = new http.Agent({ keepAlive: true });
@@ -189,17 +165,18 @@ test('capacity() counts the requests of its span, and the loop time that they to
   // Each request has blocked for 10 ms; what the client and the machine add has no bound.
   assert.ok(measured.requestMs >= 10, JSON.stringify(measured));
   assert.equal(measured.syncMs, measured.requestMs / 2);
-  const request = { syncMs: measured.syncMs, asyncMs: 1 };
-  assert.equal(measured.perSecond, capacityPerSecond(request));
+  const { syncMs } = measured;
+  const computed = capacity({ syncMs, asyncMs: 1, deadlineMs: 1e6 });
+  assert.equal(measured.perSecond, computed.perSecond);
   assert.ok(measured.perSecond <= 100);
   assert.ok(measured.ratePerSecond <= measured.perSecond);
-  assert.equal(measured.responseMs, responseTime(request));
-  assert.equal(measured.largestBurst, largestBurst({ ...request, deadlineMs: 1e6 }));
+  assert.equal(measured.responseMs, computed.responseMs);
+  assert.equal(measured.largestBurst, computed.largestBurst);
   assert.ok(measured.utilization <= 1 && measured.utilization >= 100 / measured.spanMs);
   assert.ok(measured.processesNeeded === 1 || measured.processesNeeded === 2);
 });
 
-test('capacity() takes the loop time from whoever has measured it, as a guard does', (t) => {
+test('Monitor.capacity() takes the loop time from whoever has measured it, as a guard does', (t) => {
   const watch = monitor();
   t.after(() => watch.stop());
   const { requestMs, syncMs, perSecond, responseMs, largestBurst } = watch.capacity({
@@ -213,7 +190,7 @@ test('capacity() takes the loop time from whoever has measured it, as a guard do
   );
 });
 
-test('capacity() computes what is measured also beyond the ranges of the functions', (t) => {
+test('Monitor.capacity() computes what is measured also beyond the ranges of what is given', (t) => {
   const watch = monitor();
   t.after(() => watch.stop());
   const rare = watch.capacity({ requests: 1, busyMs: 2e7, deadlineMs: 3_600_000 });
@@ -229,7 +206,7 @@ test('capacity() computes what is measured also beyond the ranges of the functio
   }
 });
 
-test('capacity() refuses bad values, and its span goes on', async (t) => {
+test('Monitor.capacity() refuses bad values, and its span goes on', async (t) => {
   const watch = monitor();
   t.after(() => watch.stop());
   // What it slept before is not of the span.
