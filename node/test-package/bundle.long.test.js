@@ -25,7 +25,7 @@ const sources = fileURLToPath(new URL('bundled/', import.meta.url));
 const manifest = JSON.parse(readFileSync(join(repository, 'node/package.json'), 'utf8'));
 const modules = join(repository, 'node_modules');
 /** They are CommonJS, which esbuild cannot put into a bundle of ES modules, whoever uses them. */
-const external = ['ws', '@nats-io/transport-node', '@nats-io/jetstream', 'yaml', 'smol-toml'];
+const external = ['ws', '@nats-io/transport-node', '@nats-io/jetstream'];
 
 const bundled = (who) => ({
   code: 'MILLRACE_E_BUNDLED',

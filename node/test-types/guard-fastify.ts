@@ -64,7 +64,7 @@ secure.register(plugin, { maxRssBytes: 1 });
 
 const options: GuardPluginOptions = { guard: false };
 const same: FastifyUnderPressureOptions = options;
-const settings: Promise<GuardSettings> = loadSettings('millrace.yaml');
+const settings: Promise<GuardSettings> = loadSettings('millrace.json');
 void settings.then((loaded) => app.register(plugin, { ...loaded, maxRssBytes: 1 }));
 
 const usage: MemoryUsage = app.memoryUsage();

@@ -69,8 +69,9 @@ const rejection: Pick<Rejection, 'reason'> = { reason: reasons[0]! };
 g.close();
 
 // settings
-const settings: Promise<GuardSettings> = loadSettings('millrace.toml');
-// @ts-expect-error: a path
-loadSettings({});
+const settings: Promise<GuardSettings> = loadSettings('millrace.json');
+loadSettings({ server: { healthCheck: true } });
+// @ts-expect-error: a path, or what was parsed
+loadSettings(5);
 
 void [servers, classes, high, routes, pressure, rejection, settings];

@@ -52,7 +52,6 @@ export const notRun = {
   'docs/deploy.md#kubernetes-2': 'it needs a cluster; deploy/test reads the manifests',
   'docs/go-goja.md#switching': CHANGE,
   'docs/guard.md#moving-from-fastifyunder-pressure': CHANGE,
-  'docs/guard.md#settings-from-a-file': 'TOML, which settings-from-a-file-2 loads',
   'docs/guides/cpu.md#see-that-it-works': OUTPUT,
   'docs/guides/cpu.md#the-program-4': OUTPUT,
   'docs/guides/files.md#a-large-file-in-pieces-4': OUTPUT,

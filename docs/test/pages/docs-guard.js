@@ -12,10 +12,10 @@ export async function setup(name) {
   const prices = (req, res) => res.end('prices');
   Object.assign(given, { server, prices });
   if (name.startsWith('settings-from-a-file')) {
-    const settings = snippetsOf('docs/guard.md').find(
-      ({ name }) => name === 'settings-from-a-file',
-    );
-    await writeFile('millrace.toml', settings.code);
+    const { code } = snippetsOf('docs/guard.md').find(({ name }) => name === 'settings-from-a-file');
+    await writeFile('millrace.json', code);
+    // JSON is YAML, too.
+    await writeFile('platformatic.yaml', code);
     const { default: fastify } = await import('fastify');
     given.app = fastify();
   } else {
@@ -40,4 +40,5 @@ export const checks = {
     assert.equal(settings.guard.maxWait, 200);
     assert.equal(settings.guard.classes['GET /checkout'], 'high');
   },
+  'settings-from-a-file-3': ({ app }) => assert.equal(app.millraceGuard.options.maxWait.high, 200),
 };

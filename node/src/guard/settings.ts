@@ -1,6 +1,6 @@
-/** Settings from a file: JSON, YAML or TOML, as they are or as Platformatic has them. */
+/** Settings from a file of JSON, or from what was parsed of any other, in the form that Platformatic has. */
 import { readFile, stat } from 'node:fs/promises';
-import { extname, join } from 'node:path';
+import { join } from 'node:path';
 import { nearest } from '../core/nearest.js';
 import { MillraceError, show } from '../errors.js';
 import { ClassPatterns } from './classes.js';
@@ -8,7 +8,7 @@ import { pluginSettings } from './fastify/limits.js';
 import type { GuardPluginOptions } from './fastify/types.js';
 import { completeOptions, type GuardOptions, settingNames } from './options.js';
 
-/** What a file can say: no functions, and no guard that exists already. */
+/** What settings can say: no functions, and no guard that exists already. */
 export interface GuardSettings
   extends Pick<
     GuardPluginOptions,
@@ -31,8 +31,9 @@ export interface GuardSettings
 type Table = Record<string, unknown>;
 
 /** Names under which a folder is searched, the first that is there. */
-const stems = ['platformatic.service', 'platformatic', 'watt', 'millrace'];
-const extensions = ['.json', '.yaml', '.yml', '.toml', '.tml'];
+const names = ['platformatic.service', 'platformatic', 'watt', 'millrace'].map(
+  (stem) => `${stem}.json`,
+);
 
 /** Of `server.healthCheck`. The first two are Platformatic's; the others go to the plugin as they are. */
 const healthCheckNames = [
@@ -52,36 +53,39 @@ const healthCheckNames = [
 ];
 
 /**
- * Reads a settings file: of the plugin's options what is in `server.healthCheck`, and those of the guard from `guard` or `server.guard`. The
- * rest of the file is not looked at. `path` is a file, whose extension says how it is written, or a folder, which is searched for
- * `platformatic.service`, `platformatic`, `watt` and `millrace` with `.json`, `.yaml`, `.yml`, `.toml` or `.tml`. Give the result to the plugin, or its
- * `guard` to `guard()`.
+ * Reads settings: of the plugin's options what is in `server.healthCheck`, and those of the guard from `guard` or `server.guard`. The
+ * rest is not looked at. `source` is a file of JSON, a folder, which is searched for `platformatic.service.json`, `platformatic.json`,
+ * `watt.json` and `millrace.json`, or an object, which your own code has parsed from YAML, TOML or anything else. Give the result to the
+ * plugin, or its `guard` to `guard()`.
  *
  * `server.healthCheck` is true, false, or an object, as for Platformatic: anything but false or `enabled: false` adds the route /status, and
  * `interval`, 5,000 ms if it is not there, is the time from one health check to the next.
  *
- * Rejects with MILLRACE_E_INVALID_OPTION, and path and line as far as they are known: for a file that is not there or cannot be parsed, a
- * setting that is unknown or out of range, and when the package that reads the format (`yaml`, `smol-toml`) is not installed.
+ * Rejects with MILLRACE_E_INVALID_OPTION, and path and line as far as they are known: for a file that is not there or cannot be parsed, and a
+ * setting that is unknown or out of range.
  */
-export async function loadSettings(path: string): Promise<GuardSettings> {
-  if (typeof path !== 'string' || path === '') {
-    throw refused(`the path of a settings file is ${show(path)}; it must be a text`);
+export async function loadSettings(source: string | object): Promise<GuardSettings> {
+  if (typeof source === 'object' && source !== null) return settingsOf(source, 'the settings');
+  if (typeof source !== 'string' || source === '') {
+    throw refused(`the path of a settings file is ${show(source)}; it must be a text`);
   }
-  const file = await findFile(path);
-  const content = await parse(file, await read(file));
-  const at = (place: string) => `${place} in ${file}`;
+  const file = await findFile(source);
+  return settingsOf(parse(file, await read(file)), file);
+}
+
+function settingsOf(content: unknown, origin: string): GuardSettings {
+  const at = (place: string) => `${place} in ${origin}`;
   const root = table(content, at('the content'));
   const server = root.server == null ? {} : table(root.server, at("'server'"));
   if (root.guard != null && server.guard != null) {
-    throw refused(`${file} has 'guard' and 'server.guard'; keep one of them`);
+    throw refused(`${origin} has 'guard' and 'server.guard'; keep one of them`);
   }
   const guard = server.guard ?? root.guard;
   const guardPlace = at(server.guard == null ? "'guard'" : "'server.guard'");
-  const settings: GuardSettings = {
+  return {
     ...healthCheckSettings(server.healthCheck, at("'server.healthCheck'")),
     ...(guard == null ? {} : { guard: guardSettings(guard, guardPlace) }),
   };
-  return settings;
 }
 
 function healthCheckSettings(given: unknown, place: string): GuardSettings {
@@ -133,14 +137,11 @@ async function findFile(path: string): Promise<string> {
     throw refused(`cannot read the settings file ${path}: ${cause.message}`, cause);
   });
   if (!found.isDirectory()) return path;
-  for (const stem of stems) {
-    for (const extension of extensions) {
-      const file = join(path, stem + extension);
-      if (await stat(file).catch(() => null)) return file;
-    }
+  for (const name of names) {
+    const file = join(path, name);
+    if (await stat(file).catch(() => null)) return file;
   }
-  const names = stems.map((stem) => `${stem}{${extensions.join(',')}}`).join(', ');
-  throw refused(`there is no settings file in ${path}; searched for ${names}`);
+  throw refused(`there is no settings file in ${path}; searched for ${names.join(', ')}`);
 }
 
 async function read(file: string): Promise<string> {
@@ -152,45 +153,20 @@ async function read(file: string): Promise<string> {
   }
 }
 
-async function parse(file: string, text: string): Promise<unknown> {
-  const extension = extname(file).toLowerCase();
-  if (extension === '.json')
-    return parsed(file, JSON.parse, text, (error) => jsonLine(text, error));
-  if (extension === '.yaml' || extension === '.yml') {
-    const { parse } = await import('yaml').catch(missing('yaml', file));
-    return parsed(file, parse, text, (error) => error.linePos?.[0]?.line);
-  }
-  if (extension === '.toml' || extension === '.tml') {
-    const { parse } = await import('smol-toml').catch(missing('smol-toml', file));
-    return parsed(file, parse, text, (error) => error.line);
-  }
-  throw refused(
-    `cannot tell how ${file} is written; its name must end in ${extensions.join(', ')}`,
-  );
-}
-
-function parsed(
-  file: string,
-  parse: (text: string) => unknown,
-  text: string,
-  lineOf: (error: any) => number | undefined,
-): unknown {
+function parse(file: string, text: string): unknown {
   try {
-    return parse(text);
+    return JSON.parse(text);
   } catch (error) {
-    const line = lineOf(error);
-    const where = line === undefined ? file : `${file}:${line}`;
-    throw refused(`cannot parse ${where}: ${(error as Error).message}`, error);
+    const where = `${file}:${lineOf(text, error as Error)}`;
+    const hint = file.endsWith('.json')
+      ? ''
+      : '; parse it yourself if it is not JSON, and give the result';
+    throw refused(`cannot parse ${where}: ${(error as Error).message}${hint}`, error);
   }
 }
-
-/** Given to `catch` directly: so a bundler accepts that the package is not installed. */
-const missing = (name: string, file: string) => (error: unknown) => {
-  throw refused(`the package '${name}' is needed to read ${file}; npm install ${name}`, error);
-};
 
 /** JSON.parse does not always say where. But what is before the place of an error gives another one, for it ends too early. */
-function jsonLine(text: string, error: Error): number {
+function lineOf(text: string, error: Error): number {
   let offset = Number(/position (\d+)/.exec(error.message)?.[1] ?? text.length);
   if (isUnexpectedToken(error)) {
     let [good, bad] = [0, text.length];

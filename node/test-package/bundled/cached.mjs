@@ -4,7 +4,7 @@ import { cached, loadSettings } from 'millrace/guard';
 import { main } from './main.mjs';
 
 main(async () => {
-  const { code } = await loadSettings('settings.yaml').catch((error) => error);
+  const { code } = await loadSettings('none.json').catch((error) => error);
   let runs = 0;
   const handler = cached((_, res) => res.end(`run ${++runs}`), { ttl: 60 });
   const server = createServer(handler).listen(0, '127.0.0.1');

@@ -133,8 +133,8 @@ export interface GuardPluginOptions {
    * or `false`: only limits and health check, as under-pressure.
    */
   guard?: boolean | GuardOptions | Guard;
-  /** A settings file, or the folder it is in; see {@link loadSettings}. What is given here counts more. Default: none. */
-  config?: string;
+  /** A settings file, the folder it is in, or its parsed content; see {@link loadSettings}. What is given here counts more. Default: none. */
+  config?: string | object;
 }
 
 /** The name under which @fastify/under-pressure has them. */
