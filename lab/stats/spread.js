@@ -55,7 +55,7 @@ export function quantile(values, share) {
  * @param {Float64Array} sorted one or more, not looked at again
  * @param {number} share
  */
-export function quantileOf(sorted, share) {
+function quantileOf(sorted, share) {
   const at = (sorted.length - 1) * share;
   const below = Math.floor(at);
   const above = Math.min(below + 1, sorted.length - 1);

@@ -76,7 +76,7 @@ function verdictOf(listed, entries, { quick, judged }) {
 }
 
 /** As a reader types it. */
-export const commandOf = ({ name }) => `make bench NAME=${name} SAVE=1`;
+const commandOf = ({ name }) => `make bench NAME=${name} SAVE=1`;
 
 const entryOf = ({ experiment }, entries) =>
   entries.find((entry) => entry.experiment === experiment);

@@ -1,6 +1,6 @@
 import { captureRejectionSymbol, EventEmitter } from 'node:events';
 import { checkBytes } from './core/admit/bounds.js';
-import type { BatchEvent } from './core/batch/event.js';
+import type { BatchEvent } from './core/batch/queue-map.js';
 import { TurnHost } from './core/dispatch/clock.js';
 import { type ContextMode, captureContext, runInContext } from './core/dispatch/context.js';
 import { Dispatcher, type Handlers } from './core/dispatch/dispatcher.js';

@@ -12,7 +12,9 @@ export async function setup(name) {
   const prices = (req, res) => res.end('prices');
   Object.assign(given, { server, prices });
   if (name.startsWith('settings-from-a-file')) {
-    const { code } = snippetsOf('docs/guard.md').find(({ name }) => name === 'settings-from-a-file');
+    const { code } = snippetsOf('docs/guard.md').find(
+      ({ name }) => name === 'settings-from-a-file',
+    );
     await writeFile('millrace.json', code);
     // JSON is YAML, too.
     await writeFile('platformatic.yaml', code);

@@ -1,7 +1,8 @@
 /** What goes with the features: observe mode, dashboard, metrics. Only loaded where one of them is wanted. */
 import { builtin } from '../core/builtin.cjs';
 import type * as Observe from '../observe/index.js' with { 'resolution-mode': 'import' };
-import { sentence, whenSettled } from './features.cjs';
+import { whenSettled } from './features.cjs';
+import { sentence } from './part.cjs';
 import type { Features, Settings } from './types.cjs';
 
 const { randomBytes } = builtin('node:crypto');

@@ -1,10 +1,9 @@
 /** The features of auto. Each waits, at next to no cost, for the first thing that it could act on, and is loaded then. */
 import { builtin } from '../core/builtin.cjs';
-import { isError } from '../core/realm.cjs';
-import { otherRuntime } from '../core/runtime.cjs';
+import { otherRuntime } from '../core/realm.cjs';
 // Loaded here, before an application can replace timers.
 import { clearTimeout, setTimeout } from '../core/timers.cjs';
-import type { Part } from './part.cjs';
+import { checkModules, type Part, sentence } from './part.cjs';
 import type { Feature, FeatureName, FeatureState, Settings } from './types.cjs';
 
 const { subscribe, unsubscribe } = builtin('node:diagnostics_channel');
@@ -55,19 +54,6 @@ export const whenSettled: Trigger = (fire) => {
   timer.unref();
   return () => clearTimeout(timer);
 };
-
-/**
- * Throws where loading a module would end the process: Node.js looks into `process.env` each time, and an application
- * may have deleted that.
- */
-export function checkModules(): void {
-  if (process.env === undefined) throw new Error('the application has deleted process.env');
-}
-
-/** What went wrong, worded for `why`. */
-export function sentence(error: unknown): string {
-  return isError(error) ? error.message : String(error);
-}
 
 /** They act on classes of Node.js in whose place Bun has its own. */
 const isUnreachable = (name: FeatureName): boolean =>

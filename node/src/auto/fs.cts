@@ -4,11 +4,9 @@
  */
 import { builtin } from '../core/builtin.cjs';
 import { type Method, Patch } from '../core/patch.cjs';
-import { isError, isURL } from '../core/realm.cjs';
-import { otherRuntime } from '../core/runtime.cjs';
+import { isError, isURL, otherRuntime } from '../core/realm.cjs';
 import { nextTick } from '../core/timers.cjs';
-import { checkModules, sentence } from './features.cjs';
-import type { Part } from './part.cjs';
+import { checkModules, type Part, sentence } from './part.cjs';
 
 const { promises } = builtin('node:fs');
 const { syncBuiltinESMExports } = builtin('node:module');

@@ -3,12 +3,14 @@ import { builtin } from '../core/builtin.cjs';
 import type { EnlargeOptions } from '../net/index.js' with { 'resolution-mode': 'import' };
 import { show, unknown } from './mistake.cjs';
 import { mistakeIn, type Schema } from './schema.cjs';
-import type { Given } from './settings.cjs';
-import type { DashboardSettings, FeatureName } from './types.cjs';
+import type { DashboardSettings, FeatureName, Settings } from './types.cjs';
 
 const { readFileSync } = builtin('node:fs');
 
 type Table = Record<string, unknown>;
+
+/** As `MILLRACE` and files say it, before the dashboard's defaults are filled in. */
+export type Given = { -readonly [Name in keyof Settings]: Settings[Name] | undefined };
 
 const names: readonly FeatureName[] = ['ws', 'fs', 'reads', 'net', 'guard', 'monitor'];
 const switchNames = ['off', 'observe', 'on', 'all', 'dashboard', 'no-dashboard'].concat(

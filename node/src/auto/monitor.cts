@@ -1,8 +1,7 @@
 import type { Monitor, MonitorOptions } from '../monitor/index.js' with {
   'resolution-mode': 'import',
 };
-import { checkModules, sentence } from './features.cjs';
-import type { Part } from './part.cjs';
+import { checkModules, type Part, sentence } from './part.cjs';
 
 /** One monitor of this thread, for metrics, the dashboard and whoever asks `sources()`. */
 export class MonitorPart implements Part {

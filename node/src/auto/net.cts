@@ -5,9 +5,8 @@ import { Patch } from '../core/patch.cjs';
 import type { CoalesceOptions, Coalescer } from '../net/index.js' with {
   'resolution-mode': 'import',
 };
-import { checkModules, sentence } from './features.cjs';
 import { isPlain } from './own.cjs';
-import type { Part } from './part.cjs';
+import { checkModules, type Part, sentence } from './part.cjs';
 import { coalescedBy, isTaken } from './taken.cjs';
 import { WeakList } from './weak-list.cjs';
 

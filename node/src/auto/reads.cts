@@ -8,9 +8,8 @@ import { Patch } from '../core/patch.cjs';
 import type { Enlarged, EnlargeOptions } from '../net/index.js' with {
   'resolution-mode': 'import',
 };
-import { checkModules, sentence } from './features.cjs';
 import { isPlain } from './own.cjs';
-import type { Part } from './part.cjs';
+import { checkModules, type Part, sentence } from './part.cjs';
 import { WeakList } from './weak-list.cjs';
 
 const { prototype: sockets } = builtin('node:net').Socket;

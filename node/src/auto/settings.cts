@@ -4,13 +4,10 @@
  */
 import { builtin } from '../core/builtin.cjs';
 import { defaults, usualFile } from './features.cjs';
-import { applyDashboard, applySwitches, ofFile } from './given.cjs';
+import { applyDashboard, applySwitches, type Given, ofFile } from './given.cjs';
 import type { Settings } from './types.cjs';
 
 const { existsSync } = builtin('node:fs');
-
-/** As `MILLRACE` and files say it, before the dashboard's defaults are filled in. */
-export type Given = { -readonly [Name in keyof Settings]: Settings[Name] | undefined };
 
 const off: Settings = Object.freeze({
   ...defaults,

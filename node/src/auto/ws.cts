@@ -8,9 +8,8 @@ import { Patch } from '../core/patch.cjs';
 import type { Installation, InstallOptions } from '../ws/index.js' with {
   'resolution-mode': 'import',
 };
-import { checkModules, sentence } from './features.cjs';
 import { isOwn } from './own.cjs';
-import type { Part } from './part.cjs';
+import { checkModules, type Part, sentence } from './part.cjs';
 import { take } from './taken.cjs';
 
 const { prototype: sockets } = builtin('node:net').Socket;

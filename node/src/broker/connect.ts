@@ -5,7 +5,7 @@ import { missingClient } from './failure.js';
 import type { BrokerSettings } from './options.js';
 
 export type Client = typeof import('@nats-io/transport-node');
-export type JetStreamClient = typeof import('@nats-io/jetstream');
+type JetStreamClient = typeof import('@nats-io/jetstream');
 
 /** Throws MILLRACE_E_BROKER when the packages are not installed. */
 export async function loadClient(): Promise<Client> {

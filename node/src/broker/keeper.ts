@@ -7,7 +7,7 @@ import { describe, failure, oldest, tooOld, where } from './failure.js';
 import type { BrokerSettings } from './options.js';
 
 /** What a keeper reports. */
-export interface KeeperEvents {
+interface KeeperEvents {
   /** There is a connection: a new one, or the same again. */
   up(connection: NatsConnection): void;
   /** It is away, and the client tries to bring it back. */

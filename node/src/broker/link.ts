@@ -16,7 +16,7 @@ import { Pending } from './pending.js';
 import { token } from './subject.js';
 import { newNode } from './wire.js';
 
-export type { Arrival, OnMessage } from './interests.js';
+export type { Arrival } from './interests.js';
 
 interface LinkEvents {
   up: [];

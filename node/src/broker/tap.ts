@@ -10,7 +10,7 @@ type Emit = (name: string | symbol, ...args: unknown[]) => boolean;
 type Push = (name: string | symbol, args: unknown[], options?: PushOptions) => PushedEvent;
 
 /** An event as it is emitted; the priority is that of its `push()`, if it was given one. Returns a function that takes it back. */
-export type OnEmit = (name: string, args: unknown[], priority: Priority | undefined) => () => void;
+type OnEmit = (name: string, args: unknown[], priority: Priority | undefined) => () => void;
 
 interface Tapped {
   readonly names: Map<string | symbol, OnEmit>;

@@ -1,9 +1,22 @@
 /** A Node.js process in the place of this one: same terminal, pipes and signals, and its exit code. */
 import { type StdioOptions, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
+import { isatty } from 'node:tty';
+import { fileURLToPath } from 'node:url';
 import type { Listening } from './port.js';
-import { isForeground } from './terminal.js';
 import { Refusal } from './usage.js';
+
+/**
+ * The options of node that load `millrace/auto` before the application. As CommonJS: on Node.js 20 any `--import` sends
+ * the application's main file through the loader of ES modules, where `module.parent` and `module.id` differ and files
+ * with unknown extensions are refused; a start also takes about 10 ms longer. Worker threads and forked processes get these
+ * options from it.
+ */
+export const PRELOAD: readonly string[] = [
+  '--require',
+  fileURLToPath(new URL('../auto/start.cjs', import.meta.url)),
+];
 
 /** Those that the keys of a terminal send to all processes in its foreground. */
 const KEYS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGQUIT'];
@@ -50,4 +63,23 @@ export function runNode(
       resolve(signal === null ? (code ?? 1) : 128 + constants.signals[signal]);
     });
   });
+}
+
+/**
+ * Whether what a terminal's keys send reaches this process and its children alike: they are the terminal's foreground
+ * group. On systems other than Linux: whether there is a terminal at all.
+ */
+function isForeground(): boolean {
+  if (process.platform !== 'linux') return [0, 1, 2].some((descriptor) => isatty(descriptor));
+  try {
+    return ofStat(readFileSync('/proc/self/stat', 'utf8'));
+  } catch {
+    return false;
+  }
+}
+
+/** The name of the program may have blanks and parentheses; after it come state, parent, group, session, terminal, its group. */
+function ofStat(stat: string): boolean {
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return fields[2] === fields[5];
 }

@@ -1,7 +1,7 @@
 import { lab } from './lab.js';
 
 /** One command of `millrace`. */
-export interface Command {
+interface Command {
   /** A line for the list of commands. */
   summary: string;
   /** Runs it; sets the exit code itself. What it needs is loaded then. */

@@ -9,7 +9,7 @@ import { type Listening, listenOn } from './port.js';
 import { UsageError } from './usage.js';
 
 /** What the command line says. */
-export interface Wishes {
+interface Wishes {
   readonly host: string | undefined;
   readonly port: string | undefined;
   readonly token: string | undefined;

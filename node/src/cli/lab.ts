@@ -1,7 +1,6 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { Command } from './commands.js';
 
 export const INSTALL = 'npm install --save-dev millrace-lab';
 
@@ -10,10 +9,10 @@ interface Lab {
 }
 
 /** A command of the package `millrace-lab`, which is installed by those who want it. */
-export function lab(name: string, summary: string): Command {
+export function lab(name: string, summary: string) {
   return {
     summary: `${summary} (millrace-lab)`,
-    async run(argv) {
+    async run(argv: string[]): Promise<void> {
       const path = findLab();
       if (path === undefined) {
         console.error(

@@ -3,11 +3,10 @@
 import { statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { applicationArgs } from './application.js';
-import { runNode } from './child.js';
+import { PRELOAD, runNode } from './child.js';
 import { makeFolder, tellKept } from './observe-kept.js';
 import { type Options, optionLines, readOptions } from './options.js';
 import { print } from './output.js';
-import { PRELOAD } from './preload.js';
 import { configFile, settingsOf } from './settings.js';
 import { UsageError } from './usage.js';
 

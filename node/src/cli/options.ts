@@ -4,7 +4,7 @@ import { nearest } from '../core/nearest.js';
 import { UsageError } from './usage.js';
 
 /** One option. */
-export interface Option {
+interface Option {
   /** What its value is called in the help; absent for a flag. */
   readonly value?: string;
   readonly meaning: string;

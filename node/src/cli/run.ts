@@ -2,12 +2,11 @@
 
 import { switchesOf } from '../auto/settings.cjs';
 import { applicationArgs } from './application.js';
-import { runNode } from './child.js';
+import { PRELOAD, runNode } from './child.js';
 import { dashboardPlace, type Place } from './dashboard.js';
 import { switches } from './features.js';
 import { type Given, type Options, optionLines, readOptions } from './options.js';
 import { print } from './output.js';
-import { PRELOAD } from './preload.js';
 import { configFile, settingsOf } from './settings.js';
 
 const OPTIONS: Options = {

@@ -8,7 +8,7 @@ import type { ClusterProcess } from './process.js';
 import type { RawHandle } from './protocol.js';
 import { ownerOf } from './sticky.js';
 
-export interface Connection {
+interface Connection {
   /** By this the process says what became of it. */
   readonly id: number;
   readonly socket: { readonly _handle: RawHandle | null; destroy(): void };

@@ -8,13 +8,13 @@ export type { Cluster, ClusterEvents, ProcessName } from './cluster.js';
 export { clusterHealth, healthHandler } from './health.js';
 export { onClose, onDrain, onReport } from './hooks.js';
 export type { ServeOptions, Sticky } from './options.js';
-export type { ProcessState } from './process.js';
 export type { SocketName } from './protocol.js';
 export type {
   ClusterHealth,
   ClusterStats,
   ProcessHealth,
   ProcessReport,
+  ProcessState,
   ProcessStats,
 } from './report.js';
 export { serve, serve as default } from './serve.js';

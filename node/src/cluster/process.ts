@@ -12,11 +12,8 @@ import {
   unwrap,
   wrap,
 } from './protocol.js';
-import { type ProcessReport, reportAgeMs } from './report.js';
+import { type ProcessReport, type ProcessState, reportAgeMs } from './report.js';
 import { within } from './within.js';
-
-/** `starting`: it does not listen yet; `draining`: it is handed no connections any more. */
-export type ProcessState = 'starting' | 'ready' | 'draining' | 'gone';
 
 /** How a process ended. */
 export interface Death {

@@ -1,8 +1,10 @@
 /** What the processes report about themselves, and what it adds up to. Plain data. */
-import type { ProcessState } from './process.js';
 
 /** How long a report is used again, in ms: not every question is worth a new answer. */
 export const reportAgeMs = 250;
+
+/** `starting`: it does not listen yet; `draining`: it is handed no connections any more. */
+export type ProcessState = 'starting' | 'ready' | 'draining' | 'gone';
 
 /** A process about itself. */
 export interface ProcessReport {

@@ -12,7 +12,7 @@ export interface ScaleOptions {
   readonly scaleDown: number;
 }
 
-export interface ScaleState {
+interface ScaleState {
   /** Samples in a row above and below. */
   readonly above: number;
   readonly below: number;

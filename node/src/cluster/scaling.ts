@@ -3,7 +3,7 @@ import { clearInterval, performance, setInterval } from '../core/timers.cjs';
 import type { ClusterProcess } from './process.js';
 import { calm, nextCount, type ScaleOptions } from './scale.js';
 
-export interface Scaled {
+interface Scaled {
   /** The processes in charge; null while one is missing, starting or being replaced. */
   readonly steady: readonly ClusterProcess[] | null;
   resize(count: number, utilization: number): void;

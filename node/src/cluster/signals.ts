@@ -1,7 +1,7 @@
 /** What the signals of a supervisor mean for a program that is a cluster. */
 import { constants } from 'node:os';
 
-export interface Signalled {
+interface Signalled {
   /** Resolves with the number of processes that did not end in time. */
   close(): Promise<number>;
   reload(): Promise<void>;

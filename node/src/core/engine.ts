@@ -7,10 +7,9 @@
  */
 import { cancelled, closed, hasRoom, overloaded } from './admit/bounds.js';
 import { Advisor } from './batch/advisor.js';
-import { BatchEvent, LEFT, type Tick } from './batch/event.js';
 import type { Signals } from './batch/policy.js';
-import { QueueMap } from './batch/queue-map.js';
-import type { TypeEntry } from './batch/type-entry.js';
+import type { TypeEntry } from './batch/queue-map.js';
+import { BatchEvent, LEFT, QueueMap, type Tick } from './batch/queue-map.js';
 import { HIGH, LOW, NORMAL, type PriorityClass } from './intake/priority.js';
 import { complete, givenOptions, type QueueOptions } from './options.js';
 import { type Counters, newCounters, type QueueStats, snapshot, type Trigger } from './stats.js';

@@ -22,7 +22,7 @@ export const applicationPlaces = (): string[] =>
   [process.argv[1] ?? '', join(process.cwd(), '-')].filter((place) => isAbsolute(place));
 
 /** The folder of this package; or why there is none, as the end of a sentence. */
-export type Installed = { folder: string; missing: null } | { folder: null; missing: string };
+type Installed = { folder: string; missing: null } | { folder: null; missing: string };
 
 let known: Installed | undefined;
 

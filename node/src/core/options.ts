@@ -1,11 +1,10 @@
 /** The options of a queue and of a type: meaning, default, range, and the check that keeps bad ones out. */
 import { MillraceError, show } from '../errors.js';
-import { unlimited } from './batch/type-entry.js';
 import { nearest } from './nearest.js';
 
-export type PolicyName = 'direct' | 'fixed' | 'adaptive';
+type PolicyName = 'direct' | 'fixed' | 'adaptive';
 export type Order = 'arrival' | 'type';
-export type Hold = 'tuned' | 'always';
+type Hold = 'tuned' | 'always';
 
 /** Options of a queue. Each is optional for the user; see {@link defaults}. */
 export interface QueueOptions {
@@ -199,6 +198,9 @@ export function retainOptions(
   }
   return options;
 }
+
+/** More than any queue can hold; a small integer, which compares faster than Infinity. */
+export const unlimited = 2 ** 30;
 
 /** A type's own `maxBatch`: as the queue's, or Infinity for no limit of its own. */
 export function typeMaxBatch(value: unknown): number {

@@ -1,10 +1,17 @@
 /**
- * Type checks that hold whatever realm made a value. Each vm context has classes of its own, which `instanceof` does not recognise. Jest
- * runs every test file in one, so that there each error and each Map of Node.js itself comes from another realm.
+ * Which runtime this is, and type checks that hold whatever realm made a value. Each vm context has classes of its own, which
+ * `instanceof` does not recognise. Jest runs every test file in one, so that there each error and each Map of Node.js itself comes from
+ * another realm.
  */
 import { builtin } from './builtin.cjs';
 
 const { types } = builtin('node:util');
+
+const { bun, deno } = process.versions as { bun?: string; deno?: string };
+
+/** Name and version of the runtime where it is not Node.js: `Bun 1.4.5`; null in Node.js. */
+export const otherRuntime: string | null =
+  bun !== undefined ? `Bun ${bun}` : deno !== undefined ? `Deno ${deno}` : null;
 
 export const { isAnyArrayBuffer, isArrayBuffer, isSet, isUint8Array } = types;
 
@@ -31,6 +38,12 @@ export function isURL(value: unknown): value is URL {
 export function isAbortSignal(value: unknown): value is AbortSignal {
   if (typeof value !== 'object' || value === null || !('aborted' in value)) return false;
   return typeof (value as Partial<AbortSignal>).addEventListener === 'function';
+}
+
+/** A promise, or what can be awaited like one. */
+export function isThenable(value: unknown): value is PromiseLike<unknown> {
+  if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return false;
+  return typeof (value as Partial<PromiseLike<unknown>>).then === 'function';
 }
 
 /** An object of no class: made by a literal, or without a prototype. */

@@ -44,7 +44,7 @@ export function newCounters(): Counters {
 }
 
 /** Waits of the events of a class, each batch seen through the oldest one in it. */
-export interface QueueWaits {
+interface QueueWaits {
   /** Batches that had an event of the class. */
   batches: number;
   /** Waits of the oldest event of the class in each of them, in sum, in ms. */

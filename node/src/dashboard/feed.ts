@@ -4,7 +4,6 @@ import { connect, type Socket } from 'node:net';
 import { isMainThread } from 'node:worker_threads';
 import { isError } from '../core/realm.cjs';
 import { clearTimeout, performance, setTimeout } from '../core/timers.cjs';
-import { Backoff } from './backoff.js';
 import { JsonLines } from './lines.js';
 import type { FeedOptions } from './options.js';
 import { markOwn } from './own.js';
@@ -29,6 +28,26 @@ export interface DashboardFeed {
  */
 export function feedDashboard(options: FeedOptions): DashboardFeed {
   return new FeedClient(options);
+}
+
+const firstMs = 250;
+const longestMs = 10_000;
+
+/** How long to wait before the next attempt to connect: twice as long each time, from 250 ms to 10 s. */
+export class Backoff {
+  #nextMs = firstMs;
+
+  /**
+   * A connection that lasted begins anew. One that was closed at once does not: a dashboard that takes no more closes what it has
+   * just accepted, and that is no reason to hurry.
+   * @param lastedMs of the connection that ended, 0 when there was none
+   */
+  next(lastedMs: number): number {
+    if (lastedMs > longestMs) this.#nextMs = firstMs;
+    const ms = this.#nextMs;
+    this.#nextMs = Math.min(ms * 2, longestMs);
+    return ms;
+  }
 }
 
 class FeedClient implements DashboardFeed {

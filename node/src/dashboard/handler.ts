@@ -12,7 +12,7 @@ import { switchFeature } from './switching.js';
 /** Each has a socket and gets each sample. */
 const mostViewers = 16;
 
-export interface Site extends Door {
+interface Site extends Door {
   readonly hub: Hub;
 }
 

@@ -9,7 +9,7 @@ const everyMs = 1000;
 export const mostMembers = 256;
 
 /** What one process answered to a switch. */
-export interface Switched {
+interface Switched {
   process: string;
   features?: readonly FeatureInfo[];
   error?: string;

@@ -1,7 +1,6 @@
 import { performance, setTimeout, wallClock } from '../core/timers.cjs';
-import { collect } from '../metrics/collect.js';
+import { collect, runtime } from '../metrics/collect.js';
 import { watchLoop } from '../metrics/loop.js';
-import { runtime } from '../metrics/runtime.js';
 import { formatReport } from '../observe/format.js';
 import type { Report } from '../observe/report.js';
 import type { FeatureInfo, ProcessInfo, Sample, SwitchableFeature } from './sample.js';

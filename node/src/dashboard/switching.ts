@@ -1,8 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isSameOrigin } from './access.js';
 import { refuse, sendJson } from './answer.js';
-import { readBody } from './body.js';
 import type { Hub } from './hub.js';
+
+const longestBytes = 4096;
 
 /** Answers a request to switch a feature. Rejects when the client goes before the end of its body. */
 export async function switchFeature(
@@ -35,4 +36,16 @@ function parse(text: string): Record<string, unknown> {
   } catch {
     return {};
   }
+}
+
+/** The body of a request as text; null when it is too long. Rejects when the client goes before its end. */
+async function readBody(request: IncomingMessage): Promise<string | null> {
+  const parts: Buffer[] = [];
+  let bytes = 0;
+  for await (const part of request as AsyncIterable<Buffer>) {
+    bytes += part.length;
+    if (bytes > longestBytes) return null;
+    parts.push(part);
+  }
+  return Buffer.concat(parts).toString();
 }

@@ -1,5 +1,5 @@
 /** Handlers that get all events of a type which are in one batch at once. */
-import type { BatchEvent } from '../core/batch/event.js';
+import type { BatchEvent } from '../core/batch/queue-map.js';
 import type { Batch } from '../core/engine.js';
 import type { Trigger } from '../core/stats.js';
 import { MillraceError, show } from '../errors.js';

@@ -1,5 +1,5 @@
 /** Tells of events that ended without a handler, and of errors that nobody catches. */
-import type { BatchEvent } from '../core/batch/event.js';
+import type { BatchEvent } from '../core/batch/queue-map.js';
 import type { Loss } from '../core/dispatch/dispatcher.js';
 import { throwLater } from '../core/turn.cjs';
 import { MillraceError, show } from '../errors.js';

@@ -3,11 +3,26 @@
  * that. Waits that came to be true correct those that are predicted, each class for itself.
  */
 import { type ClassIndex, classNames } from './classes.js';
-import { Correction } from './correction.js';
 import type { Gate } from './gate.js';
 import type { LoopTime } from './loop-time.js';
 import type { Route } from './routes.js';
 import { costOf, type Waiting } from './waiting.js';
+
+/** How much longer waits are than predicted: the factor by which predictions are multiplied. */
+export class Correction {
+  /** Predictions are off by a little rather than by a lot: one odd request must not turn everything away. */
+  static readonly min = 0.5;
+  static readonly max = 4;
+  value = 1;
+
+  /** One request waited so long, and was predicted to, before correction. */
+  learn(actualMs: number, predictedMs: number): void {
+    // Of short waits the grain of slices is a large part.
+    if (predictedMs < 20) return;
+    const ratio = Math.min(Correction.max, Math.max(Correction.min, actualMs / predictedMs));
+    this.value += 0.05 * (ratio - this.value);
+  }
+}
 
 export class Forecast {
   readonly #waiting: Waiting;

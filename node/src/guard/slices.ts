@@ -11,7 +11,7 @@ import { performance, setImmediate } from '../core/timers.cjs';
 import { throwLater } from '../core/turn.cjs';
 
 /** What the guard does for its slices. */
-export interface Work {
+interface Work {
   /** Requests that wait. */
   readonly size: number;
   /** One of them may run now. */

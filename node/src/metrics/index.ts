@@ -3,7 +3,7 @@
  *
  * @module
  */
-export { collect } from './collect.js';
+export { collect, runtime } from './collect.js';
 export { contentType, exposition, type ProcessPoints } from './exposition.js';
 export { type ObservableMeter, type OpenTelemetryOptions, openTelemetry } from './opentelemetry.js';
 export {
@@ -12,5 +12,4 @@ export {
   type PrometheusOptions,
   prometheus,
 } from './prometheus.js';
-export { runtime } from './runtime.js';
 export { type Family, families, type Kind, type Point, runtimeFamilies } from './vocabulary.js';

@@ -6,14 +6,14 @@ import { posix } from 'node:path';
 import { readText } from './system-files.js';
 
 /** A line of `/proc/self/cgroup`. */
-export interface Membership {
+interface Membership {
   /** Of version 1; empty for version 2. */
   readonly controllers: readonly string[];
   readonly path: string;
 }
 
 /** A mounted hierarchy, out of `/proc/self/mountinfo`. */
-export interface CgroupMount {
+interface CgroupMount {
   readonly version: 1 | 2;
   /** The group that is at `mountPoint`. */
   readonly root: string;
@@ -135,7 +135,7 @@ function quotaOf(root: string, folder: string, version: 1 | 2): number | null {
   return time === null || of === null ? null : time / of;
 }
 
-export interface CpuGroup {
+interface CpuGroup {
   /** The least of the quotas, in CPUs. */
   readonly quota: number | null;
   /** CPU time in ms that the group with that quota has used, or without one the process's own group; null if unknown. */
@@ -172,7 +172,7 @@ function usedTime(
   return nanoseconds === null ? null : Number(nanoseconds) / 1e6;
 }
 
-export interface MemoryGroup {
+interface MemoryGroup {
   readonly limitBytes: number | null;
   /** Used by the group with that limit, its file cache included; without a limit by the process's own group. */
   readonly usedBytes: number | null;

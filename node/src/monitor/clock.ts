@@ -1,5 +1,5 @@
 /** The only clocks of the monitor. Both are monotonic, so a jump of the time of day changes nothing. */
-import { otherRuntime } from '../core/runtime.cjs';
+import { otherRuntime } from '../core/realm.cjs';
 import { performance } from '../core/timers.cjs';
 import { MillraceError } from '../errors.js';
 

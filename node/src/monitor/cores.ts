@@ -6,7 +6,7 @@ import { limitsOf } from './limits.js';
 import { allowedCpus, readText } from './system-files.js';
 
 /** Times of a core since the machine started, in ticks of any length. */
-export interface CoreTimes {
+interface CoreTimes {
   readonly cpu: number;
   readonly idle: number;
   readonly total: number;

@@ -79,7 +79,7 @@ export interface EnlargeBinding {
   enlargeStats(place: number, stats: Float64Array): boolean;
 }
 
-export interface RingBinding {
+interface RingBinding {
   /** The functions of millrace.h, which JavaScript can only pass on. */
   readonly threads: object;
 }

@@ -6,8 +6,7 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { installed, version } from '../core/installed.cjs';
-import { isError } from '../core/realm.cjs';
-import { otherRuntime } from '../core/runtime.cjs';
+import { isError, otherRuntime } from '../core/realm.cjs';
 import { MillraceError, show } from '../errors.js';
 import type { Binding } from './binding.js';
 import { isCutShort } from './elf.js';

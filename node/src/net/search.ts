@@ -21,13 +21,7 @@ const share = 0.02;
 const longest = 100;
 
 let waiting: Sought[] = [];
-let count = 0;
 let due = 0;
-
-/** How often the loop has been searched. */
-export function searches(): number {
-  return count;
-}
 
 /** Calls `sought.found()` at the end of this turn, or later if there are so many handles that a search takes long. */
 export function seek(binding: EnlargeBinding, sought: Sought): void {
@@ -57,5 +51,4 @@ function find(binding: EnlargeBinding, sought: readonly Sought[], places: Int32A
   const start = performance.now();
   binding.enlargeFind(descriptors, options, places);
   due = start + (performance.now() - start) / share;
-  count++;
 }

@@ -18,7 +18,7 @@ export interface FunctionTime {
 /** In ms, on one clock; `share` of it was the thread's own time on a CPU. */
 export type Span = readonly [from: number, to: number, share: number];
 
-export interface ProfileNode {
+interface ProfileNode {
   readonly id: number;
   readonly callFrame: {
     readonly functionName: string;

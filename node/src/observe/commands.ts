@@ -3,7 +3,7 @@ import type { Change } from './advice.js';
 import type { ApplicationReport } from './process.js';
 import type { Report } from './report.js';
 
-export interface Commands {
+interface Commands {
   /** Starts the application with the change; null when it is not known how it is started. */
   run: string | null;
   /** Compares both ways; null also when there is no server of http or ws that it could ask. */

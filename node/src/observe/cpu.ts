@@ -8,7 +8,7 @@ import fs from 'node:fs';
 const { closeSync, openSync, readSync } = fs;
 
 /** Counters of a thread in the scheduler of Linux, in ms. */
-export interface Reading {
+interface Reading {
   /** On a CPU. */
   readonly ranMs: number;
   /** Ready to run, waiting for a CPU. */

@@ -1,6 +1,6 @@
 /** Figures for people, and the lines about the loop. */
+import { relative } from 'node:path';
 import type { LoopReport } from './loop.js';
-import { relativePath } from './path.js';
 
 /** By hand: a formatter of Intl takes 50 ms and megabytes when it is made. */
 export const count = (value: number): string =>
@@ -54,4 +54,14 @@ function starved({ starvedTurns, starvedTotalMs }: LoopReport): [string, string]
   if (starvedTurns === 0) return [];
   const took = `${many(starvedTurns, 'turn')} of ${ms(starvedTotalMs)} in all`;
   return [['', `no CPU for this thread in ${took}: the machine was busy with other work`]];
+}
+
+/** Relative to the working directory, if there is one and that is shorter. */
+export function relativePath(file: string): string {
+  try {
+    const path = relative(process.cwd(), file);
+    return path.length < file.length ? path : file;
+  } catch {
+    return file;
+  }
 }

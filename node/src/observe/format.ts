@@ -1,5 +1,5 @@
 /** The report as a text. */
-import { wrapped } from '../core/wrapped.js';
+import { type Paint, painter, wrapped } from '../core/text.js';
 import { advice, savedFiles, savedFrames } from './advice.js';
 import { commands } from './commands.js';
 import { blocked, count, many, ms, percent } from './figures.js';
@@ -15,7 +15,6 @@ export interface FormatOptions {
   command?: string;
 }
 
-type Paint = (text: string) => string;
 /** What was seen, and what acting would bring. */
 type Line = readonly [what: string, text: string];
 
@@ -24,10 +23,7 @@ const labelWidth = 15;
 /** A short text that says with figures what was seen, what acting would bring, and how to prove it. Ends with a line feed. */
 export function formatReport(report: Report, options: FormatOptions = {}): string {
   const { colour = false, command, width = Number.POSITIVE_INFINITY } = options;
-  const paint =
-    (code: number): Paint =>
-    (text) =>
-      colour ? `\x1b[${code}m${text}\x1b[0m` : text;
+  const paint = painter(colour);
   const [bold, dim] = [paint(1), paint(2)];
   const { application, seconds } = report;
   const where = `process ${application.pid}${application.thread === 0 ? '' : `, thread ${application.thread}`}`;

@@ -22,7 +22,7 @@ export interface KeptReport {
 }
 
 /** Source of the reports of a thread. */
-export interface Seen {
+interface Seen {
   /** The report so far. */
   report(): Report;
   /** Grows with whatever was seen, at next to no cost. */

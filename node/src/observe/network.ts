@@ -6,7 +6,7 @@ import { RequestsObserver, type RequestsReport } from './requests.js';
 import { watchSockets } from './sockets.js';
 import { WritesObserver, type WritesReport } from './writes.js';
 
-export interface NetworkReport {
+interface NetworkReport {
   writes: WritesReport;
   frames: FramesReport;
   requests: RequestsReport;

@@ -17,7 +17,7 @@ export interface Observation {
 }
 
 /** With what only observe mode itself needs. */
-export interface OwnObservation extends Observation {
+interface OwnObservation extends Observation {
   /** Without functions of the piece of a profile that is being recorded. */
   briefReport(): Report;
   /** Of all that was seen: grows with each. */

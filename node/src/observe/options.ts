@@ -9,7 +9,7 @@ export interface ObserveOptions {
   maxWait?: NonNullable<GuardOptions['maxWait']>;
 }
 
-export interface CheckedOptions {
+interface CheckedOptions {
   readonly blockedMs: number;
   /** Of the guard that would be there. */
   readonly guard: CompleteOptions;

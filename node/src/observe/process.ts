@@ -1,6 +1,6 @@
 /** What was started, and how. Read once, when the observation begins: an application may change it. */
 import { isMainThread, threadId } from 'node:worker_threads';
-import { relativePath } from './path.js';
+import { relativePath } from './figures.js';
 
 /** The application: how it was started, and for how long it was watched. */
 export interface ApplicationReport {

@@ -1,19 +1,18 @@
 /** The report as a text on stderr. */
 import { isatty } from 'node:tty';
+import { isColoured } from '../core/text.js';
 import { formatReport } from './format.js';
 import { say } from './output.js';
 import type { Report } from './report.js';
 
 /** Properties of stderr, read at the start: an application may change or delete their sources before its end. */
-export interface Terminal {
+interface Terminal {
   readonly isTerminal: boolean;
   readonly colour: boolean;
 }
 
 export function terminal(): Terminal {
-  const { NO_COLOR, TERM } = process.env;
-  const isTerminal = isatty(2);
-  return { isTerminal, colour: isTerminal && !NO_COLOR && TERM !== 'dumb' };
+  return { isTerminal: isatty(2), colour: isColoured(2) };
 }
 
 /** @returns whether all of it was written */

@@ -7,7 +7,7 @@ const shareOfWaiting = 0.04;
 /** For tasks longer than this, in ms, it is no use to have a second batch there when the first ends. */
 const shortMs = 2;
 
-export interface BatchSignals {
+interface BatchSignals {
   /** Tasks of the function that wait. */
   waiting: number;
   /** Workers that take part. */

@@ -24,7 +24,8 @@ export class Cancellation {
 
   end(task: Task, error: () => Error): void {
     if (task.settled) return;
-    const { thread, number, extras } = task;
+    const { number, extras } = task;
+    const thread = task.thread as Thread | null;
     if (thread === null && number === inHand) {
       // A getter of its argument, or a balancer, gave it up: it ends when it is sent or put back.
       if (extras) extras.givenUp = error;

@@ -1,8 +1,8 @@
 /** Errors that callers get. Their messages begin like those of piscina, which programs may look for. */
 import { isError } from '../core/realm.cjs';
 import { MillraceError, show } from '../errors.js';
-import type { PoolFunction } from './function.js';
 import { type Failure, NO_FUNCTION, THREW } from './protocol.cjs';
+import type { PoolFunction } from './task.js';
 import { anyFunction } from './worker/functions.cjs';
 
 /** What a worker says of a task that failed. */

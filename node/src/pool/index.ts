@@ -14,9 +14,16 @@ export {
   type AllocationSource,
   logAllocations,
 } from './allocations.js';
-export * from './chunks/index.js';
+export {
+  type ByteSource,
+  type FileChunk,
+  type FileChunksOptions,
+  fileChunks,
+  type LineChunk,
+  type LineChunksOptions,
+  lineChunks,
+} from './chunks.js';
 export type { Enqueued } from './durable/client.js';
-export type { DurableStats } from './durable/client-stats.js';
 export type { LaneLag, TaskLag } from './durable/lag.js';
 export type { StreamOptions } from './durable/stream-options.js';
 export {
@@ -37,14 +44,19 @@ export {
   valueSymbol,
 } from './movable.cjs';
 export type { PoolOptions } from './options.js';
-export type { LoadBalancer } from './placing.js';
 export { type CloseOptions, Pool, Pool as Piscina, version } from './pool.js';
 export type { PoolEvents } from './pool-events.js';
 export type { EnqueueOptions, RunOptions } from './run-options.js';
 export type { FunctionSource } from './source.js';
-export type { PoolStats, PoolTimes } from './stats.js';
+export type { DurableStats, PoolStats, PoolTimes } from './stats.js';
 export type { PoolWorker } from './thread.js';
-export { ArrayTaskQueue, FixedQueue, type PoolTask, type TaskQueue } from './user-queue.js';
+export {
+  ArrayTaskQueue,
+  FixedQueue,
+  type LoadBalancer,
+  type PoolTask,
+  type TaskQueue,
+} from './user-queue.js';
 export type { TaskContext } from './worker/context.cjs';
 
 /** Whether this thread is a worker of a pool. */
@@ -52,9 +64,9 @@ export const isWorkerThread: boolean = state.isWorkerThread;
 /** In a worker: the `workerData` of its pool. */
 export const workerData: unknown = state.workerData;
 
-// Here, as it needs the class itself.
-Pool.serveTasks = serveTasks;
-
 export default Pool;
-// `const Piscina = require('piscina')` is a class; so is this module for `require()`.
-export { Pool as 'module.exports' };
+
+/** What `require()` gives: the class `Pool`, as that of piscina, with what needs the class itself added. */
+const whole: typeof Pool & { serveTasks: typeof serveTasks } = Object.assign(Pool, { serveTasks });
+
+export { whole as 'module.exports' };

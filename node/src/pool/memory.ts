@@ -33,7 +33,7 @@ const given = (size: number | undefined): number | undefined =>
   size !== undefined && size > 0 ? size : undefined;
 
 /** In bytes. */
-export interface Room {
+interface Room {
   /** What the container, or the machine, allows. */
   readonly limitBytes: number;
   /** How much of that is used, by anybody; without file cache. */
@@ -86,14 +86,14 @@ function activeCache(root: string): number {
   return 0;
 }
 
-export interface MemoryLook extends Room {
+interface MemoryLook extends Room {
   /** Used share of the limit, 0 to 1. */
   readonly usedShare: number;
   /** Memory is short: CPU tasks step back, so that I/O has what is left. */
   readonly throttled: boolean;
 }
 
-export interface MemoryWatchOptions {
+interface MemoryWatchOptions {
   /** Root folder of the kernel's files, for tests; default `/`. */
   root?: string;
   /** Clock in ms, for tests. */

@@ -37,7 +37,7 @@ class Move implements Transferable {
 }
 
 // Also for the tests of piscina, which import both.
-export const isTransferable = (value: unknown): value is Transferable =>
+const isTransferable = (value: unknown): value is Transferable =>
   typeof value === 'object' &&
   value !== null &&
   transferableSymbol in value &&
@@ -53,7 +53,7 @@ export function isMoved(value: unknown): value is Transferable {
   }
 }
 
-export function markMoved(value: object): void {
+function markMoved(value: object): void {
   Object.defineProperty(value, moved, { value: true, configurable: true, writable: true });
 }
 

@@ -7,11 +7,10 @@ import { isURL } from '../core/realm.cjs';
 import { MillraceError, show } from '../errors.js';
 import { clockOffsetMs } from './clock.cjs';
 import type { StreamOptions } from './durable/stream-options.js';
-import type { LoadBalancer } from './placing.js';
 import { cpuShare, defaultThreads } from './sizing.js';
 import { type FunctionSource, functionsOf, pathOf } from './source.js';
 import type { ThreadOptions } from './thread.js';
-import { isTaskQueue, type TaskQueue } from './user-queue.js';
+import { isTaskQueue, type LoadBalancer, type TaskQueue } from './user-queue.js';
 
 /** The pool runs tasks that come with what their contexts say; for `serveTasks()` alone. */
 export const durableSymbol: unique symbol = Symbol('durable');

@@ -3,14 +3,8 @@ import { batchSize } from './batch-size.js';
 import type { Fleet } from './fleet.js';
 import type { Settings } from './options.js';
 import type { Task } from './task.js';
-import type { PoolWorker, Thread } from './thread.js';
-import type { PoolTask } from './user-queue.js';
-
-/**
- * Which worker gets a task; null for none of them: then another starts if there may be more, or the task waits. Workers have
- * `currentUsage`, which says how busy they are.
- */
-export type LoadBalancer = (task: PoolTask, workers: PoolWorker[]) => PoolWorker | null;
+import type { Thread } from './thread.js';
+import type { LoadBalancer } from './user-queue.js';
 
 export class Placing {
   readonly #settings: Settings;

@@ -11,18 +11,18 @@ import { Endings } from './endings.js';
 import type { SchedulerEvents } from './events.js';
 import { destroyed, failureOf, full, taskNotClonable } from './failure.js';
 import { Fleet, type FleetEvents } from './fleet.js';
-import type { PoolFunction } from './function.js';
 import { Growth } from './growth.js';
 import { OpenTasks } from './open-tasks.js';
 import type { Settings } from './options.js';
-import { type LoadBalancer, Placing } from './placing.js';
+import { Placing } from './placing.js';
 import type { Failure, Reply } from './protocol.cjs';
 import { Replacements } from './replacements.js';
 import { Stealing } from './stealing.js';
-import type { Task } from './task.js';
+import type { PoolFunction, Task } from './task.js';
 import type { Thread } from './thread.js';
 import { Throttle } from './throttle.js';
 import { Turn } from './turn.js';
+import type { LoadBalancer } from './user-queue.js';
 import type { Waiting } from './waiting.js';
 
 /** Calls that share a look at the clock, within a turn. */

@@ -71,7 +71,7 @@ export function defaultThreads(cpus: number): { min: number; max: number } {
   return { min: 1, max: Math.max(1, Math.floor(cpus)) };
 }
 
-export interface Demand {
+interface Demand {
   /** Tasks that no worker has yet. */
   readonly waiting: number;
   /** Workers, including those that are starting. */

@@ -1,4 +1,4 @@
-import type { DurableStats } from './durable/client-stats.js';
+import type { LinkStats } from '../broker/link-stats.js';
 import type { Durations } from './durations.js';
 import type { Scheduler } from './scheduler.js';
 
@@ -60,6 +60,18 @@ export interface PoolStats {
   };
   /** Of a pool with `broker`: there what waits is not stored yet, what runs is stored and not answered, and batches are messages. */
   readonly durable?: DurableStats;
+}
+
+/** What a pool with a broker says beside the rest. */
+export interface DurableStats {
+  /** Messages that the broker has stored; those that were sent again until it said so. */
+  readonly stored: number;
+  readonly resent: number;
+  /** Calls that were refused as another task of their id was stored before. */
+  readonly duplicates: number;
+  /** Results that came again, or for calls that had been given up. */
+  readonly repeated: number;
+  readonly link: LinkStats;
 }
 
 export function statsOf({

@@ -24,7 +24,6 @@ import {
   WAITING,
 } from './board.cjs';
 import { Durations, type DurationsSummary } from './durations.js';
-import type { PoolFunction } from './function.js';
 import {
   type Batch,
   maxDefinitions,
@@ -33,7 +32,7 @@ import {
   type Start,
   type Stop,
 } from './protocol.cjs';
-import type { Task } from './task.js';
+import type { PoolFunction, Task } from './task.js';
 
 /** Program of a worker. Throws MILLRACE_E_BUNDLED. */
 export const workerProgram = (): string => packageFile('dist/pool/worker/main.cjs', 'a pool');

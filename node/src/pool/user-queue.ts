@@ -1,7 +1,8 @@
-/** Task queues as piscina has them: for the user to build on, and to bring along. */
+/** Task queues as piscina has them, for the user to build on and to bring along, and the balancer that a user may bring. */
 import { MillraceError } from '../errors.js';
 import { queueOptionsSymbol } from './movable.cjs';
 import type { Task } from './task.js';
+import type { PoolWorker } from './thread.js';
 import type { Waiting } from './waiting.js';
 
 /** A task as the queue or the balancer of a user sees it. */
@@ -25,6 +26,12 @@ export interface TaskQueue {
   /** For tasks that were taken and could not be run; without it they are pushed. */
   unshift?(task: PoolTask): void;
 }
+
+/**
+ * Which worker gets a task; null for none of them: then another starts if there may be more, or the task waits. Workers have
+ * `currentUsage`, which says how busy they are.
+ */
+export type LoadBalancer = (task: PoolTask, workers: PoolWorker[]) => PoolWorker | null;
 
 export function isTaskQueue(value: unknown): value is TaskQueue {
   if (typeof value !== 'object' || value === null || !('size' in value)) return false;

@@ -3,14 +3,11 @@
  * that is above it has aged, and such tasks get one place in four. Within a priority the functions share the time of the workers, so that short tasks do not stand behind all the
  * long ones that came before them; the tasks of a function go in order.
  */
-import type { Lane } from './lane.js';
-import type { Task } from './task.js';
+import { agedClass, agedEvery } from './aging.js';
+import type { Lane, Task } from './task.js';
 
 /** HIGH, NORMAL, LOW. */
 const classCount = 3;
-
-/** Tasks that have aged get one place in this many: with more, a backlog of old ones would be the highest priority there is. */
-const agedEvery = 4;
 
 /** How long a task is assumed to take until its function has been measured, in ms. */
 const unknownMs = 1;
@@ -37,6 +34,10 @@ class PriorityLanes {
   size = 0;
   /** Of the lane that was served last; one that was empty starts here. */
   servedMs = 0;
+
+  get oldestMs(): number {
+    return this.size === 0 ? Number.POSITIVE_INFINITY : oldestOf(this.lanes).head.created;
+  }
 }
 
 export class FairWaiting implements Waiting {
@@ -130,31 +131,17 @@ export class FairWaiting implements Waiting {
 
   /** The lane whose turn it is: one of the highest priority, or one that has aged. */
   #next(nowMs: number): Lane {
-    let first: Lane | null = null;
-    let firstPriority = 0;
-    /** Only what came later than a task stands behind it because of its age. */
-    let before = 0;
-    let aged: Lane | null = null;
-    for (let priority = 0; priority < classCount; priority++) {
-      const of = this.#classes[priority]!;
-      if (of.size === 0) continue;
-      if (first === null) {
-        first = leastServed(of.lanes);
-        firstPriority = priority;
-        if (of.size === this.size) return first;
-        before = oldestOf(of.lanes).head.created;
-        continue;
-      }
-      const oldest = oldestOf(of.lanes);
-      const { created } = oldest.head;
-      if (nowMs - created < this.#agingMs * (priority - firstPriority)) continue;
-      if (created >= before) continue;
-      aged = oldest;
-      before = created;
+    const classes = this.#classes;
+    const highest = classes.find(hasTasks)!;
+    if (highest.size < this.size && this.#sinceAged >= agedEvery - 1) {
+      const aged = agedClass(classes, nowMs, this.#agingMs);
+      if (aged >= 0) return oldestOf(classes[aged]!.lanes);
     }
-    return aged !== null && this.#sinceAged >= agedEvery - 1 ? aged : first!;
+    return leastServed(highest.lanes);
   }
 }
+
+const hasTasks = ({ size }: PriorityLanes): boolean => size > 0;
 
 function leastServed(lanes: readonly Lane[]): Lane {
   let least = lanes[0]!;

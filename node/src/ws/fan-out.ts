@@ -1,9 +1,9 @@
 /** The sink of rooms: turns a batch of frames for many rooms into one write for each socket. */
-import type { BatchEvent } from '../core/batch/event.js';
+import type { BatchEvent } from '../core/batch/queue-map.js';
 import type { Batch, Engine, Sink } from '../core/engine.js';
 import { type Frame, Joined } from './frame.js';
+import type { Room } from './member.js';
 import { Member } from './member.js';
-import type { Room } from './room.js';
 import { Volley } from './volley.js';
 
 /** Frames of members for whom one room's bytes are not the whole answer: several rooms, or not all frames of one. */

@@ -1,15 +1,20 @@
 /** A message on its way to many sockets: encoded once, whoever gets it. */
-import type { Tick } from '../core/batch/event.js';
+import type { Tick } from '../core/batch/queue-map.js';
 import type { Chunk } from '../core/egress/backlog.js';
 import type { PriorityClass } from '../core/intake/priority.js';
 import { isAnyArrayBuffer } from '../core/realm.cjs';
 import { MillraceError, show } from '../errors.js';
 import type { Content } from './content.js';
-import type { Route } from './fleet/fleet.js';
-import type { Member } from './member.js';
 
 /** What can be sent as a message: text as a string, anything else as binary. */
 export type Data = string | Buffer | ArrayBuffer | ArrayBufferView;
+
+/** Where the messages of a room go, on the way to other nodes. */
+export interface Route {
+  readonly room: string;
+  readonly subject: string;
+  readonly isDurable: boolean;
+}
 
 const atStart: Tick = { time: 0 };
 
@@ -19,7 +24,7 @@ export class Frame implements Chunk {
   readonly data: Buffer;
   readonly priority: PriorityClass;
   /** The one member that does not get it. */
-  readonly except: Member | null;
+  readonly except: object | null;
   /** Arrival number; decides what a member that joined or left meanwhile gets. */
   seq = 0;
   /** Shared by the frames of a turn; set when it leaves the queue. */
@@ -29,7 +34,7 @@ export class Frame implements Chunk {
   /** The way to the members of its room on other nodes; null if it is for this node alone. */
   route: Route | null = null;
 
-  constructor(data: Data, binary: boolean, priority: PriorityClass, except: Member | null) {
+  constructor(data: Data, binary: boolean, priority: PriorityClass, except: object | null) {
     this.data = encode(typeof data === 'string' ? data : toBytes(data), binary);
     this.binary = binary;
     this.priority = priority;

@@ -1,11 +1,5 @@
 /** Whether what a turn has gathered is held for the next: the rule of all queues, with a socket as the destination. */
-import {
-  adaptive,
-  foldRate,
-  Gain,
-  initialState,
-  type PolicyState,
-} from '../core/batch/policy.js';
+import { adaptive, foldRate, Gain, initialState, type PolicyState } from '../core/batch/policy.js';
 import { TurnHost } from '../core/dispatch/clock.js';
 import { complete, givenOptions, type QueueOptions } from '../core/options.js';
 import type { Outbox } from './outbox.js';

@@ -1,14 +1,23 @@
 /** What one WebSocket has sent in this turn, until it leaves at the end of it. */
+import type { Socket } from 'node:net';
 import type { Rate } from '../core/batch/policy.js';
 import { captureContext, runInContext } from '../core/dispatch/context.js';
 import { nextTick } from '../core/timers.cjs';
-import type { Gatherer } from './gatherer.js';
 import { nothing, type Sequence } from './sequence.js';
 import type { Receiver } from './volley.js';
 import type { Holder, Wire, WriteCallback } from './wire.js';
 
+/** Who writes what outboxes have gathered, and is told how that went. */
+interface OutboxOwner {
+  readonly counters: { writes: number };
+  observed(outbox: Outbox): void;
+  write(wire: Wire, bytes: Buffer, callback: WriteCallback | undefined): void;
+  wrote(socket: Socket, callbacks: readonly WriteCallback[]): void;
+  over(callbacks: readonly WriteCallback[]): void;
+}
+
 export class Outbox implements Holder, Receiver<Sequence> {
-  readonly gatherer: Gatherer;
+  readonly gatherer: OutboxOwner;
   readonly wire: Wire;
   /** The frames so far. */
   sequence: Sequence = nothing;
@@ -24,7 +33,7 @@ export class Outbox implements Holder, Receiver<Sequence> {
   gathers = false;
   #callbacks: WriteCallback[] | null = null;
 
-  constructor(gatherer: Gatherer, wire: Wire) {
+  constructor(gatherer: OutboxOwner, wire: Wire) {
     this.gatherer = gatherer;
     this.wire = wire;
   }

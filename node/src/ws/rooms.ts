@@ -1,7 +1,7 @@
 import type { WebSocket } from 'ws';
 import { Link } from '../broker/link.js';
 import { newNode } from '../broker/wire.js';
-import { TypeEntry } from '../core/batch/type-entry.js';
+import { TypeEntry } from '../core/batch/queue-map.js';
 import { TurnHost } from '../core/dispatch/clock.js';
 import { type Batch, Engine } from '../core/engine.js';
 import type { PriorityClass } from '../core/intake/priority.js';
@@ -16,7 +16,7 @@ import { checkPresence, Presences } from './fleet/presence/presences.js';
 import type { Presence, PresenceOptions } from './fleet/presence/types.js';
 import type { FleetStats } from './fleet/stats.js';
 import { type Data, Frame } from './frame.js';
-import { Member, type SlowOptions, type Written } from './member.js';
+import { Member, Room, type SlowOptions, type Written } from './member.js';
 import {
   frameOf,
   type PublishOptions,
@@ -26,7 +26,6 @@ import {
   roomsSettings,
   sendOptionNames,
 } from './options.js';
-import { Room } from './room.js';
 
 export interface RoomsStats extends QueueStats {
   rooms: number;

@@ -1,7 +1,13 @@
 // The estimators: pure, so each is a table or compared with its definition.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { foldRate, Gain, holdsOnRecord, readRate, Utilization } from '../../dist/core/batch/policy.js';
+import {
+  foldRate,
+  Gain,
+  holdsOnRecord,
+  readRate,
+  Utilization,
+} from '../../dist/core/batch/policy.js';
 import { randomNumbers, seeds } from './random.js';
 
 const near = (actual, expected, what) =>

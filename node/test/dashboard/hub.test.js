@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { connect } from 'node:net';
 import { test } from 'node:test';
-import { Backoff } from '../../dist/dashboard/backoff.js';
+import { Backoff } from '../../dist/dashboard/feed.js';
 import { History } from '../../dist/dashboard/history.js';
 import { Hub, mostMembers } from '../../dist/dashboard/hub.js';
 import { Viewer } from '../../dist/dashboard/viewer.js';

@@ -17,7 +17,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { cut, fileChunks, reader } from '../../dist/pool/chunks/file-chunks.js';
+import { cut, fileChunks, reader } from '../../dist/pool/chunks.js';
 import { cpuShare, defaultThreads } from '../../dist/pool/sizing.js';
 import { randomNumbers, seeds } from '../core/random.js';
 

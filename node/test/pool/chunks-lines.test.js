@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { after, test } from 'node:test';
-import { lineChunks } from '../../dist/pool/chunks/line-chunks.js';
+import { lineChunks } from '../../dist/pool/chunks.js';
 import { randomNumbers, seeds } from '../core/random.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'millrace-lines-'));

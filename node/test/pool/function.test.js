@@ -1,8 +1,7 @@
 // What is known of a function: what its tasks have cost.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Functions, PoolFunction } from '../../dist/pool/function.js';
-import { Task } from '../../dist/pool/task.js';
+import { Functions, PoolFunction, Task } from '../../dist/pool/task.js';
 import { randomNumbers, seeds } from '../core/random.js';
 
 const near = (value, expected, share) =>

@@ -1,9 +1,7 @@
 // The tasks of one function and one priority.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { PoolFunction } from '../../dist/pool/function.js';
-import { Lane } from '../../dist/pool/lane.js';
-import { Task } from '../../dist/pool/task.js';
+import { Lane, PoolFunction, Task } from '../../dist/pool/task.js';
 import { randomNumbers, seeds } from '../core/random.js';
 
 const of = new PoolFunction(0, 'file', 'name');

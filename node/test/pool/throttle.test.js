@@ -1,11 +1,10 @@
 // CPU tasks step back while memory is short. Injected: what the memory is said to be.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Functions } from '../../dist/pool/function.js';
 import { settingsOf } from '../../dist/pool/options.js';
 import { Scheduler } from '../../dist/pool/scheduler.js';
 import { statsOf } from '../../dist/pool/stats.js';
-import { Task } from '../../dist/pool/task.js';
+import { Functions, Task } from '../../dist/pool/task.js';
 import { FairWaiting } from '../../dist/pool/waiting.js';
 import { newGate, repeat, tasks, until } from './support.js';
 

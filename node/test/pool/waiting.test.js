@@ -1,8 +1,7 @@
 // Whose turn it is: priorities, aging, and shares between functions.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { PoolFunction } from '../../dist/pool/function.js';
-import { Task } from '../../dist/pool/task.js';
+import { PoolFunction, Task } from '../../dist/pool/task.js';
 import { FairWaiting } from '../../dist/pool/waiting.js';
 import { randomNumbers, seeds } from '../core/random.js';
 

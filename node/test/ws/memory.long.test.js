@@ -4,10 +4,9 @@ import { once } from 'node:events';
 import { test } from 'node:test';
 import { queryObjects } from 'node:v8';
 import { Rooms } from 'millrace/ws';
-import { TypeEntry } from '../../dist/core/batch/type-entry.js';
+import { TypeEntry } from '../../dist/core/batch/queue-map.js';
 import { Frame } from '../../dist/ws/frame.js';
-import { Member } from '../../dist/ws/member.js';
-import { Room } from '../../dist/ws/room.js';
+import { Member, Room } from '../../dist/ws/member.js';
 import { openHall, range, turn } from './hall.js';
 
 /** Objects of each kind that are alive after a full garbage collection. */

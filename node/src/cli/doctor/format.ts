@@ -1,5 +1,4 @@
-import { wrapped } from '../../core/wrapped.js';
-import { type Colours, colours, type Paint } from '../colours.js';
+import { isColoured, type Paint, painter, wrapped } from '../../core/text.js';
 import type { Finding, State } from './finding.js';
 
 const stateWidth = 'warning  '.length;
@@ -13,7 +12,9 @@ export function format(
   findings: readonly Finding[],
   columns: number = process.stdout.columns ?? Number.POSITIVE_INFINITY,
 ): string {
-  const colour = colours(1);
+  const paint = painter(isColoured(1));
+  const [bold, dim] = [paint(1), paint(2)];
+  const paintOf = { ok: paint(32), note: paint(33), warning: paint(31) };
   const nameWidth = Math.max(...findings.map(({ name }) => name.length)) + 2;
   const before = stateWidth + nameWidth;
   const block = (text: string, paint: Paint = (line) => line) =>
@@ -22,16 +23,12 @@ export function format(
       .join(`\n${' '.repeat(before)}`);
   const lines = findings.map(({ name, state, found, means, fix }) => {
     const parts = [block(found)];
-    if (means !== null) parts.push(block(means, colour.dim));
+    if (means !== null) parts.push(block(means, dim));
     if (fix !== null) parts.push(block(`fix: ${fix}`));
-    const head = `${paintOf(state, colour)(state.padEnd(stateWidth))}${colour.bold(name.padEnd(nameWidth))}`;
+    const head = `${paintOf[state](state.padEnd(stateWidth))}${bold(name.padEnd(nameWidth))}`;
     return head + parts.join(`\n${' '.repeat(before)}`);
   });
   return `${lines.join('\n')}\n\n${summary(findings)}`;
-}
-
-function paintOf(state: State, { green, yellow, red }: Colours): Paint {
-  return { ok: green, note: yellow, warning: red }[state];
 }
 
 function summary(findings: readonly Finding[]): string {

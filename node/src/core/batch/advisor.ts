@@ -14,8 +14,7 @@ import {
   readRate,
   type Signals,
 } from './policy.js';
-import type { QueueMap } from './queue-map.js';
-import type { TypeEntry } from './type-entry.js';
+import type { QueueMap, TypeEntry } from './queue-map.js';
 
 export class Advisor {
   #policy: Policy = adaptive;

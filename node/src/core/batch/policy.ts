@@ -30,7 +30,7 @@ export interface PolicyState {
   readonly backoff: number;
 }
 
-export interface Decision {
+interface Decision {
   /** How long a batch may be held from the push of its oldest event, in ms; 0: not at all. */
   readonly hold: number;
   readonly state: PolicyState;

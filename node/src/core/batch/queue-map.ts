@@ -11,16 +11,205 @@
  * every NORMAL one, so those come next and nothing is compared. As long as the oldest NORMAL and the oldest LOW event are
  * young, no event has aged: a batch looks at these two, and that is all it costs.
  */
-import { HIGH, LOW, NORMAL, type PriorityClass } from '../intake/priority.js';
-import type { Order } from '../options.js';
-import { type BatchEvent, CANCELLED, earlier, isAged, LEFT, QUEUED, type Tick } from './event.js';
-import { Lane } from './lane.js';
-import { TypeEntry } from './type-entry.js';
+import { classOfType, HIGH, LOW, NORMAL, type PriorityClass } from '../intake/priority.js';
+import { type Order, unlimited } from '../options.js';
+import type { Rate } from './policy.js';
 
 /** When a limit cuts a batch, this many NORMAL events are chosen for one LOW one. */
 const normalPerLow = 8;
 /** Up to this many types the map is never swept. */
 const fewTypes = 1024;
+
+/** Cancelled and taken events are moved out of the way when there are this many, and more of them than others. */
+const worthMoving = 64;
+
+/** A time in ms, shared by the events of a loop turn: a number of its own in each would be an allocation more. */
+export interface Tick {
+  readonly time: number;
+}
+
+/** An object with a place in the order of arrival, and the time of its push. */
+interface Arrived {
+  readonly seq: number;
+  readonly time: number;
+}
+
+/** Whether it was pushed at this time or before. */
+export function isAged(one: Arrived | null, agedAt: number): boolean {
+  return one !== null && one.time <= agedAt;
+}
+
+/** The one of two that arrived first; each of them may be missing. */
+export function earlier<A extends Arrived>(a: A | null, b: A | null): A | null {
+  return a === null || (b !== null && b.seq < a.seq) ? b : a;
+}
+
+/** Where an event is in its life: waiting in the queue; left in a batch, or taken out; taken back before it left. */
+const QUEUED = 0;
+export const LEFT = 1;
+const CANCELLED = 2;
+type Stage = typeof QUEUED | typeof LEFT | typeof CANCELLED;
+
+/** An event on its way. */
+export class BatchEvent<Data = unknown> {
+  /** The type's entry in the queue's map. */
+  readonly entry: TypeEntry;
+  readonly data: Data;
+  readonly priority: PriorityClass;
+  /** Size as far as it is known; counts towards bounds in bytes. */
+  readonly bytes: number;
+  /** Time of the push. */
+  readonly tick: Tick;
+  /** Arrival number: orders events of different lanes. */
+  readonly seq: number;
+  /** The async context of the push, when one is in use. */
+  readonly context: object | null;
+  stage: Stage = QUEUED;
+
+  constructor(
+    entry: TypeEntry,
+    data: Data,
+    priority: PriorityClass,
+    bytes: number,
+    tick: Tick,
+    seq: number,
+    context: object | null,
+  ) {
+    this.entry = entry;
+    this.data = data;
+    this.priority = priority;
+    this.bytes = bytes;
+    this.tick = tick;
+    this.seq = seq;
+    this.context = context;
+  }
+
+  get type(): unknown {
+    return this.entry.type;
+  }
+
+  get time(): number {
+    return this.tick.time;
+  }
+}
+
+/**
+ * A first-in-first-out list of queued events: one for each class, or for each class of each type (order `type`). An array,
+ * and not linked events: those cost twice as much here, in allocation and in a write barrier for each link, and a lane that
+ * leaves as a whole leaves as it is. A cancelled event stays where it is until the lane gets there.
+ */
+class Lane {
+  readonly priority: PriorityClass;
+  #events: (BatchEvent | null)[] = [];
+  /** Index of the oldest event; null stands before it. */
+  #first = 0;
+  /** Index after the youngest event. The array may be longer: it is made as long as the last one got. */
+  #end = 0;
+  /** Events that wait: those in the array that have been neither taken nor cancelled. */
+  count = 0;
+  /** Order `type`: whether the lane stands in its class's list of lanes with events. */
+  listed = false;
+
+  constructor(priority: PriorityClass) {
+    this.priority = priority;
+  }
+
+  /** The oldest event. */
+  get head(): BatchEvent | null {
+    return this.count === 0 ? null : this.#events[this.#first]!;
+  }
+
+  append(event: BatchEvent): void {
+    this.#events[this.#end++] = event;
+    this.count++;
+  }
+
+  /** Takes the oldest event out. */
+  shift(): void {
+    this.#events[this.#first] = null;
+    this.count--;
+    this.#tidy();
+  }
+
+  /** One of its events, which is not the oldest or is, has been marked as cancelled. */
+  cancelled(): void {
+    this.count--;
+    this.#tidy();
+  }
+
+  /** Number of its events that were pushed after this time, up to `most`. */
+  countAfter(time: number, most: number): number {
+    let count = 0;
+    for (let i = this.#end - 1; count < most && i >= this.#first; i--) {
+      const event = this.#events[i]!;
+      if (!waits(event)) continue;
+      if (event!.time <= time) break;
+      count++;
+    }
+    return count;
+  }
+
+  /** Takes all events out, oldest first. The array is the caller's. */
+  takeAll(): BatchEvent[] {
+    const events = this.#events;
+    const end = this.#end;
+    const whole = this.count === end;
+    events.length = end;
+    this.count = 0;
+    this.#clear(end);
+    return (whole ? events : events.filter(waits)) as BatchEvent[];
+  }
+
+  /** Moves on to the oldest event that waits, and drops the rest when it has become most of the array. */
+  #tidy(): void {
+    if (this.count === 0) {
+      this.#clear(0);
+      return;
+    }
+    while (!waits(this.#events[this.#first]!)) this.#events[this.#first++] = null;
+    const idle = this.#end - this.count;
+    if (idle < worthMoving || idle < this.count) return;
+    this.#events.length = this.#end;
+    this.#events = this.#events.filter(waits);
+    this.#first = 0;
+    this.#end = this.#events.length;
+  }
+
+  #clear(capacity: number): void {
+    this.#events = new Array(capacity);
+    this.#first = 0;
+    this.#end = 0;
+  }
+}
+
+function waits(event: BatchEvent | null): boolean {
+  return event !== null && event.stage !== CANCELLED;
+}
+
+/** What the map holds for a type: how many of its events are queued, its settings, its rate. */
+export class TypeEntry {
+  readonly type: unknown;
+  priority: PriorityClass;
+  /** Events of this type a batch can hold; `unlimited` when the type has no limit of its own. */
+  maxBatch = unlimited;
+  /** Somebody set something for this type or holds on to it: it stays when the type has no events. */
+  pinned = false;
+  /** Queued events of this type. */
+  count = 0;
+  /** Order `type`: the type's lane in each class, made when first needed. */
+  readonly lanes: [Lane | null, Lane | null, Lane | null] = [null, null, null];
+  /** Events pushed since the rate was last updated. */
+  fresh = 0;
+  readonly rate: Rate = { value: 0, at: 0 };
+  /** Events of this type in the batch that is being taken, valid for the batch numbered `chosenIn`. */
+  chosen = 0;
+  chosenIn = 0;
+
+  constructor(type: unknown) {
+    this.type = type;
+    this.priority = classOfType(type);
+  }
+}
 
 export class QueueMap {
   /** Order `type`: lanes are kept for each type. */
@@ -99,10 +288,6 @@ export class QueueMap {
 
   entries(): IterableIterator<TypeEntry> {
     return this.#types.values();
-  }
-
-  get typeCount(): number {
-    return this.#types.size;
   }
 
   /** Drops a type that has no events. */

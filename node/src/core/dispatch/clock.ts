@@ -1,6 +1,6 @@
 /** Where an engine's dispatch point lies in Node's loop. One file, so that every queue used is named here. */
 import { Utilization } from '../batch/policy.js';
-import type { Tick } from '../batch/event.js';
+import type { Tick } from '../batch/queue-map.js';
 import type { Engine, Host } from '../engine.js';
 import { clearTimeout, performance, setTimeout } from '../timers.cjs';
 import { afterMicrotasks, atTurnEnd } from '../turn.cjs';

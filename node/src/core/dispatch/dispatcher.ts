@@ -2,7 +2,7 @@
  * Hands the events of a batch to handlers, one after the other: looks handlers up when an event's turn comes, keeps a
  * failure to its event, retains or counts what nobody handles, replays what was retained.
  */
-import type { BatchEvent } from '../batch/event.js';
+import type { BatchEvent } from '../batch/queue-map.js';
 import type { Batch, Engine, Sink } from '../engine.js';
 import type { RetainOptions } from '../options.js';
 import { runInContext } from './context.js';
@@ -31,7 +31,7 @@ export type Loss = 'unhandled' | 'retention' | 'age' | 'close' | 'off' | 'cancel
 export type Isolation = 'batch' | 'event';
 
 /** Told about each step; for tests and observers. */
-export interface Observer {
+interface Observer {
   batch?(batch: Batch): void;
   held?(event: BatchEvent): void;
   replayed?(event: BatchEvent): void;

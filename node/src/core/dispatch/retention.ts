@@ -2,7 +2,7 @@
  * Late handlers: events that found no handler, kept in order for one that registers later. Bounded in events, bytes and
  * age per type. What is retained has left the queue and has its own bound; the timer for its age keeps nothing alive.
  */
-import type { BatchEvent } from '../batch/event.js';
+import type { BatchEvent } from '../batch/queue-map.js';
 import type { RetainOptions } from '../options.js';
 
 /** A handler as the retention sees it: something that can get an event. */
@@ -27,7 +27,7 @@ interface TypeRetention {
   due: { receiver: Receiver; number: number }[];
 }
 
-export interface RetentionCounters {
+interface RetentionCounters {
   held: number;
   replayed: number;
   expired: number;
@@ -35,7 +35,7 @@ export interface RetentionCounters {
 }
 
 /** Why a retained event ended without a handler: its age, the queue's close, or retention was turned off. */
-export type Expiry = 'age' | 'close' | 'off';
+type Expiry = 'age' | 'close' | 'off';
 
 export class Retention {
   readonly #types = new Map<unknown, TypeRetention>();

@@ -3,6 +3,7 @@
  * served, and runs the handler if there is none (recording.ts); the others are given what it finds (replay.ts).
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { isThenable } from '../../core/realm.cjs';
 import { announce } from '../../core/sources.js';
 import { performance } from '../../core/timers.cjs';
 import { MillraceError } from '../../errors.js';
@@ -10,7 +11,7 @@ import { guardOf } from '../http/exchange.js';
 import type { StaleSource } from '../shedding.js';
 import { dedupe } from './async-cache-dedupe.js';
 import { type Answer, ageOf, type Copy } from './copy.js';
-import { type Exchange, isThenable } from './exchange.js';
+import type { Exchange } from './exchange.js';
 import { type Asked, Keys, placeOf } from './key.js';
 import { Lru } from './lru.js';
 import type { CompleteOptions } from './options.js';

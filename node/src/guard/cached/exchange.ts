@@ -1,5 +1,6 @@
 /** A request on its way to a handler, in the three shapes that handlers have. */
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { isThenable } from '../../core/realm.cjs';
 import { MillraceError, show } from '../../errors.js';
 import type { Recording } from './recording.js';
 import { isTaken } from './replay.js';
@@ -228,8 +229,4 @@ function answerError(res: ServerResponse, error: unknown): void {
     // By methods that others have put on it, perhaps those that the error came from.
     res.destroy();
   }
-}
-
-export function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof (value as PromiseLike<unknown> | null | undefined)?.then === 'function';
 }

@@ -5,7 +5,7 @@ import type { Answer } from './copy.js';
 import { makeBodyless } from './recording.js';
 
 /** How old an answer is, if it is a kept one. */
-export interface Age {
+interface Age {
   readonly seconds: number;
   readonly isStale: boolean;
 }

@@ -4,7 +4,7 @@ import { type Unshared, unsharedReasons } from './shareable.js';
 import type { StoreCounts } from './store.js';
 
 /** Why an answer that may be shared was not kept: the reasons for those that may not, or its status. */
-export type NotKept = Unshared | 'status';
+type NotKept = Unshared | 'status';
 
 /**
  * Each request that came to the handler is counted once, in one of the first seven or in `bypassed`, when it is known what becomes of it.

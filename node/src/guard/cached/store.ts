@@ -1,10 +1,9 @@
-/** Where copies are kept. */
-
-import { acd } from './async-cache-dedupe.js';
-import type { Copy } from './copy.js';
-import { MemoryStore } from './memory-store.js';
+/** Where copies are kept: in this process, in Redis, or in a store of the user's own. */
+import { clearTimeout, performance, setTimeout, wallClock } from '../../core/timers.cjs';
+import { acd, type Storage } from './async-cache-dedupe.js';
+import { type Copy, decode, encode, sizeOf } from './copy.js';
+import { Lru } from './lru.js';
 import type { CompleteOptions } from './options.js';
-import { RemoteStore } from './remote-store.js';
 
 export interface Store {
   /** Time in ms by the clock that copies are dated with. */
@@ -29,4 +28,116 @@ export function openStore(options: CompleteOptions): Store {
   if (storage.type === 'memory') return new MemoryStore(size, maxStoreBytes);
   const open = (log: object) => acd().createStorage(storage.type, { ...storage.options, log });
   return new RemoteStore(open, name, storeTimeout);
+}
+
+/**
+ * Copies in this process. Its clock is the monotonic one, which nobody sets; and it knows how many bytes it has, which the memory
+ * storage of async-cache-dedupe does not. A copy that is too old for everything stays until its place is needed.
+ */
+class MemoryStore implements Store {
+  readonly #copies: Lru<Copy>;
+
+  constructor(size: number, maxBytes: number) {
+    this.#copies = new Lru(size, maxBytes);
+  }
+
+  now(): number {
+    return performance.now();
+  }
+
+  get(key: string): Copy | undefined {
+    return this.#copies.get(key);
+  }
+
+  set(key: string, copy: Copy): void {
+    this.#copies.set(key, copy, sizeOf(copy) + 2 * key.length);
+  }
+
+  counts() {
+    return { entries: this.#copies.size, bytes: this.#copies.bytes, storeErrors: 0 };
+  }
+}
+
+/** A store that failed is not asked for so long, in ms: requests do not wait for it one after the other. */
+const restMs = 1000;
+
+/** Logs as async-cache-dedupe and pino do. */
+interface Logger {
+  debug(entry: unknown): void;
+  warn(entry: unknown): void;
+  error(entry: unknown): void;
+}
+
+/**
+ * Copies in Redis, or in a store of the user's own. Several processes share it, so copies are dated by the clock on the wall. What it fails
+ * to give is not there, and what it fails to take is not kept: requests are answered by the handler.
+ */
+class RemoteStore implements Store {
+  readonly #storage: Storage;
+  readonly #prefix: string;
+  readonly #timeoutMs: number;
+  #errors = 0;
+  #restsUntil = 0;
+
+  /** @param open makes the storage. It tells its log of its errors, not the caller. */
+  constructor(open: (log: Logger) => Storage, name: string, timeoutMs: number) {
+    const nothing = () => {};
+    this.#storage = open({ debug: nothing, warn: nothing, error: () => this.#failed() });
+    this.#prefix = `${name}~`;
+    this.#timeoutMs = timeoutMs;
+  }
+
+  now(): number {
+    return wallClock.now();
+  }
+
+  get(key: string): undefined | Promise<Copy | undefined> {
+    if (this.#rests) return undefined;
+    return new Promise((resolve) => {
+      const failed = () => {
+        clearTimeout(timer);
+        this.#failed();
+        resolve(undefined);
+      };
+      const timer = setTimeout(failed, this.#timeoutMs);
+      const found = (value: unknown) => {
+        clearTimeout(timer);
+        resolve(this.#copyOf(value));
+      };
+      this.#ask(() => this.#storage.get(this.#prefix + key)).then(found, failed);
+    });
+  }
+
+  set(key: string, copy: Copy, seconds: number): void {
+    if (this.#rests) return;
+    // Redis counts in whole seconds. How long a copy may be used is told by its age; this only clears it away.
+    const ttl = Math.ceil(seconds);
+    this.#ask(() => this.#storage.set(this.#prefix + key, encode(copy), ttl)).catch(() =>
+      this.#failed(),
+    );
+  }
+
+  counts() {
+    return { entries: null, bytes: null, storeErrors: this.#errors };
+  }
+
+  get #rests(): boolean {
+    return performance.now() < this.#restsUntil;
+  }
+
+  #failed(): void {
+    this.#errors++;
+    this.#restsUntil = performance.now() + restMs;
+  }
+
+  #copyOf(value: unknown): Copy | undefined {
+    if (value === undefined || value === null) return undefined;
+    const copy = decode(value);
+    if (copy === undefined) this.#errors++;
+    return copy;
+  }
+
+  async #ask(question: () => unknown): Promise<unknown> {
+    return await question();
+  }
 }

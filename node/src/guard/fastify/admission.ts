@@ -16,7 +16,7 @@ import {
 } from './types.js';
 
 /** What a route says in its `config.guard`: false for no guard, a class, or undefined to leave it to the guard. */
-export type RoutePolicy = false | RequestClass | undefined;
+type RoutePolicy = false | RequestClass | undefined;
 
 /** Throws MILLRACE_E_INVALID_OPTION. */
 export function routePolicy(given: unknown): RoutePolicy {

@@ -36,7 +36,7 @@ export interface RefusalOptions {
   readonly retryAfter: number | undefined;
 }
 
-export interface PluginSettings {
+interface PluginSettings {
   readonly limits: Limits;
   readonly health: HealthOptions | null;
   readonly refusal: RefusalOptions;

@@ -1,4 +1,5 @@
 /** How a request is refused: by a handler of the route or the plugin, or with the error. */
+import { isThenable } from '../../core/realm.cjs';
 import type { RefusalOptions } from './limits.js';
 import type {
   FastifyContextConfig,
@@ -65,10 +66,6 @@ export class Refusal {
     reply.code(unavailable).header('Retry-After', this.#retryAfter ?? retryAfter);
     return this.#error;
   }
-}
-
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof (value as PromiseLike<unknown>).then === 'function';
 }
 
 /** As Fastify's own errors are: its error handler and serializers know them by these fields. */

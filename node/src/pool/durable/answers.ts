@@ -13,7 +13,7 @@ import type { TaskNames } from './names.js';
 import { headerRoom } from './publisher.js';
 
 /** What becomes of a result. */
-export interface Fate {
+interface Fate {
   /** Its client is not there at the moment; may be called more than once. */
   away(): void;
   /** The client has it, or has been away for too long. */

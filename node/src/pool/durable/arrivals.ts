@@ -14,7 +14,7 @@ import type { Store } from './store.js';
 import type { WorkerContext } from './worker-context.js';
 
 /** Where a message may go. */
-export interface Ways {
+interface Ways {
   readonly acks: Acks;
   readonly store: Store;
   readonly holding: Holding;

@@ -12,18 +12,6 @@ export class ClientCounts {
   repeated = 0;
 }
 
-/** What a pool with a broker says beside the rest. */
-export interface DurableStats {
-  /** Messages that the broker has stored; those that were sent again until it said so. */
-  readonly stored: number;
-  readonly resent: number;
-  /** Calls that were refused as another task of their id was stored before. */
-  readonly duplicates: number;
-  /** Results that came again, or for calls that had been given up. */
-  readonly repeated: number;
-  readonly link: LinkStats;
-}
-
 interface Now {
   readonly sizes: readonly [number, number, number];
   readonly unstored: number;

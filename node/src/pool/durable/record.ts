@@ -54,7 +54,7 @@ export function decodeTask({ flags, data }: WireRecord): DurableTask {
 }
 
 /** The result of a task, or its error. */
-export interface Outcome {
+interface Outcome {
   readonly id: string;
   readonly isFailed: boolean;
   readonly value: unknown;

@@ -6,7 +6,7 @@ import { MillraceError } from '../../errors.js';
 const isFull = (text: string) => /maximum (messages|bytes)/.test(text);
 
 /** Its number in the stream, and whether one of its id was there; or why it was refused. */
-export interface StoredAnswer {
+interface StoredAnswer {
   readonly seq: number;
   readonly duplicate?: boolean;
   readonly error?: { description: string };

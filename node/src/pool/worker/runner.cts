@@ -1,5 +1,6 @@
 import type { MessagePort } from 'node:worker_threads';
 import { builtin } from '../../core/builtin.cjs';
+import { isThenable } from '../../core/realm.cjs';
 import { performance } from '../../core/timers.cjs';
 import { atTurnEnd, onceAt } from '../../core/turn.cjs';
 import { type Board, CONDEMNED, ENDED, placeMask, RUNNING, WAITING } from '../board.cjs';
@@ -315,12 +316,4 @@ export class Runner {
       this.#pump();
     });
   }
-}
-
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    typeof (value as PromiseLike<unknown>).then === 'function'
-  );
 }

@@ -5,7 +5,7 @@ import type { Link } from '../../broker/link.js';
 import { batchHead, recordBytes } from '../../broker/wire.js';
 import type { PriorityClass } from '../../core/intake/priority.js';
 import { MillraceError } from '../../errors.js';
-import type { Frame } from '../frame.js';
+import type { Frame, Route } from '../frame.js';
 import { Durable } from './durable/durable.js';
 import { headerBytes } from './durable/outbox.js';
 import type { FleetSettings } from './options.js';
@@ -15,20 +15,8 @@ import { Publisher } from './publisher.js';
 import { type OnRecord, Receiver } from './receiver.js';
 import { type FleetStats, newCounts } from './stats.js';
 
-/** Where the messages of a room go. */
-export interface Route {
-  readonly room: string;
-  readonly subject: string;
-  readonly isDurable: boolean;
-}
-
 /** Takes a message for the members of a room here. False: the queue has no room for it now. */
-export type OnMessage = (
-  room: string,
-  data: Buffer,
-  binary: boolean,
-  priority: PriorityClass,
-) => boolean;
+type OnMessage = (room: string, data: Buffer, binary: boolean, priority: PriorityClass) => boolean;
 
 /** Flags of a record: the class in two bits, then whether it is binary. */
 const priorityBits = 3;

@@ -1,7 +1,7 @@
 // How far predictions of waits are off.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Correction } from '../../../dist/guard/correction.js';
+import { Correction } from '../../../dist/guard/forecast.js';
 
 test('the factor goes where actual waits are, and no further than its bounds', () => {
   const correction = new Correction();

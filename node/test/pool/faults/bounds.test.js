@@ -6,11 +6,10 @@ import { dirname } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { ArrayTaskQueue } from 'millrace/pool';
-import { Functions } from '../../../dist/pool/function.js';
 import { MemoryWatch } from '../../../dist/pool/memory.js';
 import { settingsOf } from '../../../dist/pool/options.js';
 import { Scheduler } from '../../../dist/pool/scheduler.js';
-import { Task } from '../../../dist/pool/task.js';
+import { Functions, Task } from '../../../dist/pool/task.js';
 import { FairWaiting } from '../../../dist/pool/waiting.js';
 import {
   atRest,

@@ -5,7 +5,7 @@
 import type { WireRecord } from '../../../broker/wire.js';
 import { clearTimeout } from '../../../core/timers.cjs';
 
-export interface BatchUnderWay {
+interface BatchUnderWay {
   readonly payload: Uint8Array;
   /** By which the broker knows it when it comes again. */
   readonly id: string;

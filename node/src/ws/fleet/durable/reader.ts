@@ -15,7 +15,7 @@ import {
 import type { Owner } from './stream.js';
 
 /** Takes a message in; false: there is no room for it now. */
-export type OnStored = (subject: string, payload: Uint8Array) => boolean;
+type OnStored = (subject: string, payload: Uint8Array) => boolean;
 
 const nanoseconds = 1e6;
 const heartbeatMs = 1000;

@@ -7,7 +7,7 @@ import { areTexts } from './head.js';
 import { nodesSubject } from './subjects.js';
 
 /** What the nodes are told of this one, and it of them. */
-export interface Here {
+interface Here {
   namespaces(): string[];
   /** Another node no longer has this namespace, or is gone. */
   onGone(node: string, namespace: string): void;

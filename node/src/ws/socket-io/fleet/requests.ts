@@ -6,7 +6,7 @@ import { MillraceError } from '../../../errors.js';
 export const longestMs = 2 ** 31 - 1;
 
 /** What becomes of a request. */
-export interface Asker {
+interface Asker {
   /** A part of an answer of a node that was asked. */
   onPart(node: string, part: unknown): void;
   /** For acknowledgements: how many clients a node has asked; and that it is gone. These end by `finish()` or the timeout. */

@@ -1,7 +1,7 @@
 /** What is used of socket.io here; its types are not imported, because most users of this package do not have it. */
 import type { Decoder, Encoder } from './packet.js';
 
-export interface Flags {
+interface Flags {
   readonly local?: boolean;
   readonly volatile?: boolean | undefined;
   readonly compress?: boolean | undefined;
@@ -58,7 +58,7 @@ export interface Local {
   fetchSockets(of: Recipients): Promise<unknown[]>;
 }
 
-export interface LocalAdapter extends Local {
+interface LocalAdapter extends Local {
   readonly nsp: ClusterNamespace;
   readonly rooms: ReadonlyMap<string, unknown>;
   encoder: Encoder;

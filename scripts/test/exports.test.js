@@ -1,0 +1,86 @@
+/** What a module exports is imported by another one, a test at least: anything else is internal, or nobody needs it. */
+import assert from 'node:assert/strict';
+import { dirname, join } from 'node:path';
+import { test } from 'node:test';
+import { files } from '../lib/files.js';
+import { read } from '../lib/paths.js';
+
+const modules = new Set(files('.').filter((path) => /\.[cm]?[jt]s$/.test(path)));
+const extensions = [
+  ['.js', '.ts'],
+  ['.cjs', '.cts'],
+];
+
+/** The module that a relative import means: of a build, its source. Undefined for a package. */
+function target(from, specifier) {
+  if (!specifier.startsWith('.')) return undefined;
+  const path = join(dirname(from), specifier).replace(/^node\/dist\//, 'node/src/');
+  const sources = extensions.map(([built, source]) =>
+    path.replace(new RegExp(`\\${built}$`), source),
+  );
+  return [path, ...sources].find((each) => modules.has(each));
+}
+
+const declaration =
+  /^export (?:declare |abstract |async )*(?:function\*?|const|let|class|interface|type|enum) (?:(\w+)|\{([^}]*)\})/gm;
+const names = (list) =>
+  list
+    .split(',')
+    .map((each) => each.trim().replace(/^type /, ''))
+    .filter(Boolean);
+
+/** Names that a module declares and exports. */
+const declared = (text) =>
+  [...text.matchAll(declaration)].flatMap(([, name, list]) =>
+    name === undefined ? names(list).map((each) => each.split(':').at(-1).trim()) : [name],
+  );
+
+const statement = /^(?:import|export) (?:type )?([^'";]*?)\s*from '([^']+)'/gm;
+const expression = /(?:import|require)\(\s*'([^']+)'\s*\)(?:\)?\.(\w+))?/g;
+
+/** Pairs of a module and a name that a text imports from it; `*` stands for all. */
+function imported(path, text) {
+  const found = [];
+  for (const [, what, specifier] of text.matchAll(statement)) {
+    const list = what.match(/\{([^}]*)\}/)?.[1];
+    const all = list === undefined ? ['*'] : names(list).map((each) => each.split(' as ')[0]);
+    for (const name of all) found.push([target(path, specifier), name]);
+  }
+  for (const [, specifier, name = '*'] of text.matchAll(expression)) {
+    found.push([target(path, specifier), name]);
+  }
+  return found;
+}
+
+/** What `package.json` names for users, whose imports nobody here has. */
+const entries = new Set(
+  ['node', 'lab'].flatMap((folder) =>
+    [
+      ...JSON.stringify(JSON.parse(read(`${folder}/package.json`)).exports).matchAll(
+        /"(\.\/[^"]+\.c?js)"/g,
+      ),
+    ].map(([, path]) => target(`${folder}/package.json`, path)),
+  ),
+);
+
+test('nothing is exported that nobody imports', () => {
+  const used = new Set();
+  for (const path of modules) {
+    for (const pair of imported(path, read(path))) used.add(pair.join(' '));
+  }
+  const checked = [...modules].filter(
+    (path) =>
+      /^(node\/src|lab)\//.test(path) &&
+      !/\/test\/|\.test\.js$|^lab\/experiments\/[^/]+$/.test(path) &&
+      !entries.has(path),
+  );
+  assert.ok(checked.length > 500, `${checked.length} modules`);
+  const unused = checked.flatMap((path) =>
+    used.has(`${path} *`)
+      ? []
+      : declared(read(path))
+          .filter((name) => !used.has(`${path} ${name}`))
+          .map((name) => `${path}: ${name}`),
+  );
+  assert.deepEqual(unused, []);
+});
