@@ -40,7 +40,14 @@ function describeError(error) {
   const fields = Object.fromEntries(
     own.map((key) => [key, key === 'cause' ? 0 : inspect(error[key])]),
   );
-  return { name, message, fields, stack, cause: inspect(cause), type: error.constructor.name };
+  return {
+    name,
+    message,
+    fields,
+    stack,
+    cause: inspect(cause).replace(turns, ''),
+    type: error.constructor.name,
+  };
 }
 
 /** The same, where Millrace may have written the error itself: the callers must be in the stack. */
