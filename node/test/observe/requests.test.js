@@ -13,7 +13,7 @@ import { busy } from './busy.js';
 import { turnOver } from './sockets.js';
 
 async function serve(t, handler) {
-  const server = createServer(handler).listen(0, '127.0.0.1');
+  const server = createServer({ keepAliveTimeout: 0 }, handler).listen(0, '127.0.0.1');
   await once(server, 'listening');
   t.after(() => server.close());
   return server;

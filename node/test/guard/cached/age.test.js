@@ -205,7 +205,7 @@ test('a key that needs more than the bare request leaves it to the guard to refu
 });
 
 test('guard(server): while the loop is blocked for others, a cached answer is given to all', async (t) => {
-  const server = createServer();
+  const server = createServer({ keepAliveTimeout: 0 });
   const g = guard(server, { maxWait: 30, rejectDelay: 0 });
   t.after(() => g.close());
   const page = cached((_req, res) => res.end('page'), { ttl: 0, stale: 600, guard: g });

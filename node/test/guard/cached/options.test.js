@@ -122,6 +122,7 @@ test('async-cache-dedupe is loaded by the first cached(), not by the import', as
 });
 
 test('a thousand URLs: copies are bounded by size, the ones not used for longest go', async (t) => {
+  stillClock(t);
   const answer = async (req) => ({ body: req.url });
   const { get, handler: made, runs } = await serve(t, 'node:http', answer, { ttl: 60, size: 100 });
   // In whatever order those of two batches come in, fewer than 100 others are between two uses of /often.

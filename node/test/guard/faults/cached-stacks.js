@@ -201,7 +201,9 @@ export async function start(planned, random) {
   for (const middleware of [...inside, answer]) router.use(middleware);
   const handler = cached(inside.length > 0 ? router : answer, planned.options);
   app.use(handler);
-  return await listening(shape === 'HTTP/2' ? createHttp2Server(app) : createServer(app), handler);
+  const server =
+    shape === 'HTTP/2' ? createHttp2Server(app) : createServer({ keepAliveTimeout: 0 }, app);
+  return await listening(server, handler);
 }
 
 async function listening(server, handler) {

@@ -79,9 +79,9 @@ function answer(req, res) {
   res.end(req.url);
 }
 
-/** A server of node:http that listens. */
+/** A server of node:http that listens, and bears connections that are idle while the machine is busy elsewhere. */
 export async function serve(t, listener, options = {}) {
-  const server = http.createServer(options, listener);
+  const server = http.createServer({ keepAliveTimeout: 0, ...options }, listener);
   return { server, port: await listen(t, server) };
 }
 
