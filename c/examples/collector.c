@@ -38,6 +38,7 @@ static struct {
   long written;
   long writes;
   int error;
+  uv_batch_stats_t stats; /* the queue's last */
 } collector;
 
 /* This program has promised a number of lines: without memory or threads it gives up. */
@@ -89,6 +90,11 @@ static void write_gathered(void) {
   check(uv_batch_fs_append(collector.batch.loop, &collector.request, collector.entries, count, &options, on_appended));
 }
 
+static void keep_stats(uv_batch_t* batch, const uv_batch_stats_t* stats) {
+  (void)batch;
+  collector.stats = *stats;
+}
+
 /* All entries are of one file, and so of one job: this comes once for each write. */
 static void on_appended(uv_batch_fs_t* request, uv_batch_file_t* first, size_t count) {
   (void)request;
@@ -100,7 +106,7 @@ static void on_appended(uv_batch_fs_t* request, uv_batch_file_t* first, size_t c
     uv_sem_post(&collector.room);
   }
   collector.written += (long)count;
-  if (collector.written == collector.lines * collector.threads) uv_batch_close(&collector.batch, 0, NULL);
+  if (collector.written == collector.lines * collector.threads) uv_batch_close(&collector.batch, 0, keep_stats);
   else write_gathered();
 }
 
@@ -197,10 +203,9 @@ int main(int argc, char** argv) {
     return 1;
   }
 
-  uv_batch_stats_t stats;
-  uv_batch_stats(&collector.batch, &stats);
-  printf("%llu lines, %llu batches, %ld writes, %llu wakes\n", (unsigned long long)stats.delivered,
-         (unsigned long long)stats.batches, collector.writes, (unsigned long long)stats.wakes);
+  const uv_batch_stats_t* stats = &collector.stats;
+  printf("%llu lines, %llu batches, %ld writes, %llu wakes\n", (unsigned long long)stats->delivered,
+         (unsigned long long)stats->batches, collector.writes, (unsigned long long)stats->wakes);
   long right = verify(before);
   if (right == collector.lines * collector.threads) return 0;
   fprintf(stderr, "collector: %ld lines of %ld are right\n", right, collector.lines * collector.threads);

@@ -157,7 +157,8 @@ typedef void (*uv_batch_cb)(uv_batch_t* batch, const uv_batch_info_t* info);
 /* A handler failed for the event. */
 typedef void (*uv_batch_error_cb)(uv_batch_t* batch, uv_batch_event_t* event, int status);
 
-typedef void (*uv_batch_close_cb)(uv_batch_t* batch);
+/* The queue is over, and its memory is yours again. `stats` are its last counters, valid during the callback. */
+typedef void (*uv_batch_close_cb)(uv_batch_t* batch, const uv_batch_stats_t* stats);
 
 /* An event: yours, usually the first member of a struct of yours. The library allocates nothing for it. */
 struct uv_batch_event_s {
@@ -197,13 +198,13 @@ struct uv_batch_handler_s {
   uv_batch_t* batch; /* NULL while it is not registered */
   int32_t type;
   /* Private. */
-  uint32_t flags_;
   uv_batch_handler_cb cb_;
   uv_batch_group_cb group_cb_;
   uv_batch_handler_t* next_;
   uv_batch_handler_t* prev_;
   uint64_t number_;
   uint64_t due_;
+  void* private_[2];
   void* reserved[2];
 };
 
@@ -270,8 +271,6 @@ struct uv_batch_s {
     void* opaque[24];
     double align;
   } inbox_;
-  uv_batch_stats_t last_; /* what could be read when it closed */
-  uv_batch_estimate_t last_estimate_;
 };
 
 UV_BATCH_EXTERN unsigned int uv_batch_version(void);
@@ -360,6 +359,7 @@ UV_BATCH_EXTERN int uv_batch_is_closing(const uv_batch_t* batch);
 UV_BATCH_EXTERN int uv_batch_ref(uv_batch_t* batch);
 UV_BATCH_EXTERN int uv_batch_unref(uv_batch_t* batch);
 
+/* Both: UV_ESHUTDOWN once the queue is over; its close callback gets the last counters. */
 UV_BATCH_EXTERN int uv_batch_stats(const uv_batch_t* batch, uv_batch_stats_t* stats);
 UV_BATCH_EXTERN int uv_batch_estimate(const uv_batch_t* batch, int type, uv_batch_estimate_t* estimate);
 

@@ -142,7 +142,8 @@ TEST(a_child_that_outlives_the_queue_still_ends_with_its_callback) {
   CHECK_EQ(children[0].term_signal, SIGKILL);
 }
 
-static void free_queue(uv_batch_t* queue) {
+static void free_queue(uv_batch_t* queue, const uv_batch_stats_t* stats) {
+  (void)stats;
   free(queue);
 }
 

@@ -1,5 +1,5 @@
 /* The table from handles to what the library knows about them. */
-#include "attach.h"
+#include "common.h"
 
 #include "failing_allocator.h"
 #include "test.h"

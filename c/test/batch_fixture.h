@@ -15,6 +15,7 @@ static uv_batch_t batch;
 static uv_batch_options_t options;
 static uv_batch_handler_t handlers[128]; /* by name */
 static int closed;
+static uv_batch_stats_t last; /* of a queue that is closed */
 
 static char story[8192];
 static size_t story_length;
@@ -159,8 +160,9 @@ static inline void note_batch(uv_batch_t* from, const uv_batch_info_t* info) {
   CHECK_EQ(count, info->count);
 }
 
-static inline void note_closed(uv_batch_t* from) {
+static inline void note_closed(uv_batch_t* from, const uv_batch_stats_t* stats) {
   CHECK(from == &batch);
+  last = *stats;
   closed++;
 }
 

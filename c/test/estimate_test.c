@@ -1,9 +1,7 @@
 /* The estimates are pure: spans of time and counts in, numbers out. */
 #include <math.h>
 
-#include "batch/estimate/gain.h"
-#include "batch/estimate/rate.h"
-#include "batch/estimate/utilization.h"
+#include "policy.h"
 #include "test.h"
 
 static int near(double a, double b) {

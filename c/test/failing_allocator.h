@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "platform/atomic.h"
+#include "common.h"
 #include "uv_batch.h"
 
 static atomic_long failing_allocator_left = -1;

@@ -1,5 +1,5 @@
 /* Fan-out where a filter of system calls forbids io_uring. Each test has a process of its own. */
-#include "egress/fanout_ring.h"
+#include "fanout.h"
 #include "fanout_sockets.h"
 
 #if UVB_FANOUT_HAS_RING

@@ -1,5 +1,5 @@
 /* Fan-out by io_uring, and what becomes of it when its system call fails. Exit code 77: not to be had here. */
-#include "egress/fanout_ring.h"
+#include "fanout.h"
 #include "failing_allocator.h"
 #include "fanout_cases.h"
 

@@ -1,5 +1,5 @@
 /* Fan-out by plain sends, and what does not depend on how it sends. */
-#include "egress/fanout.h"
+#include "fanout.h"
 #include "failing_allocator.h"
 #include "fanout_cases.h"
 

@@ -105,8 +105,8 @@ static int unref_at_the_last(uv_batch_handler_t* self, uv_batch_event_t* event) 
   return count_event(self, event);
 }
 
-static void count_closed(uv_batch_t* from) {
-  (void)from;
+static void count_closed(uv_batch_t* from, const uv_batch_stats_t* last) {
+  (void)from, (void)last;
   closed++;
 }
 

@@ -1,6 +1,6 @@
 /* Reads from the page cache. The system's answers are put in its place where a test needs a certain one: what a
  * kernel or a file system can differs, and what is in memory is not ours to say. */
-#include "egress/fs.h"
+#include "fs.h"
 #include "fs_read_fixture.h"
 
 static int opens, reads;

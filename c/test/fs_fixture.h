@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "egress/fs_calls.h"
+#include "fs.h"
 #include "failing_allocator.h"
 #include "test.h"
 #include "uv_batch.h"

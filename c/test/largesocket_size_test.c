@@ -1,4 +1,4 @@
-#include "intake/large/size.h"
+#include "largesocket.h"
 #include "test.h"
 
 static uv_largesocket_options_t options;

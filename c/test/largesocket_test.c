@@ -4,9 +4,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "attach.h"
+#include "common.h"
 #include "failing_allocator.h"
-#include "intake/large/limits.h"
+#include "largesocket.h"
 #include "test.h"
 #include "uv_batch.h"
 

@@ -19,8 +19,8 @@ static void count_batch(uv_batch_t* from, const uv_batch_info_t* info) {
   last_trigger = info->trigger;
 }
 
-static void count_closed(uv_batch_t* from) {
-  (void)from;
+static void count_closed(uv_batch_t* from, const uv_batch_stats_t* last) {
+  (void)from, (void)last;
   closed++;
 }
 

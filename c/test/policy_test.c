@@ -1,5 +1,5 @@
 /* The policies are pure functions: what they are given, and what they answer. */
-#include "batch/policy/policy.h"
+#include "policy.h"
 
 #include "test.h"
 
@@ -15,11 +15,10 @@ static int near(double a, double b) {
   return fabs(a - b) < 1e-9;
 }
 
-TEST(direct_and_fixed_do_not_look_at_the_signals) {
+TEST(fixed_does_not_look_at_the_signals) {
   static const uvb__signals_t signals[] = {{0, 0, 0, 0}, {1, 1000, 0, 16}, {0.5, 0, 100, 16}};
   uv_batch_options_t options = options_with(12.5, UV_BATCH_HOLD_TUNED);
   for (size_t i = 0; i < 3; i++) {
-    CHECK(uvb__policy_direct(&signals[i], &options, uvb__policy_initial, 5).hold == 0);
     uvb__decision_t fixed = uvb__policy_fixed(&signals[i], &options, uvb__policy_initial, 5);
     CHECK(fixed.hold == 12.5);
     CHECK(fixed.state.off_until == uvb__policy_initial.off_until);
@@ -30,7 +29,6 @@ TEST(direct_and_fixed_do_not_look_at_the_signals) {
 TEST(each_policy_has_its_function) {
   CHECK(uvb__policy_of(UV_BATCH_POLICY_ADAPTIVE) == uvb__policy_adaptive);
   CHECK(uvb__policy_of(UV_BATCH_POLICY_FIXED) == uvb__policy_fixed);
-  CHECK(uvb__policy_of(UV_BATCH_POLICY_DIRECT) == uvb__policy_direct);
 }
 
 TEST(adaptive_holds_by_how_busy_the_loop_is_and_what_is_expected) {

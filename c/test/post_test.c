@@ -1,7 +1,7 @@
 /* Events from other threads: none lost, each thread's in its order, and no more wakes than changes from idle to
  * busy. */
-#include "intake/inbox.h"
-#include "platform/atomic.h"
+#include "inbox.h"
+#include "common.h"
 #include "test.h"
 #include "uv_batch.h"
 
@@ -268,8 +268,8 @@ static int any_order(uv_batch_handler_t* from, uv_batch_event_t* event) {
   return 0;
 }
 
-static void closed(uv_batch_t* from) {
-  (void)from;
+static void closed(uv_batch_t* from, const uv_batch_stats_t* last) {
+  (void)from, (void)last;
   atomic_store(&stopping, 1);
 }
 

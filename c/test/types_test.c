@@ -1,5 +1,5 @@
 /* Types: their numbers, names and limits. */
-#include "batch/type.h"
+#include "queue.h"
 
 #include "failing_allocator.h"
 #include "test.h"

@@ -206,6 +206,7 @@ static bool push_event(vector_run_t* run, vector_event_t* event, int level) {
   run->pushing = outer;
   /* Under `direct` it may be over by now, and gone. */
   if (status == 0) return true;
+  if (status == UV_ESHUTDOWN && run->closed) run->last.refused_closed++;
   event->taken = false;
   run->taken--;
   if (status == UV_ENOBUFS) out_refused(run, id, VECTOR_OVERLOADED);
@@ -406,10 +407,11 @@ static void give_signals(vector_run_t* run, const vector_statement_t* statement)
 
 /* ---- beginning and end ---- */
 
-static void on_closed(uv_batch_t* batch) {
+static void on_closed(uv_batch_t* batch, const uv_batch_stats_t* stats) {
   vector_run_t* run = batch->data;
   if (run->closed) fault(run, "a close callback ran twice");
   run->closed = true;
+  run->last = *stats;
   run->hold_at = run->expiry_at = none;
   run->scheduled = false;
   /* From here on they are ours, without uv_batch_off(). */
@@ -418,6 +420,7 @@ static void on_closed(uv_batch_t* batch) {
 
 static void close_queue(vector_run_t* run, bool discard) {
   if (run->closed) return;
+  uv_batch_estimate(&run->batch, 0, &run->last_estimate);
   int status = uv_batch_close(&run->batch, discard ? UV_BATCH_DISCARD : 0, on_closed);
   if (status != 0 && status != UV_EALREADY) fault(run, "close failed");
 }
@@ -538,10 +541,9 @@ void vector_run_stats(vector_run_t* run, double stats[STATS]) {
   uv_batch_stats_t got;
   memset(stats, 0, STATS * sizeof(*stats));
   if (!run->started) return;
-  if (uv_batch_stats(&run->batch, &got) != 0) {
-    fault(run, "no stats are told");
-    return;
-  }
+  int status = uv_batch_stats(&run->batch, &got);
+  if (status != (run->closed ? UV_ESHUTDOWN : 0)) fault(run, "no stats are told, or those of a queue that is over");
+  if (status != 0) got = run->last;
   stats[STAT_QUEUED] = (double)got.queued;
   stats[STAT_BYTES] = (double)got.bytes;
   stats[STAT_PUSHED] = (double)got.pushed;
@@ -574,10 +576,9 @@ void vector_run_estimate(vector_run_t* run, int type, double signals[SIGNALS]) {
   uv_batch_estimate_t got;
   memset(signals, 0, SIGNALS * sizeof(*signals));
   if (!run->started) return;
-  if (uv_batch_estimate(&run->batch, type < 0 ? UV_BATCH_NETWORK : run->types[type].number, &got) != 0) {
-    fault(run, "no estimate is told");
-    return;
-  }
+  int status = uv_batch_estimate(&run->batch, type < 0 ? UV_BATCH_NETWORK : run->types[type].number, &got);
+  if (status != (run->closed ? UV_ESHUTDOWN : 0)) fault(run, "no estimate is told, or that of a queue that is over");
+  if (status != 0) got = run->last_estimate;
   signals[SIGNAL_UTILIZATION] = got.utilization;
   signals[SIGNAL_GAIN] = got.gain;
   signals[SIGNAL_HOLDS] = got.holds;

@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 
-#include "batch/estimate/utilization.h"
-#include "dispatch/engine.h"
+#include "policy.h"
+#include "engine.h"
 #include "uv_batch.h"
 #include "vectors/reader.h"
 
@@ -65,6 +65,9 @@ struct vector_run_s {
   vector_event_t* cancelling; /* the event that the vector itself is taking back */
   vector_event_t* pushing;    /* the one whose push is under way: under `direct` it leaves there */
   uint64_t already, invalid, pushes, taken, ended;
+  /* A queue that is over tells nothing: its last counters, and pushes that were refused since; its last estimate. */
+  uv_batch_stats_t last;
+  uv_batch_estimate_t last_estimate;
   vector_log_t log;
   const char* fault; /* something that no vector can say: the first thing that went wrong */
   /* For tests that do more than a vector says; may be NULL. */

@@ -8,8 +8,7 @@
 #include <string.h>
 
 #include "addon.h"
-#include "attach.h"
-#include "memory.h"
+#include "common.h"
 #include "uv_batch.h"
 
 typedef struct {

@@ -1,0 +1,190 @@
+/* The queue-map, and the types whose events are in it. See queue.c. */
+#ifndef UVB_QUEUE_H
+#define UVB_QUEUE_H
+
+#include "policy.h"
+
+enum { uvb__high, uvb__normal, uvb__low, uvb__levels };
+enum { uvb__builtin_types = UV_BATCH_BACKGROUND };
+
+typedef struct uvb__lane_s uvb__lane_t;
+typedef struct uvb__type_s uvb__type_t;
+
+/* A first-in-first-out list of queued events, linked through the events themselves: nothing is allocated, and any event
+ * can be taken out in O(1). One for each class, or for each class of each type (order `type`). */
+struct uvb__lane_s {
+  uv_batch_event_t* head;
+  uv_batch_event_t* tail;
+  uint32_t count;
+  /* Order `type`: its place among the lanes with events of its class, and its class. */
+  uvb__lane_t* next;
+  uvb__lane_t* replaced; /* see the cursor in queue.c */
+  uint8_t level;
+  bool listed;
+};
+
+/* Events that leave together, linked by `next`. */
+typedef struct {
+  uv_batch_event_t* first;
+  uv_batch_event_t* last;
+  size_t count;
+} uvb__chain_t;
+
+static inline void uvb__chain_append(uvb__chain_t* chain, uv_batch_event_t* event) {
+  event->next = NULL;
+  if (chain->last == NULL) chain->first = event;
+  else chain->last->next = event;
+  chain->last = event;
+  chain->count++;
+}
+
+static inline void uvb__chain_join(uvb__chain_t* chain, const uvb__chain_t* other) {
+  if (other->first == NULL) return;
+  if (chain->last == NULL) chain->first = other->first;
+  else chain->last->next = other->first;
+  chain->last = other->last;
+  chain->count += other->count;
+}
+
+/* ---- types */
+
+/* A place in a list of types, in no order. */
+typedef struct {
+  uvb__type_t* next;
+  uvb__type_t* prev;
+} uvb__place_t;
+
+/* A type's settings, how many of its events are queued, its rate, its handlers, and what is retained of it. */
+struct uvb__type_s {
+  char* name;
+  int id;
+  uvb__type_t* same_hash;
+  uv_batch_type_options_t options;
+
+  /* Queued events. */
+  uint32_t count;
+  uvb__lane_t lanes[uvb__levels]; /* order `type` */
+  uvb__place_t queued;            /* among the types with queued events */
+  uint32_t chosen; /* its events in the batch that is being taken, valid for the batch numbered `chosen_in` */
+  uint64_t chosen_in;
+
+  /* Events pushed since the rate was last updated, and the next type that has some. */
+  uint32_t fresh;
+  uvb__type_t* next_fresh;
+  uvb__rate_t rate;
+  double given_rate; /* in place of the rate; NAN: none */
+
+  uv_batch_handler_t* first_handler;
+  uv_batch_handler_t* last_handler;
+  uint32_t group_handlers;
+  /* Of the batch that is being delivered: the first event for the group handlers, and those behind it. */
+  uv_batch_event_t* group_lead;
+  uvb__chain_t group;
+
+  /* Retained events, in the order they left, by link_ and prev_. */
+  uv_batch_event_t* first_kept;
+  uv_batch_event_t* last_kept;
+  uint32_t kept;
+  uint64_t kept_bytes;
+  uvb__place_t keeping; /* among the types with retained events */
+  bool due;             /* in the list of types for which a handler has registered since */
+  bool to_replay;
+  uvb__type_t* next_due;
+};
+
+/* Types by number and by name. */
+typedef struct {
+  uvb__type_t** all; /* by number; number 0 is not used */
+  int count;
+  int capacity;
+  uvb__type_t** by_name;
+  uint32_t buckets;
+} uvb__types_t;
+
+/* 0 or UV_ENOMEM; then nothing is to be freed. */
+int uvb__types_init(uvb__types_t* types);
+void uvb__types_free(uvb__types_t* types);
+/* The number of a name, made when there is none; UV_ENOMEM, UV_ENOBUFS. */
+int uvb__types_number(uvb__types_t* types, const char* name);
+
+/* The type of a number, or NULL. */
+static inline uvb__type_t* uvb__types_get(const uvb__types_t* types, int number) {
+  return number > 0 && number < types->count ? types->all[number] : NULL;
+}
+
+/* Lists of types: `offset` is that of a type's place in the list. */
+static inline uvb__place_t* uvb__place_of(uvb__type_t* type, size_t offset) {
+  return (uvb__place_t*)(void*)((char*)type + offset);
+}
+
+static inline void uvb__list_add(uvb__type_t** first, uvb__type_t* type, size_t offset) {
+  *uvb__place_of(type, offset) = (uvb__place_t){*first, NULL};
+  if (*first != NULL) uvb__place_of(*first, offset)->prev = type;
+  *first = type;
+}
+
+static inline void uvb__list_remove(uvb__type_t** first, uvb__type_t* type, size_t offset) {
+  uvb__place_t* place = uvb__place_of(type, offset);
+  if (place->prev == NULL) *first = place->next;
+  else uvb__place_of(place->prev, offset)->next = place->next;
+  if (place->next != NULL) uvb__place_of(place->next, offset)->prev = place->prev;
+}
+
+/* ---- the queue-map */
+
+typedef struct uvb__queue_s {
+  bool by_type; /* order `type` */
+  /* Order `arrival`: the one lane of each class. */
+  uvb__lane_t lanes[uvb__levels];
+  /* Order `type`: the lanes with events of each class, the one with the oldest event first unless `unsorted`. */
+  struct {
+    uvb__lane_t* first;
+    uvb__lane_t* last;
+  } listed[uvb__levels];
+  bool unsorted;
+  /* NORMAL events chosen since the last LOW one; survives batches. */
+  uint32_t normal_since_low;
+  /* Types that have their own max_batch of events queued: they make a batch full. */
+  uint32_t full_types;
+  uint64_t batch_number;
+  uvb__type_t* first_queued;
+
+  uint32_t count;
+  uint64_t bytes;
+  uint32_t depth[uvb__levels];
+  /* Events up to this arrival number have left. */
+  uint64_t left;
+  /* For each class, the push of the oldest event in the batch that was taken last; negative: none of the class. */
+  double taken[uvb__levels];
+} uvb__queue_t;
+
+void uvb__queue_init(uvb__queue_t* queue, bool by_type);
+/* Changes the order of an empty queue. */
+void uvb__queue_reorder(uvb__queue_t* queue, bool by_type);
+/* Sets how many events of a type a batch can hold. */
+void uvb__queue_limit_type(uvb__queue_t* queue, uvb__type_t* type, uint32_t max_batch);
+
+/* Queues an event whose level_, seq_, timestamp and size are set. */
+void uvb__queue_push(uvb__queue_t* queue, uvb__type_t* type, uv_batch_event_t* event);
+/* The same for many events of order `arrival`, newest first: each is put before those in `front`, the chain of its
+ * class. uvb__queue_join() then appends the chains, whose sizes add up to `bytes`: one pass over events of other
+ * threads. */
+void uvb__queue_prepend(uvb__queue_t* queue, uvb__type_t* type, uvb__chain_t front[uvb__levels],
+                        uv_batch_event_t* event);
+void uvb__queue_join(uvb__queue_t* queue, const uvb__chain_t front[uvb__levels], uint64_t bytes);
+
+/* Whether an event that was queued still is. When the whole queue leaves at once, none is touched before its turn. */
+static inline bool uvb__queue_has(const uvb__queue_t* queue, const uv_batch_event_t* event) {
+  return event->status == UV_BATCH_STATUS_QUEUED && event->seq_ > queue->left;
+}
+
+/* Takes a queued event out. */
+void uvb__queue_remove(uvb__queue_t* queue, uvb__type_t* type, uv_batch_event_t* event);
+/* The queued event that arrived first, or NULL. */
+uv_batch_event_t* uvb__queue_oldest(uvb__queue_t* queue);
+/* Takes a batch of at most `limit` events: those that count as HIGH at `now`, then as NORMAL, then as LOW. An event's
+ * status changes when its turn comes. */
+uvb__chain_t uvb__queue_take(uvb__queue_t* queue, const uvb__types_t* types, uint32_t limit, double now,
+                             double max_deferral);
+
+#endif

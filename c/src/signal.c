@@ -1,0 +1,96 @@
+/*
+ * Signals as events of type SIGNAL. One event is in the user's struct: how often the signal came while that event waits
+ * is in its count, what comes while it is with its handlers counts for the next one.
+ *
+ * The state lives from uv_batch_signal_start() until the callback of uv_batch_signal_stop(), which comes when the handle is
+ * closed and the event is over. A start that fails leaves the struct as it was.
+ */
+#include "adapter.h"
+
+typedef struct {
+  uvb__counted_t source;
+  uv_batch_signal_t* signal;
+  uv_batch_signal_cb cb;
+} state_t;
+
+static state_t* state_of(const uv_batch_signal_t* signal) {
+  return uvb__claimed(signal->private_);
+}
+
+static void ended(uvb__counted_t* source) {
+  state_t* state = uvb__of(source, state_t, source);
+  uv_batch_signal_t* signal = state->signal;
+  uv_batch_signal_cb cb = state->cb;
+  uvb__give_up(signal->private_);
+  uvb__free(state);
+  if (cb != NULL) cb(signal);
+}
+
+static void on_signal(uv_signal_t* handle, int signum) {
+  (void)signum;
+  uvb__counted_came(&state_of(uvb__of(handle, uv_batch_signal_t, handle))->source);
+}
+
+static void on_over(uv_batch_t* batch, uv_batch_event_t* event, int status) {
+  (void)batch, (void)status;
+  uvb__counted_over(&state_of(uvb__of(event, uv_batch_signal_t, event))->source);
+}
+
+static void free_handle(uv_handle_t* handle) {
+  uvb__free(handle);
+}
+
+static void ignore(uv_signal_t* handle, int signum) {
+  (void)handle, (void)signum;
+}
+
+/* Whether the signal can be had is tried on a handle of our own: closing one takes a turn, and the user's struct must
+ * not stay in use after a start that failed. Once one handle has the signal, another can have it as well. */
+static int try_signal(uv_loop_t* loop, uv_signal_t** tried, int signum) {
+  uv_signal_t* handle = uvb__malloc(sizeof(*handle));
+  if (handle == NULL) return UV_ENOMEM;
+  int status = uv_signal_init(loop, handle);
+  if (status != 0) {
+    uvb__free(handle);
+    return status;
+  }
+  status = uv_signal_start(handle, ignore, signum);
+  if (status != 0) uv_close((uv_handle_t*)handle, free_handle);
+  *tried = handle;
+  return status;
+}
+
+int uv_batch_signal_start(uv_batch_t* batch, uv_batch_signal_t* signal, int signum) {
+  if (batch == NULL || signal == NULL) return UV_EINVAL;
+  int status = uvb__adapt_check(batch, signal->private_);
+  if (status != 0) return status;
+  state_t* state = uvb__calloc(1, sizeof(*state));
+  if (state == NULL) return UV_ENOMEM;
+  uv_signal_t* tried;
+  status = try_signal(batch->loop, &tried, signum);
+  if (status != 0) {
+    uvb__free(state);
+    return status;
+  }
+  state->signal = signal;
+  state->source.ended = ended;
+  uvb__counted_init(&state->source, batch, &signal->event, &signal->count, (uv_handle_t*)&signal->handle);
+  uv_batch_event_init(&signal->event, UV_BATCH_SIGNAL, signal);
+  signal->event.callback = on_over;
+  signal->batch = batch;
+  signal->signum = signum;
+  uvb__claim(signal->private_, state);
+  uv_signal_init(batch->loop, &signal->handle);
+  uv_signal_start(&signal->handle, on_signal, signum);
+  uv_close((uv_handle_t*)tried, free_handle);
+  return 0;
+}
+
+int uv_batch_signal_stop(uv_batch_signal_t* signal, uv_batch_signal_cb cb) {
+  state_t* state = signal == NULL ? NULL : state_of(signal);
+  if (state == NULL) return UV_EINVAL;
+  if (state->source.stopped) return UV_EALREADY;
+  state->cb = cb;
+  uvb__counted_stop(&state->source);
+  return 0;
+}
