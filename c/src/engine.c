@@ -586,20 +586,3 @@ int uv_batch_is_closing(const uv_batch_t* batch) {
   const uvb__core_t* core = uvb__core(batch);
   return core->closed || (core->gate != NULL && uv_is_closing(core->gate));
 }
-
-/* ---- for tests */
-
-void uvb__observe(uv_batch_t* batch, const uvb__observer_t* observer) {
-  if (batch->core_ != NULL) uvb__core(batch)->observer = observer;
-}
-
-void uvb__give_signals(uv_batch_t* batch, double utilization, double gain, double holds, double rate) {
-  if (batch->core_ == NULL) return;
-  uvb__core(batch)->advisor.given =
-      (uvb__signals_t){.utilization = utilization, .rate = rate, .gain = gain, .holds = holds};
-}
-
-void uvb__give_rate(uv_batch_t* batch, int type, double rate) {
-  uvb__type_t* known = batch->core_ == NULL ? NULL : uvb__types_get(&uvb__core(batch)->types, type);
-  if (known != NULL) known->given_rate = rate;
-}

@@ -22,7 +22,7 @@ struct uvb__host_s {
   double (*utilization)(uvb__host_t* host, double now);
 };
 
-/* Told of each step, in order; for tests. */
+/* Told of each step, in order; for tests, which set it in the core. */
 typedef struct {
   void* data;
   void (*batch)(void* data, const uv_batch_info_t* info);
@@ -113,7 +113,7 @@ struct uvb__core_s {
   uvb__type_t* last_due;
   double deadline; /* negative: none */
 
-  const uvb__observer_t* observer;
+  const uvb__observer_t* observer; /* or NULL */
   uv_batch_stats_t counters;
 };
 
@@ -179,12 +179,6 @@ void uvb__turn(uv_batch_t* batch);
 void uvb__hold_ended(uv_batch_t* batch);
 /* The time that arm_expiry() asked for has come; being early does no harm. */
 void uvb__expire(uv_batch_t* batch);
-
-/* The observer remains its owner's; NULL removes it. */
-void uvb__observe(uv_batch_t* batch, const uvb__observer_t* observer);
-/* Signals in place of the engine's own estimates; NAN: its own. */
-void uvb__give_signals(uv_batch_t* batch, double utilization, double gain, double holds, double rate);
-void uvb__give_rate(uv_batch_t* batch, int type, double rate);
 
 /* ---- inbox.c */
 

@@ -388,9 +388,13 @@ static void set_type(vector_run_t* run, vector_type_t* type, const vector_statem
   if (status != 0 && !(closing && status == UV_ESHUTDOWN)) fault(run, "options of a type were not set");
 }
 
+static void give_rate(vector_run_t* run, int type, double rate) {
+  uvb__types_get(&uvb__core(&run->batch)->types, run->types[type].number)->given_rate = rate;
+}
+
 static void give_signals(vector_run_t* run, const vector_statement_t* statement) {
   if (statement->type >= 0) {
-    uvb__give_rate(&run->batch, run->types[statement->type].number, statement->pairs[0].value);
+    give_rate(run, statement->type, statement->pairs[0].value);
     return;
   }
   for (size_t i = 0; i < statement->pair_count; i++) {
@@ -398,11 +402,15 @@ static void give_signals(vector_run_t* run, const vector_statement_t* statement)
     run->given[pair->key] = pair->value;
     /* A rate for all is for those, too, that have been given one of their own. */
     for (size_t type = 0; pair->key == SIGNAL_RATE && type < run->vector->type_count; type++) {
-      uvb__give_rate(&run->batch, run->types[type].number, NAN);
+      give_rate(run, (int)type, NAN);
     }
   }
-  uvb__give_signals(&run->batch, run->given[SIGNAL_UTILIZATION], run->given[SIGNAL_GAIN], run->given[SIGNAL_HOLDS],
-                    run->given[SIGNAL_RATE]);
+  uvb__core(&run->batch)->advisor.given = (uvb__signals_t){
+      .utilization = run->given[SIGNAL_UTILIZATION],
+      .rate = run->given[SIGNAL_RATE],
+      .gain = run->given[SIGNAL_GAIN],
+      .holds = run->given[SIGNAL_HOLDS],
+  };
 }
 
 /* ---- beginning and end ---- */
@@ -434,7 +442,7 @@ static void start(vector_run_t* run) {
     exit(2);
   }
   run->batch.data = run;
-  uvb__observe(&run->batch, &run->observer);
+  uvb__core(&run->batch)->observer = &run->observer;
   for (size_t i = 0; i < run->vector->type_count; i++) {
     vector_type_t* type = &run->types[i];
     type->number = uv_batch_type(&run->batch, run->vector->types[i]);
