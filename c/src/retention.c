@@ -69,18 +69,13 @@ static void ask(uvb__core_t* core, double deadline) {
   core->host->arm_expiry(core->host, deadline);
 }
 
-void uvb__retention_timer_fired(uvb__core_t* core, double now) {
-  if (core->deadline >= 0 && now < core->deadline) ask(core, core->deadline);
-  else uvb__retention_expire(core, now);
-}
-
 static void schedule(uvb__core_t* core) {
   const uvb__type_t* next = next_to_expire(core);
   double deadline = next == NULL ? -1 : deadline_of(next);
   if (deadline != core->deadline) ask(core, deadline);
 }
 
-/* ---- keeping and ending */
+/* ---- keeping */
 
 bool uvb__retain(uvb__core_t* core, uvb__type_t* type, uv_batch_event_t* event) {
   const uv_batch_type_options_t* options = &type->options;
@@ -103,50 +98,6 @@ bool uvb__retain(uvb__core_t* core, uvb__type_t* type, uv_batch_event_t* event) 
 
 void uvb__retention_take(uvb__core_t* core, uvb__type_t* type, uv_batch_event_t* event) {
   take_out(core, type, event);
-  schedule(core);
-}
-
-/* Ends the type's first event: expired, unless a handler has had it. */
-static void end_first(uvb__core_t* core, uvb__type_t* type, int status) {
-  uv_batch_event_t* event = type->first_kept;
-  take_out(core, type, event);
-  if (event->received_ == 0) {
-    core->counters.expired++;
-    uvb__finish(core, event, UV_BATCH_STATUS_EXPIRED, status);
-  } else {
-    uvb__finish_handled(core, event);
-  }
-}
-
-void uvb__retention_expire(uvb__core_t* core, double now) {
-  if (core->deadline < 0 || now < core->deadline) return;
-  uvb__type_t* type;
-  while ((type = next_to_expire(core)) != NULL && deadline_of(type) <= now) end_first(core, type, UV_ETIMEDOUT);
-  schedule(core);
-}
-
-static void not_due(uvb__core_t* core, uvb__type_t* type);
-
-void uvb__retention_configured(uvb__core_t* core, uvb__type_t* type) {
-  if (type->options.retain == UV_BATCH_RETAIN_OFF) {
-    while (type->first_kept != NULL) end_first(core, type, UV_ECANCELED);
-    not_due(core, type);
-  }
-  schedule(core);
-}
-
-static uvb__type_t* oldest_keeping(const uvb__core_t* core) {
-  uvb__type_t* oldest = NULL;
-  for (uvb__type_t* type = core->first_keeping; type != NULL; type = type->keeping.next) {
-    if (oldest == NULL || type->first_kept->number_ < oldest->first_kept->number_) oldest = type;
-  }
-  return oldest;
-}
-
-void uvb__retention_close(uvb__core_t* core) {
-  uvb__type_t* type;
-  while (core->first_due != NULL) not_due(core, core->first_due);
-  while ((type = oldest_keeping(core)) != NULL) end_first(core, type, UV_ECANCELED);
   schedule(core);
 }
 
@@ -287,4 +238,53 @@ void uvb__replay_all(uvb__core_t* core) {
     uvb__replay(core, type);
     type = core->first_due;
   }
+}
+
+/* ---- ending: by age, by an option, by a close */
+
+/* Ends the type's first event: expired, unless a handler has had it. */
+static void end_first(uvb__core_t* core, uvb__type_t* type, int status) {
+  uv_batch_event_t* event = type->first_kept;
+  take_out(core, type, event);
+  if (event->received_ == 0) {
+    core->counters.expired++;
+    uvb__finish(core, event, UV_BATCH_STATUS_EXPIRED, status);
+  } else {
+    uvb__finish_handled(core, event);
+  }
+}
+
+void uvb__retention_expire(uvb__core_t* core, double now) {
+  if (core->deadline < 0 || now < core->deadline) return;
+  uvb__type_t* type;
+  while ((type = next_to_expire(core)) != NULL && deadline_of(type) <= now) end_first(core, type, UV_ETIMEDOUT);
+  schedule(core);
+}
+
+void uvb__retention_timer_fired(uvb__core_t* core, double now) {
+  if (core->deadline >= 0 && now < core->deadline) ask(core, core->deadline);
+  else uvb__retention_expire(core, now);
+}
+
+void uvb__retention_configured(uvb__core_t* core, uvb__type_t* type) {
+  if (type->options.retain == UV_BATCH_RETAIN_OFF) {
+    while (type->first_kept != NULL) end_first(core, type, UV_ECANCELED);
+    not_due(core, type);
+  }
+  schedule(core);
+}
+
+static uvb__type_t* oldest_keeping(const uvb__core_t* core) {
+  uvb__type_t* oldest = NULL;
+  for (uvb__type_t* type = core->first_keeping; type != NULL; type = type->keeping.next) {
+    if (oldest == NULL || type->first_kept->number_ < oldest->first_kept->number_) oldest = type;
+  }
+  return oldest;
+}
+
+void uvb__retention_close(uvb__core_t* core) {
+  uvb__type_t* type;
+  while (core->first_due != NULL) not_due(core, core->first_due);
+  while ((type = oldest_keeping(core)) != NULL) end_first(core, type, UV_ECANCELED);
+  schedule(core);
 }
