@@ -1,14 +1,15 @@
 /*
  * What the adapters share. An adapter turns what a handle of libuv reports into events of a queue. Its struct is the
- * user's; its state, on the heap, is in use from the start until the callback of the stop. An adapter pushes by itself, so
- * nobody is there to see that the queue is full: it keeps the refused event, stops its source where that is possible, and
- * waits for room.
+ * user's; its state, on the heap, is in use from the start until the callback of the stop. An adapter pushes by itself,
+ * so nobody is there to see that the queue is full: it keeps the refused event, stops its source where that is
+ * possible, and waits for room.
  *
  * The queue serves those who wait, in order, at the end of a call that made room. Each gets one try; afterwards what it
- * kept back is in the queue, or it waits again, behind the others. A queue that ends gives each a last try, which fails.
- * Only the functions here change the list of those who wait.
+ * kept back is in the queue, or it waits again, behind the others. A queue that ends gives each a last try, which
+ * fails. Only the functions here change the list of those who wait.
  *
- * The queue of a running adapter may be over, and its memory freed. So the table of addresses is asked before each push.
+ * The queue of a running adapter may be over, and its memory freed. So the table of addresses is asked before each
+ * push.
  */
 #include "adapter.h"
 

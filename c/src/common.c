@@ -3,12 +3,12 @@
  *
  * The allocator is set before the first use of the library and never changes afterwards.
  *
- * The table from addresses to states is the only global state that changes at run time. One mutex guards it, and only the
- * functions here touch it. An entry belongs to whoever attached it, and lives until detached: libuv knows nothing of it. A
- * table without entries holds no memory, so that allocators can be replaced and leak checkers find nothing.
+ * The table from addresses to states is the only global state that changes at run time. One mutex guards it, and only
+ * the functions here touch it. An entry belongs to whoever attached it, and lives until detached: libuv knows nothing
+ * of it. A table without entries holds no memory, so that allocators can be replaced and leak checkers find nothing.
  *
- * libuv tells nobody but the caller of uv_close() about the end of a handle. So a handle that a program may close behind
- * our back, as uv_walk() lets it, is awaited by asking in each turn whether libuv still has it.
+ * libuv tells nobody but the caller of uv_close() about the end of a handle. So a handle that a program may close
+ * behind our back, as uv_walk() lets it, is awaited by asking in each turn whether libuv still has it.
  */
 #include "common.h"
 

@@ -1,5 +1,5 @@
-/* What every file may use: memory, the mark of a struct that is in use, what is known about an address, and handles that
- * others may close. */
+/* What every file may use: memory, the mark of a struct that is in use, what is known about an address, and handles
+ * that others may close. */
 #ifndef UVB_COMMON_H
 #define UVB_COMMON_H
 
@@ -43,8 +43,8 @@ static inline void* uvb__claimed(void* const slots[]) {
   return uvb__in_use(slots) ? slots[1] : NULL;
 }
 
-/* ---- addresses whose memory is not the library's: a table from a handle, and a kind, to a state. It leaves the handle's
- * `data` to its user. Any thread; a look-up costs one uncontended lock and a hash. */
+/* ---- addresses whose memory is not the library's: a table from a handle, and a kind, to a state. It leaves the
+ * handle's `data` to its user. Any thread; a look-up costs one uncontended lock and a hash. */
 
 typedef enum {
   UVB__ATTACH_BATCH = 1, /* to a uvb__core_t: the memory of a queue that is over may be gone */

@@ -1,11 +1,12 @@
 /*
  * A batch meets its handlers: one event after the other, and each handler of its type in the order of registration. The
- * handlers of an event are looked up when its turn comes, so one that was registered or removed meanwhile counts at once.
+ * handlers of an event are looked up when its turn comes, so one that was registered or removed meanwhile counts at
+ * once.
  *
- * A failure concerns its event alone: the handlers behind the one that failed do not get it, and the next event goes on.
- * An event is PROCESSING from the moment that it is handed over; then it is retained, or over, and its callback gives it
- * back. Nothing is read from an event after its callback. The events of a type with group handlers are delivered
- * together, at the place of the first one.
+ * A failure concerns its event alone: the handlers behind the one that failed do not get it, and the next event goes
+ * on. An event is PROCESSING from the moment that it is handed over; then it is retained, or over, and its callback
+ * gives it back. Nothing is read from an event after its callback. The events of a type with group handlers are
+ * delivered together, at the place of the first one.
  *
  * Handlers may remove themselves or others: whoever walks a list of handlers has registered the walk in the core, and a
  * removal moves on the walks that stand at the handler.

@@ -1,16 +1,16 @@
 /*
- * The life of a batch: an event comes in, waits in the queue, and leaves with others at a dispatch point. The engine owns
- * no clock, timer or loop (those are the host's), so that the same code runs on a virtual clock and at the end of a loop
- * turn.
+ * The life of a batch: an event comes in, waits in the queue, and leaves with others at a dispatch point. The engine
+ * owns no clock, timer or loop (those are the host's), so that the same code runs on a virtual clock and at the end of
+ * a loop turn.
  *
  * Control runs one way: push → queue → dispatch point → handlers. A dispatch point never nests, and lets at most
- * batches_per_turn batches leave. Handlers may call anything. What they push waits for a later batch; flush, a switch of
- * options and close cut batches that leave, in order, when the batch at hand is over. Only under `direct` do handlers
- * run inside a push.
+ * batches_per_turn batches leave. Handlers may call anything. What they push waits for a later batch; flush, a switch
+ * of options and close cut batches that leave, in order, when the batch at hand is over. Only under `direct` do
+ * handlers run inside a push.
  *
- * `closing` goes from open over deliver and delivering, or over discard, to closed, and never back; only this file changes
- * it. Each event that was taken gets exactly one callback. The queue is over, and its close callback runs, once nothing
- * is queued or retained and no call is inside: uvb__enter() and uvb__leave() count those.
+ * `closing` goes from open over deliver and delivering, or over discard, to closed, and never back; only this file
+ * changes it. Each event that was taken gets exactly one callback. The queue is over, and its close callback runs, once
+ * nothing is queued or retained and no call is inside: uvb__enter() and uvb__leave() count those.
  */
 #include "engine.h"
 
@@ -352,8 +352,8 @@ static void run(uvb__core_t* core) {
   core->budget = 0;
 }
 
-/* Does what is due before anything leaves: expiry, and replays. Their handlers may flush, switch or close, as those of a
- * batch may. */
+/* Does what is due before anything leaves: expiry, and replays. Their handlers may flush, switch or close, as those of
+ * a batch may. */
 static void prepare(uvb__core_t* core, double now) {
   /* Under `direct`, what its handlers push runs inside the push, as always; otherwise it has to wait. */
   bool direct = core->direct;

@@ -1,13 +1,13 @@
 /*
  * Fan-out by io_uring, and the decision whether it pays.
  *
- * A ring belongs to one fan-out and to the process that opened it: a child shares the kernel's end of it, and would take
- * the other's completions, so it falls back to plain sends. Each call fills the ring, submits, and reaps every completion
- * before it returns, so nothing is in flight between two calls. After a failed call, what the kernel has not taken is
- * taken back and sent the plain way; what it has taken and not answered is UV_EIO, and the ring must go.
+ * A ring belongs to one fan-out and to the process that opened it: a child shares the kernel's end of it, and would
+ * take the other's completions, so it falls back to plain sends. Each call fills the ring, submits, and reaps every
+ * completion before it returns, so nothing is in flight between two calls. After a failed call, what the kernel has not
+ * taken is taken back and sent the plain way; what it has taken and not answered is UV_EIO, and the ring must go.
  *
- * Whether a ring is quicker than plain sends depends on kernel, processor and sandbox. So the first fan-out of a process
- * that leaves the choice to us measures both, in turns, over socket pairs of its own, for at most 4 ms.
+ * Whether a ring is quicker than plain sends depends on kernel, processor and sandbox. So the first fan-out of a
+ * process that leaves the choice to us measures both, in turns, over socket pairs of its own, for at most 4 ms.
  */
 #include "fanout.h"
 

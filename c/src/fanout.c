@@ -1,11 +1,11 @@
 /*
- * One content to many destinations, now and without blocking. Plain sends go to each target by one system call; io_uring
- * (fanout-uring.c) submits many at once, where it is to be had and quicker. Where a system cannot send without blocking,
- * libuv's uv_try_write() is all there is.
+ * One content to many destinations, now and without blocking. Plain sends go to each target by one system call;
+ * io_uring (fanout-uring.c) submits many at once, where it is to be had and quicker. Where a system cannot send without
+ * blocking, libuv's uv_try_write() is all there is.
  *
- * Nothing is kept between two calls but the ring: each target has its result when a call returns, and what is left of it is
- * the caller's to write. A fan-out that is open marks its struct. Its ring is closed for good when it fails, or when the
- * process has forked; then the plain sends go on.
+ * Nothing is kept between two calls but the ring: each target has its result when a call returns, and what is left of
+ * it is the caller's to write. A fan-out that is open marks its struct. Its ring is closed for good when it fails, or
+ * when the process has forked; then the plain sends go on.
  */
 #include "fanout.h"
 

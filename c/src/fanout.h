@@ -1,5 +1,5 @@
-/* Fan-out: what its back-ends share. A back-end leaves a result in every target it is given, whatever fails. See fanout.c
- * and fanout-uring.c. */
+/* Fan-out: what its back-ends share. A back-end leaves a result in every target it is given, whatever fails. See
+ * fanout.c and fanout-uring.c. */
 #ifndef UVB_FANOUT_H
 #define UVB_FANOUT_H
 

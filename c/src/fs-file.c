@@ -1,13 +1,13 @@
 /*
- * What is done with one file: read it, append to it, prefetch it, or read it now if the system has it in memory. The first
- * three run on the threadpool, several at a time; the last one on any thread, which must not wait for a disk.
+ * What is done with one file: read it, append to it, prefetch it, or read it now if the system has it in memory. The
+ * first three run on the threadpool, several at a time; the last one on any thread, which must not wait for a disk.
  *
- * An entry belongs to the one thread that works on it, and gets its result there. Shared are only the table of calls, which
- * nobody but tests changes, and what reads from memory have learnt: relaxed atomics, where a lost update costs an attempt
- * more or less. Every open path is closed here, except a FIFO that the caller asked to keep.
+ * An entry belongs to the one thread that works on it, and gets its result there. Shared are only the table of calls,
+ * which nobody but tests changes, and what reads from memory have learnt: relaxed atomics, where a lost update costs an
+ * attempt more or less. Every open path is closed here, except a FIFO that the caller asked to keep.
  *
- * An append writes the entries of one file in their order, and stops at the first write that fails: complete entries have
- * succeeded, all others get the error. A failed sync or close fails all of them, as nobody knows what arrived.
+ * An append writes the entries of one file in their order, and stops at the first write that fails: complete entries
+ * have succeeded, all others get the error. A failed sync or close fails all of them, as nobody knows what arrived.
  */
 #define _FILE_OFFSET_BITS 64
 #include "fs.h"

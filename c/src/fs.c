@@ -1,14 +1,14 @@
 /*
- * Many files in few jobs of libuv's threadpool. A request is cut into shares, one per job; a job that is done comes back,
- * its files get their callback, and it takes the next share. fs-file.c does the work on each file.
+ * Many files in few jobs of libuv's threadpool. A request is cut into shares, one per job; a job that is done comes
+ * back, its files get their callback, and it takes the next share. fs-file.c does the work on each file.
  *
- * The loop's thread owns the request and its jobs, but for one word per job: `begun`, the entries that a thread has begun.
- * The thread raises it before each step; the loop replaces it, by `taken_back` to cancel the rest, or by `moved` to give
- * the rest to another job. Whoever changes it first decides about the entries that have not begun. So each entry is done
- * or cancelled exactly once, and its callback runs once.
+ * The loop's thread owns the request and its jobs, but for one word per job: `begun`, the entries that a thread has
+ * begun. The thread raises it before each step; the loop replaces it, by `taken_back` to cancel the rest, or by `moved`
+ * to give the rest to another job. Whoever changes it first decides about the entries that have not begun. So each
+ * entry is done or cancelled exactly once, and its callback runs once.
  *
- * A request is in use from its start until the callback of its last files begins, and is freed when no relieving is under
- * way any more. Entries of one file are always in one job and one step: their order is the file's.
+ * A request is in use from its start until the callback of its last files begins, and is freed when no relieving is
+ * under way any more. Entries of one file are always in one job and one step: their order is the file's.
  */
 #include "fs.h"
 

@@ -15,8 +15,8 @@ void uvb__fs_append(const uv_batch_fs_options_t* options, uv_batch_file_t* files
 /* Forgets what was learnt about reads from the page cache. For tests. */
 void uvb__fs_cached_reset(void);
 
-/* ---- calls of the system, from the threadpool. Each retries EINTR and returns UV_E codes. Tests put their own calls in
- * between: that is how they count syncs, and make reads short, disks fail and files grow. */
+/* ---- calls of the system, from the threadpool. Each retries EINTR and returns UV_E codes. Tests put their own calls
+ * in between: that is how they count syncs, and make reads short, disks fail and files grow. */
 
 typedef struct {
   uint64_t size;
@@ -35,8 +35,8 @@ typedef struct {
   ssize_t (*write)(uv_file fd, uv_buf_t bufs[], unsigned int count);
   int (*sync)(uv_file fd);
   int (*close)(uv_file fd);
-  /* From the loop: UV_EAGAIN rather than wait for a disk. Bytes are a whole file only when they are as many as that has.
-   * UV_ENOSYS: this never works here; other codes but UV_ENOENT: it does not work for this file, or not now. */
+  /* From the loop: UV_EAGAIN rather than wait for a disk. Bytes are a whole file only when they are as many as that
+   * has. UV_ENOSYS: this never works here; other codes but UV_ENOENT: it does not work for this file, or not now. */
   int (*open_cached)(const char* path);
   ssize_t (*read_cached)(uv_file fd, char* base, size_t len);
   /* Begins to read the first bytes of a regular file, and does not open anything else. */

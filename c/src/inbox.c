@@ -1,10 +1,11 @@
 /*
- * Events from other threads, on both sides: a post pushes onto the stack of inbox.h, and the loop takes all of it at once
- * into its queue. Any thread may post; only the loop's thread takes, sleeps, closes and publishes what is in its queue.
+ * Events from other threads, on both sides: a post pushes onto the stack of inbox.h, and the loop takes all of it at
+ * once into its queue. Any thread may post; only the loop's thread takes, sleeps, closes and publishes what is in its
+ * queue.
  *
- * `held` counts what is in the stack and in the queue together, before it is there. So a bound holds for both, without a
- * lock: whoever finds the sum too large takes its own count back. What has left the queue makes room when the loop says
- * so next, at the end of each call into the queue.
+ * `held` counts what is in the stack and in the queue together, before it is there. So a bound holds for both, without
+ * a lock: whoever finds the sum too large takes its own count back. What has left the queue makes room when the loop
+ * says so next, at the end of each call into the queue.
  *
  * An event is the posting thread's until the compare and exchange that puts it in; it releases, and the exchange that
  * empties the stack acquires, so the loop sees all that the thread wrote. After a close nobody uses the async handle:

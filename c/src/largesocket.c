@@ -1,11 +1,11 @@
 /*
- * TCP streams whose read size follows what comes. libuv asks its user for a buffer before each read and suggests 64 KiB;
- * on a stream that is enabled the suggestion grows while reads come back full, and shrinks while they do not. After
- * sustained full reads at the largest size the socket's buffers are raised, as far as the system allows.
+ * TCP streams whose read size follows what comes. libuv asks its user for a buffer before each read and suggests 64
+ * KiB; on a stream that is enabled the suggestion grows while reads come back full, and shrinks while they do not.
+ * After sustained full reads at the largest size the socket's buffers are raised, as far as the system allows.
  *
- * The stream belongs to its user, and so do its callbacks: this file puts its own in front of them, and a table by address
- * has the state. Only libuv's callbacks of that stream change it. It lives until the stream is disabled, or a read has
- * ended in an error after which libuv reads no more.
+ * The stream belongs to its user, and so do its callbacks: this file puts its own in front of them, and a table by
+ * address has the state. Only libuv's callbacks of that stream change it. It lives until the stream is disabled, or a
+ * read has ended in an error after which libuv reads no more.
  */
 #include "largesocket.h"
 

@@ -1,13 +1,13 @@
 /*
- * A listening socket whose connections are events of type NETWORK. libuv may give only one connection per turn, so where
- * the system allows it (everywhere but in Windows) this file takes the others of the backlog itself: all connections of a
- * turn are in one batch.
+ * A listening socket whose connections are events of type NETWORK. libuv may give only one connection per turn, so
+ * where the system allows it (everywhere but in Windows) this file takes the others of the backlog itself: all
+ * connections of a turn are in one batch.
  *
  * The state lives from uv_batch_listen() until the callback of uv_batch_listen_stop(), which waits for every event that
  * was taken: `users` counts those, and calls that are at work here. When the queue is full the connection at hand is
- * `kept`; when the user gives no handle, or there is no memory, a timer waits ever longer. In both cases nothing else is
- * taken, and the rest stays in the backlog. A client that was asked for and got no connection is the `spare`, for the next
- * one. No connection is lost: each ends with a handler, or in the drop callback.
+ * `kept`; when the user gives no handle, or there is no memory, a timer waits ever longer. In both cases nothing else
+ * is taken, and the rest stays in the backlog. A client that was asked for and got no connection is the `spare`, for
+ * the next one. No connection is lost: each ends with a handler, or in the drop callback.
  */
 #include "adapter.h"
 

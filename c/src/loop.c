@@ -9,8 +9,8 @@
  *
  * `turn` is a handle that does nothing but close. As long as one is closing, libuv in each of its releases goes on,
  * does not block in the poll, and tells embedders so (uv_backend_timeout() is 0), wherever in the turn it runs its
- * timers. And nobody else can close it: when a program ends its loop by uv_walk() and uv_close(), the callback of `turn`
- * still comes, and finds that the other handles are gone. Events that wait longer, for the end of a hold, have a
+ * timers. And nobody else can close it: when a program ends its loop by uv_walk() and uv_close(), the callback of
+ * `turn` still comes, and finds that the other handles are gone. Events that wait longer, for the end of a hold, have a
  * sentinel for that, and so has a queue that waits for posts. A queue that keeps no loop alive cannot learn of it from
  * libuv: it finds out at the next call.
  *
@@ -30,10 +30,10 @@
 
 #include "inbox.h"
 
-/* ---- the sentinel: learns that somebody closes the handles of a loop. libuv tells nobody but the caller of uv_close();
- * but it cancels the requests of a stream that is closed, whoever closes it, and calls them back. So a sentinel is a stream
- * with a write that cannot complete. Like every request it keeps the loop alive, and it lets the poll wait. It costs a
- * descriptor and a few system calls. */
+/* ---- the sentinel: learns that somebody closes the handles of a loop. libuv tells nobody but the caller of
+ * uv_close(); but it cancels the requests of a stream that is closed, whoever closes it, and calls them back. So a
+ * sentinel is a stream with a write that cannot complete. Like every request it keeps the loop alive, and it lets the
+ * poll wait. It costs a descriptor and a few system calls. */
 
 typedef struct {
   uv_pipe_t pipe;
@@ -268,7 +268,7 @@ static void arm_timer(host_t* on, uv_timer_t* timer, bool* armed, uv_timer_cb cb
   }
   *armed = deadline >= 0;
   if (*armed) {
-    /* libuv counts from its own idea of now, which may be behind: then the timer comes early, and is asked for again. */
+    /* libuv counts from its own idea of now, which may be behind: then the timer comes early, and is armed again. */
     double left = ceil(deadline - clock_ms());
     uv_timer_start(timer, cb, left > 0 ? (uint64_t)left : 0, 0);
   } else {

@@ -1,11 +1,11 @@
 /*
  * The options of a queue and of a type: defaults, the checks that keep bad ones out, and the functions that get and set
- * them. A check names the first option that is wrong, its value, and what is allowed. An option that has passed its check
- * is never checked again.
+ * them. A check names the first option that is wrong, its value, and what is allowed. An option that has passed its
+ * check is never checked again.
  *
  * The core keeps what was given and, apart, the complete set that follows from it. A change of policy or order inside a
- * handler waits in `pending` until the batch is over; which members that are, is a set of bits, so that two changes do not
- * undo each other. Changing them is the engine's: uv_batch_set() is in engine.c.
+ * handler waits in `pending` until the batch is over; which members that are, is a set of bits, so that two changes do
+ * not undo each other. Changing them is the engine's: uv_batch_set() is in engine.c.
  */
 #include "engine.h"
 

@@ -1,11 +1,11 @@
 /*
  * How long a batch may wait, and what is known to decide that.
  *
- * A policy is a pure function: signals, options and its own state in, a hold and the next state out. It sees no clock, no
- * queue and no loop, and the estimates (rate, gain, utilization) are told the time as well. So all of them run on a
+ * A policy is a pure function: signals, options and its own state in, a hold and the next state out. It sees no clock,
+ * no queue and no loop, and the estimates (rate, gain, utilization) are told the time as well. So all of them run on a
  * virtual clock. `fixed` holds each batch for max_delay. `adaptive` holds only when the loop is busy, more events are
- * expected for a type of the batch, and the user allowed a delay. It watches the gain of its holds, and switches holding
- * off, with exponential back-off, when it is too small.
+ * expected for a type of the batch, and the user allowed a delay. It watches the gain of its holds, and switches
+ * holding off, with exponential back-off, when it is too small.
  *
  * Each queue has one advisor. It owns the gain and the policy's state; a type's rate is in the type. The engine tells
  * it what was pushed and held, and asks it once per dispatch point. It estimates only while that matters, under

@@ -10,8 +10,8 @@ struct uvb__type_s;
 
 /* ---- estimates */
 
-/* Events per ms of a type: an exponentially weighted mean with a half-life of 100 ms. An event adds ln 2 / 100 and loses
- * half of that every 100 ms, so a steady stream of r events per ms settles at r. */
+/* Events per ms of a type: an exponentially weighted mean with a half-life of 100 ms. An event adds ln 2 / 100 and
+ * loses half of that every 100 ms, so a steady stream of r events per ms settles at r. */
 typedef struct {
   double value; /* events per ms at `at` */
   double at;

@@ -1,9 +1,9 @@
 /*
  * Children, whose exit is an event of type PROCESS.
  *
- * The state lives from uv_batch_spawn() until libuv has closed the handle, which is after the event. libuv's handle is in
- * the state and not in the user's struct: after a failed uv_spawn() it has to be closed, which takes a turn, while the
- * struct is the user's again at once.
+ * The state lives from uv_batch_spawn() until libuv has closed the handle, which is after the event. libuv's handle is
+ * in the state and not in the user's struct: after a failed uv_spawn() it has to be closed, which takes a turn, while
+ * the struct is the user's again at once.
  */
 #include "adapter.h"
 

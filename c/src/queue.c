@@ -1,15 +1,15 @@
 /*
- * The hybrid queue-map: lanes keep the order, a map finds a type's events and settings. Push, removal and look-up by type
- * are O(1). Taking a batch is O(1) per event, plus, with order `type`, the lanes that have events. The queue allocates
- * nothing, and knows no policy and no clock: the caller says how many events a batch can hold and what time it is. An
- * event's status, links and level are the queue's from push until it is taken or removed.
+ * The hybrid queue-map: lanes keep the order, a map finds a type's events and settings. Push, removal and look-up by
+ * type are O(1). Taking a batch is O(1) per event, plus, with order `type`, the lanes that have events. The queue
+ * allocates nothing, and knows no policy and no clock: the caller says how many events a batch can hold and what time
+ * it is. An event's status, links and level are the queue's from push until it is taken or removed.
  *
- * Aging, so that nothing starves: an event counts as one class higher for each max_deferral that it has waited. No event
- * is moved for that, and no timer runs. A lane is first in, first out, so its aged events are its first ones, and a batch
- * merges the heads of the lanes. First leave, by arrival, all events that count as HIGH: the HIGH ones, the NORMAL ones
- * that have waited once, the LOW ones that have waited twice. When they are gone, each LOW event that counts as NORMAL is
- * older than every NORMAL one, so those come next and nothing is compared. As long as the oldest NORMAL and the oldest LOW
- * event are young, no event has aged: a batch looks at these two, and that is all it costs.
+ * Aging, so that nothing starves: an event counts as one class higher for each max_deferral that it has waited. No
+ * event is moved for that, and no timer runs. A lane is first in, first out, so its aged events are its first ones, and
+ * a batch merges the heads of the lanes. First leave, by arrival, all events that count as HIGH: the HIGH ones, the
+ * NORMAL ones that have waited once, the LOW ones that have waited twice. When they are gone, each LOW event that
+ * counts as NORMAL is older than every NORMAL one, so those come next and nothing is compared. As long as the oldest
+ * NORMAL and the oldest LOW event are young, no event has aged: a batch looks at these two, and that is all it costs.
  */
 #include "queue.h"
 

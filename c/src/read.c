@@ -1,10 +1,11 @@
 /*
  * Reads of a stream as events of type STREAM, one per read.
  *
- * The state lives from uv_batch_read_start() until the callback of uv_batch_read_stop(), which waits for every read that
- * was queued: `users` counts those, and calls that are at work here. When the queue is full the read at hand is `kept`, and
- * the stream is not read meanwhile; it is read again once that one has been queued. The same happens when memory runs
- * out: while a stream is read, the piece for its next read is there already, so nothing that was read is lost.
+ * The state lives from uv_batch_read_start() until the callback of uv_batch_read_stop(), which waits for every read
+ * that was queued: `users` counts those, and calls that are at work here. When the queue is full the read at hand is
+ * `kept`, and the stream is not read meanwhile; it is read again once that one has been queued. The same happens when
+ * memory runs out: while a stream is read, the piece for its next read is there already, so nothing that was read is
+ * lost.
  *
  * Each buffer that the user's alloc callback gave comes back in the release callback, unless a handler has kept it.
  */

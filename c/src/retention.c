@@ -1,15 +1,16 @@
 /*
- * Late handlers: events that found no handler are kept, in order, for one that registers later. What is kept is bounded in
- * events, bytes and age per type. It has left the queue, so that it does not count there, and the timer for its age keeps
- * no loop alive.
+ * Late handlers: events that found no handler are kept, in order, for one that registers later. What is kept is bounded
+ * in events, bytes and age per type. It has left the queue, so that it does not count there, and the timer for its age
+ * keeps no loop alive.
  *
- * A retained event has one of three ends: its type's handlers get it (`first`: those that come first; `each`: every handler
- * that registers before its age), its age is reached, or retention ends, by a close or by its option. An event that a
- * handler has had is completed or failed, the others expire.
+ * A retained event has one of three ends: its type's handlers get it (`first`: those that come first; `each`: every
+ * handler that registers before its age), its age is reached, or retention ends, by a close or by its option. An event
+ * that a handler has had is completed or failed, the others expire.
  *
  * A handler that registers makes its type due. The events are replayed at the next dispatch point, before any batch
- * leaves, and again before an event of a type that became due meanwhile, so that a handler sees kept events before later
- * ones. Walks over kept events are registered in the core, as those over handlers are. Only this file changes these lists.
+ * leaves, and again before an event of a type that became due meanwhile, so that a handler sees kept events before
+ * later ones. Walks over kept events are registered in the core, as those over handlers are. Only this file changes
+ * these lists.
  */
 #include "engine.h"
 

@@ -2,8 +2,8 @@
  * Signals as events of type SIGNAL. One event is in the user's struct: how often the signal came while that event waits
  * is in its count, what comes while it is with its handlers counts for the next one.
  *
- * The state lives from uv_batch_signal_start() until the callback of uv_batch_signal_stop(), which comes when the handle is
- * closed and the event is over. A start that fails leaves the struct as it was.
+ * The state lives from uv_batch_signal_start() until the callback of uv_batch_signal_stop(), which comes when the
+ * handle is closed and the event is over. A start that fails leaves the struct as it was.
  */
 #include "adapter.h"
 

@@ -1,8 +1,8 @@
 /*
- * What can be read of a queue: its counters, and the estimates of its policy. The engine counts in the core's `counters`,
- * which only grow; what is queued now comes from the queue, and what other threads were refused from the inbox, whose
- * counters are theirs. All is copied: nothing that a caller gets changes afterwards. When a queue ends, its close
- * callback gets the last counters, and then there is nothing left to ask.
+ * What can be read of a queue: its counters, and the estimates of its policy. The engine counts in the core's
+ * `counters`, which only grow; what is queued now comes from the queue, and what other threads were refused from the
+ * inbox, whose counters are theirs. All is copied: nothing that a caller gets changes afterwards. When a queue ends,
+ * its close callback gets the last counters, and then there is nothing left to ask.
  */
 #include "engine.h"
 #include "inbox.h"

@@ -2,8 +2,8 @@
  * Timers as events of type TIMER, counted as signals are: a timer that runs out again while its event waits raises the
  * count of that event.
  *
- * The state lives from uv_batch_timer_start() until the callback of uv_batch_timer_stop(), also for a timer that does not
- * repeat.
+ * The state lives from uv_batch_timer_start() until the callback of uv_batch_timer_stop(), also for a timer that does
+ * not repeat.
  */
 #include "adapter.h"
 

@@ -1,8 +1,8 @@
 /*
  * Work on libuv's threadpool, whose completion is an event of type WORK.
  *
- * The state lives from uv_batch_queue_work() until the event is over: then, or if its queue is over, the callback gives the
- * struct back. A thread of the pool reads the state and the struct while the work runs, and changes neither.
+ * The state lives from uv_batch_queue_work() until the event is over: then, or if its queue is over, the callback gives
+ * the struct back. A thread of the pool reads the state and the struct while the work runs, and changes neither.
  */
 #include "adapter.h"
 
