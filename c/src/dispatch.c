@@ -198,11 +198,7 @@ static int add_handler(uv_batch_t* batch, uv_batch_handler_t* handler, int numbe
   handler->group_cb_ = group_cb;
   handler->number_ = ++core->handler_number;
   handler->due_ = 0;
-  handler->next_ = NULL;
-  handler->prev_ = type->last_handler;
-  if (type->last_handler == NULL) type->first_handler = handler;
-  else type->last_handler->next_ = handler;
-  type->last_handler = handler;
+  UVB__APPEND(type->first_handler, type->last_handler, handler, next_, prev_);
   if (group_cb != NULL) type->group_handlers++;
   uvb__retention_registered(core, type, handler);
   return 0;
@@ -229,10 +225,7 @@ int uv_batch_off(uv_batch_handler_t* handler) {
   for (uvb__walk_t* walk = core->handler_walks; walk != NULL; walk = walk->outer) {
     if (walk->next == handler) walk->next = handler->next_;
   }
-  if (handler->prev_ == NULL) type->first_handler = handler->next_;
-  else handler->prev_->next_ = handler->next_;
-  if (handler->next_ == NULL) type->last_handler = handler->prev_;
-  else handler->next_->prev_ = handler->prev_;
+  UVB__REMOVE(type->first_handler, type->last_handler, handler, next_, prev_);
   if (handler->group_cb_ != NULL) type->group_handlers--;
   uvb__handler_release(handler);
   return 0;

@@ -109,6 +109,7 @@ struct uvb__core_s {
   uint64_t number;
   uvb__walk_t* kept_walks;
   uvb__type_t* first_keeping;
+  uvb__type_t* last_keeping;
   uvb__type_t* first_due;
   uvb__type_t* last_due;
   double deadline; /* negative: none */

@@ -178,7 +178,7 @@ static double either(double given, double own) {
 
 static double highest_rate(const uvb__advisor_t* advisor, const uvb__queue_t* queue, double now) {
   double highest = 0;
-  for (const uvb__type_t* type = queue->first_queued; type != NULL; type = type->queued.next) {
+  for (const uvb__type_t* type = queue->first_queued; type != NULL; type = type->next_queued) {
     double own = uvb__rate_read(&type->rate, now);
     highest = fmax(highest, either(type->given_rate, either(advisor->given.rate, own)));
   }

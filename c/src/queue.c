@@ -129,10 +129,7 @@ static uvb__lane_t* lane_of(uvb__queue_t* queue, uvb__type_t* type, const uv_bat
 }
 
 static void lane_remove(uvb__lane_t* lane, uv_batch_event_t* event) {
-  if (event->prev_ == NULL) lane->head = event->next;
-  else event->prev_->next = event->next;
-  if (event->next == NULL) lane->tail = event->prev_;
-  else event->next->prev_ = event->prev_;
+  UVB__REMOVE(lane->head, lane->tail, event, next, prev_);
   lane->count--;
 }
 
@@ -215,13 +212,13 @@ void uvb__queue_limit_type(uvb__queue_t* queue, uvb__type_t* type, uint32_t max_
 
 static inline void come(uvb__queue_t* queue, uvb__type_t* type, uv_batch_event_t* event) {
   event->status = UV_BATCH_STATUS_QUEUED;
-  if (type->count++ == 0) uvb__list_add(&queue->first_queued, type, offsetof(uvb__type_t, queued));
+  if (type->count++ == 0) UVB__APPEND(queue->first_queued, queue->last_queued, type, next_queued, prev_queued);
   if (type->count == type->options.max_batch) queue->full_types++;
 }
 
 static inline void gone(uvb__queue_t* queue, uvb__type_t* type, const uv_batch_event_t* event) {
   if (type->count-- == type->options.max_batch) queue->full_types--;
-  if (type->count == 0) uvb__list_remove(&queue->first_queued, type, offsetof(uvb__type_t, queued));
+  if (type->count == 0) UVB__REMOVE(queue->first_queued, queue->last_queued, type, next_queued, prev_queued);
   queue->count--;
   queue->depth[event->level_]--;
   queue->bytes -= event->size;
@@ -234,11 +231,7 @@ void uvb__queue_push(uvb__queue_t* queue, uvb__type_t* type, uv_batch_event_t* e
     if (!lane->listed) list_lane(queue, lane);
     else if (lane->head == NULL) queue->unsorted = true;
   }
-  event->next = NULL;
-  event->prev_ = lane->tail;
-  if (lane->tail == NULL) lane->head = event;
-  else lane->tail->next = event;
-  lane->tail = event;
+  UVB__APPEND(lane->head, lane->tail, event, next, prev_);
   lane->count++;
   come(queue, type, event);
   queue->count++;
@@ -447,8 +440,8 @@ static uvb__chain_t take_all(uvb__queue_t* queue) {
     }
     queue->listed[level].first = queue->listed[level].last = NULL;
   }
-  for (uvb__type_t* type = queue->first_queued; type != NULL; type = type->queued.next) type->count = 0;
-  queue->first_queued = NULL;
+  for (uvb__type_t* type = queue->first_queued; type != NULL; type = type->next_queued) type->count = 0;
+  queue->first_queued = queue->last_queued = NULL;
   uint32_t normals = queue->normal_since_low + queue->depth[uvb__normal];
   queue->normal_since_low = queue->depth[uvb__low] > 0 ? 0 : saturated(normals);
   queue->unsorted = false;

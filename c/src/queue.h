@@ -10,8 +10,26 @@ enum { uvb__builtin_types = UV_BATCH_BACKGROUND };
 typedef struct uvb__lane_s uvb__lane_t;
 typedef struct uvb__type_s uvb__type_t;
 
-/* A first-in-first-out list of queued events, linked through the events themselves: nothing is allocated, and any event
- * can be taken out in O(1). One for each class, or for each class of each type (order `type`). */
+/* Doubly linked lists of events, handlers and types, each through two members of its items. Nothing is allocated, and
+ * any item can be taken out in O(1). */
+#define UVB__APPEND(first, last, item, next, prev) \
+  do {                                             \
+    (item)->next = NULL;                           \
+    (item)->prev = (last);                         \
+    if ((last) == NULL) (first) = (item);          \
+    else (last)->next = (item);                    \
+    (last) = (item);                               \
+  } while (0)
+
+#define UVB__REMOVE(first, last, item, next, prev)          \
+  do {                                                      \
+    if ((item)->prev == NULL) (first) = (item)->next;       \
+    else (item)->prev->next = (item)->next;                 \
+    if ((item)->next == NULL) (last) = (item)->prev;        \
+    else (item)->next->prev = (item)->prev;                 \
+  } while (0)
+
+/* A first-in-first-out list of queued events: one for each class, or for each class of each type (order `type`). */
 struct uvb__lane_s {
   uv_batch_event_t* head;
   uv_batch_event_t* tail;
@@ -48,12 +66,6 @@ static inline void uvb__chain_join(uvb__chain_t* chain, const uvb__chain_t* othe
 
 /* ---- types */
 
-/* A place in a list of types, in no order. */
-typedef struct {
-  uvb__type_t* next;
-  uvb__type_t* prev;
-} uvb__place_t;
-
 /* A type's settings, how many of its events are queued, its rate, its handlers, and what is retained of it. */
 struct uvb__type_s {
   char* name;
@@ -64,7 +76,8 @@ struct uvb__type_s {
   /* Queued events. */
   uint32_t count;
   uvb__lane_t lanes[uvb__levels]; /* order `type` */
-  uvb__place_t queued;            /* among the types with queued events */
+  uvb__type_t* next_queued;       /* among the types with queued events */
+  uvb__type_t* prev_queued;
   uint32_t chosen; /* its events in the batch that is being taken, valid for the batch numbered `chosen_in` */
   uint64_t chosen_in;
 
@@ -86,8 +99,9 @@ struct uvb__type_s {
   uv_batch_event_t* last_kept;
   uint32_t kept;
   uint64_t kept_bytes;
-  uvb__place_t keeping; /* among the types with retained events */
-  bool due;             /* in the list of types for which a handler has registered since */
+  uvb__type_t* next_keeping; /* among the types with retained events */
+  uvb__type_t* prev_keeping;
+  bool due; /* in the list of types for which a handler has registered since */
   bool to_replay;
   uvb__type_t* next_due;
 };
@@ -112,24 +126,6 @@ static inline uvb__type_t* uvb__types_get(const uvb__types_t* types, int number)
   return number > 0 && number < types->count ? types->all[number] : NULL;
 }
 
-/* Lists of types: `offset` is that of a type's place in the list. */
-static inline uvb__place_t* uvb__place_of(uvb__type_t* type, size_t offset) {
-  return (uvb__place_t*)(void*)((char*)type + offset);
-}
-
-static inline void uvb__list_add(uvb__type_t** first, uvb__type_t* type, size_t offset) {
-  *uvb__place_of(type, offset) = (uvb__place_t){*first, NULL};
-  if (*first != NULL) uvb__place_of(*first, offset)->prev = type;
-  *first = type;
-}
-
-static inline void uvb__list_remove(uvb__type_t** first, uvb__type_t* type, size_t offset) {
-  uvb__place_t* place = uvb__place_of(type, offset);
-  if (place->prev == NULL) *first = place->next;
-  else uvb__place_of(place->prev, offset)->next = place->next;
-  if (place->next != NULL) uvb__place_of(place->next, offset)->prev = place->prev;
-}
-
 /* ---- the queue-map */
 
 typedef struct uvb__queue_s {
@@ -148,6 +144,7 @@ typedef struct uvb__queue_s {
   uint32_t full_types;
   uint64_t batch_number;
   uvb__type_t* first_queued;
+  uvb__type_t* last_queued;
 
   uint32_t count;
   uint64_t bytes;

@@ -17,12 +17,8 @@
 /* ---- what a type keeps: a list by link_ and prev_, in the order in which the events left */
 
 static void append(uvb__core_t* core, uvb__type_t* type, uv_batch_event_t* event) {
-  event->link_ = NULL;
-  event->prev_ = type->last_kept;
-  if (type->last_kept == NULL) type->first_kept = event;
-  else type->last_kept->link_ = event;
-  type->last_kept = event;
-  if (type->kept++ == 0) uvb__list_add(&core->first_keeping, type, offsetof(uvb__type_t, keeping));
+  UVB__APPEND(type->first_kept, type->last_kept, event, link_, prev_);
+  if (type->kept++ == 0) UVB__APPEND(core->first_keeping, core->last_keeping, type, next_keeping, prev_keeping);
   type->kept_bytes += event->size;
   core->counters.retained++;
   core->counters.retained_bytes += event->size;
@@ -32,11 +28,8 @@ static void take_out(uvb__core_t* core, uvb__type_t* type, uv_batch_event_t* eve
   for (uvb__walk_t* walk = core->kept_walks; walk != NULL; walk = walk->outer) {
     if (walk->next == event) walk->next = event->link_;
   }
-  if (event->prev_ == NULL) type->first_kept = event->link_;
-  else event->prev_->link_ = event->link_;
-  if (event->link_ == NULL) type->last_kept = event->prev_;
-  else event->link_->prev_ = event->prev_;
-  if (--type->kept == 0) uvb__list_remove(&core->first_keeping, type, offsetof(uvb__type_t, keeping));
+  UVB__REMOVE(type->first_kept, type->last_kept, event, link_, prev_);
+  if (--type->kept == 0) UVB__REMOVE(core->first_keeping, core->last_keeping, type, next_keeping, prev_keeping);
   type->kept_bytes -= event->size;
   core->counters.retained--;
   core->counters.retained_bytes -= event->size;
@@ -59,7 +52,7 @@ static bool before(const uvb__type_t* a, const uvb__type_t* b) {
 /* The type whose event expires next, or NULL. */
 static uvb__type_t* next_to_expire(const uvb__core_t* core) {
   uvb__type_t* next = NULL;
-  for (uvb__type_t* type = core->first_keeping; type != NULL; type = type->keeping.next) {
+  for (uvb__type_t* type = core->first_keeping; type != NULL; type = type->next_keeping) {
     if (before(type, next)) next = type;
   }
   return next;
@@ -277,7 +270,7 @@ void uvb__retention_configured(uvb__core_t* core, uvb__type_t* type) {
 
 static uvb__type_t* oldest_keeping(const uvb__core_t* core) {
   uvb__type_t* oldest = NULL;
-  for (uvb__type_t* type = core->first_keeping; type != NULL; type = type->keeping.next) {
+  for (uvb__type_t* type = core->first_keeping; type != NULL; type = type->next_keeping) {
     if (oldest == NULL || type->first_kept->number_ < oldest->first_kept->number_) oldest = type;
   }
   return oldest;

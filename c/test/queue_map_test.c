@@ -214,7 +214,7 @@ static void compare(void) {
 /* Types with queued events, as the policy walks them. */
 static void compare_types(void) {
   size_t listed = 0, queued = 0;
-  for (const uvb__type_t* type = queue.first_queued; type != NULL; type = type->queued.next) listed++;
+  for (const uvb__type_t* type = queue.first_queued; type != NULL; type = type->next_queued) listed++;
   for (int type = 1; type <= type_count; type++) queued += types.all[type]->count > 0;
   CHECK_EQ(listed, queued);
 }
