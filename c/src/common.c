@@ -120,14 +120,6 @@ static void grow(void) {
   if (old != first_buckets) uvb__free(old);
 }
 
-static void shrink(void) {
-  if (entry_count > 0 || buckets == first_buckets) return;
-  uvb__free(buckets);
-  for (size_t i = 0; i < few; i++) first_buckets[i] = NULL;
-  buckets = first_buckets;
-  bucket_count = few;
-}
-
 int uvb__attach(const void* handle, uvb__attach_t kind, void* state) {
   entry_t* entry = uvb__malloc(sizeof(*entry));
   if (entry == NULL) return UV_ENOMEM;
@@ -161,9 +153,13 @@ void* uvb__detach(const void* handle, uvb__attach_t kind) {
   entry_t* entry = *at;
   if (entry != NULL) {
     *at = entry->next;
-    entry_count--;
     state = entry->state;
-    shrink();
+    if (--entry_count == 0 && buckets != first_buckets) {
+      uvb__free(buckets);
+      for (size_t i = 0; i < few; i++) first_buckets[i] = NULL;
+      buckets = first_buckets;
+      bucket_count = few;
+    }
   }
   uv_mutex_unlock(&mutex);
   uvb__free(entry);

@@ -273,20 +273,15 @@ int uv_batch_fs_append(uv_loop_t* loop, uv_batch_fs_t* req, uv_batch_file_t file
 
 /* ---- relieving and cancelling */
 
-/* A place for a job that the request did not plan for. */
-static job_t* another(request_t* request) {
-  job_t* job = uvb__malloc(sizeof(*job));
-  if (job != NULL) add(request, job);
-  return job;
-}
-
 /* Gives the files that a job has not begun to another job; if there are none, that one takes what is in no job yet. */
 static int move_rest(job_t* job, size_t begun) {
   request_t* request = job->request;
   size_t all = job->count;
   if (begun == all && request->count == 0) return 0;
-  job_t* other = another(request);
+  /* A job that the request did not plan for. */
+  job_t* other = uvb__malloc(sizeof(*other));
   if (other == NULL) return UV_ENOMEM;
+  add(request, other);
   if (begun == all) {
     start_share(other);
     return (int)other->count;

@@ -26,10 +26,6 @@ void uvb__inbox_init(uvb__inbox_t* inbox, uv_async_t* async) {
   inbox->async = async;
 }
 
-static uint64_t load(const atomic_uint_fast64_t* value) {
-  return atomic_load_explicit(value, memory_order_relaxed);
-}
-
 static int refuse(uvb__inbox_t* inbox, uv_batch_event_t* event, int status) {
   atomic_fetch_add_explicit(status == UV_ENOBUFS ? &inbox->refused_overloaded : &inbox->refused_closed, 1,
                             memory_order_relaxed);
@@ -48,7 +44,7 @@ static bool admit(uvb__inbox_t* inbox, uint64_t size) {
   uint64_t held = atomic_fetch_add_explicit(&inbox->held, 1, memory_order_relaxed);
   bool fits = held < atomic_load_explicit(&inbox->max_queue, memory_order_relaxed);
   if (fits && size == 0) return true;
-  uint64_t max = load(&inbox->max_bytes);
+  uint64_t max = atomic_load_explicit(&inbox->max_bytes, memory_order_relaxed);
   if (fits && size <= max) {
     if (atomic_fetch_add_explicit(&inbox->held_bytes, size, memory_order_relaxed) <= max - size) return true;
     give_up(inbox, 0, size);

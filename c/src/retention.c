@@ -43,17 +43,12 @@ static double deadline_of(const uvb__type_t* type) {
   return type->first_kept->since_ + type->options.retain_max_age;
 }
 
-static bool before(const uvb__type_t* a, const uvb__type_t* b) {
-  if (b == NULL) return true;
-  double by = deadline_of(a) - deadline_of(b);
-  return by < 0 || (by == 0 && a->first_kept->number_ < b->first_kept->number_);
-}
-
 /* The type whose event expires next, or NULL. */
 static uvb__type_t* next_to_expire(const uvb__core_t* core) {
   uvb__type_t* next = NULL;
   for (uvb__type_t* type = core->first_keeping; type != NULL; type = type->next_keeping) {
-    if (before(type, next)) next = type;
+    double by = next == NULL ? -1 : deadline_of(type) - deadline_of(next);
+    if (by < 0 || (by == 0 && type->first_kept->number_ < next->first_kept->number_)) next = type;
   }
   return next;
 }
