@@ -9,7 +9,7 @@ import { factor, number, table } from './cells.js';
 
 const output = (name) => readFileSync(new URL(`../measured/${name}.txt`, import.meta.url), 'utf8');
 
-/** By benchmark of `./eventloop`: what it does, in words. */
+/** By benchmark of `./eventloop` and `./promise`: what it does, in words. */
 const operations = {
   Submit: '`Submit`, one producer, until the task has run',
   'Producers/100': 'the same, 100 producers',
@@ -25,10 +25,10 @@ const operations = {
   Catch: '`Catch`',
   Finally: '`Finally`',
   Chain: '`Chain` to a promise that is settled',
-  NewPromise: '`NewPromise`, `Then`, `resolve`',
+  NewPromise: '`promise.New`, `Then`, `resolve`',
   ResolveFromOutside: 'the same, `resolve` outside the loop',
   AllOf10: '`All` of ten promises',
-  Await: '`NewPromise`, settled by a task, `Await`',
+  Await: '`promise.New`, settled by a task, `Await`',
   Async: '`Async`, `Await`',
   ChannelRoundTrip: 'for comparison: to another goroutine and back, through two channels',
 };

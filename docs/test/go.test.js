@@ -31,7 +31,7 @@ func (rows) Insert(ctx context.Context, all []Row) ([]ID, error) { return make([
 
 func main() {
 	var (
-		loop, _ = eventloop.New()
+		loop, _ = eventloop.New(eventloop.Config{})
 		ctx     = context.Background()
 		state   int
 		db      rows

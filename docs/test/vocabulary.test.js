@@ -16,7 +16,11 @@ const node = textOf('node/src', (path) => /\.c?ts$/.test(path));
 const headers = read('c/include/uv_batch.h') + read('node/addon/include/millrace.h');
 const goOf = (folder) =>
   textOf(folder, (path) => path.endsWith('.go') && !path.endsWith('_test.go'));
-const go = { batch: goOf('go/batch'), eventloop: goOf('go/eventloop') };
+const go = {
+  batch: goOf('go/batch'),
+  eventloop: goOf('go/eventloop'),
+  millrace: read('go/millrace.go'),
+};
 
 /** `package.Name`, `package.Type.Method`, or a field of what `Stats()` returns. */
 function isInGo(name) {

@@ -1,11 +1,13 @@
 package batch
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
 	"time"
 
+	"millrace.dev/go"
 	"millrace.dev/go/batch/internal/engine"
 )
 
@@ -14,7 +16,7 @@ type Batcher[K, V any] struct {
 	fn          func(context.Context, []K) ([]V, error)
 	size        func(K) int
 	concurrency int
-	// Calls that wait, by identity; nil without WithKey.
+	// Calls that wait, by identity; nil without Config.Key.
 	waiting identities[K]
 	calls   sync.Pool
 
@@ -42,13 +44,13 @@ type waiter struct {
 // call is one call of Do. It is reused once its caller has the result, but not if the caller has gone before that.
 type call[K, V any] struct {
 	key   K
-	id    any // of the key, with WithKey
+	id    any // of the key, with Config.Key
 	value V
 	err   error
 	done  chan struct{} // gets one token
 	seq   uint64
 
-	// For a leader, which is every call without WithKey: its place in the queue, the batch that it is in, the calls that
+	// For a leader, which is every call without Config.Key: its place in the queue, the batch that it is in, the calls that
 	// share its key, whether more may share it, and how many callers wait for all these.
 	ref     engine.Ref[*call[K, V]]
 	flight  *flight[K, V]
@@ -69,31 +71,26 @@ type call[K, V any] struct {
 // fn's until it returns; then the memory is reused. ctx ends when fn returns, and before that when nobody waits for
 // the batch any more; it has no values and no deadline.
 //
-// Options: those of a queue (WithPolicy, WithMaxBatch, WithMaxDelay, WithThreshold, WithHold, WithMaxQueue,
-// WithMaxQueueBytes), WithConcurrency, WithKey, WithSize. Under Direct each call is a batch of its own that leaves
-// inside Do: nothing waits, so WithConcurrency and WithMaxQueue have no effect. Errors wrap ErrOption.
-func New[K, V any](fn func(ctx context.Context, keys []K) ([]V, error), options ...Option) (*Batcher[K, V], error) {
+// Under Direct each call is a batch of its own that leaves inside Do. An error wraps millrace.ErrOption and names the field,
+// its value and its range.
+func New[K, V any](
+	fn func(ctx context.Context, keys []K) ([]V, error), config Config[K, V],
+) (b *Batcher[K, V], err error) {
 	if fn == nil {
-		return nil, fmt.Errorf("%w: New needs the bulk function", ErrOption)
+		return nil, fmt.Errorf("%w: New needs the bulk function", millrace.ErrOption)
 	}
-	s, err := read(options, ofQueue|ofBatcher)
-	if err != nil {
+	if err := engine.Within("Concurrency", config.Concurrency, 1, 65_536); err != nil {
 		return nil, err
 	}
-	b := &Batcher[K, V]{fn: fn, concurrency: s.concurrency}
-	if b.size, err = typed[func(K) int]("WithSize", s.size); err != nil {
-		return nil, err
-	}
-	if identify, is := s.key.(identify[K]); is {
-		b.waiting = identify()
-	} else if s.key != nil {
-		return nil, wrongType("WithKey", s.keyFn, "function of "+nameOf[K]())
+	b = &Batcher[K, V]{fn: fn, concurrency: cmp.Or(config.Concurrency, 1), size: config.Size}
+	if config.Key != nil {
+		b.waiting = config.Key()
 	}
 	b.calls.New = func() any { return &call[K, V]{done: make(chan struct{}, 1)} }
 	b.host.start, b.host.used = time.Now(), engine.NewUtilization(0)
-	b.host.concurrency = s.concurrency
+	b.host.concurrency = b.concurrency
 	b.host.holdEnded = b.holdEnded
-	if b.engine, err = engine.New[*call[K, V]](&b.host, (*batcherSink[K, V])(b), s.changes); err != nil {
+	if b.engine, err = engine.New[*call[K, V]](&b.host, (*batcherSink[K, V])(b), config.queue()); err != nil {
 		return nil, err
 	}
 	b.kind = b.engine.Queue().Type("call")
@@ -104,8 +101,9 @@ func New[K, V any](fn func(ctx context.Context, keys []K) ([]V, error), options 
 // Do hands a key in and waits for its result. Any goroutine.
 //
 // When ctx ends first, Do returns ctx.Err(). If its batch has not left, fn never sees the key; if it has, the batch
-// goes on without a caller for the result. Other errors: ErrOverload, ErrClosed, ErrCancelled, what fn returned,
-// ErrBadResult, a *PanicError or ErrGoexit of fn, and ErrOption for a size below 0.
+// goes on without a caller for the result. Other errors, of package millrace unless said: ErrOverload, ErrClosed,
+// ErrCancelled, what fn returned, ErrBadResult of this package, a *PanicError or ErrGoexit of fn, and ErrOption for a size
+// below 0.
 //
 // Do not call Do, Flush or Close inside fn: the batches in flight would wait for themselves.
 //
@@ -192,7 +190,7 @@ func (b *Batcher[K, V]) share(leader, c *call[K, V]) error {
 	o := b.engine.Options()
 	if b.sharing >= o.MaxQueue {
 		b.engine.Counters().RefusedTotal.Overloaded++
-		return fmt.Errorf("%w: %d calls wait that share a key, and MaxQueue is %d", ErrOverload, b.sharing, o.MaxQueue)
+		return fmt.Errorf("%w: %d calls wait that share a key, and MaxQueue is %d", millrace.ErrOverload, b.sharing, o.MaxQueue)
 	}
 	c.place = len(leader.sharers)
 	leader.sharers = append(leader.sharers, c)
@@ -239,8 +237,8 @@ func (b *Batcher[K, V]) leave(c, own *call[K, V]) {
 	}
 }
 
-// Flush sends what waits as soon as WithConcurrency allows, with what comes until then, and waits until all calls made
-// so far have their results, or until ctx ends. Until it has left, a call counts towards WithMaxQueue. Not inside fn,
+// Flush sends what waits as soon as Concurrency allows, with what comes until then, and waits until all calls made
+// so far have their results, or until ctx ends. Until it has left, a call counts towards MaxQueue. Not inside fn,
 // which it would wait for.
 func (b *Batcher[K, V]) Flush(ctx context.Context) error {
 	b.mu.Lock()
@@ -329,7 +327,7 @@ type BatcherStats struct {
 func (b *Batcher[K, V]) Stats() BatcherStats {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return BatcherStats{Stats: b.engine.Stats(), InFlight: b.flying, SharedTotal: b.shared}
+	return BatcherStats{Stats: Stats(b.engine.Stats()), InFlight: b.flying, SharedTotal: b.shared}
 }
 
 func (b *Batcher[K, V]) holdEnded() {
@@ -338,4 +336,58 @@ func (b *Batcher[K, V]) holdEnded() {
 	b.host.read()
 	b.engine.HoldEnded()
 	b.launch(false)
+}
+
+// ---- the host
+
+// batcherHost is the world of a batcher's engine: its dispatch point is the end of the call that pushed.
+type batcherHost struct {
+	start       time.Time
+	now         time.Duration
+	due         bool
+	timer       *time.Timer
+	holdEnded   func()
+	used        engine.Utilization
+	usedSince   time.Duration
+	flying      int
+	concurrency int
+}
+
+// read reads the clock, once each time that the mutex is taken.
+func (h *batcherHost) read() { h.now = time.Since(h.start) }
+
+func (h *batcherHost) Now() time.Duration { return h.now }
+
+func (h *batcherHost) Inside() bool { return true }
+
+func (h *batcherHost) Alive() bool { return true }
+
+func (h *batcherHost) Schedule() error {
+	h.due = true
+	return nil
+}
+
+func (h *batcherHost) Arm(deadline time.Duration) error {
+	switch wait := deadline - h.now; {
+	case deadline < 0:
+		h.timer.Stop()
+	case h.timer == nil:
+		h.timer = time.AfterFunc(wait, h.holdEnded)
+	default:
+		h.timer.Reset(wait)
+	}
+	return nil
+}
+
+// flies notes how many batches are in flight from now on.
+func (h *batcherHost) flies(n int) {
+	span := h.now - h.usedSince
+	h.used.Observe(h.usedSince, h.now, span*time.Duration(h.flying)/time.Duration(h.concurrency))
+	h.usedSince, h.flying = h.now, n
+}
+
+// Utilization is the share in use of the batches that may be in flight.
+func (h *batcherHost) Utilization(now time.Duration) float64 {
+	h.flies(h.flying)
+	return h.used.Read(now)
 }

@@ -23,7 +23,7 @@ func slowBulk(_ context.Context, keys []int) ([]int, error) {
 }
 
 func newBatcher(b *testing.B, fn func(context.Context, []int) ([]int, error)) *batch.Batcher[int, int] {
-	batcher, err := batch.New(fn)
+	batcher, err := batch.New(fn, config{})
 	if err != nil {
 		b.Fatal(err)
 	}

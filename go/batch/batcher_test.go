@@ -15,6 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"millrace.dev/go"
 	"millrace.dev/go/batch"
 )
 
@@ -40,11 +41,14 @@ func (g *gate) fn(ctx context.Context, keys []int) ([]int, error) {
 	return values, err
 }
 
+// config is that of most batchers here.
+type config = batch.Config[int, int]
+
 func newBatch(
-	t *testing.T, fn func(context.Context, []int) ([]int, error), options ...batch.Option,
+	t *testing.T, fn func(context.Context, []int) ([]int, error), settings ...config,
 ) *batch.Batcher[int, int] {
 	t.Helper()
-	b, err := batch.New(fn, options...)
+	b, err := batch.New(fn, append(settings, config{})[0])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +72,7 @@ func do(ctx context.Context, b *batch.Batcher[int, int], key int) chan result {
 
 // queued waits until so many keys wait.
 func queued(b *batch.Batcher[int, int], n int) {
-	for b.Stats().QueueDepth[batch.Normal] != n {
+	for b.Stats().QueueDepth.Normal != n {
 		runtime.Gosched()
 	}
 }
@@ -112,7 +116,7 @@ func TestTheFirstCallLeavesAtOnceAndTheNextGather(t *testing.T) {
 
 func TestConcurrentBatches(t *testing.T) {
 	g := newGate()
-	b := newBatch(t, g.fn, batch.WithConcurrency(2))
+	b := newBatch(t, g.fn, config{Concurrency: 2})
 	one := do(background, b, 1)
 	wantBatch(t, g, 1)
 	two := do(background, b, 2)
@@ -133,7 +137,7 @@ func TestConcurrentBatches(t *testing.T) {
 
 func TestMaxBatchCuts(t *testing.T) {
 	g := newGate()
-	b := newBatch(t, g.fn, batch.WithMaxBatch(2))
+	b := newBatch(t, g.fn, config{MaxBatch: 2})
 	calls := []chan result{do(background, b, 1)}
 	wantBatch(t, g, 1)
 	for key := 2; key <= 4; key++ {
@@ -179,7 +183,7 @@ func TestErrorsOfTheBulkFunction(t *testing.T) {
 		{"Goexit", func(context.Context, []int) ([]int, error) {
 			runtime.Goexit()
 			return nil, nil
-		}, batch.ErrGoexit, "Goexit"},
+		}, millrace.ErrGoexit, "Goexit"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -253,7 +257,7 @@ func TestGoexitOfABatchThatOthersFollow(t *testing.T) {
 	second := do(background, b, 2)
 	queued(b, 1)
 	close(start)
-	want(t, first, 0, batch.ErrGoexit)
+	want(t, first, 0, millrace.ErrGoexit)
 	want(t, second, 2, nil)
 }
 
@@ -336,22 +340,25 @@ func TestABatchGoesOnWhileSomebodyWaits(t *testing.T) {
 
 func TestBoundsRefuse(t *testing.T) {
 	g := newGate()
-	b := newBatch(t, g.fn, batch.WithMaxQueue(2), batch.WithMaxQueueBytes(10),
-		batch.WithSize(func(key int) int { return key }))
+	b := newBatch(t, g.fn, config{
+		MaxQueue:      2,
+		MaxQueueBytes: 10,
+		Size:          func(key int) int { return key },
+	})
 	first := do(background, b, 1)
 	wantBatch(t, g, 1)
 	second := do(background, b, 8)
 	queued(b, 1)
-	if _, err := b.Do(background, 3); !errors.Is(err, batch.ErrOverload) || !strings.Contains(err.Error(), "8 bytes") {
+	if _, err := b.Do(background, 3); !errors.Is(err, millrace.ErrOverload) || !strings.Contains(err.Error(), "8 bytes") {
 		t.Errorf("too many bytes: %v", err)
 	}
 	third := do(background, b, 2)
 	queued(b, 2)
 	_, err := b.Do(background, 0)
-	if !errors.Is(err, batch.ErrOverload) || !strings.Contains(err.Error(), "MaxQueue is 2") {
+	if !errors.Is(err, millrace.ErrOverload) || !strings.Contains(err.Error(), "MaxQueue is 2") {
 		t.Errorf("too many calls: %v", err)
 	}
-	if _, err := b.Do(background, -1); !errors.Is(err, batch.ErrOption) {
+	if _, err := b.Do(background, -1); !errors.Is(err, millrace.ErrOption) {
 		t.Errorf("a size below 0: %v", err)
 	}
 	g.let <- nil
@@ -367,7 +374,7 @@ func TestBoundsRefuse(t *testing.T) {
 
 func TestCallsWithTheSameIdentityShare(t *testing.T) {
 	g := newGate()
-	b := newBatch(t, g.fn, batch.WithKey(func(key int) int { return key % 10 }), batch.WithMaxQueue(2))
+	b := newBatch(t, g.fn, config{Key: batch.KeyOf(func(key int) int { return key % 10 }), MaxQueue: 2})
 	first := do(background, b, 1)
 	wantBatch(t, g, 1)
 	// What has left is not shared.
@@ -378,7 +385,7 @@ func TestCallsWithTheSameIdentityShare(t *testing.T) {
 	for b.Stats().SharedTotal != 2 {
 		runtime.Gosched()
 	}
-	if _, err := b.Do(background, 41); !errors.Is(err, batch.ErrOverload) {
+	if _, err := b.Do(background, 41); !errors.Is(err, millrace.ErrOverload) {
 		t.Errorf("a third that shares: %v", err)
 	}
 	cancel()
@@ -408,7 +415,7 @@ func TestCallsWithTheSameIdentityShare(t *testing.T) {
 
 func TestALeaderLeavesAndItsSharerStays(t *testing.T) {
 	g := newGate()
-	b := newBatch(t, g.fn, batch.WithKey(func(key int) int { return key % 10 }))
+	b := newBatch(t, g.fn, config{Key: batch.KeyOf(func(key int) int { return key % 10 })})
 	first := do(background, b, 1)
 	wantBatch(t, g, 1)
 	ctx, cancel := context.WithCancel(background)
@@ -429,7 +436,7 @@ func TestALeaderLeavesAndItsSharerStays(t *testing.T) {
 
 func TestAllWhoShareLeave(t *testing.T) {
 	g := newGate()
-	b := newBatch(t, g.fn, batch.WithKey(func(key int) int { return key % 10 }))
+	b := newBatch(t, g.fn, config{Key: batch.KeyOf(func(key int) int { return key % 10 })})
 	first := do(background, b, 1)
 	wantBatch(t, g, 1)
 	ctx, cancel := context.WithCancel(background)
@@ -456,7 +463,7 @@ func TestAllWhoShareLeave(t *testing.T) {
 func TestFixedHoldsAndEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate()
-		b := newBatch(t, g.fn, batch.WithPolicy(batch.Fixed), batch.WithMaxDelay(20*time.Millisecond), batch.WithThreshold(3))
+		b := newBatch(t, g.fn, config{Policy: batch.Fixed, MaxDelay: 20 * time.Millisecond, Threshold: 3})
 		start := time.Now()
 		one, two := do(background, b, 1), do(background, b, 2)
 		wantBatch(t, g, 1, 2)
@@ -483,7 +490,7 @@ func TestFixedHoldsAndEnds(t *testing.T) {
 		cancel()
 		want(t, gone, 0, context.Canceled)
 		time.Sleep(time.Second)
-		if s := b.Stats(); s.BatchTotal != 2 || s.QueueDepth[batch.Normal] != 0 {
+		if s := b.Stats(); s.BatchTotal != 2 || s.QueueDepth.Normal != 0 {
 			t.Errorf("stats: %+v", s)
 		}
 	})
@@ -494,7 +501,7 @@ func TestAdaptiveHoldsOnlyWhenBusy(t *testing.T) {
 		b := newBatch(t, func(_ context.Context, keys []int) ([]int, error) {
 			time.Sleep(9 * time.Millisecond)
 			return keys, nil
-		}, batch.WithMaxDelay(10*time.Millisecond))
+		}, config{MaxDelay: 10 * time.Millisecond})
 		start := time.Now()
 		b.Do(background, 1)
 		if took := time.Since(start); took != 9*time.Millisecond {
@@ -523,7 +530,7 @@ func TestAdaptiveHoldsOnlyWhenBusy(t *testing.T) {
 
 func TestDirectBatchesNothing(t *testing.T) {
 	g := newGate()
-	b := newBatch(t, g.fn, batch.WithPolicy(batch.Direct))
+	b := newBatch(t, g.fn, config{Policy: batch.Direct})
 	calls := []chan result{}
 	for key := 1; key <= 3; key++ {
 		calls = append(calls, do(background, b, key))
@@ -539,7 +546,7 @@ func TestDirectBatchesNothing(t *testing.T) {
 
 func TestFlushWaitsForTheCallsBeforeIt(t *testing.T) {
 	g := newGate()
-	b := newBatch(t, g.fn, batch.WithPolicy(batch.Fixed), batch.WithMaxDelay(time.Minute))
+	b := newBatch(t, g.fn, config{Policy: batch.Fixed, MaxDelay: time.Minute})
 	one := do(background, b, 1)
 	queued(b, 1)
 	flushed := make(chan error, 1)
@@ -582,7 +589,7 @@ func TestCloseSendsWhatWaits(t *testing.T) {
 		go func() { closed <- b.Close(background) }()
 	}
 	for {
-		if _, err := b.Do(canceledSoon(), 3); errors.Is(err, batch.ErrClosed) {
+		if _, err := b.Do(canceledSoon(), 3); errors.Is(err, millrace.ErrClosed) {
 			break
 		}
 	}
@@ -596,7 +603,7 @@ func TestCloseSendsWhatWaits(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if _, err := b.Do(background, 4); !errors.Is(err, batch.ErrClosed) {
+	if _, err := b.Do(background, 4); !errors.Is(err, millrace.ErrClosed) {
 		t.Errorf("after Close: %v", err)
 	}
 	if err := b.Flush(background); err != nil {
@@ -629,7 +636,7 @@ func TestCloseDiscardsWhenItsContextEnds(t *testing.T) {
 			if err := b.Close(ctx); err != context.Canceled {
 				t.Errorf("Close: %v", err)
 			}
-			want(t, two, 0, batch.ErrCancelled)
+			want(t, two, 0, millrace.ErrCancelled)
 			g.let <- nil
 			want(t, one, 10, nil)
 			if err := b.Close(background); err != nil {
@@ -645,36 +652,32 @@ func TestCloseDiscardsWhenItsContextEnds(t *testing.T) {
 func TestBadOptionsOfNew(t *testing.T) {
 	fn := func(_ context.Context, keys []int) ([]int, error) { return keys, nil }
 	cases := []struct {
-		option batch.Option
+		config config
 		text   string
 	}{
-		{batch.WithMaxBatch(0), "MaxBatch is 0; it must be from 1 to 1000000"},
-		{batch.WithMaxBatch(1_000_001), "MaxBatch"},
-		{batch.WithMaxDelay(-1), "MaxDelay is -1ns; it must be from 0s to 1m0s"},
-		{batch.WithMaxDelay(time.Hour), "MaxDelay"},
-		{batch.WithThreshold(-1), "Threshold"},
-		{batch.WithMaxQueue(0), "MaxQueue"},
-		{batch.WithMaxQueueBytes(0), "MaxQueueBytes"},
-		{batch.WithMaxDeferral(time.Hour), "WithMaxDeferral is no option of New"},
-		{batch.WithPolicy(9), "Policy is 9; it must be Adaptive, Fixed or Direct"},
-		{batch.WithOrder(batch.ByType), "WithOrder is no option of New"},
-		{batch.WithHold(2), "Hold"},
-		{batch.WithConcurrency(0), "Concurrency is 0; it must be from 1 to 65536"},
-		{batch.WithConcurrency(65_537), "Concurrency"},
-		{batch.WithKey(func(string) string { return "" }), "WithKey is a func(string) string, where a function of int is"},
-		{batch.WithKey[int, int](nil), "WithKey(nil)"},
-		{batch.WithSize(func(string) int { return 0 }), "func(string) int, where a func(int) int is needed"},
-		{batch.WithSize[int](nil), "WithSize(nil)"},
-		{batch.WithPriority(batch.Low), "WithPriority is no option of New"},
-		{batch.WithRetain(batch.Retain{}), "WithRetain is no option of New"},
-		{batch.Option{}, "empty"},
+		{config{MaxBatch: -1}, "MaxBatch is -1; it must be from 1 to 1000000"},
+		{config{MaxBatch: 1_000_001}, "MaxBatch"},
+		{config{MaxDelay: -2}, "MaxDelay is -2ns; it must be from 0 (None) to 1m0s"},
+		{config{MaxDelay: time.Hour}, "MaxDelay"},
+		{config{Threshold: -2}, "Threshold"},
+		{config{MaxQueue: -1}, "MaxQueue"},
+		{config{MaxQueueBytes: -1}, "MaxQueueBytes"},
+		{config{Policy: 9}, "Policy is 9; it must be Adaptive, Fixed or Direct"},
+		{config{Hold: 3}, "Hold"},
+		{config{Concurrency: -1}, "Concurrency is -1; it must be from 1 to 65536"},
+		{config{Concurrency: 65_537}, "Concurrency"},
 	}
 	for _, c := range cases {
-		if _, err := batch.New(fn, c.option); !errors.Is(err, batch.ErrOption) || !strings.Contains(err.Error(), c.text) {
+		if _, err := batch.New(fn, c.config); !errors.Is(err, millrace.ErrOption) || !strings.Contains(err.Error(), c.text) {
 			t.Errorf("want %q, got %v", c.text, err)
 		}
 	}
-	if _, err := batch.New[int, int](nil); !errors.Is(err, batch.ErrOption) {
+	for _, c := range []config{{}, {MaxDelay: batch.None, Threshold: batch.None, Key: batch.KeyOf[int, int](nil)}} {
+		if _, err := batch.New(fn, c); err != nil {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+	if _, err := batch.New(nil, config{}); !errors.Is(err, millrace.ErrOption) {
 		t.Errorf("a nil function: %v", err)
 	}
 }
@@ -684,12 +687,10 @@ func TestDoAllocatesOnceAloneAndNothingWhenBusy(t *testing.T) {
 		// sync.Pool then drops at random what it is given.
 		return
 	}
-	for name, options := range map[string][]batch.Option{
-		"plain": nil, "WithKey": {batch.WithKey(strconv.Itoa)},
-	} {
-		b := newBatch(t, func(_ context.Context, keys []int) ([]int, error) { return keys, nil }, options...)
+	for name, settings := range map[string]config{"plain": {}, "with a key": {Key: batch.KeyOf(strconv.Itoa)}} {
+		b := newBatch(t, func(_ context.Context, keys []int) ([]int, error) { return keys, nil }, settings)
 		allocated := 1.0
-		if options != nil {
+		if settings.Key != nil {
 			// Itoa's own.
 			allocated++
 		}
@@ -721,7 +722,7 @@ func TestDoAllocatesOnceAloneAndNothingWhenBusy(t *testing.T) {
 // TestManyCallersShare: callers that come and go get the result of their own identity.
 func TestManyCallersShare(t *testing.T) {
 	b := newBatch(t, func(_ context.Context, keys []int) ([]int, error) { return keys, nil },
-		batch.WithKey(func(key int) int { return key % 10 }), batch.WithMaxBatch(4))
+		config{Key: batch.KeyOf(func(key int) int { return key % 10 }), MaxBatch: 4})
 	var group sync.WaitGroup
 	for caller := range 40 {
 		group.Go(func() {
@@ -743,7 +744,7 @@ func TestManyCallersShare(t *testing.T) {
 		t.Error(err)
 	}
 	s := b.Stats()
-	if s.DeliveredTotal+s.CancelledTotal != s.PushedTotal || s.InFlight != 0 || s.QueueDepth[batch.Normal] != 0 {
+	if s.DeliveredTotal+s.CancelledTotal != s.PushedTotal || s.InFlight != 0 || s.QueueDepth.Normal != 0 {
 		t.Errorf("stats: %+v", s)
 	}
 }
@@ -766,7 +767,7 @@ func TestManyCallers(t *testing.T) {
 			}
 		}
 		return values, failures
-	}, batch.WithMaxBatch(50), batch.WithConcurrency(2))
+	}, config{MaxBatch: 50, Concurrency: 2})
 	const callers, each = 40, 250
 	var group sync.WaitGroup
 	for caller := range callers {
@@ -831,7 +832,7 @@ func TestErrorsThatSayNothing(t *testing.T) {
 	}
 }
 
-// TestIdentityIsTheCallersOwn: the function of WithKey runs once for a call, where its panic and its calls of the
+// TestIdentityIsTheCallersOwn: the function of KeyOf runs once for a call, where its panic and its calls of the
 // batcher do no harm, and what it returned stays the call's when the key changes.
 func TestIdentityIsTheCallersOwn(t *testing.T) {
 	type key struct{ id int }
@@ -840,14 +841,14 @@ func TestIdentityIsTheCallersOwn(t *testing.T) {
 	b, err := batch.New(func(_ context.Context, keys []*key) ([]int, error) {
 		<-let
 		return make([]int, len(keys)), nil
-	}, batch.WithKey(func(k *key) int {
+	}, batch.Config[*key, int]{Key: batch.KeyOf(func(k *key) int {
 		asked++
 		b.Stats()
 		if k.id < 0 {
 			panic("below 0")
 		}
 		return k.id
-	}))
+	})})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -870,7 +871,7 @@ func TestIdentityIsTheCallersOwn(t *testing.T) {
 		}
 	}
 	waiting := func(n int) func(batch.BatcherStats) bool {
-		return func(s batch.BatcherStats) bool { return s.QueueDepth[batch.Normal] == n }
+		return func(s batch.BatcherStats) bool { return s.QueueDepth.Normal == n }
 	}
 	start(background, &key{1}, func(s batch.BatcherStats) bool { return s.InFlight == 1 })
 	ctx, cancel := context.WithCancel(background)
@@ -899,7 +900,7 @@ func TestAnIdentityThatIsNotEqualToItselfIsSharedWithNone(t *testing.T) {
 	b, err := batch.New(func(_ context.Context, keys []float64) ([]int, error) {
 		<-let
 		return make([]int, len(keys)), nil
-	}, batch.WithKey(func(key float64) float64 { return key }))
+	}, batch.Config[float64, int]{Key: batch.KeyOf(func(key float64) float64 { return key })})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -919,7 +920,7 @@ func TestAnIdentityThatIsNotEqualToItselfIsSharedWithNone(t *testing.T) {
 
 func TestFlushedCallsCountUntilTheyLeave(t *testing.T) {
 	g := newGate()
-	b := newBatch(t, g.fn, batch.WithMaxQueue(2))
+	b := newBatch(t, g.fn, config{MaxQueue: 2})
 	first := do(background, b, 1)
 	wantBatch(t, g, 1)
 	ended, end := context.WithCancel(background)
@@ -928,7 +929,7 @@ func TestFlushedCallsCountUntilTheyLeave(t *testing.T) {
 	calls := []chan result{do(ctx, b, 2), do(ctx, b, 3)}
 	queued(b, 2)
 	b.Flush(ended)
-	if _, err := b.Do(background, 4); !errors.Is(err, batch.ErrOverload) {
+	if _, err := b.Do(background, 4); !errors.Is(err, millrace.ErrOverload) {
 		t.Errorf("beyond the bound, flushed: %v", err)
 	}
 	cancel()
@@ -949,7 +950,7 @@ func TestFlushedCallsCountUntilTheyLeave(t *testing.T) {
 // without a caller is none.
 func TestCallersThatLeaveAClose(t *testing.T) {
 	g := newGate()
-	b := newBatch(t, g.fn, batch.WithMaxBatch(1))
+	b := newBatch(t, g.fn, config{MaxBatch: 1})
 	first := do(background, b, 1)
 	wantBatch(t, g, 1)
 	ctx, cancel := context.WithCancel(background)
@@ -960,7 +961,7 @@ func TestCallersThatLeaveAClose(t *testing.T) {
 	closed := make(chan error, 1)
 	go func() { closed <- b.Close(background) }()
 	for {
-		if _, err := b.Do(canceledSoon(), 4); errors.Is(err, batch.ErrClosed) {
+		if _, err := b.Do(canceledSoon(), 4); errors.Is(err, millrace.ErrClosed) {
 			break
 		}
 	}
@@ -982,7 +983,7 @@ func TestCallersThatLeaveAClose(t *testing.T) {
 
 func TestSharersThatHaveGoneDoNotCount(t *testing.T) {
 	g := newGate()
-	b := newBatch(t, g.fn, batch.WithKey(func(key int) int { return key % 10 }), batch.WithMaxQueue(2))
+	b := newBatch(t, g.fn, config{Key: batch.KeyOf(func(key int) int { return key % 10 }), MaxQueue: 2})
 	first := do(background, b, 1)
 	wantBatch(t, g, 1)
 	leader := do(background, b, 2)
@@ -1004,7 +1005,7 @@ func TestSharersThatHaveGoneDoNotCount(t *testing.T) {
 		want(t, goes, 0, context.Canceled)
 	}
 	last := share(background, 32)
-	if _, err := b.Do(background, 42); !errors.Is(err, batch.ErrOverload) {
+	if _, err := b.Do(background, 42); !errors.Is(err, millrace.ErrOverload) {
 		t.Errorf("a third that shares: %v", err)
 	}
 	g.let <- nil

@@ -1,11 +1,16 @@
 package batch
 
 import (
+	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
 	"sync/atomic"
+	"time"
 
+	"millrace.dev/go"
 	"millrace.dev/go/batch/internal/engine"
 	"millrace.dev/go/eventloop"
 )
@@ -34,11 +39,24 @@ type sizes[T any] struct {
 	other  func(T) int
 }
 
-// Info comes with the events of a batch handler: their type, and why the batch left.
-type Info = engine.Info
+// Info comes with the events of a batch handler.
+type Info struct {
+	// Type of the events.
+	Type string
+	// Trigger is why the batch left.
+	Trigger Trigger
+}
 
 // Handler is a registered handler, for Off.
-type Handler[T any] = engine.Handler[T]
+type Handler[T any] struct{ handler *engine.Handler[T] }
+
+// Lost is an event that was accepted and ended without a handler.
+type Lost[T any] struct {
+	Type string
+	Data T
+	// Why is millrace.ErrUnhandled, ErrRetention, ErrExpired or millrace.ErrCancelled.
+	Why error
+}
 
 // Event is an event that was pushed, for Cancel.
 type Event[T any] struct{ ref engine.Ref[T] }
@@ -46,26 +64,18 @@ type Event[T any] struct{ ref engine.Ref[T] }
 // NewEmitter makes an emitter of events with data of type T. It starts nothing and keeps nothing alive: while no event
 // waits, there is no task, no timer and no goroutine.
 //
-// Options: those of a queue (WithPolicy, WithOrder, WithMaxBatch, WithMaxDelay, WithThreshold, WithHold, WithMaxQueue,
-// WithMaxQueueBytes, WithMaxDeferral), WithSize, WithRetain, WithErrorHandler, WithLost. Errors wrap ErrOption.
-func NewEmitter[T any](loop *eventloop.Loop, options ...Option) (*Emitter[T], error) {
+// An error wraps millrace.ErrOption and names the field, its value and its range.
+func NewEmitter[T any](loop *eventloop.Loop, config EmitterConfig[T]) (*Emitter[T], error) {
 	if loop == nil {
-		return nil, fmt.Errorf("%w: NewEmitter needs a loop", ErrOption)
+		return nil, fmt.Errorf("%w: NewEmitter needs a loop", millrace.ErrOption)
 	}
-	s, err := read(options, ofQueue|ofTypes|ofEmitter)
+	retain, err := config.Retain.engine(ReplayEach)
 	if err != nil {
 		return nil, err
 	}
-	e := &Emitter[T]{loop: loop, failed: s.failed, done: make(chan struct{})}
-	if e.lost, err = typed[func(Lost[T])]("WithLost", s.lost); err != nil {
-		return nil, err
-	}
-	size, err := typed[func(T) int]("WithSize", s.size)
-	if err != nil {
-		return nil, err
-	}
-	if size != nil {
-		e.sizes.Store(&sizes[T]{other: size})
+	e := &Emitter[T]{loop: loop, failed: config.OnError, lost: config.OnLost, done: make(chan struct{})}
+	if config.Size != nil {
+		e.sizes.Store(&sizes[T]{other: config.Size})
 	}
 	e.host = newEmitterHost(e)
 	e.d = engine.NewDispatcher(&e.mu, engine.Hooks[T]{
@@ -73,45 +83,46 @@ func NewEmitter[T any](loop *eventloop.Loop, options ...Option) (*Emitter[T], er
 		Lost:      e.tellLost,
 		ArmExpiry: e.host.armExpiry,
 		End:       func() { close(e.done) },
-	}, s.retain)
-	if e.engine, err = engine.New[T](e.host, e.d, s.changes); err != nil {
+	}, retain)
+	if e.engine, err = engine.New[T](e.host, e.d, config.queue()); err != nil {
 		return nil, err
 	}
 	e.d.Attach(e.engine)
 	return e, nil
 }
 
-// Emit queues an event. Nothing has changed when it returns an error: ErrOverload when the queue is full, ErrClosed
-// after Close of the emitter or of its loop, ErrOption for a size below 0.
+// Emit queues an event. Nothing has changed when it returns an error of package millrace: ErrOverload when the queue is full,
+// ErrClosed after Close of the emitter or of its loop, ErrOption for a size below 0.
 //
 // Costs a mutex, off the loop the loop's mutex as well, and no allocation once as many events have been queued before;
 // the first event of a turn asks the loop for a call at its end (go test -bench Emit ./batch).
 func (e *Emitter[T]) Emit(typ string, data T) error {
-	_, err := e.push(typ, data, engine.OfType, -1)
+	_, err := e.push(typ, data, engine.OfType, 0)
 	return err
 }
 
-// Push is Emit with options for this event, WithPriority and WithBytes, and a handle for Cancel.
-func (e *Emitter[T]) Push(typ string, data T, options ...Option) (Event[T], error) {
-	s, err := read(options, ofEvent)
-	if err != nil {
+// Push is Emit with settings of this event, and a handle for Cancel.
+func (e *Emitter[T]) Push(typ string, data T, config EventConfig) (Event[T], error) {
+	if err := cmp.Or(config.Priority.Check(), checkBytes(config.Bytes)); err != nil {
 		return Event[T]{}, err
 	}
-	return e.push(typ, data, s.priority, s.bytes)
+	return e.push(typ, data, classOf(config.Priority), config.Bytes)
 }
 
-func (e *Emitter[T]) push(typ string, data T, priority Priority, bytes int64) (Event[T], error) {
-	if bytes < 0 {
-		n, err := e.sizeOf(typ, data)
-		if err != nil {
+// classOf is the engine's number of a priority; that of zero is OfType.
+func classOf(p millrace.Priority) engine.Priority { return engine.Priority(p) - 1 }
+
+func (e *Emitter[T]) push(typ string, data T, priority engine.Priority, bytes int) (Event[T], error) {
+	if bytes == 0 {
+		var err error
+		if bytes, err = e.sizeOf(typ, data); err != nil {
 			return Event[T]{}, err
 		}
-		bytes = int64(n)
 	}
 	e.mu.Lock()
 	// Under Direct handlers run inside this call.
 	defer e.mu.Unlock()
-	ref, err := e.engine.Push(e.engine.Queue().Type(typ), data, priority, bytes)
+	ref, err := e.engine.Push(e.engine.Queue().Type(typ), data, priority, int64(bytes))
 	return Event[T]{ref}, err
 }
 
@@ -142,7 +153,7 @@ func (e *Emitter[T]) Cancel(event Event[T]) bool {
 // On registers a handler for the events of a type. Handlers of a type run in the order of registration. What the type
 // retains becomes due to it, and is delivered by the loop, not in here.
 //
-// When a handler panics, or ends its goroutine, the handlers after it do not get that event; WithErrorHandler is told;
+// When a handler panics, or ends its goroutine, the handlers after it do not get that event; OnError is told;
 // the events that follow are delivered all the same. On panics if fn is nil.
 func (e *Emitter[T]) On(typ string, fn func(data T)) *Handler[T] {
 	notNil(fn == nil)
@@ -163,7 +174,9 @@ func (e *Emitter[T]) Once(typ string, fn func(data T)) *Handler[T] {
 // either.
 func (e *Emitter[T]) OnBatch(typ string, fn func(data []T, info Info)) *Handler[T] {
 	notNil(fn == nil)
-	return e.add(typ, engine.Group(fn))
+	return e.add(typ, engine.Group(func(data []T, typ string, trigger engine.Trigger) {
+		fn(data, Info{typ, Trigger(trigger)})
+	}))
 }
 
 func notNil(isNil bool) {
@@ -172,11 +185,11 @@ func notNil(isNil bool) {
 	}
 }
 
-func (e *Emitter[T]) add(typ string, h *Handler[T]) *Handler[T] {
+func (e *Emitter[T]) add(typ string, h *engine.Handler[T]) *Handler[T] {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.d.Add(typ, h)
-	return h
+	return &Handler[T]{h}
 }
 
 // Off removes a handler; false when it was used up or removed before, or is another emitter's. An event whose handlers
@@ -184,49 +197,45 @@ func (e *Emitter[T]) add(typ string, h *Handler[T]) *Handler[T] {
 func (e *Emitter[T]) Off(h *Handler[T]) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return h != nil && e.d.Remove(h)
+	return h != nil && e.d.Remove(h.handler)
 }
 
-// Set changes options of the queue. A new policy or order delivers first what is queued; done by a handler, or
-// outside of the loop, that happens when the current batch is over, or at the end of the turn. Nothing has changed
-// when it returns an error.
-func (e *Emitter[T]) Set(options ...Option) error {
-	s, err := read(options, ofQueue|ofTypes)
-	if err != nil {
-		return err
+// Set changes the settings of the queue that are given. A new policy or order delivers first what is queued; done by a
+// handler, or outside of the loop, that happens when the current batch is over, or at the end of the turn. Nothing has
+// changed when it returns an error.
+func (e *Emitter[T]) Set(config EmitterConfig[T]) error {
+	if config.Size != nil || config.Retain != (Retain{}) || config.OnError != nil || config.OnLost != nil {
+		return fmt.Errorf("%w: Set cannot change Size, Retain, OnError and OnLost: use SetType, or NewEmitter",
+			millrace.ErrOption)
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	defer e.host.handlersRan()
-	return e.engine.Set(s.changes)
+	return e.engine.Set(config.queue())
 }
 
-// SetType changes options of one type: WithPriority, WithMaxBatch, WithRetain, WithoutRetain, WithSize. What is not
-// given stays. Nothing has changed when it returns an error; after Close that is ErrClosed.
-func (e *Emitter[T]) SetType(typ string, options ...Option) error {
-	s, err := read(options, ofType)
-	if err != nil {
-		return err
-	}
-	size, err := typed[func(T) int]("WithSize", s.size)
-	if err != nil {
+// SetType changes the settings of one type that are given. Nothing has changed when it returns an error; after Close that is
+// millrace.ErrClosed.
+func (e *Emitter[T]) SetType(typ string, config TypeConfig[T]) error {
+	retain, err := config.Retain.engine(ReplayNever)
+	if err := cmp.Or(config.Priority.Check(), engine.CheckMaxBatch(config.MaxBatch), err); err != nil {
 		return err
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.engine.Closed() {
-		return ErrClosed
+		return millrace.ErrClosed
 	}
 	t := e.engine.Queue().Type(typ)
 	t.Pinned = true
-	if s.priority != engine.OfType {
-		t.Priority = s.priority
+	if config.Priority != 0 {
+		t.Priority = classOf(config.Priority)
 	}
-	if s.maxBatch != 0 {
-		e.engine.Queue().SetMaxBatch(t, s.maxBatch)
+	if config.MaxBatch != 0 {
+		e.engine.Queue().SetMaxBatch(t, config.MaxBatch)
 	}
-	if size != nil {
-		next := &sizes[T]{byType: map[string]func(T) int{typ: size}}
+	if config.Size != nil {
+		next := &sizes[T]{byType: map[string]func(T) int{typ: config.Size}}
 		if now := e.sizes.Load(); now != nil {
 			next.other = now.other
 			for other, fn := range now.byType {
@@ -237,15 +246,15 @@ func (e *Emitter[T]) SetType(typ string, options ...Option) error {
 		}
 		e.sizes.Store(next)
 	}
-	if s.retainGiven {
-		e.d.Retain(t, s.retain)
+	if config.Retain != (Retain{}) {
+		e.d.Retain(t, retain)
 	}
 	return nil
 }
 
 // Flush delivers everything that is queued now: on the loop inside this call, in a handler when its batch is over, and
 // from elsewhere at the end of a turn, with what comes until then. Until it has left, it counts towards the bounds, can
-// be cancelled, and is discarded by Close(true). An error says that the loop is closed.
+// be cancelled, and can be discarded by Close. An error says that the loop is closed.
 func (e *Emitter[T]) Flush() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -253,16 +262,37 @@ func (e *Emitter[T]) Flush() error {
 	return e.engine.Flush()
 }
 
-// Close refuses later events with ErrClosed and delivers what is queued, when Flush would; or, with discard, tells
-// WithLost of each, with ErrCancelled. What is retained expires. Done says when all that is over. Close again does
-// nothing.
+// Close refuses later events with millrace.ErrClosed, delivers what is queued, when Flush would, and waits for that. When ctx
+// ends first, what has not left is discarded at the next dispatch point: OnLost is told of each, with
+// millrace.ErrCancelled, and Close returns ctx.Err() without waiting for that. With a context that has ended already
+// nothing more leaves. What is retained expires. Another call waits for the same end. On the loop Close does not wait, and
+// ctx counts only if it has ended: Done says when all is over. On a loop that does not run it waits for whoever runs it.
 //
 // Close an emitter before its loop: a closed loop drops its timers, so that nothing ends a hold any more. When the
 // loop is closed already, what is left is discarded inside this call, and the error says so.
-func (e *Emitter[T]) Close(discard bool) error {
+func (e *Emitter[T]) Close(ctx context.Context) error {
+	if err := e.close(ctx.Err() != nil); err != nil || e.loop.Inside() {
+		return err
+	}
+	if ctx.Err() == nil {
+		select {
+		case <-e.done:
+			return nil
+		case <-e.loop.Done():
+			return e.close(true)
+		case <-ctx.Done():
+		}
+	}
+	return cmp.Or(e.close(true), ctx.Err())
+}
+
+func (e *Emitter[T]) close(discard bool) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	defer e.host.handlersRan()
+	if discard && e.engine.Closed() {
+		return e.engine.Hurry()
+	}
 	return e.engine.Close(discard)
 }
 
@@ -273,7 +303,7 @@ func (e *Emitter[T]) Done() <-chan struct{} { return e.done }
 func (e *Emitter[T]) Stats() Stats {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.engine.Stats()
+	return Stats(e.engine.Stats())
 }
 
 // ---- what is told
@@ -289,8 +319,8 @@ func (e *Emitter[T]) tellFailed(err error, event *engine.Event[T]) {
 }
 
 var reasons = [...]error{
-	engine.Unhandled: ErrUnhandled, engine.NotRetained: ErrRetention, engine.Expired: errExpiredAge,
-	engine.Ended: errExpiredClose, engine.TurnedOff: errExpiredOff, engine.Discarded: ErrCancelled,
+	engine.Unhandled: millrace.ErrUnhandled, engine.NotRetained: ErrRetention, engine.Expired: errExpiredAge,
+	engine.Ended: errExpiredClose, engine.TurnedOff: errExpiredOff, engine.Discarded: millrace.ErrCancelled,
 }
 
 func (e *Emitter[T]) tellLost(event *engine.Event[T], why engine.Loss) {
@@ -308,4 +338,127 @@ func caught() {
 	if value := recover(); value != nil {
 		slog.Error("batch: a hook panicked", "value", value)
 	}
+}
+
+// ---- the host
+
+// emitterHost is the world of an emitter's engine: its dispatch point is the end of a loop turn. It is called with the
+// emitter's mutex held.
+type emitterHost[T any] struct {
+	e     *Emitter[T]
+	start time.Time
+	// The time of this turn: kept from the first event of the turn that asks for its end until that is over, so that the
+	// clock is read once for many. Only inside the loop, since for others a turn may be late; but it is never behind
+	// theirs.
+	now        time.Duration
+	keep, kept bool
+	// Bound once, as each use of a method as a function would allocate.
+	turn, atEnd  func()
+	hold, expiry alarm
+}
+
+func newEmitterHost[T any](e *Emitter[T]) *emitterHost[T] {
+	h := &emitterHost[T]{e: e, start: time.Now()}
+	h.turn, h.atEnd = h.runTurn, h.askForEnd
+	h.hold.fn, h.expiry.fn = h.holdEnded, h.expire
+	return h
+}
+
+func (h *emitterHost[T]) Now() time.Duration {
+	if !h.kept {
+		h.now = time.Since(h.start)
+		h.kept = h.keep
+	} else if !h.Inside() {
+		h.now = time.Since(h.start)
+	}
+	return h.now
+}
+
+// handlersRan, which may have taken long.
+func (h *emitterHost[T]) handlersRan() { h.kept = false }
+
+func (h *emitterHost[T]) Inside() bool { return h.e.loop.Inside() }
+
+// Alive: a turn that was asked for keeps its loop alive, unless that was closed and has left it.
+func (h *emitterHost[T]) Alive() bool { return h.e.loop.Alive() }
+
+// Schedule asks for a call at the end of this turn, or, from outside the loop, of the turn that a task begins.
+func (h *emitterHost[T]) Schedule() error {
+	loop := h.e.loop
+	_, err := loop.Immediate(h.turn)
+	h.keep = err == nil
+	if errors.Is(err, eventloop.ErrOutside) {
+		if err = loop.Submit(h.atEnd); errors.Is(err, millrace.ErrOverload) {
+			// One task for many events: their bound is the emitter's.
+			_, err = loop.After(0, h.atEnd)
+		}
+	}
+	return err
+}
+
+func (h *emitterHost[T]) askForEnd() {
+	if _, err := h.e.loop.Immediate(h.turn); err != nil {
+		// The loop is closing, or whoever closed it runs what it left.
+		h.turn()
+	}
+}
+
+func (h *emitterHost[T]) runTurn() {
+	h.e.mu.Lock()
+	defer func() {
+		h.handlersRan()
+		h.e.mu.Unlock()
+	}()
+	h.now, h.kept, h.keep = time.Since(h.start), true, false
+	h.e.engine.Turn()
+}
+
+func (h *emitterHost[T]) Utilization(time.Duration) float64 { return h.e.loop.Utilization() }
+
+// Arm fails when the loop is closing.
+func (h *emitterHost[T]) Arm(deadline time.Duration) error {
+	return h.hold.set(h.e.loop, deadline, h.start)
+}
+
+func (h *emitterHost[T]) holdEnded() {
+	h.e.mu.Lock()
+	defer h.e.mu.Unlock()
+	h.kept = false
+	h.e.engine.HoldEnded()
+}
+
+func (h *emitterHost[T]) armExpiry(deadline time.Duration) {
+	// On a loop that is closing nothing expires any more: that is left to Close.
+	if h.expiry.set(h.e.loop, deadline, h.start) == nil && h.expiry.timer != nil {
+		h.expiry.timer.Unref()
+	}
+}
+
+func (h *emitterHost[T]) expire() {
+	h.e.mu.Lock()
+	defer h.e.mu.Unlock()
+	h.kept = false
+	h.e.d.Expire(h.Now())
+}
+
+// alarm is a timer of the loop that is made when it is first set.
+type alarm struct {
+	timer *eventloop.Timer
+	fn    func()
+}
+
+func (a *alarm) set(loop *eventloop.Loop, deadline time.Duration, start time.Time) (err error) {
+	if deadline < 0 {
+		if a.timer != nil {
+			a.timer.Stop()
+		}
+		return nil
+	}
+	// By the clock, and not by the time of the turn: handlers may have taken a while.
+	wait := deadline - time.Since(start)
+	if a.timer != nil {
+		return a.timer.Reset(wait)
+	}
+	a.timer, err = loop.After(wait, a.fn)
+	return err
 }

@@ -43,7 +43,7 @@ func BenchmarkEmitToABatchHandler(b *testing.B) {
 // BenchmarkEmitFromOutside is the same with producers on other goroutines.
 func BenchmarkEmitFromOutside(b *testing.B) {
 	loop := newLoop(b)
-	e := newEmitter(b, loop, batch.WithMaxQueue(100_000_000), batch.WithMaxQueueBytes(1<<50))
+	e := newEmitter(b, loop, settings{MaxQueue: 100_000_000, MaxQueueBytes: 1 << 50})
 	got := 0
 	e.On("x", func(string) { got++ })
 	if err := loop.Start(); err != nil {
@@ -55,8 +55,7 @@ func BenchmarkEmitFromOutside(b *testing.B) {
 			e.Emit("x", "data")
 		}
 	})
-	e.Close(false)
-	<-e.Done()
+	e.Close(background)
 	if got != b.N {
 		b.Errorf("%d of %d events", got, b.N)
 	}

@@ -13,13 +13,14 @@ import (
 	"testing/synctest"
 	"time"
 
+	"millrace.dev/go"
 	"millrace.dev/go/batch"
 	"millrace.dev/go/eventloop"
 )
 
 func newLoop(t testing.TB) *eventloop.Loop {
 	t.Helper()
-	loop, err := eventloop.New()
+	loop, err := eventloop.New(eventloop.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,13 +28,33 @@ func newLoop(t testing.TB) *eventloop.Loop {
 	return loop
 }
 
-func newEmitter(t testing.TB, loop *eventloop.Loop, options ...batch.Option) *batch.Emitter[string] {
+// settings are those of most emitters here.
+type settings = batch.EmitterConfig[string]
+
+func newEmitter(t testing.TB, loop *eventloop.Loop, config ...settings) *batch.Emitter[string] {
 	t.Helper()
-	e, err := batch.NewEmitter[string](loop, options...)
+	e, err := batch.NewEmitter(loop, append(config, settings{})[0])
 	if err != nil {
 		t.Fatal(err)
 	}
 	return e
+}
+
+// ended is a context that has.
+func ended() context.Context {
+	ctx, end := context.WithCancel(background)
+	end()
+	return ctx
+}
+
+// closing closes an emitter on a goroutine, and returns when it takes no more.
+func closing(e *batch.Emitter[string]) <-chan error {
+	closed := make(chan error, 1)
+	go func() { closed <- e.Close(background) }()
+	for e.Set(settings{}) == nil {
+		runtime.Gosched()
+	}
+	return closed
 }
 
 // runLoop runs a loop until nothing keeps it alive.
@@ -105,17 +126,17 @@ func TestEventsOfATurnLeaveAtItsEnd(t *testing.T) {
 
 func TestEventsFromOutsideBeforeTheLoopRuns(t *testing.T) {
 	loop, l := newLoop(t), &log{}
-	e := newEmitter(t, loop, batch.WithMaxDeferral(time.Hour))
+	e := newEmitter(t, loop, settings{MaxDeferral: time.Hour})
 	emit(t, e, "x", "a", "b")
 	e.On("x", l.handler(""))
-	event, err := e.Push("x", "c")
+	event, err := e.Push("x", "c", batch.EventConfig{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !e.Cancel(event) || e.Cancel(event) {
 		t.Error("a queued event is cancelled once")
 	}
-	urgent, err := e.Push("x", "d", batch.WithPriority(batch.High))
+	urgent, err := e.Push("x", "d", batch.EventConfig{Priority: millrace.High})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,11 +173,11 @@ func TestBatchHandlersAndOthers(t *testing.T) {
 
 func TestOnceIsUsedUpByTheFirstEvent(t *testing.T) {
 	loop, l := newLoop(t), &log{}
-	e := newEmitter(t, loop, batch.WithLost(func(lost batch.Lost[string]) { l.add("lost %s: %v", lost.Data, lost.Why) }))
+	e := newEmitter(t, loop, settings{OnLost: func(lost batch.Lost[string]) { l.add("lost %s: %v", lost.Data, lost.Why) }})
 	h := e.Once("x", l.handler(""))
 	emit(t, e, "x", "a", "b")
 	runLoop(t, loop)
-	l.want(t, "a", "lost b: batch: the event had no handler: register one, or retain its type")
+	l.want(t, "a", "lost b: millrace: no handler: register one in time")
 	if e.Off(h) {
 		t.Error("Off took away a handler that is used up")
 	}
@@ -186,18 +207,20 @@ func TestWhatHandlersEmitLeavesInTheSameTurn(t *testing.T) {
 func TestFailingHandlers(t *testing.T) {
 	loop, l := newLoop(t), &log{}
 	broken := errors.New("broken")
-	e := newEmitter(t, loop, batch.WithErrorHandler(func(err error) {
-		var of *batch.HandlerError
-		var p *batch.PanicError
-		if !errors.As(err, &of) || of.Type != "x" || !errors.As(err, &p) || !errors.Is(err, broken) {
-			t.Errorf("got %v", err)
-		}
-		if !strings.Contains(string(p.Stack), "TestFailingHandlers") {
-			t.Errorf("the stack is that of somebody else: %s", p.Stack)
-		}
-		l.add("error")
-		panic("the hook fails, too")
-	}))
+	e := newEmitter(t, loop, settings{
+		OnError: func(err error) {
+			var of *batch.HandlerError
+			var p *millrace.PanicError
+			if !errors.As(err, &of) || of.Type != "x" || !errors.As(err, &p) || !errors.Is(err, broken) {
+				t.Errorf("got %v", err)
+			}
+			if !strings.Contains(string(p.Stack), "TestFailingHandlers") {
+				t.Errorf("the stack is that of somebody else: %s", p.Stack)
+			}
+			l.add("error")
+			panic("the hook fails, too")
+		},
+	})
 	e.On("x", func(data string) {
 		l.add("%s", data)
 		if data == "b" {
@@ -226,10 +249,10 @@ func TestHandlersThatEndTheirGoroutine(t *testing.T) {
 		},
 		"in a close": func(e *batch.Emitter[string], l *log) {
 			emit(t, e, "x", "a", "exit", "b", "c")
-			e.Close(false)
+			e.Close(background)
 		},
 		"in a replay": func(e *batch.Emitter[string], l *log) {
-			e.SetType("late", batch.WithRetain(batch.Retain{}))
+			e.SetType("late", batch.TypeConfig[string]{Retain: batch.Retain{Replay: batch.ReplayFirst}})
 			emit(t, e, "late", "a", "exit", "b")
 			e.Flush()
 			e.On("late", exiting(l))
@@ -240,12 +263,14 @@ func TestHandlersThatEndTheirGoroutine(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			loop, l := newLoop(t), &log{}
 			errs := 0
-			e := newEmitter(t, loop, batch.WithErrorHandler(func(err error) {
-				if !errors.Is(err, batch.ErrGoexit) {
-					t.Errorf("got %v", err)
-				}
-				errs++
-			}))
+			e := newEmitter(t, loop, settings{
+				OnError: func(err error) {
+					if !errors.Is(err, millrace.ErrGoexit) {
+						t.Errorf("got %v", err)
+					}
+					errs++
+				},
+			})
 			e.On("x", exiting(l))
 			submit(t, loop, func() { act(e, l) })
 			// The goroutine of Run ends with the handler, when the loop has ended on another one.
@@ -260,14 +285,14 @@ func TestHandlersThatEndTheirGoroutine(t *testing.T) {
 
 func TestAHandlerInsideAnotherEndsTheirGoroutine(t *testing.T) {
 	loop, l := newLoop(t), &log{}
-	e := newEmitter(t, loop, batch.WithPolicy(batch.Direct), batch.WithErrorHandler(func(err error) { l.add("%v", err) }))
+	e := newEmitter(t, loop, settings{Policy: batch.Direct, OnError: func(err error) { l.add("%v", err) }})
 	e.On("x", exiting(l))
 	e.On("outer", func(string) { emit(t, e, "x", "exit") })
 	submit(t, loop, func() { emit(t, e, "outer", "") })
 	submit(t, loop, func() { emit(t, e, "x", "a") })
 	apart(func() { loop.Run(background) })
-	l.want(t, fmt.Sprintf("a handler of %q failed: %v", "x", batch.ErrGoexit),
-		fmt.Sprintf("a handler of %q failed: %v", "outer", batch.ErrGoexit), "a")
+	l.want(t, fmt.Sprintf("a handler of %q failed: %v", "x", millrace.ErrGoexit),
+		fmt.Sprintf("a handler of %q failed: %v", "outer", millrace.ErrGoexit), "a")
 }
 
 func exiting(l *log) func(string) {
@@ -281,24 +306,27 @@ func exiting(l *log) func(string) {
 
 func TestBoundsRefuseTheCaller(t *testing.T) {
 	loop, l := newLoop(t), &log{}
-	e := newEmitter(t, loop, batch.WithMaxQueue(3), batch.WithMaxQueueBytes(10),
-		batch.WithSize(func(s string) int { return len(s) }))
+	e := newEmitter(t, loop, settings{
+		MaxQueue:      3,
+		MaxQueueBytes: 10,
+		Size:          func(s string) int { return len(s) },
+	})
 	e.On("x", l.handler(""))
-	if err := e.SetType("y", batch.WithSize(func(string) int { return -1 })); err != nil {
+	if err := e.SetType("y", batch.TypeConfig[string]{Size: func(string) int { return -1 }}); err != nil {
 		t.Fatal(err)
 	}
 	emit(t, e, "x", "12345678")
-	if err := e.Emit("x", "123"); !errors.Is(err, batch.ErrOverload) {
+	if err := e.Emit("x", "123"); !errors.Is(err, millrace.ErrOverload) {
 		t.Errorf("too many bytes: %v", err)
 	}
-	if _, err := e.Push("x", "123", batch.WithBytes(2)); err != nil {
+	if _, err := e.Push("x", "123", batch.EventConfig{Bytes: 2}); err != nil {
 		t.Errorf("as many bytes as there is room for: %v", err)
 	}
-	if err := e.Emit("y", ""); !errors.Is(err, batch.ErrOption) {
+	if err := e.Emit("y", ""); !errors.Is(err, millrace.ErrOption) {
 		t.Errorf("a size below 0: %v", err)
 	}
 	emit(t, e, "x", "")
-	if err := e.Emit("x", ""); !errors.Is(err, batch.ErrOverload) {
+	if err := e.Emit("x", ""); !errors.Is(err, millrace.ErrOverload) {
 		t.Errorf("too many events: %v", err)
 	}
 	runLoop(t, loop)
@@ -313,11 +341,11 @@ func TestBoundsRefuseTheCaller(t *testing.T) {
 
 func TestDirectRunsHandlersInsideEmitOnTheLoopOnly(t *testing.T) {
 	loop, l := newLoop(t), &log{}
-	e := newEmitter(t, loop, batch.WithPolicy(batch.Direct), batch.WithMaxQueue(1))
+	e := newEmitter(t, loop, settings{Policy: batch.Direct, MaxQueue: 1})
 	e.On("x", l.handler(""))
 	emit(t, e, "x", "from outside")
 	l.want(t)
-	if err := e.Emit("x", "one more"); !errors.Is(err, batch.ErrOverload) {
+	if err := e.Emit("x", "one more"); !errors.Is(err, millrace.ErrOverload) {
 		t.Errorf("beyond the bound: %v", err)
 	}
 	runLoop(t, loop)
@@ -335,7 +363,7 @@ func TestDirectRunsHandlersInsideEmitOnTheLoopOnly(t *testing.T) {
 
 func TestSetFlushAndCloseFromOutside(t *testing.T) {
 	loop, l := newLoop(t), &log{}
-	e := newEmitter(t, loop, batch.WithPolicy(batch.Fixed), batch.WithMaxDelay(time.Minute))
+	e := newEmitter(t, loop, settings{Policy: batch.Fixed, MaxDelay: time.Minute})
 	e.OnBatch("x", func(all []string, info batch.Info) { l.add("%v %v", info.Trigger, all) })
 	emit(t, e, "x", "a", "b")
 	if err := e.Flush(); err != nil {
@@ -343,26 +371,26 @@ func TestSetFlushAndCloseFromOutside(t *testing.T) {
 	}
 	emit(t, e, "x", "c")
 	l.want(t)
-	if err := e.Set(batch.WithPolicy(batch.Adaptive), batch.WithMaxDelay(0)); err != nil {
+	if err := e.Set(settings{Policy: batch.Adaptive, MaxDelay: batch.None}); err != nil {
 		t.Fatal(err)
 	}
 	runLoop(t, loop)
 	// What comes before the flush takes effect may leave with it, and counts towards the bounds until then.
 	l.want(t, "flush [a b c]")
 	emit(t, e, "x", "d")
-	if err := e.Close(false); err != nil {
-		t.Fatal(err)
-	}
-	if err := e.Emit("x", "e"); !errors.Is(err, batch.ErrClosed) {
+	closed := closing(e)
+	if err := e.Emit("x", "e"); !errors.Is(err, millrace.ErrClosed) {
 		t.Errorf("after Close: %v", err)
 	}
-	if err := e.Set(batch.WithMaxBatch(1)); !errors.Is(err, batch.ErrClosed) {
+	if err := e.Set(settings{MaxBatch: 1}); !errors.Is(err, millrace.ErrClosed) {
 		t.Errorf("Set after Close: %v", err)
 	}
 	runLoop(t, loop)
-	<-e.Done()
+	if err := <-closed; err != nil {
+		t.Error(err)
+	}
 	l.want(t, "close [d]")
-	if e.Close(true) != nil || e.Flush() != nil {
+	if e.Close(background) != nil || e.Flush() != nil {
 		t.Error("closing again is no error")
 	}
 }
@@ -371,8 +399,10 @@ func TestCloseDiscards(t *testing.T) {
 	for _, where := range []string{"inside", "outside", "of a loop that was closed before"} {
 		t.Run(where, func(t *testing.T) {
 			loop, l := newLoop(t), &log{}
-			e := newEmitter(t, loop, batch.WithRetain(batch.Retain{}),
-				batch.WithLost(func(lost batch.Lost[string]) { l.add("%s: %v", lost.Data, lost.Why) }))
+			e := newEmitter(t, loop, settings{
+				Retain: batch.Retain{Replay: batch.ReplayFirst},
+				OnLost: func(lost batch.Lost[string]) { l.add("%s: %v", lost.Data, lost.Why) },
+			})
 			emit(t, e, "late", "a")
 			runLoop(t, loop)
 			act := func() {
@@ -384,24 +414,24 @@ func TestCloseDiscards(t *testing.T) {
 			case "inside":
 				submit(t, loop, func() {
 					act()
-					if err := e.Close(true); err != nil {
+					if err := e.Close(ended()); err != nil {
 						t.Error(err)
 					}
 				})
 				runLoop(t, loop)
 			case "outside":
 				act()
-				if err := e.Close(true); err != nil {
-					t.Error(err)
+				if err := e.Close(ended()); err != context.Canceled {
+					t.Errorf("got %v", err)
 				}
 				runLoop(t, loop)
 			default:
 				// With events queued: TestALoopClosedUnderAWakeUp.
 				loop.Close(background)
-				if err := e.Emit("x", "refused"); !errors.Is(err, batch.ErrClosed) || !errors.Is(err, eventloop.ErrClosed) {
+				if err := e.Emit("x", "refused"); !errors.Is(err, millrace.ErrClosed) || !errors.Is(err, millrace.ErrClosed) {
 					t.Errorf("got %v", err)
 				}
-				if err := e.Close(false); !errors.Is(err, batch.ErrClosed) {
+				if err := e.Close(background); !errors.Is(err, millrace.ErrClosed) {
 					t.Errorf("got %v", err)
 				}
 				<-e.Done()
@@ -409,7 +439,7 @@ func TestCloseDiscards(t *testing.T) {
 				return
 			}
 			<-e.Done()
-			l.want(t, "b: batch: discarded by Close", "c: batch: discarded by Close",
+			l.want(t, "b: millrace: discarded by Close", "c: millrace: discarded by Close",
 				"a: batch: the retained event ended without a handler: the emitter was closed")
 		})
 	}
@@ -417,23 +447,25 @@ func TestCloseDiscards(t *testing.T) {
 
 func TestLateHandlersGetWhatIsRetained(t *testing.T) {
 	loop, l := newLoop(t), &log{}
-	e := newEmitter(t, loop, batch.WithRetain(batch.Retain{Max: 2}),
-		batch.WithLost(func(lost batch.Lost[string]) { l.add("lost %s: %v", lost.Data, lost.Why) }))
-	if err := e.SetType("each", batch.WithRetain(batch.Retain{Replay: batch.ReplayEach})); err != nil {
+	e := newEmitter(t, loop, settings{
+		Retain: batch.Retain{Replay: batch.ReplayFirst, Max: 2},
+		OnLost: func(lost batch.Lost[string]) { l.add("lost %s: %v", lost.Data, lost.Why) },
+	})
+	if err := e.SetType("each", batch.TypeConfig[string]{Retain: batch.Retain{Replay: batch.ReplayEach}}); err != nil {
 		t.Fatal(err)
 	}
-	if err := e.SetType("not", batch.WithoutRetain()); err != nil {
+	if err := e.SetType("not", batch.TypeConfig[string]{Retain: batch.Retain{Replay: batch.ReplayNever}}); err != nil {
 		t.Fatal(err)
 	}
 	emit(t, e, "x", "a", "b", "c")
 	emit(t, e, "not", "d")
 	emit(t, e, "each", "e")
-	cancelled, err := e.Push("each", "f")
+	cancelled, err := e.Push("each", "f", batch.EventConfig{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	runLoop(t, loop)
-	l.want(t, "lost c: "+batch.ErrRetention.Error(), "lost d: "+batch.ErrUnhandled.Error())
+	l.want(t, "lost c: "+batch.ErrRetention.Error(), "lost d: "+millrace.ErrUnhandled.Error())
 	if !e.Cancel(cancelled) || e.Cancel(cancelled) {
 		t.Error("a retained event is cancelled once")
 	}
@@ -449,7 +481,7 @@ func TestLateHandlersGetWhatIsRetained(t *testing.T) {
 	e.OnBatch("each", func(all []string, info batch.Info) { l.add("two %v %v", all, info.Trigger) })
 	runLoop(t, loop)
 	l.want(t, "two [e] turn")
-	if err := e.SetType("each", batch.WithoutRetain()); err != nil {
+	if err := e.SetType("each", batch.TypeConfig[string]{Retain: batch.Retain{Replay: batch.ReplayNever}}); err != nil {
 		t.Fatal(err)
 	}
 	if s := e.Stats(); s.Retained.Count != 0 || s.Retained.Replayed != 4 || s.Retained.Expired != 0 {
@@ -459,15 +491,17 @@ func TestLateHandlersGetWhatIsRetained(t *testing.T) {
 
 func TestRetainedEventsExpireAndKeepNothingAlive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		loop, err := eventloop.New()
+		loop, err := eventloop.New(eventloop.Config{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer loop.Close(background)
 		l := &log{}
 		start := time.Now()
-		e := newEmitter(t, loop, batch.WithRetain(batch.Retain{MaxAge: time.Second}),
-			batch.WithLost(func(lost batch.Lost[string]) { l.add("%s after %v", lost.Data, time.Since(start)) }))
+		e := newEmitter(t, loop, settings{
+			Retain: batch.Retain{Replay: batch.ReplayFirst, MaxAge: time.Second},
+			OnLost: func(lost batch.Lost[string]) { l.add("%s after %v", lost.Data, time.Since(start)) },
+		})
 		emit(t, e, "x", "a")
 		runLoop(t, loop)
 		if s := e.Stats(); s.Retained.Count != 1 || time.Since(start) != 0 {
@@ -484,14 +518,14 @@ func TestRetainedEventsExpireAndKeepNothingAlive(t *testing.T) {
 
 func TestHoldsEndInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		loop, err := eventloop.New()
+		loop, err := eventloop.New(eventloop.Config{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer loop.Close(background)
 		l := &log{}
 		start := time.Now()
-		e := newEmitter(t, loop, batch.WithPolicy(batch.Fixed), batch.WithMaxDelay(30*time.Millisecond))
+		e := newEmitter(t, loop, settings{Policy: batch.Fixed, MaxDelay: 30 * time.Millisecond})
 		e.OnBatch("x", func(all []string, info batch.Info) { l.add("%v %v after %v", all, info.Trigger, time.Since(start)) })
 		e.On("signal", l.handler("signal "))
 		emit(t, e, "x", "a")
@@ -515,7 +549,7 @@ func TestHoldsEndInTime(t *testing.T) {
 		runLoop(t, loop)
 		l.want(t, "[e] delay after 95ms")
 		// Cancelled, it holds nothing up.
-		event, err := e.Push("x", "f")
+		event, err := e.Push("x", "f", batch.EventConfig{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -531,10 +565,10 @@ func TestHoldsEndInTime(t *testing.T) {
 
 func TestAClosingLoopDeliversWhatItsTurnWouldHold(t *testing.T) {
 	loop, l := newLoop(t), &log{}
-	e := newEmitter(t, loop, batch.WithPolicy(batch.Fixed), batch.WithMaxDelay(time.Minute))
+	e := newEmitter(t, loop, settings{Policy: batch.Fixed, MaxDelay: time.Minute})
 	e.On("x", l.handler(""))
 	emit(t, e, "x", "a")
-	if left, err := loop.Close(background); len(left) > 0 || err != nil {
+	if err, left := loop.Close(background), loop.Left(); len(left) > 0 || err != nil {
 		t.Errorf("Close left %d, %v", len(left), err)
 	}
 	l.want(t, "a")
@@ -542,11 +576,11 @@ func TestAClosingLoopDeliversWhatItsTurnWouldHold(t *testing.T) {
 
 func TestPrioritiesOfTypes(t *testing.T) {
 	loop, l := newLoop(t), &log{}
-	e := newEmitter(t, loop, batch.WithOrder(batch.ByType), batch.WithMaxDeferral(time.Hour))
+	e := newEmitter(t, loop, settings{Order: batch.ByType, MaxDeferral: time.Hour})
 	for _, typ := range []string{"a", "b", "c"} {
 		e.On(typ, l.handler(typ))
 	}
-	if err := e.SetType("b", batch.WithPriority(batch.High), batch.WithMaxBatch(2)); err != nil {
+	if err := e.SetType("b", batch.TypeConfig[string]{Priority: millrace.High, MaxBatch: 2}); err != nil {
 		t.Fatal(err)
 	}
 	for i := range 3 {
@@ -567,35 +601,38 @@ func TestBadInputOfEmitters(t *testing.T) {
 	e := newEmitter(t, loop)
 	bad := func(err error, text string) {
 		t.Helper()
-		if !errors.Is(err, batch.ErrOption) || !strings.Contains(err.Error(), text) {
+		if !errors.Is(err, millrace.ErrOption) || !strings.Contains(err.Error(), text) {
 			t.Errorf("want %q, got %v", text, err)
 		}
 	}
-	_, err := batch.NewEmitter[int](nil)
+	_, err := batch.NewEmitter(nil, settings{})
 	bad(err, "loop")
-	_, err = batch.NewEmitter[int](loop, batch.WithConcurrency(2))
-	bad(err, "WithConcurrency is no option of NewEmitter")
-	_, err = batch.NewEmitter[int](loop, batch.WithLost(func(batch.Lost[string]) {}))
-	bad(err, "WithLost")
-	_, err = batch.NewEmitter[int](loop, batch.WithSize(func(string) int { return 0 }))
-	bad(err, "WithSize")
-	_, err = batch.NewEmitter[int](loop, batch.WithErrorHandler(nil))
-	bad(err, "WithErrorHandler(nil)")
-	_, err = batch.NewEmitter[int](loop, batch.WithRetain(batch.Retain{MaxAge: time.Microsecond}))
+	_, err = batch.NewEmitter(loop, settings{Retain: batch.Retain{Replay: batch.ReplayFirst, MaxAge: time.Microsecond}})
 	bad(err, "Retain.MaxAge is 1µs; it must be from 1ms to")
-	_, err = batch.NewEmitter[int](loop, batch.WithRetain(batch.Retain{Max: -1}))
+	_, err = batch.NewEmitter(loop, settings{Retain: batch.Retain{Replay: batch.ReplayFirst, Max: -1}})
 	bad(err, "Retain.Max")
-	bad(e.Set(batch.WithMaxBatch(0)), "MaxBatch")
-	bad(e.Set(batch.WithRetain(batch.Retain{})), "WithRetain is no option of Set")
-	bad(e.SetType("x", batch.WithPolicy(batch.Fixed)), "WithPolicy is no option of SetType")
-	bad(e.SetType("x", batch.WithMaxBatch(-1)), "MaxBatch is -1")
-	bad(e.SetType("x", batch.WithMaxBatch(0)), "MaxBatch is 0")
-	bad(e.SetType("x", batch.WithPriority(3)), "Priority is 3; it must be High, Normal or Low")
-	bad(e.SetType("x", batch.WithSize(func(int) int { return 0 })), "WithSize")
-	_, err = e.Push("x", "", batch.WithBytes(-1))
+	_, err = batch.NewEmitter(loop, settings{Retain: batch.Retain{Max: 1}})
+	bad(err, "Retain.Replay is 0; it must be ReplayFirst or ReplayEach")
+	_, err = batch.NewEmitter(loop, settings{Retain: batch.Retain{Replay: batch.ReplayNever}})
+	bad(err, "Retain.Replay is 3")
+	_, err = batch.NewEmitter(loop, settings{Order: 3})
+	bad(err, "Order is 3; it must be ByArrival or ByType")
+	_, err = batch.NewEmitter(loop, settings{MaxDeferral: -2})
+	bad(err, "MaxDeferral")
+	bad(e.Set(settings{MaxBatch: -1}), "MaxBatch")
+	for _, fixed := range []settings{
+		{Retain: batch.Retain{Replay: batch.ReplayFirst}}, {Size: func(string) int { return 0 }},
+		{OnError: func(error) {}}, {OnLost: func(batch.Lost[string]) {}},
+	} {
+		bad(e.Set(fixed), "Set cannot change")
+	}
+	bad(e.SetType("x", batch.TypeConfig[string]{MaxBatch: -1}), "MaxBatch is -1")
+	bad(e.SetType("x", batch.TypeConfig[string]{Priority: 4}), "it must be High, Normal or Low")
+	bad(e.SetType("x", batch.TypeConfig[string]{Retain: batch.Retain{Replay: 4}}), "Retain.Replay is 4")
+	_, err = e.Push("x", "", batch.EventConfig{Bytes: -1})
 	bad(err, "-1 bytes")
-	_, err = e.Push("x", "", batch.WithMaxBatch(1))
-	bad(err, "no option of Push")
+	_, err = e.Push("x", "", batch.EventConfig{Priority: 4})
+	bad(err, "it must be High, Normal or Low")
 	for _, register := range []func(){
 		func() { e.On("x", nil) }, func() { e.Once("x", nil) }, func() { e.OnBatch("x", nil) },
 	} {
@@ -621,7 +658,7 @@ func TestManyGoroutinesEmit(t *testing.T) {
 	if err := loop.Start(); err != nil {
 		t.Fatal(err)
 	}
-	e, err := batch.NewEmitter[item](loop, batch.WithMaxQueue(500), batch.WithMaxBatch(64))
+	e, err := batch.NewEmitter(loop, batch.EmitterConfig[item]{MaxQueue: 500, MaxBatch: 64})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -641,8 +678,8 @@ func TestManyGoroutinesEmit(t *testing.T) {
 	for producer := range producers {
 		group.Go(func() {
 			for n := 1; n <= each; n++ {
-				switch event, err := e.Push("x", item{producer, n}); {
-				case errors.Is(err, batch.ErrOverload):
+				switch event, err := e.Push("x", item{producer, n}, batch.EventConfig{}); {
+				case errors.Is(err, millrace.ErrOverload):
 					refused.Add(1)
 				case err != nil:
 					t.Error(err)
@@ -655,16 +692,15 @@ func TestManyGoroutinesEmit(t *testing.T) {
 				case n%700 == 0:
 					e.Off(e.On("x", func(item) {}))
 				case n%900 == 0:
-					e.Set(batch.WithOrder(batch.Order(n % 2)))
+					e.Set(batch.EmitterConfig[item]{Order: batch.Order(1 + n%2)})
 				}
 			}
 		})
 	}
 	group.Wait()
-	if err := e.Close(false); err != nil {
+	if err := e.Close(background); err != nil {
 		t.Fatal(err)
 	}
-	<-e.Done()
 	s := e.Stats()
 	if n := delivered.Load() + refused.Load() + cancelled.Load(); n != producers*each {
 		t.Errorf("%d events accounted for, want %d; stats %+v", n, producers*each, s)
@@ -703,21 +739,20 @@ func TestEmitAllocatesNothingAfterWarmUp(t *testing.T) {
 // TestALoopClosedUnderAWakeUp: the task or immediate that was to deliver is returned by the loop's Close, so nothing
 // may be taken any more, and Close of the emitter tells of what is left.
 func TestALoopClosedUnderAWakeUp(t *testing.T) {
-	ended, end := context.WithCancel(background)
-	end()
 	for _, flushed := range []bool{false, true} {
 		loop, l := newLoop(t), &log{}
-		e := newEmitter(t, loop, batch.WithLost(func(lost batch.Lost[string]) { l.add("lost %s", lost.Data) }))
+		e := newEmitter(t, loop, settings{OnLost: func(lost batch.Lost[string]) { l.add("lost %s", lost.Data) }})
 		e.On("x", l.handler(""))
 		emit(t, e, "x", "a", "b")
 		if flushed {
 			e.Flush()
 		}
-		left, _ := loop.Close(ended)
+		loop.Close(ended())
+		left := loop.Left()
 		for name, err := range map[string]error{
-			"Emit": e.Emit("x", "c"), "Flush": e.Flush(), "Set": e.Set(batch.WithPolicy(batch.Fixed)), "Close": e.Close(false),
+			"Emit": e.Emit("x", "c"), "Flush": e.Flush(), "Set": e.Set(settings{Policy: batch.Fixed}), "Close": e.Close(background),
 		} {
-			if !errors.Is(err, batch.ErrClosed) || !errors.Is(err, eventloop.ErrClosed) {
+			if !errors.Is(err, millrace.ErrClosed) || !errors.Is(err, millrace.ErrClosed) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
@@ -732,14 +767,13 @@ func TestALoopClosedUnderAWakeUp(t *testing.T) {
 
 // TestWhatALoopLeftMayBeRun: by whoever closed it, also when an event was refused meanwhile.
 func TestWhatALoopLeftMayBeRun(t *testing.T) {
-	ended, end := context.WithCancel(background)
-	end()
 	loop, l := newLoop(t), &log{}
 	e := newEmitter(t, loop)
 	e.On("x", l.handler(""))
 	emit(t, e, "x", "a")
-	left, _ := loop.Close(ended)
-	if err := e.Emit("x", "refused"); !errors.Is(err, batch.ErrClosed) {
+	loop.Close(ended())
+	left := loop.Left()
+	if err := e.Emit("x", "refused"); !errors.Is(err, millrace.ErrClosed) {
 		t.Errorf("got %v", err)
 	}
 	for _, task := range left {
@@ -750,25 +784,26 @@ func TestWhatALoopLeftMayBeRun(t *testing.T) {
 
 // TestALoopClosedWithARestOfABatch: of a batch whose handler ended its goroutine, on a loop that then takes no calls.
 func TestALoopClosedWithARestOfABatch(t *testing.T) {
-	ended, end := context.WithCancel(background)
-	end()
 	loop, l := newLoop(t), &log{}
-	e := newEmitter(t, loop, batch.WithLost(func(lost batch.Lost[string]) {
-		l.add("lost %s", lost.Data)
-		if lost.Data == "b" {
-			// A hook that ends its goroutine takes none of the others along.
-			runtime.Goexit()
-		}
-	}), batch.WithErrorHandler(func(error) {}))
+	e := newEmitter(t, loop, settings{
+		OnLost: func(lost batch.Lost[string]) {
+			l.add("lost %s", lost.Data)
+			if lost.Data == "b" {
+				// A hook that ends its goroutine takes none of the others along.
+				runtime.Goexit()
+			}
+		},
+		OnError: func(error) {},
+	})
 	e.On("x", func(data string) {
 		l.add("%s", data)
-		loop.Close(ended)
+		loop.Close(ended())
 		runtime.Goexit()
 	})
 	emit(t, e, "x", "a", "b", "c")
 	apart(func() { loop.Run(background) })
 	loop.Close(background)
-	apart(func() { e.Close(false) })
+	apart(func() { e.Close(background) })
 	<-e.Done()
 	l.want(t, "a", "lost b", "lost c")
 }
@@ -785,7 +820,7 @@ func apart(fn func()) {
 
 func TestFlushFromOutsideKeepsTheBounds(t *testing.T) {
 	loop, l := newLoop(t), &log{}
-	e := newEmitter(t, loop, batch.WithMaxQueue(2), batch.WithPolicy(batch.Fixed), batch.WithMaxDelay(time.Minute))
+	e := newEmitter(t, loop, settings{MaxQueue: 2, Policy: batch.Fixed, MaxDelay: time.Minute})
 	e.OnBatch("x", func(all []string, info batch.Info) { l.add("%v %v", info.Trigger, all) })
 	for _, data := range []string{"a", "b"} {
 		emit(t, e, "x", data)
@@ -793,28 +828,29 @@ func TestFlushFromOutsideKeepsTheBounds(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := e.Emit("x", "c"); !errors.Is(err, batch.ErrOverload) {
+	if err := e.Emit("x", "c"); !errors.Is(err, millrace.ErrOverload) {
 		t.Errorf("beyond the bound, flushed: %v", err)
 	}
 	runLoop(t, loop)
 	l.want(t, "flush [a b]")
-	if err := e.Close(false); err != nil {
+	closed := closing(e)
+	runLoop(t, loop)
+	if err := <-closed; err != nil {
 		t.Error(err)
 	}
-	runLoop(t, loop)
 }
 
 func TestTimeFromOutsideIsNotThatOfALateTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		loop, err := eventloop.New()
+		loop, err := eventloop.New(eventloop.Config{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer loop.Close(background)
-		e := newEmitter(t, loop, batch.WithPolicy(batch.Fixed), batch.WithMaxDelay(100*time.Millisecond))
+		e := newEmitter(t, loop, settings{Policy: batch.Fixed, MaxDelay: 100 * time.Millisecond})
 		l := &log{}
 		e.On("x", l.handler(""))
-		event, err := e.Push("x", "cancelled")
+		event, err := e.Push("x", "cancelled", batch.EventConfig{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -833,7 +869,7 @@ func TestTimeFromOutsideIsNotThatOfALateTurn(t *testing.T) {
 			apart(func() { emit(t, e, "signal", "c") })
 		})
 		runLoop(t, loop)
-		if s := e.Stats(); s.QueueWaitMax[batch.High] != 0 || s.QueueWaitMax[batch.Normal] != 100*time.Millisecond {
+		if s := e.Stats(); s.QueueWaitMax.High != 0 || s.QueueWaitMax.Normal != 100*time.Millisecond {
 			t.Errorf("waits: %v", s.QueueWaitMax)
 		}
 		l.want(t, "a", "b")
@@ -843,15 +879,17 @@ func TestTimeFromOutsideIsNotThatOfALateTurn(t *testing.T) {
 // TestAHookEndsAnotherGoroutine: not the one that is delivering, which goes on undisturbed.
 func TestAHookEndsAnotherGoroutine(t *testing.T) {
 	loop, l := newLoop(t), &log{}
-	e := newEmitter(t, loop, batch.WithRetain(batch.Retain{}),
-		batch.WithLost(func(batch.Lost[string]) { runtime.Goexit() }))
+	e := newEmitter(t, loop, settings{
+		Retain: batch.Retain{Replay: batch.ReplayFirst},
+		OnLost: func(batch.Lost[string]) { runtime.Goexit() },
+	})
 	emit(t, e, "late", "")
 	runLoop(t, loop)
 	e.On("y", l.handler(""))
 	e.On("x", func(data string) {
 		l.add("begin %s", data)
 		if data == "a" {
-			apart(func() { e.SetType("late", batch.WithoutRetain()) })
+			apart(func() { e.SetType("late", batch.TypeConfig[string]{Retain: batch.Retain{Replay: batch.ReplayNever}}) })
 			emit(t, e, "y", "c")
 			e.Flush()
 		}
@@ -865,7 +903,7 @@ func TestAHookEndsAnotherGoroutine(t *testing.T) {
 // TestTheErrorHandlerEndsItsGoroutine: the rest of the batch is delivered all the same.
 func TestTheErrorHandlerEndsItsGoroutine(t *testing.T) {
 	loop, l := newLoop(t), &log{}
-	e := newEmitter(t, loop, batch.WithErrorHandler(func(error) { runtime.Goexit() }))
+	e := newEmitter(t, loop, settings{OnError: func(error) { runtime.Goexit() }})
 	e.On("x", func(data string) {
 		l.add("%s", data)
 		if data == "a" {
@@ -883,7 +921,7 @@ func TestTheErrorHandlerEndsItsGoroutine(t *testing.T) {
 // TestABatchHandlerThatPanics costs what it got the batch handlers after it, and the first of its events the others.
 func TestABatchHandlerThatPanics(t *testing.T) {
 	loop, l := newLoop(t), &log{}
-	e := newEmitter(t, loop, batch.WithErrorHandler(func(error) { l.add("error") }))
+	e := newEmitter(t, loop, settings{OnError: func(error) { l.add("error") }})
 	e.OnBatch("x", func([]string, batch.Info) { panic("always") })
 	e.OnBatch("x", func(all []string, _ batch.Info) { l.add("%v", all) })
 	e.On("x", l.handler("x "))
@@ -894,15 +932,15 @@ func TestABatchHandlerThatPanics(t *testing.T) {
 
 func TestSetTypeAfterClose(t *testing.T) {
 	e := newEmitter(t, newLoop(t))
-	e.Close(false)
-	if err := e.SetType("x", batch.WithMaxBatch(1)); !errors.Is(err, batch.ErrClosed) {
+	e.Close(ended())
+	if err := e.SetType("x", batch.TypeConfig[string]{MaxBatch: 1}); !errors.Is(err, millrace.ErrClosed) {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestDirectAllocatesNothing(t *testing.T) {
 	loop := newLoop(t)
-	e := newEmitter(t, loop, batch.WithPolicy(batch.Direct))
+	e := newEmitter(t, loop, settings{Policy: batch.Direct})
 	e.On("x", func(string) {})
 	submit(t, loop, func() {
 		if n := testing.AllocsPerRun(100, func() { e.Emit("x", "data") }); n > 0 {
@@ -910,4 +948,48 @@ func TestDirectAllocatesNothing(t *testing.T) {
 		}
 	})
 	runLoop(t, loop)
+}
+
+// TestAContextThatEndsDiscardsWhatHasNotLeft: that of Close, while the emitter holds events and while it delivers them.
+func TestAContextThatEndsDiscardsWhatHasNotLeft(t *testing.T) {
+	loop, l := newLoop(t), &log{}
+	if err := loop.Start(); err != nil {
+		t.Fatal(err)
+	}
+	e := newEmitter(t, loop, settings{
+		MaxBatch: 1, OnLost: func(lost batch.Lost[string]) { l.add("lost %s: %v", lost.Data, lost.Why) },
+	})
+	begun, goOn := make(chan struct{}), make(chan struct{})
+	e.On("x", func(data string) {
+		l.add("%s", data)
+		close(begun)
+		<-goOn
+	})
+	submit(t, loop, func() { emit(t, e, "x", "a", "b", "c") })
+	<-begun
+	ctx, end := context.WithCancel(background)
+	patient, hasty := closing(e), make(chan error, 1)
+	go func() { hasty <- e.Close(ctx) }()
+	end()
+	if err := <-hasty; err != context.Canceled {
+		t.Errorf("got %v", err)
+	}
+	close(goOn)
+	if err := <-patient; err != nil {
+		t.Errorf("got %v", err)
+	}
+	l.want(t, "a", "lost b: "+millrace.ErrCancelled.Error(), "lost c: "+millrace.ErrCancelled.Error())
+}
+
+// TestALoopThatEndsEndsAClose that waits for it.
+func TestALoopThatEndsEndsAClose(t *testing.T) {
+	loop := newLoop(t)
+	e := newEmitter(t, loop)
+	emit(t, e, "x", "a")
+	closed := closing(e)
+	loop.Close(ended())
+	if err := <-closed; !errors.Is(err, millrace.ErrClosed) {
+		t.Errorf("got %v", err)
+	}
+	<-e.Done()
 }

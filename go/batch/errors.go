@@ -3,28 +3,12 @@ package batch
 import (
 	"errors"
 	"fmt"
-
-	"millrace.dev/go/batch/internal/engine"
 )
 
-// The errors of this package; compare with errors.Is.
+// The errors of this package, beside those of package millrace; compare with errors.Is.
 var (
-	// ErrOverload: as many events or bytes wait as WithMaxQueue and WithMaxQueueBytes allow. Nothing has changed; the
-	// message has the numbers.
-	ErrOverload = engine.ErrOverload
-	// ErrClosed: after Close.
-	ErrClosed = engine.ErrClosed
-	// ErrCancelled: accepted, and discarded by Close.
-	ErrCancelled = engine.ErrCancelled
-	// ErrOption: an option that is out of range, unknown where it was given, or of another type; the message says
-	// which.
-	ErrOption = engine.ErrOption
 	// ErrBadResult: a bulk function returned another number of results, or of entries in Errors, than it got keys.
 	ErrBadResult = errors.New("batch: the bulk function returned another number of results than it got keys")
-	// ErrGoexit: a handler or bulk function ended its goroutine by runtime.Goexit, as t.FailNow does.
-	ErrGoexit = engine.ErrGoexit
-	// ErrUnhandled: an event left and had no handler.
-	ErrUnhandled = errors.New("batch: the event had no handler: register one, or retain its type")
 	// ErrRetention: an event had no handler, and there was no room to retain it.
 	ErrRetention = errors.New("batch: the event had no handler and did not fit into Retain.Max or Retain.MaxBytes: raise them, or register earlier")
 	// ErrExpired: an event was retained and ended without a handler.
@@ -36,9 +20,6 @@ var (
 	errExpiredClose = fmt.Errorf("%w: the emitter was closed", ErrExpired)
 	errExpiredOff   = fmt.Errorf("%w: its retention was turned off", ErrExpired)
 )
-
-// PanicError is a panic of a handler or of a bulk function.
-type PanicError = engine.PanicError
 
 // Errors fail the calls of a batch one by one: returned by a bulk function as its error, it has one entry for each key,
 // in order, and nil for those that succeeded. When all have failed, no values are needed.
@@ -72,7 +53,7 @@ func (e Errors) Unwrap() []error {
 type HandlerError struct {
 	// Type of the event.
 	Type string
-	// Err is a *PanicError or ErrGoexit.
+	// Err is a *millrace.PanicError or millrace.ErrGoexit.
 	Err error
 }
 

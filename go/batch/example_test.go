@@ -39,7 +39,7 @@ func ExampleNew_groupCommit() {
 		}
 		end += int64(len(all))
 		return places, file.Sync()
-	}, batch.WithSize(func(record []byte) int { return len(record) }))
+	}, batch.Config[[]byte, int64]{Size: func(record []byte) int { return len(record) }})
 	if err != nil {
 		panic(err)
 	}
@@ -78,14 +78,15 @@ func ExampleNew_multiGet() {
 		}
 		return values, failures
 	}
-	get, err := batch.New(multiGet)
+	get, err := batch.New(multiGet, batch.Config[string, int]{})
 	if err != nil {
 		panic(err)
 	}
 	ctx := context.Background()
 	fmt.Println(get.Do(ctx, "apple"))
 
-	getOnce, err := batch.New(multiGet, batch.WithKey(func(name string) string { return name }))
+	sameName := batch.KeyOf(func(name string) string { return name })
+	getOnce, err := batch.New(multiGet, batch.Config[string, int]{Key: sameName})
 	if err != nil {
 		panic(err)
 	}
@@ -102,7 +103,7 @@ func ExampleBatcher_Do() {
 			numbers[i] *= 2
 		}
 		return numbers, nil
-	}, batch.WithPolicy(batch.Fixed), batch.WithMaxDelay(time.Minute), batch.WithThreshold(2))
+	}, batch.Config[int, int]{Policy: batch.Fixed, MaxDelay: time.Minute, Threshold: 2})
 	if err != nil {
 		panic(err)
 	}
@@ -125,11 +126,11 @@ func ExampleBatcher_Do() {
 
 // Events of a turn leave at its end: High first, and those of a type together for a batch handler.
 func ExampleNewEmitter() {
-	loop, err := eventloop.New()
+	loop, err := eventloop.New(eventloop.Config{})
 	if err != nil {
 		panic(err)
 	}
-	bus, err := batch.NewEmitter[string](loop)
+	bus, err := batch.NewEmitter(loop, batch.EmitterConfig[string]{})
 	if err != nil {
 		panic(err)
 	}
@@ -151,15 +152,16 @@ func ExampleNewEmitter() {
 
 // Events that nobody handles yet are kept for a handler that comes late, when that is asked for.
 func ExampleEmitter_SetType() {
-	loop, err := eventloop.New()
+	loop, err := eventloop.New(eventloop.Config{})
 	if err != nil {
 		panic(err)
 	}
-	bus, err := batch.NewEmitter[int](loop, batch.WithMaxQueue(10_000))
+	bus, err := batch.NewEmitter(loop, batch.EmitterConfig[int]{MaxQueue: 10_000})
 	if err != nil {
 		panic(err)
 	}
-	bus.SetType("order", batch.WithRetain(batch.Retain{Max: 100, MaxAge: time.Second}))
+	late := batch.Retain{Replay: batch.ReplayFirst, Max: 100, MaxAge: time.Second}
+	bus.SetType("order", batch.TypeConfig[int]{Retain: late})
 	bus.Emit("order", 1)
 	loop.Run(context.Background())
 	fmt.Println(bus.Stats().Retained.Count, "kept")

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"runtime/debug"
 	"slices"
+	"sync"
 	"time"
 
+	"millrace.dev/go"
 	"millrace.dev/go/batch/internal/engine"
+	"millrace.dev/go/internal/inner"
 )
 
 // flight is a batch that is with the bulk function. It is reused.
@@ -56,7 +58,7 @@ func (s *batcherSink[K, V]) Deliver(batch engine.Batch[*call[K, V]]) bool {
 	counters.DeliveredTotal += uint64(f.wanted)
 	b.ready = append(b.ready, f)
 	b.flies(+1)
-	b.full = b.flying >= b.concurrency && b.engine.Options().Policy != Direct
+	b.full = b.flying >= b.concurrency && b.engine.Options().Policy != engine.Direct
 	return !b.full
 }
 
@@ -69,7 +71,7 @@ func (s *batcherSink[K, V]) Discard(event *engine.Event[*call[K, V]]) {
 	b, c := (*Batcher[K, V])(s), event.Data
 	b.forget(c)
 	b.done(c.seq)
-	c.settle(c.value, ErrCancelled)
+	c.settle(c.value, millrace.ErrCancelled)
 }
 
 func (b *Batcher[K, V]) flies(change int) {
@@ -125,7 +127,7 @@ func (b *Batcher[K, V]) fly(f *flight[K, V]) {
 	defer func() {
 		if !returned {
 			// Goexit: the next batch flies on another goroutine.
-			if next := b.land(f, nil, nil, ErrGoexit); next != nil {
+			if next := b.land(f, nil, nil, millrace.ErrGoexit); next != nil {
 				go next.fly()
 			}
 		}
@@ -148,7 +150,7 @@ func (b *Batcher[K, V]) call(f *flight[K, V]) (values []V, each Errors, err erro
 			return
 		}
 		if value := recover(); value != nil {
-			values, each, err = nil, nil, &PanicError{Value: value, Stack: debug.Stack()}
+			values, each, err = nil, nil, inner.Caught(value)
 		}
 	}()
 	values, err = b.fn(f.ctx, f.keys)
@@ -229,4 +231,51 @@ func (c *call[K, V]) settle(value V, err error) {
 	}
 	c.value, c.err = value, err
 	c.done <- struct{}{}
+}
+
+// flightContext is the context of a batch. Most bulk functions do not look at it, so it is set up only when
+// they do.
+type flightContext struct {
+	mu    sync.Mutex
+	inner context.Context
+	stop  context.CancelCauseFunc
+	ended error
+}
+
+func (c *flightContext) made() context.Context {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.inner == nil {
+		c.inner, c.stop = context.WithCancelCause(context.Background())
+		if c.ended != nil {
+			c.stop(c.ended)
+		}
+	}
+	return c.inner
+}
+
+func (c *flightContext) end(why error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ended == nil {
+		c.ended = why
+	}
+	if c.stop != nil {
+		c.stop(why)
+	}
+}
+
+func (c *flightContext) Deadline() (time.Time, bool) { return time.Time{}, false }
+
+func (c *flightContext) Done() <-chan struct{} { return c.made().Done() }
+
+func (c *flightContext) Value(key any) any { return c.made().Value(key) }
+
+func (c *flightContext) Err() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ended != nil {
+		return context.Canceled
+	}
+	return nil
 }

@@ -12,7 +12,7 @@ import (
 
 func TestPreciseTimers(t *testing.T) {
 	leak.Check(t)
-	l := made(t, WithPreciseTimers())
+	l := made(t, Config{PreciseTimers: true})
 	var d diary
 	began := time.Now()
 	after := func(ms int) {
@@ -59,7 +59,7 @@ func TestPreciseTimers(t *testing.T) {
 
 // The timerfd and its goroutine go with Stop, and come again with the next run.
 func TestPreciseTimersAcrossStop(t *testing.T) {
-	l := made(t, WithPreciseTimers())
+	l := made(t, Config{PreciseTimers: true})
 	fired := make(chan struct{}, 1)
 	timer, err := l.After(time.Hour, func() { fired <- struct{}{} })
 	must(t, err)
@@ -87,7 +87,7 @@ func TestPreciseTimersAcrossStop(t *testing.T) {
 // A timer that is taken back leaves no alarm behind that could go off.
 func TestPreciseTimerStopped(t *testing.T) {
 	leak.Check(t)
-	l := started(t, WithPreciseTimers())
+	l := started(t, Config{PreciseTimers: true})
 	for range 100 {
 		timer, err := l.After(time.Hour, func() { t.Error("fired") })
 		must(t, err)
@@ -106,7 +106,7 @@ func TestPreciseTimerStopped(t *testing.T) {
 // A timer that is due at once, set by a caller of Do while the loop sleeps: only the alarm can wake it.
 func TestPreciseTimerDueAtOnce(t *testing.T) {
 	leak.Check(t)
-	l := started(t, WithPreciseTimers())
+	l := started(t, Config{PreciseTimers: true})
 	for _, wait := range []time.Duration{0, -1, math.MinInt64, 1} {
 		settled(t, l)
 		fired := make(chan struct{})
@@ -119,9 +119,9 @@ func TestPreciseTimerDueAtOnce(t *testing.T) {
 }
 
 func BenchmarkTimerLateness(b *testing.B) {
-	for name, options := range map[string][]Option{"go": nil, "precise": {WithPreciseTimers()}} {
+	for name, config := range map[string]Config{"go": {}, "precise": {PreciseTimers: true}} {
 		b.Run(name, func(b *testing.B) {
-			l := started(b, options...)
+			l := started(b, config)
 			fired := make(chan time.Time, 1)
 			const wait = 1700 * time.Microsecond
 			late := make([]time.Duration, 0, b.N)

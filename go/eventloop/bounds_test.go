@@ -4,25 +4,27 @@ import (
 	"errors"
 	"math"
 	"testing"
+
+	"millrace.dev/go"
 )
 
 func TestTheQueueIsBounded(t *testing.T) {
 	for _, most := range []int{1, 7, chunkSize, 1000} {
-		l := started(t, WithMaxQueue(most))
+		l := started(t, Config{MaxQueue: most})
 		release := busy(t, l)
 		ran := 0
 		task := func() { ran++ }
 		for i := range most {
-			if err := l.SubmitPriority(Priority(i%3), task); err != nil {
+			if err := l.SubmitPriority(millrace.Priority(i%4), task); err != nil {
 				t.Fatalf("task %d of %d: %v", i+1, most, err)
 			}
 		}
-		for _, priority := range []Priority{High, Normal, Low} {
-			if err := l.SubmitPriority(priority, task); !errors.Is(err, ErrOverload) {
+		for _, priority := range []millrace.Priority{millrace.High, millrace.Normal, millrace.Low} {
+			if err := l.SubmitPriority(priority, task); !errors.Is(err, millrace.ErrOverload) {
 				t.Errorf("%v task %d of %d: %v", priority, most+1, most, err)
 			}
 		}
-		if n, err := l.SubmitBatch([]func(){task, task}); n != 0 || !errors.Is(err, ErrOverload) {
+		if n, err := l.SubmitBatch([]func(){task, task}); n != 0 || !errors.Is(err, millrace.ErrOverload) {
 			t.Errorf("batch: %d, %v", n, err)
 		}
 		if s := l.Stats(); s.QueueDepth != most || s.RefusedTotal != 5 || s.SubmittedTotal != uint64(most)+1 {
@@ -39,14 +41,14 @@ func TestTheQueueIsBounded(t *testing.T) {
 }
 
 func TestOfABatchThatDoesNotFitTheFirstTasksAreTaken(t *testing.T) {
-	l := started(t, WithMaxQueue(5))
+	l := started(t, Config{MaxQueue: 5})
 	release := busy(t, l)
 	var d diary
 	batch := []func(){d.write("1"), d.write("2"), d.write("3")}
 	if n, err := l.SubmitBatch(batch); n != 3 || err != nil {
 		t.Error(n, err)
 	}
-	if n, err := l.SubmitBatch(batch); n != 2 || !errors.Is(err, ErrOverload) {
+	if n, err := l.SubmitBatch(batch); n != 2 || !errors.Is(err, millrace.ErrOverload) {
 		t.Error(n, err)
 	}
 	if n, err := l.SubmitBatch(nil); n != 0 || err != nil {
@@ -60,7 +62,7 @@ func TestOfABatchThatDoesNotFitTheFirstTasksAreTaken(t *testing.T) {
 // Stop puts back what the loop had begun to work through, so that the queue may hold more than it accepts.
 func TestAQueueBeyondItsBoundAfterStopRefuses(t *testing.T) {
 	const most = 10
-	l := made(t, WithMaxQueue(most))
+	l := made(t, Config{MaxQueue: most})
 	ran := 0
 	count := func() { ran++ }
 	must(t, l.Submit(func() {
@@ -76,10 +78,10 @@ func TestAQueueBeyondItsBoundAfterStopRefuses(t *testing.T) {
 	if depth := l.Stats().QueueDepth; ran != 0 || depth != 2*most-1 {
 		t.Fatal(ran, depth)
 	}
-	if n, err := l.SubmitBatch([]func(){count}); n != 0 || !errors.Is(err, ErrOverload) {
+	if n, err := l.SubmitBatch([]func(){count}); n != 0 || !errors.Is(err, millrace.ErrOverload) {
 		t.Error(n, err)
 	}
-	if err := l.Submit(count); !errors.Is(err, ErrOverload) {
+	if err := l.Submit(count); !errors.Is(err, millrace.ErrOverload) {
 		t.Error(err)
 	}
 	if refused := l.Stats().RefusedTotal; refused != 2 {
@@ -95,7 +97,7 @@ func TestThePressureHookIsCalledOnceUpAndOnceDown(t *testing.T) {
 	type call struct{ queued, ran int }
 	var calls []call
 	ran := 0
-	l := started(t, WithQueuePressure(300, func(queued int) { calls = append(calls, call{queued, ran}) }))
+	l := started(t, Config{PressureMark: 300, OnPressure: func(queued int) { calls = append(calls, call{queued, ran}) }})
 	for range 2 {
 		calls, ran = nil, 0
 		release := busy(t, l)
@@ -120,9 +122,9 @@ func TestThePressureHookIsCalledOnceUpAndOnceDown(t *testing.T) {
 // and no further call, nor with the news of a rise when there is none any more.
 func TestTheLastCallOfThePressureHookIsRight(t *testing.T) {
 	const high = 1000
-	l := made(t, WithQueuePressure(high, nop[int]))
+	l := made(t, Config{PressureMark: high, OnPressure: nop[int]})
 	up, calls := false, 0
-	l.onPressure = func(queued int) {
+	l.config.OnPressure = func(queued int) {
 		calls++
 		if rise := queued > high/2; rise == up {
 			t.Errorf("call %d: %d wait, as many as before", calls, queued)
@@ -159,7 +161,7 @@ func TestTheLastCallOfThePressureHookIsRight(t *testing.T) {
 
 func TestPressureIsSeenWhenStopRaisesTheQueueBeyondTheMark(t *testing.T) {
 	calls := 0
-	l := made(t, WithQueuePressure(15, func(int) { calls++ }))
+	l := made(t, Config{PressureMark: 15, OnPressure: func(int) { calls++ }})
 	must(t, l.Submit(func() {
 		for range 9 {
 			must(t, l.Submit(func() {}))
@@ -178,28 +180,24 @@ func TestPressureIsSeenWhenStopRaisesTheQueueBeyondTheMark(t *testing.T) {
 }
 
 func TestBadOptionsAreRefused(t *testing.T) {
-	for name, option := range map[string]Option{
-		"nil":                            nil,
-		"WithMaxQueue(0)":                WithMaxQueue(0),
-		"WithMaxQueue(-1)":               WithMaxQueue(-1),
-		"WithMaxQueue(1<<30+1)":          WithMaxQueue(1<<30 + 1),
-		"WithErrorHandler(nil)":          WithErrorHandler(nil),
-		"WithUnhandledRejection(nil)":    WithUnhandledRejection(nil),
-		"WithQueuePressure(0)":           WithQueuePressure(0, nop[int]),
-		"WithQueuePressure(MinInt)":      WithQueuePressure(math.MinInt, nop[int]),
-		"WithQueuePressure(1<<30+1)":     WithQueuePressure(1<<30+1, nop[int]),
-		"WithQueuePressure without hook": WithQueuePressure(1, nil),
+	for name, config := range map[string]Config{
+		"MaxQueue -1":               {MaxQueue: -1},
+		"MaxQueue 1<<30+1":          {MaxQueue: 1<<30 + 1},
+		"PressureMark 0":            {PressureMark: 0, OnPressure: nop[int]},
+		"PressureMark MinInt":       {PressureMark: math.MinInt, OnPressure: nop[int]},
+		"PressureMark 1<<30+1":      {PressureMark: 1<<30 + 1, OnPressure: nop[int]},
+		"PressureMark without hook": {PressureMark: 1},
 	} {
-		if l, err := New(option); l != nil || !errors.Is(err, ErrOption) {
+		if l, err := New(config); l != nil || !errors.Is(err, millrace.ErrOption) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	for _, option := range []Option{WithMaxQueue(1), WithMaxQueue(1 << 30), WithQueuePressure(1, nop[int])} {
-		if _, err := New(option); err != nil {
+	for _, config := range []Config{{}, {MaxQueue: 1}, {MaxQueue: 1 << 30}, {PressureMark: 1, OnPressure: nop[int]}} {
+		if _, err := New(config); err != nil {
 			t.Error(err)
 		}
 	}
-	if err := made(t).SubmitPriority(Low+1, func() {}); !errors.Is(err, ErrOption) {
+	if err := made(t).SubmitPriority(millrace.Low+1, func() {}); !errors.Is(err, millrace.ErrOption) {
 		t.Error(err)
 	}
 }

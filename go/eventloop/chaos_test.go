@@ -12,6 +12,9 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"millrace.dev/go"
+	"millrace.dev/go/internal/inner"
 )
 
 var seedFlag = flag.Uint64("seed", 0, "seed of the tests with random numbers; 0: another one each time")
@@ -49,7 +52,7 @@ type chaos struct {
 	nested   int
 	executed int
 	extra    int // timers and reactions of promises, which Close lets go
-	last     [chaosProducers][3]int
+	last     [chaosProducers][4]int
 	seen     [chaosProducers]map[int]int
 
 	over bool // the loop is closed: the test runs what was returned
@@ -63,7 +66,7 @@ const chaosProducers = 4
 var watchInChaos func(*chaos)
 
 // task is number i of a producer.
-func (c *chaos) task(producer, i int, class Priority) func() {
+func (c *chaos) task(producer, i int, class millrace.Priority) func() {
 	return func() {
 		if c.nested++; c.nested != 1 {
 			c.t.Error("two tasks at once")
@@ -72,7 +75,7 @@ func (c *chaos) task(producer, i int, class Priority) func() {
 		if c.seen[producer][i]++; c.seen[producer][i] != 1 {
 			c.t.Errorf("task %d of %d ran %d times", i, producer, c.seen[producer][i])
 		}
-		if class <= Low {
+		if class <= millrace.Low {
 			if c.last[producer][class] >= i {
 				c.t.Errorf("producer %d, %v: task %d after %d", producer, class, i, c.last[producer][class])
 			}
@@ -83,12 +86,12 @@ func (c *chaos) task(producer, i int, class Priority) func() {
 }
 
 // apart is the class of what has no place in the order of its producer.
-const apart = Priority(7)
+const apart = millrace.Priority(7)
 
 // produce does n random things.
 func (c *chaos) produce(producer, n int, random *rand.Rand) {
 	number := 0
-	next := func(class Priority) func() {
+	next := func(class millrace.Priority) func() {
 		number++
 		return c.task(producer, number, class)
 	}
@@ -100,26 +103,26 @@ func (c *chaos) produce(producer, n int, random *rand.Rand) {
 	for range n {
 		switch random.IntN(20) {
 		default:
-			took(c.l.Submit(next(Normal)))
+			took(c.l.Submit(next(millrace.Normal)))
 		case 0:
 			batch := make([]func(), random.IntN(2*chunkSize))
 			for i := range batch {
-				batch[i] = next(Normal)
+				batch[i] = next(millrace.Normal)
 			}
 			taken, _ := c.l.SubmitBatch(batch)
 			c.accepted.Add(int64(taken))
 		case 1:
-			took(c.l.SubmitPriority(High, next(High)))
+			took(c.l.SubmitPriority(millrace.High, next(millrace.High)))
 		case 2:
-			took(c.l.SubmitPriority(Low, next(Low)))
+			took(c.l.SubmitPriority(millrace.Low, next(millrace.Low)))
 		case 3, 4:
 			// One that has to wait for a stopped loop is given up now and then, also while it runs.
 			ctx, cancel := context.WithTimeout(context.Background(), time.Duration(random.IntN(300))*time.Microsecond)
-			took(c.l.Do(ctx, next(Normal)))
+			took(c.l.Do(ctx, next(millrace.Normal)))
 			cancel()
 		case 5:
 			if handle, err := c.l.KeepAlive(); err == nil {
-				took(handle.Complete(next(Normal)))
+				took(handle.Complete(next(millrace.Normal)))
 				handle.Release()
 			}
 		case 6:
@@ -153,7 +156,7 @@ func (c *chaos) produce(producer, n int, random *rand.Rand) {
 		case 9:
 			// One that ends its goroutine, and one that panics.
 			fault := []func(){runtime.Goexit, func() { panic("chaos") }}[random.IntN(2)]
-			run := next(Normal)
+			run := next(millrace.Normal)
 			took(c.l.Submit(func() {
 				run()
 				if !c.over {
@@ -171,8 +174,7 @@ func (c *chaos) produce(producer, n int, random *rand.Rand) {
 				timer.Ref()
 			}
 		case 12:
-			failed := Async(c.l, func() (int, error) { return 0, errors.New("chaos") })
-			Then(failed, func(int) (int, error) { return 0, nil }).Finally(c.more)
+			c.reject()
 		}
 	}
 }
@@ -228,16 +230,39 @@ func (c *chaos) disturb(random *rand.Rand, end *atomic.Bool) {
 	}
 }
 
+// reject does what a promise of Async does that is rejected and has a reaction.
+func (c *chaos) reject() {
+	alive, err := c.l.KeepAlive()
+	if err != nil {
+		return
+	}
+	go func() {
+		defer alive.Release()
+		_ = inner.Promises.Submit(c.l, func() {
+			if c.l.Inside() {
+				inner.Promises.React(c.l, function(c.more))
+				inner.Promises.Reject(c.l, forgotten{})
+			}
+		})
+	}()
+}
+
+type forgotten struct{}
+
+// Unhandled is part of inner.Rejection.
+func (forgotten) Unhandled() error { return errors.New("chaos") }
+
 // close is Close on a goroutine that a task may end.
 func (c *chaos) close(ctx context.Context) (left []func(), err error) {
 	returned := false
 	var closing sync.WaitGroup
 	closing.Go(func() {
-		left, err = c.l.Close(ctx)
+		err = c.l.Close(ctx)
+		left = c.l.Left()
 		returned = true
 	})
 	if closing.Wait(); !returned {
-		return c.l.Close(ctx)
+		return c.l.Left(), c.l.Close(ctx)
 	}
 	return left, err
 }
@@ -248,18 +273,15 @@ func TestAcceptedIsExecutedOrReturned(t *testing.T) {
 	first := seed(t)
 	for round := range uint64(20) {
 		random := rand.New(rand.NewPCG(first, round))
-		options := []Option{WithMaxQueue(1 + random.IntN(2000)), WithQueuePressure(1+random.IntN(500), func(int) {}),
-			WithErrorHandler(nop[error])}
-		if random.IntN(4) == 0 {
-			options = append(options, WithLockOSThread())
-		}
-		if random.IntN(4) == 0 {
-			options = append(options, WithTiming())
-		}
-		if random.IntN(4) == 0 {
-			options = append(options, WithPreciseTimers())
-		}
-		l, err := New(options...)
+		l, err := New(Config{
+			MaxQueue:      1 + random.IntN(2000),
+			PressureMark:  1 + random.IntN(500),
+			OnPressure:    func(int) {},
+			OnError:       nop[error],
+			LockOSThread:  random.IntN(4) == 0,
+			Timing:        random.IntN(4) == 0,
+			PreciseTimers: random.IntN(4) == 0,
+		})
 		must(t, err)
 		c := &chaos{t: t, l: l}
 		var producers, disturbers sync.WaitGroup

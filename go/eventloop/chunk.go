@@ -15,7 +15,7 @@ type chunk struct {
 	read, written int
 	// depth is how many spare chunks there are from this one on. It is the owner's, even while a producer has the chunk.
 	depth int
-	// since is when the first task came, in ns of the loop's clock; 0 without WithTiming.
+	// since is when the first task came, in ns of the loop's clock; 0 without Config.Timing.
 	since int64
 }
 

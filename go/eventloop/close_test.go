@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"millrace.dev/go"
 )
 
 func cancelled() context.Context {
@@ -29,12 +31,12 @@ func TestCloseRunsWhatWaits(t *testing.T) {
 			}
 			ran := 0
 			for i := range 1000 {
-				must(t, l.SubmitPriority(Priority(i%3), func() {
+				must(t, l.SubmitPriority(millrace.Priority(i%4), func() {
 					l.Microtask(func() { ran++ })
 				}))
 			}
 			must(t, l.Submit(func() {
-				if _, err := l.Immediate(func() { ran++ }); err != nil && !errors.Is(err, ErrClosed) {
+				if _, err := l.Immediate(func() { ran++ }); err != nil && !errors.Is(err, millrace.ErrClosed) {
 					t.Error(err)
 				} else if err != nil {
 					ran++
@@ -44,18 +46,18 @@ func TestCloseRunsWhatWaits(t *testing.T) {
 			handle, err := l.KeepAlive()
 			must(t, err)
 			time.AfterFunc(time.Millisecond, release)
-			left, err := l.Close(context.Background())
+			err, left := l.Close(context.Background()), l.Left()
 			if len(left) != 0 || err != nil || ran != 1001 {
 				t.Error(len(left), err, ran)
 			}
 			if l.Alive() {
 				t.Error("alive")
 			}
-			if err := handle.Complete(func() {}); !errors.Is(err, ErrClosed) {
+			if err := handle.Complete(func() {}); !errors.Is(err, millrace.ErrClosed) {
 				t.Error(err)
 			}
 			must(t, l.Drain(context.Background()))
-			if left, err := l.Close(cancelled()); left != nil || err != nil {
+			if err, left := l.Close(cancelled()), l.Left(); left != nil || err != nil {
 				t.Error("again:", left, err)
 			}
 		})
@@ -70,7 +72,7 @@ func TestAClosedLoopRefusesEverything(t *testing.T) {
 		l.Close(context.Background())
 		l.Microtask(func() {
 			// The order to let go is seen to before the next task at the latest.
-			if err := l.Submit(func() {}); !errors.Is(err, ErrClosed) {
+			if err := l.Submit(func() {}); !errors.Is(err, millrace.ErrClosed) {
 				t.Error(err)
 			}
 		})
@@ -82,11 +84,11 @@ func TestAClosedLoopRefusesEverything(t *testing.T) {
 	_, keep := l.KeepAlive()
 	n, batch := l.SubmitBatch([]func(){fn, fn})
 	for name, err := range map[string]error{
-		"Submit": l.Submit(fn), "SubmitPriority": l.SubmitPriority(High, fn), "SubmitBatch": batch,
+		"Submit": l.Submit(fn), "SubmitPriority": l.SubmitPriority(millrace.High, fn), "SubmitBatch": batch,
 		"Do": l.Do(context.Background(), fn), "After": after, "Every": every, "KeepAlive": keep,
 		"Reset": timer.Reset(0), "Run": l.Run(context.Background()), "Start": l.Start(),
 	} {
-		if !errors.Is(err, ErrClosed) {
+		if !errors.Is(err, millrace.ErrClosed) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -104,13 +106,13 @@ func TestImmediatesAreRefusedWhileTheLoopCloses(t *testing.T) {
 	var again func()
 	again = func() {
 		rounds++
-		if _, err := l.Immediate(again); err != nil && !errors.Is(err, ErrClosed) {
+		if _, err := l.Immediate(again); err != nil && !errors.Is(err, millrace.ErrClosed) {
 			t.Error(err)
 		}
 	}
 	must(t, l.Submit(again))
 	release()
-	left, err := l.Close(context.Background()) // would never end otherwise
+	err, left := l.Close(context.Background()), l.Left() // would never end otherwise
 	if len(left) != 0 || err != nil || rounds == 0 {
 		t.Error(len(left), err, rounds)
 	}
@@ -126,12 +128,12 @@ func TestCloseReturnsWhatItDidNotRun(t *testing.T) {
 		l.NextTick(d.write("tick"))
 		l.Stop()
 	}))
-	must(t, l.SubmitPriority(Low, d.write("low")))
+	must(t, l.SubmitPriority(millrace.Low, d.write("low")))
 	must(t, l.Submit(d.write("2")))
 	run(t, l)
 	must(t, l.Submit(d.write("3")))
-	must(t, l.SubmitPriority(High, d.write("high")))
-	left, err := l.Close(cancelled())
+	must(t, l.SubmitPriority(millrace.High, d.write("high")))
+	err, left := l.Close(cancelled()), l.Left()
 	if !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
@@ -140,10 +142,10 @@ func TestCloseReturnsWhatItDidNotRun(t *testing.T) {
 		task()
 	}
 	d.expect(t, "1", "tick", "micro", "high", "2", "3", "low", "immediate")
-	if left, err := l.Close(context.Background()); left != nil || !errors.Is(err, ErrClosed) {
+	if err, left := l.Close(context.Background()), l.Left(); left != nil || !errors.Is(err, millrace.ErrClosed) {
 		t.Error("again:", left, err)
 	}
-	if err := l.Drain(context.Background()); !errors.Is(err, ErrClosed) {
+	if err := l.Drain(context.Background()); !errors.Is(err, millrace.ErrClosed) {
 		t.Error(err)
 	}
 }
@@ -162,7 +164,7 @@ func TestTheEndOfTheContextEndsClose(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var closing sync.WaitGroup
 	closing.Go(func() {
-		left, err := l.Close(ctx)
+		err, left := l.Close(ctx), l.Left()
 		if len(left) != 10 || !errors.Is(err, context.Canceled) {
 			t.Error(len(left), err)
 		}
@@ -172,7 +174,7 @@ func TestTheEndOfTheContextEndsClose(t *testing.T) {
 	until(l, func() bool { return l.ending == endNow })
 	release()
 	closing.Wait()
-	if err := <-drained; !errors.Is(err, ErrClosed) {
+	if err := <-drained; !errors.Is(err, millrace.ErrClosed) {
 		t.Error("not everything was run:", err)
 	}
 }
@@ -189,7 +191,7 @@ func TestCloseEndsEndlessMicrotasks(t *testing.T) {
 	}
 	must(t, l.Submit(next))
 	<-going
-	left, err := l.Close(cancelled())
+	err, left := l.Close(cancelled()), l.Left()
 	if len(left) != 1 || !errors.Is(err, context.Canceled) {
 		t.Error(len(left), err)
 	}
@@ -201,7 +203,7 @@ func TestCloseInsideRunsTheRestAndEndsRun(t *testing.T) {
 	_, err := l.KeepAlive()
 	must(t, err)
 	must(t, l.Submit(func() {
-		left, err := l.Close(context.Background())
+		err, left := l.Close(context.Background()), l.Left()
 		if left != nil || err != nil {
 			t.Error(left, err)
 		}
@@ -211,7 +213,7 @@ func TestCloseInsideRunsTheRestAndEndsRun(t *testing.T) {
 	must(t, l.Submit(d.write("2")))
 	run(t, l)
 	d.expect(t, "1", "2")
-	if err := l.Run(context.Background()); !errors.Is(err, ErrClosed) {
+	if err := l.Run(context.Background()); !errors.Is(err, millrace.ErrClosed) {
 		t.Error(err)
 	}
 }
@@ -230,7 +232,7 @@ func TestStopDoesNotCutCloseShort(t *testing.T) {
 		var both sync.WaitGroup
 		both.Go(l.Stop)
 		both.Go(func() {
-			if left, err := l.Close(context.Background()); len(left) > 0 || err != nil {
+			if err, left := l.Close(context.Background()), l.Left(); len(left) > 0 || err != nil {
 				t.Error(len(left), err)
 			}
 		})
@@ -279,7 +281,7 @@ func TestCloseAsRunEnds(t *testing.T) {
 				go l.Close(context.Background())
 			}
 		}
-		left, err := l.Close(context.Background())
+		err, left := l.Close(context.Background()), l.Left()
 		<-ended
 		if len(left) > 0 || err != nil || ran != accepted {
 			t.Fatal(len(left), err, ran, accepted)
@@ -299,7 +301,7 @@ func TestCloseFromManyGoroutines(t *testing.T) {
 	var got, closers atomic.Int32
 	closes := func(ctx context.Context, want error) {
 		closing.Go(func() {
-			left, err := l.Close(ctx)
+			err, left := l.Close(ctx), l.Left()
 			if got.Add(int32(len(left))); len(left) > 0 {
 				closers.Add(1)
 			}
@@ -308,10 +310,10 @@ func TestCloseFromManyGoroutines(t *testing.T) {
 			}
 		})
 	}
-	closes(context.Background(), ErrClosed)
+	closes(context.Background(), millrace.ErrClosed)
 	until(l, func() bool { return l.closed })
 	for range 8 {
-		closes(context.Background(), ErrClosed)
+		closes(context.Background(), millrace.ErrClosed)
 		closes(cancelled(), context.Canceled)
 	}
 	until(l, func() bool { return l.ending == endNow })
@@ -330,43 +332,43 @@ func TestTheContextOfACloseInsideEndsTheLoop(t *testing.T) {
 	do(t, l, func() {
 		must(t, l.Submit(func() { <-gate }))
 		must(t, l.Submit(func() { t.Error("ran") }))
-		if left, err := l.Close(ctx); left != nil || err != nil {
+		if err, left := l.Close(ctx), l.Left(); left != nil || err != nil {
 			t.Error(left, err)
 		}
 	})
 	cancel()
 	until(l, func() bool { return l.ending == endNow })
 	close(gate)
-	left, err := l.Close(context.Background())
-	if len(left) != 1 || !errors.Is(err, ErrClosed) {
+	err, left := l.Close(context.Background()), l.Left()
+	if len(left) != 1 || !errors.Is(err, millrace.ErrClosed) {
 		t.Error(len(left), err)
 	}
 }
 
 func TestCloseReturnsAlthoughATaskEndsItsGoroutine(t *testing.T) {
 	var told []error
-	l := made(t, WithErrorHandler(func(err error) { told = append(told, err) }))
+	l := made(t, Config{OnError: func(err error) { told = append(told, err) }})
 	ran := 0
 	must(t, l.Submit(runtime.Goexit))
 	must(t, l.Submit(func() { ran++ }))
 	returned, ended := false, make(chan struct{})
 	go func() {
 		defer close(ended)
-		left, err := l.Close(context.Background())
+		err, left := l.Close(context.Background()), l.Left()
 		if left != nil || err != nil {
 			t.Error(left, err)
 		}
 		returned = true
 	}()
 	<-ended
-	if !returned || ran != 1 || len(told) != 1 || told[0] != ErrGoexit {
+	if !returned || ran != 1 || len(told) != 1 || told[0] != millrace.ErrGoexit {
 		t.Error(returned, ran, told)
 	}
 }
 
 // Code that minds its thread is run where Run would have run it.
 func TestCloseOfALockedLoopRunsOnItsCaller(t *testing.T) {
-	l := made(t, WithLockOSThread())
+	l := made(t, Config{LockOSThread: true})
 	var where uintptr
 	must(t, l.Submit(func() { where = gid() }))
 	l.Close(context.Background())

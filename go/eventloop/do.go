@@ -2,8 +2,10 @@ package eventloop
 
 import (
 	"context"
-	"runtime/debug"
 	"sync/atomic"
+
+	"millrace.dev/go"
+	"millrace.dev/go/internal/inner"
 )
 
 // Do runs fn on the loop and waits for it: as a task of its own, after those that wait. While the loop sleeps, fn runs
@@ -21,7 +23,7 @@ func (l *Loop) Do(ctx context.Context, fn func()) error {
 		return err
 	}
 	me := gid()
-	if !l.lockThread && l.borrow(me) {
+	if !l.config.LockOSThread && l.borrow(me) {
 		return l.inline(me, fn)
 	}
 	if l.Inside() {
@@ -45,7 +47,7 @@ func (l *Loop) inline(me uintptr, fn func()) (err error) {
 	}()
 	defer func() {
 		if exits {
-			err = caught(recover())
+			err = inner.Caught(recover())
 		}
 		if l.soon > 0 {
 			l.settle()
@@ -65,7 +67,7 @@ func (l *Loop) settle() {
 		}
 		// A microtask has ended this goroutine; the loop's own goes on with the rest.
 		if !l.reporting {
-			l.order(func() { l.report(ErrGoexit) })
+			l.order(func() { l.report(millrace.ErrGoexit) })
 		}
 		l.reporting = false
 	}()
@@ -82,21 +84,12 @@ func safely(fn func()) (err error) {
 	exits := true
 	defer func() {
 		if exits {
-			err = caught(recover())
+			err = inner.Caught(recover())
 		}
 	}()
 	fn()
 	exits = false
 	return nil
-}
-
-// caught makes an error of what recover returned for a function that did not return. With runtime.Goexit that is
-// nothing, and no caller will see the error, since its goroutine ends.
-func caught(value any) error {
-	if value == nil {
-		return ErrGoexit
-	}
-	return &PanicError{Value: value, Stack: debug.Stack()}
 }
 
 // A call waits in the queue for a function given to Do.
@@ -117,7 +110,7 @@ func (c *call) task() {
 	if !c.state.CompareAndSwap(callWaits, callBegun) {
 		return
 	}
-	err := error(ErrGoexit)
+	err := error(millrace.ErrGoexit)
 	defer func() { c.done <- err }()
 	err = safely(c.fn)
 }
@@ -142,7 +135,7 @@ func (l *Loop) call(ctx context.Context, fn func()) error {
 		l.calls.Put(c)
 		return err
 	case <-l.gone:
-		why = ErrClosed
+		why = millrace.ErrClosed
 	case <-ctx.Done():
 		why = ctx.Err()
 	}

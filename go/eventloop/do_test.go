@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"millrace.dev/go"
 )
 
 func TestDoRunsInlineWhileTheLoopSleeps(t *testing.T) {
@@ -48,7 +50,7 @@ func TestDoQueuesWhileTheLoopIsBusy(t *testing.T) {
 }
 
 func TestDoOnALockedThreadNeverRunsOnTheCaller(t *testing.T) {
-	l := started(t, WithLockOSThread())
+	l := started(t, Config{LockOSThread: true})
 	me := gid()
 	for range 50 {
 		settled(t, l)
@@ -90,7 +92,7 @@ func TestWhatAnInlineDoLeavesBehindIsRun(t *testing.T) {
 	var d diary
 	do(t, l, func() {
 		must(t, l.Submit(d.write("task")))
-		must(t, l.SubmitPriority(High, d.write("high")))
+		must(t, l.SubmitPriority(millrace.High, d.write("high")))
 		l.Immediate(d.write("immediate"))
 		l.NextTick(d.write("tick"))
 		l.After(0, d.write("timer"))
@@ -113,7 +115,7 @@ func TestAnImmediateOfAnInlineDoWakesTheLoop(t *testing.T) {
 }
 
 func TestMicrotasksThatAnInlineDoCouldNotRunWakeTheLoop(t *testing.T) {
-	l := started(t, WithErrorHandler(func(error) { runtime.Goexit() }))
+	l := started(t, Config{OnError: func(error) { runtime.Goexit() }})
 	settled(t, l)
 	ran := make(chan struct{})
 	go l.Do(context.Background(), func() {
@@ -124,8 +126,8 @@ func TestMicrotasksThatAnInlineDoCouldNotRunWakeTheLoop(t *testing.T) {
 }
 
 func TestDoThroughAnotherLoop(t *testing.T) {
-	for _, options := range [][]Option{nil, {WithLockOSThread()}} {
-		a, b := started(t), started(t, options...)
+	for _, locked := range []bool{false, true} {
+		a, b := started(t), started(t, Config{LockOSThread: locked})
 		settled(t, a)
 		settled(t, b)
 		var d diary
@@ -212,11 +214,11 @@ func TestDoWaitsForALoopThatIsStopped(t *testing.T) {
 }
 
 func TestDoWhenTheQueueIsFull(t *testing.T) {
-	l := started(t, WithMaxQueue(1))
+	l := started(t, Config{MaxQueue: 1})
 	release := busy(t, l)
 	defer release()
 	must(t, l.Submit(func() {}))
-	if err := l.Do(context.Background(), func() { t.Error("ran") }); !errors.Is(err, ErrOverload) {
+	if err := l.Do(context.Background(), func() { t.Error("ran") }); !errors.Is(err, millrace.ErrOverload) {
 		t.Error(err)
 	}
 }
@@ -224,7 +226,7 @@ func TestDoWhenTheQueueIsFull(t *testing.T) {
 func TestDoOnAClosedLoop(t *testing.T) {
 	l := started(t)
 	l.Close(context.Background())
-	if err := l.Do(context.Background(), func() { t.Error("ran") }); !errors.Is(err, ErrClosed) {
+	if err := l.Do(context.Background(), func() { t.Error("ran") }); !errors.Is(err, millrace.ErrClosed) {
 		t.Error(err)
 	}
 	do := cutShort(t)
@@ -233,11 +235,11 @@ func TestDoOnAClosedLoop(t *testing.T) {
 	until(do, func() bool { return do.queued() > 0 })
 	ended, cancel := context.WithCancel(context.Background())
 	cancel()
-	left, err := do.Close(ended)
+	err, left := do.Close(ended), do.Left()
 	if len(left) != 1 || !errors.Is(err, context.Canceled) {
 		t.Error(left, err)
 	}
-	if err := <-result; !errors.Is(err, ErrClosed) {
+	if err := <-result; !errors.Is(err, millrace.ErrClosed) {
 		t.Error("left behind by Close:", err)
 	}
 	left[0]() // its caller has gone
@@ -257,11 +259,11 @@ func TestStopAndCloseInsideDo(t *testing.T) {
 	settled(t, l)
 	ran := false
 	do(t, l, func() {
-		left, err := l.Close(context.Background())
+		err, left := l.Close(context.Background()), l.Left()
 		if left != nil || err != nil {
 			t.Error(left, err)
 		}
-		if err := l.Submit(func() {}); !errors.Is(err, ErrClosed) {
+		if err := l.Submit(func() {}); !errors.Is(err, millrace.ErrClosed) {
 			t.Error(err)
 		}
 		l.Microtask(func() { ran = true })
@@ -273,7 +275,7 @@ func TestStopAndCloseInsideDo(t *testing.T) {
 }
 
 func TestPanicsComeBackFromDo(t *testing.T) {
-	l := started(t, WithErrorHandler(func(err error) { t.Error("reported as well:", err) }))
+	l := started(t, Config{OnError: func(err error) { t.Error("reported as well:", err) }})
 	mine := errors.New("mine")
 	for _, inline := range []bool{true, false} {
 		release := func() {}
@@ -287,7 +289,7 @@ func TestPanicsComeBackFromDo(t *testing.T) {
 		}
 		release()
 		err := <-result
-		var failure *PanicError
+		var failure *millrace.PanicError
 		if !errors.As(err, &failure) || failure.Value != mine || !errors.Is(err, mine) || len(failure.Stack) == 0 {
 			t.Error(err)
 		}
@@ -303,7 +305,7 @@ func TestPanicsComeBackFromDo(t *testing.T) {
 
 func TestGoexitInDo(t *testing.T) {
 	reports := make(chan error, 10)
-	l := started(t, WithErrorHandler(func(err error) { reports <- err }))
+	l := started(t, Config{OnError: func(err error) { reports <- err }})
 	exits := func(fn func()) {
 		t.Helper()
 		settled(t, l)
@@ -328,7 +330,7 @@ func TestGoexitInDo(t *testing.T) {
 		l.Microtask(runtime.Goexit)
 		l.Microtask(d.write("micro 2"))
 	})
-	if err := <-reports; !errors.Is(err, ErrGoexit) {
+	if err := <-reports; !errors.Is(err, millrace.ErrGoexit) {
 		t.Error(err)
 	}
 	exits(func() {
@@ -336,7 +338,7 @@ func TestGoexitInDo(t *testing.T) {
 		l.Microtask(runtime.Goexit)
 		runtime.Goexit()
 	})
-	if err := <-reports; !errors.Is(err, ErrGoexit) {
+	if err := <-reports; !errors.Is(err, millrace.ErrGoexit) {
 		t.Error(err)
 	}
 	d.expect(t, "micro", "micro 2", "micro 3")
@@ -347,10 +349,10 @@ func TestGoexitInDo(t *testing.T) {
 	go func() { result <- l.Do(context.Background(), runtime.Goexit) }()
 	until(l, func() bool { return l.queued() > 0 })
 	release()
-	if err := <-result; !errors.Is(err, ErrGoexit) {
+	if err := <-result; !errors.Is(err, millrace.ErrGoexit) {
 		t.Error(err)
 	}
-	if err := <-reports; !errors.Is(err, ErrGoexit) {
+	if err := <-reports; !errors.Is(err, millrace.ErrGoexit) {
 		t.Error(err)
 	}
 	settled(t, l)
@@ -359,7 +361,7 @@ func TestGoexitInDo(t *testing.T) {
 
 func TestAFailingMicrotaskOfAnInlineDoIsReported(t *testing.T) {
 	var reported []error
-	l := started(t, WithErrorHandler(func(err error) { reported = append(reported, err) }))
+	l := started(t, Config{OnError: func(err error) { reported = append(reported, err) }})
 	settled(t, l)
 	var d diary
 	do(t, l, func() {

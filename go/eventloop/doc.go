@@ -1,16 +1,16 @@
 // Package eventloop runs functions one after another on one goroutine, as the event loop of JavaScript does: tasks from
-// any goroutine, timers, immediates and descriptors, each followed by its microtasks; with promises, priorities, a
-// bounded queue, and errors instead of lost work.
+// any goroutine, timers, immediates and descriptors, each followed by its microtasks; with priorities, a bounded queue, and
+// errors instead of lost work. Package promise has the promises of a loop.
 //
 // What belongs to a loop needs no mutex, since only one of its functions runs at a time:
 //
 //   - [Loop.Submit] queues a task. It never waits, and never runs the task itself.
 //   - [Loop.Do] runs a function on the loop and waits for it, on the calling goroutine while the loop sleeps.
 //   - [Loop.After], [Loop.Every], [Loop.Watch] and [Loop.Immediate] run functions when it is time.
-//   - [Async], [Then] and the other functions of promises join work that goes on elsewhere.
 //
 // [Loop.Run] serves a program that ends when nothing is left to do, [Loop.Start] a part of a larger one. [Loop.Close]
-// ends the loop and accounts for each task that was accepted.
+// ends the loop and accounts for each task that was accepted. Errors that other packages return too are those of package
+// millrace.
 //
 // # Order
 //
@@ -22,5 +22,5 @@
 // # When not to use it
 //
 // Where order does not matter, or state is shared by few: goroutines, a mutex and channels use all processors, a loop
-// uses one. A task that blocks keeps everything else on its loop waiting; [Async] is for what blocks.
+// uses one. A task that blocks keeps everything else on its loop waiting; promise.Async is for what blocks.
 package eventloop

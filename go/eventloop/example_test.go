@@ -8,11 +8,12 @@ import (
 	"sync"
 	"time"
 
+	"millrace.dev/go"
 	"millrace.dev/go/eventloop"
 )
 
 func Example() {
-	loop, err := eventloop.New()
+	loop, err := eventloop.New(eventloop.Config{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -36,7 +37,7 @@ func Example() {
 // A loop beside a server: state without a mutex, since one function runs at a time.
 func Example_server() {
 	ctx := context.Background()
-	loop, err := eventloop.New()
+	loop, err := eventloop.New(eventloop.Config{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -59,19 +60,19 @@ func Example_server() {
 	callers.Wait()
 	n, err := visit("/")
 	fmt.Println(n, err)
-	if _, err := loop.Close(ctx); err != nil {
+	if err := loop.Close(ctx); err != nil {
 		log.Fatal(err)
 	}
 	_, err = visit("/")
 	fmt.Println(err)
 	// Output:
 	// 11 <nil>
-	// eventloop: the loop is closed: use it before Close, or make another
+	// millrace: it is closed: use it before Close, or make another
 }
 
 // What comes after what in a turn of the loop.
 func Example_order() {
-	loop, err := eventloop.New()
+	loop, err := eventloop.New(eventloop.Config{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -79,7 +80,7 @@ func Example_order() {
 	loop.Submit(func() {
 		loop.Submit(say("6. the next turn"))
 		loop.Immediate(say("5. an immediate: the end of this turn"))
-		loop.SubmitPriority(eventloop.High, say("4. a HIGH task: before the other one"))
+		loop.SubmitPriority(millrace.High, say("4. a HIGH task: before the other one"))
 		loop.Microtask(say("3. a microtask"))
 		loop.NextTick(say("2. a tick"))
 		fmt.Println("1. a task")
@@ -96,13 +97,13 @@ func Example_order() {
 
 // A full queue refuses: the caller decides what becomes of the work.
 func ExampleLoop_Submit() {
-	loop, err := eventloop.New(eventloop.WithMaxQueue(2))
+	loop, err := eventloop.New(eventloop.Config{MaxQueue: 2})
 	if err != nil {
 		log.Fatal(err)
 	}
 	for i := range 3 {
 		err := loop.Submit(func() { fmt.Println("task", i) })
-		if errors.Is(err, eventloop.ErrOverload) {
+		if errors.Is(err, millrace.ErrOverload) {
 			fmt.Println("no room for task", i)
 		}
 	}
@@ -114,14 +115,14 @@ func ExampleLoop_Submit() {
 }
 
 func ExampleLoop_SubmitBatch() {
-	loop, err := eventloop.New(eventloop.WithMaxQueue(2))
+	loop, err := eventloop.New(eventloop.Config{MaxQueue: 2})
 	if err != nil {
 		log.Fatal(err)
 	}
 	say := func(line string) func() { return func() { fmt.Println(line) } }
 	tasks := []func(){say("a"), say("b"), say("c")}
 	n, err := loop.SubmitBatch(tasks)
-	fmt.Println(n, "taken, then:", errors.Is(err, eventloop.ErrOverload))
+	fmt.Println(n, "taken, then:", errors.Is(err, millrace.ErrOverload))
 	loop.Run(context.Background())
 	// Output:
 	// 2 taken, then: true
@@ -131,7 +132,7 @@ func ExampleLoop_SubmitBatch() {
 
 func ExampleLoop_Do() {
 	ctx := context.Background()
-	loop, err := eventloop.New()
+	loop, err := eventloop.New(eventloop.Config{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -147,7 +148,7 @@ func ExampleLoop_Do() {
 	fmt.Println(total, err)
 
 	err = loop.Do(ctx, func() { panic("a bug") })
-	var panicked *eventloop.PanicError
+	var panicked *millrace.PanicError
 	fmt.Println(errors.As(err, &panicked), panicked.Value)
 	// Output:
 	// 2 <nil>
@@ -156,7 +157,7 @@ func ExampleLoop_Do() {
 
 func ExampleLoop_Drain() {
 	ctx := context.Background()
-	loop, err := eventloop.New()
+	loop, err := eventloop.New(eventloop.Config{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -176,7 +177,7 @@ func ExampleLoop_Drain() {
 
 // What was accepted has been run, or is returned. Here the time is over before anything has run.
 func ExampleLoop_Close() {
-	loop, err := eventloop.New()
+	loop, err := eventloop.New(eventloop.Config{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -185,7 +186,8 @@ func ExampleLoop_Close() {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 
-	left, err := loop.Close(ctx)
+	err = loop.Close(ctx)
+	left := loop.Left()
 	fmt.Println(len(left), "left:", err)
 	for _, task := range left {
 		task()
@@ -197,7 +199,7 @@ func ExampleLoop_Close() {
 }
 
 func ExampleLoop_Every() {
-	loop, err := eventloop.New()
+	loop, err := eventloop.New(eventloop.Config{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -219,7 +221,7 @@ func ExampleLoop_Every() {
 
 // A timer for housekeeping, which is no reason for a program to go on.
 func ExampleTimer_Unref() {
-	loop, err := eventloop.New()
+	loop, err := eventloop.New(eventloop.Config{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -236,7 +238,7 @@ func ExampleTimer_Unref() {
 
 // The loop waits for work that goes on elsewhere.
 func ExampleLoop_KeepAlive() {
-	loop, err := eventloop.New()
+	loop, err := eventloop.New(eventloop.Config{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -255,187 +257,13 @@ func ExampleLoop_KeepAlive() {
 	// on the loop: 42
 }
 
-func ExampleThen() {
-	loop, err := eventloop.New()
-	if err != nil {
-		log.Fatal(err)
-	}
-	loop.Submit(func() {
-		text := eventloop.Async(loop, func() (string, error) { return "from a goroutine", nil })
-		doubled := eventloop.Then(text, func(text string) (int, error) { return 2 * len(text), nil })
-		eventloop.Then(doubled, func(n int) (any, error) {
-			fmt.Println(n)
-			return nil, nil
-		})
-	})
-	loop.Run(context.Background())
-	// Output:
-	// 32
-}
-
-// Each step waits for a promise of its own.
-func ExampleChain() {
-	loop, err := eventloop.New()
-	if err != nil {
-		log.Fatal(err)
-	}
-	user := func(id int) *eventloop.Promise[string] {
-		return eventloop.Async(loop, func() (string, error) { return fmt.Sprint("user ", id), nil })
-	}
-	loop.Submit(func() {
-		id := eventloop.Resolved(loop, 7)
-		name := eventloop.Chain(id, user)
-		eventloop.Then(name, func(name string) (any, error) {
-			fmt.Println(name)
-			return nil, nil
-		})
-	})
-	loop.Run(context.Background())
-	// Output:
-	// user 7
-}
-
-func ExamplePromise_Catch() {
-	loop, err := eventloop.New()
-	if err != nil {
-		log.Fatal(err)
-	}
-	loop.Submit(func() {
-		failed := eventloop.Rejected[string](loop, errors.New("no connection"))
-		text := failed.
-			Catch(func(err error) (string, error) { return "instead of: " + err.Error(), nil }).
-			Finally(func() { fmt.Println("in any case") })
-		eventloop.Then(text, func(text string) (any, error) {
-			fmt.Println(text)
-			return nil, nil
-		})
-	})
-	loop.Run(context.Background())
-	// Output:
-	// in any case
-	// instead of: no connection
-}
-
-// A goroutine waits for what the loop does.
-func ExamplePromise_Await() {
-	ctx := context.Background()
-	loop, err := eventloop.New()
-	if err != nil {
-		log.Fatal(err)
-	}
-	loop.Start()
-	defer loop.Close(ctx)
-
-	answer, resolve, _ := eventloop.NewPromise[int](loop)
-	loop.Submit(func() {
-		loop.After(time.Millisecond, func() { resolve(42) })
-	})
-	value, err := answer.Await(ctx)
-	fmt.Println(value, err)
-	// Output:
-	// 42 <nil>
-}
-
-func ExampleAll() {
-	ctx := context.Background()
-	loop, err := eventloop.New()
-	if err != nil {
-		log.Fatal(err)
-	}
-	loop.Start()
-	defer loop.Close(ctx)
-
-	square := func(n int) *eventloop.Promise[int] {
-		return eventloop.Async(loop, func() (int, error) { return n * n, nil })
-	}
-	squares, err := eventloop.All(loop, square(2), square(3), square(4)).Await(ctx)
-	fmt.Println(squares, err)
-	// Output:
-	// [4 9 16] <nil>
-}
-
-func ExampleAllSettled() {
-	ctx := context.Background()
-	loop, err := eventloop.New()
-	if err != nil {
-		log.Fatal(err)
-	}
-	loop.Start()
-	defer loop.Close(ctx)
-
-	outcomes, err := eventloop.AllSettled(loop,
-		eventloop.Resolved(loop, "well"),
-		eventloop.Rejected[string](loop, errors.New("not so well")),
-	).Await(ctx)
-	for _, o := range outcomes {
-		fmt.Printf("%q %v\n", o.Value, o.Err)
-	}
-	fmt.Println(err)
-	// Output:
-	// "well" <nil>
-	// "" not so well
-	// <nil>
-}
-
-// The quickest of several that works; all errors if none does.
-func ExampleAny() {
-	ctx := context.Background()
-	loop, err := eventloop.New()
-	if err != nil {
-		log.Fatal(err)
-	}
-	loop.Start()
-	defer loop.Close(ctx)
-
-	down, busy := errors.New("down"), errors.New("busy")
-	_, err = eventloop.Any(loop,
-		eventloop.Rejected[string](loop, down),
-		eventloop.Rejected[string](loop, busy),
-	).Await(ctx)
-	fmt.Println(errors.Is(err, down), errors.Is(err, busy))
-	// Output:
-	// true true
-}
-
-func ExampleRace() {
-	ctx := context.Background()
-	loop, err := eventloop.New()
-	if err != nil {
-		log.Fatal(err)
-	}
-	loop.Start()
-	defer loop.Close(ctx)
-
-	slow := eventloop.Then(eventloop.Sleep(loop, time.Hour), func(struct{}) (string, error) { return "slow", nil })
-	first, err := eventloop.Race(loop, slow, eventloop.Resolved(loop, "quick")).Await(ctx)
-	fmt.Println(first, err)
-	// Output:
-	// quick <nil>
-}
-
-func ExamplePromise_Timeout() {
-	ctx := context.Background()
-	loop, err := eventloop.New()
-	if err != nil {
-		log.Fatal(err)
-	}
-	loop.Start()
-	defer loop.Close(ctx)
-
-	never, _, _ := eventloop.NewPromise[int](loop)
-	_, err = never.Timeout(time.Millisecond).Await(ctx)
-	fmt.Println(err)
-	// Output:
-	// context deadline exceeded
-}
-
-func ExampleWithErrorHandler() {
-	loop, err := eventloop.New(eventloop.WithErrorHandler(func(err error) {
-		var panicked *eventloop.PanicError
+func ExampleConfig_onError() {
+	loop, err := eventloop.New(eventloop.Config{OnError: func(err error) {
+		var panicked *millrace.PanicError
 		if errors.As(err, &panicked) {
 			fmt.Println("reported:", panicked.Value) // panicked.Stack tells where
 		}
-	}))
+	}})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -447,8 +275,8 @@ func ExampleWithErrorHandler() {
 	// the loop goes on
 }
 
-func ExampleWithPanicPropagation() {
-	loop, err := eventloop.New(eventloop.WithPanicPropagation())
+func ExampleConfig_propagatePanics() {
+	loop, err := eventloop.New(eventloop.Config{PropagatePanics: true})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -464,35 +292,19 @@ func ExampleWithPanicPropagation() {
 	// what waited is still there
 }
 
-func ExampleWithUnhandledRejection() {
-	loop, err := eventloop.New(eventloop.WithUnhandledRejection(func(reason error) {
-		fmt.Println("nobody handles:", reason)
-	}))
-	if err != nil {
-		log.Fatal(err)
-	}
-	loop.Submit(func() {
-		eventloop.Rejected[int](loop, errors.New("forgotten"))
-		handled := eventloop.Rejected[int](loop, errors.New("handled"))
-		handled.Catch(func(error) (int, error) { return 0, nil })
-	})
-	loop.Run(context.Background())
-	// Output:
-	// nobody handles: forgotten
-}
-
 // Producers slow down before they meet ErrOverload.
-func ExampleWithQueuePressure() {
-	loop, err := eventloop.New(
-		eventloop.WithMaxQueue(10_000),
-		eventloop.WithQueuePressure(1000, func(queued int) {
+func ExampleConfig_onPressure() {
+	loop, err := eventloop.New(eventloop.Config{
+		MaxQueue:     10_000,
+		PressureMark: 1000,
+		OnPressure: func(queued int) {
 			if queued > 500 {
 				fmt.Println("slow down")
 			} else {
 				fmt.Println("go on")
 			}
-		}),
-	)
+		},
+	})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -505,8 +317,8 @@ func ExampleWithQueuePressure() {
 	// go on
 }
 
-func ExampleWithLockOSThread() {
-	loop, err := eventloop.New(eventloop.WithLockOSThread())
+func ExampleConfig_lockOSThread() {
+	loop, err := eventloop.New(eventloop.Config{LockOSThread: true})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -518,16 +330,16 @@ func ExampleWithLockOSThread() {
 
 // A bad option names its value and what would do.
 func ExampleNew() {
-	_, err := eventloop.New(eventloop.WithMaxQueue(0))
+	_, err := eventloop.New(eventloop.Config{MaxQueue: -1})
 	fmt.Println(err)
-	fmt.Println(errors.Is(err, eventloop.ErrOption))
+	fmt.Println(errors.Is(err, millrace.ErrOption))
 	// Output:
-	// eventloop: bad value: WithMaxQueue(0) is out of range: 1 to 1073741824
+	// millrace: bad value: MaxQueue is -1; it must be from 1 to 1073741824
 	// true
 }
 
 func ExampleLoop_Stats() {
-	loop, err := eventloop.New(eventloop.WithMaxQueue(1))
+	loop, err := eventloop.New(eventloop.Config{MaxQueue: 1})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -544,11 +356,11 @@ func Example_background() {
 	state, ctx := 0, context.Background()
 	task := func() { fmt.Println("a task, after", state) }
 
-	loop, err := eventloop.New()
+	loop, err := eventloop.New(eventloop.Config{})
 	loop.Start()                       // on a goroutine of its own
 	loop.Submit(task)                  // queues, from any goroutine
 	loop.Do(ctx, func() { state++ })   // runs on the loop and waits; right here while the loop sleeps
-	loop.After(time.Millisecond, task) // timers; also descriptors, promises, priorities
+	loop.After(time.Millisecond, task) // timers; also descriptors and priorities
 	loop.Drain(ctx)                    // waits until nothing is left to do
 	loop.Close(ctx)                    // runs what is queued, and ends the loop
 

@@ -12,7 +12,7 @@ import (
 
 // A pipe is read as data comes, until its writer has closed it.
 func ExampleLoop_Watch() {
-	loop, err := eventloop.New()
+	loop, err := eventloop.New(eventloop.Config{})
 	if err != nil {
 		panic(err)
 	}

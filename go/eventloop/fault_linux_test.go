@@ -42,7 +42,7 @@ func fillDescriptors(t *testing.T) {
 		fill = append(fill, fd)
 	}
 
-	l := started(t, WithPreciseTimers())
+	l := started(t, Config{PreciseTimers: true})
 	_, err := l.Watch(ours, Readable, func(Events) {})
 	if !errors.Is(err, syscall.EMFILE) {
 		t.Error("Watch without a descriptor left:", err)

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"millrace.dev/go"
 )
 
 // A step of a program, on the loop or outside: what it does, to which timer or handle or for how long, and what the
@@ -69,7 +71,7 @@ func parse(in *bytes.Reader, depth int) (steps []step) {
 
 // host is what a program runs on: the loop or its model.
 type host interface {
-	submit(priority Priority, fns ...func()) error
+	submit(priority millrace.Priority, fns ...func()) error
 	microtask(fn func()) error
 	nextTick(fn func()) error
 	immediate(fn func()) (cancel func() bool, err error)
@@ -134,7 +136,7 @@ func (s *script) one(step step) {
 	d := time.Duration(step.arg%5) * time.Millisecond
 	switch step.op {
 	case opSubmit, opHigh, opLow:
-		priority := map[byte]Priority{opSubmit: Normal, opHigh: High, opLow: Low}[step.op]
+		priority := map[byte]millrace.Priority{opSubmit: millrace.Normal, opHigh: millrace.High, opLow: millrace.Low}[step.op]
 		if err := s.submit(priority, s.function(step.body)); err != nil {
 			s.note("refused: %v", err)
 		}
@@ -143,7 +145,7 @@ func (s *script) one(step step) {
 		for range step.arg % 20 {
 			batch = append(batch, s.function(step.body))
 		}
-		if err := s.submit(Normal, batch...); err != nil {
+		if err := s.submit(millrace.Normal, batch...); err != nil {
 			s.note("refused: %v", err)
 		}
 	case opMicro:
@@ -247,7 +249,7 @@ func (r *real) running() bool {
 	return r.l.running
 }
 
-func (r *real) submit(priority Priority, fns ...func()) (err error) {
+func (r *real) submit(priority millrace.Priority, fns ...func()) (err error) {
 	defer r.settle()
 	if len(fns) == 1 {
 		return r.l.SubmitPriority(priority, fns[0])
@@ -299,7 +301,7 @@ func (r *real) do(fn func()) (result string, done bool) {
 		return "", false
 	}
 	ended := make(chan struct{})
-	result = describe(ErrGoexit)
+	result = describe(millrace.ErrGoexit)
 	go func() {
 		defer close(ended)
 		result = describe(r.l.Do(context.Background(), fn))
@@ -313,7 +315,7 @@ func describe(err error) string {
 	switch failure := err.(type) {
 	case nil:
 		return "done"
-	case *PanicError:
+	case *millrace.PanicError:
 		return fmt.Sprint("panic ", failure.Value)
 	}
 	return err.Error()
@@ -386,7 +388,7 @@ func (i *ideal) settle() {
 	}
 }
 
-func (i *ideal) submit(priority Priority, fns ...func()) error {
+func (i *ideal) submit(priority millrace.Priority, fns ...func()) error {
 	for _, fn := range fns {
 		i.m.submit(priority, fn)
 	}
@@ -452,7 +454,7 @@ func (i *ideal) do(fn func()) (result string, done bool) {
 				if value := recover(); value == any(exit{}) {
 					panic(value)
 				} else if value != nil {
-					failure = &PanicError{Value: value}
+					failure = &millrace.PanicError{Value: value}
 				}
 			}()
 			fn()
@@ -477,7 +479,7 @@ func (i *ideal) keepAlive() (func(func()), func()) {
 	}
 	return func(fn func()) {
 		if here {
-			i.m.submit(Normal, fn)
+			i.m.submit(millrace.Normal, fn)
 			release()
 		}
 	}, release
@@ -530,7 +532,7 @@ func compare(t *testing.T, program []byte) {
 
 	synctest.Test(t, func(t *testing.T) {
 		really := &script{}
-		l, err := New(WithErrorHandler(func(err error) { really.note("error: %s", describe(err)) }))
+		l, err := New(Config{OnError: func(err error) { really.note("error: %s", describe(err)) }})
 		must(t, err)
 		really.host = &real{script: really, t: t, l: l}
 		got := play(really)

@@ -28,6 +28,9 @@ func showsExamples(t *testing.T, text string, least int) {
 	t.Helper()
 	paths, err := filepath.Glob("example*_test.go")
 	check(t, err)
+	promises, err := filepath.Glob("../promise/example*_test.go")
+	check(t, err)
+	paths = append(paths, promises...)
 	var examples strings.Builder
 	for _, path := range paths {
 		source, err := os.ReadFile(path)

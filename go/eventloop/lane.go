@@ -1,5 +1,12 @@
 package eventloop
 
+// The lanes, by class. That of NORMAL tasks comes first: it is in the cache line of the mutex.
+const (
+	laneNormal = iota
+	laneHigh
+	laneLow
+)
+
 // A lane is where the tasks of a class wait until the owner takes them all. Under the loop's mutex.
 type lane struct {
 	first, last *chunk

@@ -4,19 +4,21 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"millrace.dev/go"
 )
 
 // Most tasks are queued with no look at any bound. They must all the same be refused exactly when the queue is full,
 // and the mark of the pressure hook must be seen exactly when it is reached, however the classes are mixed, by one or
 // by the batch, and also when Stop has put back what was taken.
 func TestTheBoundsAreExactInEveryMix(t *testing.T) {
-	const lanes = int(Low) + 1
+	const lanes = len(Loop{}.lanes)
 	random := rand.New(rand.NewPCG(1, 2))
 	room := lanes * chunkSize
 	for _, maxQueue := range []int{1, chunkSize, room - 1, room, room + 1, 2*room - 1, 3*room + 7} {
 		for _, high := range []int{1, chunkSize + 1, room + 5, maxQueue} {
 			high = min(high, maxQueue)
-			l := made(t, WithMaxQueue(maxQueue), WithQueuePressure(high, nop[int]))
+			l := made(t, Config{MaxQueue: maxQueue, PressureMark: high, OnPressure: nop[int]})
 			queued, submitted, refused := 0, 0, 0
 			check := func(taken, offered int) {
 				t.Helper()
@@ -41,7 +43,7 @@ func TestTheBoundsAreExactInEveryMix(t *testing.T) {
 				}
 				must(t, l.Submit(func() {
 					for range random.IntN(2 * lanes) {
-						l.SubmitPriority(Priority(random.IntN(lanes)), func() {})
+						l.SubmitPriority(millrace.Priority(random.IntN(lanes+1)), func() {})
 					}
 					l.Stop()
 				}))
@@ -55,7 +57,7 @@ func TestTheBoundsAreExactInEveryMix(t *testing.T) {
 						check(n, len(tasks))
 					} else {
 						taken := 1
-						if l.SubmitPriority(Priority(random.IntN(lanes)), func() {}) != nil {
+						if l.SubmitPriority(millrace.Priority(random.IntN(lanes+1)), func() {}) != nil {
 							taken = 0
 						}
 						check(taken, 1)
@@ -75,30 +77,30 @@ func TestTheBoundsAreExactInEveryMix(t *testing.T) {
 
 // A lane that would take tasks with no look at anything does look when the loop is closed meanwhile.
 func TestAClosedLoopTakesNothingIntoAChunkThatHasRoom(t *testing.T) {
-	l, err := New()
+	l, err := New(Config{})
 	must(t, err)
-	for priority := Normal; priority <= Low; priority++ {
+	for class, priority := range []millrace.Priority{laneNormal: millrace.Normal, laneHigh: millrace.High, laneLow: millrace.Low} {
 		must(t, l.SubmitPriority(priority, func() {}))
-		if lane := &l.lanes[priority]; lane.n >= lane.limit {
+		if lane := &l.lanes[class]; lane.n >= lane.limit {
 			t.Errorf("%v: room for %d, %d taken", priority, lane.limit, lane.n)
 		}
 	}
-	left, err := l.Close(cancelled())
+	err, left := l.Close(cancelled()), l.Left()
 	if len(left) != 3 || err == nil {
 		t.Errorf("%d left, %v", len(left), err)
 	}
-	for priority := Normal; priority <= Low; priority++ {
-		if err := l.SubmitPriority(priority, func() {}); err != ErrClosed {
+	for priority := millrace.High; priority <= millrace.Low; priority++ {
+		if err := l.SubmitPriority(priority, func() {}); err != millrace.ErrClosed {
 			t.Errorf("%v: %v", priority, err)
 		}
 	}
-	closing, err := New()
+	closing, err := New(Config{})
 	must(t, err)
 	must(t, closing.Submit(func() {
 		must(t, closing.Submit(func() {}))
 		closing.Close(cancelled())
-		for priority := Normal; priority <= Low; priority++ {
-			if err := closing.SubmitPriority(priority, func() {}); err != ErrClosed {
+		for priority := millrace.High; priority <= millrace.Low; priority++ {
+			if err := closing.SubmitPriority(priority, func() {}); err != millrace.ErrClosed {
 				t.Errorf("%v while it closes: %v", priority, err)
 			}
 		}
@@ -109,7 +111,7 @@ func TestAClosedLoopTakesNothingIntoAChunkThatHasRoom(t *testing.T) {
 // Tasks that came with no look at the mark while it was passed do not hide that it is passed again.
 func TestPressureIsSeenAgainInTheSameChunk(t *testing.T) {
 	const high = 20
-	l := made(t, WithQueuePressure(high, nop[int]))
+	l := made(t, Config{PressureMark: high, OnPressure: nop[int]})
 	submit := func(n int) {
 		for range n {
 			must(t, l.Submit(func() {}))
@@ -147,16 +149,16 @@ func TestPressureIsSeenAgainInTheSameChunk(t *testing.T) {
 // What Stop puts back leaves less room than the lanes had when they were last looked at.
 func TestTheBoundHoldsWhenStopPutsBackWhatWasTaken(t *testing.T) {
 	const most = 3*chunkSize + 2
-	l := made(t, WithMaxQueue(most))
-	submit := func(priority Priority) error { return l.SubmitPriority(priority, func() {}) }
+	l := made(t, Config{MaxQueue: most})
+	submit := func(priority millrace.Priority) error { return l.SubmitPriority(priority, func() {}) }
 	must(t, l.Submit(func() {
-		must(t, submit(Normal))
-		must(t, submit(Low))
+		must(t, submit(millrace.Normal))
+		must(t, submit(millrace.Low))
 		l.Stop()
 	}))
 	for range chunkSize - 1 {
-		must(t, submit(Normal))
-		must(t, submit(Low))
+		must(t, submit(millrace.Normal))
+		must(t, submit(millrace.Low))
 	}
 	run(t, l)
 	queued := l.Stats().QueueDepth
@@ -164,10 +166,10 @@ func TestTheBoundHoldsWhenStopPutsBackWhatWasTaken(t *testing.T) {
 		t.Fatal(queued, "wait")
 	}
 	for i := queued; i < most; i++ {
-		must(t, submit([]Priority{Normal, Low}[i%2]))
+		must(t, submit([]millrace.Priority{millrace.Normal, millrace.Low}[i%2]))
 	}
-	for _, priority := range []Priority{Normal, Low, High} {
-		if err := submit(priority); err != ErrOverload {
+	for _, priority := range []millrace.Priority{millrace.Normal, millrace.Low, millrace.High} {
+		if err := submit(priority); err != millrace.ErrOverload {
 			t.Error(priority, err)
 		}
 	}

@@ -1,10 +1,12 @@
 package eventloop
 
 import (
-	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"millrace.dev/go"
+	"millrace.dev/go/internal/inner"
 )
 
 // Loop runs tasks one after another, as the event loop of JavaScript does: each task, timer, immediate or readiness
@@ -15,7 +17,7 @@ type Loop struct {
 	mu    sync.Mutex
 	lanes [3]lane
 
-	config
+	config Config
 
 	// state says who owns the loop; see owner.go.
 	state     atomic.Uintptr
@@ -40,7 +42,7 @@ type Loop struct {
 	done    chan struct{}   // closed when the Run or Start under way has ended
 	drains  []chan struct{} // closed when nothing keeps the loop alive
 	gone    chan struct{}   // closed once a closed loop is not going to run anything any more
-	left    []func()        // what a closed loop has not run, for Close to return
+	left    []func()        // what a closed loop has not run, for Left
 	cut     bool            // there was something left
 
 	// What follows belongs to the owner.
@@ -48,10 +50,10 @@ type Loop struct {
 	lowTurn           int    // NORMAL tasks run since the last LOW one
 	soon              int    // what is in the next three
 	ticks             ring[func()]
-	micros            ring[job]
-	rejections        ring[rejected] // to be looked at when the microtasks have run
-	immediates        []*Immediate   // for the end of this turn
-	checking          []*Immediate   // those of this turn, being run
+	micros            ring[inner.Job]
+	rejections        ring[inner.Rejection] // to be looked at when the microtasks have run
+	immediates        []*Immediate          // for the end of this turn
+	checking          []*Immediate          // those of this turn, being run
 	checked           int
 	told              bool // the last call of the pressure hook was that of the high-water mark
 	phase             phase
@@ -73,27 +75,17 @@ type Loop struct {
 
 // New makes a loop. It runs nothing, and starts no goroutine, until Run or Start; what is submitted before waits.
 //
-// An error wraps ErrOption and names the option, its value and its range.
-func New(options ...Option) (*Loop, error) {
-	l := &Loop{config: defaults(), wake: make(chan struct{}, 1), gone: make(chan struct{})}
-	for _, option := range options {
-		if option == nil {
-			return nil, fmt.Errorf("%w: an Option is nil: leave it out", ErrOption)
-		}
-		if err := option(&l.config); err != nil {
-			return nil, err
-		}
+// An error wraps millrace.ErrOption and names the field, its value and its range.
+func New(config Config) (*Loop, error) {
+	if err := config.complete(); err != nil {
+		return nil, err
 	}
-	if l.onRejection == nil {
-		l.onRejection = func(reason error) { l.onError(fmt.Errorf("%w: %w", ErrUnhandled, reason)) }
-	}
+	l := &Loop{config: config, wake: make(chan struct{}, 1), gone: make(chan struct{})}
 	l.state.Store(stopped)
 	l.load.sleeps(clock())
 	l.timers.init(l)
 	l.poll.init(l)
-	if l.timing {
-		l.timed.Store(true)
-	}
+	l.timed.Store(config.Timing)
 	return l, nil
 }
 
@@ -134,3 +126,72 @@ func clock() int64 {
 // epoch is read from a clock that does not jump. It is long ago because time begins in 2000 in a bubble of
 // testing/synctest, and 0 is to come before all times.
 var epoch = time.Now().Add(-100 * 365 * 24 * time.Hour)
+
+// Handle stands for work that goes on elsewhere, and that the loop waits for.
+type Handle struct {
+	loop *Loop
+	mu   sync.Mutex
+	gone bool
+}
+
+// KeepAlive keeps Run, Drain and Alive waiting for work that goes on outside the loop, until the handle is completed or
+// released. Any goroutine; usually the task that starts the work, since a loop that has become idle may end meanwhile.
+func (l *Loop) KeepAlive() (*Handle, error) {
+	l.mu.Lock()
+	closed := l.closed
+	l.mu.Unlock()
+	if closed {
+		return nil, millrace.ErrClosed
+	}
+	l.live.Add(1)
+	return &Handle{loop: l}, nil
+}
+
+// Complete queues fn as a task, with the result of the work, and releases the handle once it is in the queue. Errors as
+// for Submit; on ErrOverload the handle stays, so that Complete can be tried again. ErrReleased when the handle was
+// released before.
+func (h *Handle) Complete(fn func()) error {
+	if fn == nil {
+		return ErrNilTask
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.gone {
+		return ErrReleased
+	}
+	err := h.loop.Submit(fn)
+	if err != millrace.ErrOverload {
+		h.letGo()
+	}
+	return err
+}
+
+// Release lets the handle go without a task. A second call does nothing.
+func (h *Handle) Release() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.letGo()
+}
+
+func (h *Handle) letGo() {
+	if !h.gone {
+		h.gone = true
+		h.loop.unref()
+	}
+}
+
+// unref takes back one reason to live; the owner is told when it was the last one and somebody waits for that.
+func (l *Loop) unref() {
+	if l.live.Add(-1) != 0 || !l.idleCalls.Load() {
+		return
+	}
+	l.notify(pending)
+	if l.state.Load()&^bits == stopped {
+		// Without an owner, those who wait are told by whoever next takes the mutex, which the caller may hold.
+		go func() {
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			l.rested()
+		}()
+	}
+}

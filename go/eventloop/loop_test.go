@@ -6,17 +6,19 @@ import (
 	"runtime"
 	"slices"
 	"testing"
+
+	"millrace.dev/go"
 )
 
 // made returns a loop that does not run, and is closed when the test is over.
-func made(t testing.TB, options ...Option) *Loop {
+func made(t testing.TB, config ...Config) *Loop {
 	t.Helper()
-	l, err := New(options...)
+	l, err := New(append(config, Config{})[0])
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if _, err := l.Close(context.Background()); err != nil {
+		if err := l.Close(context.Background()); err != nil {
 			t.Error("close:", err)
 		}
 	})
@@ -24,11 +26,11 @@ func made(t testing.TB, options ...Option) *Loop {
 }
 
 // cutShort makes a loop that the test closes before everything has run.
-func cutShort(t *testing.T, options ...Option) *Loop {
-	l, err := New(options...)
+func cutShort(t *testing.T, config ...Config) *Loop {
+	l, err := New(append(config, Config{})[0])
 	must(t, err)
 	t.Cleanup(func() {
-		if left, err := l.Close(context.Background()); left != nil || !errors.Is(err, ErrClosed) {
+		if err, left := l.Close(context.Background()), l.Left(); left != nil || !errors.Is(err, millrace.ErrClosed) {
 			t.Error("close:", left, err)
 		}
 	})
@@ -36,9 +38,9 @@ func cutShort(t *testing.T, options ...Option) *Loop {
 }
 
 // started returns a loop that runs until the test is over.
-func started(t testing.TB, options ...Option) *Loop {
+func started(t testing.TB, config ...Config) *Loop {
 	t.Helper()
-	l := made(t, options...)
+	l := made(t, config...)
 	must(t, l.Start())
 	return l
 }

@@ -25,7 +25,7 @@ func TestFiveMillionTasks(t *testing.T) {
 		}
 		all = n
 	}
-	l := started(t, WithMaxQueue(maxQueue))
+	l := started(t, Config{MaxQueue: maxQueue})
 	before := heap()
 	began := time.Now()
 	ran, most := 0, uint64(0)

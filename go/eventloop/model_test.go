@@ -3,6 +3,8 @@ package eventloop
 import (
 	"slices"
 	"time"
+
+	"millrace.dev/go"
 )
 
 // model is the loop as it is documented, on plain slices, one goroutine and a clock of its own: what FuzzLoop compares
@@ -15,8 +17,8 @@ import (
 type model struct {
 	now int64
 
-	lanes      [3][]func() // submitted
-	turn       [3][]func() // taken, to be run in this turn
+	lanes      [4][]func() // submitted
+	turn       [4][]func() // taken, to be run in this turn
 	orders     []func()    // from outside, for the loop to see to
 	moves      []*modelTimer
 	ticks      []func()
@@ -52,9 +54,9 @@ type modelTimer struct {
 // exit is thrown where the real thing calls runtime.Goexit.
 type exit struct{}
 
-func (m *model) submit(priority Priority, fn func()) {
+func (m *model) submit(priority millrace.Priority, fn func()) {
 	m.lanes[priority] = append(m.lanes[priority], fn)
-	m.urgent = m.urgent || priority == High
+	m.urgent = m.urgent || priority == millrace.High
 }
 
 func (m *model) order(fn func()) {
@@ -82,8 +84,8 @@ func (m *model) resume() {
 		}
 		if m.urgent {
 			m.urgent = false
-			m.turn[High] = append(m.turn[High], m.lanes[High]...)
-			m.lanes[High] = nil
+			m.turn[millrace.High] = append(m.turn[millrace.High], m.lanes[millrace.High]...)
+			m.lanes[millrace.High] = nil
 			for len(m.moves) > 0 {
 				m.see(shift(&m.moves))
 			}
@@ -103,7 +105,7 @@ func (m *model) resume() {
 			continue
 		}
 		m.begins()
-		if len(m.turn[Normal])+len(m.turn[Low])+len(m.immediates) > 0 || m.due || m.urgent {
+		if len(m.turn[millrace.Normal])+len(m.turn[millrace.Low])+len(m.immediates) > 0 || m.due || m.urgent {
 			continue
 		}
 		m.asleep = true
@@ -117,9 +119,9 @@ func (m *model) resume() {
 // begins is the beginning of a turn.
 func (m *model) begins() {
 	m.check = false
-	m.turn[Normal] = append(m.turn[Normal], m.lanes[Normal]...)
-	m.turn[Low] = append(m.turn[Low], m.lanes[Low]...)
-	m.lanes[Normal], m.lanes[Low] = nil, nil
+	m.turn[millrace.Normal] = append(m.turn[millrace.Normal], m.lanes[millrace.Normal]...)
+	m.turn[millrace.Low] = append(m.turn[millrace.Low], m.lanes[millrace.Low]...)
+	m.lanes[millrace.Normal], m.lanes[millrace.Low] = nil, nil
 	m.look()
 }
 
@@ -130,21 +132,21 @@ func shift[T any](queue *[]T) T {
 }
 
 func (m *model) next() func() {
-	if len(m.turn[High]) > 0 {
-		return shift(&m.turn[High])
+	if len(m.turn[millrace.High]) > 0 {
+		return shift(&m.turn[millrace.High])
 	}
 	if task := m.timer(); task != nil {
 		return task
 	}
-	if len(m.turn[Normal]) > 0 && (len(m.turn[Low]) == 0 || m.lowTurn < 8) {
-		if len(m.turn[Low]) > 0 {
+	if len(m.turn[millrace.Normal]) > 0 && (len(m.turn[millrace.Low]) == 0 || m.lowTurn < 8) {
+		if len(m.turn[millrace.Low]) > 0 {
 			m.lowTurn++
 		}
-		return shift(&m.turn[Normal])
+		return shift(&m.turn[millrace.Normal])
 	}
-	if len(m.turn[Low]) > 0 && (m.lowTurn == 8 || len(m.lanes[Normal]) == 0) {
+	if len(m.turn[millrace.Low]) > 0 && (m.lowTurn == 8 || len(m.lanes[millrace.Normal]) == 0) {
 		m.lowTurn = 0
-		return shift(&m.turn[Low])
+		return shift(&m.turn[millrace.Low])
 	}
 	if !m.check {
 		m.check = true
@@ -179,9 +181,9 @@ func (m *model) guard(fn func()) (failure error) {
 		switch value := recover().(type) {
 		case nil:
 		case exit:
-			failure = ErrGoexit
+			failure = millrace.ErrGoexit
 		default:
-			failure = &PanicError{Value: value}
+			failure = &millrace.PanicError{Value: value}
 		}
 	}()
 	fn()
@@ -198,10 +200,10 @@ func (m *model) tell(err error) {
 func (m *model) do(fn func()) (failure error) {
 	failure = m.guard(fn)
 	for !m.stop && len(m.ticks)+len(m.micros) > 0 {
-		if err := m.guard(m.checkpoint); err == ErrGoexit {
+		if err := m.guard(m.checkpoint); err == millrace.ErrGoexit {
 			// The caller's goroutine has ended; the loop tells, and runs the others.
-			m.order(func() { m.tell(ErrGoexit) })
-			failure = ErrGoexit
+			m.order(func() { m.tell(millrace.ErrGoexit) })
+			failure = millrace.ErrGoexit
 			break
 		} else if err != nil {
 			m.tell(err)

@@ -40,7 +40,7 @@ func TestATimerStoppedOnAStoppedLoopLeavesNothing(t *testing.T) {
 // However often timers are set and stopped before the loop looks: each waits for it once at most, and those that the
 // loop has never seen not at all.
 func TestTimersThatWaitForTheLoopAreBounded(t *testing.T) {
-	l := made(t, WithMaxQueue(1))
+	l := made(t, Config{MaxQueue: 1})
 	for range 20_000 {
 		timer, err := l.After(time.Hour, func() { t.Error("fired") })
 		must(t, err)
@@ -155,7 +155,7 @@ func TestStopOfTheLastTimerEndsRun(t *testing.T) {
 func TestSettingTimersRacesWithClose(t *testing.T) {
 	leak.Check(t)
 	for i := range 200 {
-		l, err := New()
+		l, err := New(Config{})
 		must(t, err)
 		if i%2 == 0 {
 			must(t, l.Start())
@@ -184,7 +184,7 @@ func TestSettingTimersRacesWithClose(t *testing.T) {
 
 // A panic ends the loop that is being closed before it has looked at a timer.
 func TestTimersThatTheLoopHasNotSeenEndWithIt(t *testing.T) {
-	l := made(t, WithPanicPropagation())
+	l := made(t, Config{PropagatePanics: true})
 	must(t, l.Submit(func() {
 		set := make(chan error)
 		go func() {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"millrace.dev/go"
 )
 
 func TestTasksRunInTheOrderOfSubmission(t *testing.T) {
@@ -38,7 +40,7 @@ func TestSubmitNeverRunsTheTask(t *testing.T) {
 	var d diary
 	must(t, l.Submit(func() {
 		must(t, l.Submit(d.write("submitted")))
-		must(t, l.SubmitPriority(High, d.write("high")))
+		must(t, l.SubmitPriority(millrace.High, d.write("high")))
 		d.note("task")
 	}))
 	run(t, l)
@@ -51,8 +53,8 @@ func TestHighTasksRunBetweenTwoTasksOfABatch(t *testing.T) {
 	taken, err := l.SubmitBatch([]func(){
 		func() {
 			d.note("1")
-			must(t, l.SubmitPriority(High, d.write("high 1")))
-			must(t, l.SubmitPriority(High, d.write("high 2")))
+			must(t, l.SubmitPriority(millrace.High, d.write("high 1")))
+			must(t, l.SubmitPriority(millrace.High, d.write("high 2")))
 		},
 		d.write("2"),
 		d.write("3"),
@@ -60,7 +62,7 @@ func TestHighTasksRunBetweenTwoTasksOfABatch(t *testing.T) {
 	if taken != 3 || err != nil {
 		t.Fatal(taken, err)
 	}
-	must(t, l.SubmitPriority(High, d.write("high 0")))
+	must(t, l.SubmitPriority(millrace.High, d.write("high 0")))
 	run(t, l)
 	d.expect(t, "high 0", "1", "high 1", "high 2", "2", "3")
 }
@@ -69,7 +71,7 @@ func TestLowTasksGetOneTurnForEightOfNormal(t *testing.T) {
 	l := made(t)
 	var order strings.Builder
 	for range 4 {
-		must(t, l.SubmitPriority(Low, func() { order.WriteByte('l') }))
+		must(t, l.SubmitPriority(millrace.Low, func() { order.WriteByte('l') }))
 	}
 	for range 20 {
 		must(t, l.Submit(func() { order.WriteByte('N') }))
@@ -82,14 +84,14 @@ func TestLowTasksGetOneTurnForEightOfNormal(t *testing.T) {
 
 func TestOnlyWhileLowTasksWaitNormalOnesAreCounted(t *testing.T) {
 	l := made(t)
-	must(t, l.SubmitPriority(Low, func() {}))
+	must(t, l.SubmitPriority(millrace.Low, func() {}))
 	run(t, l)
 	for range 5 {
 		must(t, l.Submit(func() {}))
 	}
 	run(t, l)
 	var order strings.Builder
-	must(t, l.SubmitPriority(Low, func() { order.WriteByte('l') }))
+	must(t, l.SubmitPriority(millrace.Low, func() { order.WriteByte('l') }))
 	for range 10 {
 		must(t, l.Submit(func() { order.WriteByte('N') }))
 	}
@@ -104,7 +106,7 @@ func TestTheShareOfLowTasksHoldsAcrossTurns(t *testing.T) {
 	l := made(t)
 	var order strings.Builder
 	for range 300 {
-		must(t, l.SubmitPriority(Low, func() { order.WriteByte('l') }))
+		must(t, l.SubmitPriority(millrace.Low, func() { order.WriteByte('l') }))
 	}
 	left := 26
 	var next func()
@@ -146,9 +148,9 @@ func TestMicrotasksRunBetweenTwoTasks(t *testing.T) {
 }
 
 func TestMicrotasksFollowEveryKindOfTask(t *testing.T) {
-	l := made(t, WithQueuePressure(6, nop[int]))
+	l := made(t, Config{PressureMark: 6, OnPressure: nop[int]})
 	var d diary
-	l.onPressure = func(int) {
+	l.config.OnPressure = func(int) {
 		d.note("pressure")
 		l.Microtask(d.write("micro of pressure"))
 	}
@@ -159,7 +161,7 @@ func TestMicrotasksFollowEveryKindOfTask(t *testing.T) {
 		}
 	}
 	for i := range 2 {
-		must(t, l.SubmitPriority(High, task(fmt.Sprint("high ", i))))
+		must(t, l.SubmitPriority(millrace.High, task(fmt.Sprint("high ", i))))
 	}
 	must(t, l.Submit(func() {
 		task("task")()
@@ -168,8 +170,8 @@ func TestMicrotasksFollowEveryKindOfTask(t *testing.T) {
 		l.After(0, task("timer 1"))
 		l.After(0, task("timer 2"))
 	}))
-	must(t, l.SubmitPriority(Low, task("low 1")))
-	must(t, l.SubmitPriority(Low, task("low 2")))
+	must(t, l.SubmitPriority(millrace.Low, task("low 1")))
+	must(t, l.SubmitPriority(millrace.Low, task("low 2")))
 	must(t, l.Submit(task("last")))
 	run(t, l)
 	for i, line := range d.lines {
@@ -212,7 +214,7 @@ func TestImmediatesEndTheTurn(t *testing.T) {
 	must(t, l.Submit(d.write("2")))
 	var immediate *Immediate
 	must(t, l.Submit(func() { immediate, _ = l.Immediate(d.write("last")) }))
-	l.onError = func(err error) { t.Error(err) }
+	l.config.OnError = func(err error) { t.Error(err) }
 	run(t, l)
 	if immediate.Stop() {
 		t.Error("Stop of one that has run, outside the loop")
@@ -263,7 +265,7 @@ func TestNilFunctionsAreRefused(t *testing.T) {
 		must(t, err)
 		defer handle.Release()
 		for name, err := range map[string]error{
-			"Submit": l.Submit(nil), "SubmitPriority": l.SubmitPriority(High, nil),
+			"Submit": l.Submit(nil), "SubmitPriority": l.SubmitPriority(millrace.High, nil),
 			"Do": l.Do(context.Background(), nil), "Microtask": l.Microtask(nil), "NextTick": l.NextTick(nil),
 			"Immediate": immediate, "After": after, "Every": every, "Complete": handle.Complete(nil),
 		} {
@@ -282,7 +284,7 @@ func TestNilFunctionsAreRefused(t *testing.T) {
 }
 
 func TestInsideIsTrueWhereverTheLoopRuns(t *testing.T) {
-	l, other := started(t, WithQueuePressure(1, nop[int])), started(t)
+	l, other := started(t, Config{PressureMark: 1, OnPressure: nop[int]}), started(t)
 	asked := 0
 	inside := func() {
 		asked++
@@ -290,8 +292,8 @@ func TestInsideIsTrueWhereverTheLoopRuns(t *testing.T) {
 			t.Error("outside, or inside the wrong loop")
 		}
 	}
-	l.onPressure = func(int) { inside() }
-	l.onError = func(error) { inside() }
+	l.config.OnPressure = func(int) { inside() }
+	l.config.OnError = func(error) { inside() }
 	ended := make(chan struct{})
 	must(t, l.Submit(func() {
 		inside()
@@ -300,7 +302,7 @@ func TestInsideIsTrueWhereverTheLoopRuns(t *testing.T) {
 		l.Immediate(inside)
 		l.After(0, inside)
 		l.Do(context.Background(), inside)
-		must(t, l.SubmitPriority(High, inside))
+		must(t, l.SubmitPriority(millrace.High, inside))
 		go func() {
 			defer close(ended)
 			if l.Inside() {

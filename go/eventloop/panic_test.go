@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"millrace.dev/go"
 )
 
 // faults are functions that do not return, and what is to be said of each.
@@ -17,7 +19,7 @@ var faults = []struct {
 	check func(error) bool
 }{
 	{"value", func() { panic("a value") }, func(err error) bool {
-		var failure *PanicError
+		var failure *millrace.PanicError
 		return errors.As(err, &failure) && failure.Value == "a value" && strings.Contains(err.Error(), "a value") &&
 			strings.Contains(string(failure.Stack), "panic_test.go")
 	}},
@@ -33,7 +35,7 @@ var faults = []struct {
 		var failure *fs.PathError
 		return errors.As(err, &failure) && failure.Path == "x" && errors.Is(err, fs.ErrNotExist)
 	}},
-	{"goexit", runtime.Goexit, func(err error) bool { return errors.Is(err, ErrGoexit) }},
+	{"goexit", runtime.Goexit, func(err error) bool { return errors.Is(err, millrace.ErrGoexit) }},
 }
 
 // places are where a fault can happen: each puts fn there; it is called in a task.
@@ -42,8 +44,8 @@ var places = []struct {
 	put  func(l *Loop, fn func())
 }{
 	{"task", func(l *Loop, fn func()) { l.Submit(fn) }},
-	{"high", func(l *Loop, fn func()) { l.SubmitPriority(High, fn) }},
-	{"low", func(l *Loop, fn func()) { l.SubmitPriority(Low, fn) }},
+	{"high", func(l *Loop, fn func()) { l.SubmitPriority(millrace.High, fn) }},
+	{"low", func(l *Loop, fn func()) { l.SubmitPriority(millrace.Low, fn) }},
 	{"microtask", func(l *Loop, fn func()) { l.Microtask(fn) }},
 	{"tick", func(l *Loop, fn func()) { l.NextTick(fn) }},
 	{"immediate", func(l *Loop, fn func()) { l.Immediate(fn) }},
@@ -56,8 +58,8 @@ var places = []struct {
 		})
 	}},
 	{"pressure hook", func(l *Loop, fn func()) {
-		l.onPressure = func(int) {
-			l.onPressure = nop[int]
+		l.config.OnPressure = func(int) {
+			l.config.OnPressure = nop[int]
 			// What is asked for in the same breath must not be lost with the goroutine.
 			l.After(0, func() {})
 			fn()
@@ -82,8 +84,8 @@ func faulty(t *testing.T, l *Loop, put func(*Loop, func()), fn func()) (ran *int
 		l.NextTick(count)
 		l.Immediate(count)
 		l.After(0, count)
-		l.SubmitPriority(High, count)
-		l.SubmitPriority(Low, count)
+		l.SubmitPriority(millrace.High, count)
+		l.SubmitPriority(millrace.Low, count)
 	}))
 	must(t, l.Submit(count))
 	return ran
@@ -98,14 +100,12 @@ func TestAFaultAnywhereIsReportedAndTheLoopGoesOn(t *testing.T) {
 			for _, how := range []string{"Run", "Start", "Start on a locked thread"} {
 				t.Run(place.name+"/"+fault.name+"/"+how, func(t *testing.T) {
 					var reported []error
-					options := []Option{
-						WithQueuePressure(15, nop[int]),
-						WithErrorHandler(func(err error) { reported = append(reported, err) }),
-					}
-					if strings.Contains(how, "locked") {
-						options = append(options, WithLockOSThread())
-					}
-					l := made(t, options...)
+					l := made(t, Config{
+						PressureMark: 15,
+						OnPressure:   nop[int],
+						OnError:      func(err error) { reported = append(reported, err) },
+						LockOSThread: strings.Contains(how, "locked"),
+					})
 					ran := faulty(t, l, place.put, fault.fn)
 					if how == "Run" {
 						// On a goroutine of its own, which Goexit ends; but not before the loop.
@@ -135,7 +135,7 @@ func TestAFaultAnywhereIsReportedAndTheLoopGoesOn(t *testing.T) {
 // What other goroutines have asked for waits behind the hook, and must not go with its goroutine.
 func TestAHookThatEndsTheGoroutineLeavesOrdersAlone(t *testing.T) {
 	fired := make(chan struct{})
-	l := started(t, WithQueuePressure(2, func(int) { runtime.Goexit() }), WithErrorHandler(nop[error]))
+	l := started(t, Config{PressureMark: 2, OnPressure: func(int) { runtime.Goexit() }, OnError: nop[error]})
 	release := busy(t, l)
 	must(t, l.Submit(func() {}))
 	must(t, l.Submit(func() {}))
@@ -149,10 +149,10 @@ func TestAnErrorHandlerThatFailsStopsNothing(t *testing.T) {
 	for _, fault := range faults {
 		t.Run(fault.name, func(t *testing.T) {
 			told := 0
-			l := started(t, WithErrorHandler(func(error) {
+			l := started(t, Config{OnError: func(error) {
 				told++
 				fault.fn()
-			}))
+			}})
 			ran := 0
 			for range 3 {
 				must(t, l.Submit(func() { panic("told") }))
@@ -191,7 +191,7 @@ func TestAPanicLeavesRunWhenAskedTo(t *testing.T) {
 		}
 		for _, fault := range faults {
 			t.Run(place.name+"/"+fault.name, func(t *testing.T) {
-				l := made(t, WithPanicPropagation(), WithErrorHandler(func(err error) { t.Error("reported:", err) }))
+				l := made(t, Config{PropagatePanics: true, OnError: func(err error) { t.Error("reported:", err) }})
 				fn := fault.fn
 				if fault.name == "nil" {
 					fn = func() { panic(0) }
@@ -234,7 +234,7 @@ func TestAPanicLeavesRunWhenAskedTo(t *testing.T) {
 
 // Whatever is behind the fault is run once, in its order.
 func TestALoopThatPanickedGoesOnWhereItWas(t *testing.T) {
-	l := made(t, WithPanicPropagation())
+	l := made(t, Config{PropagatePanics: true})
 	var d diary
 	fails := func(name string) func() {
 		return func() {
@@ -268,7 +268,7 @@ func TestALoopThatPanickedGoesOnWhereItWas(t *testing.T) {
 }
 
 func TestAPanicThatLeavesCloseLosesNothing(t *testing.T) {
-	l, err := New(WithPanicPropagation())
+	l, err := New(Config{PropagatePanics: true})
 	must(t, err)
 	ran := 0
 	must(t, l.Submit(func() { panic("out") }))
@@ -281,15 +281,15 @@ func TestAPanicThatLeavesCloseLosesNothing(t *testing.T) {
 		}()
 		l.Close(context.Background())
 	}()
-	left, err := l.Close(context.Background())
-	if len(left) != 1 || !errors.Is(err, ErrClosed) || ran != 0 {
+	err, left := l.Close(context.Background()), l.Left()
+	if len(left) != 1 || !errors.Is(err, millrace.ErrClosed) || ran != 0 {
 		t.Error(len(left), err, ran)
 	}
 }
 
 // A goroutine that a task has ended is not the loop any more, nor is another that the runtime puts in its place.
 func TestNobodyInheritsTheLoopFromAGoroutineThatEnded(t *testing.T) {
-	l := started(t, WithErrorHandler(nop[error]))
+	l := started(t, Config{OnError: nop[error]})
 	for range 200 {
 		must(t, l.Submit(runtime.Goexit))
 		outside := make(chan error)

@@ -1,9 +1,12 @@
 package eventloop
 
 import (
+	"cmp"
 	"context"
 	"runtime"
-	"runtime/debug"
+
+	"millrace.dev/go"
+	"millrace.dev/go/internal/inner"
 )
 
 // ending says how a run is to end.
@@ -50,7 +53,7 @@ func (l *Loop) start(toIdle bool) (chan struct{}, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed {
-		return nil, ErrClosed
+		return nil, millrace.ErrClosed
 	}
 	return l.startLocked(toIdle)
 }
@@ -68,7 +71,7 @@ func (l *Loop) startLocked(toIdle bool) (chan struct{}, error) {
 
 // serve runs the loop on this goroutine until it ends.
 func (l *Loop) serve(done chan struct{}) {
-	if l.lockThread {
+	if l.config.LockOSThread {
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 	}
@@ -90,16 +93,16 @@ func (l *Loop) serve(done chan struct{}) {
 
 // escape is called when a task has ended this goroutine, or its panic is to.
 func (l *Loop) escape(done chan struct{}) {
-	if l.propagate {
+	if l.config.PropagatePanics {
 		l.finish(done, true)
 		return
 	}
-	l.failure = ErrGoexit
+	l.failure = millrace.ErrGoexit
 	if l.reporting {
 		// It was the error handler, which would only fail again.
 		l.failure = nil
 	}
-	if l.toIdle || l.lockThread {
+	if l.toIdle || l.config.LockOSThread {
 		// Neither the caller of Run nor the thread may end before the loop does: it goes on in this deferred call.
 		l.serve(done)
 		return
@@ -123,9 +126,9 @@ func (l *Loop) become(owner, why uintptr) {
 func (l *Loop) attempt() (ended bool) {
 	exits := true
 	defer func() {
-		if exits && !l.propagate {
-			// With runtime.Goexit there is nothing to recover, and escape follows.
-			l.failure = &PanicError{Value: recover(), Stack: debug.Stack()}
+		if exits && !l.config.PropagatePanics {
+			// With runtime.Goexit escape follows.
+			l.failure = inner.Caught(recover())
 		}
 	}()
 	if failure := l.failure; failure != nil {
@@ -141,7 +144,7 @@ func (l *Loop) attempt() (ended bool) {
 func (l *Loop) report(err error) {
 	l.reported.Add(1)
 	l.reporting = true
-	_ = safely(func() { l.onError(err) })
+	_ = safely(func() { l.config.OnError(err) })
 	l.reporting = false
 }
 
@@ -297,5 +300,149 @@ func (l *Loop) forgetDrain(drained chan struct{}) {
 			l.drains = append(l.drains[:i], l.drains[i+1:]...)
 			return
 		}
+	}
+}
+
+// ---- close
+
+// Close ends the loop for good. From now on work is refused with millrace.ErrClosed; what waits is run, by the goroutine of
+// Run or Start, or by a new one if there is none; timers, watchers and handles are released. It returns when that is done.
+// When ctx ends first, the loop ends after the task that runs: each task that was accepted has been run, or Left returns
+// it. With a context that has ended already nothing more is run.
+//
+// Any number of calls may wait for the end, and the context of each can bring it forward. They all get nil if every
+// task was run. Otherwise they all get an error, that of their context or millrace.ErrClosed, also those that come later.
+//
+// Inside the loop Close does not wait, and returns nil; the loop then ends when the queue is empty, or ctx ends. A
+// loop with LockOSThread or PropagatePanics that does not run runs what waits on the caller of Close, as Run
+// does. Unless a context ends, tasks are left over only by a panic that is let out of Run.
+func (l *Loop) Close(ctx context.Context) error {
+	l.mu.Lock()
+	done, begin := l.done, false
+	if !l.closed {
+		l.closed = true
+		l.tighten()
+		if begin = !l.running; begin {
+			done, _ = l.startLocked(true)
+		}
+		// Whatever else was going to end the loop.
+		l.ending = endEmpty
+		l.ops = append(l.ops, l.letGo)
+	}
+	if ctx.Err() != nil {
+		l.ending = endNow
+	}
+	l.mu.Unlock()
+	l.notify(urgent)
+	switch {
+	case l.Inside():
+		go l.awaitEnd(ctx)
+		return nil
+	case begin && (l.config.LockOSThread || l.config.PropagatePanics):
+		go l.awaitEnd(ctx)
+		l.serve(done)
+	case begin:
+		// Not on this goroutine, which a task may end by runtime.Goexit.
+		go l.serve(done)
+	}
+	l.awaitEnd(ctx)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.cut {
+		return cmp.Or(ctx.Err(), millrace.ErrClosed)
+	}
+	return nil
+}
+
+// Left returns the tasks that were accepted and that Close has not run, in their order, and forgets them: nil before the
+// end, and for every call but the first.
+func (l *Loop) Left() []func() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	left := l.left
+	l.left = nil
+	return left
+}
+
+// Done is closed when the loop was closed and is not going to run anything any more.
+func (l *Loop) Done() <-chan struct{} { return l.gone }
+
+// awaitEnd waits for the end of a loop that is being closed, which comes sooner if ctx ends.
+func (l *Loop) awaitEnd(ctx context.Context) {
+	select {
+	case <-l.gone:
+	case <-ctx.Done():
+		l.hurry()
+		<-l.gone
+	}
+}
+
+// hurry makes a loop that is being closed end after the task that runs.
+func (l *Loop) hurry() {
+	l.mu.Lock()
+	l.ending = endNow
+	l.mu.Unlock()
+	l.notify(urgent)
+}
+
+// letGo releases what would keep a closed loop alive.
+func (l *Loop) letGo() {
+	l.timers.clear()
+	l.poll.close()
+}
+
+// abandon collects what a closed loop has not run; the mutex is held.
+func (l *Loop) abandon() {
+	for l.ticks.n > 0 {
+		l.left = append(l.left, l.ticks.pop())
+	}
+	for l.micros.n > 0 {
+		// Reactions of promises make no sense without their loop.
+		if fn, is := l.micros.pop().(function); is {
+			l.left = append(l.left, fn)
+		}
+	}
+	l.soon, l.rejections = 0, ring[inner.Rejection]{}
+	l.high.join(l.lanes[laneHigh].take())
+	l.normal.join(l.lanes[laneNormal].take())
+	l.low.join(l.lanes[laneLow].take())
+	for _, q := range []*chunks{&l.high, &l.normal, &l.low} {
+		for ; q.first != nil; q.shift() {
+			for task := q.pop(); task != nil; task = q.pop() {
+				l.left = append(l.left, task)
+			}
+		}
+	}
+	for _, immediate := range append(l.checking[l.checked:], l.immediates...) {
+		if fn := immediate.take(); fn != nil {
+			l.left = append(l.left, fn)
+		}
+	}
+	l.checking, l.immediates, l.checked = nil, nil, 0
+	l.ops, l.orders, l.ordered = nil, nil, 0
+	l.moveTimers(l.moves.n)
+	l.begun.Store(l.accepted())
+	l.spares = nil
+	l.freed.Store(nil)
+	l.cut = len(l.left) > 0
+	if !l.cut {
+		l.tellDrained()
+	}
+	l.drains = nil
+	close(l.gone)
+}
+
+// waitGone waits for the end of a loop that was closed.
+func (l *Loop) waitGone(ctx context.Context) error {
+	select {
+	case <-l.gone:
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if l.cut {
+			return millrace.ErrClosed
+		}
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"millrace.dev/go"
 )
 
 func TestRunEndsWhenNothingKeepsTheLoopAlive(t *testing.T) {
@@ -84,7 +86,7 @@ func TestStopInsideEndsRunAfterTheTask(t *testing.T) {
 			l.Immediate(d.write("immediate"))
 			l.Stop()
 			l.Stop()
-			must(t, l.SubmitPriority(High, d.write("high")))
+			must(t, l.SubmitPriority(millrace.High, d.write("high")))
 			must(t, l.Submit(d.write("3")))
 			d.note("1 ends")
 		},
@@ -124,8 +126,8 @@ func TestStopInEveryKindOfTaskLosesNothing(t *testing.T) {
 		l.Immediate(d.write("immediate 2"))
 		l.After(0, stop("timer 1"))
 		l.After(0, d.write("timer 2"))
-		must(t, l.SubmitPriority(High, stop("high 1")))
-		must(t, l.SubmitPriority(High, d.write("high 2")))
+		must(t, l.SubmitPriority(millrace.High, stop("high 1")))
+		must(t, l.SubmitPriority(millrace.High, d.write("high 2")))
 		must(t, l.Submit(stop("task 1")))
 		must(t, l.Submit(d.write("task 2")))
 	}))
@@ -275,7 +277,7 @@ func TestAliveSeesEverythingThatWaits(t *testing.T) {
 	timer.Stop()
 	run(t, l)
 	check(false)
-	must(t, l.SubmitPriority(Low, func() { check(false) }))
+	must(t, l.SubmitPriority(millrace.Low, func() { check(false) }))
 	check(true)
 	must(t, l.Submit(func() {
 		check(true) // the other
@@ -357,7 +359,7 @@ func TestATimerThatIsMovedDoesNotFireAtItsOldTime(t *testing.T) {
 	stopped, err := l.After(0, func() { t.Error("stopped") })
 	must(t, err)
 	// In one task: the first is due when the second stops and moves the others.
-	must(t, l.SubmitPriority(High, func() {
+	must(t, l.SubmitPriority(millrace.High, func() {
 		other := make(chan struct{})
 		go func() {
 			defer close(other)
@@ -381,20 +383,20 @@ func TestATimerThatIsMovedDoesNotFireAtItsOldTime(t *testing.T) {
 }
 
 func TestAHandleIsLetGoOnce(t *testing.T) {
-	l := started(t, WithMaxQueue(1))
+	l := started(t, Config{MaxQueue: 1})
 	handle, err := l.KeepAlive()
 	must(t, err)
 	release := busy(t, l)
 	must(t, l.Submit(func() {}))
 	ran := false
-	if err := handle.Complete(func() { ran = true }); !errors.Is(err, ErrOverload) {
+	if err := handle.Complete(func() { ran = true }); !errors.Is(err, millrace.ErrOverload) {
 		t.Error(err)
 	}
 	if l.Stats().Live != 1 {
 		t.Error("after ErrOverload the handle stays")
 	}
 	release()
-	for errors.Is(handle.Complete(func() { ran = true }), ErrOverload) {
+	for errors.Is(handle.Complete(func() { ran = true }), millrace.ErrOverload) {
 		runtime.Gosched()
 	}
 	if err := handle.Complete(func() {}); !errors.Is(err, ErrReleased) {
@@ -411,7 +413,7 @@ func TestAHandleIsLetGoOnce(t *testing.T) {
 
 // Release must not be lost while a Complete is being refused.
 func TestReleaseDuringAnOverloadedComplete(t *testing.T) {
-	l := started(t, WithMaxQueue(1))
+	l := started(t, Config{MaxQueue: 1})
 	release := busy(t, l)
 	must(t, l.Submit(func() {}))
 	for range 2000 {
@@ -542,7 +544,7 @@ func TestALockedLoopKeepsItsGoroutine(t *testing.T) {
 		"Close": func(l *Loop) { go l.Close(context.Background()) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			l := made(t, WithLockOSThread(), WithErrorHandler(nop[error]))
+			l := made(t, Config{LockOSThread: true, OnError: nop[error]})
 			threads := map[uintptr]int{}
 			done := make(chan struct{})
 			for range ends {
@@ -567,7 +569,7 @@ func TestALockedLoopKeepsItsGoroutine(t *testing.T) {
 // Panics are caught as ever while the loop goes on in what runtime.Goexit has left to be done.
 func TestRunGoesOnAfterGoexit(t *testing.T) {
 	var told []error
-	l := made(t, WithErrorHandler(func(err error) { told = append(told, err) }))
+	l := made(t, Config{OnError: func(err error) { told = append(told, err) }})
 	for range 3 {
 		must(t, l.Submit(runtime.Goexit))
 		must(t, l.Submit(func() { panic("a panic") }))
@@ -584,8 +586,8 @@ func TestRunGoesOnAfterGoexit(t *testing.T) {
 		t.Error(ran, returned, told)
 	}
 	for i, err := range told {
-		var panicked *PanicError
-		if errors.Is(err, ErrGoexit) != (i%2 == 0) || errors.As(err, &panicked) != (i%2 == 1) {
+		var panicked *millrace.PanicError
+		if errors.Is(err, millrace.ErrGoexit) != (i%2 == 0) || errors.As(err, &panicked) != (i%2 == 1) {
 			t.Error(i, err)
 		}
 	}

@@ -3,6 +3,8 @@ package eventloop
 import (
 	"sync/atomic"
 	"time"
+
+	"millrace.dev/go"
 )
 
 // Stats tells what a loop has done.
@@ -16,10 +18,9 @@ type Stats struct {
 	TurnsTotal, TimersTotal, ErrorsTotal uint64
 	// Live is how many timers, immediates, handles and watchers keep the loop alive.
 	Live int64
-	// QueueWaitMax is the worst wait so far of each Priority, with WithTiming, which looks at one task of each 128 or
-	// fewer.
-	QueueWaitMax [3]time.Duration
-	// LoopUtilization is the busy share of the loop, 0 to 1, with WithTiming or after a call of Utilization.
+	// QueueWaitMax is the worst wait so far, with Config.Timing, which looks at one task of each 128 or fewer.
+	QueueWaitMax millrace.ByPriority[time.Duration]
+	// LoopUtilization is the busy share of the loop, 0 to 1, with Config.Timing or after a call of Utilization.
 	LoopUtilization float64
 }
 
@@ -31,15 +32,15 @@ func (l *Loop) Stats() Stats {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	s := Stats{
+	worst := func(class int) time.Duration { return time.Duration(l.worstWait[class].Load()) }
+	return Stats{
 		QueueDepth: l.queued(), SubmittedTotal: l.accepted(), RefusedTotal: l.refused,
 		TurnsTotal: l.turns, TimersTotal: l.fired.Load(), ErrorsTotal: l.reported.Load(),
 		Live: l.live.Load(), LoopUtilization: utilization,
+		QueueWaitMax: millrace.ByPriority[time.Duration]{
+			High: worst(laneHigh), Normal: worst(laneNormal), Low: worst(laneLow),
+		},
 	}
-	for priority := range l.worstWait {
-		s.QueueWaitMax[priority] = time.Duration(l.worstWait[priority].Load())
-	}
-	return s
 }
 
 // Utilization is the busy share of the loop, 0 to 1, over the last 250 ms or more. The first call starts the measuring

@@ -2,16 +2,17 @@ package eventloop
 
 import (
 	"context"
-	"errors"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"millrace.dev/go"
 )
 
 func TestStatsAddUp(t *testing.T) {
-	l := made(t, WithMaxQueue(20), WithErrorHandler(nop[error]))
+	l := made(t, Config{MaxQueue: 20, OnError: nop[error]})
 	for i := range 30 {
-		err := l.SubmitPriority(Priority(i%3), func() {})
+		err := l.SubmitPriority(millrace.Priority(i%4), func() {})
 		if (i < 20) != (err == nil) {
 			t.Fatal(i, err)
 		}
@@ -37,15 +38,15 @@ func TestStatsAddUp(t *testing.T) {
 
 func TestTheWorstWaitOfAClass(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := started(t, WithTiming())
+		l := started(t, Config{Timing: true})
 		release := busy(t, l)
 		must(t, l.Submit(func() { time.Sleep(time.Second) }))
-		must(t, l.SubmitPriority(High, func() { time.Sleep(time.Second) }))
+		must(t, l.SubmitPriority(millrace.High, func() { time.Sleep(time.Second) }))
 		time.Sleep(time.Minute)
-		must(t, l.SubmitPriority(Low, func() {}))
+		must(t, l.SubmitPriority(millrace.Low, func() {}))
 		release()
 		must(t, l.Drain(context.Background()))
-		want := [3]time.Duration{High: time.Minute, Normal: time.Minute + time.Second, Low: time.Second}
+		want := millrace.ByPriority[time.Duration]{High: time.Minute, Normal: time.Minute + time.Second, Low: time.Second}
 		if got := l.Stats().QueueWaitMax; got != want {
 			t.Error(got)
 		}
@@ -94,18 +95,4 @@ func TestUtilizationIsTheBusyShare(t *testing.T) {
 			t.Error("stopped:", got)
 		}
 	})
-}
-
-func TestPrioritiesHaveNames(t *testing.T) {
-	if High.String()+Normal.String()+Low.String()+Priority(9).String() != "highnormallowunknown" {
-		t.Error(High, Normal, Low, Priority(9))
-	}
-	var zero Priority
-	if zero != Normal {
-		t.Error("a priority that nobody has set is", zero)
-	}
-	var failure error = &PanicError{Value: "x"}
-	if errors.Unwrap(failure) != nil {
-		t.Error("a value that is no error")
-	}
 }

@@ -1,67 +1,58 @@
 package eventloop
 
-import "fmt"
+import (
+	"fmt"
 
-// Priority is the class of a task. Its zero value is Normal.
-type Priority uint8
-
-const (
-	// Normal is what Submit uses.
-	Normal Priority = iota
-	// High tasks run before everything that waits, between two tasks of a batch too. While there are some, nothing else
-	// runs.
-	High
-	// Low tasks get one turn for eight of Normal while both wait.
-	Low
+	"millrace.dev/go"
 )
-
-func (p Priority) String() string {
-	switch p {
-	case Normal:
-		return "normal"
-	case High:
-		return "high"
-	case Low:
-		return "low"
-	}
-	return "unknown"
-}
 
 // Submit queues a task. Any goroutine, also a task; it never runs the task itself, so the caller may hold locks that
 // the task wants. Tasks of one goroutine run in the order in which it submitted them.
 //
 // Costs no allocation beyond the caller's closure, and a system call only if the loop sleeps and the Go scheduler has
-// to wake a thread for it. Errors: ErrOverload, ErrClosed, ErrNilTask; the task is then not taken.
+// to wake a thread for it. Errors: millrace.ErrOverload, millrace.ErrClosed, ErrNilTask; the task is then not taken.
 func (l *Loop) Submit(task func()) error {
-	return l.SubmitPriority(Normal, task)
-}
-
-// SubmitPriority is Submit with a class. Within a class the order of submission holds.
-func (l *Loop) SubmitPriority(priority Priority, task func()) error {
 	if task == nil {
 		return ErrNilTask
 	}
-	if priority > Low {
-		return fmt.Errorf("%w: SubmitPriority(%d): a priority is High, Normal or Low", ErrOption, priority)
+	return l.submit(laneNormal, task, true)
+}
+
+// SubmitPriority is Submit with a class. Within a class the order of submission holds. High tasks run before everything
+// that waits, between two tasks of a batch too: while there are some, nothing else runs. Low tasks get one turn for eight
+// of Normal while both wait.
+func (l *Loop) SubmitPriority(priority millrace.Priority, task func()) error {
+	if task == nil {
+		return ErrNilTask
 	}
-	return l.submit(priority, task, true)
+	class := laneNormal
+	switch priority {
+	case 0, millrace.Normal:
+	case millrace.High:
+		class = laneHigh
+	case millrace.Low:
+		class = laneLow
+	default:
+		return priority.Check()
+	}
+	return l.submit(class, task, true)
 }
 
 // submit queues a task, within the bound of the queue or, for what must not be refused, beyond it.
-func (l *Loop) submit(priority Priority, task func(), bounded bool) error {
+func (l *Loop) submit(class int, task func(), bounded bool) error {
 	l.mu.Lock()
-	if lane := &l.lanes[priority]; lane.n < lane.limit {
+	if lane := &l.lanes[class]; lane.n < lane.limit {
 		lane.add(task)
 		l.mu.Unlock()
 		return nil
 	}
 	queued := l.queued()
-	if l.closed || bounded && queued >= l.maxQueue {
+	if l.closed || bounded && queued >= l.config.MaxQueue {
 		err := l.refuse(1)
 		l.mu.Unlock()
 		return err
 	}
-	wake := l.put(priority, task, queued)
+	wake := l.put(class, task, queued)
 	l.mu.Unlock()
 	if wake {
 		l.wake <- struct{}{}
@@ -87,18 +78,18 @@ func (l *Loop) SubmitBatch(tasks []func()) (int, error) {
 	l.mu.Lock()
 	n := len(tasks)
 	// The queue may be above its bound: Stop puts back what the loop had begun to work through.
-	if room := max(0, l.maxQueue-l.queued()); n > room || l.closed {
+	if room := max(0, l.config.MaxQueue-l.queued()); n > room || l.closed {
 		if l.closed {
 			room = 0
 		}
 		err = l.refuse(n - room)
 		n = room
 	}
-	lane := &l.lanes[Normal]
+	lane := &l.lanes[laneNormal]
 	for _, task := range tasks[:n] {
 		if lane.n < lane.limit {
 			lane.add(task)
-		} else if l.put(Normal, task, l.queued()) {
+		} else if l.put(laneNormal, task, l.queued()) {
 			wake = true
 		}
 	}
@@ -116,25 +107,25 @@ func (l *Loop) SubmitBatch(tasks []func()) (int, error) {
 // It then lets the next tasks enter the chunk without all this, by lane.add alone, unless they could reach a bound.
 // With room for a chunk of each lane they cannot. Nor has the owner to be told: it was told when the lane was empty,
 // and then takes the whole lane.
-func (l *Loop) put(priority Priority, task func(), queued int) bool {
-	lane := &l.lanes[priority]
+func (l *Loop) put(class int, task func(), queued int) bool {
+	lane := &l.lanes[class]
 	why := uintptr(0)
 	if lane.first == nil {
-		why = reason(priority)
+		why = reason(class)
 	}
 	if lane.first == nil || lane.n == chunkSize {
 		lane.grow(l.newChunk())
 	}
 	lane.add(task)
 	queued++
-	if queued >= l.pressureHigh && !l.pressed {
+	if queued >= l.config.PressureMark && !l.pressed {
 		l.pressed = true
 		l.ops = append(l.ops, l.tellPressure)
 		why |= urgent
 	}
-	room := l.maxQueue - queued
+	room := l.config.MaxQueue - queued
 	if !l.pressed {
-		room = min(room, l.pressureHigh-queued)
+		room = min(room, l.config.PressureMark-queued)
 	}
 	lane.limit = chunkSize
 	if room < len(l.lanes)*chunkSize {
@@ -143,8 +134,8 @@ func (l *Loop) put(priority Priority, task func(), queued int) bool {
 	return why != 0 && l.mark(why)
 }
 
-func reason(priority Priority) uintptr {
-	if priority == High {
+func reason(class int) uintptr {
+	if class == laneHigh {
 		return urgent
 	}
 	return pending
@@ -154,12 +145,12 @@ func reason(priority Priority) uintptr {
 func (l *Loop) refuse(tasks int) error {
 	l.refused += uint64(tasks)
 	if l.closed {
-		return ErrClosed
+		return millrace.ErrClosed
 	}
 	if l.wake == nil {
-		return fmt.Errorf("%w: the Loop is a zero value: make one with New", ErrOption)
+		return fmt.Errorf("%w: the Loop is a zero value: make one with New", millrace.ErrOption)
 	}
-	return ErrOverload
+	return millrace.ErrOverload
 }
 
 func (l *Loop) newChunk() *chunk {
@@ -211,13 +202,13 @@ func (l *Loop) recycle(c *chunk) {
 func (l *Loop) tellPressure() {
 	l.mu.Lock()
 	queued := l.queued()
-	l.pressed = queued > l.pressureHigh/2
+	l.pressed = queued > l.config.PressureMark/2
 	l.tighten() // the mark may be what bounds the lanes now
 	news := l.pressed != l.told
 	l.told = l.pressed
 	l.mu.Unlock()
 	if news {
-		l.hook(func() { l.onPressure(queued) })
+		l.hook(func() { l.config.OnPressure(queued) })
 	}
 }
 

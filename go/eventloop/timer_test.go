@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"millrace.dev/go"
 	"millrace.dev/go/eventloop"
 )
 
@@ -213,7 +214,7 @@ func TestEveryKeepsItsRhythm(t *testing.T) {
 func TestThePeriodOfEvery(t *testing.T) {
 	l := newLoop(t)
 	for _, d := range []time.Duration{0, -1, 999, math.MinInt64} {
-		if _, err := l.Every(d, func() {}); !errors.Is(err, eventloop.ErrOption) {
+		if _, err := l.Every(d, func() {}); !errors.Is(err, millrace.ErrOption) {
 			t.Errorf("Every(%v): %v", d, err)
 		}
 	}
@@ -397,18 +398,18 @@ func TestTimersOfAClosedLoop(t *testing.T) {
 	inBubble(t, func(t *testing.T, l *eventloop.Loop) {
 		timer := after(t, l, time.Second, func() { t.Error("fired after Close") })
 		other := every(t, l, time.Second, func() { t.Error("fired after Close") })
-		_, err := l.Close(context.Background())
+		err := l.Close(context.Background())
 		check(t, err)
 		if timer.Stop() || other.Stop() {
 			t.Error("Stop after Close")
 		}
-		if err := timer.Reset(0); err != eventloop.ErrClosed {
+		if err := timer.Reset(0); err != millrace.ErrClosed {
 			t.Error(err)
 		}
-		if _, err := l.After(0, func() {}); err != eventloop.ErrClosed {
+		if _, err := l.After(0, func() {}); err != millrace.ErrClosed {
 			t.Error(err)
 		}
-		if _, err := l.Every(time.Second, func() {}); err != eventloop.ErrClosed {
+		if _, err := l.Every(time.Second, func() {}); err != millrace.ErrClosed {
 			t.Error(err)
 		}
 		time.Sleep(time.Minute)
@@ -421,7 +422,7 @@ func TestTimersOfAClosedLoop(t *testing.T) {
 func TestATimerThatPanicsFiresAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		failures, n := 0, 0
-		l := newLoop(t, eventloop.WithErrorHandler(func(error) { failures++ }))
+		l := newLoop(t, eventloop.Config{OnError: func(error) { failures++ }})
 		var timer *eventloop.Timer
 		timer = every(t, l, time.Second, func() {
 			if n++; n == 3 {

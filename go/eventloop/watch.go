@@ -5,6 +5,8 @@ import (
 	"os"
 	"strings"
 	"sync/atomic"
+
+	"millrace.dev/go"
 )
 
 // Events is a set of conditions of a descriptor.
@@ -104,7 +106,7 @@ func (p *poller) add(w *Watcher) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if closed || p.closed {
-		return ErrClosed
+		return millrace.ErrClosed
 	}
 	if p.watchers[w.fd] != nil {
 		return ErrWatched
@@ -234,7 +236,7 @@ func (w *Watcher) sees(events Events) Events {
 
 func badEvents(call string, fd int, events Events) error {
 	return fmt.Errorf("%w: %s of descriptor %d: events are %v: they may be Readable, Writable, Hangup and Failed",
-		ErrOption, call, fd, events)
+		millrace.ErrOption, call, fd, events)
 }
 
 // watchError adds what was tried, and the way out.

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"testing"
 
+	"millrace.dev/go"
 	"millrace.dev/go/internal/leak"
 )
 
@@ -168,7 +169,7 @@ func TestUrgentBetweenCallbacks(t *testing.T) {
 		got = append(got, "ready")
 		watchers[i].Close()
 		l.Submit(func() { got = append(got, "task") })
-		l.SubmitPriority(High, func() { got = append(got, "high") })
+		l.SubmitPriority(millrace.High, func() { got = append(got, "high") })
 	})
 	run(t, l)
 	want := "ready high ready high ready high task task task"
@@ -191,7 +192,7 @@ func join(words []string) (all string) {
 func TestWatcherThatFails(t *testing.T) {
 	leak.Check(t)
 	var errs []error
-	l := made(t, WithErrorHandler(func(err error) { errs = append(errs, err) }))
+	l := made(t, Config{OnError: func(err error) { errs = append(errs, err) }})
 	calls := map[int]int{}
 	var watchers []*Watcher
 	watchers, _ = pairs(t, l, 30, func(i int, _ Events) {

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"millrace.dev/go"
 	"millrace.dev/go/internal/leak"
 )
 
@@ -509,8 +510,8 @@ func TestWatchBadInput(t *testing.T) {
 		says   string
 	}{
 		{"nil", ours, Readable, nil, ErrNilTask, "nil"},
-		{"no events", ours, 0, ignore, ErrOption, "nothing"},
-		{"unknown events", ours, Readable | 1<<6, ignore, ErrOption, "readable|0x40"},
+		{"no events", ours, 0, ignore, millrace.ErrOption, "nothing"},
+		{"unknown events", ours, Readable | 1<<6, ignore, millrace.ErrOption, "readable|0x40"},
 		{"negative", -1, Readable, ignore, syscall.EBADF, "descriptor -1: it is not open"},
 		{"closed", closed, Readable, ignore, syscall.EBADF, "it is not open"},
 		{"huge", math.MaxInt32, Readable, ignore, syscall.EBADF, "it is not open"},
@@ -529,7 +530,7 @@ func TestWatchBadInput(t *testing.T) {
 	if _, err := l.Watch(ours, Writable, ignore); !errors.Is(err, ErrWatched) {
 		t.Error(err)
 	}
-	if err := w.Modify(1 << 5); !errors.Is(err, ErrOption) {
+	if err := w.Modify(1 << 5); !errors.Is(err, millrace.ErrOption) {
 		t.Error(err)
 	}
 	for range 2 {
@@ -607,7 +608,7 @@ func TestCloseOfTheLoopWithWatchers(t *testing.T) {
 		if inside {
 			do(t, l, func() { l.Close(context.Background()) })
 		}
-		if left, err := l.Close(context.Background()); len(left) > 0 || err != nil {
+		if err, left := l.Close(context.Background()), l.Left(); len(left) > 0 || err != nil {
 			t.Error(left, err)
 		}
 		if !isOpen(ours) {
@@ -616,7 +617,7 @@ func TestCloseOfTheLoopWithWatchers(t *testing.T) {
 		if isOpen(descriptor) {
 			t.Error("epoll is still open")
 		}
-		if _, err := l.Watch(theirs, Readable, func(Events) {}); !errors.Is(err, ErrClosed) {
+		if _, err := l.Watch(theirs, Readable, func(Events) {}); !errors.Is(err, millrace.ErrClosed) {
 			t.Error(err)
 		}
 		if err := w.Modify(Readable); !errors.Is(err, os.ErrClosed) {
@@ -707,7 +708,7 @@ func TestStopWhileClosing(t *testing.T) {
 		var both sync.WaitGroup
 		both.Go(l.Stop)
 		both.Go(func() {
-			if _, err := l.Close(context.Background()); err != nil {
+			if err := l.Close(context.Background()); err != nil {
 				t.Error(err)
 			}
 		})

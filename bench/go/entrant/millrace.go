@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"millrace.dev/go"
 	"millrace.dev/go/eventloop"
 )
 
@@ -13,18 +14,15 @@ type Millrace struct {
 }
 
 // NewMillrace starts a Millrace.
-func NewMillrace(queue int) (Entrant, error) { return newMillrace(queue) }
+func NewMillrace(queue int) (Entrant, error) { return newMillrace(eventloop.Config{MaxQueue: queue}) }
 
 // NewPreciseMillrace starts one whose timers do not wait for the Go runtime's.
 func NewPreciseMillrace(queue int) (Entrant, error) {
-	return newMillrace(queue, eventloop.WithPreciseTimers())
+	return newMillrace(eventloop.Config{MaxQueue: queue, PreciseTimers: true})
 }
 
-func newMillrace(queue int, options ...eventloop.Option) (Entrant, error) {
-	if queue > 0 {
-		options = append(options, eventloop.WithMaxQueue(queue))
-	}
-	loop, err := eventloop.New(options...)
+func newMillrace(config eventloop.Config) (Entrant, error) {
+	loop, err := eventloop.New(config)
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +34,7 @@ func newMillrace(queue int, options ...eventloop.Option) (Entrant, error) {
 
 // SubmitHigh implements Prioritizer.
 func (l *Millrace) SubmitHigh(task func()) error {
-	return l.SubmitPriority(eventloop.High, task)
+	return l.SubmitPriority(millrace.High, task)
 }
 
 // After implements Timer.
@@ -59,6 +57,5 @@ func (l *Millrace) Watch(fd int, callback func()) (func() error, error) {
 
 // Close implements Entrant.
 func (l *Millrace) Close() error {
-	_, err := l.Loop.Close(context.Background())
-	return err
+	return l.Loop.Close(context.Background())
 }

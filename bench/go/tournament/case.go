@@ -96,7 +96,7 @@ func fewer(arm Arm) Arm {
 // polling is fewer for the arms whose loop sleeps in epoll_wait.
 func polling(arms ...Arm) []Arm {
 	for i, each := range arms {
-		if each.Name != millrace && slices.Contains(pollers, each.Name) {
+		if each.Name != ours && slices.Contains(pollers, each.Name) {
 			arms[i] = fewer(each)
 		}
 	}

@@ -3,12 +3,12 @@ package tournament
 import "millrace.dev/go/bench/entrant"
 
 const (
-	millrace = "millrace"
-	goja     = "goja_nodejs"
+	ours = "millrace"
+	goja = "goja_nodejs"
 )
 
 // pollers are the entrants that call back when a descriptor is ready.
-var pollers = []string{millrace, "tick", "safe", "lockfree", "batched"}
+var pollers = []string{ours, "tick", "safe", "lockfree", "batched"}
 
 // Cases are all cases, those of the report first.
 var Cases = []Case{
@@ -34,7 +34,7 @@ var Cases = []Case{
 	{"FDReady by the loop", 20_000, each(fdReadyByLoop, pollers...)},
 	{"FDIdle", 50_000, polling(append(each(fdIdle, pollers...),
 		arm("no descriptor", latencyReused, entrant.NewMillrace))...)},
-	{"Timers", 20_000, append(each(timers, millrace, goja),
+	{"Timers", 20_000, append(each(timers, ours, goja),
 		arm("millrace precise", timers, entrant.NewPreciseMillrace), alone("time.AfterFunc", afterFuncs))},
 	{"Queued100k", 100_000, each(queued)},
 	{"Queued1M", 1_000_000, each(queued)},

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"millrace.dev/go"
 	"millrace.dev/go/eventloop"
 )
 
@@ -34,7 +35,7 @@ const (
 func Stability(seconds float64, seed uint64, report func(Interval) error) (err error) {
 	defer caught(&err)
 	before := runtime.NumGoroutine()
-	loop, err := eventloop.New()
+	loop, err := eventloop.New(eventloop.Config{})
 	must(err)
 	must(loop.Start())
 	defer loop.Close(context.Background())
@@ -65,7 +66,7 @@ func Stability(seconds float64, seed uint64, report func(Interval) error) (err e
 	all.Wait()
 	// Close would let go of timers.
 	must(loop.Drain(context.Background()))
-	_, err = loop.Close(context.Background())
+	err = loop.Close(context.Background())
 	must(err)
 	if accepted, ran := l.accepted.Load(), l.ran.Load(); accepted != ran {
 		fail("%d tasks were accepted, %d have run", accepted, ran)
@@ -123,7 +124,7 @@ func (l *load) submit(random *rand.Rand) {
 		_, err := l.loop.SubmitBatch(batch)
 		must(err)
 	default:
-		priority := [...]eventloop.Priority{eventloop.High, eventloop.Normal, eventloop.Low}[random.IntN(3)]
+		priority := [...]millrace.Priority{millrace.High, millrace.Normal, millrace.Low}[random.IntN(3)]
 		must(l.loop.SubmitPriority(priority, l.task(1)))
 	}
 }

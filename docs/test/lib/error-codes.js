@@ -30,7 +30,7 @@ export const ofC = () => [
 /** Those that the reference says a function returns. */
 export const ofReference = () => matches(read('docs/c-reference.md'), /\b(UV_E[A-Z0-9]+)\b/g);
 
-const goFolders = ['go/batch', 'go/eventloop', 'go/goja/eventloop'];
+const goFolders = ['go', 'go/batch', 'go/eventloop', 'go/promise', 'go/goja/eventloop'];
 
 /** Exported values and types that are errors, as `package.Name`. */
 export function ofGo() {
@@ -46,8 +46,7 @@ function errorsIn(folder) {
   const names = [
     ...matches(text, /^\t(Err[A-Z]\w*) += /gm),
     ...matches(text, /^func \(\w+ \*?([A-Z]\w*)\) Error\(\) string/gm),
-    // What another package makes has another name for it here.
-    ...matches(text, /^type ([A-Z]\w*Error) = /gm),
   ];
-  return names.map((name) => `${folder.slice(folder.lastIndexOf('/') + 1)}.${name}`);
+  const pack = folder === 'go' ? 'millrace' : folder.slice(folder.lastIndexOf('/') + 1);
+  return names.map((name) => `${pack}.${name}`);
 }

@@ -66,8 +66,14 @@ export const C_TABLES = [
 ].map((each) => ({ page: 'docs/c-reference.md', head: `${each.struct}_t`, ...each }));
 
 export const GO_TABLES = [
-  { page: 'docs/go.md', first: 'WithMaxQueue', source: 'go/eventloop/options.go' },
-  { page: 'docs/go-batch.md', first: 'WithPolicy', source: 'go/batch/options.go' },
+  { page: 'docs/go.md', first: 'MaxQueue', source: 'go/eventloop/config.go', structs: ['Config'] },
+  {
+    page: 'docs/go-batch.md',
+    first: 'Policy',
+    source: 'go/batch/config.go',
+    structs: ['Config', 'EmitterConfig', 'TypeConfig', 'EventConfig'],
+  },
+  { page: 'docs/go-batch.md', first: 'Replay', source: 'go/batch/config.go', structs: ['Retain'] },
 ];
 
 /**
@@ -102,7 +108,7 @@ export function optionRows({ page, first, head = null }) {
 }
 
 const isOptionTable = (head) => /^(option|`retain\.`)$/i.test(head[0]);
-/** `WithMaxQueue(n)` is named WithMaxQueue. */
+/** `maxQueue(n)` is named maxQueue. */
 const namesIn = ({ cells }) => spans(cells[0]).map((name) => name.replace(/\(.*\)$/, ''));
 
 function tablesOf(page) {
@@ -146,11 +152,17 @@ function lastOf(comment) {
   return `default: ${rest.find((part) => !/^\d+: /.test(part)) ?? ''}`;
 }
 
-/** The functions `With…` of a file. */
-export function goOptions(source) {
-  return [...read(source).matchAll(/((?:^\/\/.*\n)*)^func (With\w+)[[(]/gm)].map(
-    ([, comment, name]) => ({ name, comment: comment.replace(/\n?\/\/ ?/g, ' ') }),
-  );
+/** The fields of structs of a file, each once: with the comment of the first that has one. */
+export function goOptions(source, structs) {
+  const text = read(source);
+  const fields = structs.flatMap((name) => {
+    const [, body] = new RegExp(`^type ${name}(?:\\[.*?\\])? struct \\{\\n([\\s\\S]*?)^\\}`, 'm').exec(text);
+    return [...body.matchAll(/((?:^\t\/\/.*\n)*)^\t([A-Z]\w*(?:, [A-Z]\w*)*) +\S/gm)].flatMap(
+      ([, comment, names]) =>
+        names.split(', ').map((each) => ({ name: each, comment: comment.replace(/\s*\/\/ ?/g, ' ') })),
+    );
+  });
+  return [...new Map(fields.toReversed().map((field) => [field.name, field])).values()].reverse();
 }
 
 /** The options of a command of `millrace`. */

@@ -5,10 +5,14 @@
 // Each callback (a timer, an immediate, a function given to RunOnLoop) is followed by all microtasks, promise reactions
 // and those of queueMicrotask in one order, before the next callback.
 //
-// What goja_nodejs does not have: WithErrorHandler, WithNode, WithLoopOptions, KeepAlive, NewPromise, Go and Loop.
+// Priorities and errors are those of package millrace. Options are functions, and what ends a loop is Terminate, because
+// goja_nodejs has them so.
+//
+// What goja_nodejs does not have: WithErrorHandler, WithNode, WithLoopConfig, KeepAlive, NewPromise, Go and Loop.
 package eventloop
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -19,6 +23,7 @@ import (
 	"github.com/dop251/goja_nodejs/process"
 	"github.com/dop251/goja_nodejs/require"
 
+	"millrace.dev/go"
 	core "millrace.dev/go/eventloop"
 )
 
@@ -29,7 +34,7 @@ type EventLoop struct {
 
 	enableConsole bool
 	registry      *require.Registry
-	coreOptions   []core.Option
+	config        core.Config
 	onError       func(error)
 	node          bool
 
@@ -55,25 +60,63 @@ type EventLoop struct {
 	ticks      ticks
 }
 
+// Option changes a setting of NewEventLoop.
+type Option func(*EventLoop)
+
+// EnableConsole says whether the runtime has `console`; by default it has.
+func EnableConsole(enableConsole bool) Option {
+	return func(loop *EventLoop) { loop.enableConsole = enableConsole }
+}
+
+// WithRegistry sets the registry that `require` looks for modules in; by default an empty one of this loop.
+func WithRegistry(registry *require.Registry) Option {
+	return func(loop *EventLoop) { loop.registry = registry }
+}
+
+// WithErrorHandler sets who is told of errors of JavaScript that no caller sees. Without it they are ignored, as
+// goja_nodejs does. The handler runs on the loop and gets
+//
+//   - a *goja.Exception when a callback throws (timer, interval, immediate, microtask, tick),
+//   - a *goja.InterruptedError or *goja.StackOverflowError when one was ended,
+//   - an *UnhandledRejection when a promise was rejected and had no handler when the microtasks had run.
+func WithErrorHandler(handler func(error)) Option {
+	return func(loop *EventLoop) { loop.onError = handler }
+}
+
+// WithNode makes the runtime follow Node.js where goja_nodejs does not: process.nextTick (and process.env) exists, and
+// its queue runs before the microtasks; a callback that is not a function is a TypeError; a delay below 1 ms or above
+// 2147483647 ms counts as 1 ms; callbacks of timers are called on the object that setTimeout returned. A callback then
+// costs about a microsecond more.
+func WithNode() Option {
+	return func(loop *EventLoop) { loop.node = true }
+}
+
+// WithLoopConfig configures the loop underneath, such as its PreciseTimers, Timing or MaxQueue (by default the largest one;
+// beyond it RunOnLoop returns false and setImmediate throws). PropagatePanics is always on.
+func WithLoopConfig(config core.Config) Option {
+	return func(loop *EventLoop) { loop.config = config }
+}
+
 // NewEventLoop makes a loop with a new runtime. It runs nothing and starts no goroutine before Run or Start.
 //
-// It panics if an option given to WithLoopOptions is out of range.
+// It panics if a setting given to WithLoopConfig is out of range.
 func NewEventLoop(opts ...Option) *EventLoop {
 	loop := &EventLoop{
 		vm:            goja.New(),
 		enableConsole: true,
-		coreOptions:   []core.Option{core.WithPanicPropagation(), core.WithMaxQueue(1 << 30)},
 		handles:       make(map[*core.Handle]struct{}),
 		numbered:      make(map[int64]*job),
 	}
 	for _, opt := range opts {
 		opt(loop)
 	}
+	loop.config.PropagatePanics = true
+	loop.config.MaxQueue = cmp.Or(loop.config.MaxQueue, 1<<30)
 	if loop.onError != nil {
-		loop.coreOptions = append(loop.coreOptions, core.WithErrorHandler(loop.onError))
+		loop.config.OnError = loop.onError
 	}
 	var err error
-	if loop.core, err = core.New(loop.coreOptions...); err != nil {
+	if loop.core, err = core.New(loop.config); err != nil {
 		panic(err)
 	}
 	if loop.registry == nil {
@@ -112,7 +155,7 @@ func (loop *EventLoop) Loop() *core.Loop {
 func (loop *EventLoop) Run(fn func(*goja.Runtime)) {
 	run := loop.start(false)
 	// High: ahead of what has waited since the last run, and of timers that are due.
-	if err := loop.force(core.High, func() { loop.task(fn) }); err != nil {
+	if err := loop.force(millrace.High, func() { loop.task(fn) }); err != nil {
 		loop.over()
 		panic(err)
 	}
@@ -198,7 +241,7 @@ func (loop *EventLoop) stop() (ended chan struct{}) {
 	}
 	ended = loop.ended
 	// An error means that the loop underneath was closed, and so has ended or is about to.
-	_ = loop.force(core.Normal, func() {
+	_ = loop.force(millrace.Normal, func() {
 		if !loop.node {
 			loop.stopRun(ended)
 		} else if _, err := loop.core.Immediate(func() { loop.stopRun(ended) }); err != nil {
@@ -215,10 +258,10 @@ func (loop *EventLoop) stopRun(ended chan struct{}) {
 	}
 }
 
-// force queues what must not be refused, even if a bound of WithLoopOptions is reached.
-func (loop *EventLoop) force(priority core.Priority, fn func()) error {
+// force queues what must not be refused, even if the bound of WithLoopConfig is reached.
+func (loop *EventLoop) force(priority millrace.Priority, fn func()) error {
 	err := loop.core.SubmitPriority(priority, fn)
-	if errors.Is(err, core.ErrOverload) {
+	if errors.Is(err, millrace.ErrOverload) {
 		_, err = loop.core.After(0, fn)
 	}
 	return err

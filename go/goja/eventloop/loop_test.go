@@ -176,7 +176,7 @@ func TestStopDoesNotReachTheNextRun(t *testing.T) {
 }
 
 func TestPreciseTimersLeaveNoGoroutine(t *testing.T) {
-	loop := eventloop.NewEventLoop(eventloop.WithLoopOptions(core.WithPreciseTimers()))
+	loop := eventloop.NewEventLoop(eventloop.WithLoopConfig(core.Config{PreciseTimers: true}))
 	script(t, loop, `let n = 0; const i = setInterval(() => { if (++n > 3) clearInterval(i) }, 1)`)
 	loop.Start()
 	loop.SetTimeout(func(*goja.Runtime) {}, time.Hour)
@@ -311,11 +311,11 @@ func TestSubmittersAgainstStopStartTerminate(t *testing.T) {
 
 func TestOptionsOfTheLoopUnderneath(t *testing.T) {
 	if err, _ := panicOf(func() {
-		eventloop.NewEventLoop(eventloop.WithLoopOptions(core.WithMaxQueue(0)))
+		eventloop.NewEventLoop(eventloop.WithLoopConfig(core.Config{MaxQueue: -1}))
 	}).(error); err == nil {
 		t.Fatal("a bad option went unnoticed")
 	}
-	loop := eventloop.NewEventLoop(eventloop.WithLoopOptions(core.WithMaxQueue(2)))
+	loop := eventloop.NewEventLoop(eventloop.WithLoopConfig(core.Config{MaxQueue: 2}))
 	accepted := 0
 	for loop.RunOnLoop(func(*goja.Runtime) {}) {
 		accepted++

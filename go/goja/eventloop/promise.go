@@ -1,11 +1,11 @@
 package eventloop
 
 import (
-	"runtime/debug"
-
 	"github.com/dop251/goja"
 
+	"millrace.dev/go"
 	core "millrace.dev/go/eventloop"
+	"millrace.dev/go/internal/inner"
 )
 
 // KeepAlive keeps Run waiting for work that goes on elsewhere, until complete is called: from any goroutine, with what
@@ -23,7 +23,7 @@ func (loop *EventLoop) KeepAlive() (complete func(fn func(*goja.Runtime)) bool) 
 		delete(loop.handles, handle)
 		// Released when fn waits, so that there is no moment without either.
 		defer handle.Release()
-		return fn == nil || loop.force(core.Normal, func() { loop.task(fn) }) == nil
+		return fn == nil || loop.force(millrace.Normal, func() { loop.task(fn) }) == nil
 	}
 }
 
@@ -68,23 +68,23 @@ func (loop *EventLoop) NewPromise() (promise *goja.Promise, resolve, reject func
 }
 
 // Go runs fn on a goroutine of its own and returns a promise of its result. An error of fn, or a panic (as a
-// *PanicError of the loop underneath), rejects it. Only in a callback of the loop. fn must not use the runtime.
+// *millrace.PanicError), rejects it. Only in a callback of the loop. fn must not use the runtime.
 func (loop *EventLoop) Go(fn func() (any, error)) *goja.Promise {
 	promise, resolve, reject := loop.NewPromise()
 	go func() {
-		var value any
-		err := core.ErrGoexit
+		returned := false
 		defer func() {
-			if panicked := recover(); panicked != nil {
-				err = &core.PanicError{Value: panicked, Stack: debug.Stack()}
-			}
-			if err != nil {
-				reject(err)
-			} else {
-				resolve(value)
+			if !returned {
+				reject(inner.Caught(recover()))
 			}
 		}()
-		value, err = fn()
+		value, err := fn()
+		returned = true
+		if err != nil {
+			reject(err)
+		} else {
+			resolve(value)
+		}
 	}()
 	return promise
 }

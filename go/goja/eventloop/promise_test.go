@@ -7,7 +7,7 @@ import (
 
 	"github.com/dop251/goja"
 
-	core "millrace.dev/go/eventloop"
+	"millrace.dev/go"
 	"millrace.dev/go/goja/eventloop"
 )
 
@@ -24,7 +24,7 @@ func TestPromisesOfGoroutines(t *testing.T) {
 			})
 		})
 		_ = vm.Set("is", func(err error) bool { return errors.Is(err, failure) })
-		_ = vm.Set("panicked", func(err error) bool { var p *core.PanicError; return errors.As(err, &p) })
+		_ = vm.Set("panicked", func(err error) bool { var p *millrace.PanicError; return errors.As(err, &p) })
 	})
 	got := script(t, loop, `(async () => {
 		log(await value());

@@ -34,7 +34,7 @@ import (
 )
 
 func main() {
-	loop, err := eventloop.New()
+	loop, err := eventloop.New(eventloop.Config{})
 	if err != nil {
 		panic(err)
 	}
@@ -42,7 +42,7 @@ func main() {
 	if err := loop.Run(context.Background()); err != nil {
 		panic(err)
 	}
-	var _ error = batch.ErrClosed
+	var _ error = batch.ErrExpired
 }
 `
 

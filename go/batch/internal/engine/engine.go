@@ -1,6 +1,29 @@
+// Package engine is one queue with its policy. The other files hold its parts: queue keeps and orders events, policy says
+// when a batch leaves, dispatch runs handlers, retention keeps events for late ones, host names what it needs from outside.
+//
+// What it does, event by event, is stated in conformance/README.md, and every vector there passes.
 package engine
 
-import "time"
+import (
+	"slices"
+	"time"
+
+	"millrace.dev/go"
+)
+
+// This file is the life of a batch: intake, bounds, dispatch points, switch and close.
+//
+// An engine owns no clock, timer, goroutine or lock. The first three are the [Host]'s, so that the same code runs on a
+// virtual clock, at the end of a loop turn, and whenever a bulk function has returned; the lock is the caller's, who holds
+// it in every call. Control runs one way: push, queue, dispatch point, sink. A dispatch point never nests.
+//
+// A push asks the host for one dispatch point (scheduled). There, run lets batches leave until nothing is due or its budget
+// is used up; judge gives each its trigger, or holds the open batch (hold >= 0) and arms the host's timer. Flush, a switch of
+// policy or order, and close cut what is queued into batches beforehand (cuts), which leave first. While a batch is with the
+// sink (busy), or a direct push runs its handlers (nested), what handlers ask for waits until that is over (afterBatch).
+//
+// closing goes one way: open, closingDeliver (what is queued is to be cut), closingDelivering (it has been), closed; or from
+// any of the first three to closingDiscard, and then closed. Only Close, Hurry, Abandon, afterBatch and finish change it.
 
 type closing int8
 
@@ -13,15 +36,18 @@ const (
 	closed
 )
 
+// batchesPerTurn may leave at one dispatch point, so that handlers that keep pushing cannot keep the loop.
+const batchesPerTurn = 8
+
 // Engine is one queue with its policy. Its methods may be called by handlers.
 type Engine[T any] struct {
 	host Host
 	sink Sink[T]
 	// The options that were set, the complete set that follows from them, and what a handler switched, to be applied
 	// when the current batch is over.
-	given   Changes
+	given   Options
 	options Options
-	pending Changes
+	pending *Options
 	direct  bool
 
 	queue    Queue[T]
@@ -29,6 +55,8 @@ type Engine[T any] struct {
 	recycler recycler[T]
 	seq      uint64
 	counters Stats
+	// The worst wait from push to leaving.
+	waits [priorities]time.Duration
 
 	// A dispatch point at the end of this turn has been asked for.
 	scheduled bool
@@ -53,13 +81,15 @@ type Engine[T any] struct {
 	// Nothing is taken any more; closing says what is left to do.
 	closed  bool
 	closing closing
+	// What was cut to be delivered by close is discarded after all.
+	abandoned bool
 
 	// OnHold is told when a dispatch point asked the policy and left the batch open. It may be nil.
 	OnHold func(hold time.Duration)
 }
 
-// New makes an engine, or returns an *OptionError.
-func New[T any](host Host, sink Sink[T], options Changes) (*Engine[T], error) {
+// New makes an engine, or returns a *millrace.OptionError.
+func New[T any](host Host, sink Sink[T], options Options) (*Engine[T], error) {
 	if err := options.Check(); err != nil {
 		return nil, err
 	}
@@ -87,6 +117,71 @@ func (e *Engine[T]) Pushed() uint64 { return e.seq }
 // Closed: no event is taken any more.
 func (e *Engine[T]) Closed() bool { return e.closed }
 
+// ---- push
+
+// Push takes an event in, or refuses it with ErrOverload, ErrClosed or the host's error, and then nothing has changed.
+// O(1). The priority may be OfType.
+func (e *Engine[T]) Push(t *Type[T], data T, priority Priority, bytes int64) (Ref[T], error) {
+	if e.closed {
+		e.counters.RefusedTotal.Closed++
+		return Ref[T]{}, millrace.ErrClosed
+	}
+	inside := e.host.Inside()
+	if e.direct && inside {
+		if !e.busy && e.queue.count == 0 {
+			return e.pushDirect(t, data, priority, bytes), nil
+		}
+	} else if !hasRoom(&e.queue, bytes, &e.options) {
+		e.counters.RefusedTotal.Overloaded++
+		return Ref[T]{}, overloaded(&e.queue, bytes, &e.options)
+	}
+	// At a dispatch point that is running, what handlers push is judged there. First, for the host may keep the time
+	// that is read from then on.
+	if e.budget == 0 && !(e.scheduled && inside) {
+		if err := e.Wake(); err != nil {
+			return Ref[T]{}, err
+		}
+	}
+	event := e.stamp(t, data, priority, bytes)
+	e.queue.push(event)
+	if e.advisor.estimating {
+		e.advisor.pushed(t)
+	}
+	return Ref[T]{event, event.seq}, nil
+}
+
+// hasRoom tells whether one more event of so many bytes may be queued.
+func hasRoom[T any](q *Queue[T], bytes int64, o *Options) bool {
+	return q.count < o.MaxQueue && bytes <= o.MaxQueueBytes && q.bytes <= o.MaxQueueBytes-bytes
+}
+
+func (e *Engine[T]) stamp(t *Type[T], data T, priority Priority, bytes int64) *Event[T] {
+	event := e.recycler.get()
+	if priority == OfType {
+		priority = t.Priority
+	}
+	e.seq++
+	event.Type, event.Data, event.Priority, event.Bytes = t, data, priority, bytes
+	event.Time, event.seq = e.host.Now(), e.seq
+	event.stage, event.grouped = queued, false
+	return event
+}
+
+// pushDirect lets the event leave at once, as a batch of its own; a handler that pushes is interrupted by that event's
+// handlers.
+func (e *Engine[T]) pushDirect(t *Type[T], data T, priority Priority, bytes int64) Ref[T] {
+	event := e.stamp(t, data, priority, bytes)
+	event.stage, event.next, event.prev = left, nil, nil
+	ref := Ref[T]{event, event.seq}
+	e.nested++
+	e.leave(chain[T]{event, event, 1}, TriggerSize)
+	if e.nested--; e.nested == 0 {
+		e.afterBatch()
+		e.deliverCut()
+	}
+	return ref
+}
+
 // Cancel takes a queued event back; false if it has left already, or after Close. The event is over.
 func (e *Engine[T]) Cancel(ref Ref[T]) bool { return !e.closed && e.Withdraw(ref) }
 
@@ -106,52 +201,410 @@ func (e *Engine[T]) Withdraw(ref Ref[T]) bool {
 	return true
 }
 
-// Recycle takes an event that is over.
-func (e *Engine[T]) Recycle(event *Event[T]) {
-	var none T
-	event.Data, event.next, event.prev = none, nil, nil
-	e.recycler.put(chain[T]{event, event, 1})
+// ---- dispatch points
+
+// Turn is the end of the turn that the host was asked for.
+func (e *Engine[T]) Turn() {
+	if e.scheduled {
+		e.scheduled = false
+		e.begin(true)
+	}
 }
 
-// Set changes options, or returns an *OptionError, and then nothing has changed. A change of policy or order flushes
-// first.
-func (e *Engine[T]) Set(changes Changes) error {
+// HoldEnded: the time that the host was asked for has come; being early does no harm.
+func (e *Engine[T]) HoldEnded() {
+	e.armed = false
+	oldest := e.queue.oldest()
+	if oldest == nil || e.hold < 0 {
+		return
+	}
+	// The event that the hold began with was cancelled, or the timer came early.
+	if deadline := oldest.Time + e.hold; deadline <= e.host.Now() || !e.arm(deadline) {
+		e.begin(false)
+	}
+}
+
+func (e *Engine[T]) arm(deadline time.Duration) bool {
+	e.armed = e.host.Arm(deadline) == nil
+	return e.armed
+}
+
+// Wake asks for a dispatch point at the end of this turn: something became due without a push.
+func (e *Engine[T]) Wake() error {
+	if e.closing == closed || e.scheduled && e.host.Alive() {
+		return nil
+	}
+	err := e.host.Schedule()
+	// An earlier call is not forgotten: whoever closed the host may still make it.
+	e.scheduled = e.scheduled || err == nil
+	return err
+}
+
+func (e *Engine[T]) begin(ask bool) {
+	if e.busy {
+		e.missed = true
+		return
+	}
+	e.missed = false
+	now := e.host.Now()
+	e.advisor.fold(now)
+	e.recycler.point(e.queue.count)
+	e.budget = batchesPerTurn
+	e.ask = ask
+	if e.closing != closingDiscard {
+		e.prepare(now)
+	}
+	e.run()
+}
+
+// run lets batches leave until nothing is due, the budget is used up, or the sink needs time.
+func (e *Engine[T]) run() {
+	for {
+		if !e.deliverCut() {
+			return
+		}
+		if e.queue.count == 0 {
+			break
+		}
+		if e.direct {
+			e.cutOneByOne()
+			continue
+		}
+		if e.budget == 0 {
+			// A host that takes no calls any more has no later dispatch point.
+			if e.Wake() == nil {
+				return
+			}
+			e.budget = batchesPerTurn
+		}
+		trigger, leaves := e.judge()
+		if !leaves {
+			break
+		}
+		e.budget--
+		batch := e.take(e.options.MaxBatch)
+		if e.heldFrom > 0 && trigger != TriggerFlush {
+			e.advisor.held(batch.count - e.heldFrom)
+		}
+		e.endHold()
+		e.ask = true
+		if !e.handOn(batch, trigger) {
+			return
+		}
+	}
+	e.budget = 0
+}
+
+// Delivered: the sink has finished the batch for which it returned false.
+func (e *Engine[T]) Delivered() {
+	e.busy = false
+	e.advisor.fold(e.host.Now())
+	e.afterBatch()
+	if e.missed && !e.closed {
+		e.begin(true)
+		return
+	}
+	if e.budget == 0 {
+		// Not within a dispatch point: this is one.
+		e.budget = batchesPerTurn
+		e.ask = true
+	}
+	e.run()
+}
+
+// judge says what the open batch leaves with, or that it stays open.
+func (e *Engine[T]) judge() (Trigger, bool) {
+	q, o := &e.queue, &e.options
+	if e.flushTo > 0 && q.oldest().seq <= e.flushTo {
+		return TriggerFlush, true
+	}
+	if q.count >= o.MaxBatch || q.fullTypes > 0 {
+		return TriggerSize, true
+	}
+	now := e.host.Now()
+	asked := e.ask || e.hold < 0
+	if asked {
+		e.hold = e.advisor.hold(e, now)
+	}
+	switch {
+	case e.hold == 0:
+		return TriggerTurn, true
+	case q.depth[High] > 0:
+		return TriggerPriority, true
+	case o.Threshold > 0 && q.count >= o.Threshold:
+		return TriggerThreshold, true
+	}
+	deadline := q.oldest().Time + e.hold
+	if deadline <= now {
+		return TriggerDelay, true
+	}
+	if e.heldFrom == 0 {
+		e.heldFrom = q.count
+	}
+	if !e.arm(deadline) {
+		return TriggerFlush, true
+	}
+	if asked && e.OnHold != nil {
+		e.OnHold(e.hold)
+	}
+	return 0, false
+}
+
+func (e *Engine[T]) endHold() {
+	e.hold = never
+	e.heldFrom = 0
+	if e.armed {
+		e.armed = false
+		// Taking a request back does not fail.
+		_ = e.host.Arm(never)
+	}
+}
+
+// take takes a batch out of the queue and notes how long its events have waited.
+func (e *Engine[T]) take(limit int) chain[T] {
+	now := e.host.Now()
+	batch := e.queue.take(limit, now, e.options.MaxDeferral)
+	for p, pushed := range e.queue.taken {
+		if pushed != noTime {
+			e.waits[p] = max(e.waits[p], now-pushed)
+		}
+	}
+	return batch
+}
+
+// handOn gives a batch to the sink; false when that needs time.
+func (e *Engine[T]) handOn(batch chain[T], trigger Trigger) bool {
+	e.busy = true
+	if !e.leave(batch, trigger) {
+		return false
+	}
+	e.busy = false
+	e.afterBatch()
+	return true
+}
+
+func (e *Engine[T]) leave(batch chain[T], trigger Trigger) bool {
+	e.counters.BatchTotal++
+	e.counters.BatchTriggerTotal[trigger]++
+	return e.sink.Deliver(Batch[T]{Trigger: trigger, Time: e.host.Now(), First: batch.first, Count: batch.count})
+}
+
+// prepare lets the sink do what is due before anything leaves; its handlers may flush, switch or close, as those of a
+// batch may.
+func (e *Engine[T]) prepare(now time.Duration) {
+	// Under Direct, what its handlers push runs inside the push, as always; otherwise it has to wait.
+	direct := e.direct
+	if direct {
+		e.nested++
+	} else {
+		e.busy = true
+	}
+	returned := false
+	defer func() {
+		if !returned {
+			e.interrupted(nil)
+		}
+	}()
+	e.sink.Prepare(now)
+	returned = true
+	if direct {
+		e.nested--
+	} else {
+		e.busy = false
+	}
+	e.afterBatch()
+}
+
+// afterBatch does what handlers asked for while their batch was running.
+func (e *Engine[T]) afterBatch() {
+	if e.pending != nil {
+		// Batches that were cut under the old options leave under them.
+		if !e.cuts.empty() {
+			return
+		}
+		changes := *e.pending
+		e.pending = nil
+		e.switchTo(changes)
+	}
+	if e.closing == closingDeliver {
+		e.closing = closingDelivering
+		e.cutAll(TriggerClose)
+	}
+}
+
+func (e *Engine[T]) inHandler() bool { return e.busy || e.nested > 0 }
+
+// ---- batches that were cut beforehand
+
+// cut is a batch that was cut by flush, close or a switch and has not left yet.
+type cut[T any] struct {
+	events  chain[T]
+	trigger Trigger
+	// Does what is due first: stands before each series, without events.
+	prepare bool
+	// The rest of a batch that left already.
+	resumed bool
+}
+
+// cuts are taken from the front; the slice is used again when it is empty.
+type cuts[T any] struct {
+	all   []cut[T]
+	taken int
+}
+
+func (c *cuts[T]) empty() bool { return c.taken == len(c.all) }
+
+func (c *cuts[T]) append(one cut[T]) { c.all = append(c.all, one) }
+
+func (c *cuts[T]) next() cut[T] {
+	one := c.all[c.taken]
+	c.all[c.taken] = cut[T]{}
+	if c.taken++; c.empty() {
+		c.all, c.taken = c.all[:0], 0
+	}
+	return one
+}
+
+// deliverCut hands on the batches that were cut beforehand. False when the sink needs time.
+func (e *Engine[T]) deliverCut() bool {
+	for !e.cuts.empty() && !e.abandoned {
+		one := e.cuts.next()
+		switch {
+		case one.prepare:
+			e.prepare(e.host.Now())
+		case one.resumed:
+			e.busy = true
+			e.sink.(resumer[T]).resume(one.events.first)
+			e.busy = false
+			e.afterBatch()
+		case !e.handOn(one.events, one.trigger):
+			return false
+		}
+	}
+	if e.closing == closingDelivering || e.closing == closingDiscard {
+		e.finish()
+	}
+	return true
+}
+
+// cutAll cuts everything queued into batches that leave for this reason.
+func (e *Engine[T]) cutAll(trigger Trigger) {
+	e.recycler.point(e.queue.count)
+	e.cuts.append(cut[T]{prepare: true})
+	for e.queue.count > 0 {
+		e.cuts.append(cut[T]{events: e.take(e.options.MaxBatch), trigger: trigger})
+	}
+	e.endHold()
+}
+
+// cutOneByOne: under Direct, a switch cut batches, and their handlers pushed. What they pushed leaves as if pushed just
+// now.
+func (e *Engine[T]) cutOneByOne() {
+	for event := e.take(e.queue.count).first; event != nil; {
+		next := event.next
+		event.next = nil
+		e.cuts.append(cut[T]{events: chain[T]{event, event, 1}, trigger: TriggerSize})
+		event = next
+	}
+}
+
+// Flush hands on everything that is queued now: inside this call; in a handler: when its batch is over; from elsewhere
+// as FlushSoon.
+func (e *Engine[T]) Flush() error {
+	switch {
+	case e.closing != open:
+		return nil
+	case !e.host.Inside():
+		return e.FlushSoon()
+	}
+	e.cutAll(TriggerFlush)
+	e.drainCuts()
+	return nil
+}
+
+// FlushSoon lets what is queued now leave at the next dispatch point; an error says that there is none. Until then it
+// counts as queued, so that the bounds apply however often somebody flushes; what comes meanwhile may leave with it.
+func (e *Engine[T]) FlushSoon() error {
+	if e.closing != open {
+		return nil
+	}
+	if e.budget == 0 {
+		if err := e.Wake(); err != nil {
+			return err
+		}
+	}
+	e.flushTo = e.seq
+	return nil
+}
+
+func (e *Engine[T]) drainCuts() {
+	if e.inHandler() || !e.deliverCut() {
+		return
+	}
+	// Under Direct what the handlers pushed must not stay behind.
+	if e.direct && !e.busy {
+		e.run()
+	}
+}
+
+// resumer is a sink whose handlers may end their goroutine, and a batch with it.
+type resumer[T any] interface {
+	resume(rest *Event[T])
+}
+
+// interrupted: the goroutine that was delivering is ending (runtime.Goexit), and the engine's calls on its stack do not
+// go on. What is left of its batch comes first at the next dispatch point.
+func (e *Engine[T]) interrupted(rest *Event[T]) {
+	if rest != nil {
+		e.cuts.all = slices.Insert(e.cuts.all, e.cuts.taken, cut[T]{events: chain[T]{first: rest}, resumed: true})
+	}
+	e.busy, e.missed, e.nested, e.budget = false, false, 0, 0
+	// Without a host that takes calls nothing can go on.
+	_ = e.Wake()
+}
+
+// ---- switch and close
+
+// Set changes the options that are given, or returns a *millrace.OptionError, and then nothing has changed. A change of
+// policy or order flushes first.
+func (e *Engine[T]) Set(changes Options) error {
 	if err := changes.Check(); err != nil {
 		return err
 	}
 	if e.closing != open {
-		return ErrClosed
+		return millrace.ErrClosed
 	}
-	coming := e.options
-	coming.apply(&e.pending)
-	isSwitch := changes.Has&HasPolicy != 0 && changes.Policy != coming.Policy ||
-		changes.Has&HasOrder != 0 && changes.Order != coming.Order
+	coming, later := e.options, changes
+	if e.pending != nil {
+		coming, later = coming.with(*e.pending), e.pending.with(changes)
+	}
+	isSwitch := changes.Policy != 0 && changes.Policy != coming.Policy || changes.Order != 0 && changes.Order != coming.Order
 	switch {
 	case !isSwitch:
 		// These two are as they are, or on their way: see pending.
-		changes.Has &^= HasPolicy | HasOrder
-		e.apply(&changes)
+		changes.Policy, changes.Order = 0, 0
+		e.apply(changes)
 		// A switch that is still to come must not undo what is set here.
-		if e.pending.Has != 0 {
-			e.pending.merge(&changes)
+		if e.pending != nil {
+			e.pending = &later
 		}
 		if e.queue.count > 0 && e.budget == 0 {
 			return e.Wake()
 		}
 	case e.inHandler():
-		e.pending.merge(&changes)
+		e.pending = &later
 	case !e.host.Inside():
-		e.pending.merge(&changes)
+		e.pending = &later
 		return e.Wake()
 	default:
-		e.switchTo(&changes)
+		e.switchTo(changes)
 		e.drainCuts()
 	}
 	return nil
 }
 
 // switchTo cuts what is queued under the old options and applies the new ones.
-func (e *Engine[T]) switchTo(changes *Changes) {
+func (e *Engine[T]) switchTo(changes Options) {
 	e.cutAll(TriggerFlush)
 	order := e.options.Order
 	e.apply(changes)
@@ -160,8 +613,8 @@ func (e *Engine[T]) switchTo(changes *Changes) {
 	}
 }
 
-func (e *Engine[T]) apply(changes *Changes) {
-	e.given.merge(changes)
+func (e *Engine[T]) apply(changes Options) {
+	e.given = e.given.with(changes)
 	e.options = e.given.complete()
 	e.note()
 }
@@ -177,11 +630,23 @@ func (e *Engine[T]) Close(discard bool) error {
 	if e.closing != open {
 		return nil
 	}
-	e.closed = true
-	e.closing = closingDeliver
+	e.closed, e.closing = true, closingDeliver
 	if discard {
 		e.closing = closingDiscard
 	}
+	return e.goOnClosing()
+}
+
+// Hurry discards what a close under way has not delivered yet, when it would deliver it. Errors as for Close.
+func (e *Engine[T]) Hurry() error {
+	if e.closing == open || e.closing == closed {
+		return nil
+	}
+	e.closing, e.abandoned = closingDiscard, true
+	return e.goOnClosing()
+}
+
+func (e *Engine[T]) goOnClosing() error {
 	if e.inHandler() {
 		return nil
 	}
@@ -225,10 +690,13 @@ func (e *Engine[T]) finish() {
 	ended = true
 }
 
-// Counters are the totals, for sinks that count themselves.
-func (e *Engine[T]) Counters() *Stats { return &e.counters }
+func (e *Engine[T]) discard(event *Event[T]) {
+	e.counters.RefusedTotal.Cancelled++
+	e.sink.Discard(event)
+	e.Recycle(event)
+}
 
-// Abandon discards what a close under way has not delivered yet.
+// Abandon discards at once what a close under way has not delivered yet.
 func (e *Engine[T]) Abandon() {
 	if e.closing == open || e.closing == closed {
 		return
@@ -237,10 +705,4 @@ func (e *Engine[T]) Abandon() {
 	e.scheduled = false
 	e.closing = closingDiscard
 	e.finish()
-}
-
-func (e *Engine[T]) discard(event *Event[T]) {
-	e.counters.RefusedTotal.Cancelled++
-	e.sink.Discard(event)
-	e.Recycle(event)
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -9,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"millrace.dev/go"
 )
 
 // pair is an engine and a model that get the same operations.
@@ -35,7 +38,7 @@ func newPair(t *testing.T) *pair {
 		p.batches = append(p.batches, ids)
 	}}, nil)
 	p.lock.Lock()
-	e, err := New(&p.host, p.d, Changes{})
+	e, err := New(&p.host, p.d, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,17 +47,18 @@ func newPair(t *testing.T) *pair {
 	return p
 }
 
-func (p *pair) set(c Changes) {
-	if c.Has&HasOrder != 0 && c.Order != p.model.options.Order {
-		p.expect(p.model.turn(1<<30), func() { p.changed(c) })
+func (p *pair) set(o Options) {
+	if o.Order != 0 && o.Order != p.model.options.Order {
+		p.expect(p.model.turn(1<<30), func() { p.changed(o) })
 	} else {
-		p.changed(c)
+		p.changed(o)
 	}
-	p.model.options.apply(&c)
+	p.model.options = p.model.options.with(o)
+	p.model.options.MaxDeferral = max(0, p.model.options.MaxDeferral)
 }
 
-func (p *pair) changed(c Changes) {
-	if err := p.engine.Set(c); err != nil {
+func (p *pair) changed(o Options) {
+	if err := p.engine.Set(o); err != nil {
 		p.t.Fatal(err)
 	}
 }
@@ -83,7 +87,7 @@ func (p *pair) step(what, how int) {
 			e.priority = given
 		}
 		ref, err := p.engine.Push(p.engine.Queue().Type(typ), e.id, given, e.bytes)
-		if taken := p.model.push(e); taken != (err == nil) || err != nil && !errors.Is(err, ErrOverload) {
+		if taken := p.model.push(e); taken != (err == nil) || err != nil && !errors.Is(err, millrace.ErrOverload) {
 			p.t.Fatalf("after %v: the engine says %v to an event, the model %v", p.done, err, taken)
 		}
 		p.ids, p.refs = append(p.ids, e.id), append(p.refs, ref)
@@ -105,13 +109,13 @@ func (p *pair) step(what, how int) {
 		p.engine.Queue().SetMaxBatch(p.engine.Queue().Type(typ), 1+how/32)
 		p.model.maxBatch[typ] = 1 + how/32
 	case what < 244:
-		p.set(Changes{Options{MaxBatch: 1 + how%30}, HasMaxBatch})
+		p.set(Options{MaxBatch: 1 + how%30})
 	case what < 247:
-		p.set(Changes{Options{Order: Order(how % 2)}, HasOrder})
+		p.set(Options{Order: Order(1 + how%2)})
 	case what < 250:
-		p.set(Changes{Options{MaxQueue: 1 + how%40, MaxQueueBytes: 100 + int64(how)}, HasMaxQueue | HasMaxQueueBytes})
+		p.set(Options{MaxQueue: 1 + how%40, MaxQueueBytes: 100 + int64(how)})
 	default:
-		p.set(Changes{Options{MaxDeferral: time.Duration(how) * time.Millisecond / 4}, HasMaxDeferral})
+		p.set(Options{MaxDeferral: cmp.Or(time.Duration(how)*time.Millisecond/4, None)})
 	}
 	p.check()
 }
@@ -119,10 +123,10 @@ func (p *pair) step(what, how int) {
 func (p *pair) check() {
 	p.t.Helper()
 	stats := p.engine.Stats()
-	var depth [priorities]int
+	var depth millrace.ByPriority[int]
 	var bytes int64
 	for _, e := range p.model.queue {
-		depth[e.priority]++
+		*map[Priority]*int{High: &depth.High, Normal: &depth.Normal, Low: &depth.Low}[e.priority]++
 		bytes += e.bytes
 	}
 	if stats.QueueDepth != depth || stats.QueueBytes != bytes || p.engine.Count() != len(p.model.queue) ||
@@ -222,7 +226,7 @@ func TestAForgottenTypeIsFoundAgain(t *testing.T) {
 
 func TestEventsAreUsedAgainAndABurstIsForgotten(t *testing.T) {
 	p := newPair(t)
-	p.set(Changes{Options{MaxQueue: 100_000, MaxBatch: 100_000}, HasMaxQueue | HasMaxBatch})
+	p.set(Options{MaxQueue: 100_000, MaxBatch: 100_000})
 	typ := p.engine.Queue().Type("x")
 	p.d.Add("x", One(func(string) {}, false))
 	p.d.hooks.Batch = nil
@@ -257,7 +261,7 @@ func TestAHostThatTakesNoCalls(t *testing.T) {
 	}
 	// What is queued already leaves at the next dispatch point, however much there is.
 	p.host.scheduleError = nil
-	p.set(Changes{Options{MaxBatch: 1}, HasMaxBatch})
+	p.set(Options{MaxBatch: 1})
 	for n := range 20 {
 		if _, err := p.engine.Push(typ, fmt.Sprint(n), OfType, 0); err != nil {
 			t.Fatal(err)
@@ -283,7 +287,7 @@ func FuzzPolicy(f *testing.F) {
 		const century = 100 * 365 * 24 * time.Hour
 		within := func(n int64, most time.Duration) time.Duration { return time.Duration(n&(1<<62-1)) % (most + 1) }
 		o := defaults
-		o.Policy = PolicyName(policy % 3)
+		o.Policy = PolicyName(1 + policy%3)
 		o.MaxDelay = within(maxDelay, time.Minute)
 		if always {
 			o.Hold = Always
@@ -327,14 +331,10 @@ func FuzzUtilization(f *testing.F) {
 
 func TestNamesForPeople(t *testing.T) {
 	var names []string
-	for p := OfType; p <= Low; p++ {
-		names = append(names, p.String())
-	}
 	for trigger := TriggerSize; trigger <= TriggerClose+1; trigger++ {
 		names = append(names, trigger.String())
 	}
-	want := []string{"OfType", "High", "Normal", "Low",
-		"size", "threshold", "delay", "turn", "priority", "flush", "close", "unknown"}
+	want := []string{"size", "threshold", "delay", "turn", "priority", "flush", "close", "unknown"}
 	if !slices.Equal(names, want) {
 		t.Errorf("got %q", names)
 	}

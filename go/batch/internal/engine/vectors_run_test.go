@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"millrace.dev/go/internal/vectors"
+	"millrace.dev/go"
 )
 
 // virtualHost is a clock that stands still unless told, and the timers that hang on it.
@@ -46,9 +46,9 @@ type run struct {
 	lock    sync.Mutex
 	engine  *Engine[string]
 	d       *Dispatcher[string]
-	log     []vectors.Statement
+	log     []Statement
 	refs    map[string]Ref[string]
-	acts    map[string][]*vectors.Statement
+	acts    map[string][]*Statement
 	failing map[string]bool
 	retain  map[string]Retain
 	mode    map[string]string
@@ -62,25 +62,25 @@ type run struct {
 func newRun() *run {
 	r := &run{
 		host: virtualHost{holdAt: never, expiryAt: never, utilization: NewUtilization(0)},
-		refs: map[string]Ref[string]{}, acts: map[string][]*vectors.Statement{}, failing: map[string]bool{},
+		refs: map[string]Ref[string]{}, acts: map[string][]*Statement{}, failing: map[string]bool{},
 		retain: map[string]Retain{}, mode: map[string]string{}, known: map[string]bool{}, rates: map[string]bool{},
 		given: Signals{math.NaN(), math.NaN(), math.NaN(), math.NaN()},
 	}
 	r.lock.Lock()
-	r.make(Changes{})
+	r.make(Options{})
 	return r
 }
 
-func (r *run) out(s vectors.Statement) {
-	s.Kind = vectors.Outcome
+func (r *run) out(s Statement) {
+	s.Kind = Outcome
 	r.log = append(r.log, s)
 }
 
-func (r *run) make(options Changes) error {
+func (r *run) make(options Options) error {
 	d := NewDispatcher[string](&r.lock, Hooks[string]{
-		Failed: func(_ error, event *Event[string]) { r.out(vectors.Statement{Word: "error", ID: event.Data}) },
+		Failed: func(_ error, event *Event[string]) { r.out(Statement{Word: "error", ID: event.Data}) },
 		Lost: func(event *Event[string], why Loss) {
-			s := vectors.Statement{Word: "expired", ID: event.Data}
+			s := Statement{Word: "expired", ID: event.Data}
 			switch why {
 			case Unhandled:
 				s.Word = "unhandled"
@@ -92,7 +92,7 @@ func (r *run) make(options Changes) error {
 			r.out(s)
 		},
 		Batch: func(batch Batch[string]) {
-			s := vectors.Statement{Word: "expect", Time: batch.Time, Trigger: batch.Trigger.String()}
+			s := Statement{Word: "expect", Time: batch.Time, Trigger: batch.Trigger.String()}
 			for event := batch.First; event != nil; event = event.Next() {
 				s.IDs = append(s.IDs, event.Data)
 			}
@@ -101,8 +101,8 @@ func (r *run) make(options Changes) error {
 			}
 			r.out(s)
 		},
-		Held:      func(event *Event[string]) { r.out(vectors.Statement{Word: "held", ID: event.Data}) },
-		Replayed:  func(event *Event[string]) { r.out(vectors.Statement{Word: "replayed", ID: event.Data}) },
+		Held:      func(event *Event[string]) { r.out(Statement{Word: "held", ID: event.Data}) },
+		Replayed:  func(event *Event[string]) { r.out(Statement{Word: "replayed", ID: event.Data}) },
 		ArmExpiry: func(deadline time.Duration) { r.host.expiryAt = deadline },
 	}, nil)
 	e, err := New(&r.host, d, options)
@@ -110,7 +110,7 @@ func (r *run) make(options Changes) error {
 		return err
 	}
 	d.Attach(e)
-	e.OnHold = func(hold time.Duration) { r.out(vectors.Statement{Word: "hold", Time: hold}) }
+	e.OnHold = func(hold time.Duration) { r.out(Statement{Word: "hold", Time: hold}) }
 	r.d, r.engine = d, e
 	return nil
 }
@@ -137,7 +137,7 @@ func (r *run) handle(id string) {
 	}
 }
 
-func (r *run) apply(s *vectors.Statement) {
+func (r *run) apply(s *Statement) {
 	switch s.Word {
 	case "config":
 		r.checked(s.Pairs, r.make(changes(s.Pairs)))
@@ -164,7 +164,7 @@ func (r *run) apply(s *vectors.Statement) {
 	case "cancel":
 		if !r.d.Cancel(r.refs[s.ID]) {
 			r.already++
-			r.out(vectors.Statement{Word: "refused", ID: s.ID, Code: "already"})
+			r.out(Statement{Word: "refused", ID: s.ID, Code: "already"})
 		}
 	case "fail":
 		r.failing[s.ID] = true
@@ -214,14 +214,14 @@ func (r *run) wait(until time.Duration) {
 
 var classOf = map[string]Priority{"": OfType, "high": High, "normal": Normal, "low": Low}
 
-func (r *run) push(s *vectors.Statement) {
+func (r *run) push(s *Statement) {
 	t := r.typed(s.Type)
 	ref, err := r.engine.Push(t, s.ID, classOf[s.Class], s.Bytes)
 	switch {
-	case errors.Is(err, ErrOverload):
-		r.out(vectors.Statement{Word: "refused", ID: s.ID, Code: "overloaded"})
-	case errors.Is(err, ErrClosed):
-		r.out(vectors.Statement{Word: "refused", ID: s.ID, Code: "closed"})
+	case errors.Is(err, millrace.ErrOverload):
+		r.out(Statement{Word: "refused", ID: s.ID, Code: "overloaded"})
+	case errors.Is(err, millrace.ErrClosed):
+		r.out(Statement{Word: "refused", ID: s.ID, Code: "closed"})
 	case err != nil:
 		panic(err)
 	default:
@@ -229,7 +229,7 @@ func (r *run) push(s *vectors.Statement) {
 	}
 }
 
-func (r *run) signal(s *vectors.Statement) {
+func (r *run) signal(s *Statement) {
 	if s.Type != "" {
 		r.rates[s.Type] = true
 		r.engine.GiveRate(r.typed(s.Type), s.Pairs[0].Number)
@@ -253,67 +253,63 @@ func (r *run) signal(s *vectors.Statement) {
 	r.engine.GiveSignals(r.given)
 }
 
-func changes(pairs []vectors.Pair) (c Changes) {
+func changes(pairs []Pair) (o Options) {
 	for _, pair := range pairs {
-		n, d := pair.Number, vectors.Milliseconds(pair.Number)
+		n, d := explicit(pair.Number), explicit(Milliseconds(pair.Number))
 		switch pair.Key {
 		case "policy":
-			c.Has |= HasPolicy
-			c.Policy = map[string]PolicyName{"adaptive": Adaptive, "fixed": Fixed, "direct": Direct}[pair.Text]
+			o.Policy = map[string]PolicyName{"adaptive": Adaptive, "fixed": Fixed, "direct": Direct}[pair.Text]
 		case "order":
-			c.Has |= HasOrder
-			c.Order = map[string]Order{"arrival": ByArrival, "type": ByType}[pair.Text]
+			o.Order = map[string]Order{"arrival": ByArrival, "type": ByType}[pair.Text]
 		case "hold":
-			c.Has |= HasHold
-			c.Hold = map[string]Hold{"tuned": Tuned, "always": Always}[pair.Text]
+			o.Hold = map[string]Hold{"tuned": Tuned, "always": Always}[pair.Text]
 		case "max_batch":
-			c.Has |= HasMaxBatch
-			c.MaxBatch = int(n)
+			o.MaxBatch = int(n)
 		case "max_delay":
-			c.Has |= HasMaxDelay
-			c.MaxDelay = d
+			o.MaxDelay = d
 		case "threshold":
-			c.Has |= HasThreshold
-			c.Threshold = int(n)
+			o.Threshold = int(n)
 		case "max_queue":
-			c.Has |= HasMaxQueue
-			c.MaxQueue = int(n)
+			o.MaxQueue = int(n)
 		case "max_queue_bytes":
-			c.Has |= HasMaxQueueBytes
-			c.MaxQueueBytes = int64(n)
+			o.MaxQueueBytes = int64(n)
 		case "max_deferral":
-			c.Has |= HasMaxDeferral
-			c.MaxDeferral = d
+			o.MaxDeferral = d
 		default:
 			panic("no such option: " + pair.Key)
 		}
 	}
-	return c
+	return o
 }
 
-func (r *run) setType(t *Type[string], pairs []vectors.Pair) error {
-	retain, found := r.retain[t.Name]
-	if !found {
-		retain = RetainDefaults
+// explicit is a number of a vector as an option that is given: 0 is None, and what is below 0 stays apart from it.
+func explicit[N float64 | time.Duration](n N) N {
+	if n <= 0 {
+		return n + None
 	}
+	return n
+}
+
+func (r *run) setType(t *Type[string], pairs []Pair) error {
+	retain := r.retain[t.Name]
 	mode, priority, maxBatch := r.mode[t.Name], t.Priority, t.MaxBatch()
 	for _, pair := range pairs {
 		switch pair.Key {
 		case "priority":
 			priority = classOf[pair.Text]
 		case "max_batch":
-			maxBatch = int(pair.Number)
+			maxBatch = int(explicit(pair.Number))
 			if err := CheckMaxBatch(maxBatch); err != nil {
 				return err
 			}
 		case "retain":
 			mode = pair.Text
 		case "retain_max":
-			retain.Max = int(pair.Number)
+			retain.Max = int(explicit(pair.Number))
 		case "retain_max_bytes":
-			retain.MaxBytes = int64(pair.Number)
+			retain.MaxBytes = int64(explicit(pair.Number))
 		case "retain_max_age":
-			retain.MaxAge = vectors.Milliseconds(pair.Number)
+			retain.MaxAge = explicit(Milliseconds(pair.Number))
 		default:
 			panic("no such option: " + pair.Key)
 		}
@@ -322,14 +318,15 @@ func (r *run) setType(t *Type[string], pairs []vectors.Pair) error {
 	if mode == "each" {
 		retain.Replay = ReplayEach
 	}
-	if err := retain.Check(); err != nil {
+	complete, err := retain.Complete()
+	if err != nil {
 		return err
 	}
 	t.Priority = priority
 	r.engine.Queue().SetMaxBatch(t, maxBatch)
 	r.retain[t.Name], r.mode[t.Name] = retain, mode
 	if mode == "first" || mode == "each" {
-		r.d.Retain(t, &retain)
+		r.d.Retain(t, complete)
 	} else {
 		r.d.Retain(t, nil)
 	}
@@ -342,18 +339,18 @@ var keyOf = map[string]string{
 	"Retain.MaxBytes": "retain_max_bytes", "Retain.MaxAge": "retain_max_age",
 }
 
-func (r *run) checked(pairs []vectors.Pair, err error) {
-	var bad *OptionError
+func (r *run) checked(pairs []Pair, err error) {
+	var bad *millrace.OptionError
 	switch {
 	case errors.As(err, &bad):
 		r.invalid++
-		r.out(vectors.Statement{Word: "refused", ID: keyOf[bad.Name], Code: "invalid"})
-	case err != nil && !errors.Is(err, ErrClosed):
+		r.out(Statement{Word: "refused", ID: keyOf[bad.Name], Code: "invalid"})
+	case err != nil && !errors.Is(err, millrace.ErrClosed):
 		panic(err)
 	}
 }
 
-func (r *run) query(s *vectors.Statement) map[string]float64 {
+func (r *run) query(s *Statement) map[string]float64 {
 	if s.Word == "estimate" {
 		if s.Type != "" {
 			r.typed(s.Type)
@@ -374,11 +371,10 @@ func (r *run) query(s *vectors.Statement) map[string]float64 {
 		"refused.retention": float64(stats.RefusedTotal.Retention),
 		"refused.invalid":   float64(r.invalid), "refused.already": float64(r.already),
 	}
-	for p := High; p <= Low; p++ {
-		name := strings.ToLower(p.String())
-		values["depth."+name] = float64(stats.QueueDepth[p])
-		values["wait."+name] = milliseconds(stats.QueueWaitMax[p])
-	}
+	depth, wait := stats.QueueDepth, stats.QueueWaitMax
+	values["depth.high"], values["wait.high"] = float64(depth.High), milliseconds(wait.High)
+	values["depth.normal"], values["wait.normal"] = float64(depth.Normal), milliseconds(wait.Normal)
+	values["depth.low"], values["wait.low"] = float64(depth.Low), milliseconds(wait.Low)
 	for t := TriggerSize; t <= TriggerClose; t++ {
 		values["trigger."+t.String()] = float64(stats.BatchTriggerTotal[t])
 	}
@@ -386,7 +382,7 @@ func (r *run) query(s *vectors.Statement) map[string]float64 {
 }
 
 // runVector runs a vector: nil, or the first mismatch.
-func runVector(v *vectors.Vector) error {
+func runVector(v *Vector) error {
 	r := newRun()
 	defer r.lock.Unlock()
 	line := 1
@@ -396,12 +392,12 @@ func runVector(v *vectors.Vector) error {
 	for i := range v.Statements {
 		s := &v.Statements[i]
 		switch s.Kind {
-		case vectors.Outcome:
+		case Outcome:
 			if len(r.log) == 0 || !same(s, &r.log[0]) {
 				return mismatch(s.Line, text(s), first(r.log))
 			}
 			r.log = r.log[1:]
-		case vectors.Query:
+		case Query:
 			values := r.query(s)
 			for _, pair := range s.Pairs {
 				actual, found := values[pair.Key]
@@ -425,12 +421,12 @@ func runVector(v *vectors.Vector) error {
 
 func near(a, b float64) bool { return math.Abs(a-b) <= max(0.001, math.Abs(a)/1000) }
 
-func same(a, b *vectors.Statement) bool {
+func same(a, b *Statement) bool {
 	return a.Word == b.Word && near(milliseconds(a.Time), milliseconds(b.Time)) && a.Trigger == b.Trigger &&
 		a.ID == b.ID && a.Code == b.Code && strings.Join(a.IDs, " ") == strings.Join(b.IDs, " ")
 }
 
-func first(log []vectors.Statement) string {
+func first(log []Statement) string {
 	if len(log) == 0 {
 		return "nothing"
 	}
@@ -438,7 +434,7 @@ func first(log []vectors.Statement) string {
 }
 
 // text is the line of a vector for an outcome.
-func text(s *vectors.Statement) string {
+func text(s *Statement) string {
 	switch s.Word {
 	case "expect":
 		return fmt.Sprintf("expect %v %s %s", milliseconds(s.Time), s.Trigger, strings.Join(s.IDs, " "))

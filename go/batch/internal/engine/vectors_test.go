@@ -4,8 +4,6 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-
-	"millrace.dev/go/internal/vectors"
 )
 
 const vectorsFolder = "../../../../conformance/vectors"
@@ -16,7 +14,7 @@ func TestVectors(t *testing.T) {
 	if other := os.Getenv("MILLRACE_VECTORS"); other != "" {
 		folder = other
 	}
-	all, err := vectors.ReadAll(folder)
+	all, err := ReadAll(folder)
 	if err != nil {
 		t.Fatal(err)
 	}

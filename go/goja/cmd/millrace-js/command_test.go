@@ -55,7 +55,7 @@ func TestStatusAndMessages(t *testing.T) {
 	} {
 		t.Run(code, func(t *testing.T) {
 			t.Parallel()
-			got := millrace(t, "", "-e", code)
+			got := millraceJS(t, "", "-e", code)
 			if got.status != want.status || want.stderr == nil && got.stderr != "" {
 				t.Errorf("status %d, want %d: %s%s", got.status, want.status, got.stdout, got.stderr)
 			}
@@ -91,7 +91,7 @@ func TestWaysToNameAScript(t *testing.T) {
 		{fromStdin, []string{"-", "b"}, "stdin b\n"},
 		{fromStdin, nil, "stdin \n"},
 	} {
-		if got := millrace(t, each.stdin, each.args...); got.stdout != each.want || got.status != 0 || got.stderr != "" {
+		if got := millraceJS(t, each.stdin, each.args...); got.stdout != each.want || got.status != 0 || got.stderr != "" {
 			t.Errorf("%q: %+v", each.args, got)
 		}
 	}
@@ -107,7 +107,7 @@ func TestWrongCommandLines(t *testing.T) {
 		{[]string{"--inspect", "x.js"}, "there is no option --inspect: see millrace-js --help"},
 		{[]string{"-e"}, "-e needs code"},
 	} {
-		got := millrace(t, "", each.args...)
+		got := millraceJS(t, "", each.args...)
 		if got.status != 2 || !strings.HasPrefix(got.stderr, "millrace-js: "+each.want) || got.stdout != "" {
 			t.Errorf("%q: %+v", each.args, got)
 		}
@@ -116,11 +116,11 @@ func TestWrongCommandLines(t *testing.T) {
 
 func TestHelpAndVersion(t *testing.T) {
 	for _, option := range []string{"-h", "--help"} {
-		if got := millrace(t, "", option); got.status != 0 || !strings.Contains(got.stdout, "Usage:") || got.stderr != "" {
+		if got := millraceJS(t, "", option); got.status != 0 || !strings.Contains(got.stdout, "Usage:") || got.stderr != "" {
 			t.Errorf("%s: %+v", option, got)
 		}
 	}
-	if got := millrace(t, "", "--version"); got.status != 0 || !strings.HasPrefix(got.stdout, "millrace-js ") {
+	if got := millraceJS(t, "", "--version"); got.status != 0 || !strings.HasPrefix(got.stdout, "millrace-js ") {
 		t.Errorf("%+v", got)
 	}
 }
@@ -150,7 +150,7 @@ func TestInterruptEndsWith130(t *testing.T) {
 
 func TestProcess(t *testing.T) {
 	t.Setenv("MILLRACE_JS_TEST_VALUE", "there")
-	got := millrace(t, "", "-e", `
+	got := millraceJS(t, "", "-e", `
 		const [s, n] = process.hrtime(); const since = process.hrtime([s, n]);
 		console.log(since[0], since[1] >= 0, process.hrtime.bigint() > 0n, performance.now() > 0, process.uptime() > 0);
 		console.log(process.env.MILLRACE_JS_TEST_VALUE, process.env.MILLRACE_JS_NOT_THERE, process.cwd() === __dirname);
@@ -169,7 +169,7 @@ func TestProcess(t *testing.T) {
 
 func TestConsoleTimes(t *testing.T) {
 	t.Parallel()
-	got := millrace(t, "", "-e", `
+	got := millraceJS(t, "", "-e", `
 		console.timeEnd('none'); console.time(); console.timeLog('default', 'so far', 1); console.timeEnd();
 		console.timeEnd(); console.time(1); setTimeout(() => console.timeEnd(1), 1010);`)
 	want := regexp.MustCompile(`^default: [\d.]+ms so far 1\ndefault: [\d.]+ms\n1: \d+\.\d{3}s\n$`)

@@ -27,8 +27,8 @@ type result struct {
 	status         int
 }
 
-// millrace runs the command.
-func millrace(t *testing.T, stdin string, args ...string) result {
+// millraceJS runs the command.
+func millraceJS(t *testing.T, stdin string, args ...string) result {
 	t.Helper()
 	return execute(t, command(t, args...), stdin)
 }

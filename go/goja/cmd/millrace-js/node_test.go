@@ -21,7 +21,7 @@ func TestSameAsNode(t *testing.T) {
 		t.Run(filepath.Base(script), func(t *testing.T) {
 			t.Parallel()
 			want := execute(t, exec.CommandContext(t.Context(), node, script, "a", "b"), "")
-			got := millrace(t, "", script, "a", "b")
+			got := millraceJS(t, "", script, "a", "b")
 			if got.status != want.status || got.stderr != want.stderr {
 				t.Errorf("status %d, want %d\n%s%s", got.status, want.status, got.stderr, want.stderr)
 			}

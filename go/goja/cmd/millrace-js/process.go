@@ -13,7 +13,7 @@ import (
 	"github.com/dop251/goja_nodejs/require"
 	"github.com/dop251/goja_nodejs/util"
 
-	core "millrace.dev/go/eventloop"
+	"millrace.dev/go"
 )
 
 var (
@@ -129,7 +129,7 @@ func (s *script) beforeExit() {
 				s.failed(err)
 			}
 			// When the ticks and microtasks of the listeners have run, and before their immediates and timers.
-			err := s.loop.Loop().SubmitPriority(core.High, func() {
+			err := s.loop.Loop().SubmitPriority(millrace.High, func() {
 				stats := s.loop.Loop().Stats()
 				more = stats.Live > 0 || stats.TimersTotal > fired
 			})

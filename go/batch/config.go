@@ -1,0 +1,289 @@
+package batch
+
+import (
+	"fmt"
+	"time"
+
+	"millrace.dev/go"
+	"millrace.dev/go/batch/internal/engine"
+)
+
+// Policy says when a batch leaves.
+type Policy uint8
+
+const (
+	// Adaptive (the default): at once when idle, at the end of the turn when busy; held up to MaxDelay only while that pays.
+	Adaptive = Policy(engine.Adaptive)
+	// Fixed: when full, or MaxDelay after its oldest event. A predictable cadence.
+	Fixed = Policy(engine.Fixed)
+	// Direct: each event on its own, with no batching. The control arm of a comparison, and a kill switch.
+	Direct = Policy(engine.Direct)
+)
+
+// Order of the events in a batch, within a priority.
+type Order uint8
+
+const (
+	// ByArrival is the default.
+	ByArrival = Order(engine.ByArrival)
+	// ByType groups a batch by type, the type with the oldest event first.
+	ByType = Order(engine.ByType)
+)
+
+// Hold says whether holding tunes itself, under Adaptive.
+type Hold uint8
+
+const (
+	// HoldTuned (the default) stops holding that does not bring more events into a batch, and tries again later.
+	HoldTuned = Hold(engine.Tuned)
+	// HoldAlways goes on.
+	HoldAlways = Hold(engine.Always)
+)
+
+// None is 0 for MaxDelay, Threshold and MaxDeferral, where a field that is left out means something else: the default, or
+// in Set what it was.
+const None = engine.None
+
+// Config has the settings of New. The zero value of each field stands for its default.
+type Config[K, V any] struct {
+	// Policy says when a batch leaves: Adaptive (the default), Fixed or Direct.
+	Policy Policy
+	// Hold, under Adaptive: HoldTuned (the default) or HoldAlways, to hold although it does not pay.
+	Hold Hold
+	// MaxBatch bounds a batch: 1 to 1,000,000 calls, by default 1024.
+	MaxBatch int
+	// MaxDelay is the longest hold, from the oldest call in a batch: up to a minute, by default None, and 50 ms under Fixed.
+	// Under Adaptive it is used only while the bulk function is busy for more than 60 % of the time, more is expected, and
+	// holding has paid.
+	MaxDelay time.Duration
+	// Threshold ends a hold at that many queued calls: up to 1,000,000, by default None.
+	Threshold int
+	// MaxQueue bounds what may wait: 1 to 100,000,000 calls, by default 65,536. One more is refused with ErrOverload. Under
+	// Direct nothing waits, so it has no effect.
+	MaxQueue int
+	// MaxQueueBytes is the same in bytes, as far as Size gives them: 1 to 2^53-1, by default 64 MiB.
+	MaxQueueBytes int64
+	// Concurrency is how many batches may be in flight at once: 1 to 65,536, by default 1. While that many are, calls
+	// gather; one gathers best. Under Direct it has no effect.
+	Concurrency int
+	// Key lets calls share: made by KeyOf. Those whose identities are equal and which wait for the same batch share one key
+	// and its result. They take no place in the queue; as many of them may wait as MaxQueue says. Default: none share.
+	Key Key[K]
+	// Size gives the bytes of a key, at least 0, towards MaxQueueBytes. It runs on the caller of Do. Default: 0 bytes.
+	Size func(key K) int
+}
+
+func (c *Config[K, V]) queue() engine.Options {
+	return engine.Options{
+		Policy: engine.PolicyName(c.Policy), Hold: engine.Hold(c.Hold), MaxBatch: c.MaxBatch, MaxDelay: c.MaxDelay,
+		Threshold: c.Threshold, MaxQueue: c.MaxQueue, MaxQueueBytes: c.MaxQueueBytes,
+	}
+}
+
+// EmitterConfig has the settings of NewEmitter and Set. The zero value of a field stands for its default, in Set for what it
+// was.
+type EmitterConfig[T any] struct {
+	// Policy and Hold, as in Config.
+	Policy Policy
+	Hold   Hold
+	// Order within a batch: ByArrival (the default) or ByType, to have the events of a type together.
+	Order Order
+	// MaxBatch bounds a batch: 1 to 1,000,000 events, by default 1024.
+	MaxBatch int
+	// MaxDelay is the longest hold, from the push of the oldest event in a batch: up to a minute, by default None, and 50 ms
+	// under Fixed. Under Adaptive it is used only while the loop is busy for more than 60 % of the time, more is expected,
+	// and holding has paid.
+	MaxDelay time.Duration
+	// Threshold ends a hold at that many queued events: up to 1,000,000, by default None.
+	Threshold int
+	// MaxQueue bounds what may wait: 1 to 100,000,000 events, by default 65,536. One more is refused with ErrOverload. Under
+	// Direct, events emitted on the loop do not wait and have no bound.
+	MaxQueue int
+	// MaxQueueBytes is the same in bytes, as far as Size or EventConfig.Bytes give them: 1 to 2^53-1, by default 64 MiB.
+	MaxQueueBytes int64
+	// MaxDeferral is the wait after which an event counts as one class higher, and again after the next: up to an hour, by
+	// default 100 ms. With None, classes do not order events.
+	MaxDeferral time.Duration
+
+	// The following cannot be changed by Set.
+
+	// Size gives the bytes of an event's data, at least 0, towards MaxQueueBytes and Retain.MaxBytes. It runs on the caller of
+	// Emit or Push. Default: 0 bytes.
+	Size func(data T) int
+	// Retain keeps events without a handler, of all types that have no setting of their own. Default: they end, counted as
+	// unhandled.
+	Retain Retain
+	// OnError is told of each event for which a handler failed, by a *HandlerError. It runs on the loop. Default: slog.Error.
+	OnError func(error)
+	// OnLost is told of each event that was accepted and ended without a handler. It runs on the loop, or on the caller of
+	// what ended it: a Close after that of the loop, or a SetType with ReplayNever. Default: one warning by slog for each
+	// reason but ErrUnhandled; all are counted in Stats.
+	OnLost func(Lost[T])
+}
+
+func (c *EmitterConfig[T]) queue() engine.Options {
+	return engine.Options{
+		Policy: engine.PolicyName(c.Policy), Hold: engine.Hold(c.Hold), Order: engine.Order(c.Order), MaxBatch: c.MaxBatch,
+		MaxDelay: c.MaxDelay, Threshold: c.Threshold, MaxQueue: c.MaxQueue, MaxQueueBytes: c.MaxQueueBytes,
+		MaxDeferral: c.MaxDeferral,
+	}
+}
+
+// TypeConfig has the settings of one type of events, for SetType. A field that is zero stays as it was.
+type TypeConfig[T any] struct {
+	// Priority of later events. By default it goes by the name of the type: signal, process and async are High; idle, work and
+	// background Low; all others Normal.
+	Priority millrace.Priority
+	// MaxBatch is how many events of the type a batch can hold: 1 to 1,000,000, by default no limit of its own.
+	MaxBatch int
+	// Size and Retain, as in EmitterConfig, for this type. ReplayNever turns its retention off.
+	Size   func(data T) int
+	Retain Retain
+}
+
+// EventConfig has the settings of one event, for Push.
+type EventConfig struct {
+	// Priority, by default that of the type.
+	Priority millrace.Priority
+	// Bytes is the event's size, by default what Size says.
+	Bytes int
+}
+
+// Replay says to whom retained events go.
+type Replay uint8
+
+const (
+	// ReplayFirst: to the first handler that registers, and then they are over.
+	ReplayFirst = Replay(engine.ReplayFirst)
+	// ReplayEach: to every handler that registers until their age is reached.
+	ReplayEach = Replay(engine.ReplayEach)
+	// ReplayNever, for SetType: events of the type are not kept, whatever the emitter's are; those that are expire.
+	ReplayNever Replay = 3
+)
+
+// Retain is how events without a handler are kept for one that registers late. Without Replay nothing is kept; other fields
+// that are zero stand for their defaults. Each bound is for one type.
+type Retain struct {
+	Replay Replay
+	// Max events are kept: 1 to 1,000,000, by default 1000. Beyond it the newest is refused.
+	Max int
+	// MaxBytes is the same in bytes: 1 to 2^53-1, by default 1 MiB.
+	MaxBytes int64
+	// MaxAge is when an event expires: 1 ms to 2^31-1 ms, by default a minute. It does not keep the loop alive.
+	MaxAge time.Duration
+}
+
+// engine returns nil if nothing is to be kept.
+func (r Retain) engine(most Replay) (*engine.Retain, error) {
+	switch {
+	case r == Retain{}:
+		return nil, nil
+	case r.Replay == ReplayNever && most == ReplayNever:
+		return nil, nil
+	case r.Replay == 0 || r.Replay > ReplayEach:
+		return nil, &millrace.OptionError{Name: "Retain.Replay", Value: uint8(r.Replay), Allowed: "ReplayFirst or ReplayEach"}
+	}
+	return engine.Retain{Replay: engine.Replay(r.Replay), Max: r.Max, MaxBytes: r.MaxBytes, MaxAge: r.MaxAge}.Complete()
+}
+
+func checkBytes(n int) error {
+	if n < 0 {
+		return fmt.Errorf("%w: a size of %d bytes; it must be at least 0", millrace.ErrOption, n)
+	}
+	return nil
+}
+
+// Trigger is the reason why a batch left.
+type Trigger uint8
+
+const (
+	// TriggerSize: MaxBatch events were queued, or a type had its own MaxBatch; under Direct every event.
+	TriggerSize = Trigger(engine.TriggerSize)
+	// TriggerThreshold: Threshold events ended a hold.
+	TriggerThreshold = Trigger(engine.TriggerThreshold)
+	// TriggerDelay: the oldest event had waited as long as the hold.
+	TriggerDelay = Trigger(engine.TriggerDelay)
+	// TriggerTurn: the loop turn ended and nothing was held.
+	TriggerTurn = Trigger(engine.TriggerTurn)
+	// TriggerPriority: a High event ended a hold.
+	TriggerPriority = Trigger(engine.TriggerPriority)
+	// TriggerFlush and TriggerClose: the call of that name, or a change of policy or order.
+	TriggerFlush = Trigger(engine.TriggerFlush)
+	TriggerClose = Trigger(engine.TriggerClose)
+)
+
+func (t Trigger) String() string { return engine.Trigger(t).String() }
+
+// Stats are the depths and totals of one queue. Names follow the project's metrics vocabulary; totals are since the
+// start.
+type Stats struct {
+	// QueueDepth is the number of events queued now.
+	QueueDepth millrace.ByPriority[int]
+	QueueBytes int64
+	// QueueWaitMax is the worst wait from push to leaving.
+	QueueWaitMax millrace.ByPriority[time.Duration]
+	// BatchHold is the hold of the open batch; 0 when none is held.
+	BatchHold time.Duration
+	// PushedTotal events were taken in; DeliveredTotal of them had a handler, failed or not.
+	PushedTotal, DeliveredTotal, CancelledTotal uint64
+	// BatchTotal is the number of batches that left; DeliveredTotal / BatchTotal is about the mean batch_size.
+	BatchTotal uint64
+	// BatchTriggerTotal counts them by trigger: BatchTriggerTotal[TriggerSize].
+	BatchTriggerTotal [7]uint64
+	// ErrorsTotal handlers failed.
+	ErrorsTotal uint64
+	// UnhandledTotal events had no handler and were not retained.
+	UnhandledTotal uint64
+	// RefusedTotal counts events that were not taken, or not kept. Overloaded: the queue was full. Closed: pushed after
+	// Close. Cancelled: discarded by Close. Retention: no room to retain it.
+	RefusedTotal struct{ Overloaded, Closed, Cancelled, Retention uint64 }
+	// Retained is about events that wait for a handler. Count and Bytes are kept now; Held, Replayed and Expired are totals:
+	// kept, given to a late handler, ended without one.
+	Retained struct {
+		Count                   int
+		Bytes                   int64
+		Held, Replayed, Expired uint64
+	}
+}
+
+// Key finds the identity of a key; KeyOf makes one.
+type Key[K any] func() identities[K]
+
+// KeyOf makes a Key of a function. It runs on the caller of Do, once for each call, so the key may change later. An identity
+// that is not equal to itself, such as NaN, is never shared.
+func KeyOf[K any, ID comparable](identity func(key K) ID) Key[K] {
+	if identity == nil {
+		return nil
+	}
+	return func() identities[K] { return &identityMap[K, ID]{identity, map[ID]any{}} }
+}
+
+// identities finds the call that waits for a key. Calls and identities are kept as any: they have more type parameters.
+type identities[K any] interface {
+	// of asks the function of KeyOf, once for each call and without the lock: it may panic, and the key may change
+	// later. It uses the memory of an earlier identity. Nil: equal to nothing, not even to itself, like NaN.
+	of(key K, again any) any
+	get(id any) any
+	set(id, call any)
+	remove(id any)
+}
+
+type identityMap[K any, ID comparable] struct {
+	fn    func(K) ID
+	calls map[ID]any
+}
+
+func (m *identityMap[K, ID]) of(key K, again any) any {
+	id, _ := again.(*ID)
+	if id == nil {
+		id = new(ID)
+	}
+	if *id = m.fn(key); *id != *id {
+		return nil
+	}
+	return id
+}
+
+func (m *identityMap[K, ID]) get(id any) any   { return m.calls[*id.(*ID)] }
+func (m *identityMap[K, ID]) set(id, call any) { m.calls[*id.(*ID)] = call }
+func (m *identityMap[K, ID]) remove(id any)    { delete(m.calls, *id.(*ID)) }
