@@ -1,15 +1,15 @@
-// Package millrace is the vocabulary that the packages of this module share: priorities, and the errors that more than one
-// of them returns.
+// Package millrace is the vocabulary that the packages of this module share: priorities, and the errors that more than
+// one of them returns.
 //
 //   - millrace.dev/go/eventloop: tasks, timers and descriptors on one goroutine, as the event loop of JavaScript
 //   - millrace.dev/go/promise: promises of such a loop
 //   - millrace.dev/go/batch: calls and events that are handed on together
 //   - millrace.dev/go/goja/eventloop, a module of its own: JavaScript on such a loop
 //
-// Everything that can be closed has one method for it, Close(ctx) error. It refuses new work with ErrClosed, finishes what was
-// accepted, and waits for that; when ctx ends first, what has not begun is discarded, each piece of it accounted for, and
-// the error is ctx.Err(). So a context without an end drains, and one that has ended already discards at once. Inside the
-// loop, which would wait for itself, Close does not wait.
+// Everything that can be closed has one method for it, Close(ctx) error. It refuses new work with ErrClosed, finishes
+// what was accepted, and waits for that; when ctx ends first, what has not begun is discarded, each piece of it
+// accounted for, and the error is ctx.Err(). So a context without an end drains, and one that has ended already
+// discards at once. Inside the loop, which would wait for itself, Close does not wait.
 package millrace
 
 import (
@@ -59,8 +59,8 @@ type ByPriority[T any] struct {
 
 // The errors that several packages return; compare with errors.Is.
 var (
-	// ErrOverload: as much waits as a bound allows: MaxQueue or MaxQueueBytes. Nothing has changed; try again later, or shed
-	// the work.
+	// ErrOverload: as much waits as a bound allows: MaxQueue or MaxQueueBytes. Nothing has changed; try again later, or
+	// shed the work.
 	ErrOverload = errors.New("millrace: the queue is full: wait until it has drained, or raise its bound")
 	// ErrClosed: after Close.
 	ErrClosed = errors.New("millrace: it is closed: use it before Close, or make another")

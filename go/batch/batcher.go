@@ -50,8 +50,8 @@ type call[K, V any] struct {
 	done  chan struct{} // gets one token
 	seq   uint64
 
-	// For a leader, which is every call without Config.Key: its place in the queue, the batch that it is in, the calls that
-	// share its key, whether more may share it, and how many callers wait for all these.
+	// For a leader, which is every call without Config.Key: its place in the queue, the batch that it is in, the calls
+	// that share its key, whether more may share it, and how many callers wait for all these.
 	ref     engine.Ref[*call[K, V]]
 	flight  *flight[K, V]
 	sharers []*call[K, V]
@@ -71,8 +71,8 @@ type call[K, V any] struct {
 // fn's until it returns; then the memory is reused. ctx ends when fn returns, and before that when nobody waits for
 // the batch any more; it has no values and no deadline.
 //
-// Under Direct each call is a batch of its own that leaves inside Do. An error wraps millrace.ErrOption and names the field,
-// its value and its range.
+// Under Direct each call is a batch of its own that leaves inside Do. An error wraps millrace.ErrOption and names the
+// field, its value and its range.
 func New[K, V any](
 	fn func(ctx context.Context, keys []K) ([]V, error), config Config[K, V],
 ) (b *Batcher[K, V], err error) {
@@ -102,8 +102,8 @@ func New[K, V any](
 //
 // When ctx ends first, Do returns ctx.Err(). If its batch has not left, fn never sees the key; if it has, the batch
 // goes on without a caller for the result. Other errors, of package millrace unless said: ErrOverload, ErrClosed,
-// ErrCancelled, what fn returned, ErrBadResult of this package, a *PanicError or ErrGoexit of fn, and ErrOption for a size
-// below 0.
+// ErrCancelled, what fn returned, ErrBadResult of this package, a *PanicError or ErrGoexit of fn, and ErrOption for a
+// size below 0.
 //
 // Do not call Do, Flush or Close inside fn: the batches in flight would wait for themselves.
 //

@@ -12,7 +12,8 @@ import (
 type Policy uint8
 
 const (
-	// Adaptive (the default): at once when idle, at the end of the turn when busy; held up to MaxDelay only while that pays.
+	// Adaptive (the default): at once when idle, at the end of the turn when busy; held up to MaxDelay only while that
+	// pays.
 	Adaptive = Policy(engine.Adaptive)
 	// Fixed: when full, or MaxDelay after its oldest event. A predictable cadence.
 	Fixed = Policy(engine.Fixed)
@@ -40,8 +41,8 @@ const (
 	HoldAlways = Hold(engine.Always)
 )
 
-// None is 0 for MaxDelay, Threshold and MaxDeferral, where a field that is left out means something else: the default, or
-// in Set what it was.
+// None is 0 for MaxDelay, Threshold and MaxDeferral, where a field that is left out means something else: the default,
+// or in Set what it was.
 const None = engine.None
 
 // Config has the settings of New. The zero value of each field stands for its default.
@@ -52,22 +53,22 @@ type Config[K, V any] struct {
 	Hold Hold
 	// MaxBatch bounds a batch: 1 to 1,000,000 calls, by default 1024.
 	MaxBatch int
-	// MaxDelay is the longest hold, from the oldest call in a batch: up to a minute, by default None, and 50 ms under Fixed.
-	// Under Adaptive it is used only while the bulk function is busy for more than 60 % of the time, more is expected, and
-	// holding has paid.
+	// MaxDelay is the longest hold, from the oldest call in a batch: up to a minute, by default 0 (None), and 50 ms under
+	// Fixed. Under Adaptive it is used only while the bulk function is busy for more than 60 % of the time, more is
+	// expected, and holding has paid.
 	MaxDelay time.Duration
-	// Threshold ends a hold at that many queued calls: up to 1,000,000, by default None.
+	// Threshold ends a hold at that many queued calls: up to 1,000,000, by default 0 (None): off.
 	Threshold int
-	// MaxQueue bounds what may wait: 1 to 100,000,000 calls, by default 65,536. One more is refused with ErrOverload. Under
-	// Direct nothing waits, so it has no effect.
+	// MaxQueue bounds what may wait: 1 to 100,000,000 calls, by default 65,536. One more is refused with ErrOverload.
+	// Under Direct nothing waits, so it has no effect.
 	MaxQueue int
 	// MaxQueueBytes is the same in bytes, as far as Size gives them: 1 to 2^53-1, by default 64 MiB.
 	MaxQueueBytes int64
 	// Concurrency is how many batches may be in flight at once: 1 to 65,536, by default 1. While that many are, calls
 	// gather; one gathers best. Under Direct it has no effect.
 	Concurrency int
-	// Key lets calls share: made by KeyOf. Those whose identities are equal and which wait for the same batch share one key
-	// and its result. They take no place in the queue; as many of them may wait as MaxQueue says. Default: none share.
+	// Key lets calls share: made by KeyOf. Those whose identities are equal and which wait for the same batch share one
+	// key and its result. They take no place in the queue; as many of them may wait as MaxQueue says. Default: none share.
 	Key Key[K]
 	// Size gives the bytes of a key, at least 0, towards MaxQueueBytes. It runs on the caller of Do. Default: 0 bytes.
 	Size func(key K) int
@@ -80,8 +81,8 @@ func (c *Config[K, V]) queue() engine.Options {
 	}
 }
 
-// EmitterConfig has the settings of NewEmitter and Set. The zero value of a field stands for its default, in Set for what it
-// was.
+// EmitterConfig has the settings of NewEmitter and Set. The zero value of a field stands for its default, in Set for
+// what it was.
 type EmitterConfig[T any] struct {
 	// Policy and Hold, as in Config.
 	Policy Policy
@@ -90,14 +91,14 @@ type EmitterConfig[T any] struct {
 	Order Order
 	// MaxBatch bounds a batch: 1 to 1,000,000 events, by default 1024.
 	MaxBatch int
-	// MaxDelay is the longest hold, from the push of the oldest event in a batch: up to a minute, by default None, and 50 ms
-	// under Fixed. Under Adaptive it is used only while the loop is busy for more than 60 % of the time, more is expected,
-	// and holding has paid.
+	// MaxDelay is the longest hold, from the push of the oldest event in a batch: up to a minute, by default 0 (None), and
+	// 50 ms under Fixed. Under Adaptive it is used only while the loop is busy for more than 60 % of the time, more is
+	// expected, and holding has paid.
 	MaxDelay time.Duration
-	// Threshold ends a hold at that many queued events: up to 1,000,000, by default None.
+	// Threshold ends a hold at that many queued events: up to 1,000,000, by default 0 (None): off.
 	Threshold int
-	// MaxQueue bounds what may wait: 1 to 100,000,000 events, by default 65,536. One more is refused with ErrOverload. Under
-	// Direct, events emitted on the loop do not wait and have no bound.
+	// MaxQueue bounds what may wait: 1 to 100,000,000 events, by default 65,536. One more is refused with ErrOverload.
+	// Under Direct, events emitted on the loop do not wait and have no bound.
 	MaxQueue int
 	// MaxQueueBytes is the same in bytes, as far as Size or EventConfig.Bytes give them: 1 to 2^53-1, by default 64 MiB.
 	MaxQueueBytes int64
@@ -107,13 +108,14 @@ type EmitterConfig[T any] struct {
 
 	// The following cannot be changed by Set.
 
-	// Size gives the bytes of an event's data, at least 0, towards MaxQueueBytes and Retain.MaxBytes. It runs on the caller of
-	// Emit or Push. Default: 0 bytes.
+	// Size gives the bytes of an event's data, at least 0, towards MaxQueueBytes and Retain.MaxBytes. It runs on the
+	// caller of Emit or Push. Default: 0 bytes.
 	Size func(data T) int
 	// Retain keeps events without a handler, of all types that have no setting of their own. Default: they end, counted as
 	// unhandled.
 	Retain Retain
-	// OnError is told of each event for which a handler failed, by a *HandlerError. It runs on the loop. Default: slog.Error.
+	// OnError is told of each event for which a handler failed, by a *HandlerError. It runs on the loop. Default:
+	// slog.Error.
 	OnError func(error)
 	// OnLost is told of each event that was accepted and ended without a handler. It runs on the loop, or on the caller of
 	// what ended it: a Close after that of the loop, or a SetType with ReplayNever. Default: one warning by slog for each
@@ -131,8 +133,8 @@ func (c *EmitterConfig[T]) queue() engine.Options {
 
 // TypeConfig has the settings of one type of events, for SetType. A field that is zero stays as it was.
 type TypeConfig[T any] struct {
-	// Priority of later events. By default it goes by the name of the type: signal, process and async are High; idle, work and
-	// background Low; all others Normal.
+	// Priority of later events. By default it goes by the name of the type: signal, process and async are High; idle, work
+	// and background Low; all others Normal.
 	Priority millrace.Priority
 	// MaxBatch is how many events of the type a batch can hold: 1 to 1,000,000, by default no limit of its own.
 	MaxBatch int
@@ -161,8 +163,8 @@ const (
 	ReplayNever Replay = 3
 )
 
-// Retain is how events without a handler are kept for one that registers late. Without Replay nothing is kept; other fields
-// that are zero stand for their defaults. Each bound is for one type.
+// Retain is how events without a handler are kept for one that registers late. Without Replay nothing is kept; other
+// fields that are zero stand for their defaults. Each bound is for one type.
 type Retain struct {
 	Replay Replay
 	// Max events are kept: 1 to 1,000,000, by default 1000. Beyond it the newest is refused.
@@ -207,8 +209,9 @@ const (
 	TriggerTurn = Trigger(engine.TriggerTurn)
 	// TriggerPriority: a High event ended a hold.
 	TriggerPriority = Trigger(engine.TriggerPriority)
-	// TriggerFlush and TriggerClose: the call of that name, or a change of policy or order.
+	// TriggerFlush: Flush was called, or policy or order changed.
 	TriggerFlush = Trigger(engine.TriggerFlush)
+	// TriggerClose: Close was called.
 	TriggerClose = Trigger(engine.TriggerClose)
 )
 
@@ -237,8 +240,8 @@ type Stats struct {
 	// RefusedTotal counts events that were not taken, or not kept. Overloaded: the queue was full. Closed: pushed after
 	// Close. Cancelled: discarded by Close. Retention: no room to retain it.
 	RefusedTotal struct{ Overloaded, Closed, Cancelled, Retention uint64 }
-	// Retained is about events that wait for a handler. Count and Bytes are kept now; Held, Replayed and Expired are totals:
-	// kept, given to a late handler, ended without one.
+	// Retained is about events that wait for a handler. Count and Bytes are kept now; Held, Replayed and Expired are
+	// totals: kept, given to a late handler, ended without one.
 	Retained struct {
 		Count                   int
 		Bytes                   int64
@@ -249,8 +252,8 @@ type Stats struct {
 // Key finds the identity of a key; KeyOf makes one.
 type Key[K any] func() identities[K]
 
-// KeyOf makes a Key of a function. It runs on the caller of Do, once for each call, so the key may change later. An identity
-// that is not equal to itself, such as NaN, is never shared.
+// KeyOf makes a Key of a function. It runs on the caller of Do, once for each call, so the key may change later. An
+// identity that is not equal to itself, such as NaN, is never shared.
 func KeyOf[K any, ID comparable](identity func(key K) ID) Key[K] {
 	if identity == nil {
 		return nil

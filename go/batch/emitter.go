@@ -91,8 +91,8 @@ func NewEmitter[T any](loop *eventloop.Loop, config EmitterConfig[T]) (*Emitter[
 	return e, nil
 }
 
-// Emit queues an event. Nothing has changed when it returns an error of package millrace: ErrOverload when the queue is full,
-// ErrClosed after Close of the emitter or of its loop, ErrOption for a size below 0.
+// Emit queues an event. Nothing has changed when it returns an error of package millrace: ErrOverload when the queue is
+// full, ErrClosed after Close of the emitter or of its loop, ErrOption for a size below 0.
 //
 // Costs a mutex, off the loop the loop's mutex as well, and no allocation once as many events have been queued before;
 // the first event of a turn asks the loop for a call at its end (go test -bench Emit ./batch).
@@ -214,8 +214,8 @@ func (e *Emitter[T]) Set(config EmitterConfig[T]) error {
 	return e.engine.Set(config.queue())
 }
 
-// SetType changes the settings of one type that are given. Nothing has changed when it returns an error; after Close that is
-// millrace.ErrClosed.
+// SetType changes the settings of one type that are given. Nothing has changed when it returns an error; after Close
+// that is millrace.ErrClosed.
 func (e *Emitter[T]) SetType(typ string, config TypeConfig[T]) error {
 	retain, err := config.Retain.engine(ReplayNever)
 	if err := cmp.Or(config.Priority.Check(), engine.CheckMaxBatch(config.MaxBatch), err); err != nil {
@@ -262,11 +262,12 @@ func (e *Emitter[T]) Flush() error {
 	return e.engine.Flush()
 }
 
-// Close refuses later events with millrace.ErrClosed, delivers what is queued, when Flush would, and waits for that. When ctx
-// ends first, what has not left is discarded at the next dispatch point: OnLost is told of each, with
+// Close refuses later events with millrace.ErrClosed, delivers what is queued, when Flush would, and waits for that.
+// When ctx ends first, what has not left is discarded at the next dispatch point: OnLost is told of each, with
 // millrace.ErrCancelled, and Close returns ctx.Err() without waiting for that. With a context that has ended already
-// nothing more leaves. What is retained expires. Another call waits for the same end. On the loop Close does not wait, and
-// ctx counts only if it has ended: Done says when all is over. On a loop that does not run it waits for whoever runs it.
+// nothing more leaves. What is retained expires. Another call waits for the same end. On the loop Close does not wait,
+// and ctx counts only if it has ended: Done says when all is over. On a loop that does not run it waits for whoever
+// runs it.
 //
 // Close an emitter before its loop: a closed loop drops its timers, so that nothing ends a hold any more. When the
 // loop is closed already, what is left is discarded inside this call, and the error says so.

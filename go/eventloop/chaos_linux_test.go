@@ -27,6 +27,6 @@ func init() {
 			syscall.Write(fds[1], []byte("x"))
 			runtime.Gosched()
 		}
-		watcher.Close()
+		watcher.Stop()
 	}
 }

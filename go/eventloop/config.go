@@ -12,38 +12,39 @@ import (
 
 // Config has the settings of New. The zero value of each field stands for its default.
 type Config struct {
-	// MaxQueue is how many tasks may wait: 1 to 1<<30, by default 1,048,576. One more is refused with millrace.ErrOverload. Up
-	// to 127 tasks of each class, those that the loop has begun to work through, do not count; nor do timers, immediates,
-	// microtasks and the reactions of promises, whose number is up to those who set them.
+	// MaxQueue is how many tasks may wait: 1 to 1<<30, by default 1,048,576. One more is refused with
+	// millrace.ErrOverload. Up to 127 tasks of each class, those that the loop has begun to work through, do not count;
+	// nor do timers, immediates, microtasks and the reactions of promises, whose number is up to those who set them.
 	MaxQueue int
-	// LockOSThread keeps the loop on one thread of the system while it runs, as user interfaces and some C libraries require,
-	// even after runtime.Goexit. Do then never runs on its caller. Waking the loop costs a switch of threads, some
-	// microseconds.
+	// LockOSThread keeps the loop on one thread of the system while it runs, as user interfaces and some C libraries
+	// require, even after runtime.Goexit. Do then never runs on its caller. Waking the loop costs a switch of threads,
+	// some microseconds.
 	LockOSThread bool
 	// PreciseTimers makes timers fire within about 0.1 ms on Linux, where Go's own may be a millisecond late on an idle
-	// machine. It costs a timerfd, a goroutine, and a system call whenever the earliest deadline changes. Elsewhere, and when
-	// no descriptor is left for it, timers are as without it. Not in a bubble of testing/synctest: the timerfd runs by the
-	// real clock.
+	// machine. It costs a timerfd, a goroutine, and a system call whenever the earliest deadline changes. Elsewhere, and
+	// when no descriptor is left for it, timers are as without it. Not in a bubble of testing/synctest: the timerfd runs
+	// by the real clock.
 	PreciseTimers bool
-	// Timing measures how long tasks wait and how busy the loop is, for Stats. It reads the clock twice for each 128 tasks or
-	// fewer, twice for each time the loop sleeps, and twice for each Do that runs on its caller.
+	// Timing measures how long tasks wait and how busy the loop is, for Stats. It reads the clock twice for each 128 tasks
+	// or fewer, twice for each time the loop sleeps, and twice for each Do that runs on its caller.
 	Timing bool
 	// PropagatePanics lets a panic of a task leave Run as it is, for callers of Run that recover; after Start it ends the
-	// process, as in any goroutine. The loop has then stopped: the task is used up, what waits stays, and a later Run goes on
-	// with it. runtime.Goexit ends the loop in the same way. Functions given to Do are not affected.
+	// process, as in any goroutine. The loop has then stopped: the task is used up, what waits stays, and a later Run goes
+	// on with it. runtime.Goexit ends the loop in the same way. Functions given to Do are not affected.
 	PropagatePanics bool
 	// OnError is told of what goes wrong where nobody waits for a result: a *millrace.PanicError, millrace.ErrGoexit, and
-	// rejections without a handler, which wrap millrace.ErrUnhandled (unless OnRejection is given). It runs on the loop. By
-	// default slog.Error.
+	// rejections without a handler, which wrap millrace.ErrUnhandled (unless OnRejection is given). It runs on the loop.
+	// By default slog.Error.
 	OnError func(error)
-	// OnRejection is told of a promise that was rejected and that nobody has attached a handler to by the time the microtasks
-	// have run: once, with the reason. It runs on the loop. By default it is OnError. Of promises that other goroutines make
-	// while the loop runs it is told later: see promise.Promise. If the loop is not running then, another goroutine calls it.
+	// OnRejection is told of a promise that was rejected and that nobody has attached a handler to by the time the
+	// microtasks have run: once, with the reason. It runs on the loop. By default it is OnError. Of promises that other
+	// goroutines make while the loop runs it is told later: see promise.Promise. If the loop is not running then, another
+	// goroutine calls it.
 	OnRejection func(reason error)
-	// OnPressure is called on the loop when PressureMark tasks wait (1 to 1<<30), and once more when no more than half of them
-	// do, so that producers can be slowed down before they meet ErrOverload. It is told how many wait: the last call never
-	// says more than half of the mark while no more than that do, nor the other way round. A change that is over before the
-	// loop gets to call it is not reported. By default there is none.
+	// OnPressure is called on the loop when PressureMark tasks wait (1 to 1<<30), and once more when no more than half of
+	// them do, so that producers can be slowed down before they meet ErrOverload. It is told how many wait: the last call
+	// never says more than half of the mark while no more than that do, nor the other way round. A change that is over
+	// before the loop gets to call it is not reported. By default there is none.
 	OnPressure   func(queued int)
 	PressureMark int
 }

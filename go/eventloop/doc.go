@@ -1,6 +1,6 @@
 // Package eventloop runs functions one after another on one goroutine, as the event loop of JavaScript does: tasks from
-// any goroutine, timers, immediates and descriptors, each followed by its microtasks; with priorities, a bounded queue, and
-// errors instead of lost work. Package promise has the promises of a loop.
+// any goroutine, timers, immediates and descriptors, each followed by its microtasks; with priorities, a bounded queue,
+// and errors instead of lost work. Package promise has the promises of a loop.
 //
 // What belongs to a loop needs no mutex, since only one of its functions runs at a time:
 //
@@ -9,8 +9,8 @@
 //   - [Loop.After], [Loop.Every], [Loop.Watch] and [Loop.Immediate] run functions when it is time.
 //
 // [Loop.Run] serves a program that ends when nothing is left to do, [Loop.Start] a part of a larger one. [Loop.Close]
-// ends the loop and accounts for each task that was accepted. Errors that other packages return too are those of package
-// millrace.
+// ends the loop and accounts for each task that was accepted. Errors that other packages return too are those of
+// package millrace.
 //
 // # Order
 //

@@ -32,7 +32,7 @@ func ExampleLoop_Watch() {
 		case err == syscall.EAGAIN: // read by somebody else
 		default: // the end
 			fmt.Println("closed")
-			watcher.Close() // before the descriptor
+			watcher.Stop() // before the descriptor is closed
 			syscall.Close(pipe[0])
 		}
 	})

@@ -67,7 +67,7 @@ func fillDescriptors(t *testing.T) {
 	if text := <-told; text != "full" {
 		t.Error(text)
 	}
-	must(t, w.Close())
+	must(t, w.Stop())
 	// One free descriptor is all that is missing.
 	must(t, syscall.Close(fill[0]))
 	watch(t, l, ours, Readable, func(Events) { told <- receive(t, ours, 10) })

@@ -305,13 +305,14 @@ func (l *Loop) forgetDrain(drained chan struct{}) {
 
 // ---- close
 
-// Close ends the loop for good. From now on work is refused with millrace.ErrClosed; what waits is run, by the goroutine of
-// Run or Start, or by a new one if there is none; timers, watchers and handles are released. It returns when that is done.
-// When ctx ends first, the loop ends after the task that runs: each task that was accepted has been run, or Left returns
-// it. With a context that has ended already nothing more is run.
+// Close ends the loop for good. From now on work is refused with millrace.ErrClosed; what waits is run, by the
+// goroutine of Run or Start, or by a new one if there is none; timers, watchers and handles are released. It returns
+// when that is done. When ctx ends first, the loop ends after the task that runs: each task that was accepted has been
+// run, or Left returns it. With a context that has ended already nothing more is run.
 //
 // Any number of calls may wait for the end, and the context of each can bring it forward. They all get nil if every
-// task was run. Otherwise they all get an error, that of their context or millrace.ErrClosed, also those that come later.
+// task was run. Otherwise they all get an error, that of their context or millrace.ErrClosed, also those that come
+// later.
 //
 // Inside the loop Close does not wait, and returns nil; the loop then ends when the queue is empty, or ctx ends. A
 // loop with LockOSThread or PropagatePanics that does not run runs what waits on the caller of Close, as Run
@@ -354,8 +355,8 @@ func (l *Loop) Close(ctx context.Context) error {
 	return nil
 }
 
-// Left returns the tasks that were accepted and that Close has not run, in their order, and forgets them: nil before the
-// end, and for every call but the first.
+// Left returns the tasks that were accepted and that Close has not run, in their order, and forgets them: nil before
+// the end, and for every call but the first.
 func (l *Loop) Left() []func() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

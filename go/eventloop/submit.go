@@ -19,8 +19,8 @@ func (l *Loop) Submit(task func()) error {
 }
 
 // SubmitPriority is Submit with a class. Within a class the order of submission holds. High tasks run before everything
-// that waits, between two tasks of a batch too: while there are some, nothing else runs. Low tasks get one turn for eight
-// of Normal while both wait.
+// that waits, between two tasks of a batch too: while there are some, nothing else runs. Low tasks get one turn for
+// eight of Normal while both wait.
 func (l *Loop) SubmitPriority(priority millrace.Priority, task func()) error {
 	if task == nil {
 		return ErrNilTask

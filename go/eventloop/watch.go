@@ -64,16 +64,16 @@ type Watcher struct {
 
 // Watch calls fn on the loop, as a task of its own, each time round while any of the events is true of the descriptor:
 // level-triggered, so that fn need not read all there is. Any goroutine; fn may be called before Watch has returned.
-// The watcher keeps the loop alive until it is closed or unreferenced. The descriptor stays the caller's: the loop
+// The watcher keeps the loop alive until it is stopped or unreferenced. The descriptor stays the caller's: the loop
 // never reads, writes or closes it. It should be non-blocking. A callback costs no allocation.
 //
 // Between two rounds of callbacks, each for at most 128 descriptors, at least one and at most 64 of the waiting tasks
 // run.
 //
-// Close the Watcher before the descriptor. The other way round, the system usually forgets the descriptor and the
-// watcher falls silent, but keeps the loop alive; Watch of a new descriptor with the same number is ErrWatched
-// until the old watcher is closed. On Linux, where a duplicate of the descriptor (dup, fork, File of a connection) is
-// still open, the events of the duplicate are reported until the watcher is closed.
+// Stop the Watcher before the descriptor is closed. The other way round, the system usually forgets the descriptor and
+// the watcher falls silent, but keeps the loop alive; Watch of a new descriptor with the same number is ErrWatched
+// until the old watcher is stopped. On Linux, where a duplicate of the descriptor (dup, fork, File of a connection) is
+// still open, the events of the duplicate are reported until the watcher is stopped.
 //
 // Files and directories are always ready and cannot be watched: the error wraps syscall.EPERM. Linux has epoll. macOS
 // and the BSDs have kqueue, where each loop with watchers keeps a thread, events of reading and of writing come in two
@@ -131,8 +131,8 @@ func (p *poller) add(w *Watcher) error {
 
 // Modify changes what is watched for. Events that were found before are not reported any more. 0 pauses the watcher,
 // which goes on keeping the loop alive. Any goroutine. On an error nothing has changed: ErrOption as for Watch;
-// os.ErrClosed when the watcher is closed; syscall.EBADF, ENOENT or EPERM when its descriptor was closed, or its number
-// is another one's now.
+// os.ErrClosed when the watcher is stopped; syscall.EBADF, ENOENT or EPERM when its descriptor was closed, or its
+// number is another one's now.
 func (w *Watcher) Modify(events Events) error {
 	if events&^allEvents != 0 {
 		return badEvents("Modify", w.fd, events)
@@ -166,10 +166,10 @@ func (p *poller) change(w *Watcher, tag uint32, events Events) error {
 	return p.system.set(w.fd, tag, w.events, events)
 }
 
-// Close ends the watching; the descriptor stays open. After that fn is not called any more, but a call that is under
-// way when another goroutine calls Close goes on. Any goroutine; a second call does nothing. An error tells that the
-// descriptor was closed before its watcher (syscall.EBADF, ENOENT or EPERM); the watcher is closed all the same.
-func (w *Watcher) Close() error {
+// Stop ends the watching; the descriptor stays open. After that fn is not called any more, but a call that is under
+// way when another goroutine calls Stop goes on. Any goroutine; a second call does nothing. An error tells that the
+// descriptor was closed before its watcher (syscall.EBADF, ENOENT or EPERM); the watcher is stopped all the same.
+func (w *Watcher) Stop() error {
 	p := &w.loop.poll
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -182,7 +182,7 @@ func (w *Watcher) Close() error {
 		return nil
 	}
 	if err := p.system.set(w.fd, 0, w.events, 0); err != nil {
-		return watchError("Close of a Watcher", w.fd, err)
+		return watchError("Stop of a Watcher", w.fd, err)
 	}
 	return nil
 }
@@ -196,10 +196,10 @@ func (w *Watcher) end() {
 	}
 }
 
-// Ref lets the watcher keep the loop alive until it is closed, as it does from the start. Any goroutine.
+// Ref lets the watcher keep the loop alive until it is stopped, as it does from the start. Any goroutine.
 func (w *Watcher) Ref() { w.refer(true) }
 
-// Unref lets the loop end although the watcher is open. Any goroutine.
+// Unref lets the loop end although the watcher is not stopped. Any goroutine.
 func (w *Watcher) Unref() { w.refer(false) }
 
 func (w *Watcher) refer(ref bool) {
@@ -219,7 +219,7 @@ func (w *Watcher) refer(ref bool) {
 	}
 }
 
-// HasRef reports whether the watcher keeps the loop alive until it is closed.
+// HasRef reports whether the watcher keeps the loop alive until it is stopped.
 func (w *Watcher) HasRef() bool {
 	w.loop.poll.mu.Lock()
 	defer w.loop.poll.mu.Unlock()

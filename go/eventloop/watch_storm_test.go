@@ -35,7 +35,7 @@ func TestWatchStorm(t *testing.T) {
 				t.Error(err)
 			}
 			if received[i] += n; received[i] == messages*size {
-				w.Close()
+				w.Stop()
 				open.Done()
 			}
 		})
@@ -77,7 +77,7 @@ func TestAlwaysReadyStarvesNothing(t *testing.T) {
 			sinceTask++
 			mostTasks, sinceCall = max(mostTasks, sinceCall), 0
 			if calls >= rounds && tasks >= rounds && immediates >= rounds && timers >= 5 {
-				w.Close()
+				w.Stop()
 			}
 		})
 		var task, immediate, timer func()
@@ -131,8 +131,8 @@ func TestEdgesDoNotStarveTasks(t *testing.T) {
 			row++
 			most = max(most, row)
 			if tasks > 1000 {
-				watchers[0].Close()
-				watchers[1].Close()
+				watchers[0].Stop()
+				watchers[1].Stop()
 				return
 			}
 			send(t, from, "x")
@@ -167,7 +167,7 @@ func TestUrgentBetweenCallbacks(t *testing.T) {
 	var watchers []*Watcher
 	watchers, _ = pairs(t, l, 3, func(i int, _ Events) {
 		got = append(got, "ready")
-		watchers[i].Close()
+		watchers[i].Stop()
 		l.Submit(func() { got = append(got, "task") })
 		l.SubmitPriority(millrace.High, func() { got = append(got, "high") })
 	})
@@ -197,7 +197,7 @@ func TestWatcherThatFails(t *testing.T) {
 	var watchers []*Watcher
 	watchers, _ = pairs(t, l, 30, func(i int, _ Events) {
 		calls[i]++
-		watchers[i].Close()
+		watchers[i].Stop()
 		switch i % 3 {
 		case 0:
 			panic(i)
@@ -301,7 +301,7 @@ func TestWatchFromManyGoroutines(t *testing.T) {
 						}
 					}
 				}
-				if err := w.Close(); err != nil {
+				if err := w.Stop(); err != nil {
 					t.Error(err)
 				}
 			}

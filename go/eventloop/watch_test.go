@@ -33,7 +33,7 @@ func TestWatchIsLevelTriggered(t *testing.T) {
 		l.Microtask(func() { got = append(got, "micro") })
 		l.NextTick(func() { got = append(got, "tick") })
 		if text == "c" {
-			w.Close()
+			w.Stop()
 		}
 	})
 	run(t, l)
@@ -57,7 +57,7 @@ func TestWatchEventfd(t *testing.T) {
 		var count uint64
 		syscall.Read(int(fd), (*[8]byte)(unsafe.Pointer(&count))[:])
 		if sum += count; sum == 1000 {
-			w.Close()
+			w.Stop()
 		}
 	})
 	for range 4 {
@@ -117,7 +117,7 @@ func TestWatchEvents(t *testing.T) {
 			fd := c.make(t)
 			var got Events
 			var w *Watcher
-			w = watch(t, l, fd, c.asked, func(e Events) { got = e; w.Close() })
+			w = watch(t, l, fd, c.asked, func(e Events) { got = e; w.Stop() })
 			run(t, l)
 			if got != c.want {
 				t.Errorf("asked for %v: got %v, want %v", c.asked, got, c.want)
@@ -206,7 +206,7 @@ func TestWatchTCP(t *testing.T) {
 		}
 		switch {
 		case ended && len(waiting) == 0:
-			w.Close()
+			w.Stop()
 			syscall.Shutdown(ours, syscall.SHUT_WR)
 			close(done)
 		case ended:
@@ -251,7 +251,7 @@ func TestWatchWritable(t *testing.T) {
 	told := make(chan Events, 1)
 	var w *Watcher
 	do(t, l, func() {
-		w = watch(t, l, ours, Writable, func(e Events) { told <- e; w.Close() })
+		w = watch(t, l, ours, Writable, func(e Events) { told <- e; w.Stop() })
 	})
 	untilAsleep(l)
 	select {
@@ -295,7 +295,7 @@ func TestModifyPausesAndResumes(t *testing.T) {
 			t.Errorf("asked for %v, told of %v", events, e)
 		}
 	}
-	go w.Close()
+	go w.Stop()
 	for w.tag.Load() != 0 {
 		select {
 		case <-told:
@@ -324,7 +324,7 @@ func TestModifyFromTheCallback(t *testing.T) {
 			w.Modify(Readable | Writable)
 		case 2:
 			w.Modify(Readable)
-			l.Submit(func() { l.Submit(func() { w.Close() }) })
+			l.Submit(func() { l.Submit(func() { w.Stop() }) })
 		}
 	})
 	run(t, l)
@@ -349,7 +349,7 @@ func TestChangesInTheSameList(t *testing.T) {
 		name   string
 		change func(*Watcher)
 	}{
-		{"closed", func(w *Watcher) { w.Close() }},
+		{"closed", func(w *Watcher) { w.Stop() }},
 		{"paused", func(w *Watcher) { w.Modify(0) }},
 		{"asked for something else", func(w *Watcher) { w.Modify(Hangup) }},
 	} {
@@ -372,7 +372,7 @@ func TestChangesInTheSameList(t *testing.T) {
 						c.change(w)
 					}
 				}
-				watchers[i].Close()
+				watchers[i].Stop()
 			})
 			for _, w := range watchers {
 				w.Unref()
@@ -401,10 +401,10 @@ func TestDescriptorReusedDuringDispatch(t *testing.T) {
 			return
 		}
 		first = false
-		watchers[i].Close()
+		watchers[i].Stop()
 		other := watchers[1-i]
 		reused = other.fd
-		other.Close()
+		other.Stop()
 		// Closes the descriptor, and gives its number to a socket on which nothing has come yet.
 		ours, theirs := socketPair(t)
 		if err := syscall.Dup3(ours, reused, syscall.O_CLOEXEC); err != nil {
@@ -414,7 +414,7 @@ func TestDescriptorReusedDuringDispatch(t *testing.T) {
 			if text := receive(t, reused, 10); text != "new" {
 				t.Errorf("got %q", text)
 			}
-			fresh.Close()
+			fresh.Stop()
 		})
 		sent := false
 		l.Submit(func() { l.Submit(func() { sent = true; send(t, theirs, "new") }) })
@@ -458,7 +458,7 @@ func TestDescriptorClosedBeforeItsWatcher(t *testing.T) {
 	syscall.Close(ours)
 	send(t, theirs, "x")
 	<-called // the duplicate's event
-	if err := w.Close(); !errors.Is(err, syscall.EBADF) {
+	if err := w.Stop(); !errors.Is(err, syscall.EBADF) {
 		t.Error("Close after the descriptor:", err)
 	}
 	// Or it would be busy for ever.
@@ -481,7 +481,7 @@ func TestDescriptorClosedBeforeItsWatcher(t *testing.T) {
 	if err := gone.Modify(Writable); !errors.Is(err, syscall.ENOENT) {
 		t.Error(err)
 	}
-	if err := gone.Close(); !errors.Is(err, syscall.ENOENT) {
+	if err := gone.Stop(); !errors.Is(err, syscall.ENOENT) {
 		t.Error(err)
 	}
 }
@@ -534,7 +534,7 @@ func TestWatchBadInput(t *testing.T) {
 		t.Error(err)
 	}
 	for range 2 {
-		if err := w.Close(); err != nil {
+		if err := w.Stop(); err != nil {
 			t.Error(err)
 		}
 	}
@@ -542,7 +542,7 @@ func TestWatchBadInput(t *testing.T) {
 		t.Error(err)
 	}
 	// The number is free again.
-	watch(t, l, ours, Readable, ignore).Close()
+	watch(t, l, ours, Readable, ignore).Stop()
 	if l.Alive() {
 		t.Error("alive")
 	}
@@ -576,7 +576,7 @@ func TestWatcherRefs(t *testing.T) {
 		t.Error("Run ended after", calls)
 	}
 	w.Ref()
-	w.Close()
+	w.Stop()
 	w.Unref()
 	w.Ref()
 	if n := l.live.Load(); n != 0 {
@@ -593,7 +593,7 @@ func TestCloseFromElsewhereEndsRun(t *testing.T) {
 	w := watch(t, l, ours, Readable, func(Events) {})
 	go func() {
 		untilAsleep(l)
-		w.Close()
+		w.Stop()
 	}()
 	run(t, l)
 }
@@ -623,7 +623,7 @@ func TestCloseOfTheLoopWithWatchers(t *testing.T) {
 		if err := w.Modify(Readable); !errors.Is(err, os.ErrClosed) {
 			t.Error(err)
 		}
-		if err := w.Close(); err != nil {
+		if err := w.Stop(); err != nil {
 			t.Error(err)
 		}
 		if n := l.live.Load(); n != 0 {
@@ -662,7 +662,7 @@ func TestStopAndRunAgain(t *testing.T) {
 	var watchers []*Watcher
 	watchers, _ = pairs(t, l, 10, func(i int, _ Events) {
 		calls[i]++
-		watchers[i].Close()
+		watchers[i].Stop()
 		if len(calls) == 3 || len(calls) == 7 {
 			l.Stop()
 		}

@@ -1,5 +1,5 @@
-// Package promise has the promises of ECMAScript on a loop of package eventloop: [Async], [Then] and the other functions join
-// work that goes on elsewhere. Errors that other packages return too are those of package millrace.
+// Package promise has the promises of ECMAScript on a loop of package eventloop: [Async], [Then] and the other
+// functions join work that goes on elsewhere. Errors that other packages return too are those of package millrace.
 package promise
 
 import (
@@ -25,10 +25,11 @@ import (
 // settled, and Await sees it, but no reaction runs for that.
 //
 // A rejection is unhandled if no handler is attached by the time the microtasks have run, and is then reported: see
-// eventloop.Config.OnRejection. Handlers are attached by Then and all the others, and by Await. For a promise that another
-// goroutine makes while the loop runs there is no such moment, since that goroutine may be about to call Await. A panic
-// is reported all the same; any other error once nobody can see it any more, that is, when the garbage collector has
-// found the promise: by the loop when it next has something to do, or if it does not run, by a separate goroutine.
+// eventloop.Config.OnRejection. Handlers are attached by Then and all the others, and by Await. For a promise that
+// another goroutine makes while the loop runs there is no such moment, since that goroutine may be about to call Await.
+// A panic is reported all the same; any other error once nobody can see it any more, that is, when the garbage
+// collector has found the promise: by the loop when it next has something to do, or if it does not run, by a separate
+// goroutine.
 //
 // A promise that is pending does not keep its loop alive; what is to settle it may: a timer, Async, a handle of
 // KeepAlive.

@@ -52,7 +52,7 @@ func (l *Millrace) Watch(fd int, callback func()) (func() error, error) {
 	if err != nil {
 		return nil, err
 	}
-	return watcher.Close, nil
+	return watcher.Stop, nil
 }
 
 // Close implements Entrant.

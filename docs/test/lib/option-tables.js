@@ -156,10 +156,15 @@ function lastOf(comment) {
 export function goOptions(source, structs) {
   const text = read(source);
   const fields = structs.flatMap((name) => {
-    const [, body] = new RegExp(`^type ${name}(?:\\[.*?\\])? struct \\{\\n([\\s\\S]*?)^\\}`, 'm').exec(text);
+    const [, body] = new RegExp(
+      `^type ${name}(?:\\[.*?\\])? struct \\{\\n([\\s\\S]*?)^\\}`,
+      'm',
+    ).exec(text);
     return [...body.matchAll(/((?:^\t\/\/.*\n)*)^\t([A-Z]\w*(?:, [A-Z]\w*)*) +\S/gm)].flatMap(
       ([, comment, names]) =>
-        names.split(', ').map((each) => ({ name: each, comment: comment.replace(/\s*\/\/ ?/g, ' ') })),
+        names
+          .split(', ')
+          .map((each) => ({ name: each, comment: comment.replace(/\s*\/\/ ?/g, ' ') })),
     );
   });
   return [...new Map(fields.toReversed().map((field) => [field.name, field])).values()].reverse();

@@ -25,7 +25,7 @@ export const isInHeader = (name) =>
     'm',
   ).test(header);
 
-export const isGo = (name) => /^(batch|eventloop)\.[A-Z]/.test(name);
+export const isGo = (name) => /^(batch|eventloop|promise|millrace)\.[A-Z]/.test(name);
 /** `package.Function`, `package.Type` or `package.Type.Method`. */
 export function isInGo(name) {
   const [folder, first, method] = name.split('.');
@@ -35,9 +35,10 @@ export function isInGo(name) {
   return goSources(folder).some((text) => new RegExp(pattern, 'm').test(text));
 }
 const goSources = (folder) =>
-  readdirSync(join(root, 'go', folder))
+  // The package millrace is the module's first folder.
+  readdirSync(join(root, 'go', folder === 'millrace' ? '' : folder))
     .filter((file) => file.endsWith('.go') && !file.endsWith('_test.go'))
-    .map((file) => read(`go/${folder}/${file}`));
+    .map((file) => read(join('go', folder === 'millrace' ? '' : folder, file)));
 
 /** Files that a text names, pages that it links to, and the header for what is of C. */
 export function sourcesIn(text) {

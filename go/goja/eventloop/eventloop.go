@@ -5,8 +5,8 @@
 // Each callback (a timer, an immediate, a function given to RunOnLoop) is followed by all microtasks, promise reactions
 // and those of queueMicrotask in one order, before the next callback.
 //
-// Priorities and errors are those of package millrace. Options are functions, and what ends a loop is Terminate, because
-// goja_nodejs has them so.
+// Priorities and errors are those of package millrace. Options are functions, and what ends a loop is Terminate,
+// because goja_nodejs has them so.
 //
 // What goja_nodejs does not have: WithErrorHandler, WithNode, WithLoopConfig, KeepAlive, NewPromise, Go and Loop.
 package eventloop
@@ -91,8 +91,8 @@ func WithNode() Option {
 	return func(loop *EventLoop) { loop.node = true }
 }
 
-// WithLoopConfig configures the loop underneath, such as its PreciseTimers, Timing or MaxQueue (by default the largest one;
-// beyond it RunOnLoop returns false and setImmediate throws). PropagatePanics is always on.
+// WithLoopConfig configures the loop underneath, such as its PreciseTimers, Timing or MaxQueue (by default the largest
+// one; beyond it RunOnLoop returns false and setImmediate throws). PropagatePanics is always on.
 func WithLoopConfig(config core.Config) Option {
 	return func(loop *EventLoop) { loop.config = config }
 }

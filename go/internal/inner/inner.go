@@ -1,5 +1,5 @@
-// Package inner is what the packages of this module need of each other and nobody else does: the loop's side of promises,
-// and one way to make an error of a panic.
+// Package inner is what the packages of this module need of each other and nobody else does: the loop's side of
+// promises, and one way to make an error of a panic.
 package inner
 
 import (
@@ -15,16 +15,16 @@ type Job interface{ Run() }
 // meanwhile.
 type Rejection interface{ Unhandled() error }
 
-// Promises is what package promise asks of a loop beyond its public methods. Package eventloop sets it; each function takes
-// an *eventloop.Loop, which this package cannot import.
+// Promises is what package promise asks of a loop beyond its public methods. Package eventloop sets it; each function
+// takes an *eventloop.Loop, which this package cannot import.
 var Promises struct {
 	// React queues a microtask, and Reject a look at a rejection when the microtasks have run; both only inside the loop.
 	React  func(loop any, job Job)
 	Reject func(loop any, rejection Rejection)
 	// Submit queues a task, from outside, which is not refused when the queue is full. An error: the loop is closed.
 	Submit func(loop any, task func()) error
-	// Lost reports a rejection that nobody can see any more. It may be called by the garbage collector, which belongs to no
-	// bubble of testing/synctest, so it neither sends nor receives, and does not wake the loop.
+	// Lost reports a rejection that nobody can see any more. It may be called by the garbage collector, which belongs to
+	// no bubble of testing/synctest, so it neither sends nor receives, and does not wake the loop.
 	Lost func(loop any, reason error)
 	// Runs reports whether a Run or Start is under way.
 	Runs func(loop any) bool

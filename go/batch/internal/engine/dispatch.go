@@ -44,10 +44,10 @@ type Hooks[T any] struct {
 // an event's turn comes, lets a failure concern its event alone, retains or counts what nobody handles, and replays
 // what was retained. The lock is held in all of its methods, and not while a handler or a hook runs.
 //
-// A batch on its way is a delivery: rest is what has not had its turn, current the event whose handlers run, over what is
-// done with. The usual event costs one atomic load (Type.ready) and its handlers, without the lock; one recover serves a
-// whole batch until a handler fails. Events whose type has something due, a handler for once, or none go through
-// deliverSpecial. If a handler ends its goroutine, the engine gets the rest back as a batch to resume.
+// A batch on its way is a delivery: rest is what has not had its turn, current the event whose handlers run, over what
+// is done with. The usual event costs one atomic load (Type.ready) and its handlers, without the lock; one recover
+// serves a whole batch until a handler fails. Events whose type has something due, a handler for once, or none go
+// through deliverSpecial. If a handler ends its goroutine, the engine gets the rest back as a batch to resume.
 type Dispatcher[T any] struct {
 	engine *Engine[T]
 	lock   sync.Locker

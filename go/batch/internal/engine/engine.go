@@ -1,5 +1,6 @@
-// Package engine is one queue with its policy. The other files hold its parts: queue keeps and orders events, policy says
-// when a batch leaves, dispatch runs handlers, retention keeps events for late ones, host names what it needs from outside.
+// Package engine is one queue with its policy. The other files hold its parts: queue keeps and orders events, policy
+// says when a batch leaves, dispatch runs handlers, retention keeps events for late ones, host names what it needs from
+// outside.
 //
 // What it does, event by event, is stated in conformance/README.md, and every vector there passes.
 package engine
@@ -14,16 +15,18 @@ import (
 // This file is the life of a batch: intake, bounds, dispatch points, switch and close.
 //
 // An engine owns no clock, timer, goroutine or lock. The first three are the [Host]'s, so that the same code runs on a
-// virtual clock, at the end of a loop turn, and whenever a bulk function has returned; the lock is the caller's, who holds
-// it in every call. Control runs one way: push, queue, dispatch point, sink. A dispatch point never nests.
+// virtual clock, at the end of a loop turn, and whenever a bulk function has returned; the lock is the caller's, who
+// holds it in every call. Control runs one way: push, queue, dispatch point, sink. A dispatch point never nests.
 //
-// A push asks the host for one dispatch point (scheduled). There, run lets batches leave until nothing is due or its budget
-// is used up; judge gives each its trigger, or holds the open batch (hold >= 0) and arms the host's timer. Flush, a switch of
-// policy or order, and close cut what is queued into batches beforehand (cuts), which leave first. While a batch is with the
-// sink (busy), or a direct push runs its handlers (nested), what handlers ask for waits until that is over (afterBatch).
+// A push asks the host for one dispatch point (scheduled). There, run lets batches leave until nothing is due or its
+// budget is used up; judge gives each its trigger, or holds the open batch (hold >= 0) and arms the host's timer.
+// Flush, a switch of policy or order, and close cut what is queued into batches beforehand (cuts), which leave first.
+// While a batch is with the sink (busy), or a direct push runs its handlers (nested), what handlers ask for waits until
+// that is over (afterBatch).
 //
-// closing goes one way: open, closingDeliver (what is queued is to be cut), closingDelivering (it has been), closed; or from
-// any of the first three to closingDiscard, and then closed. Only Close, Hurry, Abandon, afterBatch and finish change it.
+// closing goes one way: open, closingDeliver (what is queued is to be cut), closingDelivering (it has been), closed; or
+// from any of the first three to closingDiscard, and then closed. Only Close, Hurry, Abandon, afterBatch and finish
+// change it.
 
 type closing int8
 

@@ -9,34 +9,33 @@ import (
 	"millrace.dev/go"
 )
 
-// PolicyName says when a batch leaves.
-type PolicyName uint8
+// PolicyName, Order, Hold and Replay are explained in package batch, which has the same numbers. Zero: not given.
+type (
+	PolicyName uint8
+	Order      uint8
+	Hold       uint8
+	Replay     uint8
+)
 
 const (
-	// Adaptive holds a batch only while it pays.
 	Adaptive PolicyName = iota + 1
-	// Fixed holds for MaxDelay.
 	Fixed
-	// Direct does not batch.
 	Direct
 )
 
-// Order is the order of a batch within a class.
-type Order uint8
-
 const (
 	ByArrival Order = iota + 1
-	// ByType groups a batch by type, the type with the oldest event first.
 	ByType
 )
 
-// Hold says whether holding tunes itself.
-type Hold uint8
-
 const (
 	Tuned Hold = iota + 1
-	// Always goes on holding even if it does not pay.
 	Always
+)
+
+const (
+	ReplayFirst Replay = iota + 1
+	ReplayEach
 )
 
 // None is 0 for an option for which leaving it out means something else.
@@ -122,7 +121,8 @@ func upTo[N PolicyName | Order | Hold | Replay](name string, value, most N, allo
 	return &millrace.OptionError{Name: name, Value: uint8(value), Allowed: allowed}
 }
 
-// Within returns a *millrace.OptionError unless the value is zero, which means that it is not given, or keeps its range.
+// Within returns a *millrace.OptionError unless the value is zero, which means that it is not given, or keeps its
+// range.
 func Within[N int | int64 | time.Duration](name string, value, least, most N) error {
 	if value == 0 || value >= least && value <= most {
 		return nil
@@ -145,16 +145,6 @@ func orNone[N int | time.Duration](name string, value, most N) error {
 // CheckMaxBatch is the check of a type's own MaxBatch.
 func CheckMaxBatch(n int) error { return Within("MaxBatch", n, 1, 1_000_000) }
 
-// Replay says to whom retained events go.
-type Replay uint8
-
-const (
-	// ReplayFirst: to the first handler that registers, and then they are over.
-	ReplayFirst Replay = iota + 1
-	// ReplayEach: to every handler that registers until their age is reached.
-	ReplayEach
-)
-
 // Retain is how a type keeps events without a handler for one that registers late.
 type Retain struct {
 	Replay Replay
@@ -167,8 +157,8 @@ type Retain struct {
 // longestAge is the same in each language: what a timer of JavaScript can wait for.
 const longestAge = math.MaxInt32 * time.Millisecond
 
-// Complete returns the setting with defaults for its zero fields, or a *millrace.OptionError for the first field that is
-// out of range.
+// Complete returns the setting with defaults for its zero fields, or a *millrace.OptionError for the first field that
+// is out of range.
 func (r Retain) Complete() (*Retain, error) {
 	return &Retain{
 			Replay:   cmp.Or(r.Replay, ReplayFirst),

@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// A policy says how long the open batch may be held. It is a pure function: no clock, no queue, no loop; what it knows are
-// [Signals], and what it remembers is handed back to it. direct does not batch, fixed holds for MaxDelay, adaptive holds
-// only while the loop is busy, more is expected, and holding has been measured to pay.
+// A policy says how long the open batch may be held. It is a pure function: no clock, no queue, no loop; what it knows
+// are [Signals], and what it remembers is handed back to it. direct does not batch, fixed holds for MaxDelay, adaptive
+// holds only while the loop is busy, more is expected, and holding has been measured to pay.
 //
-// The estimators behind the signals are sums over time that keep no events: the rate of a type (an exponentially weighted
-// mean), the gain of holding (the last 16 holds), the utilization of a loop (slices of 25 ms). The advisor of each queue
-// owns those of rate and gain, and keeps them only while they matter, under Adaptive with a MaxDelay; the host owns the
-// utilization.
+// The estimators behind the signals are sums over time that keep no events: the rate of a type (an exponentially
+// weighted mean), the gain of holding (the last 16 holds), the utilization of a loop (slices of 25 ms). The advisor of
+// each queue owns those of rate and gain, and keeps them only while they matter, under Adaptive with a MaxDelay; the
+// host owns the utilization.
 
 // Signals are what the engine knows about the loop and the destinations of the open batch.
 type Signals struct {

@@ -8,6 +8,9 @@ import (
 	"time"
 )
 
+// This file is above 700 lines because it is one structure: events, lanes, types and the choice of a batch change the
+// same links and counts, which nothing else may touch.
+
 const (
 	// normalPerLow NORMAL events are chosen for one LOW one when a limit cuts a batch.
 	normalPerLow = 8
@@ -17,19 +20,19 @@ const (
 	noTime time.Duration = -1
 )
 
-// Queue is the hybrid queue-map: lanes keep the order, a map finds a type's events and settings. Push, removal and look-up
-// by type are O(1); taking a batch is O(1) per event, plus, with ByType, the lanes that have events. Events are linked
-// through themselves and reused, so a push allocates nothing once as many have been queued before.
+// Queue is the hybrid queue-map: lanes keep the order, a map finds a type's events and settings. Push, removal and
+// look-up by type are O(1); taking a batch is O(1) per event, plus, with ByType, the lanes that have events. Events are
+// linked through themselves and reused, so a push allocates nothing once as many have been queued before.
 //
-// It knows no policy and no clock: the caller says how many events a batch can hold and what time it is. An event is in one
-// list at a time: a lane (queued), a batch (left), the free list, or what its type retains; stage says which.
+// It knows no policy and no clock: the caller says how many events a batch can hold and what time it is. An event is in
+// one list at a time: a lane (queued), a batch (left), the free list, or what its type retains; stage says which.
 //
 // Aging, so that nothing starves: an event counts as one class higher for each MaxDeferral that it has waited. No event
-// is moved for that, and no timer runs. A lane is first in, first out, so its aged events are its first ones, and a batch
-// merges the heads of the lanes. First leave, by arrival, all events that count as HIGH: the HIGH ones, the NORMAL ones
-// that have waited once, the LOW ones that have waited twice. When they are gone, each LOW event that counts as NORMAL is
-// older than every NORMAL one, so those come next and nothing is compared. As long as the oldest NORMAL and the oldest
-// LOW event are young, no event has aged: a batch looks at these two, and that is all it costs.
+// is moved for that, and no timer runs. A lane is first in, first out, so its aged events are its first ones, and a
+// batch merges the heads of the lanes. First leave, by arrival, all events that count as HIGH: the HIGH ones, the
+// NORMAL ones that have waited once, the LOW ones that have waited twice. When they are gone, each LOW event that
+// counts as NORMAL is older than every NORMAL one, so those come next and nothing is compared. As long as the oldest
+// NORMAL and the oldest LOW event are young, no event has aged: a batch looks at these two, and that is all it costs.
 type Queue[T any] struct {
 	byType bool
 	types  map[string]*Type[T]
@@ -76,8 +79,8 @@ func (q *Queue[T]) reorder(order Order) {
 
 // ---- events
 
-// Priority is the class of an event: High ends any hold and leaves first. After each MaxDeferral, a waiting event counts
-// as one class higher.
+// Priority is the class of an event: High ends any hold and leaves first. After each MaxDeferral, a waiting event
+// counts as one class higher.
 type Priority int8
 
 const (

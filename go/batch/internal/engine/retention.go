@@ -10,11 +10,11 @@ import (
 // age for each type. What is retained has left the queue and has its own bound; its memory is not reused, since a
 // handler may be at work on it when it ends.
 //
-// A handler that registers while its type keeps something makes the type due. What is due is replayed at the start of the
-// next dispatch point, or before the next event of the type if that comes first, so that a late handler gets the older
-// events first. Numbers order what is retained and registered: a handler gets what has a lower number than its own
-// (Handler.due) and was not received by an earlier one (Event.received). A type has one age for all its events, so its first
-// one expires first, and one deadline, that of the earliest type, is asked of the host.
+// A handler that registers while its type keeps something makes the type due. What is due is replayed at the start of
+// the next dispatch point, or before the next event of the type if that comes first, so that a late handler gets the
+// older events first. Numbers order what is retained and registered: a handler gets what has a lower number than its
+// own (Handler.due) and was not received by an earlier one (Event.received). A type has one age for all its events, so
+// its first one expires first, and one deadline, that of the earliest type, is asked of the host.
 type retention[T any] struct {
 	// For types without options of their own; nil: those do not retain.
 	fallback *Retain

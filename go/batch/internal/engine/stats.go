@@ -6,21 +6,15 @@ import (
 	"millrace.dev/go"
 )
 
-// Trigger is the reason why a batch left.
+// Trigger is the reason why a batch left, as package batch explains it.
 type Trigger uint8
 
 const (
-	// TriggerSize: MaxBatch events were queued, or a type had its own MaxBatch; under Direct every event.
 	TriggerSize Trigger = iota
-	// TriggerThreshold: Threshold events ended a hold.
 	TriggerThreshold
-	// TriggerDelay: the oldest event had waited as long as the hold.
 	TriggerDelay
-	// TriggerTurn: the loop turn ended and nothing was held.
 	TriggerTurn
-	// TriggerPriority: a High event ended a hold.
 	TriggerPriority
-	// TriggerFlush and TriggerClose: the call of that name, or a change of policy or order.
 	TriggerFlush
 	TriggerClose
 )
@@ -34,8 +28,8 @@ func (t Trigger) String() string {
 	return [triggers]string{"size", "threshold", "delay", "turn", "priority", "flush", "close"}[t]
 }
 
-// Stats are the depths and totals of one queue. package batch declares and explains the same fields, so that one converts
-// to the other.
+// Stats are the depths and totals of one queue. package batch declares and explains the same fields, so that one
+// converts to the other.
 type Stats struct {
 	QueueDepth                                  millrace.ByPriority[int]
 	QueueBytes                                  int64

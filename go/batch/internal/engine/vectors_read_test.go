@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// This file reads conformance vectors. The grammar is the one of conformance/README.md and is frozen: what this reader does
-// not know is an error of the vector, never something to skip. The reader leaves by panic(*Error) from any depth.
+// This file reads conformance vectors. The grammar is the one of conformance/README.md and is frozen: what this reader
+// does not know is an error of the vector, never something to skip. The reader leaves by panic(*Error) from any depth.
 
 // ---- what a vector is
 
