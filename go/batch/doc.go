@@ -1,4 +1,5 @@
-// Package batch hands on together what waits together, and waits for nothing when nothing does.
+// Package batch groups concurrent calls into one, and the events of a loop turn. It adds no delay when nothing waits.
+// Errors and priorities that other packages have too are those of package millrace.
 //
 //   - New, for callers on any goroutine of something that does many at once as cheaply as one: a commit to a disk, an
 //     insert of rows, a multi-get, a call of another service. While one batch is in flight the next gathers.
