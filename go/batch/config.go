@@ -14,11 +14,11 @@ type Policy uint8
 const (
 	// Adaptive (the default): at once when idle, at the end of the turn when busy; held up to MaxDelay only while that
 	// pays.
-	Adaptive = Policy(engine.Adaptive)
+	Adaptive Policy = iota + 1
 	// Fixed: when full, or MaxDelay after its oldest event. A predictable cadence.
-	Fixed = Policy(engine.Fixed)
+	Fixed
 	// Direct: each event on its own, with no batching. The control arm of a comparison, and a kill switch.
-	Direct = Policy(engine.Direct)
+	Direct
 )
 
 // Order of the events in a batch, within a priority.
@@ -26,9 +26,9 @@ type Order uint8
 
 const (
 	// ByArrival is the default.
-	ByArrival = Order(engine.ByArrival)
+	ByArrival Order = iota + 1
 	// ByType groups a batch by type, the type with the oldest event first.
-	ByType = Order(engine.ByType)
+	ByType
 )
 
 // Hold says whether holding tunes itself, under Adaptive.
@@ -36,14 +36,14 @@ type Hold uint8
 
 const (
 	// HoldTuned (the default) stops holding that does not bring more events into a batch, and tries again later.
-	HoldTuned = Hold(engine.Tuned)
+	HoldTuned Hold = iota + 1
 	// HoldAlways goes on.
-	HoldAlways = Hold(engine.Always)
+	HoldAlways
 )
 
 // None is 0 for MaxDelay, Threshold and MaxDeferral, where a field that is left out means something else: the default,
 // or in Set what it was.
-const None = engine.None
+const None = -1
 
 // Config has the settings of New. The zero value of each field stands for its default.
 type Config[K, V any] struct {
@@ -156,11 +156,11 @@ type Replay uint8
 
 const (
 	// ReplayFirst: to the first handler that registers, and then they are over.
-	ReplayFirst = Replay(engine.ReplayFirst)
+	ReplayFirst Replay = iota + 1
 	// ReplayEach: to every handler that registers until their age is reached.
-	ReplayEach = Replay(engine.ReplayEach)
+	ReplayEach
 	// ReplayNever, for SetType: events of the type are not kept, whatever the emitter's are; those that are expire.
-	ReplayNever Replay = 3
+	ReplayNever
 )
 
 // Retain is how events without a handler are kept for one that registers late. Without Replay nothing is kept; other
@@ -200,19 +200,19 @@ type Trigger uint8
 
 const (
 	// TriggerSize: MaxBatch events were queued, or a type had its own MaxBatch; under Direct every event.
-	TriggerSize = Trigger(engine.TriggerSize)
+	TriggerSize Trigger = iota
 	// TriggerThreshold: Threshold events ended a hold.
-	TriggerThreshold = Trigger(engine.TriggerThreshold)
+	TriggerThreshold
 	// TriggerDelay: the oldest event had waited as long as the hold.
-	TriggerDelay = Trigger(engine.TriggerDelay)
+	TriggerDelay
 	// TriggerTurn: the loop turn ended and nothing was held.
-	TriggerTurn = Trigger(engine.TriggerTurn)
+	TriggerTurn
 	// TriggerPriority: a High event ended a hold.
-	TriggerPriority = Trigger(engine.TriggerPriority)
+	TriggerPriority
 	// TriggerFlush: Flush was called, or policy or order changed.
-	TriggerFlush = Trigger(engine.TriggerFlush)
+	TriggerFlush
 	// TriggerClose: Close was called.
-	TriggerClose = Trigger(engine.TriggerClose)
+	TriggerClose
 )
 
 func (t Trigger) String() string { return engine.Trigger(t).String() }
