@@ -378,17 +378,6 @@ func (d *Dispatcher[T]) Remove(h *Handler[T]) bool {
 	return true
 }
 
-// RemoveAll removes all handlers of a type.
-func (d *Dispatcher[T]) RemoveAll(name string) {
-	if t := d.engine.queue.Find(name); t != nil {
-		for _, h := range t.handlers {
-			h.of = nil
-		}
-		t.handlers = nil
-		t.note()
-	}
-}
-
 // note brings `ready` up to date.
 func (t *Type[T]) note() {
 	set := &handlerSet[T]{}

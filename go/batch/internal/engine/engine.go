@@ -111,9 +111,6 @@ func (e *Engine[T]) Queue() *Queue[T] { return &e.queue }
 // Options that are in force.
 func (e *Engine[T]) Options() Options { return e.options }
 
-// Count is the number of queued events, Pushed that of all that were taken in.
-func (e *Engine[T]) Count() int { return e.queue.count }
-
 // Pushed is the arrival number of the last event.
 func (e *Engine[T]) Pushed() uint64 { return e.seq }
 

@@ -322,9 +322,6 @@ func newType[T any](name string) *Type[T] {
 	return t
 }
 
-// MaxBatch is the number of events of the type a batch can hold.
-func (t *Type[T]) MaxBatch() int { return t.maxBatch }
-
 // idle: nothing would be lost if it were dropped and made again.
 func (t *Type[T]) idle() bool {
 	return t.count == 0 && !t.Pinned && len(t.handlers) == 0 && t.kept.count == 0 && !t.due

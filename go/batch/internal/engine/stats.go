@@ -60,14 +60,3 @@ func (e *Engine[T]) Stats() Stats {
 
 // Counters are the totals, for sinks that count themselves.
 func (e *Engine[T]) Counters() *Stats { return &e.counters }
-
-// Estimate is how the engine sees its load; the rate is that of a type.
-func (e *Engine[T]) Estimate(name string) Signals {
-	return e.advisor.estimate(e.host, e.queue.Find(name), e.host.Now())
-}
-
-// GiveSignals puts signals in place of the engine's estimates, NaN: its own; for tests and replays. GiveRate does so
-// for one type.
-func (e *Engine[T]) GiveSignals(s Signals) { e.advisor.given = s }
-
-func (e *Engine[T]) GiveRate(t *Type[T], rate float64) { t.givenRate, t.Pinned = rate, true }

@@ -443,3 +443,33 @@ func text(s *Statement) string {
 	}
 	return strings.TrimSpace(s.Word + " " + s.ID + " " + s.Code)
 }
+
+// ---- what only vectors and models ask of an engine
+
+// RemoveAll removes all handlers of a type.
+func (d *Dispatcher[T]) RemoveAll(name string) {
+	if t := d.engine.queue.Find(name); t != nil {
+		for _, h := range t.handlers {
+			h.of = nil
+		}
+		t.handlers = nil
+		t.note()
+	}
+}
+
+// MaxBatch is the number of events of the type a batch can hold.
+func (t *Type[T]) MaxBatch() int { return t.maxBatch }
+
+// Estimate is how the engine sees its load; the rate is that of a type.
+func (e *Engine[T]) Estimate(name string) Signals {
+	return e.advisor.estimate(e.host, e.queue.Find(name), e.host.Now())
+}
+
+// GiveSignals puts signals in place of the engine's estimates, NaN: its own; for tests and replays. GiveRate does so
+// for one type.
+func (e *Engine[T]) GiveSignals(s Signals) { e.advisor.given = s }
+
+func (e *Engine[T]) GiveRate(t *Type[T], rate float64) { t.givenRate, t.Pinned = rate, true }
+
+// Count is the number of queued events.
+func (e *Engine[T]) Count() int { return e.queue.count }
