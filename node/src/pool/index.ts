@@ -5,15 +5,8 @@
  */
 import { serveTasks } from './durable/worker.js';
 import { Pool } from './pool.js';
-import { state } from './state.cjs';
+import { state } from './protocol.cjs';
 
-export { AbortError, type AbortSource } from './abort.js';
-export {
-  type Allocation,
-  type AllocationReason,
-  type AllocationSource,
-  logAllocations,
-} from './allocations.js';
 export {
   type ByteSource,
   type FileChunk,
@@ -34,8 +27,14 @@ export {
 } from './durable/worker.js';
 export type { WorkerOptions } from './durable/worker-options.js';
 export type { TaskServerStats } from './durable/worker-stats.js';
-export type { DurationsSummary } from './durations.js';
-export type { PoolHistogram } from './histogram.js';
+export {
+  type Allocation,
+  type AllocationReason,
+  type AllocationSource,
+  logAllocations,
+  type PoolEvents,
+} from './events.js';
+export { AbortError, type AbortSource } from './failure.js';
 export {
   move,
   queueOptionsSymbol,
@@ -43,20 +42,19 @@ export {
   transferableSymbol,
   valueSymbol,
 } from './movable.cjs';
-export type { PoolOptions } from './options.js';
+export type { LoadBalancer, PoolOptions } from './options.js';
 export { type CloseOptions, Pool, Pool as Piscina, version } from './pool.js';
-export type { PoolEvents } from './pool-events.js';
+export { ArrayTaskQueue, FixedQueue, type PoolTask, type TaskQueue } from './queue.js';
 export type { EnqueueOptions, RunOptions } from './run-options.js';
 export type { FunctionSource } from './source.js';
-export type { DurableStats, PoolStats, PoolTimes } from './stats.js';
+export type {
+  DurableStats,
+  DurationsSummary,
+  PoolHistogram,
+  PoolStats,
+  PoolTimes,
+} from './stats.js';
 export type { PoolWorker } from './thread.js';
-export {
-  ArrayTaskQueue,
-  FixedQueue,
-  type LoadBalancer,
-  type PoolTask,
-  type TaskQueue,
-} from './user-queue.js';
 export type { TaskContext } from './worker/context.cjs';
 
 /** Whether this thread is a worker of a pool. */

@@ -1,7 +1,7 @@
 /** Whether there is memory for another worker, and whether it is so short that CPU tasks have to step back. */
 import type { ResourceLimits } from 'node:worker_threads';
+import { performance } from '../core/timers.cjs';
 import { hierarchies } from '../monitor/cgroup.js';
-import { now } from '../monitor/clock.js';
 import { type SystemMemory, systemMemory } from '../monitor/memory.js';
 import { memoryInfo, readText } from '../monitor/system-files.js';
 
@@ -118,7 +118,11 @@ export class MemoryWatch {
   #last: MemoryLook | null = null;
   #at = 0;
 
-  constructor({ root = '/', clock = now, usage = process.memoryUsage }: MemoryWatchOptions = {}) {
+  constructor({
+    root = '/',
+    clock = performance.now,
+    usage = process.memoryUsage,
+  }: MemoryWatchOptions = {}) {
     this.#root = root;
     this.#clock = clock;
     this.#usage = usage;

@@ -5,15 +5,21 @@ import { classOf, type Priority, type PriorityClass } from '../core/intake/prior
 import { check, checkKeys, integer, invalid, number, type Rule } from '../core/options.js';
 import { isURL } from '../core/realm.cjs';
 import { MillraceError, show } from '../errors.js';
-import { clockOffsetMs } from './clock.cjs';
 import type { StreamOptions } from './durable/stream-options.js';
+import { clockOffsetMs } from './protocol.cjs';
+import { isTaskQueue, type PoolTask, type TaskQueue } from './queue.js';
 import { cpuShare, defaultThreads } from './sizing.js';
 import { type FunctionSource, functionsOf, pathOf } from './source.js';
-import type { ThreadOptions } from './thread.js';
-import { isTaskQueue, type LoadBalancer, type TaskQueue } from './user-queue.js';
+import type { PoolWorker, ThreadOptions } from './thread.js';
 
 /** The pool runs tasks that come with what their contexts say; for `serveTasks()` alone. */
 export const durableSymbol: unique symbol = Symbol('durable');
+
+/**
+ * Which worker gets a task; null for none of them: then another starts if there may be more, or the task waits. Workers have
+ * `currentUsage`, which says how busy they are.
+ */
+export type LoadBalancer = (task: PoolTask, workers: PoolWorker[]) => PoolWorker | null;
 
 /** Options of a pool: those of piscina, and more. */
 export interface PoolOptions {
@@ -107,7 +113,6 @@ export interface Settings extends ThreadOptions {
   readonly aging: number;
   readonly timeout: number;
   readonly retry: number;
-  readonly abortGrace: number;
   readonly maxTasksPerWorker: number;
   readonly maxWorkerAge: number;
   readonly taskQueue: TaskQueue | null;

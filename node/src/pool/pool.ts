@@ -8,15 +8,27 @@ import { announce } from '../core/sources.js';
 import { performance, wallClock } from '../core/timers.cjs';
 import { throwLater } from '../core/turn.cjs';
 import { MillraceError } from '../errors.js';
-import { AbortError, type AbortSource, isAborted, onAbort, reasonOf } from './abort.js';
-import { type Allocation, type AllocationReason, logAllocations } from './allocations.js';
 import { fileChunks, lineChunks } from './chunks.js';
 import { DurableClient, type Enqueued } from './durable/client.js';
-import { closed, closeTimedOut } from './failure.js';
-import { histogramOf, type PoolHistogram } from './histogram.js';
+import {
+  type Allocation,
+  type AllocationReason,
+  logAllocations,
+  type PoolEvents,
+} from './events.js';
+import {
+  AbortError,
+  type AbortSource,
+  closed,
+  closeTimedOut,
+  isAborted,
+  onAbort,
+  reasonOf,
+} from './failure.js';
 import { isMoved, move, queueOptionsSymbol, transferableSymbol, valueSymbol } from './movable.cjs';
 import { own, type PoolOptions, type Settings, settingsOf } from './options.js';
-import type { PoolEvents } from './pool-events.js';
+import { state } from './protocol.cjs';
+import { ArrayTaskQueue, FairQueue, FixedQueue, UserQueue } from './queue.js';
 import {
   badArgument,
   callOf,
@@ -27,12 +39,9 @@ import {
 import { Scheduler } from './scheduler.js';
 import { defaultThreads, onShare } from './sizing.js';
 import { type FunctionSource, pathOf, sourceOf } from './source.js';
-import { state } from './state.cjs';
-import { type PoolStats, statsOf } from './stats.js';
+import { histogramOf, type PoolHistogram, type PoolStats } from './stats.js';
 import { Functions, type PoolFunction, Task, type TaskExtras } from './task.js';
 import { workerProgram } from './thread.js';
-import { ArrayTaskQueue, FixedQueue, UserWaiting } from './user-queue.js';
-import { FairWaiting } from './waiting.js';
 
 /** The version of millrace. */
 export const version: string = installedVersion;
@@ -96,18 +105,18 @@ export class Pool<Argument = any, Result = any> extends Emitter {
       this.#registered.set(key, this.#functions.pin(source.filename, source.name));
     }
     const queue = taskQueue ?? (stricterFIFO ? new FixedQueue() : null);
-    const waiting = queue === null ? new FairWaiting(aging) : new UserWaiting(queue);
-    this.#scheduler = new Scheduler(settings, waiting, {
+    const runQueue = queue === null ? new FairQueue(aging) : new UserQueue(queue);
+    this.#scheduler = new Scheduler(settings, runQueue, {
       emit: (event, ...args) => this.#emit(event, args),
       allocated: (reason) => this.#allocated(reason),
     });
-    this.#histogram = histogramOf(this.#scheduler);
+    this.#histogram = histogramOf(this.#scheduler.runTimes, this.#scheduler.waitTimes);
     this.#durable = isDurable ? new DurableClient(options) : null;
-    if (!isDurable) announce('pool', this.#scheduler, statsOf);
+    if (!isDurable) announce('pool', this.#scheduler, (scheduler) => scheduler.stats());
     if (settings.followsShare) {
       this.#ignoreShare = onShare((cpus) => {
         const { min, max } = defaultThreads(cpus);
-        this.#scheduler.resize(min, max);
+        this.#scheduler.workers.resize(min, max);
       });
     }
   }
@@ -130,13 +139,13 @@ export class Pool<Argument = any, Result = any> extends Emitter {
    * - MILLRACE_E_DUPLICATE when a task of its `id` was stored before.
    */
   run(task: Argument, options?: RunOptions): Promise<Result> {
-    const of = this.#usual;
-    const plain = options === undefined && of !== null && this.#state === 'open';
+    const fn = this.#usual;
+    const plain = options === undefined && fn !== null && this.#state === 'open';
     if (!plain || !this.#isPlain || isMoved(task)) return this.#runWith(task, options);
     const promise = new Promise<Result>(capture);
     const { priority } = this.#settings;
     this.#scheduler.submit(
-      new Task(of, task, priority, this.#scheduler.nowMs(), resolveLast, rejectLast, null),
+      new Task(fn, task, priority, this.#scheduler.nowMs(), resolveLast, rejectLast, null),
     );
     return promise;
   }
@@ -153,8 +162,8 @@ export class Pool<Argument = any, Result = any> extends Emitter {
         return;
       }
       const given = callOf(options ?? {});
-      const of = this.#functionOf(given);
-      if (of === null) {
+      const fn = this.#functionOf(given);
+      if (fn === null) {
         throw new MillraceError(
           'MILLRACE_E_INVALID_ARGUMENT',
           'filename must be provided to run() or in options object: there is none in either',
@@ -168,7 +177,7 @@ export class Pool<Argument = any, Result = any> extends Emitter {
       const priority =
         given.priority === undefined ? this.#settings.priority : classOf(given.priority);
       const created = this.#scheduler.nowMs();
-      const entry = new Task(of, argument, priority, created, resolve, reject, extras);
+      const entry = new Task(fn, argument, priority, created, resolve, reject, extras);
       this.#scheduler.submit(entry);
       if (extras?.signal && !entry.settled) this.#listen(entry, extras, extras.signal);
     });
@@ -213,13 +222,14 @@ export class Pool<Argument = any, Result = any> extends Emitter {
   prewarm(count: number = this.maxThreads): Promise<void> {
     check('count', count, integer(0, 1024));
     if (this.#state !== 'open') return Promise.reject(closed('queue is being terminated'));
-    return this.#scheduler.prewarm(Math.min(count, this.maxThreads));
+    return this.#scheduler.workers.prewarm(Math.min(count, this.maxThreads));
   }
 
   /** Replaces each worker by a new one, one after the other: for code that has changed, or memory that is not given back. No task is lost. */
   async recycle(): Promise<void> {
     if (this.#state !== 'open') throw closed('queue is being terminated');
-    for (const thread of [...this.#scheduler.fleet.threads]) await this.#scheduler.replace(thread);
+    const { workers } = this.#scheduler;
+    for (const thread of [...workers.threads]) await workers.replace(thread);
   }
 
   /**
@@ -256,15 +266,15 @@ export class Pool<Argument = any, Result = any> extends Emitter {
 
   /** What it has done, and what it has to do; plain data. Some µs. */
   stats(): PoolStats {
-    return this.#durable?.stats() ?? statsOf(this.#scheduler);
+    return this.#durable?.stats() ?? this.#scheduler.stats();
   }
 
   get minThreads(): number {
-    return this.#scheduler.fleet.minThreads;
+    return this.#scheduler.workers.minThreads;
   }
 
   get maxThreads(): number {
-    return this.#scheduler.fleet.maxThreads;
+    return this.#scheduler.workers.maxThreads;
   }
 
   /** The options in use; a copy. */
@@ -287,13 +297,14 @@ export class Pool<Argument = any, Result = any> extends Emitter {
 
   /** Its workers, those that start among them. */
   get threads(): Worker[] {
-    return this.#scheduler.fleet.threads.map(({ worker }) => worker);
+    return this.#scheduler.workers.threads.map(({ worker }) => worker);
   }
 
   /** Workers that have started, or are the first ones, and have no task. */
   get idleThreads(): number {
-    return this.#scheduler.fleet.threads.filter((each) => each.announced && each.currentUsage === 0)
-      .length;
+    return this.#scheduler.workers.threads.filter(
+      (each) => each.announced && each.currentUsage === 0,
+    ).length;
   }
 
   /** Tasks that wait for their turn; with `broker`, to be stored. */
@@ -303,7 +314,7 @@ export class Pool<Argument = any, Result = any> extends Emitter {
 
   /** Calls that have been answered, with a result or an error. */
   get completed(): number {
-    return this.#durable?.completed ?? this.#scheduler.counts.completed;
+    return this.#durable?.completed ?? this.#scheduler.completed;
   }
 
   get histogram(): PoolHistogram {
@@ -366,16 +377,16 @@ export class Pool<Argument = any, Result = any> extends Emitter {
 
   #allocated(reason: AllocationReason): void {
     if (this.listenerCount('allocation') === 0) return;
-    const { waiting, running, fleet, throttled } = this.#scheduler;
-    const { limitBytes } = fleet.memory.look();
+    const { queued, running, workers } = this.#scheduler;
+    const { limitBytes } = workers.memory.look();
     const allocation: Allocation = {
       at: wallClock.now(),
       reason,
-      workers: fleet.size,
-      maxThreads: fleet.maxThreads,
-      queued: waiting.size,
+      workers: workers.size,
+      maxThreads: workers.maxThreads,
+      queued,
       running,
-      memory: { reservedBytes: fleet.reservedBytes, limitBytes, throttled },
+      memory: { reservedBytes: workers.reservedBytes, limitBytes, throttled: workers.throttled },
     };
     this.#emit('allocation', [allocation]);
   }

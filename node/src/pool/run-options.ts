@@ -3,7 +3,7 @@ import type { Transferable as TransferItem } from 'node:worker_threads';
 import type { Priority } from '../core/intake/priority.js';
 import { check, checkKeys, integer, number } from '../core/options.js';
 import { MillraceError, show } from '../errors.js';
-import type { AbortSource } from './abort.js';
+import type { AbortSource } from './failure.js';
 import { isMoved, transferOf } from './movable.cjs';
 import type { Settings } from './options.js';
 import type { TaskExtras } from './task.js';

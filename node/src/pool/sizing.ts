@@ -1,4 +1,4 @@
-/** How many threads a pool has, and when it starts another one. */
+/** How many threads a pool has: by the share of the machine that its process has. */
 import { builtin } from '../core/builtin.cjs';
 import { throwLater } from '../core/turn.cjs';
 import { limits } from '../monitor/limits.js';
@@ -69,31 +69,4 @@ function receive(message: unknown): void {
  */
 export function defaultThreads(cpus: number): { min: number; max: number } {
   return { min: 1, max: Math.max(1, Math.floor(cpus)) };
-}
-
-interface Demand {
-  /** Tasks that no worker has yet. */
-  readonly waiting: number;
-  /** Workers, including those that are starting. */
-  readonly workers: number;
-  /** Workers that there may be. */
-  readonly max: number;
-  /** Mean time in ms that a task runs; null while none has. */
-  readonly meanTaskMs: number | null;
-  /** Time in ms until a new worker can run its first task. */
-  readonly startMs: number;
-}
-
-/** A task from which on a worker of its own is worth a start, in ms. */
-const longTaskMs = 1;
-
-/**
- * Whether to start another worker. For tasks that are long, or of which nothing is known, as soon as one waits. For tiny ones
- * only if the present workers need longer for the queue than a new one takes to start: otherwise it would find nothing to do.
- */
-export function wantsWorker(demand: Demand): boolean {
-  const { waiting, workers, max, meanTaskMs, startMs } = demand;
-  if (workers >= max || waiting === 0) return false;
-  if (workers === 0 || meanTaskMs === null || meanTaskMs >= longTaskMs) return true;
-  return (waiting * meanTaskMs) / workers > startMs;
 }

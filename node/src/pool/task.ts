@@ -1,10 +1,10 @@
-/** A task, the function that it calls, and the lanes in which the tasks of a function wait. What a function has cost sizes batches and shares time. */
+/** A task, the function that it calls, and the queue of that function's tasks. */
 import type { Transferable as TransferItem } from 'node:worker_threads';
 import type { PriorityClass } from '../core/intake/priority.js';
-import type { AbortSource } from './abort.js';
+import type { AbortSource } from './failure.js';
 import { queueOptionsSymbol } from './movable.cjs';
 
-/** What only a few calls ask for. */
+/** Options that only a few calls use. */
 export interface TaskExtras {
   readonly transferList: readonly TransferItem[];
   readonly signal: AbortSource | null;
@@ -17,14 +17,24 @@ export interface TaskExtras {
   givenUp: (() => Error) | null;
 }
 
+/** The thread that a task was sent to, as far as the end of a task needs it. */
+export interface TaskThread {
+  /** Takes the task back if it has not begun. */
+  revoke(task: Task): boolean;
+  /** Ends a task that has begun; `condemned`: only {@link kill} does. */
+  stop(task: Task): 'ended' | 'asked' | 'condemned';
+  /** Ends the worker. */
+  kill(): void;
+}
+
 let lastId = 0;
 
 /**
- * A call of a function on a worker, from `run()` until its promise is settled. What queues and balancers of the user see of
- * it is the same object. There may be a million of them: what few need is in `extras`.
+ * A call of a function on a worker, from `run()` until its promise is settled. The queue and the balancer of a user get
+ * the same object. There may be a million of them: what few need is in `extras`. The life of a task is told in `scheduler.ts`.
  */
 export class Task {
-  readonly of: PoolFunction;
+  readonly fn: PoolFunction;
   readonly priority: PriorityClass;
   /** When `run()` was called, in ms by this thread's clock. */
   readonly created: number;
@@ -37,14 +47,14 @@ export class Task {
   /** How often a worker ended that was about to begin it; how often one ended that had begun it. */
   returns = 0;
   attempts = 0;
-  /** The worker it was sent to, a `Thread`; null while it waits. Threads know tasks, and not the other way round. */
-  thread: object | null = null;
-  /** While it waits, its place in its lane; then its number at the worker; -1 between the two. */
+  /** The worker it was sent to; null while it waits. */
+  thread: TaskThread | null = null;
+  /** While it waits, its place in its queue; then its number at the worker; -1 between the two. */
   number = 0;
   settled = false;
 
   constructor(
-    of: PoolFunction,
+    fn: PoolFunction,
     task: unknown,
     priority: PriorityClass,
     created: number,
@@ -52,7 +62,7 @@ export class Task {
     reject: (error: unknown) => void,
     extras: TaskExtras | null,
   ) {
-    this.of = of;
+    this.fn = fn;
     this.task = task;
     this.priority = priority;
     this.created = created;
@@ -62,11 +72,11 @@ export class Task {
   }
 
   get filename(): string {
-    return this.of.filename;
+    return this.fn.filename;
   }
 
   get name(): string {
-    return this.of.name;
+    return this.fn.name;
   }
 
   get isAbortable(): boolean {
@@ -89,22 +99,147 @@ export class Task {
   }
 }
 
+/** Weight of a new mean against what was known. */
+const weight = 1 / 4;
+
+/** An export of a file that tasks call, and what it has cost so far: batches are sized, and time is shared, by it. */
+export class PoolFunction {
+  readonly id: number;
+  readonly filename: string;
+  readonly name: string;
+  /** Its waiting tasks, by priority. */
+  readonly queues: readonly [FunctionQueue, FunctionQueue, FunctionQueue];
+  /** Mean time of a task in ms; null until one has ended. */
+  meanMs: number | null = null;
+  /** Mean time in ms that it takes this thread to send one of its tasks. */
+  sendMs = 0;
+  /** The pool knows it by a name, so it is not forgotten. */
+  pinned = false;
+
+  constructor(id: number, filename: string, name: string) {
+    this.id = id;
+    this.filename = filename;
+    this.name = name;
+    this.queues = [new FunctionQueue(this), new FunctionQueue(this), new FunctionQueue(this)];
+  }
+
+  get idle(): boolean {
+    return this.queues.every((queue) => queue.size === 0);
+  }
+
+  /** The times of `count` tasks that ended took `totalMs` together. */
+  ended(count: number, totalMs: number): void {
+    const mean = totalMs / count;
+    // Many say more than one: 8 at a time leave a tenth of what was known.
+    const share = 1 - (1 - weight) ** count;
+    this.meanMs = this.meanMs === null ? mean : this.meanMs + share * (mean - this.meanMs);
+  }
+
+  sent(count: number, totalMs: number): void {
+    this.sendMs += weight * (totalMs / count - this.sendMs);
+  }
+}
+
+/** Work that goes at once, in ms. More of it, up to `mostMs`, if this share of what waits is more. */
+const batchMs = 1;
+const mostMs = 4;
+const shareOfWaiting = 0.04;
+
+interface BatchSignals {
+  /** Tasks of the function that wait. */
+  waiting: number;
+  /** Workers that take part. */
+  workers: number;
+  /** Mean time of the function's tasks in ms, and mean time to send one; null while none has ended. */
+  meanMs: number | null;
+  sendMs: number;
+  maxBatch: number;
+}
+
+/**
+ * How many tasks go to a worker at once. What waits is divided among the workers twice over, so that none has all of it while
+ * another has nothing. A batch is about 1 ms of work for either thread: more would keep a task with a higher priority waiting,
+ * less costs a message more. Where the last of those that wait will wait for long anyway, it is up to 4 ms. Until the first
+ * task has been measured they go one by one.
+ */
+export function batchSize({ waiting, workers, meanMs, sendMs, maxBatch }: BatchSignals): number {
+  if (meanMs === null) return 1;
+  const share = Math.ceil(waiting / (2 * workers));
+  const ms = Math.max(batchMs, Math.min(mostMs, (shareOfWaiting * waiting * meanMs) / workers));
+  const byTime = Math.floor(Math.min(ms / meanMs, batchMs / sendMs));
+  return Math.max(1, Math.min(share, byTime, maxBatch));
+}
+
+/** How often the results of a batch leave at the least, in ms: seldom when their callers have many more tasks that wait. */
+export const replyMs = (size: number, waiting: number, workers: number): number =>
+  waiting > 2 * workers * size ? 2 : 0.5;
+
+/** Longer tasks gain nothing from a second batch that is there when the first ends, in ms. */
+const shortMs = 2;
+
+/** Whether a second batch may be sent to a worker that has one. */
+export const isShort = (meanMs: number | null): boolean => meanMs !== null && meanMs < shortMs;
+
+/** Functions that are remembered beside the pinned ones; beyond it those without tasks are forgotten. */
+const maxFunctions = 1000;
+
+/** The functions that a pool knows. */
+export class Functions {
+  /** By file, and then by name: a key of both would have to be made for each call. */
+  readonly #byFile = new Map<string, Map<string, PoolFunction>>();
+  /** Those that are not pinned. */
+  #count = 0;
+  #nextId = 0;
+
+  get(filename: string, name: string): PoolFunction {
+    return this.#byFile.get(filename)?.get(name) ?? this.#add(filename, name);
+  }
+
+  /** The same; it is never forgotten. */
+  pin(filename: string, name: string): PoolFunction {
+    const pinned = this.get(filename, name);
+    if (!pinned.pinned) this.#count--;
+    pinned.pinned = true;
+    return pinned;
+  }
+
+  #add(filename: string, name: string): PoolFunction {
+    if (this.#count >= maxFunctions) this.#forget();
+    const byName = this.#byFile.get(filename) ?? new Map<string, PoolFunction>();
+    this.#byFile.set(filename, byName);
+    const added = new PoolFunction(this.#nextId++, filename, name);
+    byName.set(name, added);
+    this.#count++;
+    return added;
+  }
+
+  #forget(): void {
+    for (const [filename, byName] of this.#byFile) {
+      for (const [name, each] of byName) {
+        if (each.idle && !each.pinned && byName.delete(name)) this.#count--;
+      }
+      if (byName.size === 0) this.#byFile.delete(filename);
+      if (this.#count < maxFunctions / 2) return;
+    }
+  }
+}
+
 /** Taken and removed tasks are moved out of the way when there are this many, and more of them than others. */
 const worthMoving = 64;
 
-/** The tasks of one function and one priority that wait, oldest first. A removed task leaves a hole. */
-export class Lane {
-  readonly of: PoolFunction;
+/** The waiting tasks of one function and one priority, oldest first. A removed task leaves a hole. */
+export class FunctionQueue {
+  readonly fn: PoolFunction;
   #tasks: (Task | null)[] = [];
   #first = 0;
   size = 0;
-  /** Time in ms that its tasks have had, and what is added for its absence: the lane with the least goes first. */
+  /** Kept by the run queue: time in ms that its tasks have had, plus its handicap after an absence. The least goes first. */
   servedMs = 0;
-  /** Whether it stands in the list of lanes with tasks. */
+  /** Kept by the run queue: whether it is in the list of queues with tasks. */
   listed = false;
 
-  constructor(of: PoolFunction) {
-    this.of = of;
+  constructor(fn: PoolFunction) {
+    this.fn = fn;
   }
 
   get head(): Task {
@@ -176,87 +311,3 @@ export class Lane {
 
 const staysBack = ({ returns, extras, moves, guarded }: Task, beside: boolean): boolean =>
   returns > 0 || (extras !== null && (moves || (beside && guarded)));
-
-/** How much a new mean counts against what was known. */
-const weight = 1 / 4;
-
-/** A function that tasks are for: an export of a file. */
-export class PoolFunction {
-  readonly id: number;
-  readonly filename: string;
-  readonly name: string;
-  /** Those that wait, by priority. */
-  readonly lanes: readonly [Lane, Lane, Lane];
-  /** Mean time of a task in ms; null until one has ended. */
-  meanMs: number | null = null;
-  /** Mean time in ms that it takes this thread to send one of its tasks. */
-  sendMs = 0;
-  /** The pool knows it by a name, so it is not forgotten. */
-  pinned = false;
-
-  constructor(id: number, filename: string, name: string) {
-    this.id = id;
-    this.filename = filename;
-    this.name = name;
-    this.lanes = [new Lane(this), new Lane(this), new Lane(this)];
-  }
-
-  get idle(): boolean {
-    return this.lanes.every((lane) => lane.size === 0);
-  }
-
-  /** The times of `count` tasks that ended took `totalMs` together. */
-  ended(count: number, totalMs: number): void {
-    const mean = totalMs / count;
-    // Many say more than one: 8 at a time leave a tenth of what was known.
-    const share = 1 - (1 - weight) ** count;
-    this.meanMs = this.meanMs === null ? mean : this.meanMs + share * (mean - this.meanMs);
-  }
-
-  sent(count: number, totalMs: number): void {
-    this.sendMs += weight * (totalMs / count - this.sendMs);
-  }
-}
-
-/** Functions that are remembered beside the pinned ones; beyond it those without tasks are forgotten. */
-const maxFunctions = 1000;
-
-export class Functions {
-  /** By file, and then by name: a key of both would have to be made for each call. */
-  readonly #byFile = new Map<string, Map<string, PoolFunction>>();
-  /** Those that are not pinned. */
-  #count = 0;
-  #nextId = 0;
-
-  get(filename: string, name: string): PoolFunction {
-    return this.#byFile.get(filename)?.get(name) ?? this.#add(filename, name);
-  }
-
-  /** The same; it is never forgotten. */
-  pin(filename: string, name: string): PoolFunction {
-    const pinned = this.get(filename, name);
-    if (!pinned.pinned) this.#count--;
-    pinned.pinned = true;
-    return pinned;
-  }
-
-  #add(filename: string, name: string): PoolFunction {
-    if (this.#count >= maxFunctions) this.#forget();
-    const byName = this.#byFile.get(filename) ?? new Map<string, PoolFunction>();
-    this.#byFile.set(filename, byName);
-    const added = new PoolFunction(this.#nextId++, filename, name);
-    byName.set(name, added);
-    this.#count++;
-    return added;
-  }
-
-  #forget(): void {
-    for (const [filename, byName] of this.#byFile) {
-      for (const [name, each] of byName) {
-        if (each.idle && !each.pinned && byName.delete(name)) this.#count--;
-      }
-      if (byName.size === 0) this.#byFile.delete(filename);
-      if (this.#count < maxFunctions / 2) return;
-    }
-  }
-}

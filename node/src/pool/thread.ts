@@ -1,3 +1,14 @@
+/**
+ * One worker thread, seen from the main thread: what it was sent, and which of that it has begun.
+ *
+ * Each task that is sent gets the next number; its place on the board (`protocol.cts`) is the number's low bits, so numbers that are
+ * not answered must not meet (`room`). All of them are between `#oldest` and `#next`, except where a long task is left behind:
+ * then those after it go round its place. The word at the place decides who has the task: the worker that begins it, or
+ * this side that takes it back; whoever changes it from WAITING. `inFlight` counts what was sent and not answered, `live` those
+ * of it that somebody still waits for. Only this file changes `task.thread` and, while a worker has the task, `task.number`.
+ *
+ * It also ends tasks that ran out of time, with one timer for all of them, and workers whose task was asked to stop and did not.
+ */
 import {
   MessageChannel,
   type MessagePort,
@@ -7,32 +18,34 @@ import {
   type WorkerOptions,
 } from 'node:worker_threads';
 import { packageFile } from '../core/package-file.js';
-import { clearTimeout } from '../core/timers.cjs';
-import { isShort } from './batch-size.js';
+import { clearTimeout, performance, setTimeout } from '../core/timers.cjs';
 import {
+  type Batch,
   type Board,
   boardOf,
   CONDEMNED,
   ENDED,
   LISTENING,
+  maxDefinitions,
   newBoard,
   placeMask,
   places,
+  READY,
   REVOKED,
+  type Reply,
   RUNNING,
   STOPPING,
-  WAITING,
-} from './board.cjs';
-import { Durations, type DurationsSummary } from './durations.js';
-import {
-  type Batch,
-  maxDefinitions,
-  READY,
-  type Reply,
   type Start,
   type Stop,
+  WAITING,
 } from './protocol.cjs';
-import type { PoolFunction, Task } from './task.js';
+import { Durations, type DurationsSummary } from './stats.js';
+import { isShort, type PoolFunction, type Task, type TaskThread } from './task.js';
+
+/** Tasks behind one that has run this long, in ms, are given to a worker that has none; so are those that take longer than this together. */
+const stuckMs = 0.5;
+/** When a task takes this many times as long as usual, what stands behind it is given to whichever worker is free next. */
+const unusual = 4;
 
 /** Program of a worker. Throws MILLRACE_E_BUNDLED. */
 export const workerProgram = (): string => packageFile('dist/pool/worker/main.cjs', 'a pool');
@@ -58,6 +71,10 @@ export interface ThreadEvents {
   message(value: unknown): void;
   /** One of the sides cannot read what the other has sent. */
   broken(thread: Thread, what: 'tasks' | 'results'): void;
+  /** A task has run for longer than it may. */
+  timedOut(task: Task, timeoutMs: number): void;
+  /** Only its end stops what it runs. */
+  condemned(thread: Thread): void;
   exit(thread: Thread, code: number): void;
 }
 
@@ -69,15 +86,16 @@ export interface ThreadOptions {
   readonly clockOffsetMs: number;
   readonly isDurable: boolean;
   readonly histogram: boolean;
+  readonly abortGrace: number;
 }
 
-/** One worker, seen from the main thread: what it was sent, and which of that it has begun. */
-export class Thread implements PoolWorker {
+export class Thread implements PoolWorker, TaskThread {
   readonly worker: Worker;
   readonly board: Board;
   readonly #port: MessagePort;
   readonly #events: ThreadEvents;
   readonly #concurrency: number;
+  readonly #graceMs: number;
   /** By place: what was sent and not answered. Also null for what was taken back or given up. */
   readonly tasks: (Task | null)[] = new Array(places).fill(null);
   readonly #known = new Set<number>();
@@ -106,28 +124,33 @@ export class Thread implements PoolWorker {
   #held = false;
   /** Tasks were taken back from it, and it has not answered since. */
   isStuck = false;
+  /** For the first of its tasks that may run for too long. */
+  #deadline: NodeJS.Timeout | null = null;
+  /** For the tasks that were asked to stop. */
+  readonly #graces = new Set<NodeJS.Timeout>();
   isReady = false;
-  /** When it was started, and when it became idle, in ms. */
+  /** When it was started, in ms. */
   readonly startedMs: number;
+  terminating = false;
+  destroyed = false;
+  /** The first thing that went wrong in it. */
+  failure: Error | null = null;
+  // Kept by `workers.ts`.
+  /** When it became idle, in ms. */
   idleSinceMs: number;
   /** Gets no more tasks. */
   retiring = false;
-  terminating = false;
-  destroyed = false;
   /** The pool's listeners know of it. */
   announced = false;
   whenReady: (() => void) | null = null;
   /** For those that wait for it to be ready, or to be replaced. */
   readiness: Promise<void> | null = null;
   replaced: Promise<void> | null = null;
-  /** The first thing that went wrong in it. */
-  failure: Error | null = null;
-  /** For the first of its tasks that may run for too long. */
-  deadline: NodeJS.Timeout | null = null;
 
   constructor(options: ThreadOptions, events: ThreadEvents, nowMs: number) {
     this.#events = events;
     this.#concurrency = options.concurrency;
+    this.#graceMs = options.abortGrace;
     this.durations = options.histogram ? new Durations() : null;
     this.startedMs = nowMs;
     this.idleSinceMs = nowMs;
@@ -152,7 +175,8 @@ export class Thread implements PoolWorker {
     this.worker.on('exit', (code) => {
       this.retiring = true;
       while (this.drain());
-      if (this.deadline) clearTimeout(this.deadline);
+      if (this.#deadline) clearTimeout(this.#deadline);
+      this.#clearGraces();
       this.terminating = false;
       this.destroyed = true;
       port1.close();
@@ -189,7 +213,7 @@ export class Thread implements PoolWorker {
   }
 
   /** Whether more tasks of a function may be sent while it has all that it can run. */
-  takesAhead(of: PoolFunction): boolean {
+  takesAhead(fn: PoolFunction): boolean {
     return (
       !this.retiring &&
       !this.#exclusive &&
@@ -198,7 +222,7 @@ export class Thread implements PoolWorker {
       !this.isStopping &&
       this.#batchEnds.length < 2 &&
       this.#onlyShort &&
-      isShort(of.meanMs)
+      isShort(fn.meanMs)
     );
   }
 
@@ -222,7 +246,7 @@ export class Thread implements PoolWorker {
 
   /** Sends tasks of one function. Throws what postMessage throws; then nothing was sent. */
   send(tasks: readonly Task[], replyMs: number): void {
-    const { of } = tasks[0]!;
+    const { fn } = tasks[0]!;
     const { words } = this.board;
     const count = tasks.length;
     const first = this.#next;
@@ -246,12 +270,12 @@ export class Thread implements PoolWorker {
         transfers.push(...task.extras.transferList);
       }
     }
-    const definition = this.#known.has(of.id) ? null : ([of.filename, of.name] as const);
-    const batch: Batch = [first, of.id, payload, attempts, guarded, definition, replyMs];
+    const definition = this.#known.has(fn.id) ? null : ([fn.filename, fn.name] as const);
+    const batch: Batch = [first, fn.id, payload, attempts, guarded, definition, replyMs];
     if (transfers === null) this.#port.postMessage(batch);
     else this.#port.postMessage(batch, transfers);
     if (definition !== null && this.#known.size === maxDefinitions) this.#known.clear();
-    if (definition !== null) this.#known.add(of.id);
+    if (definition !== null) this.#known.add(fn.id);
     for (let index = 0; index < count; index++) {
       const task = tasks[index]!;
       task.thread = this;
@@ -267,7 +291,7 @@ export class Thread implements PoolWorker {
     this.live += count;
     this.#leaveBehind();
     // Nothing goes behind a task that may be why a worker has ended.
-    if (!isShort(of.meanMs) || tasks[0]!.returns > 0) this.#onlyShort = false;
+    if (!isShort(fn.meanMs) || tasks[0]!.returns > 0) this.#onlyShort = false;
     if (guarded && this.#concurrency > 1) this.#exclusive = true;
   }
 
@@ -356,6 +380,12 @@ export class Thread implements PoolWorker {
     return taken.reverse();
   }
 
+  /** Takes back all that stands behind its task; it gets nothing ahead until it has answered. */
+  revokeStuck(): Task[] {
+    this.isStuck = true;
+    return this.revokeTail(this.ahead);
+  }
+
   /** All that have not begun: those that can run elsewhere, and those whose data went with this worker. */
   revokeAll(): { again: Task[]; lost: Task[] } {
     const again: Task[] = [];
@@ -390,6 +420,21 @@ export class Thread implements PoolWorker {
     return this.word(task) === WAITING ? 0 : nowMs - this.begunMs(task);
   }
 
+  /** Whether what it has to begin stands behind a task of unusual length. */
+  isBehindLong(nowMs: number): boolean {
+    const task = this.current;
+    if (task === null) return this.isStopping;
+    return this.ranMs(task, nowMs) >= unusual * Math.max(stuckMs, task.fn.meanMs ?? 0);
+  }
+
+  /** Whether what it has not begun is worth a message to another worker. */
+  holdsUp(nowMs: number): boolean {
+    if (this.isStopping) return true;
+    const task = this.current;
+    if (task === null) return false;
+    return this.ranMs(task, nowMs) > stuckMs || this.ahead * (task.fn.meanMs ?? 0) > stuckMs;
+  }
+
   word(task: Task): number {
     return Atomics.load(this.board.words, task.number & placeMask);
   }
@@ -415,17 +460,62 @@ export class Thread implements PoolWorker {
       if (word === LISTENING) {
         this.#stopping.add(number);
         this.#port.postMessage(number satisfies Stop);
+        this.#grace(number);
         return 'asked';
       }
       if (word !== RUNNING) return 'ended';
     }
   }
 
-  /** Whether a task that was asked to stop has not: from now on nothing else begins after it. */
-  condemn(number: number): boolean {
-    const place = number & placeMask;
-    if (this.destroyed || this.#numbers[place] !== number) return false;
-    return Atomics.compareExchange(this.board.words, place, STOPPING, CONDEMNED) === STOPPING;
+  /** A task that was asked to stop gets some time to do so. If it has not then, nothing else begins after it. */
+  #grace(number: number): void {
+    const timer = setTimeout(() => {
+      this.#graces.delete(timer);
+      const place = number & placeMask;
+      if (this.#numbers[place] !== number) return;
+      const { words } = this.board;
+      if (Atomics.compareExchange(words, place, STOPPING, CONDEMNED) === STOPPING) this.kill();
+    }, this.#graceMs);
+    timer.unref();
+    this.#graces.add(timer);
+  }
+
+  kill(): void {
+    this.#events.condemned(this);
+  }
+
+  /**
+   * Looks at the tasks that have a time limit: those that have begun are due that long after, the others at the earliest that
+   * long from now. So one timer is enough, and nobody has to report when a task begins.
+   */
+  watchTimeouts(): void {
+    if (this.destroyed) return;
+    const nowMs = performance.now();
+    let soonestMs = Number.POSITIVE_INFINITY;
+    for (const task of this.pending()) {
+      const timeoutMs = task.extras?.timeoutMs ?? 0;
+      if (timeoutMs === 0) continue;
+      const word = this.word(task);
+      if (word === ENDED) continue;
+      const hasBegun = word === RUNNING || word === LISTENING;
+      const leftMs = (hasBegun ? this.begunMs(task) - nowMs : 0) + timeoutMs;
+      if (leftMs > 0) {
+        soonestMs = Math.min(soonestMs, leftMs);
+        continue;
+      }
+      this.#events.timedOut(task, timeoutMs);
+      if (this.terminating) return;
+    }
+    if (this.#deadline) clearTimeout(this.#deadline);
+    this.#deadline = null;
+    if (soonestMs === Number.POSITIVE_INFINITY) return;
+    this.#deadline = setTimeout(() => this.watchTimeouts(), Math.ceil(soonestMs));
+    this.#deadline.unref();
+  }
+
+  #clearGraces(): void {
+    for (const timer of this.#graces) clearTimeout(timer);
+    this.#graces.clear();
   }
 
   /** Whether it has begun one of the tasks that it has; what was given up is not looked at. */
@@ -465,6 +555,7 @@ export class Thread implements PoolWorker {
   terminate(): Promise<number> {
     this.retiring = true;
     this.terminating = true;
+    this.#clearGraces();
     this.worker.ref();
     return this.worker.terminate();
   }

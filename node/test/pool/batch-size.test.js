@@ -1,7 +1,7 @@
 // How many tasks go to a worker at once.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { batchSize, isShort, replyMs } from '../../dist/pool/batch-size.js';
+import { batchSize, isShort, replyMs } from '../../dist/pool/task.js';
 import { randomNumbers, seeds } from '../core/random.js';
 
 const signals = { waiting: 100_000, workers: 2, meanMs: 0, sendMs: 0, maxBatch: 512 };

@@ -1,7 +1,7 @@
 // Times of tasks: percentiles against the exact ones.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Durations } from '../../dist/pool/durations.js';
+import { Durations } from '../../dist/pool/stats.js';
 import { randomNumbers, seeds } from '../core/random.js';
 
 const percents = [0.001, 1, 2.5, 10, 25, 50, 75, 90, 97.5, 99, 99.9, 99.999, 100];

@@ -74,7 +74,7 @@ test('a function is known by its file and its name', () => {
 test('of very many names those without tasks are forgotten, and no number is given twice', () => {
   const functions = new Functions();
   const busy = functions.get('/file', 'busy');
-  busy.lanes[1].push(new Task(busy, 1, 1, 0, null, null, null));
+  busy.queues[1].push(new Task(busy, 1, 1, 0, null, null, null));
   busy.meanMs = 4;
   const ids = new Set();
   const count = 5000;

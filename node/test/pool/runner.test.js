@@ -4,8 +4,14 @@ import { on } from 'node:events';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { MessageChannel } from 'node:worker_threads';
-import { boardOf, ENDED, newBoard, RUNNING, STOPPING } from '../../dist/pool/board.cjs';
-import { maxDefinitions } from '../../dist/pool/protocol.cjs';
+import {
+  boardOf,
+  ENDED,
+  maxDefinitions,
+  newBoard,
+  RUNNING,
+  STOPPING,
+} from '../../dist/pool/protocol.cjs';
 import { Runner } from '../../dist/pool/worker/runner.cjs';
 import { repeat } from './support.js';
 

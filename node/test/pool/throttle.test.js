@@ -2,10 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { settingsOf } from '../../dist/pool/options.js';
+import { FairQueue } from '../../dist/pool/queue.js';
 import { Scheduler } from '../../dist/pool/scheduler.js';
-import { statsOf } from '../../dist/pool/stats.js';
 import { Functions, Task } from '../../dist/pool/task.js';
-import { FairWaiting } from '../../dist/pool/waiting.js';
 import { newGate, repeat, tasks, until } from './support.js';
 
 /** What a pool is without its interface, with a memory of its own. */
@@ -13,12 +12,12 @@ async function open(t, options) {
   const settings = settingsOf({ filename: tasks, minThreads: 1, maxThreads: 2, ...options });
   const reasons = [];
   const messages = [];
-  const scheduler = new Scheduler(settings, new FairWaiting(settings.aging), {
+  const scheduler = new Scheduler(settings, new FairQueue(settings.aging), {
     emit: (event, value) => event === 'message' && messages.push(value),
     allocated: (reason) => reasons.push(reason),
   });
   t.after(() => scheduler.destroy());
-  const { memory } = scheduler.fleet;
+  const { memory } = scheduler.workers;
   const state = { throttled: false };
   const look = memory.look.bind(memory);
   memory.look = () => ({ ...look(), throttled: state.throttled });
@@ -28,7 +27,7 @@ async function open(t, options) {
     new Promise((resolve, reject) => {
       scheduler.submit(new Task(of, argument, 1, performance.now(), resolve, reject, null));
     });
-  const stats = () => statsOf(scheduler);
+  const stats = () => scheduler.stats();
   return { run, state, stats, reasons, messages, scheduler };
 }
 
@@ -62,7 +61,7 @@ test('one task at a time, and no more workers, until there is enough again', asy
     await Promise.all(calls),
     repeat(8, (n) => n),
   );
-  assert.equal(scheduler.waiting.size, 0);
+  assert.equal(scheduler.queue.size, 0);
 });
 
 test('what is there when memory becomes short ends as it would have', async (t) => {

@@ -1,12 +1,7 @@
 // Queues of the user's.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  ArrayTaskQueue,
-  FixedQueue,
-  isTaskQueue,
-  UserWaiting,
-} from '../../dist/pool/user-queue.js';
+import { ArrayTaskQueue, FixedQueue, isTaskQueue, UserQueue } from '../../dist/pool/queue.js';
 import { randomNumbers, seeds } from '../core/random.js';
 
 const emptied = (queue) => {
@@ -124,7 +119,7 @@ test('what is a queue', () => {
 });
 
 test('tasks are put back in their order, ahead of others, also without unshift', () => {
-  const fixed = new UserWaiting(new FixedQueue());
+  const fixed = new UserQueue(new FixedQueue());
   const [a, b, c] = ['a', 'b', 'c'].map((n) => ({ n }));
   fixed.push(c);
   fixed.putBack([a, b]);
@@ -142,7 +137,7 @@ test('tasks are put back in their order, ahead of others, also without unshift',
     shift: () => tasks.shift() ?? null,
     remove: (task) => tasks.splice(tasks.indexOf(task), 1),
   };
-  const pushed = new UserWaiting(plain);
+  const pushed = new UserQueue(plain);
   pushed.putBack([a, b]);
   assert.deepEqual(
     [0, 1].map(() => pushed.take()[0]),
@@ -151,6 +146,6 @@ test('tasks are put back in their order, ahead of others, also without unshift',
 });
 
 test('a queue that has thought better of it gives no task', () => {
-  const waiting = new UserWaiting({ size: 3, shift: () => null, push() {}, remove() {} });
+  const waiting = new UserQueue({ size: 3, shift: () => null, push() {}, remove() {} });
   assert.deepEqual(waiting.take(), []);
 });

@@ -3,7 +3,7 @@ import type { BrokerOptions } from '../../broker/options.js';
 import { classOf, type Priority, type PriorityClass } from '../../core/intake/priority.js';
 import { check, checkKeys, integer, invalid, number } from '../../core/options.js';
 import { MillraceError, show } from '../../errors.js';
-import { AbortError, type AbortSource, isAborted, reasonOf } from '../abort.js';
+import { AbortError, type AbortSource, isAborted, reasonOf } from '../failure.js';
 import type { PoolOptions } from '../options.js';
 import { type StreamSettings, streamSettings } from './stream-options.js';
 

@@ -22,11 +22,6 @@ export class Lane {
     return this.#calls.slice(this.#head).filter(isWaiting).length;
   }
 
-  /** When the oldest that waits was made, in ms; Infinity when none does. */
-  get oldestMs(): number {
-    return this.isEmpty ? Number.POSITIVE_INFINITY : this.at(0)!.createdMs;
-  }
-
   /** Counted from the head. */
   at(index: number): Call | undefined {
     return this.#calls[this.#head + index];

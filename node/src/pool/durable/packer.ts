@@ -1,5 +1,4 @@
 /** Tasks that are not sent yet, and how many go into one message. */
-import { agedClass, agedEvery } from '../aging.js';
 import type { Call } from './call.js';
 import { isWaiting, Lane } from './lane.js';
 
@@ -8,7 +7,9 @@ const packMs = 5;
 const packBytes = 64 * 1024;
 /** How many functions' times are kept. */
 const maxNames = 1000;
+/** As in a pool: a call that has waited this long for each higher priority gets one message in so many, so that none starves. */
 const agingMs = 1000;
+const agedEvery = 4;
 
 export class Packer {
   readonly #lanes = [new Lane(), new Lane(), new Lane()] as const;
@@ -57,11 +58,27 @@ export class Packer {
   }
 
   #next(nowMs: number): Lane | null {
-    const first = this.#lanes.find((lane) => !lane.isEmpty) ?? null;
-    const aged = agedClass(this.#lanes, nowMs, agingMs);
-    if (aged < 0 || ++this.#sinceAged < agedEvery) return first;
+    let first: Lane | null = null;
+    let firstPriority = 0;
+    let aged: Lane | null = null;
+    /** A call goes only before those that came later. */
+    let before = Number.POSITIVE_INFINITY;
+    for (const [priority, lane] of this.#lanes.entries()) {
+      if (lane.isEmpty) continue;
+      const { createdMs } = lane.at(0)!;
+      if (first === null) {
+        first = lane;
+        firstPriority = priority;
+      } else if (createdMs >= before || nowMs - createdMs < agingMs * (priority - firstPriority)) {
+        continue;
+      } else {
+        aged = lane;
+      }
+      before = createdMs;
+    }
+    if (aged === null || ++this.#sinceAged < agedEvery) return first;
     this.#sinceAged = 0;
-    return this.#lanes[aged]!;
+    return aged;
   }
 
   /** How many of the first ones go together. */

@@ -1,5 +1,5 @@
 /** A task that somebody waits for. */
-import { AbortError, type AbortSource, onAbort, reasonOf } from '../abort.js';
+import { AbortError, type AbortSource, onAbort, reasonOf } from '../failure.js';
 import type { Call } from './call.js';
 
 export class Pending {

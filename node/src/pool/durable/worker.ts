@@ -8,7 +8,7 @@ import { throwLater } from '../../core/turn.cjs';
 import type { MillraceError } from '../../errors.js';
 import { durableSymbol, type PoolOptions } from '../options.js';
 import { Pool } from '../pool.js';
-import { anyFunction } from '../worker/functions.cjs';
+import { anyFunction } from '../protocol.cjs';
 import { Acks } from './acks.js';
 import { Answers } from './answers.js';
 import { Arrivals } from './arrivals.js';

@@ -1,4 +1,4 @@
-import { type Board, CONDEMNED, LISTENING, placeMask, RUNNING, STOPPING } from '../board.cjs';
+import { type Board, CONDEMNED, LISTENING, placeMask, RUNNING, STOPPING } from '../protocol.cjs';
 
 /** What a function gets beside its task. */
 export interface TaskContext {

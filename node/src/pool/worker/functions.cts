@@ -1,5 +1,6 @@
 /** Functions by which a worker runs tasks: exports of files, loaded once. */
 import { builtin } from '../../core/builtin.cjs';
+import { anyFunction } from '../protocol.cjs';
 import type { Context, Durable, TaskContext } from './context.cjs';
 
 const { extname } = builtin('node:path');
@@ -21,9 +22,6 @@ export async function load(filename: string, name: string): Promise<Handler> {
   }
   throw new Error(`it exports no '${name}', ${othersOf(module, exported)}`);
 }
-
-/** In place of a name: asks whether the file can be loaded and has a function at all. */
-export const anyFunction = '*';
 
 /** The same for durable tasks, which come with what their context says. */
 export async function loadDurable(filename: string, name: string): Promise<Handler> {

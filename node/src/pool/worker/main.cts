@@ -1,9 +1,6 @@
 /** What a worker of a pool runs. CommonJS, as all that it loads: with ES modules the start of a thread takes a fifth more CPU. */
 import { builtin } from '../../core/builtin.cjs';
-import { boardOf } from '../board.cjs';
-import { clockOffsetMs } from '../clock.cjs';
-import { READY, type Start } from '../protocol.cjs';
-import { state } from '../state.cjs';
+import { boardOf, clockOffsetMs, READY, type Start, state } from '../protocol.cjs';
 import { Runner } from './runner.cjs';
 
 const { parentPort, workerData } = builtin('node:worker_threads');

@@ -3,14 +3,19 @@ import { builtin } from '../../core/builtin.cjs';
 import { isThenable } from '../../core/realm.cjs';
 import { performance } from '../../core/timers.cjs';
 import { atTurnEnd, onceAt } from '../../core/turn.cjs';
-import { type Board, CONDEMNED, ENDED, placeMask, RUNNING, WAITING } from '../board.cjs';
 import {
   type Batch,
+  type Board,
+  CONDEMNED,
   type Definition,
+  ENDED,
   maxDefinitions,
   NO_FUNCTION,
+  placeMask,
+  RUNNING,
   type Stop,
   THREW,
+  WAITING,
 } from '../protocol.cjs';
 import { Context, stop } from './context.cjs';
 import { textOf } from './error.cjs';

@@ -8,9 +8,9 @@ import { fileURLToPath } from 'node:url';
 import { ArrayTaskQueue } from 'millrace/pool';
 import { MemoryWatch } from '../../../dist/pool/memory.js';
 import { settingsOf } from '../../../dist/pool/options.js';
+import { FairQueue } from '../../../dist/pool/queue.js';
 import { Scheduler } from '../../../dist/pool/scheduler.js';
 import { Functions, Task } from '../../../dist/pool/task.js';
-import { FairWaiting } from '../../../dist/pool/waiting.js';
 import {
   atRest,
   counters,
@@ -105,10 +105,10 @@ test('memory is short: one task at a time, none lost, and all of them once there
   });
   const reasons = [];
   const events = { emit() {}, allocated: (reason) => reasons.push(reason) };
-  const scheduler = new Scheduler(settings, new FairWaiting(1000), events);
-  scheduler.fleet.memory = memory;
+  const scheduler = new Scheduler(settings, new FairQueue(1000), events);
+  scheduler.workers.memory = memory;
   t.after(() => scheduler.destroy());
-  await scheduler.prewarm(2);
+  await scheduler.workers.prewarm(2);
   const of = new Functions().get(fileURLToPath(tasks), 'beside');
   const run = () =>
     new Promise((resolve, reject) => {
@@ -120,11 +120,11 @@ test('memory is short: one task at a time, none lost, and all of them once there
   const calls = repeat(20, run);
   assert.deepEqual(await outcomes(calls), { ok: 20 });
   assert.equal(runs[1], 1, 'ran beside one another');
-  assert.equal(scheduler.throttled, true);
+  assert.equal(scheduler.workers.throttled, true);
   use(10);
   clock += 1000;
   assert.deepEqual(await outcomes(repeat(20, run)), { ok: 20 });
-  assert.equal(scheduler.throttled, false);
+  assert.equal(scheduler.workers.throttled, false);
   assert.equal(runs[1], 2);
   assert.deepEqual(
     reasons.filter((reason) => reason === 'memory'),

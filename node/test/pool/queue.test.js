@@ -1,8 +1,8 @@
 // Whose turn it is: priorities, aging, and shares between functions.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { FairQueue } from '../../dist/pool/queue.js';
 import { PoolFunction, Task } from '../../dist/pool/task.js';
-import { FairWaiting } from '../../dist/pool/waiting.js';
 import { randomNumbers, seeds } from '../core/random.js';
 
 const [high, normal, low] = [0, 1, 2];
@@ -18,7 +18,7 @@ const taskOf = (of, { priority = normal, created = 0 } = {}) =>
   new Task(of, null, priority, created, null, null, null);
 
 function waitingOf(...tasks) {
-  const waiting = new FairWaiting(agingMs);
+  const waiting = new FairQueue(agingMs);
   for (const task of tasks) waiting.push(task);
   return waiting;
 }
@@ -90,7 +90,7 @@ test('the higher ones age, too', () => {
 
 test('the task that is old is the one that goes, whatever its function has had', () => {
   const [greedy, modest] = [functionOf('greedy', 100), functionOf('modest', 1)];
-  const waiting = new FairWaiting(agingMs);
+  const waiting = new FairQueue(agingMs);
   // It has had more than its share.
   for (let n = 0; n < 10; n++) waiting.push(taskOf(greedy, { priority: low }));
   take(waiting, 30, 10);
@@ -119,32 +119,32 @@ test('no task waits for ever behind those of higher priority', () => {
 
 test('short tasks do not stand behind all the long ones that came before them', () => {
   const [long, short] = [functionOf('long', 50), functionOf('short', 0.1)];
-  const waiting = new FairWaiting(agingMs);
+  const waiting = new FairQueue(agingMs);
   for (let n = 0; n < 100; n++) waiting.push(taskOf(long, { created: n / 100 }));
   for (let n = 0; n < 10; n++) waiting.push(taskOf(short, { created: 2 }));
-  const order = takeAll(waiting, 3).map(({ of }) => of.name);
+  const order = takeAll(waiting, 3).map(({ fn }) => fn.name);
   assert.equal(order.filter((name) => name === 'short').length, 10);
   assert.ok(order.lastIndexOf('short') < 12, order.slice(0, 20).join(' '));
 });
 
 test('functions share the time, not the number of tasks', () => {
   const [long, short] = [functionOf('long', 4), functionOf('short', 1)];
-  const waiting = new FairWaiting(agingMs);
+  const waiting = new FairQueue(agingMs);
   for (let n = 0; n < 200; n++) for (const of of [long, short]) waiting.push(taskOf(of));
   let longs = 0;
-  for (let n = 0; n < 100; n++) if (take(waiting)[0].of === long) longs++;
+  for (let n = 0; n < 100; n++) if (take(waiting)[0].fn === long) longs++;
   assert.ok(Math.abs(longs - 20) <= 2, `${longs} long ones`);
 });
 
 test('who was away has nothing saved up, and nothing to pay', () => {
   const [here, away] = [functionOf('here', 1), functionOf('away', 1)];
-  const waiting = new FairWaiting(agingMs);
+  const waiting = new FairQueue(agingMs);
   const pushed = (of, count) => {
     for (let n = 0; n < count; n++) waiting.push(taskOf(of));
   };
   const shareOf = (of, count) => {
     let taken = 0;
-    for (let n = 0; n < count; n++) if (take(waiting)[0].of === of) taken++;
+    for (let n = 0; n < count; n++) if (take(waiting)[0].fn === of) taken++;
     return taken;
   };
   pushed(here, 300);
@@ -165,18 +165,18 @@ test('those that are put back go ahead, in their order', () => {
   const taken = take(waiting, 10, 4);
   for (const each of gs) waiting.push(each);
   const others = [];
-  while (waiting.head(20).of === g || others.length === 0) others.push(...take(waiting, 20));
-  waiting.putBack([taken[1], ...others.filter(({ of }) => of === g), taken[2], taken[3]]);
+  while (waiting.head(20).fn === g || others.length === 0) others.push(...take(waiting, 20));
+  waiting.putBack([taken[1], ...others.filter(({ fn }) => fn === g), taken[2], taken[3]]);
   const rest = takeAll(waiting, 20);
-  const left = rest.filter(({ of }) => of === f);
-  const gone = others.filter(({ of }) => of === f);
+  const left = rest.filter(({ fn }) => fn === f);
+  const gone = others.filter(({ fn }) => fn === f);
   assert.deepEqual([...gone, ...left].toSorted(byCreated), [...fs.slice(1)]);
   assert.deepEqual(
     left,
     fs.slice(1).filter((each) => !gone.includes(each)),
   );
   assert.deepEqual(
-    rest.filter(({ of }) => of === g),
+    rest.filter(({ fn }) => fn === g),
     gs,
   );
 });
@@ -196,12 +196,12 @@ test('one that is removed is not taken', () => {
 test('whatever happens: each leaves once, in the order of its function, and priorities hold', () => {
   for (const seed of seeds(20)) {
     const random = randomNumbers(seed);
-    const waiting = new FairWaiting(Number.MAX_SAFE_INTEGER);
+    const waiting = new FairQueue(Number.MAX_SAFE_INTEGER);
     const functions = [0.01, 3, null].map((mean, n) => functionOf(`f${n}`, mean));
     /** Those that wait, by function and priority. */
     const expected = new Map();
-    const laneOf = ({ of, priority }) => {
-      const key = `${of.name} ${priority}`;
+    const laneOf = ({ fn, priority }) => {
+      const key = `${fn.name} ${priority}`;
       if (!expected.has(key)) expected.set(key, []);
       return expected.get(key);
     };
