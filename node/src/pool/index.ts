@@ -55,7 +55,7 @@ export type {
   PoolTimes,
 } from './stats.js';
 export type { PoolWorker } from './thread.js';
-export type { TaskContext } from './worker/context.cjs';
+export type { TaskContext } from './worker/functions.cjs';
 
 /** Whether this thread is a worker of a pool. */
 export const isWorkerThread: boolean = state.isWorkerThread;

@@ -1,10 +1,29 @@
 /** Functions by which a worker runs tasks: exports of files, loaded once. */
 import { builtin } from '../../core/builtin.cjs';
 import { anyFunction } from '../protocol.cjs';
-import type { Context, Durable, TaskContext } from './context.cjs';
 
 const { extname } = builtin('node:path');
 const { pathToFileURL } = builtin('node:url');
+
+/** What a function gets beside its task. */
+export interface TaskContext {
+  /**
+   * Aborted when the caller's signal is, or the task's `timeout` is over. A function that has asked for it, or for `aborted`,
+   * gets `abortGrace` ms to end; the worker of one that has not is ended, as nothing else stops it.
+   */
+  readonly signal: AbortSignal;
+  /** The same as a flag in shared memory: it changes in the middle of a synchronous loop, too. */
+  readonly aborted: boolean;
+  /** 0, or how often the task was begun before on a worker that ended. */
+  readonly attempt: number;
+  /** Of a durable task its id: the same each time that it runs. Null for others. */
+  readonly id: string | null;
+  /** How often a durable task was given to a worker, this time included: above 1 it may have run before. Of others `attempt` + 1. */
+  readonly delivery: number;
+}
+
+/** What a durable task comes with: its id, how often it was delivered, and its argument. */
+export type Durable = readonly [id: string, delivery: number, task: unknown];
 
 export type Handler = (task: unknown, context: TaskContext) => unknown;
 
@@ -23,6 +42,9 @@ export async function load(filename: string, name: string): Promise<Handler> {
   throw new Error(`it exports no '${name}', ${othersOf(module, exported)}`);
 }
 
+/** The context of a durable task, as the runner makes it. */
+type DurableContext = TaskContext & { durable: Durable | null };
+
 /** The same for durable tasks, which come with what their context says. */
 export async function loadDurable(filename: string, name: string): Promise<Handler> {
   if (name === anyFunction) {
@@ -34,7 +56,7 @@ export async function loadDurable(filename: string, name: string): Promise<Handl
   const handler = await load(filename, name);
   return (task, context) => {
     const durable = task as Durable;
-    (context as Context).durable = durable;
+    (context as DurableContext).durable = durable;
     return handler(durable[2], context);
   };
 }

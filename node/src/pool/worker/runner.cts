@@ -1,26 +1,41 @@
-import type { MessagePort } from 'node:worker_threads';
+/**
+ * Runs tasks in a worker, in the order in which they come.
+ *
+ * Before a task begins, the runner changes its word on the board from WAITING to RUNNING; if that fails the main thread has taken
+ * the task back, and an empty result only frees its number. While it runs its function may listen for its end (`Context`). Then
+ * the word is ENDED; if it was CONDEMNED, nothing else begins in this thread. Results leave together (`Replies`), each `replyMs`
+ * or when nothing is left to run, and before a task begins that may end this thread, or long ones that would keep them waiting.
+ *
+ * The runner goes on within one turn of the loop for as long as there are tasks, up to `turnMs`: then timers and streams of the
+ * functions have a turn.
+ */
+import type { MessagePort, Transferable as TransferItem } from 'node:worker_threads';
 import { builtin } from '../../core/builtin.cjs';
 import { isThenable } from '../../core/realm.cjs';
 import { performance } from '../../core/timers.cjs';
 import { atTurnEnd, onceAt } from '../../core/turn.cjs';
+import { isMoved, transferOf, valueSymbol } from '../movable.cjs';
 import {
   type Batch,
   type Board,
   CONDEMNED,
   type Definition,
   ENDED,
+  type Failure,
+  LISTENING,
   maxDefinitions,
   NO_FUNCTION,
+  NOT_CLONABLE,
   placeMask,
+  type Reply,
   RUNNING,
+  STOPPING,
   type Stop,
   THREW,
   WAITING,
 } from '../protocol.cjs';
-import { Context, stop } from './context.cjs';
-import { textOf } from './error.cjs';
-import { type Handler, load, loadDurable } from './functions.cjs';
-import { Outbox } from './outbox.cjs';
+import { packed, textOf } from './error.cjs';
+import { type Durable, type Handler, load, loadDurable, type TaskContext } from './functions.cjs';
 
 const { receiveMessageOnPort } = builtin('node:worker_threads');
 
@@ -49,7 +64,7 @@ export class Runner {
   readonly #board: Board;
   readonly #concurrency: number;
   readonly #offsetMs: number;
-  readonly #outbox: Outbox;
+  readonly #replies: Replies;
   readonly #load: typeof load;
   /** By number. */
   readonly #definitions = new Map<number, Definition>();
@@ -84,7 +99,7 @@ export class Runner {
     this.#board = board;
     this.#concurrency = concurrency;
     this.#offsetMs = offsetMs;
-    this.#outbox = new Outbox(port);
+    this.#replies = new Replies(port);
     this.#load = isDurable ? loadDurable : load;
     port.on('message', (message: Batch | Stop) => {
       this.#received(message);
@@ -100,7 +115,7 @@ export class Runner {
 
   /** What has ended leaves now: the thread is about to end. */
   flush(): void {
-    this.#outbox.send();
+    this.#replies.send();
   }
 
   #received(message: Batch | Stop): void {
@@ -179,10 +194,10 @@ export class Runner {
         });
         break;
       }
-      if (this.#outbox.size > 0 && (guarded || this.#watchful > 0)) {
+      if (this.#replies.size > 0 && (guarded || this.#watchful > 0)) {
         this.#reply(nowMs);
         // What tasks have printed keeps results back; then this goes on when they have left.
-        if (guarded && this.#outbox.size > 0) break;
+        if (guarded && this.#replies.size > 0) break;
       }
       const index = this.#index++;
       if (this.#index === tasks.length) this.#work = null;
@@ -194,7 +209,7 @@ export class Runner {
         break;
       }
     }
-    if (this.#outbox.size === 0) return;
+    if (this.#replies.size === 0) return;
     // A task that waits for something may end within this turn, with more to follow.
     if (this.#running > 0 || this.#loading) this.#replySoon();
     else if (this.#work === null && this.#works.length === 0) this.#reply(nowMs);
@@ -230,11 +245,11 @@ export class Runner {
     // The time first: whoever sees that it runs can tell since when.
     startedMs[place] = nowMs + this.#offsetMs;
     if (Atomics.compareExchange(words, place, WAITING, RUNNING) !== WAITING) {
-      this.#outbox.add(number, undefined);
+      this.#replies.add(number, undefined);
       return nowMs;
     }
     if (entry.handler === null) {
-      this.#outbox.fail(number, NO_FUNCTION, entry.error);
+      this.#replies.fail(number, NO_FUNCTION, entry.error);
       return this.#ended(number, nowMs, null);
     }
     const context = new Context(this.#board, number, attempt);
@@ -246,19 +261,19 @@ export class Runner {
         this.#running++;
         promise.then(
           (value) => {
-            this.#outbox.add(number, value);
+            this.#replies.add(number, value);
             this.#settled(number, nowMs, context);
           },
           (error) => {
-            this.#outbox.fail(number, THREW, error);
+            this.#replies.fail(number, THREW, error);
             this.#settled(number, nowMs, context);
           },
         );
         return performance.now();
       }
-      this.#outbox.add(number, result);
+      this.#replies.add(number, result);
     } catch (error) {
-      this.#outbox.fail(number, THREW, error);
+      this.#replies.fail(number, THREW, error);
     }
     return this.#ended(number, nowMs, context);
   }
@@ -287,7 +302,7 @@ export class Runner {
   #reply(nowMs: number): void {
     this.#repliedMs = nowMs;
     const { stdout, stderr } = process;
-    if (stdout.writableLength === 0 && stderr.writableLength === 0) this.#outbox.send();
+    if (stdout.writableLength === 0 && stderr.writableLength === 0) this.#replies.send();
     else void this.#replyPrinted([stdout, stderr]);
   }
 
@@ -304,7 +319,7 @@ export class Runner {
       await Promise.all(busy.map((each) => new Promise((resolve) => each.write('', resolve))));
     }
     this.#printing = false;
-    this.#outbox.send();
+    this.#replies.send();
     this.#pump();
   }
 
@@ -321,4 +336,165 @@ export class Runner {
       this.#pump();
     });
   }
+}
+
+/** Tasks whose functions have a signal, by number. */
+const listening = new Map<number, AbortController>();
+
+class Context implements TaskContext {
+  readonly #board: Board;
+  readonly #number: number;
+  readonly attempt: number;
+  #controller: AbortController | null = null;
+  /** How the task was when it ended: from then on its place is another's. */
+  #lastWord: number | null = null;
+  durable: Durable | null = null;
+
+  constructor(board: Board, number: number, attempt: number) {
+    this.#board = board;
+    this.#number = number;
+    this.attempt = attempt;
+  }
+
+  get id(): string | null {
+    return this.durable === null ? null : this.durable[0];
+  }
+
+  get delivery(): number {
+    return this.durable === null ? this.attempt + 1 : this.durable[1];
+  }
+
+  get aborted(): boolean {
+    return isToStop(this.#listen());
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller === null) {
+      this.#controller = new AbortController();
+      if (this.aborted) this.#controller.abort();
+      else if (this.#lastWord === null) listening.set(this.#number, this.#controller);
+    }
+    return this.#controller.signal;
+  }
+
+  /** The task has ended. A function may keep the context all the same: it stays as it is. */
+  end(word: number): void {
+    this.#lastWord = word;
+    if (this.#controller !== null) listening.delete(this.#number);
+  }
+
+  #listen(): number {
+    if (this.#lastWord !== null) return this.#lastWord;
+    const place = this.#number & placeMask;
+    const word = Atomics.compareExchange(this.#board.words, place, RUNNING, LISTENING);
+    return word === RUNNING ? LISTENING : word;
+  }
+}
+
+const isToStop = (word: number): boolean => word === STOPPING || word === CONDEMNED;
+
+/** The main thread says that a task is to stop. */
+function stop(number: number): void {
+  listening.get(number)?.abort();
+}
+
+/** Results that have not left yet. Those of tasks that ended in order are named by the first number. */
+class Replies {
+  readonly #port: MessagePort;
+  #numbers: number[] = [];
+  #results: unknown[] = [];
+  #failures: Failure[] | null = null;
+  #transfers: TransferItem[] = [];
+
+  constructor(port: MessagePort) {
+    this.#port = port;
+  }
+
+  get size(): number {
+    return this.#numbers.length;
+  }
+
+  add(number: number, result: unknown): void {
+    let value = result;
+    if (isMoved(result)) {
+      // Its getters may throw.
+      try {
+        value = result[valueSymbol];
+        this.#transfers.push(...transferOf(result));
+      } catch (error) {
+        this.fail(number, NOT_CLONABLE, new Error(textOf(error)));
+        return;
+      }
+    }
+    this.#numbers.push(number);
+    this.#results.push(value);
+  }
+
+  fail(number: number, kind: Failure[1], error: unknown): void {
+    this.#failures ??= [];
+    this.#failures.push([this.#numbers.length, kind, ...packed(error)]);
+    this.#numbers.push(number);
+    this.#results.push(undefined);
+  }
+
+  send(): void {
+    if (this.#numbers.length === 0) return;
+    const numbers = this.#numbers;
+    const first = numbers[0]!;
+    const inOrder = numbers[numbers.length - 1] === first + numbers.length - 1 && isSorted(numbers);
+    const reply: Reply = [inOrder ? first : numbers, this.#results, this.#failures];
+    const transfers = this.#transfers;
+    this.#numbers = [];
+    this.#results = [];
+    this.#failures = null;
+    this.#transfers = [];
+    try {
+      this.#port.postMessage(reply, transfers);
+    } catch {
+      this.#sendEach(numbers, reply, transfers);
+    }
+  }
+
+  /** Something among them cannot be cloned or moved: only that fails. */
+  #sendEach(
+    numbers: readonly number[],
+    [, results, failures]: Reply,
+    transfers: TransferItem[],
+  ): void {
+    const byIndex = new Map(failures?.map((failure) => [failure[0], failure]));
+    for (const [index, number] of numbers.entries()) {
+      const failure = byIndex.get(index);
+      const own = failure ? ([0, ...failure.slice(1)] as unknown as Failure) : null;
+      try {
+        const reply: Reply = [number, [results[index]], own && [own]];
+        this.#port.postMessage(reply, transfersIn(results[index], transfers));
+      } catch (error) {
+        // At least the text of what a task has thrown is sent.
+        const [, kind, thrown, properties] = failure ?? [0, NOT_CLONABLE, error, null];
+        const told: Failure = [0, kind, new Error(textOf(thrown)), properties];
+        this.#port.postMessage([number, [undefined], [told]] satisfies Reply);
+      }
+    }
+  }
+}
+
+function isSorted(numbers: readonly number[]): boolean {
+  for (let index = 1; index < numbers.length; index++) {
+    if (numbers[index] !== numbers[index - 1]! + 1) return false;
+  }
+  return true;
+}
+
+/** Those of the transfers that belong to a result: it is one, or is a view of one, or may have it inside. */
+function transfersIn(result: unknown, transfers: TransferItem[]): TransferItem[] {
+  return transfers.filter(
+    (item) =>
+      item === result ||
+      (ArrayBuffer.isView(result) && result.buffer === item) ||
+      isInside(item, result),
+  );
+}
+
+function isInside(item: unknown, result: unknown): boolean {
+  return typeof result === 'object' && result !== null && Object.values(result).includes(item);
 }
