@@ -132,6 +132,8 @@ export class Thread implements PoolWorker, TaskThread {
   /** When it was started, in ms. */
   readonly startedMs: number;
   terminating = false;
+  /** Its thread has ended; what it sent before that may not have been read. Then `destroyed`: it has been. */
+  hasExited = false;
   destroyed = false;
   /** The first thing that went wrong in it. */
   failure: Error | null = null;
@@ -173,6 +175,7 @@ export class Thread implements PoolWorker, TaskThread {
       this.failure ??= error;
     });
     this.worker.on('exit', (code) => {
+      this.hasExited = true;
       this.retiring = true;
       while (this.drain());
       if (this.#deadline) clearTimeout(this.#deadline);

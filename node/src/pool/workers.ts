@@ -354,7 +354,8 @@ export class Workers {
   #becameIdle(thread: Thread): void {
     thread.idleSinceMs = performance.now();
     if (thread.retiring) {
-      void this.end(thread);
+      // What has ended by itself is a crash, also if its last results are read only now.
+      if (!thread.hasExited) void this.end(thread);
       return;
     }
     if (this.size > this.minThreads) this.#watchIdle(this.#settings.idleTimeout);

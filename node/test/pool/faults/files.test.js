@@ -142,6 +142,22 @@ test('workers that end soon after they have started: they do not start for ever,
   await atRest(pool, 100);
 });
 
+test('workers that start and end while this thread is busy: each end is a crash, and another one starts', async (t) => {
+  const text = "setTimeout(() => { throw new Error('soon'); }, 1); export default (task) => task;";
+  const filename = folder(t).write('soon.mjs', text);
+  const pool = open(t, { filename, minThreads: 2 });
+  const errors = [];
+  pool.on('error', ({ message }) => errors.push(message));
+  await until(() => {
+    // What they have sent and that they have ended is read in one turn, the end first.
+    for (const endMs = performance.now() + 100; performance.now() < endMs; );
+    return pool.stats().workers.total === 0;
+  });
+  // Three leave no hope, and one was running beside the third.
+  assert.equal(pool.stats().crashed, 4);
+  assert.deepEqual(errors, ['soon', 'soon', 'soon']);
+});
+
 test('a file that loads for ever: other functions run elsewhere, an abort and the end of the pool settle its calls', async (t) => {
   const runs = counters(neighbours);
   const pool = open(t, { minThreads: 2, workerData: { runs } });
