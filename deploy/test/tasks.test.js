@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { Pool } from '../../node/dist/pool/index.js';
+import { TaskClient } from '../../node/dist/nats/tasks/index.js';
 import { container, object, read, root, yaml } from './lib/files.js';
 import { startNats, unable } from './lib/nats.js';
 import { run, statusOf, until } from './lib/server.js';
@@ -24,10 +24,10 @@ async function startWorker(t, url) {
   return server;
 }
 
-function openPool(t, broker) {
-  const pool = new Pool({ broker, stream });
-  t.after(() => pool.destroy());
-  return pool;
+function openClient(t, broker) {
+  const client = new TaskClient({ broker, stream });
+  t.after(() => client.destroy());
+  return client;
 }
 
 /** What KEDA reads for its trigger `nats-jetstream`, and takes for the lag of a consumer. */
@@ -47,14 +47,14 @@ describe('workers', { skip: unable }, () => {
   test('as Kubernetes starts them run tasks, and end with those that have begun', async (t) => {
     const { url } = await startNats(t);
     const first = await startWorker(t, url);
-    const pool = openPool(t, url);
-    const { digits } = await pool.run({ n: 1000, algorithm: 'paper' }, { name: 'fibonacci' });
+    const client = openClient(t, url);
+    const { digits } = await client.run({ n: 1000, algorithm: 'paper' }, { name: 'fibonacci' });
     assert.equal(digits, 209);
     // More than it has threads; each message is a task of its own.
     const ids = Array.from({ length: 8 }, (_, n) => `task ${n}`);
     let done = 0;
     const results = ids.map((id) =>
-      pool.run(big, { name: 'fibonacci', id }).finally(() => {
+      client.run(big, { name: 'fibonacci', id }).finally(() => {
         done += 1;
       }),
     );
@@ -75,11 +75,11 @@ describe('workers', { skip: unable }, () => {
       assert.equal(await lagOf(monitor, trigger), 0, trigger.consumer);
     server.child.kill('SIGTERM');
     assert.equal(await server.exited, 0);
-    const pool = openPool(t, url);
+    const client = openClient(t, url);
     for (const [n, { consumer }] of triggers.entries()) {
       for (let i = 0; i <= n; i += 1) {
         const id = `${consumer} ${i}`;
-        await pool.enqueue({ n: 10 }, { name: 'fibonacci', priority: consumer, id });
+        await client.enqueue({ n: 10 }, { name: 'fibonacci', priority: consumer, id });
       }
     }
     for (const [n, trigger] of triggers.entries()) {
@@ -97,7 +97,7 @@ describe('workers', { skip: unable }, () => {
     for (const { httpGet } of [startupProbe, readinessProbe, livenessProbe]) {
       assert.equal(await statusOf(monitor, httpGet.path), 200, httpGet.path);
     }
-    const stranger = openPool(t, url.replace('a-token', 'a-guess'));
+    const stranger = openClient(t, url.replace('a-token', 'a-guess'));
     await assert.rejects(stranger.enqueue({ n: 1 }, { name: 'fibonacci' }), {
       code: 'MILLRACE_E_BROKER',
     });

@@ -61,6 +61,12 @@ const programs = {
   },
   './metrics': { file: 'metrics', works: { has: true, type: 'function' } },
   './monitor': { file: 'monitor', works: { measured: true } },
+  './nats/tasks': {
+    file: 'tasks',
+    works: { results: [2, 4, 6], stored: 3 },
+    alone: bundled('a pool'),
+    skip: unable,
+  },
   './net': { file: 'net', works: { text: '01234', writes: 5 } },
   './observe': { file: 'observe', works: { text: 'string', reads: 2, pid: true } },
   './pool': {
@@ -164,7 +170,8 @@ for (const format of ['esm', 'cjs']) {
 /** Its output. */
 async function run(t, file, cwd, built) {
   const { MILLRACE_NATIVE: _, NODE_OPTIONS: __, ...env } = process.env;
-  if (file === 'broker') env.BROKER = (await natsServer(t)).url;
+  if (['broker', 'tasks'].includes(file))
+    env.BROKER = (await natsServer(t, { jetstream: true })).url;
   const first = join(cwd, file === 'cluster' ? 'cluster-app.mjs' : 'task.mjs');
   const args = [built, first, folder, join(cwd, 'task.mjs')];
   const options = { cwd, env, timeout: 120_000 };

@@ -8,6 +8,7 @@ import fs = require('millrace/fs');
 import guard = require('millrace/guard');
 import metrics = require('millrace/metrics');
 import monitor = require('millrace/monitor');
+import tasks = require('millrace/nats/tasks');
 import net = require('millrace/net');
 import observe = require('millrace/observe');
 import pool = require('millrace/pool');
@@ -28,5 +29,5 @@ const served: typeof cluster.serve = cluster.default;
 const include: string = threads.include;
 export const all = [
   ...[dashboard.serveDashboard, fs.readFile, guard.guard, metrics, monitor.monitor, net.coalesce],
-  ...[observe, ws.Rooms, link, fixed, served, include],
+  ...[observe, tasks.TaskClient, ws.Rooms, link, fixed, served, include],
 ];

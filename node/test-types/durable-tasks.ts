@@ -1,40 +1,46 @@
 // Durable tasks as users of the package see them.
 import {
   type Enqueued,
-  Pool,
-  serveTasks,
-  type TaskContext,
+  TaskClient,
+  type TaskClientOptions,
+  type TaskClientStats,
   type TaskLag,
-  type TaskServer,
-  type WorkerOptions,
-} from 'millrace/pool';
+  TaskWorker,
+  type TaskWorkerOptions,
+} from 'millrace/nats/tasks';
+import { Pool, type TaskContext } from 'millrace/pool';
 
 interface Image {
   path: string;
 }
 
-const pool = new Pool<Image, number>({
+const connection: TaskClientOptions = {
   broker: { servers: ['nats://a', 'nats://b'], namespace: 'shop' },
   stream: { name: 'images', maxBytes: 1e9, replicas: 3 },
   attempts: 3,
-});
-const width: Promise<number> = pool.run({ path: 'a' }, { name: 'width', id: 'a', attempts: 2 });
-const stored: Promise<Enqueued> = pool.enqueue({ path: 'a' }, { priority: 'low', id: 'a' });
-const resent: number | undefined = pool.stats().durable?.resent;
+};
+const client = new TaskClient<Image, number>(connection);
+const width: Promise<number> = client.run({ path: 'a' }, { name: 'width', id: 'a', attempts: 2 });
+const stored: Promise<Enqueued> = client.enqueue({ path: 'a' }, { priority: 'low', id: 'a' });
+const stats: TaskClientStats = client.stats();
 // @ts-expect-error: nobody waits that could abort it
-void pool.enqueue({ path: 'a' }, { signal: new AbortController().signal });
-// @ts-expect-error: it is no image
-void pool.enqueue(1);
+void client.enqueue({ path: 'a' }, { signal: new AbortController().signal });
+// @ts-expect-error: it is not an image
+void client.enqueue(1);
+// @ts-expect-error: which stream?
+void new TaskClient({ broker: 'nats://a' });
+// @ts-expect-error: a pool knows no broker
+void new Pool({ broker: 'nats://a' });
 
-const options: WorkerOptions = {
+const options: TaskWorkerOptions = {
   broker: 'nats://a',
   stream: 'images',
   filename: 'tasks.js',
   maxThreads: 2,
   backoff: [100, 1000],
 };
-const server: Promise<TaskServer> = serveTasks(options);
-void server.then(async (worker) => {
+const worker: Promise<TaskWorker> = new TaskWorker(options).ready();
+void worker.then(async (worker) => {
   worker.on('dead', ({ id, error, delivery }) => [id, error, delivery]);
   worker.on('down', ({ code }) => code === 'MILLRACE_E_BROKER');
   const lag: TaskLag = await worker.lag();
@@ -43,12 +49,13 @@ void server.then(async (worker) => {
   await worker.close();
   return [waiting, given];
 });
+void new TaskWorker({ broker: 'nats://a', stream: 's', pool: new Pool<Image, number>() });
 // @ts-expect-error: attempts say that
-void serveTasks({ broker: 'nats://a', stream: 's', retry: 1 });
+void new TaskWorker({ broker: 'nats://a', stream: 's', retry: 1 });
 // @ts-expect-error: which stream?
-void serveTasks({ broker: 'nats://a' });
+void new TaskWorker({ broker: 'nats://a' });
 
 const handler = (task: Image, { id, delivery }: TaskContext): string =>
   `${task.path} ${id} ${delivery}`;
 
-void [width, stored, resent, handler];
+void [width, stored, stats.resent, handler];

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { settleAnchors } from './docs-anchors.js';
-import { docsTheme } from './docs-theme.js';
+import { docsTheme, importOf } from './docs-theme.js';
 import { Failure } from './failure.js';
 import { files } from './files.js';
 import { read, root } from './paths.js';
@@ -49,7 +49,7 @@ const OPTIONS = {
   typeDeclarationFormat: 'table',
   tableColumnSettings: { hideDefaults: true, hideInherited: true, hideModifiers: true },
   pageTitleTemplates: {
-    module: ({ name }) => (name === 'millrace' ? name : `millrace/${name}`),
+    module: ({ name }) => importOf(name),
   },
 };
 
@@ -89,8 +89,10 @@ export async function readApi() {
       plugin: [markdown.load, docsTheme(markdown, PageEvent)],
     });
     application.converter.on(Converter.EVENT_RESOLVE_BEGIN, ({ project }) => {
-      const first = project.children.find(({ name }) => name === 'index');
-      if (first) first.name = 'millrace';
+      for (const module of project.children) {
+        // All pages are in one folder.
+        module.name = module.name === 'index' ? 'millrace' : module.name.replace('/', '-');
+      }
     });
     const project = await application.convert();
     if (!project) throw new Failure('TypeDoc could not read the source of millrace');

@@ -1,7 +1,7 @@
 /** What is compared: queues of durable tasks. A place is what their server is found by: a URL, or a port. */
 import { fileURLToPath } from 'node:url';
 import { Queue, Worker } from 'bullmq';
-import { Pool, serveTasks } from 'millrace/pool';
+import { TaskClient, TaskWorker } from 'millrace/nats/tasks';
 import { double } from './handler.js';
 
 const name = 'bench';
@@ -43,18 +43,19 @@ const bullmq = {
 export const subjects = {
   millrace: {
     async producer(broker) {
-      const pool = new Pool({ broker, stream: name });
-      const enqueue = (n) => pool.enqueue(n, { name: 'double' });
+      const client = new TaskClient({ broker, stream: name });
+      const enqueue = (n) => client.enqueue(n, { name: 'double' });
       return {
         single: enqueue,
         bulk: (list) => Promise.all(list.map(enqueue)),
         waits: (many, ms) =>
-          Promise.all(Array.from({ length: many }, () => pool.enqueue(ms, { name: 'wait' }))),
+          Promise.all(Array.from({ length: many }, () => client.enqueue(ms, { name: 'wait' }))),
       };
     },
     async worker(broker, options) {
       const filename = fileURLToPath(new URL('./handler.js', import.meta.url));
-      const worker = await serveTasks({ broker, stream: name, filename, ...options });
+      const worker = new TaskWorker({ broker, stream: name, filename, ...options });
+      await worker.ready();
       return { done: () => worker.stats().done, left: async () => tasksLeft(await worker.lag()) };
     },
   },

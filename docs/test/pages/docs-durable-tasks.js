@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
-import { serveTasks } from 'millrace/pool';
+import { TaskWorker } from 'millrace/nats/tasks';
 import * as names from '../lib/names.js';
 import { snippetsOf } from '../lib/snippets.js';
 
@@ -11,12 +11,12 @@ export async function setup(name) {
   );
   await writeFile('tasks.js', code);
   const options = { broker: server.url, stream: 'thumbnails', filename: 'tasks.js' };
-  if (name === 'a-first-example-3') await serveTasks(options);
+  if (name === 'a-first-example-3') await new TaskWorker(options).ready();
   return {};
 }
 
 export const checks = {
   'a-first-example-2': ({ worker }) => assert.equal(worker.stats().link.state, 'up'),
-  'a-first-example-3': ({ pool }) => assert.equal(pool.completed, 1),
-  'the-stream': ({ pool }) => assert.equal(pool.stats().durable.stored, 1),
+  'a-first-example-3': ({ client }) => assert.equal(client.stats().completed, 1),
+  'the-stream': ({ client }) => assert.equal(client.stats().stored, 1),
 };

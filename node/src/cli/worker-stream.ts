@@ -1,8 +1,8 @@
 /** A look at a stream of durable tasks. */
 
 import type { BrokerOptions } from '../broker/options.js';
-import type { LaneLag } from '../pool/durable/lag.js';
-import { Operator } from '../pool/durable/operate.js';
+import { Operator } from '../nats/tasks/operator.js';
+import type { QueueLag } from '../nats/tasks/streams.js';
 import { print } from './output.js';
 import { Refusal } from './usage.js';
 
@@ -28,7 +28,7 @@ export async function operate(
   } catch (error) {
     if (!/stream not found/.test((error as Error).message)) throw error;
     throw new Refusal(
-      `there is no stream ${stream} of tasks; the first pool or worker creates it.`,
+      `there is no stream ${stream} of tasks; the first client or worker creates it.`,
     );
   } finally {
     await operator.close();
@@ -41,11 +41,11 @@ async function printLag(operator: Operator, isJson: boolean): Promise<void> {
     print(JSON.stringify(lag));
     return;
   }
-  const { dead, ...lanes } = lag;
+  const { dead, ...queues } = lag;
   const row = (...cells: unknown[]) => cells.map((cell) => String(cell).padStart(16)).join('');
   print(`priority${row('pending', 'unacknowledged', 'redelivered')}`);
-  for (const [name, lane] of Object.entries(lanes) as [string, LaneLag][]) {
-    const { pending, unacknowledged, redelivered } = lane;
+  for (const [name, queue] of Object.entries(queues) as [string, QueueLag][]) {
+    const { pending, unacknowledged, redelivered } = queue;
     print(`${name.padEnd(8)}${row(pending, unacknowledged, redelivered)}`);
   }
   print(`dead letters: ${dead}`);

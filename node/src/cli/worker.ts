@@ -3,8 +3,7 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { MillraceError } from '../errors.js';
-import type { TaskServer } from '../pool/durable/worker.js';
-import type { WorkerOptions } from '../pool/durable/worker-options.js';
+import type { TaskWorker, TaskWorkerOptions } from '../nats/tasks/index.js';
 import { absent } from './application.js';
 import { type Given, type Options, optionLines, readOptions } from './options.js';
 import { print } from './output.js';
@@ -32,16 +31,16 @@ const OPTIONS: Options = {
 const USAGE = `Usage: millrace worker FILE --stream NAME [options]
        millrace worker --stream NAME --lag | --dead | --retry-dead
 
-Runs durable tasks that new Pool({ broker, stream }) has stored: calls the
-functions that FILE exports, by name, on worker threads. Start as many workers
-as you like, on as many machines as you like.
+Runs durable tasks that new TaskClient({ broker, stream }) has stored: calls
+the functions that FILE exports, by name, on worker threads. Start as many
+workers as you like, on as many machines as you like.
 
   millrace worker tasks.js --stream thumbnails
   millrace worker tasks.js --stream thumbnails --broker nats://nats:4222
   millrace worker --stream thumbnails --lag
 
 A function gets the task and a context: export function thumbnail(task, { id }).
-A program stores tasks by pool.run(task, { name: 'thumbnail' }), or .enqueue().
+A program stores tasks by client.run(task, { name: 'thumbnail' }), or .enqueue().
 
 ${optionLines(OPTIONS)}
 
@@ -51,7 +50,7 @@ the rest; a second signal ends it at once. If the broker goes away, it waits.
 Exit codes: 0 done, 1 it cannot work (no broker, another stream, a FILE that
 cannot be loaded), 2 wrong command line, 128 + n after a second signal n.`;
 
-/** `millrace worker`: a process of {@link serveTasks}, or a look at its stream. */
+/** `millrace worker`: a process with a {@link TaskWorker}, or a look at its stream. */
 export async function worker(argv: readonly string[]): Promise<void> {
   const { values, file } = read(argv);
   if (values.help) {
@@ -90,7 +89,7 @@ function fileOf(file: string | undefined): string {
   throw absent(file);
 }
 
-function brokerOf(values: Given['values']): WorkerOptions['broker'] {
+function brokerOf(values: Given['values']): TaskWorkerOptions['broker'] {
   const text = (name: string) => values[name] as string | undefined;
   const servers = text('broker') ?? process.env.MILLRACE_BROKER ?? 'nats://127.0.0.1:4222';
   const [namespace, credentials] = [text('namespace'), text('credentials')];
@@ -109,7 +108,7 @@ const numbers = {
   'close-timeout': 'closeTimeout',
 } as const;
 
-function optionsOf(values: Given['values']): Partial<WorkerOptions> {
+function optionsOf(values: Given['values']): Partial<TaskWorkerOptions> {
   const options: Record<string, unknown> = {};
   for (const [name, option] of Object.entries(numbers)) {
     if (values[name] !== undefined) options[option] = numberOf(`--${name}`, values[name] as string);
@@ -145,16 +144,22 @@ function asGiven({ message }: MillraceError): string {
   return message.replace(/^(?:option '|options\.)\w+'?/, `--${flag}`);
 }
 
-async function serve(options: WorkerOptions, stream: string, isJson: boolean): Promise<void> {
+async function serve(options: TaskWorkerOptions, stream: string, isJson: boolean): Promise<void> {
   // Not with the other imports: it loads the pool.
-  const { serveTasks } = await import('../pool/durable/worker.js');
-  const server = await serveTasks(options);
-  const log = logTo(server, stream, isJson);
-  await closedBySignal(server, log);
+  const { TaskWorker } = await import('../nats/tasks/index.js');
+  const worker = new TaskWorker(options);
+  try {
+    await worker.ready();
+  } catch (error) {
+    await worker.close();
+    throw error;
+  }
+  const log = logTo(worker, stream, isJson);
+  await closedBySignal(worker, log);
 }
 
 /** Resolves when it has ended after a signal. */
-function closedBySignal(server: TaskServer, log: (what: string) => void): Promise<void> {
+function closedBySignal(worker: TaskWorker, log: (what: string) => void): Promise<void> {
   return new Promise((resolve) => {
     let isClosing = false;
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
@@ -162,7 +167,7 @@ function closedBySignal(server: TaskServer, log: (what: string) => void): Promis
         if (isClosing) process.exit(signal === 'SIGINT' ? 130 : 143);
         isClosing = true;
         log(signal);
-        void server.close().then(resolve);
+        void worker.close().then(resolve);
       });
     }
   });

@@ -23,6 +23,7 @@ export type SourceKind =
   | 'rooms'
   | 'socket-io'
   | 'socket-io-fleet'
+  | 'task-client'
   | 'tasks';
 
 /** An object that counts. */

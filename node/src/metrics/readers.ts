@@ -10,8 +10,8 @@ import type { FileStats } from '../fs/stats.js';
 import type { CachedStats } from '../guard/cached/stats.js';
 import type { GuardStats } from '../guard/stats.js';
 import type { Snapshot } from '../monitor/health.js';
+import type { TaskClientStats, TaskWorkerStats } from '../nats/tasks/stats.js';
 import type { CoalesceStats } from '../net/coalescer.js';
-import type { TaskServerStats } from '../pool/durable/worker-stats.js';
 import type { PoolStats, PoolTimes } from '../pool/stats.js';
 import type { RoomsStats } from '../ws/rooms.js';
 import type { MillraceAdapterStats } from '../ws/socket-io/fleet/stats.js';
@@ -155,6 +155,17 @@ function pool(stats: PoolStats, add: Add): void {
   add('errors_total', { source }, stats.failed);
 }
 
+function taskClient(stats: TaskClientStats, add: Add): void {
+  const source = 'task-client';
+  const { total, ...depths } = stats.queued;
+  for (const [priority, depth] of each(depths)) add('queue_depth', { source, priority }, depth);
+  add('queue_fill', { source }, fillOf(total, stats.maxQueue));
+  const { messages, meanBatch } = stats;
+  summary(add, 'batch_size', { source }, Math.round(messages * meanBatch), messages);
+  add('refused_total', { source, reason: 'overloaded' }, stats.refused);
+  add('errors_total', { source }, stats.failed);
+}
+
 function times(name: string, { count, mean, p50, p99, max }: PoolTimes, add: Add): void {
   summary(add, name, {}, mean * count, count);
   add(name, { quantile: '0.5' }, Math.min(p50, max));
@@ -162,7 +173,7 @@ function times(name: string, { count, mean, p50, p99, max }: PoolTimes, add: Add
   add(name, { quantile: '1' }, max);
 }
 
-function tasks(stats: TaskServerStats, add: Add): void {
+function tasks(stats: TaskWorkerStats, add: Add): void {
   const { done, failed, retried, dead, cancelled, returned } = stats;
   const outcomes = { done, failed, retried, dead, cancelled, returned };
   for (const [outcome, count] of each(outcomes)) add('tasks_total', { outcome }, count);
@@ -171,8 +182,8 @@ function tasks(stats: TaskServerStats, add: Add): void {
   add('tasks_results_total', { outcome: 'given-up' }, givenUp);
   for (const [priority, held] of each(stats.held)) add('tasks_held', { priority }, held);
   if (stats.lag === null) return;
-  const { dead: letters, ...lanes } = stats.lag;
-  for (const [priority, { pending, unacknowledged }] of Object.entries(lanes)) {
+  const { dead: letters, ...queues } = stats.lag;
+  for (const [priority, { pending, unacknowledged }] of Object.entries(queues)) {
     add('tasks_lag', { priority, state: 'pending' }, pending);
     add('tasks_lag', { priority, state: 'unacknowledged' }, unacknowledged);
   }
@@ -258,5 +269,6 @@ export const readers: Readonly<Record<SourceKind, (stats: never, add: Add) => vo
   rooms,
   'socket-io': gathered('socket-io'),
   'socket-io-fleet': adapter,
+  'task-client': taskClient,
   tasks,
 };

@@ -1,6 +1,5 @@
-/** Errors that callers get, and the signals by which they abort. The messages begin like those of piscina, which programs may look for. */
+/** Errors that callers get. The messages begin like those of piscina, which programs may look for. */
 import { isError } from '../core/realm.cjs';
-import { throwLater } from '../core/turn.cjs';
 import { MillraceError, show } from '../errors.js';
 import { anyFunction, type Failure, NO_FUNCTION, THREW } from './protocol.cjs';
 
@@ -95,46 +94,4 @@ export const full = (maxQueue: number): MillraceError =>
 
 function messageOf(error: unknown): string {
   return isError(error) ? error.message : show(error);
-}
-
-/** Anything that emits `abort`: an AbortSignal or another EventTarget, or an EventEmitter. */
-export type AbortSource =
-  | {
-      addEventListener(name: 'abort', listener: () => void, options?: { once: boolean }): void;
-      removeEventListener(name: 'abort', listener: () => void): void;
-      readonly aborted?: boolean;
-      readonly reason?: unknown;
-    }
-  | {
-      once(name: 'abort', listener: () => void): unknown;
-      off?(name: 'abort', listener: () => void): unknown;
-    };
-
-/** The call's signal was aborted; `cause` is the signal's reason. */
-export class AbortError extends MillraceError {
-  constructor(reason?: unknown) {
-    super('MILLRACE_E_ABORTED', 'The task has been aborted', { cause: reason });
-    this.name = 'AbortError';
-  }
-}
-
-export const isAborted = (source: AbortSource): boolean =>
-  'aborted' in source && source.aborted === true;
-
-export const reasonOf = (source: AbortSource): unknown =>
-  'reason' in source ? source.reason : undefined;
-
-/** Calls the listener once. Returns a function that removes it. */
-export function onAbort(source: AbortSource, listener: () => void): () => void {
-  if ('addEventListener' in source) source.addEventListener('abort', listener, { once: true });
-  else source.once('abort', listener);
-  return () => {
-    // If a caller's source throws, others must still get their results.
-    try {
-      if ('addEventListener' in source) source.removeEventListener('abort', listener);
-      else source.off?.('abort', listener);
-    } catch (error) {
-      throwLater(error);
-    }
-  };
 }

@@ -1,19 +1,14 @@
 /** The options of a pool: meaning, unit, default, range, and the checks that keep bad ones out. */
 import type { ResourceLimits, WorkerOptions } from 'node:worker_threads';
-import type { BrokerOptions } from '../broker/options.js';
 import { classOf, type Priority, type PriorityClass } from '../core/intake/priority.js';
 import { check, checkKeys, integer, invalid, number, type Rule } from '../core/options.js';
 import { isURL } from '../core/realm.cjs';
 import { MillraceError, show } from '../errors.js';
-import type { StreamOptions } from './durable/stream-options.js';
 import { clockOffsetMs } from './protocol.cjs';
 import { isTaskQueue, type PoolTask, type TaskQueue } from './queue.js';
 import { cpuShare, defaultThreads } from './sizing.js';
 import { type FunctionSource, functionsOf, pathOf } from './source.js';
 import type { PoolWorker, ThreadOptions } from './thread.js';
-
-/** The pool runs tasks that come with what their contexts say; for `serveTasks()` alone. */
-export const durableSymbol: unique symbol = Symbol('durable');
 
 /**
  * Which worker gets a task; null for none of them: then another starts if there may be more, or the task waits. Workers have
@@ -23,18 +18,6 @@ export type LoadBalancer = (task: PoolTask, workers: PoolWorker[]) => PoolWorker
 
 /** Options of a pool: those of piscina, and more. */
 export interface PoolOptions {
-  /**
-   * Tasks go to workers on any machine, through this broker, and outlive processes: a URL of NATS, or more about the connection. Default:
-   * none, they run on threads of this process. Beside it there are `stream`, `name`, `priority`, `timeout`, `attempts`, `maxQueue`,
-   * `maxBatch`, `storeTimeout` and `closeTimeout`.
-   */
-  broker?: string | BrokerOptions;
-  /** With `broker`: the stream of the tasks, by its name, or by its name and bounds. No default: it has to be given. */
-  stream?: string | StreamOptions;
-  /** With `broker`: how often a task may fail before it is a dead letter: 1 to 1000. Default: what the worker says, which is 5. */
-  attempts?: number;
-  /** With `broker`: time in ms for a task to be stored: 1 to 2,147,483,647, at most the stream's `duplicateWindow`. Default: 30,000. */
-  storeTimeout?: number;
   /** File with the functions of tasks that name no other: an absolute path, one relative to the working directory, or a `file:` URL. Default: none. */
   filename?: string | URL | null;
   /** Its export that is called when a task names none. Default: 'default'. */
@@ -163,9 +146,6 @@ const others = [
   'atomics',
 ];
 
-/** Those that mean nothing without a broker. */
-const durable = ['broker', 'stream', 'attempts', 'storeTimeout'];
-
 const known = [...Object.keys(numbers), ...Object.keys(unbounded), ...booleans, ...others];
 
 /** Only what the options have themselves: nothing from a prototype that somebody has tampered with. */
@@ -178,14 +158,7 @@ export function settingsOf(given: PoolOptions): Settings {
     throw invalid('options', given, 'an object; `filename` in it names the file of the tasks');
   }
   const options = own(given);
-  checkKeys('options', options, [...known, ...durable]);
-  for (const option of durable) {
-    if ((options as Record<string, unknown>)[option] === undefined) continue;
-    throw new MillraceError(
-      'MILLRACE_E_INVALID_OPTION',
-      `option '${option}' is for durable tasks, and needs the option 'broker'`,
-    );
-  }
+  checkKeys('options', options, known);
   checkKinds(options);
   const { min, max, followsShare } = threadsOf(options);
   const concurrency = options.concurrentTasksPerWorker ?? 1;
@@ -218,7 +191,6 @@ export function settingsOf(given: PoolOptions): Settings {
     niceIncrement: options.niceIncrement ?? 0,
     preload: filename === null ? null : [filename, name],
     clockOffsetMs: clockOffsetMs(),
-    isDurable: durableSymbol in options,
     worker: workerOf(options),
   };
 }

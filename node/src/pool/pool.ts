@@ -1,7 +1,15 @@
 import { type EventEmitter, EventEmitterAsyncResource } from 'node:events';
 import type { Worker } from 'node:worker_threads';
+import { AbortError, type AbortSource, isAborted, onAbort, reasonOf } from '../core/abort.js';
 import { version as installedVersion } from '../core/installed.cjs';
 import { classOf } from '../core/intake/priority.js';
+import {
+  isMoved,
+  move,
+  queueOptionsSymbol,
+  transferableSymbol,
+  valueSymbol,
+} from '../core/movable.cjs';
 import { check, integer } from '../core/options.js';
 import { isURL } from '../core/realm.cjs';
 import { announce } from '../core/sources.js';
@@ -9,33 +17,17 @@ import { performance, wallClock } from '../core/timers.cjs';
 import { throwLater } from '../core/turn.cjs';
 import { MillraceError } from '../errors.js';
 import { fileChunks, lineChunks } from './chunks.js';
-import { DurableClient, type Enqueued } from './durable/client.js';
 import {
   type Allocation,
   type AllocationReason,
   logAllocations,
   type PoolEvents,
 } from './events.js';
-import {
-  AbortError,
-  type AbortSource,
-  closed,
-  closeTimedOut,
-  isAborted,
-  onAbort,
-  reasonOf,
-} from './failure.js';
-import { isMoved, move, queueOptionsSymbol, transferableSymbol, valueSymbol } from './movable.cjs';
+import { closed, closeTimedOut } from './failure.js';
 import { own, type PoolOptions, type Settings, settingsOf } from './options.js';
-import { state } from './protocol.cjs';
+import { anyFunction, state } from './protocol.cjs';
 import { ArrayTaskQueue, FairQueue, FixedQueue, UserQueue } from './queue.js';
-import {
-  badArgument,
-  callOf,
-  type EnqueueOptions,
-  extrasOf,
-  type RunOptions,
-} from './run-options.js';
+import { badArgument, callOf, extrasOf, type RunOptions } from './run-options.js';
 import { Scheduler } from './scheduler.js';
 import { defaultThreads, onShare } from './sizing.js';
 import { type FunctionSource, pathOf, sourceOf } from './source.js';
@@ -83,18 +75,14 @@ export class Pool<Argument = any, Result = any> extends Emitter {
   readonly #isPlain: boolean;
   readonly #histogram: PoolHistogram;
   readonly #startedMs = performance.now();
-  /** Takes the tasks that threads of this process do not run. */
-  readonly #durable: DurableClient | null;
   #ignoreShare: (() => void) | null = null;
   #state: 'open' | 'closing' | 'closed' = 'open';
   #closing: Promise<void> | null = null;
 
   /** Throws MILLRACE_E_INVALID_OPTION, MILLRACE_E_BUNDLED in a bundle that finds no installed package, or what `new Worker()` throws, for instance for `workerData` that cannot be cloned. */
   constructor(options: PoolOptions = {}) {
-    const isDurable = options?.broker !== undefined;
-    // If tasks go to a broker, there are no threads.
-    if (!isDurable) workerProgram();
-    const settings = settingsOf(isDurable ? { minThreads: 0, maxThreads: 1 } : options);
+    workerProgram();
+    const settings = settingsOf(options);
     super({ name: 'Pool' });
     this.#settings = settings;
     this.#isPlain = settings.timeout === 0 && settings.retry === 0;
@@ -111,8 +99,7 @@ export class Pool<Argument = any, Result = any> extends Emitter {
       allocated: (reason) => this.#allocated(reason),
     });
     this.#histogram = histogramOf(this.#scheduler.runTimes, this.#scheduler.waitTimes);
-    this.#durable = isDurable ? new DurableClient(options) : null;
-    if (!isDurable) announce('pool', this.#scheduler, (scheduler) => scheduler.stats());
+    announce('pool', this.#scheduler, (scheduler) => scheduler.stats());
     if (settings.followsShare) {
       this.#ignoreShare = onShare((cpus) => {
         const { min, max } = defaultThreads(cpus);
@@ -130,13 +117,6 @@ export class Pool<Argument = any, Result = any> extends Emitter {
    * - MILLRACE_E_WORKER when its worker ended while it ran, and it may not be begun again (`retry`),
    * - MILLRACE_E_TASK_FILE when there is no such file or function, MILLRACE_E_BAD_RESULT for a result that cannot be cloned,
    * - MILLRACE_E_CLOSED after `close()` or `destroy()`, MILLRACE_E_INVALID_ARGUMENT for options that are wrong.
-   *
-   * With `broker` it is copied at once, and runs at least once, on a worker of `serveTasks()`. The call rejects with what it
-   * throws the last time; `deliveries` of that error says how often it was given to a worker. It also rejects with
-   *
-   * - MILLRACE_E_BROKER when it could not be stored within `storeTimeout`, MILLRACE_E_OVERLOADED when the stream is full,
-   * - MILLRACE_E_TOO_LARGE when the task or its result does not fit into a message,
-   * - MILLRACE_E_DUPLICATE when a task of its `id` was stored before.
    */
   run(task: Argument, options?: RunOptions): Promise<Result> {
     const fn = this.#usual;
@@ -156,10 +136,6 @@ export class Pool<Argument = any, Result = any> extends Emitter {
       if (this.#state !== 'open') throw closed('queue is being terminated');
       if (options === null || (options !== undefined && typeof options !== 'object')) {
         throw badArgument('options', 'an object', options);
-      }
-      if (this.#durable !== null) {
-        resolve(this.#durable.run(task, options ?? {}) as Promise<Result>);
-        return;
       }
       const given = callOf(options ?? {});
       const fn = this.#functionOf(given);
@@ -183,34 +159,19 @@ export class Pool<Argument = any, Result = any> extends Emitter {
     });
   }
 
-  /**
-   * With `broker`: stores a task for whichever worker comes, and waits for no result. Resolves when the broker has it: from then on it is
-   * not lost. Rejects as `run()` does when it cannot be stored.
-   */
-  async enqueue(task: Argument, options: EnqueueOptions = {}): Promise<Enqueued> {
-    if (this.#durable === null) {
-      throw new MillraceError(
-        'MILLRACE_E_INVALID_ARGUMENT',
-        "enqueue() needs the option 'broker': a task of this process would end with it; use run()",
-      );
-    }
-    return this.#durable.enqueue(task, options);
+  /** Loads the pool's file on a worker. Rejects with MILLRACE_E_TASK_FILE when it cannot be loaded or exports no function; resolves if the pool has none. */
+  async checkFile(): Promise<void> {
+    if (this.#settings.filename === null) return;
+    await this.run(undefined as Argument, { name: anyFunction });
   }
 
   /** Mean time in ms that tasks of a function ran of late, by its name; null until it is known. Without a name: that of the usual function. */
   meanMs(name: string | null = null): number | null {
-    if (this.#durable !== null) return this.#durable.meanMs(name ?? '');
     return this.#functionOf({ name })?.meanMs ?? null;
   }
 
   /** Makes an export of a file a function that `run()` finds by name, in place of an earlier one of that name. Nothing is loaded yet. */
   register(name: string, filename: string | URL, exportName = 'default'): this {
-    if (this.#durable !== null) {
-      throw new MillraceError(
-        'MILLRACE_E_INVALID_ARGUMENT',
-        "register() means nothing with 'broker': give serveTasks() the functions",
-      );
-    }
     if (typeof name !== 'string' || name === '') throw badArgument('name', 'a string', name);
     if (typeof exportName !== 'string') throw badArgument('exportName', 'a string', exportName);
     const source = sourceOf({ filename, name: exportName } satisfies FunctionSource, 'filename');
@@ -242,7 +203,7 @@ export class Pool<Argument = any, Result = any> extends Emitter {
     }
     const { force = false } = own(options);
     if (typeof force !== 'boolean') return Promise.reject(badArgument('force', 'a boolean', force));
-    if (force) (this.#durable ?? this.#scheduler).rejectUnbegun(() => closed('pool is closed'));
+    if (force) this.#scheduler.rejectUnbegun(() => closed('pool is closed'));
     this.#closing ??= this.#close();
     return this.#closing;
   }
@@ -252,7 +213,6 @@ export class Pool<Argument = any, Result = any> extends Emitter {
     this.#state = 'closed';
     this.#ignoreShare?.();
     await this.#scheduler.destroy();
-    await this.#durable?.destroy();
     this.emitDestroy();
   }
 
@@ -266,7 +226,7 @@ export class Pool<Argument = any, Result = any> extends Emitter {
 
   /** What it has done, and what it has to do; plain data. Some µs. */
   stats(): PoolStats {
-    return this.#durable?.stats() ?? this.#scheduler.stats();
+    return this.#scheduler.stats();
   }
 
   get minThreads(): number {
@@ -279,17 +239,8 @@ export class Pool<Argument = any, Result = any> extends Emitter {
 
   /** The options in use; a copy. */
   get options(): Readonly<Record<string, unknown>> {
-    if (this.#durable !== null) return this.#durable.options;
-    const {
-      worker,
-      concurrency,
-      histogram,
-      clockOffsetMs,
-      preload,
-      followsShare,
-      isDurable,
-      ...rest
-    } = this.#settings;
+    const { worker, concurrency, histogram, clockOffsetMs, preload, followsShare, ...rest } =
+      this.#settings;
     const { minThreads, maxThreads } = this;
     const renamed = { concurrentTasksPerWorker: concurrency, workerHistogram: histogram };
     return own({ ...rest, ...worker, ...renamed, minThreads, maxThreads });
@@ -307,14 +258,14 @@ export class Pool<Argument = any, Result = any> extends Emitter {
     ).length;
   }
 
-  /** Tasks that wait for their turn; with `broker`, to be stored. */
+  /** Tasks that wait for their turn. */
   get queueSize(): number {
-    return this.#durable?.queueSize ?? this.#scheduler.queueSize;
+    return this.#scheduler.queueSize;
   }
 
   /** Calls that have been answered, with a result or an error. */
   get completed(): number {
-    return this.#durable?.completed ?? this.#scheduler.completed;
+    return this.#scheduler.completed;
   }
 
   get histogram(): PoolHistogram {
@@ -335,7 +286,7 @@ export class Pool<Argument = any, Result = any> extends Emitter {
 
   /** Every worker that there may be has all that it can run: wait for 'drain' with further tasks. */
   get needsDrain(): boolean {
-    return this.#durable?.needsDrain ?? this.#scheduler.needsDrain;
+    return this.#scheduler.needsDrain;
   }
 
   #functionOf({ filename, name }: RunOptions): PoolFunction | null {
@@ -359,8 +310,8 @@ export class Pool<Argument = any, Result = any> extends Emitter {
 
   async #close(): Promise<void> {
     this.#state = 'closing';
-    const { closeTimeout } = this.#durable ?? this.#settings;
-    const isDone = await (this.#durable ?? this.#scheduler).whenDone(closeTimeout);
+    const { closeTimeout } = this.#settings;
+    const isDone = await this.#scheduler.whenDone(closeTimeout);
     if (!isDone) this.#emit('error', [closeTimedOut(closeTimeout)]);
     await this.destroy();
     this.#emit('close', []);

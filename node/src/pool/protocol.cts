@@ -69,8 +69,6 @@ export interface Start {
   readonly niceIncrement: number;
   /** How far the main thread's clock is behind the system's, in ms: workers report times by the main thread's clock. */
   readonly clockOffsetMs: number;
-  /** Each task comes with what the context of a durable task says. */
-  readonly isDurable: boolean;
 }
 
 /** How a worker is told of a function that it has not run yet. */
@@ -79,13 +77,16 @@ export type Definition = readonly [filename: string, name: string];
 /** A worker that has been told this many forgets them all at the next one; the main thread then forgets that it told them. */
 export const maxDefinitions = 1000;
 
+/** Of a task with an id, or a number of deliveries: how often it was begun before, and those two. */
+export type Origin = readonly [attempts: number, id: string | null, delivery: number | null];
+
 /** Tasks for a worker, numbered from `first`. All are for one function. */
 export type Batch = readonly [
   first: number,
   functionId: number,
   tasks: readonly unknown[],
-  /** How often each was begun before; null if none was. */
-  attempts: readonly number[] | null,
+  /** How often each was begun before, and what else its context says; null if there is nothing to say. */
+  origins: readonly (number | Origin)[] | null,
   /** Some may be ended by ending the worker: what is finished has to leave before one of them begins. */
   guarded: boolean,
   /** Null if the worker has been told already. */

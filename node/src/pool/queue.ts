@@ -10,8 +10,8 @@
  */
 import { Aging } from '../core/intake/aging.js';
 import type { PriorityClass } from '../core/intake/priority.js';
+import { queueOptionsSymbol } from '../core/movable.cjs';
 import { MillraceError } from '../errors.js';
-import { queueOptionsSymbol } from './movable.cjs';
 import type { FunctionQueue, Task } from './task.js';
 
 /** How long a task is assumed to take until its function has been measured, in ms. */

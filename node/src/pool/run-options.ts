@@ -1,10 +1,10 @@
 /** What a call of a pool may ask for, and the checks of it. */
 import type { Transferable as TransferItem } from 'node:worker_threads';
+import type { AbortSource } from '../core/abort.js';
 import type { Priority } from '../core/intake/priority.js';
+import { isMoved, transferOf } from '../core/movable.cjs';
 import { check, checkKeys, integer, number } from '../core/options.js';
 import { MillraceError, show } from '../errors.js';
-import type { AbortSource } from './failure.js';
-import { isMoved, transferOf } from './movable.cjs';
 import type { Settings } from './options.js';
 import type { TaskExtras } from './task.js';
 
@@ -24,17 +24,15 @@ export interface RunOptions {
   timeout?: number;
   /** How often it is begun again when its worker ended while it ran: 0 to 1000. Default: the pool's. */
   retry?: number;
-  /** With `broker`: a second task of the same id is not stored, for as long as the stream's `duplicateWindow`. 1 to 200 characters. Default: none. */
+  /** What the function finds as `context.id`: for tasks of a queue. Default: none. */
   id?: string;
-  /** With `broker`: how often it may fail before it is a dead letter: 1 to 1000. Default: the pool's. */
-  attempts?: number;
+  /** What it finds as `context.delivery`, how often the task was given to a worker: 1 to 2^53 - 1. Default: 1 + how often it was begun before. */
+  delivery?: number;
 }
-
-/** Options of `Pool.enqueue()`, for one task; as those of `run()`. */
-export type EnqueueOptions = Pick<RunOptions, 'name' | 'priority' | 'timeout' | 'id' | 'attempts'>;
 
 const timeoutRule = number(0, 2_147_483_647);
 const retryRule = integer(0, 1000);
+const deliveryRule = integer(1, Number.MAX_SAFE_INTEGER);
 
 const none: readonly TransferItem[] = [];
 
@@ -55,6 +53,8 @@ const unsaid: Readonly<Record<string, unknown>> = {
   priority: undefined,
   timeout: undefined,
   retry: undefined,
+  id: undefined,
+  delivery: undefined,
 };
 const callNames = Object.keys(unsaid);
 
@@ -79,6 +79,8 @@ export function extrasOf(
     signal = null,
     timeout: timeoutMs = timeout,
     retry: retriesLeft = retry,
+    id = null,
+    delivery = null,
   } = given;
   if (transferList !== undefined && !Array.isArray(transferList)) {
     throw badArgument('transferList', 'an Array', transferList);
@@ -89,15 +91,20 @@ export function extrasOf(
   ) {
     throw badArgument('signal', 'an object that says abort', signal);
   }
+  if (id !== null && typeof id !== 'string') throw badArgument('id', 'a string', id);
   const transfers = transfersOf(task, transferList);
-  if (transfers === none && signal === null && timeoutMs === 0 && retriesLeft === 0) return null;
+  const isUsual = signal === null && timeoutMs === 0 && retriesLeft === 0;
+  if (isUsual && transfers === none && id === null && delivery === null) return null;
   if (timeoutMs !== timeout) check('timeout', timeoutMs, timeoutRule);
   if (retriesLeft !== retry) check('retry', retriesLeft, retryRule);
+  if (delivery !== null) check('delivery', delivery, deliveryRule);
   return {
     transferList: transfers,
     signal,
     timeoutMs,
     retriesLeft,
+    id,
+    delivery,
     unlisten: null,
     givenUp: null,
   };

@@ -19,20 +19,11 @@
  * Exactly one of `#succeed` and `#fail` settles it, once. Only this file moves tasks between these states and changes their
  * counters: `queue.size` + `running` are the tasks for which somebody waits. Workers start and end in `workers.ts`.
  */
+import { AbortError, type AbortSource, reasonOf } from '../core/abort.js';
 import { clearTimeout, performance, setTimeout } from '../core/timers.cjs';
 import { afterMicrotasks, atTurnEnd, nextMicrotask, onceAt } from '../core/turn.cjs';
 import type { SchedulerEvents } from './events.js';
-import {
-  AbortError,
-  type AbortSource,
-  destroyed,
-  failureOf,
-  full,
-  reasonOf,
-  taskNotClonable,
-  timedOut,
-  workerEnded,
-} from './failure.js';
+import { destroyed, failureOf, full, taskNotClonable, timedOut, workerEnded } from './failure.js';
 import type { LoadBalancer, Settings } from './options.js';
 import { ENDED, type Failure, type Reply } from './protocol.cjs';
 import type { RunQueue } from './queue.js';

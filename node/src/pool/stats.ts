@@ -4,7 +4,6 @@
  * Times go into a histogram with a relative error of 3 %, or 1 µs if that is more. node:perf_hooks has one whose `record()` takes
  * longer than the whole of a small task's way through the pool; here it is some arithmetic and an increment.
  */
-import type { LinkStats } from '../broker/link-stats.js';
 
 const octaveBits = 5;
 /** Buckets for each doubling. */
@@ -160,18 +159,6 @@ export interface PoolTimes {
   readonly max: number;
 }
 
-/** What a pool with a broker says beside the rest. */
-export interface DurableStats {
-  /** Messages that the broker has stored; those that were sent again until it said so. */
-  readonly stored: number;
-  readonly resent: number;
-  /** Calls that were refused as another task of their id was stored before. */
-  readonly duplicates: number;
-  /** Results that came again, or for calls that had been given up. */
-  readonly repeated: number;
-  readonly link: LinkStats;
-}
-
 /** What `Pool.stats()` returns: a snapshot. */
 export interface PoolStats {
   /** Tasks that wait, here or in a worker for their turn. Those in workers are counted as `ahead` and in `total` alone. */
@@ -218,8 +205,6 @@ export interface PoolStats {
     readonly reservedBytes: number;
     readonly limitBytes: number;
   };
-  /** Of a pool with `broker`: there what waits is not stored yet, what runs is stored and not answered, and batches are messages. */
-  readonly durable?: DurableStats;
 }
 
 /** Times as `stats()` has them. */

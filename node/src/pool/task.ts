@@ -1,8 +1,9 @@
 /** A task, the function that it calls, and the queue of that function's tasks. */
 import type { Transferable as TransferItem } from 'node:worker_threads';
+import type { AbortSource } from '../core/abort.js';
 import type { PriorityClass } from '../core/intake/priority.js';
-import type { AbortSource } from './failure.js';
-import { queueOptionsSymbol } from './movable.cjs';
+import { queueOptionsSymbol } from '../core/movable.cjs';
+import type { Origin } from './protocol.cjs';
 
 /** Options that only a few calls use. */
 export interface TaskExtras {
@@ -11,6 +12,9 @@ export interface TaskExtras {
   readonly timeoutMs: number;
   /** How often it may still be begun again. */
   retriesLeft: number;
+  /** Its id and its number of deliveries, as the caller says. */
+  readonly id: string | null;
+  readonly delivery: number | null;
   /** Takes the listener off the signal. */
   unlisten: (() => void) | null;
   /** Somebody gave it up while it was on its way from the queue to a worker. */
@@ -91,6 +95,13 @@ export class Task {
   /** Part of it leaves this thread when it is sent: it cannot be sent again. */
   get moves(): boolean {
     return this.extras !== null && this.extras.transferList.length > 0;
+  }
+
+  /** How often it was begun before, and what the caller says of it, for its context. */
+  get origin(): number | Origin {
+    const { attempts, extras } = this;
+    if (extras === null || (extras.id === null && extras.delivery === null)) return attempts;
+    return [attempts, extras.id, extras.delivery];
   }
 
   get [queueOptionsSymbol](): object | null {

@@ -28,6 +28,7 @@ import {
   LISTENING,
   maxDefinitions,
   newBoard,
+  type Origin,
   placeMask,
   places,
   READY,
@@ -84,7 +85,6 @@ export interface ThreadOptions {
   readonly preload: readonly [string, string] | null;
   readonly niceIncrement: number;
   readonly clockOffsetMs: number;
-  readonly isDurable: boolean;
   readonly histogram: boolean;
   readonly abortGrace: number;
 }
@@ -161,9 +161,9 @@ export class Thread implements PoolWorker, TaskThread {
     this.board = boardOf(board);
     this.#port = port1;
     this.worker = new Worker(workerProgram(), options.worker);
-    const { concurrency, preload, niceIncrement, clockOffsetMs, isDurable } = options;
+    const { concurrency, preload, niceIncrement, clockOffsetMs } = options;
     const start: Start = {
-      ...{ port: port2, board, concurrency, preload, niceIncrement, clockOffsetMs, isDurable },
+      ...{ port: port2, board, concurrency, preload, niceIncrement, clockOffsetMs },
     };
     this.worker.postMessage(start, [port2]);
     // The worker is what keeps the process alive, and only while it has tasks.
@@ -254,7 +254,7 @@ export class Thread implements PoolWorker, TaskThread {
     const count = tasks.length;
     const first = this.#next;
     const payload: unknown[] = new Array(count);
-    let attempts: number[] | null = null;
+    let origins: (number | Origin)[] | null = null;
     let transfers: TransferItem[] | null = null;
     let guarded = false;
     for (let index = 0; index < count; index++) {
@@ -262,9 +262,10 @@ export class Thread implements PoolWorker, TaskThread {
       // The message makes it visible; the worker changes it after that.
       words[(first + index) & placeMask] = WAITING;
       payload[index] = task.task;
-      if (task.attempts > 0) {
-        attempts ??= new Array(count).fill(0);
-        attempts[index] = task.attempts;
+      const { origin } = task;
+      if (origin !== 0) {
+        origins ??= new Array(count).fill(0);
+        origins[index] = origin;
       }
       if (task.extras === null) continue;
       guarded ||= task.guarded;
@@ -274,7 +275,7 @@ export class Thread implements PoolWorker, TaskThread {
       }
     }
     const definition = this.#known.has(fn.id) ? null : ([fn.filename, fn.name] as const);
-    const batch: Batch = [first, fn.id, payload, attempts, guarded, definition, replyMs];
+    const batch: Batch = [first, fn.id, payload, origins, guarded, definition, replyMs];
     if (transfers === null) this.#port.postMessage(batch);
     else this.#port.postMessage(batch, transfers);
     if (definition !== null && this.#known.size === maxDefinitions) this.#known.clear();

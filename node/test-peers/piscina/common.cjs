@@ -2,7 +2,7 @@
 const { join } = require('node:path');
 
 const folder = join(require.resolve('millrace/pool'), '..');
-const { isMoved, isTransferable, markMoved } = require(join(folder, 'movable.cjs'));
+const { isMoved, isTransferable, markMoved } = require(join(folder, '../core/movable.cjs'));
 const { cpuShare } = require(join(folder, 'sizing.js'));
 
 module.exports = {

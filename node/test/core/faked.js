@@ -5,7 +5,8 @@ import { createServer, get } from 'node:http';
 import { mock } from 'node:test';
 import { BatchEmitter, batch } from 'millrace';
 import { cached, guard } from 'millrace/guard';
-import { Pool, serveTasks } from 'millrace/pool';
+import { TaskClient, TaskWorker } from 'millrace/nats/tasks';
+import { Pool } from 'millrace/pool';
 import { Rooms } from 'millrace/ws';
 import sinon from 'sinon';
 import { WebSocket, WebSocketServer } from 'ws';
@@ -142,19 +143,16 @@ scenes['rooms across machines'] = async () => {
 scenes['durable tasks'] = async () => {
   const settings = { broker: process.env.BROKER, stream: 'faked' };
   const filename = new URL('doubles.js', import.meta.url).href;
-  const worker = await serveTasks({ ...settings, filename, ackWait: 1000, backoff: [20] });
+  const worker = new TaskWorker({ ...settings, filename, ackWait: 1000, backoff: [20] });
   const failing = new URL('fails-once.js', import.meta.url).href;
-  const other = await serveTasks({
-    ...settings,
-    stream: 'failing',
-    filename: failing,
-    backoff: [20],
-  });
-  const pools = [new Pool(settings), new Pool({ ...settings, stream: 'failing' })];
+  const failed = { ...settings, stream: 'failing' };
+  const other = new TaskWorker({ ...failed, filename: failing, backoff: [20] });
+  await Promise.all([worker.ready(), other.ready()]);
+  const clients = [new TaskClient(settings), new TaskClient(failed)];
   return async () => {
-    assert.deepEqual(await Promise.all([1, 2, 3].map((n) => pools[0].run(n))), [2, 4, 6]);
-    assert.equal(await pools[1].run(1), 'at last');
-    await Promise.all(pools.map((pool) => pool.close()));
+    assert.deepEqual(await Promise.all([1, 2, 3].map((n) => clients[0].run(n))), [2, 4, 6]);
+    assert.equal(await clients[1].run(1), 'at last');
+    await Promise.all(clients.map((client) => client.close()));
     await Promise.all([worker.close(), other.close()]);
   };
 };

@@ -9,8 +9,9 @@ import { bridge } from 'millrace/broker';
 import { serve } from 'millrace/cluster';
 import { cached, guard } from 'millrace/guard';
 import { prometheus } from 'millrace/metrics';
+import { TaskClient, TaskWorker } from 'millrace/nats/tasks';
 import 'millrace/net';
-import { Pool, serveTasks } from 'millrace/pool';
+import { Pool } from 'millrace/pool';
 import { collectDefaultMetrics, register } from 'prom-client';
 
 collectDefaultMetrics();
@@ -24,8 +25,9 @@ const { BROKER: broker } = process.env;
 if (broker) {
   bridge(held, { broker, events: ['event'] });
   const tasks = { broker, stream: 'metrics' };
-  await serveTasks({ ...tasks, filename: new URL('./task.js', import.meta.url), maxThreads: 1 });
-  await new Pool(tasks).run(5);
+  const filename = new URL('./task.js', import.meta.url);
+  await new TaskWorker({ ...tasks, filename, maxThreads: 1 }).ready();
+  await new TaskClient(tasks).run(5);
 }
 
 const hot = cached((_req, res) => res.end('cached'), { ttl: 60 });

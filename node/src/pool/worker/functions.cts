@@ -16,14 +16,14 @@ export interface TaskContext {
   readonly aborted: boolean;
   /** 0, or how often the task was begun before on a worker that ended. */
   readonly attempt: number;
-  /** Of a durable task its id: the same each time that it runs. Null for others. */
+  /** The `id` of the call; null if it has none. Of a durable task its id: the same each time that it runs. */
   readonly id: string | null;
-  /** How often a durable task was given to a worker, this time included: above 1 it may have run before. Of others `attempt` + 1. */
+  /**
+   * The `delivery` of the call, or `attempt` + 1. Of a durable task how often it was given to a worker, this time included: above 1 it may have
+   * run before.
+   */
   readonly delivery: number;
 }
-
-/** What a durable task comes with: its id, how often it was delivered, and its argument. */
-export type Durable = readonly [id: string, delivery: number, task: unknown];
 
 export type Handler = (task: unknown, context: TaskContext) => unknown;
 
@@ -31,6 +31,10 @@ export type Handler = (task: unknown, context: TaskContext) => unknown;
 export async function load(filename: string, name: string): Promise<Handler> {
   const module = await moduleOf(filename);
   const exported = await module.default;
+  if (name === anyFunction) {
+    if (typeof exported === 'function' || namesIn(module, exported).size > 0) return () => {};
+    throw new Error('it exports no function');
+  }
   const candidates =
     name === 'default'
       ? [exported, exported?.default]
@@ -40,25 +44,6 @@ export async function load(filename: string, name: string): Promise<Handler> {
     if (typeof handler === 'function') return handler;
   }
   throw new Error(`it exports no '${name}', ${othersOf(module, exported)}`);
-}
-
-/** The context of a durable task, as the runner makes it. */
-type DurableContext = TaskContext & { durable: Durable | null };
-
-/** The same for durable tasks, which come with what their context says. */
-export async function loadDurable(filename: string, name: string): Promise<Handler> {
-  if (name === anyFunction) {
-    const module = await moduleOf(filename);
-    const exported = await module.default;
-    if (typeof exported === 'function' || namesIn(module, exported).size > 0) return () => {};
-    throw new Error('it exports no function');
-  }
-  const handler = await load(filename, name);
-  return (task, context) => {
-    const durable = task as Durable;
-    (context as DurableContext).durable = durable;
-    return handler(durable[2], context);
-  };
 }
 
 /** What every function or object has does not count as an export: `constructor`, for one, makes functions out of text. */

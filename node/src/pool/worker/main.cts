@@ -11,10 +11,10 @@ state.workerData = workerData;
 parentPort!.once('message', (message: Start) => void start(message));
 
 async function start(message: Start): Promise<void> {
-  const { port, board, concurrency, preload, niceIncrement, isDurable } = message;
+  const { port, board, concurrency, preload, niceIncrement } = message;
   if (niceIncrement !== 0) await beNicer(niceIncrement);
   const offsetMs = clockOffsetMs() - message.clockOffsetMs;
-  const runner = new Runner(port, boardOf(board), concurrency, offsetMs, isDurable);
+  const runner = new Runner(port, boardOf(board), concurrency, offsetMs);
   // process.exit(), and an error that nobody caught: what has ended is not lost with the rest.
   process.on('exit', () => runner.flush());
   // A function that cannot be loaded is told to those who ask for it. Nothing comes between its promise and READY, which the

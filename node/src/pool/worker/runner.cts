@@ -11,10 +11,11 @@
  */
 import type { MessagePort, Transferable as TransferItem } from 'node:worker_threads';
 import { builtin } from '../../core/builtin.cjs';
+import { packed, textOf } from '../../core/cloned-error.cjs';
+import { isMoved, transferOf, valueSymbol } from '../../core/movable.cjs';
 import { isThenable } from '../../core/realm.cjs';
 import { performance } from '../../core/timers.cjs';
 import { atTurnEnd, onceAt } from '../../core/turn.cjs';
-import { isMoved, transferOf, valueSymbol } from '../movable.cjs';
 import {
   type Batch,
   type Board,
@@ -26,6 +27,7 @@ import {
   maxDefinitions,
   NO_FUNCTION,
   NOT_CLONABLE,
+  type Origin,
   placeMask,
   type Reply,
   RUNNING,
@@ -34,8 +36,7 @@ import {
   THREW,
   WAITING,
 } from '../protocol.cjs';
-import { packed, textOf } from './error.cjs';
-import { type Durable, type Handler, load, loadDurable, type TaskContext } from './functions.cjs';
+import { type Handler, load, type TaskContext } from './functions.cjs';
 
 const { receiveMessageOnPort } = builtin('node:worker_threads');
 
@@ -65,7 +66,6 @@ export class Runner {
   readonly #concurrency: number;
   readonly #offsetMs: number;
   readonly #replies: Replies;
-  readonly #load: typeof load;
   /** By number. */
   readonly #definitions = new Map<number, Definition>();
   /** Functions that are loaded, or being loaded, by file and then by name. */
@@ -87,20 +87,13 @@ export class Runner {
   #turnedMs = 0;
   #turnScheduled = false;
 
-  /** `offsetMs`: how far the main thread's clock is ahead of this one's. `isDurable`: tasks come with their ids. */
-  constructor(
-    port: MessagePort,
-    board: Board,
-    concurrency: number,
-    offsetMs: number,
-    isDurable = false,
-  ) {
+  /** `offsetMs`: how far the main thread's clock is ahead of this one's. */
+  constructor(port: MessagePort, board: Board, concurrency: number, offsetMs: number) {
     this.#port = port;
     this.#board = board;
     this.#concurrency = concurrency;
     this.#offsetMs = offsetMs;
     this.#replies = new Replies(port);
-    this.#load = isDurable ? loadDurable : load;
     port.on('message', (message: Batch | Stop) => {
       this.#received(message);
       this.#pump();
@@ -153,7 +146,7 @@ export class Runner {
     if (known) return known;
     const entry: Entry = { handler: null, error: null, loading: null };
     ofFile.set(name, entry);
-    entry.loading = this.#load(filename, name).then(
+    entry.loading = load(filename, name).then(
       (handler) => {
         entry.handler = handler;
         entry.loading = null;
@@ -185,7 +178,7 @@ export class Runner {
     while (this.#running < this.#concurrency && !this.#loading) {
       if (this.#work === null && !this.#nextWork()) break;
       const { entry, batch } = this.#work!;
-      const [first, , tasks, attempts, guarded] = batch;
+      const [first, , tasks, origins, guarded] = batch;
       if (entry.loading !== null) {
         this.#loading = true;
         entry.loading.then(() => {
@@ -202,7 +195,7 @@ export class Runner {
       const index = this.#index++;
       if (this.#index === tasks.length) this.#work = null;
       const number = first + index;
-      nowMs = this.#runTask(entry, number, tasks[index], attempts?.[index] ?? 0, nowMs);
+      nowMs = this.#runTask(entry, number, tasks[index], origins?.[index] ?? 0, nowMs);
       if (nowMs - this.#repliedMs > this.#replyMs) this.#reply(nowMs);
       if (nowMs - this.#turnedMs > turnMs) {
         this.#turn();
@@ -239,7 +232,13 @@ export class Runner {
   }
 
   /** Runs a task unless it was taken back; returns the time after it. */
-  #runTask(entry: Entry, number: number, task: unknown, attempt: number, nowMs: number): number {
+  #runTask(
+    entry: Entry,
+    number: number,
+    task: unknown,
+    origin: number | Origin,
+    nowMs: number,
+  ): number {
     const place = number & placeMask;
     const { words, startedMs } = this.#board;
     // The time first: whoever sees that it runs can tell since when.
@@ -252,7 +251,7 @@ export class Runner {
       this.#replies.fail(number, NO_FUNCTION, entry.error);
       return this.#ended(number, nowMs, null);
     }
-    const context = new Context(this.#board, number, attempt);
+    const context = new Context(this.#board, number, origin);
     try {
       const result = entry.handler(task, context);
       if (isThenable(result)) {
@@ -344,24 +343,28 @@ const listening = new Map<number, AbortController>();
 class Context implements TaskContext {
   readonly #board: Board;
   readonly #number: number;
-  readonly attempt: number;
+  readonly #origin: number | Origin;
   #controller: AbortController | null = null;
   /** How the task was when it ended: from then on its place is another's. */
   #lastWord: number | null = null;
-  durable: Durable | null = null;
 
-  constructor(board: Board, number: number, attempt: number) {
+  constructor(board: Board, number: number, origin: number | Origin) {
     this.#board = board;
     this.#number = number;
-    this.attempt = attempt;
+    this.#origin = origin;
+  }
+
+  get attempt(): number {
+    return typeof this.#origin === 'number' ? this.#origin : this.#origin[0];
   }
 
   get id(): string | null {
-    return this.durable === null ? null : this.durable[0];
+    return typeof this.#origin === 'number' ? null : this.#origin[1];
   }
 
   get delivery(): number {
-    return this.durable === null ? this.attempt + 1 : this.durable[1];
+    const said = typeof this.#origin === 'number' ? null : this.#origin[2];
+    return said ?? this.attempt + 1;
   }
 
   get aborted(): boolean {

@@ -1,0 +1,17 @@
+/**
+ * Durable tasks: stored in a stream of a NATS server by clients, and run by workers on any machine, at least once.
+ *
+ * @module
+ */
+export { type Enqueued, TaskClient } from './client.js';
+export type {
+  EnqueueOptions,
+  StreamOptions,
+  TaskClientOptions,
+  TaskOptions,
+  TaskWorkerOptions,
+} from './options.js';
+export type { TaskClientStats, TaskWorkerStats } from './stats.js';
+export type { QueueLag, TaskLag } from './streams.js';
+export { TaskWorker } from './worker.js';
+export type { TaskEvent, TaskWorkerEvents } from './worker-context.js';

@@ -1,0 +1,79 @@
+/** What clients and workers of durable tasks count. */
+import type { LinkStats } from '../../broker/link-stats.js';
+import type { PoolStats } from '../../pool/index.js';
+import type { QueueName, TaskLag } from './streams.js';
+
+/** Counters of a client. */
+export class ClientCounts {
+  /** Calls of `run()` that have been answered; those of them that were rejected. */
+  completed = 0;
+  failed = 0;
+  /** Tasks for which there was no room, here or in the stream. */
+  refused = 0;
+  /** Messages that were made of tasks, and the tasks in them. */
+  messages = 0;
+  packed = 0;
+  /** Calls that were refused as another task of their id was stored before. */
+  duplicates = 0;
+  /** Results that came again, or for calls that had been given up. */
+  repeated = 0;
+}
+
+/** Returned by `TaskClient.stats()`: a snapshot. */
+export interface TaskClientStats extends Readonly<Omit<ClientCounts, 'packed'>> {
+  /** Tasks that are not stored yet; `total` has also those on their way to the broker. */
+  readonly queued: {
+    readonly high: number;
+    readonly normal: number;
+    readonly low: number;
+    readonly total: number;
+  };
+  /** How many tasks may be queued. */
+  readonly maxQueue: number;
+  /** Calls of `run()` whose tasks are stored and not answered. */
+  readonly running: number;
+  /** Tasks in a message, on average. */
+  readonly meanBatch: number;
+  /** Messages that the broker has stored; those that were sent again until it said so. */
+  readonly stored: number;
+  readonly resent: number;
+  readonly link: LinkStats;
+}
+
+/** Counters of a worker. */
+export class WorkerCounts {
+  /** Messages that came, and tasks in them. */
+  messages = 0;
+  tasks = 0;
+  /** Tasks that ran to their end. */
+  done = 0;
+  /** Those that threw, timed out, or ended their thread; those of them that were stored to be tried again. */
+  failed = 0;
+  retried = 0;
+  /** Tasks that became dead letters. */
+  dead = 0;
+  /** Tasks that were aborted by their callers. */
+  cancelled = 0;
+  /** Messages that came again from a worker that was silent: their tasks run alone from then on. */
+  suspects = 0;
+  /** Messages that came again although they are being done, or were done, here: they were not begun. */
+  repeated = 0;
+  /** Tasks that were given back: this worker ended, or its pool refused them. */
+  returned = 0;
+}
+
+/** Returned by `TaskWorker.stats()`: a snapshot. */
+export interface TaskWorkerStats extends Readonly<WorkerCounts> {
+  /** Tasks that it has now. */
+  readonly held: Readonly<Record<QueueName, number>>;
+  /** Results on their way to clients; those that clients have confirmed; those that were kept for a client that did not come back. */
+  readonly results: {
+    readonly pending: number;
+    readonly confirmed: number;
+    readonly givenUp: number;
+  };
+  /** As of some seconds ago; null until it is known. */
+  readonly lag: TaskLag | null;
+  readonly pool: PoolStats;
+  readonly link: LinkStats;
+}
