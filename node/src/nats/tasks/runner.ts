@@ -61,6 +61,8 @@ export class Runner {
   readonly #abortable = new Map<string, AbortController>();
   /** Names of functions that have run. */
   readonly #functions = new Set<string>();
+  /** A function has run for the first time. */
+  onNewFunction: () => void = () => {};
 
   constructor(context: WorkerContext, { pool, acks, leases, requeue, replies }: Parts) {
     this.#context = context;
@@ -173,7 +175,10 @@ export class Runner {
     } finally {
       if (controller !== null) this.#abortable.delete(keyOf(lease, task));
     }
-    this.#functions.add(name);
+    if (!this.#functions.has(name)) {
+      this.#functions.add(name);
+      this.onNewFunction();
+    }
     this.#done(lease, task, result);
   }
 

@@ -34,8 +34,9 @@ import {
 } from './streams.js';
 import type { TaskWorkerEvents, WorkerContext } from './worker-context.js';
 
-/** How often clients are told mean times, and the broker is asked for the lag. */
+/** How often clients are told mean times, and when of a new function; how often the broker is asked for the lag. */
 const timesMs = 1000;
+const newTimesMs = 50;
 const lagMs = 5000;
 const retryMs = 1000;
 
@@ -92,6 +93,8 @@ export class TaskWorker extends EventEmitter<TaskWorkerEvents> {
     this.#leases = leases;
     const runner = new Runner(context, { pool, acks, leases, requeue, replies });
     this.#runner = runner;
+    // Until then each of its tasks is a message of its own, which costs two to three times the CPU.
+    runner.onNewFunction = () => setTimeout(() => this.#tellTimes(), newTimesMs).unref();
     link.subscribe(names.cancels, (payload) => runner.cancel(payload));
     const pullers = new Pullers(context, pool, leases, (queue, payload, arrival) =>
       runner.arrived(queue, payload, arrival),
