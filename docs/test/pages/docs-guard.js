@@ -42,5 +42,5 @@ export const checks = {
     assert.equal(settings.guard.maxWait, 200);
     assert.equal(settings.guard.classes['GET /checkout'], 'high');
   },
-  'settings-from-a-file-3': ({ app }) => assert.equal(app.millraceGuard.options.maxWait.high, 200),
+  'settings-from-a-file-3': () => assert.equal(given.app.millraceGuard.options.maxWait.high, 200),
 };
