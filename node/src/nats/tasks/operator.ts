@@ -14,7 +14,7 @@ import { headerNames, lagOf, queueNames, type TaskLag, TaskNames } from './strea
 const storeMs = 30_000;
 
 /** A task that is not tried any more. */
-export interface DeadLetter {
+interface DeadLetter {
   /** Its number in the stream of dead letters. */
   readonly sequence: number;
   /** When it became one, by the broker's clock. */

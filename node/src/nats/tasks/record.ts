@@ -113,7 +113,7 @@ function errorRecord(id: string, error: unknown, deliveries: number): WireRecord
 }
 
 /** The result of a task, or its error. */
-export interface Outcome {
+interface Outcome {
   readonly id: string;
   readonly isFailed: boolean;
   readonly value: unknown;
