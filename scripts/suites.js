@@ -24,7 +24,7 @@ export const withAddon = {
     'auto/ways',
     'cli/dashboard',
     'auto/settings',
-    'ws/fleet/durable',
+    'nats/rooms/durable',
     'native/load',
     'dashboard/page',
     'cluster/drain',
@@ -40,7 +40,7 @@ export const withAddon = {
 /** They ask nothing of the addon; the last two do so only where rooms and sockets of one machine do, too. */
 export const addonFree = [
   'batch',
-  'broker',
+  'nats',
   'cli',
   'cluster',
   'conformance',
@@ -53,8 +53,6 @@ export const addonFree = [
   'nats',
   'observe',
   'pool',
-  'ws/fleet',
-  'ws/socket-io-cluster',
 ].map((name) => `node/test/${name}`);
 /** They have no test without it. */
 const addonOnly = [
@@ -169,8 +167,8 @@ export const longSuites = [
     extraSeconds: fuzzSeconds,
   }),
   suite({
-    title: 'fuzz of the broker',
-    folder: 'node/test/broker',
+    title: 'fuzz of nats',
+    folder: 'node/test/nats',
     env: { FUZZ_SECONDS: String(fuzzSeconds / 5) },
     extraSeconds: fuzzSeconds,
   }),
@@ -182,7 +180,7 @@ export const longSuites = [
   }),
   suite({
     title: 'rooms across machines, in JavaScript',
-    folder: 'node/test/ws/fleet',
+    folder: 'node/test/nats/rooms',
     concurrency: 2,
     env: { MILLRACE_NATIVE: '0' },
   }),

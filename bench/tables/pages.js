@@ -137,7 +137,7 @@ function adaptersTable() {
   return table(
     ['CPU, µs', 'one broadcast a turn', 'ahead', 'ten', 'ahead'],
     [
-      ['`millraceAdapter({ broker })`', one.ours, '', ten.ours, ''],
+      ['`natsAdapter({ broker })`', one.ours, '', ten.ours, ''],
       row('redis-adapter'),
       row('redis-streams-adapter'),
     ],

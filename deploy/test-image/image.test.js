@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { Pool } from '../../node/dist/pool/index.js';
-import { natsServer, unable as noBroker } from '../../node/test/broker/nats.js';
+import { natsServer, unable as noBroker } from '../../node/test/nats/nats.js';
 import { which } from '../../scripts/lib/which.js';
 import { build, storageIn } from '../container/build.js';
 import { command } from '../container/command.js';

@@ -17,8 +17,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
 import { native } from 'millrace';
-import { natsServer, unable } from '../test/broker/nats.js';
 import { copyCode } from '../test/native/code.js';
+import { natsServer, unable } from '../test/nats/nats.js';
 import { repository } from './install.js';
 
 const sources = fileURLToPath(new URL('bundled/', import.meta.url));
@@ -41,7 +41,6 @@ const programs = {
     alone: { doubled: [2, 4], sizes: [2], seen: ['a', 'b'], native: null, nativeError: alone },
   },
   './auto': { file: 'auto', works: { state: 'active', why: null } },
-  './broker': { file: 'broker', works: { args: [1, { two: 2 }] }, skip: unable },
   './cluster': {
     file: 'cluster',
     works: { texts: ['served', 'from a file'] },
@@ -61,6 +60,13 @@ const programs = {
   },
   './metrics': { file: 'metrics', works: { has: true, type: 'function' } },
   './monitor': { file: 'monitor', works: { measured: true } },
+  './nats/events': { file: 'events', works: { args: [1, { two: 2 }] }, skip: unable },
+  './nats/rooms': { file: 'nats-rooms', works: { states: ['closed', 'closed'] }, skip: unable },
+  './nats/socket-io': {
+    file: 'nats-socket-io',
+    works: { type: 'function', stats: null, code: 'MILLRACE_E_INVALID_ARGUMENT' },
+    skip: unable,
+  },
   './nats/tasks': {
     file: 'tasks',
     works: { results: [2, 4, 6], stored: 3 },
@@ -170,7 +176,7 @@ for (const format of ['esm', 'cjs']) {
 /** Its output. */
 async function run(t, file, cwd, built) {
   const { MILLRACE_NATIVE: _, NODE_OPTIONS: __, ...env } = process.env;
-  if (['broker', 'tasks'].includes(file))
+  if (/^(events|nats-|tasks)/.test(file))
     env.BROKER = (await natsServer(t, { jetstream: true })).url;
   const first = join(cwd, file === 'cluster' ? 'cluster-app.mjs' : 'task.mjs');
   const args = [built, first, folder, join(cwd, 'task.mjs')];

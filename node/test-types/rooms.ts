@@ -1,7 +1,6 @@
 // Rooms as its users' compilers see it.
+import { type DurableStats, type NatsRoomsStats, natsRooms } from 'millrace/nats/rooms';
 import {
-  type DurableStats,
-  type FleetStats,
   type Presence,
   type PresenceChange,
   Rooms,
@@ -57,22 +56,28 @@ const stats: RoomsStats = rooms.stats();
 const dropped: number = stats.dropped.low + stats.slowClosed;
 
 const acrossMachines = new Rooms({
-  broker: { servers: ['nats://127.0.0.1:4222'], namespace: 'chat', user: 'chat', password: '' },
-  durable: (room) => room.startsWith('chat/'),
-  stream: { maxAge: 60_000, maxBytes: 2 ** 30, replicas: 3 },
-  heartbeat: 1000,
-  required: true,
+  across: natsRooms({
+    broker: { servers: ['nats://127.0.0.1:4222'], namespace: 'chat', user: 'chat', password: '' },
+    durable: (room) => room.startsWith('chat/'),
+    stream: { maxAge: 60_000, maxBytes: 2 ** 30, replicas: 3 },
+    heartbeat: 1000,
+    required: true,
+  }),
   onPresence: ({ room, joined, left, reason }: PresenceChange) => {
     const who: string[] = [...joined, ...left].map(({ id }) => id);
     const byNode: boolean = reason === 'node';
     void [room, who, byNode];
   },
 });
-new Rooms({ broker: 'nats://127.0.0.1:4222', durable: true });
-// @ts-expect-error: the option of Rooms, not of the connection
-new Rooms({ broker: { servers: '', required: true } });
+natsRooms({ broker: 'nats://127.0.0.1:4222', durable: true });
+// @ts-expect-error: the option of natsRooms, not of the connection
+natsRooms({ broker: { servers: '', required: true } });
 // @ts-expect-error: no such limit
-new Rooms({ broker: '', stream: { maxMessages: 1 } });
+natsRooms({ broker: '', stream: { maxMessages: 1 } });
+// @ts-expect-error: a broker is needed
+natsRooms({ durable: true });
+// @ts-expect-error: of natsRooms
+new Rooms({ across: { broker: '' } });
 acrossMachines.join(socket, 'chat/1', { id: 'ann', data: { away: false } });
 // @ts-expect-error: an id is a string
 acrossMachines.join(socket, 'chat/1', { id: 1 });
@@ -82,9 +87,9 @@ const ends: Promise<void>[] = [
   acrossMachines.acknowledged(),
   acrossMachines.closed(),
 ];
-const fleet: FleetStats | null = acrossMachines.stats().fleet;
-const durable: DurableStats | null = fleet?.durable ?? null;
-const lost: number = (fleet?.unsent ?? 0) + (fleet?.missed ?? 0);
+const across: NatsRoomsStats | null = acrossMachines.stats().across;
+const durable: DurableStats | null = across?.durable ?? null;
+const lost: number = (across?.unsent ?? 0) + (across?.missed ?? 0);
 
 void [present, ends, durable, lost];
 void [joined, left, addressed, size, members, names, dropped];

@@ -1,5 +1,7 @@
 /** Makes links between pages of the API lead where they are to, by the anchors that hosts of Markdown give to headings. */
 
+import { posix } from 'node:path';
+
 const ANCHOR = /<a id="([^"]*)"><\/a>\s*/g;
 
 /**
@@ -11,8 +13,9 @@ const ANCHOR = /<a id="([^"]*)"><\/a>\s*/g;
 export function settleAnchors(pages) {
   const names = new Map([...pages].map(([name, text]) => [name, anchorsOf(text)]));
   const settled = (name, text) =>
-    text.replace(/\]\(([\w.-]*)#([^)]*)\)/g, (link, page, id) => {
-      const heading = names.get(page || name)?.get(id);
+    text.replace(/\]\(([\w./-]*)#([^)]*)\)/g, (link, page, id) => {
+      const target = page === '' ? name : posix.join(posix.dirname(name), page);
+      const heading = names.get(target)?.get(id);
       return heading === undefined ? link : `](${page}#${heading})`;
     });
   return new Map([...pages].map(([name, text]) => [name, settled(name, text).replace(ANCHOR, '')]));

@@ -89,15 +89,12 @@ function tidy(page) {
     .trim()}\n`;
 }
 
-/** Import name of a module of TypeDoc's model: `nats-tasks` is `millrace/nats/tasks`. */
-export const importOf = (name) =>
-  name === 'millrace' ? name : `millrace/${name.replace(/^nats-/, 'nats/')}`;
-
 function index({ children }) {
   const first = (name) => (name === 'millrace' ? '' : name);
   const modules = [...children].sort((a, b) => (first(a.name) < first(b.name) ? -1 : 1));
+  const title = (name) => (name === 'millrace' ? name : `millrace/${name}`);
   const links = modules
-    .map(({ name, comment }) => `- [${importOf(name)}](${name}.md)${firstSentence(comment)}`)
+    .map(({ name, comment }) => `- [${title(name)}](${name}.md)${firstSentence(comment)}`)
     .join('\n');
   return `# API\n\nWhat each entry point exports, from the doc comments of \`node/src\`. \`make docs\` writes these pages; the guides are in\n[docs](../node.md).\n\n${links}\n`;
 }

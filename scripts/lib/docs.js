@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { settleAnchors } from './docs-anchors.js';
-import { docsTheme, importOf } from './docs-theme.js';
+import { docsTheme } from './docs-theme.js';
 import { Failure } from './failure.js';
 import { files } from './files.js';
 import { read, root } from './paths.js';
@@ -49,7 +49,7 @@ const OPTIONS = {
   typeDeclarationFormat: 'table',
   tableColumnSettings: { hideDefaults: true, hideInherited: true, hideModifiers: true },
   pageTitleTemplates: {
-    module: ({ name }) => importOf(name),
+    module: ({ name }) => (name === 'millrace' ? name : `millrace/${name}`),
   },
 };
 
@@ -89,15 +89,13 @@ export async function readApi() {
       plugin: [markdown.load, docsTheme(markdown, PageEvent)],
     });
     application.converter.on(Converter.EVENT_RESOLVE_BEGIN, ({ project }) => {
-      for (const module of project.children) {
-        // All pages are in one folder.
-        module.name = module.name === 'index' ? 'millrace' : module.name.replace('/', '-');
-      }
+      const first = project.children.find(({ name }) => name === 'index');
+      if (first) first.name = 'millrace';
     });
     const project = await application.convert();
     if (!project) throw new Failure('TypeDoc could not read the source of millrace');
     await application.generateOutputs(project);
-    const names = readdirSync(folder).filter((name) => name.endsWith('.md'));
+    const names = readdirSync(folder, { recursive: true }).filter((name) => name.endsWith('.md'));
     const pages = names.map((name) => [name, readFileSync(join(folder, name), 'utf8')]);
     return {
       pages: settleAnchors(new Map(pages)),

@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { natsRooms } from 'millrace/nats/rooms';
 import { Rooms } from 'millrace/ws';
 import { WebSocket, WebSocketServer } from 'ws';
 import { CpuClock } from '../../lib/cpu.js';
@@ -42,7 +43,7 @@ try {
   });
   // Their rooms are here as well; at the second node there is nothing but who is present.
   show('someone present, in a room alone, at both nodes', present, known);
-  const wire = () => nodes.at(-1).stats().fleet.link.receivedBytes;
+  const wire = () => nodes.at(-1).stats().across.link.receivedBytes;
   console.log(`someone present: ${(wire() / present).toFixed(0)} bytes on the wire to a node`);
 
   const news = await cost(async () => {
@@ -59,14 +60,14 @@ try {
 process.exit();
 
 async function open() {
-  const rooms = new Rooms({ broker: broker.url });
+  const rooms = new Rooms({ across: natsRooms({ broker: broker.url }) });
   nodes.push(rooms);
   await rooms.ready();
   return rooms;
 }
 
 function presentAt(rooms) {
-  return rooms.stats().fleet.present;
+  return rooms.stats().across.present;
 }
 
 async function until(holds) {

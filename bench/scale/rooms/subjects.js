@@ -1,5 +1,6 @@
 /** What is compared: rooms over several nodes. Both deliver to local members by `Rooms`; they differ in what goes over the wire. */
 import { connect } from '@nats-io/transport-node';
+import { natsRooms } from 'millrace/nats/rooms';
 import { Rooms } from 'millrace/ws';
 
 const text = { binary: false };
@@ -8,13 +9,13 @@ const text = { binary: false };
 const roomy = { maxPending: 1024 ** 3 };
 
 /**
- * Each is given the broker and more options of `Rooms`; what it gives has `join`, `publish` and `stats`,
+ * Each is given the broker and more options of `natsRooms()`; what it gives has `join`, `publish` and `stats`,
  * and `presence` where that is known.
  */
 export const subjects = {
   /** All that a turn has for a room in one message of the broker. */
   millrace: async (broker, options) => {
-    const rooms = new Rooms({ ...roomy, ...options, broker });
+    const rooms = new Rooms({ ...roomy, across: natsRooms({ ...options, broker }) });
     await rooms.ready();
     return {
       // Who asks for heartbeats asks who is there.

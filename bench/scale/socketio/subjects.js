@@ -2,12 +2,12 @@
 import { createAdapter } from '@socket.io/redis-adapter';
 import { createAdapter as createStreamsAdapter } from '@socket.io/redis-streams-adapter';
 import { Redis } from 'ioredis';
-import { millraceAdapter } from 'millrace/ws';
+import { natsAdapter } from 'millrace/nats/socket-io';
 
 const redis = (port) => new Redis(Number(port), '127.0.0.1');
 
 export const subjects = {
-  millrace: (broker) => millraceAdapter({ broker }),
+  millrace: (broker) => natsAdapter({ broker }),
   'redis-adapter': (port) => createAdapter(redis(port), redis(port)),
   'redis-streams-adapter': (port) => createStreamsAdapter(redis(port)),
 };

@@ -2,11 +2,11 @@
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { command } from '../../../node/test/broker/nats.js';
+import { command } from '../../../node/test/nats/nats.js';
 import { read } from './files.js';
 import { run, temporaryFolder, until } from './server.js';
 
-export { unable } from '../../../node/test/broker/nats.js';
+export { unable } from '../../../node/test/nats/nats.js';
 
 /** @returns {Promise<{ url: string, monitor: string }>} where clients connect, with the token, and where it tells about itself */
 export async function startNats(t) {

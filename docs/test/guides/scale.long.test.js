@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { freePort } from '../../../lab/run/up.js';
-import { natsServer, unable } from '../../../node/test/broker/nats.js';
+import { natsServer, unable } from '../../../node/test/nats/nats.js';
 import { root } from '../../../scripts/lib/paths.js';
 import { guide, output, place, start, until } from '../lib/walk.js';
 

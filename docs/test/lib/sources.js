@@ -54,7 +54,7 @@ const italics = (text) =>
 
 /** ``[`A`, `B` of `millrace/x`]`` as pairs of entry point and name. */
 export function exportsNamed(here) {
-  const groups = here.matchAll(/((?:`[^`]+`(?:, | and ))*`[^`]+`) of `(millrace(?:\/\w+)?)`/g);
+  const groups = here.matchAll(/((?:`[^`]+`(?:, | and ))*`[^`]+`) of `(millrace(?:\/[\w-]+)*)`/g);
   return [...groups].flatMap(([, names, entry]) => spans(names).map((name) => [entry, name]));
 }
 

@@ -1,5 +1,6 @@
 import { BatchEmitter, batch } from 'millrace';
 import { readFile } from 'millrace/fs';
+import { natsRooms } from 'millrace/nats/rooms';
 import { Rooms } from 'millrace/ws';
 import { ChatError } from '../errors.js';
 import { cutOff } from '../goodbye.js';
@@ -33,8 +34,7 @@ export async function createBatched({
     slow: 'close',
     // Rooms of the same name on other servers hear it, too. Without the broker each server goes on alone.
     ...(broker !== undefined && {
-      broker,
-      heartbeat: limits.serverHeartbeatMs,
+      across: natsRooms({ broker, heartbeat: limits.serverHeartbeatMs }),
       onPresence: (change) => presence.changed(change),
     }),
     onSlow({ socket }) {

@@ -2,8 +2,8 @@
  * `node talker.js URL HOW`: links to a broker that publish a batch of one message each in every millisecond (`publish`), take all of
  * them (`subscribe`), subscribe to many subjects (`subjects`) or do nothing but to tick (`tick`). Told anything, it says how many so far.
  */
-import { Link } from '../../../node/dist/broker/link.js';
-import { encodeBatch } from '../../../node/dist/broker/wire.js';
+import { Link } from '../../../node/dist/nats/link.js';
+import { encodeBatch } from '../../../node/dist/nats/wire.js';
 
 /** Many that talk, so that the broker is as busy as it would be; few that listen, as each hears all. */
 const LINKS = { publish: 16, tick: 16, subscribe: 2, subjects: 1 };

@@ -1,6 +1,6 @@
 /** A look at a stream of durable tasks. */
 
-import type { BrokerOptions } from '../broker/options.js';
+import type { BrokerOptions } from '../nats/options.js';
 import { Operator } from '../nats/tasks/operator.js';
 import type { QueueLag } from '../nats/tasks/streams.js';
 import { print } from './output.js';

@@ -1,7 +1,5 @@
 /** What each kind of object reports, in the words of the vocabulary. */
 import type { BatchStats } from '../batch.js';
-import type { BridgeStats } from '../broker/bridge.js';
-import type { LinkStats } from '../broker/link-stats.js';
 import type { ClusterStats } from '../cluster/report.js';
 import type { SourceKind } from '../core/sources.js';
 import type { QueueStats } from '../core/stats.js';
@@ -10,11 +8,13 @@ import type { FileStats } from '../fs/stats.js';
 import type { CachedStats } from '../guard/cached/stats.js';
 import type { GuardStats } from '../guard/stats.js';
 import type { Snapshot } from '../monitor/health.js';
+import type { BridgeStats } from '../nats/events/bridge.js';
+import type { LinkStats } from '../nats/link-stats.js';
+import type { NatsAdapterStats } from '../nats/socket-io/server-link.js';
 import type { TaskClientStats, TaskWorkerStats } from '../nats/tasks/stats.js';
 import type { CoalesceStats } from '../net/coalescer.js';
 import type { PoolStats, PoolTimes } from '../pool/stats.js';
 import type { RoomsStats } from '../ws/rooms.js';
-import type { MillraceAdapterStats } from '../ws/socket-io/fleet/stats.js';
 
 interface Gathered {
   readonly frames: number;
@@ -73,9 +73,9 @@ function rooms(stats: RoomsStats, add: Add): void {
   add('refused_total', { source: 'rooms', reason: 'slow' }, high + normal + low);
   fanOut('rooms', stats.deliveries, stats.sends, add);
   add('fanout_bytes_total', { source: 'rooms' }, stats.sentBytes);
-  if (stats.fleet === null) return;
-  add('refused_total', { source: 'rooms', reason: 'bound' }, stats.fleet.ignored);
-  heard('rooms', stats.fleet.missed, stats.fleet.malformed, add);
+  if (stats.across === null) return;
+  add('refused_total', { source: 'rooms', reason: 'bound' }, stats.across.ignored);
+  heard('rooms', stats.across.missed, stats.across.malformed, add);
 }
 
 function fanOut(source: SourceKind, frames: number, writes: number, add: Add): void {
@@ -223,7 +223,7 @@ function heard(source: SourceKind, missed: number, malformed: number, add: Add):
   add('broker_malformed_total', { source }, malformed);
 }
 
-function adapter(stats: MillraceAdapterStats, add: Add): void {
+function adapter(stats: NatsAdapterStats, add: Add): void {
   const { missed, malformed, ignored, unanswered } = stats;
   add('refused_total', { source: 'socket-io', reason: 'bound' }, ignored);
   heard('socket-io', missed, malformed, add);

@@ -4,21 +4,15 @@ import type { Chunk } from '../core/egress/backlog.js';
 import type { PriorityClass } from '../core/intake/priority.js';
 import { isAnyArrayBuffer } from '../core/realm.cjs';
 import { MillraceError, show } from '../errors.js';
+import type { Message } from './across.js';
 import type { Content } from './content.js';
 
 /** What can be sent as a message: text as a string, anything else as binary. */
 export type Data = string | Buffer | ArrayBuffer | ArrayBufferView;
 
-/** Where the messages of a room go, on the way to other nodes. */
-export interface Route {
-  readonly room: string;
-  readonly subject: string;
-  readonly isDurable: boolean;
-}
-
 const atStart: Tick = { time: 0 };
 
-export class Frame implements Chunk {
+export class Frame implements Chunk, Message {
   readonly binary: boolean;
   /** The whole WebSocket frame. A copy, so that the caller's buffer can be used again right away. */
   readonly data: Buffer;
@@ -31,8 +25,8 @@ export class Frame implements Chunk {
   tick: Tick = atStart;
   /** Place in the batch it leaves in: the order among frames of different rooms. */
   place = 0;
-  /** The way to the members of its room on other nodes; null if it is for this node alone. */
-  route: Route | null = null;
+  /** Its way to other processes; null if it is for this one alone. */
+  route: object | null = null;
 
   constructor(data: Data, binary: boolean, priority: PriorityClass, except: object | null) {
     this.data = encode(typeof data === 'string' ? data : toBytes(data), binary);

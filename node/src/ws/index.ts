@@ -3,16 +3,15 @@
  *
  * @module
  */
-export type { BackendName } from './backend.js';
-export type { FleetOptions, StreamLimits } from './fleet/options.js';
 export type {
-  OnPresence,
-  Presence,
-  PresenceChange,
-  PresenceOptions,
-  PresenceReason,
-} from './fleet/presence/types.js';
-export type { DurableStats, FleetStats } from './fleet/stats.js';
+  Across,
+  AcrossStats,
+  Message,
+  Receipt,
+  RoomsHere,
+  RoomsLink,
+} from './across.js';
+export type { BackendName } from './backend.js';
 export type { Data } from './frame.js';
 export {
   type Installation,
@@ -22,7 +21,15 @@ export {
 } from './install.js';
 export type { SlowInfo, SlowPolicy } from './member.js';
 export type { PublishOptions, RoomsOptions } from './options.js';
+export type {
+  OnPresence,
+  Presence,
+  PresenceChange,
+  PresenceEntry,
+  PresenceLog,
+  PresenceOptions,
+  PresenceReason,
+  Presences,
+} from './presence.js';
 export { Rooms, type RoomsStats } from './rooms.js';
 export { millraceAdapter } from './socket-io/adapter.js';
-export type { MillraceAdapter, MillraceAdapterOptions } from './socket-io/fleet/options.js';
-export type { MillraceAdapterStats } from './socket-io/fleet/stats.js';

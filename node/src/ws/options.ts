@@ -2,12 +2,14 @@
 import type { WebSocket } from 'ws';
 import { classOf, NORMAL, type Priority } from '../core/intake/priority.js';
 import { checkKeys, invalid, type QueueOptions, queueOptionNames } from '../core/options.js';
-import { type FleetOptions, fleetOptionNames, fleetSettings } from './fleet/options.js';
+import type { Across, AcrossStats } from './across.js';
 import { type Data, Frame } from './frame.js';
 import type { Member, SlowInfo, SlowPolicy } from './member.js';
+import type { OnPresence } from './presence.js';
 
 /** Options of `Rooms`. */
-export interface RoomsOptions extends Partial<Omit<QueueOptions, 'order'>>, FleetOptions {
+export interface RoomsOptions<Stats extends AcrossStats = AcrossStats>
+  extends Partial<Omit<QueueOptions, 'order'>> {
   /**
    * Bytes that one socket may leave untaken: 1 to 2^53 - 1, default 1 MiB. As much again may wait for permessage-deflate while
    * the client keeps up.
@@ -20,6 +22,10 @@ export interface RoomsOptions extends Partial<Omit<QueueOptions, 'order'>>, Flee
   slow?: SlowPolicy;
   /** Told when a slow socket loses frames or is closed, right after the batch in which it happened. */
   onSlow?: (info: SlowInfo) => void;
+  /** Makes the rooms one with those of other processes, as `natsRooms()` of `millrace/nats/rooms` does. Default: none. */
+  across?: Across<Stats>;
+  /** Told at the end of a turn who joined and who left a room, in this process or another. */
+  onPresence?: OnPresence;
 }
 
 /** Options of one message. */
@@ -34,16 +40,15 @@ export interface PublishOptions {
 
 /** Those of the queue: its order is not for users to choose. */
 export const roomsQueueOptionNames = queueOptionNames.filter((name) => name !== 'order');
-const ownOptions = ['maxPending', 'slow', 'onSlow', ...fleetOptionNames];
+const ownOptions = ['maxPending', 'slow', 'onSlow', 'across', 'onPresence'];
 export const sendOptionNames = ['priority', 'binary'];
 export const publishOptionNames = [...sendOptionNames, 'except'];
 const slowPolicies = ['close', 'drop-low', 'drop-normal'];
 
 /** Throws MILLRACE_E_INVALID_OPTION for an unknown option or a bad value. */
-export function roomsSettings(options: RoomsOptions) {
+export function roomsSettings<Stats extends AcrossStats>(options: RoomsOptions<Stats>) {
   checkKeys('the options of Rooms', options, [...roomsQueueOptionNames, ...ownOptions]);
-  const { maxPending = 1024 * 1024, slow = 'close', onSlow, ...queue } = options;
-  const fleet = fleetSettings(options);
+  const { maxPending = 1024 * 1024, slow = 'close', onSlow, across, onPresence } = options;
   if (!Number.isSafeInteger(maxPending) || maxPending < 1) {
     throw invalid('maxPending', maxPending, 'an integer from 1 to 2^53 - 1');
   }
@@ -53,7 +58,13 @@ export function roomsSettings(options: RoomsOptions) {
   if (onSlow !== undefined && typeof onSlow !== 'function') {
     throw invalid('onSlow', onSlow, 'a function');
   }
-  return { queue, slow: { maxPending, slow, onSlow }, fleet };
+  if (onPresence !== undefined && typeof onPresence !== 'function') {
+    throw invalid('onPresence', onPresence, 'a function');
+  }
+  if (across !== undefined && typeof across?.connect !== 'function') {
+    throw invalid('across', across, 'of natsRooms(), from millrace/nats/rooms');
+  }
+  return { slow: { maxPending, slow, onSlow }, across, onPresence };
 }
 
 /** A message as it was given, with the member that does not get it. */

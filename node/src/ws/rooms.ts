@@ -1,6 +1,5 @@
+import { randomBytes } from 'node:crypto';
 import type { WebSocket } from 'ws';
-import { Link } from '../broker/link.js';
-import { newNode } from '../broker/wire.js';
 import { TypeEntry } from '../core/batch/queue-map.js';
 import { TurnHost } from '../core/dispatch/clock.js';
 import { type Batch, Engine } from '../core/engine.js';
@@ -8,13 +7,10 @@ import type { PriorityClass } from '../core/intake/priority.js';
 import { checkKeys, type QueueOptions } from '../core/options.js';
 import { announce } from '../core/sources.js';
 import type { QueueStats } from '../core/stats.js';
+import type { AcrossStats, Receipt, RoomsLink } from './across.js';
 import { checkClose, checkName, checkSocket } from './arguments.js';
 import { type BackendName, backend, checkBackend } from './backend.js';
 import { FanOut } from './fan-out.js';
-import { Fleet } from './fleet/fleet.js';
-import { checkPresence, Presences } from './fleet/presence/presences.js';
-import type { Presence, PresenceOptions } from './fleet/presence/types.js';
-import type { FleetStats } from './fleet/stats.js';
 import { type Data, Frame } from './frame.js';
 import { Member, Room, type SlowOptions, type Written } from './member.js';
 import {
@@ -26,8 +22,10 @@ import {
   roomsSettings,
   sendOptionNames,
 } from './options.js';
+import { checkPresence, type Presence, type PresenceOptions, Presences } from './presence.js';
 
-export interface RoomsStats extends QueueStats {
+/** Counters of rooms; `Stats` are those of the option `across`. */
+export interface RoomsStats<Stats extends AcrossStats = AcrossStats> extends QueueStats {
   rooms: number;
   /** Sockets that have joined a room or been sent a message, and are not closed. */
   members: number;
@@ -40,8 +38,8 @@ export interface RoomsStats extends QueueStats {
   slowClosed: number;
   /** How messages leave: by the stream of each socket, or natively. */
   backend: BackendName;
-  /** What is exchanged with other nodes; null without a broker. */
-  fleet: FleetStats | null;
+  /** Counters of what is exchanged with other processes; null without the option `across`. */
+  across: Stats | null;
 }
 
 const noOptions: PublishOptions = Object.freeze({});
@@ -55,16 +53,16 @@ const nowhere = new TypeEntry('nowhere');
  * Publishing is O(1); the end of the turn costs one write a socket, whatever the number of messages.
  * A socket leaves all its rooms by itself when it closes.
  *
- * With a `broker` the rooms of all processes of a namespace are the same rooms; members here get a message as before.
+ * With `across` the rooms of several processes are the same rooms; members here get a message as before.
  */
-export class Rooms {
+export class Rooms<Stats extends AcrossStats = AcrossStats> {
   readonly #rooms = new Map<string, Room>();
   readonly #members = new Map<WebSocket, Member>();
   readonly #engine: Engine<Frame>;
   /** Members to close when what is queued has been written. */
   readonly #ending = new Map<Member, { readonly upTo: number; remaining: number }>();
   readonly #slow: SlowOptions;
-  readonly #fleet: Fleet | null;
+  readonly #across: RoomsLink<Stats> | null;
   readonly #presences: Presences;
   /** For messages that have no member here. */
   readonly #elsewhere = new Room('elsewhere');
@@ -77,23 +75,24 @@ export class Rooms {
   };
 
   /** Throws MILLRACE_E_INVALID_OPTION for an unknown option or a bad value. */
-  constructor(options: RoomsOptions = {}) {
-    const { queue, slow, fleet } = roomsSettings(options);
+  constructor(options: RoomsOptions<Stats> = {}) {
+    const { slow, across, onPresence } = roomsSettings(options);
     checkBackend();
     const host = new TurnHost();
     const maxDeferral = () => this.#engine.options.maxDeferral;
     this.#slow = { ...slow, aging: { now: () => host.now(), maxDeferral } };
     const fanOut = new FanOut(
       (batch) => this.#sent(batch),
-      () => this.#fleet?.close(),
+      () => this.#across?.close(),
     );
     // By arrival, so that a socket gets what several rooms and `send` have for it in the order in which it was published.
-    this.#engine = new Engine<Frame>(host, fanOut, { ...queue, order: 'arrival' });
+    this.#engine = new Engine<Frame>(host, fanOut, { ...options, order: 'arrival' });
     fanOut.engine = this.#engine;
     host.attach(this.#engine as unknown as Engine<never>);
-    const link = fleet === null ? null : new Link(fleet.broker, 'rooms');
-    this.#presences = new Presences(link?.node ?? newNode(), options.onPresence);
-    this.#fleet = link === null ? null : new Fleet(fleet!, link, this.#presences, this.#receive);
+    const node = randomBytes(9).toString('base64url');
+    this.#presences = new Presences(node, onPresence);
+    const here = { node, presences: this.#presences, receive: this.#receive };
+    this.#across = across?.connect(here) ?? null;
     announce('rooms', this as Rooms, (each) => each.stats());
   }
 
@@ -103,7 +102,7 @@ export class Rooms {
    * on.
    */
   async ready(): Promise<void> {
-    await this.#fleet?.ready();
+    await this.#across?.ready();
   }
 
   /**
@@ -119,14 +118,14 @@ export class Rooms {
     let room = this.#rooms.get(name);
     if (room?.members.has(member)) return false;
     // Whatever throws does so before anything has changed.
-    this.#fleet?.route(name);
+    this.#across?.check(name);
     if (presence !== undefined) this.#presences.join(member, name, presence);
     if (room === undefined) {
       room = new Room(name);
       room.entry = this.#engine.entry(room);
       room.entry.pinned = true;
       this.#rooms.set(name, room);
-      this.#fleet?.open(name);
+      this.#across?.open(name);
     }
     // What is queued for the room now was published before it came.
     room.members.set(member, this.#engine.lastSeq);
@@ -158,7 +157,7 @@ export class Rooms {
     this.#presences.leave(member, room.name);
     if (room.members.size > 0) return;
     this.#rooms.delete(room.name);
-    this.#fleet?.leave(room.name);
+    this.#across?.leave(room.name);
     // If frames are queued, it is forgotten when they have left.
     this.#engine.queue.forget(room);
   }
@@ -176,7 +175,7 @@ export class Rooms {
     const frame = frameOf(data, options, except);
     const room = this.#rooms.get(name);
     if (this.#engine.closed) this.#push(nowhere, frame);
-    if (this.#fleet !== null) this.#publish(this.#fleet, room, name, frame);
+    if (this.#across !== null) this.#publish(this.#across, room, name, frame);
     else if (room !== undefined) this.#queue(room, room.entry, frame);
     if (room === undefined) return 0;
     return room.members.size - (except !== null && room.members.has(except) ? 1 : 0);
@@ -193,34 +192,32 @@ export class Rooms {
   }
 
   /** Through the same queue wherever the members are, so that it leaves in one order to all nodes. */
-  #publish(fleet: Fleet, room: Room | undefined, name: string, frame: Frame): void {
-    fleet.admit(name, frame);
+  #publish(across: RoomsLink<Stats>, room: Room | undefined, name: string, frame: Frame): void {
+    across.admit(name, frame);
     try {
       if (room !== undefined) this.#queue(room, room.entry, frame);
       else this.#queue(this.#elsewhere, this.#engine.entry(this.#elsewhere), frame);
     } catch (error) {
-      fleet.takeBack(frame);
+      across.takeBack(frame);
       throw error;
     }
   }
 
-  /** A message from another node. False when the queue is full. */
+  /** A message of another process. */
   readonly #receive = (
     name: string,
     data: Buffer,
     binary: boolean,
     priority: PriorityClass,
-  ): boolean => {
+  ): Receipt => {
     const room = this.#rooms.get(name);
-    if (room === undefined || this.#engine.closed) return true;
+    if (room === undefined || this.#engine.closed) return 'taken';
     const frame = new Frame(data, binary, priority, null);
     try {
       this.#queue(room, room.entry, frame);
-      return true;
+      return 'taken';
     } catch {
-      if (frame.data.length <= this.#engine.options.maxQueueBytes) return false;
-      this.#fleet!.refuse();
-      return true;
+      return frame.data.length <= this.#engine.options.maxQueueBytes ? 'later' : 'never';
     }
   };
 
@@ -249,7 +246,7 @@ export class Rooms {
 
   /** Resolves when the broker has stored all that was published to durable rooms until now; at once when there is nothing. Rejects with MILLRACE_E_CLOSED when the rooms end before. */
   async acknowledged(): Promise<void> {
-    await this.#fleet?.acknowledged();
+    await this.#across?.acknowledged();
   }
 
   /**
@@ -328,10 +325,10 @@ export class Rooms {
    * messages of durable rooms were not stored within ten seconds of it.
    */
   async closed(): Promise<void> {
-    await this.#fleet?.closed();
+    await this.#across?.closed();
   }
 
-  stats(): RoomsStats {
+  stats(): RoomsStats<Stats> {
     const { sends, deliveries, bytes, dropped, slowClosed } = this.#written;
     return {
       ...this.#engine.stats(),
@@ -343,7 +340,7 @@ export class Rooms {
       dropped: { high: dropped[0], normal: dropped[1], low: dropped[2] },
       slowClosed,
       backend: backend(),
-      fleet: this.#fleet?.stats() ?? null,
+      across: this.#across?.stats() ?? null,
     };
   }
 
@@ -366,7 +363,7 @@ export class Rooms {
   }
 
   /** `this` is the socket. One function for all of them, so that a socket costs no closure. */
-  readonly #onClose = ((rooms: Rooms) =>
+  readonly #onClose = ((rooms: Rooms<Stats>) =>
     function (this: WebSocket): void {
       rooms.#gone(this);
     })(this);
@@ -382,7 +379,7 @@ export class Rooms {
   }
 
   #sent(batch: Batch<Frame>): void {
-    if (this.#fleet !== null) for (const { data } of batch.events) this.#fleet.send(data);
+    if (this.#across !== null) for (const { data } of batch.events) this.#across.send(data);
     if (this.#ending.size > 0) this.#closeEnding(batch);
   }
 

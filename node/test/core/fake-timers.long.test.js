@@ -4,7 +4,7 @@ import { execFile } from 'node:child_process';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { natsServer, unable } from '../broker/nats.js';
+import { natsServer, unable } from '../nats/nats.js';
 
 const program = fileURLToPath(new URL('faked.js', import.meta.url));
 /** What waits for fake time would wait for ever. */

@@ -5,6 +5,7 @@ import { createServer, get } from 'node:http';
 import { mock } from 'node:test';
 import { BatchEmitter, batch } from 'millrace';
 import { cached, guard } from 'millrace/guard';
+import { natsRooms } from 'millrace/nats/rooms';
 import { TaskClient, TaskWorker } from 'millrace/nats/tasks';
 import { Pool } from 'millrace/pool';
 import { Rooms } from 'millrace/ws';
@@ -119,8 +120,8 @@ scenes.rooms = async () => {
 scenes['rooms across machines'] = async () => {
   const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
   await once(server, 'listening');
-  const options = { broker: process.env.BROKER, heartbeat: 100, durable: true };
-  const [near, far] = [new Rooms(options), new Rooms(options)];
+  const across = natsRooms({ broker: process.env.BROKER, heartbeat: 100, durable: true });
+  const [near, far] = [new Rooms({ across }), new Rooms({ across })];
   await Promise.all([near.ready(), far.ready()]);
   const accepted = once(server, 'connection');
   const client = new WebSocket(`ws://127.0.0.1:${server.address().port}`);

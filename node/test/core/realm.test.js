@@ -8,10 +8,10 @@ import { batch } from 'millrace';
 import { cached, underPressure } from 'millrace/guard';
 import { monitor } from 'millrace/monitor';
 import { lineChunks, Pool } from 'millrace/pool';
-import { isTree } from '../../dist/broker/tree.js';
 import realm from '../../dist/core/realm.cjs';
 import { readOptions, toPath } from '../../dist/fs/arguments.js';
-import { packValues, unpack } from '../../dist/ws/socket-io/fleet/record.js';
+import { isTree } from '../../dist/nats/events/record.js';
+import { packValues, unpack } from '../../dist/nats/socket-io/record.js';
 import { listen } from '../guard/cached/shapes.js';
 
 const foreign = (code) => vm.runInNewContext(code);

@@ -5,10 +5,10 @@
  */
 import { createServer } from 'node:http';
 import { BatchEmitter } from 'millrace';
-import { bridge } from 'millrace/broker';
 import { serve } from 'millrace/cluster';
 import { cached, guard } from 'millrace/guard';
 import { prometheus } from 'millrace/metrics';
+import { bridge } from 'millrace/nats/events';
 import { TaskClient, TaskWorker } from 'millrace/nats/tasks';
 import 'millrace/net';
 import { Pool } from 'millrace/pool';

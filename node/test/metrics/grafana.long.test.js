@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { families } from 'millrace/metrics';
 import { WebSocket } from 'ws';
 import { parse } from 'yaml';
-import { natsServer, unable } from '../broker/nats.js';
+import { natsServer, unable } from '../nats/nats.js';
 import { startServer } from './process.js';
 import { commands, startPrometheus } from './prometheus-server.js';
 

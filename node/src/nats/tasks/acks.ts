@@ -3,8 +3,8 @@
  * come again although its task is done. Acknowledgements are kept until a flush has shown that the broker has them, and sent
  * again after a reconnect. The subject '' stands for a message whose stream is gone.
  */
-import type { Link } from '../../broker/link.js';
 import { clearTimeout, setTimeout } from '../../core/timers.cjs';
+import type { Link } from '../link.js';
 
 const ACK = Buffer.from('+ACK');
 const WORKING = Buffer.from('+WPI');

@@ -1,12 +1,12 @@
 /** A call of a client: its task until it is stored, and its result until it is there. */
-import type { Link } from '../../broker/link.js';
-import type { WireRecord } from '../../broker/wire.js';
 import { AbortError, type AbortSource, onAbort, reasonOf } from '../../core/abort.js';
 import { classOf, type PriorityClass } from '../../core/intake/priority.js';
 import { isMoved } from '../../core/movable.cjs';
 import { isError } from '../../core/realm.cjs';
 import { performance } from '../../core/timers.cjs';
 import { MillraceError, show } from '../../errors.js';
+import type { Link } from '../link.js';
+import type { WireRecord } from '../wire.js';
 import type { ClientSettings, TaskOptions } from './options.js';
 import type { Stored } from './publisher.js';
 import { encodeTask, tooLarge } from './record.js';

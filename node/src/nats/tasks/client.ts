@@ -14,12 +14,12 @@
  * - `destroy()`.
  */
 import { serialize } from 'node:v8';
-import { type Arrival, Link } from '../../broker/link.js';
-import { decodeBatch } from '../../broker/wire.js';
 import { announce } from '../../core/sources.js';
 import { clearTimeout, setTimeout } from '../../core/timers.cjs';
 import { atTurnEnd, onceAt } from '../../core/turn.cjs';
 import { MillraceError } from '../../errors.js';
+import { type Arrival, Link } from '../link.js';
+import { decodeBatch } from '../wire.js';
 import { type Call, type ClientContext, newCall, SharedResult } from './call.js';
 import { errorOfDuplicate, watchForLostResults } from './lost-results.js';
 import {

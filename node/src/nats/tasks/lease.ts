@@ -1,7 +1,7 @@
 /** A message that a worker has taken from the stream: one task, or a pack of them, and how often it was delivered. */
-import type { MsgHdrs } from '../../broker/client-types.js';
-import { encodeBatch, type WireBatch, type WireRecord } from '../../broker/wire.js';
 import type { Priority } from '../../core/intake/priority.js';
+import type { MsgHdrs } from '../client-types.js';
+import { encodeBatch, type WireBatch, type WireRecord } from '../wire.js';
 import { headerNames, type QueueName } from './streams.js';
 
 /** What the broker says of a message that it delivers, in the subject to which it is acknowledged. */

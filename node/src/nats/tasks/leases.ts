@@ -8,8 +8,8 @@
  * that waits for an absent client keeps no other task away. Acknowledged messages are remembered for a while, since an
  * acknowledgement may be lost and its message come again.
  */
-import type { WireRecord } from '../../broker/wire.js';
 import { clearTimeout, setTimeout } from '../../core/timers.cjs';
+import type { WireRecord } from '../wire.js';
 import type { Acks } from './acks.js';
 import type { Delivery, Lease } from './lease.js';
 import { Recent } from './recent.js';

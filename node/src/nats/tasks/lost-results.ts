@@ -9,11 +9,11 @@
  *   If it was sent more than once, the first one may have been stored and its acknowledgement lost: the message in the
  *   stream tells.
  */
-import type { JetStreamManager } from '../../broker/client-types.js';
-import { failure } from '../../broker/failure.js';
-import { decodeBatch, type WireBatch } from '../../broker/wire.js';
 import { sleep } from '../../core/timers.cjs';
 import { MillraceError, show } from '../../errors.js';
+import type { JetStreamManager } from '../client-types.js';
+import { failure } from '../failure.js';
+import { decodeBatch, type WireBatch } from '../wire.js';
 import type { Call, ClientContext } from './call.js';
 import type { Stored } from './publisher.js';
 

@@ -2,10 +2,10 @@
  * What the command `millrace worker` does to a stream beside working on it: shows the lag and the dead letters, and turns
  * dead letters into tasks again. The stream has to exist: nothing is created here.
  */
-import type { StoredMsg } from '../../broker/client-types.js';
-import { Link } from '../../broker/link.js';
-import type { BrokerOptions } from '../../broker/options.js';
-import { decodeBatch } from '../../broker/wire.js';
+import type { StoredMsg } from '../client-types.js';
+import { Link } from '../link.js';
+import type { BrokerOptions } from '../options.js';
+import { decodeBatch } from '../wire.js';
 import { streamSettings } from './options.js';
 import { Publisher } from './publisher.js';
 import { decodeTask } from './record.js';
@@ -36,7 +36,7 @@ export class Operator {
   /** Throws MILLRACE_E_INVALID_OPTION. */
   constructor(broker: string | BrokerOptions, stream: string) {
     const { name } = streamSettings(stream);
-    this.#link = new Link(broker, 'worker');
+    this.#link = new Link(broker, 'tasks');
     this.#names = new TaskNames(this.#link, name);
   }
 

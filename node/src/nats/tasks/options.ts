@@ -1,10 +1,10 @@
 /** The options of clients, calls, workers and streams of durable tasks: meaning, unit, default, range, and the checks that keep bad ones out. */
-import type { BrokerOptions } from '../../broker/options.js';
 import { AbortError, type AbortSource, isAborted, reasonOf } from '../../core/abort.js';
 import { classOf, type Priority, type PriorityClass } from '../../core/intake/priority.js';
 import { check, checkKeys, integer, invalid, number } from '../../core/options.js';
 import { MillraceError, show } from '../../errors.js';
 import type { Pool, PoolOptions } from '../../pool/index.js';
+import type { BrokerOptions } from '../options.js';
 
 const maxMs = 2_147_483_647;
 const hourMs = 3_600_000;

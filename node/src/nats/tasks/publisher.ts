@@ -4,11 +4,11 @@
  * is sent again under the same id, so that the broker stores it once within the stream's `duplicateWindow`. It ends with the
  * broker's answer, at its deadline, or with `close()`: nothing else rejects it, the broker may come back.
  */
-import { type Client, loadClient } from '../../broker/connect.js';
-import { failure } from '../../broker/failure.js';
-import type { Arrival, Link } from '../../broker/link.js';
 import { clearInterval, performance, setInterval } from '../../core/timers.cjs';
 import { MillraceError } from '../../errors.js';
+import { type Client, loadClient } from '../connect.js';
+import { failure } from '../failure.js';
+import type { Arrival, Link } from '../link.js';
 
 /** What the broker says of a message that it has stored. */
 export interface Stored {

@@ -4,10 +4,10 @@
  * one: a task that may end a process runs by itself, so that it is known which one did. Requests to a consumer are open for
  * some time and add up; what was asked for and has not come counts as wanted.
  */
-import type { Arrival, Link } from '../../broker/link.js';
 import { clearInterval, performance, setInterval, setTimeout } from '../../core/timers.cjs';
 import { atTurnEnd, onceAt } from '../../core/turn.cjs';
 import type { Pool } from '../../pool/index.js';
+import type { Arrival, Link } from '../link.js';
 import type { Leases } from './leases.js';
 import { type QueueName, queueNames } from './streams.js';
 import type { WorkerContext } from './worker-context.js';

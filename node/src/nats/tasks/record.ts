@@ -4,10 +4,10 @@
  * that does.
  */
 import { deserialize, serialize } from 'node:v8';
-import { batchHead, recordBytes, type WireRecord } from '../../broker/wire.js';
 import { packed } from '../../core/cloned-error.cjs';
 import { isError } from '../../core/realm.cjs';
 import { MillraceError } from '../../errors.js';
+import { batchHead, recordBytes, type WireRecord } from '../wire.js';
 import { headerRoom } from './publisher.js';
 
 /** Flags of a task: its caller waits for a result; its caller may abort it while it runs. */

@@ -4,8 +4,6 @@
  * another one runs them for the client. A client that has been away for `replyTimeout` while the broker was there is asked a
  * last time, and its results are given up. Unconfirmed results are bounded: beyond 64 MiB the oldest are given up.
  */
-import type { Arrival, Link } from '../../broker/link.js';
-import { encodeBatch, split, type WireRecord } from '../../broker/wire.js';
 import {
   clearInterval,
   clearTimeout,
@@ -14,6 +12,8 @@ import {
   setTimeout,
 } from '../../core/timers.cjs';
 import { atTurnEnd, onceAt } from '../../core/turn.cjs';
+import type { Arrival, Link } from '../link.js';
+import { encodeBatch, split, type WireRecord } from '../wire.js';
 import { headerRoom } from './publisher.js';
 import type { TaskNames } from './streams.js';
 

@@ -14,10 +14,10 @@
  * caller gets the error; its caller has aborted it; the pool took no more tasks, and it is given back. A task that could not
  * be stored before this worker ended is delivered again.
  */
-import type { Arrival } from '../../broker/link.js';
-import { decodeBatch, type WireRecord } from '../../broker/wire.js';
 import { MillraceError } from '../../errors.js';
 import type { Pool } from '../../pool/index.js';
+import type { Arrival } from '../link.js';
+import { decodeBatch, type WireRecord } from '../wire.js';
 import type { Acks } from './acks.js';
 import { type Delivery, deliveryOf, Lease, type LeasedTask } from './lease.js';
 import type { Leases } from './leases.js';

@@ -9,13 +9,13 @@
  * call; at once if the broker refuses this client for a reason that lasts, such as credentials, or has the stream set up
  * otherwise.
  */
-import { failure, isLasting } from '../../broker/failure.js';
-import { token } from '../../broker/subject.js';
-import { encodeBatch } from '../../broker/wire.js';
 import { priorities } from '../../core/intake/priority.js';
 import { clearInterval, performance, setInterval } from '../../core/timers.cjs';
 import { afterMicrotasks, onceAt } from '../../core/turn.cjs';
 import { MillraceError } from '../../errors.js';
+import { failure, isLasting } from '../failure.js';
+import { token } from '../subject.js';
+import { encodeBatch } from '../wire.js';
 import type { Call, ClientContext } from './call.js';
 import { Packer } from './packer.js';
 import { Publisher } from './publisher.js';

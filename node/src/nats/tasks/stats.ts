@@ -1,6 +1,6 @@
 /** What clients and workers of durable tasks count. */
-import type { LinkStats } from '../../broker/link-stats.js';
 import type { PoolStats } from '../../pool/index.js';
+import type { LinkStats } from '../link-stats.js';
 import type { QueueName, TaskLag } from './streams.js';
 
 /** Counters of a client. */

@@ -7,11 +7,11 @@
  * form. The first client or worker creates both. A stream that exists is used as it is, unless it contradicts an option that
  * the user has given, or was made for something else.
  */
-import type { JetStreamManager, StreamConfig } from '../../broker/client-types.js';
-import { failure } from '../../broker/failure.js';
-import type { Link } from '../../broker/link.js';
 import { type Priority, priorities } from '../../core/intake/priority.js';
 import { show } from '../../errors.js';
+import type { JetStreamManager, StreamConfig } from '../client-types.js';
+import { failure } from '../failure.js';
+import type { Link } from '../link.js';
 import type { StreamSettings } from './options.js';
 
 /** A queue of the stream: a priority, or `alone` for tasks that were with a worker when it ended. */

@@ -1,6 +1,6 @@
 /** Shared by the parts of a worker: its settings, its connection, and the events that it emits. */
-import type { Link } from '../../broker/link.js';
 import type { MillraceError } from '../../errors.js';
+import type { Link } from '../link.js';
 import type { WorkerSettings } from './options.js';
 import type { WorkerCounts } from './stats.js';
 import type { TaskNames } from './streams.js';

@@ -9,12 +9,12 @@
  */
 import { EventEmitter } from 'node:events';
 import { serialize } from 'node:v8';
-import { Link } from '../../broker/link.js';
 import { announce } from '../../core/sources.js';
 import { clearInterval, setInterval, setTimeout } from '../../core/timers.cjs';
 import { throwLater } from '../../core/turn.cjs';
 import type { MillraceError } from '../../errors.js';
 import { Pool } from '../../pool/index.js';
+import { Link } from '../link.js';
 import { Acks } from './acks.js';
 import { Leases } from './leases.js';
 import { type TaskWorkerOptions, workerSettings } from './options.js';
@@ -76,7 +76,7 @@ export class TaskWorker extends EventEmitter<TaskWorkerEvents> {
     const settings = workerSettings(options);
     const pool = settings.pool ?? ownPool(settings.poolOptions);
     this.#pool = pool;
-    const link = new Link(settings.broker, 'worker');
+    const link = new Link(settings.broker, 'tasks');
     const names = new TaskNames(link, settings.stream.name);
     const counts = new WorkerCounts();
     const emit = this.#emit.bind(this) as WorkerContext['emit'];

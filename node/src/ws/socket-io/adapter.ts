@@ -5,8 +5,6 @@
 import { show } from '../../errors.js';
 import { checkBackend } from '../backend.js';
 import { announceTotals } from './engine-io.js';
-import { acrossServers } from './fleet/adapter.js';
-import type { MillraceAdapter, MillraceAdapterOptions } from './fleet/options.js';
 import { gathering } from './gathering.js';
 import {
   type Adapter,
@@ -30,22 +28,16 @@ const classes = new WeakMap<object, AdapterClass>();
  * Throws MILLRACE_E_INVALID_ARGUMENT, when a namespace is made with it, for another version, and when `socket.io-adapter`
  * cannot be found.
  */
-export function millraceAdapter(): (namespace: any) => any;
-/**
- * The same over several servers, which tell each other through a NATS server. Throws MILLRACE_E_INVALID_OPTION for bad options.
- */
-export function millraceAdapter(options: MillraceAdapterOptions): MillraceAdapter;
-export function millraceAdapter(options?: MillraceAdapterOptions): (namespace: any) => any {
+export function millraceAdapter(): (namespace: any) => any {
   checkBackend();
-  if (options !== undefined) return acrossServers(options, classFor);
   // Called with `new`, so no arrow function.
   return function millraceAdapter(namespace: Namespace): Adapter {
-    return new (classFor(namespace))(namespace as never);
+    return new (adapterClass(namespace))(namespace as never);
   };
 }
 
-/** For the server of a namespace. */
-function classFor(namespace: Namespace): AdapterClass {
+/** The class of the adapters of a server's namespaces, for others to derive from. Throws as {@link millraceAdapter}. */
+export function adapterClass(namespace: Namespace): AdapterClass {
   const server = namespace?.server;
   if (typeof server !== 'object' || server === null) {
     throw unsupported(`the namespace is ${show(namespace)}`);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { unable } from '../../broker/nats.js';
+import { unable } from '../../nats/nats.js';
 import { eventually, setUp } from './support.js';
 
 const options = { skip: unable, timeout: 60_000 };

@@ -3,8 +3,8 @@ import test from 'node:test';
 // Loaded here, so that it does not take from the times below.
 import '@nats-io/transport-node';
 import { TaskWorker } from 'millrace/nats/tasks';
-import { Link } from '../../../dist/broker/link.js';
-import { unable } from '../../broker/nats.js';
+import { Link } from '../../../dist/nats/link.js';
+import { unable } from '../../nats/nats.js';
 import { eventually, functions, openClient, repeat, setUp } from './support.js';
 
 const options = { skip: unable, timeout: 60_000 };
@@ -84,7 +84,7 @@ test(
     await assert.rejects(open({ storeTimeout: 70_000 }).enqueue(3), {
       message: /duplicateWindow of 60000 ms/,
     });
-    const link = new Link(server.url, 'test');
+    const link = new Link(server.url, 'tasks');
     t.after(() => link.close());
     const { jsm } = await link.jetstream();
     await jsm.streams.add({ name: 'millrace_tasks_mine', subjects: ['mine'], retention: 'limits' });
@@ -111,7 +111,7 @@ test('whoever comes first creates the stream, and the others find it', options, 
 test('what is no task becomes a dead letter', options, async (t) => {
   const { server, worker, open } = await setUp(t);
   const one = await worker();
-  const link = await new Link(server.url, 'test').ready();
+  const link = await new Link(server.url, 'tasks').ready();
   t.after(() => link.close());
   link.publish('millrace.tasks.tests.normal', Buffer.from('no batch'));
   await eventually(async () => (await one.lag()).dead === 1);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import test from 'node:test';
 import { TaskWorker } from 'millrace/nats/tasks';
 import { move, Pool } from 'millrace/pool';
-import { unable } from '../../broker/nats.js';
+import { unable } from '../../nats/nats.js';
 import { eventually, functions, openClient, repeat, setUp } from './support.js';
 
 const options = { skip: unable, timeout: 60_000 };

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import test from 'node:test';
-import { unable } from '../../broker/nats.js';
 import { folderWith, millrace, start } from '../../cli/help.js';
+import { unable } from '../../nats/nats.js';
 import { eventually, setUp } from './support.js';
 
 const options = { skip: unable, timeout: 60_000 };

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { unable } from '../../broker/nats.js';
-import { proxy } from '../../broker/proxy.js';
+import { unable } from '../../nats/nats.js';
+import { proxy } from '../../nats/proxy.js';
 import { eventually, setUp } from './support.js';
 
 const options = { skip: unable, timeout: 300_000 };

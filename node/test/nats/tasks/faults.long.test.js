@@ -3,8 +3,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { unable } from '../../broker/nats.js';
-import { proxy } from '../../broker/proxy.js';
+import { unable } from '../../nats/nats.js';
+import { proxy } from '../../nats/proxy.js';
 import { eventually, repeat, setUp, tally } from './support.js';
 
 const options = { skip: unable, timeout: 90_000 };

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
-import { unable } from '../../broker/nats.js';
-import { proxy } from '../../broker/proxy.js';
+import { unable } from '../../nats/nats.js';
+import { proxy } from '../../nats/proxy.js';
 import { eventually, setUp } from './support.js';
 
 const options = { skip: unable, timeout: 60_000 };

@@ -2,16 +2,16 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { serialize } from 'node:v8';
-import { Link } from '../../../dist/broker/link.js';
-import { encodeBatch } from '../../../dist/broker/wire.js';
-import { unable } from '../../broker/nats.js';
+import { Link } from '../../../dist/nats/link.js';
+import { encodeBatch } from '../../../dist/nats/wire.js';
+import { unable } from '../../nats/nats.js';
 import { eventually, repeat, setUp } from './support.js';
 
 const options = { skip: unable, timeout: 60_000 };
 const subject = 'millrace.tasks.tests.normal';
 
 async function linkTo(t, server) {
-  const link = await new Link(server.url, 'test').ready();
+  const link = await new Link(server.url, 'tasks').ready();
   t.after(() => link.close());
   return link;
 }

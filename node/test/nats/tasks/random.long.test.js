@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { unable } from '../../broker/nats.js';
-import { proxy } from '../../broker/proxy.js';
 import { randomNumbers } from '../../core/random.js';
+import { unable } from '../../nats/nats.js';
+import { proxy } from '../../nats/proxy.js';
 import { eventually, openClient, setUp, tally } from './support.js';
 
 const seconds = Math.max(3, Number(process.env.FUZZ_SECONDS ?? 0));

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Operator } from '../../../dist/nats/tasks/operator.js';
-import { unable } from '../../broker/nats.js';
+import { unable } from '../../nats/nats.js';
 import { eventually, repeat, setUp, tally } from './support.js';
 
 const options = { skip: unable, timeout: 60_000 };

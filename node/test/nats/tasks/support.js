@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TaskClient, TaskWorker } from 'millrace/nats/tasks';
-import { natsServer } from '../../broker/nats.js';
-import { node } from '../../broker/process.js';
+import { natsServer } from '../../nats/nats.js';
+import { node } from '../../nats/process.js';
 
 export const functions = new URL('./functions.js', import.meta.url);
 

@@ -1,6 +1,6 @@
 // A client of durable tasks: OPTIONS of it.
 import { TaskClient } from 'millrace/nats/tasks';
-import { answer, say } from '../../../broker/talk.js';
+import { answer, say } from '../../../nats/talk.js';
 
 const client = new TaskClient(JSON.parse(process.env.OPTIONS));
 const results = [];

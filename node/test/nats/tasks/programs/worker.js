@@ -1,7 +1,7 @@
 // A worker of durable tasks: OPTIONS of it. SKEW: its clock is so many ms ahead.
 import { TaskWorker } from 'millrace/nats/tasks';
-import { answer, say } from '../../../broker/talk.js';
 import { wallClock } from '../../../core/clocks.js';
+import { answer, say } from '../../../nats/talk.js';
 
 const skewMs = Number(process.env.SKEW ?? 0);
 const { now } = wallClock;

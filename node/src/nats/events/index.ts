@@ -1,0 +1,8 @@
+/**
+ * Events of an emitter across machines, through a NATS server.
+ *
+ * @module nats/events
+ */
+export type { LinkState, LinkStats } from '../link-stats.js';
+export type { BrokerOptions } from '../options.js';
+export { type Bridge, type BridgeOptions, type BridgeStats, bridge } from './bridge.js';

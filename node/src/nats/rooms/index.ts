@@ -1,0 +1,9 @@
+/**
+ * Rooms of WebSockets across machines, through a NATS server.
+ *
+ * @module nats/rooms
+ */
+export type { LinkState, LinkStats } from '../link-stats.js';
+export type { BrokerOptions } from '../options.js';
+export type { DurableStats, StreamLimits } from '../store/store.js';
+export { type NatsRoomsOptions, type NatsRoomsStats, natsRooms } from './rooms.js';
