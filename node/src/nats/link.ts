@@ -4,8 +4,8 @@
  * same settings and other areas of subjects (`connection.ts`).
  */
 import { EventEmitter } from 'node:events';
-import { clearTimeout, queueMicrotask, setTimeout } from '../core/timers.cjs';
-import { throwLater } from '../core/turn.cjs';
+import { clearTimeout, setTimeout } from '../core/timers.cjs';
+import { nextMicrotask, throwLater } from '../core/turn.cjs';
 import { MillraceError } from '../errors.js';
 import type { MsgHdrs } from './client-types.js';
 import { Connection, type OnMessage, type Stop, type Streams, type User } from './connection.js';
@@ -54,7 +54,7 @@ export class Link extends EventEmitter<LinkEvents> {
     this.#connection = Connection.acquire(this.#settings, this.#user);
     // Others have connected it already.
     if (this.#connection.state === 'up') {
-      queueMicrotask(() => {
+      nextMicrotask(() => {
         if (this.#connection.state === 'up') this.#up();
       });
     }

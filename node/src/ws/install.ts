@@ -9,10 +9,16 @@ import { type Patch, patchMethod, patchReads } from '../core/patch.cjs';
 import { isUint8Array } from '../core/realm.cjs';
 import { announce } from '../core/sources.js';
 import { type BackendName, backend, checkBackend } from './backend.js';
-import { defaultMaxPendingBytes, knownOutbox, outboxOf } from './gather.js';
-import { Gatherer, type GathererCounters } from './gatherer.js';
-import { Hold } from './hold.js';
-import { inContext, type Outbox } from './outbox.js';
+import {
+  defaultMaxPendingBytes,
+  Gatherer,
+  type GathererCounters,
+  Hold,
+  inContext,
+  knownOutbox,
+  type Outbox,
+  outboxOf,
+} from './gatherer.js';
 import type { SharedFrame } from './sequence.js';
 import { TransparentGatherer } from './transparent.js';
 import type { TurnFrames } from './turn-frames.js';

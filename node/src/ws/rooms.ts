@@ -8,12 +8,14 @@ import { checkKeys, type QueueOptions } from '../core/options.js';
 import { announce } from '../core/sources.js';
 import type { QueueStats } from '../core/stats.js';
 import type { AcrossStats, Receipt, RoomsLink } from './across.js';
-import { checkClose, checkName, checkSocket } from './arguments.js';
 import { type BackendName, backend, checkBackend } from './backend.js';
 import { FanOut } from './fan-out.js';
 import { type Data, Frame } from './frame.js';
 import { Member, Room, type SlowOptions, type Written } from './member.js';
 import {
+  checkClose,
+  checkName,
+  checkSocket,
   frameOf,
   type PublishOptions,
   publishOptionNames,

@@ -9,8 +9,7 @@ import type { Socket } from 'node:net';
 import { nextTick } from '../core/timers.cjs';
 import { isExiting } from '../net/turn.js';
 import { payloadOf } from './frame.js';
-import { Gatherer } from './gatherer.js';
-import { inContext, type Outbox } from './outbox.js';
+import { Gatherer, inContext, type Outbox } from './gatherer.js';
 import type { SharedFrame } from './sequence.js';
 import type { Wire, WriteCallback } from './wire.js';
 

@@ -14,7 +14,12 @@ import { nothing, type Sequence, type SharedFrame } from '../sequence.js';
 import { maxContent, type Receiver, Volley } from '../volley.js';
 import { Wire } from '../wire.js';
 import type { Connection, Transport } from './connection.js';
-import type { Message } from './message.js';
+
+/** A message as frames of WebSocket. */
+export interface Frames {
+  /** Null if it looks different for this connection. A copy: the application may use its buffers again right away. */
+  frameFor(connection: Connection): SharedFrame | null;
+}
 
 /** Bytes up to which messages are put into one packet, so that a slow client's messages are not joined into a large one. */
 const bundleBytes = 64 * 1024;
@@ -127,7 +132,7 @@ const busy = new Turn<Transport>(nextTick, (transports) => {
  * Puts a message into a connection's queue, for the end of this turn. False, and nothing done, if it has to be written in
  * the ordinary way; what is in the queue leaves before it.
  */
-export function queue(connection: Connection, message: Message, isVolatile: boolean): boolean {
+export function queue(connection: Connection, message: Frames, isVolatile: boolean): boolean {
   let link = links.get(connection);
   const { transport } = connection;
   if (link?.transport !== transport) {
