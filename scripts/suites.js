@@ -37,10 +37,9 @@ export const withAddon = {
   ].map((name) => `node/test/${name}.test.js`),
   env: { MILLRACE_NATIVE: '1' },
 };
-/** They ask nothing of the addon; the last two do so only where rooms and sockets of one machine do, too. */
+/** They ask nothing of the addon; those of nats do so only where rooms and sockets of one machine do, too. */
 export const addonFree = [
   'batch',
-  'nats',
   'cli',
   'cluster',
   'conformance',
