@@ -26,13 +26,18 @@ export const isInHeader = (name) =>
   ).test(header);
 
 export const isGo = (name) => /^(batch|eventloop|promise|millrace)\.[A-Z]/.test(name);
-/** `package.Function`, `package.Type` or `package.Type.Method`. */
+/** `package.Function`, `package.Type`, `package.Type.Method` or `package.Type.Field`. */
 export function isInGo(name) {
-  const [folder, first, method] = name.split('.');
-  const pattern = method
-    ? `^func \\(\\w+ \\*?${first}(\\[\\w+\\])?\\) ${method}\\(`
-    : `^(func|type) ${first}\\b`;
-  return goSources(folder).some((text) => new RegExp(pattern, 'm').test(text));
+  const [folder, first, member] = name.split('.');
+  const patterns = member
+    ? [
+        `^func \\(\\w+ \\*?${first}(\\[[\\w, ]+\\])?\\) ${member}\\(`,
+        `^type ${first}(\\[.*\\])? struct \\{\n(?:(?!\\}).*\n)*?\t${member} `,
+      ]
+    : [`^(func|type) ${first}\\b`];
+  return goSources(folder).some((text) =>
+    patterns.some((pattern) => new RegExp(pattern, 'm').test(text)),
+  );
 }
 const goSources = (folder) =>
   // The package millrace is the module's first folder.

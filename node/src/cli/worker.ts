@@ -40,7 +40,7 @@ workers as you like, on as many machines as you like.
   millrace worker --stream thumbnails --lag
 
 A function gets the task and a context: export function thumbnail(task, { id }).
-A program stores tasks by client.run(task, { name: 'thumbnail' }), or .enqueue().
+A program stores tasks by client.run(task, { name: 'thumbnail' }) or enqueue().
 
 ${optionLines(OPTIONS)}
 

@@ -15,7 +15,7 @@ import { type BrokerOptions, type BrokerSettings, brokerSettings } from './optio
 import { token } from './subject.js';
 import { newNode } from './wire.js';
 
-export type { Arrival, OnMessage } from './connection.js';
+export type { Arrival } from './connection.js';
 
 interface LinkEvents {
   up: [];

@@ -61,7 +61,7 @@ export interface Others<E extends Entry> {
   forget(node: string): void;
 }
 
-export interface MembersOptions {
+interface MembersOptions {
   /** Time in ms between two signs of life. */
   readonly beatMs: number;
   /** The times that another node may have, as the option allows. */

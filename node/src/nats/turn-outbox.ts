@@ -23,7 +23,7 @@ export const orderBytes = 1024;
 /** Flags of the record that lists what follows. */
 export const following = 1;
 
-export interface TurnOutboxOptions {
+interface TurnOutboxOptions {
   readonly soon?: boolean;
   readonly ordered?: boolean;
   readonly unit: Unit;

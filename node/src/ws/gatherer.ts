@@ -287,7 +287,7 @@ function asOne(callbacks: WriteCallback[] | null): WriteCallback | undefined {
 }
 
 /** Calls all of them, each as from a tick of its own: one that throws does not keep the others from being called. */
-export function callAll(callbacks: readonly WriteCallback[], error?: Error | null): void {
+function callAll(callbacks: readonly WriteCallback[], error?: Error | null): void {
   let next = 0;
   try {
     while (next < callbacks.length) callbacks[next++]!(error);

@@ -44,12 +44,12 @@ export interface DurableStats {
 }
 
 /** Whose subjects these are: part of the name of the stream, and of its subjects. */
-export type Owner = 'rooms' | 'socket-io';
+type Owner = 'rooms' | 'socket-io';
 
 /** Takes one record. False: there is no room for it now. Its bytes are for it alone until it returns. */
-export type OnRecord = (flags: number, data: Uint8Array) => boolean;
+type OnRecord = (flags: number, data: Uint8Array) => boolean;
 
-export interface StoreCounts {
+interface StoreCounts {
   received: number;
   receivedBatches: number;
   unsent: number;
