@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { Pool } from '../../node/dist/pool/index.js';
+import { TaskClient } from '../../node/dist/nats/tasks/index.js';
 import { natsServer, unable as noBroker } from '../../node/test/nats/nats.js';
 import { which } from '../../scripts/lib/which.js';
 import { build, storageIn } from '../container/build.js';
@@ -96,10 +96,10 @@ async function worksAsWorker(t, prepared) {
   const worker = run(t, prepared.exec(line));
   await until(() => worker.text.includes('takes tasks') || worker.child.exitCode !== null);
   assert.equal(worker.child.exitCode, null, worker.text);
-  const pool = new Pool({ broker: url, stream: args[args.indexOf('--stream') + 1] });
-  const { digits } = await pool.run({ n: 1000, algorithm: 'paper' }, { name: 'fibonacci' });
+  const client = new TaskClient({ broker: url, stream: args[args.indexOf('--stream') + 1] });
+  const { digits } = await client.run({ n: 1000, algorithm: 'paper' }, { name: 'fibonacci' });
   assert.equal(digits, 209, worker.text);
-  await pool.close();
+  await client.close();
 }
 
 async function sizeOf(storage, tag) {
