@@ -45,12 +45,14 @@ test('all at once runs against the real service, calls of another service among 
   };
   const options = { seed: 1, rounds: 1, cleanup: cleanupFor(t) };
   const { runs, claims } = await runExperiment({ ...experiment, cases, load }, options);
-  for (const { metrics } of runs.filter(({ discarded }) => !discarded)) {
+  const kept = runs.filter(({ discarded }) => !discarded);
+  // None where a busy machine has made the generator late.
+  const isLate = kept.some(({ metrics }) => metrics.all_s === null);
+  for (const { metrics } of kept) {
     assert.equal(metrics.photos_failed, 0);
-    // None where a busy machine has made the generator late.
     assert.ok(metrics.photos_ms === null || metrics.photos_ms > 0);
   }
-  assert.equal(claims[0].verdict, 'open');
+  assert.equal(claims[0].verdict, isLate ? 'not measured' : 'open');
 });
 
 test('all tasks of the treatment, and none of the control, have to be in the pool', () => {
