@@ -10,14 +10,10 @@ import { checkBytes } from './core/admit/bounds.js';
 import type { BatchEvent } from './core/batch/queue-map.js';
 import { MicrotaskHost } from './core/dispatch/clock.js';
 import { type Batch, Engine, type Sink } from './core/engine.js';
-import {
-  checkKeys,
-  discards,
-  invalid,
-  type QueueOptions,
-  queueOptionNames,
-} from './core/options.js';
+import { parse, refused } from './core/options.js';
+import { discards, orderedFields, type QueueOptions } from './core/queue-options.js';
 import { isAbortSignal, isError } from './core/realm.cjs';
+import * as is from './core/schema.cjs';
 import { announce } from './core/sources.js';
 import type { QueueStats } from './core/stats.js';
 import { MillraceError, show } from './errors.js';
@@ -74,7 +70,12 @@ export interface Batched<Item, Result> {
   stats(): BatchStats;
 }
 
-const ownOptions = ['concurrency', 'key', 'size'];
+export const batchSchema = is.schema({
+  ...orderedFields,
+  concurrency: is.integer(1, 65_536, 1),
+  key: is.callback(),
+  size: is.callback(),
+} satisfies is.FieldsOf<BatchOptions<any>>);
 
 /**
  * Groups calls of a bulk function: the calls of one tick go together, and while a batch is in flight the next one
@@ -93,9 +94,7 @@ export function batch<Item, Result>(
       `batch() needs the bulk function as its first argument, not ${show(fn)}`,
     );
   }
-  const names = queueOptionNames.filter((name) => name !== 'order');
-  checkKeys('the options of batch()', options, [...names, ...ownOptions]);
-  const batcher = new Batcher(fn, options);
+  const batcher = new Batcher(fn, parse('batch()', options, batchSchema));
   return Object.assign((item: Item, callOptions?: CallOptions) => batcher.call(item, callOptions), {
     flush: () => batcher.flush(),
     close: (closeOptions?: { discard?: boolean }) => batcher.close(closeOptions),
@@ -230,13 +229,8 @@ class Batcher<Item, Result> implements Sink<Call<Item, Result>> {
   /** Queued calls that share another one's item: they wait as it does, and count as it does. */
   #sharing = 0;
 
-  constructor(fn: BulkFunction<Item, Result>, options: BatchOptions<Item>) {
-    const { concurrency = 1, key, size, ...queueOptions } = options;
-    if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > 65_536) {
-      throw invalid('concurrency', concurrency, 'an integer from 1 to 65536');
-    }
-    if (key !== undefined && typeof key !== 'function') throw invalid('key', key, 'a function');
-    if (size !== undefined && typeof size !== 'function') throw invalid('size', size, 'a function');
+  constructor(fn: BulkFunction<Item, Result>, options: is.Parsed<typeof batchSchema.fields>) {
+    const { concurrency, key, size, ...queueOptions } = options;
     this.#fn = fn;
     this.#concurrency = concurrency;
     this.#keyOf = key;
@@ -253,7 +247,7 @@ class Batcher<Item, Result> implements Sink<Call<Item, Result>> {
     const signal = options?.signal;
     if (signal !== undefined) {
       if (!isAbortSignal(signal)) {
-        return Promise.reject(invalid('signal', signal, 'an AbortSignal'));
+        return Promise.reject(refused('batch()', 'signal', signal, 'an AbortSignal'));
       }
       if (signal.aborted) return Promise.reject(signal.reason);
     }
@@ -479,7 +473,7 @@ class Batcher<Item, Result> implements Sink<Call<Item, Result>> {
   }
 
   async close(options: { discard?: boolean } = {}): Promise<void> {
-    this.#engine.close(discards(options));
+    this.#engine.close(discards('close()', options));
     await this.#allDone();
   }
 

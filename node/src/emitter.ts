@@ -1,35 +1,37 @@
 import { captureRejectionSymbol, EventEmitter } from 'node:events';
 import { checkBytes } from './core/admit/bounds.js';
-import type { BatchEvent } from './core/batch/queue-map.js';
+import { type BatchEvent, unlimited } from './core/batch/queue-map.js';
 import { TurnHost } from './core/dispatch/clock.js';
 import { type ContextMode, captureContext, runInContext } from './core/dispatch/context.js';
 import { Dispatcher, type Handlers } from './core/dispatch/dispatcher.js';
 import type { Receiver } from './core/dispatch/retention.js';
 import { type Batch, Engine } from './core/engine.js';
 import { classOf, type Priority, priorities } from './core/intake/priority.js';
-import {
-  checkKeys,
-  discards,
-  invalid,
-  type QueueOptions,
-  queueOptionNames,
-  retainOptions,
-  typeMaxBatch,
-} from './core/options.js';
+import { check, parse, parseGiven } from './core/options.js';
+import { discards, type QueueOptions, queueSchema, retention } from './core/queue-options.js';
 import { announce } from './core/sources.js';
 import type { QueueStats } from './core/stats.js';
 import { clearTimeout, setTimeout } from './core/timers.cjs';
 import { atTurnEnd, throwLater } from './core/turn.cjs';
-import { type Arguments, argsOf, compact, itemOf } from './emitter/arguments.js';
-import { BatchHandlers, type BatchInfo, whenRejected } from './emitter/batch-handlers.js';
+import {
+  type Arguments,
+  argsOf,
+  BatchHandlers,
+  type BatchInfo,
+  compact,
+  itemOf,
+  whenRejected,
+} from './emitter/batch-handlers.js';
 import { LossReport } from './emitter/loss.js';
 import {
   type BatchEmitterOptions,
-  checkOptions,
   checkQueued,
+  emitterSchema,
   isSynchronous,
   type PushOptions,
+  pushSchema,
   type TypeOptions,
+  typeSchema,
 } from './emitter/options.js';
 import { MillraceError, show } from './errors.js';
 
@@ -110,24 +112,24 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
 
   /** Throws MILLRACE_E_INVALID_OPTION for an unknown option or a bad value. */
   constructor(options: BatchEmitterOptions = {}) {
-    checkOptions(options);
-    super(
-      options.captureRejections === undefined
-        ? {}
-        : { captureRejections: options.captureRejections },
+    const { captureRejections, context, size, onLost, isolation, retain, ...queue } = parse(
+      'BatchEmitter',
+      options,
+      emitterSchema,
     );
-    this.#captureRejections = options.captureRejections ?? EventEmitter.captureRejections;
-    this.#contextMode = options.context ?? 'auto';
-    this.#size = options.size;
-    this.#measured = options.size !== undefined;
-    this.#losses = new LossReport(options.onLost);
+    super(captureRejections === undefined ? {} : { captureRejections });
+    this.#captureRejections = captureRejections ?? EventEmitter.captureRejections;
+    this.#contextMode = context;
+    this.#size = size;
+    this.#measured = size !== undefined;
+    this.#losses = new LossReport(onLost);
     this.#dispatcher = new Dispatcher(
       this.#handlers(),
       (deadline) => this.#armExpiry(deadline),
-      options.isolation ?? 'batch',
-      options.retain === undefined ? null : retainOptions(options.retain),
+      isolation,
+      retain === undefined ? null : retention(retain),
     );
-    this.#engine = new Engine(this.#host, this.#dispatcher, options);
+    this.#engine = new Engine(this.#host, this.#dispatcher, queue);
     this.#host.attach(this.#engine as Engine<never>);
     this.#dispatcher.engine = this.#engine;
     this.#dispatcher.now = () => this.#host.now();
@@ -225,9 +227,9 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
       );
     }
     checkQueued(type);
-    checkKeys('the options of push()', options, ['priority', 'bytes']);
+    check('BatchEmitter.push()', options, pushSchema);
     const priority = options.priority === undefined ? -1 : classOf(options.priority);
-    const bytes = options.bytes === undefined ? this.#bytes(type, args) : checkBytes(options.bytes);
+    const { bytes = this.#bytes(type, args) } = options;
     const event = this.#engine.push(
       this.#engine.entry(type),
       compact(args),
@@ -267,24 +269,19 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
   /** Sets options of one type. Options that are not given stay. Throws MILLRACE_E_INVALID_OPTION. */
   configure<K extends keyof T & (string | symbol)>(type: K, options: TypeOptions): this {
     checkQueued(type);
-    checkKeys('the options of a type', options, ['priority', 'retain', 'maxBatch', 'size']);
-    const { priority, retain, maxBatch, size } = options;
-    if (size !== undefined && typeof size !== 'function') {
-      throw invalid('size', size, 'a function');
-    }
+    const parsed = parseGiven('BatchEmitter.configure()', options, typeSchema);
+    const { priority, retain, maxBatch, size } = parsed;
     const entry = this.#engine.entry(type);
     const level = priority === undefined ? entry.priority : classOf(priority);
-    const limit = maxBatch === undefined ? entry.maxBatch : typeMaxBatch(maxBatch);
-    const { retention } = this.#dispatcher;
+    const limit = maxBatch === undefined ? entry.maxBatch : Math.min(maxBatch, unlimited);
+    const retained = this.#dispatcher.retention;
     const kept =
-      retain === undefined
-        ? undefined
-        : retainOptions(retain, retention.options(type) ?? undefined);
+      retain === undefined ? undefined : retention(retain, retained.options(type) ?? undefined);
     // Everything is checked: from here on nothing throws.
     entry.pinned = true;
     entry.priority = level;
     if (limit !== entry.maxBatch) this.#engine.queue.setMaxBatch(entry, limit);
-    if (kept !== undefined) retention.configure(type, kept);
+    if (kept !== undefined) retained.configure(type, kept);
     if (size !== undefined) {
       this.#sizes.set(type, size);
       this.#measured = true;
@@ -295,8 +292,7 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
 
   /** Changes options of the queue; a new `policy` or `order` first flushes. Throws MILLRACE_E_INVALID_OPTION. */
   set(options: Partial<QueueOptions>): this {
-    checkKeys('the options of set()', options, queueOptionNames);
-    this.#engine.set(options);
+    this.#engine.set(parseGiven('BatchEmitter.set()', options, queueSchema));
     this.#note();
     return this;
   }
@@ -311,7 +307,7 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
    * Idempotent. Listeners stay registered.
    */
   close(options: { discard?: boolean } = {}): void {
-    this.#engine.close(discards(options));
+    this.#engine.close(discards('BatchEmitter.close()', options));
     this.#note();
   }
 

@@ -1,3 +1,5 @@
+export { show } from './core/schema.cjs';
+
 /**
  * The one table of error codes. Each thrown or rejected error of this package is a {@link MillraceError} with one of
  * these codes, and a message that names the bad value and the way out.
@@ -55,21 +57,4 @@ export class MillraceError extends Error {
     this.name = 'MillraceError';
     this.code = code;
   }
-}
-
-/** Shows a value in a message: short, quoted where it is text, never throwing. */
-export function show(value: unknown): string {
-  if (typeof value === 'string') {
-    return JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value);
-  }
-  if (typeof value === 'function') return `a function`;
-  if (Array.isArray(value)) return `an array of ${value.length}`;
-  if (typeof value === 'object' && value !== null) {
-    try {
-      return `an object (${String(value.constructor?.name ?? 'no prototype')})`;
-    } catch {
-      return 'an object';
-    }
-  }
-  return typeof value === 'bigint' ? `${value}n` : String(value);
 }

@@ -15,7 +15,7 @@ export {
   type CallOptions,
 } from './batch.js';
 export type { Priority } from './core/intake/priority.js';
-export type { QueueOptions, RetainOptions } from './core/options.js';
+export type { QueueOptions, RetainOptions } from './core/queue-options.js';
 export { type Source, type SourceKind, sources } from './core/sources.js';
 export type { QueueStats, Trigger } from './core/stats.js';
 export * from './emitter.js';

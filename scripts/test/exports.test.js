@@ -29,9 +29,12 @@ const names = (list) =>
     .map((each) => each.trim().replace(/^type /, ''))
     .filter(Boolean);
 
+/** Schemas of options, which `node/test/core/schemas.test.js` imports: all of them, from the build. */
+const schema = /^export (?=const \w+ = (?:is\.)?schema\()/gm;
+
 /** Names that a module declares and exports. */
 const declared = (text) =>
-  [...text.matchAll(declaration)].flatMap(([, name, list]) =>
+  [...text.replace(schema, '').matchAll(declaration)].flatMap(([, name, list]) =>
     name === undefined ? names(list).map((each) => each.split(':').at(-1).trim()) : [name],
   );
 

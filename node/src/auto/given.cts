@@ -1,8 +1,8 @@
 /** What a configuration file and the environment say. Only loaded where there is one of them. */
 import { builtin } from '../core/builtin.cjs';
+import { badValue, readField, show, unknownOption } from '../core/schema.cjs';
 import type { EnlargeOptions } from '../net/index.js' with { 'resolution-mode': 'import' };
-import { show, unknown } from './mistake.cjs';
-import { mistakeIn, type Schema } from './schema.cjs';
+import { fieldOf, type JsonSchema } from './schema.cjs';
 import type { DashboardSettings, FeatureName, Settings } from './types.cjs';
 
 const { readFileSync } = builtin('node:fs');
@@ -12,6 +12,7 @@ type Table = Record<string, unknown>;
 /** As `MILLRACE` and files say it, before the dashboard's defaults are filled in. */
 export type Given = { -readonly [Name in keyof Settings]: Settings[Name] | undefined };
 
+const environment = 'the environment';
 const names: readonly FeatureName[] = ['ws', 'fs', 'reads', 'net', 'guard', 'monitor'];
 const switchNames = ['off', 'observe', 'on', 'all', 'dashboard', 'no-dashboard'].concat(
   names,
@@ -35,8 +36,9 @@ const usualMaxRead = 256 * 1024;
 /** The settings of a file. Throws an Error with a sentence if it cannot be read, is not JSON, or has a mistake in it. */
 export function ofFile(file: string): Partial<Given> {
   const content = parse(file);
-  const mistake = mistakeIn(content, schema(), '', file) ?? mistakeInOrder(content as Table, file);
-  if (mistake !== null) throw new Error(mistake);
+  const owner = { what: file, error: (message: string) => new Error(message) };
+  readField(owner, content, fieldOf(schema()), '');
+  checkOrder(content as Table, file);
   const { $schema, dashboard = false, ...rest } = content as Table;
   return { ...rest, dashboard: dashboardOf(dashboard), file } as Partial<Given>;
 }
@@ -48,29 +50,32 @@ function parse(file: string): unknown {
   } catch (error) {
     const { name, message } = error as Error;
     const what = name === 'SyntaxError' ? 'is not valid JSON' : 'cannot be read';
-    throw new Error(`the configuration ${file} ${what}: ${message.replace(/\s+/g, ' ')}`);
+    throw new Error(`${file}: the configuration ${what}: ${message.replace(/\s+/g, ' ')}`);
   }
 }
 
-const schema = () => require('../../config.schema.json') as Schema;
+const schema = () => require('../../config.schema.json') as JsonSchema;
 
-function mistakeInOrder(content: Table, file: string): string | null {
+function checkOrder(content: Table, file: string): void {
+  const refuse = (name: string, value: number, wanted: string) => {
+    throw new Error(badValue(file, name, show(value), wanted));
+  };
   for (const [path, smaller, larger] of orders) {
     const table = tableAt(content, path);
     const usual = larger === 'limit' ? usualLimitMs : Number.POSITIVE_INFINITY;
     const { [smaller]: low = 0, [larger]: high = usual } = table as Record<string, number>;
     if (low <= high) continue;
-    return `'${path}.${smaller}' in ${file} is ${low}; it must be at most ${larger}, ${high}`;
+    refuse(`${path}.${smaller}`, low, `at most '${larger}', which is ${high}`);
   }
   const limits = tableAt(content, 'guard.concurrency') as Record<string, number>;
   const { initial, max = 2, min = Math.min(2, max) } = limits;
   if (initial !== undefined && initial < min) {
-    return `'guard.concurrency.initial' in ${file} is ${initial}; it must be at least min, ${min}`;
+    refuse('guard.concurrency.initial', initial, `at least 'min', which is ${min}`);
   }
   const reads = tableAt(content, 'reads') as EnlargeOptions;
   const { minRead = 0, maxRead = Math.max(usualMaxRead, minRead), maxTurn = 0 } = reads;
-  if (maxTurn === 0 || maxTurn >= maxRead) return null;
-  return `'reads.maxTurn' in ${file} is ${maxTurn}; it must be 0, or at least maxRead, ${maxRead}`;
+  if (maxTurn === 0 || maxTurn >= maxRead) return;
+  refuse('reads.maxTurn', maxTurn, `0, or at least 'maxRead', which is ${maxRead}`);
 }
 
 /** Empty where there is none. */
@@ -88,9 +93,9 @@ function dashboardOf(given: unknown): false | DashboardSettings {
 function mistakenSwitch(word: string): string {
   const words = word.split(/[\s;:+|]+/);
   if (words.length > 1 && words.every((each) => switchNames.includes(each))) {
-    return `MILLRACE has ${show(word)}; a comma separates switches: MILLRACE=${words.join(',')}`;
+    return badValue(environment, 'MILLRACE', show(word), `with commas: ${words.join(',')}`);
   }
-  return unknown('switch', word, 'MILLRACE', switchNames);
+  return unknownOption('MILLRACE', word, switchNames);
 }
 
 /** Does what the words of MILLRACE say, in their order. Throws an Error with a sentence about one that is unknown. */
@@ -131,7 +136,6 @@ function parseAddress(address: string): { host: string; port: number } {
   const match = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(address);
   const port = Number(match?.[3] ?? Number.NaN);
   if (match !== null && port <= 65_535) return { host: (match[1] ?? match[2])!, port };
-  throw new Error(
-    `MILLRACE_DASHBOARD is ${show(address)}; it must be HOST:PORT, such as 127.0.0.1:7117, with a port from 0 to 65535`,
-  );
+  const wanted = 'HOST:PORT, such as 127.0.0.1:7117, with a port from 0 to 65535';
+  throw new Error(badValue(environment, 'MILLRACE_DASHBOARD', show(address), wanted));
 }

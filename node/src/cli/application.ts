@@ -2,7 +2,7 @@
 import { readdirSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, extname, join, resolve } from 'node:path';
-import { nearest } from '../core/nearest.js';
+import { nearest } from '../core/schema.cjs';
 import type { Given } from './options.js';
 import { UsageError } from './usage.js';
 

@@ -3,8 +3,9 @@ import { randomBytes } from 'node:crypto';
 import { isIPv6 } from 'node:net';
 import { hostname } from 'node:os';
 import type { Settings } from '../auto/types.cjs';
-import { checkAddress, defaultPort, isLoopback } from '../dashboard/options.js';
+import { dashboardOptions, defaultPort, isLoopback } from '../dashboard/options.js';
 import { HANDED_DOWN } from './child.js';
+import { asGiven, asValue } from './options.js';
 import { type Listening, listenOn } from './port.js';
 import { UsageError } from './usage.js';
 
@@ -35,22 +36,23 @@ export async function dashboardPlace(
 ): Promise<Place> {
   const set = settings || { host: '127.0.0.1', port: defaultPort, token: null };
   const host = wishes.host ?? set.host;
-  const wanted = portOf(wishes.port) ?? (set.port === defaultPort ? undefined : set.port);
+  const port = wishes.port === undefined ? undefined : (asValue(wishes.port) as number);
   const given = wishes.token ?? set.token ?? env.MILLRACE_DASHBOARD_TOKEN;
   const isOpen = !given && !isLoopback(host);
   const token = isOpen ? randomBytes(18).toString('base64url') : given || undefined;
   try {
-    checkAddress({ host, token });
+    dashboardOptions({ host, token, ...(port !== undefined && { port }) });
   } catch (error) {
-    throw new UsageError(`${(error as Error).message}.`);
+    throw new UsageError(`${asGiven((error as Error).message)}.`);
   }
+  const wanted = port ?? (set.port === defaultPort ? undefined : set.port);
   const listening = await listenOn(host, wanted, defaultPort);
-  const { port, fd } = listening;
-  if (isOpen) tellToken(host, port, token!);
+  const { fd } = listening;
+  if (isOpen) tellToken(host, listening.port, token!);
   return {
     listening,
     env: {
-      MILLRACE_DASHBOARD: `${nameOf(host)}:${port}`,
+      MILLRACE_DASHBOARD: `${nameOf(host)}:${listening.port}`,
       ...(token === undefined ? {} : { MILLRACE_DASHBOARD_TOKEN: token }),
       ...(fd !== null && { MILLRACE_DASHBOARD_FD: String(HANDED_DOWN) }),
     },
@@ -63,11 +65,4 @@ const nameOf = (host: string): string => (isIPv6(host) ? `[${host}]` : host);
 function tellToken(host: string, port: number, token: string): void {
   const name = ['0.0.0.0', '::'].includes(host) ? hostname() : nameOf(host);
   console.error(`millrace: the dashboard needs a token: http://${name}:${port}/?token=${token}`);
-}
-
-function portOf(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  const port = Number(text);
-  if (/^\d+$/.test(text) && port <= 65_535) return port;
-  throw new UsageError(`--port is ${JSON.stringify(text)}; it must be from 0 (any) to 65535.`);
 }

@@ -1,5 +1,5 @@
 import type { FeatureName } from '../auto/types.cjs';
-import { nearest } from '../core/nearest.js';
+import { nearest } from '../core/schema.cjs';
 import { UsageError } from './usage.js';
 
 /** What `millrace/auto` can switch on and off. */

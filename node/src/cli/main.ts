@@ -1,7 +1,7 @@
 /** The program `millrace`: a command and its options. */
 
 import { existsSync, readFileSync } from 'node:fs';
-import { nearest } from '../core/nearest.js';
+import { nearest } from '../core/schema.cjs';
 import { commands } from './commands.js';
 import { print } from './output.js';
 import { tell } from './usage.js';

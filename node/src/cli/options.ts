@@ -1,6 +1,6 @@
 /** Options of a command, by `parseArgs` of node:util, with errors that say what was meant. */
 import { type ParseArgsConfig, parseArgs } from 'node:util';
-import { nearest } from '../core/nearest.js';
+import { nearest } from '../core/schema.cjs';
 import { UsageError } from './usage.js';
 
 /** One option. */
@@ -85,6 +85,18 @@ function unknown(name: string, known: readonly string[]): UsageError {
   const meant = nearest(name.replace(/^-+/, ''), known);
   if (meant !== undefined) return new UsageError(`there is no ${name}. Did you mean --${meant}?`);
   return new UsageError(`there is no ${name}.`);
+}
+
+/** A text of the command line as options take it: whether it is in range is for them to say. */
+export const asValue = (text: string): string | number =>
+  /^\d+$/.test(text) ? Number(text) : text;
+
+/** The message of a refused option, with the flag that it came from: `--threads is "x"; it must be …`. */
+export function asGiven(message: string, flags: Readonly<Record<string, string>> = {}): string {
+  return message.replace(/^[^:]*: (?:options\.(\w+)|'(\w+)')/, (_, theirs, ours) => {
+    const option = theirs ?? ours;
+    return `--${flags[option] ?? option}`;
+  });
 }
 
 /** The lines of a help text. */

@@ -5,7 +5,7 @@ import { resolve } from 'node:path';
 import { MillraceError } from '../errors.js';
 import type { TaskWorker, TaskWorkerOptions } from '../nats/tasks/index.js';
 import { absent } from './application.js';
-import { type Given, type Options, optionLines, readOptions } from './options.js';
+import { asGiven, asValue, type Given, type Options, optionLines, readOptions } from './options.js';
 import { print } from './output.js';
 import { Refusal, UsageError } from './usage.js';
 import { logTo } from './worker-log.js';
@@ -108,21 +108,22 @@ const numbers = {
   'close-timeout': 'closeTimeout',
 } as const;
 
+/** The flag of each option whose name is another. */
+const flags = {
+  ...Object.fromEntries(Object.entries(numbers).map(([flag, option]) => [option, flag])),
+  servers: 'broker',
+};
+
 function optionsOf(values: Given['values']): Partial<TaskWorkerOptions> {
   const options: Record<string, unknown> = {};
   for (const [name, option] of Object.entries(numbers)) {
-    if (values[name] !== undefined) options[option] = numberOf(`--${name}`, values[name] as string);
+    if (values[name] !== undefined) options[option] = asValue(values[name] as string);
   }
   if (values.backoff !== undefined) {
-    const times = (values.backoff as string).split(',').map((each) => numberOf('--backoff', each));
+    const times = (values.backoff as string).split(',').map(asValue);
     options.backoff = times.length === 1 ? times[0] : times;
   }
   return options;
-}
-
-function numberOf(name: string, text: string): number {
-  if (/^\d+$/.test(text)) return Number(text);
-  throw new UsageError(`${name} needs a number, not ${text}.`);
 }
 
 /** An option that is wrong is the command line's fault, a broker that is away is not. */
@@ -131,17 +132,11 @@ async function attempt(what: () => Promise<void>): Promise<void> {
     await what();
   } catch (error) {
     if (!(error instanceof MillraceError)) throw error;
-    if (error.code === 'MILLRACE_E_INVALID_OPTION') throw new UsageError(`${asGiven(error)}.`);
+    if (error.code === 'MILLRACE_E_INVALID_OPTION') {
+      throw new UsageError(`${asGiven(error.message, flags)}.`);
+    }
     throw new Refusal(`${error.message}.`);
   }
-}
-
-/** The message, with the option as the command line has it. */
-function asGiven({ message }: MillraceError): string {
-  const flags = Object.entries({ ...numbers, broker: 'servers' });
-  const [, option] = /^(?:option '|options\.)(\w+)'?/.exec(message) ?? [];
-  const [flag = option] = flags.find(([, name]) => name === option) ?? [];
-  return message.replace(/^(?:option '|options\.)\w+'?/, `--${flag}`);
 }
 
 async function serve(options: TaskWorkerOptions, stream: string, isJson: boolean): Promise<void> {

@@ -1,6 +1,7 @@
 /** A cluster, in its primary: how many processes there are, what happens when they die, and what is told of it. */
 import { EventEmitter } from 'node:events';
-import { check, number } from '../core/options.js';
+import { parseValue } from '../core/options.js';
+import { ms } from '../core/schema.cjs';
 import { announce } from '../core/sources.js';
 import { clearTimeout, performance, setTimeout } from '../core/timers.cjs';
 import { MillraceError } from '../errors.js';
@@ -40,6 +41,8 @@ export interface ClusterEvents {
   /** All processes have ended, and the ports are free. */
   close: [];
 }
+
+const timeoutField = ms(1, 60_000);
 
 /**
  * The processes that `serve()` started, seen from the program that did it.
@@ -142,7 +145,7 @@ export class Cluster extends EventEmitter<ClusterEvents> {
    * @throws {MillraceError} `MILLRACE_E_INVALID_OPTION`
    */
   async health(timeout = 500): Promise<ClusterHealth> {
-    check('timeout', timeout, number(1, 60_000));
+    parseValue('Cluster.health()', 'timeout', timeout, timeoutField);
     const processes = [...this.#live];
     const stats = this.stats();
     return health(stats, await Promise.all(processes.map((process) => process.report(timeout))));

@@ -1,7 +1,8 @@
 /** The health of the whole cluster, as any of its processes can tell it. */
 import cluster from 'node:cluster';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { check, integer } from '../core/options.js';
+import { parseValue } from '../core/options.js';
+import { wholeMs } from '../core/schema.cjs';
 import { clearTimeout, setTimeout } from '../core/timers.cjs';
 import { MillraceError } from '../errors.js';
 import { active } from './active.js';
@@ -11,6 +12,8 @@ import { report } from './self.js';
 
 /** What the processes have of it. The rest is the way there and back. */
 const reportTimeout = (timeout: number) => Math.max(1, timeout / 2);
+
+const timeoutField = wholeMs(1, 60_000);
 
 let asks = 0;
 const asked = new Map<number, (health: ClusterHealth) => void>();
@@ -29,7 +32,7 @@ export function received(ask: number, answer: ClusterHealth): void {
  * @throws {MillraceError} `MILLRACE_E_TIMEOUT` if the primary does not answer in time; `MILLRACE_E_CLOSED` if it is gone
  */
 export async function clusterHealth(timeout = 1000): Promise<ClusterHealth> {
-  check('timeout', timeout, integer(1, 60_000));
+  parseValue('clusterHealth()', 'timeout', timeout, timeoutField);
   if (active.cluster !== null) return active.cluster.health(reportTimeout(timeout));
   if (!cluster.isWorker) return alone();
   return fromPrimary(timeout);

@@ -1,8 +1,7 @@
-/** The options of `serve()`: meaning, default, range, and the check that keeps bad ones out. */
-import { check, checkKeys, integer, invalid, number, type Rule } from '../core/options.js';
+/** The options of `serve()`: meaning, default and range. */
+import { parse, parseValue, refused } from '../core/options.js';
+import * as is from '../core/schema.cjs';
 import { cpuShare } from '../pool/sizing.js';
-import type { BackoffOptions } from './backoff.js';
-import type { ScaleOptions } from './scale.js';
 import { processesFor, usableCpus } from './shares.js';
 import type { StickyKey } from './sticky.js';
 
@@ -79,186 +78,118 @@ export interface ServeOptions {
   onClose?: () => unknown;
 }
 
-export interface Settings extends BackoffOptions, ScaleOptions {
-  readonly port: number | null;
-  readonly host: string | null;
-  readonly backlog: number;
-  /** Whole CPUs for loops and threads. */
-  readonly usable: number;
-  readonly sticky: StickyKey | null;
-  /** A connection must not carry a second request. */
-  readonly oneRequest: boolean;
-  readonly startTimeout: number;
-  readonly drainTimeout: number;
-  readonly idleGrace: number;
-  readonly crashLimit: number;
-  readonly crashWindow: number;
-  readonly reloadConcurrency: number;
-  readonly scaleInterval: number;
-  readonly signals: boolean;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly args: readonly string[] | null;
-  readonly execArgv: readonly string[] | null;
-  readonly log: (message: string) => void;
-  readonly onDrain: (() => unknown) | null;
-  readonly onClose: (() => unknown) | null;
-}
-
 const hourMs = 3_600_000;
-const processes = integer(1, 1024);
+const processes = is.integer(1, 1024);
+const portField = is.integer(0, 65_535);
+const notEmpty = (value: string) => value !== '';
 
-const numbers = {
-  backlog: { usual: 511, rule: integer(1, 65_535) },
-  reserve: { usual: 0.1, rule: number(0, 0.9) },
-  poolThreads: { usual: 0, rule: integer(0, 1024) },
-  startTimeout: { usual: 30_000, rule: number(100, hourMs) },
-  drainTimeout: { usual: 8000, rule: number(0, hourMs) },
-  idleGrace: { usual: 1000, rule: number(0, 60_000) },
-  respawnDelay: { usual: 100, rule: number(1, 60_000) },
-  maxRespawnDelay: { usual: 30_000, rule: number(1, hourMs) },
-  healthyAfter: { usual: 10_000, rule: number(0, hourMs) },
-  crashLimit: { usual: 5, rule: integer(1, 1000) },
-  crashWindow: { usual: 60_000, rule: number(100, hourMs) },
-  reloadConcurrency: { usual: 1, rule: processes },
-  scaleUp: { usual: 0.7, rule: number(0.05, 1) },
-  scaleDown: { usual: 0.4, rule: number(0, 1) },
-  scaleInterval: { usual: 1000, rule: number(10, 60_000) },
-} satisfies Record<string, { usual: number; rule: Rule }>;
+const workersSchema = is.schema({ min: processes, max: processes });
 
-const others = [
-  'port',
-  'host',
-  'workers',
-  'sticky',
-  'signals',
-  'env',
-  'args',
-  'execArgv',
-  'log',
-  'onDrain',
-  'onClose',
-];
+const isSticky = (value: unknown) =>
+  is.isObject(value) &&
+  [value.header, value.cookie].filter((name) => name !== undefined).length === 1;
+const stickySchema = is.schema({
+  header: is.text('the name of a header', notEmpty),
+  cookie: is.text('the name of a cookie', notEmpty),
+  keepAlive: is.boolean(false),
+});
+
+export const serveSchema = is.schema({
+  port: portField,
+  host: is.or(is.text('an address or a name', notEmpty), null),
+  backlog: is.integer(1, 65_535, 511),
+  workers: is.either(processes, is.partial(workersSchema)),
+  reserve: is.number(0, 0.9, 0.1),
+  poolThreads: is.integer(0, 1024, 0),
+  // `{ header }` and `{ cookie }` are read by {@link stickyOf}.
+  sticky: is.custom<Sticky>(
+    "true, false, 'ip', { header: name } or { cookie: name }",
+    (value) => typeof value === 'boolean' || value === 'ip' || isSticky(value),
+  ),
+  startTimeout: is.ms(100, hourMs, 30_000),
+  drainTimeout: is.ms(0, hourMs, 8000),
+  idleGrace: is.ms(0, 60_000, 1000),
+  respawnDelay: is.ms(1, 60_000, 100),
+  maxRespawnDelay: is.ms(1, hourMs, 30_000),
+  healthyAfter: is.ms(0, hourMs, 10_000),
+  crashLimit: is.integer(1, 1000, 5),
+  crashWindow: is.ms(100, hourMs, 60_000),
+  reloadConcurrency: is.or(processes, 1),
+  scaleUp: is.number(0.05, 1, 0.7),
+  scaleDown: is.number(0, 1, 0.4),
+  scaleInterval: is.ms(10, 60_000, 1000),
+  signals: is.boolean(true),
+  env: is.or(
+    is.record<Readonly<Record<string, string | undefined>>, string | undefined>(
+      is.either(is.text(), is.choice([undefined])),
+      'an object of strings',
+    ),
+    {},
+  ),
+  args: is.or(is.list(is.text(), 'an array of strings'), null),
+  execArgv: is.or(is.list(is.text(), 'an array of strings'), null),
+  log: is.or(is.either(is.callback<(message: string) => void>(), is.choice([false])), report),
+  onDrain: is.or(is.callback(), null),
+  onClose: is.or(is.callback(), null),
+} satisfies is.FieldsOf<ServeOptions>);
+
+const what = 'serve()';
 
 /** Checks the options and completes them. Throws MILLRACE_E_INVALID_OPTION. */
-export function serveOptions(given: ServeOptions, isFile: boolean): Settings {
-  checkKeys('the options of serve()', given, [...Object.keys(numbers), ...others]);
-  const values = {} as Record<keyof typeof numbers, number>;
-  for (const [name, { usual, rule }] of Object.entries(numbers)) {
-    const value = or(given[name as keyof typeof numbers], usual);
-    check(name, value, rule);
-    values[name as keyof typeof numbers] = value;
-  }
-  const { reserve, poolThreads, ...rest } = values;
+export function serveOptions(given: ServeOptions, isFile: boolean) {
+  const { reserve, poolThreads, workers, sticky, log, ...rest } = parse(what, given, serveSchema);
   if (rest.scaleDown >= rest.scaleUp) {
-    throw invalid('scaleDown', rest.scaleDown, `below 'scaleUp', which is ${rest.scaleUp}`);
+    throw refused(what, 'scaleDown', rest.scaleDown, `below 'scaleUp', which is ${rest.scaleUp}`);
   }
+  for (const name of ['onDrain', 'onClose'] as const) {
+    if (!isFile || rest[name] === null) continue;
+    const why = `left out for a file, which runs in other processes; there, call ${name}() of millrace/cluster`;
+    throw refused(what, name, rest[name], why);
+  }
+  // Whole CPUs for loops and threads.
   const usable = usableCpus(cpuShare(), reserve);
   return {
     ...rest,
-    ...workersOf(given.workers, processesFor(usable, poolThreads)),
-    ...stickyOf(given.sticky),
+    ...workersOf(workers, processesFor(usable, poolThreads)),
+    ...stickyOf(sticky),
     usable,
-    port: portOf(given.port, isFile),
-    host: of('host', given.host, 'an address or a name', isText),
-    signals: of('signals', given.signals, 'true or false', isBoolean) ?? true,
-    env: of('env', given.env, 'an object of strings', isEnvironment) ?? {},
-    args: of('args', given.args, 'an array of strings', isTexts),
-    execArgv: of('execArgv', given.execArgv, 'an array of strings', isTexts),
-    log: logOf(given.log),
-    onDrain: hookOf('onDrain', given.onDrain, isFile),
-    onClose: hookOf('onClose', given.onClose, isFile),
+    port: rest.port ?? (isFile ? null : usualPort()),
+    log: log === false ? () => {} : log,
   };
 }
+
+/** Options as a cluster uses them. */
+export type Settings = ReturnType<typeof serveOptions>;
 
 /** Where an application without a port listens. */
 export function usualPort(): number {
   const { PORT } = process.env;
   if (PORT === undefined || PORT === '') return 3000;
-  const port = Number(PORT);
-  check('PORT (of the environment)', port, integer(0, 65_535));
-  return port;
+  const port = /^\d+$/.test(PORT) ? Number(PORT) : PORT;
+  return parseValue('the environment', 'PORT', port, portField);
 }
 
-function portOf(given: number | undefined, isFile: boolean): number | null {
-  if (given === undefined) return isFile ? null : usualPort();
-  check('port', given, integer(0, 65_535));
-  return given;
-}
-
-function workersOf(given: ServeOptions['workers'], usual: number) {
+function workersOf(
+  given: number | { readonly min?: number; readonly max?: number } | undefined,
+  usual: number,
+) {
   if (given === undefined) return { min: usual, max: usual };
-  if (typeof given !== 'object' || given === null) {
-    check('workers', given, processes);
-    return { min: given, max: given };
-  }
-  checkKeys("option 'workers'", given, ['min', 'max']);
+  if (typeof given === 'number') return { min: given, max: given };
   const { min = 1, max = Math.max(usual, min) } = given;
-  check('workers.min', min, processes);
-  check('workers.max', max, processes);
-  if (max < min) throw invalid('workers.max', max, `at least 'workers.min', which is ${min}`);
+  if (max < min) throw refused(what, 'workers.max', max, `at least 'workers.min', which is ${min}`);
   return { min, max };
 }
 
-function stickyOf(given: Sticky | undefined) {
+/** `oneRequest`: a connection must not carry a second request. */
+function stickyOf(given: Sticky | undefined): { sticky: StickyKey | null; oneRequest: boolean } {
   if (given === undefined || given === false) return { sticky: null, oneRequest: false };
-  if (given === true || given === 'ip') {
-    return { sticky: { by: 'address' } as const, oneRequest: false };
-  }
-  const allowed = "true, false, 'ip', { header: name } or { cookie: name }";
-  if (typeof given !== 'object' || given === null) throw invalid('sticky', given, allowed);
-  checkKeys("option 'sticky'", given, ['header', 'cookie', 'keepAlive']);
-  const { header, cookie, keepAlive = false } = given as Record<string, unknown>;
-  if (typeof keepAlive !== 'boolean') throw invalid('sticky.keepAlive', keepAlive, 'true or false');
-  const name = header ?? cookie;
-  if ((header === undefined) === (cookie === undefined) || !isText(name)) {
-    throw invalid('sticky', given, allowed);
-  }
-  const by = header === undefined ? 'cookie' : 'header';
-  return { sticky: { by, name } as const, oneRequest: !keepAlive };
+  if (typeof given !== 'object') return { sticky: { by: 'address' }, oneRequest: false };
+  const { header, cookie, keepAlive } = parseValue(what, 'sticky', given, is.object(stickySchema));
+  const [by, name] =
+    header === undefined ? (['cookie', cookie!] as const) : (['header', header] as const);
+  return { sticky: { by, name }, oneRequest: !keepAlive };
 }
 
-function logOf(given: ServeOptions['log']): (message: string) => void {
-  if (given === false) return () => {};
-  const allowed = 'a function, or false';
-  return (
-    of('log', given, allowed, isFunction) ??
-    ((message) => {
-      process.stderr.write(`millrace cluster: ${message}\n`);
-    })
-  );
+function report(message: string): void {
+  process.stderr.write(`millrace cluster: ${message}\n`);
 }
-
-function hookOf(name: string, given: (() => unknown) | undefined, isFile: boolean) {
-  const hook = of(name, given, 'a function', isFunction);
-  if (hook !== null && isFile) {
-    const way = `left out for a file, which runs in other processes; there, call ${name}() of millrace/cluster`;
-    throw invalid(name, hook, way);
-  }
-  return hook;
-}
-
-/** The value if it is of this kind, null if it is not given. */
-function of<Value>(
-  name: string,
-  given: Value | undefined,
-  allowed: string,
-  is: (value: unknown) => boolean,
-): Value | null {
-  if (given === undefined) return null;
-  if (!is(given)) throw invalid(name, given, allowed);
-  return given;
-}
-
-const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
-const isBoolean = (value: unknown) => typeof value === 'boolean';
-const isFunction = (value: unknown) => typeof value === 'function';
-const isTexts = (value: unknown) =>
-  Array.isArray(value) && value.every((each) => typeof each === 'string');
-const isEnvironment = (value: unknown) =>
-  typeof value === 'object' &&
-  value !== null &&
-  Object.values(value).every((each) => each === undefined || typeof each === 'string');
-
-/** Only `undefined` is the default: null is a mistake. */
-const or = <Value>(given: Value | undefined, usual: Value): Value =>
-  given === undefined ? usual : given;

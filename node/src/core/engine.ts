@@ -11,7 +11,12 @@ import type { Signals } from './batch/policy.js';
 import type { TypeEntry } from './batch/queue-map.js';
 import { BatchEvent, LEFT, QueueMap, type Tick } from './batch/queue-map.js';
 import { HIGH, LOW, NORMAL, type PriorityClass } from './intake/priority.js';
-import { complete, givenOptions, type QueueOptions } from './options.js';
+import {
+  complete,
+  type ParsedQueueOptions,
+  type QueueOptions,
+  queueOptions,
+} from './queue-options.js';
 import { type Counters, newCounters, type QueueStats, snapshot, type Trigger } from './stats.js';
 
 /** What an engine needs from the world. */
@@ -104,10 +109,10 @@ export class Engine<Data = unknown> {
   /** Told when changed options are in force: for `set` in a handler that is later than the call. */
   onApply: (() => void) | null = null;
 
-  constructor(host: Host, sink: Sink<Data>, options: Partial<QueueOptions> = {}) {
+  constructor(host: Host, sink: Sink<Data>, options: ParsedQueueOptions = {}) {
     this.#host = host;
     this.#sink = sink;
-    this.#given = givenOptions(options);
+    this.#given = queueOptions(options);
     this.#options = complete(this.#given);
     this.#queue = new QueueMap(this.#options.order);
     this.#advisor = new Advisor((now) => host.utilization(now));
@@ -483,9 +488,8 @@ export class Engine<Data = unknown> {
     if (this.#direct && !this.#busy) this.#run();
   }
 
-  /** Changes options. Throws MILLRACE_E_INVALID_OPTION, and then nothing has changed. */
-  set(changes: Partial<QueueOptions>): void {
-    const given = givenOptions(changes);
+  /** Changes options, which whoever takes them from the user has parsed. */
+  set(given: Partial<QueueOptions>): void {
     if (this.#closing !== 'no') return;
     if (!this.#switches(given)) {
       // These two are as they are, or on their way: see `#pending`.

@@ -1,6 +1,6 @@
 import type { QueueMap } from './batch/queue-map.js';
 import { HIGH, LOW, NORMAL, type PriorityClass } from './intake/priority.js';
-import type { QueueOptions } from './options.js';
+import type { QueueOptions } from './queue-options.js';
 
 /** The counters of an engine. Names follow the project's metrics vocabulary; all are totals since the start. */
 export type Trigger = 'size' | 'threshold' | 'delay' | 'turn' | 'priority' | 'flush' | 'close';

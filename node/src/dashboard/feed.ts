@@ -2,10 +2,11 @@
 import cluster from 'node:cluster';
 import { connect, type Socket } from 'node:net';
 import { isMainThread } from 'node:worker_threads';
+import { parse } from '../core/options.js';
 import { isError } from '../core/realm.cjs';
 import { clearTimeout, performance, setTimeout } from '../core/timers.cjs';
 import { JsonLines } from './lines.js';
-import type { FeedOptions } from './options.js';
+import { type FeedOptions, feedSchema } from './options.js';
 import { markOwn } from './own.js';
 import { type Role, thisProcess } from './sample.js';
 import { Sampler } from './sampler.js';
@@ -27,6 +28,7 @@ export interface DashboardFeed {
  * Keeps nothing alive, prints nothing, and takes a sample only when it is asked for one.
  */
 export function feedDashboard(options: FeedOptions): DashboardFeed {
+  parse('feedDashboard()', options, feedSchema);
   return new FeedClient(options);
 }
 

@@ -1,5 +1,6 @@
 import { BlockList, isIP } from 'node:net';
-import { MillraceError, show } from '../errors.js';
+import { parse, refused } from '../core/options.js';
+import * as is from '../core/schema.cjs';
 
 import type { Shown } from './sampler.js';
 
@@ -45,39 +46,42 @@ export function isLoopback(host: string): boolean {
   return version !== 0 && loopback.check(host, version === 6 ? 'ipv6' : 'ipv4');
 }
 
-/** Throws `MILLRACE_E_INVALID_OPTION` for an impossible address, or one that would be open to everybody. */
-export function checkAddress({
-  host = '127.0.0.1',
-  port = defaultPort,
-  token = null,
-  fd,
-}: DashboardOptions) {
-  if (typeof host !== 'string' || host === '') invalid('host', 'the address to listen on', host);
-  if (!Number.isInteger(port) || port < 0 || port > 65_535) {
-    invalid('port', 'a whole number from 0 to 65535', port);
-  }
-  if (fd !== undefined && (!Number.isInteger(fd) || fd < 0 || fd > mostFd)) {
-    invalid('fd', 'a file descriptor, a whole number from 0 to 1048575', fd);
-  }
-  if (token !== null && (typeof token !== 'string' || token.length < shortestToken)) {
-    // Not shown: it does not belong in a log.
-    throw new MillraceError(
-      'MILLRACE_E_INVALID_OPTION',
-      `token must be text of at least ${shortestToken} characters`,
-    );
-  }
-  if (token === null && !isLoopback(host)) {
-    throw new MillraceError(
-      'MILLRACE_E_INVALID_OPTION',
-      `the dashboard on ${host} needs a token, as others can reach that address: set MILLRACE_DASHBOARD_TOKEN (at least ${shortestToken} characters), or use 127.0.0.1`,
-    );
-  }
-  return { host, port, token };
-}
+const host = is.or(
+  is.text('the address to listen on', (value) => value !== ''),
+  '127.0.0.1',
+);
+const token = is.secret(
+  is.text(
+    `a text of at least ${shortestToken} characters`,
+    ({ length }) => length >= shortestToken,
+  ),
+);
+const shown = {
+  features: is.anything<NonNullable<Shown['features']>>(),
+  report: is.anything<NonNullable<Shown['report']>>(),
+} satisfies is.FieldsOf<Shown>;
 
-function invalid(name: string, wanted: string, value: unknown): never {
-  throw new MillraceError(
-    'MILLRACE_E_INVALID_OPTION',
-    `${name} must be ${wanted}, not ${show(value)}`,
-  );
+export const dashboardSchema = is.schema({
+  ...shown,
+  host,
+  port: is.integer(0, 65_535, defaultPort),
+  token: is.secret(is.or(is.either(token, is.choice([null])), null)),
+  fd: is.integer(0, mostFd),
+  feedToken: is.secret(is.text()),
+} satisfies is.FieldsOf<DashboardOptions>);
+
+export const feedSchema = is.schema({
+  ...shown,
+  host,
+  port: is.required(is.integer(1, 65_535)),
+  token: is.required(is.secret(is.text())),
+} satisfies is.FieldsOf<FeedOptions>);
+
+/** Throws `MILLRACE_E_INVALID_OPTION` for an impossible address, or one that would be open to everybody; `what` begins the message. */
+export function dashboardOptions(given: DashboardOptions, what = 'serveDashboard()') {
+  const options = parse(what, given, dashboardSchema);
+  const { host, token } = options;
+  if (token !== null || isLoopback(host)) return options;
+  const why = `given for ${host}, which others can reach: set MILLRACE_DASHBOARD_TOKEN (at least ${shortestToken} characters), or use 127.0.0.1`;
+  throw refused(what, 'token', token, why);
 }

@@ -9,7 +9,7 @@ import { pageFiles } from './files.js';
 import { Guesses } from './guesses.js';
 import { handle } from './handler.js';
 import { Hub, mostMembers } from './hub.js';
-import { checkAddress, type DashboardOptions } from './options.js';
+import { type DashboardOptions, dashboardOptions } from './options.js';
 import { markOwn } from './own.js';
 import { Places } from './places.js';
 import { thisProcess } from './sample.js';
@@ -39,9 +39,9 @@ export interface Dashboard {
  * finds no installed package.
  */
 export async function serveDashboard(options: DashboardOptions = {}): Promise<Dashboard> {
-  const { host, port: wanted, token } = checkAddress(options);
+  const { host, port: wanted, token, ...others } = dashboardOptions(options);
   pageFiles();
-  const { fd, feedToken = randomBytes(16).toString('hex') } = options;
+  const { fd, feedToken = randomBytes(16).toString('hex') } = others;
   const hub = new Hub();
   const places = new Places(mostMembers + 100);
   const guesses = new Guesses();

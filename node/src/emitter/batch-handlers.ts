@@ -3,7 +3,6 @@ import type { BatchEvent } from '../core/batch/queue-map.js';
 import type { Batch } from '../core/engine.js';
 import type { Trigger } from '../core/stats.js';
 import { MillraceError, show } from '../errors.js';
-import { argsOf, itemOf } from './arguments.js';
 
 /** What comes with the items of a batch handler. */
 export interface BatchInfo {
@@ -100,4 +99,22 @@ function checkHandler(handler: unknown): asserts handler is Handler {
     'MILLRACE_E_INVALID_ARGUMENT',
     `a batch handler must be a function, not ${show(handler)}`,
   );
+}
+
+/** The arguments of an event. */
+export type Arguments = unknown[];
+
+/** An event's data is its argument if it has one that is no array, else the list of its arguments: most need no list. */
+export function compact(args: Arguments): unknown {
+  return args.length === 1 && !Array.isArray(args[0]) ? args[0] : args;
+}
+
+/** The list again. */
+export function argsOf(data: unknown): Arguments {
+  return Array.isArray(data) ? data : [data];
+}
+
+/** What a batch handler gets for an event. */
+export function itemOf(args: Arguments): unknown {
+  return args.length === 1 ? args[0] : args;
 }

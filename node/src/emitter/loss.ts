@@ -3,7 +3,7 @@ import type { BatchEvent } from '../core/batch/queue-map.js';
 import type { Loss } from '../core/dispatch/dispatcher.js';
 import { throwLater } from '../core/turn.cjs';
 import { MillraceError, show } from '../errors.js';
-import { argsOf } from './arguments.js';
+import { argsOf } from './batch-handlers.js';
 import type { BatchEmitterOptions } from './options.js';
 
 /** Names made up as the application runs must not add up, in memory or on the console. */

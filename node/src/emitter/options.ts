@@ -1,15 +1,15 @@
-/** The options of a BatchEmitter, of a type and of a push, and the checks that keep bad ones out. */
+/** The options of a BatchEmitter, of a type and of a push, and which types are never queued. */
 import { errorMonitor } from 'node:events';
 import type { ContextMode } from '../core/dispatch/context.js';
 import type { Isolation } from '../core/dispatch/dispatcher.js';
-import type { Priority } from '../core/intake/priority.js';
+import { type Priority, priorityField as priority } from '../core/intake/priority.js';
 import {
-  checkKeys,
-  invalid,
   type QueueOptions,
-  queueOptionNames,
+  queueFields,
   type RetainOptions,
-} from '../core/options.js';
+  retainField,
+} from '../core/queue-options.js';
+import * as is from '../core/schema.cjs';
 import { MillraceError, show } from '../errors.js';
 
 /** Options of a {@link BatchEmitter}: those of its queue, and these. */
@@ -54,28 +54,27 @@ export interface PushOptions {
   bytes?: number;
 }
 
-const ownOptions = ['retain', 'isolation', 'context', 'size', 'onLost', 'captureRejections'];
-const isolations = ['batch', 'event'];
-const contexts = ['auto', 'on', 'off'];
+export const emitterSchema = is.schema({
+  ...queueFields,
+  retain: retainField,
+  isolation: is.choice(['batch', 'event'], 'batch'),
+  context: is.choice(['auto', 'on', 'off'], 'auto'),
+  size: is.callback(),
+  onLost: is.callback(),
+  captureRejections: is.boolean(),
+} satisfies is.FieldsOf<BatchEmitterOptions>);
 
-/** Throws MILLRACE_E_INVALID_OPTION for an unknown option or a bad value; the queue's own are checked by the queue. */
-export function checkOptions(options: BatchEmitterOptions): void {
-  checkKeys('the options of BatchEmitter', options, [...queueOptionNames, ...ownOptions]);
-  const { isolation, context, size, onLost, captureRejections } = options;
-  if (isolation !== undefined && !isolations.includes(isolation)) {
-    throw invalid('isolation', isolation, "one of 'batch', 'event'");
-  }
-  if (context !== undefined && !contexts.includes(context)) {
-    throw invalid('context', context, "one of 'auto', 'on', 'off'");
-  }
-  if (size !== undefined && typeof size !== 'function') throw invalid('size', size, 'a function');
-  if (onLost !== undefined && typeof onLost !== 'function') {
-    throw invalid('onLost', onLost, 'a function');
-  }
-  if (captureRejections !== undefined && typeof captureRejections !== 'boolean') {
-    throw invalid('captureRejections', captureRejections, 'true or false');
-  }
-}
+export const typeSchema = is.schema({
+  priority,
+  retain: retainField,
+  maxBatch: is.either(queueFields.maxBatch, is.choice([Number.POSITIVE_INFINITY])),
+  size: is.callback(),
+} satisfies is.FieldsOf<TypeOptions>);
+
+export const pushSchema = is.schema({
+  priority,
+  bytes: is.bytes(0, Number.MAX_SAFE_INTEGER),
+} satisfies is.FieldsOf<PushOptions>);
 
 /** Events of these types run their listeners inside `emit`, whatever the policy: code relies on that. */
 export function isSynchronous(type: unknown): boolean {

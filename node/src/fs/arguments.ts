@@ -3,10 +3,9 @@
  * see its checks and errors.
  */
 import { fileURLToPath } from 'node:url';
-import { nearest } from '../core/nearest.js';
-import { invalid } from '../core/options.js';
+import { parseValue, unknown } from '../core/options.js';
 import { isAbortSignal, isPlainObject, isUint8Array, isURL } from '../core/realm.cjs';
-import { MillraceError } from '../errors.js';
+import { boolean, nearest } from '../core/schema.cjs';
 
 /** A path as backends take it. */
 export type Path = string | Buffer;
@@ -145,12 +144,13 @@ export function snapshot(options: unknown): unknown {
   return { __proto__: Object.getPrototypeOf(options), ...options };
 }
 
+const durable = boolean();
+
 /** The one option that Node.js does not know. Throws MILLRACE_E_INVALID_OPTION. */
 export function isDurable(options: unknown): boolean {
   if (typeof options !== 'object' || options === null) return false;
-  const { durable } = options as { durable?: unknown };
-  if (durable === undefined || typeof durable === 'boolean') return durable === true;
-  throw invalid('durable', durable, 'true or false');
+  const { durable: given } = options as { durable?: unknown };
+  return given === undefined ? false : parseValue('appendFile()', 'durable', given, durable);
 }
 
 /**
@@ -161,9 +161,6 @@ export function checkSpelling(options: unknown): void {
   if (typeof options !== 'object' || options === null) return;
   for (const name of Object.keys(options)) {
     if (appendNames.has(name) || nearest(name, ['durable']) === undefined) continue;
-    throw new MillraceError(
-      'MILLRACE_E_INVALID_OPTION',
-      `unknown option '${name}' in the options of appendFile() (is 'durable' meant?)`,
-    );
+    throw unknown('appendFile()', name, ['durable']);
   }
 }

@@ -1,5 +1,6 @@
 /** Bounds of what waits in `millrace/fs`, which all files of a thread share. */
-import { check, checkKeys, integer, type Rule } from '../core/options.js';
+import { parse, parseGiven } from '../core/options.js';
+import * as is from '../core/schema.cjs';
 import { MillraceError } from '../errors.js';
 import { counters } from './stats.js';
 
@@ -16,18 +17,13 @@ export interface FileOptions {
   maxQueueBytes: number;
 }
 
-const rules: Record<keyof FileOptions, Rule> = {
-  maxQueue: integer(1, 100_000_000),
-  maxPending: integer(1, Number.MAX_SAFE_INTEGER),
-  maxQueueBytes: integer(1, Number.MAX_SAFE_INTEGER),
-};
-const names = Object.keys(rules) as (keyof FileOptions)[];
+export const fileSchema = is.schema({
+  maxQueue: is.integer(1, 100_000_000, 1_000_000),
+  maxPending: is.bytes(1, Number.MAX_SAFE_INTEGER, 64 * 1024 * 1024),
+  maxQueueBytes: is.bytes(1, Number.MAX_SAFE_INTEGER, 256 * 1024 * 1024),
+} satisfies is.FieldsOf<FileOptions>);
 
-const bounds: FileOptions = {
-  maxQueue: 1_000_000,
-  maxPending: 64 * 1024 * 1024,
-  maxQueueBytes: 256 * 1024 * 1024,
-};
+const bounds: FileOptions = parse('configure()', {}, fileSchema);
 
 /** Memory that a call takes besides its data: a promise, its ends, and its place in a list. */
 const callBytes = 256;
@@ -81,8 +77,5 @@ export function refuse(name: string): Promise<never> {
  * MILLRACE_E_INVALID_OPTION, and then nothing is changed.
  */
 export function configure(options: Partial<FileOptions>): void {
-  checkKeys('the options of configure()', options, names);
-  const given = names.filter((name) => options[name] !== undefined);
-  for (const name of given) check(name, options[name], rules[name]);
-  for (const name of given) bounds[name] = options[name]!;
+  Object.assign(bounds, parseGiven('configure()', options, fileSchema));
 }

@@ -1,7 +1,6 @@
 /** The classes of requests, and which request is of which: by function, header, or route. */
 import type { IncomingMessage } from 'node:http';
-import { invalid } from '../core/options.js';
-import { MillraceError, show } from '../errors.js';
+import { choice, record } from '../core/schema.cjs';
 
 /**
  * How much a request matters. `high`, `normal` and `low` are served in this order when there is a queue; `exempt` ones (health,
@@ -13,7 +12,7 @@ export type RequestClass = 'high' | 'normal' | 'low' | 'exempt';
 export type ClassIndex = 0 | 1 | 2 | 3;
 
 export const high = 0;
-export const normal = 1;
+const normal = 1;
 export const low = 2;
 export const exempt = 3;
 
@@ -46,7 +45,7 @@ export class ClassPatterns {
   constructor(given: Readonly<Record<string, RequestClass>>) {
     const all: Pattern[] = [];
     const seen = new Set<string>();
-    const pairs: [string, unknown][] = Object.entries(given);
+    const pairs: [string, RequestClass][] = Object.entries(given);
     for (const path of alwaysExempt) pairs.push([path, 'exempt']);
     for (const [text, name] of pairs) {
       const pattern = parse(text, name);
@@ -73,25 +72,27 @@ export class ClassPatterns {
   }
 }
 
-function parse(text: string, name: unknown): Pattern {
-  const cls = toClassIndex(name);
-  if (cls === undefined) {
-    throw invalid(`classes[${show(text)}]`, name, `one of 'high', 'normal', 'low', 'exempt'`);
-  }
-  const match = /^(?:([A-Za-z-]+) +)?((?:\/[^ *]*)|\*)(\*?)$/.exec(text);
-  if (match === null) {
-    throw new MillraceError(
-      'MILLRACE_E_INVALID_OPTION',
-      `${show(text)} in option 'classes' is not a valid pattern; write a path, '/reports', how one begins, '/reports/*', or either after a method, 'GET /reports'`,
-    );
-  }
-  const [, method = '', path = '', star] = match;
+const patternOf = (text: string) => /^(?:([A-Za-z-]+) +)?((?:\/[^ *]*)|\*)(\*?)$/.exec(text);
+
+/** The option `classes`. */
+export const classesField = record<Record<string, RequestClass>, RequestClass>(
+  choice(classNames),
+  'an object of patterns and classes',
+  {
+    wanted:
+      "paths, as '/reports', how paths begin, as '/reports/*', or either after a method, as 'GET /reports'",
+    fits: (text) => patternOf(text as string) !== null,
+  },
+);
+
+function parse(text: string, name: RequestClass): Pattern {
+  const [, method = '', path = '', star] = patternOf(text)!;
   const isAny = path === '*';
   return {
     method: method.toUpperCase(),
     path: isAny ? '' : path,
     isPrefix: isAny || star === '*',
-    cls,
+    cls: toClassIndex(name)!,
   };
 }
 

@@ -1,7 +1,8 @@
-/** The options of a guard: meaning, unit, default, range, and the checks that keep bad ones out. */
+/** The options of a guard: meaning, unit, default and range. */
 import type { IncomingMessage } from 'node:http';
-import { check, checkKeys, integer, invalid, number } from '../core/options.js';
-import type { RequestClass } from './classes.js';
+import { parse, parseValue } from '../core/options.js';
+import * as is from '../core/schema.cjs';
+import { classesField, type RequestClass } from './classes.js';
 import type { Concurrency } from './gate.js';
 import type { RejectDelay } from './rejections.js';
 import type { ShedReason } from './ticket.js';
@@ -80,122 +81,81 @@ export interface CompleteOptions {
   readonly onShed: NonNullable<GuardOptions['onShed']> | null;
 }
 
-/** Names of the options that a file can hold: all that are no functions. */
-export const settingNames: readonly string[] = [
-  'classes',
-  'classHeader',
-  'maxWait',
-  'slice',
-  'rest',
-  'maxQueue',
-  'maxRoutes',
-  'rejectDelay',
-  'retryAfter',
-  'concurrency',
-  'observe',
-  'message',
-];
+const wait = is.ms(1, 600_000);
+const delay = is.ms(0, 60_000);
+const count = is.integer(1, 1_000_000);
+const concurrencySchema = is.schema({
+  initial: count,
+  min: count,
+  max: is.either(count, is.choice([Number.POSITIVE_INFINITY])),
+} satisfies is.FieldsOf<Concurrency>);
 
-const names = [...settingNames, 'classify', 'route', 'onShed'];
+const waitSchema = is.schema({
+  high: is.or(wait, 300),
+  normal: is.or(wait, 250),
+  low: is.or(wait, 150),
+} satisfies is.FieldsOf<ByClass>);
 
-const defaultMaxWait: ByClass = { high: 300, normal: 250, low: 150 };
+/** Options that a file can hold: all that are no functions. */
+export const settingFields = {
+  classes: is.or(classesField, {}),
+  classHeader: is.text('the name of a header', (name) => /^[\w!#$%&'*+.^`|~-]+$/.test(name)),
+  maxWait: is.or(is.either(wait, is.object(waitSchema)), {
+    high: 300,
+    normal: 250,
+    low: 150,
+  }),
+  slice: is.ms(1, 1000, 10),
+  rest: is.number(0, 1, 0.08),
+  maxQueue: is.integer(1, 1_000_000, 10_000),
+  maxRoutes: is.integer(10, 100_000, 1000),
+  rejectDelay: is.or(
+    is.either(
+      delay,
+      is.partial(is.schema({ min: delay, max: delay } satisfies is.FieldsOf<RejectDelay>)),
+    ),
+    {},
+  ),
+  retryAfter: is.or(is.either(is.integer(1, 86_400), is.choice(['auto'])), 'auto'),
+  concurrency: is.or(is.partial(concurrencySchema), {}),
+  observe: is.boolean(false),
+  message: is.or(is.text('a text'), 'Service Unavailable'),
+};
 
-/** Checks options and completes them. Throws MILLRACE_E_INVALID_OPTION, which names the option, the value and the range. */
-export function completeOptions(given: GuardOptions): CompleteOptions {
-  checkKeys('the options of a guard', given, names);
-  const {
-    classes = {},
-    classHeader,
-    slice = 10,
-    rest = 0.08,
-    maxQueue = 10_000,
-    maxRoutes = 1000,
-    retryAfter = 'auto',
-    observe = false,
-    message = 'Service Unavailable',
-  } = given;
-  if (typeof classes !== 'object' || classes === null || Symbol.iterator in classes) {
-    throw invalid('classes', classes, 'an object of patterns and classes');
-  }
-  if (classHeader !== undefined && !isHeaderName(classHeader)) {
-    throw invalid('classHeader', classHeader, 'the name of a header');
-  }
-  check('slice', slice, number(1, 1000));
-  check('rest', rest, number(0, 1));
-  check('maxQueue', maxQueue, integer(1, 1_000_000));
-  check('maxRoutes', maxRoutes, integer(10, 100_000));
-  if (retryAfter !== 'auto') check('retryAfter', retryAfter, integer(1, 86_400));
-  if (typeof observe !== 'boolean') throw invalid('observe', observe, 'true or false');
-  if (typeof message !== 'string') throw invalid('message', message, 'a text');
+export const guardSchema = is.schema({
+  ...settingFields,
+  classify: is.or(is.callback(), null),
+  route: is.or(is.callback(), null),
+  onShed: is.or(is.callback(), null),
+} satisfies is.FieldsOf<GuardOptions>);
+
+/** Checks options and completes them; `what` begins the messages. Throws MILLRACE_E_INVALID_OPTION. */
+export function completeOptions(given: GuardOptions, what = 'guard()'): CompleteOptions {
+  const options = parse(what, given, guardSchema);
+  const { classHeader, maxWait } = options;
   return Object.freeze({
-    classes: { ...classes },
-    classHeader: classHeader === undefined ? null : classHeader.toLowerCase(),
-    classify: functionOrNull('classify', given.classify),
-    route: functionOrNull('route', given.route),
-    maxWait: maxWaitOf(given.maxWait),
-    slice,
-    rest,
-    maxQueue,
-    maxRoutes,
-    rejectDelay: rejectDelayOf(given.rejectDelay),
-    retryAfter,
-    concurrency: concurrencyOf(given.concurrency),
-    observe,
-    message,
-    onShed: functionOrNull('onShed', given.onShed),
+    ...options,
+    classHeader: classHeader?.toLowerCase() ?? null,
+    maxWait:
+      typeof maxWait === 'number' ? { high: maxWait, normal: maxWait, low: maxWait } : maxWait,
+    rejectDelay: rejectDelayOf(what, options.rejectDelay),
+    concurrency: concurrencyOf(what, options.concurrency),
   });
 }
 
-function maxWaitOf(given: GuardOptions['maxWait'] = {}): ByClass {
-  const rule = number(1, 600_000);
-  if (typeof given !== 'object') {
-    check('maxWait', given, rule);
-    return { high: given, normal: given, low: given };
-  }
-  checkKeys("option 'maxWait'", given, ['high', 'normal', 'low']);
-  const {
-    high = defaultMaxWait.high,
-    normal = defaultMaxWait.normal,
-    low = defaultMaxWait.low,
-  } = given;
-  const all = { high, normal, low };
-  for (const [name, value] of Object.entries(all)) check(`maxWait.${name}`, value, rule);
-  return all;
-}
-
-function rejectDelayOf(given: GuardOptions['rejectDelay'] = {}): RejectDelay {
-  const rule = number(0, 60_000);
-  if (typeof given !== 'object') {
-    check('rejectDelay', given, rule);
-    return { min: given, max: given };
-  }
-  checkKeys("option 'rejectDelay'", given, ['min', 'max']);
-  const { min = Math.min(25, Number(given.max ?? 25)) } = given;
-  check('rejectDelay.min', min, rule);
+function rejectDelayOf(what: string, given: number | Partial<RejectDelay>): RejectDelay {
+  if (typeof given === 'number') return { min: given, max: given };
+  const { min = Math.min(25, given.max ?? 25) } = given;
   const { max = Math.max(min, 1000) } = given;
-  check('rejectDelay.max', max, number(min, 60_000));
-  return { min, max };
+  return { min, max: parseValue(what, 'rejectDelay.max', max, is.ms(min, 60_000)) };
 }
 
-function concurrencyOf(given: GuardOptions['concurrency'] = {}): Concurrency {
-  checkKeys("option 'concurrency'", given, ['initial', 'min', 'max']);
+function concurrencyOf(what: string, given: Partial<Concurrency>): Concurrency {
   const { max = Number.POSITIVE_INFINITY } = given;
-  const most = 1_000_000;
-  if (max !== Number.POSITIVE_INFINITY)
-    check('concurrency.max', max, integer(given.min ?? 1, most));
   const { min = Math.min(2, max) } = given;
-  check('concurrency.min', min, integer(1, most));
   const { initial = Math.min(max, Math.max(min, 8)) } = given;
-  check('concurrency.initial', initial, integer(min, Math.min(max, most)));
-  return { initial, min, max };
-}
-
-function functionOrNull<Fn>(name: string, value: Fn | undefined): Fn | null {
-  if (value === undefined) return null;
-  if (typeof value !== 'function') throw invalid(name, value, 'a function');
-  return value;
-}
-
-function isHeaderName(value: unknown): value is string {
-  return typeof value === 'string' && /^[\w!#$%&'*+.^`|~-]+$/.test(value);
+  const most = 1_000_000;
+  if (max < min) parseValue(what, 'concurrency.max', max, is.integer(min, most));
+  const range = is.integer(min, Math.min(max, most));
+  return { initial: parseValue(what, 'concurrency.initial', initial, range), min, max };
 }

@@ -1,12 +1,11 @@
 /** Settings from a file of JSON, or from what was parsed of any other, in the form that Platformatic has. */
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { nearest } from '../core/nearest.js';
-import { MillraceError, show } from '../errors.js';
-import { ClassPatterns } from './classes.js';
-import { pluginSettings } from './fastify/limits.js';
+import { check, fault, parseValue, refused } from '../core/options.js';
+import * as is from '../core/schema.cjs';
+import { limitFields, pluginSettings } from './fastify/limits.js';
 import type { GuardPluginOptions } from './fastify/types.js';
-import { completeOptions, type GuardOptions, settingNames } from './options.js';
+import { completeOptions, type GuardOptions, settingFields } from './options.js';
 
 /** What settings can say: no functions, and no guard that exists already. */
 export interface GuardSettings
@@ -28,7 +27,7 @@ export interface GuardSettings
   guard?: boolean | GuardOptions;
 }
 
-type Table = Record<string, unknown>;
+const what = 'loadSettings()';
 
 /** Names under which a folder is searched, the first that is there. */
 const names = ['platformatic.service', 'platformatic', 'watt', 'millrace'].map(
@@ -36,21 +35,28 @@ const names = ['platformatic.service', 'platformatic', 'watt', 'millrace'].map(
 );
 
 /** Of `server.healthCheck`. The first two are Platformatic's; the others go to the plugin as they are. */
-const healthCheckNames = [
-  'enabled',
-  'interval',
-  'maxEventLoopDelay',
-  'maxEventLoopUtilization',
-  'eventLoopUtilizationMode',
-  'maxHeapUsedBytes',
-  'maxRssBytes',
-  'sampleInterval',
-  'healthCheckInterval',
-  'healthCheckTimeout',
-  'exposeStatusRoute',
-  'message',
-  'retryAfter',
-];
+const healthCheckSchema = is.schema(
+  { enabled: is.boolean(), interval: limitFields.healthCheckInterval, ...limitFields },
+  { isNullAbsent: true },
+);
+const guard = is.either(is.boolean(), is.partial(is.schema(settingFields)));
+const others = { unknown: 'ignored', isNullAbsent: true } as const;
+const fileSchema = is.schema(
+  {
+    server: is.partial(
+      is.schema(
+        { healthCheck: is.either(is.boolean(), is.partial(healthCheckSchema)), guard },
+        others,
+      ),
+    ),
+    guard,
+  },
+  others,
+);
+const sourceField = is.either(
+  is.text('the path of a file or folder', (path) => path !== ''),
+  is.custom<object>('an object', (value) => typeof value === 'object' && value !== null),
+);
 
 /**
  * Reads settings: of the plugin's options what is in `server.healthCheck`, and those of the guard from `guard` or `server.guard`. The
@@ -65,103 +71,81 @@ const healthCheckNames = [
  * setting that is unknown or out of range.
  */
 export async function loadSettings(source: string | object): Promise<GuardSettings> {
-  if (typeof source === 'object' && source !== null) return settingsOf(source, 'the settings');
-  if (typeof source !== 'string' || source === '') {
-    throw refused(`the path of a settings file is ${show(source)}; it must be a text`);
-  }
+  parseValue(what, 'source', source, sourceField);
+  if (typeof source === 'object') return settingsOf(source, 'the settings');
   const file = await findFile(source);
   return settingsOf(parse(file, await read(file)), file);
 }
 
+interface Content {
+  readonly server?: {
+    readonly healthCheck?: boolean | Record<string, unknown> | null;
+    readonly guard?: GuardSettings['guard'] | null;
+  } | null;
+  readonly guard?: GuardSettings['guard'] | null;
+}
+
+/** `origin` begins the messages. */
 function settingsOf(content: unknown, origin: string): GuardSettings {
-  const at = (place: string) => `${place} in ${origin}`;
-  const root = table(content, at('the content'));
-  const server = root.server == null ? {} : table(root.server, at("'server'"));
-  if (root.guard != null && server.guard != null) {
-    throw refused(`${origin} has 'guard' and 'server.guard'; keep one of them`);
+  check(origin, content, fileSchema);
+  const { server, guard } = content as Content;
+  const own = server?.guard ?? guard;
+  if (guard != null && server?.guard != null) {
+    throw refused(origin, 'server.guard', own, "left out beside 'guard', or 'guard' beside it");
   }
-  const guard = server.guard ?? root.guard;
-  const guardPlace = at(server.guard == null ? "'guard'" : "'server.guard'");
-  return {
-    ...healthCheckSettings(server.healthCheck, at("'server.healthCheck'")),
-    ...(guard == null ? {} : { guard: guardSettings(guard, guardPlace) }),
-  };
+  const settings = healthCheckSettings(origin, server?.healthCheck);
+  if (own == null) return settings;
+  if (typeof own === 'object') completeOptions(own, origin);
+  return { ...settings, guard: own };
 }
 
-function healthCheckSettings(given: unknown, place: string): GuardSettings {
+function healthCheckSettings(
+  origin: string,
+  given: boolean | Record<string, unknown> | null | undefined,
+): GuardSettings {
   if (given === undefined || given === null || given === false) return {};
-  const all = given === true ? {} : table(given, place, 'true, false, or an object');
-  refuseUnknown(all, healthCheckNames, place);
-  const { enabled = true, interval, ...own } = all;
-  if (typeof enabled !== 'boolean') {
-    throw refused(`'enabled' of ${place} is ${show(enabled)}; it must be true or false`);
-  }
-  const settings = { healthCheckInterval: interval ?? 5000, exposeStatusRoute: '/status', ...own };
-  checked(place, () => pluginSettings(settings as GuardSettings));
-  return enabled ? (settings as GuardSettings) : {};
-}
-
-function guardSettings(given: unknown, place: string): boolean | GuardOptions {
-  if (typeof given === 'boolean') return given;
-  const options = table(given, place, 'true, false, or an object');
-  refuseUnknown(options, settingNames, place);
-  checked(place, () => new ClassPatterns(completeOptions(options as GuardOptions).classes));
-  return options as GuardOptions;
-}
-
-/** Says of a refused option where it was. */
-function checked(place: string, check: () => unknown): void {
-  try {
-    check();
-  } catch (error) {
-    throw refused(`${(error as Error).message} (${place})`, error);
-  }
-}
-
-function refuseUnknown(given: Table, known: readonly string[], place: string): void {
-  for (const name of Object.keys(given)) {
-    if (known.includes(name)) continue;
-    const guess = nearest(name, known);
-    const hint = guess === undefined ? `known are ${known.join(', ')}` : `is '${guess}' meant?`;
-    throw refused(`${place} has the unknown setting '${name}'; ${hint}`);
-  }
-}
-
-function table(value: unknown, what: string, allowed = 'an object'): Table {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Table;
-  throw refused(`${what} is ${show(value)}; it must be ${allowed}`);
+  const { enabled, interval, ...own } = given === true ? ({} as Record<string, unknown>) : given;
+  const settings: GuardSettings = {
+    healthCheckInterval: (interval as number | null | undefined) ?? 5000,
+    exposeStatusRoute: '/status',
+    ...own,
+  };
+  pluginSettings(settings, origin);
+  return enabled === false ? {} : settings;
 }
 
 async function findFile(path: string): Promise<string> {
   const found = await stat(path).catch((cause) => {
-    throw refused(`cannot read the settings file ${path}: ${cause.message}`, cause);
+    throw fault(what, `cannot read the settings file ${path}: ${cause.message}`, { cause });
   });
   if (!found.isDirectory()) return path;
   for (const name of names) {
     const file = join(path, name);
     if (await stat(file).catch(() => null)) return file;
   }
-  throw refused(`there is no settings file in ${path}; searched for ${names.join(', ')}`);
+  throw fault(what, `there is no settings file in ${path}; searched for ${names.join(', ')}`);
 }
 
 async function read(file: string): Promise<string> {
   try {
     const text = await readFile(file, 'utf8');
     return text.startsWith('\uFEFF') ? text.slice(1) : text;
-  } catch (error) {
-    throw refused(`cannot read the settings file ${file}: ${(error as Error).message}`, error);
+  } catch (cause) {
+    throw fault(what, `cannot read the settings file ${file}: ${(cause as Error).message}`, {
+      cause,
+    });
   }
 }
 
 function parse(file: string, text: string): unknown {
   try {
     return JSON.parse(text);
-  } catch (error) {
-    const where = `${file}:${lineOf(text, error as Error)}`;
+  } catch (cause) {
+    const where = `${file}:${lineOf(text, cause as Error)}`;
     const hint = file.endsWith('.json')
       ? ''
       : '; parse it yourself if it is not JSON, and give the result';
-    throw refused(`cannot parse ${where}: ${(error as Error).message}${hint}`, error);
+    throw fault(what, `cannot parse ${where}: ${(cause as Error).message}${hint}`, { cause });
   }
 }
 
@@ -191,8 +175,4 @@ function failsByToken(text: string): boolean {
 
 function isUnexpectedToken({ message }: Error): boolean {
   return message.startsWith('Unexpected token') && !/position \d/.test(message);
-}
-
-function refused(message: string, cause?: unknown): MillraceError {
-  return new MillraceError('MILLRACE_E_INVALID_OPTION', message, { cause });
 }

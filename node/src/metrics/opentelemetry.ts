@@ -1,5 +1,6 @@
 /** Metrics through the API of OpenTelemetry, for the SDK that the application has. */
-import { checkKeys, invalid } from '../core/options.js';
+import { parse } from '../core/options.js';
+import { custom, type FieldsOf, schema } from '../core/schema.cjs';
 import { collect } from './collect.js';
 import { watchLoop } from './loop.js';
 import { peer } from './peer.js';
@@ -68,6 +69,13 @@ function instruments(meter: ObservableMeter, family: Family): [string, object][]
   }
 }
 
+export const openTelemetrySchema = schema({
+  meter: custom<ObservableMeter>(
+    'a Meter of OpenTelemetry',
+    (value: any) => typeof value?.addBatchObservableCallback === 'function',
+  ),
+} satisfies FieldsOf<OpenTelemetryOptions>);
+
 const exporters = new WeakMap<ObservableMeter, Exporter>();
 
 /**
@@ -79,8 +87,7 @@ const exporters = new WeakMap<ObservableMeter, Exporter>();
  * @throws {MillraceError} `MILLRACE_E_INVALID_OPTION` for a bad option, and when `meter` is not given and `@opentelemetry/api` not installed
  */
 export function openTelemetry(options: OpenTelemetryOptions = {}): Exporter {
-  checkKeys('the options of openTelemetry()', options, ['meter']);
-  const meter = meterOf(options.meter);
+  const { meter = usualMeter() } = parse('openTelemetry()', options, openTelemetrySchema);
   const present = exporters.get(meter);
   if (present !== undefined) return present;
   const byName = new Map(families.flatMap((family) => instruments(meter, family)));
@@ -108,13 +115,5 @@ interface Api {
   metrics: { getMeter(name: string): ObservableMeter };
 }
 
-function meterOf(given: unknown): ObservableMeter {
-  const meter =
-    given === undefined
-      ? peer<Api>('@opentelemetry/api', 'openTelemetry()', 'meter').metrics.getMeter('millrace')
-      : (given as ObservableMeter);
-  if (typeof meter?.addBatchObservableCallback !== 'function') {
-    throw invalid('meter', given, 'a Meter of OpenTelemetry');
-  }
-  return meter;
-}
+const usualMeter = (): ObservableMeter =>
+  peer<Api>('@opentelemetry/api', 'openTelemetry()', 'meter').metrics.getMeter('millrace');

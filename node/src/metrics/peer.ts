@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { applicationPlaces, ownPlaces } from '../core/installed.cjs';
-import { MillraceError } from '../errors.js';
+import { fault } from '../core/options.js';
 
 /**
  * Loads a package that the application brings. It may be beside this one, or in the application, which may be started with a
@@ -19,8 +19,8 @@ export function peer<Package>(name: string, who: string, instead: string): Packa
     }
     return require(path) as Package;
   }
-  throw new MillraceError(
-    'MILLRACE_E_INVALID_OPTION',
-    `${who} needs the package ${name}, which is not installed; run npm install ${name}, or give '${instead}'`,
+  throw fault(
+    who,
+    `needs the package ${name}, which is not installed; run npm install ${name}, or give '${instead}'`,
   );
 }

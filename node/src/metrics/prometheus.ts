@@ -1,5 +1,6 @@
 /** Metrics in a registry of prom-client. */
-import { checkKeys, invalid } from '../core/options.js';
+import { parse, refused } from '../core/options.js';
+import * as is from '../core/schema.cjs';
 import { nextMicrotask } from '../core/turn.cjs';
 import { collect } from './collect.js';
 import { watchLoop } from './loop.js';
@@ -26,6 +27,19 @@ export interface Exporter {
   /** Removes the metrics. Idempotent. */
   stop(): void;
 }
+
+export const prometheusSchema = is.schema({
+  register: is.custom<MetricRegistry>(
+    'a Registry of prom-client',
+    (value: any) => typeof value?.registerMetric === 'function',
+  ),
+  prefix: is.or(
+    is.text('letters, digits, _ and :, without a digit at its beginning', (prefix) =>
+      /^([a-zA-Z_:][\w:]*)?$/.test(prefix),
+    ),
+    'millrace_',
+  ),
+} satisfies is.FieldsOf<PrometheusOptions>);
 
 interface Value {
   readonly metricName?: string;
@@ -113,12 +127,7 @@ const exporters = new WeakMap<MetricRegistry, Map<string, CollectedMetric[]>>();
  * @throws {MillraceError} `MILLRACE_E_INVALID_OPTION` for a bad option, and when `register` is not given and prom-client not installed
  */
 export function prometheus(options: PrometheusOptions = {}): Exporter {
-  checkKeys('the options of prometheus()', options, ['register', 'prefix']);
-  const { prefix = 'millrace_' } = options;
-  if (typeof prefix !== 'string' || !/^([a-zA-Z_:][\w:]*)?$/.test(prefix)) {
-    throw invalid('prefix', prefix, 'letters, digits, _ and :, without a digit at its beginning');
-  }
-  const register = registryOf(options.register);
+  const { prefix, register = usualRegistry() } = parse('prometheus()', options, prometheusSchema);
   const byPrefix = exporters.get(register) ?? new Map<string, CollectedMetric[]>();
   const metrics =
     byPrefix.get(prefix) ?? families.map((family) => new CollectedMetric(family, prefix));
@@ -126,7 +135,8 @@ export function prometheus(options: PrometheusOptions = {}): Exporter {
   const missing = metrics.filter((metric) => register.getSingleMetric(metric.key) !== metric);
   const taken = missing.find(({ key }) => register.getSingleMetric(key) !== undefined);
   if (taken !== undefined) {
-    throw invalid('prefix', prefix, `another one, as the registry has a ${taken.key} already`);
+    const why = `another one, as the registry has a ${taken.key} already`;
+    throw refused('prometheus()', 'prefix', prefix, why);
   }
   exporters.set(register, byPrefix);
   byPrefix.set(prefix, metrics);
@@ -145,13 +155,5 @@ export function prometheus(options: PrometheusOptions = {}): Exporter {
   };
 }
 
-function registryOf(given: unknown): MetricRegistry {
-  const register =
-    given === undefined
-      ? peer<{ register: MetricRegistry }>('prom-client', 'prometheus()', 'register').register
-      : (given as MetricRegistry);
-  if (typeof register?.registerMetric !== 'function') {
-    throw invalid('register', given, 'a Registry of prom-client');
-  }
-  return register;
-}
+const usualRegistry = (): MetricRegistry =>
+  peer<{ register: MetricRegistry }>('prom-client', 'prometheus()', 'register').register;

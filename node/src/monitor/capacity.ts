@@ -6,8 +6,8 @@
  * `capacity()` and `burst()` compute with times that are given, `Monitor.capacity()` with those that were measured. All throw
  * MILLRACE_E_INVALID_OPTION for names they do not know and values outside of the range.
  */
-import { checkKeys, integer, number } from '../core/options.js';
-import { above0, checked, or } from './options.js';
+import { parse, parseValue } from '../core/options.js';
+import * as is from '../core/schema.cjs';
 
 /** One request, in ms. */
 export interface RequestTimes {
@@ -85,8 +85,30 @@ export interface MeasuredCapacity extends Capacity {
 const dayMs = 86_400_000;
 const hourMs = 3_600_000;
 const mostRequests = 1e9;
-const times = ['syncMs', 'asyncMs'];
-const asked = ['utilization', 'deadlineMs'];
+
+const timeFields = {
+  syncMs: is.required(is.above0(hourMs, 'ms')),
+  asyncMs: is.ms(0, hourMs, 0),
+} satisfies is.FieldsOf<RequestTimes>;
+const askedFields = {
+  utilization: is.or(is.above0(1), 0.7),
+  deadlineMs: is.or(is.above0(hourMs, 'ms'), null),
+};
+
+export const timesSchema = is.schema(timeFields);
+export const requestSchema = is.schema({
+  ...timeFields,
+  ratePerSecond: is.number(0, mostRequests, 0),
+  processes: is.integer(1, mostRequests, 1),
+  ...askedFields,
+} satisfies is.FieldsOf<CapacityRequest>);
+export const measuredSchema = is.schema({
+  requests: is.required(is.integer(1, Number.MAX_SAFE_INTEGER)),
+  busyMs: is.above0(365 * dayMs, 'ms'),
+  asyncMs: timeFields.asyncMs,
+  ...askedFields,
+} satisfies is.FieldsOf<MeasuredRequests>);
+const countField = is.integer(1, 1_000_000);
 
 /**
  * What loops can do with requests of one kind. Pure.
@@ -94,15 +116,12 @@ const asked = ['utilization', 'deadlineMs'];
  * @throws {MillraceError} `MILLRACE_E_INVALID_OPTION` for a name it does not know or a value out of range
  */
 export function capacity(request: CapacityRequest): Capacity {
-  checkKeys('the values of capacity()', request, [
-    ...times,
-    ...asked,
-    'ratePerSecond',
-    'processes',
-  ]);
-  const rate = checked('ratePerSecond', or(request.ratePerSecond, 0), number(0, mostRequests));
-  const processes = checked('processes', or(request.processes, 1), integer(1, mostRequests));
-  return capacityOf(2 * syncOf(request), rate, processes, request);
+  const { syncMs, ratePerSecond, processes, ...asked } = parse(
+    'capacity()',
+    request,
+    requestSchema,
+  );
+  return capacityOf(2 * syncMs, ratePerSecond, processes, asked);
 }
 
 /**
@@ -111,13 +130,12 @@ export function capacity(request: CapacityRequest): Capacity {
  * @throws {MillraceError} `MILLRACE_E_INVALID_OPTION` for a name it does not know or a value out of range
  */
 export function burst(requests: number, request: RequestTimes): Burst {
-  checkKeys('the values of burst()', request, times);
-  const [sync, wait] = [syncOf(request), waitOf(request)];
-  const length = checked('requests', requests, integer(1, 1_000_000));
-  const secondParts = Math.max(length * sync, sync + wait);
+  const { syncMs, asyncMs } = parse('burst()', request, timesSchema);
+  const length = parseValue('burst()', 'requests', requests, countField);
+  const secondParts = Math.max(length * syncMs, syncMs + asyncMs);
   return {
-    loop: Array.from({ length }, (_, i) => (i + 1) * sync + secondParts),
-    oneByOne: Array.from({ length }, (_, i) => (i + 1) * 2 * sync + wait),
+    loop: Array.from({ length }, (_, i) => (i + 1) * syncMs + secondParts),
+    oneByOne: Array.from({ length }, (_, i) => (i + 1) * 2 * syncMs + asyncMs),
   };
 }
 
@@ -126,20 +144,16 @@ export function measuredCapacity(
   given: MeasuredRequests,
   loop: { spanMs: number; busyMs: number },
 ): MeasuredCapacity {
-  checkKeys('the values of capacity()', given, ['requests', 'busyMs', 'asyncMs', ...asked]);
-  const requests = checked('requests', given.requests, integer(1, Number.MAX_SAFE_INTEGER));
+  const { requests, busyMs, ...asked } = parse('Monitor.capacity()', given, measuredSchema);
   // The clock is finer than any busy time of a loop; still, nothing may be divided by 0.
-  const busyMs =
-    given.busyMs === undefined
-      ? Math.max(loop.busyMs, Number.MIN_VALUE)
-      : above0('busyMs', given.busyMs, 365 * dayMs);
+  const tookMs = busyMs ?? Math.max(loop.busyMs, Number.MIN_VALUE);
   // From here on unchecked: what was measured may be beyond what a caller may give.
-  const requestMs = Math.max(busyMs / requests, 1e-9);
+  const requestMs = Math.max(tookMs / requests, 1e-9);
   const ratePerSecond = (requests * 1000) / Math.max(loop.spanMs, 1e-3);
   return {
     requestMs,
     syncMs: requestMs / 2,
-    ...capacityOf(requestMs, ratePerSecond, 1, given),
+    ...capacityOf(requestMs, ratePerSecond, 1, asked),
     ratePerSecond,
     spanMs: loop.spanMs,
   };
@@ -149,25 +163,18 @@ function capacityOf(
   both: number,
   rate: number,
   processes: number,
-  given: Pick<CapacityRequest, 'asyncMs' | 'utilization' | 'deadlineMs'>,
+  { asyncMs, utilization, deadlineMs }: Asked,
 ): Capacity {
-  const wait = waitOf(given);
-  const target = above0('utilization', or(given.utilization, 0.7), 1);
-  const deadline =
-    given.deadlineMs === undefined ? null : above0('deadlineMs', given.deadlineMs, hourMs);
   return {
-    responseMs: both + wait,
+    responseMs: both + asyncMs,
     perSecond: 1000 / both,
     utilization: (rate * both) / 1000 / processes,
-    processesNeeded: processesFor(rate, both, target),
-    largestBurst: deadline === null ? null : burstWithin(deadline, both, wait),
+    processesNeeded: processesFor(rate, both, utilization),
+    largestBurst: deadlineMs === null ? null : burstWithin(deadlineMs, both, asyncMs),
   };
 }
 
-const syncOf = ({ syncMs }: RequestTimes): number => above0('syncMs', syncMs, hourMs);
-
-const waitOf = ({ asyncMs }: Pick<RequestTimes, 'asyncMs'>): number =>
-  checked('asyncMs', or(asyncMs, 0), number(0, hourMs));
+type Asked = Pick<is.Parsed<typeof requestSchema.fields>, 'asyncMs' | keyof typeof askedFields>;
 
 /** The largest n for which n requests of `both` parts and one wait fit into the deadline. */
 function burstWithin(deadline: number, both: number, wait: number): number {

@@ -1,5 +1,6 @@
 /** A monitor of this thread's event loop. */
 import { EventEmitter } from 'node:events';
+import { parseValue } from '../core/options.js';
 import { announce } from '../core/sources.js';
 import { type MeasuredCapacity, type MeasuredRequests, measuredCapacity } from './capacity.js';
 import { checkIdleTime, idleTime, now } from './clock.js';
@@ -9,9 +10,9 @@ import { limits } from './limits.js';
 import { DelayWindow, type LoopDelay } from './loop-delay.js';
 import { ofThread, type ProcessMemory } from './memory.js';
 import {
-  above0,
   type CheckedOptions,
-  checkLimit,
+  intervalField,
+  limitField,
   type MonitorOptions,
   monitorOptions,
 } from './options.js';
@@ -90,7 +91,7 @@ export class Monitor extends EventEmitter<MonitorEvents> {
   }
 
   set limit(ms: number) {
-    this.#limit = checkLimit(ms);
+    this.#limit = parseValue('monitor()', 'limit', ms, limitField);
   }
 
   /** Ms between samples while the loop is over its limit. Can be set: above 0, up to 60,000. */
@@ -99,7 +100,7 @@ export class Monitor extends EventEmitter<MonitorEvents> {
   }
 
   set sampleInterval(ms: number) {
-    this.#sampleInterval = above0('sampleInterval', ms, 60_000);
+    this.#sampleInterval = parseValue('monitor()', 'sampleInterval', ms, intervalField);
   }
 
   /** Whether the loop is over its limit: true from `load` to `unload`. */

@@ -1,5 +1,6 @@
-/** The options of a monitor: meaning, default, range, and the check that keeps bad ones out. */
-import { check, checkKeys, integer, invalid, number, type Rule } from '../core/options.js';
+/** The options of a monitor: meaning, default and range. */
+import { parse, parseValue } from '../core/options.js';
+import * as is from '../core/schema.cjs';
 
 /** Something whose tasks the health report shows: a pool, a guard, or a function. */
 export type TaskSource = { stats(): unknown } | (() => unknown);
@@ -27,68 +28,38 @@ export interface MonitorOptions {
   tasks?: Readonly<Record<string, TaskSource>>;
 }
 
-export interface CheckedOptions {
-  readonly limit: number;
-  /** Undefined: half of the limit, also of one that is set later. */
-  readonly lower: number | undefined;
-  readonly calm: number;
-  readonly sampleInterval: number;
-  readonly window: number;
-  readonly idleThreshold: number;
-  readonly tasks: Readonly<Record<string, TaskSource>>;
-}
-
 const hourMs = 3_600_000;
-const names = [
-  'limit',
-  'lower',
-  'calm',
-  'sampleInterval',
-  'window',
-  'idleThreshold',
-  'tasks',
-] as const;
+const isSource = (source: any) =>
+  typeof source === 'function' || typeof source?.stats === 'function';
+
+export const limitField = is.above0(hourMs, 'ms');
+export const intervalField = is.above0(60_000, 'ms');
+
+export const monitorSchema = is.schema({
+  limit: is.or(limitField, 42),
+  lower: limitField,
+  calm: is.integer(1, 1_000_000, 2),
+  sampleInterval: is.or(intervalField, 5),
+  window: is.ms(100, hourMs, 1000),
+  idleThreshold: is.number(0, 1, 0.1),
+  tasks: is.or(
+    is.record<Readonly<Record<string, TaskSource>>, TaskSource>(
+      is.custom('a function, or an object with stats()', isSource),
+      'an object of functions, or of objects with stats()',
+    ),
+    {},
+  ),
+} satisfies is.FieldsOf<MonitorOptions>);
+
+/** Options as a monitor uses them; `lower` undefined: half of the limit, also of one that is set later. */
+export type CheckedOptions = is.Parsed<typeof monitorSchema.fields>;
+
+const what = 'monitor()';
 
 /** Checks the options and completes them. Throws MILLRACE_E_INVALID_OPTION. */
 export function monitorOptions(given: MonitorOptions): CheckedOptions {
-  checkKeys('the options of monitor()', given, names);
-  const limit = checkLimit(or(given.limit, 42));
-  return {
-    limit,
-    lower: given.lower === undefined ? undefined : above0('lower', given.lower, limit),
-    calm: checked('calm', or(given.calm, 2), integer(1, 1_000_000)),
-    sampleInterval: above0('sampleInterval', or(given.sampleInterval, 5), 60_000),
-    window: checked('window', or(given.window, 1000), number(100, hourMs)),
-    idleThreshold: checkThreshold(or(given.idleThreshold, 0.1)),
-    tasks: checkTasks(or(given.tasks, {})),
-  };
-}
-
-/** Only `undefined` is the default: null is a mistake. */
-export const or = <Value>(given: Value | undefined, usual: Value): Value =>
-  given === undefined ? usual : given;
-
-export const checkLimit = (limit: number): number => above0('limit', limit, hourMs);
-
-const checkThreshold = (share: number): number => checked('idleThreshold', share, number(0, 1));
-
-function checkTasks(tasks: Readonly<Record<string, TaskSource>>) {
-  const allowed = 'an object of functions, or of objects with stats()';
-  if (typeof tasks !== 'object' || tasks === null) throw invalid('tasks', tasks, allowed);
-  for (const [name, source] of Object.entries(tasks)) {
-    const isSource = typeof source === 'function' || typeof source?.stats === 'function';
-    if (!isSource) throw invalid(`tasks.${name}`, source, 'a function, or an object with stats()');
-  }
-  return { ...tasks };
-}
-
-/** {@link check} as an expression. */
-export function checked(name: string, value: unknown, rule: Rule): number {
-  check(name, value, rule);
-  return value as number;
-}
-
-export function above0(name: string, value: unknown, max: number): number {
-  if (typeof value === 'number' && value > 0 && value <= max) return value;
-  throw invalid(name, value, `a number above 0, up to ${max}`);
+  const options = parse(what, given, monitorSchema);
+  const { limit, lower } = options;
+  if (lower !== undefined) parseValue(what, 'lower', lower, is.above0(limit, 'ms'));
+  return options;
 }

@@ -3,22 +3,23 @@
  *
  * MILLRACE_NATIVE in the environment: `0` leaves it alone, `1` makes a missing one an error of the import.
  */
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { installed, version } from '../core/installed.cjs';
+import { refused } from '../core/options.js';
 import { isError, otherRuntime } from '../core/realm.cjs';
-import { MillraceError, show } from '../errors.js';
+import { MillraceError } from '../errors.js';
 import type { Binding } from './binding.js';
-import { isCutShort } from './elf.js';
+
+const elfMagic = 0x7f454c46;
+const class64LittleEndian = 0x0201;
 
 /** Sets whether the addon is loaded, in the environment. */
 const setting = process.env?.MILLRACE_NATIVE ?? '';
 
 if (!['', '0', '1'].includes(setting)) {
-  throw new MillraceError(
-    'MILLRACE_E_INVALID_OPTION',
-    `MILLRACE_NATIVE is ${show(setting)}; it must be 0, 1, or not set`,
-  );
+  throw refused('the environment', 'MILLRACE_NATIVE', setting, '0, 1, or not set');
 }
 
 function load(): Binding | string {
@@ -60,4 +61,24 @@ if (setting === '1' && nativeError !== null) {
     'MILLRACE_E_NATIVE',
     `MILLRACE_NATIVE is 1, but there is no addon: ${nativeError}; with MILLRACE_NATIVE unset, JavaScript does without it`,
   );
+}
+
+/**
+ * Whether a library is shorter than it says: a copy or a build that was interrupted. The system's loader maps what
+ * should be there and ends the process with SIGBUS. Other formats than ELF are checked by the system itself.
+ */
+function isCutShort(path: string): boolean {
+  const file = openSync(path, 'r');
+  try {
+    const header = Buffer.alloc(64);
+    readSync(file, header, 0, header.length, 0);
+    if (header.readUInt32BE(0) !== elfMagic) return false;
+    if (header.readUInt16BE(4) !== class64LittleEndian) return false;
+    // The table of the sections is the last thing in it.
+    const end =
+      header.readBigUInt64LE(40) + BigInt(header.readUInt16LE(58) * header.readUInt16LE(60));
+    return fstatSync(file).size < end;
+  } finally {
+    closeSync(file);
+  }
 }

@@ -1,6 +1,6 @@
-/** The options of a connection to a broker, and the checks that keep bad values out. */
-import { check, checkKeys, integer, invalid, number } from '../core/options.js';
-import { MillraceError } from '../errors.js';
+/** The options of a connection to a broker. */
+import { parse, refused } from '../core/options.js';
+import * as is from '../core/schema.cjs';
 
 /** The connection to a NATS server, or to one of a cluster. A `nats://` URL alone stands for `{ servers: URL }`. */
 export interface BrokerOptions {
@@ -41,37 +41,40 @@ export interface BrokerSettings {
   readonly connectTimeout: number;
 }
 
-const texts = ['user', 'password', 'token', 'credentials', 'name'] as const;
-const known = ['servers', 'namespace', 'tls', 'maxPending', 'connectTimeout', ...texts];
-const pendingRule = integer(65_536, Number.MAX_SAFE_INTEGER);
-const timeRule = number(1, 2_147_483_647);
+const what = 'broker';
+// It may be a password in the wrong place.
+const hidden = is.secret(is.text());
+const path = is.text('a path');
+
+export const brokerSchema = is.schema({
+  // Not before all else is known to be right: its messages must show no password.
+  servers: is.anything(),
+  namespace: is.or(
+    is.text('of 1 to 64 letters, digits, - and _', (name) => /^[\w-]{1,64}$/.test(name)),
+    'millrace',
+  ),
+  user: hidden,
+  password: hidden,
+  token: hidden,
+  credentials: hidden,
+  tls: is.partial(is.schema({ ca: path, cert: path, key: path })),
+  name: hidden,
+  maxPending: is.bytes(65_536, Number.MAX_SAFE_INTEGER, 64 * 1024 * 1024),
+  connectTimeout: is.ms(1, 2_147_483_647, 10_000),
+} satisfies is.FieldsOf<BrokerOptions>);
+
+/** The option `broker` of others. What it holds is read by {@link brokerSettings}. */
+export const brokerField = is.required(
+  is.custom<string | BrokerOptions>(
+    "a URL as 'nats://127.0.0.1:4222', or an object",
+    (value) => typeof value === 'string' || is.isObject(value),
+  ),
+);
 
 /** Throws MILLRACE_E_INVALID_OPTION; its messages never show a password. */
 export function brokerSettings(given: string | BrokerOptions): BrokerSettings {
-  const options = typeof given === 'string' ? { servers: given } : given;
-  checkKeys('the options of the broker', options, known);
-  const {
-    namespace = 'millrace',
-    maxPending = 64 * 1024 * 1024,
-    connectTimeout = 10_000,
-    tls = {},
-  } = options;
-  if (typeof namespace !== 'string' || !/^[\w-]{1,64}$/.test(namespace)) {
-    throw invalid('namespace', namespace, 'of 1 to 64 letters, digits, - and _');
-  }
-  check('maxPending', maxPending, pendingRule);
-  check('connectTimeout', connectTimeout, timeRule);
-  for (const name of texts) {
-    const value = options[name];
-    // Not shown: it may be a password in the wrong place.
-    if (value !== undefined && typeof value !== 'string') {
-      throw invalid(name, `<${typeof value}>`, 'a string');
-    }
-  }
-  checkKeys('tls', tls, ['ca', 'cert', 'key']);
-  for (const [name, path] of Object.entries(tls)) {
-    if (typeof path !== 'string') throw invalid(`tls.${name}`, path, 'a path');
-  }
+  const options = parse(what, typeof given === 'string' ? { servers: given } : given, brokerSchema);
+  const { namespace, maxPending, connectTimeout, tls = {} } = options;
   const urls = urlsOf(options.servers);
   const [first] = urls as [URL];
   // A user of the options gets no password from the URL.
@@ -92,13 +95,10 @@ export function brokerSettings(given: string | BrokerOptions): BrokerSettings {
   };
 }
 
-function urlsOf(given: string | readonly string[]): URL[] {
+function urlsOf(given: string | readonly string[] | undefined): URL[] {
   const texts = typeof given === 'string' ? given.split(',') : given;
   if (!Array.isArray(texts) || texts.length === 0) {
-    throw new MillraceError(
-      'MILLRACE_E_INVALID_OPTION',
-      "the broker has no servers; it must be a URL as 'nats://127.0.0.1:4222', or { servers: [URL, …] }",
-    );
+    throw refused(what, 'servers', texts, "a URL as 'nats://127.0.0.1:4222', or an array of them");
   }
   return texts.map(urlOf);
 }
@@ -109,7 +109,12 @@ function urlOf(text: unknown): URL {
   const url = URL.canParse(full) ? new URL(full) : null;
   const isBroker = url !== null && ['nats:', 'tls:'].includes(url.protocol) && url.hostname !== '';
   if (isBroker && isDecodable(url)) return url;
-  throw invalid('servers', shown(text), "a URL as 'nats://127.0.0.1:4222' or 'tls://host:4222'");
+  throw refused(
+    what,
+    'servers',
+    shown(text),
+    "a URL as 'nats://127.0.0.1:4222' or 'tls://host:4222'",
+  );
 }
 
 function isDecodable({ username, password }: URL): boolean {

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
-import { checkKeys, invalid } from '../core/options.js';
+import { parse } from '../core/options.js';
+import { bytes, type FieldsOf, schema } from '../core/schema.cjs';
 import { type CoalesceOptions, type Coalescer, SocketCoalescer } from './coalescer.js';
 import { checkSocket, type Refusals } from './socket.js';
 
@@ -8,6 +9,10 @@ const refusals: Refusals = {
   // Programs rely on what they print being out when they end, however they end.
   standard: 'these must not wait',
 };
+
+export const coalesceSchema = schema({
+  maxPendingBytes: bytes(1, Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER),
+} satisfies FieldsOf<CoalesceOptions>);
 
 const coalesced = new WeakMap<Socket, SocketCoalescer>();
 /** Those for which the application has not asked. */
@@ -46,12 +51,7 @@ export function coalesceAutomatically(socket: Socket, options: CoalesceOptions):
 /** Returns `maxPendingBytes`. */
 function check(socket: Socket, options: CoalesceOptions): number {
   checkSocket(socket, refusals);
-  checkKeys('the options of coalesce()', options, ['maxPendingBytes']);
-  const { maxPendingBytes = Number.MAX_SAFE_INTEGER } = options;
-  if (!Number.isSafeInteger(maxPendingBytes) || maxPendingBytes < 1) {
-    throw invalid('maxPendingBytes', maxPendingBytes, 'an integer from 1 to 2^53 - 1');
-  }
-  return maxPendingBytes;
+  return parse('coalesce()', options, coalesceSchema).maxPendingBytes;
 }
 
 function begin(socket: Socket, maxPendingBytes: number): SocketCoalescer {

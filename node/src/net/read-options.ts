@@ -1,5 +1,6 @@
-/** The options of `enlarge()`: meaning, default, range, and the check that keeps bad ones out. */
-import { checkKeys, invalid } from '../core/options.js';
+/** The options of `enlarge()`: meaning, default and range. */
+import { parse, refused } from '../core/options.js';
+import * as is from '../core/schema.cjs';
 
 /** Options of `enlarge()`. */
 export interface EnlargeOptions {
@@ -31,47 +32,38 @@ export interface EnlargeOptions {
 const kibi = 1024;
 const mebi = kibi * kibi;
 const most = { read: 16 * mebi, turn: kibi * mebi, buffer: 2 ** 31 - 1 };
-const names = [
-  'minRead',
-  'maxRead',
-  'growAfter',
-  'shrinkAfter',
-  'raiseAfter',
-  'receiveBuffer',
-  'sendBuffer',
-  'maxTurn',
-] as const;
 
-/** For the addon: a number for each of `names`; a `receiveBuffer` below 0 is the system's. */
+const size = is.bytes(4 * kibi, most.read);
+
+export const enlargeSchema = is.schema({
+  minRead: size,
+  maxRead: size,
+  growAfter: is.integer(1, 1000, 2),
+  shrinkAfter: is.integer(1, 1_000_000, 64),
+  raiseAfter: is.integer(1, 1_000_000, 8),
+  // -1: what the system's own tuning makes best.
+  receiveBuffer: is.or(is.bytes(0, most.buffer), -1),
+  sendBuffer: is.bytes(0, most.buffer, 0),
+  maxTurn: is.bytes(0, most.turn),
+} satisfies is.FieldsOf<EnlargeOptions>);
+
+/** For the addon: a number for each option, in the order of the schema; a `receiveBuffer` below 0 is the system's. */
 export type ReadOptions = readonly number[];
-export const readOptionCount = names.length;
+export const readOptionCount = enlargeSchema.names.length;
 
 /** Checks the options and completes them. Throws MILLRACE_E_INVALID_OPTION. */
 export function readOptions(given: EnlargeOptions): ReadOptions {
-  checkKeys('the options of enlarge()', given, names);
-  const integer = (
-    name: keyof EnlargeOptions,
-    usual: number,
-    min: number,
-    max: number,
-    or = '',
-  ) => {
-    const value = given[name];
-    if (value === undefined) return usual;
-    if (Number.isInteger(value) && value >= min && value <= max) return value;
-    throw invalid(name, value, `an integer from ${min} to ${max}${or}`);
-  };
-  const least = integer('minRead', 4 * kibi, 4 * kibi, most.read);
-  const maxRead = integer('maxRead', Math.max(256 * kibi, least), least, most.read);
-  const minRead = integer('minRead', Math.min(64 * kibi, maxRead), 4 * kibi, maxRead);
-  const growAfter = integer('growAfter', 2, 1, 1000);
-  const shrinkAfter = integer('shrinkAfter', 64, 1, 1_000_000);
-  const raiseAfter = integer('raiseAfter', 8, 1, 1_000_000);
-  const receiveBuffer = integer('receiveBuffer', -1, 0, most.buffer);
-  const sendBuffer = integer('sendBuffer', 0, 0, most.buffer);
-  const maxTurn =
-    given.maxTurn === 0
-      ? 0
-      : integer('maxTurn', Math.max(512 * kibi, maxRead), maxRead, most.turn, ', or 0');
+  const what = 'enlarge()';
+  const options = parse(what, given, enlargeSchema);
+  const { growAfter, shrinkAfter, raiseAfter, receiveBuffer, sendBuffer } = options;
+  const { maxRead = Math.max(256 * kibi, options.minRead ?? 0) } = options;
+  const { minRead = Math.min(64 * kibi, maxRead) } = options;
+  const { maxTurn = Math.max(512 * kibi, maxRead) } = options;
+  if (maxRead < minRead) {
+    throw refused(what, 'maxRead', maxRead, `at least 'minRead', which is ${minRead}`);
+  }
+  if (maxTurn > 0 && maxTurn < maxRead) {
+    throw refused(what, 'maxTurn', maxTurn, `0, or at least 'maxRead', which is ${maxRead}`);
+  }
   return [minRead, maxRead, growAfter, shrinkAfter, raiseAfter, receiveBuffer, sendBuffer, maxTurn];
 }

@@ -1,5 +1,6 @@
-import { check, checkKeys, number } from '../core/options.js';
-import { type CompleteOptions, completeOptions, type GuardOptions } from '../guard/options.js';
+import { parse } from '../core/options.js';
+import { type FieldsOf, ms, schema } from '../core/schema.cjs';
+import { completeOptions, type GuardOptions, settingFields } from '../guard/options.js';
 
 /** Options of {@link observe}. */
 export interface ObserveOptions {
@@ -9,16 +10,13 @@ export interface ObserveOptions {
   maxWait?: NonNullable<GuardOptions['maxWait']>;
 }
 
-interface CheckedOptions {
-  readonly blockedMs: number;
-  /** Of the guard that would be there. */
-  readonly guard: CompleteOptions;
-}
+export const observeSchema = schema({
+  blockedMs: ms(1, 3_600_000, 50),
+  maxWait: settingFields.maxWait,
+} satisfies FieldsOf<ObserveOptions>);
 
-/** Throws MILLRACE_E_INVALID_OPTION. */
-export function observeOptions(given: ObserveOptions): CheckedOptions {
-  checkKeys('the options of observe()', given, ['blockedMs', 'maxWait']);
-  const { blockedMs = 50, maxWait } = given;
-  check('blockedMs', blockedMs, number(1, 3_600_000));
-  return { blockedMs, guard: completeOptions(maxWait === undefined ? {} : { maxWait }) };
+/** `guard`: options of the one that would be there. Throws MILLRACE_E_INVALID_OPTION. */
+export function observeOptions(given: ObserveOptions) {
+  const { blockedMs, maxWait } = parse('observe()', given, observeSchema);
+  return { blockedMs, guard: completeOptions({ maxWait }) };
 }

@@ -1,22 +1,27 @@
 /** Cuts files and streams into pieces of whole lines, for several workers: a file into ranges, of which only what is around the cuts is read. */
 import { constants } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
-import { check, checkKeys, integer, invalid } from '../core/options.js';
+import { parse, parseValue } from '../core/options.js';
 import { isUint8Array } from '../core/realm.cjs';
+import * as is from '../core/schema.cjs';
 import { MillraceError, show } from '../errors.js';
 import { cpuShare, defaultThreads } from './sizing.js';
 
 /** A delimiter has to fit into what is looked at together. */
 const mostBytes = 1024;
 
-/** As bytes; a string is UTF-8. Throws MILLRACE_E_INVALID_OPTION. */
-function delimiterBytes(given: unknown = '\n'): Buffer {
-  if (typeof given === 'string' || isUint8Array(given)) {
-    const bytes = Buffer.from(given as Uint8Array);
-    if (bytes.length >= 1 && bytes.length <= mostBytes) return bytes;
-  }
-  throw invalid('delimiter', given, `a string or a Buffer of 1 to ${mostBytes} bytes`);
-}
+/** The option `delimiter`. */
+const delimiterField = is.custom<string | Uint8Array>(
+  `a string or a Buffer of 1 to ${mostBytes} bytes`,
+  (value) => {
+    if (typeof value !== 'string' && !isUint8Array(value)) return false;
+    const { length } = Buffer.from(value as string);
+    return length >= 1 && length <= mostBytes;
+  },
+);
+
+/** As bytes; a string is UTF-8. */
+const delimiterBytes = (given: string | Uint8Array = '\n'): Buffer => Buffer.from(given as string);
 
 // ---- files
 
@@ -44,7 +49,12 @@ export interface FileChunk {
 
 /** Bytes that are read at a time, to look for a delimiter. */
 const windowBytes = 64 * 1024;
-const fileNames = ['chunks', 'minBytes', 'delimiter'];
+
+export const fileChunksSchema = is.schema({
+  chunks: is.integer(1, 1_000_000),
+  minBytes: is.bytes(1, Number.MAX_SAFE_INTEGER, windowBytes),
+  delimiter: delimiterField,
+} satisfies is.FieldsOf<FileChunksOptions>);
 
 /**
  * Ranges of a file that together are the file, in order, each but the last ending behind a delimiter; of about equal
@@ -61,11 +71,9 @@ export async function fileChunks(
   path: string | Uint8Array | URL,
   options: FileChunksOptions = {},
 ): Promise<FileChunk[]> {
-  checkKeys('the options of fileChunks()', options, fileNames);
-  const { chunks = defaultThreads(cpuShare()).max, minBytes = windowBytes } = options;
-  check('chunks', chunks, integer(1, 1_000_000));
-  check('minBytes', minBytes, integer(1, Number.MAX_SAFE_INTEGER));
-  const delimiter = delimiterBytes(options.delimiter);
+  const parsed = parse('fileChunks()', options, fileChunksSchema);
+  const { chunks = defaultThreads(cpuShare()).max, minBytes } = parsed;
+  const delimiter = delimiterBytes(parsed.delimiter);
   const file = path as string;
   // Before it is opened: to open a FIFO and to close it again would break it for its writer.
   if (!(await stat(file)).isFile()) throw unfit(path, 'is no regular file');
@@ -177,9 +185,14 @@ export interface LineChunk {
 /** A stream of bytes, or anything else that gives them in pieces. */
 export type ByteSource = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 
-const lineNames = ['bytes', 'maxBytes', 'delimiter'];
 const most = 2 ** 30;
 const mebi = 1024 * 1024;
+
+export const lineChunksSchema = is.schema({
+  bytes: is.bytes(1, most, mebi),
+  maxBytes: is.bytes(1, most),
+  delimiter: delimiterField,
+} satisfies is.FieldsOf<LineChunksOptions>);
 
 /**
  * Cuts what a stream, or any iterable of bytes, gives into pieces that together are the same bytes:
@@ -203,11 +216,12 @@ export function lineChunks(
   source: ByteSource,
   options: LineChunksOptions = {},
 ): AsyncGenerator<LineChunk, void, undefined> {
-  checkKeys('the options of lineChunks()', options, lineNames);
-  const { bytes = mebi, maxBytes = Math.max(16 * mebi, bytes) } = options;
-  const delimiter = delimiterBytes(options.delimiter);
-  check('bytes', bytes, integer(delimiter.length, most));
-  check('maxBytes', maxBytes, integer(bytes, most));
+  const what = 'lineChunks()';
+  const parsed = parse(what, options, lineChunksSchema);
+  const { bytes, maxBytes = Math.max(16 * mebi, bytes) } = parsed;
+  const delimiter = delimiterBytes(parsed.delimiter);
+  parseValue(what, 'bytes', bytes, is.bytes(delimiter.length, most));
+  parseValue(what, 'maxBytes', maxBytes, is.bytes(bytes, most));
   const iterable = source as Partial<AsyncIterable<unknown> & Iterable<unknown>> | null | undefined;
   if (!iterable?.[Symbol.asyncIterator] && !iterable?.[Symbol.iterator]) throw noBytes(source);
   return pieces(source, bytes, maxBytes, delimiter);

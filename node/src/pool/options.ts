@@ -1,9 +1,9 @@
-/** The options of a pool: meaning, unit, default, range, and the checks that keep bad ones out. */
+/** The options of a pool: meaning, unit, default and range. */
 import type { ResourceLimits, WorkerOptions } from 'node:worker_threads';
-import { classOf, type Priority, type PriorityClass } from '../core/intake/priority.js';
-import { check, checkKeys, integer, invalid, number, type Rule } from '../core/options.js';
+import { classOf, type Priority, priorityField } from '../core/intake/priority.js';
+import { fault, parse } from '../core/options.js';
 import { isURL } from '../core/realm.cjs';
-import { MillraceError, show } from '../errors.js';
+import * as is from '../core/schema.cjs';
 import { clockOffsetMs } from './protocol.cjs';
 import { isTaskQueue, type PoolTask, type TaskQueue } from './queue.js';
 import { cpuShare, defaultThreads } from './sizing.js';
@@ -80,210 +80,140 @@ export interface PoolOptions {
   atomics?: 'sync' | 'async' | 'disabled';
 }
 
-/** Options with their defaults, and what follows from them. */
-export interface Settings extends ThreadOptions {
-  readonly filename: string | null;
-  readonly name: string;
-  readonly functions: ReadonlyMap<string, { filename: string; name: string }>;
-  readonly minThreads: number;
-  readonly maxThreads: number;
-  /** They follow the CPUs that this process may use. */
-  readonly followsShare: boolean;
-  readonly idleTimeout: number;
-  readonly maxQueue: number;
-  readonly maxBatch: number;
-  readonly priority: PriorityClass;
-  readonly aging: number;
-  readonly timeout: number;
-  readonly retry: number;
-  readonly maxTasksPerWorker: number;
-  readonly maxWorkerAge: number;
-  readonly taskQueue: TaskQueue | null;
-  readonly loadBalancer: LoadBalancer | undefined;
-  readonly stricterFIFO: boolean;
-  readonly closeTimeout: number;
-  readonly recordTiming: boolean;
+const maxMs = 2_147_483_647;
+const infinity = is.choice([Number.POSITIVE_INFINITY]);
+const isText = (value: unknown) => typeof value === 'string';
+
+/** Messages of options that piscina has too are worded as there. */
+function asPiscina<F extends is.Field<any, any, any>>(words: string, field: F): F {
+  const message = (name: string, shown: string, wanted: string) =>
+    `options.${name} must be ${wanted}; it is ${shown}`;
+  return { ...field, wanted: words, message };
 }
 
-const maxMs = 2_147_483_647;
-const timeRule = number(0, maxMs);
+const flag = <Usual extends boolean>(usual: Usual) => asPiscina('a boolean', is.boolean(usual));
+const nullOr = <Value>(fits: (value: unknown) => boolean) =>
+  is.custom<Value | null>('', (value) => value === null || fits(value));
 
-const numbers: Record<string, Rule> = {
-  concurrentTasksPerWorker: integer(1, 512),
-  maxBatch: integer(1, 512),
-  aging: number(1, maxMs),
-  timeout: timeRule,
-  retry: integer(0, 1000),
-  abortGrace: timeRule,
-  closeTimeout: timeRule,
-};
+export const poolSchema = is.schema({
+  filename: asPiscina(
+    'a string or null',
+    nullOr<string | URL>((value) => isText(value) || isURL(value)),
+  ),
+  name: asPiscina('a string or null', nullOr<string>(isText)),
+  // Read by {@link functionsOf}.
+  functions: is.custom<Readonly<Record<string, FunctionSource>>>(
+    'an object of files',
+    (value) => value === null || is.isObject(value),
+  ),
+  minThreads: asPiscina('a non-negative integer, up to 1024', is.number(0, 1024)),
+  maxThreads: asPiscina('a positive integer, up to 1024', is.number(1, 1024)),
+  idleTimeout: asPiscina(
+    `a non-negative integer of ms, up to ${maxMs}, or Infinity`,
+    is.or(is.either(is.ms(0, maxMs), infinity), 10_000),
+  ),
+  maxQueue: asPiscina(
+    "a non-negative integer, up to 100000000, Infinity, or 'auto'",
+    is.or(is.either(is.integer(0, 100_000_000), infinity, is.choice(['auto'])), 1_000_000),
+  ),
+  concurrentTasksPerWorker: asPiscina('a positive integer, up to 512', is.integer(1, 512, 1)),
+  maxBatch: is.integer(1, 512, 512),
+  priority: is.or(priorityField, 'normal'),
+  aging: is.ms(1, maxMs, 1000),
+  timeout: is.ms(0, maxMs, 0),
+  retry: is.integer(0, 1000, 0),
+  abortGrace: is.ms(0, maxMs, 1000),
+  maxTasksPerWorker: is.or(
+    is.either(is.integer(1, Number.MAX_SAFE_INTEGER), infinity),
+    Number.POSITIVE_INFINITY,
+  ),
+  maxWorkerAge: is.or(
+    is.either(is.ms(1, Number.MAX_SAFE_INTEGER), infinity),
+    Number.POSITIVE_INFINITY,
+  ),
+  resourceLimits: asPiscina(
+    'an object',
+    is.custom<ResourceLimits>('', (value) => typeof value === 'object' && value !== null),
+  ),
+  // Read by `new Worker()`.
+  argv: is.anything(),
+  execArgv: is.anything(),
+  env: is.anything(),
+  workerData: is.anything(),
+  trackUnmanagedFds: flag(true),
+  taskQueue: asPiscina('a TaskQueue object', is.or(is.custom<TaskQueue>('', isTaskQueue), null)),
+  loadBalancer: asPiscina(
+    'a function with at least two args',
+    is.custom<LoadBalancer>('', (value) => typeof value === 'function' && value.length >= 1),
+  ),
+  stricterFIFO: flag(false),
+  niceIncrement: asPiscina(
+    'a non-negative integer on Unix systems',
+    is.or(
+      is.custom<number>(
+        '',
+        (value) =>
+          Number.isInteger(value) && ((value as number) >= 0 || process.platform === 'win32'),
+      ),
+      0,
+    ),
+  ),
+  closeTimeout: is.ms(0, maxMs, 30_000),
+  recordTiming: flag(true),
+  workerHistogram: flag(false),
+  atomics: asPiscina(
+    "'sync', 'async' or 'disabled'",
+    is.choice(['sync', 'async', 'disabled', null]) as is.Field<'sync' | 'async' | 'disabled'>,
+  ),
+} satisfies is.FieldsOf<PoolOptions>);
 
-/** Those that may also be Infinity. */
-const unbounded: Record<string, Rule> = {
-  idleTimeout: timeRule,
-  maxQueue: integer(0, 100_000_000),
-  maxTasksPerWorker: integer(1, Number.MAX_SAFE_INTEGER),
-  maxWorkerAge: number(1, Number.MAX_SAFE_INTEGER),
-};
-
-const booleans = ['trackUnmanagedFds', 'stricterFIFO', 'recordTiming', 'workerHistogram'];
-
-const others = [
-  'filename',
-  'name',
-  'functions',
-  'minThreads',
-  'maxThreads',
-  'priority',
-  'resourceLimits',
-  'argv',
-  'execArgv',
-  'env',
-  'workerData',
-  'taskQueue',
-  'loadBalancer',
-  'niceIncrement',
-  'atomics',
-];
-
-const known = [...Object.keys(numbers), ...Object.keys(unbounded), ...booleans, ...others];
+type Parsed = is.Parsed<typeof poolSchema.fields>;
 
 /** Only what the options have themselves: nothing from a prototype that somebody has tampered with. */
 export function own<T extends object>(options: T): T {
   return Object.assign(Object.create(null), options);
 }
 
-export function settingsOf(given: PoolOptions): Settings {
-  if (typeof given !== 'object' || given === null) {
-    throw invalid('options', given, 'an object; `filename` in it names the file of the tasks');
-  }
-  const options = own(given);
-  checkKeys('options', options, known);
-  checkKinds(options);
+const what = 'Pool';
+
+export function settingsOf(given: PoolOptions) {
+  const options = parse(what, is.isObject(given) ? own(given) : given, poolSchema);
   const { min, max, followsShare } = threadsOf(options);
-  const concurrency = options.concurrentTasksPerWorker ?? 1;
-  const filename = options.filename ? pathOf(options.filename, 'options.filename') : null;
+  const { argv, execArgv, env, workerData, resourceLimits, trackUnmanagedFds, ...others } = options;
+  const { concurrentTasksPerWorker, workerHistogram, atomics, ...rest } = others;
+  const filename = options.filename ? pathOf(options.filename, what, 'filename') : null;
   const name = options.name ?? 'default';
+  const { maxQueue } = options;
   return {
+    ...rest,
     filename,
     name,
-    functions: functionsOf(options.functions ?? {}),
+    functions: functionsOf(what, options.functions ?? {}),
     minThreads: min,
     maxThreads: max,
     followsShare,
-    idleTimeout: options.idleTimeout ?? 10_000,
-    maxQueue: options.maxQueue === 'auto' ? max ** 2 : (options.maxQueue ?? 1_000_000),
-    concurrency,
-    maxBatch: options.maxBatch ?? 512,
-    priority: classOf(options.priority ?? 'normal'),
-    aging: options.aging ?? 1000,
-    timeout: options.timeout ?? 0,
-    retry: options.retry ?? 0,
-    abortGrace: options.abortGrace ?? 1000,
-    maxTasksPerWorker: options.maxTasksPerWorker ?? Number.POSITIVE_INFINITY,
-    maxWorkerAge: options.maxWorkerAge ?? Number.POSITIVE_INFINITY,
-    taskQueue: options.taskQueue ?? null,
-    loadBalancer: options.loadBalancer,
-    stricterFIFO: options.stricterFIFO ?? false,
-    closeTimeout: options.closeTimeout ?? 30_000,
-    recordTiming: options.recordTiming ?? true,
-    histogram: options.workerHistogram ?? false,
-    niceIncrement: options.niceIncrement ?? 0,
-    preload: filename === null ? null : [filename, name],
+    maxQueue: maxQueue === 'auto' ? max ** 2 : maxQueue,
+    concurrency: concurrentTasksPerWorker,
+    priority: classOf(options.priority),
+    histogram: workerHistogram,
+    preload: filename === null ? null : ([filename, name] satisfies ThreadOptions['preload']),
     clockOffsetMs: clockOffsetMs(),
     worker: workerOf(options),
   };
 }
 
-/** An error for a value that is not as `what` says. */
-function wrong(name: string, what: string, value: unknown): MillraceError {
-  return new MillraceError(
-    'MILLRACE_E_INVALID_OPTION',
-    `options.${name} must be ${what}; it is ${show(value)}`,
-  );
-}
+/** Options as a pool uses them; `followsShare`: the threads follow the CPUs that this process may use. */
+export type Settings = ReturnType<typeof settingsOf>;
 
-function checkKinds(options: PoolOptions): void {
-  const values = options as Record<string, unknown>;
-  const { filename, name, functions, taskQueue, loadBalancer, resourceLimits } = options;
-  const { niceIncrement, maxQueue } = options;
-  if (filename != null && typeof filename !== 'string' && !isURL(filename)) {
-    throw wrong('filename', 'a string or null', filename);
-  }
-  if (name != null && typeof name !== 'string') throw wrong('name', 'a string or null', name);
-  if (functions != null && typeof functions !== 'object') {
-    throw wrong('functions', 'an object', functions);
-  }
-  if (maxQueue !== undefined && maxQueue !== 'auto') checkCount('maxQueue', maxQueue, 0);
-  checkOthers(values);
-  if (
-    resourceLimits !== undefined &&
-    (typeof resourceLimits !== 'object' || resourceLimits === null)
-  ) {
-    throw wrong('resourceLimits', 'an object', resourceLimits);
-  }
-  if (taskQueue !== undefined && !isTaskQueue(taskQueue)) {
-    throw wrong('taskQueue', 'a TaskQueue object', taskQueue);
-  }
-  if (
-    loadBalancer !== undefined &&
-    (typeof loadBalancer !== 'function' || loadBalancer.length < 1)
-  ) {
-    throw wrong('loadBalancer', 'a function with at least two args', loadBalancer);
-  }
-  if (
-    niceIncrement !== undefined &&
-    (!Number.isInteger(niceIncrement) || (niceIncrement < 0 && process.platform !== 'win32'))
-  ) {
-    throw wrong('niceIncrement', 'a non-negative integer on Unix systems', niceIncrement);
-  }
-  if (options.atomics != null && !['sync', 'async', 'disabled'].includes(options.atomics)) {
-    throw wrong('atomics', "'sync', 'async' or 'disabled'", options.atomics);
-  }
-  for (const each of booleans) {
-    if (values[each] !== undefined && typeof values[each] !== 'boolean')
-      throw wrong(each, 'a boolean', values[each]);
-  }
-}
-
-/** The kind of value first, as piscina reports it; then the range, by the rule. */
-function checkOthers(values: Record<string, unknown>): void {
-  for (const name of ['minThreads', 'idleTimeout', 'closeTimeout']) {
-    if (values[name] !== undefined) checkCount(name, values[name], 0);
-  }
-  for (const name of ['maxThreads', 'concurrentTasksPerWorker']) {
-    if (values[name] !== undefined) checkCount(name, values[name], 1);
-  }
-  for (const [name, rule] of Object.entries(numbers)) {
-    if (values[name] !== undefined) check(name, values[name], rule);
-  }
-  for (const [name, rule] of Object.entries(unbounded)) {
-    const value = values[name];
-    if (value === undefined || value === Number.POSITIVE_INFINITY) continue;
-    if (name === 'maxQueue' && value === 'auto') continue;
-    check(name, value, rule);
-  }
-  for (const name of ['minThreads', 'maxThreads']) {
-    if (values[name] !== undefined)
-      check(name, values[name], number(name === 'minThreads' ? 0 : 1, 1024));
-  }
-}
-
-function checkCount(name: string, value: unknown, least: 0 | 1): void {
-  if (typeof value === 'number' && value >= least) return;
-  throw wrong(name, least === 0 ? 'a non-negative integer' : 'a positive integer', value);
-}
-
-function threadsOf({ minThreads, maxThreads }: PoolOptions): {
+function threadsOf({ minThreads, maxThreads }: Parsed): {
   min: number;
   max: number;
   followsShare: boolean;
 } {
   if (minThreads !== undefined && maxThreads !== undefined && minThreads > maxThreads) {
-    throw new MillraceError(
-      'MILLRACE_E_INVALID_OPTION',
-      `options.minThreads and options.maxThreads must not conflict; they are ${minThreads} and ${maxThreads}`,
-    );
+    // As piscina words it.
+    const sentence = 'options.minThreads and options.maxThreads must not conflict; they are';
+    throw fault(what, `${sentence} ${minThreads} and ${maxThreads}`);
   }
   const usual = defaultThreads(cpuShare());
   // Programs compute them from a number of CPUs: 1.5 is rounded up.
@@ -299,7 +229,7 @@ function workerOf({
   workerData,
   resourceLimits,
   trackUnmanagedFds,
-}: PoolOptions): WorkerOptions {
+}: Parsed): WorkerOptions {
   // Nothing from a prototype reaches `new Worker()` either.
   return own({
     ...(argv && { argv }),
@@ -307,6 +237,6 @@ function workerOf({
     ...(env !== undefined && { env }),
     ...(resourceLimits && { resourceLimits }),
     workerData,
-    trackUnmanagedFds: trackUnmanagedFds ?? true,
+    trackUnmanagedFds,
   });
 }

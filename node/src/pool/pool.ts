@@ -2,7 +2,7 @@ import { type EventEmitter, EventEmitterAsyncResource } from 'node:events';
 import type { Worker } from 'node:worker_threads';
 import { AbortError, type AbortSource, isAborted, onAbort, reasonOf } from '../core/abort.js';
 import { version as installedVersion } from '../core/installed.cjs';
-import { classOf } from '../core/intake/priority.js';
+import { classOf, priorityField } from '../core/intake/priority.js';
 import {
   isMoved,
   move,
@@ -10,8 +10,9 @@ import {
   transferableSymbol,
   valueSymbol,
 } from '../core/movable.cjs';
-import { check, integer } from '../core/options.js';
+import { parseValue } from '../core/options.js';
 import { isURL } from '../core/realm.cjs';
+import { integer } from '../core/schema.cjs';
 import { announce } from '../core/sources.js';
 import { performance, wallClock } from '../core/timers.cjs';
 import { throwLater } from '../core/turn.cjs';
@@ -43,6 +44,8 @@ export interface CloseOptions {
   /** Rejects the tasks that have not begun, too. Default: false. */
   force?: boolean;
 }
+
+const countField = integer(0, 1024);
 
 /** Its types do not know the names of our events. */
 const Emitter = EventEmitterAsyncResource as unknown as new (options: {
@@ -151,7 +154,9 @@ export class Pool<Argument = any, Result = any> extends Emitter {
         throw new AbortError(reasonOf(extras.signal));
       }
       const priority =
-        given.priority === undefined ? this.#settings.priority : classOf(given.priority);
+        given.priority === undefined
+          ? this.#settings.priority
+          : classOf(parseValue('Pool.run()', 'priority', given.priority, priorityField));
       const created = this.#scheduler.nowMs();
       const entry = new Task(fn, argument, priority, created, resolve, reject, extras);
       this.#scheduler.submit(entry);
@@ -174,14 +179,15 @@ export class Pool<Argument = any, Result = any> extends Emitter {
   register(name: string, filename: string | URL, exportName = 'default'): this {
     if (typeof name !== 'string' || name === '') throw badArgument('name', 'a string', name);
     if (typeof exportName !== 'string') throw badArgument('exportName', 'a string', exportName);
-    const source = sourceOf({ filename, name: exportName } satisfies FunctionSource, 'filename');
+    const named = { filename, name: exportName } satisfies FunctionSource;
+    const source = sourceOf(named, 'Pool.register()', 'filename');
     this.#registered.set(name, this.#functions.pin(source.filename, source.name));
     return this;
   }
 
   /** Starts workers until there are `count`, at most `maxThreads`, which is the default; resolves when they are ready. A file that cannot be loaded is reported by the calls that need it. */
   prewarm(count: number = this.maxThreads): Promise<void> {
-    check('count', count, integer(0, 1024));
+    parseValue('Pool.prewarm()', 'count', count, countField);
     if (this.#state !== 'open') return Promise.reject(closed('queue is being terminated'));
     return this.#scheduler.workers.prewarm(Math.min(count, this.maxThreads));
   }
@@ -299,7 +305,8 @@ export class Pool<Argument = any, Result = any> extends Emitter {
       const registered = this.#registered.get(name);
       if (registered !== undefined) return registered;
     }
-    const file = filename == null ? this.#settings.filename : pathOf(filename, 'filename');
+    const file =
+      filename == null ? this.#settings.filename : pathOf(filename, 'Pool.run()', 'filename');
     if (file === null) return null;
     return this.#functions.get(file, name ?? this.#settings.name);
   }

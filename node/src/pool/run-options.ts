@@ -3,9 +3,10 @@ import type { Transferable as TransferItem } from 'node:worker_threads';
 import type { AbortSource } from '../core/abort.js';
 import type { Priority } from '../core/intake/priority.js';
 import { isMoved, transferOf } from '../core/movable.cjs';
-import { check, checkKeys, integer, number } from '../core/options.js';
+import { parseValue, unknown } from '../core/options.js';
+import { integer } from '../core/schema.cjs';
 import { MillraceError, show } from '../errors.js';
-import type { Settings } from './options.js';
+import { poolSchema, type Settings } from './options.js';
 import type { TaskExtras } from './task.js';
 
 /** Options of `Pool.run()`, for one task. */
@@ -30,9 +31,9 @@ export interface RunOptions {
   delivery?: number;
 }
 
-const timeoutRule = number(0, 2_147_483_647);
-const retryRule = integer(0, 1000);
-const deliveryRule = integer(1, Number.MAX_SAFE_INTEGER);
+const what = 'Pool.run()';
+const { fields } = poolSchema;
+const deliveryField = integer(1, Number.MAX_SAFE_INTEGER);
 
 const none: readonly TransferItem[] = [];
 
@@ -62,7 +63,7 @@ const callNames = Object.keys(unsaid);
 export function callOf(options: RunOptions): RunOptions {
   const call: Record<string, unknown> = { ...unsaid };
   for (const key of Object.keys(options)) {
-    if (!Object.hasOwn(unsaid, key)) checkKeys('the options of run()', options, callNames);
+    if (!Object.hasOwn(unsaid, key)) throw unknown(what, key, callNames);
     call[key] = options[key as keyof RunOptions];
   }
   return call;
@@ -95,9 +96,9 @@ export function extrasOf(
   const transfers = transfersOf(task, transferList);
   const isUsual = signal === null && timeoutMs === 0 && retriesLeft === 0;
   if (isUsual && transfers === none && id === null && delivery === null) return null;
-  if (timeoutMs !== timeout) check('timeout', timeoutMs, timeoutRule);
-  if (retriesLeft !== retry) check('retry', retriesLeft, retryRule);
-  if (delivery !== null) check('delivery', delivery, deliveryRule);
+  if (timeoutMs !== timeout) parseValue(what, 'timeout', timeoutMs, fields.timeout);
+  if (retriesLeft !== retry) parseValue(what, 'retry', retriesLeft, fields.retry);
+  if (delivery !== null) parseValue(what, 'delivery', delivery, deliveryField);
   return {
     transferList: transfers,
     signal,

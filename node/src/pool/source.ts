@@ -1,59 +1,55 @@
 /** Where the function of a task is: in which file, and under which name it is exported. */
 import { isAbsolute, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { checkKeys } from '../core/options.js';
+import { parseValue, refused } from '../core/options.js';
 import { isURL } from '../core/realm.cjs';
-import { MillraceError, show } from '../errors.js';
+import * as is from '../core/schema.cjs';
 
 /** A file with functions, and the name of one of its exports; `default` if none is given. */
 export type FunctionSource = string | URL | { filename: string | URL; name?: string };
 
-/** Those of the option `functions`, by name. */
+/** Those of the option `functions`, by name; `what` begins the messages. */
 export function functionsOf(
+  what: string,
   given: Readonly<Record<string, FunctionSource>>,
 ): Map<string, { filename: string; name: string }> {
   return new Map(
     Object.entries(given).map(([name, source]) => [
       name,
-      sourceOf(source, `options.functions.${name}`),
+      sourceOf(source, what, `functions.${name}`),
     ]),
   );
 }
 
-/** A file and an export of it. */
+const sourceSchema = is.schema({
+  // Read by {@link pathOf}.
+  filename: is.anything<string | URL>(),
+  name: is.or(is.text('a string: the name of an export'), 'default'),
+});
+
+/** A file and an export of it; `option` is what it is called in a message. */
 export function sourceOf(
   source: FunctionSource,
-  where: string,
+  what: string,
+  option: string,
 ): { filename: string; name: string } {
-  if (typeof source === 'object' && source !== null && !isURL(source)) {
-    checkKeys(where, source, ['filename', 'name']);
-    const { filename, name = 'default' } = source;
-    if (typeof name !== 'string') {
-      throw new MillraceError(
-        'MILLRACE_E_INVALID_OPTION',
-        `${where}.name is ${show(name)}; it must be a string: the name of an export`,
-      );
-    }
-    return { filename: pathOf(filename, `${where}.filename`), name };
+  if (typeof source !== 'object' || source === null || isURL(source)) {
+    return { filename: pathOf(source, what, option), name: 'default' };
   }
-  return { filename: pathOf(source, where), name: 'default' };
+  const { filename, name } = parseValue(what, option, source, is.object(sourceSchema));
+  return { filename: pathOf(filename, what, `${option}.filename`), name };
 }
 
 /** The path of a file. A function's code as text is not one: workers only run what is in files. */
-export function pathOf(file: string | URL, where: string): string {
-  const text = isURL(file) ? file.href : file;
-  if (typeof text !== 'string' || text === '') {
-    throw new MillraceError(
-      'MILLRACE_E_INVALID_OPTION',
-      `${where} is ${show(file)}; it must be a string: the path or file: URL of a file`,
-    );
+export function pathOf(file: unknown, what: string, option: string): string {
+  const path = isURL(file) ? file.href : file;
+  if (typeof path !== 'string' || path === '') {
+    throw refused(what, option, file, 'a string: the path or file: URL of a file');
   }
-  if (text.startsWith('file:')) return fileURLToPath(text);
-  if (/^[a-z][a-z0-9+.-]+:/i.test(text) && !isAbsolute(text)) {
-    throw new MillraceError(
-      'MILLRACE_E_INVALID_OPTION',
-      `${where} is ${show(text)}; it must be a path or a file: URL: workers run what is in files, nothing else`,
-    );
+  if (path.startsWith('file:')) return fileURLToPath(path);
+  if (/^[a-z][a-z0-9+.-]+:/i.test(path) && !isAbsolute(path)) {
+    const why = 'a path or a file: URL: workers run what is in files, nothing else';
+    throw refused(what, option, path, why);
   }
-  return isAbsolute(text) ? text : resolve(text);
+  return isAbsolute(path) ? path : resolve(path);
 }

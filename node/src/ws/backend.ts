@@ -1,5 +1,5 @@
 /** How bytes reach many sockets: natively where the addon can, otherwise through the stream of each. */
-import { MillraceError, show } from '../errors.js';
+import { refused } from '../core/options.js';
 import type { FanOutBinding } from '../native/binding.js';
 import { binding } from '../native/load.js';
 
@@ -8,6 +8,8 @@ export type BackendName = 'js' | 'send' | 'io_uring';
 
 /** As the C library numbers them. */
 const flags: Readonly<Record<string, number>> = { auto: 0, send: 1, io_uring: 2 };
+
+const what = 'the environment';
 
 let opened: BackendName | null = null;
 
@@ -25,10 +27,7 @@ function setUp(): { setting: string; flag: number } {
   const setting = process.env?.MILLRACE_FANOUT || 'auto';
   const flag = flags[setting];
   if (flag !== undefined) return { setting, flag };
-  throw new MillraceError(
-    'MILLRACE_E_INVALID_OPTION',
-    `MILLRACE_FANOUT is ${show(setting)}; it must be auto, send, io_uring, or not set`,
-  );
+  throw refused(what, 'MILLRACE_FANOUT', setting, 'auto, send, io_uring, or not set');
 }
 
 /** The back-end in use; the first call chooses it, by MILLRACE_FANOUT or a probe of a few milliseconds. */
@@ -46,11 +45,8 @@ function open(): BackendName {
     return name === 'try_write' ? 'js' : name;
   } catch (error) {
     if (setting === 'auto') return 'js';
-    throw new MillraceError(
-      'MILLRACE_E_INVALID_OPTION',
-      `MILLRACE_FANOUT is ${show(setting)}, but this system refuses it (${(error as Error).message}); it must be auto or send here`,
-      { cause: error },
-    );
+    const why = `auto or send on this system, which refuses it: ${(error as Error).message}`;
+    throw refused(what, 'MILLRACE_FANOUT', setting, why, { cause: error });
   }
 }
 

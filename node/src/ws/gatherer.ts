@@ -17,7 +17,7 @@ import {
 } from '../core/batch/policy.js';
 import { TurnHost } from '../core/dispatch/clock.js';
 import { captureContext, runInContext } from '../core/dispatch/context.js';
-import { complete, givenOptions, type QueueOptions } from '../core/options.js';
+import { complete, type QueueOptions } from '../core/queue-options.js';
 import { clearTimeout, nextTick, performance, setTimeout } from '../core/timers.cjs';
 import { isExiting, joinTurn, listenForExit, type TurnMember } from '../net/turn.js';
 import { nothing, type Sequence, type SharedFrame } from './sequence.js';
@@ -335,7 +335,7 @@ export class Hold {
 
   /** `maxDelay` in ms. */
   constructor(maxDelay: number) {
-    this.#options = complete(givenOptions({ maxDelay }));
+    this.#options = complete({ maxDelay });
   }
 
   /** How long the frames that wait may be held from the first one on, in ms. */

@@ -4,9 +4,10 @@
  * `write`, `end` and `destroy` when it first sends.
  */
 import type { WebSocket } from 'ws';
-import { checkKeys, givenOptions, invalid } from '../core/options.js';
+import { parse } from '../core/options.js';
 import { type Patch, patchMethod, patchReads } from '../core/patch.cjs';
 import { isUint8Array } from '../core/realm.cjs';
+import * as is from '../core/schema.cjs';
 import { announce } from '../core/sources.js';
 import { type BackendName, backend, checkBackend } from './backend.js';
 import {
@@ -61,12 +62,16 @@ export interface Installation {
   stats(): InstallStats;
 }
 
+export const installSchema = is.schema({
+  maxDelay: is.ms(0, 60_000, 0),
+  maxPendingBytes: is.bytes(1, Number.MAX_SAFE_INTEGER, defaultMaxPendingBytes),
+} satisfies is.FieldsOf<InstallOptions>);
+
 const installed = new WeakMap<SenderClass, Installation>();
 /** Installations that have not been taken back. */
 const inForce = new WeakSet<Installation>();
 /** Installations that millrace/auto has made, not the application. */
 const automatic = new WeakSet<Installation>();
-const optionNames = ['maxDelay', 'maxPendingBytes'];
 /** To copy and compare more than this costs more than to encode it again. */
 const maxCopied = 16 * 1024;
 
@@ -122,14 +127,9 @@ export function installAutomatically(
 export const isInForce = (installation: Installation): boolean => inForce.has(installation);
 
 function check(options: InstallOptions): Required<InstallOptions> {
-  checkKeys('the options of install()', options, optionNames);
-  const { maxPendingBytes = defaultMaxPendingBytes, maxDelay = 0 } = options;
-  givenOptions({ maxDelay });
-  if (!Number.isSafeInteger(maxPendingBytes) || maxPendingBytes < 1) {
-    throw invalid('maxPendingBytes', maxPendingBytes, 'an integer from 1 to 2^53 - 1');
-  }
+  const parsed = parse('install()', options, installSchema);
   checkBackend();
-  return { maxPendingBytes, maxDelay };
+  return parsed;
 }
 
 function begin(

@@ -1,7 +1,9 @@
 /** What users give to `Rooms`: options of it and of a message, names, sockets, how a socket is closed; and the checks that keep bad values out. */
 import type { WebSocket } from 'ws';
-import { classOf, NORMAL, type Priority } from '../core/intake/priority.js';
-import { checkKeys, invalid, type QueueOptions, queueOptionNames } from '../core/options.js';
+import { classOf, NORMAL, type Priority, priorityField } from '../core/intake/priority.js';
+import { parse } from '../core/options.js';
+import { orderedFields, type QueueOptions } from '../core/queue-options.js';
+import * as is from '../core/schema.cjs';
 import { MillraceError, show } from '../errors.js';
 import type { Across, AcrossStats } from './across.js';
 import { type Data, Frame } from './frame.js';
@@ -39,41 +41,42 @@ export interface PublishOptions {
   except?: WebSocket;
 }
 
-/** Those of the queue: its order is not for users to choose. */
-export const roomsQueueOptionNames = queueOptionNames.filter((name) => name !== 'order');
-const ownOptions = ['maxPending', 'slow', 'onSlow', 'across', 'onPresence'];
-export const sendOptionNames = ['priority', 'binary'];
-export const publishOptionNames = [...sendOptionNames, 'except'];
-const slowPolicies = ['close', 'drop-low', 'drop-normal'];
+export const roomsSchema = is.schema({
+  ...orderedFields,
+  maxPending: is.bytes(1, Number.MAX_SAFE_INTEGER, 1024 * 1024),
+  slow: is.choice(['close', 'drop-low', 'drop-normal'], 'close'),
+  onSlow: is.callback(),
+  across: is.custom<Across>(
+    'of natsRooms(), from millrace/nats/rooms',
+    (value) => typeof (value as Across | null)?.connect === 'function',
+  ),
+  onPresence: is.callback(),
+} satisfies is.FieldsOf<RoomsOptions>);
+
+export const sendSchema = is.schema({ priority: priorityField, binary: is.boolean() });
+
+export const publishSchema = is.schema({
+  ...sendSchema.fields,
+  // One that is no socket is nobody's.
+  except: is.anything(),
+} satisfies is.FieldsOf<PublishOptions>);
 
 /** Throws MILLRACE_E_INVALID_OPTION for an unknown option or a bad value. */
 export function roomsSettings<Stats extends AcrossStats>(options: RoomsOptions<Stats>) {
-  checkKeys('the options of Rooms', options, [...roomsQueueOptionNames, ...ownOptions]);
-  const { maxPending = 1024 * 1024, slow = 'close', onSlow, across, onPresence } = options;
-  if (!Number.isSafeInteger(maxPending) || maxPending < 1) {
-    throw invalid('maxPending', maxPending, 'an integer from 1 to 2^53 - 1');
-  }
-  if (!slowPolicies.includes(slow)) {
-    throw invalid('slow', slow, "one of 'close', 'drop-low', 'drop-normal'");
-  }
-  if (onSlow !== undefined && typeof onSlow !== 'function') {
-    throw invalid('onSlow', onSlow, 'a function');
-  }
-  if (onPresence !== undefined && typeof onPresence !== 'function') {
-    throw invalid('onPresence', onPresence, 'a function');
-  }
-  if (across !== undefined && typeof across?.connect !== 'function') {
-    throw invalid('across', across, 'of natsRooms(), from millrace/nats/rooms');
-  }
-  return { slow: { maxPending, slow, onSlow }, across, onPresence };
+  const parsed = parse('Rooms', options, roomsSchema);
+  const { maxPending, slow, onSlow, across, onPresence, ...queue } = parsed;
+  return {
+    queue,
+    slow: { maxPending, slow, onSlow },
+    across: across as Across<Stats> | undefined,
+    onPresence,
+  };
 }
 
-/** A message as it was given, with the member that does not get it. */
+/** A message of checked options, with the member that does not get it. */
 export function frameOf(data: Data, options: PublishOptions, except: Member | null): Frame {
-  const { binary = typeof data !== 'string' } = options;
-  if (typeof binary !== 'boolean') throw invalid('binary', binary, 'true or false');
-  const priority = options.priority === undefined ? NORMAL : classOf(options.priority);
-  return new Frame(data, binary, priority, except);
+  const { binary = typeof data !== 'string', priority } = options;
+  return new Frame(data, binary, priority === undefined ? NORMAL : classOf(priority), except);
 }
 
 export function checkName(name: unknown): void {

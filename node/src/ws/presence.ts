@@ -7,7 +7,8 @@
  */
 import { randomBytes } from 'node:crypto';
 import { serialize } from 'node:v8';
-import { check, checkKeys, invalid } from '../core/options.js';
+import { check } from '../core/options.js';
+import * as is from '../core/schema.cjs';
 import { wallClock } from '../core/timers.cjs';
 import { atTurnEnd, onceAt, throwLater } from '../core/turn.cjs';
 import { MillraceError } from '../errors.js';
@@ -281,11 +282,16 @@ export class Presences {
   }
 }
 
+const maxIdLength = 1024;
+
+export const presenceSchema = is.schema({
+  id: is.text(
+    `a string of at most ${maxIdLength} characters`,
+    ({ length }) => length <= maxIdLength,
+  ),
+  data: is.anything(),
+} satisfies is.FieldsOf<PresenceOptions>);
+
 /** Throws MILLRACE_E_INVALID_OPTION. */
-export function checkPresence(options: PresenceOptions): void {
-  checkKeys('the options of join()', options, ['id', 'data']);
-  const { id } = options;
-  if (id === undefined) return;
-  if (typeof id !== 'string') throw invalid('id', id, 'a string');
-  check('id.length', id.length, { kind: 'number', min: 0, max: 1024, integer: true });
-}
+export const checkPresence = (options: PresenceOptions): void =>
+  check('Rooms.join()', options, presenceSchema);

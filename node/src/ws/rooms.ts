@@ -4,7 +4,8 @@ import { TypeEntry } from '../core/batch/queue-map.js';
 import { TurnHost } from '../core/dispatch/clock.js';
 import { type Batch, Engine } from '../core/engine.js';
 import type { PriorityClass } from '../core/intake/priority.js';
-import { checkKeys, type QueueOptions } from '../core/options.js';
+import { check, parseGiven } from '../core/options.js';
+import { orderedSchema, type QueueOptions } from '../core/queue-options.js';
 import { announce } from '../core/sources.js';
 import type { QueueStats } from '../core/stats.js';
 import type { AcrossStats, Receipt, RoomsLink } from './across.js';
@@ -18,11 +19,10 @@ import {
   checkSocket,
   frameOf,
   type PublishOptions,
-  publishOptionNames,
+  publishSchema,
   type RoomsOptions,
-  roomsQueueOptionNames,
   roomsSettings,
-  sendOptionNames,
+  sendSchema,
 } from './options.js';
 import { checkPresence, type Presence, type PresenceOptions, Presences } from './presence.js';
 
@@ -78,7 +78,7 @@ export class Rooms<Stats extends AcrossStats = AcrossStats> {
 
   /** Throws MILLRACE_E_INVALID_OPTION for an unknown option or a bad value. */
   constructor(options: RoomsOptions<Stats> = {}) {
-    const { slow, across, onPresence } = roomsSettings(options);
+    const { queue, slow, across, onPresence } = roomsSettings(options);
     checkBackend();
     const host = new TurnHost();
     const maxDeferral = () => this.#engine.options.maxDeferral;
@@ -88,7 +88,7 @@ export class Rooms<Stats extends AcrossStats = AcrossStats> {
       () => this.#across?.close(),
     );
     // By arrival, so that a socket gets what several rooms and `send` have for it in the order in which it was published.
-    this.#engine = new Engine<Frame>(host, fanOut, { ...options, order: 'arrival' });
+    this.#engine = new Engine<Frame>(host, fanOut, { ...queue, order: 'arrival' });
     fanOut.engine = this.#engine;
     host.attach(this.#engine as unknown as Engine<never>);
     const node = randomBytes(9).toString('base64url');
@@ -171,7 +171,7 @@ export class Rooms<Stats extends AcrossStats = AcrossStats> {
    */
   publish(name: string, data: Data, options: PublishOptions = noOptions): number {
     checkName(name);
-    if (options !== noOptions) checkKeys('the options of publish()', options, publishOptionNames);
+    if (options !== noOptions) check('Rooms.publish()', options, publishSchema);
     const { except: socket } = options;
     const except = socket === undefined ? null : (this.#known(socket) ?? null);
     const frame = frameOf(data, options, except);
@@ -231,7 +231,7 @@ export class Rooms<Stats extends AcrossStats = AcrossStats> {
     data: Data,
     options: Omit<PublishOptions, 'except'> = noOptions,
   ): boolean {
-    if (options !== noOptions) checkKeys('the options of send()', options, sendOptionNames);
+    if (options !== noOptions) check('Rooms.send()', options, sendSchema);
     const frame = frameOf(data, options, null);
     const member = this.#member(socket);
     if (this.#engine.closed) this.#push(nowhere, frame);
@@ -305,8 +305,7 @@ export class Rooms<Stats extends AcrossStats = AcrossStats> {
 
   /** Changes options of the queue. Throws MILLRACE_E_INVALID_OPTION. */
   set(options: Partial<Omit<QueueOptions, 'order'>>): this {
-    checkKeys('the options of set()', options, roomsQueueOptionNames);
-    this.#engine.set(options);
+    this.#engine.set(parseGiven('Rooms.set()', options, orderedSchema));
     return this;
   }
 

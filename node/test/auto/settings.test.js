@@ -10,7 +10,8 @@ import { preloads, run } from './run.js';
 
 const require = createRequire(import.meta.url);
 const { readSettings } = require('../../dist/auto/settings.cjs');
-const { mistakeIn } = require('../../dist/auto/schema.cjs');
+const { fieldOf } = require('../../dist/auto/schema.cjs');
+const { readField } = require('../../dist/core/schema.cjs');
 const Ajv = require(require.resolve('ajv', { paths: [require.resolve('fastify')] }));
 const schema = require('millrace/config.schema.json');
 
@@ -68,7 +69,10 @@ test('the address of the dashboard', () => {
   });
   assert.equal(of('localhost:0', { MILLRACE: 'no-dashboard' }), false);
   for (const bad of ['9000', 'localhost', 'localhost:65536', '::1:9000', ':9000']) {
-    assert.throws(() => of(bad), /MILLRACE_DASHBOARD is '.*'; it must be HOST:PORT/);
+    assert.throws(
+      () => of(bad),
+      /the environment: 'MILLRACE_DASHBOARD' is ".*"; it must be HOST:PORT/,
+    );
   }
 });
 
@@ -97,36 +101,45 @@ test('switches that no comma separates', () => {
   const of = (MILLRACE) => () => readSettings({ MILLRACE }, nowhere);
   for (const MILLRACE of ['net guard', ' net  guard ', 'net;guard', 'net:guard', 'net+guard']) {
     assert.throws(of(MILLRACE), ({ message }) => {
-      assert.match(message, /^MILLRACE has 'net.*guard'; a comma separates switches: /);
-      assert.ok(message.endsWith(': MILLRACE=net,guard'), message);
+      assert.match(
+        message,
+        /^the environment: 'MILLRACE' is "net.*guard"; it must be with commas: /,
+      );
+      assert.ok(message.endsWith(': net,guard'), message);
       return true;
     });
   }
-  assert.throws(of('net gard'), /unknown switch 'net gard' in MILLRACE/);
+  assert.throws(of('net gard'), /MILLRACE: unknown option 'net gard'/);
 });
 
 test('mistakes are told in one sentence', (t) => {
   const cases = [
-    [{ gard: true }, /unknown setting 'gard' in .*config\.json \(is 'guard' meant\?\); known are/],
-    [{ ws: { maxDelai: 1 } }, /unknown setting 'maxDelai' in 'ws' in .* \(is 'maxDelay' meant\?\)/],
-    [{ ws: { maxDelay: -1 } }, /'ws\.maxDelay' in .* is -1; it must be a number from 0 to 60000/],
-    [{ ws: 'yes' }, /'ws' in .* is 'yes'; it must be true or false or an object/],
-    [{ fs: null }, /'fs' in .* is null; it must be true or false/],
-    [{ mode: 'on' }, /'mode' in .* is 'on'; it must be 'act' or 'observe' or 'off'/],
+    [{ gard: true }, /config\.json: unknown option 'gard' \(is 'guard' meant\?\); known are/],
+    [
+      { ws: { maxDelai: 1 } },
+      /config\.json: unknown option 'ws\.maxDelai' \(is 'maxDelay' meant\?\)/,
+    ],
+    [
+      { ws: { maxDelay: -1 } },
+      /config\.json: 'ws\.maxDelay' is -1; it must be a number from 0 to 60000/,
+    ],
+    [{ ws: 'yes' }, /'ws' is "yes"; it must be true or false, or an object/],
+    [{ fs: null }, /'fs' is null; it must be true or false/],
+    [{ mode: 'on' }, /'mode' is "on"; it must be one of 'act', 'observe', 'off'/],
     [
       { guard: { classes: { reports: 'low' } } },
-      /has the key 'reports'; keys must be a text that matches/,
+      /'guard\.classes' is an object with the name "reports"; .* names are a text that matches/,
     ],
     [
       { guard: { classes: { '/a': 'urgent' } } },
-      /'guard\.classes\.\/a' in .* is 'urgent'; it must be 'high' or/,
+      /'guard\.classes\.\/a' is "urgent"; it must be one of 'high'/,
     ],
     [
       { reads: { minRead: 8192, maxRead: 4096 } },
-      /'reads\.minRead' in .* is 8192; it must be at most maxRead, 4096/,
+      /'reads\.minRead' is 8192; it must be at most 'maxRead', which is 4096/,
     ],
-    [[], /config\.json is \[\]; it must be an object/],
-    ['{', /the configuration .*config\.json is not valid JSON: /],
+    [[], /config\.json: 'content' is an array of 0; it must be an object/],
+    ['{', /config\.json: the configuration is not valid JSON: /],
   ];
   for (const [content, message] of cases) {
     assert.throws(() => readSettings({}, folderWith(t, content)), { message });
@@ -136,7 +149,7 @@ test('mistakes are told in one sentence', (t) => {
   assert.throws(() => readSettings({ MILLRACE_CONFIG: '/no/such' }), /cannot be read: ENOENT/);
   assert.throws(
     () => readSettings({ MILLRACE: 'obsrve' }),
-    /unknown switch 'obsrve' in MILLRACE \(is 'observe' meant\?\)/,
+    /MILLRACE: unknown option 'obsrve' \(is 'observe' meant\?\)/,
   );
 });
 
@@ -225,12 +238,23 @@ const limits = [1, 2, 8, 30].flatMap((a) =>
 
 const ajv = new (Ajv.default ?? Ajv)({ strict: true, strictTypes: false });
 
+const field = fieldOf(schema);
+
+function mistakeIn(content) {
+  try {
+    readField({ what: 'file', error: (message) => new Error(message) }, content, field, '');
+    return null;
+  } catch (error) {
+    return error.message;
+  }
+}
+
 test('the schema is checked as its standard says', () => {
   const validate = ajv.compile(schema);
   let [valid, invalid] = [0, 0];
   for (const made of contents(schema, (value) => value)) {
     const content = made === undefined ? {} : JSON.parse(JSON.stringify(made));
-    const mistake = mistakeIn(content, schema, '', 'file');
+    const mistake = mistakeIn(content);
     assert.equal(mistake === null, validate(content), `${JSON.stringify(content)}: ${mistake}`);
     if (mistake === null) valid++;
     else invalid++;
@@ -242,12 +266,11 @@ test('what a file may say is what the features take', async (t) => {
   const { readOptions } = await import('../../dist/net/read-options.js');
   const { monitorOptions } = await import('../../dist/monitor/options.js');
   const { completeOptions } = await import('../../dist/guard/options.js');
-  const { ClassPatterns } = await import('../../dist/guard/classes.js');
   const { install } = await import('millrace/ws');
   const takes = {
     reads: readOptions,
     monitor: monitorOptions,
-    guard: (options) => new ClassPatterns(completeOptions(options).classes),
+    guard: completeOptions,
     // Its options are checked before its class.
     ws: (options) => {
       try {

@@ -20,7 +20,7 @@ test('options are an object with known keys; order is not one of them', () => {
   for (const bad of [null, 1, 'text', [], () => {}]) {
     assert.throws(
       () => batch(bulk, bad),
-      invalidOption(/the options of batch\(\) must be an object, not .*; known are policy, /),
+      invalidOption(/^batch\(\): 'options' is .*; it must be an object; known are policy, /),
     );
   }
   for (const name of ['order', 'maxbatch', 'retain']) {
@@ -90,7 +90,7 @@ test('no options for a call, in whatever way, are none', async () => {
 
 test('close rejects bad options, and stays open', async () => {
   const one = batch(echo().bulk);
-  await assert.rejects(one.close(null), invalidOption(/the options of close\(\)/));
+  await assert.rejects(one.close(null), invalidOption(/^close\(\): 'options' is null/));
   await assert.rejects(one.close({ discrad: true }), invalidOption(/unknown option 'discrad'/));
   for (const discard of [null, 1, 'yes']) {
     await assert.rejects(one.close({ discard }), invalidOption(/'discard'.*true or false/));

@@ -19,7 +19,7 @@ function installLab(folder) {
 
 /** The program alone, as it is where no lab is installed. */
 function aloneIn(folder) {
-  for (const part of ['package.json', 'bin', 'dist/cli', 'dist/core/nearest.js']) {
+  for (const part of ['package.json', 'bin', 'dist/cli', 'dist/core/schema.cjs']) {
     cpSync(join(PACKAGE, part), join(folder, part), { recursive: true });
   }
   return folder;

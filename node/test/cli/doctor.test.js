@@ -74,7 +74,7 @@ test('without the addon it says why, and what to do', async (t) => {
   assert.equal(off.addon.fix, 'unset MILLRACE_NATIVE');
   const bad = await of({ MILLRACE_NATIVE: 'x' });
   assert.equal(bad.addon.state, 'warning');
-  assert.match(bad.addon.found, /MILLRACE_NATIVE is "x"/);
+  assert.match(bad.addon.found, /'MILLRACE_NATIVE' is "x"/);
   const refused = await of({ NODE_OPTIONS: '--no-addons', PATH: join(cwd, 'nothing') });
   assert.equal(refused.addon.state, 'warning');
   assert.match(refused.addon.fix, /^npm rebuild millrace, after installing python3, make, cc$/);

@@ -72,7 +72,10 @@ test('what is missing is told in a sentence, with what was meant', async (t) => 
       ['run', '--port', '--host', 'x', 'server.js'],
       /--port has no value, but takes N; what follows is --host/,
     ],
-    [['run', '--port', '99999', 'server.js'], /--port is "99999"; it must be from 0/],
+    [
+      ['run', '--port', '99999', 'server.js'],
+      /--port is 99999; it must be an integer from 0 to 65535/,
+    ],
     [['run', '--no-dashboard=1', 'server.js'], /--no-dashboard takes no value/],
     [
       ['run', '--with', 'guart', 'server.js'],
@@ -80,7 +83,10 @@ test('what is missing is told in a sentence, with what was meant', async (t) => 
     ],
     [['run', '--with', 'net', '--without', 'net', 'server.js'], /in both --with and --without/],
     [['run', '--config', 'none.json', 'server.js'], /there is no file none\.json for --config/],
-    [['run', '--token', 'short', 'server.js'], /token must be text of at least 8/],
+    [
+      ['run', '--token', 'short', 'server.js'],
+      /--token is <string>; it must be a text of at least 8/,
+    ],
     [['observe', '--json', 'none/x.json', 'server.js'], /there is no folder none/],
     [['observe', '--json', 'empty', 'server.js'], /which is a folder/],
     [['observe', 'sever.js'], /Did you mean server\.js/],

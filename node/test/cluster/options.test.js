@@ -11,35 +11,32 @@ const refused = (options, message, isFile = true) =>
   });
 
 test('what is out of range, unknown or of the wrong kind is refused by name', () => {
-  refused(
-    { wokers: 2 },
-    /unknown option 'wokers' in the options of serve\(\) \(is 'workers' meant\?\)/,
-  );
-  refused({ workers: 0 }, /option 'workers' is 0; it must be an integer from 1 to 1024/);
-  refused({ workers: { max: 0 } }, /option 'workers.max' is 0/);
-  refused({ workers: { min: 3, max: 2 } }, /option 'workers.max' is 2; .* which is 3/);
-  refused({ workers: { count: 3 } }, /unknown option 'count' in option 'workers'/);
-  refused({ workers: null }, /option 'workers' is null/);
-  refused({ port: 65_536 }, /option 'port' is 65536/);
-  refused({ port: '80' }, /option 'port' is "80"/);
-  refused({ host: '' }, /option 'host' is ""/);
-  refused({ reserve: 1 }, /option 'reserve' is 1; it must be a number from 0 to 0.9/);
-  refused({ drainTimeout: null }, /option 'drainTimeout' is null/);
-  refused({ crashLimit: 1.5 }, /option 'crashLimit' is 1.5/);
-  refused({ scaleUp: 0.5, scaleDown: 0.5 }, /option 'scaleDown' is 0.5; .* below 'scaleUp'/);
-  refused({ sticky: 'address' }, /option 'sticky' is "address"/);
-  refused({ sticky: {} }, /option 'sticky' is an object/);
-  refused({ sticky: { header: 'a', cookie: 'b' } }, /option 'sticky'/);
-  refused({ sticky: { header: 1 } }, /option 'sticky'/);
-  refused({ sticky: { header: 'a', keepAlive: 1 } }, /option 'sticky.keepAlive' is 1/);
-  refused({ signals: 1 }, /option 'signals' is 1/);
-  refused({ env: { A: 1 } }, /option 'env'/);
-  refused({ args: 'a' }, /option 'args'/);
-  refused({ execArgv: [1] }, /option 'execArgv'/);
-  refused({ log: true }, /option 'log' is true; it must be a function, or false/);
+  refused({ wokers: 2 }, /^serve\(\): unknown option 'wokers' \(is 'workers' meant\?\)/);
+  refused({ workers: 0 }, /'workers' is 0; it must be an integer from 1 to 1024/);
+  refused({ workers: { max: 0 } }, /'workers.max' is 0/);
+  refused({ workers: { min: 3, max: 2 } }, /'workers.max' is 2; .* which is 3/);
+  refused({ workers: { count: 3 } }, /unknown option 'workers.count'; known are min, max/);
+  refused({ workers: null }, /'workers' is null/);
+  refused({ port: 65_536 }, /'port' is 65536/);
+  refused({ port: '80' }, /'port' is "80"/);
+  refused({ host: '' }, /'host' is ""/);
+  refused({ reserve: 1 }, /'reserve' is 1; it must be a number from 0 to 0.9/);
+  refused({ drainTimeout: null }, /'drainTimeout' is null/);
+  refused({ crashLimit: 1.5 }, /'crashLimit' is 1.5/);
+  refused({ scaleUp: 0.5, scaleDown: 0.5 }, /'scaleDown' is 0.5; .* below 'scaleUp'/);
+  refused({ sticky: 'address' }, /'sticky' is "address"/);
+  refused({ sticky: {} }, /'sticky' is an object/);
+  refused({ sticky: { header: 'a', cookie: 'b' } }, /'sticky'/);
+  refused({ sticky: { header: 1 } }, /'sticky\.header' is 1/);
+  refused({ sticky: { header: 'a', keepAlive: 1 } }, /'sticky.keepAlive' is 1/);
+  refused({ signals: 1 }, /'signals' is 1/);
+  refused({ env: { A: 1 } }, /'env\.A' is 1/);
+  refused({ args: 'a' }, /'args'/);
+  refused({ execArgv: [1] }, /'execArgv\[0\]' is 1/);
+  refused({ log: true }, /'log' is true; it must be a function, or false/);
   refused({ onDrain: () => {} }, /call onDrain\(\) of millrace\/cluster/);
-  refused({ onClose: 1 }, /option 'onClose' is 1; it must be a function/, false);
-  refused([], /the options of serve\(\) must be an object/);
+  refused({ onClose: 1 }, /'onClose' is 1; it must be a function/, false);
+  refused([], /^serve\(\): 'options' is an array of 0; it must be an object/);
 });
 
 test('defaults', () => {
@@ -77,7 +74,7 @@ test('an application without a port has that of the environment, or 3000', (t) =
   process.env.PORT = '8080';
   assert.equal(serveOptions({}, false).port, 8080);
   process.env.PORT = 'http';
-  refused({}, /option 'PORT \(of the environment\)' is NaN/, false);
+  refused({}, /^the environment: 'PORT' is "http"; it must be an integer/, false);
 });
 
 test('arguments that are no application', async () => {

@@ -4,7 +4,9 @@ import { Utilization } from '../../dist/core/batch/policy.js';
 import { Dispatcher } from '../../dist/core/dispatch/dispatcher.js';
 import { Engine } from '../../dist/core/engine.js';
 import { classOf } from '../../dist/core/intake/priority.js';
-import { retainOptions, typeMaxBatch } from '../../dist/core/options.js';
+import { parse, parseGiven } from '../../dist/core/options.js';
+import { queueSchema, retainSchema } from '../../dist/core/queue-options.js';
+import { typeSchema } from '../../dist/emitter/options.js';
 
 /** The grammar's keys in the package's spelling. */
 const optionNames = {
@@ -84,7 +86,8 @@ export class EngineRun {
   }
 
   #make(options) {
-    this.engine = new Engine(this.#host, this.dispatcher, options);
+    const parsed = parseGiven('', options, queueSchema);
+    this.engine = new Engine(this.#host, this.dispatcher, parsed);
     this.dispatcher.engine = this.engine;
     this.engine.onHold = (ms) => this.#out('hold', { ms });
   }
@@ -225,7 +228,7 @@ export class EngineRun {
 
   set({ type, options }) {
     this.#checked(options, () => {
-      if (type === null) this.engine.set(renamed(options));
+      if (type === null) this.engine.set(parseGiven('', renamed(options), queueSchema));
       else this.#setType(type, options);
     });
   }
@@ -234,13 +237,15 @@ export class EngineRun {
     const entry = this.engine.entry(type);
     const retain = { ...this.#retain.get(type), ...options };
     const limits = Object.entries(retainNames).filter(([key]) => key in retain);
-    const kept = retainOptions({
+    const given = {
       ...Object.fromEntries(limits.map(([key, name]) => [name, retain[key]])),
       ...(retain.retain === 'each' ? { replay: 'each' } : {}),
-    });
-    const maxBatch = 'max_batch' in options ? typeMaxBatch(options.max_batch) : entry.maxBatch;
+    };
+    const kept = parse('', given, retainSchema);
+    const { priority, max_batch } = options;
+    const { maxBatch = entry.maxBatch } = parse('', { priority, maxBatch: max_batch }, typeSchema);
     // Everything is checked: from here on nothing throws.
-    if ('priority' in options) entry.priority = classOf(options.priority);
+    if (priority !== undefined) entry.priority = classOf(priority);
     this.engine.queue.setMaxBatch(entry, maxBatch);
     this.#retain.set(type, retain);
     const off = (retain.retain ?? 'off') === 'off';
@@ -253,7 +258,7 @@ export class EngineRun {
       apply();
     } catch (error) {
       if (error.code !== 'MILLRACE_E_INVALID_OPTION') throw error;
-      const name = /^option '(?:retain\.)?(\w+)'/.exec(error.message)[1];
+      const name = /^: '(\w+)'/.exec(error.message)[1];
       const names = Object.entries({ ...optionNames, ...retainNames });
       const key = names.find(([key, spelled]) => spelled === name && key in options)[0];
       this.#invalid++;

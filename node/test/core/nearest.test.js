@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { nearest } from '../../dist/core/nearest.js';
+import { nearest } from '../../dist/core/schema.cjs';
 
 const known = ['ws', 'fs', 'reads', 'net', 'guard', 'monitor', 'run', 'observe', 'off'];
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import { Retention } from '../../dist/core/dispatch/retention.js';
-import { retainDefaults } from '../../dist/core/options.js';
+import { retainDefaults } from '../../dist/core/queue-options.js';
 
 let expired;
 let deadlines;

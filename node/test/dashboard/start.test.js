@@ -49,7 +49,10 @@ test('with the port taken, the application goes on without a dashboard', async (
 test('without a token it does not serve to others', async () => {
   const { code, errors } = await run({ host: '0.0.0.0', port: 0, token: null });
   assert.equal(code, 0);
-  assert.match(errors, /^millrace: no dashboard: the dashboard on 0\.0\.0\.0 needs a token.*\n$/);
+  assert.match(
+    errors,
+    /^millrace: no dashboard: serveDashboard\(\): 'token' is null; it must be given for 0\.0\.0\.0, .*\n$/,
+  );
 });
 
 test('with the way in its environment it feeds, and says nothing', async (t) => {

@@ -5,10 +5,11 @@ import { BatchEmitter, MillraceError } from 'millrace';
 import { turn } from './helper.js';
 
 const notNumbers = [Number.NaN, '1', null, true, [], {}, 1n, () => 1];
+const most = (max) => (max === Number.MAX_SAFE_INTEGER ? '2^53 - 1' : max);
 const integer = (min, max) => ({
   good: [min, max],
   bad: [min - 1, max + 1, 1.5, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, ...notNumbers],
-  range: `an integer from ${min} to ${max}`,
+  range: `an integer from ${min} to ${most(max)}`,
 });
 const number = (min, max) => ({
   good: [min, max, min + 0.5],
@@ -110,18 +111,20 @@ for (const [place, apply, options] of places) {
 }
 
 for (const [place, apply] of [
-  ['the options of BatchEmitter', (_e, options) => new BatchEmitter(options)],
-  ['the options of set()', (e, options) => e.set(options)],
-  ['the options of a type', (e, options) => e.configure('x', options)],
-  ['the options of push()', (e, options) => e.push('x', [], options)],
-  ['the options of close()', (e, options) => e.close(options)],
+  ['BatchEmitter', (_e, options) => new BatchEmitter(options)],
+  ['BatchEmitter.set()', (e, options) => e.set(options)],
+  ['BatchEmitter.configure()', (e, options) => e.configure('x', options)],
+  ['BatchEmitter.push()', (e, options) => e.push('x', [], options)],
+  ['BatchEmitter.close()', (e, options) => e.close(options)],
 ]) {
   test(`${place}: an object with known keys`, () => {
     const e = new BatchEmitter();
     for (const bad of [null, 1, 'text', [], () => {}, true]) {
       assert.throws(() => apply(e, bad), {
         code: 'MILLRACE_E_INVALID_OPTION',
-        message: new RegExp(`^${place.replace(/[()]/g, '\\$&')} must be an object, not `),
+        message: new RegExp(
+          `^${place.replace(/[().]/g, '\\$&')}: 'options' is .*; it must be an object; `,
+        ),
       });
     }
     assert.throws(() => apply(e, { maxbatch: 1 }), {
@@ -140,12 +143,15 @@ test('retain: true, false, or an object with known keys', () => {
       () => new BatchEmitter({ retain: bad }),
       () => e.configure('x', { retain: bad }),
     ]) {
-      assert.throws(apply, { code: 'MILLRACE_E_INVALID_OPTION', message: /option 'retain'/ });
+      assert.throws(apply, { code: 'MILLRACE_E_INVALID_OPTION', message: /'retain'/ });
     }
   }
-  const said = `option 'retain' is "yes"; it must be true, false or an object`;
+  const said = `BatchEmitter: 'retain' is "yes"; it must be true or false, or an object`;
   assert.throws(() => new BatchEmitter({ retain: 'yes' }), { message: said });
-  assert.throws(() => new BatchEmitter({ retain: { maxage: 1 } }), /unknown option 'maxage'/);
+  assert.throws(
+    () => new BatchEmitter({ retain: { maxage: 1 } }),
+    /unknown option 'retain.maxage'/,
+  );
 });
 
 test('close: discard is true or false', () => {
@@ -172,8 +178,8 @@ test('push: arguments are an array, and bytes a size', () => {
   }
   for (const bytes of [-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, '1', null, 2 ** 53]) {
     assert.throws(() => e.push('x', [], { bytes }), {
-      code: 'MILLRACE_E_INVALID_ARGUMENT',
-      message: /integer of bytes/,
+      code: 'MILLRACE_E_INVALID_OPTION',
+      message: /'bytes' is .*; it must be an integer from 0 to 2\^53 - 1 bytes/,
     });
   }
   assert.equal(e.queued(), 0);

@@ -20,7 +20,7 @@ test('a name that is nearly that of durable is refused, where Node.js would pass
     for (const path of [nothing, new URL('file:///dev/null'), Buffer.from(nothing)]) {
       await assert.rejects(appendFile(path, 'x', { [name]: true }), {
         code: 'MILLRACE_E_INVALID_OPTION',
-        message: `unknown option '${name}' in the options of appendFile() (is 'durable' meant?)`,
+        message: `appendFile(): unknown option '${name}' (is 'durable' meant?); known are durable`,
       });
     }
   }

@@ -194,10 +194,10 @@ test('prom-client is not installed: the error says what to do', (t) => {
   });
   assert.match(
     out,
-    /^MILLRACE_E_INVALID_OPTION prometheus\(\) needs the package prom-client, .*npm install prom-client, or give 'register'$/m,
+    /^MILLRACE_E_INVALID_OPTION prometheus\(\): needs the package prom-client, .*npm install prom-client, or give 'register'$/m,
   );
   assert.match(
     out,
-    /^MILLRACE_E_INVALID_OPTION openTelemetry\(\) needs the package @opentelemetry\/api, .*or give 'meter'$/m,
+    /^MILLRACE_E_INVALID_OPTION openTelemetry\(\): needs the package @opentelemetry\/api, .*or give 'meter'$/m,
   );
 });

@@ -8,7 +8,7 @@ const zeroAndWorse = [0, -1, Number.NaN, Number.POSITIVE_INFINITY, '5', null, 5n
 
 const refused = [
   ...zeroAndWorse.map((limit) => [{ limit }, "'limit'", 'a number above 0, up to 3600000']),
-  ...zeroAndWorse.map((lower) => [{ lower }, "'lower'", 'a number above 0, up to 42']),
+  ...zeroAndWorse.map((lower) => [{ lower }, "'lower'", 'a number above 0, up to 3600000']),
   ...zeroAndWorse.map((calm) => [{ calm }, "'calm'", 'an integer from 1 to 1000000']),
   ...zeroAndWorse.map((ms) => [{ sampleInterval: ms }, "'sampleInterval'", 'above 0, up to 60000']),
   ...zeroAndWorse.map((window) => [{ window }, "'window'", 'a number from 100 to 3600000']),
@@ -17,7 +17,8 @@ const refused = [
     "'idleThreshold'",
     'a number from 0 to 1',
   ]),
-  [{ limit: 10, lower: 11 }, "'lower'", '11', 'up to 10'],
+  [{ limit: 10, lower: 11 }, "'lower'", '11', 'above 0, up to 10'],
+  [{ lower: 43 }, "'lower'", '43', 'above 0, up to 42'],
   [{ calm: 1.5 }, '1.5', 'an integer'],
   [{ window: 99.9 }, '99.9'],
   [{ limit: 3_600_001 }, '3600001'],

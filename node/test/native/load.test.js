@@ -44,7 +44,7 @@ test('another value of MILLRACE_NATIVE is refused', async (t) => {
     assert.equal(code, 'MILLRACE_E_INVALID_OPTION');
     assert.equal(
       message,
-      `MILLRACE_NATIVE is ${JSON.stringify(setting)}; it must be 0, 1, or not set`,
+      `the environment: 'MILLRACE_NATIVE' is ${JSON.stringify(setting)}; it must be 0, 1, or not set`,
     );
   }
 });

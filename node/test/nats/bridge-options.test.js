@@ -6,12 +6,16 @@ import { bridge } from 'millrace/nats/events';
 
 const broker = 'nats://127.0.0.1:1';
 const bad = {
-  'no emitter': [{}, { broker, events: ['x'] }, /'the emitter of a bridge' is/],
-  'no options': [new EventEmitter(), undefined, /the options of bridge\(\) must be an object/],
+  'no emitter': [{}, { broker, events: ['x'] }, /'emitter' is/],
+  'no options': [
+    new EventEmitter(),
+    undefined,
+    /^bridge\(\): 'options' is undefined; it must be an object/,
+  ],
   'no broker': [
     new EventEmitter(),
     { events: ['x'] },
-    /the options of the broker must be an object/,
+    /^bridge\(\): 'broker' is undefined; it must be a URL/,
   ],
   'an unknown option': [
     new EventEmitter(),
@@ -23,24 +27,24 @@ const bad = {
   'the error event': [
     new EventEmitter(),
     { broker, events: ['x', 'error'] },
-    /'events' is "error".*stay local/,
+    /'events\[1\]' is "error".*stay local/,
   ],
   'an event of node:events': [
     new EventEmitter(),
     { broker, events: ['newListener'] },
     /stay local/,
   ],
-  'a symbol': [new EventEmitter(), { broker, events: [Symbol('x')] }, /names of 1 to 255 bytes/],
-  'an empty name': [new EventEmitter(), { broker, events: [''] }, /names of 1 to 255 bytes/],
+  'a symbol': [new EventEmitter(), { broker, events: [Symbol('x')] }, /a name of 1 to 255 bytes/],
+  'an empty name': [new EventEmitter(), { broker, events: [''] }, /a name of 1 to 255 bytes/],
   'a long name': [
     new EventEmitter(),
     { broker, events: ['ä'.repeat(128)] },
-    /names of 1 to 255 bytes/,
+    /a name of 1 to 255 bytes/,
   ],
   'half a character': [
     new EventEmitter(),
     { broker, events: ['\ud800'] },
-    /names of 1 to 255 bytes/,
+    /a name of 1 to 255 bytes/,
   ],
   'a channel that is no text': [
     new EventEmitter(),
@@ -65,7 +69,7 @@ test('an event has one bridge at a time', async () => {
   const first = bridge(emitter, { broker, events: ['x', 'y'] });
   assert.throws(() => bridge(emitter, { broker, channel: 'other', events: ['z', 'y'] }), {
     code: 'MILLRACE_E_INVALID_OPTION',
-    message: /the event "y" of this emitter has a bridge already/,
+    message: /'events' is "y"; it must be without a bridge yet/,
   });
   assert.throws(() => bridge(emitter, { broker: 'http://no', events: ['z'] }), /'servers'/);
   const second = bridge(emitter, { broker, channel: 'other', events: ['z'] });

@@ -56,10 +56,10 @@ test('a URL is enough, and what it says of the user is taken', () => {
 });
 
 const bad = {
-  'no options': [undefined, /the options of the broker must be an object/],
-  'a number': [5, /the options of the broker must be an object/],
-  'no servers': [{}, /the broker has no servers; it must be a URL/],
-  'an empty list': [{ servers: [] }, /the broker has no servers/],
+  'no options': [undefined, /^broker: 'options' is undefined; it must be an object/],
+  'a number': [5, /^broker: 'options' is 5; it must be an object/],
+  'no servers': [{}, /'servers' is undefined; it must be a URL/],
+  'an empty list': [{ servers: [] }, /'servers' is an array of 0/],
   'an empty URL': ['', /'servers' is ""/],
   'another protocol': ['http://host', /'servers' is "http:\/\/host"; it must be a URL as 'nats:/],
   'an impossible port': ['nats://host:99999', /'servers'/],
@@ -73,13 +73,16 @@ const bad = {
   'an empty namespace': [{ servers, namespace: '' }, /'namespace'/],
   'a long namespace': [{ servers, namespace: 'x'.repeat(65) }, /'namespace'/],
   'a namespace with a line end': [{ servers, namespace: 'x\n' }, /'namespace'/],
-  'a user that is no text': [{ servers, user: 5 }, /'user' is "<number>"; it must be a string/],
+  'a user that is no text': [{ servers, user: 5 }, /'user' is <number>; it must be a string/],
   'a small maxPending': [{ servers, maxPending: 65_535 }, /'maxPending' is 65535; .* from 65536/],
   'a maxPending that is no integer': [{ servers, maxPending: 1e5 + 0.5 }, /'maxPending'/],
   'no time': [{ servers, connectTimeout: 0 }, /'connectTimeout' is 0/],
   'a time that is none': [{ servers, connectTimeout: Number.NaN }, /'connectTimeout' is NaN/],
-  'an unknown option of tls': [{ servers, tls: { crt: 'x' } }, /'crt'.* \(is 'cert' meant\?\)/],
-  'tls that is no object': [{ servers, tls: true }, /tls must be an object/],
+  'an unknown option of tls': [
+    { servers, tls: { crt: 'x' } },
+    /'tls\.crt'.* \(is 'cert' meant\?\)/,
+  ],
+  'tls that is no object': [{ servers, tls: true }, /'tls' is true; it must be an object/],
   'a file name that is no text': [{ servers, tls: { ca: 5 } }, /'tls.ca' is 5; it must be a path/],
 };
 

@@ -82,7 +82,7 @@ test('code as text is refused, in each place', async (t) => {
   assert.throws(() => new Pool({ eval: true }), refused);
   assert.throws(() => new Pool(text), {
     code: 'MILLRACE_E_INVALID_OPTION',
-    message: /an object; `filename` in it names/,
+    message: /'options' is .*; it must be an object/,
   });
   const pool = open(t);
   assert.throws(() => pool.register('x', text), refused);
@@ -106,11 +106,11 @@ test('a function with a name of its own: other keys, and names that are no text,
     assert.throws(() => new Pool({ functions }), { code: 'MILLRACE_E_INVALID_OPTION', message });
   refuses(
     { a: { filename, nmae: 'named' } },
-    /'nmae' in options\.functions\.a \(is 'name' meant\?\); known are filename, name/,
+    /'functions\.a\.nmae' \(is 'name' meant\?\); known are filename, name/,
   );
-  refuses({ a: { filename, name: 5 } }, /options\.functions\.a\.name is 5/);
-  refuses({ a: { filename, name: null } }, /options\.functions\.a\.name is null/);
-  refuses({ a: { name: 'named' } }, /options\.functions\.a\.filename is undefined/);
+  refuses({ a: { filename, name: 5 } }, /'functions\.a\.name' is 5/);
+  refuses({ a: { filename, name: null } }, /'functions\.a\.name' is null/);
+  refuses({ a: { name: 'named' } }, /'functions\.a\.filename' is undefined/);
 });
 
 test("'auto' is for maxQueue alone", async (t) => {

@@ -62,7 +62,7 @@ test('what the suite takes is one of them', () => {
 test('a setting that does not exist is an error at the first use', async () => {
   assert.equal(
     await backendWith({ MILLRACE_FANOUT: 'uring' }),
-    'MILLRACE_E_INVALID_OPTION MILLRACE_FANOUT is "uring"; it must be auto, send, io_uring, or not set',
+    `MILLRACE_E_INVALID_OPTION the environment: 'MILLRACE_FANOUT' is "uring"; it must be auto, send, io_uring, or not set`,
   );
 });
 

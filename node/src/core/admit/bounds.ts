@@ -1,7 +1,7 @@
 /** Whether there is room: the bounds of a queue and the error that a refused caller sees. */
 import { MillraceError, show } from '../../errors.js';
 import type { QueueMap } from '../batch/queue-map.js';
-import type { QueueOptions } from '../options.js';
+import type { QueueOptions } from '../queue-options.js';
 
 export function hasRoom(queue: QueueMap, bytes: number, options: QueueOptions): boolean {
   return queue.count < options.maxQueue && queue.bytes + bytes <= options.maxQueueBytes;

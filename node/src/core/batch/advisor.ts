@@ -2,7 +2,7 @@
  * What a queue knows that its policy needs: the rates of its types, and what holding has brought. It keeps these only while
  * they matter, under `adaptive` with a `maxDelay`, and asks the policy.
  */
-import type { QueueOptions } from '../options.js';
+import type { QueueOptions } from '../queue-options.js';
 import {
   adaptive,
   fixed,

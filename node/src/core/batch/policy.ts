@@ -8,7 +8,7 @@
  * `adaptive` holds a batch only when the loop is busy, more is expected for a destination of the batch, and the user allowed a delay.
  * It watches what holding gains and switches it off, with exponential back-off, when it gains nothing.
  */
-import type { QueueOptions } from '../options.js';
+import type { QueueOptions } from '../queue-options.js';
 
 /** What the engine knows about the loop and the destinations of the open batch. */
 export interface Signals {

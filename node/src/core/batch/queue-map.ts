@@ -12,7 +12,7 @@
  * young, no event has aged: a batch looks at these two, and that is all it costs.
  */
 import { classOfType, HIGH, LOW, NORMAL, type PriorityClass } from '../intake/priority.js';
-import { type Order, unlimited } from '../options.js';
+import type { Order } from '../queue-options.js';
 import type { Rate } from './policy.js';
 
 /** When a limit cuts a batch, this many NORMAL events are chosen for one LOW one. */
@@ -22,6 +22,9 @@ const fewTypes = 1024;
 
 /** Cancelled and taken events are moved out of the way when there are this many, and more of them than others. */
 const worthMoving = 64;
+
+/** More than any queue can hold; a small integer, which compares faster than Infinity. */
+export const unlimited = 2 ** 30;
 
 /** A time in ms, shared by the events of a loop turn: a number of its own in each would be an allocation more. */
 export interface Tick {

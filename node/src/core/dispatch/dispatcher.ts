@@ -4,7 +4,7 @@
  */
 import type { BatchEvent } from '../batch/queue-map.js';
 import type { Batch, Engine, Sink } from '../engine.js';
-import type { RetainOptions } from '../options.js';
+import type { RetainOptions } from '../queue-options.js';
 import { runInContext } from './context.js';
 import { type Receiver, Retention } from './retention.js';
 

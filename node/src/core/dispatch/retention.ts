@@ -3,7 +3,7 @@
  * age per type. What is retained has left the queue and has its own bound; the timer for its age keeps nothing alive.
  */
 import type { BatchEvent } from '../batch/queue-map.js';
-import type { RetainOptions } from '../options.js';
+import type { RetainOptions } from '../queue-options.js';
 
 /** A handler as the retention sees it: something that can get an event. */
 export type Receiver = unknown;

@@ -1,5 +1,5 @@
 /** Classes of events and how a type gets its class when nobody says one. */
-import { MillraceError, show } from '../../errors.js';
+import { choice } from '../schema.cjs';
 
 /** HIGH ends any hold and leaves first. After each `maxDeferral`, a waiting event counts as one class higher. */
 export type Priority = 'high' | 'normal' | 'low';
@@ -10,6 +10,9 @@ export const LOW = 2;
 export type PriorityClass = typeof HIGH | typeof NORMAL | typeof LOW;
 
 export const priorities: readonly Priority[] = ['high', 'normal', 'low'];
+
+/** The option `priority`. */
+export const priorityField = choice(priorities);
 
 const classes: Readonly<Record<Priority, PriorityClass>> = { high: HIGH, normal: NORMAL, low: LOW };
 
@@ -30,13 +33,5 @@ export function classOfType(type: unknown): PriorityClass {
   return byType.get(type) ?? NORMAL;
 }
 
-/** The class of a priority's name; anything else is an error that lists the names. */
-export function classOf(priority: unknown): PriorityClass {
-  if (typeof priority === 'string' && Object.hasOwn(classes, priority)) {
-    return classes[priority as Priority];
-  }
-  throw new MillraceError(
-    'MILLRACE_E_INVALID_OPTION',
-    `priority is ${show(priority)}; it must be one of 'high', 'normal', 'low'`,
-  );
-}
+/** The class of a priority that was checked. */
+export const classOf = (priority: Priority): PriorityClass => classes[priority];

@@ -1,8 +1,8 @@
-/** The options of `cached()`: meaning, unit, default, range, and the checks that keep bad ones out. */
+/** The options of `cached()`: meaning, unit, default and range. */
 import type { IncomingMessage } from 'node:http';
-import { check, checkKeys, integer, invalid, number } from '../../core/options.js';
+import { parse, parseValue, refused } from '../../core/options.js';
 import { isSet } from '../../core/realm.cjs';
-import { MillraceError } from '../../errors.js';
+import * as is from '../../core/schema.cjs';
 import type { StaleSource } from '../shedding.js';
 import { isPartial } from './shareable.js';
 
@@ -68,145 +68,118 @@ export interface CachedOptions {
   storeTimeout?: number;
 }
 
-export interface CompleteOptions {
-  readonly ttl: number;
-  readonly stale: number;
-  readonly key: ((req: IncomingMessage) => unknown) | null;
-  readonly vary: readonly string[];
-  readonly methods: readonly string[];
-  readonly statuses: ReadonlySet<number>;
-  readonly guard: PressureSource | null;
-  readonly underPressure: (() => boolean) | null;
-  readonly timeout: number;
-  readonly maxBytes: number;
-  readonly size: number;
-  readonly maxStoreBytes: number;
-  readonly storage: { type: string; options?: object };
-  readonly name: string;
-  readonly storeTimeout: number;
-}
-
-const names = [
-  'ttl',
-  'stale',
-  'key',
-  'vary',
-  'methods',
-  'statuses',
-  'guard',
-  'underPressure',
-  'timeout',
-  'maxBytes',
-  'size',
-  'maxStoreBytes',
-  'storage',
-  'name',
-  'storeTimeout',
-];
 const mebi = 1024 * 1024;
-const yearSeconds = 31_536_000;
+const year = 31_536_000;
 const readMethods = ['GET', 'HEAD'];
 
+/** A store outside of the process, with what async-cache-dedupe needs of it. */
+const storeOf = (...methods: string[]) =>
+  is.custom<object>(`an object with ${methods.join(', ')}`, (store: any) =>
+    methods.every((method) => typeof store?.[method] === 'function'),
+  );
+
+const storeSchemas = {
+  memory: is.schema({}),
+  redis: is.schema({ client: is.required(storeOf('get', 'set')) }),
+  custom: is.schema({
+    storage: is.required(
+      storeOf('get', 'set', 'invalidate', 'remove', 'clear', 'getTTL', 'exists'),
+    ),
+  }),
+};
+
+const storageSchema = is.schema({
+  type: is.required(is.choice(['memory', 'redis', 'custom'])),
+  // By the type.
+  options: is.anything<object>(),
+});
+
+export const cachedSchema = is.schema({
+  ttl: is.required(is.number(0, year)),
+  stale: is.number(0, year, 0),
+  key: is.or(is.callback(), null),
+  vary: is.or(
+    is.list(
+      is.text('the name of a header', (name) => /^[\w!#$%&'+.^`|~-]+$/.test(name)),
+      'an array of names of headers',
+    ),
+    [],
+  ),
+  methods: is.or(
+    is.list(
+      is.text("a method, such as 'GET'", (name) => /^[A-Z-]+$/.test(name)),
+      "an array of methods, such as 'GET'",
+    ),
+    readMethods,
+  ),
+  statuses: is.list(
+    is.custom<number>(
+      'a status from 200 to 599, but not 206 or 304',
+      (status: any) => Number.isInteger(status) && status <= 599 && !isPartial(status),
+    ),
+    'an array of statuses from 200, but 206 and 304',
+  ),
+  guard: is.or(
+    is.custom<PressureSource>('a Guard: what guard(server) returns', (guard: any) =>
+      isSet(guard?.caches),
+    ),
+    null,
+  ),
+  underPressure: is.or(is.callback(), null),
+  timeout: is.wholeMs(1, 2_147_483_647, 30_000),
+  maxBytes: is.bytes(0, 1024 * mebi, mebi),
+  size: is.integer(1, 10_000_000, 1024),
+  maxStoreBytes: is.bytes(1, Number.MAX_SAFE_INTEGER, 64 * mebi),
+  storage: is.object(storageSchema) as is.Field<any, is.Parsed<typeof storageSchema.fields>>,
+  name: is.text('a text', (name) => name !== ''),
+  storeTimeout: is.wholeMs(1, 60_000, 250),
+} satisfies is.FieldsOf<CachedOptions>);
+
+const what = 'cached()';
+
 /** Checks the options and completes them. Throws MILLRACE_E_INVALID_OPTION. */
-export function completeOptions(given: CachedOptions): CompleteOptions {
-  checkKeys('the options of cached()', given, names);
-  const { ttl, stale = 0, timeout = 30_000, maxBytes = mebi } = given;
-  const { size = 1024, maxStoreBytes = 64 * mebi, storeTimeout = 250, guard, name } = given;
-  const { key, underPressure, methods = readMethods } = given;
-  check('ttl', ttl, number(0, yearSeconds));
-  check('stale', stale, number(0, yearSeconds));
-  check('timeout', timeout, integer(1, 2_147_483_647));
-  check('maxBytes', maxBytes, integer(0, 1024 * mebi));
-  check('size', size, integer(1, 10_000_000));
-  check('maxStoreBytes', maxStoreBytes, integer(1, Number.MAX_SAFE_INTEGER));
-  check('storeTimeout', storeTimeout, integer(1, 60_000));
-  if (key !== undefined && typeof key !== 'function') throw invalid('key', key, 'a function');
-  if (underPressure !== undefined && typeof underPressure !== 'function') {
-    throw invalid('underPressure', underPressure, 'a function');
+export function completeOptions(given: CachedOptions) {
+  const options = parse(what, given, cachedSchema);
+  const { key, name, vary, methods } = options;
+  const storage = storageOf(options.storage);
+  if (name === undefined && key !== null && storage.type !== 'memory') {
+    const why = 'given: the keys of other handlers may be in the same store';
+    throw refused(what, 'name', name, why);
   }
-  if (guard !== undefined && !isSet(guard?.caches)) {
-    throw invalid('guard', guard, 'a Guard: what guard(server) returns');
-  }
-  const storage = storageOf(given.storage);
-  if (name !== undefined && (typeof name !== 'string' || name === '')) {
-    throw invalid('name', name, 'a text');
-  }
-  if (name === undefined && key !== undefined && storage.type !== 'memory') {
-    throw invalid('name', name, 'given: the keys of other handlers may be in the same store');
+  const other = methods.find((each) => !readMethods.includes(each));
+  if (other !== undefined && key === null) {
+    const why =
+      "GET or HEAD without 'key': requests of others are told apart by more than their URL";
+    throw refused(what, 'methods', other, why);
   }
   return {
-    ttl,
-    stale,
-    key: key ?? null,
-    vary: varyOf(given.vary),
-    methods: methodsOf(methods, key !== undefined),
-    statuses: statusesOf(given.statuses),
-    guard: guard ?? null,
-    underPressure: underPressure ?? null,
-    timeout,
-    maxBytes,
-    size,
-    maxStoreBytes,
+    ...options,
+    vary: [...new Set(vary.map((each) => each.toLowerCase()))].sort(),
+    statuses: statusesOf(options.statuses),
     storage,
     name: name ?? 'millrace',
-    storeTimeout,
   };
 }
 
-function varyOf(given: CachedOptions['vary'] = []): readonly string[] {
-  const isList =
-    Array.isArray(given) &&
-    given.every((each) => typeof each === 'string' && /^[\w!#$%&'+.^`|~-]+$/.test(each));
-  if (!isList) throw invalid('vary', given, 'an array of names of headers');
-  return [...new Set(given.map((each) => each.toLowerCase()))].sort();
+/** Options as a cache uses them. */
+export type CompleteOptions = ReturnType<typeof completeOptions>;
+
+function statusesOf(given: readonly number[] | undefined): ReadonlySet<number> {
+  if (given !== undefined) return new Set(given);
+  const all = Array.from({ length: 100 }, (_, at) => 200 + at);
+  return new Set(all.filter((status) => !isPartial(status)));
 }
 
-function methodsOf(given: readonly string[], hasKey: boolean): readonly string[] {
-  if (!Array.isArray(given) || !given.every((each) => /^[A-Z-]+$/.test(each))) {
-    throw invalid('methods', given, "an array of methods, such as 'GET'");
-  }
-  const other = given.find((each) => !readMethods.includes(each));
-  if (other === undefined || hasKey) return [...given];
-  throw new MillraceError(
-    'MILLRACE_E_INVALID_OPTION',
-    `option 'methods' has '${other}', which needs option 'key': its requests are told apart by more than their URL`,
+function storageOf(given: is.Parsed<typeof storageSchema.fields> | undefined): {
+  type: string;
+  options?: object;
+} {
+  const { type, options = {} } = given ?? { type: 'memory' as const };
+  const parsed = parseValue(
+    what,
+    'storage.options',
+    options,
+    is.object(storeSchemas[type] as is.Schema),
   );
-}
-
-function statusesOf(given: CachedOptions['statuses']): ReadonlySet<number> {
-  if (given === undefined) {
-    const all = Array.from({ length: 100 }, (_, at) => 200 + at);
-    return new Set(all.filter((status) => !isPartial(status)));
-  }
-  const isList =
-    Array.isArray(given) &&
-    given.every((each) => Number.isInteger(each) && each <= 599 && !isPartial(each));
-  if (!isList) throw invalid('statuses', given, 'an array of statuses from 200, but 206 and 304');
-  return new Set(given);
-}
-
-/** What a store outside of the process is made of, and what async-cache-dedupe needs of it. */
-const parts = {
-  redis: ['client', ['get', 'set']],
-  custom: ['storage', ['get', 'set', 'invalidate', 'remove', 'clear', 'getTTL', 'exists']],
-} as const;
-
-function storageOf(given: unknown = { type: 'memory' }): CompleteOptions['storage'] {
-  checkKeys("option 'storage'", given, ['type', 'options']);
-  const { type, options } = given as { type: unknown; options?: Record<string, unknown> };
-  if (type === 'memory') {
-    checkKeys("option 'storage.options' of memory", options ?? {}, []);
-    return { type };
-  }
-  const part = parts[type as keyof typeof parts];
-  if (part === undefined || !Object.hasOwn(parts, type as string)) {
-    throw invalid('storage.type', type, "one of 'memory', 'redis', 'custom'");
-  }
-  const [name, methods] = part;
-  checkKeys(`option 'storage.options' of ${type}`, options, [name]);
-  const store = options![name] as Record<string, unknown> | null | undefined;
-  if (!methods.every((method) => typeof store?.[method] === 'function')) {
-    throw invalid(`storage.options.${name}`, store, `an object with ${methods.join(', ')}`);
-  }
-  return { type: type as string, options: options! };
+  return type === 'memory' ? { type } : { type, options: parsed };
 }

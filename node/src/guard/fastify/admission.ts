@@ -1,5 +1,5 @@
 /** The requests of Fastify on their way through the guard. */
-import { MillraceError, show } from '../../errors.js';
+import { refused } from '../../core/options.js';
 import { type ClassIndex, type RequestClass, toClassIndex } from '../classes.js';
 import type { Guard } from '../guard.js';
 import { isNew } from '../http/exchange.js';
@@ -25,10 +25,9 @@ export function routePolicy(given: unknown): RoutePolicy {
   const { class: cls } = given as { class?: RequestClass };
   const isKnown = cls === undefined || toClassIndex(cls) !== undefined;
   if (typeof given === 'object' && isKnown) return cls;
-  throw new MillraceError(
-    'MILLRACE_E_INVALID_OPTION',
-    `'config.guard' of a route is ${cls === undefined ? show(given) : `{ class: ${show(cls)} }`}; it must be false, or an object with 'class' one of 'high', 'normal', 'low', 'exempt'`,
-  );
+  const [name, value] = cls === undefined ? ['config.guard', given] : ['config.guard.class', cls];
+  const why = "false, or an object with 'class' one of 'high', 'normal', 'low', 'exempt'";
+  throw refused('a route', name, value, why);
 }
 
 /** The type that a pressure handler is told for each reason of the guard itself. */

@@ -9,7 +9,8 @@
  */
 import { EventEmitter } from 'node:events';
 import type { Priority } from '../../core/intake/priority.js';
-import { checkKeys, invalid } from '../../core/options.js';
+import { parse, refused } from '../../core/options.js';
+import * as is from '../../core/schema.cjs';
 import { announce } from '../../core/sources.js';
 import { throwLater } from '../../core/turn.cjs';
 import { isSynchronous } from '../../emitter/options.js';
@@ -17,7 +18,7 @@ import { MillraceError, show } from '../../errors.js';
 import { Heard } from '../gaps.js';
 import { Link } from '../link.js';
 import type { LinkStats } from '../link-stats.js';
-import type { BrokerOptions } from '../options.js';
+import { type BrokerOptions, brokerField } from '../options.js';
 import { TurnOutbox } from '../turn-outbox.js';
 import { batchHead, recordBytes, type WireRecord } from '../wire.js';
 import { decodeEvent, encodeEvent, maxNameBytes, nameOf } from './record.js';
@@ -90,17 +91,17 @@ export class Bridge {
 
   /** As {@link bridge}. */
   constructor(emitter: EventEmitter, options: BridgeOptions) {
-    checkBridge(emitter, options);
-    this.#names = new Set(options.events);
-    this.#onLost = options.onLost;
+    const { broker, events, channel, onLost } = bridgeSettings(emitter, options);
+    this.#names = new Set(events);
+    this.#onLost = onLost;
     this.#tap = tap(emitter, [...this.#names], (...event) => this.#emitted(...event));
     try {
-      this.#link = new Link(options.broker, 'bridge');
+      this.#link = new Link(broker, 'bridge');
     } catch (error) {
       this.#tap.close();
       throw error;
     }
-    this.#subject = this.#link.subject('bridge', options.channel ?? 'events');
+    this.#subject = this.#link.subject('bridge', channel);
     this.#outbox = new TurnOutbox(this.#link, {
       unit: 'batch',
       onSent: (records, isSent) => {
@@ -219,36 +220,29 @@ const isRefusal = (error: unknown) =>
   error instanceof MillraceError &&
   ['MILLRACE_E_OVERLOADED', 'MILLRACE_E_CLOSED'].includes(error.code);
 
-/** Throws MILLRACE_E_INVALID_OPTION, or MILLRACE_E_INVALID_ARGUMENT for anything but an emitter. */
-function checkBridge(emitter: EventEmitter, options: BridgeOptions): void {
-  if (!(emitter instanceof EventEmitter)) {
-    throw invalid('the emitter of a bridge', emitter, 'a BatchEmitter or an EventEmitter');
-  }
-  checkKeys('the options of bridge()', options, ['broker', 'events', 'channel', 'onLost']);
-  const { events, channel, onLost } = options;
-  if (!Array.isArray(events) || events.length === 0) {
-    throw invalid('events', events, "an array of one name or more, as in ['message']");
-  }
-  for (const name of events) checkName(name);
-  if (channel !== undefined && typeof channel !== 'string') {
-    throw invalid('channel', channel, 'a string');
-  }
-  if (onLost !== undefined && typeof onLost !== 'function') {
-    throw invalid('onLost', onLost, 'a function');
-  }
-}
+const nameField = is.custom<string>(
+  `a name of 1 to ${maxNameBytes} bytes of UTF-8; 'error' and what node:events emits itself stay local`,
+  (value) => !isSynchronous(value) && isFit(value),
+);
 
-function checkName(name: unknown): void {
-  if (isSynchronous(name)) {
-    throw invalid(
-      'events',
-      name,
-      "names of events of the application; 'error' and what node:events emits itself stay local",
-    );
-  }
+function isFit(name: unknown): boolean {
   const bytes = typeof name === 'string' ? Buffer.from(name) : null;
   // A lone surrogate would arrive as another name.
-  const isFit =
-    bytes !== null && bytes.length > 0 && bytes.length <= maxNameBytes && bytes.toString() === name;
-  if (!isFit) throw invalid('events', name, `names of 1 to ${maxNameBytes} bytes of UTF-8`);
+  return (
+    bytes !== null && bytes.length > 0 && bytes.length <= maxNameBytes && bytes.toString() === name
+  );
+}
+
+export const bridgeSchema = is.schema({
+  broker: brokerField,
+  events: is.required(is.list(nameField, "an array of one name or more, as in ['message']", 1)),
+  channel: is.or(is.text(), 'events'),
+  onLost: is.callback(),
+} satisfies is.FieldsOf<BridgeOptions>);
+
+/** The options with their defaults. Throws MILLRACE_E_INVALID_OPTION, also for anything but an emitter. */
+function bridgeSettings(emitter: EventEmitter, options: BridgeOptions) {
+  const settings = parse('bridge()', options, bridgeSchema);
+  if (emitter instanceof EventEmitter) return settings;
+  throw refused('bridge()', 'emitter', emitter, 'a BatchEmitter or an EventEmitter');
 }

@@ -1,10 +1,10 @@
 /** Sees what an emitter emits under some names, and emits on it without being seen. */
 import type { EventEmitter } from 'node:events';
 import type { Priority } from '../../core/intake/priority.js';
+import { refused } from '../../core/options.js';
 import { patchMethod } from '../../core/patch.cjs';
 import type { PushOptions } from '../../emitter/options.js';
 import { BatchEmitter, type PushedEvent } from '../../emitter.js';
-import { MillraceError, show } from '../../errors.js';
 
 type Emit = (name: string | symbol, ...args: unknown[]) => boolean;
 type Push = (name: string | symbol, args: unknown[], options?: PushOptions) => PushedEvent;
@@ -35,10 +35,7 @@ export function tap(emitter: EventEmitter, names: readonly string[], onEmit: OnE
   const known = tapped.get(emitter);
   for (const name of names) {
     if (known?.names.has(name)) {
-      throw new MillraceError(
-        'MILLRACE_E_INVALID_OPTION',
-        `the event ${show(name)} of this emitter has a bridge already; close that one first, or leave the event out`,
-      );
+      throw refused('bridge()', 'events', name, 'without a bridge yet: close that one first');
     }
   }
   const of = known ?? open(emitter);

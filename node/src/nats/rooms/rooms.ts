@@ -10,7 +10,8 @@
 import { isUtf8 } from 'node:buffer';
 import { deserialize } from 'node:v8';
 import type { PriorityClass } from '../../core/intake/priority.js';
-import { check, checkKeys, invalid, number } from '../../core/options.js';
+import { parse } from '../../core/options.js';
+import * as is from '../../core/schema.cjs';
 import { wallClock } from '../../core/timers.cjs';
 import { MillraceError } from '../../errors.js';
 import type { Across, Message, RoomsHere, RoomsLink } from '../../ws/across.js';
@@ -20,14 +21,15 @@ import { Heard } from '../gaps.js';
 import { Link } from '../link.js';
 import type { LinkStats } from '../link-stats.js';
 import { Members, type Others } from '../members.js';
-import { type BrokerOptions, brokerSettings } from '../options.js';
+import { type BrokerOptions, brokerField, brokerSettings } from '../options.js';
 import { headerBytes } from '../store/outbox.js';
 import {
   type DurableStats,
+  durableField,
   durableRooms,
   Store,
   type StreamLimits,
-  streamLimits,
+  streamField,
 } from '../store/store.js';
 import { TurnOutbox } from '../turn-outbox.js';
 import { batchHead, recordBytes } from '../wire.js';
@@ -332,18 +334,17 @@ class NatsRooms implements RoomsLink<NatsRoomsStats>, Others<PresenceEntry>, Pre
   }
 }
 
+export const natsRoomsSchema = is.schema({
+  broker: brokerField,
+  durable: durableField,
+  stream: streamField,
+  heartbeat: is.ms(...beatRange, 2000),
+  required: is.boolean(false),
+} satisfies is.FieldsOf<NatsRoomsOptions>);
+
 function settingsOf(options: NatsRoomsOptions) {
-  checkKeys('the options of natsRooms()', options, [
-    ...['broker', 'durable', 'stream', 'heartbeat', 'required'],
-  ]);
-  const { broker, durable = false, stream = {}, heartbeat = 2000, required = false } = options;
-  if (typeof required !== 'boolean') throw invalid('required', required, 'true or false');
-  check('heartbeat', heartbeat, number(...beatRange));
+  const settings = parse('natsRooms()', options, natsRoomsSchema);
   // For its errors, which should come here.
-  brokerSettings(broker);
-  return {
-    ...{ broker, heartbeat, required },
-    durable: durableRooms(durable),
-    stream: streamLimits(stream),
-  };
+  brokerSettings(settings.broker);
+  return { ...settings, durable: durableRooms(settings.durable) };
 }

@@ -9,13 +9,14 @@
  * releases, sends a heartbeat for each namespace, and believes what others send. What would be left of it is
  * two requests.
  */
-import { check, checkKeys, number } from '../../core/options.js';
+import { parse } from '../../core/options.js';
+import * as is from '../../core/schema.cjs';
 import { throwLater } from '../../core/turn.cjs';
 import { MillraceError } from '../../errors.js';
 import { checkBackend } from '../../ws/backend.js';
 import { adapterClass } from '../../ws/socket-io/adapter.js';
-import { type BrokerOptions, brokerSettings } from '../options.js';
-import { durableRooms, type StreamLimits, streamLimits } from '../store/store.js';
+import { type BrokerOptions, brokerField, brokerSettings } from '../options.js';
+import { durableField, durableRooms, type StreamLimits, streamField } from '../store/store.js';
 import { RemoteCommands } from './commands.js';
 import { headOf, LocalEncoder, pack, packValues } from './record.js';
 import { Requests } from './requests.js';
@@ -280,20 +281,18 @@ function acrossServers(Base: LocalAdapterClass, server: ServerLink): LocalAdapte
   };
 }
 
-const names = ['broker', 'heartbeat', 'durable', 'stream'];
-const heartbeatRule = number(...heartbeatRange);
+export const natsAdapterSchema = is.schema({
+  broker: brokerField,
+  heartbeat: is.ms(...heartbeatRange, 2000),
+  durable: durableField,
+  stream: streamField,
+} satisfies is.FieldsOf<NatsAdapterOptions>);
 
 /** Throws MILLRACE_E_INVALID_OPTION. */
 function adapterSettings(options: NatsAdapterOptions): AdapterSettings {
-  checkKeys('the options of natsAdapter()', options, names);
-  const { broker, heartbeat = 2000, durable = false, stream = {} } = options;
-  check('heartbeat', heartbeat, heartbeatRule);
+  const parsed = parse('natsAdapter()', options, natsAdapterSchema);
+  const { broker, heartbeat, durable, stream } = parsed;
   // For its errors, which should come here.
   brokerSettings(broker);
-  return {
-    broker,
-    heartbeatMs: heartbeat,
-    durable: durableRooms(durable),
-    stream: streamLimits(stream),
-  };
+  return { broker, heartbeatMs: heartbeat, durable: durableRooms(durable), stream };
 }

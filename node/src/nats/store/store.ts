@@ -7,7 +7,7 @@
  * or the stream or its consumer is gone. Only `#again` starts a set-up, one at a time. Each record is delivered once to each node and in the
  * order of its sender, by its number; one that there is no room for is read again, without those that came before it.
  */
-import { check, checkKeys, integer, invalid, number } from '../../core/options.js';
+import * as is from '../../core/schema.cjs';
 import { clearTimeout, setTimeout, sleep } from '../../core/timers.cjs';
 import { MillraceError } from '../../errors.js';
 import type { JetStreamManager, StreamInfo } from '../client-types.js';
@@ -63,12 +63,24 @@ interface Channel {
   readonly expected: Expected;
 }
 
-const rules = {
-  maxAge: number(1000, 31_536_000_000),
-  maxBytes: integer(1024 * 1024, Number.MAX_SAFE_INTEGER),
-  replicas: integer(1, 5),
-} as const;
-const defaults: Required<StreamLimits> = { maxAge: 600_000, maxBytes: 2 ** 30, replicas: 1 };
+/** The option `durable`, of rooms and of the adapter of socket.io. */
+export const durableField = is.either(
+  is.boolean(),
+  is.callback<(room: string) => boolean>('a function of the name of a room'),
+);
+
+export const streamSchema = is.schema({
+  maxAge: is.ms(1000, 31_536_000_000, 600_000),
+  maxBytes: is.bytes(1024 * 1024, Number.MAX_SAFE_INTEGER, 2 ** 30),
+  replicas: is.integer(1, 5, 1),
+} satisfies is.FieldsOf<StreamLimits>);
+
+/** The option `stream` of both. */
+export const streamField = is.or(
+  is.object(streamSchema),
+  streamSchema.defaults as unknown as Required<StreamLimits>,
+);
+
 export const always = () => true;
 
 const nanoseconds = 1e6;
@@ -322,24 +334,10 @@ async function find(jsm: JetStreamManager, name: string): Promise<StreamInfo | n
   }
 }
 
-/** Which rooms are durable; null: none. Throws MILLRACE_E_INVALID_OPTION. */
+/** Which rooms are durable; null: none. */
 export function durableRooms(
-  durable: boolean | ((room: string) => boolean),
+  durable: boolean | ((room: string) => boolean) | undefined,
 ): ((room: string) => boolean) | null {
   if (typeof durable === 'function') return durable;
-  if (typeof durable === 'boolean') return durable ? always : null;
-  throw invalid('durable', durable, 'true, false, or a function of the name of a room');
-}
-
-/** With the defaults. Throws MILLRACE_E_INVALID_OPTION. */
-export function streamLimits(given: StreamLimits): Required<StreamLimits> {
-  checkKeys("option 'stream'", given, Object.keys(rules));
-  const limits = { ...defaults };
-  for (const name of Object.keys(rules) as (keyof StreamLimits)[]) {
-    const value = given[name];
-    if (value === undefined) continue;
-    check(`stream.${name}`, value, rules[name]);
-    limits[name] = value;
-  }
-  return limits;
+  return durable ? always : null;
 }

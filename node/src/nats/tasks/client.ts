@@ -23,7 +23,8 @@ import { decodeBatch } from '../wire.js';
 import { type Call, type ClientContext, newCall, SharedResult } from './call.js';
 import { errorOfDuplicate, watchForLostResults } from './lost-results.js';
 import {
-  checkCall,
+  checkEnqueue,
+  checkRun,
   clientSettings,
   type EnqueueOptions,
   type TaskClientOptions,
@@ -99,7 +100,7 @@ export class TaskClient<Argument = any, Result = any> {
    * - MILLRACE_E_CLOSED after `close()` or `destroy()`, MILLRACE_E_INVALID_OPTION, MILLRACE_E_INVALID_ARGUMENT.
    */
   async run(task: Argument, options: TaskOptions = {}): Promise<Result> {
-    checkCall(options);
+    checkRun(options);
     const { id, signal = null } = options;
     const same = id === undefined || this.#isClosed ? undefined : this.#results.get(id);
     const result = same ?? this.#request(task, options);
@@ -135,7 +136,7 @@ export class TaskClient<Argument = any, Result = any> {
    * does when it cannot be stored.
    */
   async enqueue(task: Argument, options: EnqueueOptions = {}): Promise<Enqueued> {
-    checkCall(options);
+    checkEnqueue(options);
     return new Promise((resolve, reject) => {
       const call = this.#newCall(task, options, false, {
         // Of a message that was sent more than once nobody can tell who sent the first one; mostly it was this client.

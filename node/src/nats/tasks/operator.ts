@@ -2,11 +2,13 @@
  * What the command `millrace worker` does to a stream beside working on it: shows the lag and the dead letters, and turns
  * dead letters into tasks again. The stream has to exist: nothing is created here.
  */
+
+import { parseValue } from '../../core/options.js';
 import type { StoredMsg } from '../client-types.js';
 import { Link } from '../link.js';
 import type { BrokerOptions } from '../options.js';
 import { decodeBatch } from '../wire.js';
-import { streamSettings } from './options.js';
+import { streamField, streamSettings } from './options.js';
 import { Publisher } from './publisher.js';
 import { decodeTask } from './record.js';
 import { headerNames, lagOf, queueNames, type TaskLag, TaskNames } from './streams.js';
@@ -35,7 +37,7 @@ export class Operator {
 
   /** Throws MILLRACE_E_INVALID_OPTION. */
   constructor(broker: string | BrokerOptions, stream: string) {
-    const { name } = streamSettings(stream);
+    const { name } = streamSettings(parseValue('Operator', 'stream', stream, streamField));
     this.#link = new Link(broker, 'tasks');
     this.#names = new TaskNames(this.#link, name);
   }

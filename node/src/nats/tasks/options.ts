@@ -1,13 +1,21 @@
-/** The options of clients, calls, workers and streams of durable tasks: meaning, unit, default, range, and the checks that keep bad ones out. */
+/** The options of clients, calls, workers and streams of durable tasks: meaning, unit, default and range. */
 import { AbortError, type AbortSource, isAborted, reasonOf } from '../../core/abort.js';
-import { classOf, type Priority, type PriorityClass } from '../../core/intake/priority.js';
-import { check, checkKeys, integer, invalid, number } from '../../core/options.js';
+import { classOf, type Priority, priorityField } from '../../core/intake/priority.js';
+import { check, parse, refused } from '../../core/options.js';
+import * as is from '../../core/schema.cjs';
 import { MillraceError, show } from '../../errors.js';
 import type { Pool, PoolOptions } from '../../pool/index.js';
-import type { BrokerOptions } from '../options.js';
+import { type BrokerOptions, brokerField } from '../options.js';
 
 const maxMs = 2_147_483_647;
 const hourMs = 3_600_000;
+const dayMs = 86_400_000;
+
+const nameField = is.custom<string | null>(
+  'a string: the name of a function',
+  (value) => value === null || typeof value === 'string',
+);
+const attemptsField = is.integer(1, 1000);
 
 // ------------------------------------------------------------------------------------------------ the stream
 
@@ -37,42 +45,35 @@ export interface StreamSettings {
   readonly given: ReadonlySet<string>;
 }
 
-const streamRules = {
-  maxBytes: integer(65_536, Number.MAX_SAFE_INTEGER),
-  maxMessages: integer(1, Number.MAX_SAFE_INTEGER),
-  duplicateWindow: integer(1000, 86_400_000),
-  replicas: integer(1, 5),
-};
+const streamName = is.text(
+  'a name of 1 to 64 letters, digits, - and _, without _dead at its end',
+  (name) => /^[\w-]{1,64}$/.test(name) && !name.endsWith('_dead'),
+);
 
-/** Throws MILLRACE_E_INVALID_OPTION. */
-export function streamSettings(given: string | StreamOptions | undefined): StreamSettings {
-  const options = typeof given === 'string' || given === undefined ? { name: given } : given;
-  checkKeys("option 'stream'", options, ['name', ...Object.keys(streamRules)]);
-  const { name, ...bounds } = options;
-  if (typeof name !== 'string' || !/^[\w-]{1,64}$/.test(name) || name.endsWith('_dead')) {
-    throw invalid(
-      'stream',
-      name,
-      'a name of 1 to 64 letters, digits, - and _, without _dead at its end',
-    );
-  }
-  const said = Object.entries(bounds).filter(([, value]) => value !== undefined);
-  for (const [key, value] of said) {
-    check(`stream.${key}`, value, streamRules[key as keyof typeof streamRules]);
-  }
+export const streamSchema = is.schema({
+  name: is.required(streamName),
+  maxBytes: is.bytes(65_536, Number.MAX_SAFE_INTEGER),
+  maxMessages: is.integer(1, Number.MAX_SAFE_INTEGER),
+  duplicateWindow: is.wholeMs(1000, dayMs),
+  replicas: is.integer(1, 5),
+} satisfies is.FieldsOf<StreamOptions>);
+
+/** The option `stream`. */
+export const streamField = is.either(streamName, is.partial(streamSchema));
+
+/** What a parsed option means. */
+export function streamSettings(
+  stream: string | is.Given<typeof streamSchema.fields>,
+): StreamSettings {
+  const given = typeof stream === 'string' ? { name: stream } : stream;
   return {
     maxBytes: 512 * 1024 * 1024,
     maxMessages: -1,
     duplicateWindow: 120_000,
     replicas: 1,
-    ...(Object.fromEntries(said) as Partial<StreamSettings>),
-    name,
-    given: new Set(said.map(([key]) => key)),
+    ...(given as is.Given<typeof streamSchema.fields> & { name: string }),
+    given: new Set(Object.keys(given).filter((key) => key !== 'name')),
   };
-}
-
-function checkBroker(broker: unknown): void {
-  if (broker === undefined) throw invalid('broker', broker, "a URL as 'nats://127.0.0.1:4222'");
 }
 
 // ------------------------------------------------------------------------------------------------ clients
@@ -101,65 +102,35 @@ export interface TaskClientOptions {
   closeTimeout?: number;
 }
 
-/** The same with its defaults. */
-export interface ClientSettings {
-  readonly broker: string | BrokerOptions;
-  readonly stream: StreamSettings;
-  /** Empty: the worker's default function. */
-  readonly name: string;
-  readonly priority: PriorityClass;
-  readonly timeout: number;
-  /** 0: the worker's setting. */
-  readonly attempts: number;
-  readonly maxQueue: number;
-  readonly maxBatch: number;
-  readonly storeTimeout: number;
-  readonly closeTimeout: number;
-}
-
-const clientRules = {
-  timeout: number(0, maxMs),
-  attempts: integer(1, 1000),
-  maxQueue: integer(0, 100_000_000),
-  maxBatch: integer(1, 512),
-  storeTimeout: number(1, maxMs),
-  closeTimeout: number(0, maxMs),
-};
-const clientNames = ['broker', 'stream', 'name', 'priority', ...Object.keys(clientRules)];
+export const clientSchema = is.schema({
+  broker: brokerField,
+  stream: is.required(streamField),
+  name: nameField,
+  priority: is.or(priorityField, 'normal'),
+  timeout: is.ms(0, maxMs, 0),
+  // 0: the worker's setting.
+  attempts: is.or(attemptsField, 0),
+  maxQueue: is.integer(0, 100_000_000, 100_000),
+  maxBatch: is.integer(1, 512, 100),
+  storeTimeout: is.ms(1, maxMs, 30_000),
+  closeTimeout: is.ms(0, maxMs, 30_000),
+} satisfies is.FieldsOf<TaskClientOptions>);
 
 /** Throws MILLRACE_E_INVALID_OPTION. */
-export function clientSettings(options: TaskClientOptions): ClientSettings {
-  checkKeys('the options of TaskClient', options, clientNames);
-  checkBroker(options.broker);
-  for (const [name, rule] of Object.entries(clientRules)) {
-    const value = options[name as keyof typeof clientRules];
-    if (value !== undefined) check(name, value, rule);
-  }
-  const stream = streamSettings(options.stream);
-  const { storeTimeout = 30_000 } = options;
+export function clientSettings(given: TaskClientOptions) {
+  const what = 'TaskClient';
+  const parsed = parse(what, given, clientSchema);
+  const stream = streamSettings(parsed.stream);
+  const { storeTimeout } = parsed;
   if (storeTimeout > stream.duplicateWindow) {
-    throw invalid(
-      'storeTimeout',
-      storeTimeout,
-      `at most the duplicateWindow of \`stream\`, ${stream.duplicateWindow}: a task that is sent again after it would be stored twice`,
-    );
+    const wanted = `at most the duplicateWindow of \`stream\`, ${stream.duplicateWindow}: a task that is sent again after it would be stored twice`;
+    throw refused(what, 'storeTimeout', storeTimeout, wanted);
   }
-  if (options.name != null && typeof options.name !== 'string') {
-    throw invalid('name', options.name, 'a string: the name of a function');
-  }
-  return {
-    broker: options.broker,
-    stream,
-    name: options.name ?? '',
-    priority: classOf(options.priority ?? 'normal'),
-    timeout: options.timeout ?? 0,
-    attempts: options.attempts ?? 0,
-    maxQueue: options.maxQueue ?? 100_000,
-    maxBatch: options.maxBatch ?? 100,
-    storeTimeout,
-    closeTimeout: options.closeTimeout ?? 30_000,
-  };
+  return { ...parsed, stream, name: parsed.name ?? '', priority: classOf(parsed.priority) };
 }
+
+/** Options as a client uses them. `name` is empty for the worker's default function, `attempts` 0 for the worker's setting. */
+export type ClientSettings = ReturnType<typeof clientSettings>;
 
 // ------------------------------------------------------------------------------------------------ calls
 
@@ -183,18 +154,30 @@ export interface TaskOptions extends EnqueueOptions {
   signal?: AbortSource | null;
 }
 
-const callNames = ['name', 'priority', 'timeout', 'attempts', 'id', 'signal'];
+const enqueueFields = {
+  name: nameField,
+  priority: priorityField,
+  timeout: is.ms(0, maxMs),
+  attempts: attemptsField,
+  id: is.text('a string of 1 to 200 characters', ({ length }) => length > 0 && length <= 200),
+} satisfies is.FieldsOf<EnqueueOptions>;
+
+export const enqueueSchema = is.schema(enqueueFields);
+
+export const taskSchema = is.schema({
+  ...enqueueFields,
+  // Read by `checkRun()`.
+  signal: is.anything(),
+} satisfies is.FieldsOf<TaskOptions>);
+
+/** Throws MILLRACE_E_INVALID_OPTION. */
+export const checkEnqueue = (options: EnqueueOptions): void =>
+  check('TaskClient.enqueue()', options, enqueueSchema);
 
 /** Throws MILLRACE_E_INVALID_OPTION; for a bad signal MILLRACE_E_INVALID_ARGUMENT, for an aborted one MILLRACE_E_ABORTED. */
-export function checkCall(options: TaskOptions): void {
-  checkKeys('the options of a task', options, callNames);
-  const { name, timeout, attempts, id, signal = null } = options;
-  if (name != null && typeof name !== 'string') throw invalid('name', name, 'a string');
-  if (timeout !== undefined) check('timeout', timeout, clientRules.timeout);
-  if (attempts !== undefined) check('attempts', attempts, clientRules.attempts);
-  if (id !== undefined && (typeof id !== 'string' || id === '' || id.length > 200)) {
-    throw invalid('id', id, 'a string of 1 to 200 characters');
-  }
+export function checkRun(options: TaskOptions): void {
+  check('TaskClient.run()', options, taskSchema);
+  const { signal = null } = options;
   if (signal === null) return;
   if (typeof signal !== 'object' || !('once' in signal || 'addEventListener' in signal)) {
     throw new MillraceError(
@@ -239,24 +222,33 @@ export interface TaskWorkerOptions extends Omit<PoolOptions, OtherMeaning> {
   replyTimeout?: number;
 }
 
-/** The same with its defaults. */
-export interface WorkerSettings {
-  readonly broker: string | BrokerOptions;
-  readonly stream: StreamSettings;
-  readonly attempts: number;
-  /** The time in ms to wait after failure number `failures`, from 1 on. */
-  readonly backoffMs: (failures: number) => number;
-  /** Null: by the speed of the threads. */
-  readonly batch: number | null;
-  readonly ackWait: number;
-  readonly replyTimeout: number;
-  readonly closeTimeout: number;
-  /** The pool of the user; null if the worker has to make one, with these options. */
-  readonly pool: Pool | null;
-  readonly poolOptions: PoolOptions;
-}
+const wait = is.ms(0, dayMs);
 
-const waitRule = number(0, 86_400_000);
+/** All but those of the pool, which checks them itself; `closeTimeout` is of both. */
+export const workerSchema = is.schema(
+  {
+    broker: brokerField,
+    stream: is.required(streamField),
+    pool: is.or(
+      is.custom<Pool>(
+        'a Pool of millrace/pool',
+        (value) => typeof (value as Pool | null)?.run === 'function',
+      ),
+      null,
+    ),
+    attempts: is.or(attemptsField, 5),
+    backoff: is.or(
+      is.either(wait, is.list<readonly number[], number>(wait, 'a list of times in ms', 1)),
+      1000,
+    ),
+    batch: is.or(is.integer(1, 100_000), null),
+    ackWait: is.wholeMs(1000, hourMs, 30_000),
+    replyTimeout: is.ms(0, dayMs, 30_000),
+    closeTimeout: is.ms(0, maxMs, 30_000),
+  } satisfies is.FieldsOf<Omit<TaskWorkerOptions, Exclude<keyof PoolOptions, 'closeTimeout'>>>,
+  { unknown: 'ignored' },
+);
+
 const otherMeaning: Record<OtherMeaning, string> = {
   retry: '`attempts` says how often a task may fail',
   maxQueue: '`batch` says how many tasks it has',
@@ -264,66 +256,38 @@ const otherMeaning: Record<OtherMeaning, string> = {
 };
 
 /** Throws MILLRACE_E_INVALID_OPTION. The options of the pool are checked by the pool. */
-export function workerSettings(given: TaskWorkerOptions): WorkerSettings {
-  if (typeof given !== 'object' || given === null) throw invalid('options', given, 'an object');
+export function workerSettings(given: TaskWorkerOptions) {
+  const what = 'TaskWorker';
+  const { stream, backoff, ...settings } = parse(what, given, workerSchema);
   for (const [name, why] of Object.entries(otherMeaning)) {
-    if ((given as unknown as Record<string, unknown>)[name] === undefined) continue;
-    throw new MillraceError(
-      'MILLRACE_E_INVALID_OPTION',
-      `TaskWorker has no option '${name}': ${why}`,
-    );
+    const value = (given as unknown as Record<string, unknown>)[name];
+    if (value !== undefined) throw refused(what, name, value, `left out: ${why}`);
   }
-  const {
-    broker,
-    stream,
-    pool = null,
-    attempts = 5,
-    backoff = 1000,
-    batch = null,
-    ackWait = 30_000,
-    replyTimeout = 30_000,
-    ...poolOptions
-  } = given;
-  checkBroker(broker);
-  if (pool !== null) checkPool(pool, poolOptions);
-  check('attempts', attempts, integer(1, 1000));
-  if (batch !== null) check('batch', batch, integer(1, 100_000));
-  check('ackWait', ackWait, integer(1000, hourMs));
-  check('replyTimeout', replyTimeout, waitRule);
-  const { closeTimeout = 30_000 } = poolOptions;
-  check('closeTimeout', closeTimeout, clientRules.closeTimeout);
+  const others = Object.entries(given).filter(([name]) => !(name in workerSchema.fields));
+  const [first] = others;
+  if (settings.pool !== null && first !== undefined) {
+    throw refused(what, ...first, "left out beside 'pool': give it to that pool");
+  }
+  const { closeTimeout } = settings;
   return {
-    broker,
+    ...settings,
     stream: streamSettings(stream),
-    attempts,
     backoffMs: backoffOf(backoff),
-    batch,
-    ackWait,
-    replyTimeout,
-    closeTimeout,
-    pool,
-    poolOptions,
+    poolOptions: { ...Object.fromEntries(others), closeTimeout } as PoolOptions,
   };
 }
 
-function checkPool(pool: Pool, { closeTimeout, ...others }: PoolOptions): void {
-  if (typeof pool.run !== 'function') throw invalid('pool', pool, 'a Pool of millrace/pool');
-  const [name] = Object.keys(others);
-  if (name === undefined) return;
-  throw new MillraceError(
-    'MILLRACE_E_INVALID_OPTION',
-    `option '${name}' means nothing beside 'pool': give it to that pool`,
-  );
-}
+/**
+ * Options as a worker uses them. `batch` is null for a size by the speed of the threads, `pool` null for a pool that the worker makes, with
+ * `poolOptions`.
+ */
+export type WorkerSettings = ReturnType<typeof workerSettings>;
 
+/** The time in ms to wait after failure number `failures`, from 1 on. */
 function backoffOf(backoff: number | readonly number[]): (failures: number) => number {
-  if (!Array.isArray(backoff)) {
-    check('backoff', backoff, waitRule);
-    const first = backoff as number;
-    return (failures) => Math.min(Math.max(first, hourMs), first * 2 ** Math.min(failures - 1, 40));
+  if (typeof backoff === 'number') {
+    return (failures) =>
+      Math.min(Math.max(backoff, hourMs), backoff * 2 ** Math.min(failures - 1, 40));
   }
-  if (backoff.length === 0) throw invalid('backoff', backoff, 'a time in ms, or a list of them');
-  for (const each of backoff) check('backoff', each, waitRule);
-  const times = [...backoff] as number[];
-  return (failures) => times[Math.min(failures, times.length) - 1]!;
+  return (failures) => backoff[Math.min(failures, backoff.length) - 1]!;
 }

@@ -42,7 +42,7 @@ for (const [name, bad, says] of [
   ['maxWait', -1, /from 1 to/],
   ['maxWait', Number.NaN, /is NaN/],
   ['maxWait', { high: 0 }, /'maxWait\.high' is 0/],
-  ['maxWait', { higher: 1 }, /unknown option 'higher'/],
+  ['maxWait', { higher: 1 }, /unknown option 'maxWait.higher'/],
   ['maxWait', '100', /is "100"/],
   ['slice', 0, /from 1 to 1000/],
   ['slice', Number.NaN, /is NaN/],

@@ -26,7 +26,10 @@ const refused = [
   [{ exposeStatusRoute: 5 }, /'exposeStatusRoute' is 5/],
   [{ guard: { maxWait: -1 } }, /'maxWait' is -1/],
   [{ guard: { maxwait: 100 } }, /unknown option 'maxwait'/],
-  [{ maxEventLoopdelay: 5 }, /'maxEventLoopdelay' of the plugin; is 'maxEventLoopDelay' meant/],
+  [
+    { maxEventLoopdelay: 5 },
+    /^the plugin: unknown option 'maxEventLoopdelay' \(is 'maxEventLoopDelay' meant/,
+  ],
   [{ guard: 'on' }, /'on'|"on"/],
 ];
 

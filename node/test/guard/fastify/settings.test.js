@@ -118,34 +118,43 @@ test('a file without any of it, and with a byte order mark', async (t) => {
 const wrong = [
   [
     { server: { healthCheck: { maxEventLoopDelai: 5 } } },
-    /'maxEventLoopDelai'; is 'maxEventLoopDelay' meant\?/,
+    /a\.json: unknown option 'server.healthCheck.maxEventLoopDelai' \(is 'maxEventLoopDelay' meant\?\)/,
   ],
-  [{ server: { healthCheck: { colour: 5 } } }, /'colour'; known are enabled, interval/],
+  [
+    { server: { healthCheck: { colour: 5 } } },
+    /'server.healthCheck.colour'; known are enabled, interval/,
+  ],
   [
     { server: { healthCheck: { maxRssBytes: -1 } } },
-    /'maxRssBytes' is -1; .*\('server.healthCheck' in .*a\.json\)/,
+    /a\.json: 'server.healthCheck.maxRssBytes' is -1; /,
   ],
   [
     { server: { healthCheck: { interval: '{INTERVAL}' } } },
-    /'healthCheckInterval' is "\{INTERVAL\}"/,
+    /'server.healthCheck.interval' is "\{INTERVAL\}"/,
   ],
-  [
-    { server: { healthCheck: { enabled: 'yes' } } },
-    /'enabled' of 'server.healthCheck' .* is "yes"/,
-  ],
+  [{ server: { healthCheck: { enabled: 'yes' } } }, /'server.healthCheck.enabled' is "yes"/],
   [
     { server: { healthCheck: 5 } },
-    /'server.healthCheck' in .* is 5; it must be true, false, or an object/,
+    /'server.healthCheck' is 5; it must be true or false, or an object/,
   ],
-  [{ server: { healthCheck: { enabled: false, maxRssBytes: 'all' } } }, /'maxRssBytes' is "all"/],
-  [{ guard: { maxwait: 5 } }, /'guard' in .*'maxwait'; is 'maxWait' meant\?/],
-  [{ guard: { classify: 'x' } }, /unknown setting 'classify'/],
-  [{ guard: { slice: 0 } }, /'slice' is 0.*\('guard' in .*a\.json\)/],
-  [{ server: { guard: { classes: { '/a': 'best' } } } }, /"best".*\('server.guard' in/],
-  [{ guard: 'on' }, /'guard' in .* is "on"/],
-  [{ guard: true, server: { guard: true } }, /has 'guard' and 'server.guard'; keep one/],
-  [{ server: [] }, /'server' in .* is an array of 0; it must be an object/],
-  [[], /the content in .* is an array of 0/],
+  [
+    { server: { healthCheck: { enabled: false, maxRssBytes: 'all' } } },
+    /'server.healthCheck.maxRssBytes' is "all"/,
+  ],
+  [{ guard: { maxwait: 5 } }, /unknown option 'guard.maxwait' \(is 'maxWait' meant\?\)/],
+  [{ guard: { classify: 'x' } }, /unknown option 'guard.classify'/],
+  [{ guard: { slice: 0 } }, /a\.json: 'guard.slice' is 0/],
+  [
+    { server: { guard: { classes: { '/a': 'best' } } } },
+    /a\.json: 'server\.guard\.classes\.\/a' is "best"/,
+  ],
+  [{ guard: 'on' }, /'guard' is "on"/],
+  [
+    { guard: true, server: { guard: true } },
+    /'server.guard' is true; it must be left out beside 'guard'/,
+  ],
+  [{ server: [] }, /'server' is an array of 0; it must be an object/],
+  [[], /'options' is an array of 0/],
 ];
 
 for (const [content, message] of wrong) {
@@ -182,8 +191,8 @@ test('a file or folder that is not there, has no settings, or is of another form
       folder,
       /no settings file in .*; searched for platformatic\.service\.json, platformatic\.json/,
     ],
-    ['', /the path of a settings file is ""/],
-    [5, /the path of a settings file is 5/],
+    ['', /'source' is ""; it must be the path of a file or folder, or an object/],
+    [5, /'source' is 5; it must be the path of a file or folder, or an object/],
   ]) {
     await assert.rejects(loadSettings(path), { code: invalid, message });
   }

@@ -6,7 +6,7 @@ import { Rooms } from 'millrace/ws';
 
 const broker = 'nats://127.0.0.1:1';
 const bad = [
-  [{ broker: 1 }, "'servers'|the options of the broker|no servers"],
+  [{ broker: 1 }, "'broker' is 1; it must be a URL"],
   [{ broker: 'http://x' }, "'servers'.*http://x"],
   [{ broker: { servers: broker, namespace: 'a.b' } }, "'namespace'.*a\\.b"],
   [{ broker: { servers: broker, required: true } }, "unknown option 'required'"],
@@ -14,13 +14,13 @@ const bad = [
   [{ broker, required: 1 }, "'required'.*1.*true or false"],
   [{ broker, heartbeat: 99 }, "'heartbeat'.*99.*from 100 to 60000"],
   [{ broker, heartbeat: '1s' }, "'heartbeat'.*1s"],
-  [{ broker, stream: { maxage: 1 } }, "'maxage'.*known are maxAge, maxBytes, replicas"],
+  [{ broker, stream: { maxage: 1 } }, "'stream.maxage'.*known are maxAge, maxBytes, replicas"],
   [{ broker, stream: { maxAge: 10 } }, "'stream.maxAge'.*10.*from 1000"],
   [{ broker, stream: { maxBytes: 1 } }, "'stream.maxBytes'"],
   [{ broker, stream: { replicas: 6 } }, "'stream.replicas'.*from 1 to 5"],
-  [{ broker, stream: null }, "option 'stream' must be an object"],
-  [{ broker, onPresence: () => {} }, "unknown option 'onPresence' in the options of natsRooms"],
-  [{ durable: true }, 'the options of the broker must be an object'],
+  [{ broker, stream: null }, "'stream' is null; it must be an object"],
+  [{ broker, onPresence: () => {} }, "natsRooms\\(\\): unknown option 'onPresence'"],
+  [{ durable: true }, "'broker' is undefined; it must be a URL"],
 ];
 
 for (const [options, message] of bad) {
@@ -37,7 +37,7 @@ test('undefined counts as not given', () => {
 });
 
 for (const [options, message] of [
-  [{ broker }, /unknown option 'broker' in the options of Rooms/],
+  [{ broker }, /^Rooms: unknown option 'broker'/],
   [{ durable: true }, /unknown option 'durable'/],
   [{ across: broker }, /'across'.*nats:.*of natsRooms\(\)/],
   [{ across: null }, /'across'.*null/],

@@ -103,7 +103,11 @@ test('mistakes are told in a sentence', options, async (t) => {
     [['tasks.mjs', '--stream', 'a.b'], 2, /--stream is "a\.b"/],
     [['tasks.mjs', '--stream', 's', '--threads', '0'], 2, /--threads must be a positive/],
     [['.', '--stream', 's'], 2, /\. is a folder; name a file in it/],
-    [['tasks.mjs', '--stream', 's', '--threads', 'x'], 2, /--threads needs a number, not x/],
+    [
+      ['tasks.mjs', '--stream', 's', '--threads', 'x'],
+      2,
+      /--threads must be a positive integer, up to 1024; it is "x"/,
+    ],
     [['tasks.mjs', '--stream', 's', '--attempts', '0'], 2, /--attempts is 0/],
     [['tasks.mjs', '--stream', 's', '--lag'], 2, /--lag takes no FILE/],
     [['--stream', 's', '--lag', '--dead'], 2, /--lag and --dead cannot be combined/],
