@@ -36,8 +36,7 @@ class Move implements Transferable {
   }
 }
 
-// Also for the tests of piscina, which import both.
-const isTransferable = (value: unknown): value is Transferable =>
+export const isTransferable = (value: unknown): value is Transferable =>
   typeof value === 'object' &&
   value !== null &&
   transferableSymbol in value &&
@@ -53,7 +52,7 @@ export function isMoved(value: unknown): value is Transferable {
   }
 }
 
-function markMoved(value: object): void {
+export function markMoved(value: object): void {
   Object.defineProperty(value, moved, { value: true, configurable: true, writable: true });
 }
 
