@@ -495,13 +495,13 @@ test('connection state recovery: at the same server, with what others have sent 
 test('options', () => {
   const broker = 'nats://127.0.0.1:1';
   for (const [options, message] of [
-    [null, /options of natsAdapter\(\) must be an object/],
+    [null, /natsAdapter\(\): 'options' is null; it must be an object/],
     [{}, /servers|broker/],
     [{ broker: 'http://x' }, /servers.*nats:/],
     [{ broker, heartbeats: 1 }, /heartbeats.*is 'heartbeat' meant/],
     [{ broker, heartbeat: 49 }, /heartbeat.*50/],
     [{ broker, heartbeat: '100' }, /heartbeat/],
-    [{ broker, durable: 'x' }, /durable.*true, false, or a function/],
+    [{ broker, durable: 'x' }, /durable.*true or false, or a function/],
     [{ broker, durable: true, stream: { maxAge: 1 } }, /stream\.maxAge.*1,?000/],
     [{ broker, stream: { age: 1 } }, /age/],
   ]) {
