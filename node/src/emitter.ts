@@ -453,13 +453,13 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
   /** As an exception that nobody catches, unless somebody listens to 'error'. The rest of the batch goes on first. */
   #failed(error: unknown): void {
     if (this.listenerCount('error') === 0) {
-      throwLater(error);
+      throwLater(error, atTurnEnd);
       return;
     }
     try {
       super.emit('error', error);
     } catch (second) {
-      throwLater(second);
+      throwLater(second, atTurnEnd);
     }
   }
 

@@ -10,6 +10,7 @@ import {
   partial,
   record,
   schema,
+  secret,
   text,
 } from '../core/schema.cjs';
 
@@ -22,6 +23,8 @@ export interface JsonSchema {
   readonly maximum?: number;
   readonly minLength?: number;
   readonly pattern?: string;
+  /** A secret, which no message shows. */
+  readonly writeOnly?: boolean;
   readonly properties?: Readonly<Record<string, JsonSchema>>;
   readonly propertyNames?: JsonSchema;
   readonly additionalProperties?: false | JsonSchema;
@@ -31,6 +34,10 @@ export interface JsonSchema {
 type AnyField = Field<any, any, any>;
 
 export function fieldOf(json: JsonSchema): AnyField {
+  return json.writeOnly ? secret(plainFieldOf(json)) : plainFieldOf(json);
+}
+
+function plainFieldOf(json: JsonSchema): AnyField {
   const { minimum = 0, maximum = 0, minLength = 0, pattern } = json;
   if (json.anyOf !== undefined) return either(...json.anyOf.map(fieldOf));
   if (json.enum !== undefined) return choice(json.enum);

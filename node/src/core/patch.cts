@@ -33,7 +33,11 @@ export class Patch {
 
   /** Ours is there, or below what somebody has put over it. */
   get isApplied(): boolean {
-    return this.#method !== null && this.#target[this.#name] !== this.#original;
+    if (this.#method === null) return false;
+    const now = this.#target[this.#name];
+    if (now === this.#method) return true;
+    // Node.js itself puts the prototype's write() back into a socket that connects anew.
+    return now !== this.#original && now !== Object.getPrototypeOf(this.#target)?.[this.#name];
   }
 
   /** Throws a TypeError where the property cannot be replaced, in a frozen object for instance. Idempotent. */

@@ -88,10 +88,10 @@ export function callEach<Item>(items: readonly Item[], fn: (item: Item) => void)
 
 /**
  * Throws an error of the application where nothing else is in the middle of its work: an uncaught exception, as it would have been
- * anyway. A batch in which it is called goes on first.
+ * anyway. A batch in which it is called goes on first; what its promises do, too, where the point is the end of the turn.
  */
-export function throwLater(error: unknown): void {
-  nextTick(() => {
+export function throwLater(error: unknown, point: Point = nextTick): void {
+  point(() => {
     throw error;
   });
 }

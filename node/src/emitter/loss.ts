@@ -1,7 +1,7 @@
 /** Tells of events that ended without a handler, and of errors that nobody catches. */
 import type { BatchEvent } from '../core/batch/queue-map.js';
 import type { Loss } from '../core/dispatch/dispatcher.js';
-import { throwLater } from '../core/turn.cjs';
+import { atTurnEnd, throwLater } from '../core/turn.cjs';
 import { MillraceError, show } from '../errors.js';
 import { argsOf } from './batch-handlers.js';
 import type { BatchEmitterOptions } from './options.js';
@@ -27,7 +27,7 @@ export class LossReport {
       try {
         this.#onLost(error, type, argsOf(event.data));
       } catch (second) {
-        throwLater(second);
+        throwLater(second, atTurnEnd);
       }
       return;
     }

@@ -166,8 +166,14 @@ export class Pool<Argument = any, Result = any> extends Emitter {
 
   /** Loads the pool's file on a worker. Rejects with MILLRACE_E_TASK_FILE when it cannot be loaded or exports no function; resolves if the pool has none. */
   async checkFile(): Promise<void> {
-    if (this.#settings.filename === null) return;
-    await this.run(undefined as Argument, { name: anyFunction });
+    const { filename, priority } = this.#settings;
+    if (filename === null) return;
+    if (this.#state !== 'open') throw closed('queue is being terminated');
+    const fn = this.#functions.get(filename, anyFunction);
+    await new Promise((resolve, reject) => {
+      const created = this.#scheduler.nowMs();
+      this.#scheduler.submit(new Task(fn, undefined, priority, created, resolve, reject, null));
+    });
   }
 
   /** Mean time in ms that tasks of a function ran of late, by its name; null until it is known. Without a name: that of the usual function. */
@@ -297,6 +303,8 @@ export class Pool<Argument = any, Result = any> extends Emitter {
 
   #functionOf({ filename, name }: RunOptions): PoolFunction | null {
     if (name != null && typeof name !== 'string') throw badArgument('name', 'a string', name);
+    // It is what checkFile() asks for, and would be a success whatever the file exports.
+    if (name === anyFunction) throw badArgument('name', 'the name of an export', name);
     if (filename != null && typeof filename !== 'string' && !isURL(filename)) {
       throw badArgument('filename', 'a string', filename);
     }

@@ -473,6 +473,7 @@ export class Thread implements PoolWorker, TaskThread {
 
   /** A task that was asked to stop gets some time to do so. If it has not then, nothing else begins after it. */
   #grace(number: number): void {
+    if (this.destroyed) return;
     const timer = setTimeout(() => {
       this.#graces.delete(timer);
       const place = number & placeMask;

@@ -138,6 +138,7 @@ test('mistakes are told in one sentence', (t) => {
       { reads: { minRead: 8192, maxRead: 4096 } },
       /'reads\.minRead' is 8192; it must be at most 'maxRead', which is 4096/,
     ],
+    [{ dashboard: { token: 12345678 } }, /'dashboard\.token' is <number>; it must be a text/],
     [[], /config\.json: 'content' is an array of 0; it must be an object/],
     ['{', /config\.json: the configuration is not valid JSON: /],
   ];

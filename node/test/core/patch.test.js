@@ -200,6 +200,17 @@ describe('apply and undo', () => {
     assert.ok(!Object.hasOwn(target, 'greet'));
   });
 
+  test('apply again when the method of the prototype comes in place of one that the object had', () => {
+    const target = new (fresh())();
+    target.greet = () => 'its own';
+    const patch = patchMethod(target, 'greet', shouting);
+    assert.equal(target.greet('you'), 'ITS OWN');
+    target.greet = Base.prototype.greet;
+    assert.equal(patch.isApplied, false);
+    patch.apply();
+    assert.match(target.greet('you'), /^[A-Z !]+$/);
+  });
+
   test('begin anew when others put the original back before undo()', () => {
     const Class = own();
     const { greet } = Class.prototype;

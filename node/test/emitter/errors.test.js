@@ -85,6 +85,23 @@ test('an uncaught failure ends the process with code 1, with the listener in its
   assert.match(stderr, /failing/);
 });
 
+test('what promises of the batch have to do, and batches of other emitters of the turn, come before it', async () => {
+  const { code, lines } = await child(`
+    import { BatchEmitter } from 'millrace';
+    const [e, f] = [new BatchEmitter(), new BatchEmitter()];
+    e.on('x', (n) => {
+      if (n === 1) throw new Error('nobody catches this');
+      Promise.resolve().then(() => console.log('goes on'));
+    });
+    f.on('y', () => console.log('another'));
+    e.emit('x', 1);
+    e.emit('x', 2);
+    f.emit('y');
+  `);
+  assert.equal(code, 1);
+  assert.deepEqual(lines, ['goes on', 'another']);
+});
+
 test("an 'error' listener may emit, and close", async () => {
   const log = [];
   const e = new BatchEmitter();

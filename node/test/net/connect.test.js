@@ -43,6 +43,27 @@ test('a socket may be coalesced before connect() is called', async (t) => {
   socket.destroy();
 });
 
+test('a socket whose peer has ended is coalesced on its next connection, too', async (t) => {
+  const server = createServer({ allowHalfOpen: true }).listen(0, '127.0.0.1');
+  t.after(() => server.close());
+  await once(server, 'listening');
+  const accepted = once(server, 'connection');
+  const socket = connect(server.address()).resume();
+  t.after(() => socket.destroy());
+  const [peer] = await accepted;
+  peer.resume().end();
+  await once(socket, 'end');
+  // Node.js has given it a write() of its own, which refuses.
+  const coalescer = coalesce(socket);
+  await once(socket, 'close');
+  server.on('connection', (next) => next.resume());
+  socket.connect(server.address());
+  await once(socket, 'connect');
+  await turn();
+  for (const n of range(3)) socket.write(`${n}`);
+  assert.equal(coalescer.stats().coalesced, 2);
+});
+
 test('a socket that is destroyed or ended before connect', async (t) => {
   const server = createServer((peer) => peer.resume()).listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -21,6 +21,12 @@ test('default and named exports of ES modules and CommonJS, and promises of func
   assert.equal(await run('promise.cjs'), 'promised of CJS');
 });
 
+test('no name stands for whatever a file exports', async (t) => {
+  const pool = open(t, { filename: file('esm.mjs') });
+  await assert.rejects(pool.run(1, { name: '*' }), { code: 'MILLRACE_E_INVALID_ARGUMENT' });
+  assert.equal(await pool.run(1, { name: 'named' }), 'named of ESM');
+});
+
 test('a file is given as a URL, its text, or a path, absolute or not', async (t) => {
   const pool = open(t, { filename: null });
   const url = file('esm.mjs');
