@@ -258,10 +258,15 @@ func (b *Batcher[K, V]) Flush(ctx context.Context) error {
 func (b *Batcher[K, V]) Close(ctx context.Context) error {
 	b.mu.Lock()
 	b.host.read()
+	waiting := b.undone > 0
 	_ = b.engine.Close(ctx.Err() != nil)
 	b.launch(false)
 	w := b.wait()
 	b.mu.Unlock()
+	if w == nil && waiting {
+		// All of them were refused just now.
+		return ctx.Err()
+	}
 	err := b.waitFor(ctx, w)
 	if err != nil {
 		b.mu.Lock()

@@ -649,6 +649,20 @@ func TestCloseDiscardsWhenItsContextEnds(t *testing.T) {
 	}
 }
 
+func TestCloseSaysThatItDiscardedAll(t *testing.T) {
+	g := newGate()
+	b, err := batch.New(g.fn, config{Policy: batch.Fixed, MaxDelay: time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := do(background, b, 1)
+	queued(b, 1)
+	if err := b.Close(ended()); err != context.Canceled {
+		t.Errorf("Close: %v", err)
+	}
+	want(t, one, 0, millrace.ErrCancelled)
+}
+
 func TestBadOptionsOfNew(t *testing.T) {
 	fn := func(_ context.Context, keys []int) ([]int, error) { return keys, nil }
 	cases := []struct {

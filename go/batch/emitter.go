@@ -284,7 +284,18 @@ func (e *Emitter[T]) Close(ctx context.Context) error {
 		case <-ctx.Done():
 		}
 	}
-	return cmp.Or(e.close(true), ctx.Err())
+	err := e.close(true)
+	if err == nil {
+		// A loop that closes at the same moment may leave the turn undone in which the rest is discarded.
+		go func() {
+			select {
+			case <-e.done:
+			case <-e.loop.Done():
+				_ = e.close(true)
+			}
+		}()
+	}
+	return cmp.Or(err, ctx.Err())
 }
 
 func (e *Emitter[T]) close(discard bool) error {

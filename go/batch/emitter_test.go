@@ -930,6 +930,58 @@ func TestABatchHandlerThatPanics(t *testing.T) {
 	l.want(t, "error", "x b", "x c")
 }
 
+// What is told of each event that is lost may close again.
+func TestCloseInsideOfOnLost(t *testing.T) {
+	loop := newLoop(t)
+	var e *batch.Emitter[string]
+	lost := 0
+	e = newEmitter(t, loop, settings{OnLost: func(batch.Lost[string]) {
+		lost++
+		_ = e.Close(ended())
+	}})
+	e.On("x", func(string) {})
+	if err := loop.Submit(func() {
+		_ = e.Emit("x", "1")
+		_ = e.Emit("x", "2")
+		_ = e.Close(ended())
+	}); err != nil {
+		t.Fatal(err)
+	}
+	loop.Start()
+	<-e.Done()
+	if err := loop.Close(background); err != nil || lost != 2 {
+		t.Errorf("%d lost, %v", lost, err)
+	}
+}
+
+// One context for both, as a program that shuts down has: the emitter ends, whoever is first.
+func TestCloseTogetherWithTheLoop(t *testing.T) {
+	for round := range 400 {
+		loop := newLoop(t)
+		loop.Start()
+		var told atomic.Int64
+		e := newEmitter(t, loop, settings{
+			Policy: batch.Fixed, OnLost: func(batch.Lost[string]) { told.Add(1) },
+		})
+		e.On("x", func(string) { told.Add(1) })
+		for range 50 {
+			if err := e.Emit("x", ""); err != nil {
+				t.Fatal(err)
+			}
+		}
+		ctx, cancel := context.WithTimeout(background, time.Duration(round%40)*5*time.Microsecond)
+		var both sync.WaitGroup
+		both.Go(func() { _ = e.Close(ctx) })
+		both.Go(func() { _ = loop.Close(ctx) })
+		both.Wait()
+		<-e.Done()
+		cancel()
+		if told.Load() != 50 {
+			t.Fatalf("round %d: told of %d events, not 50", round, told.Load())
+		}
+	}
+}
+
 func TestSetTypeAfterClose(t *testing.T) {
 	e := newEmitter(t, newLoop(t))
 	e.Close(ended())

@@ -86,6 +86,8 @@ type Engine[T any] struct {
 	closing closing
 	// What was cut to be delivered by close is discarded after all.
 	abandoned bool
+	// finish is under way: a hook of it may close once more.
+	finishing bool
 
 	// OnHold is told when a dispatch point asked the policy and left the batch open. It may be nil.
 	OnHold func(hold time.Duration)
@@ -663,9 +665,15 @@ func (e *Engine[T]) goOnClosing() error {
 }
 
 // finish ends what is left, one event after the other: a hook that ends its goroutine takes no other event with it.
+// What a hook does with the engine meanwhile, this run sees.
 func (e *Engine[T]) finish() {
+	if e.finishing {
+		return
+	}
+	e.finishing = true
 	ended := false
 	defer func() {
+		e.finishing = false
 		if !ended {
 			e.finish()
 		}

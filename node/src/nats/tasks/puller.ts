@@ -162,9 +162,10 @@ class Puller {
     const request = { batch: more, expires: Math.round(this.#expiresMs * 1_000_000) };
     const number = this.#next++;
     const reply = `${this.#inbox}.${number}`;
+    // Also where this one does not go: the connection belongs to others, too, which may have filled it.
+    this.#timer ??= setInterval(() => this.#sweep(), lostMs);
     if (!this.#link.publish(this.#api, Buffer.from(JSON.stringify(request)), { reply })) return;
     this.#requests.set(number, { left: more, atMs: performance.now() });
-    this.#timer ??= setInterval(() => this.#sweep(), lostMs);
   }
 
   /** Asks for nothing more. Messages that are on their way still come: they have to be given back. */
