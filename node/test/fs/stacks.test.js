@@ -1,6 +1,6 @@
 /** The stack of an error names the async functions that wait for the call, as one of Node.js does. */
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { promises, writeFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { appendFile, readFile, writeFile } from 'millrace/fs';
 import { folder } from './folder.js';
@@ -15,6 +15,8 @@ const calls = {
   'appendFile that Node.js carries out': () => appendFile('none/file', ['x']),
   'writeFile to a missing folder': () => writeFile('none/file', 'x'),
 };
+/** What Node.js itself does, with its own errors. */
+const left = new Set(['readFile with a flag that Node.js knows', 'writeFile to a missing folder']);
 
 async function loadConfig(call) {
   return await call();
@@ -23,16 +25,23 @@ async function handler(call) {
   return await loadConfig(call);
 }
 
-const assertNamed = (call) =>
+const waiting = /\n +at async loadConfig .*\n +at async handler /;
+
+/** Node.js 26 names nobody. */
+const isNamedByNode = await handler(() => promises.writeFile('none/file', 'x')).catch(({ stack }) =>
+  waiting.test(stack),
+);
+
+const assertNamed = (call, isLeft = false) =>
   assert.rejects(handler(call), ({ stack, message }) => {
     assert.ok(stack.includes(message));
-    assert.match(stack, /\n +at async loadConfig .*\n +at async handler /);
+    if (isNamedByNode || !isLeft) assert.match(stack, waiting);
     return true;
   });
 
 describe('the stack of a failed', () => {
   for (const [title, call] of Object.entries(calls)) {
-    test(title, () => assertNamed(call));
+    test(title, () => assertNamed(call, left.has(title)));
   }
 
   test('call that waits for another one', async (t) => {
@@ -46,7 +55,7 @@ describe('the stack of a failed', () => {
       () => readFile(`${file}/none`, { flag: 'r', encoding: 'UTF8' }),
     ]) {
       const before = writeFile(`${file}/none`, 'x').catch(() => {});
-      await assertNamed(call);
+      await assertNamed(call, true);
       await before;
     }
   });

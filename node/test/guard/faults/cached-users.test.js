@@ -11,7 +11,8 @@ import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
 import { randomNumbers, seeds } from '../../core/random.js';
 import { plan, start } from './cached-stacks.js';
 
-const users = ['alice', 'bob', 'carol'];
+/** So long that no random session has one in it by chance. */
+const users = ['alice-of-atlantis', 'bob-of-babylon', 'carol-of-carthage'];
 const requests = 24;
 
 /** Headers of a random request of a user. */
