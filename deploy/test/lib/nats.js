@@ -1,10 +1,12 @@
 /** The broker of the manifests: a real server with their configuration, but for its ports and its folder. */
 import { writeFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { command } from '../../../node/test/nats/nats.js';
 import { read } from './files.js';
-import { run, temporaryFolder, until } from './server.js';
+import { run, until } from './server.js';
 
 export { unable } from '../../../node/test/nats/nats.js';
 
@@ -12,7 +14,7 @@ export { unable } from '../../../node/test/nats/nats.js';
 export async function startNats(t) {
   const token = 'a-token';
   const port = await freePort();
-  const own = await temporaryFolder(t);
+  const own = await mkdtemp(join(tmpdir(), 'millrace-deploy-'));
   const file = join(own, 'nats.conf');
   const config = read('kubernetes/nats/nats.conf');
   writeFileSync(
@@ -23,6 +25,8 @@ export async function startNats(t) {
       .replace('store_dir: /data', `store_dir: "${own}/data"`),
   );
   const server = run(t, [command, '-c', file], { NATS_TOKEN: token });
+  // After what `run` does at the end of the test: a server that still writes into it would make it come back.
+  t.after(() => rm(own, { recursive: true, force: true }));
   await until(() => server.text.includes('Server is ready') || server.child.exitCode !== null);
   const [, client] = /client connections on \S+:(\d+)/.exec(server.text) ?? [];
   if (client === undefined) throw new Error(server.text);

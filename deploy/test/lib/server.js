@@ -21,7 +21,8 @@ export async function until(condition) {
 /** A folder that goes with the test. */
 export async function temporaryFolder(t) {
   const path = await mkdtemp(join(tmpdir(), 'millrace-deploy-'));
-  t.after(() => rm(path, { recursive: true, force: true }));
+  // Its server may still write into it.
+  t.after(() => rm(path, { recursive: true, force: true, maxRetries: 9 }));
   return path;
 }
 
