@@ -5,7 +5,8 @@ export const { performance, wallClock } = timers;
 
 /** Stops the monotonic clock of Millrace until a test is over; `pass(ms)` moves it on. */
 export function stillClock(t) {
-  let nowMs = performance.now();
+  // A whole number, so that what is passed is what has passed.
+  let nowMs = Math.ceil(performance.now());
   t.mock.method(performance, 'now', () => nowMs);
   return {
     pass: (ms) => {

@@ -92,7 +92,7 @@ test('one of a low class is turned away for its age while a higher one never end
       maxWait: { high: 600_000, normal: 600_000, low: 40 * BUSY_MS },
       ...{ rejectDelay: 0, classes: { '/busy': 'high', '/low': 'low' } },
     },
-    { ...busy, '/low': (_req, res) => res.end() },
+    { ...exactlyBusy(t), '/low': (_req, res) => res.end() },
     9,
   );
   const [low, ...others] = clients;
