@@ -1,5 +1,5 @@
 /*
- * What the adapters share. An adapter turns what a handle of libuv reports into events of a queue. Its struct is the
+ * The adapters share this. An adapter turns what a handle of libuv reports into events of a queue. Its struct is the
  * user's; its state, on the heap, is in use from the start until the callback of the stop. An adapter pushes by itself,
  * so nobody is there to see that the queue is full: it keeps the refused event, stops its source where that is
  * possible, and waits for room.

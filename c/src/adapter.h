@@ -1,4 +1,4 @@
-/* What the adapters share. The state of a running adapter is on the heap; the user's struct points to it. See
+/* The adapters share this. The state of a running adapter is on the heap; the user's struct points to it. See
  * adapter.c. */
 #ifndef UVB_ADAPTER_H
 #define UVB_ADAPTER_H

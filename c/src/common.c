@@ -1,5 +1,5 @@
 /*
- * What every file may use.
+ * Every file may use this.
  *
  * The allocator is set before the first use of the library and never changes afterwards.
  *

@@ -1,4 +1,4 @@
-/* What every file may use: memory, the mark of a struct that is in use, what is known about an address, and handles
+/* Every file may use this: memory, the mark of a struct that is in use, what is known about an address, and handles
  * that others may close. */
 #ifndef UVB_COMMON_H
 #define UVB_COMMON_H

@@ -148,7 +148,7 @@ static inline int check_event(const uv_batch_event_t* event, int types) {
   return 0;
 }
 
-/* What other threads post is admitted by the inbox, which counts the queue as well. */
+/* The inbox admits what other threads post, and counts the queue as well. */
 static inline bool has_room(const uvb__core_t* core, uint64_t bytes) {
   const uvb__inbox_t* inbox = uvb__inbox_of(core->batch);
   uint64_t posted = uvb__inbox_at_most(inbox);

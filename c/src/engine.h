@@ -6,8 +6,8 @@
 
 typedef struct uvb__core_s uvb__core_t;
 
-/* What an engine needs from the world: time, and calls at the right moments. The loop is one host; tests have another,
- * whose clock stands still unless told. */
+/* An engine needs two things from the world: time, and calls at the right moments. The loop is one host; tests have
+ * another, whose clock stands still unless told. */
 typedef struct uvb__host_s uvb__host_t;
 struct uvb__host_s {
   /* Time in ms; may be read once and kept for the rest of a turn. */

@@ -140,7 +140,7 @@ static void put(pass_t* pass, size_t target, int fd) {
     sqe->addr = (uintptr_t)&pass->message;
     sqe->len = 1;
   }
-  /* What it stays at if the kernel takes it and never answers: it may have been sent, so it must not be sent again. */
+  /* It stays at this if the kernel takes it and never answers: it may have been sent, so it must not be sent again. */
   pass->targets[target].result = UV_EIO;
 }
 

@@ -12,7 +12,7 @@
 #define UVB_FANOUT_SENDS 0
 #endif
 
-/* What is sent: as much of the caller's buffers as one system call takes, at least one buffer. */
+/* This much is sent: as much of the caller's buffers as one system call takes, at least one buffer. */
 typedef struct {
   const uv_buf_t* bufs;
   unsigned int count;

@@ -1,5 +1,5 @@
 /*
- * What is done with one file: read it, append to it, prefetch it, or read it now if the system has it in memory. The
+ * Work on one file: it is read, appended to, prefetched, or read now if the system has it in memory. The
  * first three run on the threadpool, several at a time; the last one on any thread, which must not wait for a disk.
  *
  * An entry belongs to the one thread that works on it, and gets its result there. Shared are only the table of calls,
@@ -172,7 +172,7 @@ enum { most_devices = 16 };
 static atomic_ullong devices[most_devices];
 static atomic_uint devices_found;
 
-/* What the system knows of it without asking a server; 0: nothing. */
+/* The device of a file, as the system knows it without asking a server; 0: it does not. */
 static unsigned long long device_of(int fd) {
 #if defined(STATX_TYPE)
   struct statx found;
