@@ -691,18 +691,6 @@ func TestAwaitInTime(t *testing.T) {
 	})
 }
 
-func benchLoop(b *testing.B, fn func(l *eventloop.Loop, n int)) {
-	l := startedLoop(b)
-	b.ReportAllocs()
-	b.ResetTimer()
-	// A thousand at a time: the microtasks of a task are all there before the first of them runs.
-	for left := b.N; left > 0; left -= 1000 {
-		n := min(left, 1000)
-		check(b, l.Submit(func() { fn(l, n) }))
-	}
-	check(b, l.Drain(context.Background()))
-}
-
 func same1(v int) (int, error) { return v, nil }
 
 func BenchmarkThen(b *testing.B) {
