@@ -1,7 +1,7 @@
 /** The options of `serve()`: meaning, default and range. */
+import { cpuShare } from '../core/limits/share.js';
 import { parse, parseValue, refused } from '../core/options.js';
 import * as is from '../core/schema.cjs';
-import { cpuShare } from '../pool/sizing.js';
 import { processesFor, usableCpus } from './shares.js';
 import type { StickyKey } from './sticky.js';
 

@@ -1,9 +1,8 @@
 /** The life of one process, as the primary sees it: starting, ready, draining, gone. */
 import cluster, { type Worker } from 'node:cluster';
+import { shareMessage, shareVariable } from '../core/limits/share.js';
 import { clearTimeout, performance, setTimeout } from '../core/timers.cjs';
 import {
-  cpusKey,
-  cpusVariable,
   type FromPrimary,
   type FromProcess,
   type Orders,
@@ -88,7 +87,7 @@ export class ClusterProcess {
     });
     this.#worker = cluster.fork({
       ...env,
-      [cpusVariable]: String(share),
+      ...shareVariable(share),
       [ordersVariable]: JSON.stringify(orders),
     });
     this.pid = this.#worker.process.pid ?? 0;
@@ -119,7 +118,7 @@ export class ClusterProcess {
   }
 
   setShare(cpus: number): void {
-    this.#worker.process.send({ [cpusKey]: cpus }, undefined, {}, () => {});
+    this.#worker.process.send(shareMessage(cpus), undefined, {}, () => {});
   }
 
   /** It finishes what it has, and ends, after `timeout` ms at the latest. */

@@ -79,11 +79,8 @@ export interface Orders {
   readonly sampleInterval: number;
 }
 
-/** Environment variables of a process. */
+/** The environment variable of a process with its {@link Orders}. */
 export const ordersVariable = 'MILLRACE_CLUSTER';
-export const cpusVariable = 'MILLRACE_CPUS';
-/** The message that says that the share has changed. */
-export const cpusKey = 'millrace:cpus';
 
 /** The application has messages of its own: ours are those with this key. */
 const key = 'millrace:cluster';

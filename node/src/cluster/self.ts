@@ -1,7 +1,7 @@
 /** What a process measures of itself. */
+import { countsIdleTime } from '../core/loop-clock.js';
 import { performance, setInterval } from '../core/timers.cjs';
-import { countsIdleTime } from '../monitor/clock.js';
-import { type Monitor, monitor } from '../monitor/monitor.js';
+import { type Monitor, monitor } from '../monitor/index.js';
 import { reported } from './hooks.js';
 import { tell } from './protocol.js';
 import { type ProcessReport, sumValues } from './report.js';

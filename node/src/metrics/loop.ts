@@ -1,4 +1,4 @@
-import { countsIdleTime } from '../monitor/clock.js';
+import { countsIdleTime } from '../core/loop-clock.js';
 import { type Monitor, monitor } from '../monitor/index.js';
 
 let shared: { readonly monitor: Monitor; users: number } | null = null;

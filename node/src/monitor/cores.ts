@@ -1,9 +1,9 @@
 /** Which cores are idle, of those that this process may use. */
 import { cpus, uptime } from 'node:os';
-import { cpuGroup } from './cgroup.js';
-import { now } from './clock.js';
-import { limitsOf } from './limits.js';
-import { allowedCpus, readText } from './system-files.js';
+import { cpuGroup } from '../core/limits/cgroup.js';
+import { limitsOf } from '../core/limits/limits.js';
+import { allowedCpus, readText } from '../core/limits/system-files.js';
+import { now } from '../core/loop-clock.js';
 
 /** Times of a core since the machine started, in ticks of any length. */
 interface CoreTimes {

@@ -1,11 +1,12 @@
 /** The health report: what a person or a load balancer asks a server for. */
 import { loadavg, uptime } from 'node:os';
+import { limits } from '../core/limits/limits.js';
+import { type SystemMemory, systemMemory } from '../core/limits/memory.js';
 import { isError } from '../core/realm.cjs';
 import { type Cores, CoreWatch } from './cores.js';
 import type { GcStats } from './gc.js';
-import { limits } from './limits.js';
 import type { LoopDelay } from './loop-delay.js';
-import { type ProcessMemory, type SystemMemory, systemMemory } from './memory.js';
+import type { ProcessMemory } from './memory.js';
 import type { TaskSource } from './options.js';
 
 /** What a monitor knows without a system call, as plain data. */

@@ -3,6 +3,9 @@
  *
  * @module
  */
+
+export { type Limits, limits } from '../core/limits/limits.js';
+export type { SystemMemory } from '../core/limits/memory.js';
 export {
   type Burst,
   burst,
@@ -16,8 +19,7 @@ export {
 export type { Core, Cores } from './cores.js';
 export type { GcKind, GcPauses, GcStats } from './gc.js';
 export type { Health, Snapshot } from './health.js';
-export { type Limits, limits } from './limits.js';
 export type { LoopDelay } from './loop-delay.js';
-export { memoryUsage, type ProcessMemory, type SystemMemory } from './memory.js';
+export { memoryUsage, type ProcessMemory } from './memory.js';
 export { Monitor, type MonitorEvents, monitor, monitor as default } from './monitor.js';
 export type { MonitorOptions, TaskSource } from './options.js';

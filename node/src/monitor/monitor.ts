@@ -1,12 +1,13 @@
 /** A monitor of this thread's event loop. */
 import { EventEmitter } from 'node:events';
+import { limits } from '../core/limits/limits.js';
+import { checkIdleTime, idleTime, now } from '../core/loop-clock.js';
+import { sampler, type Watcher } from '../core/loop-sampler.js';
 import { parseValue } from '../core/options.js';
 import { announce } from '../core/sources.js';
 import { type MeasuredCapacity, type MeasuredRequests, measuredCapacity } from './capacity.js';
-import { checkIdleTime, idleTime, now } from './clock.js';
 import { type GcStats, GcTotals, gcObserver } from './gc.js';
 import { type Health, HealthReport, type Snapshot } from './health.js';
-import { limits } from './limits.js';
 import { DelayWindow, type LoopDelay } from './loop-delay.js';
 import { ofThread, type ProcessMemory } from './memory.js';
 import {
@@ -17,7 +18,6 @@ import {
   monitorOptions,
 } from './options.js';
 import { type Change, Overload, type OverloadOptions } from './overload.js';
-import { sampler, type Watcher } from './sampler.js';
 import { SlidingUtilization } from './utilization.js';
 
 /** The probe runs soon enough after a sleep for precise marks of idle time. */

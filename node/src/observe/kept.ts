@@ -4,9 +4,9 @@
  */
 import fs from 'node:fs';
 import { join } from 'node:path';
+import { now } from '../core/loop-clock.js';
+import { sampler, type Watcher } from '../core/loop-sampler.js';
 import { clearTimeout, setTimeout, wallClock } from '../core/timers.cjs';
-import { now } from '../monitor/clock.js';
-import { sampler, type Watcher } from '../monitor/sampler.js';
 import type { Report } from './report.js';
 
 // As Node.js has them: an application may replace them.

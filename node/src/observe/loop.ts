@@ -1,7 +1,7 @@
 /** Turns of the event loop that kept everything else waiting, and the functions to blame. */
 import { createHistogram } from 'node:perf_hooks';
-import { idleTime, now } from '../monitor/clock.js';
-import { sampler, type Watcher } from '../monitor/sampler.js';
+import { idleTime, now } from '../core/loop-clock.js';
+import { sampler, type Watcher } from '../core/loop-sampler.js';
 import type { FunctionTime } from './attribute.js';
 import { ThreadCpu } from './cpu.js';
 import type { Observer } from './observer.js';

@@ -1,5 +1,5 @@
 /** Puts the observers of a thread together. */
-import { checkIdleTime, now } from '../monitor/clock.js';
+import { checkIdleTime, now } from '../core/loop-clock.js';
 import { FilesObserver } from './files.js';
 import { LoopObserver } from './loop.js';
 import { NetworkObserver } from './network.js';

@@ -4,8 +4,8 @@
  */
 import type { Session } from 'node:inspector';
 import { builtin } from '../core/builtin.cjs';
+import { now } from '../core/loop-clock.js';
 import { clearTimeout, setTimeout } from '../core/timers.cjs';
-import { now } from '../monitor/clock.js';
 import {
   attribute,
   type FunctionTime,

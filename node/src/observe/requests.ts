@@ -1,11 +1,11 @@
 /** Requests of http servers: what a guard would have refused, and which routes hold the loop. */
 import type { Server as HttpServer, IncomingMessage } from 'node:http';
 import type { Server, Socket } from 'node:net';
+import { now } from '../core/loop-clock.js';
 import { ClassPatterns } from '../guard/classes.js';
 import { Observer as Reckoning } from '../guard/observer.js';
 import type { CompleteOptions } from '../guard/options.js';
 import { type Route, RouteTable } from '../guard/routes.js';
-import { now } from '../monitor/clock.js';
 import type { ThreadCpu } from './cpu.js';
 import { type HandlerWatcher, watchHandlers } from './handlers.js';
 import type { Observer } from './observer.js';

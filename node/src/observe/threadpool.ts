@@ -4,8 +4,8 @@
  */
 import { access } from 'node:fs';
 import { isMainThread } from 'node:worker_threads';
-import { idleTime, now } from '../monitor/clock.js';
-import { sampler, type Watcher } from '../monitor/sampler.js';
+import { idleTime, now } from '../core/loop-clock.js';
+import { sampler, type Watcher } from '../core/loop-sampler.js';
 import { startUpMs } from './loop.js';
 import type { Observer } from './observer.js';
 

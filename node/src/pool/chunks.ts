@@ -1,11 +1,12 @@
 /** Cuts files and streams into pieces of whole lines, for several workers: a file into ranges, of which only what is around the cuts is read. */
 import { constants } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
+import { cpuShare } from '../core/limits/share.js';
 import { parse, parseValue } from '../core/options.js';
 import { isUint8Array } from '../core/realm.cjs';
 import * as is from '../core/schema.cjs';
 import { MillraceError, show } from '../errors.js';
-import { cpuShare, defaultThreads } from './sizing.js';
+import { defaultThreads } from './options.js';
 
 /** A delimiter has to fit into what is looked at together. */
 const mostBytes = 1024;

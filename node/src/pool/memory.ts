@@ -1,9 +1,9 @@
 /** Whether there is memory for another worker, and whether it is so short that CPU tasks have to step back. */
 import type { ResourceLimits } from 'node:worker_threads';
+import { hierarchies } from '../core/limits/cgroup.js';
+import { type SystemMemory, systemMemory } from '../core/limits/memory.js';
+import { memoryInfo, readText } from '../core/limits/system-files.js';
 import { performance } from '../core/timers.cjs';
-import { hierarchies } from '../monitor/cgroup.js';
-import { type SystemMemory, systemMemory } from '../monitor/memory.js';
-import { memoryInfo, readText } from '../monitor/system-files.js';
 
 const mebi = 2 ** 20;
 

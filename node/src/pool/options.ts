@@ -1,12 +1,12 @@
 /** The options of a pool: meaning, unit, default and range. */
 import type { ResourceLimits, WorkerOptions } from 'node:worker_threads';
 import { classOf, type Priority, priorityField } from '../core/intake/priority.js';
+import { cpuShare } from '../core/limits/share.js';
 import { fault, parse } from '../core/options.js';
 import { isURL } from '../core/realm.cjs';
 import * as is from '../core/schema.cjs';
 import { clockOffsetMs } from './protocol.cjs';
 import { isTaskQueue, type PoolTask, type TaskQueue } from './queue.js';
-import { cpuShare, defaultThreads } from './sizing.js';
 import { type FunctionSource, functionsOf, pathOf } from './source.js';
 import type { PoolWorker, ThreadOptions } from './thread.js';
 
@@ -204,6 +204,14 @@ export function settingsOf(given: PoolOptions) {
 
 /** Options as a pool uses them; `followsShare`: the threads follow the CPUs that this process may use. */
 export type Settings = ReturnType<typeof settingsOf>;
+
+/**
+ * Threads of a pool for a number of CPUs: one at least, and at most as many as there are whole CPUs, one if there is none.
+ * Not rounded up: threads above a quota are stopped for the rest of each period, with the event loop among them.
+ */
+export function defaultThreads(cpus: number): { min: number; max: number } {
+  return { min: 1, max: Math.max(1, Math.floor(cpus)) };
+}
 
 function threadsOf({ minThreads, maxThreads }: Parsed): {
   min: number;

@@ -3,6 +3,7 @@ import type { Worker } from 'node:worker_threads';
 import { AbortError, type AbortSource, isAborted, onAbort, reasonOf } from '../core/abort.js';
 import { version as installedVersion } from '../core/installed.cjs';
 import { classOf, priorityField } from '../core/intake/priority.js';
+import { onShare } from '../core/limits/share.js';
 import {
   isMoved,
   move,
@@ -25,12 +26,11 @@ import {
   type PoolEvents,
 } from './events.js';
 import { closed, closeTimedOut } from './failure.js';
-import { own, type PoolOptions, type Settings, settingsOf } from './options.js';
+import { defaultThreads, own, type PoolOptions, type Settings, settingsOf } from './options.js';
 import { anyFunction, state } from './protocol.cjs';
 import { ArrayTaskQueue, FairQueue, FixedQueue, UserQueue } from './queue.js';
 import { badArgument, callOf, extrasOf, type RunOptions } from './run-options.js';
 import { Scheduler } from './scheduler.js';
-import { defaultThreads, onShare } from './sizing.js';
 import { type FunctionSource, pathOf, sourceOf } from './source.js';
 import { histogramOf, type PoolHistogram, type PoolStats } from './stats.js';
 import { Functions, type PoolFunction, Task, type TaskExtras } from './task.js';

@@ -9,11 +9,11 @@ import {
   groupFolders,
   parseMemberships,
   parseMounts,
-} from '../../dist/monitor/cgroup.js';
+} from '../../dist/core/limits/cgroup.js';
+import { limitsOf } from '../../dist/core/limits/limits.js';
+import { systemMemory } from '../../dist/core/limits/memory.js';
+import { parseCpuList } from '../../dist/core/limits/system-files.js';
 import { CoreWatch } from '../../dist/monitor/cores.js';
-import { limitsOf } from '../../dist/monitor/limits.js';
-import { systemMemory } from '../../dist/monitor/memory.js';
-import { parseCpuList } from '../../dist/monitor/system-files.js';
 import { sleep } from './block.js';
 
 const gibi = 1024 ** 3;

@@ -17,8 +17,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
+import { cpuShare } from '../../dist/core/limits/share.js';
 import { cut, fileChunks, reader } from '../../dist/pool/chunks.js';
-import { cpuShare, defaultThreads } from '../../dist/pool/sizing.js';
+import { defaultThreads } from '../../dist/pool/options.js';
 import { randomNumbers, seeds } from '../core/random.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'millrace-chunks-'));

@@ -1,5 +1,5 @@
 /** A process that listens for its share, and says what it hears. SCENARIO says what else it does. */
-import { cpuShare, onShare } from '../../dist/pool/sizing.js';
+import { cpuShare, onShare } from '../../dist/core/limits/share.js';
 
 const count = () => process.listenerCount('message');
 const before = count();

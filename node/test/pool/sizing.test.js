@@ -6,7 +6,8 @@ import { on, once } from 'node:events';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { limits } from 'millrace/monitor';
-import { cpuShare, defaultThreads, onShare } from '../../dist/pool/sizing.js';
+import { cpuShare, onShare } from '../../dist/core/limits/share.js';
+import { defaultThreads } from '../../dist/pool/options.js';
 import { wantsWorker } from '../../dist/pool/workers.js';
 
 const { cpus } = limits();

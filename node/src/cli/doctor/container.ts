@@ -1,8 +1,8 @@
 /** What the machine and the container leave to a process. */
 import { availableParallelism } from 'node:os';
 import { getHeapStatistics } from 'node:v8';
-import { hierarchies } from '../../monitor/cgroup.js';
-import { limitsOf } from '../../monitor/limits.js';
+import { hierarchies } from '../../core/limits/cgroup.js';
+import { limitsOf } from '../../core/limits/limits.js';
 import { type Finding, ok, onlyLinux, type Place } from './finding.js';
 
 const mib = (bytes: number): string => `${Math.round(bytes / 1024 ** 2)} MiB`;

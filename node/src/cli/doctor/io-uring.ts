@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { release } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { readText } from '../../monitor/system-files.js';
+import { readText } from '../../core/limits/system-files.js';
 import type { Binding } from '../../native/binding.js';
 import { loadAddon } from './addon.js';
 import { type Finding, ok, onlyLinux, type Place } from './finding.js';

@@ -1,6 +1,6 @@
 /** Limits that the system sets: files, threads, connections. */
-import { limitsOf } from '../../monitor/limits.js';
-import { readText } from '../../monitor/system-files.js';
+import { limitsOf } from '../../core/limits/limits.js';
+import { readText } from '../../core/limits/system-files.js';
 import { type Finding, ok, onlyLinux, type Place } from './finding.js';
 
 /** A connection is an open file. */

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readText } from '../../monitor/system-files.js';
+import { readText } from '../../core/limits/system-files.js';
 import { type Finding, ok, onlyLinux, type Place } from './finding.js';
 
 /** The event that millrace-lab counts. */

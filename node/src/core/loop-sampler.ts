@@ -1,5 +1,5 @@
 /**
- * Looks at each turn of the loop, and lets an idle loop sleep. One for each thread, shared by all its monitors.
+ * Looks at each turn of the loop, and lets an idle loop sleep. One for each thread, shared by all that watch the loop.
  *
  * An immediate that is not referenced runs in the check phase of every turn, and does not make the loop turn: that is the
  * look, and it costs nothing while nothing happens. What it cannot see in time is a block after it, in later immediates or
@@ -11,11 +11,11 @@
  * poll or the check phase meets a look, which sets a probe anew.
  */
 import { AsyncResource } from 'node:async_hooks';
-import { clearImmediate, clearTimeout, setImmediate, setTimeout } from '../core/timers.cjs';
-import { throwLater } from '../core/turn.cjs';
-import { idleTime, now } from './clock.js';
+import { idleTime, now } from './loop-clock.js';
+import { clearImmediate, clearTimeout, setImmediate, setTimeout } from './timers.cjs';
+import { throwLater } from './turn.cjs';
 
-/** What a monitor is to the sampler. */
+/** What watches the loop, to the sampler. */
 export interface Watcher {
   /** Ms after which a probe has to come: no longer than what counts as a block. */
   readonly probeMs: number;

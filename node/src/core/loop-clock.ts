@@ -1,7 +1,8 @@
-/** The only clocks of the monitor. Both are monotonic, so a jump of the time of day changes nothing. */
-import { otherRuntime } from '../core/realm.cjs';
-import { performance } from '../core/timers.cjs';
+/** Clocks for the busy time of this thread's loop. Both are monotonic, so a jump of the time of day changes nothing. */
+
 import { MillraceError } from '../errors.js';
+import { otherRuntime } from './realm.cjs';
+import { performance } from './timers.cjs';
 
 const { nodeTiming } = performance;
 

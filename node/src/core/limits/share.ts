@@ -1,11 +1,21 @@
-/** How many threads a pool has: by the share of the machine that its process has. */
-import { builtin } from '../core/builtin.cjs';
-import { throwLater } from '../core/turn.cjs';
-import { limits } from '../monitor/limits.js';
+/**
+ * The CPUs of one process: what its container allows, and in a cluster its share of that. The primary of the cluster sets the share in
+ * the environment of each process, and sends a message when it changes; pools follow it.
+ */
+import { builtin } from '../builtin.cjs';
+import { throwLater } from '../turn.cjs';
+import { limits } from './limits.js';
 
-/** The share of a process of a cluster: CPUs, possibly a fraction. Set in its environment, and sent again when it changes. */
 const variable = 'MILLRACE_CPUS';
 const key = 'millrace:cpus';
+
+/** The environment variable of a process with this share. */
+export const shareVariable = (cpus: number): Record<string, string> => ({
+  [variable]: String(cpus),
+});
+
+/** The message that tells a process its new share. */
+export const shareMessage = (cpus: number): Record<string, number> => ({ [key]: cpus });
 
 /** A number of CPUs; null for anything else. */
 function cpusOf(value: unknown): number | null {
@@ -61,12 +71,4 @@ function receive(message: unknown): void {
       throwLater(error);
     }
   }
-}
-
-/**
- * Threads of a pool for a number of CPUs: one at least, and at most as many as there are whole CPUs, one if there is none.
- * Not rounded up: threads above a quota are stopped for the rest of each period, with the event loop among them.
- */
-export function defaultThreads(cpus: number): { min: number; max: number } {
-  return { min: 1, max: Math.max(1, Math.floor(cpus)) };
 }
