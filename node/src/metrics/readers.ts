@@ -1,31 +1,22 @@
-/** What each kind of object reports, in the words of the vocabulary. */
-import type { BatchStats } from '../batch.js';
-import type { ClusterStats } from '../cluster/report.js';
+/**
+ * What each kind of object reports, in the words of the vocabulary. A reader is given what `stats()` of an object returns; its parameter
+ * names the fields that it reads, so that no reader needs the module of that object. `test-types/readers.ts` compares them with the
+ * statistics of each object.
+ */
 import type { SourceKind } from '../core/sources.js';
-import type { QueueStats } from '../core/stats.js';
-import type { EmitterStats } from '../emitter.js';
-import type { FileStats } from '../fs/stats.js';
-import type { CachedStats } from '../guard/cached/stats.js';
-import type { GuardStats } from '../guard/stats.js';
 import type { Snapshot } from '../monitor/health.js';
-import type { BridgeStats } from '../nats/events/bridge.js';
-import type { LinkStats } from '../nats/link-stats.js';
-import type { NatsAdapterStats } from '../nats/socket-io/server-link.js';
-import type { TaskClientStats, TaskWorkerStats } from '../nats/tasks/stats.js';
-import type { CoalesceStats } from '../net/coalescer.js';
-import type { PoolStats, PoolTimes } from '../pool/stats.js';
-import type { RoomsStats } from '../ws/rooms.js';
 
-interface Gathered {
-  readonly frames: number;
-  readonly writes: number;
+/** Counts by name. */
+type Counts = Readonly<Record<string, number>>;
+
+interface ByPriority<Value> {
+  readonly high: Value;
+  readonly normal: Value;
+  readonly low: Value;
 }
 
 /** Takes one value. For totals it is what the object has counted so far. */
 export type Add = (name: string, labels: Readonly<Record<string, string>>, value: number) => void;
-
-/** A record of counts. */
-const each = (counts: object): [string, number][] => Object.entries(counts);
 
 function summary(
   add: Add,
@@ -38,8 +29,23 @@ function summary(
   add(`${name}_count`, labels, count);
 }
 
-function queue(source: SourceKind, stats: QueueStats, add: Add): void {
-  for (const [priority, depth] of each(stats.depth))
+interface QueueFigures {
+  readonly depth: Counts;
+  readonly fill: number;
+  readonly waits: ByPriority<{ readonly batches: number; readonly sumMs: number }>;
+  readonly worstWait: ByPriority<number>;
+  readonly refused: Counts;
+  readonly errors: number;
+  readonly unhandled: number;
+  readonly batched: number;
+  readonly batches: number;
+  readonly trigger: Counts;
+  readonly holds: number;
+  readonly holdMs: number;
+}
+
+function queue(source: SourceKind, stats: QueueFigures, add: Add): void {
+  for (const [priority, depth] of Object.entries(stats.depth))
     add('queue_depth', { source, priority }, depth);
   add('queue_fill', { source }, stats.fill);
   for (const priority of ['high', 'normal', 'low'] as const) {
@@ -47,27 +53,46 @@ function queue(source: SourceKind, stats: QueueStats, add: Add): void {
     summary(add, 'queue_wait_ms', { source, priority }, sumMs, batches);
     add('queue_wait_ms', { source, priority, quantile: '1' }, stats.worstWait[priority]);
   }
-  for (const [reason, count] of each(stats.refused))
+  for (const [reason, count] of Object.entries(stats.refused))
     add('refused_total', { source, reason }, count);
   add('errors_total', { source }, stats.errors);
   add('unhandled_total', {}, stats.unhandled);
   summary(add, 'batch_size', { source }, stats.batched, stats.batches);
-  for (const [trigger, count] of each(stats.trigger)) {
+  for (const [trigger, count] of Object.entries(stats.trigger)) {
     add('batch_trigger_total', { source, trigger }, count);
   }
   summary(add, 'batch_hold_ms', { source }, stats.holdMs, stats.holds);
 }
 
-function emitter(stats: EmitterStats, add: Add): void {
+interface EmitterFigures extends QueueFigures {
+  /** Beside these, events by outcome. */
+  readonly retained: Counts & {
+    readonly count: number;
+    readonly bytes: number;
+    readonly fill: number;
+  };
+}
+
+function emitter(stats: EmitterFigures, add: Add): void {
   queue('emitter', stats, add);
   const { count, bytes, fill, ...outcomes } = stats.retained;
   add('retained', { state: 'held' }, count);
   add('retained_bytes', {}, bytes);
   add('retained_fill', {}, fill);
-  for (const [outcome, events] of each(outcomes)) add('retention_total', { outcome }, events);
+  for (const [outcome, events] of Object.entries(outcomes))
+    add('retention_total', { outcome }, events);
 }
 
-function rooms(stats: RoomsStats, add: Add): void {
+interface RoomsFigures extends QueueFigures {
+  readonly dropped: ByPriority<number>;
+  readonly deliveries: number;
+  readonly sends: number;
+  readonly sentBytes: number;
+  /** Null without other processes. */
+  readonly across: (HeardFigures & { readonly ignored: number }) | null;
+}
+
+function rooms(stats: RoomsFigures, add: Add): void {
   queue('rooms', stats, add);
   const { high, normal, low } = stats.dropped;
   add('refused_total', { source: 'rooms', reason: 'slow' }, high + normal + low);
@@ -75,7 +100,7 @@ function rooms(stats: RoomsStats, add: Add): void {
   add('fanout_bytes_total', { source: 'rooms' }, stats.sentBytes);
   if (stats.across === null) return;
   add('refused_total', { source: 'rooms', reason: 'bound' }, stats.across.ignored);
-  heard('rooms', stats.across.missed, stats.across.malformed, add);
+  heard('rooms', stats.across, add);
 }
 
 function fanOut(source: SourceKind, frames: number, writes: number, add: Add): void {
@@ -83,23 +108,43 @@ function fanOut(source: SourceKind, frames: number, writes: number, add: Add): v
   add('fanout_sends_total', { source }, writes);
 }
 
+interface GatheredFigures {
+  readonly frames: number;
+  readonly writes: number;
+}
+
 /** What gathers the frames of an application by itself. */
-function gathered(source: SourceKind): (stats: Gathered, add: Add) => void {
+function gathered(source: SourceKind): (stats: GatheredFigures, add: Add) => void {
   return ({ frames, writes }, add) => {
     summary(add, 'batch_size', { source }, frames, writes);
     fanOut(source, frames, writes, add);
   };
 }
 
-function coalesce({ coalesced, flushes }: CoalesceStats, add: Add): void {
+interface CoalesceFigures {
+  readonly coalesced: number;
+  readonly flushes: number;
+}
+
+function coalesce({ coalesced, flushes }: CoalesceFigures, add: Add): void {
   summary(add, 'batch_size', { source: 'coalesce' }, coalesced, flushes);
 }
 
-function enlarge({ connections }: { connections: number }, add: Add): void {
+function enlarge({ connections }: { readonly connections: number }, add: Add): void {
   add('enlarged_connections_total', {}, connections);
 }
 
-function files(stats: FileStats, add: Add): void {
+interface FileFigures {
+  readonly reads: number;
+  readonly readBatches: number;
+  readonly jobs: number;
+  readonly appends: number;
+  readonly commits: number;
+  readonly bytes: number;
+  readonly refused: number;
+}
+
+function files(stats: FileFigures, add: Add): void {
   add('file_reads_total', {}, stats.reads);
   add('file_read_batches_total', {}, stats.readBatches);
   add('file_jobs_total', {}, stats.jobs);
@@ -109,7 +154,24 @@ function files(stats: FileStats, add: Add): void {
   add('refused_total', { source: 'fs', reason: 'overloaded' }, stats.refused);
 }
 
-function guard(stats: GuardStats, add: Add): void {
+interface GuardFigures {
+  readonly queued: number;
+  readonly maxQueue: number;
+  readonly classes: Readonly<
+    Record<
+      string,
+      {
+        readonly queued: number;
+        readonly admitted: number;
+        readonly shed: Counts;
+        readonly wouldShed: Counts;
+        readonly waitMs: { readonly mean: number; readonly p99: number; readonly max: number };
+      }
+    >
+  >;
+}
+
+function guard(stats: GuardFigures, add: Add): void {
   const source = 'guard';
   add('queue_fill', { source }, fillOf(stats.queued, stats.maxQueue));
   for (const [name, one] of Object.entries(stats.classes)) {
@@ -123,26 +185,48 @@ function guard(stats: GuardStats, add: Add): void {
     // The buckets of a histogram may report a little more than there was.
     add('queue_wait_ms', { ...labels, quantile: '0.99' }, Math.min(p99, max));
     add('queue_wait_ms', { ...labels, quantile: '1' }, max);
-    for (const [reason, count] of each(one.shed)) {
+    for (const [reason, count] of Object.entries(one.shed)) {
       add('shed_total', { class: name, reason }, count);
     }
-    for (const [reason, count] of each(one.wouldShed)) {
+    for (const [reason, count] of Object.entries(one.wouldShed)) {
       add('would_shed_total', { class: name, reason }, count);
     }
   }
 }
 
-function cached(stats: CachedStats, add: Add): void {
-  for (const result of ['hits', 'stale', 'misses', 'deduplicated', 'shed'] as const) {
+const cacheResults = ['hits', 'stale', 'misses', 'deduplicated', 'shed'] as const;
+
+type CachedFigures = Readonly<
+  Record<(typeof cacheResults)[number] | 'failed' | 'timedOut', number>
+>;
+
+function cached(stats: CachedFigures, add: Add): void {
+  for (const result of cacheResults) {
     add('cache_answers_total', { result }, stats[result]);
   }
   add('errors_total', { source: 'cached' }, stats.failed + stats.timedOut);
 }
 
-function pool(stats: PoolStats, add: Add): void {
+/** Beside `total`, tasks by priority. */
+type QueuedFigures = Counts & { readonly total: number };
+
+interface PoolFigures {
+  readonly queued: QueuedFigures;
+  readonly maxQueue: number;
+  readonly waitMs: TimesFigures;
+  readonly runMs: TimesFigures;
+  readonly workers: { readonly busy: number; readonly idle: number };
+  readonly batches: number;
+  readonly meanBatch: number;
+  readonly refused: number;
+  readonly failed: number;
+}
+
+function pool(stats: PoolFigures, add: Add): void {
   const source = 'pool';
   const { total, ...depths } = stats.queued;
-  for (const [priority, depth] of each(depths)) add('pool_queue_depth', { priority }, depth);
+  for (const [priority, depth] of Object.entries(depths))
+    add('pool_queue_depth', { priority }, depth);
   add('queue_fill', { source }, fillOf(total, stats.maxQueue));
   times('pool_wait_ms', stats.waitMs, add);
   times('pool_run_ms', stats.runMs, add);
@@ -155,10 +239,20 @@ function pool(stats: PoolStats, add: Add): void {
   add('errors_total', { source }, stats.failed);
 }
 
-function taskClient(stats: TaskClientStats, add: Add): void {
+interface TaskClientFigures {
+  readonly queued: QueuedFigures;
+  readonly maxQueue: number;
+  readonly messages: number;
+  readonly meanBatch: number;
+  readonly refused: number;
+  readonly failed: number;
+}
+
+function taskClient(stats: TaskClientFigures, add: Add): void {
   const source = 'task-client';
   const { total, ...depths } = stats.queued;
-  for (const [priority, depth] of each(depths)) add('queue_depth', { source, priority }, depth);
+  for (const [priority, depth] of Object.entries(depths))
+    add('queue_depth', { source, priority }, depth);
   add('queue_fill', { source }, fillOf(total, stats.maxQueue));
   const { messages, meanBatch } = stats;
   summary(add, 'batch_size', { source }, Math.round(messages * meanBatch), messages);
@@ -166,21 +260,43 @@ function taskClient(stats: TaskClientStats, add: Add): void {
   add('errors_total', { source }, stats.failed);
 }
 
-function times(name: string, { count, mean, p50, p99, max }: PoolTimes, add: Add): void {
+interface TimesFigures {
+  readonly count: number;
+  readonly mean: number;
+  readonly p50: number;
+  readonly p99: number;
+  readonly max: number;
+}
+
+function times(name: string, { count, mean, p50, p99, max }: TimesFigures, add: Add): void {
   summary(add, name, {}, mean * count, count);
   add(name, { quantile: '0.5' }, Math.min(p50, max));
   add(name, { quantile: '0.99' }, Math.min(p99, max));
   add(name, { quantile: '1' }, max);
 }
 
-function tasks(stats: TaskWorkerStats, add: Add): void {
-  const { done, failed, retried, dead, cancelled, returned } = stats;
-  const outcomes = { done, failed, retried, dead, cancelled, returned };
-  for (const [outcome, count] of each(outcomes)) add('tasks_total', { outcome }, count);
+const taskOutcomes = ['done', 'failed', 'retried', 'dead', 'cancelled', 'returned'] as const;
+
+interface TasksFigures extends Readonly<Record<(typeof taskOutcomes)[number], number>> {
+  readonly results: { readonly confirmed: number; readonly givenUp: number };
+  readonly held: Counts;
+  /** Null until it is known. Beside the dead letters, the messages of each queue. */
+  readonly lag:
+    | ({ readonly dead: number } & ByPriority<LagFigures> & { readonly alone: LagFigures })
+    | null;
+}
+
+interface LagFigures {
+  readonly pending: number;
+  readonly unacknowledged: number;
+}
+
+function tasks(stats: TasksFigures, add: Add): void {
+  for (const outcome of taskOutcomes) add('tasks_total', { outcome }, stats[outcome]);
   const { confirmed, givenUp } = stats.results;
   add('tasks_results_total', { outcome: 'confirmed' }, confirmed);
   add('tasks_results_total', { outcome: 'given-up' }, givenUp);
-  for (const [priority, held] of each(stats.held)) add('tasks_held', { priority }, held);
+  for (const [priority, held] of Object.entries(stats.held)) add('tasks_held', { priority }, held);
   if (stats.lag === null) return;
   const { dead: letters, ...queues } = stats.lag;
   for (const [priority, { pending, unacknowledged }] of Object.entries(queues)) {
@@ -190,7 +306,15 @@ function tasks(stats: TaskWorkerStats, add: Add): void {
   add('tasks_dead', {}, letters);
 }
 
-function cluster(stats: ClusterStats, add: Add): void {
+interface ClusterFigures {
+  readonly wanted: number;
+  readonly ready: number;
+  readonly waitingConnections: number;
+  readonly refusedConnections: number;
+  readonly deaths: number;
+}
+
+function cluster(stats: ClusterFigures, add: Add): void {
   const source = 'cluster';
   add('cluster_processes', { state: 'wanted' }, stats.wanted);
   add('cluster_processes', { state: 'ready' }, stats.ready);
@@ -199,7 +323,19 @@ function cluster(stats: ClusterStats, add: Add): void {
   add('errors_total', { source }, stats.deaths);
 }
 
-function broker(stats: LinkStats, add: Add): void {
+interface BrokerFigures {
+  readonly state: string;
+  readonly pendingBytes: number;
+  readonly sent: number;
+  readonly received: number;
+  readonly sentBytes: number;
+  readonly receivedBytes: number;
+  readonly unsent: Counts;
+  readonly denied: Counts;
+  readonly reconnects: number;
+}
+
+function broker(stats: BrokerFigures, add: Add): void {
   if (stats.state !== 'closed') {
     const isUp = stats.state === 'up';
     add('broker_connections', { state: 'up' }, isUp ? 1 : 0);
@@ -210,31 +346,47 @@ function broker(stats: LinkStats, add: Add): void {
   add('broker_messages_total', { direction: 'in' }, stats.received);
   add('broker_bytes_total', { direction: 'out' }, stats.sentBytes);
   add('broker_bytes_total', { direction: 'in' }, stats.receivedBytes);
-  for (const [reason, count] of each(stats.unsent)) add('broker_unsent_total', { reason }, count);
-  for (const [operation, count] of each(stats.denied)) {
+  for (const [reason, count] of Object.entries(stats.unsent))
+    add('broker_unsent_total', { reason }, count);
+  for (const [operation, count] of Object.entries(stats.denied)) {
     add('broker_denied_total', { operation }, count);
   }
   add('broker_reconnects_total', {}, stats.reconnects);
 }
 
-/** Whatever hears batches of other nodes. */
-function heard(source: SourceKind, missed: number, malformed: number, add: Add): void {
+interface HeardFigures {
+  readonly missed: number;
+  readonly malformed: number;
+}
+
+/** Batches of other nodes. */
+function heard(source: SourceKind, { missed, malformed }: HeardFigures, add: Add): void {
   add('broker_missed_total', { source }, missed);
   add('broker_malformed_total', { source }, malformed);
 }
 
-function adapter(stats: NatsAdapterStats, add: Add): void {
-  const { missed, malformed, ignored, unanswered } = stats;
-  add('refused_total', { source: 'socket-io', reason: 'bound' }, ignored);
-  heard('socket-io', missed, malformed, add);
-  add('errors_total', { source: 'socket-io' }, unanswered);
+interface AdapterFigures extends HeardFigures {
+  readonly ignored: number;
+  readonly unanswered: number;
 }
 
-function bridge({ sent, batches, missed, malformed, refused }: BridgeStats, add: Add): void {
+function adapter(stats: AdapterFigures, add: Add): void {
+  add('refused_total', { source: 'socket-io', reason: 'bound' }, stats.ignored);
+  heard('socket-io', stats, add);
+  add('errors_total', { source: 'socket-io' }, stats.unanswered);
+}
+
+interface BridgeFigures extends HeardFigures {
+  readonly sent: number;
+  readonly batches: number;
+  readonly refused: number;
+}
+
+function bridge(stats: BridgeFigures, add: Add): void {
   const source = 'bridge';
-  summary(add, 'batch_size', { source }, sent, batches);
-  add('refused_total', { source, reason: 'overloaded' }, refused);
-  heard(source, missed, malformed, add);
+  summary(add, 'batch_size', { source }, stats.sent, stats.batches);
+  add('refused_total', { source, reason: 'overloaded' }, stats.refused);
+  heard(source, stats, add);
 }
 
 function monitor({ utilization, loopDelay, gc }: Snapshot, add: Add): void {
@@ -251,9 +403,9 @@ function monitor({ utilization, loopDelay, gc }: Snapshot, add: Add): void {
 /** A queue without a bound is neither full nor empty: then what waits decides. */
 const fillOf = (count: number, bound: number): number => Math.min(1, count / Math.max(1, bound));
 
-/** By kind of object. `stats` is what its source gave. */
-export const readers: Readonly<Record<SourceKind, (stats: never, add: Add) => void>> = {
-  batch: (stats: BatchStats, add) => queue('batch', stats, add),
+/** By kind of object. */
+export const readers = {
+  batch: (stats: QueueFigures, add: Add) => queue('batch', stats, add),
   bridge,
   broker,
   cached,
@@ -271,4 +423,4 @@ export const readers: Readonly<Record<SourceKind, (stats: never, add: Add) => vo
   'socket-io-fleet': adapter,
   'task-client': taskClient,
   tasks,
-};
+} satisfies Readonly<Record<SourceKind, (stats: never, add: Add) => void>>;
