@@ -1,5 +1,5 @@
 /** What comes over a feed is checked before it is believed: another process may be of another version. */
-import type { Point } from '../metrics/collect.js';
+import type { Point } from '../metrics/index.js';
 import { type FeatureInfo, nameOf, type ProcessInfo, type Role, type Sample } from './sample.js';
 
 const mostPoints = 5000;

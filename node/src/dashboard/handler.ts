@@ -1,7 +1,7 @@
 /** What the dashboard's server answers. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { wallClock } from '../core/timers.cjs';
-import { contentType, exposition } from '../metrics/exposition.js';
+import { contentType, exposition } from '../metrics/index.js';
 import { securityHeaders } from './access.js';
 import { refuse, send, sendJson } from './answer.js';
 import { type Door, mayEnter } from './entry.js';

@@ -1,5 +1,5 @@
 /** The last minutes, as they are sent to each viewer: a ring of events with consecutive numbers. */
-import type { Point } from '../metrics/collect.js';
+import type { Point } from '../metrics/index.js';
 
 /** Ten minutes of six processes, or of one and its threads; about 1 KB each. */
 const mostEvents = 3600;

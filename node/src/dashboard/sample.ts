@@ -1,7 +1,7 @@
 /** What a process reports to the dashboard, and what the dashboard may ask of it. */
 import { basename } from 'node:path';
 import { isMainThread, threadId } from 'node:worker_threads';
-import type { Point } from '../metrics/collect.js';
+import type { Point } from '../metrics/index.js';
 
 /** Which part of an application a process is: the one that serves the dashboard, a child, a cluster worker, a thread. */
 export type Role = 'main' | 'worker' | 'cluster' | 'thread';

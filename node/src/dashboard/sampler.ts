@@ -1,6 +1,7 @@
+import { countsIdleTime } from '../core/loop-clock.js';
 import { performance, setTimeout, wallClock } from '../core/timers.cjs';
-import { collect, runtime } from '../metrics/collect.js';
-import { watchLoop } from '../metrics/loop.js';
+import { collect, runtime } from '../metrics/index.js';
+import { monitor } from '../monitor/index.js';
 import { formatReport } from '../observe/format.js';
 import type { Report } from '../observe/report.js';
 import type { FeatureInfo, ProcessInfo, Sample, SwitchableFeature } from './sample.js';
@@ -54,11 +55,11 @@ export class Sampler {
   /** People look at the loop first. If nobody has a monitor of it, this makes one for as long as it is asked. */
   #keepMonitor(isMonitored: boolean) {
     if (this.#endMonitor !== undefined) this.#endMonitor.refresh();
-    else if (!isMonitored) {
-      const end = watchLoop();
+    else if (!isMonitored && countsIdleTime) {
+      const watch = monitor();
       this.#endMonitor = setTimeout(() => {
         this.#endMonitor = undefined;
-        end();
+        watch.stop();
       }, keepMonitorMs).unref();
     }
   }

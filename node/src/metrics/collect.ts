@@ -3,8 +3,6 @@ import { type Source, sources } from '../core/sources.js';
 import { type Add, readers } from './readers.js';
 import { families, type Point } from './vocabulary.js';
 
-export type { Point };
-
 /** How the values that several objects give for one series become its value. */
 type Combine = 'total' | 'shared' | 'sum' | 'max';
 
