@@ -1,9 +1,10 @@
 /** Puts the observers of a thread together. */
 import { checkIdleTime, now } from '../core/loop-clock.js';
+import { parse } from '../core/options.js';
 import { FilesObserver } from './files.js';
 import { LoopObserver } from './loop.js';
 import { NetworkObserver } from './network.js';
-import { type ObserveOptions, observeOptions } from './options.js';
+import { type ObserveOptions, observeSchema } from './options.js';
 import { application } from './process.js';
 import type { Report } from './report.js';
 import { ThreadpoolObserver } from './threadpool.js';
@@ -36,10 +37,10 @@ export function observe(options: ObserveOptions = {}): Observation {
 
 export function begin(options: ObserveOptions): OwnObservation {
   checkIdleTime('observe()');
-  const { blockedMs, guard } = observeOptions(options);
+  const { blockedMs, maxWait } = parse('observe()', options, observeSchema);
   const files = new FilesObserver();
   const loop = new LoopObserver(blockedMs);
-  const network = new NetworkObserver(guard, loop);
+  const network = new NetworkObserver(maxWait, loop);
   const threadpool = new ThreadpoolObserver();
   const all = [network, files, loop, threadpool];
   const started = application();

@@ -1,6 +1,6 @@
-import { parse } from '../core/options.js';
 import { type FieldsOf, ms, schema } from '../core/schema.cjs';
-import { completeOptions, type GuardOptions, settingFields } from '../guard/options.js';
+import type { GuardOptions } from '../guard/index.js';
+import { maxWaitField } from '../guard/requests.js';
 
 /** Options of {@link observe}. */
 export interface ObserveOptions {
@@ -12,11 +12,5 @@ export interface ObserveOptions {
 
 export const observeSchema = schema({
   blockedMs: ms(1, 3_600_000, 50),
-  maxWait: settingFields.maxWait,
+  maxWait: maxWaitField,
 } satisfies FieldsOf<ObserveOptions>);
-
-/** `guard`: options of the one that would be there. Throws MILLRACE_E_INVALID_OPTION. */
-export function observeOptions(given: ObserveOptions) {
-  const { blockedMs, maxWait } = parse('observe()', given, observeSchema);
-  return { blockedMs, guard: completeOptions({ maxWait }) };
-}

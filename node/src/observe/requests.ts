@@ -2,13 +2,11 @@
 import type { Server as HttpServer, IncomingMessage } from 'node:http';
 import type { Server, Socket } from 'node:net';
 import { now } from '../core/loop-clock.js';
-import { ClassPatterns } from '../guard/classes.js';
-import { Observer as Reckoning } from '../guard/observer.js';
-import type { CompleteOptions } from '../guard/options.js';
-import { type Route, RouteTable } from '../guard/routes.js';
+import { RequestWatch, type Route } from '../guard/requests.js';
 import type { ThreadCpu } from './cpu.js';
 import { type HandlerWatcher, watchHandlers } from './handlers.js';
 import type { Observer } from './observer.js';
+import type { ObserveOptions } from './options.js';
 import { isOwn, serverOf } from './sockets.js';
 
 /** A route that held the loop. */
@@ -58,9 +56,7 @@ const wellKnown = 100;
 const stride = 7;
 
 export class RequestsObserver implements Observer<RequestsReport>, HandlerWatcher {
-  readonly #routes: RouteTable;
-  readonly #reckoning = new Reckoning();
-  readonly #maxWaitMs: readonly number[];
+  readonly #guard: RequestWatch;
   readonly #loop: Loop;
   readonly #seen = new WeakSet<Server>();
   readonly #servers: ServerReport[] = [];
@@ -78,13 +74,12 @@ export class RequestsObserver implements Observer<RequestsReport>, HandlerWatche
   #inner = 0;
 
   /**
-   * @param guard options of the guard that would be there
+   * @param maxWait option of the guard that would be there
    * @param loop says whether a turn of the loop was blocked
    */
-  constructor({ classes, maxRoutes, maxWait }: CompleteOptions, loop: Loop) {
+  constructor(maxWait: NonNullable<ObserveOptions['maxWait']>, loop: Loop) {
     this.#loop = loop;
-    this.#routes = new RouteTable(new ClassPatterns(classes), maxRoutes);
-    this.#maxWaitMs = [maxWait.high, maxWait.normal, maxWait.low, Number.POSITIVE_INFINITY];
+    this.#guard = new RequestWatch(maxWait);
   }
 
   start(): void {}
@@ -111,19 +106,18 @@ export class RequestsObserver implements Observer<RequestsReport>, HandlerWatche
       return;
     }
     if (this.#url === null && method === 'GET') this.#url = url;
-    const route = this.#routes.byUrl(method, url);
+    const route = this.#guard.routeOf(method, url);
     this.#requests++;
     this.#route = route;
     const weight = route.count < wellKnown || this.#loop.wasBlocked ? 1 : stride;
     if (route.count % weight !== 0) {
       this.#weight = 0;
-      route.count++;
-      this.#reckoning.ran(route.cls, route.costMs);
+      this.#guard.ranUntimed(route);
       return;
     }
     const at = now();
     this.#loop.cpu.beginWork(at);
-    if (this.#reckoning.arrived(at, route) > this.#maxWaitMs[route.cls]!) this.#wouldShed += weight;
+    if (this.#guard.arrived(route, at)) this.#wouldShed += weight;
     this.#weight = weight;
     this.#startedMs = at;
   }
@@ -141,11 +135,8 @@ export class RequestsObserver implements Observer<RequestsReport>, HandlerWatche
     // A thread without a CPU is no fault of the route; those behind it have waited all the same.
     const missedMs = wallMs < this.#loop.blockedMs ? 0 : this.#loop.cpu.missedInWork(wallMs, at);
     const ms = wallMs - missedMs;
-    // Whether it was answered by then does not matter here.
-    route.ran(ms, true);
-    this.#reckoning.ran(route.cls, wallMs);
     // A request that blocked the loop stands for no other.
-    if (this.#weight > 1 && wallMs < this.#loop.blockedMs) route.busyMs += (this.#weight - 1) * ms;
+    this.#guard.ran(route, wallMs, ms, wallMs < this.#loop.blockedMs ? this.#weight - 1 : 0);
   }
 
   upgrade({ url = '/' }: IncomingMessage): void {
@@ -163,8 +154,8 @@ export class RequestsObserver implements Observer<RequestsReport>, HandlerWatche
       wouldShed: this.#wouldShed,
       url: this.#url,
       upgradeUrl: this.#upgradeUrl,
-      routes: [...this.#routes.values(), ...this.#routes.others]
-        .filter(({ count }) => count > 0)
+      routes: this.#guard
+        .routes()
         .sort((a, b) => b.busyMs - a.busyMs)
         .slice(0, mostRoutes)
         .map(({ name, count, busyMs, maxMs }) => {
