@@ -46,6 +46,7 @@ export const addonFree = [
   'core',
   'dashboard',
   'emitter',
+  'engine',
   'guard',
   'metrics',
   'monitor',
@@ -159,8 +160,8 @@ export const longSuites = [
     extraSeconds: fuzzSeconds,
   }),
   suite({
-    title: 'fuzz of the core',
-    folder: 'node/test/core',
+    title: 'fuzz of the engine',
+    folder: 'node/test/engine',
     // How long each of its random tests takes.
     env: { FUZZ_SECONDS: String(fuzzSeconds / 5) },
     extraSeconds: fuzzSeconds,

@@ -6,16 +6,16 @@
  * leaves. A call whose signal aborts settles at once: the last one to leave an item takes it out of the queue, and the last one to leave
  * a batch in flight aborts the batch's own signal. `flush()` and `close()` wait for all that was pushed before them.
  */
-import { checkBytes } from './core/admit/bounds.js';
-import type { BatchEvent } from './core/batch/queue-map.js';
-import { MicrotaskHost } from './core/dispatch/clock.js';
-import { type Batch, Engine, type Sink } from './core/engine.js';
+
 import { parse, refused } from './core/options.js';
-import { discards, orderedFields, type QueueOptions } from './core/queue-options.js';
 import { isAbortSignal, isError } from './core/realm.cjs';
 import * as is from './core/schema.cjs';
 import { announce } from './core/sources.js';
-import type { QueueStats } from './core/stats.js';
+import { type Batch, checkBytes, Engine, type Sink } from './engine/engine.js';
+import { MicrotaskHost } from './engine/host.js';
+import { discards, orderedFields, type QueueOptions } from './engine/options.js';
+import type { BatchEvent } from './engine/queue.js';
+import type { QueueStats } from './engine/stats.js';
 import { MillraceError, show } from './errors.js';
 
 /** What the bulk function gets beside the items. */
@@ -237,7 +237,7 @@ class Batcher<Item, Result> implements Sink<Call<Item, Result>> {
     this.#size = size;
     const host = new MicrotaskHost();
     this.#engine = new Engine(host, this, queueOptions);
-    host.attach(this.#engine as Engine<never>);
+    host.attach(this.#engine);
     this.#entry = this.#engine.entry('call');
     this.#entry.pinned = true;
     announce('batch', this as Batcher<Item, Result>, (each) => each.stats());

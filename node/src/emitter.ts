@@ -1,16 +1,8 @@
 import { captureRejectionSymbol, EventEmitter } from 'node:events';
-import { checkBytes } from './core/admit/bounds.js';
-import { type BatchEvent, unlimited } from './core/batch/queue-map.js';
-import { TurnHost } from './core/dispatch/clock.js';
-import { type ContextMode, captureContext, runInContext } from './core/dispatch/context.js';
-import { Dispatcher, type Handlers } from './core/dispatch/dispatcher.js';
-import type { Receiver } from './core/dispatch/retention.js';
-import { type Batch, Engine } from './core/engine.js';
-import { classOf, type Priority, priorities } from './core/intake/priority.js';
+import { type ContextMode, captureContext, runInContext } from './core/context.js';
 import { check, parse, parseGiven } from './core/options.js';
-import { discards, type QueueOptions, queueSchema, retention } from './core/queue-options.js';
+import { classOf, type Priority, priorities } from './core/priority.js';
 import { announce } from './core/sources.js';
-import type { QueueStats } from './core/stats.js';
 import { clearTimeout, setTimeout } from './core/timers.cjs';
 import { atTurnEnd, throwLater } from './core/turn.cjs';
 import {
@@ -22,7 +14,6 @@ import {
   itemOf,
   whenRejected,
 } from './emitter/batch-handlers.js';
-import { LossReport } from './emitter/loss.js';
 import {
   type BatchEmitterOptions,
   checkQueued,
@@ -33,6 +24,13 @@ import {
   type TypeOptions,
   typeSchema,
 } from './emitter/options.js';
+import { Dispatcher, type Handlers, type Loss } from './engine/dispatch.js';
+import { type Batch, checkBytes, Engine } from './engine/engine.js';
+import { TurnHost } from './engine/host.js';
+import { discards, type QueueOptions, queueSchema, retention } from './engine/options.js';
+import { type BatchEvent, unlimited } from './engine/queue.js';
+import type { Receiver } from './engine/retention.js';
+import type { QueueStats } from './engine/stats.js';
 import { MillraceError, show } from './errors.js';
 
 export type { BatchInfo } from './emitter/batch-handlers.js';
@@ -130,11 +128,10 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
       retain === undefined ? null : retention(retain),
     );
     this.#engine = new Engine(this.#host, this.#dispatcher, queue);
-    this.#host.attach(this.#engine as Engine<never>);
-    this.#dispatcher.engine = this.#engine;
-    this.#dispatcher.now = () => this.#host.now();
-    this.#engine.onApply = () => this.#note();
-    this.#note();
+    this.#host.attach(this.#engine);
+    this.#dispatcher.attach(this.#engine);
+    this.#engine.onApply = () => this.#refreshMode();
+    this.#refreshMode();
     announce('emitter', this as unknown as BatchEmitter, statsOf);
   }
 
@@ -173,7 +170,7 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
   #emitList(type: string | symbol, ...args: Arguments): boolean {
     if (isSynchronous(type)) return emitNow.call(this, type, ...args);
     // While a switch to `direct` hands on what was queued before, later events wait for that.
-    if (this.#direct && !this.#plain) this.#note();
+    if (this.#direct && !this.#plain) this.#refreshMode();
     if (this.#plain) return this.#emitPlain(type, args);
     if (this.#direct) return this.#emitDirect(type, args);
     this.#engine.push(
@@ -251,7 +248,7 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
   onBatch<K extends keyof T & (string | symbol)>(type: K, handler: BatchHandler<Args<T, K>>): this {
     checkQueued(type);
     this.#batchHandlers.add(type, handler);
-    this.#note();
+    this.#refreshMode();
     this.#dispatcher.registered(type, handler);
     return this;
   }
@@ -262,7 +259,7 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
     handler?: BatchHandler<Args<T, K>>,
   ): this {
     this.#batchHandlers.remove(type, handler);
-    this.#note();
+    this.#refreshMode();
     return this;
   }
 
@@ -286,14 +283,14 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
       this.#sizes.set(type, size);
       this.#measured = true;
     }
-    this.#note();
+    this.#refreshMode();
     return this;
   }
 
   /** Changes options of the queue; a new `policy` or `order` first flushes. Throws MILLRACE_E_INVALID_OPTION. */
   set(options: Partial<QueueOptions>): this {
     this.#engine.set(parseGiven('BatchEmitter.set()', options, queueSchema));
-    this.#note();
+    this.#refreshMode();
     return this;
   }
 
@@ -308,7 +305,7 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
    */
   close(options: { discard?: boolean } = {}): void {
     this.#engine.close(discards('BatchEmitter.close()', options));
-    this.#note();
+    this.#refreshMode();
   }
 
   /** Number of queued events, of all types or of one. */
@@ -407,7 +404,7 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
   #runWithBatchHandlers(event: BatchEvent, batch: Batch, index: number): boolean {
     const type = event.entry.type as string | symbol;
     const group = this.#batchHandlers.group(batch, index);
-    if (!this.#batchHandlers.inUse) this.#note();
+    if (!this.#batchHandlers.inUse) this.#refreshMode();
     let handled = group !== null;
     runInContext(
       event.context,
@@ -482,7 +479,7 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
     return this.#size === undefined ? 0 : checkBytes(this.#size(type, args));
   }
 
-  #note(): void {
+  #refreshMode(): void {
     this.#direct = this.#engine.options.policy === 'direct';
     this.#queues = !this.#direct && !this.#measured;
     this.#batching = this.#batchHandlers.inUse;
@@ -498,3 +495,68 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
 
 /** A class derived from it may have a `stats` of its own. */
 const statsOf = (emitter: BatchEmitter) => BatchEmitter.prototype.stats.call(emitter);
+
+// ---- losses
+
+/** Names made up as the application runs must not add up, in memory or on the console. */
+const mostWarnings = 256;
+
+/** Tells of events that ended without a handler. */
+class LossReport {
+  readonly #onLost: BatchEmitterOptions['onLost'];
+  readonly #warned = new Set<string>();
+
+  /** Without `onLost`, each type and code is warned of once. */
+  constructor(onLost: BatchEmitterOptions['onLost']) {
+    this.#onLost = onLost;
+  }
+
+  /** An event that is merely unhandled is only counted: nobody asked for more. */
+  tell(event: BatchEvent, why: Loss): void {
+    if (why === 'unhandled') return;
+    const type = event.entry.type as string | symbol;
+    const error = lossError(type, why);
+    if (this.#onLost !== undefined) {
+      try {
+        this.#onLost(error, type, argsOf(event.data));
+      } catch (second) {
+        throwLater(second, atTurnEnd);
+      }
+      return;
+    }
+    const key = `${String(type)} ${error.code}`;
+    if (this.#warned.has(key) || this.#warned.size >= mostWarnings) return;
+    this.#warned.add(key);
+    process.emitWarning(`${error.message} (further ones are counted in stats())`, {
+      type: 'MillraceWarning',
+      code: error.code,
+    });
+  }
+}
+
+function lossError(type: string | symbol, why: Exclude<Loss, 'unhandled'>): MillraceError {
+  const name = show(type);
+  switch (why) {
+    case 'retention':
+      return new MillraceError(
+        'MILLRACE_E_RETENTION',
+        `an event ${name} had no listener and did not fit into retain.max or retain.maxBytes; raise them or register earlier`,
+      );
+    case 'cancelled':
+      return new MillraceError(
+        'MILLRACE_E_CANCELLED',
+        `an event ${name} was discarded by close({ discard: true }); without discard it would have been delivered`,
+      );
+    default: {
+      const reasons = {
+        age: 'retain.maxAge was reached; raise it or register earlier',
+        close: 'the emitter was closed; register before close()',
+        off: 'its retention was turned off; register before that',
+      };
+      return new MillraceError(
+        'MILLRACE_E_EXPIRED',
+        `an event ${name} ended without a listener: ${reasons[why]}`,
+      );
+    }
+  }
+}

@@ -14,11 +14,11 @@ export {
   batch,
   type CallOptions,
 } from './batch.js';
-export type { Priority } from './core/intake/priority.js';
-export type { QueueOptions, RetainOptions } from './core/queue-options.js';
+export type { Priority } from './core/priority.js';
 export { type Source, type SourceKind, sources } from './core/sources.js';
-export type { QueueStats, Trigger } from './core/stats.js';
 export * from './emitter.js';
+export type { QueueOptions, RetainOptions } from './engine/options.js';
+export type { QueueStats, Trigger } from './engine/stats.js';
 export { type ErrorCode, MillraceError } from './errors.js';
 export { nativeError } from './native/load.js';
 

@@ -1,7 +1,8 @@
 /** Handlers that get all events of a type which are in one batch at once. */
-import type { BatchEvent } from '../core/batch/queue-map.js';
-import type { Batch } from '../core/engine.js';
-import type { Trigger } from '../core/stats.js';
+
+import type { Batch } from '../engine/engine.js';
+import type { BatchEvent } from '../engine/queue.js';
+import type { Trigger } from '../engine/stats.js';
 import { MillraceError, show } from '../errors.js';
 
 /** What comes with the items of a batch handler. */

@@ -1,15 +1,15 @@
 /** The options of a BatchEmitter, of a type and of a push, and which types are never queued. */
 import { errorMonitor } from 'node:events';
-import type { ContextMode } from '../core/dispatch/context.js';
-import type { Isolation } from '../core/dispatch/dispatcher.js';
-import { type Priority, priorityField as priority } from '../core/intake/priority.js';
+import type { ContextMode } from '../core/context.js';
+import { type Priority, priorityField as priority } from '../core/priority.js';
+import * as is from '../core/schema.cjs';
+import type { Isolation } from '../engine/dispatch.js';
 import {
   type QueueOptions,
   queueFields,
   type RetainOptions,
   retainField,
-} from '../core/queue-options.js';
-import * as is from '../core/schema.cjs';
+} from '../engine/options.js';
 import { MillraceError, show } from '../errors.js';
 
 /** Options of a {@link BatchEmitter}: those of its queue, and these. */

@@ -7,7 +7,7 @@
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { isAbsolute, resolve } from 'node:path';
-import { captureContext, runInContext, runUnnoticed } from '../core/dispatch/context.js';
+import { captureContext, runInContext, runUnnoticed } from '../core/context.js';
 import { isAborted, type Path, snapshot } from './arguments.js';
 import { baseOf, fromBase, opening } from './base.js';
 import { beginWrite, endWrite, refuse, weightOf } from './bounds.js';

@@ -7,7 +7,7 @@
  * docs/guard.md for the reasons.
  */
 import type { IncomingMessage } from 'node:http';
-import { captureContext } from '../core/dispatch/context.js';
+import { captureContext } from '../core/context.js';
 import { announce } from '../core/sources.js';
 import { performance } from '../core/timers.cjs';
 import {

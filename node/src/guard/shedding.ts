@@ -1,6 +1,6 @@
 /** Answers requests in the application's place: with a stale copy if there is one, else with a refusal, a little later. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { captureContext, runInContext } from '../core/dispatch/context.js';
+import { captureContext, runInContext } from '../core/context.js';
 import { performance } from '../core/timers.cjs';
 import { throwLater } from '../core/turn.cjs';
 import { show } from '../errors.js';

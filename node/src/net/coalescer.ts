@@ -3,7 +3,7 @@
  * is in the stream's own buffer, in order with everything else, and its callbacks, errors and end are the stream's.
  */
 import type { Socket } from 'node:net';
-import { captureContext, runInContext } from '../core/dispatch/context.js';
+import { captureContext, runInContext } from '../core/context.js';
 import { type Patch, patchMethod, patchReads } from '../core/patch.cjs';
 import { announce } from '../core/sources.js';
 import { isExiting, joinTurn, listenForExit, type TurnMember } from './turn.js';

@@ -1,8 +1,8 @@
 /** The options of a pool: meaning, unit, default and range. */
 import type { ResourceLimits, WorkerOptions } from 'node:worker_threads';
-import { classOf, type Priority, priorityField } from '../core/intake/priority.js';
 import { cpuShare } from '../core/limits/share.js';
 import { fault, parse } from '../core/options.js';
+import { classOf, type Priority, priorityField } from '../core/priority.js';
 import { isURL } from '../core/realm.cjs';
 import * as is from '../core/schema.cjs';
 import { clockOffsetMs } from './protocol.cjs';

@@ -2,7 +2,6 @@ import { type EventEmitter, EventEmitterAsyncResource } from 'node:events';
 import type { Worker } from 'node:worker_threads';
 import { AbortError, type AbortSource, isAborted, onAbort, reasonOf } from '../core/abort.js';
 import { version as installedVersion } from '../core/installed.cjs';
-import { classOf, priorityField } from '../core/intake/priority.js';
 import { onShare } from '../core/limits/share.js';
 import {
   isMoved,
@@ -12,6 +11,7 @@ import {
   valueSymbol,
 } from '../core/movable.cjs';
 import { parseValue } from '../core/options.js';
+import { classOf, priorityField } from '../core/priority.js';
 import { isURL } from '../core/realm.cjs';
 import { integer } from '../core/schema.cjs';
 import { announce } from '../core/sources.js';

@@ -8,9 +8,9 @@
  *
  * `UserQueue` wraps the queue of a user, in the shape that piscina gives it.
  */
-import { Aging } from '../core/intake/aging.js';
-import type { PriorityClass } from '../core/intake/priority.js';
+import { Aging } from '../core/aging.js';
 import { queueOptionsSymbol } from '../core/movable.cjs';
+import type { PriorityClass } from '../core/priority.js';
 import { MillraceError } from '../errors.js';
 import type { FunctionQueue, Task } from './task.js';
 

@@ -1,9 +1,9 @@
 /** What a call of a pool may ask for, and the checks of it. */
 import type { Transferable as TransferItem } from 'node:worker_threads';
 import type { AbortSource } from '../core/abort.js';
-import type { Priority } from '../core/intake/priority.js';
 import { isMoved, transferOf } from '../core/movable.cjs';
 import { parseValue, unknown } from '../core/options.js';
+import type { Priority } from '../core/priority.js';
 import { integer } from '../core/schema.cjs';
 import { MillraceError, show } from '../errors.js';
 import { poolSchema, type Settings } from './options.js';

@@ -1,8 +1,8 @@
 /** A task, the function that it calls, and the queue of that function's tasks. */
 import type { Transferable as TransferItem } from 'node:worker_threads';
 import type { AbortSource } from '../core/abort.js';
-import type { PriorityClass } from '../core/intake/priority.js';
 import { queueOptionsSymbol } from '../core/movable.cjs';
+import type { PriorityClass } from '../core/priority.js';
 import type { Origin } from './protocol.cjs';
 
 /** Options that only a few calls use. */

@@ -4,7 +4,7 @@
  * side delivers to others, and hands over what they send. A message goes through `admit()` before it is queued, and then
  * through either `send()`, when its batch leaves, or `takeBack()`, when the queue has refused it.
  */
-import type { PriorityClass } from '../core/intake/priority.js';
+import type { PriorityClass } from '../core/priority.js';
 import type { Presences } from './presence.js';
 
 /** A message on its way to the other processes. */

@@ -1,6 +1,7 @@
 /** The sink of rooms: turns a batch of frames for many rooms into one write for each socket. */
-import type { BatchEvent } from '../core/batch/queue-map.js';
-import type { Batch, Engine, Sink } from '../core/engine.js';
+
+import type { Batch, Engine, Sink } from '../engine/engine.js';
+import type { BatchEvent } from '../engine/queue.js';
 import { type Frame, Joined } from './frame.js';
 import type { Room } from './member.js';
 import { Member } from './member.js';

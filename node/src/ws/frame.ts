@@ -1,10 +1,11 @@
 /** A message on its way to many sockets: encoded once, whoever gets it. */
-import type { Tick } from '../core/batch/queue-map.js';
-import type { Chunk } from '../core/egress/backlog.js';
-import type { PriorityClass } from '../core/intake/priority.js';
+
+import type { PriorityClass } from '../core/priority.js';
 import { isAnyArrayBuffer } from '../core/realm.cjs';
+import type { Tick } from '../engine/queue.js';
 import { MillraceError, show } from '../errors.js';
 import type { Message } from './across.js';
+import type { Chunk } from './backlog.js';
 import type { Content } from './content.js';
 
 /** What can be sent as a message: text as a string, anything else as binary. */

@@ -7,6 +7,10 @@
  * sequence, and only its gatherer takes it out of the list.
  */
 import { Socket } from 'node:net';
+import { captureContext, runInContext } from '../core/context.js';
+import { clearTimeout, nextTick, performance, setTimeout } from '../core/timers.cjs';
+import { TurnHost } from '../engine/host.js';
+import { complete, type QueueOptions } from '../engine/options.js';
 import {
   adaptive,
   foldRate,
@@ -14,11 +18,7 @@ import {
   initialState,
   type PolicyState,
   type Rate,
-} from '../core/batch/policy.js';
-import { TurnHost } from '../core/dispatch/clock.js';
-import { captureContext, runInContext } from '../core/dispatch/context.js';
-import { complete, type QueueOptions } from '../core/queue-options.js';
-import { clearTimeout, nextTick, performance, setTimeout } from '../core/timers.cjs';
+} from '../engine/policy.js';
 import { isExiting, joinTurn, listenForExit, type TurnMember } from '../net/turn.js';
 import { nothing, type Sequence, type SharedFrame } from './sequence.js';
 import { TurnFrames } from './turn-frames.js';

@@ -4,16 +4,10 @@
  */
 import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
-import type { TypeEntry } from '../core/batch/queue-map.js';
-import { type Aging, Backlog } from '../core/egress/backlog.js';
-import {
-  LOW,
-  NORMAL,
-  type Priority,
-  type PriorityClass,
-  priorities,
-} from '../core/intake/priority.js';
+import { LOW, NORMAL, type Priority, type PriorityClass, priorities } from '../core/priority.js';
 import { clearTimeout, nextTick, performance, setTimeout } from '../core/timers.cjs';
+import type { TypeEntry } from '../engine/queue.js';
+import { type Aging, Backlog } from './backlog.js';
 import { type Frame, Joined } from './frame.js';
 import { maxContent, type Receiver } from './volley.js';
 import { Wire } from './wire.js';

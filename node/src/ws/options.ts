@@ -1,9 +1,9 @@
 /** What users give to `Rooms`: options of it and of a message, names, sockets, how a socket is closed; and the checks that keep bad values out. */
 import type { WebSocket } from 'ws';
-import { classOf, NORMAL, type Priority, priorityField } from '../core/intake/priority.js';
 import { parse } from '../core/options.js';
-import { orderedFields, type QueueOptions } from '../core/queue-options.js';
+import { classOf, NORMAL, type Priority, priorityField } from '../core/priority.js';
 import * as is from '../core/schema.cjs';
+import { orderedFields, type QueueOptions } from '../engine/options.js';
 import { MillraceError, show } from '../errors.js';
 import type { Across, AcrossStats } from './across.js';
 import { type Data, Frame } from './frame.js';

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import type { WebSocket } from 'ws';
-import { TypeEntry } from '../core/batch/queue-map.js';
-import { TurnHost } from '../core/dispatch/clock.js';
-import { type Batch, Engine } from '../core/engine.js';
-import type { PriorityClass } from '../core/intake/priority.js';
 import { check, parseGiven } from '../core/options.js';
-import { orderedSchema, type QueueOptions } from '../core/queue-options.js';
+import type { PriorityClass } from '../core/priority.js';
 import { announce } from '../core/sources.js';
-import type { QueueStats } from '../core/stats.js';
+import { type Batch, Engine } from '../engine/engine.js';
+import { TurnHost } from '../engine/host.js';
+import { orderedSchema, type QueueOptions } from '../engine/options.js';
+import { TypeEntry } from '../engine/queue.js';
+import type { QueueStats } from '../engine/stats.js';
 import type { AcrossStats, Receipt, RoomsLink } from './across.js';
 import { type BackendName, backend, checkBackend } from './backend.js';
 import { FanOut } from './fan-out.js';
@@ -90,7 +90,7 @@ export class Rooms<Stats extends AcrossStats = AcrossStats> {
     // By arrival, so that a socket gets what several rooms and `send` have for it in the order in which it was published.
     this.#engine = new Engine<Frame>(host, fanOut, { ...queue, order: 'arrival' });
     fanOut.engine = this.#engine;
-    host.attach(this.#engine as unknown as Engine<never>);
+    host.attach(this.#engine);
     const node = randomBytes(9).toString('base64url');
     this.#presences = new Presences(node, onPresence);
     const here = { node, presences: this.#presences, receive: this.#receive };

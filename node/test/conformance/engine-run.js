@@ -1,12 +1,13 @@
 // Drives the engine of this package through the operations of a vector, on a virtual clock. The same interface as the
 // reference model: `configure`, `apply`, `log`, `stats`, `estimate`, `now`.
-import { Utilization } from '../../dist/core/batch/policy.js';
-import { Dispatcher } from '../../dist/core/dispatch/dispatcher.js';
-import { Engine } from '../../dist/core/engine.js';
-import { classOf } from '../../dist/core/intake/priority.js';
+
 import { parse, parseGiven } from '../../dist/core/options.js';
-import { queueSchema, retainSchema } from '../../dist/core/queue-options.js';
+import { classOf } from '../../dist/core/priority.js';
 import { typeSchema } from '../../dist/emitter/options.js';
+import { Dispatcher } from '../../dist/engine/dispatch.js';
+import { Engine } from '../../dist/engine/engine.js';
+import { queueSchema, retainSchema } from '../../dist/engine/options.js';
+import { Utilization } from '../../dist/engine/policy.js';
 
 /** The grammar's keys in the package's spelling. */
 const optionNames = {
@@ -71,7 +72,6 @@ export class EngineRun {
     this.dispatcher = new Dispatcher(this.#front(), (deadline) => {
       this.#host.expiryAt = deadline;
     });
-    this.dispatcher.now = () => this.#host.now();
     this.dispatcher.observer = {
       batch: ({ time, trigger, events }) =>
         this.#out('expect', { time, trigger, ids: events.map((event) => event.data) }),
@@ -88,7 +88,7 @@ export class EngineRun {
   #make(options) {
     const parsed = parseGiven('', options, queueSchema);
     this.engine = new Engine(this.#host, this.dispatcher, parsed);
-    this.dispatcher.engine = this.engine;
+    this.dispatcher.attach(this.engine);
     this.engine.onHold = (ms) => this.#out('hold', { ms });
   }
 

@@ -1,16 +1,8 @@
 // The parser of options, those of a queue, and errors that name the way out.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { classOf, classOfType } from '../../dist/core/intake/priority.js';
 import { check, parse, parseGiven, parseValue } from '../../dist/core/options.js';
-import {
-  complete,
-  defaults,
-  queueOptions,
-  queueSchema,
-  retainDefaults,
-  retention,
-} from '../../dist/core/queue-options.js';
+import { classOf, classOfType } from '../../dist/core/priority.js';
 import {
   above0,
   boolean,
@@ -30,6 +22,14 @@ import {
   show,
   text,
 } from '../../dist/core/schema.cjs';
+import {
+  complete,
+  defaults,
+  queueOptions,
+  queueSchema,
+  retainDefaults,
+  retention,
+} from '../../dist/engine/options.js';
 import { codes, MillraceError } from '../../dist/errors.js';
 
 test('every option of a queue has a default, and defaults are allowed values', () => {

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { test } from 'node:test';
 import { queryObjects } from 'node:v8';
 import { Rooms } from 'millrace/ws';
-import { TypeEntry } from '../../dist/core/batch/queue-map.js';
+import { TypeEntry } from '../../dist/engine/queue.js';
 import { Frame } from '../../dist/ws/frame.js';
 import { Member, Room } from '../../dist/ws/member.js';
 import { openHall, range, turn } from './hall.js';

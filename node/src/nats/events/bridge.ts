@@ -8,8 +8,8 @@
  * reported by `onLost`. Each event goes on by itself: a listener that throws does not stop the others.
  */
 import { EventEmitter } from 'node:events';
-import type { Priority } from '../../core/intake/priority.js';
 import { parse, refused } from '../../core/options.js';
+import type { Priority } from '../../core/priority.js';
 import * as is from '../../core/schema.cjs';
 import { announce } from '../../core/sources.js';
 import { throwLater } from '../../core/turn.cjs';

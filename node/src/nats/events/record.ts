@@ -5,7 +5,7 @@
  * writes is not an event.
  */
 import { deserialize, serialize } from 'node:v8';
-import { type Priority, priorities } from '../../core/intake/priority.js';
+import { type Priority, priorities } from '../../core/priority.js';
 import { isPlainArray, isPlainObject } from '../../core/realm.cjs';
 import type { WireRecord } from '../wire.js';
 

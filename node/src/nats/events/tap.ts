@@ -1,8 +1,8 @@
 /** Sees what an emitter emits under some names, and emits on it without being seen. */
 import type { EventEmitter } from 'node:events';
-import type { Priority } from '../../core/intake/priority.js';
 import { refused } from '../../core/options.js';
 import { patchMethod } from '../../core/patch.cjs';
+import type { Priority } from '../../core/priority.js';
 import type { PushOptions } from '../../emitter/options.js';
 import { BatchEmitter, type PushedEvent } from '../../emitter.js';
 

@@ -9,8 +9,8 @@
  */
 import { isUtf8 } from 'node:buffer';
 import { deserialize } from 'node:v8';
-import type { PriorityClass } from '../../core/intake/priority.js';
 import { parse } from '../../core/options.js';
+import type { PriorityClass } from '../../core/priority.js';
 import * as is from '../../core/schema.cjs';
 import { wallClock } from '../../core/timers.cjs';
 import { MillraceError } from '../../errors.js';

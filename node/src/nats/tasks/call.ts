@@ -1,7 +1,7 @@
 /** A call of a client: its task until it is stored, and its result until it is there. */
 import { AbortError, type AbortSource, onAbort, reasonOf } from '../../core/abort.js';
-import { classOf, type PriorityClass } from '../../core/intake/priority.js';
 import { isMoved } from '../../core/movable.cjs';
+import { classOf, type PriorityClass } from '../../core/priority.js';
 import { isError } from '../../core/realm.cjs';
 import { performance } from '../../core/timers.cjs';
 import { MillraceError, show } from '../../errors.js';

@@ -1,5 +1,5 @@
 /** A message that a worker has taken from the stream: one task, or a pack of them, and how often it was delivered. */
-import type { Priority } from '../../core/intake/priority.js';
+import type { Priority } from '../../core/priority.js';
 import type { MsgHdrs } from '../client-types.js';
 import { encodeBatch, type WireBatch, type WireRecord } from '../wire.js';
 import { headerNames, type QueueName } from './streams.js';

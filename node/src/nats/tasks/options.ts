@@ -1,7 +1,7 @@
 /** The options of clients, calls, workers and streams of durable tasks: meaning, unit, default and range. */
 import { AbortError, type AbortSource, isAborted, reasonOf } from '../../core/abort.js';
-import { classOf, type Priority, priorityField } from '../../core/intake/priority.js';
 import { check, parse, refused } from '../../core/options.js';
+import { classOf, type Priority, priorityField } from '../../core/priority.js';
 import * as is from '../../core/schema.cjs';
 import { MillraceError, show } from '../../errors.js';
 import type { Pool, PoolOptions } from '../../pool/index.js';

@@ -4,8 +4,8 @@
  * time is not known, or that has an id of its user, is a message of its own. The highest priority goes first, but for tasks
  * that have aged (aging.ts).
  */
-import { Aging } from '../../core/intake/aging.js';
-import type { PriorityClass } from '../../core/intake/priority.js';
+import { Aging } from '../../core/aging.js';
+import type { PriorityClass } from '../../core/priority.js';
 import type { Call } from './call.js';
 
 /** The most work and data of a message. */

@@ -9,7 +9,7 @@
  * call; at once if the broker refuses this client for a reason that lasts, such as credentials, or has the stream set up
  * otherwise.
  */
-import { priorities } from '../../core/intake/priority.js';
+import { priorities } from '../../core/priority.js';
 import { clearInterval, performance, setInterval } from '../../core/timers.cjs';
 import { afterMicrotasks, onceAt } from '../../core/turn.cjs';
 import { MillraceError } from '../../errors.js';

@@ -7,7 +7,7 @@
  * form. The first client or worker creates both. A stream that exists is used as it is, unless it contradicts an option that
  * the user has given, or was made for something else.
  */
-import { type Priority, priorities } from '../../core/intake/priority.js';
+import { type Priority, priorities } from '../../core/priority.js';
 import { show } from '../../errors.js';
 import type { JetStreamManager, StreamConfig } from '../client-types.js';
 import { failure } from '../failure.js';

@@ -1,6 +1,6 @@
 /** The options of a queue and of a type's retention: meaning, default and range. */
-import { parse } from './options.js';
-import * as is from './schema.cjs';
+import { parse } from '../core/options.js';
+import * as is from '../core/schema.cjs';
 
 type PolicyName = 'direct' | 'fixed' | 'adaptive';
 export type Order = 'arrival' | 'type';

@@ -1,14 +1,14 @@
 /**
- * When a batch leaves: the policies `fixed` and `adaptive`, and the estimates that `adaptive` decides by. Under the third one, `direct`,
- * the engine hands on each event as it is pushed and asks nobody.
+ * When a batch leaves. A policy is a pure function of signals, options, its own state and the time; it returns how long the open batch
+ * may be held and the next state. `fixed` holds for `maxDelay`. `adaptive` holds a batch only when the loop is busy, more is expected
+ * for a destination of the batch, and the user allowed a delay; it watches what holding gains and switches it off, with exponential
+ * back-off, when it gains nothing. Under the third policy, `direct`, the engine hands on each event as it is pushed and asks nobody.
  *
- * A policy is a pure function of signals, options, its own state and the time; it returns how long the open batch may be held and the
- * next state. The estimators own no clock either: the caller gives the time.
- *
- * `adaptive` holds a batch only when the loop is busy, more is expected for a destination of the batch, and the user allowed a delay.
- * It watches what holding gains and switches it off, with exponential back-off, when it gains nothing.
+ * The estimators behind the signals are sums over time that keep no events and own no clock: the rate of a type, the gain of holding,
+ * the utilization of a loop. The {@link Advisor} of each queue owns rate and gain, and keeps them only while they matter, under
+ * `adaptive` with a `maxDelay`. The host owns the utilization.
  */
-import type { QueueOptions } from '../queue-options.js';
+import type { QueueOptions } from './options.js';
 
 /** What the engine knows about the loop and the destinations of the open batch. */
 export interface Signals {
@@ -36,7 +36,7 @@ interface Decision {
   readonly state: PolicyState;
 }
 
-export type Policy = (
+type Policy = (
   signals: Signals,
   config: Readonly<QueueOptions>,
   state: PolicyState,
@@ -180,5 +180,101 @@ export class Utilization {
     if (slice - this.#newest >= slices) this.#busy.fill(0);
     else for (let i = this.#newest + 1; i <= slice; i++) this.#busy[i % slices] = 0;
     if (slice > this.#newest) this.#newest = slice;
+  }
+}
+
+// ---- advisor: what a queue knows that its policy needs
+
+/** A type of events, as the estimates see it. */
+interface RatedType {
+  readonly type: unknown;
+  readonly rate: Rate;
+  /** Queued events. */
+  readonly count: number;
+  /** Events pushed since the rate was last updated. */
+  fresh: number;
+}
+
+/** A queue that lists its types. */
+interface RatedTypes {
+  entries(): Iterable<RatedType>;
+}
+
+export class Advisor {
+  #policy: Policy = adaptive;
+  #state: PolicyState = initialState;
+  readonly #gain = new Gain();
+  readonly #utilization: (now: number) => number;
+  /** Types pushed since the last dispatch point, whose rates wait for `fold`. */
+  readonly touched: RatedType[] = [];
+  /** Whether rates and gains matter. */
+  estimating = false;
+  /** Signals given from outside in place of the estimates, for tests and replays. */
+  given: Partial<Signals> & { rates?: Map<unknown, number> } = {};
+
+  /** `utilization` says how busy the loop is; asked only while it matters. */
+  constructor(utilization: (now: number) => number) {
+    this.#utilization = utilization;
+  }
+
+  configure({ policy, maxDelay }: QueueOptions): void {
+    this.#policy = policy === 'fixed' ? fixed : adaptive;
+    this.estimating = policy === 'adaptive' && maxDelay > 0;
+  }
+
+  /** An event of the type was pushed: no arithmetic yet. */
+  pushed(entry: RatedType): void {
+    if (entry.fresh++ === 0) this.touched.push(entry);
+  }
+
+  /** A dispatch point: brings the rates up to date. */
+  fold(now: number): void {
+    for (const entry of this.touched) {
+      foldRate(entry.rate, entry.fresh, now);
+      entry.fresh = 0;
+    }
+    this.touched.length = 0;
+  }
+
+  /** A held batch has left with this many events more than when its hold began. */
+  held(extra: number): void {
+    if (this.estimating) this.#gain.record(extra);
+  }
+
+  /** How long the open batch may be held from the push of its oldest event, in ms. */
+  hold(queue: RatedTypes, options: QueueOptions, now: number): number {
+    const decision = this.#policy(this.#signals(queue, now), options, this.#state, now);
+    if (decision.state.offUntil !== this.#state.offUntil) this.#gain.clear();
+    this.#state = decision.state;
+    return decision.hold;
+  }
+
+  #signals(queue: RatedTypes, now: number): Signals {
+    const { given } = this;
+    const own = this.estimate(null, now);
+    let rate = 0;
+    if (this.estimating) {
+      for (const entry of queue.entries()) {
+        if (entry.count === 0) continue;
+        const known = given.rates?.get(entry.type) ?? given.rate ?? readRate(entry.rate, now);
+        rate = Math.max(rate, known);
+      }
+    }
+    return {
+      utilization: given.utilization ?? own.utilization,
+      rate,
+      gain: given.gain ?? own.gain,
+      holds: given.holds ?? own.holds,
+    };
+  }
+
+  /** The estimates, `rate` for one type. */
+  estimate(entry: RatedType | null, now: number): Signals {
+    return {
+      utilization: this.estimating ? this.#utilization(now) : 0,
+      gain: this.#gain.value,
+      holds: this.#gain.holds,
+      rate: entry === null ? 0 : readRate(entry.rate, now),
+    };
   }
 }

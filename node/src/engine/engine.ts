@@ -1,38 +1,26 @@
 /**
- * One queue with its policy: the path of an event from intake to dispatch. It owns no clock, timer or loop (those are the
- * {@link Host}'s) and knows no handler (those are the {@link Sink}'s), so that the same code runs on a virtual clock, at
- * the end of a loop turn, and at the end of the microtask queue.
+ * One queue with its policy, and the life of a batch in it: intake, bounds, dispatch points, switch and close. An engine owns no clock,
+ * timer or loop (those are the {@link Host}'s) and knows no handler (those are the {@link Sink}'s), so that the same code runs on a
+ * virtual clock, at the end of a loop turn, and at the end of the microtask queue. Control runs one way: push, queue, dispatch point,
+ * sink. A dispatch point never nests.
  *
- * Control runs one way: push → queue → dispatch point → sink. A dispatch point never nests.
+ * A push asks the host for one dispatch point (`#scheduled`). There, `#run` lets batches leave until nothing is due or its `#budget` is
+ * used up; `#judge` gives each its trigger, or holds the open batch (`#hold` >= 0) and arms the host's timer. Flush, a switch of policy
+ * or order, and close cut what is queued into batches beforehand (`#cut`), which leave first. While a batch is with the sink (`#busy`),
+ * or a direct push runs its handlers (`#nested`), what handlers ask for waits until that is over (`#afterBatch`).
+ *
+ * `#closing` goes one way: from `open` to `deliver` (what is queued is to be cut), `delivering` (it has been) and `closed`; or from
+ * `open` to `discard` and `closed`. Only `close`, `#afterBatch` and `#finish` change it.
  */
-import { cancelled, closed, hasRoom, overloaded } from './admit/bounds.js';
-import { Advisor } from './batch/advisor.js';
-import type { Signals } from './batch/policy.js';
-import type { TypeEntry } from './batch/queue-map.js';
-import { BatchEvent, LEFT, QueueMap, type Tick } from './batch/queue-map.js';
-import { HIGH, LOW, NORMAL, type PriorityClass } from './intake/priority.js';
-import {
-  complete,
-  type ParsedQueueOptions,
-  type QueueOptions,
-  queueOptions,
-} from './queue-options.js';
+import { HIGH, LOW, NORMAL, type PriorityClass } from '../core/priority.js';
+import { MillraceError, show } from '../errors.js';
+import type { Host } from './host.js';
+import { complete, type ParsedQueueOptions, type QueueOptions, queueOptions } from './options.js';
+import { Advisor, type Signals } from './policy.js';
+import { BatchEvent, LEFT, Queue, type TypeEntry } from './queue.js';
 import { type Counters, newCounters, type QueueStats, snapshot, type Trigger } from './stats.js';
 
-/** What an engine needs from the world. */
-export interface Host {
-  /** Time in ms; may be read once and kept for the rest of a loop turn. */
-  now(): number;
-  /** The same for an event that is pushed: one object for all events of that time. */
-  tick(): Tick;
-  /** Asks for one call of `engine.turn()` at the dispatch point. */
-  schedule(): void;
-  /** Asks for one call of `engine.holdEnded()` at this time; replaces the last request. `null` takes it back. */
-  arm(deadlineMs: number | null): void;
-  /** Busy share of the loop, 0 to 1. Asked only under `adaptive` with a `maxDelay`. */
-  utilization(now: number): number;
-}
-
+/** Events that leave together. */
 export interface Batch<Data = unknown> {
   readonly trigger: Trigger;
   readonly events: BatchEvent<Data>[];
@@ -65,7 +53,7 @@ export class Engine<Data = unknown> {
   #given: Partial<QueueOptions>;
   #options: QueueOptions;
   readonly #advisor: Advisor;
-  #queue: QueueMap;
+  #queue: Queue;
   #seq = 0;
 
   /** A dispatch point at the end of this turn has been asked for. */
@@ -92,7 +80,7 @@ export class Engine<Data = unknown> {
   #armed = false;
   /** No event is taken any more; `#closing` says what is left to do. */
   #closed = false;
-  #closing: 'no' | 'deliver' | 'delivering' | 'discard' | 'done' = 'no';
+  #closing: 'open' | 'deliver' | 'delivering' | 'discard' | 'closed' = 'open';
   /** Options that a handler switched: applied when the current batch is over. */
   #pending: Partial<QueueOptions> | null = null;
   /** Whether pushes matter to the advisor. */
@@ -114,9 +102,9 @@ export class Engine<Data = unknown> {
     this.#sink = sink;
     this.#given = queueOptions(options);
     this.#options = complete(this.#given);
-    this.#queue = new QueueMap(this.#options.order);
+    this.#queue = new Queue(this.#options.order);
     this.#advisor = new Advisor((now) => host.utilization(now));
-    this.#note();
+    this.#refreshMode();
   }
 
   // ---- intake and admit
@@ -202,7 +190,7 @@ export class Engine<Data = unknown> {
     return this.#seq;
   }
 
-  get queue(): QueueMap {
+  get queue(): Queue {
     return this.#queue;
   }
 
@@ -241,7 +229,7 @@ export class Engine<Data = unknown> {
 
   /** Asks for a dispatch point at the end of this turn: something became due without a push. */
   wake(): void {
-    if (!this.#scheduled && this.#closing !== 'done') this.#schedule();
+    if (!this.#scheduled && this.#closing !== 'closed') this.#schedule();
   }
 
   #schedule(): void {
@@ -257,7 +245,7 @@ export class Engine<Data = unknown> {
     }
     this.#missed = false;
     const now = this.#host.now();
-    this.#advisor.fold(now);
+    if (this.#advisor.touched.length > 0) this.#advisor.fold(now);
     this.#budget = batchesPerTurn;
     this.#ask = ask;
     this.#prepare(now);
@@ -299,7 +287,7 @@ export class Engine<Data = unknown> {
   /** The sink has finished the batch for which it returned `false`. */
   delivered(): void {
     this.#busy = false;
-    this.#advisor.fold(this.#host.now());
+    if (this.#advisor.touched.length > 0) this.#advisor.fold(this.#host.now());
     this.#afterBatch();
     if (this.#missed && !this.#closed) {
       this.#begin(true);
@@ -320,7 +308,8 @@ export class Engine<Data = unknown> {
     if (queue.count >= options.maxBatch || queue.hasFullType) return 'size';
     const now = this.#host.now();
     const asked = this.#ask || this.#hold < 0;
-    if (asked) this.#hold = this.#advisor.hold(queue, options, now);
+    // Without a delay there is nothing to ask: the common case costs no estimate.
+    if (asked) this.#hold = options.maxDelay === 0 ? 0 : this.#advisor.hold(queue, options, now);
     const hold = this.#hold;
     if (hold === 0) return 'turn';
     if (queue.depth(HIGH) > 0) return 'priority';
@@ -467,7 +456,7 @@ export class Engine<Data = unknown> {
 
   /** Hands on everything that is queued now; in a handler: when its batch is over. */
   flush(): void {
-    if (this.#closing !== 'no') return;
+    if (this.#closing !== 'open') return;
     this.#cutAll('flush');
     this.#drainCut();
   }
@@ -490,7 +479,7 @@ export class Engine<Data = unknown> {
 
   /** Changes options, which whoever takes them from the user has parsed. */
   set(given: Partial<QueueOptions>): void {
-    if (this.#closing !== 'no') return;
+    if (this.#closing !== 'open') return;
     if (!this.#switches(given)) {
       // These two are as they are, or on their way: see `#pending`.
       const { policy: _policy, order: _order, ...others } = given;
@@ -529,11 +518,11 @@ export class Engine<Data = unknown> {
   #apply(changes: Partial<QueueOptions>): void {
     this.#given = { ...this.#given, ...changes };
     this.#options = complete(this.#given);
-    this.#note();
+    this.#refreshMode();
     this.onApply?.();
   }
 
-  #note(): void {
+  #refreshMode(): void {
     this.#advisor.configure(this.#options);
     this.#direct = this.#options.policy === 'direct';
     this.#simple = !this.#direct && !this.#closed;
@@ -544,7 +533,7 @@ export class Engine<Data = unknown> {
 
   /** Delivers what is queued, or discards it, and refuses every later push. Closing again does nothing. */
   close(discard = false): void {
-    if (this.#closing !== 'no') return;
+    if (this.#closing !== 'open') return;
     this.#closed = true;
     this.#simple = false;
     this.#closing = discard ? 'discard' : 'deliver';
@@ -568,12 +557,17 @@ export class Engine<Data = unknown> {
         }
       }
     }
-    this.#closing = 'done';
+    this.#closing = 'closed';
     this.#endHold();
     this.#sink.end?.();
   }
 
   // ---- what can be read
+
+  /** The host's time in ms. */
+  now(): number {
+    return this.#host.now();
+  }
 
   /** The engine's own estimates; `rate` is that of a type. */
   estimate(type?: unknown): Signals {
@@ -588,4 +582,41 @@ export class Engine<Data = unknown> {
   stats(): QueueStats {
     return snapshot(this.counters, this.#queue, this.#seq, this.#options);
   }
+}
+
+// ---- bounds: whether there is room, and the errors that a refused caller sees
+
+function hasRoom(queue: Queue, bytes: number, options: QueueOptions): boolean {
+  return queue.count < options.maxQueue && queue.bytes + bytes <= options.maxQueueBytes;
+}
+
+function overloaded(queue: Queue, bytes: number, options: QueueOptions): MillraceError {
+  const why =
+    queue.count >= options.maxQueue
+      ? `${queue.count} events are queued and maxQueue is ${options.maxQueue}`
+      : `${queue.bytes} bytes are queued, the event has ${bytes} and maxQueueBytes is ${options.maxQueueBytes}`;
+  return new MillraceError(
+    'MILLRACE_E_OVERLOADED',
+    `the queue is full: ${why}; retry later, push less, or raise the bound`,
+  );
+}
+
+function closed(): MillraceError {
+  return new MillraceError('MILLRACE_E_CLOSED', 'the queue is closed; push before close()');
+}
+
+function cancelled(): MillraceError {
+  return new MillraceError(
+    'MILLRACE_E_CANCELLED',
+    'the event was discarded by close({ discard: true }); without discard it would have been delivered',
+  );
+}
+
+/** A size that a size function or a caller gave. */
+export function checkBytes(bytes: unknown): number {
+  if (typeof bytes === 'number' && bytes >= 0 && Number.isSafeInteger(bytes)) return bytes;
+  throw new MillraceError(
+    'MILLRACE_E_INVALID_ARGUMENT',
+    `the size of an event is ${show(bytes)}; it must be an integer of bytes from 0 to 2^53 - 1`,
+  );
 }

@@ -11,8 +11,8 @@
  * every NORMAL one, so those come next and nothing is compared. As long as the oldest NORMAL and the oldest LOW event are
  * young, no event has aged: a batch looks at these two, and that is all it costs.
  */
-import { classOfType, HIGH, LOW, NORMAL, type PriorityClass } from '../intake/priority.js';
-import type { Order } from '../queue-options.js';
+import { classOfType, HIGH, LOW, NORMAL, type PriorityClass } from '../core/priority.js';
+import type { Order } from './options.js';
 import type { Rate } from './policy.js';
 
 /** When a limit cuts a batch, this many NORMAL events are chosen for one LOW one. */
@@ -214,7 +214,7 @@ export class TypeEntry {
   }
 }
 
-export class QueueMap {
+export class Queue {
   /** Order `type`: lanes are kept for each type. */
   readonly #byType: boolean;
   readonly #types: Map<unknown, TypeEntry>;
@@ -246,10 +246,10 @@ export class QueueMap {
   }
 
   /** The same types and settings in another order; only for an empty queue. */
-  reordered(order: Order): QueueMap {
+  reordered(order: Order): Queue {
     // Lanes that were emptied one by one still think that they are listed, and entries keep their lanes.
     this.#sortLanes();
-    const next = new QueueMap(order, this.#types);
+    const next = new Queue(order, this.#types);
     next.#normalSinceLow = this.#normalSinceLow;
     next.#batchNumber = this.#batchNumber;
     return next;

@@ -1,8 +1,8 @@
 // The backlog of a slow destination against a naive model.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { Backlog } from '../../dist/core/egress/backlog.js';
-import { randomNumbers, seeds } from './random.js';
+import { Backlog } from '../../dist/ws/backlog.js';
+import { randomNumbers, seeds } from '../core/random.js';
 
 const [HIGH, NORMAL, LOW] = [0, 1, 2];
 

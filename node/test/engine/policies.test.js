@@ -1,8 +1,8 @@
 // The policies as the pure functions that they are: tables of signals and answers.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { adaptive, fixed, initialState } from '../../dist/core/batch/policy.js';
-import { complete, defaults } from '../../dist/core/queue-options.js';
+import { complete, defaults } from '../../dist/engine/options.js';
+import { adaptive, fixed, initialState } from '../../dist/engine/policy.js';
 
 const busy = { utilization: 0.9, rate: 1, gain: 5, holds: 0 };
 const ask = (policy, signals, options, state = initialState, now = 0) =>

@@ -1,6 +1,6 @@
-import type { QueueMap } from './batch/queue-map.js';
-import { HIGH, LOW, NORMAL, type PriorityClass } from './intake/priority.js';
-import type { QueueOptions } from './queue-options.js';
+import { HIGH, LOW, NORMAL, type PriorityClass } from '../core/priority.js';
+import type { QueueOptions } from './options.js';
+import type { Queue } from './queue.js';
 
 /** The counters of an engine. Names follow the project's metrics vocabulary; all are totals since the start. */
 export type Trigger = 'size' | 'threshold' | 'delay' | 'turn' | 'priority' | 'flush' | 'close';
@@ -79,7 +79,7 @@ export interface QueueStats {
 /** A copy of everything for users. `pushed` is the number of events that were taken in. */
 export function snapshot(
   counters: Counters,
-  queue: QueueMap,
+  queue: Queue,
   pushed: number,
   { maxQueue, maxQueueBytes }: QueueOptions,
 ): QueueStats {

@@ -1,9 +1,31 @@
-/** Where an engine's dispatch point lies in Node's loop. One file, so that every queue used is named here. */
-import { Utilization } from '../batch/policy.js';
-import type { Tick } from '../batch/queue-map.js';
-import type { Engine, Host } from '../engine.js';
-import { clearTimeout, performance, setTimeout } from '../timers.cjs';
-import { afterMicrotasks, atTurnEnd } from '../turn.cjs';
+/**
+ * Where an engine's time and its dispatch points come from, and where these lie in Node's loop. One file, so that every queue used is
+ * named here.
+ */
+import { clearTimeout, performance, setTimeout } from '../core/timers.cjs';
+import { afterMicrotasks, atTurnEnd } from '../core/turn.cjs';
+import { Utilization } from './policy.js';
+import type { Tick } from './queue.js';
+
+/** What an engine needs from the world. */
+export interface Host {
+  /** Time in ms; may be read once and kept for the rest of a loop turn. */
+  now(): number;
+  /** The same for an event that is pushed: one object for all events of that time. */
+  tick(): Tick;
+  /** Asks for one call of `turn()` at the dispatch point. */
+  schedule(): void;
+  /** Asks for one call of `holdEnded()` at this time; replaces the last request. `null` takes it back. */
+  arm(deadlineMs: number | null): void;
+  /** Busy share of the loop, 0 to 1. Asked only under `adaptive` with a `maxDelay`. */
+  utilization(now: number): number;
+}
+
+/** What a host calls: an engine. */
+interface Hosted {
+  turn(): void;
+  holdEnded(): void;
+}
 
 /** Busy share of this thread's loop. Sampled when a policy asks, never by a timer: an idle loop stays idle. */
 class LoopUtilization {
@@ -27,15 +49,15 @@ let loopUtilization: LoopUtilization | null = null;
 
 /** What both hosts share: a clock that is read once per turn, and the timer of a hold. */
 abstract class NodeHost implements Host {
-  protected engine!: Engine<never>;
+  #engine!: Hosted;
   #scheduled = false;
   /** Time of this turn. Kept only while a call of `turn` is on its way, which ends its validity. */
   #tick: Tick | null = null;
   #timer: NodeJS.Timeout | null = null;
 
   /** The engine is made with its host, so it is made known here afterwards. */
-  attach(engine: Engine<never>): void {
-    this.engine = engine;
+  attach(engine: Hosted): void {
+    this.#engine = engine;
   }
 
   now(): number {
@@ -60,7 +82,7 @@ abstract class NodeHost implements Host {
   readonly #turn = (): void => {
     this.#scheduled = false;
     this.#tick = { time: performance.now() };
-    this.engine.turn();
+    this.#engine.turn();
     this.#tick = null;
   };
 
@@ -75,7 +97,7 @@ abstract class NodeHost implements Host {
   readonly #holdEnded = (): void => {
     this.#timer = null;
     this.#tick = null;
-    this.engine.holdEnded();
+    this.#engine.holdEnded();
   };
 
   utilization(now: number): number {

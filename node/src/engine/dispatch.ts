@@ -1,11 +1,14 @@
 /**
- * Hands the events of a batch to handlers, one after the other: looks handlers up when an event's turn comes, keeps a
- * failure to its event, retains or counts what nobody handles, replays what was retained.
+ * The sink that hands the events of a batch to handlers, one after the other: it looks handlers up when an event's turn comes, lets a
+ * failure concern its event alone, retains or counts what nobody handles, and replays what was retained. With isolation `batch` one
+ * `try` serves all events until a handler fails; with `event` each event starts in a macrotask of its own, and the engine learns at the
+ * end that the batch is over.
  */
-import type { BatchEvent } from '../batch/queue-map.js';
-import type { Batch, Engine, Sink } from '../engine.js';
-import type { RetainOptions } from '../queue-options.js';
-import { runInContext } from './context.js';
+
+import { runInContext } from '../core/context.js';
+import type { Batch, Engine, Sink } from './engine.js';
+import type { RetainOptions } from './options.js';
+import type { BatchEvent } from './queue.js';
 import { type Receiver, Retention } from './retention.js';
 
 /** The handlers of a front end. */
@@ -43,7 +46,7 @@ export class Dispatcher implements Sink {
   readonly #isolation: Isolation;
   /** Events of the running batch that no handler got. */
   #orphans = 0;
-  engine!: Engine;
+  #engine!: Engine;
   observer: Observer = {};
 
   constructor(
@@ -59,6 +62,11 @@ export class Dispatcher implements Sink {
       onDeadline,
       retain,
     );
+  }
+
+  /** The engine is made with its sink, so it is made known here afterwards. */
+  attach(engine: Engine): void {
+    this.#engine = engine;
   }
 
   prepare(now: number): void {
@@ -80,7 +88,7 @@ export class Dispatcher implements Sink {
   }
 
   get #isDirect(): boolean {
-    return this.engine.options.policy === 'direct';
+    return this.#engine.options.policy === 'direct';
   }
 
   /** One try for many events: it is entered again only after a failure. */
@@ -95,7 +103,7 @@ export class Dispatcher implements Sink {
         i++;
       }
     }
-    this.engine.counters.delivered += events.length - this.#orphans;
+    this.#engine.counters.delivered += events.length - this.#orphans;
     this.#orphans = 0;
   }
 
@@ -107,13 +115,13 @@ export class Dispatcher implements Sink {
     } catch (error) {
       this.#failed(error, event);
     }
-    this.engine.counters.delivered += 1 - this.#orphans;
+    this.#engine.counters.delivered += 1 - this.#orphans;
     this.#orphans = 0;
     const next = i + 1;
     // After the last one too: what leaves next starts in a macrotask of its own.
     this.#handlers.macrotask(() => {
       if (next < batch.events.length) this.#deliverOne(batch, next);
-      else this.engine.delivered();
+      else this.#engine.delivered();
     });
   }
 
@@ -126,7 +134,7 @@ export class Dispatcher implements Sink {
 
   /** No handler: retained if its type retains, else it ends here. */
   #orphan(event: BatchEvent): void {
-    const { counters } = this.engine;
+    const { counters } = this.#engine;
     this.#orphans++;
     if (this.retention.options(event.entry.type) === null) {
       counters.unhandled++;
@@ -134,16 +142,13 @@ export class Dispatcher implements Sink {
       return;
     }
     // The time of leaving would make an age that a long batch has already eaten into.
-    if (this.retention.keep(event, this.now())) {
+    if (this.retention.keep(event, this.#engine.now())) {
       this.observer.held?.(event);
       return;
     }
     counters.refused.retention++;
     this.#handlers.lost(event, 'retention');
   }
-
-  /** The engine's clock; set by the front end that owns the host. */
-  now: () => number = () => 0;
 
   #replay(type: unknown): void {
     const handlers = this.#handlers;
@@ -164,20 +169,20 @@ export class Dispatcher implements Sink {
   }
 
   #failed(error: unknown, event: BatchEvent): void {
-    this.engine.counters.errors++;
+    this.#engine.counters.errors++;
     this.#handlers.failed(error, event);
   }
 
   /** A handler has registered for the type: what is retained becomes due to it at the next dispatch point. */
   registered(type: unknown, receiver: Receiver): void {
     const receivers = () => this.#handlers.receivers(type);
-    if (this.retention.register(type, receiver, receivers)) this.engine.wake();
+    if (this.retention.register(type, receiver, receivers)) this.#engine.wake();
   }
 
   /** Takes back a retained event; false if it is not retained. */
   cancel(event: BatchEvent): boolean {
     if (!this.retention.cancel(event)) return false;
-    this.engine.counters.cancelled++;
+    this.#engine.counters.cancelled++;
     return true;
   }
 

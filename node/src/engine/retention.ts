@@ -1,9 +1,15 @@
 /**
- * Late handlers: events that found no handler, kept in order for one that registers later. Bounded in events, bytes and
- * age per type. What is retained has left the queue and has its own bound; the timer for its age keeps nothing alive.
+ * Keeps events that found no handler, in order, for one that registers later. Bounded in events, bytes and age for each type. What is
+ * retained has left the queue and has its own bound; the timer for its age keeps nothing alive.
+ *
+ * A handler that registers while its type keeps something makes the type due. What is due is replayed at the start of the next dispatch
+ * point, or before the next event of the type if that comes first, so that a late handler gets the older events first. Numbers order
+ * what is retained and registered: a handler gets what has a lower number than its own. A type has one age for all its events, so its
+ * first one expires first, and one deadline, that of the earliest type, is asked for.
  */
-import type { BatchEvent } from '../batch/queue-map.js';
-import type { RetainOptions } from '../queue-options.js';
+
+import type { RetainOptions } from './options.js';
+import type { BatchEvent } from './queue.js';
 
 /** A handler as the retention sees it: something that can get an event. */
 export type Receiver = unknown;
@@ -42,6 +48,8 @@ export class Retention {
   readonly #where = new Map<BatchEvent, Kept>();
   /** Types with something due, in the order in which their handlers registered. */
   readonly #dueTypes = new Set<unknown>();
+  /** Whether anything is due. A field of its own: it is looked at for every event. */
+  anyDue = false;
   readonly counters: RetentionCounters = { held: 0, replayed: 0, expired: 0, refused: 0 };
   #bytes = 0;
   #number = 0;
@@ -105,6 +113,8 @@ export class Retention {
     return Math.min(1, fill);
   }
 
+  // ---- what a type keeps, in the order in which the events left
+
   /** Keeps an event of a type that retains; false when it would exceed a bound. */
   keep(event: BatchEvent, now: number): boolean {
     const { max, maxBytes, maxAge } = this.options(event.type)!;
@@ -136,6 +146,32 @@ export class Retention {
     return true;
   }
 
+  #remove(kept: Kept): void {
+    const { event } = kept;
+    const type = this.#types.get(event.type);
+    if (type?.kept.delete(kept)) {
+      type.bytes -= event.bytes;
+      this.#bytes -= event.bytes;
+      // A type without settings of its own is not remembered for longer than it has events.
+      if (type.kept.size === 0 && type.options === this.#fallback) {
+        this.#types.delete(event.type);
+        this.#notDue(event.type);
+      }
+    }
+    this.#where.delete(event);
+  }
+
+  #end(kept: Kept, reason: Expiry): void {
+    // Whoever was told of an event before this one may have cancelled it.
+    if (!this.#where.has(kept.event)) return;
+    this.#remove(kept);
+    if (kept.received !== null) return;
+    this.counters.expired++;
+    this.#onExpire(kept.event, reason);
+  }
+
+  // ---- replays
+
   /** A handler has registered, one of the type's `receivers` now: what is kept is due to it. True if that is something. */
   register(type: unknown, receiver: Receiver, receivers: () => readonly Receiver[]): boolean {
     const known = this.#types.get(type);
@@ -149,6 +185,21 @@ export class Retention {
     this.#dueTypes.add(type);
     this.anyDue = true;
     return true;
+  }
+
+  isDue(type: unknown): boolean {
+    return this.#dueTypes.has(type);
+  }
+
+  #forgetDue(type: unknown): void {
+    const known = this.#types.get(type);
+    if (known !== undefined) known.due = [];
+    this.#notDue(type);
+  }
+
+  #notDue(type: unknown): void {
+    this.#dueTypes.delete(type);
+    this.anyDue = this.#dueTypes.size > 0;
   }
 
   /** Types of which something is due to a handler that is there; one that registers later has to wait for the next time. */
@@ -169,19 +220,6 @@ export class Retention {
         return true;
     }
     return false;
-  }
-
-  #forgetDue(type: unknown): void {
-    const known = this.#types.get(type);
-    if (known !== undefined) known.due = [];
-    this.#notDue(type);
-  }
-
-  /** Whether anything is due. A field of its own: it is looked at for every event. */
-  anyDue = false;
-
-  isDue(type: unknown): boolean {
-    return this.#dueTypes.has(type);
   }
 
   /**
@@ -224,11 +262,6 @@ export class Retention {
     this.#schedule();
   }
 
-  #notDue(type: unknown): void {
-    this.#dueTypes.delete(type);
-    this.anyDue = this.#dueTypes.size > 0;
-  }
-
   /** The handlers that get the event now; from here on it has been received. */
   #targets(
     type: TypeRetention,
@@ -249,6 +282,24 @@ export class Retention {
     for (const receiver of targets) received.add(receiver);
     if (targets.length > 0) kept.received = received;
     return targets;
+  }
+
+  // ---- age
+
+  #deadlineOf(kept: Kept): number {
+    return kept.since + (this.options(kept.event.type)?.maxAge ?? 0);
+  }
+
+  /** The event that expires next: of each type the oldest, since a type has one age for all. */
+  #next(): Kept | null {
+    let next: Kept | null = null;
+    for (const type of this.#types.values()) {
+      const [first] = type.kept;
+      if (first === undefined) continue;
+      const earlier = next === null ? -1 : this.#deadlineOf(first) - this.#deadlineOf(next);
+      if (earlier < 0 || (earlier === 0 && first.number < next!.number)) next = first;
+    }
+    return next;
   }
 
   /** Ends the events whose age is reached, oldest deadline first. */
@@ -281,46 +332,6 @@ export class Retention {
     const rest = [...this.#where.values()].sort((a, b) => a.number - b.number);
     for (const kept of rest) this.#end(kept, 'close');
     this.#schedule();
-  }
-
-  #end(kept: Kept, reason: Expiry): void {
-    // Whoever was told of an event before this one may have cancelled it.
-    if (!this.#where.has(kept.event)) return;
-    this.#remove(kept);
-    if (kept.received !== null) return;
-    this.counters.expired++;
-    this.#onExpire(kept.event, reason);
-  }
-
-  #remove(kept: Kept): void {
-    const { event } = kept;
-    const type = this.#types.get(event.type);
-    if (type?.kept.delete(kept)) {
-      type.bytes -= event.bytes;
-      this.#bytes -= event.bytes;
-      // A type without settings of its own is not remembered for longer than it has events.
-      if (type.kept.size === 0 && type.options === this.#fallback) {
-        this.#types.delete(event.type);
-        this.#notDue(event.type);
-      }
-    }
-    this.#where.delete(event);
-  }
-
-  #deadlineOf(kept: Kept): number {
-    return kept.since + (this.options(kept.event.type)?.maxAge ?? 0);
-  }
-
-  /** The event that expires next: of each type the oldest, since a type has one age for all. */
-  #next(): Kept | null {
-    let next: Kept | null = null;
-    for (const type of this.#types.values()) {
-      const [first] = type.kept;
-      if (first === undefined) continue;
-      const earlier = next === null ? -1 : this.#deadlineOf(first) - this.#deadlineOf(next);
-      if (earlier < 0 || (earlier === 0 && first.number < next!.number)) next = first;
-    }
-    return next;
   }
 
   #schedule(): void {

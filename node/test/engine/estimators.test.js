@@ -1,14 +1,8 @@
 // The estimators: pure, so each is a table or compared with its definition.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  foldRate,
-  Gain,
-  holdsOnRecord,
-  readRate,
-  Utilization,
-} from '../../dist/core/batch/policy.js';
-import { randomNumbers, seeds } from './random.js';
+import { foldRate, Gain, holdsOnRecord, readRate, Utilization } from '../../dist/engine/policy.js';
+import { randomNumbers, seeds } from '../core/random.js';
 
 const near = (actual, expected, what) =>
   assert.ok(

@@ -1,7 +1,7 @@
 // The hosts: where in Node's loop an engine's dispatch point lies, and the timer of its holds.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { MicrotaskHost, TurnHost } from '../../dist/core/dispatch/clock.js';
+import { MicrotaskHost, TurnHost } from '../../dist/engine/host.js';
 
 function attached(Host) {
   const log = [];

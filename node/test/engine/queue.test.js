@@ -1,9 +1,9 @@
 // The queue-map against a naive model: random operations, both orders.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { BatchEvent, QueueMap } from '../../dist/core/batch/queue-map.js';
+import { BatchEvent, Queue } from '../../dist/engine/queue.js';
+import { randomNumbers, seeds } from '../core/random.js';
 import { NaiveQueue } from './naive-queue.js';
-import { randomNumbers, seeds } from './random.js';
 
 const [HIGH, NORMAL, LOW] = [0, 1, 2];
 /** As a `maxDeferral`: no event ages. */
@@ -37,7 +37,7 @@ for (const order of ['arrival', 'type']) {
   test(`order ${order}: random pushes, cancels, limits and batches agree with a naive model`, () => {
     for (const seed of seeds(80)) {
       const random = randomNumbers(seed);
-      const queue = new QueueMap(order);
+      const queue = new Queue(order);
       const model = new NaiveQueue(order === 'type');
       const maker = new Maker(queue);
       const all = [];
@@ -87,7 +87,7 @@ for (const order of ['arrival', 'type']) {
   test(`order ${order}: everything that was pushed is taken or cancelled, once`, () => {
     for (const seed of seeds(20)) {
       const random = randomNumbers(seed);
-      const queue = new QueueMap(order);
+      const queue = new Queue(order);
       const maker = new Maker(queue);
       const left = new Set();
       for (let step = 0; step < 2000; step++) {
@@ -107,7 +107,7 @@ for (const order of ['arrival', 'type']) {
   });
 
   test(`order ${order}: a queue emptied by limit or by cancel, put in another order and back, works on`, () => {
-    const first = new QueueMap(order);
+    const first = new Queue(order);
     const maker = new Maker(first);
     first.setMaxBatch(first.entry('b'), 1);
     maker.push('b');
@@ -153,7 +153,7 @@ function checkState(queue, { events }, seed) {
 }
 
 test('types without events and settings are forgotten; others stay', () => {
-  const queue = new QueueMap('arrival');
+  const queue = new Queue('arrival');
   const maker = new Maker(queue);
   queue.entry('pinned').pinned = true;
   const waiting = maker.push('waiting');
@@ -171,7 +171,7 @@ test('types without events and settings are forgotten; others stay', () => {
 });
 
 test('a type is found by identity, whatever it is', () => {
-  const queue = new QueueMap('arrival');
+  const queue = new Queue('arrival');
   const types = ['a', Symbol('a'), Symbol('a'), {}, 1, '1', Number.NaN, undefined];
   const entries = types.map((type) => queue.entry(type));
   assert.equal(new Set(entries).size, types.length);
@@ -182,7 +182,7 @@ test('a type is found by identity, whatever it is', () => {
 });
 
 test('forget drops a type that has no events, and only then', () => {
-  const queue = new QueueMap('type');
+  const queue = new Queue('type');
   const maker = new Maker(queue);
   const event = maker.push('a');
   queue.forget('a');

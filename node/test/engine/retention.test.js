@@ -1,8 +1,8 @@
 // Retention by itself: what it keeps, for whom, and when it asks to be called again.
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
-import { Retention } from '../../dist/core/dispatch/retention.js';
-import { retainDefaults } from '../../dist/core/queue-options.js';
+import { retainDefaults } from '../../dist/engine/options.js';
+import { Retention } from '../../dist/engine/retention.js';
 
 let expired;
 let deadlines;

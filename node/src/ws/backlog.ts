@@ -3,8 +3,9 @@
  * HIGH leaves first, and a chunk ages as an event does: after each `maxDeferral` it counts as one class higher, merged by
  * arrival. Drops take the oldest chunk of a class.
  */
-import { earlier, isAged } from '../batch/queue-map.js';
-import { HIGH, LOW, NORMAL, type PriorityClass } from '../intake/priority.js';
+
+import { HIGH, LOW, NORMAL, type PriorityClass } from '../core/priority.js';
+import { earlier, isAged } from '../engine/queue.js';
 
 /** Something with a class and a size that waits to be written. */
 export interface Chunk {
