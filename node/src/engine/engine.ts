@@ -43,6 +43,9 @@ export interface Sink<Data = unknown> {
   end?(): void;
 }
 
+/** A batch that was cut by flush, close or a switch and has not left yet. */
+type Cut = Omit<Batch, 'time'>;
+
 /** Batches that may leave at one dispatch point, so that handlers that keep pushing cannot keep the loop. */
 const batchesPerTurn = 8;
 
@@ -65,7 +68,7 @@ export class Engine<Data = unknown> {
   /** Direct pushes that are running their handlers, one inside the other. */
   #nested = 0;
   /** Batches cut by flush, close or a switch that have not reached the sink yet; null stands before each series. */
-  #cut: (Batch<Data> | null)[] = [];
+  #cut: (Cut | null)[] = [];
   /** How many of them have been taken: shifting the array at every step would cost O(n). */
   #cutTaken = 0;
   /** Batches that may still leave at the dispatch point that is running; 0 when none is. */
@@ -107,7 +110,58 @@ export class Engine<Data = unknown> {
     this.#refreshMode();
   }
 
-  // ---- intake and admit
+  // ---- what users of an engine can read
+
+  /** Where types are looked up. */
+  get queue(): Queue {
+    return this.#queue;
+  }
+
+  /** The options that are in force. */
+  get options(): Readonly<QueueOptions> {
+    return this.#options;
+  }
+
+  /** Arrival number of the last event that was pushed. */
+  get lastSeq(): number {
+    return this.#seq;
+  }
+
+  /** No event is taken any more. */
+  get closed(): boolean {
+    return this.#closed;
+  }
+
+  /** A batch is on its way to its handlers: what is pushed now waits for it, under every policy. */
+  get busy(): boolean {
+    return this.#busy || this.#hasCut;
+  }
+
+  /** The type's entry: its settings and its events. */
+  entry(type: unknown): TypeEntry {
+    return this.#queue.entry(type);
+  }
+
+  /** The host's time in ms. */
+  now(): number {
+    return this.#host.now();
+  }
+
+  /** The engine's own estimates; `rate` is that of a type. */
+  estimate(type?: unknown): Signals {
+    return this.#advisor.estimate(this.#queue.find(type) ?? null, this.#host.now());
+  }
+
+  /** Signals given from outside in place of the estimates, for tests and replays. */
+  get given(): Advisor['given'] {
+    return this.#advisor.given;
+  }
+
+  stats(): QueueStats {
+    return snapshot(this.counters, this.#queue, this.#seq, this.#options);
+  }
+
+  // ---- push
 
   /**
    * Pushes an event. Throws MILLRACE_E_OVERLOADED or MILLRACE_E_CLOSED, and then nothing has changed. O(1).
@@ -146,16 +200,12 @@ export class Engine<Data = unknown> {
 
   /** Throws when the event may not enter. */
   #admit(bytes: number): void {
-    if (this.#closed || !(hasRoom(this.#queue, bytes, this.#options) || this.#direct))
-      this.#refuse(bytes);
-  }
-
-  #refuse(bytes: number): never {
     const { refused } = this.counters;
     if (this.#closed) {
       refused.closed++;
       throw closed();
     }
+    if (this.#direct || hasRoom(this.#queue, bytes, this.#options)) return;
     refused.overloaded++;
     throw overloaded(this.#queue, bytes, this.#options);
   }
@@ -178,20 +228,6 @@ export class Engine<Data = unknown> {
       this.#deliverCut();
     }
     return event;
-  }
-
-  /** The type's entry: its settings and its events. */
-  entry(type: unknown): TypeEntry {
-    return this.#queue.entry(type);
-  }
-
-  /** Arrival number of the last event that was pushed. */
-  get lastSeq(): number {
-    return this.#seq;
-  }
-
-  get queue(): Queue {
-    return this.#queue;
   }
 
   /** Removes a queued event; false if it has left already. */
@@ -259,11 +295,7 @@ export class Engine<Data = unknown> {
       const queue = this.#queue;
       if (queue.count === 0) break;
       if (this.#direct) {
-        // Pushed by handlers of batches that a switch cut: each leaves as if it had just been pushed.
-        const now = this.#host.now();
-        for (const event of this.#take(now, queue.count) as BatchEvent<Data>[]) {
-          this.#cut.push({ trigger: 'size', events: [event], time: now });
-        }
+        this.#cutOneByOne();
         continue;
       }
       if (this.#budget === 0) {
@@ -355,8 +387,6 @@ export class Engine<Data = unknown> {
     return batch;
   }
 
-  // ---- dispatch
-
   /** Gives a batch to the sink; false when the sink needs time. */
   #handOn(events: BatchEvent[], trigger: Trigger): boolean {
     this.#busy = true;
@@ -367,19 +397,12 @@ export class Engine<Data = unknown> {
   }
 
   #leave(events: BatchEvent[], trigger: Trigger): boolean {
-    return this.#deliver({
-      trigger,
-      events: events as BatchEvent<Data>[],
-      time: this.#host.now(),
-    });
-  }
-
-  #deliver(batch: Batch<Data>): boolean {
     const { counters } = this;
     counters.batches++;
-    counters.batched += batch.events.length;
-    counters.trigger[batch.trigger]++;
-    return this.#sink.deliver(batch);
+    counters.batched += events.length;
+    counters.trigger[trigger]++;
+    const time = this.#host.now();
+    return this.#sink.deliver({ trigger, events: events as BatchEvent<Data>[], time });
   }
 
   /** Lets the sink do what is due before anything leaves; its handlers may ask for things as a batch's may. */
@@ -408,11 +431,17 @@ export class Engine<Data = unknown> {
     this.#cutAll('close');
   }
 
+  get #inHandler(): boolean {
+    return this.#busy || this.#nested > 0;
+  }
+
+  // ---- batches that were cut beforehand
+
   get #hasCut(): boolean {
     return this.#cutTaken < this.#cut.length;
   }
 
-  #nextCut(): Batch<Data> | null {
+  #nextCut(): Cut | null {
     const batch = this.#cut[this.#cutTaken]!;
     this.#cut[this.#cutTaken++] = null;
     if (this.#cutTaken === this.#cut.length) {
@@ -426,15 +455,8 @@ export class Engine<Data = unknown> {
   #deliverCut(): boolean {
     while (this.#hasCut) {
       const batch = this.#nextCut();
-      const now = this.#host.now();
-      if (batch === null) {
-        this.#prepare(now);
-        continue;
-      }
-      this.#busy = true;
-      if (!this.#deliver({ ...batch, time: now })) return false;
-      this.#busy = false;
-      this.#afterBatch();
+      if (batch === null) this.#prepare(this.#host.now());
+      else if (!this.#handOn(batch.events, batch.trigger)) return false;
     }
     if (this.#closing === 'delivering' || this.#closing === 'discard') this.#finish();
     return true;
@@ -445,14 +467,16 @@ export class Engine<Data = unknown> {
     const now = this.#host.now();
     this.#countHold(now);
     this.#cut.push(null);
-    while (this.#queue.count > 0) {
-      const events = this.#take(now) as BatchEvent<Data>[];
-      this.#cut.push({ trigger, events, time: now });
-    }
+    while (this.#queue.count > 0) this.#cut.push({ trigger, events: this.#take(now) });
     this.#endHold();
   }
 
-  // ---- flush, set, close
+  /** Pushed under `direct`, by handlers of batches that a switch cut: each leaves as if it had just been pushed. */
+  #cutOneByOne(): void {
+    for (const event of this.#take(this.#host.now(), this.#queue.count)) {
+      this.#cut.push({ trigger: 'size', events: [event] });
+    }
+  }
 
   /** Hands on everything that is queued now; in a handler: when its batch is over. */
   flush(): void {
@@ -461,21 +485,14 @@ export class Engine<Data = unknown> {
     this.#drainCut();
   }
 
-  /** A batch is on its way to its handlers: what is pushed now waits for it, under every policy. */
-  get busy(): boolean {
-    return this.#busy || this.#hasCut;
-  }
-
-  get #inHandler(): boolean {
-    return this.#busy || this.#nested > 0;
-  }
-
   #drainCut(): void {
     if (this.#inHandler) return;
     if (!this.#deliverCut()) return;
     // Under `direct` what the handlers pushed must not stay behind.
     if (this.#direct && !this.#busy) this.#run();
   }
+
+  // ---- switch and close
 
   /** Changes options, which whoever takes them from the user has parsed. */
   set(given: Partial<QueueOptions>): void {
@@ -495,16 +512,9 @@ export class Engine<Data = unknown> {
     }
   }
 
-  get options(): Readonly<QueueOptions> {
-    return this.#options;
-  }
-
-  #switches(given: Partial<QueueOptions>): boolean {
+  #switches({ policy, order }: Partial<QueueOptions>): boolean {
     const coming = { ...this.#options, ...this.#pending };
-    return (
-      { ...coming, ...given }.policy !== coming.policy ||
-      { ...coming, ...given }.order !== coming.order
-    );
+    return (policy ?? coming.policy) !== coming.policy || (order ?? coming.order) !== coming.order;
   }
 
   /** Cuts what is queued under the old options and applies the new ones. */
@@ -542,10 +552,6 @@ export class Engine<Data = unknown> {
     this.#deliverCut();
   }
 
-  get closed(): boolean {
-    return this.#closed;
-  }
-
   #finish(): void {
     if (this.#closing === 'discard') {
       const now = this.#host.now();
@@ -560,27 +566,6 @@ export class Engine<Data = unknown> {
     this.#closing = 'closed';
     this.#endHold();
     this.#sink.end?.();
-  }
-
-  // ---- what can be read
-
-  /** The host's time in ms. */
-  now(): number {
-    return this.#host.now();
-  }
-
-  /** The engine's own estimates; `rate` is that of a type. */
-  estimate(type?: unknown): Signals {
-    return this.#advisor.estimate(this.#queue.find(type) ?? null, this.#host.now());
-  }
-
-  /** Signals given from outside in place of the estimates, for tests and replays. */
-  get given(): Advisor['given'] {
-    return this.#advisor.given;
-  }
-
-  stats(): QueueStats {
-    return snapshot(this.counters, this.#queue, this.#seq, this.#options);
   }
 }
 
