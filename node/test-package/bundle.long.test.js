@@ -93,6 +93,7 @@ const programs = {
     },
   },
   './ws': { file: 'ws', works: { texts: ['by itself', 'published'] } },
+  './ws/socket-io': { file: 'ws-socket-io', works: { code: 'MILLRACE_E_INVALID_ARGUMENT' } },
 };
 
 const folder = mkdtempSync(join(tmpdir(), 'millrace bundles '));

@@ -16,6 +16,7 @@ import observe = require('millrace/observe');
 import pool = require('millrace/pool');
 import threads = require('millrace/threads');
 import ws = require('millrace/ws');
+import wsSocketIo = require('millrace/ws/socket-io');
 
 const emitter: millrace.BatchEmitter<{ line: [string] }> = new millrace.BatchEmitter();
 emitter.emit('line', 'x');
@@ -31,6 +32,6 @@ const served: typeof cluster.serve = cluster.default;
 const include: string = threads.include;
 export const all = [
   ...[dashboard.serveDashboard, fs.readFile, guard.guard, metrics, monitor.monitor, net.coalesce],
-  ...[observe, ws.Rooms, link, fixed, served, include],
+  ...[observe, ws.Rooms, wsSocketIo.adapterBase, link, fixed, served, include],
   ...[events.bridge, natsRooms.natsRooms, natsSocketIo.natsAdapter, tasks.TaskClient],
 ];

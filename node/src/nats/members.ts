@@ -119,10 +119,10 @@ export class Members<E extends Entry> {
     return this.#link.maxPayload - beside;
   }
 
-  /** Adds an entry of this node; others hear of it at the end of the turn. Returns the bytes of its record. */
-  add(key: number, body: Buffer): number {
+  /** Adds an entry of this node; others hear of it at the end of the turn. */
+  add(key: number, body: Buffer): void {
     this.#tellSoon();
-    return this.#own.add(key, body);
+    this.#own.add(key, body);
   }
 
   remove(key: number): void {
@@ -326,14 +326,13 @@ class OwnList {
   /** Changes that have left together as a version; 0: there never was one. */
   version = 0;
 
-  add(key: number, body: Buffer): number {
+  add(key: number, body: Buffer): void {
     const record = Buffer.allocUnsafe(ageBytes + keyBytes + body.length);
     record.writeDoubleBE(0, 0);
     record.writeUIntBE(key, ageBytes, keyBytes);
     record.set(body, ageBytes + keyBytes);
     this.#entries.set(key, { record, addedMs: performance.now() });
     this.#changes.set(key, { flags: JOIN, data: record });
-    return record.length;
   }
 
   remove(key: number): void {

@@ -26,10 +26,10 @@ export type {
   Presence,
   PresenceChange,
   PresenceEntry,
+  PresenceList,
   PresenceLog,
   PresenceOptions,
   PresenceReason,
-  Presences,
 } from './presence.js';
 export { Rooms, type RoomsStats } from './rooms.js';
 export { millraceAdapter } from './socket-io/adapter.js';

@@ -6,7 +6,7 @@
  * a `PresenceLog`, through which other nodes hear of them; without other nodes it keeps nothing.
  */
 import { randomBytes } from 'node:crypto';
-import { serialize } from 'node:v8';
+import { deserialize, serialize } from 'node:v8';
 import { check } from '../core/options.js';
 import * as is from '../core/schema.cjs';
 import { wallClock } from '../core/timers.cjs';
@@ -178,21 +178,34 @@ class Changes {
 
 /** Hears of the presences of own members, for other nodes. */
 export interface PresenceLog {
-  /** Returns the bytes of the presence as a record. Throws, and then nothing has changed. */
-  joined(key: number, room: string, presence: Presence): number;
+  /** A member joined with a presence, which `PresenceList.decode()` reads from the record on other nodes. Throws, and then nothing has changed. */
+  joined(key: number, record: Buffer): void;
   left(key: number): void;
 }
 
-/** Of a process without others. What cannot be cloned is refused here too. */
-const noLog: PresenceLog = {
-  joined: (_key, _room, { data }) => cloned(data).length,
-  left() {},
-};
+/** The presences of all nodes, for what tells other nodes about those of this one, and this one about theirs. */
+export interface PresenceList {
+  /** Set in `Across.connect()`, before a member can join. Default: one that does nothing. */
+  log: PresenceLog;
+  /** How many there are, on all nodes. */
+  readonly size: number;
+  /** A presence from a record of another node, added there so many ms ago. Null: it is not well-formed. */
+  decode(node: string, key: number, ageMs: number, record: Buffer): PresenceEntry | null;
+  /** Adds a presence of another node. False: there is no room for one more, as they have 1 GiB already. */
+  add(node: string, entry: PresenceEntry, reason: PresenceReason): boolean;
+  /** Removes a presence of another node, if it is there. */
+  remove(node: string, key: number, reason: PresenceReason): void;
+  /** All that are present of a node, from now on: nothing, when it is gone. Returns for how many there was no room. O(n). */
+  replace(node: string, entries: readonly PresenceEntry[], reason: PresenceReason): number;
+}
 
-/** A value as `v8.serialize` writes it. Throws MILLRACE_E_INVALID_ARGUMENT for what cannot be cloned. */
-export function cloned(value: unknown): Buffer {
+/** Of a process without others. */
+const noLog: PresenceLog = { joined() {}, left() {} };
+
+/** A presence as a record. Throws MILLRACE_E_INVALID_ARGUMENT for data that cannot be cloned. */
+function encode(room: string, { id, data }: Presence): Buffer {
   try {
-    return serialize(value);
+    return serialize([room, id, data]);
   } catch (cause) {
     throw new MillraceError(
       'MILLRACE_E_INVALID_ARGUMENT',
@@ -205,7 +218,7 @@ export function cloned(value: unknown): Buffer {
 const noPresences: readonly Presence[] = [];
 
 /** All that are present, on this node and on others. */
-export class Presences {
+export class Presences implements PresenceList {
   readonly node: string;
   log: PresenceLog = noLog;
   readonly #register = new Register();
@@ -231,14 +244,11 @@ export class Presences {
   join(member: object, room: string, { id, data }: PresenceOptions): void {
     const name = id ?? randomBytes(9).toString('base64url');
     const presence: Presence = { node: this.node, id: name, data, since: wallClock.now() };
+    const record = encode(room, presence);
     const key = this.#lastKey + 1;
-    const entry: PresenceEntry = {
-      key,
-      room,
-      presence,
-      bytes: this.log.joined(key, room, presence),
-    };
+    this.log.joined(key, record);
     this.#lastKey = key;
+    const entry: PresenceEntry = { key, room, presence, bytes: record.length };
     let rooms = this.#members.get(member);
     if (rooms === undefined) {
       rooms = new Map();
@@ -258,7 +268,21 @@ export class Presences {
     this.remove(this.node, entry.key, 'member');
   }
 
-  /** False when there is no room for one more of another node. */
+  decode(node: string, key: number, ageMs: number, record: Buffer): PresenceEntry | null {
+    let value: unknown;
+    try {
+      value = deserialize(record);
+    } catch {
+      return null;
+    }
+    if (!Array.isArray(value)) return null;
+    const [room, id, data] = value as unknown[];
+    if (typeof room !== 'string' || typeof id !== 'string') return null;
+    // By the clock of this machine: those of others may be wrong.
+    const presence: Presence = { node, id, data, since: wallClock.now() - ageMs };
+    return { key, room, presence, bytes: record.length };
+  }
+
   add(node: string, entry: PresenceEntry, reason: PresenceReason): boolean {
     if (this.#register.has(node, entry.key)) return true;
     if (node !== this.node && !this.#register.fits(entry)) return false;
@@ -272,7 +296,6 @@ export class Presences {
     if (entry !== undefined) this.#changes.left(entry.room, entry.presence, reason);
   }
 
-  /** All that are present of a node, from now on. Returns for how many there was no room. */
   replace(node: string, entries: readonly PresenceEntry[], reason: PresenceReason): number {
     const keys = new Set(entries.map(({ key }) => key));
     for (const { key } of this.#register.of(node)) {

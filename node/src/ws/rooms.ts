@@ -380,7 +380,9 @@ export class Rooms<Stats extends AcrossStats = AcrossStats> {
   }
 
   #sent(batch: Batch<Frame>): void {
-    if (this.#across !== null) for (const { data } of batch.events) this.#across.send(data);
+    if (this.#across !== null) {
+      for (const { data } of batch.events) if (data.route !== null) this.#across.send(data);
+    }
     if (this.#ending.size > 0) this.#closeEnding(batch);
   }
 

@@ -13,7 +13,6 @@ import type { Priority } from '../../core/priority.js';
 import * as is from '../../core/schema.cjs';
 import { announce } from '../../core/sources.js';
 import { throwLater } from '../../core/turn.cjs';
-import { isSynchronous } from '../../emitter/options.js';
 import { MillraceError, show } from '../../errors.js';
 import { Heard } from '../gaps.js';
 import { Link } from '../link.js';
@@ -220,9 +219,12 @@ const isRefusal = (error: unknown) =>
   error instanceof MillraceError &&
   ['MILLRACE_E_OVERLOADED', 'MILLRACE_E_CLOSED'].includes(error.code);
 
+/** What node:events emits itself, or treats in its own way. */
+const localNames: readonly unknown[] = ['error', 'newListener', 'removeListener'];
+
 const nameField = is.custom<string>(
   `a name of 1 to ${maxNameBytes} bytes of UTF-8; 'error' and what node:events emits itself stay local`,
-  (value) => !isSynchronous(value) && isFit(value),
+  (value) => !localNames.includes(value) && isFit(value),
 );
 
 function isFit(name: unknown): boolean {

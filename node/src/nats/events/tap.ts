@@ -2,9 +2,7 @@
 import type { EventEmitter } from 'node:events';
 import { refused } from '../../core/options.js';
 import { patchMethod } from '../../core/patch.cjs';
-import type { Priority } from '../../core/priority.js';
-import type { PushOptions } from '../../emitter/options.js';
-import { BatchEmitter, type PushedEvent } from '../../emitter.js';
+import { BatchEmitter, type Priority, type PushedEvent, type PushOptions } from '../../index.js';
 
 type Emit = (name: string | symbol, ...args: unknown[]) => boolean;
 type Push = (name: string | symbol, args: unknown[], options?: PushOptions) => PushedEvent;

@@ -8,14 +8,17 @@
  * that. Nothing that another node sends is trusted: what is not of this protocol is counted and ignored.
  */
 import { isUtf8 } from 'node:buffer';
-import { deserialize } from 'node:v8';
 import { parse } from '../../core/options.js';
-import type { PriorityClass } from '../../core/priority.js';
 import * as is from '../../core/schema.cjs';
-import { wallClock } from '../../core/timers.cjs';
 import { MillraceError } from '../../errors.js';
-import type { Across, Message, RoomsHere, RoomsLink } from '../../ws/across.js';
-import { cloned, type Presence, type PresenceEntry, type PresenceLog } from '../../ws/presence.js';
+import type {
+  Across,
+  Message,
+  PresenceEntry,
+  PresenceLog,
+  RoomsHere,
+  RoomsLink,
+} from '../../ws/index.js';
 import { failure } from '../failure.js';
 import { Heard } from '../gaps.js';
 import { Link } from '../link.js';
@@ -211,7 +214,7 @@ class NatsRooms implements RoomsLink<NatsRoomsStats>, Others<PresenceEntry>, Pre
       this.#counts.malformed++;
       return true;
     }
-    const receipt = this.#here.receive(room, data, binary, priority as PriorityClass);
+    const receipt = this.#here.receive(room, data, binary, priority as Message['priority']);
     // Read again, it would be refused for ever.
     if (receipt === 'never') this.#counts.refused++;
     return receipt !== 'later';
@@ -243,42 +246,30 @@ class NatsRooms implements RoomsLink<NatsRoomsStats>, Others<PresenceEntry>, Pre
   }
 
   send(message: Message): void {
-    if (message.route === null) return;
     const { subject, isDurable } = message.route as Route;
     const record = { flags: flagsOf(message), data: message.payload };
     if (isDurable) this.#store!.add(subject, record);
     else this.#outbox.add(subject, record);
   }
 
-  joined(key: number, room: string, { id, data }: Presence): number {
-    const body = cloned([room, id, data]);
+  joined(key: number, record: Buffer): void {
+    const { length } = record;
     const most = this.#members.maxBytes;
-    if (body.length > most) {
+    if (length > most) {
       throw new MillraceError(
         'MILLRACE_E_TOO_LARGE',
-        `a presence of ${body.length} bytes is above the ${most} that the broker takes at once; its data must be smaller`,
+        `a presence of ${length} bytes is above the ${most} that the broker takes at once; its data must be smaller`,
       );
     }
-    return this.#members.add(key, body);
+    this.#members.add(key, record);
   }
 
   left(key: number): void {
     this.#members.remove(key);
   }
 
-  decode(node: string, key: number, ageMs: number, body: Buffer): PresenceEntry | null {
-    let value: unknown;
-    try {
-      value = deserialize(body);
-    } catch {
-      return null;
-    }
-    if (!Array.isArray(value)) return null;
-    const [room, id, data] = value as unknown[];
-    if (typeof room !== 'string' || typeof id !== 'string') return null;
-    // By the clock of this machine: those of others may be wrong.
-    const presence: Presence = { node, id, data, since: wallClock.now() - ageMs };
-    return { key, room, presence, bytes: body.length };
+  decode(node: string, key: number, ageMs: number, record: Buffer): PresenceEntry | null {
+    return this.#here.presences.decode(node, key, ageMs, record);
   }
 
   add(node: string, entry: PresenceEntry): boolean {

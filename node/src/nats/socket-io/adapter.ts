@@ -13,8 +13,7 @@ import { parse } from '../../core/options.js';
 import * as is from '../../core/schema.cjs';
 import { throwLater } from '../../core/turn.cjs';
 import { MillraceError } from '../../errors.js';
-import { checkBackend } from '../../ws/backend.js';
-import { adapterClass } from '../../ws/socket-io/adapter.js';
+import { adapterBase } from '../../ws/socket-io/index.js';
 import { type BrokerOptions, brokerField, brokerSettings } from '../options.js';
 import { durableField, durableRooms, type StreamLimits, streamField } from '../store/store.js';
 import { RemoteCommands } from './commands.js';
@@ -77,7 +76,7 @@ export interface NatsAdapter {
  * MILLRACE_E_INVALID_OPTION for bad options.
  */
 export function natsAdapter(options: NatsAdapterOptions): NatsAdapter {
-  checkBackend();
+  const baseOf = adapterBase();
   const settings = adapterSettings(options);
   let server: object | null = null;
   let link: ServerLink | null = null;
@@ -85,7 +84,7 @@ export function natsAdapter(options: NatsAdapterOptions): NatsAdapter {
 
   // Called with `new`, so no arrow function.
   function adapterOf(namespace: ClusterNamespace): unknown {
-    const Base = adapterClass(namespace as never) as unknown as LocalAdapterClass;
+    const Base: LocalAdapterClass = baseOf(namespace);
     if (link === null || link.isClosed) {
       ({ server } = namespace);
       link = new ServerLink(settings);

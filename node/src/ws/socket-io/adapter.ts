@@ -6,13 +6,7 @@ import { show } from '../../errors.js';
 import { checkBackend } from '../backend.js';
 import { announceTotals } from './engine-io.js';
 import { gathering } from './gathering.js';
-import {
-  type Adapter,
-  type AdapterClass,
-  inMemoryAdapter,
-  type Namespace,
-  unsupported,
-} from './in-memory.js';
+import { type AdapterClass, inMemoryAdapter, type Namespace, unsupported } from './in-memory.js';
 
 /** The class for each server, so that its namespaces share one. */
 const classes = new WeakMap<object, AdapterClass>();
@@ -29,15 +23,33 @@ const classes = new WeakMap<object, AdapterClass>();
  * cannot be found.
  */
 export function millraceAdapter(): (namespace: any) => any {
-  checkBackend();
+  const baseOf = adapterBase();
   // Called with `new`, so no arrow function.
-  return function millraceAdapter(namespace: Namespace): Adapter {
-    return new (adapterClass(namespace))(namespace as never);
+  return function millraceAdapter(namespace: unknown): unknown {
+    return new (baseOf(namespace))(namespace);
   };
 }
 
-/** The class of the adapters of a server's namespaces, for others to derive from. Throws as {@link millraceAdapter}. */
-export function adapterClass(namespace: Namespace): AdapterClass {
+/**
+ * The base for adapters that join several servers: returns a function from a namespace of socket.io to the class whose
+ * instances {@link millraceAdapter} would make for it. All namespaces of a server have the same class. Derive from it as from
+ * the in-memory `Adapter` of socket.io-adapter, from which it is derived itself: with connection state recovery from its
+ * `SessionAwareAdapter`. Whatever comes from other servers goes through its `broadcast()`, so that it leaves with its turn.
+ *
+ *     const baseOf = adapterBase();
+ *     io.adapter(function (namespace) {
+ *       return new (class extends baseOf(namespace) { … })(namespace);
+ *     });
+ *
+ * Throws MILLRACE_E_INVALID_OPTION when MILLRACE_FANOUT asks for what is not there; the function, which costs a look-up from the
+ * second call for a server on, throws MILLRACE_E_INVALID_ARGUMENT as {@link millraceAdapter} says.
+ */
+export function adapterBase(): (namespace: any) => new (namespace: any) => any {
+  checkBackend();
+  return classFor as (namespace: any) => new (namespace: any) => any;
+}
+
+function classFor(namespace: Namespace): AdapterClass {
   const server = namespace?.server;
   if (typeof server !== 'object' || server === null) {
     throw unsupported(`the namespace is ${show(namespace)}`);

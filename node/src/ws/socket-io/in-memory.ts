@@ -20,7 +20,7 @@ export interface Socket {
   notifyOutgoingListeners(packet: unknown): void;
 }
 
-export interface Adapter {
+interface Adapter {
   broadcast(packet: unknown, options: object): void;
   broadcastWithAck(packet: unknown, options: object, onCount: unknown, ack: unknown): void;
   apply(options: object, callback: (socket: Socket) => void): void;

@@ -1,0 +1,11 @@
+import { adapterBase } from 'millrace/ws/socket-io';
+import { main } from './main.mjs';
+
+main(async () => {
+  const baseOf = adapterBase();
+  try {
+    baseOf({});
+  } catch ({ code }) {
+    return { code };
+  }
+});
