@@ -93,7 +93,9 @@ export function schema<F extends Fields>(
 ): Schema<F> {
   const names = Object.keys(fields);
   const list = Object.values(fields);
-  const defaults = Object.fromEntries(names.map((name, i) => [name, list[i]!.default]));
+  const defaults = Object.freeze(
+    Object.fromEntries(names.map((name, i) => [name, list[i]!.default])),
+  );
   // Without a prototype, so that 'constructor' is not a known name.
   const own = Object.assign(Object.create(null), fields) as F;
   return Object.freeze({ fields: own, names, list, defaults, unknown, isNullAbsent });
@@ -286,11 +288,12 @@ export function either<const F extends readonly AnyField[]>(
   };
 }
 
-/** The same with a default, which may also be null: for "not given". */
+/** The same with a default, which may also be null: for "not given". All who are given no other share it: it is frozen. */
 export const or = <Value, Output, Default extends Output | null>(
   field: Field<Value, Output>,
   usual: Default,
-): Field<Value, Output, Default> => ({ ...field, default: usual }) as Field<Value, Output, Default>;
+): Field<Value, Output, Default> =>
+  ({ ...field, default: Object.freeze(usual) }) as Field<Value, Output, Default>;
 
 /** The same, and it must be given. */
 export const required = <Value, Output>(field: Field<Value, Output, any>) =>

@@ -225,3 +225,13 @@ test('show never throws, and is short', () => {
     assert.ok(show(value).length < 120);
   }
 });
+
+test('a default that is an object is the same for all, so nobody can change it', () => {
+  const field = or(record(integer(1, 9)), { a: 1 });
+  const { one } = parse('it', {}, schema({ one: field }));
+  assert.throws(() => {
+    one.a = 2;
+  }, TypeError);
+  const { two } = parse('it', {}, schema({ two: field }));
+  assert.deepEqual(two, { a: 1 });
+});

@@ -71,6 +71,7 @@ function checkField(schema, name, field) {
     }
   }
   if (usual === undefined || usual === null) return;
+  assert.ok(Object.isFrozen(usual) || typeof usual === 'function', `${name} shares its default`);
   if (field.isRequired !== true && field.type !== 'anything') {
     // -1 and the like stand for what is found out later.
     if (typeof usual === 'number' && !field.fits(usual)) return;
