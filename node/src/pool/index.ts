@@ -23,21 +23,18 @@ export {
   type LineChunksOptions,
   lineChunks,
 } from './chunks.js';
+export type { FunctionSource, LoadBalancer, PoolOptions, RunOptions } from './options.js';
+export { type CloseOptions, Pool, Pool as Piscina, type PoolEvents, version } from './pool.js';
+export { ArrayTaskQueue, FixedQueue, type PoolTask, type TaskQueue } from './queue.js';
+export type { DurationsSummary, PoolHistogram, PoolStats, PoolTimes } from './stats.js';
+export type { PoolWorker } from './thread.js';
+export type { TaskContext } from './worker/functions.cjs';
 export {
   type Allocation,
   type AllocationReason,
   type AllocationSource,
   logAllocations,
-  type PoolEvents,
-} from './events.js';
-export type { LoadBalancer, PoolOptions } from './options.js';
-export { type CloseOptions, Pool, Pool as Piscina, version } from './pool.js';
-export { ArrayTaskQueue, FixedQueue, type PoolTask, type TaskQueue } from './queue.js';
-export type { RunOptions } from './run-options.js';
-export type { FunctionSource } from './source.js';
-export type { DurationsSummary, PoolHistogram, PoolStats, PoolTimes } from './stats.js';
-export type { PoolWorker } from './thread.js';
-export type { TaskContext } from './worker/functions.cjs';
+} from './workers.js';
 
 /** Whether this thread is a worker of a pool. */
 export const isWorkerThread: boolean = state.isWorkerThread;

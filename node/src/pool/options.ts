@@ -1,13 +1,23 @@
-/** The options of a pool: meaning, unit, default and range. */
-import type { ResourceLimits, WorkerOptions } from 'node:worker_threads';
+/** What users say to a pool: its options, where functions are, and what one call asks for; meaning, unit, default and range of each. */
+
+import { isAbsolute, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type {
+  ResourceLimits,
+  Transferable as TransferItem,
+  WorkerOptions,
+} from 'node:worker_threads';
+import type { AbortSource } from '../core/abort.js';
 import { cpuShare } from '../core/limits/share.js';
-import { fault, parse } from '../core/options.js';
+import { isMoved, transferOf } from '../core/movable.cjs';
+import { fault, parse, parseValue, refused, unknown } from '../core/options.js';
 import { classOf, type Priority, priorityField } from '../core/priority.js';
 import { isURL } from '../core/realm.cjs';
 import * as is from '../core/schema.cjs';
+import { MillraceError, show } from '../errors.js';
 import { clockOffsetMs } from './protocol.cjs';
 import { isTaskQueue, type PoolTask, type TaskQueue } from './queue.js';
-import { type FunctionSource, functionsOf, pathOf } from './source.js';
+import type { TaskExtras } from './task.js';
 import type { PoolWorker, ThreadOptions } from './thread.js';
 
 /**
@@ -247,4 +257,166 @@ function workerOf({
     workerData,
     trackUnmanagedFds,
   });
+}
+
+// ---- functions
+
+/** A file with functions, and the name of one of its exports; `default` if none is given. */
+export type FunctionSource = string | URL | { filename: string | URL; name?: string };
+
+/** Those of the option `functions`, by name; `what` begins the messages. */
+function functionsOf(
+  what: string,
+  given: Readonly<Record<string, FunctionSource>>,
+): Map<string, { filename: string; name: string }> {
+  return new Map(
+    Object.entries(given).map(([name, source]) => [
+      name,
+      sourceOf(source, what, `functions.${name}`),
+    ]),
+  );
+}
+
+const sourceSchema = is.schema({
+  // Read by {@link pathOf}.
+  filename: is.anything<string | URL>(),
+  name: is.or(is.text('a string: the name of an export'), 'default'),
+});
+
+/** A file and an export of it; `option` is what it is called in a message. */
+export function sourceOf(
+  source: FunctionSource,
+  what: string,
+  option: string,
+): { filename: string; name: string } {
+  if (typeof source !== 'object' || source === null || isURL(source)) {
+    return { filename: pathOf(source, what, option), name: 'default' };
+  }
+  const { filename, name } = parseValue(what, option, source, is.object(sourceSchema));
+  return { filename: pathOf(filename, what, `${option}.filename`), name };
+}
+
+/** The path of a file. A function's code as text is not one: workers only run what is in files. */
+export function pathOf(file: unknown, what: string, option: string): string {
+  const path = isURL(file) ? file.href : file;
+  if (typeof path !== 'string' || path === '') {
+    throw refused(what, option, file, 'a string: the path or file: URL of a file');
+  }
+  if (path.startsWith('file:')) return fileURLToPath(path);
+  if (/^[a-z][a-z0-9+.-]+:/i.test(path) && !isAbsolute(path)) {
+    const why = 'a path or a file: URL: workers run what is in files, nothing else';
+    throw refused(what, option, path, why);
+  }
+  return isAbsolute(path) ? path : resolve(path);
+}
+
+// ---- calls
+
+/** Options of `Pool.run()`, for one task. */
+export interface RunOptions {
+  /** Parts of the task that are moved to the worker, not copied. Such a task is not sent again if its worker ends. Default: none. */
+  transferList?: readonly TransferItem[];
+  /** File with the function; default: the pool's. */
+  filename?: string | URL | null;
+  /** A registered function, or an export of the file; default: the pool's. */
+  name?: string | null;
+  /** Aborting it rejects the call: a waiting task does not start; a running one is asked to end, else its worker is ended. Default: none. */
+  signal?: AbortSource | null;
+  /** Default: the pool's, which is 'normal'. */
+  priority?: Priority;
+  /** Time in ms that the task may run, from when it begins: 0 (without limit) to 2,147,483,647. Default: the pool's. */
+  timeout?: number;
+  /** How often it is begun again when its worker ended while it ran: 0 to 1000. Default: the pool's. */
+  retry?: number;
+  /** What the function finds as `context.id`: for tasks of a queue. Default: none. */
+  id?: string;
+  /** What it finds as `context.delivery`, how often the task was given to a worker: 1 to 2^53 - 1. Default: 1 + how often it was begun before. */
+  delivery?: number;
+}
+
+const run = 'Pool.run()';
+const { timeout: timeoutField, retry: retryField } = poolSchema.fields;
+const deliveryField = is.integer(1, Number.MAX_SAFE_INTEGER);
+
+const none: readonly TransferItem[] = [];
+
+function transfersOf(
+  task: unknown,
+  list: readonly TransferItem[] | undefined,
+): readonly TransferItem[] {
+  if (!isMoved(task)) return list === undefined || list.length === 0 ? none : [...list];
+  return [...(list ?? none), ...transferOf(task)];
+}
+
+/** What a call may say, and has not. */
+const unsaid: Readonly<Record<string, unknown>> = {
+  transferList: undefined,
+  filename: undefined,
+  name: undefined,
+  signal: undefined,
+  priority: undefined,
+  timeout: undefined,
+  retry: undefined,
+  id: undefined,
+  delivery: undefined,
+};
+const callNames = Object.keys(unsaid);
+
+/** As the caller gave it; nothing comes from a prototype that somebody has tampered with. */
+export function callOf(options: RunOptions): RunOptions {
+  const said: Record<string, unknown> = { ...unsaid };
+  for (const key of Object.keys(options)) {
+    if (!Object.hasOwn(unsaid, key)) throw unknown(run, key, callNames);
+    said[key] = options[key as keyof RunOptions];
+  }
+  return said;
+}
+
+/** Null if there is nothing but a function and an argument. */
+export function extrasOf(
+  task: unknown,
+  given: RunOptions,
+  { timeout, retry }: Pick<Settings, 'timeout' | 'retry'>,
+): TaskExtras | null {
+  const {
+    transferList,
+    signal = null,
+    timeout: timeoutMs = timeout,
+    retry: retriesLeft = retry,
+    id = null,
+    delivery = null,
+  } = given;
+  if (transferList !== undefined && !Array.isArray(transferList)) {
+    throw badArgument('transferList', 'an Array', transferList);
+  }
+  if (
+    signal !== null &&
+    (typeof signal !== 'object' || !('once' in signal || 'addEventListener' in signal))
+  ) {
+    throw badArgument('signal', 'an object that says abort', signal);
+  }
+  if (id !== null && typeof id !== 'string') throw badArgument('id', 'a string', id);
+  const transfers = transfersOf(task, transferList);
+  const isUsual = signal === null && timeoutMs === 0 && retriesLeft === 0;
+  if (isUsual && transfers === none && id === null && delivery === null) return null;
+  if (timeoutMs !== timeout) parseValue(run, 'timeout', timeoutMs, timeoutField);
+  if (retriesLeft !== retry) parseValue(run, 'retry', retriesLeft, retryField);
+  if (delivery !== null) parseValue(run, 'delivery', delivery, deliveryField);
+  return {
+    transferList: transfers,
+    signal,
+    timeoutMs,
+    retriesLeft,
+    id,
+    delivery,
+    unlisten: null,
+    givenUp: null,
+  };
+}
+
+export function badArgument(name: string, what: string, value: unknown): MillraceError {
+  return new MillraceError(
+    'MILLRACE_E_INVALID_ARGUMENT',
+    `${name}${name === 'options' ? '' : ' argument'} must be ${what}; it is ${show(value)}`,
+  );
 }

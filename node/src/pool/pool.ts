@@ -20,24 +20,45 @@ import { throwLater } from '../core/turn.cjs';
 import { MillraceError } from '../errors.js';
 import { fileChunks, lineChunks } from './chunks.js';
 import {
-  type Allocation,
-  type AllocationReason,
-  logAllocations,
-  type PoolEvents,
-} from './events.js';
-import { closed, closeTimedOut } from './failure.js';
-import { defaultThreads, own, type PoolOptions, type Settings, settingsOf } from './options.js';
+  badArgument,
+  callOf,
+  defaultThreads,
+  extrasOf,
+  type FunctionSource,
+  own,
+  type PoolOptions,
+  pathOf,
+  type RunOptions,
+  type Settings,
+  settingsOf,
+  sourceOf,
+} from './options.js';
 import { anyFunction, state } from './protocol.cjs';
 import { ArrayTaskQueue, FairQueue, FixedQueue, UserQueue } from './queue.js';
-import { badArgument, callOf, extrasOf, type RunOptions } from './run-options.js';
 import { Scheduler } from './scheduler.js';
-import { type FunctionSource, pathOf, sourceOf } from './source.js';
 import { histogramOf, type PoolHistogram, type PoolStats } from './stats.js';
 import { Functions, type PoolFunction, Task, type TaskExtras } from './task.js';
-import { workerProgram } from './thread.js';
+import { type PoolWorker, workerProgram } from './thread.js';
+import { type Allocation, type AllocationReason, logAllocations } from './workers.js';
 
 /** The version of millrace. */
 export const version: string = installedVersion;
+
+/** Events of a pool, and what their listeners get. */
+export interface PoolEvents {
+  /** Something went wrong in a worker while it had no task, or a task ran for longer than `closeTimeout`. */
+  error: [error: Error];
+  /** There is room for tasks again. */
+  drain: [];
+  /** Every worker that there may be has all that it can run. */
+  needsDrain: [];
+  /** A worker's code has posted a message of its own. */
+  message: [value: unknown];
+  workerCreate: [worker: PoolWorker];
+  workerDestroy: [worker: PoolWorker];
+  allocation: [allocation: Allocation];
+  close: [];
+}
 
 /** Options of `Pool.close()`. */
 export interface CloseOptions {
@@ -376,4 +397,17 @@ export class Pool<Argument = any, Result = any> extends Emitter {
   static readonly queueOptionsSymbol: typeof queueOptionsSymbol = queueOptionsSymbol;
   static readonly transferableSymbol: typeof transferableSymbol = transferableSymbol;
   static readonly valueSymbol: typeof valueSymbol = valueSymbol;
+}
+
+const closeTimedOut = (ms: number): MillraceError =>
+  new MillraceError(
+    'MILLRACE_E_TIMEOUT',
+    `Close operation timed out: tasks were still running after the closeTimeout of ${ms} ms; raise it, or destroy() the pool`,
+  );
+
+/** Named and worded like an abort, which is what it is for the caller. */
+function closed(cause: string): MillraceError {
+  const error = new MillraceError('MILLRACE_E_CLOSED', 'The task has been aborted', { cause });
+  error.name = 'AbortError';
+  return error;
 }

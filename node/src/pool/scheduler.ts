@@ -22,15 +22,23 @@
 import { AbortError, type AbortSource, reasonOf } from '../core/abort.js';
 import { clearTimeout, performance, setTimeout } from '../core/timers.cjs';
 import { afterMicrotasks, atTurnEnd, nextMicrotask, onceAt } from '../core/turn.cjs';
-import type { SchedulerEvents } from './events.js';
-import { destroyed, failureOf, full, taskNotClonable, timedOut, workerEnded } from './failure.js';
 import type { LoadBalancer, Settings } from './options.js';
 import { ENDED, type Failure, type Reply } from './protocol.cjs';
 import type { RunQueue } from './queue.js';
 import { Durations, type PoolStats, timesOf } from './stats.js';
-import { batchSize, type PoolFunction, replyMs, type Task } from './task.js';
+import {
+  batchSize,
+  failureOf,
+  full,
+  type PoolFunction,
+  replyMs,
+  type Task,
+  taskNotClonable,
+  timedOut,
+  workerEnded,
+} from './task.js';
 import type { Thread } from './thread.js';
-import { type TaskOwner, Workers } from './workers.js';
+import { destroyed, type SchedulerEvents, type TaskOwner, Workers } from './workers.js';
 
 /** The number of a task in hand. */
 const inHand = -1;

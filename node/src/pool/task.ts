@@ -1,9 +1,14 @@
-/** A task, the function that it calls, and the queue of that function's tasks. */
+/**
+ * A task, the function that it calls, and the queue of that function's tasks; and the errors that it ends with. Their messages begin
+ * like those of piscina, which programs may look for.
+ */
 import type { Transferable as TransferItem } from 'node:worker_threads';
 import type { AbortSource } from '../core/abort.js';
 import { queueOptionsSymbol } from '../core/movable.cjs';
 import type { PriorityClass } from '../core/priority.js';
-import type { Origin } from './protocol.cjs';
+import { isError } from '../core/realm.cjs';
+import { MillraceError, show } from '../errors.js';
+import { anyFunction, type Failure, NO_FUNCTION, type Origin, THREW } from './protocol.cjs';
 
 /** Options that only a few calls use. */
 export interface TaskExtras {
@@ -322,3 +327,68 @@ export class FunctionQueue {
 
 const staysBack = ({ returns, extras, moves, guarded }: Task, beside: boolean): boolean =>
   returns > 0 || (extras !== null && (moves || (beside && guarded)));
+
+// ---- errors
+
+/** What a worker says of a task that failed. */
+export function failureOf(
+  { filename, name }: { readonly filename: string; readonly name: string },
+  [, kind, error, properties]: Failure,
+): unknown {
+  if (kind === THREW) {
+    return isError(error) && properties ? Object.assign(error, properties) : error;
+  }
+  if (kind === NO_FUNCTION) {
+    return new MillraceError(
+      'MILLRACE_E_TASK_FILE',
+      `${name === anyFunction ? 'functions' : `function '${name}'`} cannot be had from ${filename}: ${messageOf(error)}`,
+      { cause: error },
+    );
+  }
+  return new MillraceError(
+    'MILLRACE_E_BAD_RESULT',
+    `the result of '${name}' cannot be cloned: ${messageOf(error).replace(/\.$/, '')}; return plain data, or move() what can be transferred`,
+    { cause: error },
+  );
+}
+
+export const taskNotClonable = (error: unknown): MillraceError =>
+  new MillraceError(
+    'MILLRACE_E_INVALID_ARGUMENT',
+    `the task cannot be sent to a worker: ${messageOf(error).replace(/\.$/, '')}; give plain data, and in transferList only what can be transferred and has not been`,
+    { cause: error },
+  );
+
+/** The worker ended while it had the task. */
+export function workerEnded(
+  cause: Error,
+  begun: 'running' | 'ended' | 'waiting' | 'unbegun',
+): MillraceError {
+  const what = {
+    running: 'while the task ran; with `retry` it would be begun again on another worker',
+    ended:
+      'after the task had run and before its result had left; with `retry` it would be begun again',
+    waiting: 'before the task began, and the data that was transferred is lost with it',
+    unbegun: 'before the task began, as each one did that was given it',
+  }[begun];
+  const { message } = cause;
+  return new MillraceError('MILLRACE_E_WORKER', `${message} (the worker ended ${what})`, { cause });
+}
+
+export const timedOut = (timeoutMs: number, name: string): MillraceError =>
+  new MillraceError(
+    'MILLRACE_E_TIMEOUT',
+    `'${name}' has run for longer than its timeout of ${timeoutMs} ms; raise it, or 0 for none`,
+  );
+
+export const full = (maxQueue: number): MillraceError =>
+  new MillraceError(
+    'MILLRACE_E_OVERLOADED',
+    maxQueue === 0
+      ? 'No task queue available and all Workers are busy: maxQueue is 0; raise it, or try again later'
+      : `Task queue is at limit: ${maxQueue} tasks wait (maxQueue); send fewer, or raise it`,
+  );
+
+export function messageOf(error: unknown): string {
+  return isError(error) ? error.message : show(error);
+}

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { test } from 'node:test';
-import { logAllocations } from '../../dist/pool/events.js';
+import { logAllocations } from '../../dist/pool/workers.js';
 
 const allocation = {
   at: Date.UTC(2026, 0, 31, 12),
