@@ -1,5 +1,5 @@
 /** What goes with the features: observe mode, dashboard, metrics. Only loaded where one of them is wanted. */
-import { builtin } from '../core/builtin.cjs';
+import { builtin } from '../core/realm.cjs';
 import type * as Observe from '../observe/index.js' with { 'resolution-mode': 'import' };
 import { whenSettled } from './features.cjs';
 import { sentence } from './part.cjs';

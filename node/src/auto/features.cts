@@ -1,6 +1,5 @@
 /** The features of auto. Each waits, at next to no cost, for the first thing that it could act on, and is loaded then. */
-import { builtin } from '../core/builtin.cjs';
-import { otherRuntime } from '../core/realm.cjs';
+import { builtin, otherRuntime } from '../core/realm.cjs';
 // Loaded here, before an application can replace timers.
 import { clearTimeout, setTimeout } from '../core/timers.cjs';
 import { checkModules, type Part, sentence } from './part.cjs';

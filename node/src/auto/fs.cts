@@ -2,9 +2,9 @@
  * `readFile` and `appendFile` of `node:fs/promises` by `millrace/fs`. What is put there at first calls the functions of Node.js,
  * until two files are asked for in one tick: only then is there something to gather, and `millrace/fs` is loaded.
  */
-import { builtin } from '../core/builtin.cjs';
+
 import { type Method, Patch } from '../core/patch.cjs';
-import { isError, isURL, otherRuntime } from '../core/realm.cjs';
+import { builtin, isError, isURL, otherRuntime } from '../core/realm.cjs';
 import { nextTick } from '../core/timers.cjs';
 import { checkModules, type Part, sentence } from './part.cjs';
 

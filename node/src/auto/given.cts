@@ -1,5 +1,5 @@
 /** What a configuration file and the environment say. Only loaded where there is one of them. */
-import { builtin } from '../core/builtin.cjs';
+import { builtin } from '../core/realm.cjs';
 import { badValue, readField, show, unknownOption } from '../core/schema.cjs';
 import type { EnlargeOptions } from '../net/index.js' with { 'resolution-mode': 'import' };
 import { fieldOf, type JsonSchema } from './schema.cjs';

@@ -1,7 +1,7 @@
 /** The writes of a turn leave together, on each TCP connection that begins from now on, whichever end began it. */
 import type { Socket } from 'node:net';
-import { builtin } from '../core/builtin.cjs';
 import { Patch } from '../core/patch.cjs';
+import { builtin } from '../core/realm.cjs';
 import type { CoalesceOptions, Coalescer } from '../net/index.js' with {
   'resolution-mode': 'import',
 };

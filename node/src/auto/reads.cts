@@ -3,8 +3,8 @@
  * size that Node.js reads at most are a sign of more.
  */
 import type { Socket } from 'node:net';
-import { builtin } from '../core/builtin.cjs';
 import { Patch } from '../core/patch.cjs';
+import { builtin } from '../core/realm.cjs';
 import type { Enlarged, EnlargeOptions } from '../net/index.js' with {
   'resolution-mode': 'import',
 };

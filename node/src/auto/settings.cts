@@ -2,7 +2,7 @@
  * What to do: the environment before the file before the defaults. Reading it has no side effects. Only loaded where the environment
  * or a file may say something.
  */
-import { builtin } from '../core/builtin.cjs';
+import { builtin } from '../core/realm.cjs';
 import { defaults, usualFile } from './features.cjs';
 import { applyDashboard, applySwitches, type Given, ofFile } from './given.cjs';
 import type { Settings } from './types.cjs';

@@ -3,7 +3,7 @@
  * nothing of Millrace but the few files beside it; what a feature needs is loaded when there is something that it could
  * act on.
  */
-import { builtin } from '../core/builtin.cjs';
+import { builtin } from '../core/realm.cjs';
 import { clearTimeout, setTimeout } from '../core/timers.cjs';
 import { defaults, makeFeatures, usualFile } from './features.cjs';
 import type { FeatureName, Features, Settings } from './types.cjs';

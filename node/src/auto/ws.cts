@@ -3,8 +3,8 @@
  * calls `setNoDelay()`: that is where its class is found.
  */
 import type { Socket } from 'node:net';
-import { builtin } from '../core/builtin.cjs';
 import { Patch } from '../core/patch.cjs';
+import { builtin } from '../core/realm.cjs';
 import type { Installation, InstallOptions } from '../ws/index.js' with {
   'resolution-mode': 'import',
 };

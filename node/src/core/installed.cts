@@ -3,7 +3,7 @@
  * processes, the page of the dashboard, and packages that are loaded when they are first needed. A bundle takes them from the
  * package that is installed where it runs.
  */
-import { builtin } from './builtin.cjs';
+import { builtin } from './realm.cjs';
 
 const { createRequire } = builtin('node:module');
 const { dirname, isAbsolute, join } = builtin('node:path');

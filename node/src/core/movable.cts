@@ -3,7 +3,7 @@
  * that classes which were written for it work here.
  */
 import type { Transferable as TransferItem } from 'node:worker_threads';
-import { builtin } from './builtin.cjs';
+import { builtin } from './realm.cjs';
 
 const { isArrayBufferView } = builtin('node:util/types');
 

@@ -1,9 +1,14 @@
 /**
- * Which runtime this is, and type checks that hold whatever realm made a value. Each vm context has classes of its own, which
- * `instanceof` does not recognise. Jest runs every test file in one, so that there each error and each Map of Node.js itself comes from
- * another realm.
+ * Which runtime this is, its modules, and type checks that hold whatever realm made a value. Each vm context has classes of its own,
+ * which `instanceof` does not recognise. Jest runs every test file in one, so that there each error and each Map of Node.js itself comes
+ * from another realm.
  */
-import { builtin } from './builtin.cjs';
+
+/**
+ * Loads a module of Node.js, synchronously. Files in CommonJS load theirs this way, as a bundle in ES modules has no `require()`; and
+ * so do files that need one only at times. In Node.js before 20.16, which lacks the function, such a bundle does not run.
+ */
+export const builtin: typeof process.getBuiltinModule = process.getBuiltinModule ?? require;
 
 const { types } = builtin('node:util');
 

@@ -3,7 +3,7 @@
  * reach no feature. Every other file takes them from here; the linter forbids the globals. It is CommonJS, so that
  * millrace/auto can load it before there may be any fake ones.
  */
-import { builtin } from './builtin.cjs';
+import { builtin } from './realm.cjs';
 
 const { performance: nodePerformance } = builtin('node:perf_hooks');
 const timers = builtin('node:timers');

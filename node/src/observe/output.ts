@@ -1,7 +1,7 @@
 /** Output for when nothing asynchronous can be done any more. */
 import fs from 'node:fs';
 import { parse } from 'node:path';
-import { builtin } from '../core/builtin.cjs';
+import { builtin } from '../core/realm.cjs';
 import type { Report } from './report.js';
 
 // As Node.js has them: an application may replace them.

@@ -3,7 +3,7 @@
  * gathered stays small; after a piece without a long turn it is off until the next one, and for good when enough is known.
  */
 import type { Session } from 'node:inspector';
-import { builtin } from '../core/builtin.cjs';
+import { builtin } from '../core/realm.cjs';
 import { now } from '../core/loop-clock.js';
 import { clearTimeout, setTimeout } from '../core/timers.cjs';
 import {

@@ -2,7 +2,7 @@
  * The CPUs of one process: what its container allows, and in a cluster its share of that. The primary of the cluster sets the share in
  * the environment of each process, and sends a message when it changes; pools follow it.
  */
-import { builtin } from '../builtin.cjs';
+import { builtin } from '../realm.cjs';
 import { throwLater } from '../turn.cjs';
 import { limits } from './limits.js';
 

@@ -1,5 +1,5 @@
 /** Functions by which a worker runs tasks: exports of files, loaded once. */
-import { builtin } from '../../core/builtin.cjs';
+import { builtin } from '../../core/realm.cjs';
 import { anyFunction } from '../protocol.cjs';
 
 const { extname } = builtin('node:path');

@@ -1,5 +1,5 @@
 /** What a worker of a pool runs. CommonJS, as all that it loads: with ES modules the start of a thread takes a fifth more CPU. */
-import { builtin } from '../../core/builtin.cjs';
+import { builtin } from '../../core/realm.cjs';
 import { boardOf, clockOffsetMs, READY, type Start, state } from '../protocol.cjs';
 import { Runner } from './runner.cjs';
 

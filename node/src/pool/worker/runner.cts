@@ -10,10 +10,9 @@
  * functions have a turn.
  */
 import type { MessagePort, Transferable as TransferItem } from 'node:worker_threads';
-import { builtin } from '../../core/builtin.cjs';
 import { packed, textOf } from '../../core/cloned-error.cjs';
 import { isMoved, transferOf, valueSymbol } from '../../core/movable.cjs';
-import { isThenable } from '../../core/realm.cjs';
+import { builtin, isThenable } from '../../core/realm.cjs';
 import { performance } from '../../core/timers.cjs';
 import { atTurnEnd, onceAt } from '../../core/turn.cjs';
 import {
