@@ -1,5 +1,5 @@
 /**
- * Builds the addon and puts it where node-gyp-build looks for the one of this platform:
+ * Builds the addon and puts it where `src/native/load.ts` looks for the one of this platform:
  * `prebuilds/<platform>-<arch>/node.napi.uv1.<libc>.node`. Node-API makes it good for every release of Node.js.
  */
 const { copyFileSync, mkdirSync } = require('node:fs');

@@ -40,6 +40,6 @@ test('where there is none, the installation says so in one sentence and the API 
   assert.equal(existsSync(join(folder, 'node_modules/millrace/build')), false);
   const { native, nativeError, ...rest } = await use(folder);
   assert.equal(native, null);
-  assert.match(nativeError, /^No native build was found/);
+  assert.match(nativeError, /^no addon was built for /);
   assert.deepEqual(rest, works);
 });

@@ -1,9 +1,10 @@
 /**
- * Finds the addon. It is optional: whatever is wrong with it, everything works in JavaScript, and `nativeError` tells why.
+ * Finds the addon: the one that was built here, or a prebuilt one for this platform. It is optional: without it everything
+ * works in JavaScript, and `nativeError` says why.
  *
  * MILLRACE_NATIVE in the environment: `0` leaves it alone, `1` makes a missing one an error of the import.
  */
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { installed, version } from '../core/installed.cjs';
@@ -22,30 +23,50 @@ if (!['', '0', '1'].includes(setting)) {
   throw refused('the environment', 'MILLRACE_NATIVE', setting, '0, 1, or not set');
 }
 
+/** Paths in the package, in the order in which they are tried. addon/prebuild.cjs makes the prebuilt ones. */
+function candidates(): string[] {
+  const { platform, arch, versions } = process;
+  // A library of the other C library does not load, so that nothing has to find out which one this is. That of musl comes
+  // first: glibc has no library of musl's name, but musl takes glibc's name for its own.
+  const tags = platform === 'linux' ? ['.musl', '.glibc'] : [''];
+  const uv = `uv${versions.uv!.split('.')[0]}`;
+  return [
+    'build/Release/millrace.node',
+    ...tags.map((tag) => `prebuilds/${platform}-${arch}/node.napi.${uv}${tag}.node`),
+  ];
+}
+
+/** The first candidate that works, or what is wrong with each that is there, in one line. */
 function load(): Binding | string {
   if (setting === '0') return 'MILLRACE_NATIVE is 0';
   // These runtimes offer Node-API without the libuv beneath it, and end the process when that is called.
   if (otherRuntime !== null) return `${otherRuntime} has no libuv for it`;
-  try {
-    return find();
-  } catch (error) {
-    const text = isError(error) ? error.message : String(error);
-    const line = text.replace(/\s+/g, ' ').trim();
-    return line.startsWith('No native build') ? `${line}; run npm rebuild millrace` : line;
-  }
-}
-
-function find(): Binding | string {
   const { folder, missing } = installed();
   if (folder === null) return `it is bundled, and ${missing}`;
   const require = createRequire(join(folder, 'package.json'));
-  const { resolve } = require('node-gyp-build') as { resolve(folder: string): string };
-  const path = resolve(folder);
-  if (isCutShort(path)) return `${path} is cut short; run npm rebuild millrace`;
-  const addon = require(path) as Binding;
-  if (addon.package === version) return addon;
-  const other = addon.package === undefined ? 'something else' : `millrace ${addon.package}`;
-  return `${path} is of ${other}, not of millrace ${version}; run npm rebuild millrace`;
+  const faults: string[] = [];
+  for (const path of candidates().map((each) => join(folder, each))) {
+    if (!existsSync(path)) continue;
+    const addon = open(path, require);
+    if (typeof addon !== 'string') return addon;
+    faults.push(addon);
+  }
+  if (faults.length > 0) return faults.join('; ');
+  return `no addon was built for ${process.platform}-${process.arch}; run npm rebuild millrace`;
+}
+
+function open(path: string, require: NodeJS.Require): Binding | string {
+  try {
+    if (isCutShort(path)) return `${path} is cut short; run npm rebuild millrace`;
+    const addon = require(path) as Binding;
+    if (addon.package === version) return addon;
+    const other = addon.package === undefined ? 'something else' : `millrace ${addon.package}`;
+    return `${path} is of ${other}, not of millrace ${version}; run npm rebuild millrace`;
+  } catch (error) {
+    const text = isError(error) ? error.message : String(error);
+    const line = text.replace(/\s+/g, ' ').trim();
+    return line.includes(path) ? line : `${path}: ${line}`;
+  }
 }
 
 const loaded = load();

@@ -1,6 +1,6 @@
 /** Copies of the package in folders of their own, as it is installed, so that tests can spoil them. */
 import { execFile } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -16,25 +16,29 @@ export const addon = join(root, 'node/build/Release/millrace.node');
  * @param {object} [options]
  * @param {Buffer | string | null} [options.addon] what stands in the place of the addon; null for none
  * @param {object} [options.manifest] changes to package.json
- * @param {string} [options.dependency] the folder of node-gyp-build; empty to leave it out
+ * @param {Record<string, Buffer | string>} [options.prebuilt] prebuilt addons, by the names of their files
  * @returns {string} the folder that programs run in, with the copy in its node_modules
  */
 export function copyOf(t, options = {}) {
-  const { manifest = {}, dependency = join(root, 'node_modules/node-gyp-build') } = options;
+  const { manifest = {}, prebuilt = {} } = options;
   const folder = free.pop() ?? codeAlone();
   const modules = join(folder, 'node_modules');
   t.after(() => {
     rmSync(join(modules, 'millrace/build'), { recursive: true });
-    rmSync(join(modules, 'node-gyp-build'), { recursive: true, force: true });
+    rmSync(join(modules, 'millrace/prebuilds'), { recursive: true, force: true });
     free.push(folder);
   });
   const own = JSON.parse(readFileSync(join(root, 'node/package.json'), 'utf8'));
   writeFileSync(join(modules, 'millrace/package.json'), JSON.stringify({ ...own, ...manifest }));
-  if (dependency) cpSync(dependency, join(modules, 'node-gyp-build'), { recursive: true });
   const file = binaryOf(folder);
   mkdirSync(dirname(file), { recursive: true });
   const content = options.addon === undefined ? readFileSync(addon) : options.addon;
   if (content !== null) writeFileSync(file, content);
+  for (const [name, text] of Object.entries(prebuilt)) {
+    const path = prebuiltOf(folder, name);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text);
+  }
   return folder;
 }
 
@@ -53,6 +57,10 @@ function codeAlone() {
 /** Where the addon of a copy is. */
 export const binaryOf = (folder) =>
   join(folder, 'node_modules/millrace/build/Release/millrace.node');
+
+/** Where a prebuilt addon of a copy is. */
+export const prebuiltOf = (folder, name) =>
+  join(folder, `node_modules/millrace/prebuilds/${process.platform}-${process.arch}`, name);
 
 /** Prints what a program that imports millrace sees. */
 const ask = `
@@ -73,7 +81,7 @@ const ask = `
  * @returns {Promise<object>} what it printed; rejects when it is ended by a signal or prints anything else
  */
 export function run(folder, { setting, program = ask, flags = [] } = {}) {
-  const { MILLRACE_NATIVE, MILLRACE_PREBUILD, NODE_OPTIONS, ...env } = process.env;
+  const { MILLRACE_NATIVE, NODE_OPTIONS, ...env } = process.env;
   if (setting !== undefined) env.MILLRACE_NATIVE = setting;
   return new Promise((resolve, reject) => {
     const args = [...flags, '-e', program];

@@ -2,11 +2,17 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { test } from 'node:test';
-import { addon, binaryOf, copyOf, run } from './copy.js';
+import { describe, test } from 'node:test';
+import { addon, binaryOf, copyOf, prebuiltOf, run } from './copy.js';
 
 const skip = !existsSync(addon) && 'the addon is not built';
-const elf = process.platform === 'linux';
+const linux = process.platform === 'linux';
+const whole = skip ? Buffer.alloc(0) : readFileSync(addon);
+/** One that needs a C library which is not here. The names are equally long. */
+const foreign = Buffer.from(
+  whole.toString('latin1').replaceAll(/libc\.(so|mu)/g, 'libc.no'),
+  'latin1',
+);
 const { version } = createRequire(import.meta.url)('../../package.json');
 
 /** The copy runs in JavaScript, says why in one short line, and is refused where the addon has to be there. */
@@ -50,15 +56,68 @@ test('another value of MILLRACE_NATIVE is refused', async (t) => {
 });
 
 test('no addon', async (t) => {
-  const why = /^No native build was found for platform=.*; run npm rebuild millrace$/;
-  await assertJavaScript(copyOf(t, { addon: null }), why);
+  const why = `no addon was built for ${process.platform}-${process.arch}; run npm rebuild millrace`;
+  await assertJavaScript(copyOf(t, { addon: null }), new RegExp(`^${why}$`));
+  const others = {
+    'node.napi.uv0.node': whole,
+    'node.napi.uv2.glibc.node': whole,
+    'x.node': whole,
+  };
+  const folder = copyOf(t, { addon: null, prebuilt: others });
+  await assertJavaScript(folder, new RegExp(`^${why}$`));
 });
 
-test('no node-gyp-build', async (t) => {
-  await assertJavaScript(
-    copyOf(t, { addon: null, dependency: '' }),
-    /Cannot find module 'node-gyp-build'/,
+describe('a prebuilt addon', { skip }, () => {
+  const uv = process.versions.uv.split('.')[0];
+  const [own, musl] = (linux ? ['.glibc', '.musl'] : ['', '']).map(
+    (tag) => `node.napi.uv${uv}${tag}.node`,
   );
+
+  /** Where this copy of the addon is loaded from, as the system tells it. */
+  const program = `
+    import('millrace').then(({ native, nativeError }) => {
+      const { sharedObjects } = process.report.getReport();
+      const used = sharedObjects.map((path) => path.replaceAll('\\\\', '/')).filter((path) => /millrace.*\\.node$/.test(path));
+      const names = used.map((path) => path.split('/').at(-1));
+      console.log(JSON.stringify({ native: native !== null, nativeError, names }));
+    });
+  `;
+  const used = (names) => ({ native: true, nativeError: null, names });
+
+  test('is used where none was built', async (t) => {
+    const folder = copyOf(t, { addon: null, prebuilt: { [own]: whole } });
+    assert.deepEqual(await run(folder, { program, setting: '1' }), used([own]));
+  });
+
+  test('is used in place of a built one that does not load', async (t) => {
+    const folder = copyOf(t, { addon: 'it would not load', prebuilt: { [own]: whole } });
+    assert.deepEqual(await run(folder, { program }), used([own]));
+  });
+
+  test('is left alone where one was built', async (t) => {
+    const folder = copyOf(t, { prebuilt: { [own]: 'it would not load' } });
+    assert.deepEqual(await run(folder, { program }), used(['millrace.node']));
+  });
+
+  test('for the other C library is skipped', { skip: !linux && 'there is one' }, async (t) => {
+    for (const [bad, good] of [
+      [musl, own],
+      [own, musl],
+    ]) {
+      const folder = copyOf(t, { addon: null, prebuilt: { [bad]: foreign, [good]: whole } });
+      assert.deepEqual(await run(folder, { program }), used([good]));
+    }
+  });
+
+  test('that is no good is named, with the reason', { skip: !linux && 'two fit' }, async (t) => {
+    const folder = copyOf(t, { addon: null, prebuilt: { [own]: foreign, [musl]: 'a text' } });
+    const { nativeError } = await run(folder);
+    await assertJavaScript(folder, /./);
+    const texts = nativeError.split('; ');
+    assert.equal(texts.length, 2);
+    assert.ok(texts[0].startsWith(`${prebuiltOf(folder, musl)}: `), texts[0]);
+    assert.ok(texts[1].startsWith(`${prebuiltOf(folder, own)}: libc.`), texts[1]);
+  });
 });
 
 for (const [what, content] of Object.entries({
@@ -79,9 +138,8 @@ test('a folder in the place of the addon', async (t) => {
 });
 
 test('an addon that is cut short', {
-  skip: skip || (!elf && 'the system checks it'),
+  skip: skip || (!linux && 'the system checks it'),
 }, async (t) => {
-  const whole = readFileSync(addon);
   const folder = copyOf(t, { addon: null });
   for (const part of [0.001, 0.01, 0.3, 0.6, 0.999]) {
     writeFileSync(binaryOf(folder), whole.subarray(0, Math.floor(whole.length * part)));
@@ -92,9 +150,9 @@ test('an addon that is cut short', {
 });
 
 test('an addon for another processor', {
-  skip: skip || (!elf && 'it is made for ELF'),
+  skip: skip || (!linux && 'it is made for ELF'),
 }, async (t) => {
-  const other = readFileSync(addon);
+  const other = Buffer.from(whole);
   const riscv = 243;
   assert.notEqual(other.readUInt16LE(18), riscv);
   other.writeUInt16LE(riscv, 18);
