@@ -100,10 +100,11 @@ test('paths that come once, each with another id, do not add up', () => {
   };
   for (let n = 0; n < 300; n++) ask(n);
   const before = heap();
-  for (let n = 300; n < 3900; n++) ask(n);
+  // Kept, they would be 11 MB; what else a process allocates meanwhile is a fraction of one.
+  for (let n = 300; n < 36_300; n++) ask(n);
   const grown = heap() - before;
   assert.equal([...routes.values()].length, 1);
-  assert.ok(grown < 500 * 300, `${grown} bytes`);
+  assert.ok(grown < 2_000_000, `${grown} bytes`);
 });
 
 test('when all routes are in use, a new one is counted with others of its class, until there is room', () => {
