@@ -84,8 +84,8 @@ describe('options of Go', () => {
   }
 });
 
-for (const command of ['run', 'observe', 'worker']) {
-  test(`options of millrace ${command} in docs/cli.md`, () => {
+for (const command of ['run', 'observe', 'millrace-worker']) {
+  test(`options of ${command} in docs/cli.md`, () => {
     assert.ok(commandOptions(command).length > 1, 'the options were not read');
     assert.deepEqual(commandRows(command).sort(), commandOptions(command).sort());
   });

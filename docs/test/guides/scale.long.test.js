@@ -27,8 +27,8 @@ test('what is killed is replaced, and no task is lost', { skip: unable }, async 
     start(t, process.execPath, ['main.js', String(port)], here),
   );
   const worker = () => {
-    const args = ['worker', 'tasks.js', '--stream', 'reports', '--broker', server.url];
-    return start(t, process.execPath, [join(root, 'node/bin/millrace.js'), ...args], here);
+    const args = ['tasks.js', '--stream', 'reports', '--broker', server.url];
+    return start(t, process.execPath, [join(root, 'node/bin/millrace-worker.js'), ...args], here);
   };
   const [killed, other] = [worker(), worker()];
   await until(() => nodes.every(({ printed }) => /^processes: \d+ \d+$/m.test(printed)));

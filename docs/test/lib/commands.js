@@ -41,7 +41,8 @@ export function faultsOf(words, page) {
   if (first === 'export') return rest.flatMap(variable);
   if (first === 'sudo') return faultsOf(rest, page);
   if (first === 'taskset') return faultsOf(rest.slice(2), page);
-  if (/^(node_modules\/\.bin\/)?millrace$/.test(first)) return checks.npx(['millrace', ...rest]);
+  const [, own] = /^(?:node_modules\/\.bin\/)?(millrace(?:-worker)?)$/.exec(first) ?? [];
+  if (own !== undefined) return checks.npx([own, ...rest]);
   // What a guide has the reader build.
   if (/^\.\/[\w-]+$/.test(first) && page.startsWith('docs/guides/')) return [];
   if (first === 'for' || first === 'do') return [];
@@ -76,7 +77,9 @@ const checks = {
   npx([name, ...words]) {
     const { bin } = packages.find((each) => Object.hasOwn(each.bin ?? {}, name)) ?? {};
     if (bin === undefined) return [`no package here has the program ${name}`];
-    const path = { millrace: 'node/bin/millrace.js', 'millrace-lab': 'lab/bin.js' }[name];
+    const path = name === 'millrace-lab' ? 'lab/bin.js' : `node/bin/${name}.js`;
+    // It has no commands.
+    if (name === 'millrace-worker') return unknown(words, help(path, []));
     const [command] = words;
     // What follows the file is the business of the application.
     const own = /^(run|observe)$/.test(command) ? untilFile(words.slice(1)) : words.slice(1);

@@ -173,13 +173,17 @@ export function goOptions(source, structs) {
   return [...new Map(fields.toReversed().map((field) => [field.name, field])).values()].reverse();
 }
 
-/** The options of a command of `millrace`. */
+const commandFiles = {
+  run: 'node/src/cli/run.ts',
+  observe: 'node/src/cli/observe.ts',
+  'millrace-worker': 'node/src/nats/command/worker.ts',
+};
+
+/** The options of a command. */
 export const commandOptions = (command) =>
-  [
-    ...read(`node/src/cli/${command}.ts`).matchAll(
-      /^ {2}'?([a-z][\w-]*)'?: \{ (?:value|meaning)/gm,
-    ),
-  ].map(([, name]) => name);
+  [...read(commandFiles[command]).matchAll(/^ {2}'?([a-z][\w-]*)'?: \{ (?:value|meaning)/gm)].map(
+    ([, name]) => name,
+  );
 /** Those that its section of the page has. */
 export const commandRows = (command) =>
   tableRows('docs/cli.md')

@@ -1,10 +1,7 @@
 /** The application's part of a command line: `FILE [args]`, or what node is given after `--`. */
-import { readdirSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { basename, dirname, extname, join, resolve } from 'node:path';
-import { nearest } from '../core/schema.cjs';
-import type { Given } from './options.js';
-import { UsageError } from './usage.js';
+import { extname, join, resolve } from 'node:path';
+import { absent, type Given, UsageError } from '../core/command.js';
 
 /**
  * The arguments for node. A file is looked for as node does, so that its absence is reported before anything is started.
@@ -37,25 +34,6 @@ function isFound(file: string): boolean {
     return true;
   } catch {
     return false;
-  }
-}
-
-/** Says that a file is not there, and which one was probably meant. */
-export function absent(file: string, folder = 'a folder'): UsageError {
-  const path = resolve(file);
-  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
-    return new UsageError(`${file} is ${folder}; name a file in it.`);
-  }
-  const meant = nearest(basename(path), namesIn(dirname(path)));
-  const hint = meant === undefined ? '' : ` Did you mean ${join(dirname(file), meant)}?`;
-  return new UsageError(`there is no file ${file} in ${process.cwd()}.${hint}`);
-}
-
-function namesIn(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch {
-    return [];
   }
 }
 

@@ -4,8 +4,8 @@ import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { isatty } from 'node:tty';
 import { fileURLToPath } from 'node:url';
+import { Refusal } from '../core/command.js';
 import type { Listening } from './port.js';
-import { Refusal } from './usage.js';
 
 /**
  * The options of node that load `millrace/auto` before the application. As CommonJS: on Node.js 20 any `--import` sends

@@ -18,10 +18,6 @@ export const commands: Record<string, Command> = {
     summary: 'start it unchanged, and report what Millrace would gain',
     run: async (argv) => (await import('./observe.js')).observe(argv),
   },
-  worker: {
-    summary: 'run durable tasks that other processes have stored',
-    run: async (argv) => (await import('./worker.js')).worker(argv),
-  },
   doctor: {
     summary: 'tell what works on this machine, what does not, and how to fix it',
     run: async (argv) => (await import('./doctor/index.js')).doctor(argv),

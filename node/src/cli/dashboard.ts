@@ -3,11 +3,10 @@ import { randomBytes } from 'node:crypto';
 import { isIPv6 } from 'node:net';
 import { hostname } from 'node:os';
 import type { Settings } from '../auto/types.cjs';
+import { asGiven, asValue, UsageError } from '../core/command.js';
 import { dashboardOptions, defaultPort, isLoopback } from '../dashboard/options.js';
 import { HANDED_DOWN } from './child.js';
-import { asGiven, asValue } from './options.js';
 import { type Listening, listenOn } from './port.js';
-import { UsageError } from './usage.js';
 
 /** What the command line says. */
 interface Wishes {

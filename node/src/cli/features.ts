@@ -1,6 +1,6 @@
 import type { FeatureName } from '../auto/types.cjs';
+import { UsageError } from '../core/command.js';
 import { nearest } from '../core/schema.cjs';
-import { UsageError } from './usage.js';
 
 /** What `millrace/auto` can switch on and off. */
 export const FEATURES: readonly FeatureName[] = ['ws', 'fs', 'reads', 'net', 'guard', 'monitor'];

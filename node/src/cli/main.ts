@@ -1,10 +1,9 @@
 /** The program `millrace`: a command and its options. */
 
 import { existsSync, readFileSync } from 'node:fs';
+import { print, tell } from '../core/command.js';
 import { nearest } from '../core/schema.cjs';
 import { commands } from './commands.js';
-import { print } from './output.js';
-import { tell } from './usage.js';
 
 const names = Object.keys(commands);
 
@@ -47,7 +46,7 @@ async function start(command: string, args: string[]): Promise<void> {
   try {
     await commands[command]!.run(args);
   } catch (error) {
-    tell(command, error);
+    tell(`millrace ${command}`, error);
   }
 }
 

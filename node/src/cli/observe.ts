@@ -2,13 +2,11 @@
 
 import { statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { type Options, optionLines, print, readOptions, UsageError } from '../core/command.js';
 import { applicationArgs } from './application.js';
 import { PRELOAD, runNode } from './child.js';
 import { makeFolder, tellKept } from './observe-kept.js';
-import { type Options, optionLines, readOptions } from './options.js';
-import { print } from './output.js';
 import { configFile, settingsOf } from './settings.js';
-import { UsageError } from './usage.js';
 
 const OPTIONS: Options = {
   json: { value: 'FILE', meaning: 'writes the report there as JSON, instead of the text' },

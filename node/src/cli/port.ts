@@ -1,5 +1,5 @@
 import { type AddressInfo, createServer, type Server } from 'node:net';
-import { Refusal } from './usage.js';
+import { Refusal } from '../core/command.js';
 
 /** A port that this process listens on, for the application that takes the socket over. */
 export interface Listening {

@@ -1,12 +1,11 @@
 /** The command `run`. */
 
 import { switchesOf } from '../auto/settings.cjs';
+import { type Given, type Options, optionLines, print, readOptions } from '../core/command.js';
 import { applicationArgs } from './application.js';
 import { PRELOAD, runNode } from './child.js';
 import { dashboardPlace, type Place } from './dashboard.js';
 import { switches } from './features.js';
-import { type Given, type Options, optionLines, readOptions } from './options.js';
-import { print } from './output.js';
 import { configFile, settingsOf } from './settings.js';
 
 const OPTIONS: Options = {

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { readSettings } from '../auto/settings.cjs';
 import type { Settings } from '../auto/types.cjs';
-import { UsageError } from './usage.js';
+import { UsageError } from '../core/command.js';
 
 /**
  * What an application will do with this environment. Looked at here, so that a mistake is reported before it is started.

@@ -30,10 +30,13 @@ export function cleanEnv(more = {}) {
   return { ...env, ...more };
 }
 
-/** Starts the program of a package; `ended` resolves to its code, signal and output. `seen(text)` waits for that in its output and resolves to what is on stderr. */
-export function start(args, { root = PACKAGE, cwd = root, env = {}, input = '' } = {}) {
-  const program = join(root, 'bin/millrace.js');
-  const child = spawn(process.execPath, [program, ...args], { cwd, env: cleanEnv(env) });
+/** Starts a program of a package; `ended` resolves to its code, signal and output. `seen(text)` waits for that in its output and resolves to what is on stderr. */
+export function start(
+  args,
+  { program = 'millrace', root = PACKAGE, cwd = root, env = {}, input = '' } = {},
+) {
+  const file = join(root, `bin/${program}.js`);
+  const child = spawn(process.execPath, [file, ...args], { cwd, env: cleanEnv(env) });
   let output = '';
   let errors = '';
   const watchers = new Set();

@@ -2,12 +2,14 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import test from 'node:test';
-import { cleanEnv, folderWith, PROGRAM } from './help.js';
+import { cleanEnv, folderWith, PACKAGE } from './help.js';
 
 /** A command with its stdout, or another stream, at the end of a shell's line. */
-function shell(line, args, { cwd, env = {} } = {}) {
-  const child = spawn('bash', ['-c', line, 'bash', process.execPath, PROGRAM, ...args], {
+function shell(line, [program, ...args], { cwd, env = {} } = {}) {
+  const file = join(PACKAGE, `bin/${program}.js`);
+  const child = spawn('bash', ['-c', line, 'bash', process.execPath, file, ...args], {
     cwd,
     env: cleanEnv(env),
   });
@@ -19,25 +21,26 @@ function shell(line, args, { cwd, env = {} } = {}) {
 }
 
 const skip = !existsSync('/dev/full') && 'needs /dev/full';
-const isOwn = (line) => /^(millrace|Failed): stdout cannot be written: ENOSPC/.test(line);
+const isOwn = (line) =>
+  /^(millrace|millrace-worker|Failed): stdout cannot be written: ENOSPC/.test(line);
 
 const commands = [
-  [],
-  ['--help'],
-  ['--version'],
-  ['help', 'run'],
-  ['run', '--help'],
-  ['observe', '--help'],
-  ['worker', '--help'],
-  ['doctor'],
-  ['doctor', '--json'],
-  ['experiment'],
-  ['experiment', '--help'],
-  ['report', '--help'],
+  ['millrace'],
+  ['millrace', '--help'],
+  ['millrace', '--version'],
+  ['millrace', 'help', 'run'],
+  ['millrace', 'run', '--help'],
+  ['millrace', 'observe', '--help'],
+  ['millrace', 'doctor'],
+  ['millrace', 'doctor', '--json'],
+  ['millrace', 'experiment'],
+  ['millrace', 'experiment', '--help'],
+  ['millrace', 'report', '--help'],
+  ['millrace-worker', '--help'],
 ];
 
 for (const args of commands) {
-  test(`millrace ${args.join(' ')}, with a full disk and with a reader that goes away`, {
+  test(`${args.join(' ')}, with a full disk and with a reader that goes away`, {
     skip,
   }, async (t) => {
     const cwd = folderWith(t);
@@ -52,7 +55,8 @@ for (const args of commands) {
 
 test('a report of observe that stderr does not take', { skip }, async (t) => {
   const cwd = folderWith(t, { 'app.cjs': '', 'seven.cjs': 'process.exitCode = 7' });
-  const code = async (file) => (await shell('"$@" 2> /dev/full', ['observe', file], { cwd })).code;
+  const code = async (file) =>
+    (await shell('"$@" 2> /dev/full', ['millrace', 'observe', file], { cwd })).code;
   assert.equal(await code('app.cjs'), 1);
   assert.equal(await code('seven.cjs'), 7);
 });

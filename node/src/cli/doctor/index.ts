@@ -1,8 +1,6 @@
 /** The command `doctor`. */
 
-import { type Options, optionLines, readOptions } from '../options.js';
-import { print } from '../output.js';
-import { UsageError } from '../usage.js';
+import { type Options, optionLines, print, readOptions, UsageError } from '../../core/command.js';
 import { examine } from './examine.js';
 import { format } from './format.js';
 

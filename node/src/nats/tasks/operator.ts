@@ -1,5 +1,5 @@
 /**
- * What the command `millrace worker` does to a stream beside working on it: shows the lag and the dead letters, and turns
+ * What `millrace-worker` does to a stream beside working on it: shows the lag and the dead letters, and turns
  * dead letters into tasks again. The stream has to exist: nothing is created here.
  */
 

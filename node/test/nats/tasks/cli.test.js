@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
-import { folderWith, millrace, start } from '../../cli/help.js';
+import { folderWith, PACKAGE, start } from '../../cli/help.js';
 import { unable } from '../../nats/nats.js';
 import { eventually, setUp } from './support.js';
+
+/** Starts the program; `run` runs it to its end. */
+const begin = (args, options) => start(args, { ...options, program: 'millrace-worker' });
+const run = (args, options) => begin(args, options).ended;
 
 const options = { skip: unable, timeout: 60_000 };
 const tasks = `export const double = (n) => 2 * n;
@@ -12,23 +17,13 @@ export const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms, 'wa
 `;
 
 test(
-  'millrace worker runs the functions of a file, tells what happens, and drains at SIGTERM',
+  'millrace-worker runs the functions of a file, tells what happens, and drains at SIGTERM',
   options,
   async (t) => {
     const { server, open } = await setUp(t);
     const cwd = folderWith(t, { 'tasks.mjs': tasks });
-    const args = [
-      'worker',
-      'tasks.mjs',
-      '--stream',
-      'tests',
-      '--attempts',
-      '2',
-      '--backoff',
-      '10',
-      '--json',
-    ];
-    const worker = start(args, { root: undefined, cwd, env: { MILLRACE_BROKER: server.url } });
+    const args = ['tasks.mjs', '--stream', 'tests', '--attempts', '2', '--backoff', '10', '--json'];
+    const worker = begin(args, { root: undefined, cwd, env: { MILLRACE_BROKER: server.url } });
     t.after(() => worker.child.kill('SIGKILL'));
     const calls = open();
     assert.equal(await calls.run(4, { name: 'double' }), 8);
@@ -62,35 +57,41 @@ test(
 test('--lag, --dead and --retry-dead show and mend a stream', options, async (t) => {
   const { server, open } = await setUp(t);
   const at = ['--stream', 'tests', '--broker', server.url];
-  const none = await millrace(['worker', ...at, '--lag']);
+  const none = await run([...at, '--lag']);
   assert.equal(none.code, 1);
-  assert.match(none.errors, /^millrace worker: there is no stream tests of tasks/);
+  assert.match(none.errors, /^millrace-worker: there is no stream tests of tasks/);
   const calls = open();
   await calls.enqueue(1, { name: 'double', priority: 'high' });
-  const [lag, table] = await Promise.all([
-    millrace(['worker', ...at, '--lag', '--json']),
-    millrace(['worker', '--lag', ...at]),
-  ]);
+  const [lag, table] = await Promise.all([run([...at, '--lag', '--json']), run(['--lag', ...at])]);
   assert.deepEqual(JSON.parse(lag.output).high, { pending: 1, unacknowledged: 0, redelivered: 0 });
   assert.match(table.output, /^high +1 +0 +0$/m);
   const file = join(folderWith(t, { 'tasks.mjs': tasks }), 'tasks.mjs');
-  const worker = start(['worker', ...at, '--attempts=1', file], { input: null });
+  const worker = begin([...at, '--attempts=1', file], { input: null });
   t.after(() => worker.child.kill('SIGKILL'));
   await assert.rejects(calls.run(1, { name: 'fail', id: 'sad' }), { message: 'no 1' });
   await worker.seen('dead: sad (fail), delivery 1: Error: no 1');
   assert.match(
-    (await millrace(['worker', ...at, '--dead'])).output,
+    (await run([...at, '--dead'])).output,
     /failed: sad \(fail\) after 1: Error: no 1\ndead letters: 1\n$/,
   );
-  assert.match(
-    (await millrace(['worker', ...at, '--retry-dead'])).output,
-    /^1 dead letter is a task again$/m,
-  );
+  assert.match((await run([...at, '--retry-dead'])).output, /^1 dead letter is a task again$/m);
   await eventually(async () =>
-    (await millrace(['worker', ...at, '--dead', '--json'])).output.includes('"id":"sad"'),
+    (await run([...at, '--dead', '--json'])).output.includes('"id":"sad"'),
   );
   worker.child.kill('SIGINT');
   assert.equal((await worker.ended).code, 0);
+});
+
+test('it explains itself, with examples, and says its version', async () => {
+  const { code, output, errors } = await run(['--help']);
+  assert.equal(code, 0, errors);
+  assert.match(output, /^Usage: millrace-worker /);
+  assert.match(output, /^ {2}millrace-worker tasks\.js /m);
+  assert.match(output, /^ {2}--help +this text \(-h\)$/m);
+  for (const line of output.split('\n')) assert.ok(line.length <= 80, line);
+  assert.equal((await run(['-h'])).output, output);
+  const { version } = JSON.parse(readFileSync(join(PACKAGE, 'package.json'), 'utf8'));
+  assert.equal((await run(['--version'])).output, `${version}\n`);
 });
 
 test('mistakes are told in a sentence', options, async (t) => {
@@ -118,14 +119,14 @@ test('mistakes are told in a sentence', options, async (t) => {
     ],
   ];
   const check = async ([args, code, message]) => {
-    const ended = await millrace(['worker', ...args], { root: undefined, cwd });
+    const ended = await run([...args], { root: undefined, cwd });
     assert.equal(ended.code, code, args.join(' '));
     assert.match(ended.errors, message);
   };
   await Promise.all(wrong.map(check));
 });
 
-test('millrace worker takes no task where its file cannot be loaded', options, async (t) => {
+test('millrace-worker takes no task where its file cannot be loaded', options, async (t) => {
   const { server, open } = await setUp(t);
   const calls = open();
   const files = {
@@ -138,14 +139,14 @@ test('millrace worker takes no task where its file cannot be loaded', options, a
   const cwd = folderWith(t, { ...Object.fromEntries(texts), 'good.mjs': good });
   const answer = calls.run(4, { name: 'double' });
   for (const [name, [, said]] of Object.entries(files)) {
-    const args = ['worker', name, '--stream', 'tests'];
-    const worker = start(args, { root: undefined, cwd, env: { MILLRACE_BROKER: server.url } });
+    const args = [name, '--stream', 'tests'];
+    const worker = begin(args, { root: undefined, cwd, env: { MILLRACE_BROKER: server.url } });
     const { code, errors } = await worker.ended;
     assert.equal(code, 1, name);
     assert.match(errors, said);
   }
-  const args = ['worker', 'good.mjs', '--stream', 'tests'];
-  const worker = start(args, { root: undefined, cwd, env: { MILLRACE_BROKER: server.url } });
+  const args = ['good.mjs', '--stream', 'tests'];
+  const worker = begin(args, { root: undefined, cwd, env: { MILLRACE_BROKER: server.url } });
   t.after(() => worker.child.kill('SIGKILL'));
   assert.deepEqual(await answer, [8, 1]);
 });

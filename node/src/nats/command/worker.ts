@@ -1,15 +1,27 @@
-/** The command `worker`. */
-
+/**
+ * The program `millrace-worker`: a process with a {@link TaskWorker}, or a look at its stream. It works until a signal ends it; each
+ * thing that happens meanwhile is a line on stdout.
+ */
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { MillraceError } from '../errors.js';
-import type { TaskWorker, TaskWorkerOptions } from '../nats/tasks/index.js';
-import { absent } from './application.js';
-import { asGiven, asValue, type Given, type Options, optionLines, readOptions } from './options.js';
-import { print } from './output.js';
-import { Refusal, UsageError } from './usage.js';
-import { logTo } from './worker-log.js';
-import { operate } from './worker-stream.js';
+import {
+  absent,
+  asGiven,
+  asValue,
+  type Given,
+  type Options,
+  optionLines,
+  print,
+  Refusal,
+  readOptions,
+  tell,
+  UsageError,
+} from '../../core/command.js';
+import { version } from '../../core/installed.cjs';
+import { wallClock } from '../../core/timers.cjs';
+import { MillraceError } from '../../errors.js';
+import type { TaskWorker, TaskWorkerOptions } from '../tasks/index.js';
+import { operate } from './stream.js';
 
 const OPTIONS: Options = {
   stream: { value: 'NAME', meaning: 'the stream of the tasks; required' },
@@ -26,18 +38,19 @@ const OPTIONS: Options = {
   lag: { meaning: 'prints how much work is left, and exits' },
   dead: { meaning: 'prints the dead letters, and exits' },
   'retry-dead': { meaning: 'turns the dead letters into tasks again, and exits' },
+  version: { meaning: 'the version of millrace' },
 };
 
-const USAGE = `Usage: millrace worker FILE --stream NAME [options]
-       millrace worker --stream NAME --lag | --dead | --retry-dead
+const USAGE = `Usage: millrace-worker FILE --stream NAME [options]
+       millrace-worker --stream NAME --lag | --dead | --retry-dead
 
 Runs durable tasks that new TaskClient({ broker, stream }) has stored: calls
 the functions that FILE exports, by name, on worker threads. Start as many
 workers as you like, on as many machines as you like.
 
-  millrace worker tasks.js --stream thumbnails
-  millrace worker tasks.js --stream thumbnails --broker nats://nats:4222
-  millrace worker --stream thumbnails --lag
+  millrace-worker tasks.js --stream thumbnails
+  millrace-worker tasks.js --stream thumbnails --broker nats://nats:4222
+  millrace-worker --stream thumbnails --lag
 
 A function gets the task and a context: export function thumbnail(task, { id }).
 A program stores tasks by client.run(task, { name: 'thumbnail' }) or enqueue().
@@ -50,11 +63,14 @@ the rest; a second signal ends it at once. If the broker goes away, it waits.
 Exit codes: 0 done, 1 it cannot work (no broker, another stream, a FILE that
 cannot be loaded), 2 wrong command line, 128 + n after a second signal n.`;
 
-/** `millrace worker`: a process with a {@link TaskWorker}, or a look at its stream. */
-export async function worker(argv: readonly string[]): Promise<void> {
+async function run(argv: readonly string[]): Promise<void> {
   const { values, file } = read(argv);
   if (values.help) {
     print(USAGE);
+    return;
+  }
+  if (values.version) {
+    print(version);
     return;
   }
   const stream = values.stream as string | undefined;
@@ -79,7 +95,7 @@ function read(argv: readonly string[]): { values: Given['values']; file: string 
   const [file, ...others] = first.rest;
   const second = readOptions(others, OPTIONS);
   if (second.rest.length > 0)
-    throw new UsageError(`there is a second FILE, ${second.rest[0]}; worker takes one.`);
+    throw new UsageError(`there is a second FILE, ${second.rest[0]}; one is enough.`);
   return { values: { ...first.values, ...second.values }, file };
 }
 
@@ -141,7 +157,7 @@ async function attempt(what: () => Promise<void>): Promise<void> {
 
 async function serve(options: TaskWorkerOptions, stream: string, isJson: boolean): Promise<void> {
   // Not with the other imports: it loads the pool.
-  const { TaskWorker } = await import('../nats/tasks/index.js');
+  const { TaskWorker } = await import('../tasks/index.js');
   const worker = new TaskWorker(options);
   try {
     await worker.ready();
@@ -166,4 +182,40 @@ function closedBySignal(worker: TaskWorker, log: (what: string) => void): Promis
       });
     }
   });
+}
+
+/** Writes a line to stdout for each thing that happens. Returns a function that writes that the worker was told to end. */
+function logTo(worker: TaskWorker, stream: string, isJson: boolean): (signal: string) => void {
+  const write = (event: string, fields: Record<string, unknown>, text: string) => {
+    const time = new Date(wallClock.now()).toISOString();
+    print(isJson ? JSON.stringify({ time, event, ...fields }) : `${time} ${event}: ${text}`);
+  };
+  const { pid } = process;
+  const up = () => write('up', { pid, stream }, `process ${pid} takes tasks of ${stream}`);
+  up();
+  worker.on('up', up);
+  worker.on('down', ({ code, message }) => write('down', { code, error: message }, message));
+  worker.on('retry', (task) => {
+    const { id, name, delivery, delayMs, error } = task;
+    const text = `${label(id, name)}, delivery ${delivery}, again in ${delayMs} ms: ${error}`;
+    write('retry', { ...task }, text);
+  });
+  worker.on('dead', (task) => {
+    const { id, name, delivery, error } = task;
+    write('dead', { ...task }, `${label(id, name)}, delivery ${delivery}: ${error}`);
+  });
+  worker.on('close', () => {
+    const { done, failed, dead, returned } = worker.stats();
+    const text = `${done} done, ${failed} failed, ${dead} dead, ${returned} given back`;
+    write('close', { done, failed, dead, returned }, text);
+  });
+  return (signal) => write('closing', { signal }, `${signal}; ends what runs`);
+}
+
+const label = (id: string, name: string) => (name === '' ? id : `${id} (${name})`);
+
+try {
+  await run(process.argv.slice(2));
+} catch (error) {
+  tell('millrace-worker', error);
 }

@@ -1,10 +1,8 @@
 /** A look at a stream of durable tasks. */
-
-import type { BrokerOptions } from '../nats/options.js';
-import { Operator } from '../nats/tasks/operator.js';
-import type { QueueLag } from '../nats/tasks/streams.js';
-import { print } from './output.js';
-import { Refusal } from './usage.js';
+import { print, Refusal } from '../../core/command.js';
+import type { BrokerOptions } from '../options.js';
+import { Operator } from '../tasks/operator.js';
+import type { QueueLag } from '../tasks/streams.js';
 
 /** Prints the lag or the dead letters, or makes tasks of them again. Rejects with a Refusal when there is no such stream. */
 export async function operate(

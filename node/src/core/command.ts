@@ -1,7 +1,53 @@
-/** Options of a command, by `parseArgs` of node:util, with errors that say what was meant. */
+/**
+ * What a command on a terminal needs: its options, its output, and its exit codes. 0: done; 1: it cannot be done; 2: the command line is
+ * mistaken. Whatever the user can do something about is one sentence on stderr; an error of the program itself keeps its stack.
+ *
+ * Options are read by `parseArgs` of node:util, with messages that say what was meant. What may be in an option is for those who use it
+ * to say: {@link asGiven} gives their message the name that the user has typed.
+ */
+import { readdirSync, statSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
 import { type ParseArgsConfig, parseArgs } from 'node:util';
-import { nearest } from '../core/schema.cjs';
-import { UsageError } from './usage.js';
+import { nearest } from './schema.cjs';
+
+/** A command line that is mistaken: one sentence that says how, and the exit code 2. */
+export class UsageError extends Error {}
+
+/** What cannot be done although the command line is in order: one sentence, and the exit code 1. */
+export class Refusal extends Error {}
+
+/** Says on stderr what went wrong with a command, such as `millrace run`, and sets the exit code. Throws any other error. */
+export function tell(command: string, error: unknown): void {
+  if (!(error instanceof UsageError || error instanceof Refusal)) throw error;
+  const isMistake = error instanceof UsageError;
+  const help = isMistake ? ` See ${command} --help.` : '';
+  console.error(`${command}: ${error.message}${help}`);
+  process.exitCode = isMistake ? 2 : 1;
+}
+
+let isWatched = false;
+let hasFailed = false;
+
+/** Writes lines to stdout. What cannot be written is one sentence on stderr, and the exit code 1 instead of 0. */
+export function print(text: string): void {
+  if (!isWatched) watch();
+  console.log(text);
+}
+
+/** Not earlier: an application that shares stdout with this process may be started instead. */
+function watch(): void {
+  isWatched = true;
+  process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
+    // The reader, such as head, has all that it wanted.
+    if (code === 'EPIPE' || hasFailed) return;
+    hasFailed = true;
+    const program = basename(process.argv[1] ?? '', '.js');
+    console.error(`${program}: stdout cannot be written: ${message}.`);
+  });
+  process.on('exit', (code) => {
+    if (hasFailed && code === 0) process.exitCode = 1;
+  });
+}
 
 /** One option. */
 interface Option {
@@ -107,4 +153,23 @@ export function optionLines(options: Options): string {
   }));
   const width = Math.max(...rows.map(({ left }) => left.length));
   return rows.map(({ left, meaning }) => `  ${left.padEnd(width)}  ${meaning}`).join('\n');
+}
+
+/** Says that a file is not there, and which one was probably meant. */
+export function absent(file: string, folder = 'a folder'): UsageError {
+  const path = resolve(file);
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
+    return new UsageError(`${file} is ${folder}; name a file in it.`);
+  }
+  const meant = nearest(basename(path), namesIn(dirname(path)));
+  const hint = meant === undefined ? '' : ` Did you mean ${join(dirname(file), meant)}?`;
+  return new UsageError(`there is no file ${file} in ${process.cwd()}.${hint}`);
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
 }
