@@ -14,8 +14,6 @@ import loopbench, {
   type Limits,
   type LoopDelay,
   limits,
-  type MeasuredCapacity,
-  type MeasuredRequests,
   Monitor,
   type MonitorEvents,
   type MonitorOptions,
@@ -77,16 +75,13 @@ const { cpus, cpuSource, memoryBytes }: Limits = limits();
 
 // the formulas
 const request: RequestTimes = { syncMs: 10, asyncMs: 10 };
-const asked: CapacityRequest = { ...request, ratePerSecond: 100, processes: 2, utilization: 0.7 };
-const computed: Capacity = capacity({ ...asked, deadlineMs: 500 });
-const largest: number | null = computed.largestBurst;
+const asked: CapacityRequest = { ...request, ratePerSecond: 100, utilization: 0.7 };
+const computed: Capacity = capacity(asked);
 const answers: Burst = burst(3, request);
 const results: number[] = [computed.responseMs, computed.perSecond, ...answers.loop];
 // @ts-expect-error: a burst has no rate
 burst(3, { ...request, ratePerSecond: 100 });
-const measured: MeasuredRequests = { requests: 10, asyncMs: 15 };
-const capacityOfLoop: MeasuredCapacity = loop.capacity(measured);
 loop.stop();
 
 void [same, events, numbers, over, pauses, kinds, snapshot, each, system, process, same2, cpus];
-void [cpuSource, memoryBytes, results, largest, capacityOfLoop];
+void [cpuSource, memoryBytes, results];

@@ -12,8 +12,6 @@ export {
   type Capacity,
   type CapacityRequest,
   capacity,
-  type MeasuredCapacity,
-  type MeasuredRequests,
   type RequestTimes,
 } from './capacity.js';
 export type { Core, Cores } from './cores.js';

@@ -5,7 +5,6 @@ import { checkIdleTime, idleTime, now } from '../core/loop-clock.js';
 import { sampler, type Watcher } from '../core/loop-sampler.js';
 import { parseValue } from '../core/options.js';
 import { announce } from '../core/sources.js';
-import { type MeasuredCapacity, type MeasuredRequests, measuredCapacity } from './capacity.js';
 import { type GcStats, GcTotals, gcObserver } from './gc.js';
 import { type Health, HealthReport, type Snapshot } from './health.js';
 import { DelayWindow, type LoopDelay } from './loop-delay.js';
@@ -57,8 +56,6 @@ export class Monitor extends EventEmitter<MonitorEvents> {
   readonly #since: number;
   #limit: number;
   #sampleInterval: number;
-  #capacityAt: number;
-  #capacityIdle: number;
   #memoryLimit: { readonly bytes: number; readonly at: number } | null = null;
 
   /**
@@ -74,8 +71,6 @@ export class Monitor extends EventEmitter<MonitorEvents> {
     const at = now();
     const idle = idleTime();
     this.#since = at;
-    this.#capacityAt = at;
-    this.#capacityIdle = idle;
     this.#delays = new DelayWindow(this.#options.window, at);
     this.#utilization = new SlidingUtilization(this.#options.window, at, idle);
     this.#gc = new GcTotals(at);
@@ -154,23 +149,6 @@ export class Monitor extends EventEmitter<MonitorEvents> {
    */
   health(): Health {
     return this.#health.read(this.snapshot(), this.#options.idleThreshold, this.#options.tasks);
-  }
-
-  /**
-   * What the requests that were measured say about the capacity of this loop. The span of a call ends the one before, so that
-   * each is about what happened since.
-   *
-   * @throws {MillraceError} `MILLRACE_E_INVALID_OPTION` for a name it does not know or a value out of range
-   */
-  capacity(measured: MeasuredRequests): MeasuredCapacity {
-    const at = now();
-    const idle = idleTime();
-    const spanMs = at - this.#capacityAt;
-    const busyMs = spanMs - (idle - this.#capacityIdle);
-    const capacity = measuredCapacity(measured, { spanMs, busyMs });
-    this.#capacityAt = at;
-    this.#capacityIdle = idle;
-    return capacity;
   }
 
   /** Stops watching; what was measured can still be read. The last monitor of a thread gives everything back. */

@@ -24,7 +24,6 @@ test('the time of day jumps forwards and backwards: no load, no unload, same fig
     assert.ok(watch.delay >= 0 && watch.delay < 10_000);
     assert.ok(watch.utilization >= 0 && watch.utilization <= 1);
     assert.ok(watch.loopDelay.max < 10_000);
-    assert.ok(watch.capacity({ requests: 1 }).spanMs < 10_000);
     const { uptime, cpu } = watch.health();
     assert.ok(uptime.process > 0 && uptime.process < 86_400);
     assert.ok(cpu.cores.intervalMs > 0);
