@@ -50,6 +50,7 @@ function contents() {
   const paths = ['c/src', 'c/include', 'node/src', 'node/addon', 'deploy/image', app].flatMap(
     files,
   );
-  for (const path of [...paths, 'package-lock.json', 'deploy/Dockerfile']) hash.update(read(path));
+  const others = ['package-lock.json', 'node/package.json', 'node/copy-uplot.js'];
+  for (const path of [...paths, ...others, 'deploy/Dockerfile']) hash.update(read(path));
   return hash.digest('hex').slice(0, 16);
 }

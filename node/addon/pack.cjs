@@ -7,8 +7,9 @@ const { join } = require('node:path');
 const { inRepository, root } = require('./sources.cjs');
 
 function copy() {
-  if (!existsSync(join(root, 'dist/index.js'))) {
-    console.error('millrace: dist is missing; run npm run build first');
+  for (const path of ['dist/index.js', 'dist/uplot/LICENSE']) {
+    if (existsSync(join(root, path))) continue;
+    console.error(`millrace: ${path} is missing; run npm run build first`);
     process.exit(1);
   }
   for (const folder of ['include', 'src']) {

@@ -31,7 +31,7 @@ export const codes = {
   MILLRACE_E_BAD_RESULT: 'bad-result',
   /** The addon is asked for and cannot be used, or something that only it can do is. */
   MILLRACE_E_NATIVE: 'native',
-  /** A bundle needs a file of the package, which is not installed where it runs. Install it there, or keep it out of the bundle. */
+  /** A bundle needs a file of the package, which is not installed where it runs; or the package lacks it. */
   MILLRACE_E_BUNDLED: 'bundled',
   /** The runtime (Bun, Deno) does not measure what this needs. */
   MILLRACE_E_RUNTIME: 'runtime',

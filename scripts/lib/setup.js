@@ -44,22 +44,28 @@ export function packages(folder = '.') {
   };
 }
 
-/** Compiles the package `millrace` from TypeScript; this is its type check as well. */
+/** Builds the package `millrace`, which checks its types as well. */
 export const millrace = {
   title: 'build of millrace',
   required: true,
   run: async (quiet) => {
     const what = {
       name: 'millrace',
-      inputs: ['package-lock.json', 'node/tsconfig.json', 'node/src'],
-      outputs: ['index', 'fs/index', 'net/index', 'threads/index', 'ws/index'].map(
+      inputs: [
+        'package-lock.json',
+        'node/package.json',
+        'node/tsconfig.json',
+        'node/copy-uplot.js',
+        'node/src',
+      ],
+      outputs: ['index', 'fs/index', 'net/index', 'threads/index', 'ws/index', 'uplot/uplot'].map(
         (name) => `node/dist/${name}.js`,
       ),
     };
     const build = async () => {
       // A module that is gone from src must not live on in dist.
       rmSync(join(root, 'node/dist'), { recursive: true, force: true });
-      await quiet('node_modules/.bin/tsc', ['-p', 'node']);
+      await quiet('npm', ['run', 'build', '--workspace=millrace']);
     };
     return (await whenChanged(what, build)) ? 'built' : 'unchanged';
   },

@@ -1,8 +1,8 @@
 /** The files of the page. Nothing else of the disk can be asked for. */
-import { readdirSync, readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageFile } from '../core/package-file.js';
+import { MillraceError } from '../errors.js';
 
 const types: Record<string, string> = {
   html: 'text/html; charset=utf-8',
@@ -13,7 +13,7 @@ const types: Record<string, string> = {
 
 let paths: ReadonlyMap<string, string> | undefined;
 
-/** By the names under which they are asked for. Throws MILLRACE_E_BUNDLED. */
+/** By the names under which they are asked for. Throws MILLRACE_E_BUNDLED, also where the build has left out uPlot. */
 export function pageFiles(): ReadonlyMap<string, string> {
   paths ??= find();
   return paths;
@@ -21,12 +21,18 @@ export function pageFiles(): ReadonlyMap<string, string> {
 
 function find(): ReadonlyMap<string, string> {
   const page = packageFile('dashboard', 'the dashboard');
-  const { resolve } = createRequire(packageFile('package.json', 'the dashboard'));
+  const uplot = packageFile('dist/uplot', 'the dashboard');
+  if (!existsSync(uplot)) {
+    throw new MillraceError(
+      'MILLRACE_E_BUNDLED',
+      `the dashboard needs ${uplot}, which is missing; install millrace again, or run npm run build in its repository`,
+    );
+  }
   return new Map([
     ...readdirSync(page).map((name): [string, string] => [`/${name}`, join(page, name)]),
     ['/', join(page, 'index.html')],
-    ['/uplot.js', resolve('uplot/dist/uPlot.esm.js')],
-    ['/uplot.css', resolve('uplot/dist/uPlot.min.css')],
+    ['/uplot.js', join(uplot, 'uplot.js')],
+    ['/uplot.css', join(uplot, 'uplot.css')],
   ]);
 }
 

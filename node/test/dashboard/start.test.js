@@ -2,8 +2,11 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { copyOf, run as runIn } from '../native/copy.js';
 import { processes, serve, until, watch } from './support.js';
 
 const starter = fileURLToPath(new URL('starter.js', import.meta.url));
@@ -44,6 +47,19 @@ test('with the port taken, the application goes on without a dashboard', async (
     `millrace: no dashboard: port ${port} is taken; set MILLRACE_DASHBOARD=127.0.0.1:0 for a free one\n`,
   );
   assert.deepEqual(JSON.parse(out), {});
+});
+
+test('a package that was built without uPlot is refused with the way out', async (t) => {
+  const folder = copyOf(t, { addon: null });
+  rmSync(join(folder, 'node_modules/millrace/dist/uplot'), { recursive: true });
+  const program = `
+    import('millrace/dashboard')
+      .then(({ serveDashboard }) => serveDashboard({ port: 0 }))
+      .catch(({ code, message }) => console.log(JSON.stringify({ code, message })));
+  `;
+  const { code, message } = await runIn(folder, { program });
+  assert.equal(code, 'MILLRACE_E_BUNDLED');
+  assert.match(message, /^the dashboard needs .*uplot, which is missing; .* or run npm run build/);
 });
 
 test('without a token it does not serve to others', async () => {
