@@ -32,8 +32,7 @@ import {
   tooOld,
   where,
 } from './failure.js';
-import type { LinkState, LinkStats } from './link-stats.js';
-import type { BrokerSettings } from './options.js';
+import type { BrokerSettings, LinkState, LinkStats } from './options.js';
 
 /** A link, as its connection sees it. */
 export interface User {

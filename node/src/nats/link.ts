@@ -10,10 +10,14 @@ import { MillraceError } from '../errors.js';
 import type { MsgHdrs } from './client-types.js';
 import { Connection, type OnMessage, type Stop, type Streams, type User } from './connection.js';
 import { failure, isLasting, where } from './failure.js';
-import type { LinkState, LinkStats } from './link-stats.js';
-import { type BrokerOptions, type BrokerSettings, brokerSettings } from './options.js';
-import { token } from './subject.js';
-import { newNode } from './wire.js';
+import {
+  type BrokerOptions,
+  type BrokerSettings,
+  brokerSettings,
+  type LinkState,
+  type LinkStats,
+} from './options.js';
+import { newNode, token } from './wire.js';
 
 export type { Arrival } from './connection.js';
 

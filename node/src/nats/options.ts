@@ -1,4 +1,5 @@
-/** The options of a connection to a broker. */
+/** What users say and read about a connection to a broker: its options and its counters. They need no types of its client's packages. */
+
 import { parse, refused } from '../core/options.js';
 import * as is from '../core/schema.cjs';
 
@@ -141,4 +142,25 @@ function whoOf({ username, password }: URL): Who {
   const first = decodeURIComponent(username);
   if (password === '') return { token: first };
   return { user: first, password: decodeURIComponent(password) };
+}
+
+/** `up`: connected. `down`: it was, and comes back by itself. */
+export type LinkState = 'connecting' | 'up' | 'down' | 'closed';
+
+/** Counters of a connection to the broker. */
+export interface LinkStats {
+  state: LinkState;
+  /** NATS messages and their bytes, sent and received. Messages that the broker then denies count as sent. */
+  sent: number;
+  sentBytes: number;
+  received: number;
+  receivedBytes: number;
+  /** Messages that did not leave: the broker was away, or `maxPending` bytes were under way. */
+  unsent: { away: number; full: number };
+  /** Bytes that the broker has not confirmed; to the nearest 256 KiB. */
+  pendingBytes: number;
+  /** Denied by its permissions: messages not passed on, and subjects not subscribed. */
+  denied: { publish: number; subscribe: number };
+  /** How often it came back. */
+  reconnects: number;
 }

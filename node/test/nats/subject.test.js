@@ -1,7 +1,7 @@
 // Names that users choose as tokens of a subject: none reaches a subject that is not its own.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { token } from '../../dist/nats/subject.js';
+import { token } from '../../dist/nats/wire.js';
 import { randomNumbers, seeds } from '../core/random.js';
 
 const tokenForm = /^[\w=-]{1,200}$/;

@@ -3,6 +3,5 @@
  *
  * @module nats/events
  */
-export type { LinkState, LinkStats } from '../link-stats.js';
-export type { BrokerOptions } from '../options.js';
+export type { BrokerOptions, LinkState, LinkStats } from '../options.js';
 export { type Bridge, type BridgeOptions, type BridgeStats, bridge } from './bridge.js';

@@ -3,7 +3,6 @@
  *
  * @module nats/rooms
  */
-export type { LinkState, LinkStats } from '../link-stats.js';
-export type { BrokerOptions } from '../options.js';
+export type { BrokerOptions, LinkState, LinkStats } from '../options.js';
 export type { DurableStats, StreamLimits } from '../store/store.js';
 export { type NatsRoomsOptions, type NatsRoomsStats, natsRooms } from './rooms.js';

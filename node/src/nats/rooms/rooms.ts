@@ -22,9 +22,8 @@ import type {
 import { failure } from '../failure.js';
 import { Heard } from '../gaps.js';
 import { Link } from '../link.js';
-import type { LinkStats } from '../link-stats.js';
 import { Members, type Others } from '../members.js';
-import { type BrokerOptions, brokerField, brokerSettings } from '../options.js';
+import { type BrokerOptions, brokerField, brokerSettings, type LinkStats } from '../options.js';
 import { headerBytes } from '../store/outbox.js';
 import {
   type DurableStats,

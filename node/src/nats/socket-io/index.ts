@@ -3,8 +3,7 @@
  *
  * @module nats/socket-io
  */
-export type { LinkState, LinkStats } from '../link-stats.js';
-export type { BrokerOptions } from '../options.js';
+export type { BrokerOptions, LinkState, LinkStats } from '../options.js';
 export type { DurableStats, StreamLimits } from '../store/store.js';
 export { type NatsAdapter, type NatsAdapterOptions, natsAdapter } from './adapter.js';
 export type { NatsAdapterStats } from './server-link.js';

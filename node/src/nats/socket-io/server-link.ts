@@ -6,9 +6,8 @@
 import { announce } from '../../core/sources.js';
 import { atTurnEnd } from '../../core/turn.cjs';
 import { Link } from '../link.js';
-import type { LinkStats } from '../link-stats.js';
 import { costOf, type Entry, Members, type Others } from '../members.js';
-import type { BrokerOptions } from '../options.js';
+import type { BrokerOptions, LinkStats } from '../options.js';
 import { type DurableStats, Store, type StreamLimits } from '../store/store.js';
 
 /** A namespace of this server. */

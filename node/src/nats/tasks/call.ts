@@ -5,21 +5,11 @@ import { classOf, type PriorityClass } from '../../core/priority.js';
 import { isError } from '../../core/realm.cjs';
 import { performance } from '../../core/timers.cjs';
 import { MillraceError, show } from '../../errors.js';
-import type { Link } from '../link.js';
 import type { WireRecord } from '../wire.js';
-import type { ClientSettings, TaskOptions } from './options.js';
+import type { ClientContext } from './context.js';
+import type { TaskOptions } from './options.js';
 import type { Stored } from './publisher.js';
 import { encodeTask, tooLarge } from './record.js';
-import type { ClientCounts } from './stats.js';
-import type { TaskNames } from './streams.js';
-
-/** Shared by the parts of a client. */
-export interface ClientContext {
-  readonly settings: ClientSettings;
-  readonly link: Link;
-  readonly names: TaskNames;
-  readonly counts: ClientCounts;
-}
 
 /** A task of a client until the broker has stored it. */
 export interface Call {

@@ -20,7 +20,8 @@ import { atTurnEnd, onceAt } from '../../core/turn.cjs';
 import { MillraceError } from '../../errors.js';
 import { type Arrival, Link } from '../link.js';
 import { decodeBatch } from '../wire.js';
-import { type Call, type ClientContext, newCall, SharedResult } from './call.js';
+import { type Call, newCall, SharedResult } from './call.js';
+import { type ClientContext, ClientCounts, type TaskClientStats } from './context.js';
 import { errorOfDuplicate, watchForLostResults } from './lost-results.js';
 import {
   checkEnqueue,
@@ -32,7 +33,6 @@ import {
 } from './options.js';
 import { cancelKey, decodeOutcome, read } from './record.js';
 import { SendQueue } from './send-queue.js';
-import { ClientCounts, type TaskClientStats } from './stats.js';
 import { TaskNames } from './streams.js';
 
 /** Resolved to by `TaskClient.enqueue()`. */

@@ -4,6 +4,7 @@
  * @module
  */
 export { type Enqueued, TaskClient } from './client.js';
+export type { TaskClientStats, TaskEvent, TaskWorkerEvents, TaskWorkerStats } from './context.js';
 export type {
   EnqueueOptions,
   StreamOptions,
@@ -11,7 +12,5 @@ export type {
   TaskOptions,
   TaskWorkerOptions,
 } from './options.js';
-export type { TaskClientStats, TaskWorkerStats } from './stats.js';
 export type { QueueLag, TaskLag } from './streams.js';
 export { TaskWorker } from './worker.js';
-export type { TaskEvent, TaskWorkerEvents } from './worker-context.js';

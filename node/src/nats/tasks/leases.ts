@@ -10,12 +10,10 @@
  */
 import { clearTimeout, setTimeout } from '../../core/timers.cjs';
 import type { WireRecord } from '../wire.js';
-import type { Acks } from './acks.js';
-import type { Delivery, Lease } from './lease.js';
-import { Recent } from './recent.js';
+import type { WorkerContext } from './context.js';
+import { type Acks, type Delivery, type Lease, Recent } from './lease.js';
 import type { Requeue } from './requeue.js';
 import { type QueueName, queueNames } from './streams.js';
-import type { WorkerContext } from './worker-context.js';
 
 /** Bytes of messages at hand; beyond it nothing is asked for. */
 const maxBytes = 64 * 1024 * 1024;

@@ -14,7 +14,8 @@ import { MillraceError, show } from '../../errors.js';
 import type { JetStreamManager } from '../client-types.js';
 import { failure } from '../failure.js';
 import { decodeBatch, type WireBatch } from '../wire.js';
-import type { Call, ClientContext } from './call.js';
+import type { Call } from './call.js';
+import type { ClientContext } from './context.js';
 import type { Stored } from './publisher.js';
 
 /** How often the broker may fail to tell while it is connected, and how soon it is asked again. */

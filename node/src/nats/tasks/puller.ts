@@ -8,9 +8,9 @@ import { clearInterval, performance, setInterval, setTimeout } from '../../core/
 import { atTurnEnd, onceAt } from '../../core/turn.cjs';
 import type { Pool } from '../../pool/index.js';
 import type { Arrival, Link } from '../link.js';
+import type { WorkerContext } from './context.js';
 import type { Leases } from './leases.js';
 import { type QueueName, queueNames } from './streams.js';
-import type { WorkerContext } from './worker-context.js';
 
 /** Gets each message, with the queue that it comes from. */
 type OnMessage = (queue: QueueName, payload: Uint8Array, arrival: Arrival) => void;

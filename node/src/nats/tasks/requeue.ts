@@ -6,10 +6,10 @@
  */
 import { sleep } from '../../core/timers.cjs';
 import type { MillraceError } from '../../errors.js';
+import type { WorkerContext } from './context.js';
 import type { Delivery, Lease, LeasedTask } from './lease.js';
 import { headerRoom, Publisher, type Stored } from './publisher.js';
 import { headerNames, type QueueName } from './streams.js';
-import type { WorkerContext } from './worker-context.js';
 
 const timeoutMs = 30_000;
 const retryMs = 1000;

@@ -18,10 +18,9 @@ import { MillraceError } from '../../errors.js';
 import type { Pool } from '../../pool/index.js';
 import type { Arrival } from '../link.js';
 import { decodeBatch, type WireRecord } from '../wire.js';
-import type { Acks } from './acks.js';
-import { type Delivery, deliveryOf, Lease, type LeasedTask } from './lease.js';
+import type { WorkerContext } from './context.js';
+import { type Acks, type Delivery, deliveryOf, Lease, type LeasedTask, Recent } from './lease.js';
 import type { Leases } from './leases.js';
-import { Recent } from './recent.js';
 import {
   cancelKey,
   type DurableTask,
@@ -34,7 +33,6 @@ import {
 import type { Replies } from './replies.js';
 import type { Requeue } from './requeue.js';
 import type { QueueName } from './streams.js';
-import type { WorkerContext } from './worker-context.js';
 
 const cancelsKept = 10_000;
 /** Longer than the key of any task, whose id has at most 200 characters. */

@@ -15,14 +15,19 @@ import { throwLater } from '../../core/turn.cjs';
 import type { MillraceError } from '../../errors.js';
 import { Pool } from '../../pool/index.js';
 import { Link } from '../link.js';
-import { Acks } from './acks.js';
+import {
+  type TaskWorkerEvents,
+  type TaskWorkerStats,
+  type WorkerContext,
+  WorkerCounts,
+} from './context.js';
+import { Acks } from './lease.js';
 import { Leases } from './leases.js';
 import { type TaskWorkerOptions, workerSettings } from './options.js';
 import { Pullers } from './puller.js';
 import { Replies } from './replies.js';
 import { Requeue } from './requeue.js';
 import { Runner } from './runner.js';
-import { type TaskWorkerStats, WorkerCounts } from './stats.js';
 import {
   lagOf,
   openConsumers,
@@ -32,7 +37,6 @@ import {
   type TaskLag,
   TaskNames,
 } from './streams.js';
-import type { TaskWorkerEvents, WorkerContext } from './worker-context.js';
 
 /** How often clients are told mean times, and when of a new function; how often the broker is asked for the lag. */
 const timesMs = 1000;

@@ -1,7 +1,11 @@
-/** What clients and workers of durable tasks count. */
+/** What the parts of a client share, and those of a worker: settings, connection, names and counters; and the events of a worker. */
+
+import type { MillraceError } from '../../errors.js';
 import type { PoolStats } from '../../pool/index.js';
-import type { LinkStats } from '../link-stats.js';
-import type { QueueName, TaskLag } from './streams.js';
+import type { Link } from '../link.js';
+import type { LinkStats } from '../options.js';
+import type { ClientSettings, WorkerSettings } from './options.js';
+import type { QueueName, TaskLag, TaskNames } from './streams.js';
 
 /** Counters of a client. */
 export class ClientCounts {
@@ -76,4 +80,48 @@ export interface TaskWorkerStats extends Readonly<WorkerCounts> {
   readonly lag: TaskLag | null;
   readonly pool: PoolStats;
   readonly link: LinkStats;
+}
+
+/** A task in an event, for logs. */
+export interface TaskEvent {
+  readonly id: string;
+  /** Of its function; empty for the default one. */
+  readonly name: string;
+  /** How often it was delivered, this time included. */
+  readonly delivery: number;
+  /** Its error, in one line. */
+  readonly error: string;
+}
+
+/** Events of a worker, and the arguments of their listeners. */
+export interface TaskWorkerEvents {
+  /** The broker is there, and tasks come. */
+  up: [];
+  /** The broker is away, or something is wrong with it; the worker tries on. */
+  down: [error: MillraceError];
+  /** A task has failed and is tried again after so many ms. */
+  retry: [task: TaskEvent & { readonly delayMs: number }];
+  /** A task has become a dead letter. */
+  dead: [task: TaskEvent];
+  close: [];
+}
+
+/** Shared by the parts of a client. */
+export interface ClientContext {
+  readonly settings: ClientSettings;
+  readonly link: Link;
+  readonly names: TaskNames;
+  readonly counts: ClientCounts;
+}
+
+/** Shared by the parts of a worker. */
+export interface WorkerContext {
+  readonly settings: WorkerSettings;
+  readonly link: Link;
+  readonly names: TaskNames;
+  readonly counts: WorkerCounts;
+  /** `close()` was called. */
+  isClosing: boolean;
+  /** Emits an event of the worker. */
+  emit<Name extends keyof TaskWorkerEvents>(name: Name, ...args: TaskWorkerEvents[Name]): void;
 }
