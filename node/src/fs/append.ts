@@ -4,6 +4,7 @@ import { isUint8Array } from '../core/realm.cjs';
 import { afterMicrotasks, Turn } from '../core/turn.cjs';
 import {
   appendOptions,
+  baseOf,
   checkSpelling,
   isDurable,
   type Path,
@@ -12,14 +13,11 @@ import {
   type Understood,
 } from './arguments.js';
 import type { AppendRequest } from './backend.js';
-import { baseOf } from './base.js';
-import { refuse, weightOf } from './bounds.js';
-import { backend } from './chosen.js';
-import { Deferred, rejection } from './deferred.js';
-import { nodeAppendFile, rejectAborted } from './node-fs.js';
+import { counters, refuse, weightOf } from './bounds.js';
+import { backend } from './native.js';
+import { Deferred, nodeAppendFile, rejectAborted, rejection } from './node-fs.js';
 import { type Chain, type Chains, isFeeding, ordered, passOn, type Step } from './order.js';
 import { Records } from './records.js';
-import { counters } from './stats.js';
 
 /** Node.js writes more than this in several pieces, between which others may write: that is left to it. */
 const maxRecordBytes = 512 * 1024;

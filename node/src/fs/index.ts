@@ -4,7 +4,6 @@
  * @module
  */
 export { type AppendData, type AppendOptions, appendFile } from './append.js';
-export { configure, type FileOptions } from './bounds.js';
+export { configure, type FileOptions, type FileStats, stats } from './bounds.js';
+export { writeFile } from './order.js';
 export { readFile } from './read.js';
-export { type FileStats, stats } from './stats.js';
-export { writeFile } from './write.js';

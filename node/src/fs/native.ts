@@ -5,12 +5,12 @@
 import { Socket } from 'node:net';
 import { atTurnEnd, Turn } from '../core/turn.cjs';
 import type { FilesBinding, FilesHandle } from '../native/binding.js';
+import { binding } from '../native/load.js';
+import { fromBase } from './arguments.js';
 import type { AppendRequest, FileBackend, ReadRequest } from './backend.js';
-import { fromBase } from './base.js';
+import { counters } from './bounds.js';
 import { javascriptBackend } from './javascript.js';
-import { close } from './node-fs.js';
-import { counters } from './stats.js';
-import { codeOf, systemError } from './system-error.js';
+import { close, codeOf, systemError } from './node-fs.js';
 
 /** Files and bytes of one turn that the loop itself reads: more would keep it from its other work. */
 const onLoopFiles = 16;
@@ -305,3 +305,6 @@ function readFifo(request: ReadRequest, fd: number): void {
     give(request, bytes, 0, bytes.length, true);
   });
 }
+
+/** The backend of this process. */
+export const backend: FileBackend = binding === null ? javascriptBackend : nativeBackend(binding);

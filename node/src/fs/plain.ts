@@ -7,19 +7,17 @@
  */
 import { Commit, commitTo, toRecord, writeAll } from './append.js';
 import {
+  opening,
   type Path,
   plainAppendOptions,
   plainReadOptions,
   toPath,
   type Understood,
 } from './arguments.js';
-import { opening } from './base.js';
 import { beginRead } from './bounds.js';
-import { rejection } from './deferred.js';
-import { close, nodeAppendFile, nodeReadFile } from './node-fs.js';
+import { close, codeOf, nodeAppendFile, nodeReadFile, rejection, systemError } from './node-fs.js';
 import { Chains } from './order.js';
 import { Read } from './read.js';
-import { codeOf, systemError } from './system-error.js';
 
 type Call<Value> = (this: unknown, ...args: unknown[]) => Promise<Value>;
 

@@ -1,15 +1,12 @@
 import type promises from 'node:fs/promises';
 import { nextTick } from '../core/timers.cjs';
 import { Turn } from '../core/turn.cjs';
-import { onlyReads, type Path, readOptions, toPath, type Understood } from './arguments.js';
+import { baseOf, onlyReads, type Path, readOptions, toPath, type Understood } from './arguments.js';
 import type { ReadRequest } from './backend.js';
-import { baseOf } from './base.js';
-import { beginRead, endRead, refuse } from './bounds.js';
-import { backend } from './chosen.js';
-import { Deferred, rejection } from './deferred.js';
-import { nodeReadFile, rejectAborted } from './node-fs.js';
+import { beginRead, counters, endRead, refuse } from './bounds.js';
+import { backend } from './native.js';
+import { Deferred, nodeReadFile, rejectAborted, rejection } from './node-fs.js';
 import { type Chain, chainAt, type NodeCall, passOn, type Step } from './order.js';
-import { counters } from './stats.js';
 
 /** One file to read, gathered with the others of its tick. Counts as under way until `done`. */
 export class Read extends Deferred<Buffer | string> implements ReadRequest {

@@ -15,8 +15,8 @@ for (const name of Object.keys(real)) {
 // They take those functions when they are loaded.
 const { javascriptBackend } = await import('../../dist/fs/javascript.js');
 const { nativeBackend } = await import('../../dist/fs/native.js');
-const { backend } = await import('../../dist/fs/chosen.js');
-const { Gate } = await import('../../dist/fs/gate.js');
+const { backend } = await import('../../dist/fs/native.js');
+const { Gate } = await import('../../dist/fs/javascript.js');
 const { Records } = await import('../../dist/fs/records.js');
 const { appendFile, readFile } = await import('millrace/fs');
 
