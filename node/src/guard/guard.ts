@@ -10,6 +10,7 @@ import type { IncomingMessage } from 'node:http';
 import { captureContext } from '../core/context.js';
 import { announce } from '../core/sources.js';
 import { performance } from '../core/timers.cjs';
+import { MillraceError } from '../errors.js';
 import {
   type ClassIndex,
   ClassPatterns,
@@ -320,4 +321,11 @@ export class Guard {
     if (this.#canRun(performance.now())) this.#slices.start();
     else this.#keeper.arm();
   }
+}
+
+/** The guard that is given, or a new one with these options. */
+export function chosenGuard(options: GuardOptions | Guard): Guard {
+  if (!(options instanceof Guard)) return new Guard(options);
+  if (!options.closed) return options;
+  throw new MillraceError('MILLRACE_E_CLOSED', 'this guard is closed; make a new one');
 }

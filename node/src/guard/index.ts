@@ -3,9 +3,8 @@
  *
  * @module
  */
-export { type CachedHandler, cached } from './cached/cached.js';
+export { type CachedHandler, type CachedStats, cached } from './cached/cache.js';
 export type { CachedOptions, PressureSource, StorageOptions } from './cached/options.js';
-export type { CachedStats } from './cached/stats.js';
 export type { RequestClass } from './classes.js';
 export {
   underPressure,

@@ -1,25 +1,21 @@
 /**
  * A request's way: is it one that shares answers (key.ts)? Then it joins all that have the same key. One of them looks for a copy that may be
- * served, and runs the handler if there is none (recording.ts); the others are given what it finds (replay.ts).
+ * served, and runs the handler if there is none (recording.ts); the others are given what it finds (exchange.ts).
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isThenable } from '../../core/realm.cjs';
 import { announce } from '../../core/sources.js';
 import { performance } from '../../core/timers.cjs';
-import { MillraceError } from '../../errors.js';
+import { MillraceError, show } from '../../errors.js';
 import { guardOf } from '../http/exchange.js';
 import type { StaleSource } from '../shedding.js';
-import { dedupe } from './async-cache-dedupe.js';
-import { type Answer, ageOf, type Copy } from './copy.js';
-import type { Exchange } from './exchange.js';
-import { type Asked, Keys, placeOf } from './key.js';
-import { Lru } from './lru.js';
-import type { CompleteOptions } from './options.js';
+import { type Answer, ageOf, type Copy } from './answer.js';
+import { type Call, type Exchange, exchangeOf, isTaken, replay } from './exchange.js';
+import { type Asked, type Bypass, bypassReasons, Keys, placeOf } from './key.js';
+import { type CachedOptions, type CompleteOptions, completeOptions } from './options.js';
 import { type Answered, Recording, type Run } from './recording.js';
-import { isTaken, replay } from './replay.js';
-import type { Unshared } from './shareable.js';
-import { type CachedStats, type Counts, newCounts } from './stats.js';
-import { openStore, type Store } from './store.js';
+import { type Unshared, unsharedReasons } from './shareable.js';
+import { dedupe, Lru, openStore, type Store, type StoreCounts } from './store.js';
 
 /** A request among those with the same key. */
 interface Ask {
@@ -44,7 +40,7 @@ type Outcome =
 /** So often a request that got nothing by joining others joins others again; then it goes alone. */
 const maxTries = 2;
 
-export class AnswerCache implements StaleSource {
+class AnswerCache implements StaleSource {
   readonly #options: CompleteOptions;
   readonly #keys: Keys;
   readonly #store: Store;
@@ -296,4 +292,99 @@ function timeoutError(req: IncomingMessage, timeout: number): MillraceError {
   );
   // Names that Express and Fastify look for.
   return Object.assign(error, { status: 503, statusCode: 503 });
+}
+
+/** A handler that shares its answers. */
+export type CachedHandler<Handler> = Handler & {
+  /** What was counted since it was made. */
+  stats(): CachedStats;
+};
+
+/**
+ * A handler of the same shape that answers identical requests with one run of `handler`: those that come while it
+ * runs, or within `ttl` seconds after it. Under pressure its answers serve `stale` seconds longer.
+ *
+ * Takes handlers of node:http, Express and Connect (also routers and middleware: then the answer of a later handler
+ * is recorded), and of Fastify. Costs about as much as a small answer: use it for handlers that take a millisecond or
+ * more.
+ *
+ * @throws MILLRACE_E_INVALID_OPTION, MILLRACE_E_INVALID_ARGUMENT
+ */
+export function cached<Handler extends (...args: any[]) => unknown>(
+  handler: Handler,
+  options: CachedOptions,
+): CachedHandler<Handler> {
+  if (typeof handler !== 'function') {
+    throw new MillraceError(
+      'MILLRACE_E_INVALID_ARGUMENT',
+      `cached() takes a function that answers requests, not ${show(handler)}`,
+    );
+  }
+  const cache = new AnswerCache(completeOptions(options));
+  // Express counts parameters: one with four would be for errors.
+  function cachedHandler(this: unknown, ...args: unknown[]): unknown {
+    const call: Call = [handler, this, args];
+    return cache.handle(exchangeOf(call), () => handler.apply(this, args));
+  }
+  return Object.assign(cachedHandler, {
+    stats: () => cache.stats(),
+  }) as unknown as CachedHandler<Handler>;
+}
+
+/** What `cached()` counts. */
+
+/** Why an answer that may be shared was not kept: the reasons for those that may not, or its status. */
+type NotKept = Unshared | 'status';
+
+/**
+ * Each request that came to the handler is counted once, in one of the first seven or in `bypassed`, when it is known what becomes of it.
+ */
+export interface CachedStats extends StoreCounts {
+  /** Served from a copy within its `ttl`. */
+  hits: number;
+  /** Served from a copy past it. */
+  stale: number;
+  /** Ran the handler, for themselves and for whoever came meanwhile. */
+  misses: number;
+  /** Served with the answer that the handler gave to another. */
+  deduplicated: number;
+  /** Waited for a run of the handler that failed, and were given its error. */
+  failed: number;
+  /** Waited longer than `timeout`, and there was no copy. */
+  timedOut: number;
+  /** Left, or were answered by somebody else, while they waited. */
+  gone: number;
+  /** Ran the handler as without a cache, by reason. */
+  bypassed: Record<Bypass, number>;
+  /** Answers of `misses` that were not kept, by reason. */
+  notKept: Record<NotKept, number>;
+  /** Runs that were cut short by their client's leaving and begun again for those who waited. */
+  cut: number;
+  /** Of `hits`, `stale`, `shed` and `deduplicated`: told with a 304 that they have it. */
+  notModified: number;
+  /** Not counted above: shed by the guard, and served from a copy instead. */
+  shed: number;
+}
+
+type Counts = Omit<CachedStats, keyof StoreCounts>;
+
+function newCounts(): Counts {
+  return {
+    hits: 0,
+    stale: 0,
+    misses: 0,
+    deduplicated: 0,
+    failed: 0,
+    timedOut: 0,
+    gone: 0,
+    bypassed: zeros(bypassReasons),
+    notKept: zeros([...unsharedReasons, 'status']),
+    cut: 0,
+    notModified: 0,
+    shed: 0,
+  };
+}
+
+function zeros<Name extends string>(names: readonly Name[]): Record<Name, number> {
+  return Object.fromEntries(names.map((name) => [name, 0])) as Record<Name, number>;
 }

@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { MillraceError, show } from '../../errors.js';
-import { Lru } from './lru.js';
 import type { CompleteOptions } from './options.js';
+import { Lru } from './store.js';
 
 /**
  * Why a request goes to the handler as if there were no cache. `authorization`, `cookie`: it says who asks, and the default key

@@ -3,8 +3,15 @@ import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:
 import { isUint8Array } from '../../core/realm.cjs';
 import { clearTimeout, nextTick, performance, setTimeout } from '../../core/timers.cjs';
 import { atTurnEnd } from '../../core/turn.cjs';
-import { bodyHeaders, type Condition, conditionOf, header, isNotModified } from './conditional.js';
-import type { Answer, HeaderField } from './copy.js';
+import {
+  type Answer,
+  bodyHeaders,
+  type Condition,
+  conditionOf,
+  type HeaderField,
+  header,
+  isNotModified,
+} from './answer.js';
 import { mayBeStale, type Unshared, unshared, varyNames } from './shareable.js';
 
 /** A whole answer, the names of the request headers that it varies by, and whether it may be given past its `ttl`. */

@@ -1,6 +1,5 @@
 /** Which answers are given to others, and which are kept (RFC 9111, section 3). */
-import { header } from './conditional.js';
-import type { Answer } from './copy.js';
+import { type Answer, header } from './answer.js';
 
 /**
  * Why an answer is for its own request alone. `setCookie`: it may name a person; `cacheControl`: it says `no-store`, `private` or `no-cache`, or

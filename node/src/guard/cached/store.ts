@@ -1,8 +1,9 @@
-/** Where copies are kept: in this process, in Redis, or in a store of the user's own. */
+/** Where copies are kept: in this process, in Redis, or in a store of the user's own; and the package for the last two, async-cache-dedupe. */
+
+import { createRequire } from 'node:module';
+import { packageFile } from '../../core/package-file.js';
 import { clearTimeout, performance, setTimeout, wallClock } from '../../core/timers.cjs';
-import { acd, type Storage } from './async-cache-dedupe.js';
-import { type Copy, decode, encode, sizeOf } from './copy.js';
-import { Lru } from './lru.js';
+import { type Copy, decode, encode, sizeOf } from './answer.js';
 import type { CompleteOptions } from './options.js';
 
 export interface Store {
@@ -140,4 +141,94 @@ class RemoteStore implements Store {
   async #ask(question: () => unknown): Promise<unknown> {
     return await question();
   }
+}
+
+interface Entry<V> {
+  readonly value: V;
+  readonly bytes: number;
+}
+
+/** A map with bounds: it forgets what was not used for longest when it has too many entries, or too many bytes in them. */
+export class Lru<V> {
+  readonly #maxEntries: number;
+  readonly #maxBytes: number;
+  /** In the order of their last use. */
+  readonly #entries = new Map<string, Entry<V>>();
+  #bytes = 0;
+
+  constructor(maxEntries: number, maxBytes = Number.POSITIVE_INFINITY) {
+    this.#maxEntries = maxEntries;
+    this.#maxBytes = maxBytes;
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  get(key: string): V | undefined {
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return undefined;
+    this.#entries.delete(key);
+    this.#entries.set(key, entry);
+    return entry.value;
+  }
+
+  set(key: string, value: V, bytes = 0): void {
+    this.delete(key);
+    if (bytes > this.#maxBytes) return;
+    this.#entries.set(key, { value, bytes });
+    this.#bytes += bytes;
+    while (this.#entries.size > this.#maxEntries || this.#bytes > this.#maxBytes) {
+      const [oldest] = this.#entries.keys();
+      this.delete(oldest!);
+    }
+  }
+
+  delete(key: string): void {
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return;
+    this.#entries.delete(key);
+    this.#bytes -= entry.bytes;
+  }
+}
+
+// ---- the package that runs identical calls once, and knows how to talk to Redis; loaded when it is first needed
+
+interface Storage {
+  get(key: string): unknown;
+  set(key: string, value: unknown, seconds: number): unknown;
+}
+
+interface AsyncCacheDedupe {
+  createStorage(type: string, options: object): Storage;
+  createCache(options: { ttl: number }): {
+    define(name: string, options: object, run: (argument: any) => unknown): unknown;
+  };
+}
+
+let loaded: AsyncCacheDedupe | undefined;
+
+function acd(): AsyncCacheDedupe {
+  loaded ??= createRequire(packageFile('package.json', 'cached()'))(
+    'async-cache-dedupe',
+  ) as AsyncCacheDedupe;
+  return loaded;
+}
+
+/**
+ * A function that runs `run` once for all calls with the same key that come while it runs, and gives them the same promise. The first call
+ * runs it before it returns.
+ */
+export function dedupe<Argument, Result>(
+  keyOf: (argument: Argument) => string,
+  run: (argument: Argument) => Result | Promise<Result>,
+): (argument: Argument) => Promise<Result> {
+  // With a ttl of 0 it keeps nothing. It would serve stale results at any time and refresh them behind; here that depends on pressure.
+  const cache = acd().createCache({ ttl: 0 }) as any;
+  cache.define('run', { serialize: keyOf }, run);
+  return cache.run;
 }

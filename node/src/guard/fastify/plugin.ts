@@ -2,15 +2,13 @@
  * The Fastify plugin: the limits, the health check and the status route of @fastify/under-pressure under the names they have there, and the
  * guard before the routes.
  */
-import { Guard } from '../guard.js';
-import { chosenGuard } from '../http/chosen.js';
+import { chosenGuard, Guard } from '../guard.js';
 import { loadSettings } from '../settings.js';
 import { Admission, routePolicy } from './admission.js';
-import { HealthCheck } from './health.js';
+import { addStatusRoute, HealthCheck } from './health.js';
 import { pluginSettings } from './limits.js';
 import { type Excess, Pressure } from './pressure.js';
 import { type Done, Refusal } from './refusal.js';
-import { addStatusRoute } from './status-route.js';
 import {
   type FastifyInstance,
   type FastifyReply,

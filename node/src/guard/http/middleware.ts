@@ -1,8 +1,7 @@
 /** The guard as middleware, for applications of Express 4 and 5 and of Connect. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { Guard } from '../guard.js';
+import { chosenGuard, type Guard } from '../guard.js';
 import type { GuardOptions } from '../options.js';
-import { chosenGuard } from './chosen.js';
 import { Exchange, isNew } from './exchange.js';
 
 /** Middleware as Express and Connect take it. */

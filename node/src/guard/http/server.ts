@@ -1,17 +1,14 @@
 /** Guards a server of node:http, node:https or node:http2: each request passes the guard before the server's listeners see it. */
-import type { Server as HttpServer, IncomingMessage, ServerResponse } from 'node:http';
+import type { Server as HttpServer, IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Http2SecureServer, Http2Server } from 'node:http2';
 import type { Server as HttpsServer } from 'node:https';
 import type { Duplex } from 'node:stream';
 import { type Method, patchMethod } from '../../core/patch.cjs';
 import { MillraceError, show } from '../../errors.js';
-import type { Guard } from '../guard.js';
+import { chosenGuard, type Guard } from '../guard.js';
 import type { GuardOptions } from '../options.js';
-import { chosenGuard } from './chosen.js';
-import { isNew } from './exchange.js';
-import { ContinueExchange, takeContinue } from './expect.js';
-import { type Intake, ServerExchange } from './server-exchange.js';
-import { Upgrade } from './upgrade.js';
+import { type Rejection, Ticket } from '../ticket.js';
+import { Exchange, isNew, unavailableText } from './exchange.js';
 
 /** Servers that can be guarded. */
 export type GuardableServer = HttpServer | HttpsServer | Http2Server | Http2SecureServer;
@@ -62,7 +59,7 @@ function isServer(value: unknown): boolean {
   return [emit, on, setTimeout].every((method) => typeof method === 'function');
 }
 
-class ServerIntake implements Intake {
+class ServerIntake {
   readonly server: HttpServer;
   readonly guard: Guard;
   /** `emit` of the server without a guard. */
@@ -82,6 +79,7 @@ class ServerIntake implements Intake {
     this.#undo = [takeContinue(server), () => patch.undo()];
   }
 
+  /** Emits as the server did before it was guarded. */
   emitUnguarded(event: string, ...args: unknown[]): boolean {
     return this.#emit.call(this.server, event, ...args);
   }
@@ -117,5 +115,95 @@ class ServerIntake implements Intake {
       default:
         return false;
     }
+  }
+}
+
+/** An exchange that is handed over by emitting the event that brought it. */
+class ServerExchange extends Exchange {
+  readonly intake: ServerIntake;
+  readonly event: string;
+
+  constructor(intake: ServerIntake, event: string, req: IncomingMessage, res: ServerResponse) {
+    super(intake.guard, req, res);
+    this.intake = intake;
+    this.event = event;
+  }
+
+  run(): void {
+    this.intake.emitUnguarded(this.event, this.req, this.res);
+  }
+}
+
+// ---- `Expect: 100-continue`. node:http asks for the body before it emits 'request', unless somebody listens to 'checkContinue': so the
+// guard does, and a request that is turned away is never asked for its body.
+
+/** Being there is all it does: the guard takes the event before it comes to listeners. */
+function isHere(): void {}
+
+function takeContinue(server: Server): () => void {
+  server.on('checkContinue', isHere);
+  return () => server.off('checkContinue', isHere);
+}
+
+class ContinueExchange extends ServerExchange {
+  override run(): void {
+    const { server } = this.intake;
+    const all = server.listenerCount('checkContinue');
+    if (all > server.listenerCount('checkContinue', isHere)) {
+      super.run();
+      return;
+    }
+    // As node:http does where nobody listens. Whoever has replaced `emit` sees a 'request', as without a guard.
+    this.res.writeContinue();
+    server.emit('request', this.req, this.res);
+  }
+}
+
+// ---- a connection that asks for another protocol: its handshake takes its turn as any request; what follows is not the guard's
+
+/** node:http has taken its listeners off: without one, a client that leaves while it waits would end the process. */
+function ignoreError(): void {}
+
+class Upgrade extends Ticket {
+  readonly intake: ServerIntake;
+  readonly head: Buffer;
+
+  constructor(intake: ServerIntake, req: IncomingMessage, socket: Duplex, head: Buffer) {
+    const route = intake.guard.routeOf(req);
+    // The guard asks a response only for what a socket says as well.
+    const res = socket as unknown as ServerResponse;
+    super(req, res, intake.guard.classOf(req, route), route);
+    this.intake = intake;
+    this.head = head;
+    socket.on('error', ignoreError);
+  }
+
+  get #socket(): Duplex {
+    return this.res as unknown as Duplex;
+  }
+
+  run(): void {
+    const socket = this.#socket;
+    socket.off('error', ignoreError);
+    this.intake.emitUnguarded('upgrade', this.req, socket, this.head);
+  }
+
+  shed(rejection: Rejection): void {
+    const socket = this.#socket;
+    const { message } = this.intake.guard.options;
+    socket.end(unavailableText(rejection.retryAfterSeconds, message), () => socket.destroy());
+  }
+
+  override watch(): void {
+    this.#socket.once('close', () => this.closed());
+  }
+
+  override hasResponse(): boolean {
+    return false;
+  }
+
+  /** The handshake is; a connection that lives for hours is no request under way. */
+  override finished(): boolean {
+    return true;
   }
 }
