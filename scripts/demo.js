@@ -8,4 +8,4 @@ import { runOrExit } from './lib/steps.js';
 
 await runOrExit([tools('make', 'cmake', 'cc', 'python3'), packages(), millrace, addon, generator]);
 console.log();
-await run(process.execPath, ['lab/run/demo.js'], { cwd: root }).catch(exitWith);
+await run(process.execPath, ['packages/lab/run/demo.js'], { cwd: root }).catch(exitWith);

@@ -20,7 +20,7 @@ import {
   withAddon,
 } from './suites.js';
 
-const ring = { source: 'node/addon/test', compiler: 'cc' };
+const ring = { source: 'packages/millrace/addon/test', compiler: 'cc' };
 
 export const testSteps = [
   tools('git', 'make', 'cmake', 'cc', 'python3', 'go'),
@@ -30,7 +30,10 @@ export const testSteps = [
       millrace,
       addon,
       command('format and lint', 'node_modules/.bin/biome ci --colors=off --error-on-warnings'),
-      command('types as users see them', 'node_modules/.bin/tsc --noEmit -p node/test-types'),
+      command(
+        'types as users see them',
+        'node_modules/.bin/tsc --noEmit -p packages/tsconfig.types.json',
+      ),
     ],
     [
       generator,
@@ -39,8 +42,10 @@ export const testSteps = [
     ],
     [goPackages, goChecks(['go', 'go/goja'])],
   ],
-  repository([...suites, ...beside.flat(), ...longSuites].map(({ folder }) => folder)),
-  ctestStep('tests of the generator', 'lab/load/build'),
+  repository(
+    [...suites, ...beside.flat(), ...longSuites].flatMap((step) => step.folders ?? step.folder),
+  ),
+  ctestStep('tests of the generator', 'packages/lab/load/build'),
   variant({ ...ring, title: 'tests of the ring', name: 'ring', flags: '-O2 -g' }),
   uvbatchBuild(
     {
@@ -165,6 +170,6 @@ export const longSteps = [
   }),
   workflows,
   ...releases,
-  packages('node/test-peers/auto'),
+  packages('packages/millrace/test-peers/auto'),
   ...longSuites,
 ];

@@ -16,4 +16,4 @@ await runOrExit([
   ...(goCommand() ? [goPackages] : []),
 ]);
 
-console.log(`\nIn the folder of an application: npm install ${root}node`);
+console.log(`\nIn the folder of an application: npm install ${root}packages/millrace`);

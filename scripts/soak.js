@@ -30,4 +30,6 @@ const settings = {
 const args = Object.entries(settings).flatMap(([name, value]) =>
   value ? [`--${name}`, value] : [],
 );
-await run(process.execPath, ['lab/soak/faults/main.js', ...args], { cwd: root }).catch(exitWith);
+await run(process.execPath, ['packages/lab/soak/faults/main.js', ...args], { cwd: root }).catch(
+  exitWith,
+);

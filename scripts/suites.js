@@ -2,6 +2,7 @@
 
 import { exitWith, Failure } from './lib/failure.js';
 import { goTests } from './lib/go.js';
+import { typed } from './lib/paths.js';
 import { suiteOn } from './lib/releases.js';
 import { programOn } from './lib/runtimes.js';
 import { suite } from './lib/suite.js';
@@ -11,49 +12,39 @@ export const fuzzSeconds = secondsOf('FUZZ_SECONDS', 60, 1);
 const soakSeconds = secondsOf('SOAK_SECONDS', 120, 10);
 
 /**
- * The tests of millrace, on each path. A missing addon is an error, and not another run in JavaScript. They start processes
- * and wait for them more than they compute.
+ * Their tests, on each path. A missing addon is an error, and not another run in JavaScript. They start processes and wait
+ * for them more than they compute.
  */
 export const withAddon = {
-  folder: 'node/test',
+  folders: typed.map((name) => `packages/${name}/test`),
   concurrency: 5,
   first: [
-    'auto/features',
-    'cli/run',
-    'auto/quiet',
-    'auto/ways',
-    'cli/dashboard',
-    'auto/settings',
-    'nats/rooms/durable',
-    'native/load',
-    'dashboard/page',
-    'cluster/drain',
-    'monitor/block',
-    'cluster/reload',
-    'nats/tasks/cli',
-    'pool/piscina-api',
-    'pool/lifecycle',
-    'conformance/differential',
-  ].map((name) => `node/test/${name}.test.js`),
+    'millrace/test/auto/features',
+    'millrace/test/tools/run',
+    'millrace/test/auto/quiet',
+    'millrace/test/auto/ways',
+    'millrace/test/tools/dashboard',
+    'millrace/test/auto/settings',
+    'nats/test/rooms/durable',
+    'millrace/test/native/load',
+    'millrace/test/tools/dashboard/page',
+    'cluster/test/drain',
+    'monitor/test/block',
+    'cluster/test/reload',
+    'nats/test/command/command',
+    'pool/test/piscina-api',
+    'pool/test/lifecycle',
+    'millrace/test/conformance/differential',
+  ].map((name) => `packages/${name}.test.js`),
   env: { MILLRACE_NATIVE: '1' },
 };
 /** They ask nothing of the addon; those of nats do so only where rooms and sockets of one machine do, too. */
 export const addonFree = [
-  'batch',
-  'cli',
-  'cluster',
-  'conformance',
-  'core',
-  'dashboard',
-  'emitter',
-  'engine',
-  'guard',
-  'metrics',
-  'monitor',
-  'nats',
-  'observe',
-  'pool',
-].map((name) => `node/test/${name}`);
+  ...typed.filter((name) => name !== 'millrace').map((name) => `packages/${name}/test`),
+  ...['batch', 'conformance', 'emitter', 'engine', 'tools'].map(
+    (name) => `packages/millrace/test/${name}`,
+  ),
+];
 /** They have no test without it. */
 const addonOnly = [
   'net/enlarge-size',
@@ -61,7 +52,7 @@ const addonOnly = [
   'threads/delivery',
   'threads/process',
   'threads/worker',
-].map((name) => `node/test/${name}.test.js`);
+].map((name) => `packages/millrace/test/${name}.test.js`);
 const inJavaScript = {
   ...withAddon,
   without: [...addonFree, ...addonOnly],
@@ -69,16 +60,16 @@ const inJavaScript = {
 };
 
 export const suites = [
-  suite({ title: 'millrace with the addon', ...withAddon }),
+  suite({ title: 'the packages, with the addon', ...withAddon }),
   suite({
     title: 'millrace in JavaScript',
     ...inJavaScript,
     // With the long tests: it starts many processes.
-    without: [...inJavaScript.without, 'node/test/auto'],
+    without: [...inJavaScript.without, 'packages/millrace/test/auto'],
   }),
   suite({
     title: 'tests of the lab',
-    folder: 'lab',
+    folders: ['packages/lab'],
     // They wait for servers and clocks more than they compute.
     concurrency: 5,
     first: [
@@ -90,26 +81,26 @@ export const suites = [
       'experiment/test/measure',
       'load/test/driver',
       'report/test/render',
-    ].map((name) => `lab/${name}.test.js`),
+    ].map((name) => `packages/lab/${name}.test.js`),
   }),
-  suite({ title: 'tests of the benchmarks', folder: 'bench' }),
+  suite({ title: 'tests of the benchmarks', folders: ['bench'] }),
   suite({
     title: 'tests of the chat',
-    folder: 'examples/chat/test',
+    folders: ['examples/chat/test'],
     concurrency: 4,
   }),
-  suite({ title: 'tests of the scripts', folder: 'scripts/test' }),
-  suite({ title: 'tests of the overload', folder: 'examples/overload/test', concurrency: 2 }),
-  suite({ title: 'tests of the compute', folder: 'examples/compute/test', concurrency: 3 }),
+  suite({ title: 'tests of the scripts', folders: ['scripts/test'] }),
+  suite({ title: 'tests of the overload', folders: ['examples/overload/test'], concurrency: 2 }),
+  suite({ title: 'tests of the compute', folders: ['examples/compute/test'], concurrency: 3 }),
 ];
 
 /** They install, compile and start programs, and do not mind a busy machine: each list beside the others. */
 export const beside = [
   [
-    suite({ title: 'tests of the docs', folder: 'docs/test', concurrency: 2 }),
-    suite({ title: 'tests of the deployment', folder: 'deploy/test', concurrency: 2 }),
+    suite({ title: 'tests of the docs', folders: ['docs/test'], concurrency: 2 }),
+    suite({ title: 'tests of the deployment', folders: ['deploy/test'], concurrency: 2 }),
   ],
-  [suite({ title: 'tests of the package', folder: 'node/test-package' })],
+  [suite({ title: 'tests of the package', folders: ['packages/millrace/test-package'] })],
   [
     uvbatchTests('tests of libuvbatch'),
     ...['go', 'go/goja'].map((folder) => goTests({ title: `tests of ${folder}`, folder })),
@@ -121,13 +112,13 @@ export const releases = [
     suiteOn(release, { path: 'addon', ...withAddon }),
     suiteOn(release, { path: 'JavaScript', ...inJavaScript }),
   ]),
-  programOn('Bun', 'node/test/runtimes/smoke.js'),
-  programOn('Deno', 'node/test/runtimes/smoke.js'),
+  programOn('Bun', 'packages/millrace/test/runtimes/smoke.js'),
+  programOn('Deno', 'packages/millrace/test/runtimes/smoke.js'),
 ];
 
 export const longSuites = [
   suite({
-    title: 'long tests of millrace',
+    title: 'long tests of the packages',
     ...withAddon,
     first: [],
     long: true,
@@ -137,79 +128,82 @@ export const longSuites = [
   suite({ title: 'long tests in JavaScript', ...inJavaScript, first: [], long: true }),
   suite({
     title: 'long tests of the lab',
-    folder: 'lab',
+    folders: ['packages/lab'],
     long: true,
-    without: ['lab/soak', 'lab/experiment/truth'],
+    without: ['packages/lab/soak', 'packages/lab/experiment/truth'],
     concurrency: 3,
   }),
-  suite({ title: 'long tests of the chat', folder: 'examples/chat/test', long: true }),
-  suite({ title: 'long tests of the overload', folder: 'examples/overload/test', long: true }),
+  suite({ title: 'long tests of the chat', folders: ['examples/chat/test'], long: true }),
+  suite({ title: 'long tests of the overload', folders: ['examples/overload/test'], long: true }),
   suite({
     // One sends a gigabyte.
     title: 'long tests of the compute',
-    folder: 'examples/compute/test',
+    folders: ['examples/compute/test'],
     long: true,
     extraSeconds: 300,
   }),
-  suite({ title: 'long tests of the docs', folder: 'docs/test', long: true }),
-  suite({ title: 'long tests of the package', folder: 'node/test-package', long: true }),
+  suite({ title: 'long tests of the docs', folders: ['docs/test'], long: true }),
+  suite({
+    title: 'long tests of the package',
+    folders: ['packages/millrace/test-package'],
+    long: true,
+  }),
   suite({
     title: `fuzz for ${fuzzSeconds} s`,
-    folder: 'node/test/conformance',
+    folders: ['packages/millrace/test/conformance'],
     env: { FUZZ_SECONDS: String(fuzzSeconds) },
     extraSeconds: fuzzSeconds,
   }),
   suite({
     title: 'fuzz of the engine',
-    folder: 'node/test/engine',
+    folders: ['packages/base/test', 'packages/millrace/test/engine'],
     // How long each of its random tests takes.
     env: { FUZZ_SECONDS: String(fuzzSeconds / 5) },
     extraSeconds: fuzzSeconds,
   }),
   suite({
     title: 'fuzz of nats',
-    folder: 'node/test/nats',
+    folders: ['packages/nats/test'],
     env: { FUZZ_SECONDS: String(fuzzSeconds / 5) },
     extraSeconds: fuzzSeconds,
   }),
   suite({
     title: 'auto, in JavaScript',
-    folder: 'node/test/auto',
+    folders: ['packages/millrace/test/auto'],
     concurrency: 3,
     env: { MILLRACE_NATIVE: '0' },
   }),
   suite({
     title: 'rooms across machines, in JavaScript',
-    folder: 'node/test/nats/rooms',
+    folders: ['packages/nats/test/rooms'],
     concurrency: 2,
     env: { MILLRACE_NATIVE: '0' },
   }),
-  suite({ title: 'images and containers', folder: 'deploy/test-image', extraSeconds: 900 }),
+  suite({ title: 'images and containers', folders: ['deploy/test-image'], extraSeconds: 900 }),
   suite({
     title: 'behaviours of @fastify/under-pressure and piscina',
-    folder: 'node/test-peers',
-    without: ['node/test-peers/auto'],
+    folders: ['packages/guard/test-peers', 'packages/pool/test-peers'],
   }),
   suite({
     title: 'tests of packages under auto',
-    folder: 'node/test-peers/auto',
+    folders: ['packages/millrace/test-peers/auto'],
     extraSeconds: 300,
   }),
   suite({
     title: 'fuzz of the guard',
-    folder: 'node/test/guard/faults',
+    folders: ['packages/guard/test/faults'],
     env: { FUZZ_SECONDS: String(fuzzSeconds / 5) },
     extraSeconds: fuzzSeconds,
   }),
   suite({
     title: 'fuzz of the pool',
-    folder: 'node/test/pool',
+    folders: ['packages/pool/test'],
     env: { FUZZ_SECONDS: String(fuzzSeconds / 10) },
     extraSeconds: fuzzSeconds,
   }),
   suite({
     title: 'the lab against known truths',
-    folder: 'lab/experiment/truth',
+    folders: ['packages/lab/experiment/truth'],
     long: true,
     extraSeconds: 400,
   }),
@@ -228,7 +222,7 @@ export const longSuites = [
   }),
   suite({
     title: `soaks of the chat for ${soakSeconds} s`,
-    folder: 'lab/soak',
+    folders: ['packages/lab/soak'],
     long: true,
     env: { SOAK_SECONDS: String(soakSeconds) },
     // There are two, and a busy machine needs longer for what faults interrupt.

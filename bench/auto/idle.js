@@ -1,7 +1,8 @@
 /** An application that does nothing, with an emitter and a batch: `node idle.js [dashboard]` says the address of its dashboard, if any. */
+
+import { monitor } from '@millrace/monitor';
 import { BatchEmitter, batch } from 'millrace';
 import { serveDashboard } from 'millrace/dashboard';
-import { monitor } from 'millrace/monitor';
 
 monitor();
 const emitter = new BatchEmitter();

@@ -1,7 +1,7 @@
 /** `node scrape-arm.js OBJECTS` sends the CPU ms of a scrape, with this many emitters and batches. */
 import { createRequire } from 'node:module';
+import { collect, prometheus } from '@millrace/monitor/metrics';
 import { BatchEmitter, batch } from 'millrace';
-import { collect, prometheus } from 'millrace/metrics';
 
 const { Registry } = createRequire(import.meta.resolve('millrace/package.json'))('prom-client');
 const scrapes = 200;

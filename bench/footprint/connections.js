@@ -1,6 +1,6 @@
 /** Servers that hold connections, and what they answer meanwhile. */
 import { readFileSync } from 'node:fs';
-import { runLoad } from 'millrace-lab/load';
+import { runLoad } from '@millrace/lab/load';
 import { refuseFaults } from '../lib/checks.js';
 import { program, startServer } from '../lib/load.js';
 

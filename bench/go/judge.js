@@ -1,6 +1,6 @@
 /** Verdicts on the claims of the report, from what the rounds of a run measured. */
-import { verdictOf } from '../../lab/experiment/verdict.js';
-import { holm } from '../../lab/stats/index.js';
+import { verdictOf } from '../../packages/lab/experiment/verdict.js';
+import { holm } from '../../packages/lab/stats/index.js';
 import { timesBetter } from '../lib/statistics.js';
 import { stability } from './cases.js';
 import { claims, faultless, variance } from './claims.js';

@@ -1,8 +1,8 @@
 /** The servers of source2.js: `node source2-server.js NAME` says its port. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import underPressure from '@fastify/under-pressure';
+import { guard } from '@millrace/guard';
 import Fastify from 'fastify';
-import { guard } from 'millrace/guard';
 
 const [name] = process.argv.slice(2);
 const limits = { maxEventLoopDelay: 200, maxEventLoopUtilization: 0.8 };

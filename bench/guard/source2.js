@@ -3,7 +3,7 @@
  * 20 ms, as for a database, and then counts to a hundred million.
  */
 import { fileURLToPath } from 'node:url';
-import { runHttp } from 'millrace-lab/load/http';
+import { runHttp } from '@millrace/lab/load/http';
 import { startServer } from '../lib/load.js';
 import { median } from '../lib/statistics.js';
 

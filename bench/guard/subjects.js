@@ -10,7 +10,7 @@ export const subjects = {
   unprotected: async () => () => null,
 
   async millrace(app) {
-    const { guard } = await import('millrace/guard');
+    const { guard } = await import('@millrace/guard');
     const guarded = guard(app.server, { classHeader: 'x-priority' });
     return () => guarded.stats();
   },

@@ -6,7 +6,7 @@
  * the figures to be kept in the repository and in its tables, where none is without an interval of 95 %.
  */
 import { native } from 'millrace';
-import { hostRecord } from '../../lab/experiment/host.js';
+import { hostRecord } from '../../packages/lab/experiment/host.js';
 import { pages, writePages } from '../tables/pages.js';
 import { refusalOf, save, tooFew } from '../tables/store.js';
 import { busyShare } from './busy.js';

@@ -1,6 +1,6 @@
 import { cpus } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { busyS } from '../../lab/experiment/host.js';
+import { busyS } from '../../packages/lab/experiment/host.js';
 
 /** The share of the CPUs' time that was in use over one second in which this process waits, 0 to 1. */
 export async function busyShare() {

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { runLoad } from 'millrace-lab/load';
+import { runLoad } from '@millrace/lab/load';
 import { CpuClock } from './cpu.js';
 
 /** The path of a program in servers/. */

@@ -6,7 +6,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '../../lab/run/up.js';
+import { freePort } from '../../packages/lab/run/up.js';
 import { get, Pool } from '../guard/client.js';
 import { work } from '../guard/work.js';
 import { startServer } from '../lib/load.js';

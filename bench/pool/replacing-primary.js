@@ -11,7 +11,7 @@ const { processes } = replacement;
 /** Each calls `tell(pid)` when a process listens, and gives a function that ends all. */
 const primaries = {
   async millrace(tell) {
-    const { serve } = await import('millrace/cluster');
+    const { serve } = await import('@millrace/cluster');
     const made = await serve(exec, {
       workers: processes,
       // Every process that is killed counts as one that was well: it is the first restart that is measured.

@@ -9,7 +9,7 @@ const file = (name) => fileURLToPath(new URL(`./workers/${name}.js`, import.meta
 
 export const subjects = {
   async millrace(workers, usual) {
-    const { Pool } = await import('millrace/pool');
+    const { Pool } = await import('@millrace/pool');
     return likePiscina(Pool, 'millrace', workers, usual, { recordTiming: false });
   },
   async piscina(workers, usual) {

@@ -1,7 +1,7 @@
 /** A redis-server of this run's own: it listens on this machine alone and keeps nothing. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { freePort } from '../../lab/run/up.js';
+import { freePort } from '../../packages/lab/run/up.js';
 import { find } from '../../scripts/debian.js';
 import { Refused } from '../lib/bench.js';
 import { listening } from '../lib/listening.js';

@@ -1,6 +1,6 @@
 /** Rooms and durable tasks over several processes and a broker: `make bench NAME=scale`. */
 import { createRequire } from 'node:module';
-import { partCores } from '../../lab/run/cores.js';
+import { partCores } from '../../packages/lab/run/cores.js';
 import { Refused, runBench } from '../lib/bench.js';
 import { noteGenerator } from '../lib/checks.js';
 import { ackWait, broadcasts, heartbeat, recoveryBounds, rooms, tasks } from './cases.js';

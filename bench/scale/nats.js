@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { freePort } from '../../lab/run/up.js';
+import { freePort } from '../../packages/lab/run/up.js';
 import { find } from '../../scripts/debian.js';
 import { Refused } from '../lib/bench.js';
 import { listening } from '../lib/listening.js';

@@ -3,7 +3,7 @@
  * bench/measured: `node bench/tables/write.js` writes the tables after it has been replaced.
  */
 import { readFileSync } from 'node:fs';
-import { pairedRatio } from '../../lab/stats/index.js';
+import { pairedRatio } from '../../packages/lab/stats/index.js';
 import { median } from '../lib/statistics.js';
 import { factor, number, table } from './cells.js';
 

@@ -1,6 +1,6 @@
 /** What a ring is worth to threads that have events for JavaScript: `make bench NAME=threads`. */
 import { api } from 'millrace/threads';
-import { build, unable } from '../../node/test/threads/build.js';
+import { build, unable } from '../../packages/millrace/test/threads/build.js';
 import { runArm } from '../lib/arm.js';
 import { Refused, runBench } from '../lib/bench.js';
 import { cases } from './cases.js';

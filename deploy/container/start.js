@@ -47,10 +47,7 @@ child.once('exit', async (code, signal) => {
 /** A hash of all that the image is made of. */
 function contents() {
   const hash = createHash('sha256');
-  const paths = ['c/src', 'c/include', 'node/src', 'node/addon', 'deploy/image', app].flatMap(
-    files,
-  );
-  const others = ['package-lock.json', 'node/package.json', 'node/copy-uplot.js'];
-  for (const path of [...paths, ...others, 'deploy/Dockerfile']) hash.update(read(path));
+  const paths = ['c/src', 'c/include', 'packages', 'deploy/image', app].flatMap(files);
+  for (const path of [...paths, 'package-lock.json', 'deploy/Dockerfile']) hash.update(read(path));
   return hash.digest('hex').slice(0, 16);
 }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { TaskClient } from '../../node/dist/nats/tasks/index.js';
+import { TaskClient } from '@millrace/nats/tasks';
 import { container, object, read, root, yaml } from './lib/files.js';
 import { startNats, unable } from './lib/nats.js';
 import { run, statusOf, until } from './lib/server.js';

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { runLoad } from '../../lab/load/index.js';
-import { startServer } from '../../lab/run/server.js';
-import { freePort } from '../../lab/run/up.js';
+import { runLoad } from '../../packages/lab/load/index.js';
+import { startServer } from '../../packages/lab/run/server.js';
+import { freePort } from '../../packages/lab/run/up.js';
 import { save, size } from './save.js';
 
 const path = (name) => fileURLToPath(new URL(`../../${name}`, import.meta.url));
@@ -34,7 +34,7 @@ export async function pictureDashboard({ browser, cleanup, say }) {
   const chat = await startServer({
     name: 'the chat',
     command: [
-      ...[process.execPath, path('node/bin/millrace.js'), 'run'],
+      ...[process.execPath, path('packages/millrace/bin/millrace.js'), 'run'],
       ...['--port', `${port}`, path('examples/chat/server.js'), '--port', '0', '--digests'],
       ...['--data-dir', dataDir, '--quiet', '--flood-limit', '0'],
     ],

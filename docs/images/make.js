@@ -9,7 +9,7 @@
  *   report-dark.png
  */
 import { chromium } from 'playwright-core';
-import { Cleanup } from '../../lab/run/cleanup.js';
+import { Cleanup } from '../../packages/lab/run/cleanup.js';
 import { executablePath, FLAGS } from '../../scripts/lib/chromium.js';
 import { pictureDashboard } from './dashboard.js';
 import { pictureReport } from './report.js';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { save, size } from './save.js';
 
-const lab = fileURLToPath(new URL('../../lab/bin.js', import.meta.url));
+const lab = fileURLToPath(new URL('../../packages/lab/bin.js', import.meta.url));
 const experiment = 'auto-templates';
 /** On each side. */
 const margin = 16;

@@ -30,7 +30,7 @@ export async function makeSite(texts = readPages()) {
   const pages = new Map([...texts].map(([path, text]) => [path, pageOf(path, text, links)]));
   const sections = navigationOf(pages);
   const order = orderOf(sections);
-  const { version } = JSON.parse(read('node/package.json'));
+  const { version } = JSON.parse(read('packages/millrace/package.json'));
   const site = { name: NAME, version, sections, pages };
   const inOrder = order.map((path) => pages.get(path));
   const shown = [...links.shown].map(shownFile);
@@ -39,7 +39,7 @@ export async function makeSite(texts = readPages()) {
       ...[...inOrder, ...shown].map((page) => [placeOf(page.path), wholePage(site, page)]),
       ...[...links.images].map((path) => [path, readFileSync(join(root, path))]),
       ['style.css', read('docs/site/style.css')],
-      ['icon.svg', read('node/dashboard/icon.svg')],
+      ['icon.svg', read('packages/millrace/dashboard/icon.svg')],
       ['site.js', await clientScript()],
       ['search-index.js', searchIndex(inOrder)],
     ]),

@@ -11,8 +11,8 @@ import { read, root } from '../../scripts/lib/paths.js';
 import { ofKind } from './lib/all.js';
 
 const run = promisify(execFile);
-const schema = 'node/config.schema.json';
-const auto = pathToFileURL(join(root, 'node/dist/auto/index.js')).href;
+const schema = 'packages/millrace/config.schema.json';
+const auto = pathToFileURL(join(root, 'packages/millrace/dist/auto/index.js')).href;
 
 /** Whether it is a millrace.config.json: whether it has settings, and none that such a file cannot have. */
 function isConfig(value) {

@@ -10,8 +10,8 @@ import { measuredRows, results, runs, sample } from '../../bench/tables/cells.js
 import { pages, pageText, shortRows } from '../../bench/tables/pages.js';
 import { quotations } from '../../bench/tables/quotes.js';
 import { besideOf, rows } from '../../bench/tables/rows.js';
-import { CLAIMS } from '../../lab/experiments/lib/claims.js';
-import { claimRows } from '../../lab/suite/claim-rows.js';
+import { CLAIMS } from '../../packages/lab/experiments/lib/claims.js';
+import { claimRows } from '../../packages/lab/suite/claim-rows.js';
 import { read, root } from '../../scripts/lib/paths.js';
 import { spans, tableRows } from './lib/tables.js';
 
@@ -83,7 +83,8 @@ test('docs/results.md has the verdicts that the kept lines of the tournament giv
     const cells = told.find(
       (row) => row.head[1] === 'section' && row.cells[0] === listed.text,
     )?.cells;
-    const again = 'run make experiment QUICK=1, or node lab/suite/main.js --from its results';
+    const again =
+      'run make experiment QUICK=1, or node packages/lab/suite/main.js --from its results';
     assert.ok(
       cells?.some((cell) => cell.split(':')[0] === verdict),
       `${listed.text}: ${again}`,
@@ -152,7 +153,7 @@ test('a figure is told in three digits, a share in words, and a ratio with its i
 /** Figures in sentences of which no benchmark keeps a line: by page the words, the file that they come from, and what it says. */
 const elsewhere = {
   'docs/deploy.md': [
-    ["The study's 1.42 times", 'lab/experiments/compute-container.js', '1.42 times'],
+    ["The study's 1.42 times", 'packages/lab/experiments/compute-container.js', '1.42 times'],
   ],
   // Printed by the program that the sentence before it names.
   'docs/rooms-across-machines.md': [

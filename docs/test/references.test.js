@@ -9,7 +9,7 @@ import { read, root } from '../../scripts/lib/paths.js';
 const headers = [
   { header: 'c/include/uv_batch.h', page: 'docs/c-reference.md', pattern: /\b(uv_\w+)\(/g },
   {
-    header: 'node/addon/include/millrace.h',
+    header: 'packages/millrace/addon/include/millrace.h',
     page: 'docs/threads.md',
     pattern: /\b(millrace_\w+)\(/g,
   },

@@ -115,7 +115,7 @@ test('the menu has the order of the index, and below a README the pages of its f
     ...one,
     'docs/README.md': `${INDEX}- [Names](api/README.md)\n\nAlso [two](../lab/README.md).\n`,
     'docs/api/README.md': '# API\n\n- [b](b.md)\n- [a](a.md)\n- [one](../one.md)\n',
-    ...{ 'docs/api/a.md': '# a', 'docs/api/b.md': '# b', 'lab/README.md': '# Lab' },
+    ...{ 'docs/api/a.md': '# a', 'docs/api/b.md': '# b', 'packages/lab/README.md': '# Lab' },
   });
   const links = new Links(texts);
   const pages = [...texts].map(([path, text]) => [path, pageOf(path, text, links)]);

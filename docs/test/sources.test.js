@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { claims, variance } from '../../bench/go/claims.js';
-import { CLAIMS } from '../../lab/experiments/lib/claims.js';
+import { CLAIMS } from '../../packages/lab/experiments/lib/claims.js';
 import { read, root } from '../../scripts/lib/paths.js';
 import { faultsOf } from './lib/commands.js';
 import { commandsOf } from './lib/shell.js';

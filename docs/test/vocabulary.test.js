@@ -1,7 +1,7 @@
 /** Each name in docs/vocabulary.md is one that the sources have, and each term stands there once. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { families } from '../../node/dist/metrics/vocabulary.js';
+import { families } from '../../packages/monitor/dist/metrics/vocabulary.js';
 import { files } from '../../scripts/lib/files.js';
 import { read } from '../../scripts/lib/paths.js';
 import { hasWord } from './lib/sources-names.js';
@@ -12,8 +12,8 @@ const HEAD = ['term', 'it means', 'Node.js', 'C', 'Go', 'metrics'];
 const rows = tableRows(PAGE).filter(({ head }) => head[0] === 'term');
 
 const textOf = (folder, isSource) => files(folder).filter(isSource).map(read).join('\n');
-const node = textOf('node/src', (path) => /\.c?ts$/.test(path));
-const headers = read('c/include/uv_batch.h') + read('node/addon/include/millrace.h');
+const node = textOf('packages', (path) => /\.c?ts$/.test(path));
+const headers = read('c/include/uv_batch.h') + read('packages/millrace/addon/include/millrace.h');
 const goOf = (folder) =>
   textOf(folder, (path) => path.endsWith('.go') && !path.endsWith('_test.go'));
 const go = {

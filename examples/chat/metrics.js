@@ -14,7 +14,7 @@ export function createMetrics(policy) {
     const registry = new Registry();
     collectDefaultMetrics({ register: registry });
     if (policy !== 'direct') {
-      const { prometheus } = await import('millrace/metrics');
+      const { prometheus } = await import('@millrace/monitor/metrics');
       prometheus({ register: registry });
     }
     return registry;

@@ -45,7 +45,7 @@ async function start({ port, host }, options) {
 
 /** The service in several processes on one port, which share the cores. */
 async function startCluster({ port, host, workers }, options) {
-  const { serve } = await import('millrace/cluster');
+  const { serve } = await import('@millrace/cluster');
   const { OPTIONS } = await import('./process.js');
   const cluster = await serve(new URL('./process.js', import.meta.url), {
     port,

@@ -1,5 +1,5 @@
 /** One process of several: what main.js --cluster serves. */
-import { onClose, onDrain } from 'millrace/cluster';
+import { onClose, onDrain } from '@millrace/cluster';
 import { createService } from './service.js';
 import { DRAIN_MS } from './settings.js';
 

@@ -1,5 +1,5 @@
+import { monitor as watch } from '@millrace/monitor';
 import express from 'express';
-import { monitor as watch } from 'millrace/monitor';
 import { Folder, Sample } from './files/folder.js';
 import { Admission } from './http/admission.js';
 import { answerErrors, HttpError } from './http/errors.js';

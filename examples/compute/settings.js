@@ -42,7 +42,7 @@ export const REQUEST_TIMEOUT_MS = 24 * 3_600_000;
 /** Pages that listen to what happens. */
 export const MOST_STREAMS = 100;
 
-/** With --cluster, the time that a process which is to end goes on with its tasks. Less than millrace/cluster grants it. */
+/** With --cluster, the time that a process which is to end goes on with its tasks. Less than @millrace/cluster grants it. */
 export const DRAIN_MS = 2_000;
 
 /** Ranges of a file for each thread: threads that are done early take over from others. */

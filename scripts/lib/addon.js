@@ -1,20 +1,20 @@
 /** The addon of millrace, built against the headers that came with the running Node.js. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { environment } from '../../node/addon/gyp.cjs';
+import { join } from 'node:path';
+import { environment } from '../../packages/millrace/addon/gyp.cjs';
 import { projectCache, root } from './paths.js';
 import { skip } from './skip.js';
 import { whenChanged } from './stamp.js';
 import { suite } from './suite.js';
 
 const inputs = [
-  'node/package.json',
-  'node/binding.gyp',
-  'node/addon/gyp.cjs',
-  'node/addon/sources.cjs',
-  'node/addon/src',
-  'node/addon/include',
+  'packages/millrace/package.json',
+  'packages/millrace/binding.gyp',
+  'packages/millrace/addon/gyp.cjs',
+  'packages/millrace/addon/sources.cjs',
+  'packages/millrace/addon/src',
+  'packages/millrace/addon/include',
   'c/src',
   'c/include',
 ];
@@ -25,8 +25,8 @@ export const addon = {
   title: 'build of the addon',
   required: true,
   run: async (quiet) => {
-    const outputs = ['node/build/Release/millrace.node'];
-    const work = () => build(join(root, 'node'), quiet);
+    const outputs = ['packages/millrace/build/Release/millrace.node'];
+    const work = () => build(join(root, 'packages/millrace'), quiet);
     if (!(await whenChanged({ name: 'addon', inputs, outputs }, work))) return 'unchanged';
     const { npm_config_nodedir: headers } = environment();
     return headers ? `built with the headers in ${headers}` : 'built with headers from nodejs.org';
@@ -42,10 +42,10 @@ const sanitize = '-fsanitize=address,undefined -fno-sanitize-recover=all';
 
 /** A suite with the addon built once more, with ASan and UBSan. Node.js itself is not: its own leaks are not looked at. */
 export function sanitizedSuite({ title, env, ...options }) {
-  const folder = join(projectCache, 'addon-asan/node');
+  const folder = join(projectCache, 'addon-asan/packages/millrace');
   return {
     title,
-    folder: options.folder,
+    folders: options.folders,
     run: async (quiet) => {
       const library = execFileSync('cc', ['-print-file-name=libasan.so'], { encoding: 'utf8' });
       if (!library.startsWith('/')) return skip('the C compiler has no libasan');
@@ -68,10 +68,10 @@ export function sanitizedSuite({ title, env, ...options }) {
 
 /** The same sources in a folder of its own, as node-gyp builds beside them. */
 function mirror(folder) {
-  rmSync(dirname(folder), { recursive: true, force: true });
+  rmSync(join(folder, '../..'), { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   for (const name of ['binding.gyp', 'addon', 'package.json']) {
-    symlinkSync(join(root, 'node', name), join(folder, name));
+    symlinkSync(join(root, 'packages/millrace', name), join(folder, name));
   }
-  symlinkSync(join(root, 'c'), join(folder, '../c'));
+  symlinkSync(join(root, 'c'), join(folder, '../../c'));
 }

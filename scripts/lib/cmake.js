@@ -1,6 +1,6 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { removeMoved } from '../../lab/load/moved.js';
+import { removeMoved } from '../../packages/lab/load/moved.js';
 import { find } from '../debian.js';
 import { counted } from './counts.js';
 import { projectCache, root } from './paths.js';

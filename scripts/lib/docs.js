@@ -1,5 +1,5 @@
 /**
- * The pages of docs/api: one for each entry point of the package, from the doc comments of its source, by TypeDoc. TypeDoc brings a
+ * The pages of docs/api: one for each entry point of the packages, from the doc comments of its source, by TypeDoc. TypeDoc brings a
  * compiler of its own and is installed beside the package, so it is found from there.
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -11,17 +11,21 @@ import { settleAnchors } from './docs-anchors.js';
 import { docsTheme } from './docs-theme.js';
 import { Failure } from './failure.js';
 import { files } from './files.js';
-import { read, root } from './paths.js';
+import { read, root, typed } from './paths.js';
 
 const require = createRequire(join(root, 'docs/package.json'));
 const load = (name) => import(pathToFileURL(require.resolve(name)).href);
+
+/** A module is named after its page: `guard/cached` in the tag `@module`, for what is imported as `@millrace/guard/cached`. */
+const importedAs = (name) =>
+  name === 'millrace' ? name : `${typed.includes(name.split('/')[0]) ? '@' : ''}millrace/${name}`;
 
 /** Where the pages are kept. */
 export const apiFolder = 'docs/api';
 
 const OPTIONS = {
   name: 'millrace',
-  tsconfig: join(root, 'node/tsconfig.json'),
+  tsconfig: join(root, 'packages/tsconfig.json'),
   // The build has done it.
   skipErrorChecking: true,
   readme: 'none',
@@ -49,25 +53,30 @@ const OPTIONS = {
   typeDeclarationFormat: 'table',
   tableColumnSettings: { hideDefaults: true, hideInherited: true, hideModifiers: true },
   pageTitleTemplates: {
-    module: ({ name }) => (name === 'millrace' ? name : `millrace/${name}`),
+    module: ({ name }) => importedAs(name),
   },
 };
 
 /**
- * The entry points of the package that have functions or types.
+ * The entry points that have functions or types. Those of base are for the other packages alone.
  *
  * @returns {{ name: string, source: string }[]} as it is imported, and the source file relative to the root
  */
 export function entryPoints() {
-  const sources = new Set(files('node/src'));
-  return Object.entries(JSON.parse(read('node/package.json')).exports)
-    .map(([path, target]) => ({
-      name: path.replace('.', 'millrace'),
-      source: (target.types ?? target.import?.types ?? '')
-        .replace('./dist', 'node/src')
-        .replace(/\.d\.ts$/, '.ts'),
-    }))
-    .filter(({ source }) => sources.has(source));
+  return typed
+    .filter((folder) => folder !== 'base')
+    .flatMap((folder) => {
+      const { name, exports } = JSON.parse(read(`packages/${folder}/package.json`));
+      const sources = new Set(files(`packages/${folder}/src`));
+      return Object.entries(exports)
+        .map(([path, target]) => ({
+          name: path.replace('.', name),
+          source: (target.types ?? target.import?.types ?? '')
+            .replace('./dist', `packages/${folder}/src`)
+            .replace(/\.d\.ts$/, '.ts'),
+        }))
+        .filter(({ source }) => sources.has(source));
+    });
 }
 
 /**
@@ -78,7 +87,7 @@ export function entryPoints() {
  * @throws {Failure} when the source cannot be read
  */
 export async function readApi() {
-  const { Application, Converter, PageEvent } = await load('typedoc');
+  const { Application, PageEvent } = await load('typedoc');
   const markdown = await load('typedoc-plugin-markdown');
   const folder = mkdtempSync(join(tmpdir(), 'millrace-api-'));
   try {
@@ -87,10 +96,6 @@ export async function readApi() {
       out: folder,
       entryPoints: entryPoints().map(({ source }) => join(root, source)),
       plugin: [markdown.load, docsTheme(markdown, PageEvent)],
-    });
-    application.converter.on(Converter.EVENT_RESOLVE_BEGIN, ({ project }) => {
-      const first = project.children.find(({ name }) => name === 'index');
-      if (first) first.name = 'millrace';
     });
     const project = await application.convert();
     if (!project) throw new Failure('TypeDoc could not read the source of millrace');

@@ -4,7 +4,11 @@ import { root } from './paths.js';
 
 /** Folders of what is installed or built, wherever they are; and those that have one place. */
 const MADE = ['node_modules', 'dist', 'build', '.cache'];
-const MADE_PATHS = ['lab/types', 'node/deps', 'node/prebuilds'].map((path) => join(path));
+const MADE_PATHS = [
+  'packages/lab/types',
+  'packages/millrace/deps',
+  'packages/millrace/prebuilds',
+].map((path) => join(path));
 
 /**
  * Every file under a folder, sorted, without what is installed or built.

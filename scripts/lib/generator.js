@@ -10,8 +10,8 @@ import { variant } from './cmake.js';
 export function generatorBuild(build) {
   return variant({
     ...build,
-    source: 'lab/load',
+    source: 'packages/lab/load',
     name: `generator-${build.compiler}`,
-    after: (folder, quiet) => quiet(process.execPath, ['lab/soak/bare.js', folder]),
+    after: (folder, quiet) => quiet(process.execPath, ['packages/lab/soak/bare.js', folder]),
   });
 }

@@ -48,7 +48,10 @@ const checks = {
   },
 
   licensesAreThere(paths) {
-    const own = ['node', 'lab', ...named(paths, 'go.mod').map(dirname)].filter(
+    const ofPackages = named(paths, 'package.json')
+      .map(dirname)
+      .filter((path) => /^packages\/[^/]+$/.test(path));
+    const own = [...ofPackages, ...named(paths, 'go.mod').map(dirname)].filter(
       (folder) => folder !== 'bench/go',
     );
     return own

@@ -5,7 +5,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure } from './failure.js';
-import { root } from './paths.js';
+import { projectCache, root, typed } from './paths.js';
 import { whenChanged } from './stamp.js';
 import { checkTools } from './tools.js';
 
@@ -44,28 +44,35 @@ export function packages(folder = '.') {
   };
 }
 
-/** Builds the package `millrace`, which checks its types as well. */
+/** Compiles the packages from TypeScript, each after those that it uses; this is their type check as well. */
 export const millrace = {
-  title: 'build of millrace',
+  title: 'build of the packages',
   required: true,
   run: async (quiet) => {
     const what = {
       name: 'millrace',
       inputs: [
         'package-lock.json',
-        'node/package.json',
-        'node/tsconfig.json',
-        'node/copy-uplot.js',
-        'node/src',
+        'packages/millrace/copy-uplot.js',
+        'packages/tsconfig.json',
+        'packages/tsconfig.options.json',
+        ...typed.flatMap((name) =>
+          ['src', 'tsconfig.json'].map((each) => `packages/${name}/${each}`),
+        ),
       ],
-      outputs: ['index', 'fs/index', 'net/index', 'threads/index', 'ws/index', 'uplot/uplot'].map(
-        (name) => `node/dist/${name}.js`,
-      ),
+      outputs: [
+        ...typed.map((name) => `packages/${name}/dist`),
+        'packages/millrace/dist/uplot',
+        'packages/nats/dist/tasks/index.js',
+      ],
     };
     const build = async () => {
       // A module that is gone from src must not live on in dist.
-      rmSync(join(root, 'node/dist'), { recursive: true, force: true });
-      await quiet('npm', ['run', 'build', '--workspace=millrace']);
+      for (const name of typed) {
+        rmSync(join(root, `packages/${name}/dist`), { recursive: true, force: true });
+      }
+      rmSync(join(projectCache, 'types'), { recursive: true, force: true });
+      await quiet('npm', ['run', 'build']);
     };
     return (await whenChanged(what, build)) ? 'built' : 'unchanged';
   },
@@ -76,7 +83,7 @@ export const generator = {
   title: 'build of the load generator',
   run: async () => {
     try {
-      const { buildGenerator } = await import('../../lab/load/build.js');
+      const { buildGenerator } = await import('../../packages/lab/load/build.js');
       await buildGenerator();
     } catch (error) {
       throw new Failure(error.message);

@@ -15,26 +15,26 @@ const FILE_TIMEOUT_MS = 600_000;
 const SUITE_TIMEOUT_MS = 1_800_000;
 
 /**
- * A step that runs every `*.test.js` under a folder, each in a process of its own; or every `*.long.test.js`, which costs more
+ * A step that runs every `*.test.js` under some folders, each in a process of its own; or every `*.long.test.js`, which costs more
  * than `make test` has time for.
  *
  * @param {object} suite
  * @param {string} suite.title
- * @param {string} suite.folder relative to the root
- * @param {string[]} [suite.without] folders and files in it that are left out
+ * @param {string[]} suite.folders relative to the root
+ * @param {string[]} [suite.without] folders and files in them that are left out
  * @param {boolean} [suite.long] the long ones, and no other
  * @param {string[]} [suite.first] files that take longest: a long one that is begun last is waited for alone
  * @param {number} [suite.concurrency] files at a time; 1 for tests that measure or start servers
  * @param {Record<string, string>} [suite.env] added to the environment
  * @param {number} [suite.extraSeconds] added to the time limits
  * @param {string} [suite.node] path of the Node.js that runs it, in place of this one
- * @returns {import('./steps.js').Step & { folder: string }}
+ * @returns {import('./steps.js').Step & { folders: string[] }}
  */
-export function suite({ title, folder, ...options }) {
-  return { title, folder, run: (quiet) => runSuite(folder, options, quiet) };
+export function suite({ title, folders, ...options }) {
+  return { title, folders, run: (quiet) => runSuite(folders, options, quiet) };
 }
 
-async function runSuite(folder, options, quiet) {
+async function runSuite(folders, options, quiet) {
   const {
     long = false,
     without = [],
@@ -44,8 +44,9 @@ async function runSuite(folder, options, quiet) {
     extraSeconds = 0,
     node = process.execPath,
   } = options;
-  const testFiles = testFilesOf({ folder, long, without, first });
-  if (testFiles.length === 0) throw new Failure(`${folder} has no *${long ? '.long' : ''}.test.js`);
+  const testFiles = testFilesOf({ folders, long, without, first });
+  if (testFiles.length === 0)
+    throw new Failure(`${folders.join(', ')}: no *${long ? '.long' : ''}.test.js`);
   // Several may run side by side.
   const tallyFile = join(projectCache, `tally-${process.pid}-${runs++}.json`);
   const settings = {
@@ -69,9 +70,10 @@ async function runSuite(folder, options, quiet) {
   }
 }
 
-/** The test files under a folder, in the order in which they are begun. */
-function testFilesOf({ folder, long, without, first }) {
-  const paths = files(folder)
+/** The test files under the folders, in the order in which they are begun. */
+function testFilesOf({ folders, long, without, first }) {
+  const paths = folders
+    .flatMap(files)
     .filter((path) => path.endsWith('.test.js') && path.endsWith('.long.test.js') === long)
     .filter((path) => !without.some((other) => path === other || path.startsWith(`${other}/`)));
   const gone = first.find((path) => !existsSync(join(root, path)));

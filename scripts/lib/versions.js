@@ -1,4 +1,4 @@
-import { read } from './paths.js';
+import { read, typed } from './paths.js';
 
 /** The version that each part of the project says it has, by the file that says so. All are the same: one release has them all. */
 export function versions() {
@@ -7,8 +7,7 @@ export function versions() {
     new RegExp(`^#define UV_BATCH_VERSION_${name} (\\d+)$`, 'm').exec(header)?.[1];
   const header = read('c/include/uv_batch.h');
   return Object.fromEntries([
-    json('node/package.json'),
-    json('lab/package.json'),
+    ...[...typed, 'lab'].map((name) => json(`packages/${name}/package.json`)),
     ['c/include/uv_batch.h', ['MAJOR', 'MINOR', 'PATCH'].map(number).join('.')],
     // Who gets goja from elsewhere has no `replace`, and needs a version that there is.
     ['go/goja/go.mod', /^\tmillrace\.dev\/go v(\S+)$/m.exec(read('go/goja/go.mod'))?.[1]],

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { files } from '../lib/files.js';
-import { read } from '../lib/paths.js';
+import { read, typed } from '../lib/paths.js';
 
 const modules = new Set(files('.').filter((path) => /\.[cm]?[jt]s$/.test(path)));
 const extensions = [
@@ -11,10 +11,30 @@ const extensions = [
   ['.cjs', '.cts'],
 ];
 
-/** The module that a relative import means: of a build, its source. Undefined for a package. */
+const folders = [...typed, 'lab'];
+const manifests = folders.map((name) => [
+  `packages/${name}`,
+  JSON.parse(read(`packages/${name}/package.json`)),
+]);
+
+/** The file that the name of one of our packages means: `@millrace/guard/cached`. */
+const published = new Map(
+  manifests.flatMap(([folder, { name, exports }]) =>
+    Object.entries(exports).map(([path, to]) => {
+      const file = to.default ?? to.import?.default ?? to;
+      return [path.replace('.', name), join(folder, file)];
+    }),
+  ),
+);
+
+/** The module that an import means: of a build, its source. Undefined for a package of others. */
 function target(from, specifier) {
-  if (!specifier.startsWith('.')) return undefined;
-  const path = join(dirname(from), specifier).replace(/^node\/dist\//, 'node/src/');
+  const named = published.get(specifier);
+  if (named === undefined && !specifier.startsWith('.')) return undefined;
+  const path = (named ?? join(dirname(from), specifier)).replace(
+    /^(packages\/\w+)\/dist\//,
+    '$1/src/',
+  );
   const sources = extensions.map(([built, source]) =>
     path.replace(new RegExp(`\\${built}$`), source),
   );
@@ -29,7 +49,7 @@ const names = (list) =>
     .map((each) => each.trim().replace(/^type /, ''))
     .filter(Boolean);
 
-/** Schemas of options, which `node/test/core/schemas.test.js` imports: all of them, from the build. */
+/** Schemas of options, which `packages/base/test/schemas.test.js` imports: all of them, from the build. */
 const schema = /^export (?=const \w+ = (?:is\.)?schema\()/gm;
 
 /** Names that a module declares and exports. */
@@ -55,15 +75,15 @@ function imported(path, text) {
   return found;
 }
 
-/** What `package.json` names for users, whose imports nobody here has. */
+/** What `package.json` names for users, whose imports nobody here has. Those of base are for our own packages. */
 const entries = new Set(
-  ['node', 'lab'].flatMap((folder) =>
-    [
-      ...JSON.stringify(JSON.parse(read(`${folder}/package.json`)).exports).matchAll(
-        /"(\.\/[^"]+\.c?js)"/g,
+  manifests
+    .filter(([folder]) => folder !== 'packages/base')
+    .flatMap(([folder, { exports }]) =>
+      [...JSON.stringify(exports).matchAll(/"(\.\/[^"]+\.c?js)"/g)].map(([, path]) =>
+        target(`${folder}/package.json`, path),
       ),
-    ].map(([, path]) => target(`${folder}/package.json`, path)),
-  ),
+    ),
 );
 
 test('nothing is exported that nobody imports', () => {
@@ -73,8 +93,8 @@ test('nothing is exported that nobody imports', () => {
   }
   const checked = [...modules].filter(
     (path) =>
-      /^(node\/src|lab)\//.test(path) &&
-      !/\/test\/|\.test\.js$|^lab\/experiments\/[^/]+$/.test(path) &&
+      /^packages\/(\w+\/src|lab)\//.test(path) &&
+      !/\/test\/|\.test\.js$|^packages\/lab\/experiments\/[^/]+$/.test(path) &&
       !entries.has(path),
   );
   assert.ok(checked.length > 500, `${checked.length} modules`);

@@ -1,4 +1,4 @@
-import { move } from 'millrace/pool';
+import { move } from '@millrace/pool';
 import { echo } from './tasks.js';
 
 export * from './tasks.js';

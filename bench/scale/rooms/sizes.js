@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { natsRooms } from 'millrace/nats/rooms';
+import { natsRooms } from '@millrace/nats/rooms';
 import { Rooms } from 'millrace/ws';
 import { WebSocket, WebSocketServer } from 'ws';
 import { CpuClock } from '../../lib/cpu.js';

@@ -1,6 +1,7 @@
 /** What is compared: rooms over several nodes. Both deliver to local members by `Rooms`; they differ in what goes over the wire. */
+
+import { natsRooms } from '@millrace/nats/rooms';
 import { connect } from '@nats-io/transport-node';
-import { natsRooms } from 'millrace/nats/rooms';
 import { Rooms } from 'millrace/ws';
 
 const text = { binary: false };

@@ -1,7 +1,7 @@
 /** What is compared: queues of durable tasks. A place is what their server is found by: a URL, or a port. */
 import { fileURLToPath } from 'node:url';
+import { TaskClient, TaskWorker } from '@millrace/nats/tasks';
 import { Queue, Worker } from 'bullmq';
-import { TaskClient, TaskWorker } from 'millrace/nats/tasks';
 import { double } from './handler.js';
 
 const name = 'bench';

@@ -5,10 +5,10 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { randomOperations } from '../../../node/test/conformance/generate.js';
-import { Model } from '../../../node/test/conformance/model.js';
-import { formatOutcome, sameOutcome, step } from '../../../node/test/conformance/runner.js';
-import { writeVector } from '../../../node/test/conformance/write.js';
+import { randomOperations } from '../../../packages/millrace/test/conformance/generate.js';
+import { Model } from '../../../packages/millrace/test/conformance/model.js';
+import { formatOutcome, sameOutcome, step } from '../../../packages/millrace/test/conformance/runner.js';
+import { writeVector } from '../../../packages/millrace/test/conformance/write.js';
 
 const program =
   process.env.UVBATCH_VECTORS ?? fileURLToPath(new URL('../../build/vectors', import.meta.url));

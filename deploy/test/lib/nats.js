@@ -4,11 +4,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { command } from '../../../node/test/nats/nats.js';
+import { command } from '../../../packages/nats/test/nats.js';
 import { read } from './files.js';
 import { run, until } from './server.js';
 
-export { unable } from '../../../node/test/nats/nats.js';
+export { unable } from '../../../packages/nats/test/nats.js';
 
 /** @returns {Promise<{ url: string, monitor: string }>} where clients connect, with the token, and where it tells about itself */
 export async function startNats(t) {

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { freePort } from '../../../lab/run/up.js';
-import { natsServer, unable } from '../../../node/test/nats/nats.js';
+import { freePort } from '../../../packages/lab/run/up.js';
+import { natsServer, unable } from '../../../packages/nats/test/nats.js';
 import { root } from '../../../scripts/lib/paths.js';
 import { guide, output, place, start, until } from '../lib/walk.js';
 
@@ -28,7 +28,12 @@ test('what is killed is replaced, and no task is lost', { skip: unable }, async 
   );
   const worker = () => {
     const args = ['tasks.js', '--stream', 'reports', '--broker', server.url];
-    return start(t, process.execPath, [join(root, 'node/bin/millrace-worker.js'), ...args], here);
+    return start(
+      t,
+      process.execPath,
+      [join(root, 'packages/nats/bin/millrace-worker.js'), ...args],
+      here,
+    );
   };
   const [killed, other] = [worker(), worker()];
   await until(() => nodes.every(({ printed }) => /^processes: \d+ \d+$/m.test(printed)));

@@ -58,7 +58,8 @@ const checks = {
       const [name, value] = word.split('=');
       if (name !== 'NAME') return variable(word);
       const isAll = value === 'all' && words.includes('bench');
-      const is = isAll || [`bench/${value}/main.js`, `lab/experiments/${value}.js`].some(exists);
+      const is =
+        isAll || [`bench/${value}/main.js`, `packages/lab/experiments/${value}.js`].some(exists);
       return is ? [] : [`there is neither a benchmark nor an experiment ${value}`];
     }),
 
@@ -77,7 +78,8 @@ const checks = {
   npx([name, ...words]) {
     const { bin } = packages.find((each) => Object.hasOwn(each.bin ?? {}, name)) ?? {};
     if (bin === undefined) return [`no package here has the program ${name}`];
-    const path = name === 'millrace-lab' ? 'lab/bin.js' : `node/bin/${name}.js`;
+    const path =
+      name === 'millrace-lab' ? 'packages/lab/bin.js' : `packages/millrace/bin/${name}.js`;
     // It has no commands.
     if (name === 'millrace-worker') return unknown(words, help(path, []));
     const [command] = words;

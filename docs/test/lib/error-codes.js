@@ -1,6 +1,6 @@
 /** The codes of errors that the sources have. */
 import { files } from '../../../scripts/lib/files.js';
-import { read } from '../../../scripts/lib/paths.js';
+import { read, typed } from '../../../scripts/lib/paths.js';
 
 const matches = (text, pattern) => [
   ...new Set([...text.matchAll(pattern)].map(([, name]) => name)),
@@ -9,23 +9,28 @@ const matches = (text, pattern) => [
 const isSource = (path) => /\.(js|ts|cts)$/.test(path) && !/\/test\//.test(path);
 const texts = (folder) => files(folder).filter(isSource).map(read).join('\n');
 
-/** Those of the table in node/src/errors.ts, and that of the guard's plugin. */
+/** Those of the table in packages/base/src/errors.ts, and that of the guard's plugin. */
 export const ofNode = () => [
-  ...matches(read('node/src/errors.ts'), /^ {2}(MILLRACE_E_\w+):/gm),
-  ...matches(read('node/src/guard/fastify/refusal.ts'), /code = '(\w+)'/g),
+  ...matches(read('packages/base/src/errors.ts'), /^ {2}(MILLRACE_E_\w+):/gm),
+  ...matches(read('packages/guard/src/fastify/refusal.ts'), /code = '(\w+)'/g),
 ];
 
-/** Those that are written anywhere in node/src. */
-export const usedInNode = () => matches(texts('node/src'), /\b(MILLRACE_E_[A-Z_]+)\b/g);
+/** Those that are written anywhere in the packages. */
+export const usedInNode = () =>
+  matches(
+    typed.map((name) => texts(`packages/${name}/src`)).join('\n'),
+    /\b(MILLRACE_E_[A-Z_]+)\b/g,
+  );
 
 /** Those that the lab throws, and those that its class lists. */
-export const ofLab = () => matches(texts('lab'), /'(MILLRACE_LAB_E_[A-Z_]+)'/g);
-export const listedByLab = () => matches(read('lab/load/errors.js'), /`(MILLRACE_LAB_E_[A-Z_]+)`/g);
+export const ofLab = () => matches(texts('packages/lab'), /'(MILLRACE_LAB_E_[A-Z_]+)'/g);
+export const listedByLab = () =>
+  matches(read('packages/lab/load/errors.js'), /`(MILLRACE_LAB_E_[A-Z_]+)`/g);
 
 /** Those that the header and the texts for codes name. */
 export const ofC = () => [
   ...matches(`${read('c/include/uv_batch.h')}\n${read('c/src/errors.c')}`, /\b(UV_E[A-Z0-9]+)\b/g),
-  ...matches(read('node/addon/include/millrace.h'), /^ {2}(MILLRACE_[A-Z_]+) = -\d/gm),
+  ...matches(read('packages/millrace/addon/include/millrace.h'), /^ {2}(MILLRACE_[A-Z_]+) = -\d/gm),
 ];
 /** Those that the reference says a function returns. */
 export const ofReference = () => matches(read('docs/c-reference.md'), /\b(UV_E[A-Z0-9]+)\b/g);

@@ -6,8 +6,8 @@ const elsewhere = [
   { page: 'go/README.md', kind: 'go', by: 'go/eventloop/guide_test.go' },
   { page: 'docs/go-goja.md', kind: 'go', by: 'go/goja/eventloop/guide_test.go' },
   { page: 'docs/go-batch.md', kind: 'go', by: 'go/batch/guide_test.go' },
-  { page: 'docs/threads.md', kind: 'c', by: 'node/test/threads/example.test.js' },
-  { page: 'docs/threads.md', kind: 'json', by: 'node/test/threads/example.test.js' },
+  { page: 'docs/threads.md', kind: 'c', by: 'packages/millrace/test/threads/example.test.js' },
+  { page: 'docs/threads.md', kind: 'json', by: 'packages/millrace/test/threads/example.test.js' },
   { id: 'docs/c.md#the-first-batch', by: 'c/cmake/examples_tests.cmake' },
   { id: 'docs/guides/c.md#the-program', by: 'docs/test/guides/c.test.js' },
   { id: 'docs/guides/c.md#see-that-it-works-2', by: 'docs/test/guides/c.test.js' },
@@ -35,7 +35,8 @@ export const notRun = {
   'CONTRIBUTING.md#tests-of-peers': 'it needs a clone of another repository',
   'README.md#the-path-of-an-event': DIAGRAM,
   'bench/README.md#what-a-line-means': 'it names what stands in a place',
-  'conformance/README.md#a-vector': 'a vector: node/test/conformance runs those in files',
+  'conformance/README.md#a-vector':
+    'a vector: packages/millrace/test/conformance runs those in files',
   'conformance/README.md#semantics': 'a formula',
   'docs/api/pool.md#logallocations': OUTPUT,
   'docs/c.md#build-and-link-2': 'CMake and a shell: c/test/consumer does both',
@@ -64,14 +65,14 @@ export const notRun = {
   'docs/guides/prove.md#see-that-it-works': OUTPUT,
   'docs/guides/scale.md#see-that-it-works-2': OUTPUT,
   'docs/guides/scale.md#see-that-it-works-4': OUTPUT,
-  'docs/lab.md#in-a-program': `${LONG}; lab/experiment/test/run.test.js makes the same calls`,
+  'docs/lab.md#in-a-program': `${LONG}; packages/lab/experiment/test/run.test.js makes the same calls`,
   'docs/observe.md#a-first-report-3': OUTPUT,
   'docs/pool.md#from-piscina': CHANGE,
   'docs/pool.md#dynamicresourceallocator-and-its-log-2': OUTPUT,
   'examples/overload/README.md#what-was-found': OUTPUT,
   'examples/streaming/README.md#what-to-expect': OUTPUT,
   'examples/streaming/README.md#long-round-trips': OUTPUT,
-  'lab/load/README.md#the-load-generator-2': `${LONG}; lab/load/test/driver.test.js makes the same calls`,
+  'packages/lab/load/README.md#the-load-generator-2': `${LONG}; packages/lab/load/test/driver.test.js makes the same calls`,
 };
 
 /** What tests a block instead: the path of a file; or undefined. */

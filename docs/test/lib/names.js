@@ -44,7 +44,7 @@ export async function redisLike() {
 
 /** Starts a nats-server for a snippet that names one at 127.0.0.1:4222. It ends with the process. Options: those of `natsServer`. */
 export async function broker(options) {
-  const { natsServer } = await import('../../../node/test/nats/nats.js');
+  const { natsServer } = await import('../../../packages/nats/test/nats.js');
   const server = await natsServer({ after: () => {} }, options);
   process.env.BROKER = server.url;
   return server;

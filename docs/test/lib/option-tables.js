@@ -174,9 +174,9 @@ export function goOptions(source, structs) {
 }
 
 const commandFiles = {
-  run: 'node/src/cli/run.ts',
-  observe: 'node/src/cli/observe.ts',
-  'millrace-worker': 'node/src/nats/command/worker.ts',
+  run: 'packages/millrace/src/tools/run.ts',
+  observe: 'packages/millrace/src/tools/observe.ts',
+  'millrace-worker': 'packages/nats/src/command/worker.ts',
 };
 
 /** The options of a command. */

@@ -14,7 +14,7 @@ export function load(entry) {
   return modules.get(entry);
 }
 
-const { exports: entries } = JSON.parse(read('node/package.json'));
+const { exports: entries } = JSON.parse(read('packages/millrace/package.json'));
 export const isEntry = (name) => name.replace('millrace', '.') in entries;
 
 export const isC = (name) => /^(uv_batch|uv_tcp_|uv_largesocket|UV_BATCH_)/.test(name);

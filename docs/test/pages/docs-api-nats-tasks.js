@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { TaskClient, TaskWorker } from 'millrace/nats/tasks';
+import { TaskClient, TaskWorker } from '@millrace/nats/tasks';
 import { setup as setupOfGuide } from './docs-durable-tasks.js';
 
 export async function setup(name) {

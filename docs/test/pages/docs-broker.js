@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
+import { bridge } from '@millrace/nats/events';
 import { BatchEmitter } from 'millrace';
-import { bridge } from 'millrace/nats/events';
 import * as names from '../lib/names.js';
 
 export async function setup(name) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
+import { serve } from '@millrace/cluster';
 import express from 'express';
-import { serve } from 'millrace/cluster';
 
 export async function setup() {
   await writeFile('app.js', "export default (req, res) => res.end('hello');\n");

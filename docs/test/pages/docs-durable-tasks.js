@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
-import { TaskWorker } from 'millrace/nats/tasks';
+import { TaskWorker } from '@millrace/nats/tasks';
 import * as names from '../lib/names.js';
 import { snippetsOf } from '../lib/snippets.js';
 

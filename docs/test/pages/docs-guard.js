@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import { cached, guard } from 'millrace/guard';
+import { guard } from '@millrace/guard';
+import { cached } from '@millrace/guard/cached';
 import { snippetsOf } from '../lib/snippets.js';
 
 const answer = async () => 'an answer';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
-import { guard } from 'millrace/guard';
+import { guard } from '@millrace/guard';
 
 const server = createServer();
 

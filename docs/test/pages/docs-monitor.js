@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
-import { monitor } from 'millrace/monitor';
+import { monitor } from '@millrace/monitor';
 
 const require = createRequire(import.meta.url);
 

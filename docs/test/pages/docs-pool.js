@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
-import Pool from 'millrace/pool';
+import Pool from '@millrace/pool';
 import { snippetsOf } from '../lib/snippets.js';
 
 const bytes = new Uint8Array(10);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { natsRooms } from 'millrace/nats/rooms';
+import { natsRooms } from '@millrace/nats/rooms';
 import { Rooms } from 'millrace/ws';
 import * as names from '../lib/names.js';
 

@@ -1,5 +1,5 @@
 import { copyFile, mkdir } from 'node:fs/promises';
-import { build } from '../../../node/test/threads/build.js';
+import { build } from '../../../packages/millrace/test/threads/build.js';
 
 export async function setup() {
   await mkdir('build/Release', { recursive: true });

@@ -1,6 +1,6 @@
+import { natsRooms } from '@millrace/nats/rooms';
 import { BatchEmitter, batch } from 'millrace';
 import { readFile } from 'millrace/fs';
-import { natsRooms } from 'millrace/nats/rooms';
 import { Rooms } from 'millrace/ws';
 import { ChatError } from '../errors.js';
 import { cutOff } from '../goodbye.js';
@@ -56,7 +56,7 @@ export async function createBatched({
 
   // On worker threads: ten megabytes would hold up everybody's messages. It changes nothing, so it may run again.
   const filename = new URL('../digest.js', import.meta.url);
-  const pool = digests ? new (await import('millrace/pool')).Pool({ filename, retry: 2 }) : null;
+  const pool = digests ? new (await import('@millrace/pool')).Pool({ filename, retry: 2 }) : null;
 
   const emitter = new BatchEmitter({ policy, maxDelay, onLost: () => onLost() });
   for (const [type, priority] of Object.entries(PRIORITIES)) {

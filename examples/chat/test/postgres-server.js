@@ -5,7 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
-import { freePort } from '../../../lab/run/up.js';
+import { freePort } from '../../../packages/lab/run/up.js';
 import { isExecutable } from '../../../scripts/lib/which.js';
 
 const run = promisify(execFile);

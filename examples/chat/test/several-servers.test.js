@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { natsServer, unable } from '../../../node/test/nats/nats.js';
+import { natsServer, unable } from '../../../packages/nats/test/nats.js';
 import { Client, postJson, request, start, startProgram, temporaryDir, until } from './support.js';
 
 const SERVER = fileURLToPath(new URL('server.js', import.meta.url));

@@ -4,7 +4,7 @@ import { widthOf } from './index.js';
 /**
  * Has a task of the pool run for each item, and yields the results in the items' order.
  *
- * @param {import('millrace/pool').Pool} pool
+ * @param {import('@millrace/pool').Pool} pool
  * @param {string} name of the task
  * @param {Iterable | AsyncIterable} items
  * @param {{ signal: AbortSignal, transfer?: (item) => object[] }} options

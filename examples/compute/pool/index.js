@@ -1,10 +1,10 @@
 /** The only place that knows which pool it is. */
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { Pool } from 'millrace/pool';
+import { Pool } from '@millrace/pool';
 import { MOST_DIVIDED, TASK_TIMEOUT_MS } from '../settings.js';
 
-export { fileChunks, lineChunks, move } from 'millrace/pool';
+export { fileChunks, lineChunks, move } from '@millrace/pool';
 
 /** Tasks of a divided request that are under way: one more than there are threads, so that none waits for the loop. */
 export const widthOf = (threads) => threads + 1;

@@ -1,4 +1,4 @@
-import { monitor as watch } from 'millrace/monitor';
+import { monitor as watch } from '@millrace/monitor';
 import { HttpError } from '../http/errors.js';
 import { MOST_STREAMS } from '../settings.js';
 

@@ -1,4 +1,4 @@
-import { healthHandler } from 'millrace/cluster';
+import { healthHandler } from '@millrace/cluster';
 import { Query } from '../http/query.js';
 
 /** How the service is, by what it may use of the machine: a fraction of a millisecond, if the loop is free. */

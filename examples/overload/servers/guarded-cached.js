@@ -1,4 +1,5 @@
-import { cached, guard } from 'millrace/guard';
+import { guard } from '@millrace/guard';
+import { cached } from '@millrace/guard/cached';
 import { classes } from './guarded.js';
 
 export default {

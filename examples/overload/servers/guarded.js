@@ -1,4 +1,4 @@
-import { guard } from 'millrace/guard';
+import { guard } from '@millrace/guard';
 
 export const classes = {
   'POST /checkout': 'high',

@@ -19,12 +19,12 @@ export const SERVERS = [
   {
     name: 'guarded',
     title: 'Guard',
-    about: 'millrace/guard: 503 to what would wait too long, least important first.',
+    about: '@millrace/guard: 503 to what would wait too long, least important first.',
   },
   {
     name: 'guarded-cached',
     title: 'Guard with a cache',
-    about: 'millrace/guard, but a cached copy in place of a 503 where it has one.',
+    about: '@millrace/guard, but a cached copy in place of a 503 where it has one.',
     keepsCopies: true,
   },
 ];

@@ -1,3 +1,0 @@
-#!/usr/bin/env node
-// Not built, so that it can be linked and called as soon as the package is installed.
-import '../dist/nats/command/worker.js';

@@ -1,9 +1,0 @@
-/**
- * The functions of Node.js as they were when this module was first loaded. It is CommonJS, so that whoever replaces them
- * can load it right before: ours must keep calling these, or there would be a loop.
- */
-import { builtin } from '../core/realm.cjs';
-
-const { promises } = builtin('node:fs');
-
-export const { readFile, writeFile, appendFile } = promises;

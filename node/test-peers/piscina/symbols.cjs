@@ -1,2 +1,0 @@
-/** What piscina's tests use of its dist/symbols. */
-exports.kQueueOptions = require('millrace/pool').queueOptionsSymbol;

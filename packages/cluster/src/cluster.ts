@@ -1,0 +1,403 @@
+/** A cluster, in its primary: how many processes there are, what happens when they die, and what is told of it. */
+import { EventEmitter } from 'node:events';
+import { MillraceError } from '@millrace/base/errors';
+import { parseValue } from '@millrace/base/options';
+import { ms } from '@millrace/base/schema';
+import { announce } from '@millrace/base/sources';
+import { clearTimeout, performance, setTimeout } from '@millrace/base/timers';
+import { CrashWindow } from './backoff.js';
+import { closed, describe, reloadFailure } from './failure.js';
+import { Listeners } from './listeners.js';
+import type { Settings } from './options.js';
+import { ClusterProcess, type Death, type ProcessOwner, type Program } from './process.js';
+import { type FromProcess, ordersOf, type SocketName } from './protocol.js';
+import { replaceAll } from './reload.js';
+import { type ClusterHealth, type ClusterStats, health } from './report.js';
+import { startScaling } from './scaling.js';
+import { poolShares } from './shares.js';
+import { handleSignals } from './signals.js';
+import { Slot, type SlotOwner } from './slot.js';
+import { within } from './within.js';
+
+/** A process, in an event. */
+export interface ProcessName {
+  readonly slot: number;
+  readonly pid: number;
+}
+
+/** What a cluster emits, in the primary. */
+export interface ClusterEvents {
+  /** A process is ready: it listens. */
+  ready: [process: ProcessName];
+  /** A process has ended without being told to, or was killed because it did not end in time. */
+  death: [process: ProcessName & Pick<Death, 'code' | 'signal' | 'isLate' | 'reason'>];
+  /** Too many died within `crashWindow`: none is replaced until that time has passed, or until the next reload. */
+  'crash-loop': [state: { readonly deaths: number; readonly ready: number }];
+  /** All processes run the code that was there when the reload began. */
+  reload: [];
+  'reload-failed': [error: MillraceError];
+  /** The number of processes that should run has changed. */
+  scale: [change: { readonly from: number; readonly to: number; readonly utilization: number }];
+  /** All processes have ended, and the ports are free. */
+  close: [];
+}
+
+const timeoutField = ms(1, 60_000);
+
+/**
+ * The processes that `serve()` started, seen from the program that did it.
+ *
+ * @fires ready, death, crash-loop, reload, reload-failed, scale, close
+ */
+export class Cluster extends EventEmitter<ClusterEvents> {
+  readonly isPrimary = true;
+  readonly #settings: Settings;
+  readonly #file: string | null;
+  readonly #program: Program;
+  readonly #listeners: Listeners;
+  readonly #crashes: CrashWindow;
+  readonly #slots: Slot[] = [];
+  /** Slots whose last process has not ended yet: it still has its loop and its threads. */
+  readonly #removed = new Set<Slot>();
+  readonly #live = new Set<ClusterProcess>();
+  #deaths = 0;
+  #reloads = 0;
+  #late = 0;
+  /** Some process has been ready. */
+  #hasStarted = false;
+  #loopTimer: NodeJS.Timeout | null = null;
+  #started: { resolve(): void; reject(error: Error): void } | null = null;
+  #reloading: Promise<void> | null = null;
+  #queued: Promise<void> | null = null;
+  #closing: Promise<number> | null = null;
+  #ended: (() => void) | null = null;
+  #stopScaling = () => {};
+  #stopSignals = () => {};
+
+  /** Use `serve()`. */
+  constructor(settings: Settings, file: string | null, program: Program) {
+    super();
+    this.#settings = settings;
+    this.#file = file;
+    this.#program = program;
+    this.#listeners = new Listeners(settings.sticky, settings.oneRequest);
+    this.#crashes = new CrashWindow(settings.crashWindow);
+    announce('cluster', this as Cluster, (each) => each.stats());
+  }
+
+  /** Where the application listens; null before it does. */
+  get address(): SocketName | null {
+    return this.#listeners.address;
+  }
+
+  /** Resolves when all are ready, or some and the others do not start; rejects when none does. For `serve()`. */
+  async start(): Promise<this> {
+    const { port, host, backlog, min, max, signals } = this.#settings;
+    if (port !== null) {
+      await this.#listeners.openMain({ address: host, port, backlog, flags: 0 });
+    }
+    if (signals) {
+      this.#stopSignals = handleSignals({
+        close: () => this.#close(),
+        reload: () => this.reload(),
+        kill: () => this.#kill(),
+      });
+    }
+    const started = new Promise<void>((resolve, reject) => {
+      this.#started = { resolve, reject };
+    });
+    this.#resize(min);
+    await started;
+    if (min < max) this.#stopScaling = startScaling(this.#settings, this.#scaled());
+    return this;
+  }
+
+  /** What the primary knows by itself, as plain data. Some µs. */
+  stats(): ClusterStats {
+    const wanted = this.#slots.length;
+    const shares = this.#shares();
+    const ready = this.#ready();
+    return {
+      status: this.#closing !== null ? 'draining' : statusOf(ready, wanted),
+      wanted,
+      ready,
+      deaths: this.#deaths,
+      reloads: this.#reloads,
+      waitingConnections: this.#listeners.waiting,
+      refusedConnections: this.#listeners.refused,
+      processes: [...this.#live].map((process) => ({
+        slot: process.slot,
+        pid: process.pid,
+        state: process.state,
+        uptime: process.readyMs / 1000,
+        restarts: this.#slots[process.slot - 1]?.restarts ?? 0,
+        cpus: shares[process.slot - 1] ?? 0,
+        accepted: process.connections,
+      })),
+    };
+  }
+
+  /**
+   * Asks each process how it is, and adds up what they say. One that does not answer within `timeout` ms (1 to 60,000, default
+   * 500) has `report: null`: its loop is blocked, or it has just started. A message to each process and back, unless its last
+   * report is less than 250 ms old.
+   *
+   * @throws {MillraceError} `MILLRACE_E_INVALID_OPTION`
+   */
+  async health(timeout = 500): Promise<ClusterHealth> {
+    parseValue('Cluster.health()', 'timeout', timeout, timeoutField);
+    const processes = [...this.#live];
+    const stats = this.stats();
+    return health(stats, await Promise.all(processes.map((process) => process.report(timeout))));
+  }
+
+  /**
+   * Replaces each process by a new one, which loads the files anew. The old one is told to finish when the new one listens.
+   * Resolves when the last old one has ended. While a reload runs, all further calls together make one more.
+   *
+   * @throws {MillraceError} `MILLRACE_E_WORKER` if a new process does not start: the old ones that are left stay;
+   *   `MILLRACE_E_CLOSED` if the cluster is being closed
+   */
+  reload(): Promise<void> {
+    if (this.#closing !== null) return Promise.reject(closed());
+    if (this.#reloading === null) return this.#reload();
+    this.#queued ??= this.#reloading
+      .catch(() => {})
+      .then(() => {
+        this.#queued = null;
+        return this.reload();
+      });
+    return this.#queued;
+  }
+
+  /**
+   * Closes the ports, lets the processes finish what they have begun, and resolves when they have ended. Those that have not
+   * within `drainTimeout` are killed.
+   */
+  async close(): Promise<void> {
+    await this.#close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  #reload(): Promise<void> {
+    this.#reloading = this.#replaceAll().finally(() => {
+      this.#reloading = null;
+    });
+    return this.#reloading;
+  }
+
+  async #replaceAll(): Promise<void> {
+    let replaced = 0;
+    this.#endCrashLoop();
+    try {
+      await replaceAll(this.#slots, this.#settings, () => replaced++);
+    } catch (error) {
+      if (this.#closing !== null) throw closed();
+      // The slots that had nothing to keep.
+      for (const slot of this.#slots) slot.start();
+      const failure = reloadFailure(error, replaced, this.#slots.length);
+      this.#settings.log(failure.message);
+      this.emit('reload-failed', failure);
+      throw failure;
+    }
+    this.#listeners.prune();
+    this.#reloads++;
+    this.emit('reload');
+  }
+
+  #close(): Promise<number> {
+    this.#closing ??= this.#drain();
+    return this.#closing;
+  }
+
+  /** Returns how many had to be killed. */
+  async #drain(): Promise<number> {
+    this.#stopScaling();
+    this.#endCrashLoop();
+    this.#started?.reject(closed());
+    const { drainTimeout } = this.#settings;
+    const end = performance.now() + drainTimeout;
+    const stopped = this.#listeners.stop();
+    // What was accepted is served as well, if a process has time to take it.
+    if (this.#ready() > 0) await within(drainTimeout / 2, stopped);
+    const killedBefore = this.#late;
+    const left = Math.max(0, end - performance.now());
+    for (const slot of this.#slots) slot.close(left);
+    if (this.#live.size > 0) await new Promise<void>((resolve) => (this.#ended = resolve));
+    this.#finish();
+    return this.#late - killedBefore;
+  }
+
+  #finish(): void {
+    this.#stopSignals();
+    this.#listeners.close();
+    this.emit('close');
+  }
+
+  #kill(): void {
+    for (const process of this.#live) process.kill();
+  }
+
+  /** Makes `count` slots; the processes of those beyond drain. */
+  #resize(count: number): void {
+    const slots = this.#slots;
+    const removed = slots.splice(count);
+    for (const slot of removed) {
+      slot.close(this.#settings.drainTimeout);
+      this.#removed.add(slot);
+      void slot.left().then(() => {
+        this.#removed.delete(slot);
+        this.#dealOut();
+      });
+    }
+    while (slots.length < count) {
+      slots.push(new Slot(slots.length + 1, this.#settings, this.#slotOwner));
+    }
+    this.#dealOut();
+    for (const slot of slots) slot.start();
+  }
+
+  #dealOut(): void {
+    const shares = this.#shares();
+    for (const [i, slot] of this.#slots.entries()) {
+      for (const process of slot.processes) process.setShare(shares[i]!);
+    }
+  }
+
+  #shares(): number[] {
+    return poolShares(this.#settings.usable, this.#slots.length + this.#removed.size);
+  }
+
+  #ready(): number {
+    return this.#slots.filter(({ current }) => current?.state === 'ready').length;
+  }
+
+  #scaled() {
+    const cluster = this;
+    return {
+      get steady() {
+        if (cluster.#reloading !== null || cluster.#loopTimer !== null) return null;
+        const steady = cluster.#slots.map(({ current }) => current);
+        const isReady = (each: ClusterProcess | null) => each?.state === 'ready';
+        return steady.every(isReady) ? (steady as ClusterProcess[]) : null;
+      },
+      resize: (to: number, utilization: number) => {
+        const from = this.#slots.length;
+        this.#resize(to);
+        this.emit('scale', { from, to, utilization });
+      },
+    };
+  }
+
+  readonly #slotOwner: SlotOwner = {
+    fork: (slot: number, owner: ProcessOwner) => {
+      const { port, startTimeout } = this.#settings;
+      const name = this.#listeners.address;
+      const orders = ordersOf(slot, this.#file, port, this.#settings);
+      const env = port === null ? {} : { PORT: String(name?.port ?? port) };
+      const program = { ...this.#program, env: { ...env, ...this.#settings.env } };
+      const share = this.#shares()[slot - 1]!;
+      const process = new ClusterProcess(orders, program, share, startTimeout, owner);
+      this.#live.add(process);
+      return process;
+    },
+    ready: ({ slot, pid }) => {
+      this.#hasStarted = true;
+      this.emit('ready', { slot, pid });
+      if (this.#ready() >= this.#slots.length) this.#started?.resolve();
+    },
+    message: (process, body) => this.#receive(process, body),
+    leaving: (process) => this.#listeners.leave(process),
+    gone: (process, death) => {
+      this.#live.delete(process);
+      this.#listeners.gone(process);
+      if (!death.wasDraining || death.isLate) this.#tellDeath(process, death);
+      if (this.#live.size === 0) this.#ended?.();
+    },
+    mayStart: () => this.#loopTimer === null,
+    mayRespawn: (slot, error) => {
+      if (error !== undefined) this.#settings.log(`slot ${slot} gets no process: ${error}`);
+      return this.#died();
+    },
+  };
+
+  #receive(process: ClusterProcess, body: FromProcess): void {
+    if (body.type === 'listen') void this.#listeners.join(process, body);
+    else if (body.type === 'unlisten') this.#listeners.unlisten(process, body.server);
+    else if (body.type === 'took') this.#listeners.took(process, body.connection);
+    else if (body.type === 'refused') this.#listeners.didRefuse(process, body.connection);
+    else if (body.type === 'missed') this.#didMiss(process, body.connection);
+    else if (body.type === 'health') void this.#answer(process, body.ask, body.timeout);
+  }
+
+  async #answer(process: ClusterProcess, ask: number, timeout: number): Promise<void> {
+    process.tell({ type: 'health', ask, health: await this.health(timeout) });
+  }
+
+  #didMiss(process: ClusterProcess, connection: number): void {
+    if (!this.#listeners.didMiss(process, connection) || process.hasMissed) return;
+    process.hasMissed = true;
+    const { pid, slot } = process;
+    this.#settings.log(
+      `process ${pid} (slot ${slot}) did not get a connection; has it no file descriptors left?`,
+    );
+  }
+
+  #tellDeath({ slot, pid }: ClusterProcess, death: Death): void {
+    const { code, signal, isLate, reason } = death;
+    this.#deaths++;
+    if (isLate && death.wasDraining) this.#late++;
+    this.#settings.log(`process ${pid} (slot ${slot}) ${describe(death)}`);
+    this.emit('death', { slot, pid, code, signal, isLate, reason });
+  }
+
+  /** Whether a process that died is replaced. */
+  #died(): boolean {
+    if (this.#closing !== null) return false;
+    const { crashLimit, crashWindow, log } = this.#settings;
+    const now = performance.now();
+    this.#crashes.record(now);
+    if (this.#loopTimer === null) {
+      const deaths = this.#crashes.count(now);
+      // Code that has never run is given up sooner than code that has.
+      if (deaths < crashLimit * (this.#hasStarted ? this.#slots.length : 1)) return true;
+      const ready = this.#ready();
+      log(`crash loop: ${deaths} deaths within ${crashWindow} ms, ${ready} processes are ready`);
+      this.#loopTimer = setTimeout(() => this.#tryAgain(), crashWindow);
+      this.emit('crash-loop', { deaths, ready });
+    }
+    if (this.#ready() > 0) this.#started?.resolve();
+    else if (this.#slots.every(({ isEmpty }) => isEmpty)) this.#giveUp();
+    return false;
+  }
+
+  #tryAgain(): void {
+    this.#endCrashLoop();
+    for (const slot of this.#slots) slot.start();
+  }
+
+  #endCrashLoop(): void {
+    if (this.#loopTimer === null) return;
+    clearTimeout(this.#loopTimer);
+    this.#loopTimer = null;
+    this.#crashes.clear();
+  }
+
+  /** No process is left, and a new one would not live. */
+  #giveUp(): void {
+    const message = 'no process is left, and new ones die; what they wrote to stderr says why';
+    this.#started?.reject(new MillraceError('MILLRACE_E_WORKER', message));
+    const wasStarting = !this.#hasStarted;
+    void this.#close().then(() => {
+      if (wasStarting || !this.#settings.signals) return;
+      this.#settings.log(message);
+      process.exit(1);
+    });
+  }
+}
+
+const statusOf = (ready: number, wanted: number) =>
+  ready === 0 ? 'down' : ready < wanted ? 'degraded' : 'ok';

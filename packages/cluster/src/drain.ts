@@ -1,0 +1,102 @@
+/**
+ * The end of a process: what it has begun is finished, and nothing is begun that is not asked for already. Connections that are kept
+ * alive are the hard part: to close one while its client sends the next request is to lose that request. So they get an answer that
+ * says that it is the last one, and are closed without a word only when no request has come for a while.
+ */
+import cluster from 'node:cluster';
+import type { Server as HttpServer, ServerResponse } from 'node:http';
+import type { Server, Socket } from 'node:net';
+import { setInterval, setTimeout, sleep } from '@millrace/base/timers';
+import { run } from './hooks.js';
+import { closeAfter, closeAfterAnswer } from './last-answer.js';
+import { type FromPrimary, type Orders, tell, unwrap } from './protocol.js';
+import { connections, sessions } from './servers.js';
+
+/** For messages about a process whose primary is gone, and which nobody kills. */
+const selfKillMs = 1000;
+
+/** Ms between two looks, at the least: an `idleGrace` of 0 must not keep the loop busy. */
+const minLookMs = 100;
+
+/** What Node.js keeps on the socket of an HTTP connection: its parser, until it is upgraded, and the answer that is being given. */
+type HttpSocket = Socket & {
+  readonly parser?: object | null;
+  readonly _httpMessage?: object | null;
+};
+
+let isDraining = false;
+
+/** Drains when the primary says so or is gone, or on SIGTERM. */
+export function drainOn(orders: Orders): void {
+  process.on('message', (message) => {
+    if (unwrap<FromPrimary>(message)?.type === 'drain') void drain(orders);
+  });
+  process.on('SIGTERM', () => {
+    tell({ type: 'draining' });
+    void drain(orders);
+  });
+  // A terminal sends them to all processes. They are for the primary, which says what to do.
+  for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
+  process.prependListener('disconnect', () => {
+    // Without this node:cluster ends the process at once, with all requests in it.
+    if (cluster.worker !== undefined) cluster.worker.exitedAfterDisconnect = true;
+    void drain(orders);
+  });
+}
+
+async function drain({ idleGrace, drainTimeout }: Orders): Promise<void> {
+  if (isDraining) return;
+  isDraining = true;
+  setTimeout(() => process.exit(1), drainTimeout + selfKillMs).unref();
+  for (const [server, sockets] of connections) announce(server, sockets, idleGrace);
+  for (const session of sessions) session.close();
+  const drained = run('drain');
+  let seen = received();
+  const closeIdle = () => {
+    const before = seen;
+    seen = received();
+    for (const [socket, bytes] of seen) {
+      // The head of a request may be arriving.
+      if (isIdle(socket) && bytes === before.get(socket)) socket.destroy();
+    }
+  };
+  await Promise.race([allClosed(), sleep(idleGrace)]);
+  for (const server of connections.keys()) if (server.listening) server.close();
+  for (const session of sessions) session.close();
+  closeIdle();
+  setInterval(closeIdle, Math.max(idleGrace, minLookMs));
+  await allClosed();
+  await drained;
+  await run('close');
+  process.exit(0);
+}
+
+/** Bytes that have arrived, by connection. */
+function received(): Map<HttpSocket, number> {
+  const sockets: HttpSocket[] = [...connections.values()].flatMap((each) => [...each]);
+  return new Map(sockets.map((socket) => [socket, socket.bytesRead]));
+}
+
+function announce(server: Server, sockets: Iterable<HttpSocket>, idleGrace: number): void {
+  const http = server as HttpServer;
+  closeAfterAnswer(http);
+  // For those whose answer has begun already: Node.js closes them when they have been idle for so long.
+  if (!(http.keepAliveTimeout <= idleGrace && http.keepAliveTimeout > 0)) {
+    http.keepAliveTimeout = Math.max(1, idleGrace);
+  }
+  for (const { _httpMessage } of sockets) {
+    const res = _httpMessage as ServerResponse | null | undefined;
+    if (res?.headersSent === false) closeAfter(res);
+  }
+}
+
+/** HTTP connections without a request in progress. What was upgraded has no parser, and is not idle. */
+const isIdle = ({ parser, _httpMessage }: HttpSocket): boolean => Boolean(parser) && !_httpMessage;
+
+function allClosed(): Promise<void> {
+  const open = [...connections.values()].flatMap((sockets) => [...sockets]);
+  if (open.length === 0) return Promise.resolve();
+  const closed = open.map((socket) => new Promise((resolve) => socket.once('close', resolve)));
+  // New ones may have come meanwhile.
+  return Promise.all(closed).then(() => allClosed());
+}

@@ -1,0 +1,208 @@
+/** The life of one process, as the primary sees it: starting, ready, draining, gone. */
+import cluster, { type Worker } from 'node:cluster';
+import { shareMessage, shareVariable } from '@millrace/base/limits/share';
+import { clearTimeout, performance, setTimeout } from '@millrace/base/timers';
+import {
+  type FromPrimary,
+  type FromProcess,
+  type Orders,
+  ordersVariable,
+  type RawHandle,
+  unwrap,
+  wrap,
+} from './protocol.js';
+import { type ProcessReport, type ProcessState, reportAgeMs } from './report.js';
+import { within } from './within.js';
+
+/** How a process ended. */
+export interface Death {
+  readonly code: number | null;
+  readonly signal: string | null;
+  /** It was told to end, or told the primary that it would. */
+  readonly wasDraining: boolean;
+  /** It did not listen within `startTimeout`, or not finish within `drainTimeout`, and was killed. */
+  readonly isLate: boolean;
+  /** Ms for which it was ready; 0 if it never was. */
+  readonly readyMs: number;
+  /** What it threw while it started, as far as it could tell. */
+  readonly reason: string | null;
+}
+
+export interface Program {
+  readonly exec: string;
+  readonly args: readonly string[] | null;
+  readonly execArgv: readonly string[] | null;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+export interface ProcessOwner {
+  ready(process: ClusterProcess): void;
+  /** A message that is not about its own life. */
+  message(process: ClusterProcess, body: FromProcess): void;
+  /** It is not going to take anything more, and ends. */
+  draining(process: ClusterProcess): void;
+  gone(process: ClusterProcess, death: Death): void;
+}
+
+let count = 0;
+let asks = 0;
+
+export class ClusterProcess {
+  /** Counts up: the newer one of two has the higher one. */
+  readonly id = ++count;
+  readonly slot: number;
+  readonly pid: number;
+  /** Connections that it has taken. */
+  connections = 0;
+  /** Busy share of its loop over the last sample; null while it has not reported any. */
+  utilization: { readonly value: number; readonly at: number } | null = null;
+  /** At least once it had no file descriptor for a connection. */
+  hasMissed = false;
+  #state: ProcessState = 'starting';
+  #readyAt: number | null = null;
+  #reason: string | null = null;
+  #isLate = false;
+  #deadline: NodeJS.Timeout | undefined;
+  readonly #worker: Worker;
+  readonly #owner: ProcessOwner;
+  readonly #drainTimeout: number;
+  readonly #asked = new Map<number, (report: ProcessReport | null) => void>();
+  #reported: Promise<ProcessReport | null> | null = null;
+
+  constructor(
+    orders: Orders,
+    program: Program,
+    share: number,
+    startTimeout: number,
+    owner: ProcessOwner,
+  ) {
+    this.slot = orders.slot;
+    this.#drainTimeout = orders.drainTimeout;
+    this.#owner = owner;
+    const { exec, args, execArgv, env } = program;
+    cluster.setupPrimary({
+      exec,
+      args: [...(args ?? process.argv.slice(2))],
+      execArgv: [...(execArgv ?? process.execArgv)],
+    });
+    this.#worker = cluster.fork({
+      ...env,
+      ...shareVariable(share),
+      [ordersVariable]: JSON.stringify(orders),
+    });
+    this.pid = this.#worker.process.pid ?? 0;
+    this.#worker.on('message', (message: unknown) => this.#receive(message));
+    this.#worker.once('exit', (code, signal) => this.#ended(code, signal));
+    // Such as a process for which the system has no room. How a running one ends is seen by its exit.
+    this.#worker.on('error', (error: Error) => {
+      if (this.pid === 0) {
+        this.#reason = error.message;
+        this.#ended(null, null);
+      }
+    });
+    this.#setDeadline(startTimeout);
+  }
+
+  get state(): ProcessState {
+    return this.#state;
+  }
+
+  /** Ms for which it has been ready. */
+  get readyMs(): number {
+    return this.#readyAt === null ? 0 : performance.now() - this.#readyAt;
+  }
+
+  tell(body: FromPrimary, handle?: RawHandle): void {
+    // What cannot be sent to it is sent to the one that replaces it.
+    this.#worker.process.send(wrap(body), handle, {}, () => {});
+  }
+
+  setShare(cpus: number): void {
+    this.#worker.process.send(shareMessage(cpus), undefined, {}, () => {});
+  }
+
+  /** It finishes what it has, and ends, after `timeout` ms at the latest. */
+  drain(timeout: number): void {
+    if (this.#state === 'gone' || this.#state === 'draining') return;
+    // One that has not begun has nothing to finish.
+    if (this.#state === 'starting') this.kill();
+    else this.tell({ type: 'drain' });
+    this.#state = 'draining';
+    this.#setDeadline(timeout);
+  }
+
+  kill(): void {
+    this.#worker.process.kill('SIGKILL');
+  }
+
+  /** Its report, at most {@link reportAgeMs} old; null if there is none within `timeout` ms. */
+  report(timeout: number): Promise<ProcessReport | null> {
+    if (this.#state === 'starting' || this.#state === 'gone') return Promise.resolve(null);
+    this.#reported ??= this.#ask();
+    return within(timeout, this.#reported);
+  }
+
+  /** One question at a time, and the next not at once: health reports must not keep all processes busy. */
+  async #ask(): Promise<ProcessReport | null> {
+    const ask = ++asks;
+    const report = await new Promise<ProcessReport | null>((resolve) => {
+      this.#asked.set(ask, resolve);
+      this.tell({ type: 'report', ask });
+    });
+    this.#asked.delete(ask);
+    setTimeout(() => (this.#reported = null), reportAgeMs).unref();
+    return report;
+  }
+
+  #setDeadline(ms: number): void {
+    clearTimeout(this.#deadline);
+    this.#deadline = setTimeout(() => {
+      this.#isLate = true;
+      this.kill();
+    }, ms);
+  }
+
+  #receive(message: unknown): void {
+    const body = unwrap<FromProcess>(message);
+    if (body === null || this.#state === 'gone') return;
+    if (body.type === 'ready') this.#ready();
+    else if (body.type === 'failed') this.#reason = body.reason;
+    else if (body.type === 'report') this.#asked.get(body.ask)?.(body.report);
+    else if (body.type === 'utilization') {
+      this.utilization = { value: body.value, at: performance.now() };
+    } else if (body.type === 'draining') this.#drains();
+    else this.#owner.message(this, body);
+  }
+
+  #ready(): void {
+    if (this.#state !== 'starting') return;
+    clearTimeout(this.#deadline);
+    this.#state = 'ready';
+    this.#readyAt = performance.now();
+    this.#owner.ready(this);
+  }
+
+  /** By a signal of its own. */
+  #drains(): void {
+    if (this.#state === 'draining') return;
+    this.#state = 'draining';
+    this.#setDeadline(this.#drainTimeout);
+    this.#owner.draining(this);
+  }
+
+  #ended(code: number | null, signal: string | null): void {
+    if (this.#state === 'gone') return;
+    const death: Death = {
+      code,
+      signal,
+      wasDraining: this.#state === 'draining',
+      isLate: this.#isLate,
+      readyMs: this.readyMs,
+      reason: this.#reason,
+    };
+    clearTimeout(this.#deadline);
+    this.#state = 'gone';
+    for (const answer of [...this.#asked.values()]) answer(null);
+    this.#owner.gone(this, death);
+  }
+}

@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import http from 'node:http';
+import { test } from 'node:test';
+import { clusterHealth, healthHandler, onReport } from '@millrace/cluster';
+import { get, start } from './program.js';
+
+test('each process can tell the health of all', async (t) => {
+  const program = await start(t, 'plain.js', { workers: 2 });
+  for (let i = 0; i < 4; i++) await program.get();
+  const pids = await program.pids();
+  const { status, headers, text } = await program.get('/health');
+  assert.deepEqual([status, headers['content-type']], [200, 'application/json']);
+  const health = JSON.parse(text);
+  assert.deepEqual([health.status, health.wanted, health.ready], ['ok', 2, 2]);
+  assert.deepEqual(
+    health.processes.map(({ pid }) => pid),
+    pids,
+  );
+  const { total, processes } = health;
+  assert.equal(total.values.answers, 5);
+  for (const key of ['rss', 'heapUsed', 'connections']) {
+    assert.equal(
+      total[key],
+      processes.reduce((sum, { report }) => sum + report[key], 0),
+      key,
+    );
+  }
+  assert.equal(total.connections, 1);
+  for (const key of ['loopUtilization', 'loopDelayMs']) {
+    for (const { report } of processes) assert.ok(report[key] >= 0, key);
+  }
+  assert.ok(total.maxLoopUtilization <= 1);
+});
+
+test('a process that is blocked keeps nobody from an answer', async (t) => {
+  const program = await start(t, 'plain.js', { workers: 2 });
+  const blocked = program.get('/block?ms=60000').catch(() => {});
+  await program.wrote('blocked');
+  const { processes, total } = JSON.parse((await program.get('/health')).text);
+  assert.deepEqual(processes.map(({ report }) => report === null).sort(), [false, true]);
+  assert.equal(total.connections, 1);
+  for (const pid of await program.pids()) process.kill(pid, 'SIGKILL');
+  await blocked;
+});
+
+test('as long as it may take, it is waited for', async (t) => {
+  const program = await start(t, 'plain.js', { workers: 2 });
+  const blocked = program.get('/block?ms=800');
+  await program.wrote('blocked');
+  const { processes } = JSON.parse((await program.get('/all')).text);
+  assert.deepEqual(
+    processes.map(({ report }) => report === null),
+    [false, false],
+  );
+  await blocked;
+});
+
+test('questions at the same time have the same answer', async (t) => {
+  const program = await start(t, 'plain.js', { workers: 2 });
+  const count = 12;
+  const all = [];
+  for (let i = 0; i < count; i++) all.push(program.call('health'), program.get('/health'));
+  await Promise.all(all);
+  const { total } = await program.call('health');
+  // Of 2 processes, for 2 × count questions.
+  assert.ok(total.values.reports < 2 * count, `${total.values.reports}`);
+});
+
+test('without a primary it is 503', async (t) => {
+  const program = await start(t, 'plain.js', { drainTimeout: 60_000, idleGrace: 60_000 });
+  const agents = [0, 1].map(() => new http.Agent({ keepAlive: true }));
+  t.after(() => agents.forEach((agent) => void agent.destroy()));
+  await Promise.all(agents.map((agent) => program.get('/', { agent })));
+  const ask = async (agent) => {
+    const { status, text } = await get(program.port, '/health', { agent });
+    assert.deepEqual([status, JSON.parse(text).error.code], [503, 'MILLRACE_E_CLOSED']);
+  };
+  // It is asked, and killed before it answers.
+  program.child.kill('SIGSTOP');
+  const asked = ask(agents[0]);
+  await program.wrote('asked');
+  program.child.kill('SIGKILL');
+  await asked;
+  await ask(agents[1]);
+});
+
+test('without a cluster it is that of the program', async (t) => {
+  t.after(onReport(() => ({ a: 1 })));
+  t.after(onReport(() => ({ a: 2, b: 3 })));
+  // What an application may do wrong.
+  t.after(
+    onReport(() => {
+      throw new Error('thrown on purpose');
+    }),
+  );
+  t.after(onReport(() => ({ a: '4', b: Number.NaN, c: undefined })));
+  const { status, processes, total } = await clusterHealth();
+  assert.equal(status, 'ok');
+  assert.deepEqual(
+    processes.map(({ pid }) => pid),
+    [process.pid],
+  );
+  assert.deepEqual(total.values, { a: 3, b: 3 });
+  const server = http.createServer(healthHandler).listen(0, '127.0.0.1');
+  t.after(() => server.close());
+  await once(server, 'listening');
+  assert.equal((await get(server.address().port, '/')).status, 200);
+});
+
+test('a timeout that is none', async () => {
+  await assert.rejects(clusterHealth(0), { code: 'MILLRACE_E_INVALID_OPTION' });
+});

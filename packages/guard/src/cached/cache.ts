@@ -1,0 +1,390 @@
+/**
+ * A request's way: is it one that shares answers (key.ts)? Then it joins all that have the same key. One of them looks for a copy that may be
+ * served, and runs the handler if there is none (recording.ts); the others are given what it finds (exchange.ts).
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { MillraceError, show } from '@millrace/base/errors';
+import { isThenable } from '@millrace/base/realm';
+import { announce } from '@millrace/base/sources';
+import { performance } from '@millrace/base/timers';
+import { guardOf } from '../http/exchange.js';
+import type { StaleSource } from '../shedding.js';
+import { type Answer, ageOf, type Copy } from './answer.js';
+import { type Call, type Exchange, exchangeOf, isTaken, replay } from './exchange.js';
+import { type Asked, type Bypass, bypassReasons, Keys, placeOf } from './key.js';
+import { type CachedOptions, type CompleteOptions, completeOptions } from './options.js';
+import { type Answered, Recording, type Run } from './recording.js';
+import { type Unshared, unsharedReasons } from './shareable.js';
+import { dedupe, Lru, openStore, type Store, type StoreCounts } from './store.js';
+
+/** A request among those with the same key. */
+interface Ask {
+  readonly exchange: Exchange;
+  readonly id: string;
+  readonly key: string;
+  /** Times that it has joined others before. */
+  readonly tries: number;
+  /** Ends the call of the handler that was asked for. */
+  readonly resolve: (result: unknown) => void;
+  /** It is the one that the handler runs for. */
+  leads: boolean;
+}
+
+/** What they are all given. An answer is for those with this key: it may vary by headers that were not known to matter. */
+type Outcome =
+  | Exclude<Run, { kind: 'answer' | 'late' }>
+  | { kind: 'answer'; answer: Answer; key: string }
+  | { kind: 'late'; copy: Copy | undefined }
+  | { kind: 'copy'; copy: Copy };
+
+/** So often a request that got nothing by joining others joins others again; then it goes alone. */
+const maxTries = 2;
+
+class AnswerCache implements StaleSource {
+  readonly #options: CompleteOptions;
+  readonly #keys: Keys;
+  readonly #store: Store;
+  readonly #counts: Counts = newCounts();
+  /** Keys whose answers were for one request alone, and until when nobody waits for them, in ms. */
+  readonly #unshared: Lru<number>;
+  /** Where requests went that have reached the handler: only those are its to answer for a guard. */
+  readonly #places: Lru<true>;
+  /** Gives all requests with the same key what the first of them finds. */
+  readonly #joined: (ask: Ask) => Promise<Outcome>;
+
+  constructor(options: CompleteOptions) {
+    this.#options = options;
+    this.#keys = new Keys(options);
+    this.#store = openStore(options);
+    this.#unshared = new Lru(options.size);
+    this.#places = new Lru(options.size);
+    this.#joined = dedupe(
+      (ask) => ask.key,
+      (ask) => this.#find(ask),
+    );
+    options.guard?.caches.add(this);
+    announce('cached', this as AnswerCache, (each) => each.stats());
+  }
+
+  stats(): CachedStats {
+    return structuredClone({ ...this.#counts, ...this.#store.counts() });
+  }
+
+  /** Answers from a copy, or by running the handler; gives what its caller is to be given. */
+  handle(exchange: Exchange, direct: () => unknown): unknown {
+    if (exchange.res.headersSent) {
+      this.#counts.bypassed.sent++;
+      return direct();
+    }
+    let identity: ReturnType<Keys['identify']>;
+    try {
+      identity = this.#keys.identify(exchange.req);
+    } catch (error) {
+      this.#counts.failed++;
+      return exchange.fail(error, true);
+    }
+    if ('bypass' in identity) {
+      this.#counts.bypassed[identity.bypass]++;
+      return direct();
+    }
+    if (this.#options.guard !== null) this.#places.set(placeOf(exchange.req), true);
+    const { id } = identity;
+    return new Promise((resolve) => this.#join(exchange, id, 0, resolve));
+  }
+
+  /** For a guard: a copy in place of a refusal, be it stale. */
+  answer(req: IncomingMessage, res: ServerResponse): boolean | Promise<boolean> {
+    if (this.#places.get(placeOf(req)) === undefined) return false;
+    const id = this.#idOf(req);
+    if (id === undefined) return false;
+    return after(this.#look(req, id, this.#keys.of(req, id)), (copy) => {
+      if (copy === undefined || !this.#isUsable(copy, true) || isTaken(req, res)) return false;
+      this.#counts.shed++;
+      this.#replay(req, res, copy);
+      return true;
+    });
+  }
+
+  /** A function `key` that needs more than the bare request fails here; the request is refused then, as without a cache. */
+  #idOf(req: IncomingMessage): string | undefined {
+    try {
+      const identity = this.#keys.identify(req);
+      return 'id' in identity ? identity.id : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  #join(exchange: Exchange, id: string, tries: number, resolve: Ask['resolve']): void {
+    const key = this.#keys.of(exchange.req, id);
+    if (tries > maxTries || performance.now() < (this.#unshared.get(key) ?? 0)) {
+      this.#goAlone(exchange, resolve);
+      return;
+    }
+    const ask: Ask = { exchange, id, key, tries, resolve, leads: false };
+    void this.#joined(ask)
+      .then((outcome) => {
+        if (!ask.leads) this.#serve(ask, outcome);
+      })
+      // Middleware has its own methods on a response, and they may throw.
+      .catch((error) => resolve(exchange.fail(error, true)));
+  }
+
+  #goAlone(exchange: Exchange, resolve: Ask['resolve']): void {
+    this.#counts.bypassed.unshared++;
+    resolve(exchange.run());
+  }
+
+  /** Never fails: a failure is an outcome. */
+  #find(ask: Ask): Outcome | Promise<Outcome> {
+    const { exchange, id, key } = ask;
+    return after(this.#look(exchange.req, id, key), (copy) => {
+      try {
+        if (copy !== undefined) {
+          if (this.#isUsable(copy, false)) return { kind: 'copy', copy };
+          if (this.#isUsable(copy, true) && this.#isUnderPressure(exchange)) {
+            return { kind: 'copy', copy };
+          }
+        }
+      } catch (error) {
+        return { kind: 'error', error };
+      }
+      // Nobody is to work for one who has left; if somebody else waits, it is his turn.
+      if (exchange.isTaken) return { kind: 'cut' };
+      return this.#lead(ask, copy);
+    });
+  }
+
+  async #lead(ask: Ask, copy: Copy | undefined): Promise<Outcome> {
+    const { exchange, id, key, resolve } = ask;
+    ask.leads = true;
+    this.#counts.misses++;
+    const { req, res } = exchange;
+    // As they are now: the handler may change them.
+    const asked = { method: req.method, headers: { ...req.headers } };
+    const recording = new Recording(req, res, exchange.headers(), this.#options);
+    resolve(exchange.run(recording));
+    const run = await recording.done;
+    switch (run.kind) {
+      case 'answer':
+        if (!this.#keys.learn(id, run.vary)) return this.#alone(key, 'vary');
+        return { ...run, key: this.#keep(asked, id, run) };
+      case 'alone':
+        return this.#alone(key, run.reason);
+      case 'late':
+        return { ...run, copy };
+      case 'cut':
+        this.#counts.cut++;
+        return run;
+      default:
+        return run;
+    }
+  }
+
+  #alone(key: string, reason: Unshared): Outcome {
+    this.#counts.notKept[reason]++;
+    this.#unshared.set(key, performance.now() + 1000 * Math.max(1, this.#options.ttl));
+    return { kind: 'alone', reason };
+  }
+
+  /** Keeps an answer if it may be kept. Gives the key of the requests that it is for. */
+  #keep(asked: Asked, id: string, { answer, mayBeStale }: Answered): string {
+    const key = this.#keys.of(asked, id);
+    const { ttl, stale, statuses } = this.#options;
+    const copy = { ...answer, at: this.#store.now(), mayBeStale };
+    const seconds = mayBeStale ? ttl + stale : ttl;
+    if (!statuses.has(answer.status)) this.#counts.notKept.status++;
+    else if (seconds > 0) this.#store.set(key, copy, seconds);
+    return key;
+  }
+
+  #serve(ask: Ask, outcome: Outcome): void {
+    const { exchange, id, tries, resolve } = ask;
+    if (exchange.isTaken) {
+      this.#counts.gone++;
+      resolve(undefined);
+      return;
+    }
+    switch (outcome.kind) {
+      case 'copy':
+        this.#give(ask, outcome.copy);
+        return;
+      case 'answer':
+        if (this.#keys.of(exchange.req, id) === outcome.key) this.#give(ask, outcome.answer);
+        else this.#join(exchange, id, tries + 1, resolve);
+        return;
+      case 'cut':
+        this.#join(exchange, id, tries + 1, resolve);
+        return;
+      case 'alone':
+        this.#goAlone(exchange, resolve);
+        return;
+      case 'error':
+        this.#counts.failed++;
+        resolve(exchange.fail(outcome.error, false));
+        return;
+      case 'late':
+        if (outcome.copy !== undefined && this.#isUsable(outcome.copy, true)) {
+          this.#give(ask, outcome.copy);
+          return;
+        }
+        this.#counts.timedOut++;
+        resolve(exchange.fail(timeoutError(exchange.req, this.#options.timeout), false));
+    }
+  }
+
+  #give({ exchange, resolve }: Ask, answer: Answer | Copy): void {
+    exchange.takeOver();
+    const { req, res } = exchange;
+    if (!('at' in answer)) this.#counts.deduplicated++;
+    else if (this.#isUsable(answer, false)) this.#counts.hits++;
+    else this.#counts.stale++;
+    this.#replay(req, res, answer);
+    resolve(undefined);
+  }
+
+  #replay(req: IncomingMessage, res: ServerResponse, answer: Answer | Copy): void {
+    const age =
+      'at' in answer
+        ? { seconds: this.#ageOf(answer) / 1000, isStale: !this.#isUsable(answer, false) }
+        : null;
+    if (replay(req, res, answer, age)) this.#counts.notModified++;
+  }
+
+  /** The answer to a GET is one to a HEAD as well. */
+  #look(req: IncomingMessage, id: string, key: string): ReturnType<Store['get']> {
+    if (req.method !== 'HEAD') return this.#store.get(key);
+    return after(
+      this.#store.get(this.#keys.of(req, id, 'GET')),
+      (copy) => copy ?? this.#store.get(key),
+    );
+  }
+
+  #isUsable(copy: Copy, orStale: boolean): boolean {
+    const { ttl, stale } = this.#options;
+    return this.#ageOf(copy) < 1000 * (orStale && copy.mayBeStale ? ttl + stale : ttl);
+  }
+
+  #ageOf(copy: Copy): number {
+    return ageOf(copy, this.#store.now());
+  }
+
+  #isUnderPressure(exchange: Exchange): boolean {
+    const { underPressure, guard } = this.#options;
+    if (underPressure !== null) return underPressure();
+    const source = guard ?? guardOf(exchange.req);
+    return source?.underPressure ?? exchange.underPressure;
+  }
+}
+
+/** What comes at once is used at once: with copies in this process a handler runs before its caller goes on, as without a cache. */
+function after<In, Out>(
+  value: In | Promise<In>,
+  fn: (value: In) => Out | Promise<Out>,
+): Out | Promise<Out> {
+  return isThenable(value) ? value.then(fn) : fn(value);
+}
+
+function timeoutError(req: IncomingMessage, timeout: number): MillraceError {
+  const error = new MillraceError(
+    'MILLRACE_E_TIMEOUT',
+    `the handler has not answered an identical ${req.method} within ${timeout} ms (option 'timeout' of cached())`,
+  );
+  // Names that Express and Fastify look for.
+  return Object.assign(error, { status: 503, statusCode: 503 });
+}
+
+/** A handler that shares its answers. */
+export type CachedHandler<Handler> = Handler & {
+  /** What was counted since it was made. */
+  stats(): CachedStats;
+};
+
+/**
+ * A handler of the same shape that answers identical requests with one run of `handler`: those that come while it
+ * runs, or within `ttl` seconds after it. Under pressure its answers serve `stale` seconds longer.
+ *
+ * Takes handlers of node:http, Express and Connect (also routers and middleware: then the answer of a later handler
+ * is recorded), and of Fastify. Costs about as much as a small answer: use it for handlers that take a millisecond or
+ * more.
+ *
+ * @throws MILLRACE_E_INVALID_OPTION, MILLRACE_E_INVALID_ARGUMENT
+ */
+export function cached<Handler extends (...args: any[]) => unknown>(
+  handler: Handler,
+  options: CachedOptions,
+): CachedHandler<Handler> {
+  if (typeof handler !== 'function') {
+    throw new MillraceError(
+      'MILLRACE_E_INVALID_ARGUMENT',
+      `cached() takes a function that answers requests, not ${show(handler)}`,
+    );
+  }
+  const cache = new AnswerCache(completeOptions(options));
+  // Express counts parameters: one with four would be for errors.
+  function cachedHandler(this: unknown, ...args: unknown[]): unknown {
+    const call: Call = [handler, this, args];
+    return cache.handle(exchangeOf(call), () => handler.apply(this, args));
+  }
+  return Object.assign(cachedHandler, {
+    stats: () => cache.stats(),
+  }) as unknown as CachedHandler<Handler>;
+}
+
+/** What `cached()` counts. */
+
+/** Why an answer that may be shared was not kept: the reasons for those that may not, or its status. */
+type NotKept = Unshared | 'status';
+
+/**
+ * Each request that came to the handler is counted once, in one of the first seven or in `bypassed`, when it is known what becomes of it.
+ */
+export interface CachedStats extends StoreCounts {
+  /** Served from a copy within its `ttl`. */
+  hits: number;
+  /** Served from a copy past it. */
+  stale: number;
+  /** Ran the handler, for themselves and for whoever came meanwhile. */
+  misses: number;
+  /** Served with the answer that the handler gave to another. */
+  deduplicated: number;
+  /** Waited for a run of the handler that failed, and were given its error. */
+  failed: number;
+  /** Waited longer than `timeout`, and there was no copy. */
+  timedOut: number;
+  /** Left, or were answered by somebody else, while they waited. */
+  gone: number;
+  /** Ran the handler as without a cache, by reason. */
+  bypassed: Record<Bypass, number>;
+  /** Answers of `misses` that were not kept, by reason. */
+  notKept: Record<NotKept, number>;
+  /** Runs that were cut short by their client's leaving and begun again for those who waited. */
+  cut: number;
+  /** Of `hits`, `stale`, `shed` and `deduplicated`: told with a 304 that they have it. */
+  notModified: number;
+  /** Not counted above: shed by the guard, and served from a copy instead. */
+  shed: number;
+}
+
+type Counts = Omit<CachedStats, keyof StoreCounts>;
+
+function newCounts(): Counts {
+  return {
+    hits: 0,
+    stale: 0,
+    misses: 0,
+    deduplicated: 0,
+    failed: 0,
+    timedOut: 0,
+    gone: 0,
+    bypassed: zeros(bypassReasons),
+    notKept: zeros([...unsharedReasons, 'status']),
+    cut: 0,
+    notModified: 0,
+    shed: 0,
+  };
+}
+
+function zeros<Name extends string>(names: readonly Name[]): Record<Name, number> {
+  return Object.fromEntries(names.map((name) => [name, 0])) as Record<Name, number>;
+}

@@ -1,0 +1,398 @@
+/** Records what a handler answers while it goes to the client. */
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { isUint8Array } from '@millrace/base/realm';
+import { clearTimeout, nextTick, performance, setTimeout } from '@millrace/base/timers';
+import { atTurnEnd } from '@millrace/base/turn';
+import {
+  type Answer,
+  bodyHeaders,
+  type Condition,
+  conditionOf,
+  type HeaderField,
+  header,
+  isNotModified,
+} from './answer.js';
+import { mayBeStale, type Unshared, unshared, varyNames } from './shareable.js';
+
+/** A whole answer, the names of the request headers that it varies by, and whether it may be given past its `ttl`. */
+export interface Answered {
+  kind: 'answer';
+  answer: Answer;
+  vary: readonly string[];
+  mayBeStale: boolean;
+}
+
+/**
+ * How a run of the handler ended, for those who wait for it. `alone`: its answer is not for others; `cut`: the connection of the request
+ * that it ran for was closed first; `late`: it took longer than `timeout`.
+ */
+export type Run =
+  | Answered
+  | { kind: 'alone'; reason: Unshared }
+  | { kind: 'error'; error: unknown }
+  | { kind: 'cut' }
+  | { kind: 'late' };
+
+interface Limits {
+  /** Bytes of a body that are recorded. */
+  maxBytes: number;
+  /** In ms. */
+  timeout: number;
+}
+
+/** They tell about one connection (RFC 9110, section 7.6.1), and are not passed on. */
+const hopByHop = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-connection',
+  'te',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+/** Headers that decide who may get an answer. They count whoever set them, and however late. */
+const judging = new Set(['vary', 'cache-control']);
+
+/** After a client has left, a handler that has begun no answer is given as long again as it took so far, and this at least, in ms. */
+const minGrace = 1000;
+
+/**
+ * Its response is the client's own: a handler's bytes are on their way at once. What comes after the first whole answer is none of its
+ * business. Until it is over, two things of the client's are kept from the handler, for they would become everybody's: the
+ * conditions of its request, which are met here instead, and its slowness or its leaving: `write()` returns true.
+ */
+export class Recording {
+  readonly done: Promise<Run>;
+  readonly #req: IncomingMessage;
+  readonly #res: ServerResponse;
+  readonly #before: OutgoingHttpHeaders;
+  readonly #maxBytes: number;
+  readonly #timer: NodeJS.Timeout;
+  readonly #condition: Condition | null;
+  /** Middleware further out has a `writeHead()` of its own. */
+  readonly #isWrapped: boolean;
+  readonly #begunMs = performance.now();
+  #graceTimer: NodeJS.Timeout | undefined;
+  #resolve!: (run: Run) => void;
+  #isOver = false;
+  #head: Omit<Answer, 'body'> | null = null;
+  /** Of all headers, those that decide who is given the answer. */
+  #judged: HeaderField[] = [];
+  #chunks: Uint8Array[] = [];
+  #bytes = 0;
+  /** The client is told with a 304 that it has the body. */
+  #isBodyless = false;
+  #isEnding = false;
+  #body: Buffer | null | undefined;
+  /** The head has left: nobody can say any more whom the answer is for. */
+  #isSent = false;
+
+  /** @param before headers that were set before the handler runs */
+  constructor(
+    req: IncomingMessage,
+    res: ServerResponse,
+    before: OutgoingHttpHeaders,
+    limits: Limits,
+  ) {
+    this.#req = req;
+    this.#res = res;
+    this.#before = before;
+    this.#maxBytes = limits.maxBytes;
+    this.done = new Promise((resolve) => {
+      this.#resolve = resolve;
+    });
+    this.#timer = setTimeout(() => this.#end({ kind: 'late' }), limits.timeout);
+    // A connection keeps the process alive as long as anybody waits.
+    this.#timer.unref();
+    this.#condition = conditionOf(req);
+    if (this.#condition !== null) {
+      delete req.headers['if-none-match'];
+      delete req.headers['if-modified-since'];
+    }
+    this.#isWrapped = Object.hasOwn(res, 'writeHead');
+    this.#tap();
+    res.once('finish', () => this.#takeSent());
+    res.once('close', () => this.#closed());
+  }
+
+  /** The handler threw, or its promise was rejected. That of a client who left may be due to that. */
+  failed(error: unknown): void {
+    this.#end(this.#isGone ? { kind: 'cut' } : { kind: 'error', error });
+  }
+
+  /** The handler returned, or its promise was fulfilled; its answer may still be on its way, unless the connection is closed. */
+  returned(): void {
+    if (this.#isOver || !this.#isGone) return;
+    atTurnEnd(() => this.#end({ kind: 'cut' }));
+  }
+
+  #closed(): void {
+    if (this.#isOver) return;
+    // What comes in pieces usually stops coming when the client has left; a whole answer is given to nobody as readily.
+    if (this.#head !== null || this.#res.headersSent) {
+      this.#end({ kind: 'cut' });
+      return;
+    }
+    // Or the handler has given up, or has closed the connection itself: then nothing comes.
+    const grace = Math.max(minGrace, performance.now() - this.#begunMs);
+    this.#graceTimer = setTimeout(() => this.#end({ kind: 'cut' }), grace);
+    this.#graceTimer.unref();
+  }
+
+  get #isGone(): boolean {
+    return this.#res.destroyed || this.#req.socket?.destroyed === true;
+  }
+
+  #end(run: Run): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    clearTimeout(this.#timer);
+    clearTimeout(this.#graceTimer);
+    this.#chunks = [];
+    const { headers } = this.#req;
+    const { noneMatch, modifiedSince } = this.#condition ?? {};
+    if (noneMatch !== undefined) headers['if-none-match'] = noneMatch;
+    if (modifiedSince !== undefined) headers['if-modified-since'] = modifiedSince;
+    this.#resolve(run);
+  }
+
+  /** Puts itself before the methods of the response, which may be those of a middleware. */
+  #tap(): void {
+    const res = this.#res as any;
+    const { writeHead, write, end, destroy } = res;
+
+    res.writeHead = (status: number, ...rest: any[]) => {
+      if (this.#isOver || this.#head !== null || !(status >= 200 && status <= 999)) {
+        return this.#sending(() => writeHead.call(res, status, ...rest));
+      }
+      const message = typeof rest[0] === 'string' ? [rest.shift()] : [];
+      setHeaders(
+        res,
+        rest.find((each) => each !== undefined && each !== null),
+      );
+      res.statusCode = status;
+      if (message.length > 0) res.statusMessage = message[0];
+      this.#takeHead();
+      return this.#sending(() => {
+        if (this.#isBodyless) return writeHead.call(res, res.statusCode);
+        return writeHead.call(res, status, ...message);
+      });
+    };
+
+    res.write = (chunk: any, encoding?: any, callback?: any) => {
+      if (this.#isEnding || (this.#isOver && !this.#isBodyless)) {
+        return write.call(res, chunk, encoding, callback);
+      }
+      this.#takeHead();
+      let taken = true;
+      if (this.#isBodyless || this.#isGone) notify(encoding, callback);
+      else taken = write.call(res, chunk, encoding, callback);
+      this.#takeSent();
+      this.#keep(chunk, encoding);
+      return this.#isOver ? taken : true;
+    };
+
+    res.end = (...args: any[]) => {
+      if (this.#isEnding || (this.#isOver && !this.#isBodyless)) return end.apply(res, args);
+      this.#takeHead();
+      const callback = args.find((each) => typeof each === 'function');
+      this.#isEnding = true;
+      try {
+        if (this.#isBodyless || this.#isGone) end.call(res, callback);
+        else end.apply(res, args);
+      } finally {
+        this.#isEnding = false;
+      }
+      this.#takeSent();
+      if (typeof args[0] !== 'function') this.#keep(args[0], args[1]);
+      this.#complete();
+      return res;
+    };
+
+    res.destroy = (...args: any[]) => {
+      // Some responses destroy themselves at their end.
+      if (!this.#isEnding) this.#end({ kind: 'cut' });
+      return destroy.apply(res, args);
+    };
+
+    // The second is of HTTP/2 only.
+    for (const name of ['addTrailers', 'setTrailer'].filter((each) => each in res)) {
+      const method = res[name];
+      res[name] = (...args: any[]) => {
+        this.#end({ kind: 'alone', reason: 'stream' });
+        return method.apply(res, args);
+      };
+    }
+  }
+
+  /** Lets middleware further out send the head, which may set headers until it leaves. */
+  #sending<Result>(send: () => Result): Result {
+    const result = send();
+    this.#takeSent();
+    return result;
+  }
+
+  /** If the head has left, it says whom the answer is for. */
+  #takeSent(): void {
+    const res = this.#res;
+    if (this.#isOver || this.#isSent || this.#head === null || !res.headersSent) return;
+    this.#isSent = true;
+    const sent = sentFields(res);
+    const before = [this.#before['set-cookie'] ?? []].flat().map(String);
+    const cookies = sent.filter(([name]) => name.toLowerCase() === 'set-cookie');
+    // Middleware may have set it at the last moment, because of what the handler did: sessions do.
+    if (cookies.flatMap(([, value]) => value).some((cookie) => !before.includes(cookie))) {
+      this.#end({ kind: 'alone', reason: 'setCookie' });
+      return;
+    }
+    this.#judged.push(...sent.filter(([name]) => judging.has(name.toLowerCase())));
+    const judged = this.#judged.filter(([name]) => judging.has(name.toLowerCase()));
+    const reason = unshared({ status: this.#head.status, headers: judged }, this.#maxBytes);
+    if (reason !== null) this.#end({ kind: 'alone', reason });
+    else this.#finish();
+  }
+
+  /** Status and headers are decided: they are about to be sent. */
+  #takeHead(): void {
+    if (this.#head !== null || this.#isOver) return;
+    const res = this.#res;
+    const all = fieldsOf(res);
+    const own = ([name, value]: HeaderField) => !isSame(value, this.#before[name.toLowerCase()]);
+    this.#judged = all.filter((field) => judging.has(field[0].toLowerCase()) || own(field));
+    this.#head = {
+      // Some handlers set a text.
+      status: Number(res.statusCode),
+      message: phraseOf(this.#req, res),
+      headers: all.filter((field) => !hopByHop.has(field[0].toLowerCase()) && own(field)),
+      removed: Object.keys(this.#before).filter((name) => !res.hasHeader(name)),
+    };
+    const { status } = this.#head;
+    if (this.#condition !== null && status >= 200 && status < 300) {
+      this.#isBodyless = isNotModified(this.#condition, this.#head);
+    }
+    if (this.#isBodyless) makeBodyless(this.#req, res);
+    const reason = unshared({ status, headers: this.#judged }, this.#maxBytes);
+    if (reason !== null) this.#end({ kind: 'alone', reason });
+  }
+
+  #keep(chunk: unknown, encoding: unknown): void {
+    if (this.#isOver) return;
+    // A copy: the handler may use its buffer again.
+    const bytes =
+      typeof chunk === 'string'
+        ? Buffer.from(chunk, typeof encoding === 'string' ? (encoding as BufferEncoding) : 'utf8')
+        : isUint8Array(chunk)
+          ? Buffer.from(chunk)
+          : null;
+    if (bytes === null) return;
+    this.#bytes += bytes.length;
+    if (this.#bytes > this.#maxBytes) this.#end({ kind: 'alone', reason: 'size' });
+    else this.#chunks.push(bytes);
+  }
+
+  #complete(): void {
+    if (this.#isOver) return;
+    const head = this.#head!;
+    const hasBody = this.#req.method !== 'HEAD';
+    const length = header(head.headers, 'content-length');
+    if (hasBody && head.status !== 204 && length !== undefined && Number(length) !== this.#bytes) {
+      this.#end({ kind: 'alone', reason: 'length' });
+      return;
+    }
+    this.#body = hasBody ? Buffer.concat(this.#chunks) : null;
+    if (!this.#isSent && this.#isGone) {
+      // A head of HTTP/2 never leaves if there is nobody to send it to, so middleware does not come to say whom it is for.
+      if (this.#isWrapped) this.#end({ kind: 'cut' });
+      this.#isSent = true;
+    }
+    this.#finish();
+  }
+
+  /** Its body is whole, and its head has left. */
+  #finish(): void {
+    if (this.#isOver || !this.#isSent || this.#body === undefined) return;
+    const head = { headers: this.#judged };
+    this.#end({
+      kind: 'answer',
+      answer: { ...this.#head!, body: this.#body },
+      vary: varyNames(head),
+      mayBeStale: mayBeStale(head),
+    });
+  }
+}
+
+/** The headers that have been sent. `writeHead()` may have been given some that `getHeader()` does not know. */
+function sentFields(res: ServerResponse): HeaderField[] {
+  // The text of the head is not in the types; HTTP/2 has none, but the second.
+  const { _header: text, stream } = res as unknown as {
+    _header?: unknown;
+    stream?: { sentHeaders?: OutgoingHttpHeaders };
+  };
+  const fields = fieldsOf(res);
+  if (typeof text === 'string') {
+    for (const line of text.split('\r\n').slice(1)) {
+      const end = line.indexOf(':');
+      if (end > 0) fields.push([line.slice(0, end), line.slice(end + 1).trim()]);
+    }
+  }
+  for (const [name, value] of Object.entries(stream?.sentHeaders ?? {})) {
+    if (value !== undefined) fields.push([name, texts(value)]);
+  }
+  return fields;
+}
+
+/** All headers of a response, with their names as they were given. */
+function fieldsOf(res: ServerResponse): HeaderField[] {
+  // Not in the types of this release; and Http2ServerResponse has no names in their own case.
+  const { getRawHeaderNames = res.getHeaderNames } = res as { getRawHeaderNames?(): string[] };
+  return getRawHeaderNames.call(res).map((name) => [name, texts(res.getHeader(name))]);
+}
+
+/** As `writeHead` itself does, but so that they can be asked for. */
+function setHeaders(res: ServerResponse, given: OutgoingHttpHeaders | unknown[] | undefined): void {
+  if (given === undefined) return;
+  if (!Array.isArray(given)) {
+    for (const [name, value] of Object.entries(given)) res.setHeader(name, value!);
+    return;
+  }
+  // Names and values in turn, or in pairs. The first of a name replaces what was set before.
+  const list = (Array.isArray(given[0]) ? given.flat() : given) as string[];
+  const values = new Map<string, string[]>();
+  for (let at = 0; at < list.length; at += 2) {
+    const name = list[at]!;
+    const key = name.toLowerCase();
+    const all = [values.get(key) ?? [], list[at + 1]!].flat();
+    values.set(key, all);
+    res.setHeader(name, all.length === 1 ? all[0]! : all);
+  }
+}
+
+/** Makes a 304 of an answer whose headers are set. */
+export function makeBodyless(req: IncomingMessage, res: ServerResponse): void {
+  if (phraseOf(req, res) !== '') res.statusMessage = '';
+  res.statusCode = 304;
+  for (const name of bodyHeaders) res.removeHeader(name);
+}
+
+/** The phrase beside the status; HTTP/2 has none, and warns of whoever asks. */
+function phraseOf(req: IncomingMessage, res: ServerResponse): string {
+  return req.httpVersionMajor >= 2 ? '' : (res.statusMessage ?? '');
+}
+
+function texts(value: number | string | string[] | undefined): string | string[] {
+  return Array.isArray(value) ? value.map(String) : String(value);
+}
+
+function isSame(value: string | readonly string[], before: OutgoingHttpHeaders[string]): boolean {
+  if (before === undefined) return false;
+  const other = texts(before);
+  if (typeof value === 'string' || typeof other === 'string') return value === other;
+  return value.length === other.length && value.every((each, at) => each === other[at]);
+}
+
+/** What was written to a client that has left, or does not want it, counts as written. */
+function notify(encoding: unknown, callback: unknown): void {
+  const fn = typeof encoding === 'function' ? encoding : callback;
+  if (typeof fn === 'function') nextTick(fn as () => void);
+}

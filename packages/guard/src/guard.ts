@@ -1,0 +1,331 @@
+/**
+ * The guard: requests that the loop has no time for are turned away at once, by class and predicted wait, and the rest is run in an order
+ * and a rhythm that keep the loop alive.
+ *
+ * A request goes `new → running → over` while the loop has time, `new → queued → running → over` when it has not, and ends as
+ * `shed` from either of the first two stages. This file decides which way it goes; what happens on each is in the files beside it. See
+ * docs/guard.md for the reasons.
+ */
+import type { IncomingMessage } from 'node:http';
+import { captureContext } from '@millrace/base/context';
+import { MillraceError } from '@millrace/base/errors';
+import { announce } from '@millrace/base/sources';
+import { performance } from '@millrace/base/timers';
+import {
+  type ClassIndex,
+  ClassPatterns,
+  classes,
+  classNames,
+  exempt,
+  low,
+  type RequestClass,
+} from './classes.js';
+import { Eviction } from './eviction.js';
+import { Forecast } from './forecast.js';
+import { Gate } from './gate.js';
+import { GateKeeper } from './gate-keeper.js';
+import { Kinds } from './kinds.js';
+import { LoopTime } from './loop-time.js';
+import { Observer } from './observer.js';
+import { type CompleteOptions, completeOptions, type GuardOptions } from './options.js';
+import { type Route, RouteTable } from './routes.js';
+import { Running } from './running.js';
+import { Shedding, type StaleSource } from './shedding.js';
+import { Slices } from './slices.js';
+import { ClassCounts, type GuardStats, routeStats } from './stats.js';
+import type { Ticket, TicketOwner } from './ticket.js';
+import { Waiting } from './waiting.js';
+
+/** A route of which so many requests fit into a slice is cheap: waiting would cost them more than it gave to others. */
+const cheapRuns = 50;
+/** Requests of a cheap route run directly for so many slices on end. */
+const cheapSlices = 5;
+
+/** A guard that shed somebody so recently, in ms, is under pressure. */
+const pressureMs = 1000;
+
+/** Guards requests of one or several servers. Create one with `guard(server)`, `guardMiddleware()`, or the Fastify plugin. */
+export class Guard {
+  /** Its options, with defaults. */
+  readonly options: CompleteOptions;
+  /** Tried, in order, before a request is shed. */
+  readonly caches = new Set<StaleSource>();
+
+  readonly #routes: RouteTable;
+  readonly #kinds: Kinds;
+  readonly #waiting = new Waiting();
+  readonly #gate: Gate;
+  readonly #keeper: GateKeeper;
+  readonly #time = new LoopTime();
+  readonly #forecast: Forecast;
+  readonly #running: Running;
+  readonly #slices: Slices;
+  readonly #shedding: Shedding;
+  readonly #eviction: Eviction;
+  readonly #observer: Observer | null;
+  readonly #counts: readonly ClassCounts[] = classNames.map(() => new ClassCounts());
+  readonly #maxWaitMs: readonly number[];
+  readonly #owner: TicketOwner = { closed: (ticket) => this.#closed(ticket) };
+  readonly #onClose: (() => void)[] = [];
+  #isClosed = false;
+
+  /** Throws MILLRACE_E_INVALID_OPTION. */
+  constructor(options: GuardOptions = {}) {
+    this.options = completeOptions(options);
+    const { classes, maxRoutes, concurrency, slice, rest, maxWait, observe } = this.options;
+    this.#routes = new RouteTable(new ClassPatterns(classes), maxRoutes);
+    this.#kinds = new Kinds(this.options, this.#routes);
+    this.#gate = new Gate(concurrency);
+    this.#keeper = new GateKeeper(this.#gate, this.#time, () => this.#wake());
+    this.#forecast = new Forecast(this.#waiting, this.#gate, this.#time);
+    this.#observer = observe ? new Observer() : null;
+    this.#running = new Running(this.#gate, this.#time, this.#observer, this.#counts, this.#owner);
+    this.#slices = new Slices(this.#work(), slice, rest);
+    this.#shedding = new Shedding(this.options, this.caches, this.#counts, this.#forecast);
+    this.#maxWaitMs = [maxWait.high, maxWait.normal, maxWait.low, Number.POSITIVE_INFINITY];
+    this.#eviction = new Eviction(this.#waiting, this.#forecast, this.#shedding, this.#maxWaitMs);
+    announce('guard', this as Guard, (each) => each.stats());
+  }
+
+  /**
+   * Whether requests are being refused, or are about to be: within the last second one was shed, or more waits than
+   * half of what a `low` request may have ahead of it. Cheap enough to check for each request.
+   */
+  get underPressure(): boolean {
+    if (performance.now() - this.#shedding.lastMs < pressureMs) return true;
+    if (this.#waiting.size === 0) return false;
+    return this.#forecast.workBefore(low, null) > this.options.maxWait.low / 2;
+  }
+
+  /** Counters since the guard was created. Costs a walk over its routes. */
+  stats(): GuardStats {
+    const byClass = Object.fromEntries(
+      classes.map((cls) => [
+        classNames[cls],
+        { queued: this.#waiting.sizeOf(cls), ...this.#counts[cls]!.snapshot() },
+      ]),
+    ) as GuardStats['classes'];
+    return {
+      queued: this.#waiting.size,
+      maxQueue: this.options.maxQueue,
+      inFlight: this.#running.size,
+      concurrency: this.#gate.limit,
+      underPressure: this.underPressure,
+      rejectDelayMs: this.#shedding.delayMs,
+      rejectionsHeld: this.#shedding.held,
+      classes: byClass,
+      routes: routeStats([...this.#routes.values(), ...this.#routes.others]),
+    };
+  }
+
+  /**
+   * Restores the servers. Waiting requests still run, delayed refusals are answered now, and requests that adapters
+   * hand over later run at once. Idempotent.
+   */
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#shedding.close();
+    for (const fn of this.#onClose.splice(0)) fn();
+    this.#shedding.flush();
+    this.#keeper.stop();
+    this.#wake();
+  }
+
+  get closed(): boolean {
+    return this.#isClosed;
+  }
+
+  /** Called once at close; for adapters, which then restore their servers. */
+  onClose(fn: () => void): void {
+    this.#onClose.push(fn);
+  }
+
+  /** The route of a request. Adapters that know the name of its route give it, and the method before it. */
+  routeOf(req: IncomingMessage, name?: string): Route {
+    return this.#kinds.routeOf(req, name);
+  }
+
+  /** The class of a request: by function, header, the adapter's knowledge of its route, or pattern. */
+  classOf(req: IncomingMessage, route: Route, known?: RequestClass): ClassIndex {
+    return this.#kinds.classOf(req, route, known);
+  }
+
+  /** A connection came in: the loop's turns between slices serve to accept more. */
+  noticeConnection(): void {
+    this.#slices.notice();
+  }
+
+  /** Runs the request now or later, or refuses it. Throws what the handler throws if it runs now. */
+  admit(ticket: Ticket): void {
+    const now = performance.now();
+    const { cls, route } = ticket;
+    ticket.arrivedMs = now;
+    this.#slices.notice();
+    if (this.#observer !== null) {
+      this.#observe(this.#observer, ticket, now);
+      return;
+    }
+    const busyMs = this.#time.busyFor(now);
+    if (cls === exempt || this.#isClosed) {
+      this.#running.run(ticket, now);
+      return;
+    }
+    if (
+      this.#waiting.size === 0 &&
+      !this.#slices.isActive &&
+      busyMs < this.#directMs(route) &&
+      (!route.isAsync || this.#isGateOpen(now))
+    ) {
+      this.#running.run(ticket, now);
+      this.#slices.restAfter(this.#running.tookMs);
+      return;
+    }
+    ticket.predictedMs = this.#forecast.workBefore(cls, route);
+    const wait = this.#forecast.waitFor(ticket.predictedMs, cls);
+    if (wait > this.#maxWaitMs[cls]! && this.#isPredictable(route, now)) {
+      this.#shedding.shed(ticket, 'wait', wait, now);
+      return;
+    }
+    if (this.#waiting.size >= this.options.maxQueue && !this.#eviction.makeRoom(cls, now)) {
+      this.#shedding.shed(ticket, 'full', wait, now);
+      return;
+    }
+    this.#queue(ticket);
+  }
+
+  /** For adapters with their own limits: refuses a request that was not admitted. */
+  reject(ticket: Ticket, reason: 'pressure' | 'unhealthy'): void {
+    const now = performance.now();
+    if (this.#observer !== null) {
+      this.#counts[ticket.cls]!.wouldShed[reason]++;
+      this.#running.run(ticket, now);
+      return;
+    }
+    this.#shedding.shed(ticket, reason, 0, now);
+  }
+
+  /** Runs it whatever its wait would be, and counts what a guard that sheds would have done. */
+  #observe(observer: Observer, ticket: Ticket, now: number): void {
+    const wait = observer.arrived(now, ticket);
+    if (wait > this.#maxWaitMs[ticket.cls]!) {
+      this.#counts[ticket.cls]!.wouldShed.wait++;
+    } else if (ticket.route.isAsync) {
+      observer.admitted(ticket.cls, this.#time.asyncMs);
+    }
+    this.#running.run(ticket, now);
+  }
+
+  /** Busy time of the loop up to which requests of a route run at once, in ms. What takes next to nothing may go on for longer. */
+  #directMs(route: Route): number {
+    const { slice } = this.options;
+    return this.#forecast.costOf(route) * cheapRuns < slice ? slice * cheapSlices : slice;
+  }
+
+  /**
+   * Whether a prediction is good enough to refuse on. A queue that was never run from has costs of another time behind it: after its
+   * first slice it is trimmed. And who only waits for the gate of a loop with plenty of time will not wait for long.
+   */
+  #isPredictable(route: Route, now: number): boolean {
+    if (route.isAsync && this.#gate.isEasy(now)) return false;
+    return this.#slices.count > 0 || !this.#slices.isActive;
+  }
+
+  #queue(ticket: Ticket): void {
+    ticket.stage = 'queued';
+    ticket.route.open++;
+    ticket.context = captureContext('auto');
+    this.#waiting.push(ticket);
+    ticket.owner = this.#owner;
+    ticket.watch();
+    this.#wake();
+  }
+
+  /** The answer was sent, or the client has left. */
+  #closed(ticket: Ticket): void {
+    if (ticket.stage === 'queued') {
+      this.#waiting.remove(ticket);
+      ticket.stage = 'over';
+      ticket.route.open--;
+      this.#counts[ticket.cls]!.gone++;
+      return;
+    }
+    if (ticket.stage !== 'running') return;
+    const now = performance.now();
+    this.#running.closed(ticket, now);
+    this.#keeper.decideIfDue(now);
+    this.#wake();
+  }
+
+  /** What slices see of the guard. */
+  #work(): ConstructorParameters<typeof Slices>[0] {
+    const guard = this;
+    return {
+      get hasMore() {
+        return guard.#canRun(performance.now());
+      },
+      get size() {
+        return guard.#waiting.size;
+      },
+      runNext: () => this.#runNext(),
+      sliceOver: () => this.#sliceOver(),
+      ended: () => this.#slicesEnded(),
+    };
+  }
+
+  #runNext(): void {
+    for (;;) {
+      const now = performance.now();
+      const ticket = this.#waiting.take(this.#waiting.size > 0 && !this.#isGateOpen(now));
+      if (ticket === null) return;
+      const waitMs = now - ticket.arrivedMs;
+      const { cls } = ticket;
+      if (ticket.gone()) {
+        ticket.stage = 'over';
+        ticket.route.open--;
+        this.#counts[cls]!.gone++;
+        continue;
+      }
+      this.#forecast.learn(cls, waitMs, ticket.predictedMs);
+      if (!this.#isClosed && this.#eviction.aged(ticket, waitMs, now)) continue;
+      this.#counts[cls]!.ranAfter(waitMs);
+      this.#running.run(ticket, now);
+      return;
+    }
+  }
+
+  #sliceOver(): void {
+    const now = performance.now();
+    this.#time.account(now);
+    if (!this.#isClosed && !this.#gate.isEasy(now)) this.#eviction.trim(now);
+  }
+
+  #slicesEnded(): void {
+    this.#time.paused(performance.now());
+    // What waits, waits for the gate.
+    this.#wake();
+  }
+
+  #isGateOpen(now: number): boolean {
+    return this.#isClosed || this.#keeper.isOpen(now);
+  }
+
+  /** Whether something that waits may be run now. */
+  #canRun(now: number): boolean {
+    return this.#waiting.size > 0 && (this.#isGateOpen(now) || this.#waiting.hasSync);
+  }
+
+  /** Sees to it that what waits is run: in slices, or, while the gate is shut to all of it, when something under way is over. */
+  #wake(): void {
+    if (this.#waiting.size === 0 || this.#slices.isActive) return;
+    if (this.#canRun(performance.now())) this.#slices.start();
+    else this.#keeper.arm();
+  }
+}
+
+/** The guard that is given, or a new one with these options. */
+export function chosenGuard(options: GuardOptions | Guard): Guard {
+  if (!(options instanceof Guard)) return new Guard(options);
+  if (!options.closed) return options;
+  throw new MillraceError('MILLRACE_E_CLOSED', 'this guard is closed; make a new one');
+}

@@ -1,0 +1,65 @@
+/** Which route a request is of, and which class: what users say by their functions comes before what the guard finds by itself. */
+import type { IncomingMessage } from 'node:http';
+import { MillraceError, show } from '@millrace/base/errors';
+import {
+  type ClassIndex,
+  classInHeader,
+  exempt,
+  type RequestClass,
+  toClassIndex,
+} from './classes.js';
+import type { CompleteOptions } from './options.js';
+import type { Route, RouteTable } from './routes.js';
+
+export class Kinds {
+  readonly #options: CompleteOptions;
+  readonly #routes: RouteTable;
+
+  constructor(options: CompleteOptions, routes: RouteTable) {
+    this.#options = options;
+    this.#routes = routes;
+  }
+
+  /** The route of a request; `name` is what an adapter calls it. */
+  routeOf(req: IncomingMessage, name: string | undefined): Route {
+    const { method = 'GET' } = req;
+    // Where middleware of Express or Connect is mounted, its path is cut off `url`.
+    const url = (req as { originalUrl?: string }).originalUrl ?? req.url ?? '/';
+    if (this.#options.route === null) {
+      if (name === undefined) return this.#routes.byUrl(method, url);
+      return this.#routes.byName(`${method} ${name}`, method, name);
+    }
+    const given = this.#options.route(req);
+    if (typeof given !== 'string') {
+      throw new MillraceError(
+        'MILLRACE_E_BAD_RESULT',
+        `option 'route' returned ${show(given)} for ${method} ${show(url)}; it must return a name`,
+      );
+    }
+    const query = url.indexOf('?');
+    const path = query < 0 ? url : url.slice(0, query);
+    return this.#routes.byName(given, method, name ?? path);
+  }
+
+  /** The class of a request of that route; `known` is what an adapter knows of it. */
+  classOf(req: IncomingMessage, route: Route, known: RequestClass | undefined): ClassIndex {
+    const { classify, classHeader } = this.#options;
+    if (classify !== null) {
+      const name = classify(req);
+      if (name !== undefined) {
+        const cls = toClassIndex(name);
+        if (cls === undefined) {
+          throw new MillraceError(
+            'MILLRACE_E_BAD_RESULT',
+            `option 'classify' returned ${show(name)}; it must return 'high', 'normal', 'low', 'exempt', or undefined`,
+          );
+        }
+        return cls;
+      }
+    }
+    const byRoute = known === undefined ? route.cls : toClassIndex(known)!;
+    // A probe that carries a client's header is still a probe.
+    if (classHeader === null || byRoute === exempt) return byRoute;
+    return classInHeader(req, classHeader) ?? byRoute;
+  }
+}

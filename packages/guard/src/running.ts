@@ -1,0 +1,96 @@
+/** The requests that the application has: hands them over, and takes down what they cost the loop until they are over. */
+import { performance } from '@millrace/base/timers';
+import { exempt } from './classes.js';
+import type { Gate } from './gate.js';
+import type { LoopTime } from './loop-time.js';
+import type { Observer } from './observer.js';
+import type { ClassCounts } from './stats.js';
+import type { Ticket, TicketOwner } from './ticket.js';
+
+export class Running {
+  readonly #gate: Gate;
+  readonly #time: LoopTime;
+  readonly #observer: Observer | null;
+  readonly #counts: readonly ClassCounts[];
+  readonly #owner: TicketOwner;
+  #size = 0;
+  #tookMs = 0;
+
+  /** `owner` is told when a request that was not over with its handler is. */
+  constructor(
+    gate: Gate,
+    time: LoopTime,
+    observer: Observer | null,
+    counts: readonly ClassCounts[],
+    owner: TicketOwner,
+  ) {
+    this.#gate = gate;
+    this.#time = time;
+    this.#observer = observer;
+    this.#counts = counts;
+    this.#owner = owner;
+  }
+
+  /** Requests that were handed over and are not over. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** How long the handler that ran last held the loop, in ms. */
+  get tookMs(): number {
+    return this.#tookMs;
+  }
+
+  /** Hands a request to the application. Throws what its handler throws. */
+  run(ticket: Ticket, now: number): void {
+    const isNew = ticket.stage === 'new';
+    if (isNew) ticket.route.open++;
+    ticket.stage = 'running';
+    ticket.startedMs = now;
+    const { context } = ticket;
+    ticket.context = null;
+    this.#counts[ticket.cls]!.admitted++;
+    this.#size++;
+    try {
+      if (context === null) ticket.run();
+      else context.runInAsyncScope(ticket.run, ticket);
+    } finally {
+      this.#ran(ticket, isNew);
+    }
+  }
+
+  /** The answer was sent, or the client has left, after the handler had returned or while it ran. */
+  closed(ticket: Ticket, now: number): void {
+    const tookMs = now - ticket.startedMs;
+    if (ticket.cls !== exempt) this.#gate.leave(ticket);
+    this.#time.answered(tookMs);
+    this.#over(ticket);
+    this.#time.account(now);
+  }
+
+  /** The handler has returned, or thrown. */
+  #ran(ticket: Ticket, isNew: boolean): void {
+    const tookMs = performance.now() - ticket.startedMs;
+    this.#tookMs = tookMs;
+    const answered = ticket.finished();
+    ticket.route.ran(tookMs, answered);
+    this.#time.handled(ticket.startedMs, tookMs);
+    this.#observer?.ran(ticket.cls, tookMs);
+    // Its end was told while it ran.
+    if (ticket.stage !== 'running') return;
+    if (answered || ticket.gone()) {
+      this.#over(ticket);
+      return;
+    }
+    if (ticket.cls !== exempt) this.#gate.enter(ticket);
+    if (!isNew) return;
+    ticket.owner = this.#owner;
+    ticket.watch();
+  }
+
+  #over(ticket: Ticket): void {
+    ticket.stage = 'over';
+    ticket.route.open--;
+    this.#size--;
+  }
+}

@@ -1,0 +1,190 @@
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { LabError } from '../load/errors.js';
+import { Cleanup } from '../run/cleanup.js';
+import { experimentOf } from './adhoc.js';
+import { readArgs } from './args.js';
+import { circumstances } from './circumstances.js';
+import { decides, FOUND, foundOf } from './fail-on.js';
+import { experimentLines, loadExperiment, planLine } from './files.js';
+import { leakNotes } from './leaks.js';
+import { loads } from './loads/index.js';
+import { USAGE } from './options.js';
+import { checkOutlets } from './outlets.js';
+import { Runs } from './progress.js';
+import { jsonLines, keep } from './results.js';
+import { runExperiment } from './run.js';
+import { watchSignals } from './signals.js';
+import { stepsOf } from './steps.js';
+import { introduction, table } from './table.js';
+import { tell } from './tell.js';
+import { wrap } from './text.js';
+
+const SIGNAL_MS = 250;
+
+/** What is mistaken in what was asked for, and not in what was measured. */
+const MISTAKES = ['MILLRACE_LAB_E_EXPERIMENT', 'MILLRACE_LAB_E_INVALID_OPTION'];
+
+/** The folder in which lab/ is: the working copy, or where packages are installed. */
+const HOME = fileURLToPath(new URL('../../../', import.meta.url));
+
+/** Where raw samples are kept: within the working copy the lab has a folder for them, elsewhere they are kept where one is. */
+const OWN_RESULTS = `${process.cwd()}/`.startsWith(HOME) ? undefined : 'millrace-results';
+
+/**
+ * The command `experiment`: runs one, shows and keeps what it has found, and ends the process.
+ *
+ * @param {string[]} argv
+ * @returns {Promise<never>}
+ */
+export async function experimentCommand(argv) {
+  const cleanup = new Cleanup();
+  let options;
+  try {
+    options = readArgs(argv);
+    const { results, html, markdown, help } = options;
+    if (!help) checkOutlets({ results, html, markdown });
+  } catch (error) {
+    console.error(error.message);
+    return process.exit(2);
+  }
+  const ended = watchSignals(cleanup, tell);
+  if (options.help) {
+    console.log(USAGE);
+    return cleanup.exit(0);
+  }
+  try {
+    const isList = options.name === undefined && options.control === undefined;
+    return await cleanup.exit(isList ? await list() : await run(options, cleanup, ended));
+  } catch (error) {
+    // Ctrl-C goes to the whole group: a generator may be seen to end before the signal is seen here.
+    await sleep(SIGNAL_MS);
+    if (cleanup.signal.aborted) {
+      console.error('Stopped before the first round was whole: nothing is kept.');
+      return cleanup.exit(ended.code);
+    }
+    tell(error);
+    return cleanup.exit(codeOf(error));
+  }
+}
+
+const codeOf = ({ code }) => (MISTAKES.includes(code) ? 2 : 1);
+
+/** Who has no experiment in mind yet has a server. */
+const OWN = "These are the project's own. To measure a server of yours: --help.";
+
+async function list() {
+  const lines = await experimentLines();
+  console.log(lines.length === 0 ? USAGE : lines.join('\n'));
+  if (lines.length > 0) console.error(`\n${OWN}`);
+  return 0;
+}
+
+/** What has to be run, and what to do if it is refused. */
+async function wanted(options) {
+  if (options.name === undefined) return experimentOf(options);
+  const experiment = changed(await loadExperiment(options.name), options);
+  return { experiment, adviceOf: ({ advice }) => advice };
+}
+
+/** @returns {Promise<number>} the exit code */
+async function run(options, cleanup, ended) {
+  const { quick, seed, json, samples, effect } = options;
+  const out = json ? process.stderr : process.stdout;
+  const say = (line) => out.write(`${line}\n`);
+  const { experiment, adviceOf } = await wanted(options);
+  checkFailOn(experiment, options);
+  const plan = planLine([experiment], { quick, rounds: samples });
+  const isShort = quick || samples !== undefined;
+  const hint = isShort ? '' : '; --quick makes fewer and shorter ones';
+  say(`${introduction(experiment, { quick })}\n${plan}${hint}.\n`);
+  const runs = new Runs({
+    steps: stepsOf(experiment, { quick, rounds: samples }),
+    metric: experiment.metrics[0],
+    out,
+  });
+  cleanup.add(() => runs.end());
+  let [results, failure] = [null, null];
+  try {
+    results = await runExperiment(experiment, {
+      ...{ quick, seed, cleanup, rounds: samples },
+      ...(effect !== undefined && { effect: 1 + effect / 100 }),
+      onRun: (told) => runs.done(told),
+    });
+  } catch (error) {
+    if (!error.results) throw error;
+    [results, failure] = [error.results, error];
+  }
+  runs.end();
+  results.notes.push(...leakNotes(results.runs));
+  if (results.refusal) results.refusal.advice = adviceOf(results.refusal);
+  if (json) for (const line of jsonLines(results)) console.log(line);
+  if (results.refusal) tellRefusal(results.refusal);
+  else say(`\n${table(experiment, results, out)}\n`);
+  if (failure && !results.refusal) tell(failure);
+  for (const line of circumstances(results)) say(line);
+  const isWritten = await write(results, options, say);
+  if (results.refusal) return 3;
+  if (failure) return codeOf(failure);
+  if (!isWritten) return 1;
+  return ended.code || failOn(experiment, results, options);
+}
+
+/** Told before anything is measured. */
+function checkFailOn(experiment, { 'fail-on': findings }) {
+  if (findings === undefined || decides(experiment)) return;
+  const message = `--fail-on cannot be combined with ${experiment.name}: it has no claim, and no metric of it has a better`;
+  throw new LabError('MILLRACE_LAB_E_INVALID_OPTION', message);
+}
+
+/** @returns {number} the exit code of what was found */
+function failOn(experiment, results, { 'fail-on': findings }) {
+  if (findings === undefined) return 0;
+  const found = foundOf(experiment, results, findings);
+  for (const line of found) console.error(`--fail-on: ${line}.`);
+  return found.length > 0 ? FOUND : 0;
+}
+
+/** A file's experiment with the times of the command line. */
+function changed(experiment, options) {
+  const changes = {};
+  for (const key of ['seconds', 'connections']) {
+    if (options[key] === undefined) continue;
+    const { kind } = experiment.load;
+    if (!Object.hasOwn(loads[kind].form, `${key}?`)) {
+      const message = `--${key} cannot be combined with ${experiment.name}: its load (${kind}) has no such key`;
+      throw new LabError('MILLRACE_LAB_E_INVALID_OPTION', message);
+    }
+    changes[key] = options[key];
+  }
+  return { ...experiment, load: { ...experiment.load, ...changes } };
+}
+
+function tellRefusal({ why, advice }) {
+  const text = `Refused, so no figure counts: ${why}.\n${advice}.`;
+  console.error(`\n${process.stderr.isTTY ? wrap(text) : text}`);
+}
+
+/** Raw samples and reports. @returns {Promise<boolean>} whether all was written */
+async function write(results, { results: folder = OWN_RESULTS, html, markdown }, say) {
+  let isWritten = true;
+  const attempt = async (what, work) => {
+    try {
+      say(`${what}: ${await work()}`);
+    } catch (error) {
+      isWritten = false;
+      console.error(`Failed: ${what} not written: ${error.message}`);
+    }
+  };
+  await attempt('raw samples', () => keep(results, folder));
+  for (const [what, path] of Object.entries({ html, markdown })) {
+    if (path === undefined) continue;
+    await attempt(`report (${what})`, async () => {
+      const { writeReport } = await import('../report/index.js');
+      await writeReport({ results, [what]: path });
+      return join(path);
+    });
+  }
+  return isWritten;
+}

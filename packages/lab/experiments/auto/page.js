@@ -1,0 +1,105 @@
+/**
+ * Writes docs/auto-results.md from what the experiments of this folder have found:
+ * `node packages/lab/experiments/auto/page.js RESULTS.json...`.
+ */
+import { writeFileSync } from 'node:fs';
+import { escapeMarkdown } from '../../report/escape.js';
+import { facts } from '../../report/facts.js';
+import { NONE } from '../../report/numbers.js';
+import { readResults } from '../../report/read.js';
+import { rows } from '../../report/rows.js';
+import { controlOf } from '../../report/select.js';
+import { headline } from '../../report/text.js';
+
+const PAGE = new URL('../../../../docs/auto-results.md', import.meta.url);
+
+const INTRO = `# What auto gains for unchanged applications
+
+[millrace/auto](auto.md) needs no change of an application's code, so any application can be measured with and without it.
+Below are plain ones, built on ws, socket.io, Fastify and ioredis, without a line of Millrace, each started in
+two ways: \`node app.js\`, and the same with \`--import millrace/auto\`. They are in \`packages/lab/experiments/auto/apps\`. The
+lab starts them in turn, checks that both did the same work, and compares them in pairs ([how](lab.md)).
+
+This page is generated. To measure one of them again:
+
+    make experiment NAME=auto-ws-broadcast QUICK=1
+
+*Times better* is estimated from the ratio of each round; above 1, auto is better. *Undecided*: these rounds neither show a
+gain nor rule one out.`;
+
+const WHERE = `## Where there is nothing to gain
+
+- Streams: \`@fastify/static\`, \`send\` and \`serve-static\` open a stream for each file, which auto leaves alone.
+- Frames that are alone in their turn: the first frame of a socket leaves inside its \`send()\`, as without auto, and has nothing to share a
+  write with. That holds for a broadcast at a low rate too. The gain begins where turns bring a socket several frames.
+- ioredis with \`enableAutoPipelining\`: it already gathers what \`MILLRACE=net\` would gather.
+- The first second: the code of auto is still being compiled. A process that lives for seconds gains less, or
+  loses.`;
+
+const table = (heads, list) =>
+  [heads, heads.map(() => '---'), ...list].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+
+function experiment(results) {
+  const { question, about, notes } = results;
+  const { title } = headline(results);
+  return [
+    `## ${escapeMarkdown(question)}`,
+    escapeMarkdown(about ?? ''),
+    `**${escapeMarkdown(title)}**`,
+    figures(results),
+    notes.map((note) => `- ${escapeMarkdown(note)}`).join('\n'),
+  ];
+}
+
+function figures(results) {
+  // What a run could not tell, as latencies of a generator that was late, is in the notes.
+  const list = rows(results).filter(
+    ({ control, treatment }) => ![control, treatment].includes(NONE),
+  );
+  if (list.length === 0) return '';
+  const hasCases = results.cases.length > 1;
+  const hasArms = new Set(list.map(({ arm }) => arm)).size > 1;
+  const heads = [...(hasCases ? ['case'] : []), ...(hasArms ? ['arm'] : []), 'figure'];
+  heads.push(controlOf(results), hasArms ? 'with auto' : list[0].arm);
+  heads.push('times better', 'interval', 'finding');
+  return table(
+    heads.map(escapeMarkdown),
+    list.map((row) =>
+      [
+        ...(hasCases ? [row.case] : []),
+        ...(hasArms ? [row.arm] : []),
+        row.unit ? `${row.title}, ${row.unit}` : row.title,
+        ...[row.control, row.treatment, row.times, row.interval, row.word],
+      ].map(escapeMarkdown),
+    ),
+  );
+}
+
+/** How all of them were measured; seeds, rounds and dates differ. */
+function measured(all) {
+  const shown = ['date', 'rounds of all arms', 'order', 'cores that other work took'];
+  const of = (results) => new Map(facts(results));
+  const same = [...of(all[0])].filter(([name]) =>
+    ['processor', 'cores', 'memory', 'system', 'Node.js'].includes(name),
+  );
+  return [
+    '## How it was measured',
+    same.map(([name, text]) => `${name}: ${escapeMarkdown(text)}`).join('; '),
+    table(
+      ['experiment', ...shown],
+      all.map((results) => [
+        results.experiment,
+        ...shown.map((name) => escapeMarkdown(of(results).get(name) ?? '–')),
+      ]),
+    ),
+  ];
+}
+
+const paths = process.argv.slice(2);
+if (paths.length === 0) {
+  console.error('no file of results is named; it must be one or several of experiments auto-*');
+  process.exit(2);
+}
+const all = paths.map(readResults);
+const parts = [INTRO, ...all.flatMap(experiment), WHERE, ...measured(all)];
+writeFileSync(PAGE, `${parts.filter((part) => part !== '').join('\n\n')}\n`);

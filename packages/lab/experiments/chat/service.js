@@ -1,0 +1,88 @@
+/** The chat of examples/chat, its arms, and what its clients ask of it. */
+import { fileURLToPath } from 'node:url';
+
+const CHAT = fileURLToPath(new URL('../../../../examples/chat/server.js', import.meta.url));
+const STOCKED = fileURLToPath(new URL('stocked.js', import.meta.url));
+
+/** Whether frames have shared a write, or messages a transaction: the server's own counters since its start. */
+const hasGathered = ({ socket_writes, delivered_frames, insert_batches, insert_items }) =>
+  socket_writes < delivered_frames || insert_batches < insert_items;
+
+/** Whether the server has made anything of millrace, whatever it says. */
+const hasMillrace = ({ probe }) => Object.keys(probe?.millrace ?? {}).length > 0;
+
+/**
+ * The arms: `direct` without millrace, `fixed` holds of 50 and 200 ms (the ends of the paper's range), `adaptive`, which holds
+ * nothing back, and the same where it may hold for 50 ms.
+ *
+ * @param {object} [options]
+ * @param {boolean} [options.stocked] with rooms and a page of history from the start, see stocked.js
+ * @param {boolean} [options.gathers] whether there is anything in the load that could be gathered; else the server's word for
+ *   its policy is all the proof there is
+ * @returns {Record<'direct' | 'fixed50' | 'fixed200' | 'adaptive' | 'adaptive50', import('../../experiment/format.js').Arm>}
+ */
+export function arms({ stocked = false, gathers = true } = {}) {
+  const arm = (name, policy, ...options) => ({
+    name,
+    command: [
+      ...[process.execPath, stocked ? STOCKED : CHAT, '--port', '0', '--quiet'],
+      ...['--flood-limit', '0', '--policy', policy, ...options],
+    ],
+    // SQLite, whatever the chats of this machine use otherwise.
+    env: { DATABASE_URL: '', NODE_ENV: 'production' },
+    stats: '/stats',
+    isOn: (run) =>
+      policy === 'direct'
+        ? (run.stats?.policy ?? policy) !== policy || hasMillrace(run)
+        : run.stats?.policy === policy && (hasGathered(run.stats) || !gathers),
+  });
+  return {
+    direct: arm('direct', 'direct'),
+    fixed50: arm('fixed 50 ms', 'fixed', '--max-delay', '50'),
+    fixed200: arm('fixed 200 ms', 'fixed', '--max-delay', '200'),
+    adaptive: arm('adaptive', 'adaptive'),
+    adaptive50: arm('adaptive, hold 50 ms', 'adaptive', '--max-delay', '50'),
+  };
+}
+
+/** Clients in a room: a message that is sent is delivered this many times. */
+export const ROOM = 50;
+
+export const SIZE =
+  'Full runs have 2,000 clients and measure for 20 s, as in the paper; quick ones 200 and 0.8 s.';
+
+/** The paper's size, and a tenth of it. */
+const connections = ({ quick }) => (quick ? 200 : 2000);
+
+/** Clients in rooms of 50, messages of 100 bytes; the measured time is 20 s as in the paper. */
+export const clients = {
+  kind: 'ws',
+  protocol: 'chat',
+  connections,
+  rooms: (params) => connections(params) / ROOM,
+  payload: 100,
+  warmup: ({ quick }) => (quick ? 0.4 : 2),
+  seconds: ({ quick, seconds = 20 }) => (quick ? 0.8 : seconds),
+};
+
+/** As many over HTTP, each asking again when it has its answer. */
+export const httpClients = {
+  kind: 'http',
+  connections,
+  warmup: ({ quick }) => (quick ? 0.4 : 2),
+  seconds: ({ quick }) => (quick ? 0.8 : 20),
+  // The last of 2,000 connections is accepted late where the first are busy.
+  timeout: 60,
+};
+
+/** Messages due at times that do not depend on the answers; `rate` of the case is in deliveries a second. */
+export const atEqualLoad = {
+  ...clients,
+  mode: 'open',
+  deliveriesRate: ({ rate }) => rate,
+  // Whoever falls behind may finish: only then is the work of both equal.
+  drain: 60,
+};
+
+/** @param {number} rate deliveries a second */
+export const perSecond = (rate) => `${rate.toLocaleString('en-US')}/s`;

@@ -1,0 +1,11 @@
+/** What was measured on one machine, with the command that measured it: `node packages/lab/fleet/measure/main.js`. */
+import { readFileSync } from 'node:fs';
+
+/** Where the measurements are kept. */
+export const measuredFile = new URL('./measured.json', import.meta.url);
+
+/** @type {{ command: string, date: string, machine: object, notes: string[], values: Record<string, number> }} */
+export const measurement = JSON.parse(readFileSync(measuredFile, 'utf8'));
+
+/** The measured inputs by name. */
+export const measured = measurement.values;

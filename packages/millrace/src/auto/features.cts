@@ -1,0 +1,155 @@
+/** The features of auto. Each waits, at next to no cost, for the first thing that it could act on, and is loaded then. */
+import { builtin, otherRuntime } from '@millrace/base/realm';
+// Loaded here, before an application can replace timers.
+import { clearTimeout, setTimeout } from '@millrace/base/timers';
+import { checkModules, type Part, sentence } from './part.cjs';
+import type { Feature, FeatureName, FeatureState, Settings } from './types.cjs';
+
+const { subscribe, unsubscribe } = builtin('node:diagnostics_channel');
+
+/** Calls back once, unless the function that it returns is called first. */
+type Trigger = (fire: () => void) => () => void;
+
+/** In the working folder. */
+export const usualFile = 'millrace.config.json';
+
+/** The settings when neither the environment nor a file says anything. */
+export const defaults: Settings = Object.freeze({
+  mode: 'act',
+  ws: true,
+  fs: true,
+  reads: true,
+  net: false,
+  guard: false,
+  monitor: true,
+  dashboard: false,
+  metrics: false,
+  file: null,
+});
+
+/** Ms after which a process no longer counts as short-lived. */
+const settledMs = 100;
+const connections = ['net.server.socket', 'net.client.socket'];
+
+const atOnce: Trigger = (fire) => {
+  fire();
+  return () => {};
+};
+
+const atFirstConnection: Trigger = (fire) => {
+  const disarm = () => {
+    for (const name of connections) unsubscribe(name, onConnection);
+  };
+  const onConnection = () => {
+    disarm();
+    fire();
+  };
+  for (const name of connections) subscribe(name, onConnection);
+  return disarm;
+};
+
+export const whenSettled: Trigger = (fire) => {
+  const timer = setTimeout(fire, settledMs);
+  timer.unref();
+  return () => clearTimeout(timer);
+};
+
+/** They act on classes of Node.js in whose place Bun has its own. */
+const isUnreachable = (name: FeatureName): boolean =>
+  process.versions.bun !== undefined && ['ws', 'reads', 'guard'].includes(name);
+
+class LazyFeature implements Feature {
+  readonly name: FeatureName;
+  readonly #trigger: Trigger;
+  readonly #load: () => Part;
+  #part: Part | null = null;
+  #why: string | null = null;
+  #disarm: (() => void) | null = null;
+  /** Settles when the part has all it needs; undefined where nobody has to wait. */
+  ready: Promise<unknown> | undefined;
+
+  constructor(name: FeatureName, trigger: Trigger, load: () => Part) {
+    this.name = name;
+    this.#trigger = trigger;
+    this.#load = load;
+  }
+
+  get state(): FeatureState {
+    if (this.#disarm === null) return 'off';
+    return this.#part?.state ?? 'waiting';
+  }
+
+  get why(): string | null {
+    return this.#part?.why ?? this.#why;
+  }
+
+  on(): void {
+    if (this.#disarm !== null) return;
+    this.#disarm = () => {};
+    if (isUnreachable(this.name)) {
+      this.#why = `${otherRuntime} has classes of its own in the place of those of Node.js`;
+      return;
+    }
+    this.#disarm = this.#trigger(() => {
+      try {
+        this.#why = null;
+        checkModules();
+        this.#part ??= this.#load();
+        this.ready = this.#part.on();
+      } catch (error) {
+        this.#why = sentence(error);
+      }
+    });
+  }
+
+  off(): void {
+    if (this.#disarm === null) return;
+    this.#disarm();
+    this.#disarm = null;
+    this.#part?.off();
+  }
+}
+
+/** The features with their options from `settings`; all are off. */
+export function makeFeatures(settings: Settings): Readonly<Record<FeatureName, LazyFeature>> {
+  const options = <Name extends FeatureName>(name: Name) => {
+    const given = settings[name];
+    return (typeof given === 'object' ? given : {}) as Exclude<Settings[Name], boolean>;
+  };
+  const load = {
+    ws() {
+      const { WsPart } = require('./ws.cjs') as typeof import('./ws.cjs');
+      return new WsPart(options('ws'));
+    },
+    fs() {
+      const { FsPart } = require('./fs.cjs') as typeof import('./fs.cjs');
+      return new FsPart();
+    },
+    reads() {
+      const { ReadsPart } = require('./reads.cjs') as typeof import('./reads.cjs');
+      return new ReadsPart(options('reads'));
+    },
+    net() {
+      const { NetPart } = require('./net.cjs') as typeof import('./net.cjs');
+      return new NetPart(options('net'));
+    },
+    guard() {
+      const { GuardPart } = require('./guard.cjs') as typeof import('./guard.cjs');
+      return new GuardPart(options('guard'));
+    },
+    monitor() {
+      const { MonitorPart } = require('./monitor.cjs') as typeof import('./monitor.cjs');
+      return new MonitorPart(options('monitor'));
+    },
+  };
+  const feature = (name: FeatureName, trigger: Trigger) =>
+    new LazyFeature(name, trigger, load[name]);
+  return Object.freeze({
+    ws: feature('ws', atFirstConnection),
+    fs: feature('fs', atOnce),
+    reads: feature('reads', atFirstConnection),
+    net: feature('net', atOnce),
+    guard: feature('guard', atOnce),
+    monitor: feature('monitor', whenSettled),
+  });
+}

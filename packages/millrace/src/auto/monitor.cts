@@ -1,0 +1,37 @@
+import type { Monitor, MonitorOptions } from '@millrace/monitor' with {
+  'resolution-mode': 'import',
+};
+import { checkModules, type Part, sentence } from './part.cjs';
+
+/** One monitor of this thread, for metrics, the dashboard and whoever asks `sources()`. */
+export class MonitorPart implements Part {
+  why: string | null = null;
+  readonly #options: MonitorOptions;
+  #monitor: Monitor | null = null;
+  #isOn = false;
+
+  constructor(options: MonitorOptions) {
+    this.#options = options;
+  }
+
+  get state() {
+    return this.#monitor === null ? 'waiting' : 'active';
+  }
+
+  async on(): Promise<void> {
+    this.#isOn = true;
+    try {
+      checkModules();
+      const { monitor } = await import('@millrace/monitor');
+      if (this.#isOn) this.#monitor ??= monitor(this.#options);
+    } catch (error) {
+      this.why = sentence(error);
+    }
+  }
+
+  off(): void {
+    this.#isOn = false;
+    this.#monitor?.stop();
+    this.#monitor = null;
+  }
+}

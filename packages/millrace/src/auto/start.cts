@@ -1,0 +1,105 @@
+/**
+ * What `node --import millrace/auto` and `node --require millrace/auto` do. It is CommonJS, so that both are the same module, and loads
+ * nothing of Millrace but the few files beside it; what a feature needs is loaded when there is something that it could
+ * act on.
+ */
+import { builtin } from '@millrace/base/realm';
+import { clearTimeout, setTimeout } from '@millrace/base/timers';
+import { defaults, makeFeatures, usualFile } from './features.cjs';
+import type { FeatureName, Features, Settings } from './types.cjs';
+
+const { subscribe } = builtin('node:diagnostics_channel');
+const { existsSync, writeSync } = builtin('node:fs');
+
+export type {
+  DashboardSettings,
+  Feature,
+  FeatureName,
+  FeatureState,
+  Features,
+  GuardSettings,
+  Settings,
+} from './types.cjs';
+
+interface Started {
+  readonly settings: Settings;
+  readonly features: Features;
+  /** Settles when everything that has to be there before the application begins is there; undefined: nothing is missing. */
+  readonly ready: Promise<unknown> | undefined;
+}
+
+/** Where another copy of this package in the same thread finds that it is not the first. */
+const key = Symbol.for('millrace.auto');
+/** How long the application is kept waiting at most, in ms. */
+const longestWaitMs = 1000;
+
+function start(): Started {
+  const { env } = process;
+  const settings = settingsOrExit(env);
+  const features = makeFeatures(settings);
+  if (settings.mode === 'off') return { settings, features, ready: undefined };
+  subscribe('tracing:net.server.listen:asyncEnd', (message) => {
+    // Without it Node.js would not load anything any more.
+    if (process.env === undefined) return;
+    const { noteServer } = require('./servers.cjs') as typeof import('./servers.cjs');
+    noteServer((message as { server: import('node:net').Server }).server);
+  });
+  const awaited: (Promise<unknown> | undefined)[] = [];
+  if (settings.mode === 'act') {
+    for (const name of Object.keys(features) as FeatureName[]) {
+      if (settings[name] === false) continue;
+      features[name].on();
+      awaited.push(features[name].ready);
+    }
+  }
+  const feeds = isFed(env);
+  if (settings.mode === 'observe' || settings.dashboard || settings.metrics || feeds) {
+    const { startCompanions } = require('./companions.cjs') as typeof import('./companions.cjs');
+    awaited.push(startCompanions(settings, features, env, feeds));
+  }
+  const isReady = awaited.every((each) => each === undefined);
+  return { settings, features, ready: isReady ? undefined : atMost(Promise.all(awaited)) };
+}
+
+function settingsOrExit(env: NodeJS.ProcessEnv): Settings {
+  const { MILLRACE, MILLRACE_CONFIG, MILLRACE_DASHBOARD } = env;
+  // As for most programs: there is nothing to read, and each file that is loaded takes about 0.5 ms.
+  if (!MILLRACE && !MILLRACE_CONFIG && !MILLRACE_DASHBOARD && !existsSync(usualFile)) {
+    return defaults;
+  }
+  try {
+    const { readSettings } = require('./settings.cjs') as typeof import('./settings.cjs');
+    return readSettings(env);
+  } catch (error) {
+    writeSync(2, `millrace: ${(error as Error).message}\n`);
+    // As Node.js does for bad options.
+    process.exit(9);
+  }
+}
+
+/** Whether another process serves the dashboard, and wants to hear from this one. */
+function isFed(env: NodeJS.ProcessEnv): boolean {
+  if (!env.MILLRACE_FEED) return false;
+  const { switchesOf } = require('./settings.cjs') as typeof import('./settings.cjs');
+  return !switchesOf(env).includes('no-dashboard');
+}
+
+/** The timer keeps the process alive meanwhile: it would end with a top-level await that nothing settles. */
+function atMost(work: Promise<unknown>): Promise<unknown> {
+  let timer: NodeJS.Timeout;
+  const timeout = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, longestWaitMs);
+  });
+  return Promise.race([work, timeout]).finally(() => clearTimeout(timer));
+}
+
+const holder = process as unknown as Record<symbol, Started | undefined>;
+const started = holder[key] ?? start();
+if (holder[key] === undefined) Object.defineProperty(process, key, { value: started });
+
+/** The features of this thread, to look at and to switch on and off. */
+export const features: Features = started.features;
+/** What the environment and the file amount to. */
+export const settings: Settings = started.settings;
+/** @internal */
+export const ready: Promise<unknown> | undefined = started.ready;

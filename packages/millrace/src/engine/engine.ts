@@ -1,0 +1,608 @@
+/**
+ * One queue with its policy, and the life of a batch in it: intake, bounds, dispatch points, switch and close. An engine owns no clock,
+ * timer or loop (those are the {@link Host}'s) and knows no handler (those are the {@link Sink}'s), so that the same code runs on a
+ * virtual clock, at the end of a loop turn, and at the end of the microtask queue. Control runs one way: push, queue, dispatch point,
+ * sink. A dispatch point never nests.
+ *
+ * A push asks the host for one dispatch point (`#scheduled`). There, `#run` lets batches leave until nothing is due or its `#budget` is
+ * used up; `#judge` gives each its trigger, or holds the open batch (`#hold` >= 0) and arms the host's timer. Flush, a switch of policy
+ * or order, and close cut what is queued into batches beforehand (`#cut`), which leave first. While a batch is with the sink (`#busy`),
+ * or a direct push runs its handlers (`#nested`), what handlers ask for waits until that is over (`#afterBatch`).
+ *
+ * `#closing` goes one way: from `open` to `deliver` (what is queued is to be cut), `delivering` (it has been) and `closed`; or from
+ * `open` to `discard` and `closed`. Only `close`, `#afterBatch` and `#finish` change it.
+ */
+
+import { MillraceError, show } from '@millrace/base/errors';
+import { HIGH, LOW, NORMAL, type PriorityClass } from '@millrace/base/priority';
+import type { Host } from './host.js';
+import { complete, type ParsedQueueOptions, type QueueOptions, queueOptions } from './options.js';
+import { Advisor, type Signals } from './policy.js';
+import { BatchEvent, LEFT, Queue, type TypeEntry } from './queue.js';
+import { type Counters, newCounters, type QueueStats, snapshot, type Trigger } from './stats.js';
+
+/** Events that leave together. */
+export interface Batch<Data = unknown> {
+  readonly trigger: Trigger;
+  readonly events: BatchEvent<Data>[];
+  /** Time at which the batch left, in ms. */
+  readonly time: number;
+}
+
+/** Where batches go. */
+export interface Sink<Data = unknown> {
+  /**
+   * Hands a batch to its handlers. Must not throw. Returns `false` when it is not done yet: then no other batch leaves
+   * until `engine.delivered()` is called.
+   */
+  deliver(batch: Batch<Data>): boolean;
+  /** Runs at the start of each dispatch point, before anything leaves. */
+  prepare?(now: number): void;
+  /** A queued event is discarded by close. */
+  discard?(event: BatchEvent<Data>, error: Error): void;
+  /** The queue is closed and everything has been delivered or discarded. */
+  end?(): void;
+}
+
+/** A batch that was cut by flush, close or a switch and has not left yet. */
+type Cut = Omit<Batch, 'time'>;
+
+/** Batches that may leave at one dispatch point, so that handlers that keep pushing cannot keep the loop. */
+const batchesPerTurn = 8;
+
+export class Engine<Data = unknown> {
+  readonly #host: Host;
+  readonly #sink: Sink<Data>;
+  /** The options that were set, and the complete set that follows from them. */
+  #given: Partial<QueueOptions>;
+  #options: QueueOptions;
+  readonly #advisor: Advisor;
+  #queue: Queue;
+  #seq = 0;
+
+  /** A dispatch point at the end of this turn has been asked for. */
+  #scheduled = false;
+  /** A batch is with the sink, or cut batches are on their way to it. */
+  #busy = false;
+  /** A dispatch point came while it was: the end of the batch has to be one, replays included. */
+  #missed = false;
+  /** Direct pushes that are running their handlers, one inside the other. */
+  #nested = 0;
+  /** Batches cut by flush, close or a switch that have not reached the sink yet; null stands before each series. */
+  #cut: (Cut | null)[] = [];
+  /** How many of them have been taken: shifting the array at every step would cost O(n). */
+  #cutTaken = 0;
+  /** Batches that may still leave at the dispatch point that is running; 0 when none is. */
+  #budget = 0;
+  /** Whether the running dispatch point may ask the policy about the open batch. */
+  #ask = true;
+  /** The hold that the policy gave the open batch, in ms; -1: it was not held. */
+  #hold = -1;
+  /** Events queued when the hold of the open batch began. */
+  #heldFrom = 0;
+  #heldSince = 0;
+  #armed = false;
+  /** No event is taken any more; `#closing` says what is left to do. */
+  #closed = false;
+  #closing: 'open' | 'deliver' | 'delivering' | 'discard' | 'closed' = 'open';
+  /** Options that a handler switched: applied when the current batch is over. */
+  #pending: Partial<QueueOptions> | null = null;
+  /** Whether pushes matter to the advisor. */
+  #estimating = false;
+  #direct = false;
+  /** Open and not direct: an event without a size enters when the queue is below `maxQueue`. */
+  #simple = false;
+  #maxQueue = 0;
+  #maxBytes = 0;
+
+  readonly counters: Counters = newCounters();
+  /** Told when a dispatch point asked the policy and left the batch open. */
+  onHold: ((holdMs: number) => void) | null = null;
+  /** Told when changed options are in force: for `set` in a handler that is later than the call. */
+  onApply: (() => void) | null = null;
+
+  constructor(host: Host, sink: Sink<Data>, options: ParsedQueueOptions = {}) {
+    this.#host = host;
+    this.#sink = sink;
+    this.#given = queueOptions(options);
+    this.#options = complete(this.#given);
+    this.#queue = new Queue(this.#options.order);
+    this.#advisor = new Advisor((now) => host.utilization(now));
+    this.#refreshMode();
+  }
+
+  // ---- what users of an engine can read
+
+  /** Where types are looked up. */
+  get queue(): Queue {
+    return this.#queue;
+  }
+
+  /** The options that are in force. */
+  get options(): Readonly<QueueOptions> {
+    return this.#options;
+  }
+
+  /** Arrival number of the last event that was pushed. */
+  get lastSeq(): number {
+    return this.#seq;
+  }
+
+  /** No event is taken any more. */
+  get closed(): boolean {
+    return this.#closed;
+  }
+
+  /** A batch is on its way to its handlers: what is pushed now waits for it, under every policy. */
+  get busy(): boolean {
+    return this.#busy || this.#hasCut;
+  }
+
+  /** The type's entry: its settings and its events. */
+  entry(type: unknown): TypeEntry {
+    return this.#queue.entry(type);
+  }
+
+  /** The host's time in ms. */
+  now(): number {
+    return this.#host.now();
+  }
+
+  /** The engine's own estimates; `rate` is that of a type. */
+  estimate(type?: unknown): Signals {
+    return this.#advisor.estimate(this.#queue.find(type) ?? null, this.#host.now());
+  }
+
+  /** Signals given from outside in place of the estimates, for tests and replays. */
+  get given(): Advisor['given'] {
+    return this.#advisor.given;
+  }
+
+  stats(): QueueStats {
+    return snapshot(this.counters, this.#queue, this.#seq, this.#options);
+  }
+
+  // ---- push
+
+  /**
+   * Pushes an event. Throws MILLRACE_E_OVERLOADED or MILLRACE_E_CLOSED, and then nothing has changed. O(1).
+   * `priority` is a class, or -1 for the type's own.
+   */
+  push(
+    entry: TypeEntry,
+    data: Data,
+    priority: PriorityClass | -1,
+    bytes: number,
+    context: object | null,
+  ): BatchEvent<Data> {
+    const level = priority === -1 ? entry.priority : priority;
+    const queue = this.#queue;
+    if (
+      !this.#simple ||
+      bytes !== 0 ||
+      queue.count >= this.#maxQueue ||
+      queue.bytes > this.#maxBytes
+    ) {
+      if (this.#leavesAtOnce) return this.#pushDirect(entry, data, level, bytes, context);
+      this.#admit(bytes);
+    }
+    const tick = this.#host.tick();
+    const event = new BatchEvent(entry, data, level, bytes, tick, ++this.#seq, context);
+    queue.push(event);
+    if (this.#estimating) this.#advisor.pushed(entry);
+    // At a dispatch point that is running, what handlers push is judged there.
+    if (!this.#scheduled && this.#budget === 0) this.#schedule();
+    return event;
+  }
+
+  get #leavesAtOnce(): boolean {
+    return this.#direct && !this.#closed && !this.#busy && this.#queue.count === 0;
+  }
+
+  /** Throws when the event may not enter. */
+  #admit(bytes: number): void {
+    const { refused } = this.counters;
+    if (this.#closed) {
+      refused.closed++;
+      throw closed();
+    }
+    if (this.#direct || hasRoom(this.#queue, bytes, this.#options)) return;
+    refused.overloaded++;
+    throw overloaded(this.#queue, bytes, this.#options);
+  }
+
+  #pushDirect(
+    entry: TypeEntry,
+    data: Data,
+    priority: PriorityClass,
+    bytes: number,
+    context: object | null,
+  ): BatchEvent<Data> {
+    const tick = this.#host.tick();
+    const event = new BatchEvent(entry, data, priority, bytes, tick, ++this.#seq, context);
+    event.stage = LEFT;
+    this.#nested++;
+    this.#leave([event], 'size');
+    this.#nested--;
+    if (this.#nested === 0) {
+      this.#afterBatch();
+      this.#deliverCut();
+    }
+    return event;
+  }
+
+  /** Removes a queued event; false if it has left already. */
+  cancel(event: BatchEvent): boolean {
+    if (!this.#queue.cancel(event)) return false;
+    this.counters.cancelled++;
+    if (this.#queue.count === 0) this.#endHold();
+    return true;
+  }
+
+  // ---- dispatch points
+
+  /** The end of the turn that `schedule()` asked for. */
+  turn(): void {
+    if (!this.#scheduled) return;
+    this.#scheduled = false;
+    this.#begin(true);
+  }
+
+  /** The time that `arm()` asked for has come. */
+  holdEnded(): void {
+    this.#armed = false;
+    const oldest = this.#queue.oldest();
+    if (oldest === null || this.#hold < 0) return;
+    // The event that the hold began with was cancelled, or the timer came early.
+    const deadline = oldest.time + this.#hold;
+    if (deadline > this.#host.now()) this.#arm(deadline);
+    else this.#begin(false);
+  }
+
+  #arm(deadlineMs: number): void {
+    this.#armed = true;
+    this.#host.arm(deadlineMs);
+  }
+
+  /** Asks for a dispatch point at the end of this turn: something became due without a push. */
+  wake(): void {
+    if (!this.#scheduled && this.#closing !== 'closed') this.#schedule();
+  }
+
+  #schedule(): void {
+    this.#scheduled = true;
+    this.#host.schedule();
+  }
+
+  #begin(ask: boolean): void {
+    // A batch is still being delivered one event at a time: its end is the next dispatch point.
+    if (this.#busy) {
+      this.#missed = true;
+      return;
+    }
+    this.#missed = false;
+    const now = this.#host.now();
+    if (this.#advisor.touched.length > 0) this.#advisor.fold(now);
+    this.#budget = batchesPerTurn;
+    this.#ask = ask;
+    this.#prepare(now);
+    this.#run();
+  }
+
+  /** Lets batches leave until nothing is due, the budget is used up, or the sink needs time. */
+  #run(): void {
+    for (;;) {
+      if (!this.#deliverCut()) return;
+      const queue = this.#queue;
+      if (queue.count === 0) break;
+      if (this.#direct) {
+        this.#cutOneByOne();
+        continue;
+      }
+      if (this.#budget === 0) {
+        if (!this.#scheduled) this.#schedule();
+        return;
+      }
+      const trigger = this.#judge();
+      if (trigger === null) break;
+      this.#budget--;
+      const now = this.#host.now();
+      const batch = this.#take(now);
+      if (this.#heldFrom > 0) this.#advisor.held(batch.length - this.#heldFrom);
+      this.#countHold(now);
+      this.#endHold();
+      this.#ask = true;
+      if (!this.#handOn(batch, trigger)) return;
+    }
+    this.#budget = 0;
+  }
+
+  /** The sink has finished the batch for which it returned `false`. */
+  delivered(): void {
+    this.#busy = false;
+    if (this.#advisor.touched.length > 0) this.#advisor.fold(this.#host.now());
+    this.#afterBatch();
+    if (this.#missed && !this.#closed) {
+      this.#begin(true);
+      return;
+    }
+    if (this.#budget === 0) {
+      // Not within a dispatch point: this is one.
+      this.#budget = batchesPerTurn;
+      this.#ask = true;
+    }
+    this.#run();
+  }
+
+  /** What the open batch leaves with, or null when it stays open. */
+  #judge(): Trigger | null {
+    const queue = this.#queue;
+    const options = this.#options;
+    if (queue.count >= options.maxBatch || queue.hasFullType) return 'size';
+    const now = this.#host.now();
+    const asked = this.#ask || this.#hold < 0;
+    // Without a delay there is nothing to ask: the common case costs no estimate.
+    if (asked) this.#hold = options.maxDelay === 0 ? 0 : this.#advisor.hold(queue, options, now);
+    const hold = this.#hold;
+    if (hold === 0) return 'turn';
+    if (queue.depth(HIGH) > 0) return 'priority';
+    if (options.threshold > 0 && queue.count >= options.threshold) return 'threshold';
+    const deadline = queue.oldest()!.time + hold;
+    if (deadline <= now) return 'delay';
+    if (this.#heldFrom === 0) {
+      this.#heldFrom = queue.count;
+      this.#heldSince = now;
+    }
+    this.#arm(deadline);
+    if (asked) this.onHold?.(hold);
+    return null;
+  }
+
+  #countHold(now: number): void {
+    if (this.#heldFrom === 0) return;
+    this.counters.holds++;
+    this.counters.holdMs += now - this.#heldSince;
+  }
+
+  #endHold(): void {
+    this.#hold = -1;
+    this.#heldFrom = 0;
+    if (!this.#armed) return;
+    this.#armed = false;
+    this.#host.arm(null);
+  }
+
+  /** Takes a batch out of the queue and notes how long its events have waited. */
+  #take(now: number, limit = this.#options.maxBatch): BatchEvent[] {
+    const queue = this.#queue;
+    const batch = queue.take(limit, now, this.#options.maxDeferral);
+    const { worstWait, waited, waitMs } = this.counters;
+    for (const priority of [HIGH, NORMAL, LOW] as const) {
+      const tick = queue.taken[priority];
+      if (tick === null) continue;
+      const wait = now - tick.time;
+      worstWait[priority] = Math.max(worstWait[priority], wait);
+      waited[priority]++;
+      waitMs[priority] += wait;
+    }
+    return batch;
+  }
+
+  /** Gives a batch to the sink; false when the sink needs time. */
+  #handOn(events: BatchEvent[], trigger: Trigger): boolean {
+    this.#busy = true;
+    if (!this.#leave(events, trigger)) return false;
+    this.#busy = false;
+    this.#afterBatch();
+    return true;
+  }
+
+  #leave(events: BatchEvent[], trigger: Trigger): boolean {
+    const { counters } = this;
+    counters.batches++;
+    counters.batched += events.length;
+    counters.trigger[trigger]++;
+    const time = this.#host.now();
+    return this.#sink.deliver({ trigger, events: events as BatchEvent<Data>[], time });
+  }
+
+  /** Lets the sink do what is due before anything leaves; its handlers may ask for things as a batch's may. */
+  #prepare(now: number): void {
+    if (this.#sink.prepare === undefined) return;
+    // Under `direct` what its handlers push runs inside the push, as ever; else it has to wait.
+    if (this.#direct) this.#nested++;
+    else this.#busy = true;
+    this.#sink.prepare(now);
+    if (this.#direct) this.#nested--;
+    else this.#busy = false;
+    this.#afterBatch();
+  }
+
+  /** What handlers asked for while their batch was running. */
+  #afterBatch(): void {
+    if (this.#pending !== null) {
+      // Batches that were cut under the old options leave under them.
+      if (this.#hasCut) return;
+      const changes = this.#pending;
+      this.#pending = null;
+      this.#switch(changes);
+    }
+    if (this.#closing !== 'deliver') return;
+    this.#closing = 'delivering';
+    this.#cutAll('close');
+  }
+
+  get #inHandler(): boolean {
+    return this.#busy || this.#nested > 0;
+  }
+
+  // ---- batches that were cut beforehand
+
+  get #hasCut(): boolean {
+    return this.#cutTaken < this.#cut.length;
+  }
+
+  #nextCut(): Cut | null {
+    const batch = this.#cut[this.#cutTaken]!;
+    this.#cut[this.#cutTaken++] = null;
+    if (this.#cutTaken === this.#cut.length) {
+      this.#cut = [];
+      this.#cutTaken = 0;
+    }
+    return batch;
+  }
+
+  /** Hands on the batches that were cut beforehand. False when the sink needs time. */
+  #deliverCut(): boolean {
+    while (this.#hasCut) {
+      const batch = this.#nextCut();
+      if (batch === null) this.#prepare(this.#host.now());
+      else if (!this.#handOn(batch.events, batch.trigger)) return false;
+    }
+    if (this.#closing === 'delivering' || this.#closing === 'discard') this.#finish();
+    return true;
+  }
+
+  /** Cuts everything queued into batches that leave for this reason. */
+  #cutAll(trigger: Trigger): void {
+    const now = this.#host.now();
+    this.#countHold(now);
+    this.#cut.push(null);
+    while (this.#queue.count > 0) this.#cut.push({ trigger, events: this.#take(now) });
+    this.#endHold();
+  }
+
+  /** Pushed under `direct`, by handlers of batches that a switch cut: each leaves as if it had just been pushed. */
+  #cutOneByOne(): void {
+    for (const event of this.#take(this.#host.now(), this.#queue.count)) {
+      this.#cut.push({ trigger: 'size', events: [event] });
+    }
+  }
+
+  /** Hands on everything that is queued now; in a handler: when its batch is over. */
+  flush(): void {
+    if (this.#closing !== 'open') return;
+    this.#cutAll('flush');
+    this.#drainCut();
+  }
+
+  #drainCut(): void {
+    if (this.#inHandler) return;
+    if (!this.#deliverCut()) return;
+    // Under `direct` what the handlers pushed must not stay behind.
+    if (this.#direct && !this.#busy) this.#run();
+  }
+
+  // ---- switch and close
+
+  /** Changes options, which whoever takes them from the user has parsed. */
+  set(given: Partial<QueueOptions>): void {
+    if (this.#closing !== 'open') return;
+    if (!this.#switches(given)) {
+      // These two are as they are, or on their way: see `#pending`.
+      const { policy: _policy, order: _order, ...others } = given;
+      this.#apply(others);
+      // What was to be switched to does not bring back what is set later.
+      if (this.#pending !== null) this.#pending = { ...this.#pending, ...others };
+      if (this.#queue.count > 0 && this.#budget === 0) this.wake();
+    } else if (this.#inHandler) {
+      this.#pending = { ...this.#pending, ...given };
+    } else {
+      this.#switch(given);
+      this.#drainCut();
+    }
+  }
+
+  #switches({ policy, order }: Partial<QueueOptions>): boolean {
+    const coming = { ...this.#options, ...this.#pending };
+    return (policy ?? coming.policy) !== coming.policy || (order ?? coming.order) !== coming.order;
+  }
+
+  /** Cuts what is queued under the old options and applies the new ones. */
+  #switch(changes: Partial<QueueOptions>): void {
+    this.#cutAll('flush');
+    const { order } = this.#options;
+    this.#apply(changes);
+    if (order !== this.#options.order) this.#queue = this.#queue.reordered(this.#options.order);
+  }
+
+  #apply(changes: Partial<QueueOptions>): void {
+    this.#given = { ...this.#given, ...changes };
+    this.#options = complete(this.#given);
+    this.#refreshMode();
+    this.onApply?.();
+  }
+
+  #refreshMode(): void {
+    this.#advisor.configure(this.#options);
+    this.#direct = this.#options.policy === 'direct';
+    this.#simple = !this.#direct && !this.#closed;
+    this.#maxQueue = this.#options.maxQueue;
+    this.#maxBytes = this.#options.maxQueueBytes;
+    this.#estimating = this.#advisor.estimating;
+  }
+
+  /** Delivers what is queued, or discards it, and refuses every later push. Closing again does nothing. */
+  close(discard = false): void {
+    if (this.#closing !== 'open') return;
+    this.#closed = true;
+    this.#simple = false;
+    this.#closing = discard ? 'discard' : 'deliver';
+    if (this.#inHandler) return;
+    this.#afterBatch();
+    this.#deliverCut();
+  }
+
+  #finish(): void {
+    if (this.#closing === 'discard') {
+      const now = this.#host.now();
+      while (this.#queue.count > 0) {
+        const { maxBatch, maxDeferral } = this.#options;
+        for (const event of this.#queue.take(maxBatch, now, maxDeferral) as BatchEvent<Data>[]) {
+          this.counters.refused.cancelled++;
+          this.#sink.discard?.(event, cancelled());
+        }
+      }
+    }
+    this.#closing = 'closed';
+    this.#endHold();
+    this.#sink.end?.();
+  }
+}
+
+// ---- bounds: whether there is room, and the errors that a refused caller sees
+
+function hasRoom(queue: Queue, bytes: number, options: QueueOptions): boolean {
+  return queue.count < options.maxQueue && queue.bytes + bytes <= options.maxQueueBytes;
+}
+
+function overloaded(queue: Queue, bytes: number, options: QueueOptions): MillraceError {
+  const why =
+    queue.count >= options.maxQueue
+      ? `${queue.count} events are queued and maxQueue is ${options.maxQueue}`
+      : `${queue.bytes} bytes are queued, the event has ${bytes} and maxQueueBytes is ${options.maxQueueBytes}`;
+  return new MillraceError(
+    'MILLRACE_E_OVERLOADED',
+    `the queue is full: ${why}; retry later, push less, or raise the bound`,
+  );
+}
+
+function closed(): MillraceError {
+  return new MillraceError('MILLRACE_E_CLOSED', 'the queue is closed; push before close()');
+}
+
+function cancelled(): MillraceError {
+  return new MillraceError(
+    'MILLRACE_E_CANCELLED',
+    'the event was discarded by close({ discard: true }); without discard it would have been delivered',
+  );
+}
+
+/** A size that a size function or a caller gave. */
+export function checkBytes(bytes: unknown): number {
+  if (typeof bytes === 'number' && bytes >= 0 && Number.isSafeInteger(bytes)) return bytes;
+  throw new MillraceError(
+    'MILLRACE_E_INVALID_ARGUMENT',
+    `the size of an event is ${show(bytes)}; it must be an integer of bytes from 0 to 2^53 - 1`,
+  );
+}

@@ -1,0 +1,129 @@
+/**
+ * Where an engine's time and its dispatch points come from, and where these lie in Node's loop. One file, so that every queue used is
+ * named here.
+ */
+import { clearTimeout, performance, setTimeout } from '@millrace/base/timers';
+import { afterMicrotasks, atTurnEnd } from '@millrace/base/turn';
+import { Utilization } from './policy.js';
+import type { Tick } from './queue.js';
+
+/** What an engine needs from the world. */
+export interface Host {
+  /** Time in ms; may be read once and kept for the rest of a loop turn. */
+  now(): number;
+  /** The same for an event that is pushed: one object for all events of that time. */
+  tick(): Tick;
+  /** Asks for one call of `turn()` at the dispatch point. */
+  schedule(): void;
+  /** Asks for one call of `holdEnded()` at this time; replaces the last request. `null` takes it back. */
+  arm(deadlineMs: number | null): void;
+  /** Busy share of the loop, 0 to 1. Asked only under `adaptive` with a `maxDelay`. */
+  utilization(now: number): number;
+}
+
+/** What a host calls: an engine. */
+interface Hosted {
+  turn(): void;
+  holdEnded(): void;
+}
+
+/** Busy share of this thread's loop. Sampled when a policy asks, never by a timer: an idle loop stays idle. */
+class LoopUtilization {
+  readonly #window = new Utilization(performance.now());
+  #at = performance.now();
+  #active = performance.eventLoopUtilization().active;
+
+  read(now: number): number {
+    // A sample a ms is plenty for slices of 25 ms.
+    if (now - this.#at >= 1) {
+      const { active } = performance.eventLoopUtilization();
+      this.#window.observe(this.#at, now, active - this.#active);
+      this.#at = now;
+      this.#active = active;
+    }
+    return this.#window.read(now);
+  }
+}
+
+let loopUtilization: LoopUtilization | null = null;
+
+/** What both hosts share: a clock that is read once per turn, and the timer of a hold. */
+abstract class NodeHost implements Host {
+  #engine!: Hosted;
+  #scheduled = false;
+  /** Time of this turn. Kept only while a call of `turn` is on its way, which ends its validity. */
+  #tick: Tick | null = null;
+  #timer: NodeJS.Timeout | null = null;
+
+  /** The engine is made with its host, so it is made known here afterwards. */
+  attach(engine: Hosted): void {
+    this.#engine = engine;
+  }
+
+  now(): number {
+    return this.tick().time;
+  }
+
+  tick(): Tick {
+    if (this.#tick !== null) return this.#tick;
+    const tick = { time: performance.now() };
+    if (this.#scheduled) this.#tick = tick;
+    return tick;
+  }
+
+  schedule(): void {
+    this.#scheduled = true;
+    this.defer(this.#turn);
+  }
+
+  /** Puts `turn` at the dispatch point. */
+  protected abstract defer(turn: () => void): void;
+
+  readonly #turn = (): void => {
+    this.#scheduled = false;
+    this.#tick = { time: performance.now() };
+    this.#engine.turn();
+    this.#tick = null;
+  };
+
+  arm(deadlineMs: number | null): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    if (deadlineMs === null) return;
+    // The timer keeps the process alive: events are waiting for it.
+    this.#timer = setTimeout(this.#holdEnded, Math.max(1, Math.ceil(deadlineMs - this.now())));
+  }
+
+  readonly #holdEnded = (): void => {
+    this.#timer = null;
+    this.#tick = null;
+    this.#engine.holdEnded();
+  };
+
+  utilization(now: number): number {
+    loopUtilization ??= new LoopUtilization();
+    return loopUtilization.read(now);
+  }
+}
+
+/**
+ * Flush at the end of the current loop turn: `setImmediate`, the check phase, right after the poll phase in which reads
+ * and their callbacks ran. nextTick and the microtask queue are too early for anything fed by sockets, because Node
+ * empties both after every single callback, and a batch would never hold more than one read's events.
+ */
+export class TurnHost extends NodeHost {
+  protected defer(turn: () => void): void {
+    atTurnEnd(turn);
+  }
+}
+
+/**
+ * Flush when the microtask queue of this tick is empty: a promise job first, so that all jobs queued so far run and may
+ * add their calls; then nextTick, which Node takes up again once the microtask queue has drained. For calls that an
+ * application makes from promises, where the end of the loop turn would add latency for nothing.
+ */
+export class MicrotaskHost extends NodeHost {
+  protected defer(turn: () => void): void {
+    afterMicrotasks(turn);
+  }
+}

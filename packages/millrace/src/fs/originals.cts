@@ -1,0 +1,9 @@
+/**
+ * The functions of Node.js as they were when this module was first loaded. It is CommonJS, so that whoever replaces them
+ * can load it right before: ours must keep calling these, or there would be a loop.
+ */
+import { builtin } from '@millrace/base/realm';
+
+const { promises } = builtin('node:fs');
+
+export const { readFile, writeFile, appendFile } = promises;

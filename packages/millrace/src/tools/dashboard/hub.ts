@@ -1,0 +1,161 @@
+import type { ServerResponse } from 'node:http';
+import { isError } from '@millrace/base/realm';
+import { clearInterval, setInterval, setTimeout, wallClock } from '@millrace/base/timers';
+import { Audience } from './audience.js';
+import { type Link, Member } from './member.js';
+import type { FeatureInfo, ProcessInfo, Sample } from './sample.js';
+
+const everyMs = 1000;
+export const mostMembers = 256;
+
+/** What one process answered to a switch. */
+interface Switched {
+  process: string;
+  features?: readonly FeatureInfo[];
+  error?: string;
+}
+
+/** All processes and those who watch them. Samples are taken while somebody does. */
+export class Hub {
+  readonly #members = new Map<string, Member>();
+  readonly #audience = new Audience();
+  #timer: NodeJS.Timeout | undefined;
+
+  /** @param shownEndedMs for how long a process that has ended is shown */
+  constructor(readonly shownEndedMs = 60_000) {}
+
+  get members(): readonly Member[] {
+    return [...this.#members.values()];
+  }
+
+  get viewers(): number {
+    return this.#audience.size;
+  }
+
+  /** Null when there are too many, or when one of this name is there already: nobody takes the place of another. */
+  join(info: ProcessInfo, features: readonly FeatureInfo[], link: Link): Member | null {
+    const before = this.#members.get(info.id);
+    if (before?.endedAt === null) return null;
+    if (before === undefined && this.#members.size >= mostMembers && !this.#makeRoom()) return null;
+    const member = new Member(info, features, link);
+    this.#members.set(info.id, member);
+    this.#tell('process', member.shown);
+    if (this.viewers > 0) this.#ask(member, wallClock.now());
+    return member;
+  }
+
+  leave(member: Member): void {
+    if (this.#members.get(member.info.id) !== member) return;
+    member.endedAt = wallClock.now();
+    this.#tell('process', member.shown);
+    setTimeout(() => this.#forget(member), this.shownEndedMs).unref();
+  }
+
+  watch(response: ServerResponse, lastId: string | undefined): void {
+    const hello = {
+      now: wallClock.now(),
+      everyMs,
+      processes: this.members.map((member) => ({
+        ...member.shown,
+        ...(member.report === '' ? {} : { report: JSON.parse(member.report) }),
+      })),
+    };
+    this.#audience.add(response, lastId, hello, () => {
+      if (this.viewers === 0) clearInterval(this.#timer);
+    });
+    if (this.viewers > 1) return;
+    this.#timer = setInterval(() => this.#sampleAll(), everyMs).unref();
+    this.#sampleAll();
+  }
+
+  /** A sample of each process that is there and answers. */
+  async samples(): Promise<Sample[]> {
+    const present = this.members.filter(({ endedAt }) => endedAt === null);
+    const samples = await Promise.all(present.map((member) => member.sample()));
+    return samples.filter((sample) => sample !== null);
+  }
+
+  /** Switches a feature in one process, or with `all` in each that has it. Empty when there is no such process. */
+  async switch(id: string, feature: string, on: boolean): Promise<Switched[]> {
+    const meant = this.members.filter(
+      ({ info, endedAt, features }) =>
+        endedAt === null &&
+        (id === 'all' ? features.some(({ name }) => name === feature) : info.id === id),
+    );
+    return Promise.all(
+      meant.map(async (member) => {
+        const process = member.info.id;
+        try {
+          const features = await member.link.switch(feature, on);
+          this.#tell('mark', { at: wallClock.now(), process, feature, on });
+          this.#featuresOf(member, features);
+          return { process, features };
+        } catch (error) {
+          return { process, error: isError(error) ? error.message : String(error) };
+        }
+      }),
+    );
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+    this.#audience.close();
+    for (const { link } of this.#members.values()) link.close();
+  }
+
+  /** Removes a process that has ended before its time. False when there is none. */
+  #makeRoom(): boolean {
+    const ended = this.members.find(({ endedAt }) => endedAt !== null);
+    if (ended !== undefined) this.#forget(ended);
+    return ended !== undefined;
+  }
+
+  /** Unless another process has its name by now. */
+  #forget(member: Member) {
+    const { id } = member.info;
+    if (this.#members.get(id) !== member) return;
+    this.#members.delete(id);
+    this.#audience.tell({ kind: 'forgotten', at: wallClock.now(), data: { id } });
+  }
+
+  #sampleAll() {
+    // One time for all of them: so the page can add them up.
+    const at = wallClock.now();
+    for (const member of this.#members.values()) {
+      if (member.endedAt === null) this.#ask(member, at);
+    }
+  }
+
+  async #ask(member: Member, at: number) {
+    const sample = await member.sample();
+    if (sample === null || member.latest === sample || this.viewers === 0) return;
+    member.latest = sample;
+    const { series, info } = member;
+    this.#featuresOf(member, sample.features);
+    const row = series.row(sample.points);
+    const now = wallClock.now();
+    // One that was blocked answers later. The clocks of other processes are not looked at.
+    const time = Math.abs(now - at) > everyMs / 2 ? now : at;
+    this.#audience.tell({
+      kind: 'sample',
+      process: info.id,
+      at: time,
+      names: series.names,
+      row,
+    });
+    const report = sample.observe === undefined ? '' : JSON.stringify(sample.observe);
+    if (report === '' || report === member.report) return;
+    member.report = report;
+    this.#tell('report', { process: info.id, report: sample.observe });
+  }
+
+  #featuresOf(member: Member, features: readonly FeatureInfo[]) {
+    const isChanged = JSON.stringify(features) !== JSON.stringify(member.features);
+    member.features = features;
+    if (isChanged) this.#tell('process', member.shown);
+  }
+
+  #tell(kind: 'process' | 'mark' | 'report', data: object) {
+    this.#audience.tell({ kind, at: wallClock.now(), data });
+  }
+}

@@ -1,0 +1,35 @@
+/**
+ * WebSockets and socket.io: messages of one turn leave together.
+ *
+ * @module ws
+ */
+export type {
+  Across,
+  AcrossStats,
+  Message,
+  Receipt,
+  RoomsHere,
+  RoomsLink,
+} from './across.js';
+export type { BackendName } from './backend.js';
+export type { Data } from './frame.js';
+export {
+  type Installation,
+  type InstallOptions,
+  type InstallStats,
+  install,
+} from './install.js';
+export type { SlowInfo, SlowPolicy } from './member.js';
+export type { PublishOptions, RoomsOptions } from './options.js';
+export type {
+  OnPresence,
+  Presence,
+  PresenceChange,
+  PresenceEntry,
+  PresenceList,
+  PresenceLog,
+  PresenceOptions,
+  PresenceReason,
+} from './presence.js';
+export { Rooms, type RoomsStats } from './rooms.js';
+export { millraceAdapter } from './socket-io/adapter.js';

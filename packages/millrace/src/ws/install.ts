@@ -1,0 +1,249 @@
+/**
+ * Gathering for applications as they are. Two methods of the object in which ws encodes frames are replaced; `send`,
+ * `ping` and `close` still check, throw and call back by the code of ws. Each socket below gets a guard before its
+ * `write`, `end` and `destroy` when it first sends.
+ */
+
+import { parse } from '@millrace/base/options';
+import { type Patch, patchMethod, patchReads } from '@millrace/base/patch';
+import { isUint8Array } from '@millrace/base/realm';
+import * as is from '@millrace/base/schema';
+import { announce } from '@millrace/base/sources';
+import type { WebSocket } from 'ws';
+import { type BackendName, backend, checkBackend } from './backend.js';
+import {
+  defaultMaxPendingBytes,
+  Gatherer,
+  type GathererCounters,
+  Hold,
+  inContext,
+  knownOutbox,
+  type Outbox,
+  outboxOf,
+} from './gatherer.js';
+import type { SharedFrame } from './sequence.js';
+import { TransparentGatherer } from './transparent.js';
+import type { TurnFrames } from './turn-frames.js';
+import type { WriteCallback } from './wire.js';
+import {
+  baseClass,
+  checkClass,
+  type FrameParts,
+  isAtRest,
+  type Sender,
+  type SenderClass,
+  type SendOptions,
+  type WebSocketClass,
+} from './ws-class.js';
+
+/** Options of `install()`. */
+export interface InstallOptions {
+  /**
+   * Longest time that frames are held beyond the end of their turn, in ms: 0 to 60,000, default 0. They are held only while
+   * the loop is busy and more frames for the same sockets are expected.
+   */
+  maxDelay?: number;
+  /** What one socket has sent in a turn leaves at once when it reaches this, in bytes: 1 to 2^53 - 1, default 64 KiB. */
+  maxPendingBytes?: number;
+}
+
+/** What `Installation.stats()` returns. */
+export interface InstallStats extends GathererCounters {
+  /** Frames that were encoded: `frames - encoded` is what was saved. */
+  encoded: number;
+  /** How frames leave. */
+  backend: BackendName;
+}
+
+/** What `install()` returns. */
+export interface Installation {
+  /** Sends what is gathered, and gives the class its own methods back. Idempotent. */
+  uninstall(): void;
+  /** A snapshot. */
+  stats(): InstallStats;
+}
+
+export const installSchema = is.schema({
+  maxDelay: is.ms(0, 60_000, 0),
+  maxPendingBytes: is.bytes(1, Number.MAX_SAFE_INTEGER, defaultMaxPendingBytes),
+} satisfies is.FieldsOf<InstallOptions>);
+
+const installed = new WeakMap<SenderClass, Installation>();
+/** Installations that have not been taken back. */
+const inForce = new WeakSet<Installation>();
+/** Installations that millrace/auto has made, not the application. */
+const automatic = new WeakSet<Installation>();
+/** To copy and compare more than this costs more than to encode it again. */
+const maxCopied = 16 * 1024;
+
+/**
+ * From now on all sockets of this class, those that exist and those of derived classes included, send at the end of the
+ * loop turn what they were given in it: frames are encoded once for each content, and sockets that send the same leave in
+ * one native call. Nothing changes for the application: order, callbacks, errors and `bufferedAmount` stay the same, except that
+ * `bufferedAmount` does not include the frames of the running turn.
+ *
+ * Only servers' sockets without permessage-deflate gain; others go on as they are. What a turn has gathered is sent when the
+ * process exits; it is lost when it is killed.
+ *
+ * A class that is installed already keeps its options, and its {@link Installation} is returned. Throws
+ * MILLRACE_E_INVALID_ARGUMENT for anything but the `WebSocket` of the ws package, version 8, MILLRACE_E_INVALID_OPTION for
+ * an unknown option or a bad value. Costs one `setImmediate` for each turn in which something is sent.
+ */
+export function install(WebSocket: WebSocketClass, options: InstallOptions = {}): Installation {
+  const { maxPendingBytes, maxDelay } = check(options);
+  const SenderOfClass = checkClass(WebSocket);
+  const known = installed.get(SenderOfClass);
+  if (known !== undefined && !automatic.has(known)) return known;
+  known?.uninstall();
+  const gatherer = new Gatherer(maxPendingBytes, maxDelay > 0 ? new Hold(maxDelay) : null);
+  return begin(SenderOfClass, gatherer, patchMethods(SenderOfClass.prototype, gatherer));
+}
+
+/**
+ * `install()` for millrace/auto. Without `maxDelay`, an application can tell it from plain ws by time alone. Returns null for a class
+ * that the application has installed by itself; if it does so later, that ends the installation made here.
+ */
+export function installAutomatically(
+  WebSocket: WebSocketClass,
+  options: InstallOptions,
+): Installation | null {
+  const { maxPendingBytes, maxDelay } = check(options);
+  const SenderOfClass = checkClass(WebSocket);
+  const known = installed.get(SenderOfClass);
+  if (known !== undefined) return automatic.has(known) ? known : null;
+  let installation: Installation;
+  if (maxDelay > 0) {
+    installation = install(WebSocket, options);
+  } else {
+    const gatherer = new TransparentGatherer(maxPendingBytes);
+    const patches = patchTransparently(SenderOfClass.prototype, gatherer);
+    patches.push(patchReads(baseClass(WebSocket).prototype, 'bufferedAmount', observe));
+    installation = begin(SenderOfClass, gatherer, patches);
+  }
+  automatic.add(installation);
+  return installation;
+}
+
+/** Whether it still acts: it has not been taken back, and the application has not called `install()` since. */
+export const isInForce = (installation: Installation): boolean => inForce.has(installation);
+
+function check(options: InstallOptions): Required<InstallOptions> {
+  const parsed = parse('install()', options, installSchema);
+  checkBackend();
+  return parsed;
+}
+
+function begin(
+  SenderOfClass: SenderClass,
+  gatherer: Gatherer,
+  patches: readonly Pick<Patch, 'undo'>[],
+): Installation {
+  const installation = {
+    uninstall() {
+      if (!inForce.delete(installation)) return;
+      installed.delete(SenderOfClass);
+      for (const patch of patches) patch.undo();
+      gatherer.close();
+    },
+    stats: () => ({ ...gatherer.counters, encoded: gatherer.frames.encoded, backend: backend() }),
+  };
+  installed.set(SenderOfClass, installation);
+  inForce.add(installation);
+  announce('install', installation, (each) => each.stats());
+  return installation;
+}
+
+function patchMethods(senders: Sender, gatherer: Gatherer): Patch[] {
+  const { send, sendFrame } = senders;
+
+  function gatheringSend(this: Sender, data: unknown, options: SendOptions, callback: unknown) {
+    if (isWhole(options) && !gatherer.closed && isAtRest(this)) {
+      const outbox = outboxOf(this, gatherer);
+      const frame = outbox === null ? null : messageFrame(gatherer.frames, data, options);
+      if (frame !== null && gatherer.add(outbox!, frame, onWritten(callback))) return;
+    }
+    // It ends up in the method below, which keeps the order.
+    send.call(this, data, options, callback);
+  }
+
+  function gatheringSendFrame(this: Sender, parts: FrameParts, callback: unknown) {
+    if (!gatherer.closed && isMessage(parts)) {
+      const outbox = outboxOf(this, gatherer);
+      const frame = outbox === null ? null : gatherer.frames.joined(parts);
+      if (frame !== null && gatherer.add(outbox!, frame, onWritten(callback))) return;
+    }
+    knownOutbox(this)?.release();
+    sendFrame.call(this, parts, callback as WriteCallback);
+  }
+
+  return [
+    patchMethod(senders, 'send', () => gatheringSend),
+    patchMethod(senders, 'sendFrame', () => gatheringSendFrame),
+  ];
+}
+
+function patchTransparently(senders: Sender, gatherer: TransparentGatherer): Pick<Patch, 'undo'>[] {
+  const { send, sendFrame } = senders;
+
+  /** The outbox of a socket whose stream is idle. Null where only ws may write: the order and the callbacks are those of its stream. */
+  function idleOutbox(sender: Sender, callback: unknown): Outbox | null {
+    if (gatherer.closed || !(callback === undefined || typeof callback === 'function')) return null;
+    const outbox = outboxOf(sender, gatherer);
+    return outbox?.wire.isIdle === true ? outbox : null;
+  }
+
+  function transparentSend(this: Sender, data: unknown, options: SendOptions, callback: unknown) {
+    if (isWhole(options) && isAtRest(this)) {
+      const outbox = idleOutbox(this, callback);
+      const frame = outbox === null ? null : messageFrame(gatherer.frames, data, options);
+      if (frame !== null && gatherer.send(outbox!, frame, callback as WriteCallback)) return;
+    }
+    send.call(this, data, options, callback);
+  }
+
+  function transparentSendFrame(this: Sender, parts: FrameParts, callback: unknown) {
+    if (isMessage(parts)) {
+      const outbox = idleOutbox(this, callback);
+      const frame = outbox === null ? null : gatherer.frames.joined(parts);
+      if (frame !== null && gatherer.send(outbox!, frame, callback as WriteCallback)) return;
+    }
+    knownOutbox(this)?.release();
+    sendFrame.call(this, parts, callback as WriteCallback);
+  }
+
+  return [
+    patchMethod(senders, 'send', () => transparentSend),
+    patchMethod(senders, 'sendFrame', () => transparentSendFrame),
+  ];
+}
+
+/** Called before `bufferedAmount` is read: the stream must hold what it would without us. */
+function observe(ws: WebSocket): void {
+  const { _sender } = ws as unknown as { readonly _sender?: Sender | null };
+  if (_sender) knownOutbox(_sender)?.observed();
+}
+
+/** A message in one frame, neither masked nor compressed. */
+const isWhole = ({ fin, mask, compress }: SendOptions) => fin === true && !mask && !compress;
+
+/** The frame of a message; null for what only ws can encode. */
+function messageFrame(frames: TurnFrames, data: unknown, options: SendOptions): SharedFrame | null {
+  if (typeof data === 'string') return options.binary ? null : frames.text(data);
+  if (!isUint8Array(data) || data.length > maxCopied) return null;
+  return frames.copy(data, options.binary === true);
+}
+
+/** A whole message, neither compressed nor masked; engine.io itself encodes those that it broadcasts. */
+function isMessage(parts: FrameParts): boolean {
+  const [header, payload] = parts;
+  return (
+    isUint8Array(header) &&
+    (header[0] === 0x81 || header[0] === 0x82) &&
+    header[1]! < 0x80 &&
+    (typeof payload === 'string' || (payload?.length ?? 0) <= maxCopied)
+  );
+}
+
+function onWritten(callback: unknown): WriteCallback | undefined {
+  return typeof callback === 'function' ? inContext(callback as WriteCallback) : undefined;
+}

@@ -1,0 +1,402 @@
+import { randomBytes } from 'node:crypto';
+import { check, parseGiven } from '@millrace/base/options';
+import type { PriorityClass } from '@millrace/base/priority';
+import { announce } from '@millrace/base/sources';
+import type { WebSocket } from 'ws';
+import { type Batch, Engine } from '../engine/engine.js';
+import { TurnHost } from '../engine/host.js';
+import { orderedSchema, type QueueOptions } from '../engine/options.js';
+import { TypeEntry } from '../engine/queue.js';
+import type { QueueStats } from '../engine/stats.js';
+import type { AcrossStats, Receipt, RoomsLink } from './across.js';
+import { type BackendName, backend, checkBackend } from './backend.js';
+import { FanOut } from './fan-out.js';
+import { type Data, Frame } from './frame.js';
+import { Member, Room, type SlowOptions, type Written } from './member.js';
+import {
+  checkClose,
+  checkName,
+  checkSocket,
+  frameOf,
+  type PublishOptions,
+  publishSchema,
+  type RoomsOptions,
+  roomsSettings,
+  sendSchema,
+} from './options.js';
+import { checkPresence, type Presence, type PresenceOptions, Presences } from './presence.js';
+
+/** Counters of rooms; `Stats` are those of the option `across`. */
+export interface RoomsStats<Stats extends AcrossStats = AcrossStats> extends QueueStats {
+  rooms: number;
+  /** Sockets that have joined a room or been sent a message, and are not closed. */
+  members: number;
+  /** Frames handed to sockets, the writes they took, and their bytes. */
+  deliveries: number;
+  sends: number;
+  sentBytes: number;
+  /** Frames that slow sockets did not get, by class, and slow sockets that were closed. */
+  dropped: { high: number; normal: number; low: number };
+  slowClosed: number;
+  /** How messages leave: by the stream of each socket, or natively. */
+  backend: BackendName;
+  /** Counters of what is exchanged with other processes; null without the option `across`. */
+  across: Stats | null;
+}
+
+const noOptions: PublishOptions = Object.freeze({});
+/** Closed rooms push a message here to have it refused. */
+const nowhere = new TypeEntry('nowhere');
+
+/**
+ * Rooms of WebSockets (of the `ws` package). What is published in one loop turn leaves at its end: each message is encoded
+ * once, each socket gets everything for it in one write, HIGH first. A slow socket delays nobody else.
+ *
+ * Publishing is O(1); the end of the turn costs one write a socket, whatever the number of messages.
+ * A socket leaves all its rooms by itself when it closes.
+ *
+ * With `across` the rooms of several processes are the same rooms; members here get a message as before.
+ */
+export class Rooms<Stats extends AcrossStats = AcrossStats> {
+  readonly #rooms = new Map<string, Room>();
+  readonly #members = new Map<WebSocket, Member>();
+  readonly #engine: Engine<Frame>;
+  /** Members to close when what is queued has been written. */
+  readonly #ending = new Map<Member, { readonly upTo: number; remaining: number }>();
+  readonly #slow: SlowOptions;
+  readonly #across: RoomsLink<Stats> | null;
+  readonly #presences: Presences;
+  /** For messages that have no member here. */
+  readonly #elsewhere = new Room('elsewhere');
+  readonly #written: Written = {
+    sends: 0,
+    deliveries: 0,
+    bytes: 0,
+    dropped: [0, 0, 0],
+    slowClosed: 0,
+  };
+
+  /** Throws MILLRACE_E_INVALID_OPTION for an unknown option or a bad value. */
+  constructor(options: RoomsOptions<Stats> = {}) {
+    const { queue, slow, across, onPresence } = roomsSettings(options);
+    checkBackend();
+    const host = new TurnHost();
+    const maxDeferral = () => this.#engine.options.maxDeferral;
+    this.#slow = { ...slow, aging: { now: () => host.now(), maxDeferral } };
+    const fanOut = new FanOut(
+      (batch) => this.#sent(batch),
+      () => this.#across?.close(),
+    );
+    // By arrival, so that a socket gets what several rooms and `send` have for it in the order in which it was published.
+    this.#engine = new Engine<Frame>(host, fanOut, { ...queue, order: 'arrival' });
+    fanOut.engine = this.#engine;
+    host.attach(this.#engine);
+    const node = randomBytes(9).toString('base64url');
+    this.#presences = new Presences(node, onPresence);
+    const here = { node, presences: this.#presences, receive: this.#receive };
+    this.#across = across?.connect(here) ?? null;
+    announce('rooms', this as Rooms, (each) => each.stats());
+  }
+
+  /**
+   * Resolves when the broker is there, and what others publish reaches the rooms that have members now; at once without a
+   * broker. Rejects with MILLRACE_E_BROKER; rooms work for their members here all the same, and attempts to reach the broker go
+   * on.
+   */
+  async ready(): Promise<void> {
+    await this.#across?.ready();
+  }
+
+  /**
+   * Adds the socket to the room, which is made if it is not there. With `presence` it is present there, as `presence()` and
+   * `onPresence` show on every node. False if it is there already, if it is not open, and after `close()`. Throws
+   * MILLRACE_E_TOO_LARGE for more data than the broker takes, MILLRACE_E_INVALID_ARGUMENT when it cannot be cloned.
+   */
+  join(socket: WebSocket, name: string, presence?: PresenceOptions): boolean {
+    checkName(name);
+    if (presence !== undefined) checkPresence(presence);
+    const member = this.#member(socket);
+    if (member === null) return false;
+    let room = this.#rooms.get(name);
+    if (room?.members.has(member)) return false;
+    // Whatever throws does so before anything has changed.
+    this.#across?.check(name);
+    if (presence !== undefined) this.#presences.join(member, name, presence);
+    if (room === undefined) {
+      room = new Room(name);
+      room.entry = this.#engine.entry(room);
+      room.entry.pinned = true;
+      this.#rooms.set(name, room);
+      this.#across?.open(name);
+    }
+    // What is queued for the room now was published before it came.
+    room.members.set(member, this.#engine.lastSeq);
+    member.rooms.add(room);
+    return true;
+  }
+
+  /**
+   * Takes the socket out of the room, or out of all. It still gets what was published before. False if it was in none.
+   */
+  leave(socket: WebSocket, name?: string): boolean {
+    if (name !== undefined) checkName(name);
+    const member = this.#known(socket);
+    if (member === undefined) return false;
+    if (name !== undefined) {
+      const room = this.#rooms.get(name);
+      if (room === undefined || !member.rooms.has(room)) return false;
+      this.#leave(member, room);
+      return true;
+    }
+    const some = member.rooms.size > 0;
+    for (const room of member.rooms) this.#leave(member, room);
+    return some;
+  }
+
+  #leave(member: Member, room: Room): void {
+    room.remove(member, this.#engine.lastSeq);
+    member.rooms.delete(room);
+    this.#presences.leave(member, room.name);
+    if (room.members.size > 0) return;
+    this.#rooms.delete(room.name);
+    this.#across?.leave(room.name);
+    // If frames are queued, it is forgotten when they have left.
+    this.#engine.queue.forget(room);
+  }
+
+  /**
+   * Sends a message to all members of a room at the end of this turn; returns how many members of this process there are now.
+   * Throws MILLRACE_E_OVERLOADED when the queue is full, MILLRACE_E_CLOSED after `close()`; then nobody gets it. With a broker
+   * also MILLRACE_E_TOO_LARGE for more than it takes at once, and MILLRACE_E_BROKER where it is `required`.
+   */
+  publish(name: string, data: Data, options: PublishOptions = noOptions): number {
+    checkName(name);
+    if (options !== noOptions) check('Rooms.publish()', options, publishSchema);
+    const { except: socket } = options;
+    const except = socket === undefined ? null : (this.#known(socket) ?? null);
+    const frame = frameOf(data, options, except);
+    const room = this.#rooms.get(name);
+    if (this.#engine.closed) this.#push(nowhere, frame);
+    if (this.#across !== null) this.#publish(this.#across, room, name, frame);
+    else if (room !== undefined) this.#queue(room, room.entry, frame);
+    if (room === undefined) return 0;
+    return room.members.size - (except !== null && room.members.has(except) ? 1 : 0);
+  }
+
+  #queue(room: Room, entry: TypeEntry, frame: Frame): void {
+    room.queued++;
+    try {
+      this.#push(entry, frame);
+    } catch (error) {
+      room.queued--;
+      throw error;
+    }
+  }
+
+  /** Through the same queue wherever the members are, so that it leaves in one order to all nodes. */
+  #publish(across: RoomsLink<Stats>, room: Room | undefined, name: string, frame: Frame): void {
+    across.admit(name, frame);
+    try {
+      if (room !== undefined) this.#queue(room, room.entry, frame);
+      else this.#queue(this.#elsewhere, this.#engine.entry(this.#elsewhere), frame);
+    } catch (error) {
+      across.takeBack(frame);
+      throw error;
+    }
+  }
+
+  /** A message of another process. */
+  readonly #receive = (
+    name: string,
+    data: Buffer,
+    binary: boolean,
+    priority: PriorityClass,
+  ): Receipt => {
+    const room = this.#rooms.get(name);
+    if (room === undefined || this.#engine.closed) return 'taken';
+    const frame = new Frame(data, binary, priority, null);
+    try {
+      this.#queue(room, room.entry, frame);
+      return 'taken';
+    } catch {
+      return frame.data.length <= this.#engine.options.maxQueueBytes ? 'later' : 'never';
+    }
+  };
+
+  /**
+   * Sends a message to one socket, in order with what its rooms publish. False if it is not open. Errors as `publish`.
+   */
+  send(
+    socket: WebSocket,
+    data: Data,
+    options: Omit<PublishOptions, 'except'> = noOptions,
+  ): boolean {
+    if (options !== noOptions) check('Rooms.send()', options, sendSchema);
+    const frame = frameOf(data, options, null);
+    const member = this.#member(socket);
+    if (this.#engine.closed) this.#push(nowhere, frame);
+    if (member === null) return false;
+    this.#push(this.#engine.entry(member), frame);
+    return true;
+  }
+
+  #push(entry: TypeEntry, frame: Frame): void {
+    // The number it is about to get: under `direct` it leaves inside the push.
+    frame.seq = this.#engine.lastSeq + 1;
+    this.#engine.push(entry, frame, frame.priority, frame.data.length, null);
+  }
+
+  /** Resolves when the broker has stored all that was published to durable rooms until now; at once when there is nothing. Rejects with MILLRACE_E_CLOSED when the rooms end before. */
+  async acknowledged(): Promise<void> {
+    await this.#across?.acknowledged();
+  }
+
+  /**
+   * Who has joined a room with a presence, on all nodes. While the broker is away nothing changes; a node that is silent for
+   * three heartbeats counts as having nobody any more. O(n).
+   */
+  presence(name: string): readonly Presence[] {
+    checkName(name);
+    return this.#presences.in(name);
+  }
+
+  /** Number of members of a room in this process; 0 for a room that is not there. */
+  size(name: string): number {
+    checkName(name);
+    return this.#rooms.get(name)?.members.size ?? 0;
+  }
+
+  /** The sockets in a room. */
+  members(name: string): IterableIterator<WebSocket> {
+    checkName(name);
+    return sockets(this.#rooms.get(name)?.members.keys() ?? []);
+  }
+
+  /** The names of the rooms that a socket is in. */
+  of(socket: WebSocket): string[] {
+    return [...(this.#known(socket)?.rooms ?? [])].map((room) => room.name);
+  }
+
+  /**
+   * Closes a socket, after everything that was published to it has been written; `socket.close()` alone would lose what
+   * this turn has for it. `code` is one that an application may use (1000 to 1003, 1007 to 1014, 3000 to 4999), `reason`
+   * has at most 123 bytes of UTF-8. False if it is not open.
+   */
+  end(socket: WebSocket, code?: number, reason?: string): boolean {
+    checkClose(code, reason);
+    const known = this.#members.get(socket);
+    if (known?.isEnding) return known.isOpen;
+    const member = this.#member(socket);
+    if (member === null) return false;
+    member.end(code, reason);
+    // What is published from here on is not for it.
+    for (const room of member.rooms) this.#leave(member, room);
+    const { counters, lastSeq } = this.#engine;
+    const remaining = lastSeq - counters.delivered;
+    if (remaining > 0) this.#ending.set(member, { upTo: lastSeq, remaining });
+    else member.closeWhenWritten();
+    return true;
+  }
+
+  /** Writes what is queued now. */
+  flush(): void {
+    this.#engine.flush();
+  }
+
+  /** Changes options of the queue. Throws MILLRACE_E_INVALID_OPTION. */
+  set(options: Partial<Omit<QueueOptions, 'order'>>): this {
+    this.#engine.set(parseGiven('Rooms.set()', options, orderedSchema));
+    return this;
+  }
+
+  /** Writes what is queued; later messages are refused. The sockets stay open. Idempotent. The connection to the broker ends when all has left, for which `closed()` waits. */
+  close(): void {
+    this.#engine.close();
+    for (const [socket, member] of this.#members) {
+      socket.off('close', this.#onClose);
+      // A backlog stays with its member until the socket has taken it.
+      member.releaseWhenDrained();
+    }
+    this.#members.clear();
+    this.#rooms.clear();
+  }
+
+  /**
+   * Resolves after `close()` when all has left to the broker; at once without one. Rejects with MILLRACE_E_BROKER when
+   * messages of durable rooms were not stored within ten seconds of it.
+   */
+  async closed(): Promise<void> {
+    await this.#across?.closed();
+  }
+
+  stats(): RoomsStats<Stats> {
+    const { sends, deliveries, bytes, dropped, slowClosed } = this.#written;
+    return {
+      ...this.#engine.stats(),
+      rooms: this.#rooms.size,
+      members: this.#members.size,
+      deliveries,
+      sends,
+      sentBytes: bytes,
+      dropped: { high: dropped[0], normal: dropped[1], low: dropped[2] },
+      slowClosed,
+      backend: backend(),
+      across: this.#across?.stats() ?? null,
+    };
+  }
+
+  /** The socket's member; undefined for a socket that has not been seen. Throws when it is not a socket. */
+  #known(socket: WebSocket): Member | undefined {
+    const member = this.#members.get(socket);
+    if (member === undefined) checkSocket(socket);
+    return member;
+  }
+
+  /** The socket's member, made when it is seen first; null when the socket is not open. */
+  #member(socket: WebSocket): Member | null {
+    const known = this.#known(socket);
+    if (known !== undefined) return known.isOpen && !known.isEnding ? known : null;
+    if (this.#engine.closed || socket.readyState !== 1) return null;
+    const member = new Member(socket, this.#slow, this.#written);
+    this.#members.set(socket, member);
+    socket.once('close', this.#onClose);
+    return member;
+  }
+
+  /** `this` is the socket. One function for all of them, so that a socket costs no closure. */
+  readonly #onClose = ((rooms: Rooms<Stats>) =>
+    function (this: WebSocket): void {
+      rooms.#gone(this);
+    })(this);
+
+  #gone(socket: WebSocket): void {
+    const member = this.#members.get(socket);
+    if (member === undefined) return;
+    for (const room of member.rooms) this.#leave(member, room);
+    member.release();
+    this.#ending.delete(member);
+    this.#members.delete(socket);
+    this.#engine.queue.forget(member);
+  }
+
+  #sent(batch: Batch<Frame>): void {
+    if (this.#across !== null) {
+      for (const { data } of batch.events) if (data.route !== null) this.#across.send(data);
+    }
+    if (this.#ending.size > 0) this.#closeEnding(batch);
+  }
+
+  /** Closes the sockets that wait for the end of what is queued, if everything that was taken in has left. */
+  #closeEnding(batch: Batch<Frame>): void {
+    for (const [member, wait] of this.#ending) {
+      for (const { seq } of batch.events) if (seq <= wait.upTo) wait.remaining--;
+      if (wait.remaining > 0) continue;
+      this.#ending.delete(member);
+      member.closeWhenWritten();
+    }
+  }
+}
+
+function* sockets(members: Iterable<Member>): IterableIterator<WebSocket> {
+  for (const member of members) yield member.ws;
+}

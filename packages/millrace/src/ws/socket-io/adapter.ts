@@ -1,0 +1,64 @@
+/**
+ * The adapter for socket.io. It is socket.io's own in-memory adapter, whichever of the two the server would choose, except
+ * for its last step: what it writes to its clients is gathered until the end of the turn.
+ */
+import { show } from '@millrace/base/errors';
+import { checkBackend } from '../backend.js';
+import { announceTotals } from './engine-io.js';
+import { gathering } from './gathering.js';
+import { type AdapterClass, inMemoryAdapter, type Namespace, unsupported } from './in-memory.js';
+
+/** The class for each server, so that its namespaces share one. */
+const classes = new WeakMap<object, AdapterClass>();
+
+/**
+ * An adapter for socket.io, from 4.6 on: `io.adapter(millraceAdapter())`, or `new Server({ adapter: millraceAdapter() })`.
+ *
+ * It does what the in-memory adapter does, including connection state recovery. But a broadcast is encoded once, and a
+ * client on an open WebSocket gets all broadcasts of a loop turn in one write at its end; packets of its own keep their
+ * place between them. All other clients, and those whose packets somebody watches (`packetCreate` or `flush` of
+ * engine.io), are written to as always.
+ *
+ * Throws MILLRACE_E_INVALID_ARGUMENT, when a namespace is made with it, for another version, and when `socket.io-adapter`
+ * cannot be found.
+ */
+export function millraceAdapter(): (namespace: any) => any {
+  const baseOf = adapterBase();
+  // Called with `new`, so no arrow function.
+  return function millraceAdapter(namespace: unknown): unknown {
+    return new (baseOf(namespace))(namespace);
+  };
+}
+
+/**
+ * The base for adapters that join several servers: returns a function from a namespace of socket.io to the class whose
+ * instances {@link millraceAdapter} would make for it. All namespaces of a server have the same class. Derive from it as from
+ * the in-memory `Adapter` of socket.io-adapter, from which it is derived itself: with connection state recovery from its
+ * `SessionAwareAdapter`. Whatever comes from other servers goes through its `broadcast()`, so that it leaves with its turn.
+ *
+ *     const baseOf = adapterBase();
+ *     io.adapter(function (namespace) {
+ *       return new (class extends baseOf(namespace) { … })(namespace);
+ *     });
+ *
+ * Throws MILLRACE_E_INVALID_OPTION when MILLRACE_FANOUT asks for what is not there; the function, which costs a look-up from the
+ * second call for a server on, throws MILLRACE_E_INVALID_ARGUMENT as {@link millraceAdapter} says.
+ */
+export function adapterBase(): (namespace: any) => new (namespace: any) => any {
+  checkBackend();
+  return classFor as (namespace: any) => new (namespace: any) => any;
+}
+
+function classFor(namespace: Namespace): AdapterClass {
+  const server = namespace?.server;
+  if (typeof server !== 'object' || server === null) {
+    throw unsupported(`the namespace is ${show(namespace)}`);
+  }
+  let Class = classes.get(server);
+  if (Class === undefined) {
+    Class = gathering(inMemoryAdapter(namespace));
+    classes.set(server, Class);
+    announceTotals();
+  }
+  return Class;
+}

@@ -1,0 +1,130 @@
+/**
+ * Gathering for `millrace/auto`, which an application can tell from plain ws by time alone. The first frame of a turn on a socket leaves
+ * within `send`, through the stream of the socket. Further frames wait for the end of the turn only if the socket sent several in its
+ * last turn, and only while the application cannot notice: they leave when the callback of one of them is due, and before the
+ * application reads how much was written. A socket that sends one frame per turn costs no more than with plain ws: equal content is
+ * still encoded once.
+ */
+import type { Socket } from 'node:net';
+import { nextTick } from '@millrace/base/timers';
+import { isExiting } from '../net/turn.js';
+import { payloadOf } from './frame.js';
+import { Gatherer, inContext, type Outbox } from './gatherer.js';
+import type { SharedFrame } from './sequence.js';
+import type { Wire, WriteCallback } from './wire.js';
+
+export class TransparentGatherer extends Gatherer {
+  /** Number of the loop turn, counting turns in which something was sent. */
+  #turn = 1;
+
+  constructor(maxPendingBytes: number) {
+    super(maxPendingBytes, null);
+  }
+
+  /** Sends a frame. Returns false, and sends nothing, where ws has to: something waits in the stream before it. */
+  send(outbox: Outbox, frame: SharedFrame, callback: WriteCallback | undefined): boolean {
+    const isFirst = outbox.turn !== this.#turn;
+    if (isFirst) this.#begin(outbox);
+    outbox.turnFrames++;
+    if (!isFirst && outbox.gathers && this.#gather(outbox, frame, callback)) return true;
+    outbox.release();
+    if (!outbox.wire.isIdle) return false;
+    this.counters.frames++;
+    this.counters.writes++;
+    // A new function per frame: a stream calls equal ones in one tick, and ws passes a new one per frame as well.
+    const written: WriteCallback | undefined = callback && ((error) => callback(error));
+    if (fills(outbox.wire.socket, frame)) writeInParts(outbox.wire, frame, written);
+    else this.write(outbox.wire, frame.data, written);
+    this.limit();
+    return true;
+  }
+
+  #begin(outbox: Outbox): void {
+    outbox.gathers = outbox.turnFrames > 1;
+    outbox.turn = this.#turn;
+    outbox.turnFrames = 0;
+    this.join();
+  }
+
+  #gather(outbox: Outbox, frame: SharedFrame, callback: WriteCallback | undefined): boolean {
+    // At the high-water mark the stream would count as full. It does not when each frame is written by itself.
+    const most = outbox.wire.socket.writableHighWaterMark - frame.data.length;
+    if (isExiting() || outbox.sequence.length >= most) return false;
+    if (callback === undefined) return this.add(outbox, frame, undefined);
+    const receipt = new Receipt(callback);
+    if (!this.add(outbox, frame, receipt.written)) return false;
+    nextTick(callBack, this, receipt);
+    return true;
+  }
+
+  override endTurn(): void {
+    super.endTurn();
+    this.frames.clear();
+    this.#turn++;
+  }
+
+  override over(callbacks: readonly WriteCallback[]): void {
+    for (const written of callbacks) written(null);
+  }
+
+  override write(wire: Wire, bytes: Buffer, callback: WriteCallback | undefined): void {
+    // If `write` of the socket has been replaced since, that was after these frames were sent.
+    wire.write(bytes, callback);
+  }
+
+  override wrote(socket: Socket, callbacks: readonly WriteCallback[]): void {
+    // If the kernel has taken or refused all bytes at once, the callbacks need not wait for the stream.
+    const { errored } = socket;
+    if (errored !== null) for (const written of callbacks) written(errored);
+    else if (socket.writableLength === 0) this.over(callbacks);
+  }
+
+  override observed(outbox: Outbox): void {
+    // An application that looks once looks before each frame: the next frames do not wait.
+    outbox.gathers = false;
+    outbox.release();
+  }
+}
+
+/** Whether the stream counts as full while it has the frame. */
+const fills = ({ writableHighWaterMark }: Socket, { data }: SharedFrame) =>
+  data.length >= writableHighWaterMark;
+
+/** Header and payload as ws writes them. A stream emits 'drain' after them, but not after one buffer that the kernel takes at once. */
+function writeInParts(wire: Wire, { data }: SharedFrame, callback: WriteCallback | undefined) {
+  const payload = payloadOf(data);
+  wire.socket.cork();
+  wire.write(data.subarray(0, data.length - payload.length));
+  wire.write(payload, callback);
+  wire.socket.uncork();
+}
+
+/** Callback of a gathered frame. Called in the tick in which a stream would call it, or later if the frame is not written by then. */
+class Receipt {
+  readonly #callback: WriteCallback;
+  isWritten = false;
+  #isDue = false;
+  #error: Error | null | undefined;
+
+  constructor(callback: WriteCallback) {
+    this.#callback = inContext(callback);
+  }
+
+  readonly written: WriteCallback = (error) => {
+    if (this.isWritten) return;
+    this.isWritten = true;
+    this.#error = error;
+    if (this.#isDue) this.#callback(error);
+  };
+
+  due(): void {
+    this.#isDue = true;
+    if (this.isWritten) this.#callback(this.#error);
+  }
+}
+
+function callBack(gatherer: TransparentGatherer, receipt: Receipt): void {
+  // All sockets: what they were given in this tick is mostly the same.
+  if (!receipt.isWritten) gatherer.flush();
+  receipt.due();
+}

@@ -1,0 +1,8 @@
+import { natsAdapter } from '@millrace/nats/socket-io';
+import { main } from './main.mjs';
+
+main(async () => {
+  const adapter = natsAdapter({ broker: process.env.BROKER });
+  const { code } = await adapter.ready().catch((error) => error);
+  return { type: typeof adapter, stats: adapter.stats(), code };
+});

@@ -1,0 +1,63 @@
+/** A broadcast server and its clients in one process, written for a given ws as its applications are. */
+
+/** Rounds after which it gives up to wait for fan-out. */
+const mostRounds = 200;
+
+export async function fanOut({ WebSocket, WebSocketServer }) {
+  const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
+  await new Promise((resolve) => server.once('listening', resolve));
+  const url = `ws://127.0.0.1:${server.address().port}`;
+  const received = [[], [], []];
+  const clients = received.map((list) => {
+    const client = new WebSocket(url);
+    client.on('message', (data) => list.push(String(data)));
+    return client;
+  });
+  while (server.clients.size < clients.length)
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  await Promise.all(
+    clients.map(
+      (client) => client.readyState === 1 || new Promise((resolve) => client.once('open', resolve)),
+    ),
+  );
+  const sent = [];
+  let after = 3;
+  for (let round = 0; round < mostRounds && after > 0; round++) {
+    const text = `round ${round}`;
+    sent.push(text);
+    for (const client of server.clients) client.send(text);
+    await new Promise((resolve) => setTimeout(resolve, 2));
+    if (stateOf('ws') !== 'waiting') after--;
+  }
+  const closed = clients.map((client) => new Promise((resolve) => client.once('close', resolve)));
+  for (const client of server.clients) client.close();
+  await Promise.all(closed);
+  await new Promise((resolve) => server.close(resolve));
+  const same = received.every((list) => JSON.stringify(list) === JSON.stringify(sent));
+  return { same, state: stateOf('ws') };
+}
+
+/** Of this thread: 'none' without auto. */
+export function stateOf(name) {
+  return process[Symbol.for('millrace.auto')]?.features[name].state ?? 'none';
+}
+
+const sourcesUrl = '../../../../base/dist/sources.js';
+
+/** Counters of fan-out for each class. */
+async function counts() {
+  // By a variable: in a bundle, too, it is the one of the package that auto uses.
+  const { sources } = await import(process.env.SOURCES ?? sourcesUrl);
+  const installs = sources().filter(({ kind }) => kind === 'install');
+  return installs.map((each) => each.stats());
+}
+
+/** Number of encodings that fan-out has saved, in all classes together. */
+export async function saved() {
+  return (await counts()).reduce((sum, { frames, encoded }) => sum + frames - encoded, 0);
+}
+
+/** Number of writes that it has saved. */
+export async function unwritten() {
+  return (await counts()).reduce((sum, { frames, writes }) => sum + frames - writes, 0);
+}

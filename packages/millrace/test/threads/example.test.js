@@ -1,0 +1,36 @@
+/** The example of the guide: it works, and the guide shows it as it is. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test as always } from 'node:test';
+import { api } from 'millrace/threads';
+import { build, load } from './build.js';
+import { test } from './helper.js';
+
+const read = (path) => readFileSync(new URL(path, import.meta.url), 'utf8');
+
+test('squares come in batches, in order, and the ring closes at the end', async () => {
+  const addon = load(build('example/squares.c'));
+  const count = 100_000;
+  let next = 0;
+  await new Promise((resolve) => {
+    addon.start(api(), count, (buffer, first, records) => {
+      const values = new Float64Array(buffer, first * 16, records * 2);
+      for (let i = 0; i < values.length; i += 2) {
+        assert.equal(values[i], next);
+        assert.equal(values[i + 1], next * next);
+        next++;
+      }
+      if (next === count) resolve();
+    });
+  });
+  assert.throws(() => addon.start(api()), /usage/);
+  assert.throws(() => addon.start({}, 1, () => {}), /wrong/);
+});
+
+always('the guide shows the files of the example', () => {
+  const guide = read('../../../../docs/threads.md');
+  for (const name of ['squares.c', 'binding.gyp']) {
+    const shown = read(`example/${name}`).replace(/^(?=.)/gm, '    ');
+    assert.ok(guide.includes(shown), name);
+  }
+});

@@ -1,0 +1,240 @@
+/** The text, and the commands in it. */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { test } from 'node:test';
+import { stripVTControlCharacters } from 'node:util';
+import { formatReport, observe } from 'millrace/observe';
+import { readArgs } from '../../../../lab/experiment/args.js';
+
+const nothing = () => {
+  const observation = observe();
+  observation.stop();
+  const report = observation.report();
+  report.application = {
+    ...report.application,
+    execArgv: [],
+    file: 'app.js',
+    args: [],
+    port: null,
+  };
+  report.requests.servers = [{ port: 8080, secure: false }];
+  return report;
+};
+
+/** A report in which all could be better. */
+function busy() {
+  const report = nothing();
+  report.writes = { writes: 12_400, turns: 3100, mostInTurn: 4, saved: 6200 };
+  report.requests = { ...report.requests, requests: 1000, wouldShed: 120, url: '/list?of=a b' };
+  report.files = { reads: 400, readTicks: 20, mostReadsInTick: 20, appends: 10, commits: 1 };
+  report.threadpool = { size: 4, probes: 50, waited: 25, share: 0.5, meanMs: 12.34, maxMs: 60 };
+  const place = { name: 'hogs', file: '/a/b.js', line: 7, selfMs: 400, totalMs: 450.4 };
+  report.loop = {
+    ...report.loop,
+    ...{ turns: 5000, blockedTurns: 3, blockedTotalMs: 600, blockedMaxMs: 300, attributedMs: 500 },
+    functions: [place],
+  };
+  return report;
+}
+
+/** As a shell and the program see the command of a text. */
+function experimentIn(text) {
+  const command = text.slice(text.indexOf('npx millrace experiment'));
+  const printed = execFileSync('sh', ['-c', command.replace('npx', "printf '%s\\0'")], {
+    encoding: 'utf8',
+  });
+  const [program, name, ...argv] = printed.slice(0, -1).split('\0');
+  assert.deepEqual([program, name], ['millrace', 'experiment']);
+  return readArgs(argv);
+}
+
+test('each line has its figures', () => {
+  const report = busy();
+  const text = formatReport(report);
+  for (const line of [
+    /socket writes +12,400 in 3,100 turns, at most 4 on one socket in a turn: 6,200 fewer with net \(50 %\)/,
+    /file reads +400 in 20 ticks, at most 20 in one: 380 join another with fs \(95 %\)/,
+    /file appends +10 to 1 file, tick by tick: 9 join another with fs \(90 %\)/,
+    /requests +1,000: 120 refused in time with guard \(12 %\)/,
+    /loop +blocked for more than 50 ms in 3 of 5,000 turns: 600 ms in all, 300 ms at most/,
+    /hogs \(.*b\.js:7\): 400 ms, with what it calls 450 ms/,
+    /threadpool +jobs waited in 50 % of the time for one of 4 threads: 12 ms, at most 60 ms/,
+    /^ {2}1\. a larger threadpool: .*\n {5}UV_THREADPOOL_SIZE=8 node app\.js$/m,
+    /^ {2}2\. guard alone: .*\n {5}MILLRACE=guard,no-ws,no-fs,no-reads node --import millrace\/auto app\.js$/m,
+    /^ {2}3\. net alone: .*\n {5}MILLRACE=net,no-ws,no-fs,no-reads node --import millrace\/auto app\.js$/m,
+    /^ {2}4\. millrace\/auto with its defaults: files .*\n {5}node --import millrace\/auto app\.js$/m,
+  ]) {
+    assert.match(text, line);
+  }
+  assert.equal(stripVTControlCharacters(text), text);
+  const coloured = formatReport(report, { colour: true });
+  assert.notEqual(coloured, text);
+  assert.equal(stripVTControlCharacters(coloured), text);
+});
+
+test('where there is nothing to gain it says so', () => {
+  const text = formatReport({
+    ...nothing(),
+    seconds: 60,
+    writes: { writes: 5, turns: 5, mostInTurn: 1, saved: 0 },
+  });
+  assert.match(text, /socket writes +5 in 5 turns.*: no gain here/);
+  assert.match(text, /leave it as it is\.\n$/);
+  assert.doesNotMatch(text, /npx|--import/);
+});
+
+test('a run that was too short, and a loop that was blocked, are not told to leave it', () => {
+  const brief = formatReport({ ...nothing(), seconds: 0.04 });
+  assert.match(brief, /too short a time.*under its usual load\.\n$/);
+  const long = formatReport({ ...nothing(), seconds: 60 });
+  assert.match(long, /leave it as it is\.\n$/);
+  const { loop } = nothing();
+  const blocked = { ...loop, turns: 10, blockedTurns: 1, blockedTotalMs: 2100, blockedMaxMs: 2100 };
+  const text = formatReport({ ...nothing(), loop: blocked });
+  assert.match(text, /another thread \(@millrace\/pool\)/);
+  assert.match(
+    text,
+    /2,100 ms at most\n +by which function is not known: .* after a first such turn\n/,
+  );
+});
+
+test('a request that held the loop within the first second is not overlooked', () => {
+  const { requests, loop } = nothing();
+  const route = { route: 'GET /', requests: 1, busyMs: 1273, meanMs: 1273, maxMs: 1273 };
+  const report = { ...nothing(), seconds: 60, requests: { ...requests, requests: 1 } };
+  const shown = (routes) =>
+    formatReport({
+      ...report,
+      loop: { ...loop, turns: 266 },
+      requests: { ...report.requests, routes },
+    });
+  assert.match(shown([route]), /50 ms in 266 turns after the first second\n/);
+  assert.match(shown([route]), /another thread \(@millrace\/pool\)/);
+  assert.match(shown([{ ...route, busyMs: 50, maxMs: 50 }]), /leave it as it is\.\n$/);
+});
+
+test('a single request has one time', () => {
+  const { requests } = nothing();
+  const route = { route: 'GET /', requests: 1, busyMs: 90, meanMs: 90, maxMs: 90 };
+  const shown = (routes) =>
+    formatReport({ ...nothing(), requests: { ...requests, requests: 3, routes } });
+  assert.match(shown([route]), / GET \/: 1 request held the loop for 90 ms\n/);
+  const two = { ...route, requests: 2, meanMs: 45, maxMs: 80 };
+  assert.match(shown([two]), /: 2 requests held the loop for 90 ms: 45 ms each, 80 ms at most\n/);
+});
+
+test('a loop that did not turn after the start-up was not looked at', () => {
+  const report = { ...nothing(), seconds: 0.9 };
+  report.requests = { ...report.requests, requests: 1 };
+  const text = formatReport({ ...report, loop: { ...report.loop, turns: 0 } });
+  assert.match(text, /loop +not looked at: its first second is taken for start-up\n/);
+  assert.match(text, /too short a time/);
+});
+
+/** Without what is more worth a try than `name`. */
+function busyBut(name) {
+  const report = busy();
+  if (name === 'threadpool') return report;
+  report.threadpool.share = 0;
+  if (name === 'guard') return report;
+  report.requests.wouldShed = 0;
+  if (name === 'net') return report;
+  report.writes.saved = 0;
+  return report;
+}
+
+for (const [name, treatment, proof] of [
+  [
+    'threadpool',
+    'echo UV_THREADPOOL_SIZE=8; UV_THREADPOOL_SIZE=8 node app.js',
+    'UV_THREADPOOL_SIZE=8',
+  ],
+  ['guard', 'MILLRACE=guard,no-ws,no-fs,no-reads node --import millrace/auto app.js'],
+  ['net', 'MILLRACE=net,no-ws,no-fs,no-reads node --import millrace/auto app.js'],
+  ['auto', 'node --import millrace/auto app.js'],
+]) {
+  test(`the experiment changes one thing, and is one that the lab takes: ${name}`, () => {
+    const found = experimentIn(formatReport(busyBut(name)));
+    assert.equal(found.control, 'node app.js');
+    assert.equal(found.treatment, treatment);
+    assert.equal(found.proof?.source, proof);
+    assert.deepEqual(found.url, ['http://127.0.0.1:8080/list?of=a b']);
+  });
+}
+
+test('what saves most comes first', () => {
+  const report = busyBut('net');
+  const first = () => /^ {2}1\. (\S+)/m.exec(formatReport(report))[1];
+  assert.equal(first(), 'net');
+  report.writes.saved = 20;
+  report.writes.writes = 40;
+  assert.equal(first(), 'millrace/auto');
+});
+
+test('turns without a CPU are no blocked ones', () => {
+  const { loop } = nothing();
+  const starved = { ...loop, turns: 10, starvedTurns: 1, starvedTotalMs: 2100 };
+  const text = formatReport({ ...nothing(), seconds: 60, loop: starved });
+  assert.match(text, /never blocked for more than 50 ms in 10 turns/);
+  assert.match(text, /no CPU for this thread in 1 turn of 2,100 ms in all/);
+  assert.doesNotMatch(text, /@millrace\/pool/);
+});
+
+const started = {
+  'a port among the arguments': [
+    { args: ['--port=8080', "it's"] },
+    "node app.js --port={port} 'it'\\''s'",
+  ],
+  'a port of the environment': [{ port: '8080' }, 'PORT={port} node app.js'],
+  'options of Node.js': [{ execArgv: ['--import', 'tsx'] }, 'node --import tsx app.js'],
+};
+
+for (const [name, [application, expected]] of Object.entries(started)) {
+  test(`${name}: it is started as it was`, () => {
+    const report = busy();
+    Object.assign(report.application, application);
+    const { control, treatment, url } = experimentIn(formatReport(report));
+    assert.equal(control, expected);
+    assert.match(treatment, /^echo \S+; UV_THREADPOOL_SIZE=8 (PORT=\{port\} )?node /);
+    const port = expected.includes('{port}') ? '{port}' : 8080;
+    assert.equal(url[0], `http://127.0.0.1:${port}/list?of=a b`);
+  });
+}
+
+test('a command that is given is used', () => {
+  const { control, treatment } = experimentIn(
+    formatReport(busyBut('net'), { command: 'node  my.js {port}' }),
+  );
+  assert.equal(control, 'node  my.js {port}');
+  assert.match(treatment, /node --import millrace\/auto {2}my\.js \{port\}$/);
+});
+
+test('a server of WebSockets is loaded by them', () => {
+  const report = busy();
+  report.frames = { sockets: 2, frames: 10, turns: 2, contents: 2, writes: 4, others: 0 };
+  report.requests.upgradeUrl = '/chat';
+  const raw = experimentIn(formatReport(report));
+  assert.deepEqual([raw.ws, raw.protocol, raw.url], ['ws://127.0.0.1:8080/chat', undefined, []]);
+  report.requests.upgradeUrl = '/socket.io/?EIO=4&transport=websocket';
+  const text = formatReport(report);
+  const { ws, protocol, event } = experimentIn(text.slice(0, text.indexOf('\n\nPut the name')));
+  assert.deepEqual([ws, protocol, event], ['ws://127.0.0.1:8080', 'socket.io', 'message']);
+});
+
+test('without a server that can be asked there is no experiment', () => {
+  for (const servers of [[], [{ port: 443, secure: true }], [{ port: null, secure: false }]]) {
+    const report = busy();
+    report.requests.servers = servers;
+    const text = formatReport(report);
+    assert.match(text, /^ {5}UV_THREADPOOL_SIZE=8 node app\.js$/m);
+    assert.match(text, /No server was seen that an experiment could ask/);
+    assert.doesNotMatch(text, /npx/);
+  }
+});
+
+test('bad options are refused', () => {
+  const code = 'MILLRACE_E_INVALID_OPTION';
+  assert.throws(() => observe({ blockedMs: 0 }), { code, message: /blockedMs.*0/ });
+  assert.throws(() => observe({ maxWait: 0 }), { code, message: /maxWait/ });
+  assert.throws(() => observe({ blocked: 1 }), { code, message: /'blockedMs' meant/ });
+});

@@ -1,0 +1,123 @@
+/** The values of this thread: what its objects have counted, added up under the names of the vocabulary. */
+import { type Source, sources } from '@millrace/base/sources';
+import { type Add, readers } from './readers.js';
+import { families, type Point } from './vocabulary.js';
+
+/** How the values that several objects give for one series become its value. */
+type Combine = 'total' | 'shared' | 'sum' | 'max';
+
+interface Series {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly combine: Combine;
+  /** For totals: what was counted up to the last collection. */
+  value: number;
+  /** What this collection has brought so far. */
+  round: number;
+  /** The last collection that brought something. */
+  number: number;
+}
+
+/** All monitors of a thread count the same pauses. */
+const shared = 'gc_pause_ms_total';
+
+const combines = new Map<string, Combine>();
+for (const { name, kind, across } of families) {
+  const total = name === shared ? 'shared' : 'total';
+  combines.set(name, kind === 'counter' ? total : across);
+  if (kind !== 'summary') continue;
+  // The name itself is that of its quantiles.
+  combines.set(name, 'max');
+  for (const part of ['sum', 'count']) combines.set(`${name}_${part}`, 'total');
+}
+
+const known = new Map<string, Series>();
+/** What each object had counted at the last collection. Objects that are gone have no entry here, and keep their part of the totals. */
+const counted = new WeakMap<Source, Map<Series, number>>();
+let collection = 0;
+
+/**
+ * What the objects of this thread (queues, rooms, guards, pools and so on) have counted, added up. Totals never fall: what an object
+ * has added stays when it is garbage-collected. What it counted after the last call of this function is lost then, as is all of
+ * an object that came and went between two calls, and what exceeds 256 objects of a kind: then `objects` says 256.
+ *
+ * What has not been used does not appear: without a pool there are no series of pools. Some 0.2 ms, and 20 µs for each
+ * object.
+ */
+export function collect(): Point[] {
+  collection++;
+  for (const source of sources()) {
+    const stats = source.stats();
+    if (stats === null) continue;
+    let last = counted.get(source);
+    if (last === undefined) {
+      last = new Map();
+      counted.set(source, last);
+    }
+    const before = last;
+    const add: Add = (name, labels, value) => {
+      const series = seriesOf(name, labels);
+      if (series.number !== collection) {
+        series.number = collection;
+        series.round = 0;
+      }
+      take(series, value, before);
+    };
+    readers[source.kind](stats as never, add);
+    add('objects', { source: source.kind }, 1);
+  }
+  const points: Point[] = [];
+  for (const series of known.values()) {
+    const { name, labels, combine } = series;
+    const isTotal = combine === 'total' || combine === 'shared';
+    if (series.number === collection) {
+      series.value = isTotal ? series.value + series.round : series.round;
+    } else if (!isTotal) continue;
+    points.push({ name, labels, value: series.value });
+  }
+  return points;
+}
+
+function take(series: Series, value: number, before: Map<Series, number>): void {
+  switch (series.combine) {
+    case 'sum':
+      series.round += value;
+      return;
+    case 'max':
+      series.round = Math.max(series.round, value);
+      return;
+  }
+  const more = value - (before.get(series) ?? 0);
+  // Sums that are computed from a mean may be lower than before by a rounding error.
+  if (more <= 0) return;
+  before.set(series, value);
+  series.round = series.combine === 'shared' ? Math.max(series.round, more) : series.round + more;
+}
+
+function seriesOf(name: string, labels: Readonly<Record<string, string>>): Series {
+  let key = name;
+  for (const label in labels) key += ` ${labels[label]}`;
+  let series = known.get(key);
+  if (series === undefined) {
+    series = { name, labels, combine: combines.get(name)!, value: 0, round: 0, number: 0 };
+    known.set(key, series);
+  }
+  return series;
+}
+
+/**
+ * Memory and CPU of the process under the names that prom-client has for them, for who shows them without it. They are the same in each
+ * of its threads, but for the heap.
+ */
+export function runtime(): Point[] {
+  const { rss, heapUsed, external } = process.memoryUsage();
+  const { user, system } = process.cpuUsage();
+  const point = (name: string, value: number): Point => ({ name, labels: {}, value });
+  return [
+    point('process_resident_memory_bytes', rss),
+    point('nodejs_heap_size_used_bytes', heapUsed),
+    point('nodejs_external_memory_bytes', external),
+    point('process_cpu_user_seconds_total', user / 1e6),
+    point('process_cpu_system_seconds_total', system / 1e6),
+  ];
+}

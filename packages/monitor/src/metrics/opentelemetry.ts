@@ -1,0 +1,119 @@
+/** Metrics through the API of OpenTelemetry, for the SDK that the application has. */
+import { parse } from '@millrace/base/options';
+import { custom, type FieldsOf, schema } from '@millrace/base/schema';
+import { collect } from './collect.js';
+import { watchLoop } from './loop.js';
+import { peer } from './peer.js';
+import type { Exporter } from './prometheus.js';
+import { type Family, families } from './vocabulary.js';
+
+interface InstrumentOptions {
+  description: string;
+  unit: string;
+}
+
+/** The part of OpenTelemetry's `Meter` that is used. */
+export interface ObservableMeter {
+  createObservableCounter(name: string, options: InstrumentOptions): object;
+  createObservableUpDownCounter(name: string, options: InstrumentOptions): object;
+  createObservableGauge(name: string, options: InstrumentOptions): object;
+  addBatchObservableCallback(callback: never, observables: never): void;
+  removeBatchObservableCallback(callback: never, observables: never): void;
+}
+
+/** Options of {@link openTelemetry}. */
+export interface OpenTelemetryOptions {
+  /** Where the instruments are made; default `metrics.getMeter('millrace')` of `@opentelemetry/api`. */
+  meter?: ObservableMeter;
+}
+
+interface Result {
+  observe(instrument: object, value: number, attributes: Readonly<Record<string, string>>): void;
+}
+
+/** First words of names that say to what the rest belongs. */
+const areas = /^(batch|broker|cache|cluster|fanout|file|gc|loop|pool|queue)_/;
+
+/** `queue_wait_ms` → `millrace.queue.wait`, `file_read_batches_total` → `millrace.file.read_batches`: units and kinds are told apart from names. */
+const nameOf = ({ name }: Family): string =>
+  `millrace.${name
+    .replace(/_total$/, '')
+    .replace(/_ms$/, '')
+    .replace(areas, '$1.')}`;
+
+/** The instruments of a family, under the names of its points. */
+function instruments(meter: ObservableMeter, family: Family): [string, object][] {
+  const name = nameOf(family);
+  const options = { description: family.help, unit: family.unit };
+  switch (family.kind) {
+    case 'counter':
+      return [[family.name, meter.createObservableCounter(name, options)]];
+    case 'gauge': {
+      // There, what can be added up over processes is not a gauge.
+      const adds = family.across === 'sum';
+      const made = adds
+        ? meter.createObservableUpDownCounter(name, options)
+        : meter.createObservableGauge(name, options);
+      return [[family.name, made]];
+    }
+    default: {
+      const quantiles: [string, object] = [family.name, meter.createObservableGauge(name, options)];
+      if (family.across === 'max') return [quantiles];
+      const count = { ...options, unit: '{count}' };
+      return [
+        quantiles,
+        [`${family.name}_sum`, meter.createObservableCounter(`${name}_sum`, options)],
+        [`${family.name}_count`, meter.createObservableCounter(`${name}_count`, count)],
+      ];
+    }
+  }
+}
+
+export const openTelemetrySchema = schema({
+  meter: custom<ObservableMeter>(
+    'a Meter of OpenTelemetry',
+    (value: any) => typeof value?.addBatchObservableCallback === 'function',
+  ),
+} satisfies FieldsOf<OpenTelemetryOptions>);
+
+const exporters = new WeakMap<ObservableMeter, Exporter>();
+
+/**
+ * Gives the metrics of this thread to OpenTelemetry as observable instruments. They are collected when a reader of the application's SDK
+ * asks. From the first time on there is a `monitor()` of the loop, and nothing else in between. Call it after the SDK has set its provider:
+ * without one it does nothing.
+ * A second call for the same meter returns what the first did.
+ *
+ * @throws {MillraceError} `MILLRACE_E_INVALID_OPTION` for a bad option, and when `meter` is not given and `@opentelemetry/api` not installed
+ */
+export function openTelemetry(options: OpenTelemetryOptions = {}): Exporter {
+  const { meter = usualMeter() } = parse('openTelemetry()', options, openTelemetrySchema);
+  const present = exporters.get(meter);
+  if (present !== undefined) return present;
+  const byName = new Map(families.flatMap((family) => instruments(meter, family)));
+  let endWatch: (() => void) | null = null;
+  const callback = (result: Result): void => {
+    for (const { name, labels, value } of collect())
+      result.observe(byName.get(name)!, value, labels);
+    // Not before: a meter without an SDK never asks. A monitor that has just begun has nothing to say.
+    endWatch ??= watchLoop();
+  };
+  const observed = [...byName.values()];
+  meter.addBatchObservableCallback(callback as never, observed as never);
+  const exporter = {
+    stop() {
+      endWatch?.();
+      exporters.delete(meter);
+      meter.removeBatchObservableCallback(callback as never, observed as never);
+    },
+  };
+  exporters.set(meter, exporter);
+  return exporter;
+}
+
+interface Api {
+  metrics: { getMeter(name: string): ObservableMeter };
+}
+
+const usualMeter = (): ObservableMeter =>
+  peer<Api>('@opentelemetry/api', 'openTelemetry()', 'meter').metrics.getMeter('millrace');

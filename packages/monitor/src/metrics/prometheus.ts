@@ -1,0 +1,159 @@
+/** Metrics in a registry of prom-client. */
+import { parse, refused } from '@millrace/base/options';
+import * as is from '@millrace/base/schema';
+import { nextMicrotask } from '@millrace/base/turn';
+import { collect } from './collect.js';
+import { watchLoop } from './loop.js';
+import { peer } from './peer.js';
+import { type Family, families, type Kind, type Point } from './vocabulary.js';
+
+/** The part of prom-client's `Registry` that is used, so that any copy of it will do. */
+export interface MetricRegistry {
+  registerMetric(metric: never): void;
+  removeSingleMetric(name: string): void;
+  getSingleMetric(name: string): unknown;
+}
+
+/** Options of {@link prometheus}. */
+export interface PrometheusOptions {
+  /** Where the metrics go; default the registry that `prom-client` exports as `register`. */
+  register?: MetricRegistry;
+  /** What their names begin with; default `millrace_`. */
+  prefix?: string;
+}
+
+/** What an exporter returns. */
+export interface Exporter {
+  /** Removes the metrics. Idempotent. */
+  stop(): void;
+}
+
+export const prometheusSchema = is.schema({
+  register: is.custom<MetricRegistry>(
+    'a Registry of prom-client',
+    (value: any) => typeof value?.registerMetric === 'function',
+  ),
+  prefix: is.or(
+    is.text('letters, digits, _ and :, without a digit at its beginning', (prefix) =>
+      /^([a-zA-Z_:][\w:]*)?$/.test(prefix),
+    ),
+    'millrace_',
+  ),
+} satisfies is.FieldsOf<PrometheusOptions>);
+
+interface Value {
+  readonly metricName?: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+/** The points of a scrape, by name. All metrics are asked in one go, and share these. */
+let scrape: Map<string, Point[]> | null = null;
+
+function pointsOf(name: string): readonly Point[] {
+  if (scrape === null) {
+    scrape = new Map();
+    for (const point of collect()) {
+      const named = scrape.get(point.name);
+      if (named === undefined) scrape.set(point.name, [point]);
+      else named.push(point);
+    }
+    nextMicrotask(() => {
+      scrape = null;
+    });
+  }
+  return scrape.get(name) ?? [];
+}
+
+/** What a registry asks of a metric. Not made of prom-client's classes: there is nothing to keep between two scrapes. */
+class CollectedMetric {
+  /** What the registry knows it by. */
+  readonly key: string;
+  /** A registry for OpenMetrics removes the `_total` for good, and adds it by itself. */
+  name: string;
+  readonly #prefix: string;
+  readonly #family: Family;
+  readonly help: string;
+  readonly type: Kind;
+  /** How prom-client makes one value out of those of several processes. */
+  readonly aggregator: 'sum' | 'max';
+
+  constructor(family: Family, prefix: string) {
+    this.key = prefix + family.name;
+    this.name = this.key;
+    this.#prefix = prefix;
+    this.#family = family;
+    this.help = family.help;
+    this.type = family.kind;
+    this.aggregator = family.across;
+  }
+
+  /** For JSON, which is what goes from process to process: without the quantiles of summaries, which cannot be added up. */
+  get() {
+    return this.#told(this.#hasTotals ? [] : this.#values(''));
+  }
+
+  getForPromString() {
+    return this.#told(this.#values(''));
+  }
+
+  /** Totals belong to the objects. */
+  reset(): void {}
+
+  get #hasTotals(): boolean {
+    return this.type === 'summary' && this.aggregator === 'sum';
+  }
+
+  #told(values: Value[]) {
+    const { name, help, type, aggregator } = this;
+    const totals = this.#hasTotals ? [...this.#values('_sum'), ...this.#values('_count')] : [];
+    return { name, help, type, aggregator, values: [...values, ...totals] };
+  }
+
+  #values(part: '' | '_sum' | '_count'): Value[] {
+    const name = this.#family.name + part;
+    return pointsOf(name).map(({ labels, value }) =>
+      part === '' ? { labels, value } : { metricName: this.#prefix + name, labels, value },
+    );
+  }
+}
+
+const exporters = new WeakMap<MetricRegistry, Map<string, CollectedMetric[]>>();
+
+/**
+ * Puts the metrics of this thread into a registry of prom-client. They are collected when they are asked for, and nothing happens in
+ * between, except for a `monitor()` of the loop. In a registry that has them already nothing changes.
+ *
+ * @throws {MillraceError} `MILLRACE_E_INVALID_OPTION` for a bad option, and when `register` is not given and prom-client not installed
+ */
+export function prometheus(options: PrometheusOptions = {}): Exporter {
+  const { prefix, register = usualRegistry() } = parse('prometheus()', options, prometheusSchema);
+  const byPrefix = exporters.get(register) ?? new Map<string, CollectedMetric[]>();
+  const metrics =
+    byPrefix.get(prefix) ?? families.map((family) => new CollectedMetric(family, prefix));
+  // All of them or none. One that was cleared since gets them again.
+  const missing = metrics.filter((metric) => register.getSingleMetric(metric.key) !== metric);
+  const taken = missing.find(({ key }) => register.getSingleMetric(key) !== undefined);
+  if (taken !== undefined) {
+    const why = `another one, as the registry has a ${taken.key} already`;
+    throw refused('prometheus()', 'prefix', prefix, why);
+  }
+  exporters.set(register, byPrefix);
+  byPrefix.set(prefix, metrics);
+  for (const metric of missing) {
+    metric.name = metric.key;
+    register.registerMetric(metric as never);
+  }
+  const endWatch = watchLoop();
+  return {
+    stop() {
+      endWatch();
+      if (byPrefix.get(prefix) !== metrics) return;
+      byPrefix.delete(prefix);
+      for (const { key } of metrics) register.removeSingleMetric(key);
+    },
+  };
+}
+
+const usualRegistry = (): MetricRegistry =>
+  peer<{ register: MetricRegistry }>('prom-client', 'prometheus()', 'register').register;

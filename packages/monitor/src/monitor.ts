@@ -1,0 +1,228 @@
+/** A monitor of this thread's event loop. */
+import { EventEmitter } from 'node:events';
+import { limits } from '@millrace/base/limits/limits';
+import { checkIdleTime, idleTime, now } from '@millrace/base/loop-clock';
+import { sampler, type Watcher } from '@millrace/base/loop-sampler';
+import { parseValue } from '@millrace/base/options';
+import { announce } from '@millrace/base/sources';
+import { type GcStats, GcTotals, gcObserver } from './gc.js';
+import { type Health, HealthReport, type Snapshot } from './health.js';
+import { DelayWindow, type LoopDelay } from './loop-delay.js';
+import { ofThread, type ProcessMemory } from './memory.js';
+import {
+  type CheckedOptions,
+  intervalField,
+  limitField,
+  type MonitorOptions,
+  monitorOptions,
+} from './options.js';
+import { type Change, Overload, type OverloadOptions } from './overload.js';
+import { SlidingUtilization } from './utilization.js';
+
+/** The probe runs soon enough after a sleep for precise marks of idle time. */
+const probesPerWindow = 20;
+/** For how long a memory limit is used before it is read again, in ms. */
+const limitAgeMs = 1000;
+
+/** What a monitor emits. */
+export interface MonitorEvents {
+  /** The loop has been blocked for more than `limit`. */
+  load: [];
+  /** It has been calm for `calm` samples. */
+  unload: [];
+}
+
+/**
+ * Watches the event loop of the thread that makes it, until {@link stop}. It keeps no process alive, and wakes no loop that
+ * sleeps. Made by {@link monitor}.
+ *
+ * @fires load when the loop has been blocked for more than `limit` ms
+ * @fires unload when it has been calm since: `calm` samples of at most `lower` ms, `sampleInterval` ms apart
+ */
+export class Monitor extends EventEmitter<MonitorEvents> {
+  /**
+   * Ms for which the last turn of the loop kept everything else waiting: what it took, without what it slept. 0 before the
+   * first turn.
+   */
+  delay = 0;
+
+  readonly #options: CheckedOptions;
+  readonly #overload = new Overload();
+  readonly #delays: DelayWindow;
+  readonly #utilization: SlidingUtilization;
+  readonly #gc: GcTotals;
+  readonly #watcher: Watcher;
+  readonly #health = new HealthReport();
+  readonly #since: number;
+  #limit: number;
+  #sampleInterval: number;
+  #memoryLimit: { readonly bytes: number; readonly at: number } | null = null;
+
+  /**
+   * @throws {MillraceError} `MILLRACE_E_INVALID_OPTION` for a name it does not know or a value out of range, `MILLRACE_E_RUNTIME` on
+   * Bun and Deno
+   */
+  constructor(options: MonitorOptions = {}) {
+    checkIdleTime('monitor()');
+    super();
+    this.#options = monitorOptions(options);
+    this.#limit = this.#options.limit;
+    this.#sampleInterval = this.#options.sampleInterval;
+    const at = now();
+    const idle = idleTime();
+    this.#since = at;
+    this.#delays = new DelayWindow(this.#options.window, at);
+    this.#utilization = new SlidingUtilization(this.#options.window, at, idle);
+    this.#gc = new GcTotals(at);
+    this.#watcher = this.#watch();
+    sampler.add(this.#watcher);
+    gcObserver.add(this.#gc);
+    announce('monitor', this as Monitor, (each) => each.snapshot());
+  }
+
+  /** Ms of delay above which `load` is emitted. Can be set: above 0, up to 3,600,000. */
+  get limit(): number {
+    return this.#limit;
+  }
+
+  set limit(ms: number) {
+    this.#limit = parseValue('monitor()', 'limit', ms, limitField);
+  }
+
+  /** Ms between samples while the loop is over its limit. Can be set: above 0, up to 60,000. */
+  get sampleInterval(): number {
+    return this.#sampleInterval;
+  }
+
+  set sampleInterval(ms: number) {
+    this.#sampleInterval = parseValue('monitor()', 'sampleInterval', ms, intervalField);
+  }
+
+  /** Whether the loop is over its limit: true from `load` to `unload`. */
+  get overLimit(): boolean {
+    return this.#overload.overLimit;
+  }
+
+  /** Busy share of the loop, 0 to 1, over the last `window` ms, or since the monitor was made if that is less. About 1 µs. */
+  get utilization(): number {
+    return this.#utilization.read(now(), idleTime());
+  }
+
+  /**
+   * Distribution of the delay over the last `window` ms: the times that turns of the loop took, without their sleep. In ms,
+   * to 1 %. Some 10 µs.
+   */
+  get loopDelay(): LoopDelay {
+    return this.#delays.read(now());
+  }
+
+  /** Pauses of the garbage collector since the monitor was made, by kind. */
+  get gc(): GcStats {
+    return this.#gc.read();
+  }
+
+  /** Memory of the process and this thread. Tens of µs; the limit is read again each second at the most. */
+  get memory(): ProcessMemory {
+    const at = now();
+    if (this.#memoryLimit === null || at - this.#memoryLimit.at > limitAgeMs) {
+      this.#memoryLimit = { bytes: limits().memoryBytes, at };
+    }
+    return { ...ofThread(), limit: this.#memoryLimit.bytes };
+  }
+
+  /** All of the above as plain data, for a log or an answer in JSON. */
+  snapshot(): Snapshot {
+    return {
+      delay: this.delay,
+      limit: this.limit,
+      overLimit: this.overLimit,
+      utilization: this.utilization,
+      loopDelay: this.loopDelay,
+      gc: this.gc,
+      memory: this.memory,
+    };
+  }
+
+  /**
+   * The snapshot and what the system says: uptime, load averages, cores and which are idle, memory that is there and left,
+   * task queues. Restricted to what this process may use. Reads files of the kernel: a fraction of a ms.
+   */
+  health(): Health {
+    return this.#health.read(this.snapshot(), this.#options.idleThreshold, this.#options.tasks);
+  }
+
+  /** Stops watching; what was measured can still be read. The last monitor of a thread gives everything back. */
+  stop(): void {
+    sampler.remove(this.#watcher);
+    gcObserver.remove(this.#gc);
+  }
+
+  #watch(): Watcher {
+    const overload = this.#overload;
+    const delays = this.#delays;
+    const utilization = this.#utilization;
+    const since = this.#since;
+    const options: OverloadOptions = this.#overloadOptions();
+    const probeMs = () =>
+      overload.overLimit
+        ? this.#sampleInterval
+        : Math.min(this.#limit, this.#options.window / probesPerWindow);
+    // What the loop did before a monitor existed does not count for it. One that a listener makes is younger than `at`.
+    const own = (busy: number, at: number) => Math.max(0, Math.min(busy, at - since));
+    return {
+      get probeMs() {
+        return probeMs();
+      },
+      get overLimit() {
+        return overload.overLimit;
+      },
+      peek: (busy, at) => {
+        const delay = own(busy, at);
+        if (delay > this.delay) this.delay = delay;
+        this.#tell(overload.peek(delay, at, options));
+      },
+      turn: (busy, at, idle) => {
+        const delay = own(busy, at);
+        this.delay = delay;
+        delays.record(delay, at);
+        utilization.mark(at, idle);
+        this.#tell(overload.turn(delay, at, options));
+      },
+    };
+  }
+
+  #tell(change: Change): void {
+    if (change !== null) this.emit(change);
+  }
+
+  /** As they are now: two of them can be set. */
+  #overloadOptions(): OverloadOptions {
+    const monitor = this;
+    const { lower, calm } = this.#options;
+    return {
+      get limit() {
+        return monitor.#limit;
+      },
+      get lower() {
+        return lower ?? monitor.#limit / 2;
+      },
+      calm,
+      get sampleInterval() {
+        return monitor.#sampleInterval;
+      },
+    };
+  }
+}
+
+/**
+ * Begins to watch the event loop of this thread.
+ *
+ * Also takes the place of `loopbench`: with the same options and defaults (`limit` 42 ms, `sampleInterval` 5 ms), `delay`,
+ * `limit`, `sampleInterval`, `overLimit`, `stop()`, and the events `load` and `unload`.
+ *
+ * @throws {MillraceError} `MILLRACE_E_INVALID_OPTION` for a name it does not know or a value out of range, `MILLRACE_E_RUNTIME` on
+ * Bun and Deno
+ */
+export function monitor(options?: MonitorOptions): Monitor {
+  return new Monitor(options);
+}

@@ -1,0 +1,340 @@
+/**
+ * Rooms on several machines as one. A room's messages go to a subject of its own, which a node hears while the room has
+ * members there; what a turn has for a room leaves as one message (`turn-outbox.ts`). Messages of durable rooms go through
+ * a stream instead (`store`). Nodes and presences are those of `members.ts`; `Rooms` itself keeps who is present.
+ *
+ * A message passes the queue of `Rooms` wherever its members are, so all nodes get it in one order. While the broker is away
+ * members here get it all the same: it counts as unsent, and others see that they missed it, unless `required` forbids
+ * that. Nothing that another node sends is trusted: what is not of this protocol is counted and ignored.
+ */
+import { isUtf8 } from 'node:buffer';
+import { MillraceError } from '@millrace/base/errors';
+import { parse } from '@millrace/base/options';
+import * as is from '@millrace/base/schema';
+import type {
+  Across,
+  Message,
+  PresenceEntry,
+  PresenceLog,
+  RoomsHere,
+  RoomsLink,
+} from 'millrace/ws';
+import { failure } from '../failure.js';
+import { Heard } from '../gaps.js';
+import { Link } from '../link.js';
+import { Members, type Others } from '../members.js';
+import { type BrokerOptions, brokerField, brokerSettings, type LinkStats } from '../options.js';
+import { headerBytes } from '../store/outbox.js';
+import {
+  type DurableStats,
+  durableField,
+  durableRooms,
+  Store,
+  type StreamLimits,
+  streamField,
+} from '../store/store.js';
+import { TurnOutbox } from '../turn-outbox.js';
+import { batchHead, recordBytes } from '../wire.js';
+
+/** Options of {@link natsRooms}. */
+export interface NatsRoomsOptions {
+  /** A NATS server, as 'nats://127.0.0.1:4222', through which all `Rooms` of one namespace are one; or more about the connection. */
+  broker: string | BrokerOptions;
+  /**
+   * Rooms whose messages the broker stores until every node has them: all, or those for which the function says true. It
+   * must say the same for a name at any time and on every node. Default: none.
+   */
+  durable?: boolean | ((room: string) => boolean);
+  /** Limits of the stream of durable rooms. */
+  stream?: StreamLimits;
+  /** Time in ms between signs of life of this node, 100 to 60,000. Default: 2000. After three missing ones it counts as gone for the others. */
+  heartbeat?: number;
+  /** True: `publish()` throws MILLRACE_E_BROKER while the broker is away. False (default): local members get the message, others do not. */
+  required?: boolean;
+}
+
+/** Counters of rooms on several machines. Messages are counted as `publish()` takes them, not as NATS packs them. */
+export interface NatsRoomsStats {
+  /** The name of this node: random, of 12 characters. */
+  node: string;
+  /** Other nodes that are heard, and whose members are known. */
+  nodes: number;
+  /** Rooms, not durable ones, that are heard from other nodes: those with members here. */
+  subscriptions: number;
+  /** Messages for other nodes that left, and the NATS messages they left in. Not those of durable rooms. */
+  sent: number;
+  sentBatches: number;
+  /** Messages of other nodes that came, and the NATS messages they came in. */
+  received: number;
+  receivedBatches: number;
+  /** Messages that did not leave this node: the broker was away or too slow. Those of durable rooms wait; of them, only those count that turned out to be too large for the broker. */
+  unsent: number;
+  /** Messages for members here that never came, which the numbers of later ones show. */
+  missed: number;
+  /** Messages that came again, and were ignored. */
+  duplicates: number;
+  /** NATS messages that are not of this protocol, and were ignored. */
+  malformed: number;
+  /** Messages of nodes, and presences of others, beyond what is kept: 10,000 nodes, 64 MiB of lists on their way, 1 GiB of presences. */
+  ignored: number;
+  /** Messages of other nodes that the queue here had no room for. Those of durable rooms are read again, except one that is larger than `maxQueueBytes`. */
+  refused: number;
+  /** Present in rooms, on all nodes. */
+  present: number;
+  /** Durable rooms; null when there are none. */
+  durable: DurableStats | null;
+  /** The connection to the broker. */
+  link: LinkStats;
+}
+
+/**
+ * Makes the rooms of all processes of a namespace the same rooms: `new Rooms({ across: natsRooms({ broker }) })`. It connects
+ * when `Rooms` is made, and ends with it. Throws MILLRACE_E_INVALID_OPTION for bad options.
+ */
+export function natsRooms(options: NatsRoomsOptions): Across<NatsRoomsStats> {
+  const settings = settingsOf(options);
+  return { connect: (here) => new NatsRooms(settings, here) };
+}
+
+/** Where the messages of a room go. */
+interface Route {
+  readonly subject: string;
+  readonly isDurable: boolean;
+}
+
+/** Flags of a record: the class in two bits, then whether it is binary. */
+const priorityBits = 3;
+const binaryBit = 4;
+const flagsOf = ({ priority, binary }: Message) => priority | (binary ? binaryBit : 0);
+
+/** How many names' subjects are remembered; beyond it they are worked out anew. */
+const mostRoutes = 10_000;
+const beatRange = [100, 60_000] as const;
+
+class NatsRooms implements RoomsLink<NatsRoomsStats>, Others<PresenceEntry>, PresenceLog {
+  readonly #settings: ReturnType<typeof settingsOf>;
+  readonly #here: RoomsHere;
+  readonly #link: Link;
+  readonly #counts = {
+    ...{ sent: 0, sentBatches: 0, received: 0, receivedBatches: 0, unsent: 0 },
+    ...{ missed: 0, duplicates: 0, malformed: 0, ignored: 0, refused: 0 },
+  };
+  readonly #outbox: TurnOutbox;
+  readonly #store: Store | null;
+  readonly #members: Members<PresenceEntry>;
+  /** Rooms, not durable ones, with members here, by subject. */
+  readonly #heard = new Map<string, Heard>();
+  readonly #routes = new Map<string, Route>();
+  #isClosed = false;
+  #end!: (result: Promise<void>) => void;
+  readonly #ended = new Promise<void>((resolve) => {
+    this.#end = resolve;
+  });
+
+  constructor(settings: ReturnType<typeof settingsOf>, here: RoomsHere) {
+    this.#settings = settings;
+    this.#here = here;
+    this.#link = new Link(settings.broker, 'rooms', here.node);
+    const counts = this.#counts;
+    this.#outbox = new TurnOutbox(this.#link, {
+      // It is fed when a batch of the engine leaves, which is the end of a turn.
+      soon: true,
+      unit: 'record',
+      onSent(records, isSent) {
+        if (isSent) counts.sentBatches++;
+        counts[isSent ? 'sent' : 'unsent'] += records;
+      },
+    });
+    const isDurable = settings.durable !== null;
+    this.#store = isDurable ? new Store(this.#link, 'rooms', settings.stream, counts) : null;
+    const options = { beatMs: settings.heartbeat, beatRange, forgetsWhenAway: false };
+    this.#members = new Members(this.#link, 'rooms', options, counts, this);
+    here.presences.log = this;
+  }
+
+  async ready(): Promise<void> {
+    await this.#link.ready();
+    await this.#store?.ready();
+    await this.#link.flush();
+  }
+
+  async acknowledged(): Promise<void> {
+    await this.#store?.acknowledged();
+  }
+
+  /** Throws what the option `durable` throws. */
+  check(room: string): void {
+    this.#route(room);
+  }
+
+  open(room: string): void {
+    const { subject, isDurable } = this.#route(room);
+    if (isDurable) {
+      this.#store!.open(subject, (flags, data) => this.#take(room, flags, data as Buffer));
+      return;
+    }
+    const counts = this.#counts;
+    const heard = new Heard(this.#link, subject, 'record', counts, ({ records }, seen) => {
+      counts.receivedBatches++;
+      counts.received += records.length - seen;
+      for (let index = seen; index < records.length; index++) {
+        const { flags, data } = records[index]!;
+        if (!this.#take(room, flags, data as Buffer)) counts.refused++;
+      }
+    });
+    this.#heard.set(subject, heard);
+  }
+
+  leave(room: string): void {
+    const { subject, isDurable } = this.#route(room);
+    if (isDurable) this.#store!.leave(subject);
+    this.#heard.get(subject)?.stop();
+    this.#heard.delete(subject);
+  }
+
+  #route(room: string): Route {
+    let route = this.#routes.get(room);
+    if (route === undefined) {
+      const isDurable = this.#settings.durable?.(room) === true;
+      const kind = isDurable ? 'durable' : 'room';
+      route = { subject: this.#link.subject('rooms', kind, room), isDurable };
+      if (this.#routes.size >= mostRoutes) this.#routes.clear();
+      this.#routes.set(room, route);
+    }
+    return route;
+  }
+
+  /** A record of another node. False: there is no room for it now. */
+  #take(room: string, flags: number, data: Buffer): boolean {
+    const priority = flags & priorityBits;
+    const binary = (flags & binaryBit) !== 0;
+    // A browser ends a connection that sends invalid text.
+    if (flags > (priorityBits | binaryBit) || priority > 2 || !(binary || isUtf8(data))) {
+      this.#counts.malformed++;
+      return true;
+    }
+    const receipt = this.#here.receive(room, data, binary, priority as Message['priority']);
+    // Read again, it would be refused for ever.
+    if (receipt === 'never') this.#counts.refused++;
+    return receipt !== 'later';
+  }
+
+  /** Throws MILLRACE_E_TOO_LARGE, MILLRACE_E_BROKER or MILLRACE_E_OVERLOADED. */
+  admit(room: string, message: Message): void {
+    const { length } = message.payload;
+    const route = this.#route(room);
+    if (this.#settings.required && this.#link.state !== 'up') {
+      throw failure(
+        `the broker at ${this.#link.address} is away, and these rooms require it; nobody gets the message`,
+      );
+    }
+    const most = this.#link.maxPayload - batchHead - recordBytes(0) - headerBytes;
+    if (length > most) {
+      throw new MillraceError(
+        'MILLRACE_E_TOO_LARGE',
+        `a message of ${length} bytes is above the ${most} that the broker takes at once; publish less, or raise max_payload of nats-server`,
+      );
+    }
+    if (route.isDurable) this.#store!.reserve(route.subject, length);
+    message.route = route;
+  }
+
+  takeBack({ route, payload }: Message): void {
+    const { subject, isDurable } = route as Route;
+    if (isDurable) this.#store!.release(subject, payload.length);
+  }
+
+  send(message: Message): void {
+    const { subject, isDurable } = message.route as Route;
+    const record = { flags: flagsOf(message), data: message.payload };
+    if (isDurable) this.#store!.add(subject, record);
+    else this.#outbox.add(subject, record);
+  }
+
+  joined(key: number, record: Buffer): void {
+    const { length } = record;
+    const most = this.#members.maxBytes;
+    if (length > most) {
+      throw new MillraceError(
+        'MILLRACE_E_TOO_LARGE',
+        `a presence of ${length} bytes is above the ${most} that the broker takes at once; its data must be smaller`,
+      );
+    }
+    this.#members.add(key, record);
+  }
+
+  left(key: number): void {
+    this.#members.remove(key);
+  }
+
+  decode(node: string, key: number, ageMs: number, record: Buffer): PresenceEntry | null {
+    return this.#here.presences.decode(node, key, ageMs, record);
+  }
+
+  add(node: string, entry: PresenceEntry): boolean {
+    return this.#here.presences.add(node, entry, 'member');
+  }
+
+  remove(node: string, key: number): void {
+    this.#here.presences.remove(node, key, 'member');
+  }
+
+  replace(node: string, entries: readonly PresenceEntry[], isNew: boolean): number {
+    return this.#here.presences.replace(node, entries, isNew ? 'node' : 'member');
+  }
+
+  forget(node: string): void {
+    for (const heard of this.#heard.values()) heard.forget(node);
+    this.#store?.forget(node);
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#end(this.#drain());
+    // Somebody may ask for it by `closed()`, or nobody.
+    this.#ended.catch(() => {});
+  }
+
+  /** Rejects with MILLRACE_E_BROKER when the broker has not stored everything of durable rooms. */
+  closed(): Promise<void> {
+    return this.#ended;
+  }
+
+  async #drain(): Promise<void> {
+    this.#outbox.flush();
+    this.#members.close();
+    try {
+      await this.#store?.close();
+    } finally {
+      await this.#link.close();
+    }
+  }
+
+  stats(): NatsRoomsStats {
+    return {
+      node: this.#here.node,
+      nodes: this.#members.size,
+      subscriptions: this.#heard.size,
+      ...this.#counts,
+      present: this.#here.presences.size,
+      durable: this.#store?.stats() ?? null,
+      link: this.#link.stats(),
+    };
+  }
+}
+
+export const natsRoomsSchema = is.schema({
+  broker: brokerField,
+  durable: durableField,
+  stream: streamField,
+  heartbeat: is.ms(...beatRange, 2000),
+  required: is.boolean(false),
+} satisfies is.FieldsOf<NatsRoomsOptions>);
+
+function settingsOf(options: NatsRoomsOptions) {
+  const settings = parse('natsRooms()', options, natsRoomsSchema);
+  // For its errors, which should come here.
+  brokerSettings(settings.broker);
+  return { ...settings, durable: durableRooms(settings.durable) };
+}

@@ -1,0 +1,293 @@
+/** The options of clients, calls, workers and streams of durable tasks: meaning, unit, default and range. */
+import { AbortError, type AbortSource, isAborted, reasonOf } from '@millrace/base/abort';
+import { MillraceError, show } from '@millrace/base/errors';
+import { check, parse, refused } from '@millrace/base/options';
+import { classOf, type Priority, priorityField } from '@millrace/base/priority';
+import * as is from '@millrace/base/schema';
+import type { Pool, PoolOptions } from '@millrace/pool';
+import { type BrokerOptions, brokerField } from '../options.js';
+
+const maxMs = 2_147_483_647;
+const hourMs = 3_600_000;
+const dayMs = 86_400_000;
+
+const nameField = is.custom<string | null>(
+  'a string: the name of a function',
+  (value) => value === null || typeof value === 'string',
+);
+const attemptsField = is.integer(1, 1000);
+
+// ------------------------------------------------------------------------------------------------ the stream
+
+/** A stream of durable tasks. The first client or worker creates it; bounds that are given must be those that it has. */
+export interface StreamOptions {
+  /** 1 to 64 letters, digits, `-` and `_`; it must not end in `_dead`. */
+  name: string;
+  /** Bytes of tasks that it holds: 65,536 to 2^53 - 1. Default: 512 MiB. The stream of dead letters holds a quarter of it. */
+  maxBytes?: number;
+  /** Messages that it holds, each of one task or of a pack of them: 1 to 2^53 - 1. Default: no bound but `maxBytes`. */
+  maxMessages?: number;
+  /** Time in ms in which a second task of the same `id` is a duplicate: 1000 to 86,400,000. Default: 120,000. */
+  duplicateWindow?: number;
+  /** Copies, each on another server of a cluster: 1 to 5. Default: 1. */
+  replicas?: number;
+}
+
+/** The same with its defaults. */
+export interface StreamSettings {
+  readonly name: string;
+  readonly maxBytes: number;
+  /** -1: without a bound. */
+  readonly maxMessages: number;
+  readonly duplicateWindow: number;
+  readonly replicas: number;
+  /** Names of the options that the user has given: the others are not compared with an existing stream. */
+  readonly given: ReadonlySet<string>;
+}
+
+const streamName = is.text(
+  'a name of 1 to 64 letters, digits, - and _, without _dead at its end',
+  (name) => /^[\w-]{1,64}$/.test(name) && !name.endsWith('_dead'),
+);
+
+export const streamSchema = is.schema({
+  name: is.required(streamName),
+  maxBytes: is.bytes(65_536, Number.MAX_SAFE_INTEGER),
+  maxMessages: is.integer(1, Number.MAX_SAFE_INTEGER),
+  duplicateWindow: is.wholeMs(1000, dayMs),
+  replicas: is.integer(1, 5),
+} satisfies is.FieldsOf<StreamOptions>);
+
+/** The option `stream`. */
+export const streamField = is.either(streamName, is.partial(streamSchema));
+
+/** What a parsed option means. */
+export function streamSettings(
+  stream: string | is.Given<typeof streamSchema.fields>,
+): StreamSettings {
+  const given = typeof stream === 'string' ? { name: stream } : stream;
+  return {
+    maxBytes: 512 * 1024 * 1024,
+    maxMessages: -1,
+    duplicateWindow: 120_000,
+    replicas: 1,
+    ...(given as is.Given<typeof streamSchema.fields> & { name: string }),
+    given: new Set(Object.keys(given).filter((key) => key !== 'name')),
+  };
+}
+
+// ------------------------------------------------------------------------------------------------ clients
+
+/** Options of a {@link TaskClient}. */
+export interface TaskClientOptions {
+  /** The broker: a URL, or options of the connection. */
+  broker: string | BrokerOptions;
+  /** The stream: its name, or its name and bounds. */
+  stream: string | StreamOptions;
+  /** Function of tasks that name none. Default: the default function of the worker. */
+  name?: string | null;
+  /** Priority of tasks that name none. Default: 'normal'. */
+  priority?: Priority;
+  /** Time in ms that a task may run, each time: 0 (without limit, the default) to 2,147,483,647. */
+  timeout?: number;
+  /** How often a task may fail before it is a dead letter: 1 to 1000. Default: the worker's setting, which is 5. */
+  attempts?: number;
+  /** Tasks that are not stored yet; beyond it calls reject with MILLRACE_E_OVERLOADED: 0 to 100,000,000. Default: 100,000. */
+  maxQueue?: number;
+  /** Tasks in a message: 1 to 512, default 100. With 1 no task waits for another at a worker. */
+  maxBatch?: number;
+  /** Time in ms for a task to be stored: 1 to 2,147,483,647, at most the stream's `duplicateWindow`. Default: 30,000. */
+  storeTimeout?: number;
+  /** Time in ms that `close()` waits: 0 to 2,147,483,647. Default: 30,000. */
+  closeTimeout?: number;
+}
+
+export const clientSchema = is.schema({
+  broker: brokerField,
+  stream: is.required(streamField),
+  name: nameField,
+  priority: is.or(priorityField, 'normal'),
+  timeout: is.ms(0, maxMs, 0),
+  // 0: the worker's setting.
+  attempts: is.or(attemptsField, 0),
+  maxQueue: is.integer(0, 100_000_000, 100_000),
+  maxBatch: is.integer(1, 512, 100),
+  storeTimeout: is.ms(1, maxMs, 30_000),
+  closeTimeout: is.ms(0, maxMs, 30_000),
+} satisfies is.FieldsOf<TaskClientOptions>);
+
+/** Throws MILLRACE_E_INVALID_OPTION. */
+export function clientSettings(given: TaskClientOptions) {
+  const what = 'TaskClient';
+  const parsed = parse(what, given, clientSchema);
+  const stream = streamSettings(parsed.stream);
+  const { storeTimeout } = parsed;
+  if (storeTimeout > stream.duplicateWindow) {
+    const wanted = `at most the duplicateWindow of \`stream\`, ${stream.duplicateWindow}: a task that is sent again after it would be stored twice`;
+    throw refused(what, 'storeTimeout', storeTimeout, wanted);
+  }
+  return { ...parsed, stream, name: parsed.name ?? '', priority: classOf(parsed.priority) };
+}
+
+/** Options as a client uses them. `name` is empty for the worker's default function, `attempts` 0 for the worker's setting. */
+export type ClientSettings = ReturnType<typeof clientSettings>;
+
+// ------------------------------------------------------------------------------------------------ calls
+
+/** Options of `TaskClient.enqueue()`, for one task. */
+export interface EnqueueOptions {
+  /** The function, an export of the workers' file. Default: the client's. */
+  name?: string | null;
+  /** Default: the client's, which is 'normal'. */
+  priority?: Priority;
+  /** Time in ms that the task may run, each time: 0 (without limit) to 2,147,483,647. Default: the client's. */
+  timeout?: number;
+  /** How often it may fail before it is a dead letter: 1 to 1000. Default: the client's. */
+  attempts?: number;
+  /** A second task of the same id is not stored, for as long as the stream's `duplicateWindow`. 1 to 200 characters. Default: none. */
+  id?: string;
+}
+
+/** Options of `TaskClient.run()`, for one task. */
+export interface TaskOptions extends EnqueueOptions {
+  /** Aborting it rejects the call: a waiting task does not run; a running one is asked to end, else its thread is ended. Default: none. */
+  signal?: AbortSource | null;
+}
+
+const enqueueFields = {
+  name: nameField,
+  priority: priorityField,
+  timeout: is.ms(0, maxMs),
+  attempts: attemptsField,
+  id: is.text('a string of 1 to 200 characters', ({ length }) => length > 0 && length <= 200),
+} satisfies is.FieldsOf<EnqueueOptions>;
+
+export const enqueueSchema = is.schema(enqueueFields);
+
+export const taskSchema = is.schema({
+  ...enqueueFields,
+  // Read by `checkRun()`.
+  signal: is.anything(),
+} satisfies is.FieldsOf<TaskOptions>);
+
+/** Throws MILLRACE_E_INVALID_OPTION. */
+export const checkEnqueue = (options: EnqueueOptions): void =>
+  check('TaskClient.enqueue()', options, enqueueSchema);
+
+/** Throws MILLRACE_E_INVALID_OPTION; for a bad signal MILLRACE_E_INVALID_ARGUMENT, for an aborted one MILLRACE_E_ABORTED. */
+export function checkRun(options: TaskOptions): void {
+  check('TaskClient.run()', options, taskSchema);
+  const { signal = null } = options;
+  if (signal === null) return;
+  if (typeof signal !== 'object' || !('once' in signal || 'addEventListener' in signal)) {
+    throw new MillraceError(
+      'MILLRACE_E_INVALID_ARGUMENT',
+      `signal argument must be an object that emits abort; it is ${show(signal)}`,
+    );
+  }
+  if (isAborted(signal)) throw new AbortError(reasonOf(signal));
+}
+
+// ------------------------------------------------------------------------------------------------ workers
+
+/** Options of a pool that have another meaning for durable tasks, or none. */
+type OtherMeaning = 'retry' | 'maxQueue' | 'priority';
+
+/** Options of a {@link TaskWorker}: those of the pool that runs the tasks, and how they come. */
+export interface TaskWorkerOptions extends Omit<PoolOptions, OtherMeaning> {
+  /** The broker: a URL, or options of the connection. */
+  broker: string | BrokerOptions;
+  /** The stream: its name, or its name and bounds. */
+  stream: string | StreamOptions;
+  /** A pool that runs the tasks beside those of its owner, who closes it. Default: one of the worker's own, made of the other options. */
+  pool?: Pool;
+  /** How often a task may fail before it is a dead letter: 1 to 1000. Default: 5. A task may say otherwise. */
+  attempts?: number;
+  /**
+   * Time in ms before a task that has failed is begun again: that before each attempt, the last one for all further ones; or
+   * the first one, which doubles up to an hour. Each 0 to 86,400,000. Default: 1000.
+   */
+  backoff?: number | readonly number[];
+  /**
+   * Tasks of each priority that this process has at most, but for what a last message brings: 1 to 100,000. Default: as many
+   * as its threads do in 100 ms.
+   */
+  batch?: number;
+  /**
+   * Time in ms after which a silent worker has lost its tasks: 1000 to 3,600,000. Default: 30,000. It is the stream's: the
+   * last worker to start sets it.
+   */
+  ackWait?: number;
+  /** Time in ms for which a result is kept for a client that is away: 0 to 86,400,000. Default: 30,000. */
+  replyTimeout?: number;
+}
+
+const wait = is.ms(0, dayMs);
+
+/** All but those of the pool, which checks them itself; `closeTimeout` is of both. */
+export const workerSchema = is.schema(
+  {
+    broker: brokerField,
+    stream: is.required(streamField),
+    pool: is.or(
+      is.custom<Pool>(
+        'a Pool of @millrace/pool',
+        (value) => typeof (value as Pool | null)?.run === 'function',
+      ),
+      null,
+    ),
+    attempts: is.or(attemptsField, 5),
+    backoff: is.or(
+      is.either(wait, is.list<readonly number[], number>(wait, 'a list of times in ms', 1)),
+      1000,
+    ),
+    batch: is.or(is.integer(1, 100_000), null),
+    ackWait: is.wholeMs(1000, hourMs, 30_000),
+    replyTimeout: is.ms(0, dayMs, 30_000),
+    closeTimeout: is.ms(0, maxMs, 30_000),
+  } satisfies is.FieldsOf<Omit<TaskWorkerOptions, Exclude<keyof PoolOptions, 'closeTimeout'>>>,
+  { unknown: 'ignored' },
+);
+
+const otherMeaning: Record<OtherMeaning, string> = {
+  retry: '`attempts` says how often a task may fail',
+  maxQueue: '`batch` says how many tasks it has',
+  priority: 'a task comes with its priority',
+};
+
+/** Throws MILLRACE_E_INVALID_OPTION. The options of the pool are checked by the pool. */
+export function workerSettings(given: TaskWorkerOptions) {
+  const what = 'TaskWorker';
+  const { stream, backoff, ...settings } = parse(what, given, workerSchema);
+  for (const [name, why] of Object.entries(otherMeaning)) {
+    const value = (given as unknown as Record<string, unknown>)[name];
+    if (value !== undefined) throw refused(what, name, value, `left out: ${why}`);
+  }
+  const others = Object.entries(given).filter(([name]) => !(name in workerSchema.fields));
+  const [first] = others;
+  if (settings.pool !== null && first !== undefined) {
+    throw refused(what, ...first, "left out beside 'pool': give it to that pool");
+  }
+  const { closeTimeout } = settings;
+  return {
+    ...settings,
+    stream: streamSettings(stream),
+    backoffMs: backoffOf(backoff),
+    poolOptions: { ...Object.fromEntries(others), closeTimeout } as PoolOptions,
+  };
+}
+
+/**
+ * Options as a worker uses them. `batch` is null for a size by the speed of the threads, `pool` null for a pool that the worker makes, with
+ * `poolOptions`.
+ */
+export type WorkerSettings = ReturnType<typeof workerSettings>;
+
+/** The time in ms to wait after failure number `failures`, from 1 on. */
+function backoffOf(backoff: number | readonly number[]): (failures: number) => number {
+  if (typeof backoff === 'number') {
+    return (failures) =>
+      Math.min(Math.max(backoff, hourMs), backoff * 2 ** Math.min(failures - 1, 40));
+  }
+  return (failures) => backoff[Math.min(failures, backoff.length) - 1]!;
+}

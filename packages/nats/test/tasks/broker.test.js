@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+// Loaded here, so that it does not take from the times below.
+import '@nats-io/transport-node';
+import { TaskWorker } from '@millrace/nats/tasks';
+import { Link } from '../../dist/link.js';
+import { unable } from '../nats.js';
+import { eventually, functions, openClient, repeat, setUp } from './support.js';
+
+const options = { skip: unable, timeout: 60_000 };
+
+test(
+  'without a broker a call rejects after storeTimeout, and a worker after connectTimeout',
+  options,
+  async (t) => {
+    const broker = { servers: 'nats://127.0.0.1:1', connectTimeout: 2500 };
+    const calls = openClient(t, { broker, stream: 's', storeTimeout: 2500 });
+    const away = { code: 'MILLRACE_E_BROKER', message: /no broker answers at 127\.0\.0\.1:1/ };
+    const worker = new TaskWorker({ broker, stream: 's', filename: functions });
+    t.after(() => worker.close());
+    const pending = [calls.run(1), calls.enqueue(1), worker.ready()];
+    await Promise.all(pending.map((each) => assert.rejects(each, away)));
+    assert.equal(calls.stats().queued.total, 0);
+  },
+);
+
+test('a call waits for a broker that comes later; so many may', options, async (t) => {
+  const { server, open, worker } = await setUp(t);
+  await server.kill();
+  const calls = open({ maxQueue: 3 });
+  const waiting = repeat(3, (n) => calls.run(n));
+  assert.equal(calls.stats().queued.total, 3);
+  await assert.rejects(calls.run(4), {
+    code: 'MILLRACE_E_OVERLOADED',
+    message: /3 tasks wait to be stored \(maxQueue\)/,
+  });
+  await server.start();
+  await worker();
+  assert.deepEqual(await Promise.all(waiting), [0, 1, 2]);
+});
+
+test('wrong credentials are told at once', options, async (t) => {
+  const { server } = await setUp(t, { config: 'authorization { user: u, password: p }' });
+  const broker = { servers: server.url, user: 'u', password: 'secret' };
+  const calls = openClient(t, { broker, stream: 's' });
+  const error = await calls.run(1).catch((error) => error);
+  assert.equal(error.code, 'MILLRACE_E_BROKER');
+  assert.match(error.message, /refuses the credentials/);
+  assert.doesNotMatch(error.message, /secret/);
+});
+
+test('a broker without streams is told', options, async (t) => {
+  const { open } = await setUp(t, { jetstream: false });
+  await assert.rejects(open().run(1), { code: 'MILLRACE_E_BROKER', message: /has no JetStream/ });
+});
+
+test('a full stream refuses, and takes again when a worker has made room', options, async (t) => {
+  const { open, worker } = await setUp(t);
+  const stream = { name: 'tests', maxMessages: 3 };
+  const calls = open({ stream });
+  await Promise.all(repeat(3, (n) => calls.enqueue(n)));
+  const full = { code: 'MILLRACE_E_OVERLOADED', message: /the stream is full/ };
+  await assert.rejects(calls.enqueue(4), full);
+  await assert.rejects(calls.run(4), full);
+  assert.equal(calls.stats().refused, 2);
+  const server = await worker();
+  await eventually(() => server.stats().done === 3);
+  assert.equal(await calls.run(5), 5);
+});
+
+test(
+  'a stream that is set up otherwise is refused by its setting, both values, and the way out',
+  options,
+  async (t) => {
+    const { server, open, worker } = await setUp(t);
+    await open({ stream: { name: 'tests', maxMessages: 10, duplicateWindow: 60_000 } }).enqueue(1);
+    // Bounds that one does not name are taken as they are.
+    await open().enqueue(2);
+    const other = open({ stream: { name: 'tests', maxMessages: 20 } });
+    await assert.rejects(other.enqueue(3), {
+      code: 'MILLRACE_E_BROKER',
+      message: /maxMessages 10, but `stream` says 20; leave maxMessages out/,
+    });
+    await assert.rejects(open({ storeTimeout: 70_000 }).enqueue(3), {
+      message: /duplicateWindow of 60000 ms/,
+    });
+    const link = new Link(server.url, 'tasks');
+    t.after(() => link.close());
+    const { jsm } = await link.jetstream();
+    await jsm.streams.add({ name: 'millrace_tasks_mine', subjects: ['mine'], retention: 'limits' });
+    const structure = {
+      code: 'MILLRACE_E_BROKER',
+      message: /retention "limits", but durable tasks need "workqueue"; choose another/,
+    };
+    await assert.rejects(open({ stream: 'mine' }).enqueue(1), structure);
+    await assert.rejects(worker({ stream: 'mine' }), structure);
+  },
+);
+
+test('whoever comes first creates the stream, and the others find it', options, async (t) => {
+  const { open, worker } = await setUp(t);
+  const clients = repeat(8, () => open({ stream: { name: 'tests', maxBytes: 1e6 } }));
+  const calls = clients.map((calls, n) => calls.run(n));
+  await Promise.all(repeat(3, () => worker({ stream: { name: 'tests', maxBytes: 1e6 } })));
+  assert.deepEqual(
+    await Promise.all(calls),
+    repeat(8, (n) => n),
+  );
+});
+
+test('what is no task becomes a dead letter', options, async (t) => {
+  const { server, worker, open } = await setUp(t);
+  const one = await worker();
+  const link = await new Link(server.url, 'tasks').ready();
+  t.after(() => link.close());
+  link.publish('millrace.tasks.tests.normal', Buffer.from('no batch'));
+  await eventually(async () => (await one.lag()).dead === 1);
+  assert.equal(await open().run(1), 1);
+  await eventually(async () => (await one.lag()).normal.unacknowledged === 0);
+});
+
+test('a namespace keeps streams apart', options, async (t) => {
+  const { server, open, worker, runs } = await setUp(t);
+  const other = open({ broker: { servers: server.url, namespace: 'other' } });
+  await other.enqueue('theirs');
+  const one = await worker();
+  assert.equal(await open().run('ours'), 'ours');
+  assert.deepEqual(
+    runs().map(({ what }) => what),
+    ['ours'],
+  );
+  assert.equal((await one.lag()).normal.pending, 0);
+});

@@ -1,0 +1,10 @@
+/** What piscina's tests use of its dist/common. */
+const { isMoved, isTransferable, markMoved } = require('@millrace/base/movable');
+const { cpuShare } = require('../../dist/sizing.js');
+
+module.exports = {
+  isMovable: isMoved,
+  isTransferable,
+  markMovable: markMoved,
+  getAvailableParallelism: () => Math.floor(cpuShare()),
+};

@@ -1,0 +1,77 @@
+/** What the tests of the pool share. */
+import { on } from 'node:events';
+import { Pool } from '@millrace/pool';
+
+export const tasks = new URL('./tasks.js', import.meta.url);
+
+/** A pool that ends with its test. */
+export function open(t, options = {}) {
+  const pool = new Pool({ filename: tasks, minThreads: 1, maxThreads: 1, ...options });
+  t.after(() => pool.destroy());
+  return pool;
+}
+
+export const repeat = (count, of) => Array.from({ length: count }, (_, n) => of(n));
+
+/** Numbers that all threads share. */
+export const shared = (count) => new Int32Array(new SharedArrayBuffer(4 * count));
+
+/** Holds tasks until it is opened. */
+export function newGate() {
+  const cell = shared(1);
+  return {
+    cell,
+    open() {
+      Atomics.store(cell, 0, 1);
+      Atomics.notify(cell, 0);
+    },
+  };
+}
+
+/** Resolves when the task that says `what` has begun. Ask before it is called. */
+export async function begins(pool, what) {
+  for await (const [message] of on(pool, 'message')) if (message === what) return;
+}
+
+let holds = 0;
+
+/** A task that runs until it is released; resolves when it has begun. */
+export async function hold(pool, { name = 'hold', ...options } = {}) {
+  const gate = newGate();
+  const say = `holds ${holds++}`;
+  const begun = begins(pool, say);
+  const ended = pool.run({ gate: gate.cell, say }, { name, ...options });
+  ended.catch(() => {});
+  await begun;
+  return { ended, release: gate.open };
+}
+
+/** Lets the pool know that tasks of this function are short: from then on they go in batches, and ahead. */
+export async function warm(pool, name, task = {}) {
+  for (let n = 0; n < 40; n++) await pool.run(task, { name });
+}
+
+/** How calls have ended, in their order: a result, or the code or message of an error. */
+export async function outcomes(calls) {
+  const settled = await Promise.allSettled(calls);
+  return settled.map(({ status, value, reason }) =>
+    status === 'fulfilled' ? value : (reason?.code ?? reason?.message),
+  );
+}
+
+/** A log that workers write to, in the order in which they do. */
+export function newLog(size) {
+  const cells = shared(size + 1);
+  return { cells, entries: () => [...cells.subarray(1, 1 + cells[0])] };
+}
+
+export async function until(isSo) {
+  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 2));
+}
+
+/** Nothing waits or runs, and no worker has anything to answer. */
+export const atRest = (pool) =>
+  until(() => {
+    const { queued, running, workers } = pool.stats();
+    return queued.total === 0 && running === 0 && workers.busy === 0;
+  });

@@ -1,0 +1,20 @@
+/**
+ * `npm test -w packages/guard`: builds the package and those that it uses, then runs its tests, except the long ones; for
+ * `packages/lab`, which is not compiled, the tests alone. `make setup` comes first, once.
+ */
+import { basename } from 'node:path';
+import { command } from './lib/command.js';
+import { typed } from './lib/paths.js';
+import { runSteps } from './lib/steps.js';
+import { suite } from './lib/suite.js';
+import { withAddon } from './suites.js';
+
+const name = basename(process.cwd());
+const isTyped = typed.includes(name);
+const folder = `packages/${name}${isTyped ? '/test' : ''}`;
+
+const { failed } = await runSteps([
+  ...(isTyped ? [command('build', `node_modules/.bin/tsc -b packages/${name}`)] : []),
+  suite({ ...withAddon, title: `tests of ${name}`, folders: [folder], first: [] }),
+]);
+process.exitCode = failed > 0 ? 1 : 0;
