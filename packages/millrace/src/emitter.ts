@@ -173,13 +173,9 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
     if (this.#direct && !this.#plain) this.#refreshMode();
     if (this.#plain) return this.#emitPlain(type, args);
     if (this.#direct) return this.#emitDirect(type, args);
-    this.#engine.push(
-      this.#engine.entry(type),
-      compact(args),
-      -1,
-      this.#measured ? this.#bytes(type, args) : 0,
-      captureContext(this.#contextMode),
-    );
+    const bytes = this.#measured ? this.#bytes(type, args) : 0;
+    const context = captureContext(this.#contextMode);
+    this.#engine.push(this.#engine.entry(type), compact(args), -1, bytes, context);
     return true;
   }
 
@@ -227,13 +223,9 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
     check('BatchEmitter.push()', options, pushSchema);
     const priority = options.priority === undefined ? -1 : classOf(options.priority);
     const { bytes = this.#bytes(type, args) } = options;
-    const event = this.#engine.push(
-      this.#engine.entry(type),
-      compact(args),
-      priority,
-      bytes,
-      captureContext(this.#contextMode),
-    );
+    const context = captureContext(this.#contextMode);
+    const entry = this.#engine.entry(type);
+    const event = this.#engine.push(entry, compact(args), priority, bytes, context);
     return {
       type,
       priority: priorities[event.priority]!,

@@ -2,9 +2,10 @@ import { HIGH, LOW, NORMAL, type PriorityClass } from '@millrace/base/priority';
 import type { QueueOptions } from './options.js';
 import type { Queue } from './queue.js';
 
-/** The counters of an engine. Names follow the project's metrics vocabulary; all are totals since the start. */
+/** Reason why a batch left. */
 export type Trigger = 'size' | 'threshold' | 'delay' | 'turn' | 'priority' | 'flush' | 'close';
 
+/** The counters of an engine. Names follow the project's metrics vocabulary; all are totals since the start. */
 export interface Counters {
   delivered: number;
   batches: number;
@@ -83,11 +84,10 @@ export function snapshot(
   pushed: number,
   { maxQueue, maxQueueBytes }: QueueOptions,
 ): QueueStats {
-  const { trigger, refused, worstWait, delivered, batches, cancelled, errors, unhandled } =
-    counters;
+  const { trigger, refused, worstWait, waited, waitMs, ...totals } = counters;
   const waits = (priority: PriorityClass): QueueWaits => ({
-    batches: counters.waited[priority],
-    sumMs: counters.waitMs[priority],
+    batches: waited[priority],
+    sumMs: waitMs[priority],
   });
   return {
     queued: queue.count,
@@ -95,17 +95,10 @@ export function snapshot(
     fill: Math.min(1, Math.max(queue.count / maxQueue, queue.bytes / maxQueueBytes)),
     depth: { high: queue.depth(HIGH), normal: queue.depth(NORMAL), low: queue.depth(LOW) },
     pushed,
-    delivered,
-    batches,
-    batched: counters.batched,
+    ...totals,
     trigger: { ...trigger },
-    cancelled,
-    errors,
-    unhandled,
     refused: { ...refused },
     worstWait: { high: worstWait[HIGH], normal: worstWait[NORMAL], low: worstWait[LOW] },
     waits: { high: waits(HIGH), normal: waits(NORMAL), low: waits(LOW) },
-    holds: counters.holds,
-    holdMs: counters.holdMs,
   };
 }
