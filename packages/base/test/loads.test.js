@@ -16,8 +16,8 @@ async function loaded(specifier) {
 }
 
 for (const [specifier, most] of [
-  ['millrace', 26],
-  ['millrace/ws', 41],
+  ['millrace', 25],
+  ['millrace/ws', 40],
 ]) {
   test(`${specifier} loads at most ${most} modules, and none of nats`, async () => {
     const modules = await loaded(specifier);

@@ -17,7 +17,7 @@ export {
   batch,
   type CallOptions,
 } from './batch.js';
-export * from './emitter.js';
+export * from './emitter/emitter.js';
 export type { QueueOptions, RetainOptions } from './engine/options.js';
 export type { QueueStats, Trigger } from './engine/stats.js';
 export { nativeError } from './native/load.js';

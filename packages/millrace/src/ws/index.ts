@@ -11,7 +11,6 @@ export type {
   RoomsHere,
   RoomsLink,
 } from './across.js';
-export type { BackendName } from './backend.js';
 export type { Data } from './frame.js';
 export {
   type Installation,
@@ -33,3 +32,4 @@ export type {
 } from './presence.js';
 export { Rooms, type RoomsStats } from './rooms.js';
 export { millraceAdapter } from './socket-io/adapter.js';
+export type { BackendName } from './volley.js';

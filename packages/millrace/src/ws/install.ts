@@ -10,7 +10,6 @@ import { isUint8Array } from '@millrace/base/realm';
 import * as is from '@millrace/base/schema';
 import { announce } from '@millrace/base/sources';
 import type { WebSocket } from 'ws';
-import { type BackendName, backend, checkBackend } from './backend.js';
 import {
   defaultMaxPendingBytes,
   Gatherer,
@@ -24,6 +23,7 @@ import {
 import type { SharedFrame } from './sequence.js';
 import { TransparentGatherer } from './transparent.js';
 import type { TurnFrames } from './turn-frames.js';
+import { type BackendName, backend, checkBackend } from './volley.js';
 import type { WriteCallback } from './wire.js';
 import {
   baseClass,

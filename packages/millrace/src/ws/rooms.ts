@@ -3,15 +3,13 @@ import { check, parseGiven } from '@millrace/base/options';
 import type { PriorityClass } from '@millrace/base/priority';
 import { announce } from '@millrace/base/sources';
 import type { WebSocket } from 'ws';
-import { type Batch, Engine } from '../engine/engine.js';
+import { type Batch, Engine, type Sink } from '../engine/engine.js';
 import { TurnHost } from '../engine/host.js';
 import { orderedSchema, type QueueOptions } from '../engine/options.js';
-import { TypeEntry } from '../engine/queue.js';
+import { type BatchEvent, TypeEntry } from '../engine/queue.js';
 import type { QueueStats } from '../engine/stats.js';
 import type { AcrossStats, Receipt, RoomsLink } from './across.js';
-import { type BackendName, backend, checkBackend } from './backend.js';
-import { FanOut } from './fan-out.js';
-import { type Data, Frame } from './frame.js';
+import { type Data, Frame, Joined } from './frame.js';
 import { Member, Room, type SlowOptions, type Written } from './member.js';
 import {
   checkClose,
@@ -25,6 +23,7 @@ import {
   sendSchema,
 } from './options.js';
 import { checkPresence, type Presence, type PresenceOptions, Presences } from './presence.js';
+import { type BackendName, backend, checkBackend, Volley } from './volley.js';
 
 /** Counters of rooms; `Stats` are those of the option `across`. */
 export interface RoomsStats<Stats extends AcrossStats = AcrossStats> extends QueueStats {
@@ -399,4 +398,103 @@ export class Rooms<Stats extends AcrossStats = AcrossStats> {
 
 function* sockets(members: Iterable<Member>): IterableIterator<WebSocket> {
   for (const member of members) yield member.ws;
+}
+
+/** Frames of members for whom one room's bytes are not the whole answer: several rooms, or not all frames of one. */
+type Mixed = Map<Member, Frame[]>;
+
+/** The sink of the queue: turns a batch of frames for many rooms into one write for each socket. */
+class FanOut implements Sink<Frame> {
+  engine!: Engine<Frame>;
+  /** Called when a batch has been written. */
+  readonly #onBatch: (batch: Batch<Frame>) => void;
+  /** Called after the last batch of a closed queue. */
+  readonly end: () => void;
+
+  constructor(onBatch: (batch: Batch<Frame>) => void, onEnd: () => void) {
+    this.#onBatch = onBatch;
+    this.end = onEnd;
+  }
+
+  deliver(batch: Batch<Frame>): boolean {
+    const rooms: Room[] = [];
+    const mixed: Mixed = new Map();
+    batch.events.forEach((event, place) => {
+      const frame = event.data;
+      frame.place = place;
+      frame.tick = event.tick;
+      const target = event.entry.type as Room | Member;
+      if (target instanceof Member) {
+        collect(mixed, target, [frame]);
+        return;
+      }
+      if (target.frames.length === 0) rooms.push(target);
+      target.add(frame);
+    });
+    // Before any member is written to: one may have left here and still be in another of these rooms.
+    for (const room of rooms) {
+      for (const member of room.leavers.keys()) {
+        if (!room.members.has(member)) collect(mixed, member, room.framesFor(member));
+      }
+    }
+    const sending = new Sending();
+    for (const room of rooms) this.#write(room, mixed, sending);
+    for (const [member, frames] of mixed) {
+      if (frames.length === 0) continue;
+      sending.add(member, new Joined(frames.sort((a, b) => a.place - b.place)));
+    }
+    sending.end();
+    this.engine.counters.delivered += batch.events.length;
+    this.#forget(rooms, mixed);
+    this.#onBatch(batch);
+    return true;
+  }
+
+  #write(room: Room, mixed: Mixed, sending: Sending): void {
+    // The same bytes for everybody who is in this room alone.
+    const content = new Joined(room.frames);
+    for (const [member, after] of room.members) {
+      if (member.rooms.size === 1 && room.getsAll(after) && !mixed.has(member)) {
+        sending.add(member, content);
+      } else {
+        collect(mixed, member, room.framesFor(member));
+      }
+    }
+  }
+
+  /** Ends the batch, and forgets what the engine kept only for what has left now. */
+  #forget(rooms: readonly Room[], mixed: Mixed): void {
+    const { queue } = this.engine;
+    for (const room of rooms) {
+      room.sent();
+      if (room.members.size === 0) queue.forget(room);
+    }
+    for (const member of mixed.keys()) if (!member.isOpen) queue.forget(member);
+  }
+
+  discard(_event: BatchEvent<Frame>): void {}
+}
+
+/** One batch on its way out: natively, all of it together, where that is possible. */
+class Sending {
+  readonly #volley = Volley.take<Joined>();
+  /** Members that must be written to through ws or their streams; that may run other code, so they come last. */
+  readonly #rest: [Member, Joined][] = [];
+
+  add(member: Member, content: Joined): void {
+    const fd = this.#volley === null ? -1 : member.fdFor(content);
+    if (fd < 0) this.#rest.push([member, content]);
+    else this.#volley!.add(member, fd, content);
+  }
+
+  end(): void {
+    this.#volley?.send();
+    for (const [member, content] of this.#rest) member.write(content);
+  }
+}
+
+function collect(mixed: Mixed, member: Member, frames: Frame[]): void {
+  const collected = mixed.get(member);
+  if (collected === undefined) mixed.set(member, frames);
+  else for (const frame of frames) collected.push(frame);
 }

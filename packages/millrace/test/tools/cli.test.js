@@ -3,6 +3,7 @@ import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
 import { commands } from '../../dist/tools/commands.js';
+import { copyCode } from '../native/code.js';
 import { folderWith, millrace, PACKAGE } from './help.js';
 
 /** A package @millrace/lab in a folder, whose command `experiment` prints its arguments; it has no other. */
@@ -19,16 +20,10 @@ function installLab(folder) {
 
 /** The program alone, as it is where no lab is installed. */
 function aloneIn(folder) {
-  for (const part of [
-    'package.json',
-    'bin',
-    'dist/cli',
-    'dist/core/command.js',
-    'dist/core/schema.cjs',
-  ]) {
-    cpSync(join(PACKAGE, part), join(folder, part), { recursive: true });
-  }
-  return folder;
+  const modules = join(folder, 'node_modules');
+  copyCode(modules, ['base', 'millrace']);
+  cpSync(join(PACKAGE, 'bin'), join(modules, 'millrace/bin'), { recursive: true });
+  return join(modules, 'millrace');
 }
 
 test('without a command it says which there are', async () => {

@@ -7,6 +7,8 @@ import { fileURLToPath } from 'node:url';
 
 export const PACKAGE = fileURLToPath(new URL('../../', import.meta.url));
 export const PROGRAM = join(PACKAGE, 'bin/millrace.js');
+/** That of `@millrace/nats`. */
+export const WORKER = join(PACKAGE, '../nats/bin/millrace-worker.js');
 
 /** A folder with files, by name; gone after the test. Its name has a blank. */
 export function folderWith(t, files = {}) {
@@ -35,7 +37,7 @@ export function start(
   args,
   { program = 'millrace', root = PACKAGE, cwd = root, env = {}, input = '' } = {},
 ) {
-  const file = join(root, `bin/${program}.js`);
+  const file = program === 'millrace' ? join(root, 'bin/millrace.js') : WORKER;
   const child = spawn(process.execPath, [file, ...args], { cwd, env: cleanEnv(env) });
   let output = '';
   let errors = '';

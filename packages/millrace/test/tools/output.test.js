@@ -2,13 +2,12 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import test from 'node:test';
-import { cleanEnv, folderWith, PACKAGE } from './help.js';
+import { cleanEnv, folderWith, PROGRAM, WORKER } from './help.js';
 
 /** A command with its stdout, or another stream, at the end of a shell's line. */
 function shell(line, [program, ...args], { cwd, env = {} } = {}) {
-  const file = join(PACKAGE, `bin/${program}.js`);
+  const file = program === 'millrace' ? PROGRAM : WORKER;
   const child = spawn('bash', ['-c', line, 'bash', process.execPath, file, ...args], {
     cwd,
     env: cleanEnv(env),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -72,7 +72,7 @@ function run(folder, script) {
 
 test('millrace/ws can be imported where there is no socket.io', (t) => {
   const script = `
-    import { millraceAdapter, Rooms } from './dist/ws/index.js';
+    import { millraceAdapter, Rooms } from 'millrace/ws';
     new Rooms();
     try {
       new (millraceAdapter())({ server: {} });
@@ -90,7 +90,7 @@ test("the server's own adapter serves where socket.io-adapter is not found", (t)
   const socketIo = createRequire(import.meta.url).resolve('socket.io');
   const script = `
     import { createRequire } from 'node:module';
-    import { millraceAdapter } from './dist/ws/index.js';
+    import { millraceAdapter } from 'millrace/ws';
     const { Server } = createRequire(import.meta.url)(${JSON.stringify(socketIo)});
     const io = new Server();
     io.adapter(millraceAdapter());
@@ -101,12 +101,11 @@ test("the server's own adapter serves where socket.io-adapter is not found", (t)
 test("socket.io-adapter is found through the application's socket.io", (t) => {
   const folder = apart(t);
   const socketIo = createRequire(import.meta.url).resolve('socket.io/package.json');
-  mkdirSync(join(folder, 'node_modules'));
   // As package managers that do not lay packages flat: only what the application names.
   symlinkSync(dirname(socketIo), join(folder, 'node_modules', 'socket.io'), 'dir');
   const script = `
     import { Server } from 'socket.io';
-    import { millraceAdapter } from './dist/ws/index.js';
+    import { millraceAdapter } from 'millrace/ws';
     const io = new Server({ adapter: millraceAdapter() });
     console.log(Object.getPrototypeOf(io.of('/').adapter.constructor).name);`;
   assert.equal(run(folder, script), 'Adapter');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
-import { folderWith, PACKAGE, start } from '../../../millrace/test/tools/help.js';
+import { folderWith, start, WORKER } from '../../../millrace/test/tools/help.js';
 import { unable } from '../nats.js';
 import { eventually, setUp } from './support.js';
 
@@ -90,7 +90,7 @@ test('it explains itself, with examples, and says its version', async () => {
   assert.match(output, /^ {2}--help +this text \(-h\)$/m);
   for (const line of output.split('\n')) assert.ok(line.length <= 80, line);
   assert.equal((await run(['-h'])).output, output);
-  const { version } = JSON.parse(readFileSync(join(PACKAGE, 'package.json'), 'utf8'));
+  const { version } = JSON.parse(readFileSync(join(WORKER, '../../package.json'), 'utf8'));
   assert.equal((await run(['--version'])).output, `${version}\n`);
 });
 

@@ -3,7 +3,7 @@
  * for its last step: what it writes to its clients is gathered until the end of the turn.
  */
 import { show } from '@millrace/base/errors';
-import { checkBackend } from '../backend.js';
+import { checkBackend } from '../volley.js';
 import { announceTotals } from './engine-io.js';
 import { gathering } from './gathering.js';
 import { type AdapterClass, inMemoryAdapter, type Namespace, unsupported } from './in-memory.js';
