@@ -11,7 +11,7 @@ import { dirname, isAbsolute, join } from 'node:path';
 import { MillraceError } from './errors.js';
 
 /** A package as its own code knows it. */
-export interface PackageIdentity {
+interface PackageIdentity {
   /** Not read from `package.json`: that may be the one of an application which a copy of this code is part of. */
   readonly name: string;
   /** Of the code that runs, bundled or not. */
