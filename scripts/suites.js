@@ -31,7 +31,7 @@ export const withAddon = {
     'cluster/test/drain',
     'monitor/test/block',
     'cluster/test/reload',
-    'nats/test/command/command',
+    'nats/test/tasks/cli',
     'pool/test/piscina-api',
     'pool/test/lifecycle',
     'millrace/test/conformance/differential',

@@ -7,7 +7,11 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { randomOperations } from '../../../packages/millrace/test/conformance/generate.js';
 import { Model } from '../../../packages/millrace/test/conformance/model.js';
-import { formatOutcome, sameOutcome, step } from '../../../packages/millrace/test/conformance/runner.js';
+import {
+  formatOutcome,
+  sameOutcome,
+  step,
+} from '../../../packages/millrace/test/conformance/runner.js';
 import { writeVector } from '../../../packages/millrace/test/conformance/write.js';
 
 const program =

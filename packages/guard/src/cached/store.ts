@@ -3,9 +3,9 @@
 import { createRequire } from 'node:module';
 import { packageFile } from '@millrace/base/installed';
 import { clearTimeout, performance, setTimeout, wallClock } from '@millrace/base/timers';
+import { thisPackage } from '../package.cjs';
 import { type Copy, decode, encode, sizeOf } from './answer.js';
 import type { CompleteOptions } from './options.js';
-import { thisPackage } from '../package.cjs';
 
 export interface Store {
   /** Time in ms by the clock that copies are dated with. */

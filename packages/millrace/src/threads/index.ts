@@ -7,8 +7,8 @@
  */
 import { join } from 'node:path';
 import { MillraceError } from '@millrace/base/errors';
-import { binding, nativeError } from '../native/load.js';
 import { installed } from '@millrace/base/installed';
+import { binding, nativeError } from '../native/load.js';
 import { thisPackage } from '../package.cjs';
 
 declare const opaque: unique symbol;

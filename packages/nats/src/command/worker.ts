@@ -18,8 +18,8 @@ import {
   UsageError,
 } from '@millrace/base/command';
 import { MillraceError } from '@millrace/base/errors';
-import { thisPackage } from '../package.cjs';
 import { wallClock } from '@millrace/base/timers';
+import { thisPackage } from '../package.cjs';
 import type { TaskWorker, TaskWorkerOptions } from '../tasks/index.js';
 import { operate } from './stream.js';
 

@@ -44,7 +44,10 @@ export type FunctionTimes = Map<string, FunctionTime>;
 const mostFunctions = 1000;
 
 /** The observer itself is left out. */
-const packages = ['millrace', ...['base', 'cluster', 'guard', 'monitor', 'nats', 'pool'].map((name) => `@millrace/${name}`)];
+const packages = [
+  'millrace',
+  ...['base', 'cluster', 'guard', 'monitor', 'nats', 'pool'].map((name) => `@millrace/${name}`),
+];
 // A bundle of it is one file with the application: then nothing is left out.
 const [millrace = null, ...others] = packages.map((name) => {
   const { folder } = installed({ ...thisPackage, name });
