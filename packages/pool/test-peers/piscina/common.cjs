@@ -1,6 +1,6 @@
 /** What piscina's tests use of its dist/common. */
 const { isMoved, isTransferable, markMoved } = require('@millrace/base/movable');
-const { cpuShare } = require('../../dist/sizing.js');
+const { cpuShare } = require('@millrace/base/limits/share');
 
 module.exports = {
   isMovable: isMoved,
