@@ -9,7 +9,6 @@ import { type Patch, patchMethod, patchReads } from '@millrace/base/patch';
 import { isUint8Array } from '@millrace/base/realm';
 import * as is from '@millrace/base/schema';
 import { announce } from '@millrace/base/sources';
-import type { WebSocket } from 'ws';
 import {
   defaultMaxPendingBytes,
   Gatherer,
@@ -25,6 +24,7 @@ import { TransparentGatherer } from './transparent.js';
 import type { TurnFrames } from './turn-frames.js';
 import { type BackendName, backend, checkBackend } from './volley.js';
 import type { WriteCallback } from './wire.js';
+import type { WebSocket } from './ws-class.js';
 import {
   baseClass,
   checkClass,

@@ -11,12 +11,12 @@ import {
   priorities,
 } from '@millrace/base/priority';
 import { clearTimeout, nextTick, performance, setTimeout } from '@millrace/base/timers';
-import type { WebSocket } from 'ws';
 import type { TypeEntry } from '../engine/queue.js';
 import { type Aging, Backlog } from './backlog.js';
 import { type Frame, Joined } from './frame.js';
 import { maxContent, type Receiver } from './volley.js';
 import { Wire } from './wire.js';
+import type { WebSocket } from './ws-class.js';
 import { isAtRest, type Sender } from './ws-class.js';
 
 /** What happens to a socket whose backlog passes `maxPending`. */

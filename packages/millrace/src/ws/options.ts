@@ -4,12 +4,12 @@ import { MillraceError, show } from '@millrace/base/errors';
 import { parse } from '@millrace/base/options';
 import { classOf, NORMAL, type Priority, priorityField } from '@millrace/base/priority';
 import * as is from '@millrace/base/schema';
-import type { WebSocket } from 'ws';
 import { orderedFields, type QueueOptions } from '../engine/options.js';
 import type { Across, AcrossStats } from './across.js';
 import { type Data, Frame } from './frame.js';
 import type { Member, SlowInfo, SlowPolicy } from './member.js';
 import type { OnPresence } from './presence.js';
+import type { WebSocket } from './ws-class.js';
 
 /** Options of `Rooms`. */
 export interface RoomsOptions<Stats extends AcrossStats = AcrossStats>

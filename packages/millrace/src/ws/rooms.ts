@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { check, parseGiven } from '@millrace/base/options';
 import type { PriorityClass } from '@millrace/base/priority';
 import { announce } from '@millrace/base/sources';
-import type { WebSocket } from 'ws';
 import { type Batch, Engine, type Sink } from '../engine/engine.js';
 import { TurnHost } from '../engine/host.js';
 import { orderedSchema, type QueueOptions } from '../engine/options.js';
@@ -24,6 +23,7 @@ import {
 } from './options.js';
 import { checkPresence, type Presence, type PresenceOptions, Presences } from './presence.js';
 import { type BackendName, backend, checkBackend, Volley } from './volley.js';
+import type { WebSocket } from './ws-class.js';
 
 /** Counters of rooms; `Stats` are those of the option `across`. */
 export interface RoomsStats<Stats extends AcrossStats = AcrossStats> extends QueueStats {

@@ -2,8 +2,12 @@
 import { EventEmitter } from 'node:events';
 import { Socket } from 'node:net';
 import { MillraceError, show } from '@millrace/base/errors';
+// biome-ignore lint/suspicious/noTsIgnore: where it is installed, there is no error to expect
+/** @ts-ignore: ws is optional, and without it `any` stands in */
 import type { WebSocket } from 'ws';
 import type { WriteCallback } from './wire.js';
+
+export type { WebSocket };
 
 /** `WebSocket` of the ws package, or a class derived from it. */
 export type WebSocketClass = new (...args: never[]) => WebSocket;

@@ -1,6 +1,6 @@
 /** A connection of engine.io, as far as it is used here. */
 import type { EventEmitter } from 'node:events';
-import type { WebSocket } from 'ws';
+import type { WebSocket } from '../ws-class.js';
 
 export interface Connection extends EventEmitter {
   readonly readyState: string;
