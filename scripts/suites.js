@@ -2,6 +2,7 @@
 
 import { exitWith, Failure } from './lib/failure.js';
 import { goTests } from './lib/go.js';
+import { published } from './lib/packed.js';
 import { typed } from './lib/paths.js';
 import { suiteOn } from './lib/releases.js';
 import { programOn } from './lib/runtimes.js';
@@ -70,6 +71,7 @@ export const suites = [
   suite({
     title: 'tests of the lab',
     folders: ['packages/lab'],
+    without: ['packages/lab/test-package'],
     // They wait for servers and clocks more than they compute.
     concurrency: 5,
     first: [
@@ -94,13 +96,16 @@ export const suites = [
   suite({ title: 'tests of the compute', folders: ['examples/compute/test'], concurrency: 3 }),
 ];
 
+/** Packed, installed and bundled. The first that runs packs for all. */
+const asPublished = published.map((name) => `packages/${name}/test-package`);
+
 /** They install, compile and start programs, and do not mind a busy machine: each list beside the others. */
 export const beside = [
   [
     suite({ title: 'tests of the docs', folders: ['docs/test'], concurrency: 2 }),
     suite({ title: 'tests of the deployment', folders: ['deploy/test'], concurrency: 2 }),
   ],
-  [suite({ title: 'tests of the package', folders: ['packages/millrace/test-package'] })],
+  [suite({ title: 'tests of the npm packages', folders: asPublished })],
   [
     uvbatchTests('tests of libuvbatch'),
     ...['go', 'go/goja'].map((folder) => goTests({ title: `tests of ${folder}`, folder })),
@@ -143,11 +148,7 @@ export const longSuites = [
     extraSeconds: 300,
   }),
   suite({ title: 'long tests of the docs', folders: ['docs/test'], long: true }),
-  suite({
-    title: 'long tests of the package',
-    folders: ['packages/millrace/test-package'],
-    long: true,
-  }),
+  suite({ title: 'long tests of the npm packages', folders: asPublished, long: true }),
   suite({
     title: `fuzz for ${fuzzSeconds} s`,
     folders: ['packages/millrace/test/conformance'],

@@ -2,54 +2,40 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { before, test } from 'node:test';
-import { bare, install, node, pack, repository, unbuilt, use, works } from './install.js';
+import { test } from 'node:test';
+import { bare, install, node } from '../../../scripts/lib/installed.js';
+import { built, testPackage } from '../../../scripts/lib/package-test.js';
+import { root } from '../../../scripts/lib/paths.js';
+import { unbuilt, use, works } from './use.js';
 
-let packed;
-let uncompiled;
+const installation = await install('millrace', { env: { PATH: bare } });
+const { folder, installed, said } = installation;
 
-before(async () => {
-  packed = await pack(join(repository, 'node'));
-  uncompiled = await install('bare', packed.tarball, { PATH: bare });
-});
-
-test('the package holds what it needs and nothing else', () => {
-  const expected = [
-    /^(package\.json|README\.md|LICENSE|binding\.gyp|config\.schema\.json)$/,
-    /^dist\/.+\.(c?js|c?js\.map|d\.c?ts)$/,
-    /^dist\/uplot\/(uplot\.css|LICENSE)$/,
+await testPackage('millrace', {
+  installation,
+  contents: [
+    ...built,
+    /^(binding\.gyp|config\.schema\.json)$/,
+    /^dist\/uplot\/uplot\.js$/,
+    /^dist\/uplot\/uplot\.css$/,
+    /^dist\/uplot\/LICENSE$/,
     /^dashboard\/[a-z-]+\.(js|css|html|svg)$/,
     /^bin\/millrace\.js$/,
-    /^src\/.+\.c?ts$/,
     /^addon\/(gyp|install|sources)\.cjs$/,
     /^(addon|deps\/uvbatch)\/(include|src)\/.+\.[ch]$/,
-    /^prebuilds\/[a-z0-9-]+\/[a-z0-9.]+\.node$/,
-  ];
-  for (const pattern of expected.slice(0, -1)) {
-    assert.ok(
-      packed.files.some((path) => pattern.test(path)),
-      `nothing matches ${pattern}`,
-    );
-  }
-  const unexpected = packed.files.filter((path) => !expected.some((each) => each.test(path)));
-  assert.deepEqual(unexpected, []);
-  assert.ok(packed.files.includes('deps/uvbatch/include/uv_batch.h'));
-  const uplot = packed.files.filter((path) => path.startsWith('dist/uplot/'));
-  assert.deepEqual(
-    uplot.toSorted(),
-    ['LICENSE', 'uplot.css', 'uplot.js'].map((name) => `dist/uplot/${name}`),
-  );
-  assert.equal(
-    existsSync(join(repository, 'packages/millrace/deps')),
-    false,
-    'npm pack left packages/millrace/deps behind',
-  );
+    /^deps\/uvbatch\/include\/uv_batch\.h$/,
+  ],
+  also: [/^prebuilds\/[a-z0-9-]+\/[a-z0-9.]+\.node$/],
+  effects: ['./auto'],
 });
 
-test('where there is none, the installation says so in one sentence and the API works', async () => {
-  const { folder, said } = uncompiled;
+test('npm pack leaves no copy of libuvbatch behind', () => {
+  assert.equal(existsSync(join(root, 'packages/millrace/deps')), false);
+});
+
+test('where there is no compiler, the installation says so in one sentence and the API works', async () => {
   assert.equal(unbuilt.exec(said)?.[1], 'Python 3 is missing');
-  assert.equal(existsSync(join(folder, 'node_modules/millrace/build')), false);
+  assert.equal(existsSync(join(installed, 'build')), false);
   const { native, nativeError, ...rest } = await use(folder);
   assert.equal(native, null);
   assert.match(nativeError, /^no addon was built for /);
@@ -57,7 +43,6 @@ test('where there is none, the installation says so in one sentence and the API 
 });
 
 test('the dashboard serves the charts, and uPlot is not installed', async () => {
-  const { folder } = uncompiled;
   assert.equal(existsSync(join(folder, 'node_modules/uplot')), false);
   const program = `
     import { serveDashboard } from 'millrace/dashboard';

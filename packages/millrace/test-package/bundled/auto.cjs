@@ -2,6 +2,6 @@
 const { features } = require('millrace/auto');
 const fs = require('node:fs');
 const { autoRun } = require('./auto-run.mjs');
-const { main } = require('./main.mjs');
+const { main } = require('../../../../scripts/lib/bundled/main.mjs');
 
 main(() => autoRun(fs, features));

@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import { features } from 'millrace/auto';
+import { main } from '../../../../scripts/lib/bundled/main.mjs';
 import { autoRun } from './auto-run.mjs';
-import { main } from './main.mjs';
 
 main(() => autoRun(fs, features));

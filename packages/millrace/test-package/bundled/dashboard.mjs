@@ -1,5 +1,5 @@
 import { serveDashboard } from 'millrace/dashboard';
-import { main } from './main.mjs';
+import { main } from '../../../../scripts/lib/bundled/main.mjs';
 
 main(async () => {
   const dashboard = await serveDashboard({ port: 0 });

@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { appendFile, readFile, writeFile } from 'millrace/fs';
-import { main } from './main.mjs';
+import { main } from '../../../../scripts/lib/bundled/main.mjs';
 
 main(async () => {
   const path = join(process.argv[3], `written by ${process.pid}`);

@@ -1,5 +1,5 @@
 import { BatchEmitter, batch, native, nativeError } from 'millrace';
-import { main } from './main.mjs';
+import { main } from '../../../../scripts/lib/bundled/main.mjs';
 
 main(async () => {
   const sizes = [];

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { formatReport, observe } from 'millrace/observe';
-import { main } from './main.mjs';
+import { main } from '../../../../scripts/lib/bundled/main.mjs';
 
 main(async () => {
   const observation = observe();

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { api, include } from 'millrace/threads';
-import { main } from './main.mjs';
+import { main } from '../../../../scripts/lib/bundled/main.mjs';
 
 main(async () => {
   const hasHeader = include !== '' && existsSync(join(include, 'millrace.h'));

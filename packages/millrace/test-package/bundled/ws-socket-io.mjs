@@ -1,5 +1,5 @@
 import { adapterBase } from 'millrace/ws/socket-io';
-import { main } from './main.mjs';
+import { main } from '../../../../scripts/lib/bundled/main.mjs';
 
 main(async () => {
   const baseOf = adapterBase();

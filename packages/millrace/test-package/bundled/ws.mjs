@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { install, Rooms } from 'millrace/ws';
 import { WebSocket, WebSocketServer } from 'ws';
-import { main } from './main.mjs';
+import { main } from '../../../../scripts/lib/bundled/main.mjs';
 
 main(async () => {
   install(WebSocket);

@@ -30,8 +30,10 @@ const runtime = bun ? `Bun ${bun}` : deno ? `Deno ${deno}` : `Node.js ${node}`;
 /** A check hangs no longer than this, in ms; one that is in order takes a hundredth of it. */
 const limitMs = 60_000;
 
-/** Where programs that use one entry point each are. */
-const programs = fileURLToPath(new URL('../../test-package/bundled/', import.meta.url));
+/** Where the programs of a package are that use one entry point each, and what they are given. */
+const packages = fileURLToPath(new URL('../../..', import.meta.url));
+const programs = (name) => join(packages, name, 'test-package/bundled');
+const task = join(packages, '../scripts/lib/bundled/task.mjs');
 const refused = (who, what) => ({
   code: 'MILLRACE_E_RUNTIME',
   message: `${who} ${what}; use Node.js for it`,
@@ -222,32 +224,36 @@ const checks = {
 
 /** Each entry point that has no check above, by a program of its own. */
 const expected = {
-  cached: { settings: 'MILLRACE_E_INVALID_OPTION', texts: ['run 1', 'run 1'] },
-  cluster: bun
-    ? refused('serve()', `hands connections to its processes, which ${runtime} cannot do`)
-    : { texts: ['served', 'from a file'] },
-  dashboard: { statuses: [200, 200, 200] },
-  guard: { text: 'guarded', admitted: 1 },
-  metrics: { has: true, type: 'function' },
-  monitor: other ? notCounted('monitor()') : { measured: true },
-  observe: other ? notCounted('observe()') : { text: 'string', reads: 2, pid: true },
+  cluster: {
+    cluster: bun
+      ? refused('serve()', `hands connections to its processes, which ${runtime} cannot do`)
+      : { texts: ['served', 'from a file'] },
+  },
+  guard: {
+    cached: { settings: 'MILLRACE_E_INVALID_OPTION', texts: ['run 1', 'run 1'] },
+    guard: { text: 'guarded', admitted: 1 },
+  },
+  millrace: {
+    dashboard: { statuses: [200, 200, 200] },
+    observe: other ? notCounted('observe()') : { text: 'string', reads: 2, pid: true },
+  },
+  monitor: {
+    metrics: { name: 'enlarged_connections_total', value: 2, type: 'function' },
+    monitor: other ? notCounted('monitor()') : { measured: true },
+  },
   pool: {
-    version,
-    results: [2, 4, 6],
-    failure: ['RangeError', 'negative', 'E_NEGATIVE'],
+    pool: { version, results: [2, 4, 6], failure: ['RangeError', 'negative', 'E_NEGATIVE'] },
   },
 };
-for (const [name, result] of Object.entries(expected)) {
-  checks[`millrace/${name} works, or is refused`] = async () => {
-    const file = join(programs, name === 'cluster' ? 'cluster-app.mjs' : 'task.mjs');
-    const printed = await run(join(programs, `${name}.mjs`), [
-      file,
-      tmpdir(),
-      join(programs, 'task.mjs'),
-    ]);
-    assert.deepEqual(JSON.parse(printed), result);
-    return result.message;
-  };
+for (const [name, files] of Object.entries(expected)) {
+  for (const [file, result] of Object.entries(files)) {
+    checks[`${file} of ${name} works, or is refused`] = async () => {
+      const given = name === 'cluster' ? join(programs(name), 'app.mjs') : task;
+      const printed = await run(join(programs(name), `${file}.mjs`), [given, tmpdir()]);
+      assert.deepEqual(JSON.parse(printed), result);
+      return result.message;
+    };
+  }
 }
 
 checks['auto: the application does the same; a feature acts, or says why it cannot'] = async () => {

@@ -1,5 +1,5 @@
 import { monitor } from '@millrace/monitor';
-import { main } from './main.mjs';
+import { main } from '../../../../scripts/lib/bundled/main.mjs';
 
 main(async () => {
   const watch = monitor();

@@ -1,5 +1,5 @@
 import { natsAdapter } from '@millrace/nats/socket-io';
-import { main } from './main.mjs';
+import { main } from '../../../../scripts/lib/bundled/main.mjs';
 
 main(async () => {
   const adapter = natsAdapter({ broker: process.env.BROKER });

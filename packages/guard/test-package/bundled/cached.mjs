@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { loadSettings } from '@millrace/guard';
 import { cached } from '@millrace/guard/cached';
-import { main } from './main.mjs';
+import { main } from '../../../../scripts/lib/bundled/main.mjs';
 
 main(async () => {
   const { code } = await loadSettings('none.json').catch((error) => error);

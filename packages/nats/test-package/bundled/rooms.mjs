@@ -1,6 +1,6 @@
 import { natsRooms } from '@millrace/nats/rooms';
 import { Rooms } from 'millrace/ws';
-import { main } from './main.mjs';
+import { main } from '../../../../scripts/lib/bundled/main.mjs';
 
 main(async () => {
   const across = natsRooms({ broker: process.env.BROKER });

@@ -1,6 +1,6 @@
 import { EventEmitter, once } from 'node:events';
 import { bridge } from '@millrace/nats/events';
-import { main } from './main.mjs';
+import { main } from '../../../../scripts/lib/bundled/main.mjs';
 
 main(async () => {
   const emitters = [new EventEmitter(), new EventEmitter()];

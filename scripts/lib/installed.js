@@ -1,0 +1,86 @@
+/** Installs the packages as a user does, with nothing from the network. */
+import { execFile } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
+import { npmEnvironment } from './npm-environment.js';
+import { packed } from './packed.js';
+import { root } from './paths.js';
+
+/** The folder of all that such a test makes. Paths of users have blanks, too. */
+export const place = mkdtempSync(join(tmpdir(), 'millrace package '));
+process.on('exit', () => rmSync(place, { recursive: true, force: true }));
+
+export const npm = realpathSync(
+  process.env.PATH.split(delimiter)
+    .map((folder) => join(folder, 'npm'))
+    .find(existsSync),
+);
+
+/** A PATH with a shell and Node.js, and no compiler, no make and no Python. */
+export const bare = join(place, 'bin');
+mkdirSync(bare);
+symlinkSync(process.execPath, join(bare, 'node'));
+symlinkSync('/bin/sh', join(bare, 'sh'));
+
+/** Runs Node.js; rejects unless it exits with code 0. */
+export function node(args, { cwd, env }) {
+  const options = { cwd, env: npmEnvironment(place, env), timeout: 240_000 };
+  return promisify(execFile)(process.execPath, args, options);
+}
+
+/**
+ * Installs a package and those of ours that it needs, from their tarballs, in an empty folder. Packages of others are taken from here;
+ * those that are optional are not there.
+ *
+ * @param {string} name of the package
+ * @param {object} [options]
+ * @param {string} [options.as] name of the folder
+ * @param {string} [options.tarball] in place of what the repository packs
+ * @param {Record<string, string>} [options.env] added to the environment
+ * @param {string[]} [options.args] more arguments of `npm install`
+ */
+export async function install(name, { as = name.replace('/', '-'), tarball, env, args = [] } = {}) {
+  const all = await packed();
+  const folder = join(place, as);
+  mkdirSync(folder);
+  const dependencies = {};
+  const add = (each) => {
+    if (each in dependencies) return;
+    const own = all.get(each);
+    dependencies[each] = `file:${own?.tarball ?? join(root, 'node_modules', each)}`;
+    Object.keys(own?.manifest.dependencies ?? {}).forEach(add);
+  };
+  add(name);
+  if (tarball !== undefined) dependencies[name] = `file:${tarball}`;
+  const allowScripts = { [dependencies.millrace]: true };
+  const manifest = {
+    private: true,
+    dependencies,
+    ...('millrace' in dependencies && { allowScripts }),
+  };
+  await writeFile(join(folder, 'package.json'), JSON.stringify(manifest));
+  const command = [
+    'install',
+    '--offline',
+    '--no-audit',
+    '--no-fund',
+    '--foreground-scripts',
+    ...args,
+  ];
+  const { stdout, stderr } = await node([npm, ...command], { cwd: folder, env });
+  const output = `${stdout}${stderr}`;
+  const lines = output.split('\n').filter((line) => line.startsWith('millrace '));
+  return {
+    folder,
+    /** The folder of the package. */
+    installed: join(folder, 'node_modules', name),
+    /** Names of all that is installed. */
+    names: Object.keys(dependencies),
+    /** What the script of the package printed. */
+    said: lines.join('\n'),
+    output,
+  };
+}
