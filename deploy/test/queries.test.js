@@ -1,7 +1,7 @@
 /** Whatever is scaled on is a metric that Millrace has, by its labels and values. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { families } from '../../packages/monitor/dist/metrics/vocabulary.js';
+import { families } from '@millrace/monitor/metrics';
 import { documents, object, read, yaml } from './lib/files.js';
 
 const NAMES = new Map(

@@ -1,7 +1,7 @@
 /** Each name in docs/vocabulary.md is one that the sources have, and each term stands there once. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { families } from '../../packages/monitor/dist/metrics/vocabulary.js';
+import { families } from '@millrace/monitor/metrics';
 import { files } from '../../scripts/lib/files.js';
 import { read } from '../../scripts/lib/paths.js';
 import { hasWord } from './lib/sources-names.js';

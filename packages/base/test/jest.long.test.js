@@ -33,7 +33,10 @@ describe('under Jest', () => {
         moduleFileExtensions: ['js', 'cjs', 'mjs', 'json', 'node'],
       };
       const env = { ...process.env, FOLDER: folder };
-      Object.assign(env, { TASK: file('foreign-error.js'), DOUBLES: file('doubles.js') });
+      Object.assign(env, {
+        TASK: file('../../pool/test/foreign-error.js'),
+        DOUBLES: file('doubles.js'),
+      });
       delete env.NODE_OPTIONS;
       delete env.NODE_TEST_CONTEXT;
       const args = [...flags, resolve('jest/bin/jest'), '--ci', '--runInBand', '--json'];

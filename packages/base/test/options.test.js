@@ -1,14 +1,6 @@
-// The parser of options, those of a queue, and errors that name the way out.
+// The parser of options, and errors that name the way out.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  complete,
-  defaults,
-  queueOptions,
-  queueSchema,
-  retainDefaults,
-  retention,
-} from '../../millrace/dist/engine/options.js';
 import { codes, MillraceError } from '../dist/errors.js';
 import { check, parse, parseGiven, parseValue } from '../dist/options.js';
 import { classOf, classOfType } from '../dist/priority.js';
@@ -31,32 +23,6 @@ import {
   show,
   text,
 } from '../dist/schema.cjs';
-
-test('every option of a queue has a default, and defaults are allowed values', () => {
-  assert.deepEqual(Object.keys(defaults).sort(), [...queueSchema.names].sort());
-  assert.deepEqual(parseGiven('it', defaults, queueSchema), { ...defaults });
-});
-
-test('undefined counts as not given; what is not of a queue is not looked at', () => {
-  assert.deepEqual(queueOptions({ maxBatch: undefined, policy: 'fixed', other: 1 }), {
-    policy: 'fixed',
-  });
-});
-
-test('complete fills in what was not given', () => {
-  assert.deepEqual(complete({ maxBatch: 3 }), { ...defaults, maxBatch: 3 });
-  assert.equal(complete({ policy: 'fixed' }).maxDelay, 50);
-});
-
-test('retain: true is the defaults, false is null, an object changes what it names', () => {
-  assert.deepEqual(retention(true), { ...retainDefaults });
-  assert.equal(retention(false), null);
-  assert.deepEqual(retention({ max: 5 }, { ...retainDefaults, maxAge: 7 }), {
-    ...retainDefaults,
-    maxAge: 7,
-    max: 5,
-  });
-});
 
 const point = schema({ x: required(integer(0, 9)), y: integer(0, 9, 1) });
 

@@ -265,13 +265,13 @@ test('the schema is checked as its standard says', () => {
 
 test('what a file may say is what the features take', async (t) => {
   const { readOptions } = await import('../../dist/net/read-options.js');
-  const { monitorOptions } = await import('../../../monitor/dist/options.js');
-  const { completeOptions } = await import('../../../guard/dist/options.js');
+  const { monitor } = await import('@millrace/monitor');
+  const { Guard } = await import('@millrace/guard');
   const { install } = await import('millrace/ws');
   const takes = {
     reads: readOptions,
-    monitor: monitorOptions,
-    guard: completeOptions,
+    monitor: (options) => monitor(options).stop(),
+    guard: (options) => new Guard(options).close(),
     // Its options are checked before its class.
     ws: (options) => {
       try {

@@ -65,7 +65,7 @@ test('a bundle, minified', async (t) => {
   const format = ['--bundle', '--minify', '--platform=node', '--format=cjs'];
   const args = [`${programs}common.cjs`, ...format, `--outfile=${bundle}`];
   execFileSync(esbuild, args, { stdio: 'pipe' });
-  const env = { SOURCES: new URL('../../../base/dist/sources.js', import.meta.url).href };
+  const env = { SOURCES: import.meta.resolve('@millrace/base/sources') };
   assertFansOut(await runJson([...preloads['--import'], bundle], { env }));
 });
 

@@ -326,7 +326,7 @@ test('a stream that is written makes no queue capture contexts', async (t) => {
   const file = `${folder(t)}/file`;
   const code = `
     import { appendFile, writeFile } from ${JSON.stringify(import.meta.resolve('millrace/fs'))};
-    import { captureContext } from ${JSON.stringify(new URL('../../../base/dist/context.js', import.meta.url).href)};
+    import { captureContext } from ${JSON.stringify(import.meta.resolve('@millrace/base/context'))};
     await writeFile(${JSON.stringify(file)}, (async function* () { yield 'x'; })());
     console.log(captureContext('auto') === null);
   `;

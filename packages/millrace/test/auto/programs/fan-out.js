@@ -42,7 +42,7 @@ export function stateOf(name) {
   return process[Symbol.for('millrace.auto')]?.features[name].state ?? 'none';
 }
 
-const sourcesUrl = '../../../../base/dist/sources.js';
+const sourcesUrl = '@millrace/base/sources';
 
 /** Counters of fan-out for each class. */
 async function counts() {
