@@ -13,6 +13,7 @@ import type { BatchEmitter, BatchStats } from 'millrace';
 import type { FileStats } from 'millrace/fs';
 import type { CoalesceStats } from 'millrace/net';
 import type { InstallStats, RoomsStats } from 'millrace/ws';
+// biome-ignore lint/style/noRestrictedImports: only the compiler can compare all statistics with what reads them
 import type { readers } from '../../monitor/dist/metrics/readers.js';
 
 /** What the reader of a kind takes. */

@@ -2,7 +2,9 @@
  * `node talker.js URL HOW`: links to a broker that publish a batch of one message each in every millisecond (`publish`), take all of
  * them (`subscribe`), subscribe to many subjects (`subjects`) or do nothing but to tick (`tick`). Told anything, it says how many so far.
  */
+// biome-ignore lint/style/noRestrictedImports: the cost of a message is measured without rooms
 import { Link } from '../../../nats/dist/link.js';
+// biome-ignore lint/style/noRestrictedImports: as above
 import { encodeBatch } from '../../../nats/dist/wire.js';
 
 /** Many that talk, so that the broker is as busy as it would be; few that listen, as each hears all. */
