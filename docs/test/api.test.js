@@ -14,7 +14,7 @@ describe('the API', () => {
   });
 
   test('has a page for each entry point', () => {
-    const names = entryPoints().map(({ name }) => `${name.replace('millrace/', '')}.md`);
+    const names = entryPoints().map(({ name }) => `${name.replace(/^@?millrace\//, '')}.md`);
     assert.deepEqual([...api.pages.keys()].sort(), [...names, 'README.md'].sort());
   });
 

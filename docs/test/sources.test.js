@@ -110,7 +110,7 @@ describe('what a row names', () => {
       const exported = exportsNamed(here).flat();
       return spans(here)
         .filter((name) => !isPath(name) && !isC(name) && !isGo(name) && !exported.includes(name))
-        .filter((name) => !/^millrace(\/|$)/.test(name) || !isEntry(name))
+        .filter((name) => !/^@?millrace(\/|$)/.test(name) || !isEntry(name))
         .filter((name) => !texts.some((text) => hasWord(text, name.replace(/^--|\(\)$/g, ''))))
         .map((name) => `${id}: ${name}`);
     });

@@ -2,6 +2,7 @@
  * How pages of the API look: a signature is a line with its types, below it what its doc comment says. Left out is what is said
  * by the signature already, and what is inherited from Node.js.
  */
+import { typed } from './paths.js';
 
 /**
  * A plug-in of TypeDoc with the theme `millrace`.
@@ -89,12 +90,22 @@ function tidy(page) {
     .trim()}\n`;
 }
 
+/** A module is named after its page: `guard/cached` in the tag `@module`, for what is imported as `@millrace/guard/cached`. */
+export const importedAs = (name) =>
+  name === 'millrace' ? name : `${packageOf(name) === 'millrace' ? '' : '@'}millrace/${name}`;
+
+const packageOf = (name) => typed.find((folder) => name.split('/')[0] === folder) ?? 'millrace';
+
+/** The entry points of `millrace`, then those of the other packages, each after those that it uses. */
 function index({ children }) {
-  const first = (name) => (name === 'millrace' ? '' : name);
-  const modules = [...children].sort((a, b) => (first(a.name) < first(b.name) ? -1 : 1));
-  const title = (name) => (name === 'millrace' ? name : `millrace/${name}`);
+  const order = ['millrace', ...typed.filter((folder) => folder !== 'millrace')];
+  const modules = order.flatMap((folder) =>
+    children
+      .filter(({ name }) => packageOf(name) === folder)
+      .sort((a, b) => (b.name === folder) - (a.name === folder) || (a.name < b.name ? -1 : 1)),
+  );
   const links = modules
-    .map(({ name, comment }) => `- [${title(name)}](${name}.md)${firstSentence(comment)}`)
+    .map(({ name, comment }) => `- [${importedAs(name)}](${name}.md)${firstSentence(comment)}`)
     .join('\n');
   return `# API\n\nWhat each entry point exports, from the doc comments of \`packages\`. \`make docs\` writes these pages; the guides are in\n[docs](../node.md).\n\n${links}\n`;
 }

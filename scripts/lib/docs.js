@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { settleAnchors } from './docs-anchors.js';
-import { docsTheme } from './docs-theme.js';
+import { docsTheme, importedAs } from './docs-theme.js';
 import { Failure } from './failure.js';
 import { files } from './files.js';
 import { read, root, typed } from './paths.js';
@@ -16,9 +16,8 @@ import { read, root, typed } from './paths.js';
 const require = createRequire(join(root, 'docs/package.json'));
 const load = (name) => import(pathToFileURL(require.resolve(name)).href);
 
-/** A module is named after its page: `guard/cached` in the tag `@module`, for what is imported as `@millrace/guard/cached`. */
-const importedAs = (name) =>
-  name === 'millrace' ? name : `${typed.includes(name.split('/')[0]) ? '@' : ''}millrace/${name}`;
+/** Entry points that only the other packages use. */
+const isShared = (name) => /^@millrace\/(base|guard\/requests)(\/|$)/.test(name);
 
 /** Where the pages are kept. */
 export const apiFolder = 'docs/api';
@@ -58,25 +57,23 @@ const OPTIONS = {
 };
 
 /**
- * The entry points that have functions or types. Those of base are for the other packages alone.
+ * The entry points that have functions or types for users.
  *
  * @returns {{ name: string, source: string }[]} as it is imported, and the source file relative to the root
  */
 export function entryPoints() {
-  return typed
-    .filter((folder) => folder !== 'base')
-    .flatMap((folder) => {
-      const { name, exports } = JSON.parse(read(`packages/${folder}/package.json`));
-      const sources = new Set(files(`packages/${folder}/src`));
-      return Object.entries(exports)
-        .map(([path, target]) => ({
-          name: path.replace('.', name),
-          source: (target.types ?? target.import?.types ?? '')
-            .replace('./dist', `packages/${folder}/src`)
-            .replace(/\.d\.ts$/, '.ts'),
-        }))
-        .filter(({ source }) => sources.has(source));
-    });
+  return typed.flatMap((folder) => {
+    const { name, exports } = JSON.parse(read(`packages/${folder}/package.json`));
+    const sources = new Set(files(`packages/${folder}/src`));
+    return Object.entries(exports)
+      .map(([path, target]) => ({
+        name: path.replace('.', name),
+        source: (target.types ?? target.import?.types ?? '')
+          .replace('./dist', `packages/${folder}/src`)
+          .replace(/\.d\.ts$/, '.ts'),
+      }))
+      .filter(({ name, source }) => sources.has(source) && !isShared(name));
+  });
 }
 
 /**

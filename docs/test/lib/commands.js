@@ -14,7 +14,7 @@ const isReaders = (path) => /^(\.\/)?[\w-]+\.([cm]?[jt]s|json|html)$/.test(path)
 
 const packages = files('.')
   .filter((path) => /(^|\/)package\.json$/.test(path))
-  .map((path) => JSON.parse(read(path)));
+  .map((path) => ({ folder: dirname(path), ...JSON.parse(read(path)) }));
 const targets = [...read('Makefile').matchAll(/^([a-z-]+):/gm)].map(([, name]) => name);
 const sources = () => {
   text ??= files('.')
@@ -66,8 +66,8 @@ const checks = {
   npm([command, ...words]) {
     if (command === 'run') return script(words[0], packages);
     if (command === 'test' && words.includes('-w')) {
-      const name = words[words.indexOf('-w') + 1];
-      const own = packages.filter((each) => each.name === name);
+      const which = words[words.indexOf('-w') + 1];
+      const own = packages.filter(({ name, folder }) => which === name || which === folder);
       return script('test', own);
     }
     // The others are npm's own, or scripts of the reader's package.
@@ -76,10 +76,9 @@ const checks = {
   },
 
   npx([name, ...words]) {
-    const { bin } = packages.find((each) => Object.hasOwn(each.bin ?? {}, name)) ?? {};
-    if (bin === undefined) return [`no package here has the program ${name}`];
-    const path =
-      name === 'millrace-lab' ? 'packages/lab/bin.js' : `packages/millrace/bin/${name}.js`;
+    const owner = packages.find((each) => Object.hasOwn(each.bin ?? {}, name));
+    if (owner === undefined) return [`no package here has the program ${name}`];
+    const path = join(owner.folder, owner.bin[name]);
     // It has no commands.
     if (name === 'millrace-worker') return unknown(words, help(path, []));
     const [command] = words;
@@ -104,7 +103,7 @@ const checks = {
     if (file === undefined || /^-/.test(words[i - 1] ?? '')) return faults;
     const path = located(file, page);
     if (path === undefined) return [...faults, ...(isReaders(file) ? [] : [`${file} is missing`])];
-    if (!/^examples|^lab\/run|^bench/.test(path)) return faults;
+    if (!/^examples|^packages\/lab\/run|^bench/.test(path)) return faults;
     return [...faults, ...unknown(words.slice(i + 1), help(path, []))];
   },
 

@@ -33,7 +33,7 @@ export const NODE_TABLES = [
   { page: 'docs/node.md', first: 'maxPendingBytes', options: 'net: CoalesceOptions' },
   { page: 'docs/node.md', first: 'minRead', options: 'net: EnlargeOptions' },
   { page: 'docs/guard.md', first: 'classes', options: 'guard: GuardOptions' },
-  { page: 'docs/guard.md', first: 'ttl', options: 'guard: CachedOptions' },
+  { page: 'docs/guard.md', first: 'ttl', options: 'guard/cached: CachedOptions' },
   { page: 'docs/guard.md', first: 'maxEventLoopDelay', options: 'guard: GuardPluginOptions' },
   { page: 'docs/monitor.md', first: 'limit', options: 'monitor: MonitorOptions' },
   { page: 'docs/cluster.md', first: 'port', options: 'cluster: ServeOptions' },

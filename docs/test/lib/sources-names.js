@@ -1,6 +1,7 @@
 /** Whether what docs/sources.md names is there: exports, functions of C and Go, words of files, cases of benchmarks. */
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { entryPoints } from '../../../scripts/lib/docs.js';
 import { files } from '../../../scripts/lib/files.js';
 import { read, root } from '../../../scripts/lib/paths.js';
 import { isCommand, isPath, links, spans } from './sources.js';
@@ -14,8 +15,8 @@ export function load(entry) {
   return modules.get(entry);
 }
 
-const { exports: entries } = JSON.parse(read('packages/millrace/package.json'));
-export const isEntry = (name) => name.replace('millrace', '.') in entries;
+const entries = new Set(entryPoints().map(({ name }) => name));
+export const isEntry = (name) => entries.has(name);
 
 export const isC = (name) => /^(uv_batch|uv_tcp_|uv_largesocket|UV_BATCH_)/.test(name);
 /** A function that is declared, or a type or value that is defined. */

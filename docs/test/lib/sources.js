@@ -54,13 +54,13 @@ const italics = (text) =>
 
 /** ``[`A`, `B` of `millrace/x`]`` as pairs of entry point and name. */
 export function exportsNamed(here) {
-  const groups = here.matchAll(/((?:`[^`]+`(?:, | and ))*`[^`]+`) of `(millrace(?:\/[\w-]+)*)`/g);
+  const groups = here.matchAll(/((?:`[^`]+`(?:, | and ))*`[^`]+`) of `(@?millrace(?:\/[\w-]+)*)`/g);
   return [...groups].flatMap(([, names, entry]) => spans(names).map((name) => [entry, name]));
 }
 
 /** Whether it is the path of a file or a folder here. */
 export const isPath = (name) =>
-  /^(\.\.?\/)*(bench|c|conformance|deploy|docs|examples|go|lab|node|scripts)\/\S*$/.test(name);
+  /^(\.\.?\/)*(bench|c|conformance|deploy|docs|examples|go|packages|scripts)\/\S*$/.test(name);
 
 /** Whether it is a command, and not a case of the one before it. */
 export const isCommand = (name) =>

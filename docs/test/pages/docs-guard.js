@@ -25,9 +25,7 @@ export async function setup(name) {
     const { default: express } = await import('express');
     given.app = express();
   }
-  if (name === 'where-copies-are-kept') {
-    Object.assign(given, { cached, g: guard(server) });
-  }
+  if (name === 'where-copies-are-kept') Object.assign(given, { cached, g: guard(server) });
   return given;
 }
 

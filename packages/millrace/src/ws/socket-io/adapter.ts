@@ -36,9 +36,13 @@ export function millraceAdapter(): (namespace: any) => any {
  * the in-memory `Adapter` of socket.io-adapter, from which it is derived itself: with connection state recovery from its
  * `SessionAwareAdapter`. Whatever comes from other servers goes through its `broadcast()`, so that it leaves with its turn.
  *
+ *     import { adapterBase } from 'millrace/ws/socket-io';
+ *
  *     const baseOf = adapterBase();
  *     io.adapter(function (namespace) {
- *       return new (class extends baseOf(namespace) { … })(namespace);
+ *       return new (class extends baseOf(namespace) {
+ *         // broadcast() also sends to the other servers
+ *       })(namespace);
  *     });
  *
  * Throws MILLRACE_E_INVALID_OPTION when MILLRACE_FANOUT asks for what is not there; the function, which costs a look-up from the
