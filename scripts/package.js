@@ -1,6 +1,7 @@
 /**
  * `npm test -w packages/guard`: builds the package and those that it uses, then runs its tests, except the long ones; for
- * `packages/lab`, which is not compiled, the tests alone. `make setup` comes first, once.
+ * `packages/lab`, which is not compiled, the tests alone. `npm test -w packages/guard -- http` runs those in `test/http`; a
+ * file of `test` may be named in the same way. `make setup` comes first, once.
  */
 import { basename } from 'node:path';
 import { command } from './lib/command.js';
@@ -12,13 +13,14 @@ import { withAddon } from './suites.js';
 const name = basename(process.cwd());
 const isTyped = typed.includes(name);
 const folder = `packages/${name}${isTyped ? '/test' : ''}`;
+const parts = process.argv.slice(2).map((part) => `${folder}/${part}`);
 
 const { failed } = await runSteps([
   ...(isTyped ? [command('build', `node_modules/.bin/tsc -b packages/${name}`)] : []),
   suite({
     ...withAddon,
     title: `tests of ${name}`,
-    folders: [folder],
+    folders: parts.length > 0 ? parts : [folder],
     without: [`packages/${name}/test-package`],
     first: [],
   }),

@@ -20,7 +20,7 @@ const SUITE_TIMEOUT_MS = 1_800_000;
  *
  * @param {object} suite
  * @param {string} suite.title
- * @param {string[]} suite.folders relative to the root
+ * @param {string[]} suite.folders relative to the root; or single files
  * @param {string[]} [suite.without] folders and files in them that are left out
  * @param {boolean} [suite.long] the long ones, and no other
  * @param {string[]} [suite.first] files that take longest: a long one that is begun last is waited for alone
@@ -73,7 +73,7 @@ async function runSuite(folders, options, quiet) {
 /** The test files under the folders, in the order in which they are begun. */
 function testFilesOf({ folders, long, without, first }) {
   const paths = folders
-    .flatMap(files)
+    .flatMap((path) => (path.endsWith('.test.js') ? [path] : files(path)))
     .filter((path) => path.endsWith('.test.js') && path.endsWith('.long.test.js') === long)
     .filter((path) => !without.some((other) => path === other || path.startsWith(`${other}/`)));
   const gone = first.find((path) => !existsSync(join(root, path)));

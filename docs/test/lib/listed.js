@@ -32,7 +32,7 @@ const ACCOUNT = 'it needs an account of a cloud';
 /** Why nothing runs it, by its id. */
 export const notRun = {
   'CONTRIBUTING.md#commits': 'messages of commits',
-  'CONTRIBUTING.md#tests-of-peers': 'it needs a clone of another repository',
+  'docs/maintaining.md#tests-of-peers': 'it needs a clone of another repository',
   'README.md#the-path-of-an-event': DIAGRAM,
   'bench/README.md#what-a-line-means': 'it names what stands in a place',
   'conformance/README.md#a-vector':
