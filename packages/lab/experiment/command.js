@@ -26,7 +26,7 @@ const SIGNAL_MS = 250;
 /** What is mistaken in what was asked for, and not in what was measured. */
 const MISTAKES = ['MILLRACE_LAB_E_EXPERIMENT', 'MILLRACE_LAB_E_INVALID_OPTION'];
 
-/** The folder in which lab/ is: the working copy, or where packages are installed. */
+/** The root of the working copy, or the folder in which packages are installed. */
 const HOME = fileURLToPath(new URL('../../../', import.meta.url));
 
 /** Where raw samples are kept: within the working copy the lab has a folder for them, elsewhere they are kept where one is. */

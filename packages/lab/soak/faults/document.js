@@ -23,7 +23,7 @@ ${LEAD}
     make soak                    # an hour
     make soak SOAK_SECONDS=600
 
-It writes a page with charts, and all samples, into a folder whose name it prints. [packages/lab/soak](../lab/soak/README.md) says what it does
+It writes a page with charts, and all samples, into a folder whose name it prints. [packages/lab/soak](../packages/lab/soak/README.md) says what it does
 and how it judges.`;
 
 /**
