@@ -9,6 +9,7 @@ import { readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { nearest } from './schema.cjs';
+import { wrapped } from './text.js';
 
 /** A command line that is mistaken: one sentence that says how, and the exit code 2. */
 export class UsageError extends Error {}
@@ -28,14 +29,15 @@ export function tell(command: string, error: unknown): void {
 let isWatched = false;
 let hasFailed = false;
 
-/** Writes lines to stdout. What cannot be written is one sentence on stderr, and the exit code 1 instead of 0. */
+/** Writes lines to stdout, which is watched from then on: an application that shares it may be started instead. */
 export function print(text: string): void {
-  if (!isWatched) watch();
+  watchOutput();
   console.log(text);
 }
 
-/** Not earlier: an application that shares stdout with this process may be started instead. */
-function watch(): void {
+/** From now on what cannot be written to stdout is one sentence on stderr, and the exit code 1 instead of 0. */
+export function watchOutput(): void {
+  if (isWatched) return;
   isWatched = true;
   process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
     // The reader, such as head, has all that it wanted.
@@ -77,28 +79,47 @@ const HELP: Options = { help: { meaning: 'this text (-h)' } };
  * @throws {UsageError} an option is unknown, or has no value and needs one, or has one and takes none
  */
 export function readOptions(argv: readonly string[], options: Options): Given {
-  const known: Options = { ...options, ...HELP };
+  const values: Record<string, string | true> = {};
+  for (const token of tokensOf(argv, options)) {
+    if (token.kind !== 'option') {
+      const isCut = token.kind === 'option-terminator';
+      return { values, rest: argv.slice(isCut ? token.index + 1 : token.index), isCut };
+    }
+    values[token.name] = readValue(token, options);
+  }
+  return { values, rest: [], isCut: false };
+}
+
+/**
+ * Reads options wherever they stand. `values` has all that were given, in order, for flags `true`; `rest` has the other arguments.
+ *
+ * @throws {UsageError} as {@link readOptions}
+ */
+export function readAllOptions(argv: readonly string[], options: Options) {
+  const values: Record<string, (string | true)[]> = {};
+  const rest: string[] = [];
+  for (const token of tokensOf(argv, options)) {
+    if (token.kind === 'positional') rest.push(token.value);
+    if (token.kind !== 'option') continue;
+    values[token.name] ??= [];
+    values[token.name]!.push(readValue(token, options));
+  }
+  return { values, rest };
+}
+
+function tokensOf(argv: readonly string[], options: Options) {
   const config: NonNullable<ParseArgsConfig['options']> = {};
-  for (const [name, { value }] of Object.entries(known)) {
+  for (const [name, { value }] of Object.entries(options)) {
     config[name] = { type: value === undefined ? 'boolean' : 'string' };
   }
   config.help = { type: 'boolean', short: 'h' };
-  const { tokens } = parseArgs({
+  return parseArgs({
     args: [...argv],
     options: config,
     strict: false,
     allowPositionals: true,
     tokens: true,
-  });
-  const values: Record<string, string | true> = {};
-  for (const token of tokens) {
-    if (token.kind !== 'option') {
-      const isCut = token.kind === 'option-terminator';
-      return { values, rest: argv.slice(isCut ? token.index + 1 : token.index), isCut };
-    }
-    values[token.name] = readValue(token, known);
-  }
-  return { values, rest: [], isCut: false };
+  }).tokens;
 }
 
 interface Token {
@@ -108,7 +129,8 @@ interface Token {
   readonly inlineValue: boolean | undefined;
 }
 
-function readValue({ name, rawName, value, inlineValue }: Token, known: Options): string | true {
+function readValue({ name, rawName, value, inlineValue }: Token, options: Options): string | true {
+  const known: Options = { ...options, ...HELP };
   if (!Object.hasOwn(known, name)) throw unknown(rawName, Object.keys(known));
   const needed = known[name]!.value;
   if (needed === undefined) {
@@ -118,7 +140,8 @@ function readValue({ name, rawName, value, inlineValue }: Token, known: Options)
   if (value === undefined || value === '') {
     throw new UsageError(`${rawName} has no value; it takes ${needed}.`);
   }
-  if (!inlineValue && value.startsWith('-')) {
+  // A number may be below 0.
+  if (!inlineValue && /^-(?!\d)/.test(value)) {
     throw new UsageError(`${rawName} has no value, but takes ${needed}; what follows is ${value}.`);
   }
   return value;
@@ -145,6 +168,9 @@ export function asGiven(message: string, flags: Readonly<Record<string, string>>
   });
 }
 
+/** Columns of a terminal for which help is written. */
+const WIDTH = 80;
+
 /** The lines of a help text. */
 export function optionLines(options: Options): string {
   const rows = Object.entries({ ...options, ...HELP }).map(([name, { value, meaning }]) => ({
@@ -152,7 +178,12 @@ export function optionLines(options: Options): string {
     meaning,
   }));
   const width = Math.max(...rows.map(({ left }) => left.length));
-  return rows.map(({ left, meaning }) => `  ${left.padEnd(width)}  ${meaning}`).join('\n');
+  return rows
+    .map(({ left, meaning }) => {
+      const lines = wrapped(meaning, WIDTH - width - 4).join(`\n${' '.repeat(width + 4)}`);
+      return `  ${left.padEnd(width)}  ${lines}`;
+    })
+    .join('\n');
 }
 
 /** Says that a file is not there, and which one was probably meant. */

@@ -18,10 +18,11 @@ export function wrapped(text: string, width: number): string[] {
 
 export type Paint = (text: string) => string;
 
-/** Whether colours show on what is written to a file descriptor: it is a terminal that has some, and NO_COLOR is not set. */
-export function isColoured(descriptor: number): boolean {
+/** Whether colours show on a file descriptor or stream: it is a terminal that has some, and NO_COLOR is not set. */
+export function isColoured(out: number | { readonly isTTY?: boolean }): boolean {
   const { NO_COLOR, TERM } = process.env;
-  return isatty(descriptor) && !NO_COLOR && TERM !== 'dumb';
+  const isTerminal = typeof out === 'number' ? isatty(out) : Boolean(out.isTTY);
+  return isTerminal && !NO_COLOR && TERM !== 'dumb';
 }
 
 /** Makes functions that paint in a colour or weight, by its number (1: bold, 2: dim, 31: red); without colours they change nothing. */
