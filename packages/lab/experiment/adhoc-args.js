@@ -1,5 +1,6 @@
 /** Which options go together, of an experiment without a file. */
 import { existsSync } from 'node:fs';
+import { UsageError } from '@millrace/base/command';
 import { whyNotLocal } from '../load/loopback.js';
 import { secondsOf } from './options.js';
 
@@ -11,27 +12,27 @@ const MOST_REQUESTS = 1_000_000;
 
 /**
  * @param {import('./args.js').Options} options
- * @throws {Error} one sentence: the option, its value, what is allowed
+ * @throws {UsageError} one sentence: the option, its value, what is allowed
  */
 export function checkAdHoc(options) {
   const { control, treatment, url, ws, script, health } = options;
   for (const [name, command] of Object.entries({ control, treatment })) {
     if (command !== undefined) continue;
-    throw new Error(`--${name} is missing; it takes the command that starts its server.`);
+    throw new UsageError(`--${name} is missing; it takes the command that starts its server.`);
   }
   if (url.length === 0 && ws === undefined) {
-    throw new Error('--url or --ws is missing; it says where the servers listen.');
+    throw new UsageError('--url or --ws is missing; it says where the servers listen.');
   }
   if (url.length > 0 && ws !== undefined) {
-    throw new Error('--url and --ws are both there; an experiment has one kind of load.');
+    throw new UsageError('--url and --ws are both there; an experiment has one kind of load.');
   }
   checkUrls(url);
   if (ws !== undefined) checkUrl('ws', ws, 'ws:');
   if (health !== undefined && !health.startsWith('/')) {
-    throw new Error(`--health is "${health}"; it takes a path, which begins with /.`);
+    throw new UsageError(`--health is "${health}"; it takes a path, which begins with /.`);
   }
   if (script !== undefined && !existsSync(script)) {
-    throw new Error(`--script is "${script}"; there is no file ${script}.`);
+    throw new UsageError(`--script is "${script}"; there is no file ${script}.`);
   }
   checkTogether(options);
   checkEvents(options);
@@ -41,28 +42,31 @@ export function checkAdHoc(options) {
 function checkEvents({ protocol, event, reply, data, to, rate, ws }) {
   for (const [name, value] of Object.entries({ event, reply, data })) {
     if (value === undefined) continue;
-    if (protocol !== 'socket.io') throw new Error(`--${name} belongs to --protocol socket.io.`);
+    if (protocol !== 'socket.io')
+      throw new UsageError(`--${name} belongs to --protocol socket.io.`);
     if (
       name !== 'data' &&
       (Buffer.byteLength(value) > 100 || JSON.stringify(value) !== `"${value}"`)
     ) {
-      throw new Error(
+      throw new UsageError(
         `--${name} is ${JSON.stringify(value)}; it takes a name of 1 to 100 bytes without " and \\\\.`,
       );
     }
   }
   if (data !== undefined && !isData(data)) {
-    throw new Error(
+    throw new UsageError(
       `--data is ${data}; it takes arguments as JSON, with the string "{text}" in them once.`,
     );
   }
   if (to === undefined) return;
-  if (ws === undefined) throw new Error('--to belongs to --ws.');
+  if (ws === undefined) throw new UsageError('--to belongs to --ws.');
   if (!AUDIENCES.includes(to)) {
-    throw new Error(`--to is "${to}"; allowed are ${AUDIENCES.join(', ')}.`);
+    throw new UsageError(`--to is "${to}"; allowed are ${AUDIENCES.join(', ')}.`);
   }
   if (to === 'others' && rate === undefined) {
-    throw new Error('--to others needs --rate: without it a sender waits for its own message.');
+    throw new UsageError(
+      '--to others needs --rate: without it a sender waits for its own message.',
+    );
   }
 }
 
@@ -77,18 +81,23 @@ function isData(text) {
 }
 
 function checkTogether({ url, ws, script, protocol, rate, ignore, connections }) {
-  if (protocol !== undefined && ws === undefined) throw new Error('--protocol belongs to --ws.');
+  if (protocol !== undefined && ws === undefined)
+    throw new UsageError('--protocol belongs to --ws.');
   if (protocol !== undefined && !PROTOCOLS.includes(protocol)) {
-    throw new Error(`--protocol is "${protocol}"; allowed are ${PROTOCOLS.join(', ')}.`);
+    throw new UsageError(`--protocol is "${protocol}"; allowed are ${PROTOCOLS.join(', ')}.`);
   }
   if (script !== undefined && (url.length !== 1 || rate !== undefined)) {
-    throw new Error('--script needs one --url, which it is given, and has no --rate but its own.');
+    throw new UsageError(
+      '--script needs one --url, which it is given, and has no --rate but its own.',
+    );
   }
   if (ignore !== undefined && (ws !== undefined || script !== undefined)) {
-    throw new Error('--ignore belongs to --url without --script: other loads compare no bodies.');
+    throw new UsageError(
+      '--ignore belongs to --url without --script: other loads compare no bodies.',
+    );
   }
   if (rate !== undefined && connections !== undefined && ws === undefined) {
-    throw new Error(
+    throw new UsageError(
       '--connections cannot be combined with --rate: requests that come at a rate take as many as they ' +
         'need; leave one of them out.',
     );
@@ -100,7 +109,7 @@ function checkRate({ url, rate, quick, ...options }) {
   const seconds = secondsOf(options, quick);
   const requests = rate * seconds;
   if (requests >= url.length && requests <= MOST_REQUESTS) return;
-  throw new Error(
+  throw new UsageError(
     `--rate ${rate} in --seconds ${seconds} makes ${Number(requests.toPrecision(3))} requests; allowed are ` +
       `${url.length} (one for each --url) to ${MOST_REQUESTS}.`,
   );
@@ -109,10 +118,10 @@ function checkRate({ url, rate, quick, ...options }) {
 function checkUrls(urls) {
   for (const each of urls) checkUrl('url', each, 'http:');
   const twice = urls.find((each, i) => urls.indexOf(each) !== i);
-  if (twice !== undefined) throw new Error(`--url "${twice}" is given twice; give it once.`);
+  if (twice !== undefined) throw new UsageError(`--url "${twice}" is given twice; give it once.`);
   const origins = new Set(urls.map((each) => new URL(withPort(each)).origin));
   if (origins.size > 1) {
-    throw new Error(`--url has ${[...origins].join(' and ')}; all must be of one server.`);
+    throw new UsageError(`--url has ${[...origins].join(' and ')}; all must be of one server.`);
   }
 }
 
@@ -125,5 +134,5 @@ function checkUrl(name, value, protocol) {
   const shown = value.replace(/\/\/[^/]*@/, '//…@');
   const hint =
     name === 'url' && value.startsWith('ws:') ? ' A WebSocket server goes with --ws.' : '';
-  if (why !== null) throw new Error(`--${name} is "${shown}"; it ${why}.${hint}`);
+  if (why !== null) throw new UsageError(`--${name} is "${shown}"; it ${why}.${hint}`);
 }

@@ -5,7 +5,7 @@ import { WIDTH, wrap } from './text.js';
  * What came of each claim, for a terminal.
  *
  * @param {import('./judge.js').Results} results
- * @param {ReturnType<typeof import('../run/colour.js').colours>} paint
+ * @param {ReturnType<typeof import('../run/command.js').colours>} paint
  * @returns {string[]}
  */
 export function claimLines({ claims }, paint) {

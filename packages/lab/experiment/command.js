@@ -3,8 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { LabError } from '../load/errors.js';
 import { Cleanup } from '../run/cleanup.js';
+import { codeOf, fail, tell } from '../run/command.js';
 import { experimentOf } from './adhoc.js';
-import { readArgs } from './args.js';
+import { readExperimentArgs } from './args.js';
 import { circumstances } from './circumstances.js';
 import { decides, FOUND, foundOf } from './fail-on.js';
 import { experimentLines, loadExperiment, planLine } from './files.js';
@@ -18,13 +19,9 @@ import { runExperiment } from './run.js';
 import { watchSignals } from './signals.js';
 import { stepsOf } from './steps.js';
 import { introduction, table } from './table.js';
-import { tell } from './tell.js';
 import { wrap } from './text.js';
 
 const SIGNAL_MS = 250;
-
-/** What is mistaken in what was asked for, and not in what was measured. */
-const MISTAKES = ['MILLRACE_LAB_E_EXPERIMENT', 'MILLRACE_LAB_E_INVALID_OPTION'];
 
 /** The root of the working copy, or the folder in which packages are installed. */
 const HOME = fileURLToPath(new URL('../../../', import.meta.url));
@@ -36,18 +33,19 @@ const OWN_RESULTS = `${process.cwd()}/`.startsWith(HOME) ? undefined : 'millrace
  * The command `experiment`: runs one, shows and keeps what it has found, and ends the process.
  *
  * @param {string[]} argv
+ * @param {string} [command] what it was called by
  * @returns {Promise<never>}
  */
-export async function experimentCommand(argv) {
+export async function experimentCommand(argv, command = 'millrace experiment') {
   const cleanup = new Cleanup();
   let options;
   try {
-    options = readArgs(argv);
+    options = readExperimentArgs(argv);
     const { results, html, markdown, help } = options;
     if (!help) checkOutlets({ results, html, markdown });
   } catch (error) {
-    console.error(error.message);
-    return process.exit(2);
+    fail(command, error);
+    return process.exit();
   }
   const ended = watchSignals(cleanup, tell);
   if (options.help) {
@@ -68,8 +66,6 @@ export async function experimentCommand(argv) {
     return cleanup.exit(codeOf(error));
   }
 }
-
-const codeOf = ({ code }) => (MISTAKES.includes(code) ? 2 : 1);
 
 /** Who has no experiment in mind yet has a server. */
 const OWN = "These are the project's own. To measure a server of yours: --help.";

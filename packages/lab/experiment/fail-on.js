@@ -1,7 +1,8 @@
 /** `--fail-on`: which findings of the metrics that decide a pipeline takes for a failure. */
+import { UsageError } from '@millrace/base/command';
+import { nearest } from '@millrace/base/schema';
 import { ratioFigure } from '../run/figures.js';
 import { askedFor } from './finding.js';
-import { nearest } from './form.js';
 
 /** The exit code then. */
 export const FOUND = 4;
@@ -14,7 +15,7 @@ const WORDS = ['worse', 'undecided', 'different', 'no-difference', 'refused', 'b
  *
  * @param {string | undefined} text
  * @returns {Set<string> | undefined} findings
- * @throws {Error} one sentence: the option, its value, what is allowed
+ * @throws {UsageError} one sentence: the option, its value, what is allowed
  */
 export function readFailOn(text) {
   if (text === undefined) return undefined;
@@ -22,8 +23,8 @@ export function readFailOn(text) {
   const unknown = words.find((word) => !WORDS.includes(word));
   if (unknown === undefined) return new Set(words.map((word) => word.replace('-', ' ')));
   const near = nearest(unknown, WORDS);
-  const hint = near === null ? '' : `did you mean ${near}? `;
-  throw new Error(
+  const hint = near === undefined ? '' : `did you mean ${near}? `;
+  throw new UsageError(
     `--fail-on is "${text}"; ${hint}allowed are ${WORDS.join(', ')}, several with commas.`,
   );
 }

@@ -2,9 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, extname, join, relative, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { nearest } from '@millrace/base/schema';
 import { LabError } from '../load/errors.js';
 import { duration } from '../report/numbers.js';
-import { nearest } from './form.js';
 import { readExperiment } from './format.js';
 import { leastSecondsOf, stepsOf } from './steps.js';
 import { entry } from './text.js';
@@ -93,7 +93,7 @@ function pathOf(name) {
     names.length === 0
       ? 'the lab has none of its own where it is installed as a package; give the path of a file that ends in .js or ' +
         '.mjs, or --control and --treatment'
-      : near === null
+      : near === undefined
         ? `there are ${names.join(', ')}; a file is named with its .js or .mjs`
         : `did you mean ${near}?`;
   throw mistake(`there is no experiment ${name}; ${hint}`);

@@ -7,6 +7,7 @@
  * @typedef {(message: string, key?: string) => never} Fail told what is wrong, and the key where it is
  */
 import { types } from 'node:util';
+import { nearest } from '@millrace/base/schema';
 import { isLocalPath, whyNotLocal } from '../load/loopback.js';
 
 /** The usual rules. */
@@ -96,34 +97,9 @@ export function show(value) {
  * @param {string[]} allowed
  */
 export function allowedAre(value, allowed) {
-  const near = isString(value) ? nearest(value, allowed) : null;
-  const meant = near === null ? '' : ` (did you mean ${show(near)}?)`;
+  const near = isString(value) ? nearest(value, allowed) : undefined;
+  const meant = near === undefined ? '' : ` (did you mean ${show(near)}?)`;
   return `${meant}; allowed are ${allowed.map(show).join(', ')}`;
-}
-
-/** What is spelt most like it: a third of the letters may be wrong. @returns {string | null} */
-export function nearest(word, words) {
-  const [[best, distance] = [null, 0]] = words
-    .map((each) => [each, editDistance(word.toLowerCase(), each.toLowerCase())])
-    .sort(([, a], [, b]) => a - b);
-  return best !== null && distance <= Math.floor(best.length / 3) ? best : null;
-}
-
-/** How many letters have to be put in, left out, changed, or swapped with the next one. */
-function editDistance(from, to) {
-  let before = [];
-  let row = Array.from({ length: to.length + 1 }, (_, i) => i);
-  for (const [i, letter] of [...from].entries()) {
-    const next = [i + 1];
-    for (let j = 0; j < to.length; j += 1) {
-      const isSwapped = i > 0 && j > 0 && letter === to[j - 1] && from[i - 1] === to[j];
-      const changed = row[j] + (letter === to[j] ? 0 : 1);
-      const swapped = isSwapped ? before[j - 1] + 1 : changed;
-      next.push(Math.min(next[j] + 1, row[j + 1] + 1, changed, swapped));
-    }
-    [before, row] = [row, next];
-  }
-  return row[to.length];
 }
 
 export function isObject(value) {

@@ -1,47 +1,38 @@
 /** The options of the command line: what they take, what they mean. */
+import { optionLines } from '@millrace/base/command';
+import { flag, list, number, text, whole } from '../run/command.js';
 
-/** name: [least, most, whether whole, meaning] */
-export const NUMBERS = {
-  samples: [1, 1000, true, 'rounds; each measures every arm once (50, quick 8)'],
-  seconds: [0.5, 86_400, false, 'measured time of a run (10, quick 2)'],
-  warmup: [0, 3600, false, 'time before it, not measured (1)'],
-  connections: [1, 10_000, true, 'clients (50); not of --url with --rate'],
-  rate: [0.01, 1_000_000, false, 'requests/s or messages/s, sent without waiting'],
-  effect: [0.1, 1000, false, 'smallest effect worth finding, percent (5)'],
-  seed: [0, 4_294_967_295, true, 'seed of everything random (random)'],
-};
+export const MOST_SEED = 4_294_967_295;
 
-/** name: [what it takes, meaning] */
-export const TEXTS = {
-  control: ['COMMAND', 'starts the server without the feature'],
-  treatment: ['COMMAND', 'starts it with the feature'],
-  ws: ['URL', 'a WebSocket server, loaded by the generator'],
-  protocol: ['NAME', 'of --ws: raw, chat or socket.io (raw)'],
-  event: ['NAME', 'with socket.io: what clients send (message)'],
-  reply: ['NAME', 'what the server sends on (the same event)'],
-  data: ['JSON', 'arguments of --event, with {text} ("{text}")'],
-  to: ['WHOM', 'who gets a message: everyone, others, sender'],
-  script: ['FILE', 'your own module that loads --url'],
-  health: ['PATH', 'answers with success when the server is up'],
-  proof: ['REGEX', 'what only the treatment writes or answers'],
-  ignore: ['REGEX', 'with --url: ignored when answers are compared'],
-  html: ['FILE', 'writes the report as a page'],
-  markdown: ['FILE', 'writes it as text'],
-  results: ['FOLDER', 'for the raw samples'],
-  'fail-on': ['FINDINGS', 'that exit with code 4, such as worse,undecided'],
-};
-
-/** May be given several times. */
-export const LISTS = {
-  url: ['URL', 'what to request; several: in turn'],
-  'control-env': ['NAME=VALUE', 'environment of the control'],
-  'treatment-env': ['NAME=VALUE', 'environment of the treatment'],
-};
-
-export const FLAGS = {
-  quick: 'few rounds, small cases',
-  json: 'JSON lines on stdout; text goes to stderr',
-  help: 'this text (-h)',
+export const OPTIONS = {
+  control: text('COMMAND', 'starts the server without the feature'),
+  treatment: text('COMMAND', 'starts it with the feature'),
+  url: list('URL', 'what to request; several: in turn'),
+  'control-env': list('NAME=VALUE', 'environment of the control'),
+  'treatment-env': list('NAME=VALUE', 'environment of the treatment'),
+  ws: text('URL', 'a WebSocket server, loaded by the generator'),
+  protocol: text('NAME', 'of --ws: raw, chat or socket.io (raw)'),
+  event: text('NAME', 'with socket.io: what clients send (message)'),
+  reply: text('NAME', 'what the server sends on (the same event)'),
+  data: text('JSON', 'arguments of --event, with {text} ("{text}")'),
+  to: text('WHOM', 'who gets a message: everyone, others, sender'),
+  script: text('FILE', 'your own module that loads --url'),
+  health: text('PATH', 'answers with success when the server is up'),
+  proof: text('REGEX', 'what only the treatment writes or answers'),
+  ignore: text('REGEX', 'with --url: ignored when answers are compared'),
+  html: text('FILE', 'writes the report as a page'),
+  markdown: text('FILE', 'writes it as text'),
+  results: text('FOLDER', 'for the raw samples'),
+  'fail-on': text('FINDINGS', 'that exit with code 4, such as worse,undecided'),
+  samples: whole(1, 1000, 'rounds; each measures every arm once (50, quick 8)'),
+  seconds: number(0.5, 86_400, 'measured time of a run (10, quick 2)'),
+  warmup: number(0, 3600, 'time before it, not measured (1)'),
+  connections: whole(1, 10_000, 'clients (50); not of --url with --rate'),
+  rate: number(0.01, 1_000_000, 'requests/s or messages/s, sent without waiting'),
+  effect: number(0.1, 1000, 'smallest effect worth finding, percent (5)'),
+  seed: whole(0, MOST_SEED, 'seed of everything random (random)'),
+  quick: flag('few rounds, small cases'),
+  json: flag('JSON lines on stdout; text goes to stderr'),
 };
 
 /**
@@ -54,13 +45,6 @@ export const WARMUP_S = 1;
 
 /** The measured time of a run. @returns {number} seconds */
 export const secondsOf = ({ seconds }, quick) => seconds ?? (quick ? 2 : 10);
-
-const line = (option, meaning) => `  ${option.padEnd(27)} ${meaning}`;
-const taking = (options) =>
-  Object.entries(options).map(([name, [what, meaning]]) => line(`--${name} ${what}`, meaning));
-
-/** What is asked for comes right after who is asked. */
-const { control, treatment, ...otherTexts } = TEXTS;
 
 export const USAGE = `Usage: millrace experiment [NAME | FILE.js] [options]
 
@@ -82,13 +66,7 @@ matches what only a server with the flag writes or answers:
 An experiment in a file, with fewer rounds than its own:
   millrace experiment ./cache.js --samples 10
 
-${taking({ control, treatment, ...LISTS, ...otherTexts }).join('\n')}
-${Object.entries(NUMBERS)
-  .map(([name, [, , , meaning]]) => line(`--${name} N`, meaning))
-  .join('\n')}
-${Object.entries(FLAGS)
-  .map(([name, meaning]) => line(`--${name}`, meaning))
-  .join('\n')}
+${optionLines(OPTIONS)}
 
 Exit codes: 0 done, 1 failed, 2 bad option or experiment, 3 refused: no figure
 counts, 4 found what --fail-on names, 130 stopped by Ctrl-C (SIGTERM 143, SIGHUP

@@ -1,6 +1,7 @@
 /** Where the results of a program go: raw samples into a folder, reports into files. */
 import { closeSync, existsSync, mkdirSync, openSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { UsageError } from '@millrace/base/command';
 
 /**
  * Makes a folder, and those above it that are missing; one at a time, as Node's recursive way never ends below /proc.
@@ -19,7 +20,7 @@ export function makeFolder(folder) {
  * Tries, before anything is measured, whether the results can be written afterwards.
  *
  * @param {{ results?: string } & Record<string, string | undefined>} outlets by option: a folder, and files
- * @throws {Error} one sentence: the option, its value and why not
+ * @throws {UsageError} one sentence: the option, its value and why not
  */
 export function checkOutlets({ results, ...files }) {
   const given = Object.entries(files).filter(([, path]) => path !== undefined);
@@ -48,6 +49,6 @@ function attempt(name, path, work) {
   try {
     work();
   } catch ({ message }) {
-    throw new Error(`--${name} is "${path}", where nothing can be written: ${message}.`);
+    throw new UsageError(`--${name} is "${path}", where nothing can be written: ${message}.`);
   }
 }

@@ -1,4 +1,4 @@
-import { watchOutput } from '../run/output.js';
+import { watchOutput } from '@millrace/base/command';
 
 /**
  * How a program of the lab is asked to end. The first signal ends the measuring, and the program keeps what there is; the

@@ -1,4 +1,4 @@
-import { colours } from '../run/colour.js';
+import { colours } from '../run/command.js';
 import { figure as number, ratioFigure } from '../run/figures.js';
 import { armsOf } from './arms.js';
 import { claimLines } from './claims.js';

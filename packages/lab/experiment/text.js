@@ -1,4 +1,5 @@
 /** Text for a terminal. */
+import { wrapped } from '@millrace/base/text';
 
 const terminal = process.stdout.columns ?? process.stderr.columns ?? Infinity;
 
@@ -7,12 +8,10 @@ export const WIDTH = Math.max(80, Math.min(100, terminal));
 
 /** Breaks a text between words; lines that it has already stay. */
 export function wrap(text, indent = '') {
-  const width = WIDTH - indent.length;
   return text
     .split('\n')
-    .map((line) =>
-      line.replace(new RegExp(`(.{1,${width}})(?: |$)`, 'g'), `${indent}$1\n`).replace(/\n$/, ''),
-    )
+    .flatMap((line) => wrapped(line, WIDTH - indent.length))
+    .map((line) => indent + line)
     .join('\n');
 }
 

@@ -1,22 +1,28 @@
-import { parseArgs } from 'node:util';
-import { LabError } from '../load/errors.js';
+import { optionLines, UsageError } from '@millrace/base/command';
+import { flag, readOnlyOptions, text } from '../run/command.js';
 import { inputs, placements } from './inputs.js';
 import { profiles } from './profiles.js';
 
 const kebab = (name) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
-const WIDTH = 80;
-const INDENT = 25;
-
-/** An option and what it is, in lines of 80 columns. */
-function line(name, text) {
-  const lines = [''];
-  for (const word of text.split(' ')) {
-    if (lines.at(-1).length + word.length + 1 > WIDTH - INDENT) lines.push('');
-    lines[lines.length - 1] += `${lines.at(-1) && ' '}${word}`;
-  }
-  return `  --${name.padEnd(INDENT - 4)}${lines.join(`\n${' '.repeat(INDENT)}`)}`;
-}
+const OPTIONS = {
+  profile: text('NAME', `${Object.keys(profiles).join(', ')} (chat)`),
+  members: text(
+    'LIST',
+    'size of rooms, or several with the share of members in them: 2:0.9,1000:0.1',
+  ),
+  placement: text('HOW', `${placements.join(' or ')}: where the members of a room are connected`),
+  cells: text('N', 'fleets that share no room (as few as will do)'),
+  ...Object.fromEntries(
+    inputs.map(({ name, unit, standard, text: meaning, source }) => [
+      kebab(name),
+      text('N', `${meaning} (${standard}${unit && ` ${unit}`}, ${source})`),
+    ]),
+  ),
+  json: flag('the fleet as one JSON object'),
+  html: text('FILE', 'a page: fleets of 100,000 to 100 million connections'),
+  markdown: text('FILE', 'the same as text'),
+};
 
 /** What `--help` prints. */
 export const USAGE = `Usage: node packages/lab/fleet/main.js [options]
@@ -24,25 +30,7 @@ export const USAGE = `Usage: node packages/lab/fleet/main.js [options]
 The machines and brokers that a fleet of WebSockets in rooms needs, and what it
 costs.
 
-${[
-  line('profile NAME', `${Object.keys(profiles).join(', ')} (chat)`),
-  line(
-    'members LIST',
-    'size of rooms, or several with the share of members in them: 2:0.9,1000:0.1',
-  ),
-  line('placement HOW', `${placements.join(' or ')}: where the members of a room are connected`),
-  line('cells N', 'fleets that share no room (as few as will do)'),
-  ...inputs.map(({ name, unit, standard, text, source }) =>
-    line(`${kebab(name)} N`, `${text} (${standard}${unit && ` ${unit}`}, ${source})`),
-  ),
-].join('\n')}
-
-${[
-  line('json', 'the fleet as one JSON object'),
-  line('html FILE', 'a page: fleets of 100,000 to 100 million connections'),
-  line('markdown FILE', 'the same as text'),
-  line('help', 'this text (-h)'),
-].join('\n')}
+${optionLines(OPTIONS)}
 
 With a profile, other options replace what it says. Exit codes: 0 done, 1 no
 fleet will do or a file was not written, 2 bad option.`;
@@ -51,32 +39,20 @@ fleet will do or a file was not written, 2 bad option.`;
  * @param {string[]} argv
  * @returns {{ given: object, profile: string | undefined, json: boolean, html: string | undefined, markdown: string | undefined,
  *   help: boolean }} `given` is without what the profile says
- * @throws {Error} one sentence: what is wrong, and what is allowed
+ * @throws {UsageError} one sentence: what is wrong, and what is allowed
  */
 export function readFleetArgs(argv) {
-  const string = { type: 'string' };
-  const { values } = parseArgs({
-    args: argv,
-    options: {
-      ...{ profile: string, members: string, placement: string, cells: string },
-      ...Object.fromEntries(inputs.map(({ name }) => [kebab(name), string])),
-      ...{ html: string, markdown: string, json: { type: 'boolean', default: false } },
-      help: { type: 'boolean', short: 'h', default: false },
-    },
-  });
-  const { profile, json, html, markdown, help, members, placement, cells } = values;
+  const { profile, json, html, markdown, help, members, placement, cells, ...texts } =
+    readOnlyOptions(argv, OPTIONS);
   if (profile !== undefined && !Object.hasOwn(profiles, profile)) {
-    throw invalid(
-      `there is no profile "${profile}"; there are ${Object.keys(profiles).join(', ')}`,
+    throw new UsageError(
+      `there is no profile "${profile}"; there are ${Object.keys(profiles).join(', ')}.`,
     );
-  }
-  for (const [name, path] of Object.entries({ html, markdown })) {
-    if (path === '') throw invalid(`--${name} is empty; it must be the path of a file`);
   }
   const given = {};
   for (const { name } of inputs) {
-    const text = values[kebab(name)];
-    if (text !== undefined) given[name] = number(kebab(name), text);
+    const value = texts[kebab(name)];
+    if (value !== undefined) given[name] = number(kebab(name), value);
   }
   if (members !== undefined) given.members = sizes(members);
   if (placement !== undefined) given.placement = placement;
@@ -85,21 +61,20 @@ export function readFleetArgs(argv) {
 }
 
 /** `50`, or `2:0.9,1000:0.1`. */
-function sizes(text) {
-  if (!text.includes(':')) return [[number('members', text), 1]];
-  return text.split(',').map((part) => {
+function sizes(list) {
+  if (!list.includes(':')) return [[number('members', list), 1]];
+  return list.split(',').map((part) => {
     const [many, share, ...more] = part.split(':');
     if (share === undefined || more.length > 0) {
-      throw invalid(`--members has "${part}"; it must be a size and a share, as 1000:0.1`);
+      throw new UsageError(`--members has "${part}"; it must be a size and a share, as 1000:0.1.`);
     }
     return [number('members', many), number('members', share)];
   });
 }
 
-function number(name, text) {
-  const value = Number(text);
-  if (text.trim() !== '' && Number.isFinite(value)) return value;
-  throw invalid(`--${name} is "${text}"; it must be a number`);
+/** Its range is for the inputs to say. */
+function number(name, given) {
+  const value = Number(given);
+  if (given.trim() !== '' && Number.isFinite(value)) return value;
+  throw new UsageError(`--${name} is "${given}"; it must be a number.`);
 }
-
-const invalid = (message) => new LabError('MILLRACE_LAB_E_INVALID_OPTION', message);

@@ -1,8 +1,9 @@
 #!/usr/bin/env node
 /** How large a fleet has to be. `--help` lists the options. */
 import { writeFileSync } from 'node:fs';
+import { watchOutput } from '@millrace/base/command';
 import { LabError } from '../load/errors.js';
-import { watchOutput } from '../run/output.js';
+import { fail } from '../run/command.js';
 import { readFleetArgs, USAGE } from './args.js';
 import { fleetOf } from './fleet.js';
 import { scenario } from './inputs.js';
@@ -16,9 +17,7 @@ try {
   if (options.help) console.log(USAGE);
   else await answer(options);
 } catch (error) {
-  const isMistake = error.code?.startsWith('ERR_PARSE_ARGS') || error instanceof LabError;
-  console.error(isMistake ? error.message : error.stack);
-  process.exitCode = error.code === 'MILLRACE_LAB_E_REPORT' || !isMistake ? 1 : 2;
+  fail('node packages/lab/fleet/main.js', error);
 }
 
 async function answer({ given, profile, json, html, markdown }) {

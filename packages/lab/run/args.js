@@ -1,4 +1,5 @@
-import { parseArgs } from 'node:util';
+import { optionLines, UsageError } from '@millrace/base/command';
+import { flag, readOnlyOptions, whole } from './command.js';
 
 /** name: [default, least, most, meaning] */
 const NUMBERS = {
@@ -12,9 +13,14 @@ const NUMBERS = {
   port: [8080, 0, 65_535, 'of the chat at the end, or the next free one; 0: any'],
 };
 
-const FLAGS = {
-  keep: 'leave the chat running even without a terminal',
-  help: 'this text',
+const OPTIONS = {
+  ...Object.fromEntries(
+    Object.entries(NUMBERS).map(([name, [otherwise, least, most, meaning]]) => [
+      name,
+      whole(least, most, `${meaning} (${otherwise ?? '2/3 of what direct does'})`),
+    ]),
+  ),
+  keep: flag('leave the chat running even without a terminal'),
 };
 
 export const USAGE = `Usage: node packages/lab/run/demo.js [options]
@@ -22,10 +28,7 @@ export const USAGE = `Usage: node packages/lab/run/demo.js [options]
 Loads the chat of examples/chat in two ways, shows what each costs, and leaves
 it running.
 
-${Object.entries(NUMBERS).map(numberUsage).join('\n')}
-${Object.entries(FLAGS)
-  .map(([name, meaning]) => line(`--${name}`, meaning))
-  .join('\n')}
+${optionLines(OPTIONS)}
 
 Exit codes: 0 done, 1 failed, 2 bad option, 130 stopped by Ctrl-C.`;
 
@@ -35,65 +38,18 @@ Exit codes: 0 done, 1 failed, 2 bad option, 130 stopped by Ctrl-C.`;
  * @param {string[]} argv
  * @returns {Record<keyof typeof NUMBERS, number> & { keep: boolean, help: boolean }} `rate` is
  *   undefined unless it is given
- * @throws {Error} one sentence: the option, its value, what is allowed
+ * @throws {UsageError} one sentence: the option, its value, what is allowed
  */
-export function readArgs(argv) {
-  const values = parse(argv);
-  const options = { keep: values.keep ?? false, help: values.help ?? false };
-  for (const [name, [otherwise, least, most]] of Object.entries(NUMBERS)) {
-    options[name] = values[name] === undefined ? otherwise : whole(name, values[name], least, most);
-  }
+export function readDemoArgs(argv) {
+  const given = readOnlyOptions(argv, OPTIONS);
+  const options = { ...given };
+  for (const [name, [otherwise]] of Object.entries(NUMBERS)) options[name] ??= otherwise;
   // Fewer clients than rooms by default is not the user's mistake.
-  if (values.rooms === undefined) options.rooms = Math.min(options.rooms, options.connections);
+  if (given.rooms === undefined) options.rooms = Math.min(options.rooms, options.connections);
   if (options.rooms > options.connections) {
-    throw new Error(
+    throw new UsageError(
       `--rooms is "${options.rooms}"; allowed are whole numbers from 1 to the ${options.connections} connections.`,
     );
   }
   return options;
-}
-
-function parse(argv) {
-  const names = [...Object.keys(NUMBERS), ...Object.keys(FLAGS)];
-  const { tokens, values } = parseArgs({
-    args: argv,
-    options: Object.fromEntries(
-      names.map((name) => [name, { type: name in FLAGS ? 'boolean' : 'string' }]),
-    ),
-    strict: false,
-    tokens: true,
-  });
-  for (const { kind, name, rawName, value } of tokens) {
-    if (kind === 'option-terminator') continue;
-    if (!names.includes(name)) {
-      const allowed = names.map((each) => `--${each}`).join(', ');
-      throw new Error(`${rawName ?? value} is not an option; allowed are ${allowed}.`);
-    }
-    if (name in FLAGS && value !== undefined) {
-      throw new Error(`--${name} is "${value}"; it takes no value.`);
-    }
-    if (name in NUMBERS && value === undefined) {
-      throw new Error(`--${name} has no value; ${range(name)}.`);
-    }
-  }
-  return values;
-}
-
-function whole(name, value, least, most) {
-  const number = Number(value);
-  if (/^\d+$/.test(value) && number >= least && number <= most) return number;
-  throw new Error(`--${name} is "${value}"; ${range(name)}.`);
-}
-
-function range(name) {
-  const [, least, most] = NUMBERS[name];
-  return `allowed are whole numbers from ${least} to ${most}`;
-}
-
-function numberUsage([name, [otherwise, , , meaning]]) {
-  return line(`--${name} N`, `${meaning} (${otherwise ?? '2/3 of what direct does'})`);
-}
-
-function line(option, meaning) {
-  return `  ${option.padEnd(17)} ${meaning}`;
 }

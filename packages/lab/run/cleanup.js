@@ -1,5 +1,3 @@
-import { outputSettled } from './output.js';
-
 const EXIT_CODES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 };
 
 /**
@@ -53,7 +51,8 @@ export class Cleanup {
     this.#isExiting = true;
     this.stop();
     await this.run();
-    await outputSettled();
+    // What was written has either left or failed then.
+    await new Promise((resolve) => setImmediate(resolve));
     process.exit(code);
   }
 

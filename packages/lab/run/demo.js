@@ -8,11 +8,11 @@ import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { LabError } from '../load/errors.js';
-import { readArgs, USAGE } from './args.js';
+import { wrapped } from '@millrace/base/text';
+import { readDemoArgs, USAGE } from './args.js';
 import { chat } from './arms.js';
 import { Cleanup } from './cleanup.js';
-import { colours } from './colour.js';
+import { colours, fail, tell } from './command.js';
 import { partCores } from './cores.js';
 import { experiment, runMs, runsOf } from './experiment.js';
 import { notes } from './notes.js';
@@ -29,10 +29,10 @@ const cleanup = new Cleanup();
 
 let options;
 try {
-  options = readArgs(process.argv.slice(2));
+  options = readDemoArgs(process.argv.slice(2));
 } catch (error) {
-  console.error(error.message);
-  process.exit(2);
+  fail('node packages/lab/run/demo.js', error);
+  process.exit();
 }
 if (options.help) {
   console.log(USAGE);
@@ -117,11 +117,7 @@ ${rounds} rounds of ${seconds} s for each way and each of two loads; about ${abo
 `;
 }
 
-function tell(error) {
-  console.error(paint.red(error instanceof LabError ? `Failed: ${error.message}.` : error.stack));
-}
-
 /** Breaks a sentence at 79 letters; lines after the first are indented. */
 function wrap(text) {
-  return text.replace(/(.{1,76})(?: |$)/g, '$1\n  ').trimEnd();
+  return wrapped(text, 77).join('\n  ');
 }

@@ -20,7 +20,7 @@ export const runsOf = ({ rounds }) => 2 * arms.length * rounds;
  * Both loads on both arms. The arms take turns in short rounds, so that a machine that grows slower
  * or faster does so for both.
  *
- * @param {ReturnType<import('./args.js').readArgs>} options
+ * @param {ReturnType<import('./args.js').readDemoArgs>} options
  * @param {object} context
  * @param {string} context.dir for the servers' data
  * @param {{ server: number } | null} context.cores

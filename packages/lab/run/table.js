@@ -1,4 +1,4 @@
-import { colours } from './colour.js';
+import { colours } from './command.js';
 import { compare, figure, ratioFigure } from './figures.js';
 
 const LABEL = 27;

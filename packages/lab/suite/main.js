@@ -3,18 +3,18 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { watchOutput } from '@millrace/base/command';
 import { judgeClaims, valuesOfLines } from '../../../bench/go/judge.js';
 import { runOf } from '../../../bench/tables/store.js';
 import { experimentLines, experimentNames, loadExperiment, planLine } from '../experiment/files.js';
 import { checkOutlets, makeFolder } from '../experiment/outlets.js';
 import { jsonLines, keep } from '../experiment/results.js';
 import { watchSignals } from '../experiment/signals.js';
-import { tell } from '../experiment/tell.js';
 import { CLAIMS } from '../experiments/lib/claims.js';
 import { writeReport } from '../report/index.js';
 import { duration } from '../report/numbers.js';
 import { Cleanup } from '../run/cleanup.js';
-import { watchOutput } from '../run/output.js';
+import { codeOf as codeOfError, fail, tell } from '../run/command.js';
 import { readSuiteArgs, USAGE } from './args.js';
 import { Attempts } from './attempts.js';
 import { resultsPage } from './page.js';
@@ -29,8 +29,8 @@ try {
   options = readSuiteArgs(process.argv.slice(2));
   if (!options.help) checkOutlets({ results: options.results, docs: options.docs });
 } catch (error) {
-  console.error(error.message);
-  process.exit(2);
+  fail('node packages/lab/suite/main.js', error);
+  process.exit();
 }
 const { quick, json, results: folder = RESULTS, docs = DOCS } = options;
 const out = json ? process.stderr : process.stdout;
@@ -57,7 +57,7 @@ function loaded(isQuick) {
 
 async function run() {
   const ended = watchSignals(cleanup, tell);
-  let code = 1;
+  let code;
   try {
     const experiments = await loaded(quick);
     say(
@@ -68,7 +68,7 @@ async function run() {
     code = codeOf(suite);
   } catch (error) {
     tell(error);
-    if (error.code === 'MILLRACE_LAB_E_EXPERIMENT') code = 2;
+    code = codeOfError(error);
   }
   await cleanup.exit(ended.code || code);
 }

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { readArgs } from '../args.js';
+import { readExperimentArgs } from '../args.js';
 
 const both = ['--control', 'a', '--treatment', 'b'];
 const url = ['--url', 'http://127.0.0.1:{port}/x'];
 const socketIo = [...both, '--ws', 'ws://localhost:1/', '--protocol', 'socket.io'];
 
 test('what is given is read, and the rest has its default', () => {
-  const options = readArgs([
+  const options = readExperimentArgs([
     ...both,
     ...url,
     '--url',
@@ -19,15 +19,22 @@ test('what is given is read, and the rest has its default', () => {
   assert.equal(options.url.length, 2);
   assert.deepEqual([options.quick, options.json, options.samples], [false, false, undefined]);
   assert.ok(Number.isInteger(options.seed));
-  const env = readArgs([...both, ...url, '--control-env', 'A=1=2', '--control-env', 'B=']);
+  const env = readExperimentArgs([
+    ...both,
+    ...url,
+    '--control-env',
+    'A=1=2',
+    '--control-env',
+    'B=',
+  ]);
   assert.deepEqual(env['control-env'], { A: '1=2', B: '' });
   assert.deepEqual(env['treatment-env'], {});
 });
 
 test('-h is --help, and a rate of messages may have connections', () => {
-  assert.equal(readArgs(['-h']).help, true);
+  assert.equal(readExperimentArgs(['-h']).help, true);
   const more = ['--rate', '5', '--connections', '5'];
-  assert.equal(readArgs([...both, '--ws', 'ws://localhost:1/', ...more]).rate, 5);
+  assert.equal(readExperimentArgs([...both, '--ws', 'ws://localhost:1/', ...more]).rate, 5);
 });
 
 const mistakes = [
@@ -39,21 +46,21 @@ const mistakes = [
     '--seed is "4294967296"; allowed are whole numbers from 0 to 4294967295.',
   ],
   [['--effect', '-1'], '--effect is "-1"; allowed are numbers from 0.1 to 1000.'],
-  [['--connections'], '--connections has no value; allowed are whole numbers from 1 to 10000.'],
-  [['--quick=yes'], '--quick is "yes"; it takes no value.'],
+  [['--connections'], '--connections has no value; it takes N.'],
+  [['--quick=yes'], '--quick takes no value, but has "yes".'],
   [
     ['--fail-on', 'undecided,wors'],
     '--fail-on is "undecided,wors"; did you mean worse? allowed are worse, undecided, different, no-difference, refused, ' +
       'better, several with commas.',
   ],
   [['--fail-on', 'never'], /^--fail-on is "never"; allowed are worse, /],
-  [['--quik'], '--quik is not an option; did you mean --quick?'],
-  [['--hmtl', 'x'], '--hmtl is not an option; did you mean --html?'],
+  [['--quik'], 'there is no --quik. Did you mean --quick?'],
+  [['--hmtl', 'x'], 'there is no --hmtl. Did you mean --html?'],
   [['--fail-on', 'worse'], /^--fail-on needs an experiment: its name or file, or --control/],
-  [['--xyzzy'], '--xyzzy is not an option; --help lists them.'],
+  [['--xyzzy'], 'there is no --xyzzy.'],
   [['--treatment', 'a', '--treatment', 'b'], '--treatment is given twice; it can be given once.'],
   [['--seed', '1', '--seed', '1'], '--seed is given twice; it can be given once.'],
-  [['a', 'b'], 'There are a and b; allowed is one experiment at a time.'],
+  [['a', 'b'], 'there are a and b; name one experiment at a time.'],
   [['node a.js', 'node b.js'], /A command to compare comes after --control or --treatment\.$/],
   [
     ['a', '--url', 'x'],
@@ -116,6 +123,6 @@ const mistakes = [
 
 for (const [argv, message] of mistakes) {
   test(`a bad option is told with what is allowed: ${argv.join(' ')}`, () => {
-    assert.throws(() => readArgs(argv), { message });
+    assert.throws(() => readExperimentArgs(argv), { message });
   });
 }

@@ -223,7 +223,10 @@ test('where nothing can be written is told before anything is measured', async (
   ]) {
     const said = start(t, [path, '--quick', `--${name}`, value]);
     assert.equal(await said.ended, 2);
-    assert.match(said.errors, new RegExp(`^--${name} is ".*", where nothing can be written: E`));
+    assert.match(
+      said.errors,
+      new RegExp(`^millrace experiment: --${name} is ".*", where nothing can be written: E`),
+    );
     assert.equal(said.output, '');
   }
 });

@@ -37,12 +37,12 @@ describe('the command', () => {
 
   test('refuses what is wrong in one sentence', () => {
     for (const [args, message] of [
-      [['--rate', 'x'], /^--rate is "x"; it must be a number\n$/],
-      [['--rate=-1'], /^rate is -1; allowed are numbers from 0 to 100000\n$/],
-      [['--profile', 'none'], /^there is no profile "none"; there are chat, /],
-      [['--members', '2:1:3'], /^--members has "2:1:3"; it must be/],
-      [['--speed', '3'], /^Unknown option '--speed'/],
-      [['--html', ''], /^--html is empty/],
+      [['--rate', 'x'], /main\.js: --rate is "x"; it must be a number\. See [^\n]+ --help\.\n$/],
+      [['--rate=-1'], /^Failed: rate is -1; allowed are numbers from 0 to 100000\.\n$/],
+      [['--profile', 'none'], /: there is no profile "none"; there are chat, /],
+      [['--members', '2:1:3'], /: --members has "2:1:3"; it must be/],
+      [['--speed', '3'], /: there is no --speed\./],
+      [['--html', ''], /: --html has no value; it takes FILE\./],
     ]) {
       const { status, stderr } = run(...args);
       assert.equal(status, 2, args.join(' '));

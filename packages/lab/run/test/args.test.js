@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { readArgs, USAGE } from '../args.js';
+import { readDemoArgs, USAGE } from '../args.js';
 
 const DEFAULTS = {
   connections: 500,
@@ -16,14 +16,14 @@ const DEFAULTS = {
 };
 
 test('options have defaults and are read', () => {
-  assert.deepEqual(readArgs([]), DEFAULTS);
-  assert.deepEqual(readArgs(['--seconds', '1', '--port=0', '--keep']), {
+  assert.deepEqual(readDemoArgs([]), DEFAULTS);
+  assert.deepEqual(readDemoArgs(['--seconds', '1', '--port=0', '--keep']), {
     ...DEFAULTS,
     seconds: 1,
     port: 0,
     keep: true,
   });
-  assert.equal(readArgs(['--connections', '4']).rooms, 4);
+  assert.equal(readDemoArgs(['--connections', '4']).rooms, 4);
 });
 
 test('a wrong option is answered with its name, its value and what is allowed', () => {
@@ -32,16 +32,17 @@ test('a wrong option is answered with its name, its value and what is allowed', 
     ['--seconds 1.5', '--seconds is "1.5"; allowed are whole numbers from 1 to 60.'],
     ['--port 65536', '--port is "65536"; allowed are whole numbers from 0 to 65535.'],
     ['--rounds many', '--rounds is "many"; allowed are whole numbers from 0 to 20.'],
-    ['--rate', '--rate has no value; allowed are whole numbers from 1 to 10000000.'],
+    ['--rate', '--rate has no value; it takes N.'],
     [
       '--connections 4 --rooms 5',
       '--rooms is "5"; allowed are whole numbers from 1 to the 4 connections.',
     ],
-    ['--keep=yes', '--keep is "yes"; it takes no value.'],
+    ['--keep=yes', '--keep takes no value, but has "yes".'],
+    ['--colour', 'there is no --colour.'],
+    ['now', 'now is not an option.'],
   ];
-  for (const [line, message] of cases) assert.throws(() => readArgs(line.split(' ')), { message });
-  assert.throws(() => readArgs(['--colour']), /^Error: --colour is not an option; allowed are --c/);
-  assert.throws(() => readArgs(['now']), /^Error: now is not an option/);
+  for (const [line, message] of cases)
+    assert.throws(() => readDemoArgs(line.split(' ')), { message });
 });
 
 test('the help names every option', () => {

@@ -3,6 +3,7 @@ import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { LabError } from '../../load/errors.js';
+import { fail } from '../../run/command.js';
 import { readSoakArgs, USAGE } from './args.js';
 import { progressLine } from './progress.js';
 
@@ -14,11 +15,7 @@ try {
   if (options.help) console.log(USAGE);
   else process.exitCode = await soak(options);
 } catch (error) {
-  const isMistake = error.code?.startsWith('ERR_PARSE_ARGS') || error instanceof LabError;
-  console.error(isMistake ? error.message : error.stack);
-  const isOption =
-    error.code?.startsWith('ERR_PARSE_ARGS') || error.code === 'MILLRACE_LAB_E_INVALID_OPTION';
-  process.exitCode = isOption ? 2 : 1;
+  fail('node packages/lab/soak/faults/main.js', error);
 }
 
 /** @returns {Promise<number>} the exit code */

@@ -7,13 +7,14 @@ import { after, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { sampleResults } from './sample.js';
 
-const MAIN = fileURLToPath(new URL('../main.js', import.meta.url));
+const BIN = fileURLToPath(new URL('../../bin.js', import.meta.url));
 
-describe('the program', () => {
+describe('millrace-lab report', () => {
   const folder = mkdtempSync(join(tmpdir(), 'millrace-report-'));
   after(() => rmSync(folder, { recursive: true }));
   const at = (name) => join(folder, name);
-  const run = (...args) => spawnSync(process.execPath, [MAIN, ...args], { encoding: 'utf8' });
+  const run = (...args) =>
+    spawnSync(process.execPath, [BIN, 'report', ...args], { encoding: 'utf8' });
   const good = at('good.json');
   writeFileSync(good, JSON.stringify(sampleResults({ rounds: 6 })));
 
@@ -45,10 +46,12 @@ describe('the program', () => {
     skip: !existsSync('/dev/full') && 'needs /dev/full',
   }, () => {
     const shell = (line) =>
-      spawnSync('bash', ['-c', line, 'bash', process.execPath, MAIN, good], { encoding: 'utf8' });
+      spawnSync('bash', ['-c', line, 'bash', process.execPath, BIN, 'report', good], {
+        encoding: 'utf8',
+      });
     const full = shell('"$@" > /dev/full');
     assert.equal(full.status, 1);
-    assert.match(full.stderr, /^Failed: stdout cannot be written: ENOSPC.*\.\n$/);
+    assert.match(full.stderr, /^bin: stdout cannot be written: ENOSPC.*\.\n$/);
     const gone = shell('set -o pipefail; "$@" | true');
     assert.deepEqual([gone.status, gone.stderr], [0, '']);
   });
@@ -86,7 +89,7 @@ describe('the program', () => {
 
   test('bad options', () => {
     assert.match(run().stderr, /no file of results is named/);
-    assert.match(run(good, '--html', '').stderr, /--html is empty/);
+    assert.match(run(good, '--html', '').stderr, /--html has no value/);
     assert.match(run(good, '--pdf', 'x').stderr, /--pdf/);
     for (const args of [[], [good, '--html', ''], [good, '--pdf']]) {
       assert.equal(run(...args).status, 2);
