@@ -140,8 +140,8 @@ function readValue({ name, rawName, value, inlineValue }: Token, options: Option
   if (value === undefined || value === '') {
     throw new UsageError(`${rawName} has no value; it takes ${needed}.`);
   }
-  // A number may be below 0.
-  if (!inlineValue && /^-(?!\d)/.test(value)) {
+  // Not a number below 0, nor a pattern such as -\d.
+  if (!inlineValue && /^--?[a-z]/i.test(value)) {
     throw new UsageError(`${rawName} has no value, but takes ${needed}; what follows is ${value}.`);
   }
   return value;

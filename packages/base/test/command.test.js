@@ -29,8 +29,10 @@ describe('readAllOptions()', () => {
     assert.deepEqual(readAllOptions(['-h'], options).values, { help: [true] });
   });
 
-  test('takes a number below 0, and no other value that looks like an option', () => {
-    assert.deepEqual(readAllOptions(['--rate', '-1'], options).values, { rate: ['-1'] });
+  test('takes a number below 0 or a pattern, and nothing that looks like an option', () => {
+    for (const value of ['-1', '-\\d']) {
+      assert.deepEqual(readAllOptions(['--rate', value], options).values, { rate: [value] });
+    }
     assert.throws(() => readAllOptions(['--rate', '--quick'], options), {
       message: '--rate has no value, but takes N; what follows is --quick.',
     });
