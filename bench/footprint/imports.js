@@ -4,12 +4,16 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-const manifest = new URL(import.meta.resolve('millrace/package.json'));
-
-/** All that can be imported of millrace. */
-export const imports = Object.keys(JSON.parse(readFileSync(manifest, 'utf8')).exports)
-  .filter((path) => path !== './package.json')
-  .map((path) => path.replace(/^\./, 'millrace'));
+/** All that can be imported of the packages that run in an application. */
+export const imports = [
+  'millrace',
+  ...['monitor', 'guard', 'pool', 'cluster', 'nats'].map((name) => `@millrace/${name}`),
+].flatMap((name) => {
+  const manifest = new URL(import.meta.resolve(`${name}/package.json`));
+  return Object.keys(JSON.parse(readFileSync(manifest, 'utf8')).exports)
+    .filter((path) => !path.endsWith('.json'))
+    .map((path) => path.replace(/^\./, name));
+});
 
 /** @param {string[]} options of node @returns {Promise<{ start_ms: number, rss_mb: number }>} */
 export async function startNode(options) {
