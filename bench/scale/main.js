@@ -57,8 +57,8 @@ await runBench('scale', async (bench) => {
   /** Batching must be seen to be on. */
   function refuseUnbatched(name, samples, nodes) {
     if (nodes === 1) return;
-    const fleets = samples.flatMap((round) => round[ours].stats.map(({ fleet }) => fleet));
-    const sum = (key) => fleets.reduce((total, fleet) => total + fleet[key], 0);
+    const everywhere = samples.flatMap((round) => round[ours].stats.map(({ across }) => across));
+    const sum = (key) => everywhere.reduce((total, across) => total + across[key], 0);
     const [messages, batches] = [sum('sent'), sum('sentBatches')];
     if (batches === 0) throw new Refused(`in '${name}' nothing went to the broker`);
     bench.note(`${name}: ${(messages / batches).toFixed(1)} messages in a batch to the broker`);
