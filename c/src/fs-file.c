@@ -79,26 +79,17 @@ static int open_path(const char* path, int flags, int mode) {
   return fd;
 }
 
-static int open_read(const char* path) {
-  return open_path(path, O_RDONLY, 0);
-}
-
-static int open_append(const char* path, int create, int mode) {
+/* A terminal that is full for now is waited for, as any file is. Only a FIFO may never get a reader. */
+static void let_wait(int fd) {
   struct stat found;
-  int fd = open_path(path, O_WRONLY | O_APPEND | (create ? O_CREAT : 0), mode);
-  /* A terminal that is full for now is waited for, as any file is. Only a FIFO may never get a reader. */
-  if (fd >= 0 && fstat(fd, &found) == 0 && !S_ISREG(found.st_mode) && !S_ISFIFO(found.st_mode)) {
-    (void)fcntl(fd, F_SETFL, O_APPEND);
-  }
-  return fd;
+  if (fstat(fd, &found) != 0 || S_ISREG(found.st_mode) || S_ISFIFO(found.st_mode)) return;
+  (void)fcntl(fd, F_SETFL, O_APPEND);
 }
 
 static int stat_file(uv_file fd, uvb__fs_stat_t* stat) {
   struct stat found;
   if (fstat(fd, &found) != 0) return code();
-  stat->size = (uint64_t)found.st_size;
-  stat->is_regular = S_ISREG(found.st_mode);
-  stat->is_fifo = S_ISFIFO(found.st_mode);
+  *stat = (uvb__fs_stat_t){(uint64_t)found.st_size, S_ISREG(found.st_mode), S_ISFIFO(found.st_mode)};
   return 0;
 }
 
@@ -115,25 +106,21 @@ static ssize_t read_file(uv_file fd, char* base, size_t len, int64_t offset) {
 #define S_IFIFO 0010000
 #endif
 
-static int open_read(const char* path) {
+static int open_path(const char* path, int flags, int mode) {
   uv_fs_t req;
-  uv_fs_open(NULL, &req, path, UV_FS_O_RDONLY | UV_FS_O_NOCTTY | UV_FS_O_NONBLOCK, 0, NULL);
+  uv_fs_open(NULL, &req, path, flags | UV_FS_O_NOCTTY | UV_FS_O_NONBLOCK, mode, NULL);
   return result_of(&req);
 }
 
-static int open_append(const char* path, int create, int mode) {
-  uv_fs_t req;
-  int flags = UV_FS_O_WRONLY | UV_FS_O_APPEND | UV_FS_O_NOCTTY | UV_FS_O_NONBLOCK | (create ? UV_FS_O_CREAT : 0);
-  uv_fs_open(NULL, &req, path, flags, mode, NULL);
-  return result_of(&req);
+static void let_wait(int fd) {
+  (void)fd;
 }
 
 static int stat_file(uv_file fd, uvb__fs_stat_t* stat) {
   uv_fs_t req;
   uv_fs_fstat(NULL, &req, fd, NULL);
-  stat->size = req.statbuf.st_size;
-  stat->is_regular = (req.statbuf.st_mode & S_IFMT) == S_IFREG;
-  stat->is_fifo = (req.statbuf.st_mode & S_IFMT) == S_IFIFO;
+  uint64_t kind = req.statbuf.st_mode & S_IFMT;
+  *stat = (uvb__fs_stat_t){req.statbuf.st_size, kind == S_IFREG, kind == S_IFIFO};
   return result_of(&req);
 }
 
@@ -149,6 +136,16 @@ static ssize_t read_file(uv_file fd, char* base, size_t len, int64_t offset) {
 }
 #endif
 
+static int open_read(const char* path) {
+  return open_path(path, UV_FS_O_RDONLY, 0);
+}
+
+static int open_append(const char* path, int create, int mode) {
+  int fd = open_path(path, UV_FS_O_WRONLY | UV_FS_O_APPEND | (create ? UV_FS_O_CREAT : 0), mode);
+  if (fd >= 0) let_wait(fd);
+  return fd;
+}
+
 /* ---- reads of what is in memory */
 
 #if defined(__linux__)
@@ -160,11 +157,6 @@ static ssize_t read_file(uv_file fd, char* base, size_t len, int64_t offset) {
 #define RWF_NOWAIT 0x00000008
 #endif
 enum { resolve_cached = 0x20 };
-
-/* The system's struct open_how, which not every header has. */
-typedef struct {
-  uint64_t flags, mode, resolve;
-} how_t;
 
 /* Opening a file may ask a server (NFS, FUSE). Such a file system gives itself away by being unable to read without
  * waiting: then its device is noted, and nothing more on it is opened here. Of many, those found last are remembered. */
@@ -198,8 +190,9 @@ static void learn(int fd) {
 }
 
 static int open_resolved(const char* path, int flags) {
-  how_t how = {(uint64_t)flags | O_CLOEXEC, 0, resolve_cached};
-  long fd = syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
+  /* The system's struct open_how, which not every header has: flags, mode, resolve. */
+  uint64_t how[3] = {(uint64_t)flags | O_CLOEXEC, 0, resolve_cached};
+  long fd = syscall(SYS_openat2, AT_FDCWD, path, how, sizeof(how));
   return fd < 0 ? code() : (int)fd;
 }
 
@@ -274,28 +267,25 @@ typedef struct {
   int may_stream; /* a descriptor that cannot seek is read as it stands */
 } source_t;
 
-static ssize_t read_some(source_t* source, char* base, size_t len) {
-  if (len > UVB__FS_BYTES) len = UVB__FS_BYTES;
-  ssize_t n = uvb__fs_calls.read(source->fd, base, len, source->offset);
+/* `base` has `total` bytes already. 0: there is no more. */
+static ssize_t read_on(source_t* source, char* base, size_t total, size_t room) {
+  size_t len = room - total < UVB__FS_BYTES ? room - total : UVB__FS_BYTES;
+  ssize_t n = uvb__fs_calls.read(source->fd, base + total, len, source->offset);
   if (n == UV_ESPIPE && source->may_stream && source->offset == 0) {
     source->offset = -1;
-    n = uvb__fs_calls.read(source->fd, base, len, source->offset);
+    n = uvb__fs_calls.read(source->fd, base + total, len, source->offset);
   }
   if (n > 0 && source->offset >= 0) source->offset += n;
-  return n;
-}
-
-/* What was taken from a stream cannot be read again: so it is the result, even if the stream has no more for now. */
-static int is_end(const source_t* source, ssize_t n, size_t total) {
-  return n == 0 || (n == UV_EAGAIN && source->offset < 0 && total > 0);
+  /* What was taken from a stream cannot be read again: so it is the result, even if the stream has no more for now. */
+  return n == UV_EAGAIN && source->offset < 0 && total > 0 ? 0 : n;
 }
 
 static ssize_t read_into(source_t* source, uv_buf_t buf) {
   size_t total = 0;
   while (total < buf.len) {
-    ssize_t n = read_some(source, buf.base + total, buf.len - total);
-    if (is_end(source, n, total)) break;
+    ssize_t n = read_on(source, buf.base, total, buf.len);
     if (n < 0) return n;
+    if (n == 0) break;
     total += (size_t)n;
   }
   return (ssize_t)total;
@@ -309,35 +299,29 @@ typedef struct {
 } memory_t;
 
 static int allocate(const uv_batch_fs_options_t* options, uv_batch_file_t* file, memory_t* memory) {
-  char* given = options->alloc != NULL ? options->alloc(file, memory->room, options->alloc_data) : NULL;
-  memory->is_given = given != NULL;
-  memory->base = given != NULL ? given : uvb__malloc(memory->room);
+  if (options->alloc != NULL) memory->base = options->alloc(file, memory->room, options->alloc_data);
+  memory->is_given = memory->base != NULL;
+  if (!memory->is_given) memory->base = uvb__malloc(memory->room);
   return memory->base != NULL;
-}
-
-static int enlarge(memory_t* memory, size_t total, size_t max) {
-  size_t more = memory->room > max / 2 ? max + 1 : memory->room * 2;
-  char* bigger = memory->is_given ? uvb__malloc(more) : uvb__realloc(memory->base, more);
-  if (bigger == NULL) return 0;
-  if (memory->is_given) memcpy(bigger, memory->base, total);
-  *memory = (memory_t){bigger, more, 0};
-  return 1;
 }
 
 /* Reads into memory that grows; `size` is what the file said, 0 when that means nothing. */
 static ssize_t read_growing(source_t* source, memory_t* memory, size_t size, size_t max) {
   size_t total = 0;
   for (;;) {
-    ssize_t n = read_some(source, memory->base + total, memory->room - total);
-    if (is_end(source, n, total)) break;
+    ssize_t n = read_on(source, memory->base, total, memory->room);
     if (n < 0) return n;
     total += (size_t)n;
     if (total > max) return UV_EFBIG;
     /* There was room for more, and as much came as the file said: no need to ask again. */
-    if (total == size) break;
-    if (total == memory->room && !enlarge(memory, total, max)) return UV_ENOMEM;
+    if (n == 0 || total == size) return (ssize_t)total;
+    if (total < memory->room) continue;
+    size_t more = memory->room > max / 2 ? max + 1 : memory->room * 2;
+    char* bigger = memory->is_given ? uvb__malloc(more) : uvb__realloc(memory->base, more);
+    if (bigger == NULL) return UV_ENOMEM;
+    if (memory->is_given) memcpy(bigger, memory->base, total);
+    *memory = (memory_t){bigger, more, 0};
   }
-  return (ssize_t)total;
 }
 
 static ssize_t read_allocated(const uv_batch_fs_options_t* options, source_t* source, uv_batch_file_t* file,
@@ -345,10 +329,8 @@ static ssize_t read_allocated(const uv_batch_fs_options_t* options, source_t* so
   const size_t max = (size_t)options->max_file_size;
   uvb__fs_stat_t stat;
   int status = uvb__fs_calls.stat(source->fd, &stat);
-  if (status != 0) {
-    *syscall = "fstat";
-    return status;
-  }
+  if (status != 0) *syscall = "fstat";
+  if (status != 0) return status;
   if (stat.is_regular && stat.size > max) return UV_EFBIG;
   size_t size = stat.is_regular ? (size_t)stat.size : 0;
   /* One byte more than should come shows whether there is more. */
@@ -387,11 +369,9 @@ void uvb__fs_read(const uv_batch_fs_options_t* options, uv_batch_file_t* file) {
                                         : read_allocated(options, &source, file, &syscall);
   if (file->result < 0) file->syscall = syscall;
   if (file->path == NULL) return;
-  if (file->result == UV_ESPIPE && (options->flags & UV_BATCH_FS_KEEP_FIFO) != 0 && is_fifo(source.fd)) {
-    file->fd = source.fd;
-  } else {
-    uvb__fs_calls.close(source.fd);
-  }
+  bool keeps = file->result == UV_ESPIPE && (options->flags & UV_BATCH_FS_KEEP_FIFO) != 0 && is_fifo(source.fd);
+  if (keeps) file->fd = source.fd;
+  else uvb__fs_calls.close(source.fd);
 }
 
 void uvb__fs_prefetch(uv_batch_file_t* file) {
@@ -458,13 +438,6 @@ static void fail(uv_batch_file_t* files, size_t count, ssize_t status, const cha
   }
 }
 
-/* Takes back the results of what was written. */
-static void fail_written(uv_batch_file_t* files, size_t count, int status, const char* syscall) {
-  for (size_t i = 0; i < count; i++) {
-    if (files[i].result >= 0) fail(&files[i], 1, status, syscall);
-  }
-}
-
 /* Returns how many entries were written: the first ones. */
 static size_t write_all(uv_file fd, uv_batch_file_t* files, size_t count) {
   uv_buf_t bufs[UVB__FS_BUFS];
@@ -513,7 +486,9 @@ void uvb__fs_append(const uv_batch_fs_options_t* options, uv_batch_file_t* files
       syscall = "close";
     }
   }
-  if (status != 0) fail_written(files, written, status, syscall);
+  for (size_t i = 0; status != 0 && i < written; i++) {
+    if (files[i].result >= 0) fail(&files[i], 1, status, syscall);
+  }
 }
 
 /* ---- reading from memory: whether to try */
@@ -534,12 +509,6 @@ static int is_worth_it(void) {
   return 0;
 }
 
-static void note_hit(void) {
-  if (atomic_load_explicit(&misses, memory_order_relaxed) != 0) {
-    atomic_store_explicit(&misses, 0, memory_order_relaxed);
-  }
-}
-
 static void note_miss(ssize_t status) {
   unsigned int before = atomic_load_explicit(&misses, memory_order_relaxed);
   if (status == UV_ENOSYS) atomic_store_explicit(&is_missing, 1, memory_order_relaxed);
@@ -558,18 +527,16 @@ static ssize_t read_len(const uv_batch_fs_options_t* options, uv_batch_file_t* f
   uv_buf_t buf = file->buf;
   size_t wanted = buf.base != NULL && buf.len < size ? buf.len : size;
   /* One byte more shows that it has grown. */
-  size_t room = buf.base != NULL ? wanted : size + 1;
-  char* given = buf.base == NULL && options->alloc != NULL ? options->alloc(file, room, options->alloc_data) : buf.base;
-  char* base = given != NULL ? given : uvb__malloc(room);
-  if (base == NULL) return UV_EAGAIN;
-  ssize_t n = uvb__fs_calls.read_cached(fd, base, room);
-  if (buf.base == NULL) file->buf = uv_buf_init(base, n > 0 ? (unsigned int)n : 0);
+  memory_t memory = {buf.base, buf.base != NULL ? wanted : size + 1, 1};
+  if (buf.base == NULL && !allocate(options, file, &memory)) return UV_EAGAIN;
+  ssize_t n = uvb__fs_calls.read_cached(fd, memory.base, memory.room);
+  if (buf.base == NULL) file->buf = uv_buf_init(memory.base, n > 0 ? (unsigned int)n : 0);
   if (n == (ssize_t)wanted) {
-    note_hit();
+    if (atomic_load_explicit(&misses, memory_order_relaxed) != 0) atomic_store(&misses, 0);
     return n;
   }
-  if (given == NULL) {
-    uvb__free(base);
+  if (!memory.is_given) {
+    uvb__free(memory.base);
     file->buf = buf;
   }
   /* More or fewer: it is changing, or some of it is on the disk only. */
@@ -607,20 +574,16 @@ static ssize_t try_cached(const uv_batch_fs_options_t* options, uv_batch_file_t*
     return UV_EAGAIN;
   }
   ssize_t result = read_open(options, file, fd, room, &keeps);
-  if (keeps) {
-    file->fd = fd;
-  } else {
-    uvb__fs_calls.close(fd);
-  }
+  if (keeps) file->fd = fd;
+  else uvb__fs_calls.close(fd);
   return result;
 }
 
 int uv_batch_fs_read_cached(uv_batch_file_t files[], size_t count, const uv_batch_fs_options_t* options) {
-  uv_batch_fs_options_t defaults;
+  uv_batch_fs_options_t usual;
+  options = uvb__fs_options(options, &usual);
+  if (files == NULL || count == 0 || count > INT32_MAX || options == NULL) return UV_EINVAL;
   int results = 0;
-  uv_batch_fs_options_init(&defaults);
-  if (options == NULL) options = &defaults;
-  if (files == NULL || count == 0 || count > INT32_MAX || !uvb__fs_options_are_valid(options)) return UV_EINVAL;
   size_t room = (size_t)options->max_cached;
   for (size_t i = 0; i < count; i++) {
     files[i].syscall = NULL;

@@ -211,21 +211,22 @@ void uv_batch_fs_options_init(uv_batch_fs_options_t* options) {
       .max_jobs = 2, .max_files = 256, .max_file_size = 512u << 20, .mode = 0666, .max_cached = 1 << 20};
 }
 
-int uvb__fs_options_are_valid(const uv_batch_fs_options_t* options) {
+const uv_batch_fs_options_t* uvb__fs_options(const uv_batch_fs_options_t* options, uv_batch_fs_options_t* usual) {
   const unsigned int flags = UV_BATCH_FS_DATASYNC | UV_BATCH_FS_NO_CREATE | UV_BATCH_FS_KEEP_FIFO;
-  return (options->flags & ~flags) == 0 && options->max_jobs >= 1 && options->max_jobs <= 64 &&
-         options->max_files >= 1 && options->max_files <= 65536 && options->max_file_size >= 1 &&
-         options->max_file_size <= INT32_MAX && options->mode >= 0 && options->mode <= 07777 &&
-         options->max_cached >= 1 && options->max_cached <= INT32_MAX;
+  uv_batch_fs_options_init(usual);
+  if (options == NULL) return usual;
+  bool valid = (options->flags & ~flags) == 0 && options->max_jobs >= 1 && options->max_jobs <= 64 &&
+               options->max_files >= 1 && options->max_files <= 65536 && options->max_file_size >= 1 &&
+               options->max_file_size <= INT32_MAX && options->mode >= 0 && options->mode <= 07777 &&
+               options->max_cached >= 1 && options->max_cached <= INT32_MAX;
+  return valid ? options : NULL;
 }
 
 static int begin(uv_loop_t* loop, uv_batch_fs_t* req, uv_batch_file_t files[], size_t count,
                  const uv_batch_fs_options_t* options, uv_batch_fs_cb cb, op_t op) {
-  uv_batch_fs_options_t defaults;
-  uv_batch_fs_options_init(&defaults);
-  if (options == NULL) options = &defaults;
-  if (loop == NULL || req == NULL || files == NULL || count == 0 || cb == NULL) return UV_EINVAL;
-  if (!uvb__fs_options_are_valid(options)) return UV_EINVAL;
+  uv_batch_fs_options_t usual;
+  options = uvb__fs_options(options, &usual);
+  if (loop == NULL || req == NULL || files == NULL || count == 0 || cb == NULL || options == NULL) return UV_EINVAL;
   if (uvb__in_use(req->private_)) return UV_EBUSY;
 
   size_t shares = count / options->max_files + (count % options->max_files != 0);

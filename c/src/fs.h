@@ -4,7 +4,8 @@
 
 #include "common.h"
 
-int uvb__fs_options_are_valid(const uv_batch_fs_options_t* options);
+/* `options`; without them `usual`, which gets the defaults; NULL: they are not valid. */
+const uv_batch_fs_options_t* uvb__fs_options(const uv_batch_fs_options_t* options, uv_batch_fs_options_t* usual);
 
 /* These run on the threadpool and give each entry its result. */
 void uvb__fs_read(const uv_batch_fs_options_t* options, uv_batch_file_t* file);
