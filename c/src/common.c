@@ -27,31 +27,19 @@ const char* uv_batch_version_string(void) {
 
 /* ---- memory */
 
-static uv_malloc_func allocate = malloc;
-static uv_realloc_func reallocate = realloc;
-static uv_calloc_func allocate_zeroed = calloc;
+uv_malloc_func uvb__malloc = malloc;
+uv_calloc_func uvb__calloc = calloc;
+uv_realloc_func uvb__realloc = realloc;
 static uv_free_func release = free;
 
 int uv_batch_replace_allocator(uv_malloc_func malloc_func, uv_realloc_func realloc_func, uv_calloc_func calloc_func,
                                uv_free_func free_func) {
   if (malloc_func == NULL || realloc_func == NULL || calloc_func == NULL || free_func == NULL) return UV_EINVAL;
-  allocate = malloc_func;
-  reallocate = realloc_func;
-  allocate_zeroed = calloc_func;
+  uvb__malloc = malloc_func;
+  uvb__realloc = realloc_func;
+  uvb__calloc = calloc_func;
   release = free_func;
   return 0;
-}
-
-void* uvb__malloc(size_t size) {
-  return allocate(size);
-}
-
-void* uvb__calloc(size_t count, size_t size) {
-  return allocate_zeroed(count, size);
-}
-
-void* uvb__realloc(void* memory, size_t size) {
-  return reallocate(memory, size);
 }
 
 void uvb__free(void* memory) {
@@ -110,32 +98,29 @@ static void grow(void) {
   buckets = bigger;
   bucket_count = old_count * 4;
   for (size_t i = 0; i < old_count; i++) {
-    for (entry_t* entry = old[i]; entry != NULL;) {
-      entry_t* next = entry->next;
+    for (entry_t *entry = old[i], *next; entry != NULL; entry = next) {
+      next = entry->next;
       entry->next = NULL;
       *find(entry->handle, entry->kind) = entry;
-      entry = next;
     }
   }
   if (old != first_buckets) uvb__free(old);
 }
 
 int uvb__attach(const void* handle, uvb__attach_t kind, void* state) {
+  int status = UV_ENOMEM;
   entry_t* entry = uvb__malloc(sizeof(*entry));
-  if (entry == NULL) return UV_ENOMEM;
-  if (!lock()) {
-    uvb__free(entry);
-    return UV_ENOMEM;
+  if (entry != NULL && lock()) {
+    status = *find(handle, kind) == NULL ? 0 : UV_EBUSY;
+    if (status == 0) {
+      if (entry_count++ >= bucket_count) grow();
+      *entry = (entry_t){.handle = handle, .state = state, .kind = kind};
+      *find(handle, kind) = entry;
+    }
+    uv_mutex_unlock(&mutex);
   }
-  bool is_new = *find(handle, kind) == NULL;
-  if (is_new) {
-    if (entry_count++ >= bucket_count) grow();
-    *entry = (entry_t){.handle = handle, .state = state, .kind = kind};
-    *find(handle, kind) = entry;
-  }
-  uv_mutex_unlock(&mutex);
-  if (!is_new) uvb__free(entry);
-  return is_new ? 0 : UV_EBUSY;
+  if (status != 0) uvb__free(entry);
+  return status;
 }
 
 void* uvb__attached(const void* handle, uvb__attach_t kind) {
@@ -147,13 +132,12 @@ void* uvb__attached(const void* handle, uvb__attach_t kind) {
 }
 
 void* uvb__detach(const void* handle, uvb__attach_t kind) {
-  void* state = NULL;
   if (!lock()) return NULL;
   entry_t** at = find(handle, kind);
   entry_t* entry = *at;
+  void* state = entry == NULL ? NULL : entry->state;
   if (entry != NULL) {
     *at = entry->next;
-    state = entry->state;
     if (--entry_count == 0 && buckets != first_buckets) {
       uvb__free(buckets);
       for (size_t i = 0; i < few; i++) first_buckets[i] = NULL;

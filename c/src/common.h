@@ -16,10 +16,10 @@
 
 /* ---- memory: all of it comes from here, so that uv_batch_replace_allocator() and tests see every allocation */
 
-void* uvb__malloc(size_t size);
-void* uvb__calloc(size_t count, size_t size);
-void* uvb__realloc(void* memory, size_t size);
-void uvb__free(void* memory);
+extern uv_malloc_func uvb__malloc;
+extern uv_calloc_func uvb__calloc;
+extern uv_realloc_func uvb__realloc;
+void uvb__free(void* memory); /* may be NULL */
 
 /* ---- structs of the user: in use while the first private slot points to itself, which leftovers in memory never do.
  * The second slot is the library's state. */
