@@ -19,29 +19,24 @@
 
 void uvb__wait_for_room(uv_batch_t* batch, uvb__waiter_t* waiter) {
   uvb__core_t* core = uvb__core(batch);
-  if (core == NULL || core->closing == uvb__closed || waiter->at != NULL) return;
+  if (core == NULL || core->closing == uvb__closed || waiter->core != NULL) return;
   waiter->core = core;
-  waiter->next = NULL;
-  waiter->at = core->waiters_end;
-  *core->waiters_end = waiter;
-  core->waiters_end = &waiter->next;
+  UVB__APPEND(core->first_waiter, core->last_waiter, waiter, next, prev);
   core->waiting++;
 }
 
 void uvb__stop_waiting(uvb__waiter_t* waiter) {
-  if (waiter->at == NULL) return;
-  *waiter->at = waiter->next;
-  if (waiter->next != NULL) waiter->next->at = waiter->at;
-  else waiter->core->waiters_end = waiter->at;
-  waiter->core->waiting--;
-  waiter->at = NULL;
-  waiter->next = NULL;
+  uvb__core_t* core = waiter->core;
+  if (core == NULL) return;
+  UVB__REMOVE(core->first_waiter, core->last_waiter, waiter, next, prev);
+  core->waiting--;
+  waiter->core = NULL;
 }
 
 void uvb__run_waiters(uvb__core_t* core, bool all) {
-  for (size_t tries = core->waiting; tries > 0 && core->waiters != NULL; tries--) {
+  for (size_t tries = core->waiting; tries > 0 && core->first_waiter != NULL; tries--) {
     if (!all && core->queue.count >= core->options.max_queue) return;
-    uvb__waiter_t* waiter = core->waiters;
+    uvb__waiter_t* waiter = core->first_waiter;
     uvb__stop_waiting(waiter);
     waiter->retry(waiter);
   }
@@ -117,7 +112,11 @@ static void retry(uvb__waiter_t* waiter) {
 }
 
 static void end_if_over(uvb__counted_t* source) {
-  if (source->closed && !source->out) source->ended(source);
+  if (!source->closed || source->out) return;
+  uvb__counted_t last = *source;
+  uvb__give_up(last.slots);
+  uvb__free(source);
+  last.ended(&last);
 }
 
 static void on_closed(uvb__ending_t* ending) {
@@ -126,14 +125,18 @@ static void on_closed(uvb__ending_t* ending) {
   end_if_over(source);
 }
 
-void uvb__counted_init(uvb__counted_t* source, uv_batch_t* batch, uv_batch_event_t* event, unsigned int* count,
-                       uv_handle_t* handle) {
-  source->waiter.retry = retry;
-  source->batch = batch;
-  source->event = event;
-  source->count = count;
-  source->handle = handle;
-  *count = 0;
+int uvb__counted_start(const uvb__counted_t* source, uv_batch_event_type_t type, uv_batch_event_cb over) {
+  int status = uvb__adapt_check(source->batch, source->slots);
+  if (status != 0) return status;
+  uvb__counted_t* state = uvb__malloc(sizeof(*state));
+  if (state == NULL) return UV_ENOMEM;
+  *state = *source;
+  state->waiter.retry = retry;
+  uv_batch_event_init(state->event, type, state->owner);
+  state->event->callback = over;
+  *state->count = 0;
+  uvb__claim(state->slots, state);
+  return 0;
 }
 
 void uvb__counted_came(uvb__counted_t* source) {
@@ -152,10 +155,13 @@ void uvb__counted_over(uvb__counted_t* source) {
   else offer(source);
 }
 
-void uvb__counted_stop(uvb__counted_t* source) {
+int uvb__counted_stop(uvb__counted_t* source) {
+  if (source == NULL) return UV_EINVAL;
+  if (source->stopped) return UV_EALREADY;
   source->stopped = true;
   source->since = 0;
   uvb__stop_waiting(&source->waiter);
   if (source->out) uv_batch_cancel(source->batch, source->event);
   uvb__end_handle(&source->ending, source->handle, on_closed);
+  return 0;
 }

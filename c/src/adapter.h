@@ -28,29 +28,38 @@ bool uvb__adapt_offer(uv_batch_t* batch, uv_batch_event_t* event, uvb__waiter_t*
 
 /* A source that says only that something happened, again and again: a signal, a timer. Its one event is in the
  * user's struct; what happens while that cannot be pushed is counted for the next one. */
-typedef struct uvb__counted_s {
-  uvb__waiter_t waiter;
+typedef struct uvb__counted_s uvb__counted_t;
+struct uvb__counted_s {
   uv_batch_t* batch;
+  void* owner; /* the user's struct, and of that: */
+  void** slots;
   uv_batch_event_t* event;
-  unsigned int* count; /* of the event */
-  unsigned int since;  /* times that are in no event yet */
-  bool out;            /* the event is with the queue */
+  unsigned int* count;
+  uv_handle_t* handle;
+  /* Runs once it is stopped, its handle is closed and its event is not with the queue. The struct is the user's again,
+   * and this is a copy. */
+  void (*ended)(const uvb__counted_t* source);
+  /* The callback of the stop. */
+  union {
+    uv_batch_signal_cb signal;
+    uv_batch_timer_cb timer;
+  } cb;
+  uvb__waiter_t waiter;
+  uvb__ending_t ending;
+  unsigned int since; /* times that are in no event yet */
+  bool out;           /* the event is with the queue */
   bool stopped;
   bool closed;
-  uv_handle_t* handle;
-  uvb__ending_t ending;
-  /* Runs once it is stopped, its handle is closed and its event is not with the queue. */
-  void (*ended)(struct uvb__counted_s* source);
-} uvb__counted_t;
+};
 
-/* `source` is zeroed but for `ended`. */
-void uvb__counted_init(uvb__counted_t* source, uv_batch_t* batch, uv_batch_event_t* event, unsigned int* count,
-                       uv_handle_t* handle);
+/* The user's struct is in use from here on, and its state is a copy of `source`. `over` calls uvb__counted_over(). What
+ * uvb__adapt_check() returns, or UV_ENOMEM. */
+int uvb__counted_start(const uvb__counted_t* source, uv_batch_event_type_t type, uv_batch_event_cb over);
 /* It has happened. */
 void uvb__counted_came(uvb__counted_t* source);
 /* The event is over. */
 void uvb__counted_over(uvb__counted_t* source);
-/* Closes the handle, and takes the event back, and what was counted with it. */
-void uvb__counted_stop(uvb__counted_t* source);
+/* Closes the handle, and takes the event back, and what was counted with it. UV_EINVAL: `source` is NULL; UV_EALREADY. */
+int uvb__counted_stop(uvb__counted_t* source);
 
 #endif

@@ -147,10 +147,9 @@ static void deliver_group(uvb__core_t* core, uvb__type_t* type, uv_batch_event_t
   }
   lead->status = UV_BATCH_STATUS_PROCESSING;
   if (run_several(core, type, group.first, group.count, true)) handled = true;
-  for (uv_batch_event_t* event = group.first; event != NULL;) {
-    uv_batch_event_t* next = event->next;
+  for (uv_batch_event_t *event = group.first, *next; event != NULL; event = next) {
+    next = event->next;
     deliver_one(core, type, event, handled);
-    event = next;
   }
 }
 

@@ -31,7 +31,7 @@ static bool in_handler(const uvb__core_t* core) {
 
 /* ---- beginning and end */
 
-static int init(uv_batch_t* batch, uv_loop_t* loop, uvb__host_t* host, const uv_batch_options_t* options) {
+int uvb__init(uv_batch_t* batch, uv_loop_t* loop, uvb__host_t* host, const uv_batch_options_t* options) {
   uv_batch_options_t defaults;
   uv_batch_options_init(&defaults);
   if (options == NULL) options = &defaults;
@@ -42,25 +42,21 @@ static int init(uv_batch_t* batch, uv_loop_t* loop, uvb__host_t* host, const uv_
   if (core == NULL) return UV_ENOMEM;
   core->batch = batch;
   core->host = host;
+  core->end = uvb__end;
   core->hold = -1;
   core->deadline = -1;
-  core->waiters_end = &core->waiters;
   core->given = *options;
   core->options = uvb__options_complete(*options);
   core->direct = core->options.policy == UV_BATCH_POLICY_DIRECT;
   uvb__queue_init(&core->queue, core->options.order == UV_BATCH_ORDER_TYPE);
   uvb__advisor_init(&core->advisor);
   uvb__advisor_configure(&core->advisor, &core->options);
-  int status = uvb__types_init(&core->types);
-  if (status != 0) {
-    uvb__free(core);
-    return status;
-  }
   void* data = batch->data;
   memset((void*)batch, 0, sizeof(*batch));
   batch->data = data;
   batch->loop = loop;
-  status = uvb__attach(batch, UVB__ATTACH_BATCH, core);
+  int status = uvb__types_init(&core->types);
+  if (status == 0) status = uvb__attach(batch, UVB__ATTACH_BATCH, core);
   if (status == 0 && loop != NULL) {
     status = uvb__loop_start(core, loop);
     if (status != 0) uvb__detach(batch, UVB__ATTACH_BATCH);
@@ -76,13 +72,7 @@ static int init(uv_batch_t* batch, uv_loop_t* loop, uvb__host_t* host, const uv_
 
 int uv_batch_init(uv_loop_t* loop, uv_batch_t* batch, const uv_batch_options_t* options) {
   if (loop == NULL || batch == NULL) return UV_EINVAL;
-  return init(batch, loop, NULL, options);
-}
-
-int uvb__init_on_host(uv_batch_t* batch, uvb__host_t* host, const uv_batch_options_t* options) {
-  int status = init(batch, NULL, host, options);
-  if (status == 0) uvb__core(batch)->end = uvb__end;
-  return status;
+  return uvb__init(batch, loop, NULL, options);
 }
 
 void uvb__forget(uvb__core_t* core) {
@@ -105,18 +95,14 @@ void uvb__end(uvb__core_t* core) {
   if (close_cb != NULL) close_cb(batch, &stats);
 }
 
-void uvb__enter(uvb__core_t* core) {
-  core->depth++;
-}
-
 void uvb__leave(uvb__core_t* core) {
   if (core->depth == 1) {
     uvb__inbox_publish(uvb__inbox_of(core->batch), core->queue.count, core->queue.bytes);
-    if (core->waiters != NULL && !core->closed && !core->busy) uvb__run_waiters(core, false);
+    if (!core->closed && !core->busy) uvb__run_waiters(core, false);
   }
   /* Calls that come between the end and the close callback find it ended. */
   if (core->depth == 1 && core->closing == uvb__closed && core->end != NULL) {
-    while (core->waiters != NULL) uvb__run_waiters(core, true);
+    while (core->first_waiter != NULL) uvb__run_waiters(core, true);
     void (*end)(uvb__core_t*) = core->end;
     core->end = NULL;
     core->depth = 0;
@@ -226,32 +212,22 @@ static void end_hold(uvb__core_t* core) {
   core->host->arm(core->host, -1);
 }
 
-static int cancel(uvb__core_t* core, uv_batch_event_t* event) {
-  uvb__type_t* type = uvb__types_get(&core->types, event->type);
-  bool held = event->status == UV_BATCH_STATUS_QUEUED || event->status == UV_BATCH_STATUS_RETAINED;
-  if (held && event->owner_ != core) return UV_EINVAL;
-  if (core->closed || type == NULL) return UV_EALREADY;
-  if (uvb__queue_has(&core->queue, event)) {
-    uvb__queue_remove(&core->queue, type, event);
-    if (core->queue.count == 0) end_hold(core);
-  } else if (event->status == UV_BATCH_STATUS_RETAINED) {
-    uvb__retention_take(core, type, event);
-  } else {
-    return UV_EALREADY;
-  }
-  core->counters.cancelled++;
-  uvb__finish(core, event, UV_BATCH_STATUS_CANCELLED, UV_ECANCELED);
-  return 0;
-}
-
 int uv_batch_cancel(uv_batch_t* batch, uv_batch_event_t* event) {
   if (batch == NULL || event == NULL) return UV_EINVAL;
   uvb__core_t* core = uvb__core(batch);
   if (core == NULL) return UV_EALREADY;
+  bool retained = event->status == UV_BATCH_STATUS_RETAINED;
+  if ((retained || event->status == UV_BATCH_STATUS_QUEUED) && event->owner_ != core) return UV_EINVAL;
+  uvb__type_t* type = uvb__types_get(&core->types, event->type);
+  if (core->closed || type == NULL || (!retained && !uvb__queue_has(&core->queue, event))) return UV_EALREADY;
   uvb__enter(core);
-  int status = cancel(core, event);
+  if (retained) uvb__retention_take(core, type, event);
+  else uvb__queue_remove(&core->queue, type, event);
+  if (core->queue.count == 0) end_hold(core);
+  core->counters.cancelled++;
+  uvb__finish(core, event, UV_BATCH_STATUS_CANCELLED, UV_ECANCELED);
   uvb__leave(core);
-  return status;
+  return 0;
 }
 
 /* ---- dispatch points */
@@ -319,11 +295,10 @@ static void cut_append(uvb__cut_t* cut, const uvb__chain_t* events, uv_batch_tri
 /* Under `direct`: a switch cut batches, and their handlers pushed. What they pushed leaves as if pushed just now. */
 static void cut_one_by_one(uvb__core_t* core) {
   uvb__chain_t all = take(core, core->queue.count);
-  for (uv_batch_event_t* event = all.first; event != NULL;) {
-    uv_batch_event_t* next = event->next;
+  for (uv_batch_event_t *event = all.first, *next; event != NULL; event = next) {
+    next = event->next;
     event->next = NULL;
     cut_append(&core->cut, &(uvb__chain_t){event, event, 1}, UV_BATCH_TRIGGER_SIZE);
-    event = next;
   }
 }
 
@@ -476,11 +451,10 @@ static void finish(uvb__core_t* core) {
   while (core->closing == uvb__closing_discard && core->queue.count > 0) {
     uvb__chain_t events = uvb__queue_take(&core->queue, &core->types, core->options.max_batch, uvb__now(core),
                                           core->options.max_deferral);
-    for (uv_batch_event_t* event = events.first; event != NULL;) {
-      uv_batch_event_t* next = event->next;
+    for (uv_batch_event_t *event = events.first, *next; event != NULL; event = next) {
+      next = event->next;
       core->counters.refused_cancelled++;
       uvb__finish(core, event, UV_BATCH_STATUS_CANCELLED, UV_ECANCELED);
-      event = next;
     }
   }
   core->closing = uvb__closed;

@@ -62,8 +62,8 @@ struct uvb__waiter_s {
    * the queue is closed; then what it pushes is refused with UV_ESHUTDOWN. */
   void (*retry)(uvb__waiter_t* waiter);
   uvb__waiter_t* next;
-  uvb__waiter_t** at; /* the pointer to it; NULL: it does not wait */
-  uvb__core_t* core;
+  uvb__waiter_t* prev;
+  uvb__core_t* core; /* NULL: it does not wait */
 };
 
 struct uvb__core_s {
@@ -98,8 +98,8 @@ struct uvb__core_s {
   bool closed;        /* nothing is taken any more; `closing` says what is left to do */
   uvb__closing_t closing;
   bool direct;
-  uvb__waiter_t* waiters; /* for room */
-  uvb__waiter_t** waiters_end;
+  uvb__waiter_t* first_waiter; /* for room */
+  uvb__waiter_t* last_waiter;
   size_t waiting;
 
   /* Handlers. */
@@ -128,16 +128,17 @@ static inline double uvb__now(const uvb__core_t* core) {
 
 /* ---- engine.c */
 
-/* uv_batch_init() on another host than the loop's; `loop` stays NULL. A close completes when no call is inside the
- * queue. */
-int uvb__init_on_host(uv_batch_t* batch, uvb__host_t* host, const uv_batch_options_t* options);
+/* uv_batch_init() on a loop, or on another host: then a close completes when no call is inside the queue. */
+int uvb__init(uv_batch_t* batch, uv_loop_t* loop, uvb__host_t* host, const uv_batch_options_t* options);
 /* The queue is over: frees the core, and gives the struct back with its close callback. */
 void uvb__end(uvb__core_t* core);
 /* Frees the core, and touches nothing that is not its own. */
 void uvb__forget(uvb__core_t* core);
 
 /* Every way in is between these two: the last one out ends a queue that is closed. */
-void uvb__enter(uvb__core_t* core);
+static inline void uvb__enter(uvb__core_t* core) {
+  core->depth++;
+}
 void uvb__leave(uvb__core_t* core);
 
 static inline void uvb__stamp(uvb__core_t* core, uv_batch_event_t* event, const uvb__type_t* type, double now,

@@ -129,11 +129,11 @@ static taken_t one_by_one(uvb__core_t* core, uv_batch_event_t* newest) {
   /* Under `direct` handlers run here. What they ask for, a close above all, waits until everything is in. */
   bool direct = core->direct;
   if (direct) core->nested++;
-  for (uv_batch_event_t* event = oldest_first(newest); event != NULL; taken.count++) {
-    uv_batch_event_t* next = event->next;
+  for (uv_batch_event_t *event = oldest_first(newest), *next; event != NULL; event = next) {
+    next = event->next;
+    taken.count++;
     taken.bytes += event->size;
     uvb__take_event(core, event);
-    event = next;
   }
   if (direct) uvb__leave_direct(core);
   return taken;

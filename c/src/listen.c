@@ -110,10 +110,6 @@ typedef struct {
   bool stopped;
 } state_t;
 
-static state_t* state_of(const uv_batch_listener_t* listener) {
-  return uvb__claimed(listener->private_);
-}
-
 static void end(uvb__ending_t* ending) {
   state_t* state = uvb__of(ending, state_t, ending);
   uv_batch_listener_t* listener = state->listener;
@@ -128,22 +124,18 @@ static void leave(state_t* state) {
   if (--state->users == 0 && state->stopped) uvb__end_handle(&state->ending, (uv_handle_t*)&state->timer, end);
 }
 
-static void put_back(state_t* state, connection_t* connection) {
-  uvb__pool_put(&state->pool, connection);
-}
-
 static void drop(state_t* state, connection_t* connection, int status) {
   uv_stream_t* client = connection->event.data;
-  put_back(state, connection);
+  uvb__pool_put(&state->pool, connection);
   state->drop_cb(state->listener, client, status);
 }
 
 static void on_over(uv_batch_t* batch, uv_batch_event_t* event, int status) {
   connection_t* connection = uvb__of(event, connection_t, event);
-  state_t* state = state_of(connection->listener);
+  state_t* state = uvb__claimed(connection->listener->private_);
   (void)batch;
   /* A handler that failed has had the client, and closing it is up to the handler. */
-  if (status == 0 || event->status == UV_BATCH_STATUS_FAILED) put_back(state, connection);
+  if (status == 0 || event->status == UV_BATCH_STATUS_FAILED) uvb__pool_put(&state->pool, connection);
   else drop(state, connection, status);
   leave(state);
 }
@@ -227,14 +219,14 @@ static bool take_one(state_t* state) {
   }
   uv_stream_t* client = get_client(state);
   if (client == NULL) {
-    put_back(state, connection);
+    uvb__pool_put(&state->pool, connection);
     if (!state->stopped) pause_longer(state);
     return false;
   }
   state->wait_ms = 0;
   int status = accept_into(state, client);
   if (status != 0) {
-    put_back(state, connection);
+    uvb__pool_put(&state->pool, connection);
     state->spare = client;
     if (status == UV_EAGAIN) return false;
     listener->last_error = status;
@@ -299,7 +291,7 @@ static int keep_held(state_t* state) {
     state->kept = connection;
     return 0;
   }
-  put_back(state, connection);
+  uvb__pool_put(&state->pool, connection);
   state->spare = client;
   return client == NULL ? UV_EAGAIN : 0;
 }
@@ -358,7 +350,7 @@ uv_batch_listener_t* uv_batch_event_listener(const uv_batch_event_t* event) {
 }
 
 int uv_batch_listen_stop(uv_batch_listener_t* listener, uv_batch_listener_cb cb) {
-  state_t* state = listener == NULL ? NULL : state_of(listener);
+  state_t* state = listener == NULL ? NULL : uvb__claimed(listener->private_);
   if (state == NULL) return UV_EINVAL;
   if (state->stopped) return UV_EALREADY;
   state->users++;

@@ -67,14 +67,9 @@ static void spread(uvb__types_t* types) {
 
 static uvb__type_t* make(const char* name, int id) {
   size_t size = strlen(name) + 1;
-  uvb__type_t* type = uvb__calloc(1, sizeof(*type));
+  uvb__type_t* type = uvb__calloc(1, sizeof(*type) + size);
   if (type == NULL) return NULL;
-  type->name = uvb__malloc(size);
-  if (type->name == NULL) {
-    uvb__free(type);
-    return NULL;
-  }
-  memcpy(type->name, name, size);
+  type->name = memcpy(type + 1, name, size);
   type->id = id;
   type->options = defaults;
   if (id <= uvb__builtin_types) type->options.priority = builtin[id].level;
@@ -114,12 +109,10 @@ int uvb__types_init(uvb__types_t* types) {
 }
 
 void uvb__types_free(uvb__types_t* types) {
-  for (int i = 1; types->all != NULL && i < types->count; i++) {
-    uvb__free(types->all[i]->name);
-    uvb__free(types->all[i]);
-  }
+  for (int i = 1; types->all != NULL && i < types->count; i++) uvb__free(types->all[i]);
   uvb__free(types->all);
   uvb__free(types->by_name);
+  *types = (uvb__types_t){.all = NULL};
 }
 
 /* ---- lanes */
@@ -166,15 +159,11 @@ static uvb__lane_t* sorted(uvb__lane_t* lane) {
 /* Drops emptied lanes and sorts the others by their oldest event. */
 static void sort_lanes(uvb__queue_t* queue) {
   for (int level = 0; level < uvb__levels; level++) {
-    uvb__lane_t** at = &queue->listed[level].first;
-    while (*at != NULL) {
+    for (uvb__lane_t** at = &queue->listed[level].first; *at != NULL;) {
       uvb__lane_t* lane = *at;
-      if (lane->head != NULL) {
-        at = &lane->next;
-      } else {
-        lane->listed = false;
-        *at = lane->next;
-      }
+      lane->listed = lane->head != NULL;
+      if (lane->listed) at = &lane->next;
+      else *at = lane->next;
     }
     uvb__lane_t* last = queue->listed[level].first = sorted(queue->listed[level].first);
     while (last != NULL && last->next != NULL) last = last->next;

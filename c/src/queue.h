@@ -68,7 +68,7 @@ static inline void uvb__chain_join(uvb__chain_t* chain, const uvb__chain_t* othe
 
 /* A type's settings, how many of its events are queued, its rate, its handlers, and what is retained of it. */
 struct uvb__type_s {
-  char* name;
+  const char* name; /* behind this struct */
   int id;
   uvb__type_t* same_hash;
   uv_batch_type_options_t options;
@@ -104,6 +104,7 @@ struct uvb__type_s {
   bool due; /* in the list of types for which a handler has registered since */
   bool to_replay;
   uvb__type_t* next_due;
+  uvb__type_t* prev_due;
 };
 
 /* Types by number and by name. */

@@ -27,10 +27,6 @@ typedef struct {
   bool stopped;
 } state_t;
 
-static state_t* state_of(const uv_batch_reader_t* reader) {
-  return uvb__claimed(reader->private_);
-}
-
 static void end(uvb__closer_t* closer) {
   state_t* state = uvb__of(closer, state_t, closer);
   uv_batch_reader_t* reader = state->reader;
@@ -61,13 +57,6 @@ static void pause_reading(state_t* state) {
   if (!uv_is_closing((uv_handle_t*)stream)) uv_read_stop(stream);
 }
 
-/* A read larger than the whole queue may be waits until it is alone. */
-static void fit(uv_batch_t* batch, uv_batch_event_t* event) {
-  uv_batch_options_t options;
-  if (uv_batch_get(batch, &options) != 0) return;
-  if (event->size > options.max_queue_bytes) event->size = options.max_queue_bytes;
-}
-
 /* False: it is kept, or the queue is closed. */
 static bool push(state_t* state, uv_batch_read_t* read) {
   uv_batch_t* batch = state->reader->batch;
@@ -75,7 +64,9 @@ static bool push(state_t* state, uv_batch_read_t* read) {
   if (status == 0) return true;
   if (!state->stopped) pause_reading(state);
   if (status == UV_ENOBUFS) {
-    fit(batch, &read->event);
+    /* A read larger than the whole queue may be waits until it is alone. */
+    uint64_t most = uvb__core(batch)->given.max_queue_bytes;
+    if (read->event.size > most) read->event.size = most;
     state->kept = read;
     uvb__wait_for_room(batch, &state->waiter);
     return false;
@@ -132,7 +123,7 @@ static void resume(state_t* state) {
 
 static void on_over(uv_batch_t* batch, uv_batch_event_t* event, int status) {
   uv_batch_read_t* read = uvb__of(event, uv_batch_read_t, event);
-  state_t* state = state_of(read->reader);
+  state_t* state = uvb__claimed(read->reader->private_);
   (void)batch, (void)status;
   end_read(state, read);
   resume(state);
@@ -186,7 +177,7 @@ int uv_batch_read_start(uv_batch_t* batch, uv_batch_reader_t* reader, uv_stream_
 }
 
 int uv_batch_read_stop(uv_batch_reader_t* reader, uv_batch_reader_cb cb) {
-  state_t* state = reader == NULL ? NULL : state_of(reader);
+  state_t* state = reader == NULL ? NULL : uvb__claimed(reader->private_);
   if (state == NULL) return UV_EINVAL;
   if (state->stopped) return UV_EALREADY;
   state->users++;

@@ -96,14 +96,7 @@ static void not_due(uvb__core_t* core, uvb__type_t* type) {
   if (!type->due) return;
   type->due = false;
   for (uv_batch_handler_t* handler = type->first_handler; handler != NULL; handler = handler->next_) handler->due_ = 0;
-  uvb__type_t** at = &core->first_due;
-  uvb__type_t* previous = NULL;
-  while (*at != type) {
-    previous = *at;
-    at = &previous->next_due;
-  }
-  *at = type->next_due;
-  if (core->last_due == type) core->last_due = previous;
+  UVB__REMOVE(core->first_due, core->last_due, type, next_due, prev_due);
 }
 
 static bool is_due_to_any(const uvb__type_t* type) {
@@ -118,13 +111,8 @@ void uvb__retention_registered(uvb__core_t* core, uvb__type_t* type, uv_batch_ha
   /* A type does not keep its place in the list for handlers that are gone. */
   if (!is_due_to_any(type)) not_due(core, type);
   handler->due_ = ++core->number;
-  if (!type->due) {
-    type->due = true;
-    type->next_due = NULL;
-    if (core->last_due == NULL) core->first_due = type;
-    else core->last_due->next_due = type;
-    core->last_due = type;
-  }
+  if (!type->due) UVB__APPEND(core->first_due, core->last_due, type, next_due, prev_due);
+  type->due = true;
   uvb__wake(core);
 }
 

@@ -7,33 +7,18 @@
  */
 #include "adapter.h"
 
-typedef struct {
-  uvb__counted_t source;
-  uv_batch_signal_t* signal;
-  uv_batch_signal_cb cb;
-} state_t;
-
-static state_t* state_of(const uv_batch_signal_t* signal) {
-  return uvb__claimed(signal->private_);
-}
-
-static void ended(uvb__counted_t* source) {
-  state_t* state = uvb__of(source, state_t, source);
-  uv_batch_signal_t* signal = state->signal;
-  uv_batch_signal_cb cb = state->cb;
-  uvb__give_up(signal->private_);
-  uvb__free(state);
-  if (cb != NULL) cb(signal);
+static void ended(const uvb__counted_t* source) {
+  if (source->cb.signal != NULL) source->cb.signal(source->owner);
 }
 
 static void on_signal(uv_signal_t* handle, int signum) {
   (void)signum;
-  uvb__counted_came(&state_of(uvb__of(handle, uv_batch_signal_t, handle))->source);
+  uvb__counted_came(uvb__claimed(uvb__of(handle, uv_batch_signal_t, handle)->private_));
 }
 
 static void on_over(uv_batch_t* batch, uv_batch_event_t* event, int status) {
   (void)batch, (void)status;
-  uvb__counted_over(&state_of(uvb__of(event, uv_batch_signal_t, event))->source);
+  uvb__counted_over(uvb__claimed(uvb__of(event, uv_batch_signal_t, event)->private_));
 }
 
 static void free_handle(uv_handle_t* handle) {
@@ -47,7 +32,7 @@ static void ignore(uv_signal_t* handle, int signum) {
 /* Whether the signal can be had is tried on a handle of our own: closing one takes a turn, and the user's struct must
  * not stay in use after a start that failed. Once one handle has the signal, another can have it as well. */
 static int try_signal(uv_loop_t* loop, uv_signal_t** tried, int signum) {
-  uv_signal_t* handle = uvb__malloc(sizeof(*handle));
+  uv_signal_t* handle = *tried = uvb__malloc(sizeof(*handle));
   if (handle == NULL) return UV_ENOMEM;
   int status = uv_signal_init(loop, handle);
   if (status != 0) {
@@ -56,41 +41,31 @@ static int try_signal(uv_loop_t* loop, uv_signal_t** tried, int signum) {
   }
   status = uv_signal_start(handle, ignore, signum);
   if (status != 0) uv_close((uv_handle_t*)handle, free_handle);
-  *tried = handle;
   return status;
 }
 
 int uv_batch_signal_start(uv_batch_t* batch, uv_batch_signal_t* signal, int signum) {
   if (batch == NULL || signal == NULL) return UV_EINVAL;
-  int status = uvb__adapt_check(batch, signal->private_);
-  if (status != 0) return status;
-  state_t* state = uvb__calloc(1, sizeof(*state));
-  if (state == NULL) return UV_ENOMEM;
+  const uvb__counted_t source = {batch, signal, signal->private_, &signal->event, &signal->count,
+                                 (uv_handle_t*)&signal->handle, .ended = ended};
   uv_signal_t* tried;
-  status = try_signal(batch->loop, &tried, signum);
-  if (status != 0) {
-    uvb__free(state);
-    return status;
+  int status = uvb__adapt_check(batch, signal->private_);
+  if (status == 0) status = try_signal(batch->loop, &tried, signum);
+  if (status != 0) return status;
+  status = uvb__counted_start(&source, UV_BATCH_SIGNAL, on_over);
+  if (status == 0) {
+    signal->batch = batch;
+    signal->signum = signum;
+    uv_signal_init(batch->loop, &signal->handle);
+    uv_signal_start(&signal->handle, on_signal, signum);
   }
-  state->signal = signal;
-  state->source.ended = ended;
-  uvb__counted_init(&state->source, batch, &signal->event, &signal->count, (uv_handle_t*)&signal->handle);
-  uv_batch_event_init(&signal->event, UV_BATCH_SIGNAL, signal);
-  signal->event.callback = on_over;
-  signal->batch = batch;
-  signal->signum = signum;
-  uvb__claim(signal->private_, state);
-  uv_signal_init(batch->loop, &signal->handle);
-  uv_signal_start(&signal->handle, on_signal, signum);
   uv_close((uv_handle_t*)tried, free_handle);
-  return 0;
+  return status;
 }
 
 int uv_batch_signal_stop(uv_batch_signal_t* signal, uv_batch_signal_cb cb) {
-  state_t* state = signal == NULL ? NULL : state_of(signal);
-  if (state == NULL) return UV_EINVAL;
-  if (state->source.stopped) return UV_EALREADY;
-  state->cb = cb;
-  uvb__counted_stop(&state->source);
-  return 0;
+  uvb__counted_t* source = signal == NULL ? NULL : uvb__claimed(signal->private_);
+  int status = uvb__counted_stop(source);
+  if (status == 0) source->cb.signal = cb;
+  return status;
 }

@@ -14,10 +14,6 @@ typedef struct {
   bool has_run; /* or was cancelled: libuv has finished with the request */
 } state_t;
 
-static state_t* state_of(const uv_batch_work_t* work) {
-  return uvb__claimed(work->private_);
-}
-
 static void end(state_t* state) {
   uv_batch_work_t* work = state->work;
   uv_batch_work_cb cb = state->cb;
@@ -28,7 +24,7 @@ static void end(state_t* state) {
 
 static void on_over(uv_batch_t* batch, uv_batch_event_t* event, int status) {
   (void)batch, (void)status;
-  end(state_of(uvb__of(event, uv_batch_work_t, event)));
+  end(uvb__claimed(uvb__of(event, uv_batch_work_t, event)->private_));
 }
 
 static void offer(state_t* state) {
@@ -41,12 +37,13 @@ static void retry(uvb__waiter_t* waiter) {
 
 static void run(uv_work_t* req) {
   uv_batch_work_t* work = uvb__of(req, uv_batch_work_t, req);
-  state_of(work)->work_cb(work);
+  const state_t* state = uvb__claimed(work->private_);
+  state->work_cb(work);
 }
 
 static void on_done(uv_work_t* req, int status) {
   uv_batch_work_t* work = uvb__of(req, uv_batch_work_t, req);
-  state_t* state = state_of(work);
+  state_t* state = uvb__claimed(work->private_);
   state->has_run = true;
   work->status = status;
   offer(state);
@@ -74,7 +71,7 @@ int uv_batch_queue_work(uv_batch_t* batch, uv_batch_work_t* work, uv_batch_work_
 
 int uv_batch_work_cancel(uv_batch_work_t* work) {
   if (work == NULL) return UV_EINVAL;
-  state_t* state = state_of(work);
+  const state_t* state = uvb__claimed(work->private_);
   if (state == NULL) return UV_EALREADY;
   /* libuv must not be asked about a request that it has finished with. */
   return state->has_run ? UV_EBUSY : uv_cancel((uv_req_t*)&work->req);

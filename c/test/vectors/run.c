@@ -437,7 +437,7 @@ static void start(vector_run_t* run) {
   run->observer = (uvb__observer_t){run, on_batch, on_hold, on_held, on_replayed};
   run->started = true;
   run->options.error_cb = on_error;
-  if (uvb__init_on_host(&run->batch, &run->host, &run->options) != 0) {
+  if (uvb__init(&run->batch, NULL, &run->host, &run->options) != 0) {
     fputs("the engine did not start\n", stderr);
     exit(2);
   }
