@@ -59,7 +59,7 @@ int uvb__counted_start(const uvb__counted_t* source, uv_batch_event_type_t type,
 void uvb__counted_came(uvb__counted_t* source);
 /* The event is over. */
 void uvb__counted_over(uvb__counted_t* source);
-/* Closes the handle, and takes the event back, and what was counted with it. UV_EINVAL: `source` is NULL; UV_EALREADY. */
+/* Closes the handle, and takes the event back with what was counted. UV_EINVAL: `source` is NULL; UV_EALREADY. */
 int uvb__counted_stop(uvb__counted_t* source);
 
 #endif

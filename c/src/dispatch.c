@@ -122,17 +122,13 @@ static inline void deliver_one(uvb__core_t* core, uvb__type_t* type, uv_batch_ev
  * pass. */
 static void gather_groups(uvb__core_t* core, uv_batch_event_t* event) {
   uvb__chain_t rest = {NULL, NULL, 0};
-  while (event != NULL) {
-    uv_batch_event_t* next = event->next;
+  for (uv_batch_event_t* next; event != NULL; event = next) {
     uvb__type_t* type = core->types.all[event->type];
-    bool leads = type->group_lead == event;
-    if (type->group_handlers > 0) event->status = UV_BATCH_STATUS_PROCESSING;
-    if (type->group_handlers > 0 && type->group_lead == NULL) {
-      type->group_lead = event;
-      leads = true;
-    }
-    uvb__chain_append(type->group_handlers == 0 || leads ? &rest : &type->group, event);
-    event = next;
+    bool grouped = type->group_handlers > 0;
+    next = event->next;
+    if (grouped) event->status = UV_BATCH_STATUS_PROCESSING;
+    if (grouped && type->group_lead == NULL) type->group_lead = event;
+    uvb__chain_append(grouped && type->group_lead != event ? &type->group : &rest, event);
   }
 }
 

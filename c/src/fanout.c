@@ -150,6 +150,10 @@ ssize_t uvb__fanout_plain(const uv_batch_target_t* target, const uvb__content_t*
 
 /* ---- all of them */
 
+void uvb__fanout_plain_all(uv_batch_target_t targets[], size_t count, const uvb__content_t* content) {
+  for (size_t i = 0; i < count; i++) targets[i].result = uvb__fanout_plain(&targets[i], content);
+}
+
 static bool is_open(const uv_batch_fanout_t* fanout) {
   return fanout != NULL && uvb__in_use(fanout->private_);
 }
@@ -186,7 +190,7 @@ int uv_batch_fanout_send(uv_batch_fanout_t* fanout, const uv_buf_t bufs[], unsig
   uvb__content_init(&content, bufs, nbufs);
   uvb__ring_t* ring = uvb__claimed(fanout->private_);
   if (ring == NULL) {
-    for (size_t i = 0; i < ntargets; i++) targets[i].result = uvb__fanout_plain(&targets[i], &content);
+    uvb__fanout_plain_all(targets, ntargets, &content);
   } else if (uvb__ring_send(ring, &content, targets, ntargets) != 0) {
     uvb__ring_close(ring);
     uvb__claim(fanout->private_, NULL);

@@ -27,6 +27,7 @@ void uvb__content_init(uvb__content_t* content, const uv_buf_t bufs[], unsigned 
 extern const char uvb__fanout_plain_name[];
 /* Sends to one target: bytes, or a negative code. */
 ssize_t uvb__fanout_plain(const uv_batch_target_t* target, const uvb__content_t* content);
+void uvb__fanout_plain_all(uv_batch_target_t targets[], size_t count, const uvb__content_t* content);
 
 #if UVB_FANOUT_SENDS
 #include <string.h>

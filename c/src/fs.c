@@ -235,15 +235,8 @@ static int begin(uv_loop_t* loop, uv_batch_fs_t* req, uv_batch_file_t files[], s
   request_t* request = uvb__malloc(sizeof(*request) + jobs * sizeof(request->own[0]));
   if (request == NULL) return UV_ENOMEM;
   if (op == op_append) sort(files, count);
-  *request = (request_t){.req = req,
-                         .cb = cb,
-                         .loop = loop,
-                         .files = files,
-                         .count = count,
-                         .pending = count,
-                         .shares = shares,
-                         .op = op,
-                         .options = *options};
+  *request = (request_t){.req = req, .cb = cb, .loop = loop, .files = files, .count = count, .pending = count,
+                         .shares = shares, .op = op, .options = *options};
   req->loop = loop;
   req->files = files;
   req->count = count;

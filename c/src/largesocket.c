@@ -62,10 +62,6 @@ int uvb__socket_buffer_set(int reported) {
 
 /* ---- the read size */
 
-void uvb__read_size_init(uvb__read_size_t* read_size, const uv_largesocket_options_t* options) {
-  *read_size = (uvb__read_size_t){.size = options->min_read};
-}
-
 void uvb__read_size_limit(uvb__read_size_t* read_size, const uv_largesocket_options_t* options) {
   size_t size = read_size->size;
   if (size < options->min_read) size = options->min_read;
@@ -136,32 +132,18 @@ static large_t* large_of(const uv_tcp_t* tcp) {
   return uvb__attached(tcp, UVB__ATTACH_LARGESOCKET);
 }
 
-static void forget(const uv_tcp_t* tcp) {
-  uvb__free(uvb__detach(tcp, UVB__ATTACH_LARGESOCKET));
-}
-
 static int is_tcp(const uv_tcp_t* tcp) {
   return tcp != NULL && tcp->type == UV_TCP;
-}
-
-/* Measured: less does not help. Where the system allows less than the kernel's own tuning reaches, leave it to that. */
-static int usual_receive_buffer(void) {
-  const int usual = 4 << 20;
-  if (limits.receive >= usual) return usual;
-  return limits.receive > limits.automatic ? limits.receive : 0;
 }
 
 void uv_largesocket_options_init(uv_largesocket_options_t* options) {
   if (options == NULL) return;
   uv_once(&once, read_limits);
-  memset(options, 0, sizeof(*options));
-  options->min_read = 65536;
-  options->max_read = 262144;
-  options->grow_after = 2;
-  options->shrink_after = 64;
-  options->raise_after = 8;
-  options->max_turn = 524288;
-  options->receive_buffer = usual_receive_buffer();
+  /* Measured: less does not help. If the system allows less than the kernel's own tuning reaches, leave it to that. */
+  int usual = 4 << 20;
+  if (limits.receive < usual) usual = limits.receive > limits.automatic ? limits.receive : 0;
+  *options = (uv_largesocket_options_t){.min_read = 65536, .max_read = 262144, .grow_after = 2, .shrink_after = 64,
+                                        .raise_after = 8, .max_turn = 524288, .receive_buffer = usual};
 }
 
 static int check(const uv_largesocket_options_t* options) {
@@ -237,7 +219,7 @@ static void on_read(uv_stream_t* stream, ssize_t nread, const uv_buf_t* buf) {
   }
   if (nread > 0) observe(large, (uv_handle_t*)stream, (size_t)nread, buf->len);
   /* libuv goes on reading after UV_ENOBUFS, and after no other error. */
-  if (nread < 0 && nread != UV_ENOBUFS) forget(tcp);
+  if (nread < 0 && nread != UV_ENOBUFS) uvb__free(uvb__detach(tcp, UVB__ATTACH_LARGESOCKET));
   read_cb(stream, nread, buf);
 }
 
@@ -269,16 +251,13 @@ int uv_tcp_enable_largesocket(uv_tcp_t* tcp, const uv_largesocket_options_t* opt
   large_t* large = large_of(tcp);
   if (large == NULL) {
     large = uvb__calloc(1, sizeof(*large));
-    if (large == NULL) return UV_ENOMEM;
-    int status = uvb__attach(tcp, UVB__ATTACH_LARGESOCKET, large);
+    int status = large == NULL ? UV_ENOMEM : uvb__attach(tcp, UVB__ATTACH_LARGESOCKET, large);
     if (status != 0) {
       uvb__free(large);
       return status;
     }
-    uvb__read_size_init(&large->size, options);
-  } else {
-    uvb__read_size_limit(&large->size, options);
   }
+  uvb__read_size_limit(&large->size, options);
   large->options = *options;
   large->raised = 0;
   if (stream->read_cb != on_read && is_reading(stream)) {
@@ -293,15 +272,14 @@ int uv_tcp_largesocket_read_start(uv_tcp_t* tcp, uv_alloc_cb alloc_cb, uv_read_c
   if (!is_tcp(tcp) || alloc_cb == NULL || read_cb == NULL) return UV_EINVAL;
   large_t* large = large_of(tcp);
   if (large == NULL) return UV_EINVAL;
-  uv_alloc_cb alloc_before = large->alloc_cb;
-  uv_read_cb read_before = large->read_cb;
+  const large_t before = *large;
   /* First, because on Windows starting asks for a buffer. */
   large->alloc_cb = alloc_cb;
   large->read_cb = read_cb;
   int status = uv_read_start((uv_stream_t*)tcp, on_alloc, on_read);
   if (status != 0) {
-    large->alloc_cb = alloc_before;
-    large->read_cb = read_before;
+    large->alloc_cb = before.alloc_cb;
+    large->read_cb = before.read_cb;
   }
   return status;
 }
@@ -312,7 +290,7 @@ int uv_tcp_disable_largesocket(uv_tcp_t* tcp) {
   large_t* large = large_of(tcp);
   if (large == NULL) return 0;
   if (stream->read_cb == on_read) swap(stream, large->alloc_cb, large->read_cb);
-  forget(tcp);
+  uvb__free(uvb__detach(tcp, UVB__ATTACH_LARGESOCKET));
   return 0;
 }
 

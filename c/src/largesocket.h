@@ -26,8 +26,7 @@ typedef struct {
 
 typedef enum { UVB__READ_SIZE_KEPT, UVB__READ_SIZE_GREW, UVB__READ_SIZE_SHRANK } uvb__read_size_change_t;
 
-void uvb__read_size_init(uvb__read_size_t* read_size, const uv_largesocket_options_t* options);
-/* Other limits: the size stays as it is, as far as they allow. */
+/* New limits: the size stays as it is, as far as they allow; 0 becomes min_read. */
 void uvb__read_size_limit(uvb__read_size_t* read_size, const uv_largesocket_options_t* options);
 /* A read gave `count` bytes, at least 1, for a buffer of `room`. */
 uvb__read_size_change_t uvb__read_size_observe(uvb__read_size_t* read_size, const uv_largesocket_options_t* options,

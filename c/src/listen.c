@@ -302,20 +302,6 @@ static void drop_spare(state_t* state, int status) {
   if (client != NULL) state->drop_cb(state->listener, client, status);
 }
 
-static int start(state_t* state, int backlog) {
-  uv_stream_t* server = state->listener->server;
-  int status = uvb__attach(server, UVB__ATTACH_LISTENER, state);
-  if (status != 0) return status;
-  if (may_listen(server)) status = keep_held(state);
-  if (status == 0) status = uv_listen(server, backlog, on_connection);
-  if (status == 0) return 0;
-  uvb__detach(server, UVB__ATTACH_LISTENER);
-  if (state->kept != NULL) drop(state, state->kept, status);
-  drop_spare(state, status);
-  uvb__pool_free(&state->pool);
-  return status;
-}
-
 int uv_batch_listen(uv_batch_t* batch, uv_batch_listener_t* listener, uv_stream_t* server, int backlog,
                     uv_batch_client_cb client_cb, uv_batch_drop_cb drop_cb) {
   if (batch == NULL || listener == NULL || server == NULL || client_cb == NULL || drop_cb == NULL) return UV_EINVAL;
@@ -325,16 +311,21 @@ int uv_batch_listen(uv_batch_t* batch, uv_batch_listener_t* listener, uv_stream_
   if (server->loop != batch->loop || uv_is_closing((uv_handle_t*)server)) return UV_EINVAL;
   state_t* state = uvb__calloc(1, sizeof(*state));
   if (state == NULL) return UV_ENOMEM;
-  state->waiter.retry = retry;
-  state->listener = listener;
-  state->client_cb = client_cb;
-  state->drop_cb = drop_cb;
-  state->pool.size = sizeof(connection_t);
+  *state = (state_t){.waiter.retry = retry, .listener = listener, .client_cb = client_cb, .drop_cb = drop_cb,
+                     .pool.size = sizeof(connection_t)};
   listener->batch = batch;
   listener->server = server;
   listener->last_error = 0;
-  status = start(state, backlog);
+  status = uvb__attach(server, UVB__ATTACH_LISTENER, state);
+  if (status == 0) {
+    if (may_listen(server)) status = keep_held(state);
+    if (status == 0) status = uv_listen(server, backlog, on_connection);
+    if (status != 0) uvb__detach(server, UVB__ATTACH_LISTENER);
+  }
   if (status != 0) {
+    if (state->kept != NULL) drop(state, state->kept, status);
+    drop_spare(state, status);
+    uvb__pool_free(&state->pool);
     uvb__free(state);
     return status;
   }

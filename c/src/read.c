@@ -139,17 +139,6 @@ static void retry(uvb__waiter_t* waiter) {
   leave(state);
 }
 
-static int start(state_t* state) {
-  uv_stream_t* stream = state->reader->stream;
-  int status = uvb__attach(stream, UVB__ATTACH_READER, state);
-  if (status != 0) return status;
-  status = uvb__pool_reserve(&state->pool) ? start_reading(state) : UV_ENOMEM;
-  if (status == 0) return 0;
-  uvb__detach(stream, UVB__ATTACH_READER);
-  uvb__pool_free(&state->pool);
-  return status;
-}
-
 int uv_batch_read_start(uv_batch_t* batch, uv_batch_reader_t* reader, uv_stream_t* stream, uv_alloc_cb alloc_cb,
                         uv_batch_release_cb release_cb) {
   if (batch == NULL || reader == NULL || stream == NULL || alloc_cb == NULL || release_cb == NULL) return UV_EINVAL;
@@ -159,16 +148,17 @@ int uv_batch_read_start(uv_batch_t* batch, uv_batch_reader_t* reader, uv_stream_
   if (stream->loop != batch->loop || uv_is_closing((uv_handle_t*)stream)) return UV_EINVAL;
   state_t* state = uvb__calloc(1, sizeof(*state));
   if (state == NULL) return UV_ENOMEM;
-  state->waiter.retry = retry;
-  state->reader = reader;
-  state->loop = batch->loop;
-  state->alloc_cb = alloc_cb;
-  state->release_cb = release_cb;
-  state->pool.size = sizeof(uv_batch_read_t);
+  *state = (state_t){.waiter.retry = retry, .reader = reader, .loop = batch->loop, .alloc_cb = alloc_cb,
+                     .release_cb = release_cb, .pool.size = sizeof(uv_batch_read_t)};
   reader->batch = batch;
   reader->stream = stream;
-  status = start(state);
+  status = uvb__attach(stream, UVB__ATTACH_READER, state);
+  if (status == 0) {
+    status = uvb__pool_reserve(&state->pool) ? start_reading(state) : UV_ENOMEM;
+    if (status != 0) uvb__detach(stream, UVB__ATTACH_READER);
+  }
   if (status != 0) {
+    uvb__pool_free(&state->pool);
     uvb__free(state);
     return status;
   }

@@ -55,7 +55,7 @@ int uv_batch_queue_work(uv_batch_t* batch, uv_batch_work_t* work, uv_batch_work_
   if (status != 0) return status;
   state_t* state = uvb__calloc(1, sizeof(*state));
   if (state == NULL) return UV_ENOMEM;
-  *state = (state_t){.waiter = {.retry = retry}, .work = work, .work_cb = work_cb, .cb = cb};
+  *state = (state_t){.waiter.retry = retry, .work = work, .work_cb = work_cb, .cb = cb};
   uv_batch_event_init(&work->event, UV_BATCH_WORK, work);
   work->event.callback = on_over;
   work->batch = batch;

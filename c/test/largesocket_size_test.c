@@ -12,7 +12,8 @@ static void begin(void) {
   options.grow_after = 2;
   options.shrink_after = 3;
   options.raise_after = 4;
-  uvb__read_size_init(&size, &options);
+  size = (uvb__read_size_t){0};
+  uvb__read_size_limit(&size, &options);
 }
 
 static uvb__read_size_change_t full(void) {
@@ -96,7 +97,8 @@ TEST(one_larger_read_begins_the_sparse_row_again) {
 TEST(shrinks_to_the_least_and_no_further) {
   begin();
   options.min_read = 5000;
-  uvb__read_size_init(&size, &options);
+  size = (uvb__read_size_t){0};
+  uvb__read_size_limit(&size, &options);
   full();
   full();
   CHECK_EQ(size.size, 10000);
@@ -138,7 +140,8 @@ TEST(shrinking_ends_what_was_sustained) {
 TEST(a_fixed_size_is_sustained_too) {
   begin();
   options.min_read = options.max_read = 8192;
-  uvb__read_size_init(&size, &options);
+  size = (uvb__read_size_t){0};
+  uvb__read_size_limit(&size, &options);
   for (int i = 0; i < 4; i++) CHECK_EQ(full(), UVB__READ_SIZE_KEPT);
   CHECK(uvb__read_size_sustained(&size, &options));
 }
