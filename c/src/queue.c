@@ -121,11 +121,6 @@ static uvb__lane_t* lane_of(uvb__queue_t* queue, uvb__type_t* type, const uv_bat
   return queue->by_type ? &type->lanes[event->level_] : &queue->lanes[event->level_];
 }
 
-static void lane_remove(uvb__lane_t* lane, uv_batch_event_t* event) {
-  UVB__REMOVE(lane->head, lane->tail, event, next, prev_);
-  lane->count--;
-}
-
 /* Order `type`: the lane gets its first event. */
 static void list_lane(uvb__queue_t* queue, uvb__lane_t* lane) {
   lane->listed = true;
@@ -221,7 +216,6 @@ void uvb__queue_push(uvb__queue_t* queue, uvb__type_t* type, uv_batch_event_t* e
     else if (lane->head == NULL) queue->unsorted = true;
   }
   UVB__APPEND(lane->head, lane->tail, event, next, prev_);
-  lane->count++;
   come(queue, type, event);
   queue->count++;
   queue->depth[event->level_]++;
@@ -249,7 +243,6 @@ void uvb__queue_join(uvb__queue_t* queue, const uvb__chain_t front[uvb__levels],
     if (lane->tail == NULL) lane->head = front[level].first;
     else lane->tail->next = front[level].first;
     lane->tail = front[level].last;
-    lane->count += count;
     queue->count += count;
     queue->depth[level] += count;
   }
@@ -259,7 +252,7 @@ void uvb__queue_remove(uvb__queue_t* queue, uvb__type_t* type, uv_batch_event_t*
   uvb__lane_t* lane = lane_of(queue, type, event);
   /* A lane that loses its oldest event may have to give way to another. */
   if (queue->by_type && lane->head == event) queue->unsorted = true;
-  lane_remove(lane, event);
+  UVB__REMOVE(lane->head, lane->tail, event, next, prev_);
   gone(queue, type, event);
 }
 
@@ -407,14 +400,13 @@ static uint32_t saturated(uint32_t normals) {
 
 static void empty_lane(uvb__queue_t* queue, uvb__lane_t* lane, uvb__chain_t* chain) {
   if (lane->tail != NULL && lane->tail->seq_ > queue->left) queue->left = lane->tail->seq_;
-  uvb__chain_join(chain, &(uvb__chain_t){lane->head, lane->tail, lane->count});
+  uvb__chain_join(chain, &(uvb__chain_t){lane->head, lane->tail, 0});
   lane->head = lane->tail = NULL;
-  lane->count = 0;
 }
 
 /* Everything leaves and no event has aged: there is no choice to make, only the order, and no event is touched. */
 static uvb__chain_t take_all(uvb__queue_t* queue) {
-  uvb__chain_t batch = {NULL, NULL, 0};
+  uvb__chain_t batch = {NULL, NULL, queue->count};
   for (int level = 0; level < uvb__levels; level++) {
     uvb__lane_t* first = queue->by_type ? queue->listed[level].first : &queue->lanes[level];
     /* The first lane of a class has its oldest event. */
@@ -461,7 +453,6 @@ static uvb__chain_t take_first(uvb__queue_t* queue, const uvb__types_t* types, u
     queue->normal_since_low = saturated(queue->normal_since_low + normals);
     taken.last->next = NULL;
     lane->head = event;
-    lane->count -= (uint32_t)taken.count;
     if (event == NULL) lane->tail = NULL;
     else event->prev_ = NULL;
     uvb__chain_join(&batch, &taken);
@@ -471,9 +462,10 @@ static uvb__chain_t take_first(uvb__queue_t* queue, const uvb__types_t* types, u
 
 /* Takes out an event that is the oldest of its lane. */
 static void take_head(uvb__queue_t* queue, uvb__type_t* type, uv_batch_event_t* event) {
+  uvb__lane_t* lane = lane_of(queue, type, event);
   double* oldest = &queue->taken[event->level_];
   if (*oldest < 0 || event->timestamp < *oldest) *oldest = event->timestamp;
-  lane_remove(lane_of(queue, type, event), event);
+  UVB__REMOVE(lane->head, lane->tail, event, next, prev_);
   gone(queue, type, event);
   event->status = UV_BATCH_STATUS_PROCESSING;
 }

@@ -33,7 +33,6 @@ typedef struct uvb__type_s uvb__type_t;
 struct uvb__lane_s {
   uv_batch_event_t* head;
   uv_batch_event_t* tail;
-  uint32_t count;
   /* Order `type`: its place among the lanes with events of its class, and its class. */
   uvb__lane_t* next;
   uvb__lane_t* replaced; /* see the cursor in queue.c */
@@ -66,7 +65,6 @@ static inline void uvb__chain_join(uvb__chain_t* chain, const uvb__chain_t* othe
 
 /* ---- types */
 
-/* A type's settings, how many of its events are queued, its rate, its handlers, and what is retained of it. */
 struct uvb__type_s {
   const char* name; /* behind this struct */
   int id;
@@ -121,7 +119,6 @@ int uvb__types_init(uvb__types_t* types);
 void uvb__types_free(uvb__types_t* types);
 /* The number of a name, made when there is none; UV_ENOMEM, UV_ENOBUFS. */
 int uvb__types_number(uvb__types_t* types, const char* name);
-
 /* The type of a number, or NULL. */
 static inline uvb__type_t* uvb__types_get(const uvb__types_t* types, int number) {
   return number > 0 && number < types->count ? types->all[number] : NULL;
@@ -130,19 +127,16 @@ static inline uvb__type_t* uvb__types_get(const uvb__types_t* types, int number)
 /* ---- the queue-map */
 
 typedef struct uvb__queue_s {
-  bool by_type; /* order `type` */
-  /* Order `arrival`: the one lane of each class. */
-  uvb__lane_t lanes[uvb__levels];
+  bool by_type;                   /* order `type` */
+  uvb__lane_t lanes[uvb__levels]; /* order `arrival`: the one lane of each class */
   /* Order `type`: the lanes with events of each class, the one with the oldest event first unless `unsorted`. */
   struct {
     uvb__lane_t* first;
     uvb__lane_t* last;
   } listed[uvb__levels];
   bool unsorted;
-  /* NORMAL events chosen since the last LOW one; survives batches. */
-  uint32_t normal_since_low;
-  /* Types that have their own max_batch of events queued: they make a batch full. */
-  uint32_t full_types;
+  uint32_t normal_since_low; /* NORMAL events chosen since the last LOW one; survives batches */
+  uint32_t full_types;       /* types that have their own max_batch of events queued: they make a batch full */
   uint64_t batch_number;
   uvb__type_t* first_queued;
   uvb__type_t* last_queued;
@@ -150,16 +144,13 @@ typedef struct uvb__queue_s {
   uint32_t count;
   uint64_t bytes;
   uint32_t depth[uvb__levels];
-  /* Events up to this arrival number have left. */
-  uint64_t left;
+  uint64_t left; /* events up to this arrival number have left */
   /* For each class, the push of the oldest event in the batch that was taken last; negative: none of the class. */
   double taken[uvb__levels];
 } uvb__queue_t;
 
 void uvb__queue_init(uvb__queue_t* queue, bool by_type);
-/* Changes the order of an empty queue. */
-void uvb__queue_reorder(uvb__queue_t* queue, bool by_type);
-/* Sets how many events of a type a batch can hold. */
+void uvb__queue_reorder(uvb__queue_t* queue, bool by_type); /* changes the order; it is empty */
 void uvb__queue_limit_type(uvb__queue_t* queue, uvb__type_t* type, uint32_t max_batch);
 
 /* Queues an event whose level_, seq_, timestamp and size are set. */
@@ -176,7 +167,6 @@ static inline bool uvb__queue_has(const uvb__queue_t* queue, const uv_batch_even
   return event->status == UV_BATCH_STATUS_QUEUED && event->seq_ > queue->left;
 }
 
-/* Takes a queued event out. */
 void uvb__queue_remove(uvb__queue_t* queue, uvb__type_t* type, uv_batch_event_t* event);
 /* The queued event that arrived first, or NULL. */
 uv_batch_event_t* uvb__queue_oldest(uvb__queue_t* queue);
