@@ -54,6 +54,10 @@ static int can_send(int fd) {
          (answer.probe.ops[IORING_OP_SENDMSG].flags & IO_URING_OP_SUPPORTED);
 }
 
+static void* at(const uvb__ring_t* ring, uint32_t offset) {
+  return (char*)ring->rings + offset;
+}
+
 static int map(uvb__ring_t* ring, const struct io_uring_params* params) {
   const unsigned int needed = IORING_FEAT_SINGLE_MMAP | IORING_FEAT_NODROP;
   size_t sq_size = params->sq_off.array + params->sq_entries * sizeof(uint32_t);
@@ -68,14 +72,6 @@ static int map(uvb__ring_t* ring, const struct io_uring_params* params) {
   void* sqes = mmap(NULL, ring->sqes_size, PROT_READ | PROT_WRITE, MAP_SHARED, ring->fd, IORING_OFF_SQES);
   if (sqes == MAP_FAILED) return -errno;
   ring->sqes = sqes;
-  return 0;
-}
-
-static void* at(const uvb__ring_t* ring, uint32_t offset) {
-  return (char*)ring->rings + offset;
-}
-
-static void find_parts(uvb__ring_t* ring, const struct io_uring_params* params) {
   uint32_t* order = at(ring, params->sq_off.array);
   for (uint32_t i = 0; i < ring->entries; i++) order[i] = i;
   ring->sq_head = at(ring, params->sq_off.head);
@@ -86,6 +82,7 @@ static void find_parts(uvb__ring_t* ring, const struct io_uring_params* params) 
   ring->sq_mask = *(uint32_t*)at(ring, params->sq_off.ring_mask);
   ring->cq_mask = *(uint32_t*)at(ring, params->cq_off.ring_mask);
   ring->tail = atomic_load_explicit(ring->sq_tail, memory_order_relaxed);
+  return 0;
 }
 
 int uvb__ring_open(uvb__ring_t** opened) {
@@ -101,7 +98,6 @@ int uvb__ring_open(uvb__ring_t** opened) {
     uvb__ring_close(ring);
     return uv_translate_sys_error(-status);
   }
-  find_parts(ring, &params);
   *opened = ring;
   return 0;
 }
@@ -181,23 +177,20 @@ static int submit(pass_t* pass) {
   }
 }
 
-static int is_passing(int error) {
-  return error == -EAGAIN || error == -EBUSY || error == -ENOMEM;
-}
-
 /* After a failed call: what was not taken was not sent, and is taken back and sent the plain way. What was taken and
  * has no completion keeps its UV_EIO; its completion could yet come, so the ring must go. */
 static int recover(pass_t* pass, int error) {
   uvb__ring_t* ring = pass->ring;
   uint32_t left = untaken(pass);
   int lost = pass->done + left != pass->queued;
+  int passes = error == -EAGAIN || error == -EBUSY || error == -ENOMEM;
   ring->tail -= left;
   atomic_store_explicit(ring->sq_tail, ring->tail, memory_order_release);
   for (uint32_t i = 0; i < left; i++) {
     uv_batch_target_t* target = &pass->targets[ring->sqes[(ring->tail + i) & ring->sq_mask].user_data];
     target->result = uvb__fanout_plain(target, pass->content);
   }
-  return lost || !is_passing(error) ? error : 0;
+  return lost || !passes ? error : 0;
 }
 
 static int flush(pass_t* pass) {

@@ -23,8 +23,7 @@ typedef struct {
 
 void uvb__content_init(uvb__content_t* content, const uv_buf_t bufs[], unsigned int nbufs);
 
-/* "send" or "try_write". */
-extern const char uvb__fanout_plain_name[];
+extern const char uvb__fanout_plain_name[]; /* "send" or "try_write" */
 /* Sends to one target: bytes, or a negative code. */
 ssize_t uvb__fanout_plain(const uv_batch_target_t* target, const uvb__content_t* content);
 void uvb__fanout_plain_all(uv_batch_target_t targets[], size_t count, const uvb__content_t* content);
@@ -78,11 +77,9 @@ int uvb__ring_open(uvb__ring_t** ring);
 /* Every target gets its result. When it does not return 0, the ring must not be used again: it failed, or it was opened
  * by the process that this one was forked from, which goes on using it. */
 int uvb__ring_send(uvb__ring_t* ring, const uvb__content_t* content, uv_batch_target_t targets[], size_t count);
-/* Whether this process has opened it, and not one that it was forked from. */
-int uvb__ring_is_own(const uvb__ring_t* ring);
+int uvb__ring_is_own(const uvb__ring_t* ring); /* this process has opened it, and not one that it was forked from */
 void uvb__ring_close(uvb__ring_t* ring);
-/* Whether the ring wins on this machine; the first call measures it. */
-int uvb__fanout_prefers_ring(void);
+int uvb__fanout_prefers_ring(void); /* whether the ring wins on this machine; the first call measures it */
 /* The rule behind it: decides from the times of rounds that took turns, and sorts them. */
 int uvb__fanout_ring_wins(uint64_t plain[], uint64_t ring[], size_t count);
 

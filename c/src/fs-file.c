@@ -291,7 +291,6 @@ static ssize_t read_into(source_t* source, uv_buf_t buf) {
   return (ssize_t)total;
 }
 
-/* What is read into. */
 typedef struct {
   char* base;
   size_t room;
@@ -324,12 +323,11 @@ static ssize_t read_growing(source_t* source, memory_t* memory, size_t size, siz
   }
 }
 
-static ssize_t read_allocated(const uv_batch_fs_options_t* options, source_t* source, uv_batch_file_t* file,
-                              const char** syscall) {
+static ssize_t read_allocated(const uv_batch_fs_options_t* options, source_t* source, uv_batch_file_t* file) {
   const size_t max = (size_t)options->max_file_size;
   uvb__fs_stat_t stat;
   int status = uvb__fs_calls.stat(source->fd, &stat);
-  if (status != 0) *syscall = "fstat";
+  if (status != 0) file->syscall = "fstat";
   if (status != 0) return status;
   if (stat.is_regular && stat.size > max) return UV_EFBIG;
   size_t size = stat.is_regular ? (size_t)stat.size : 0;
@@ -356,7 +354,6 @@ static int is_fifo(uv_file fd) {
 
 void uvb__fs_read(const uv_batch_fs_options_t* options, uv_batch_file_t* file) {
   source_t source = {file->fd, 0, file->path == NULL};
-  const char* syscall = "read";
   file->syscall = NULL;
   if (file->buf.base == NULL) file->buf.len = 0;
   if (file->path != NULL) source.fd = uvb__fs_calls.open_read(file->path);
@@ -365,9 +362,8 @@ void uvb__fs_read(const uv_batch_fs_options_t* options, uv_batch_file_t* file) {
     file->syscall = "open";
     return;
   }
-  file->result = file->buf.base != NULL ? read_into(&source, file->buf)
-                                        : read_allocated(options, &source, file, &syscall);
-  if (file->result < 0) file->syscall = syscall;
+  file->result = file->buf.base != NULL ? read_into(&source, file->buf) : read_allocated(options, &source, file);
+  if (file->result < 0 && file->syscall == NULL) file->syscall = "read";
   if (file->path == NULL) return;
   bool keeps = file->result == UV_ESPIPE && (options->flags & UV_BATCH_FS_KEEP_FIFO) != 0 && is_fifo(source.fd);
   if (keeps) file->fd = source.fd;
@@ -431,7 +427,7 @@ static void advance(progress_t* progress, size_t bytes) {
   }
 }
 
-static void fail(uv_batch_file_t* files, size_t count, ssize_t status, const char* syscall) {
+void uvb__fs_fail(uv_batch_file_t* files, size_t count, ssize_t status, const char* syscall) {
   for (size_t i = 0; i < count; i++) {
     files[i].result = status;
     files[i].syscall = syscall;
@@ -447,7 +443,7 @@ static size_t write_all(uv_file fd, uv_batch_file_t* files, size_t count) {
     ssize_t n = uvb__fs_calls.write(fd, bufs, gather(&progress, bufs));
     if (n <= 0) {
       /* A write that takes nothing would be repeated for ever. */
-      fail(&files[progress.at], count - progress.at, n < 0 ? n : UV_EIO, "write");
+      uvb__fs_fail(&files[progress.at], count - progress.at, n < 0 ? n : UV_EIO, "write");
       break;
     }
     advance(&progress, (size_t)n);
@@ -465,11 +461,11 @@ void uvb__fs_append(const uv_batch_fs_options_t* options, uv_batch_file_t* files
     fd = uvb__fs_calls.open_append(path, (options->flags & UV_BATCH_FS_NO_CREATE) == 0, options->mode);
   }
   if (fd < 0) {
-    fail(files, count, path == NULL ? UV_EBADF : fd, "open");
+    uvb__fs_fail(files, count, path == NULL ? UV_EBADF : fd, "open");
     return;
   }
   if (path != NULL && (options->flags & UV_BATCH_FS_KEEP_FIFO) != 0 && is_fifo(fd)) {
-    fail(files, count, UV_ESPIPE, "open");
+    uvb__fs_fail(files, count, UV_ESPIPE, "open");
     files->fd = fd;
     return;
   }
@@ -487,7 +483,7 @@ void uvb__fs_append(const uv_batch_fs_options_t* options, uv_batch_file_t* files
     }
   }
   for (size_t i = 0; status != 0 && i < written; i++) {
-    if (files[i].result >= 0) fail(&files[i], 1, status, syscall);
+    if (files[i].result >= 0) uvb__fs_fail(&files[i], 1, status, syscall);
   }
 }
 

@@ -30,12 +30,9 @@ struct job_s {
   size_t seen; /* `begun` at the last relieving */
 };
 
-/* The rest is cancelled. */
-#define taken_back SIZE_MAX
-/* The rest belongs to another job. */
-#define moved (SIZE_MAX - 1)
+#define taken_back SIZE_MAX   /* the rest is cancelled */
+#define moved (SIZE_MAX - 1)  /* the rest belongs to another job */
 
-/* What is done with the files. */
 typedef enum { op_read, op_append, op_prefetch } op_t;
 
 /* One active request. Jobs are taken from the front of `files`. */
@@ -66,13 +63,6 @@ static int compare(const uv_batch_file_t* a, const uv_batch_file_t* b) {
   return a->path == b->path ? 0 : strcmp(a->path, b->path);
 }
 
-/* How many entries from the first on are of the same file; `count` is at least 1. */
-static size_t same_file(const uv_batch_file_t* files, size_t count) {
-  size_t same = 1;
-  while (same < count && compare(&files[0], &files[same]) == 0) same++;
-  return same;
-}
-
 /* Equals stay in the order that their first private word has noted. */
 static int compare_stably(const void* a, const void* b) {
   const uv_batch_file_t* first = a;
@@ -92,16 +82,11 @@ static void sort(uv_batch_file_t* files, size_t count) {
 
 /* ---- jobs */
 
-/* Entries that one step of a job does together. */
+/* Entries from the first on that one step of a job does together; `count` is at least 1. */
 static size_t step(const request_t* request, const uv_batch_file_t* files, size_t count) {
-  return request->op == op_append ? same_file(files, count) : 1;
-}
-
-static void mark_cancelled(uv_batch_file_t* files, size_t count) {
-  for (size_t i = 0; i < count; i++) {
-    files[i].result = UV_ECANCELED;
-    files[i].syscall = NULL;
-  }
+  size_t same = 1;
+  while (request->op == op_append && same < count && compare(&files[0], &files[same]) == 0) same++;
+  return same;
 }
 
 static void run(uv_work_t* work) {
@@ -115,7 +100,7 @@ static void run(uv_work_t* work) {
     size_t count = step(request, files, all - at);
     size_t begun = at;
     if (!atomic_compare_exchange_strong(&job->begun, &begun, at + count)) {
-      if (begun == taken_back) mark_cancelled(files, all - at);
+      if (begun == taken_back) uvb__fs_fail(files, all - at, UV_ECANCELED, NULL);
       return;
     }
     switch (request->op) {
@@ -125,20 +110,6 @@ static void run(uv_work_t* work) {
     }
     at += count;
   }
-}
-
-/* An even share of what is left. A file's entries stay together, also when they are more than a job should have. */
-static size_t next_share(request_t* request) {
-  size_t fair = request->count / request->shares + (request->count % request->shares != 0);
-  size_t share = 0;
-  if (request->shares > 1) request->shares--;
-  if (request->op != op_append) return fair;
-  while (share < fair) {
-    size_t more = step(request, &request->files[share], request->count - share);
-    if (share > 0 && share + more > request->options.max_files) break;
-    share += more;
-  }
-  return share;
 }
 
 static void complete(uv_work_t* work, int status);
@@ -157,13 +128,21 @@ static void start(job_t* job, uv_batch_file_t* files, size_t count) {
   if (request->is_cancelled) (void)uv_cancel((uv_req_t*)&job->work);
 }
 
+/* An even share of what is left. A file's entries stay together, also when they are more than a job should have. */
 static void start_share(job_t* job) {
   request_t* request = job->request;
   uv_batch_file_t* files = request->files;
-  size_t count = next_share(request);
-  request->files += count;
-  request->count -= count;
-  start(job, files, count);
+  size_t fair = request->count / request->shares + (request->count % request->shares != 0);
+  size_t share = request->op == op_append ? 0 : fair;
+  while (share < fair) {
+    size_t more = step(request, &files[share], request->count - share);
+    if (share > 0 && share + more > request->options.max_files) break;
+    share += more;
+  }
+  if (request->shares > 1) request->shares--;
+  request->files += share;
+  request->count -= share;
+  start(job, files, share);
 }
 
 static void add(request_t* request, job_t* job) {
@@ -190,7 +169,7 @@ static void complete(uv_work_t* work, int status) {
   uv_batch_file_t* files = job->files + job->over;
   size_t count = job->count - job->over;
   job->count = 0;
-  if (status == UV_ECANCELED) mark_cancelled(files, count);
+  if (status == UV_ECANCELED) uvb__fs_fail(files, count, UV_ECANCELED, NULL);
   request->pending -= count;
   req->pending = request->pending;
   /* Before the callback: the threadpool goes on meanwhile, and the callback may end or reuse what it likes. */

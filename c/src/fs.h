@@ -12,6 +12,7 @@ void uvb__fs_read(const uv_batch_fs_options_t* options, uv_batch_file_t* file);
 void uvb__fs_prefetch(uv_batch_file_t* file);
 /* All entries are of one file. */
 void uvb__fs_append(const uv_batch_fs_options_t* options, uv_batch_file_t* files, size_t count);
+void uvb__fs_fail(uv_batch_file_t* files, size_t count, ssize_t status, const char* syscall);
 
 /* Forgets what was learnt about reads from the page cache. For tests. */
 void uvb__fs_cached_reset(void);

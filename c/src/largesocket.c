@@ -115,8 +115,6 @@ typedef struct {
   uv_largesocket_stats_t stats;
 } large_t;
 
-typedef int (*buffer_size_t)(uv_handle_t* handle, int* value);
-
 static const size_t least_read = 4096;
 static const size_t most_read = 16 << 20;
 static const size_t most_turn = 1 << 30;
@@ -128,12 +126,13 @@ static void read_limits(void) {
   uvb__socket_limits(&limits);
 }
 
-static large_t* large_of(const uv_tcp_t* tcp) {
-  return uvb__attached(tcp, UVB__ATTACH_LARGESOCKET);
-}
-
 static int is_tcp(const uv_tcp_t* tcp) {
   return tcp != NULL && tcp->type == UV_TCP;
+}
+
+/* NULL: it is not enabled, or no TCP stream. */
+static large_t* large_of(const uv_tcp_t* tcp) {
+  return is_tcp(tcp) ? uvb__attached(tcp, UVB__ATTACH_LARGESOCKET) : NULL;
 }
 
 void uv_largesocket_options_init(uv_largesocket_options_t* options) {
@@ -157,7 +156,7 @@ static int check(const uv_largesocket_options_t* options) {
 }
 
 /* Returns the size that the buffer got, or 0 when it was left as it was: it is never made smaller. */
-static int raise_buffer(uv_handle_t* handle, buffer_size_t buffer_size, int wanted, int limit) {
+static int raise_buffer(uv_handle_t* handle, int (*buffer_size)(uv_handle_t*, int*), int wanted, int limit) {
   int now = 0;
   if (limit > 0 && wanted > limit) wanted = limit;
   if (wanted == 0) return 0;
@@ -190,15 +189,11 @@ static void observe(large_t* large, uv_handle_t* handle, size_t count, size_t ro
 
 /* libuv reads a stream up to 32 times before it looks at others. An empty buffer ends that, and libuv comes back to the
  * stream in its next turn. */
-static int yields(large_t* large) {
-  large->yielding = large->options.max_turn > 0 && large->turn >= large->options.max_turn;
-  return large->yielding;
-}
-
 static void on_alloc(uv_handle_t* handle, size_t suggested_size, uv_buf_t* buf) {
   large_t* large = large_of((uv_tcp_t*)handle);
   (void)suggested_size;
-  if (large == NULL || yields(large)) *buf = uv_buf_init(NULL, 0);
+  if (large != NULL) large->yielding = large->options.max_turn > 0 && large->turn >= large->options.max_turn;
+  if (large == NULL || large->yielding) *buf = uv_buf_init(NULL, 0);
   else large->alloc_cb(handle, large->size.size, buf);
 }
 
@@ -269,9 +264,8 @@ int uv_tcp_enable_largesocket(uv_tcp_t* tcp, const uv_largesocket_options_t* opt
 }
 
 int uv_tcp_largesocket_read_start(uv_tcp_t* tcp, uv_alloc_cb alloc_cb, uv_read_cb read_cb) {
-  if (!is_tcp(tcp) || alloc_cb == NULL || read_cb == NULL) return UV_EINVAL;
   large_t* large = large_of(tcp);
-  if (large == NULL) return UV_EINVAL;
+  if (large == NULL || alloc_cb == NULL || read_cb == NULL) return UV_EINVAL;
   const large_t before = *large;
   /* First, because on Windows starting asks for a buffer. */
   large->alloc_cb = alloc_cb;
@@ -295,9 +289,8 @@ int uv_tcp_disable_largesocket(uv_tcp_t* tcp) {
 }
 
 int uv_tcp_largesocket_stats(const uv_tcp_t* tcp, uv_largesocket_stats_t* stats) {
-  if (!is_tcp(tcp) || stats == NULL) return UV_EINVAL;
   const large_t* large = large_of(tcp);
-  if (large == NULL) return UV_EINVAL;
+  if (large == NULL || stats == NULL) return UV_EINVAL;
   *stats = large->stats;
   stats->read_size = large->size.size;
   return 0;
