@@ -11,10 +11,8 @@ typedef struct {
   size_t size;
 } uvb__pool_t;
 
-/* Makes sure that the next uvb__pool_get() succeeds; false: there is no memory. */
-bool uvb__pool_reserve(uvb__pool_t* pool);
-/* NULL: there is no memory. */
-void* uvb__pool_get(uvb__pool_t* pool);
+bool uvb__pool_reserve(uvb__pool_t* pool); /* then the next uvb__pool_get() succeeds; false: there is no memory */
+void* uvb__pool_get(uvb__pool_t* pool);    /* NULL: there is no memory */
 void uvb__pool_put(uvb__pool_t* pool, void* piece);
 void uvb__pool_free(uvb__pool_t* pool);
 
@@ -55,10 +53,8 @@ struct uvb__counted_s {
 /* The user's struct is in use from here on, and its state is a copy of `source`. `over` calls uvb__counted_over(). What
  * uvb__adapt_check() returns, or UV_ENOMEM. */
 int uvb__counted_start(const uvb__counted_t* source, uv_batch_event_type_t type, uv_batch_event_cb over);
-/* It has happened. */
-void uvb__counted_came(uvb__counted_t* source);
-/* The event is over. */
-void uvb__counted_over(uvb__counted_t* source);
+void uvb__counted_came(uvb__counted_t* source); /* it has happened */
+void uvb__counted_over(uvb__counted_t* source); /* the event is over */
 /* Closes the handle, and takes the event back with what was counted. UV_EINVAL: `source` is NULL; UV_EALREADY. */
 int uvb__counted_stop(uvb__counted_t* source);
 

@@ -56,10 +56,8 @@ typedef enum {
 
 /* 0; UV_EBUSY when the handle has a state of this kind; UV_ENOMEM. */
 int uvb__attach(const void* handle, uvb__attach_t kind, void* state);
-/* The state, or NULL. */
-void* uvb__attached(const void* handle, uvb__attach_t kind);
-/* Forgets and returns the state, or NULL. */
-void* uvb__detach(const void* handle, uvb__attach_t kind);
+void* uvb__attached(const void* handle, uvb__attach_t kind); /* the state, or NULL */
+void* uvb__detach(const void* handle, uvb__attach_t kind);   /* the same, and forgets it */
 
 /* ---- handles that others may close: a program that ends its loop closes each handle that uv_walk() finds, and libuv
  * calls back only the closer */

@@ -83,11 +83,8 @@ static bool run_several(uvb__core_t* core, uvb__type_t* type, uv_batch_event_t* 
     walk.next = handler->next_;
     if ((handler->group_cb_ != NULL) != groups) continue;
     any = true;
-    if (groups) {
-      handler->group_cb_(handler, event, count);
-      continue;
-    }
-    if (settle(core, event, handler->cb_(handler, event))) break;
+    if (groups) handler->group_cb_(handler, event, count);
+    else if (settle(core, event, handler->cb_(handler, event))) break;
   }
   core->handler_walks = walk.outer;
   return any;

@@ -373,14 +373,6 @@ void uvb__hold_ended(uv_batch_t* batch) {
   uvb__leave(core);
 }
 
-void uvb__expire(uv_batch_t* batch) {
-  uvb__core_t* core = uvb__core(batch);
-  if (core == NULL) return;
-  uvb__enter(core);
-  uvb__retention_timer_fired(core, uvb__now(core));
-  uvb__leave(core);
-}
-
 int uv_batch_process(uv_batch_t* batch) {
   if (batch == NULL) return UV_EINVAL;
   uvb__core_t* core = uvb__core(batch);

@@ -7,19 +7,15 @@
 typedef struct uvb__core_s uvb__core_t;
 
 /* An engine needs two things from the world: time, and calls at the right moments. The loop is one host; tests have
- * another, whose clock stands still unless told. */
+ * another, whose clock stands still unless told. A request for a call replaces the last one; a negative deadline takes
+ * it back. */
 typedef struct uvb__host_s uvb__host_t;
 struct uvb__host_s {
-  /* Time in ms; may be read once and kept for the rest of a turn. */
-  double (*now)(uvb__host_t* host);
-  /* Asks for one call of uvb__turn() at the end of this turn. */
-  void (*schedule)(uvb__host_t* host);
-  /* Asks for one call of uvb__hold_ended() at this time; replaces the last request. Negative: takes it back. */
-  void (*arm)(uvb__host_t* host, double deadline);
-  /* The same for uvb__expire(): the age of what is retained. It keeps no loop alive. */
-  void (*arm_expiry)(uvb__host_t* host, double deadline);
-  /* Busy share of the loop, 0 to 1, at `now`. Asked only under `adaptive` with a max_delay. */
-  double (*utilization)(uvb__host_t* host, double now);
+  double (*now)(uvb__host_t* host);                       /* ms; may be read once and kept for the rest of a turn */
+  void (*schedule)(uvb__host_t* host);                    /* one call of uvb__turn() at the end of this turn */
+  void (*arm)(uvb__host_t* host, double deadline);        /* one call of uvb__hold_ended() at this time */
+  void (*arm_expiry)(uvb__host_t* host, double deadline); /* of uvb__expire(); it keeps no loop alive */
+  double (*utilization)(uvb__host_t* host, double now);   /* busy share, 0 to 1; only for `adaptive` with a delay */
 };
 
 /* Told of each step, in order; for tests, which set it in the core. */
@@ -31,8 +27,8 @@ typedef struct {
   void (*replayed)(void* data, uv_batch_event_t* event); /* before each handler that gets it */
 } uvb__observer_t;
 
-/* A walk over a type's handlers or retained events, which may be removed while it is under way: whoever removes one
- * moves the walks that stand before it on. One for each level of nesting, on the stack. */
+/* A walk over a type's handlers or retained events, one for each level of nesting, on the stack: whoever removes one of
+ * them moves on the walks that stand before it. */
 typedef struct uvb__walk_s {
   void* next;
   struct uvb__walk_s* outer;
@@ -58,9 +54,7 @@ typedef struct {
 /* An adapter that keeps something back because the queue was full. */
 typedef struct uvb__waiter_s uvb__waiter_t;
 struct uvb__waiter_s {
-  /* Runs after a dispatch point that made room: tries again, and waits again if need be. It also runs once more when
-   * the queue is closed; then what it pushes is refused with UV_ESHUTDOWN. */
-  void (*retry)(uvb__waiter_t* waiter);
+  void (*retry)(uvb__waiter_t* waiter); /* there is room, or the queue is closed and refuses with UV_ESHUTDOWN */
   uvb__waiter_t* next;
   uvb__waiter_t* prev;
   uvb__core_t* core; /* NULL: it does not wait */
@@ -69,11 +63,9 @@ struct uvb__waiter_s {
 struct uvb__core_s {
   uv_batch_t* batch;
   uvb__host_t* host;
-  /* The handle that has the dispatch points. When somebody closes it, nothing is taken any more. NULL: none. */
-  const uv_handle_t* gate;
-  /* Runs once everything is over and no call into the queue is on the stack; NULL once it has run. */
-  void (*end)(uvb__core_t* core);
-  int depth; /* calls that are inside the queue */
+  const uv_handle_t* gate; /* of the loop: once somebody closes it, nothing is taken any more; NULL: another host */
+  void (*end)(uvb__core_t* core); /* runs once all is over and no call is inside; then NULL */
+  int depth;                      /* calls that are inside the queue */
   uv_batch_close_cb close_cb;
 
   uv_batch_options_t given;   /* as set */
@@ -102,9 +94,9 @@ struct uvb__core_s {
   uvb__waiter_t* last_waiter;
   size_t waiting;
 
-  /* Handlers. */
   uint64_t handler_number;
   uvb__walk_t* handler_walks;
+
   /* Retention. */
   uint64_t number;
   uvb__walk_t* kept_walks;
@@ -132,8 +124,7 @@ static inline double uvb__now(const uvb__core_t* core) {
 int uvb__init(uv_batch_t* batch, uv_loop_t* loop, uvb__host_t* host, const uv_batch_options_t* options);
 /* The queue is over: frees the core, and gives the struct back with its close callback. */
 void uvb__end(uvb__core_t* core);
-/* Frees the core, and touches nothing that is not its own. */
-void uvb__forget(uvb__core_t* core);
+void uvb__forget(uvb__core_t* core); /* frees the core, and touches nothing that is not its own */
 
 /* Every way in is between these two: the last one out ends a queue that is closed. */
 static inline void uvb__enter(uvb__core_t* core) {
@@ -165,31 +156,25 @@ static inline void uvb__schedule(uvb__core_t* core) {
   core->host->schedule(core->host);
 }
 
-/* Takes an event that has been admitted: queues it, or, under `direct`, hands it to its handlers. */
-void uvb__take_event(uvb__core_t* core, uv_batch_event_t* event);
-/* One of those who run handlers under `direct`, and have counted themselves in `nested`, is over. When it is the
- * outermost one, what the handlers asked for comes now. */
-void uvb__leave_direct(uvb__core_t* core);
-/* Something became due without a push. */
+/* The same, when something became due without a push. */
 static inline void uvb__wake(uvb__core_t* core) {
   if (core->closing != uvb__closed) uvb__schedule(core);
 }
 
-/* The end of the turn that schedule() asked for; nothing when it did not. */
+/* Takes an event that has been admitted: queues it, or, under `direct`, hands it to its handlers. */
+void uvb__take_event(uvb__core_t* core, uv_batch_event_t* event);
+/* A run of handlers under `direct`, counted in `nested`, is over: after the outermost, what they asked for comes. */
+void uvb__leave_direct(uvb__core_t* core);
+
+/* What a host was asked for has come. Being early, or not asked for, does no harm. */
 void uvb__turn(uv_batch_t* batch);
-/* The time that arm() asked for has come; being early does no harm. */
 void uvb__hold_ended(uv_batch_t* batch);
-/* The time that arm_expiry() asked for has come; being early does no harm. */
-void uvb__expire(uv_batch_t* batch);
 
 /* ---- inbox.c */
 
-/* Tells other threads the bounds of the queue, and how many types there are. */
-void uvb__publish_limits(uvb__core_t* core);
-/* Takes in what other threads have posted so far. */
-void uvb__take_in(uvb__core_t* core);
-/* The same, and refuses what they post from here on. */
-void uvb__take_last(uvb__core_t* core);
+void uvb__publish_limits(uvb__core_t* core); /* tells other threads the bounds and the number of types */
+void uvb__take_in(uvb__core_t* core);        /* takes in what other threads have posted so far */
+void uvb__take_last(uvb__core_t* core);      /* the same, and refuses what they post from here on */
 
 /* ---- options.c and stats.c */
 
@@ -218,10 +203,8 @@ static inline void uvb__finish_handled(uvb__core_t* core, uv_batch_event_t* even
   if (event->flags_ == 0) uvb__finish(core, event, UV_BATCH_STATUS_COMPLETED, 0);
   else uvb__finish(core, event, UV_BATCH_STATUS_FAILED, event->code_);
 }
-/* A handler failed for the event. */
-void uvb__failed(uvb__core_t* core, uv_batch_event_t* event, int status);
-/* Gives a handler back to its owner. */
-void uvb__handler_release(uv_batch_handler_t* handler);
+void uvb__failed(uvb__core_t* core, uv_batch_event_t* event, int status); /* a handler failed for it */
+void uvb__handler_release(uv_batch_handler_t* handler);                   /* gives it back to its owner */
 /* Runs one handler for one event: 0, or the failure. The event may be gone when this returns; then `here`, the walk
  * that stands at it, has moved on. */
 int uvb__run_handler(uv_batch_handler_t* handler, uv_batch_event_t* event, const uvb__walk_t* here);
@@ -234,18 +217,14 @@ bool uvb__retain(uvb__core_t* core, uvb__type_t* type, uv_batch_event_t* event);
 void uvb__retention_take(uvb__core_t* core, uvb__type_t* type, uv_batch_event_t* event);
 /* A handler has registered: what the type has kept is due to it. */
 void uvb__retention_registered(uvb__core_t* core, uvb__type_t* type, uv_batch_handler_t* handler);
-/* The type's options have changed. */
-void uvb__retention_configured(uvb__core_t* core, uvb__type_t* type);
-/* Gives a type's due events to its handlers, oldest first. */
+void uvb__retention_configured(uvb__core_t* core, uvb__type_t* type); /* the type's options have changed */
+/* Gives the due events to their handlers, oldest first: of one type, or, before a batch leaves, of all. */
 void uvb__replay(uvb__core_t* core, uvb__type_t* type);
-/* The same for all types, before a batch leaves. */
 void uvb__replay_all(uvb__core_t* core);
-/* Ends the events whose age is reached, oldest deadline first. */
+/* Ends the events whose age is reached, oldest deadline first; uvb__expire() when the host says that one is. */
 void uvb__retention_expire(uvb__core_t* core, double now);
-/* The timer of the next deadline has fired, perhaps early. */
-void uvb__retention_timer_fired(uvb__core_t* core, double now);
-/* Ends everything: the queue is closed. */
-void uvb__retention_close(uvb__core_t* core);
+void uvb__expire(uv_batch_t* batch);
+void uvb__retention_close(uvb__core_t* core); /* ends everything: the queue is closed */
 
 /* ---- loop.c */
 
@@ -269,8 +248,7 @@ bool uvb__loop_forget(uvb__core_t* core);
 /* Does nothing if it is waiting already. */
 void uvb__wait_for_room(uv_batch_t* batch, uvb__waiter_t* waiter);
 void uvb__stop_waiting(uvb__waiter_t* waiter);
-/* Each waiter gets one try, in order: afterwards what it kept back is in the queue, or it waits again, behind the
- * others. `all`: also when the queue is full. */
+/* Each waiter gets one try, in order; one that waits again is behind the others. `all`: also when the queue is full. */
 void uvb__run_waiters(uvb__core_t* core, bool all);
 
 #endif

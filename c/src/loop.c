@@ -105,8 +105,7 @@ static sentinel_t* start_sentinel(uv_loop_t* loop, void (*lost)(void* data), voi
   static char counter[8] = {1};
   uv_buf_t buf = uv_buf_init(counter, sizeof(counter));
   sentinel_t* sentinel = uvb__calloc(1, sizeof(*sentinel));
-  if (sentinel == NULL) return NULL;
-  uv_file fd = open_full(&sentinel->other);
+  uv_file fd = sentinel == NULL ? UV_ENOMEM : open_full(&sentinel->other);
   if (fd < 0) {
     uvb__free(sentinel);
     return NULL;

@@ -18,8 +18,7 @@ typedef struct {
 } uvb__rate_t;
 
 double uvb__rate_read(const uvb__rate_t* rate, double now);
-/* Adds `events` that were pushed since the last update. */
-void uvb__rate_fold(uvb__rate_t* rate, uint32_t events, double now);
+void uvb__rate_fold(uvb__rate_t* rate, uint32_t events, double now); /* adds what was pushed since the last one */
 
 enum { uvb__holds_on_record = 16, uvb__slices = 10 };
 
@@ -32,17 +31,15 @@ typedef struct {
 
 void uvb__gain_record(uvb__gain_t* gain, double extra);
 void uvb__gain_clear(uvb__gain_t* gain);
-/* Mean extra events per batch; 0 without a record. */
-double uvb__gain_read(const uvb__gain_t* gain);
+double uvb__gain_read(const uvb__gain_t* gain); /* mean extra events per batch; 0 without a record */
 
 /* The busy share of a loop over about 250 ms: ten slices of 25 ms, the current one included. */
 typedef struct {
   double busy[uvb__slices];
   int64_t newest; /* the newest slice that was written; the ten up to it are valid */
-  double start;
+  double start;   /* the time from which the loop is observed */
 } uvb__utilization_t;
 
-/* `start`: the time from which the loop is observed. */
 void uvb__utilization_init(uvb__utilization_t* window, double start);
 /* The loop was busy for `busy` ms of this span; they are spread evenly over it. Spans must not go back in time. */
 void uvb__utilization_observe(uvb__utilization_t* window, double from, double to, double busy);
@@ -50,12 +47,12 @@ double uvb__utilization_read(uvb__utilization_t* window, double now);
 
 /* ---- policies */
 
-/* What the engine knows about the loop and the types of the open batch. */
+/* What the engine knows about the loop and the types of the open batch, as in uv_batch_estimate_t. */
 typedef struct {
-  double utilization; /* busy share of the loop, 0 to 1 */
-  double rate;        /* events per ms: the highest among the queued types */
-  double gain;        /* extra events a batch got from being held */
-  double holds;       /* holds on record, 0 to 16 */
+  double utilization;
+  double rate; /* the highest among the queued types */
+  double gain;
+  double holds;
 } uvb__signals_t;
 
 /* What a policy remembers between two questions. */
@@ -93,8 +90,7 @@ typedef struct {
 
 void uvb__advisor_init(uvb__advisor_t* advisor);
 void uvb__advisor_configure(uvb__advisor_t* advisor, const uv_batch_options_t* options);
-/* A dispatch point: brings the rates up to date. */
-void uvb__advisor_fold(uvb__advisor_t* advisor, double now);
+void uvb__advisor_fold(uvb__advisor_t* advisor, double now); /* a dispatch point: brings the rates up to date */
 /* A held batch has left, with this many more events than when its hold began. */
 void uvb__advisor_held(uvb__advisor_t* advisor, double extra);
 /* How long the open batch may be held from the push of its oldest event, in ms. */

@@ -29,19 +29,17 @@ static void on_failed_closed(uvb__ending_t* ending) {
   uvb__free(uvb__of(ending, state_t, ending));
 }
 
-static void close_handle(state_t* state) {
-  uvb__end_handle(&state->ending, (uv_handle_t*)&state->handle, end);
-}
-
 static void on_over(uv_batch_t* batch, uv_batch_event_t* event, int status) {
   (void)batch, (void)status;
-  close_handle(uvb__claimed(uvb__of(event, uv_batch_process_t, event)->private_));
+  state_t* state = uvb__claimed(uvb__of(event, uv_batch_process_t, event)->private_);
+  uvb__end_handle(&state->ending, (uv_handle_t*)&state->handle, end);
 }
 
 static void offer(state_t* state) {
   uv_batch_process_t* process = state->process;
   /* Under the policy `direct` the event may be over when this returns. */
-  if (!uvb__adapt_offer(process->batch, &process->event, &state->waiter)) close_handle(state);
+  if (uvb__adapt_offer(process->batch, &process->event, &state->waiter)) return;
+  uvb__end_handle(&state->ending, (uv_handle_t*)&state->handle, end);
 }
 
 static void retry(uvb__waiter_t* waiter) {

@@ -16,14 +16,6 @@
 
 /* ---- what a type keeps: a list by link_ and prev_, in the order in which the events left */
 
-static void append(uvb__core_t* core, uvb__type_t* type, uv_batch_event_t* event) {
-  UVB__APPEND(type->first_kept, type->last_kept, event, link_, prev_);
-  if (type->kept++ == 0) UVB__APPEND(core->first_keeping, core->last_keeping, type, next_keeping, prev_keeping);
-  type->kept_bytes += event->size;
-  core->counters.retained++;
-  core->counters.retained_bytes += event->size;
-}
-
 static void take_out(uvb__core_t* core, uvb__type_t* type, uv_batch_event_t* event) {
   for (uvb__walk_t* walk = core->kept_walks; walk != NULL; walk = walk->outer) {
     if (walk->next == event) walk->next = event->link_;
@@ -77,7 +69,11 @@ bool uvb__retain(uvb__core_t* core, uvb__type_t* type, uv_batch_event_t* event) 
   event->since_ = now;
   event->number_ = ++core->number;
   event->received_ = 0;
-  append(core, type, event);
+  UVB__APPEND(type->first_kept, type->last_kept, event, link_, prev_);
+  if (type->kept++ == 0) UVB__APPEND(core->first_keeping, core->last_keeping, type, next_keeping, prev_keeping);
+  type->kept_bytes += event->size;
+  core->counters.retained++;
+  core->counters.retained_bytes += event->size;
   core->counters.held++;
   double deadline = now + options->retain_max_age;
   if (core->deadline < 0 || deadline < core->deadline) ask(core, deadline);
@@ -124,13 +120,6 @@ static bool is_late(const uv_batch_handler_t* handler, const uv_batch_event_t* e
 static bool has_late(const uvb__type_t* type, const uv_batch_event_t* event, uint64_t last) {
   for (const uv_batch_handler_t* handler = type->first_handler; handler != NULL; handler = handler->next_) {
     if (is_late(handler, event, last) && handler->due_ > event->received_) return true;
-  }
-  return false;
-}
-
-static bool has_any_late(const uvb__core_t* core, const uvb__type_t* type) {
-  for (const uv_batch_event_t* event = type->first_kept; event != NULL; event = event->link_) {
-    if (has_late(type, event, core->number)) return true;
   }
   return false;
 }
@@ -186,8 +175,7 @@ void uvb__replay(uvb__core_t* core, uvb__type_t* type) {
       event->status = UV_BATCH_STATUS_PROCESSING;
     }
     give(core, type, event, last, latest, first);
-    if (!first) continue;
-    uvb__finish_handled(core, event);
+    if (first) uvb__finish_handled(core, event);
   }
   core->kept_walks = walk.outer;
   for (uv_batch_handler_t* handler = type->first_handler; handler != NULL; handler = handler->next_) {
@@ -203,17 +191,18 @@ void uvb__replay_all(uvb__core_t* core) {
   uvb__type_t* next;
   for (uvb__type_t* type = core->first_due; type != NULL; type = next) {
     next = type->next_due;
-    type->to_replay = has_any_late(core, type);
+    type->to_replay = false;
+    for (const uv_batch_event_t* event = type->first_kept; event != NULL && !type->to_replay; event = event->link_) {
+      type->to_replay = has_late(type, event, core->number);
+    }
     if (!type->to_replay) not_due(core, type);
   }
-  for (uvb__type_t* type = core->first_due; type != NULL;) {
-    if (!type->to_replay) {
-      type = type->next_due;
-      continue;
-    }
+  for (uvb__type_t* type = core->first_due; type != NULL; type = next) {
+    next = type->next_due;
+    if (!type->to_replay) continue;
     type->to_replay = false;
     uvb__replay(core, type);
-    type = core->first_due;
+    next = core->first_due;
   }
 }
 
@@ -238,9 +227,14 @@ void uvb__retention_expire(uvb__core_t* core, double now) {
   schedule(core);
 }
 
-void uvb__retention_timer_fired(uvb__core_t* core, double now) {
+void uvb__expire(uv_batch_t* batch) {
+  uvb__core_t* core = uvb__core(batch);
+  if (core == NULL) return;
+  uvb__enter(core);
+  double now = uvb__now(core);
   if (core->deadline >= 0 && now < core->deadline) ask(core, core->deadline);
   else uvb__retention_expire(core, now);
+  uvb__leave(core);
 }
 
 void uvb__retention_configured(uvb__core_t* core, uvb__type_t* type) {
