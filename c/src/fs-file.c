@@ -474,13 +474,11 @@ void uvb__fs_append(const uv_batch_fs_options_t* options, uv_batch_file_t* files
     status = uvb__fs_calls.sync(fd);
     syscall = "fdatasync";
   }
-  if (path != NULL) {
-    /* Network file systems may say only now that there was no room. */
-    int closed = uvb__fs_calls.close(fd);
-    if (status == 0) {
-      status = closed;
-      syscall = "close";
-    }
+  /* Network file systems may say only now that there was no room. */
+  int closed = path != NULL ? uvb__fs_calls.close(fd) : 0;
+  if (status == 0 && closed != 0) {
+    status = closed;
+    syscall = "close";
   }
   for (size_t i = 0; status != 0 && i < written; i++) {
     if (files[i].result >= 0) uvb__fs_fail(&files[i], 1, status, syscall);
@@ -518,12 +516,24 @@ void uvb__fs_cached_reset(void) {
   atomic_store(&is_missing, 0);
 }
 
-/* Reads what the file has, or as much as the caller's buffer takes. */
-static ssize_t read_len(const uv_batch_fs_options_t* options, uv_batch_file_t* file, uv_file fd, size_t size) {
+/* Reads what the file has, or as much as the caller's buffer takes, if that is within `room`. `keeps` is set when the
+ * descriptor is to stay open. */
+static ssize_t read_open(const uv_batch_fs_options_t* options, uv_batch_file_t* file, uv_file fd, size_t room,
+                         int* keeps) {
   uv_buf_t buf = file->buf;
-  size_t wanted = buf.base != NULL && buf.len < size ? buf.len : size;
+  uvb__fs_stat_t stat;
+  if (uvb__fs_calls.stat(fd, &stat) != 0) return UV_EAGAIN;
+  if (stat.is_fifo && file->path != NULL) {
+    *keeps = (options->flags & UV_BATCH_FS_KEEP_FIFO) != 0;
+    return UV_ESPIPE;
+  }
+  if (!stat.is_regular || stat.size == 0) return UV_EAGAIN;
+  if (buf.base == NULL && stat.size > options->max_file_size) return UV_EFBIG;
+  if (buf.base != NULL && buf.len == 0) return 0;
+  uint64_t wanted = buf.base != NULL && buf.len < stat.size ? buf.len : stat.size;
+  if (wanted > room) return UV_EAGAIN;
   /* One byte more shows that it has grown. */
-  memory_t memory = {buf.base, buf.base != NULL ? wanted : size + 1, 1};
+  memory_t memory = {buf.base, (size_t)wanted + (buf.base == NULL), 1};
   if (buf.base == NULL && !allocate(options, file, &memory)) return UV_EAGAIN;
   ssize_t n = uvb__fs_calls.read_cached(fd, memory.base, memory.room);
   if (buf.base == NULL) file->buf = uv_buf_init(memory.base, n > 0 ? (unsigned int)n : 0);
@@ -539,22 +549,6 @@ static ssize_t read_len(const uv_batch_fs_options_t* options, uv_batch_file_t* f
   note_miss(n);
   if (n == UV_EAGAIN || (n >= 0 && n < (ssize_t)wanted)) file->syscall = "read";
   return UV_EAGAIN;
-}
-
-/* `keeps` is set when the descriptor is to stay open. */
-static ssize_t read_open(const uv_batch_fs_options_t* options, uv_batch_file_t* file, uv_file fd, size_t room,
-                         int* keeps) {
-  uvb__fs_stat_t stat;
-  if (uvb__fs_calls.stat(fd, &stat) != 0) return UV_EAGAIN;
-  if (stat.is_fifo && file->path != NULL) {
-    *keeps = (options->flags & UV_BATCH_FS_KEEP_FIFO) != 0;
-    return UV_ESPIPE;
-  }
-  if (!stat.is_regular || stat.size == 0) return UV_EAGAIN;
-  if (file->buf.base == NULL && stat.size > options->max_file_size) return UV_EFBIG;
-  if (file->buf.base != NULL && file->buf.len == 0) return 0;
-  uint64_t wanted = file->buf.base != NULL && file->buf.len < stat.size ? file->buf.len : stat.size;
-  return wanted > room ? UV_EAGAIN : read_len(options, file, fd, (size_t)stat.size);
 }
 
 static ssize_t try_cached(const uv_batch_fs_options_t* options, uv_batch_file_t* file, size_t room) {

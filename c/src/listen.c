@@ -40,8 +40,12 @@ static bool connection_waits(const uv_stream_t* server) {
   return poll(&listening, 1, 0) == 1 && (listening.revents & POLLIN) != 0;
 }
 
-static int accept_one(int listening) {
+/* Takes one from the backlog. UV_EAGAIN: there is none. After an error the client is as it was. */
+static int accept_beside(const uv_stream_t* server, uv_stream_t* client) {
+  uv_os_fd_t listening;
   int fd;
+  int status = uv_fileno((const uv_handle_t*)server, &listening);
+  if (status != 0) return status;
   do {
 #if defined(__linux__) || defined(__FreeBSD__) || defined(__NetBSD__) || defined(__OpenBSD__) || defined(__DragonFly__)
     fd = accept4(listening, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
@@ -51,16 +55,6 @@ static int accept_one(int listening) {
 #endif
   } while (fd == -1 && errno == EINTR);
   if (fd == -1) return errno == EWOULDBLOCK ? UV_EAGAIN : uv_translate_sys_error(errno);
-  return fd;
-}
-
-/* Takes one from the backlog. UV_EAGAIN: there is none. After an error the client is as it was. */
-static int accept_beside(const uv_stream_t* server, uv_stream_t* client) {
-  uv_os_fd_t listening;
-  int status = uv_fileno((const uv_handle_t*)server, &listening);
-  if (status != 0) return status;
-  int fd = accept_one(listening);
-  if (fd < 0) return fd;
   status = client->type == UV_TCP ? uv_tcp_open((uv_tcp_t*)client, fd) : uv_pipe_open((uv_pipe_t*)client, fd);
   if (status != 0) close(fd);
   return status;
