@@ -125,7 +125,7 @@ static void on_closed(uvb__ending_t* ending) {
   end_if_over(source);
 }
 
-int uvb__counted_start(const uvb__counted_t* source, uv_batch_event_type_t type, uv_batch_event_cb over) {
+int uvb__counted_start(const uvb__counted_t* source, int type, uv_batch_event_cb over) {
   int status = uvb__adapt_check(source->batch, source->slots);
   if (status != 0) return status;
   uvb__counted_t* state = uvb__malloc(sizeof(*state));

@@ -52,7 +52,7 @@ struct uvb__counted_s {
 
 /* The user's struct is in use from here on, and its state is a copy of `source`. `over` calls uvb__counted_over(). What
  * uvb__adapt_check() returns, or UV_ENOMEM. */
-int uvb__counted_start(const uvb__counted_t* source, uv_batch_event_type_t type, uv_batch_event_cb over);
+int uvb__counted_start(const uvb__counted_t* source, int type, uv_batch_event_cb over);
 void uvb__counted_came(uvb__counted_t* source); /* it has happened */
 void uvb__counted_over(uvb__counted_t* source); /* the event is over */
 /* Closes the handle, and takes the event back with what was counted. UV_EINVAL: `source` is NULL; UV_EALREADY. */
