@@ -3,6 +3,7 @@ package batch
 import (
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // The errors of this package, beside those of package millrace; compare with errors.Is.
@@ -26,27 +27,16 @@ var (
 type Errors []error
 
 func (e Errors) Error() string {
-	failed, first := 0, error(nil)
-	for _, err := range e {
-		if err != nil {
-			failed++
-			if first == nil {
-				first = err
-			}
-		}
+	var first error
+	if i := slices.IndexFunc(e, func(err error) bool { return err != nil }); i >= 0 {
+		first = e[i]
 	}
-	return fmt.Sprintf("batch: %d of %d calls failed, the first with: %v", failed, len(e), first)
+	return fmt.Sprintf("batch: %d of %d calls failed, the first with: %v", len(e.Unwrap()), len(e), first)
 }
 
 // Unwrap gives the errors of the calls that failed.
 func (e Errors) Unwrap() []error {
-	var failed []error
-	for _, err := range e {
-		if err != nil {
-			failed = append(failed, err)
-		}
-	}
-	return failed
+	return slices.DeleteFunc(slices.Clone(e), func(err error) bool { return err == nil })
 }
 
 // HandlerError tells of a handler that failed for an event.

@@ -156,12 +156,15 @@ func (b *Batcher[K, V]) call(f *flight[K, V]) (values []V, each Errors, err erro
 	values, err = b.fn(f.ctx, f.keys)
 	n := len(f.keys)
 	needed := err == nil
-	if found, is := eachOf(err); is {
-		if each = found; len(each) != n {
-			each, err = nil, fmt.Errorf("%w: Errors with %d entries for %d keys; return one for each, or nil when none failed",
-				ErrBadResult, len(each), n)
+	if err != nil {
+		// Not the result itself, which would be an allocation for every batch.
+		var found Errors
+		if errors.As(err, &found) && len(found) != n {
+			err = fmt.Errorf("%w: Errors with %d entries for %d keys; return one for each, or nil when none failed",
+				ErrBadResult, len(found), n)
+		} else {
+			each, needed = found, slices.Contains(found, nil)
 		}
-		needed = slices.Contains(each, nil)
 	}
 	if needed && len(values) != n {
 		each, err = nil, fmt.Errorf("%w: %d for %d; it must return one for each, in order", ErrBadResult, len(values), n)
@@ -170,38 +173,29 @@ func (b *Batcher[K, V]) call(f *flight[K, V]) (values []V, each Errors, err erro
 	return values, each, err
 }
 
-func eachOf(err error) (Errors, bool) {
-	if err == nil {
-		return nil, false
-	}
-	// Not the result itself, which would be an allocation for every batch.
-	var each Errors
-	is := errors.As(err, &each)
-	return each, is
-}
-
 // land settles the calls of a batch, and returns the next one that this goroutine is to fly.
 func (b *Batcher[K, V]) land(f *flight[K, V], values []V, each Errors, err error) *flight[K, V] {
+	failure := func(i int) error {
+		if each != nil {
+			return each[i]
+		}
+		return err
+	}
 	b.mu.Lock()
-	failed := 0
 	for i, c := range f.calls {
 		c.flight = nil
-		if each != nil && each[i] != nil || each == nil && err != nil {
-			failed++
+		if failure(i) != nil {
+			b.engine.Counters().ErrorsTotal++
 		}
 	}
-	b.engine.Counters().ErrorsTotal += uint64(failed)
 	b.mu.Unlock()
 	for i, c := range f.calls {
 		var value V
-		failure := err
-		if each != nil {
-			failure = each[i]
-		}
-		if failure == nil {
+		why := failure(i)
+		if why == nil {
 			value = values[i]
 		}
-		c.settle(value, failure)
+		c.settle(value, why)
 	}
 	// Let the callers run that have their results: so their next calls get into the batch that leaves now, and not only
 	// into the one after it.

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -121,11 +122,13 @@ func (d *Dispatcher[T]) deliverRest(run *delivery[T]) {
 		if set := event.Type.ready.Load(); set == nil {
 			d.deliverSpecial(run, event)
 			continue
-		} else if len(set.groups) > 0 && !event.grouped {
-			run.group(event, set.groups)
-			run.ones(event, set.ones)
 		} else {
-			run.ones(event, set.ones)
+			if len(set.groups) > 0 && !event.grouped {
+				run.group(event, set.groups)
+			}
+			for _, fn := range set.ones {
+				fn(event.Data)
+			}
 		}
 		run.handled(event)
 	}
@@ -148,12 +151,6 @@ func (d *Dispatcher[T]) caught(run *delivery[T], value any) {
 	// Even if the hook ends its goroutine.
 	defer run.handled(run.current)
 	d.failed(inner.Caught(value), run.current)
-}
-
-func (run *delivery[T]) ones(event *Event[T], ones []func(T)) {
-	for _, fn := range ones {
-		fn(event.Data)
-	}
 }
 
 // group gives batch handlers all events of the type that are left in the batch, at the place of the first of them.
@@ -247,20 +244,19 @@ func (d *Dispatcher[T]) runSome(run *delivery[T], event *Event[T], handlers []*H
 		}
 	}
 	for _, h := range handlers {
-		if h.one != nil && d.mayRun(h) {
-			h.one(event.Data)
+		if h.one == nil {
+			continue
 		}
+		if h.once {
+			d.lock.Lock()
+			unused := d.Remove(h)
+			d.lock.Unlock()
+			if !unused {
+				continue
+			}
+		}
+		h.one(event.Data)
 	}
-}
-
-// mayRun uses up a handler that is for one event only.
-func (d *Dispatcher[T]) mayRun(h *Handler[T]) bool {
-	if !h.once {
-		return true
-	}
-	d.lock.Lock()
-	defer d.lock.Unlock()
-	return d.Remove(h)
 }
 
 // orphan: no handler. The event is retained if its type retains, else it is over.
@@ -367,35 +363,24 @@ func (d *Dispatcher[T]) Remove(h *Handler[T]) bool {
 		return false
 	}
 	h.of = nil
-	left := make([]*Handler[T], 0, len(t.handlers)-1)
-	for _, other := range t.handlers {
-		if other != h {
-			left = append(left, other)
-		}
-	}
-	t.handlers = left
+	t.handlers = slices.DeleteFunc(slices.Clone(t.handlers), func(other *Handler[T]) bool { return other == h })
 	t.note()
 	return true
 }
 
 // note brings `ready` up to date.
 func (t *Type[T]) note() {
+	if t.due || len(t.handlers) == 0 || slices.ContainsFunc(t.handlers, func(h *Handler[T]) bool { return h.once }) {
+		t.ready.Store(nil)
+		return
+	}
 	set := &handlerSet[T]{}
 	for _, h := range t.handlers {
-		switch {
-		case h.once:
-			set = nil
-		case h.group != nil:
+		if h.group != nil {
 			set.groups = append(set.groups, h.group)
-		default:
+		} else {
 			set.ones = append(set.ones, h.one)
 		}
-		if set == nil {
-			break
-		}
-	}
-	if t.due || len(t.handlers) == 0 {
-		set = nil
 	}
 	t.ready.Store(set)
 }

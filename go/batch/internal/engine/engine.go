@@ -32,7 +32,6 @@ type closing int8
 
 const (
 	open closing = iota
-	// closingDeliver: what is queued is to be cut; closingDelivering: it has been.
 	closingDeliver
 	closingDelivering
 	closingDiscard
@@ -133,9 +132,10 @@ func (e *Engine[T]) Push(t *Type[T], data T, priority Priority, bytes int64) (Re
 		if !e.busy && e.queue.count == 0 {
 			return e.pushDirect(t, data, priority, bytes), nil
 		}
-	} else if !hasRoom(&e.queue, bytes, &e.options) {
+	} else if q, o := &e.queue, &e.options; q.count >= o.MaxQueue || bytes > o.MaxQueueBytes ||
+		q.bytes > o.MaxQueueBytes-bytes {
 		e.counters.RefusedTotal.Overloaded++
-		return Ref[T]{}, overloaded(&e.queue, bytes, &e.options)
+		return Ref[T]{}, &overload{q.count, o.MaxQueue, q.bytes, bytes, o.MaxQueueBytes}
 	}
 	// At a dispatch point that is running, what handlers push is judged there. First, for the host may keep the time
 	// that is read from then on.
@@ -150,11 +150,6 @@ func (e *Engine[T]) Push(t *Type[T], data T, priority Priority, bytes int64) (Re
 		e.advisor.pushed(t)
 	}
 	return Ref[T]{event, event.seq}, nil
-}
-
-// hasRoom tells whether one more event of so many bytes may be queued.
-func hasRoom[T any](q *Queue[T], bytes int64, o *Options) bool {
-	return q.count < o.MaxQueue && bytes <= o.MaxQueueBytes && q.bytes <= o.MaxQueueBytes-bytes
 }
 
 func (e *Engine[T]) stamp(t *Type[T], data T, priority Priority, bytes int64) *Event[T] {
@@ -456,8 +451,6 @@ type cuts[T any] struct {
 
 func (c *cuts[T]) empty() bool { return c.taken == len(c.all) }
 
-func (c *cuts[T]) append(one cut[T]) { c.all = append(c.all, one) }
-
 func (c *cuts[T]) next() cut[T] {
 	one := c.all[c.taken]
 	c.all[c.taken] = cut[T]{}
@@ -492,9 +485,9 @@ func (e *Engine[T]) deliverCut() bool {
 // cutAll cuts everything queued into batches that leave for this reason.
 func (e *Engine[T]) cutAll(trigger Trigger) {
 	e.recycler.point(e.queue.count)
-	e.cuts.append(cut[T]{prepare: true})
+	e.cuts.all = append(e.cuts.all, cut[T]{prepare: true})
 	for e.queue.count > 0 {
-		e.cuts.append(cut[T]{events: e.take(e.options.MaxBatch), trigger: trigger})
+		e.cuts.all = append(e.cuts.all, cut[T]{events: e.take(e.options.MaxBatch), trigger: trigger})
 	}
 	e.endHold()
 }
@@ -505,7 +498,7 @@ func (e *Engine[T]) cutOneByOne() {
 	for event := e.take(e.queue.count).first; event != nil; {
 		next := event.next
 		event.next = nil
-		e.cuts.append(cut[T]{events: chain[T]{event, event, 1}, trigger: TriggerSize})
+		e.cuts.all = append(e.cuts.all, cut[T]{events: chain[T]{event, event, 1}, trigger: TriggerSize})
 		event = next
 	}
 }
@@ -679,7 +672,7 @@ func (e *Engine[T]) finish() {
 		}
 	}()
 	for e.closing == closingDiscard && e.queue.count > 0 {
-		e.cuts.append(cut[T]{events: e.queue.take(e.options.MaxBatch, e.host.Now(), e.options.MaxDeferral)})
+		e.cuts.all = append(e.cuts.all, cut[T]{events: e.queue.take(e.options.MaxBatch, e.host.Now(), e.options.MaxDeferral)})
 	}
 	for !e.cuts.empty() {
 		rest := &e.cuts.all[e.cuts.taken].events

@@ -12,13 +12,6 @@ type overload struct {
 	bytes, given, maxQueueBytes int64
 }
 
-func overloaded[T any](q *Queue[T], bytes int64, o *Options) error {
-	return &overload{
-		queued: q.count, maxQueue: o.MaxQueue,
-		bytes: q.bytes, given: bytes, maxQueueBytes: o.MaxQueueBytes,
-	}
-}
-
 func (e *overload) Error() string {
 	if e.queued >= e.maxQueue {
 		return fmt.Sprintf("%v: %d events are queued and MaxQueue is %d", millrace.ErrOverload, e.queued, e.maxQueue)

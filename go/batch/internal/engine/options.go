@@ -132,14 +132,10 @@ func Within[N int | int64 | time.Duration](name string, value, least, most N) er
 
 // orNone is Within for an option that may be None.
 func orNone[N int | time.Duration](name string, value, most N) error {
-	if value == None {
+	if value == None || Within(name, value, 1, most) == nil {
 		return nil
 	}
-	err := Within(name, value, 1, most)
-	if err != nil {
-		err = &millrace.OptionError{Name: name, Value: value, Allowed: fmt.Sprintf("from 0 (None) to %v", most)}
-	}
-	return err
+	return &millrace.OptionError{Name: name, Value: value, Allowed: fmt.Sprintf("from 0 (None) to %v", most)}
 }
 
 // CheckMaxBatch is the check of a type's own MaxBatch.

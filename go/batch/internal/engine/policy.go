@@ -6,8 +6,8 @@ import (
 )
 
 // A policy says how long the open batch may be held. It is a pure function: no clock, no queue, no loop; what it knows
-// are [Signals], and what it remembers is handed back to it. direct does not batch, fixed holds for MaxDelay, adaptive
-// holds only while the loop is busy, more is expected, and holding has been measured to pay.
+// are [Signals], and what it remembers is handed back to it. fixed holds for MaxDelay, adaptive only while the loop is
+// busy, more is expected, and holding has been measured to pay. Under Direct nobody asks.
 //
 // The estimators behind the signals are sums over time that keep no events: the rate of a type (an exponentially
 // weighted mean), the gain of holding (the last 16 holds), the utilization of a loop (slices of 25 ms). The advisor of
@@ -31,18 +31,10 @@ type PolicyState struct {
 	OffUntil, Backoff time.Duration
 }
 
-var initialState = PolicyState{Backoff: firstBackoff}
-
-// policy is a pure function: no clock, no queue, no loop. It answers how long a batch may be held from the push of its
-// oldest event, 0 to MaxDelay.
+// policy answers how long a batch may be held from the push of its oldest event, 0 to MaxDelay.
 type policy func(signals Signals, o *Options, state PolicyState, now time.Duration) (time.Duration, PolicyState)
 
-var policies = [...]policy{Adaptive: adaptive, Fixed: fixed, Direct: direct}
-
-// direct does not batch: each event is a batch of its own. The control arm of a measurement, and a kill switch.
-func direct(_ Signals, _ *Options, state PolicyState, _ time.Duration) (time.Duration, PolicyState) {
-	return 0, state
-}
+var policies = [...]policy{Adaptive: adaptive, Fixed: fixed, Direct: nil}
 
 // fixed holds a batch until it is full or MaxDelay has passed since its oldest event: a predictable cadence.
 func fixed(_ Signals, o *Options, state PolicyState, _ time.Duration) (time.Duration, PolicyState) {
@@ -72,8 +64,7 @@ func adaptive(signals Signals, o *Options, state PolicyState, now time.Duration)
 		}
 	}
 	// Written so that a signal that is not a number holds nothing.
-	busy := signals.Utilization >= busyFrom && signals.Rate*milliseconds(o.MaxDelay) >= worthwhile
-	if !busy {
+	if !(signals.Utilization >= busyFrom && signals.Rate*milliseconds(o.MaxDelay) >= worthwhile) {
 		return 0, state
 	}
 	share := min(1, (signals.Utilization-busyFrom)/(busyFull-busyFrom))
@@ -225,7 +216,7 @@ type advisor[T any] struct {
 }
 
 func (a *advisor[T]) init() {
-	a.state = initialState
+	a.state = PolicyState{Backoff: firstBackoff}
 	a.given = Signals{math.NaN(), math.NaN(), math.NaN(), math.NaN()}
 }
 

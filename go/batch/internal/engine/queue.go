@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// This file is above 700 lines because it is one structure: events, lanes, types and the choice of a batch change the
-// same links and counts, which nothing else may touch.
+// This file is long because it is one structure: events, lanes, types and the choice of a batch change the same links
+// and counts, which nothing else may touch.
 
 const (
 	// normalPerLow NORMAL events are chosen for one LOW one when a limit cuts a batch.
@@ -314,14 +314,6 @@ type Type[T any] struct {
 	due       bool
 }
 
-func newType[T any](name string) *Type[T] {
-	t := &Type[T]{Name: name, Priority: PriorityOf(name), maxBatch: Unlimited, givenRate: math.NaN()}
-	for p := range t.lanes {
-		t.lanes[p].priority = Priority(p)
-	}
-	return t
-}
-
 // idle: nothing would be lost if it were dropped and made again.
 func (t *Type[T]) idle() bool {
 	return t.count == 0 && !t.Pinned && len(t.handlers) == 0 && t.kept.count == 0 && !t.due
@@ -366,7 +358,10 @@ func (q *Queue[T]) Type(name string) *Type[T] {
 		if len(q.types) >= q.sweepAt {
 			q.sweep()
 		}
-		t = newType[T](name)
+		t = &Type[T]{Name: name, Priority: PriorityOf(name), maxBatch: Unlimited, givenRate: math.NaN()}
+		for p := range t.lanes {
+			t.lanes[p].priority = Priority(p)
+		}
 		q.types[name] = t
 	}
 	q.recent = t
@@ -386,9 +381,6 @@ func (q *Queue[T]) sweep() {
 	}
 	q.sweepAt = max(fewTypes, 2*len(q.types))
 }
-
-// Find is the entry of a type, or nil.
-func (q *Queue[T]) Find(name string) *Type[T] { return q.types[name] }
 
 // SetMaxBatch limits how many events of a type a batch can hold.
 func (q *Queue[T]) SetMaxBatch(t *Type[T], n int) {
@@ -548,7 +540,7 @@ func (q *Queue[T]) choose(limit int, a aged) chain[T] {
 	cut := q.count > limit
 	q.batchNumber++
 	var batch, low chain[T]
-	next := q.cursor(a)
+	next := cursor[T]{q: q, aged: a, lowAt: -1}
 	highIsOver := false
 	for batch.count+low.count < limit {
 		var high *Event[T]
@@ -556,14 +548,13 @@ func (q *Queue[T]) choose(limit int, a aged) chain[T] {
 			high = next.high()
 			highIsOver = high == nil
 		}
-		event := high
+		event, to := high, &batch
 		if event == nil {
 			event = next.normal()
 		}
-		isLow := false
 		if high == nil && (event == nil || cut && q.normalSinceLow >= normalPerLow) {
 			if one := next.low(); one != nil {
-				event, isLow = one, true
+				event, to = one, &low
 			}
 		}
 		if event == nil {
@@ -578,14 +569,10 @@ func (q *Queue[T]) choose(limit int, a aged) chain[T] {
 		}
 		t.chosen++
 		q.takeHead(event)
-		switch {
-		case isLow:
-			low.append(event)
+		to.append(event)
+		if to == &low {
 			q.normalSinceLow = 0
-		case high != nil:
-			batch.append(event)
-		default:
-			batch.append(event)
+		} else if high == nil {
 			q.countNormal(1)
 		}
 	}
@@ -669,8 +656,6 @@ type cursor[T any] struct {
 	replaced []*lane[T]
 }
 
-func (q *Queue[T]) cursor(a aged) cursor[T] { return cursor[T]{q: q, aged: a, lowAt: -1} }
-
 // high is the next event that counts as HIGH. When there is none HIGH is over, and only the others are asked for.
 func (c *cursor[T]) high() *Event[T] {
 	if !c.q.byType {
@@ -702,10 +687,7 @@ func (c *cursor[T]) high() *Event[T] {
 // normal is the next event that counts as NORMAL.
 func (c *cursor[T]) normal() *Event[T] {
 	if !c.q.byType {
-		if head := c.agedOf(Low, Normal); head != nil {
-			return head
-		}
-		return c.q.lanes[Normal].head
+		return cmp.Or(c.agedOf(Low, Normal), c.q.lanes[Normal].head)
 	}
 	if c.lowAt < 0 {
 		// LOW lanes are sorted by their oldest event: those with an aged one come first.
@@ -746,10 +728,9 @@ func (c *cursor[T]) low() *Event[T] {
 	if c.lowAt < len(c.q.listed[Low]) {
 		listed = c.q.listed[Low][c.lowAt]
 	}
-	switch {
-	case len(c.replaced) > 0 && (listed == nil || c.replaced[0].head.seq < listed.head.seq):
+	if len(c.replaced) > 0 && (listed == nil || c.replaced[0].head.seq < listed.head.seq) {
 		c.lowGroup, c.replaced = c.replaced[0], c.replaced[1:]
-	default:
+	} else {
 		c.lowGroup = listed
 		c.lowAt++
 	}

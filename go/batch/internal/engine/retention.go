@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"time"
 
 	"millrace.dev/go/internal/inner"
@@ -122,12 +123,7 @@ func (d *Dispatcher[T]) registered(t *Type[T], h *Handler[T]) {
 }
 
 func (t *Type[T]) isDueToAny() bool {
-	for _, h := range t.handlers {
-		if h.due != 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(t.handlers, func(h *Handler[T]) bool { return h.due != 0 })
 }
 
 func (d *Dispatcher[T]) notDue(t *Type[T]) {
@@ -138,12 +134,8 @@ func (d *Dispatcher[T]) notDue(t *Type[T]) {
 	for _, h := range t.handlers {
 		h.due = 0
 	}
-	for i, one := range d.dueTypes {
-		if one == t {
-			d.dueTypes = append(d.dueTypes[:i:i], d.dueTypes[i+1:]...)
-			break
-		}
-	}
+	// A new slice: replayDue may be going through the old one.
+	d.dueTypes = slices.DeleteFunc(slices.Clone(d.dueTypes), func(one *Type[T]) bool { return one == t })
 	t.note()
 }
 
@@ -257,21 +249,16 @@ func (d *Dispatcher[T]) give(h *Handler[T], event *Event[T]) (worked bool) {
 
 // ---- age
 
-func (d *Dispatcher[T]) deadlineOf(t *Type[T]) time.Duration {
-	since := t.kept.head.since
-	if options := d.options(t); options != nil {
-		return since + options.MaxAge
-	}
-	// It is being turned off.
-	return since
-}
-
 // nextToExpire is the type whose event expires next, or nil, and when.
 func (d *Dispatcher[T]) nextToExpire() (*Type[T], time.Duration) {
 	var next *Type[T]
 	earliest := never
 	for t := d.keeping.first; t != nil; t = t.next[keeping] {
-		deadline := d.deadlineOf(t)
+		deadline := t.kept.head.since
+		// Without options it is being turned off.
+		if options := d.options(t); options != nil {
+			deadline += options.MaxAge
+		}
 		if next == nil || deadline < earliest || deadline == earliest && t.kept.head.number < next.kept.head.number {
 			next, earliest = t, deadline
 		}

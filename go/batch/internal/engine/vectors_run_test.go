@@ -448,7 +448,7 @@ func text(s *Statement) string {
 
 // RemoveAll removes all handlers of a type.
 func (d *Dispatcher[T]) RemoveAll(name string) {
-	if t := d.engine.queue.Find(name); t != nil {
+	if t := d.engine.queue.types[name]; t != nil {
 		for _, h := range t.handlers {
 			h.of = nil
 		}
@@ -462,7 +462,7 @@ func (t *Type[T]) MaxBatch() int { return t.maxBatch }
 
 // Estimate is how the engine sees its load; the rate is that of a type.
 func (e *Engine[T]) Estimate(name string) Signals {
-	return e.advisor.estimate(e.host, e.queue.Find(name), e.host.Now())
+	return e.advisor.estimate(e.host, e.queue.types[name], e.host.Now())
 }
 
 // GiveSignals puts signals in place of the engine's estimates, NaN: its own; for tests and replays. GiveRate does so
