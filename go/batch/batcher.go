@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -246,9 +247,7 @@ func (b *Batcher[K, V]) Flush(ctx context.Context) error {
 	// The host takes every call: there is no error.
 	_ = b.engine.FlushSoon()
 	b.launch(false)
-	w := b.wait()
-	b.mu.Unlock()
-	return b.waitFor(ctx, w)
+	return b.unlockAndWait(ctx)
 }
 
 // Close refuses later calls with ErrClosed, sends what waits, and waits until all calls have their results. When ctx
@@ -261,13 +260,12 @@ func (b *Batcher[K, V]) Close(ctx context.Context) error {
 	waiting := b.undone > 0
 	_ = b.engine.Close(ctx.Err() != nil)
 	b.launch(false)
-	w := b.wait()
-	b.mu.Unlock()
-	if w == nil && waiting {
+	if waiting && b.undone == 0 {
 		// All of them were refused just now.
+		b.mu.Unlock()
 		return ctx.Err()
 	}
-	err := b.waitFor(ctx, w)
+	err := b.unlockAndWait(ctx)
 	if err != nil {
 		b.mu.Lock()
 		b.host.read()
@@ -277,19 +275,15 @@ func (b *Batcher[K, V]) Close(ctx context.Context) error {
 	return err
 }
 
-func (b *Batcher[K, V]) wait() *waiter {
+// unlockAndWait waits until the calls made so far are over, or ctx ends.
+func (b *Batcher[K, V]) unlockAndWait(ctx context.Context) error {
 	if b.undone == 0 {
+		b.mu.Unlock()
 		return nil
 	}
 	w := &waiter{b.engine.Pushed(), b.undone, make(chan struct{})}
 	b.waiters = append(b.waiters, w)
-	return w
-}
-
-func (b *Batcher[K, V]) waitFor(ctx context.Context, w *waiter) error {
-	if w == nil {
-		return nil
-	}
+	b.mu.Unlock()
 	select {
 	case <-w.done:
 		return nil
@@ -301,22 +295,15 @@ func (b *Batcher[K, V]) waitFor(ctx context.Context, w *waiter) error {
 // done notes that the key with this arrival number is over.
 func (b *Batcher[K, V]) done(seq uint64) {
 	b.undone--
-	if len(b.waiters) == 0 {
-		return
-	}
-	left := b.waiters[:0]
-	for _, w := range b.waiters {
+	b.waiters = slices.DeleteFunc(b.waiters, func(w *waiter) bool {
 		if seq <= w.upTo {
 			w.remaining--
 		}
 		if w.remaining == 0 {
 			close(w.done)
-		} else {
-			left = append(left, w)
 		}
-	}
-	clear(b.waiters[len(left):])
-	b.waiters = left
+		return w.remaining == 0
+	})
 }
 
 // BatcherStats are Stats, where an event is a key, and an error is a call that fn failed.

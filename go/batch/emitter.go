@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -73,18 +74,23 @@ func NewEmitter[T any](loop *eventloop.Loop, config EmitterConfig[T]) (*Emitter[
 	if err != nil {
 		return nil, err
 	}
+	if config.OnError == nil {
+		config.OnError = func(err error) { slog.Error("batch", "error", err) }
+	}
 	e := &Emitter[T]{loop: loop, failed: config.OnError, lost: config.OnLost, done: make(chan struct{})}
 	if config.Size != nil {
 		e.sizes.Store(&sizes[T]{other: config.Size})
 	}
-	e.host = newEmitterHost(e)
+	h := &emitterHost[T]{e: e, start: time.Now()}
+	h.turn, h.atEnd, h.hold.fn, h.expiry.fn = h.runTurn, h.askForEnd, h.holdEnded, h.expire
+	e.host = h
 	e.d = engine.NewDispatcher(&e.mu, engine.Hooks[T]{
 		Failed:    e.tellFailed,
 		Lost:      e.tellLost,
-		ArmExpiry: e.host.armExpiry,
+		ArmExpiry: h.armExpiry,
 		End:       func() { close(e.done) },
 	}, retain)
-	if e.engine, err = engine.New[T](e.host, e.d, config.queue()); err != nil {
+	if e.engine, err = engine.New[T](h, e.d, config.queue()); err != nil {
 		return nil, err
 	}
 	e.d.Attach(e.engine)
@@ -127,19 +133,17 @@ func (e *Emitter[T]) push(typ string, data T, priority engine.Priority, bytes in
 }
 
 func (e *Emitter[T]) sizeOf(typ string, data T) (int, error) {
-	s := e.sizes.Load()
-	if s == nil {
-		return 0, nil
+	if s := e.sizes.Load(); s != nil {
+		size, own := s.byType[typ]
+		if !own {
+			size = s.other
+		}
+		if size != nil {
+			n := size(data)
+			return n, checkBytes(n)
+		}
 	}
-	size, own := s.byType[typ]
-	if !own {
-		size = s.other
-	}
-	if size == nil {
-		return 0, nil
-	}
-	n := size(data)
-	return n, checkBytes(n)
+	return 0, nil
 }
 
 // Cancel takes an event back that is queued or retained; false when it has left, was cancelled, or the emitter is
@@ -156,14 +160,12 @@ func (e *Emitter[T]) Cancel(event Event[T]) bool {
 // When a handler panics, or ends its goroutine, the handlers after it do not get that event; OnError is told;
 // the events that follow are delivered all the same. On panics if fn is nil.
 func (e *Emitter[T]) On(typ string, fn func(data T)) *Handler[T] {
-	notNil(fn == nil)
-	return e.add(typ, engine.One(fn, false))
+	return e.add(typ, fn == nil, engine.One(fn, false))
 }
 
 // Once is On for one event: the first one uses it up.
 func (e *Emitter[T]) Once(typ string, fn func(data T)) *Handler[T] {
-	notNil(fn == nil)
-	return e.add(typ, engine.One(fn, true))
+	return e.add(typ, fn == nil, engine.One(fn, true))
 }
 
 // OnBatch registers a handler that gets all events of a type that are in one batch at once, at the place of the first
@@ -173,19 +175,15 @@ func (e *Emitter[T]) Once(typ string, fn func(data T)) *Handler[T] {
 // When one panics, the batch handlers after it do not get these events, and the first event goes to no other handler
 // either.
 func (e *Emitter[T]) OnBatch(typ string, fn func(data []T, info Info)) *Handler[T] {
-	notNil(fn == nil)
-	return e.add(typ, engine.Group(func(data []T, typ string, trigger engine.Trigger) {
+	return e.add(typ, fn == nil, engine.Group(func(data []T, typ string, trigger engine.Trigger) {
 		fn(data, Info{typ, Trigger(trigger)})
 	}))
 }
 
-func notNil(isNil bool) {
+func (e *Emitter[T]) add(typ string, isNil bool, h *engine.Handler[T]) *Handler[T] {
 	if isNil {
 		panic("batch: the handler is nil")
 	}
-}
-
-func (e *Emitter[T]) add(typ string, h *engine.Handler[T]) *Handler[T] {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.d.Add(typ, h)
@@ -235,15 +233,12 @@ func (e *Emitter[T]) SetType(typ string, config TypeConfig[T]) error {
 		e.engine.Queue().SetMaxBatch(t, config.MaxBatch)
 	}
 	if config.Size != nil {
-		next := &sizes[T]{byType: map[string]func(T) int{typ: config.Size}}
+		next := &sizes[T]{byType: map[string]func(T) int{}}
 		if now := e.sizes.Load(); now != nil {
 			next.other = now.other
-			for other, fn := range now.byType {
-				if other != typ {
-					next.byType[other] = fn
-				}
-			}
+			maps.Copy(next.byType, now.byType)
 		}
+		next.byType[typ] = config.Size
 		e.sizes.Store(next)
 	}
 	if config.Retain != (Retain{}) {
@@ -322,12 +317,7 @@ func (e *Emitter[T]) Stats() Stats {
 
 func (e *Emitter[T]) tellFailed(err error, event *engine.Event[T]) {
 	defer caught()
-	failure := &HandlerError{event.Type.Name, err}
-	if e.failed == nil {
-		slog.Error("batch", "error", failure)
-		return
-	}
-	e.failed(failure)
+	e.failed(&HandlerError{event.Type.Name, err})
 }
 
 var reasons = [...]error{
@@ -369,19 +359,10 @@ type emitterHost[T any] struct {
 	hold, expiry alarm
 }
 
-func newEmitterHost[T any](e *Emitter[T]) *emitterHost[T] {
-	h := &emitterHost[T]{e: e, start: time.Now()}
-	h.turn, h.atEnd = h.runTurn, h.askForEnd
-	h.hold.fn, h.expiry.fn = h.holdEnded, h.expire
-	return h
-}
-
 func (h *emitterHost[T]) Now() time.Duration {
-	if !h.kept {
+	if !h.kept || !h.Inside() {
 		h.now = time.Since(h.start)
-		h.kept = h.keep
-	} else if !h.Inside() {
-		h.now = time.Since(h.start)
+		h.kept = h.kept || h.keep
 	}
 	return h.now
 }
