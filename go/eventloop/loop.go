@@ -55,8 +55,8 @@ type Loop struct {
 	immediates        []*Immediate          // for the end of this turn
 	checking          []*Immediate          // those of this turn, being run
 	checked           int
-	told              bool // the last call of the pressure hook was that of the high-water mark
-	phase             phase
+	told              bool     // the last call of the pressure hook was that of the high-water mark
+	inCheck           bool     // the immediates of this turn are being run
 	special           bool     // something comes before tasks
 	failure           error    // of the last task: to be reported before the next
 	reporting         bool     // the error handler runs
@@ -83,8 +83,7 @@ func New(config Config) (*Loop, error) {
 	l := &Loop{config: config, wake: make(chan struct{}, 1), gone: make(chan struct{})}
 	l.state.Store(stopped)
 	l.load.sleeps(clock())
-	l.timers.init(l)
-	l.poll.init(l)
+	l.timers.loop, l.poll.loop = l, l
 	l.timed.Store(config.Timing)
 	return l, nil
 }

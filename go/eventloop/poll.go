@@ -65,10 +65,6 @@ type readiness struct {
 	events  Events
 }
 
-func (p *poller) init(l *Loop) {
-	p.loop = l
-}
-
 // ask makes the loop look.
 func (p *poller) ask() {
 	if !p.asked.Swap(true) {
@@ -83,11 +79,6 @@ func (p *poller) attend() {
 		// Sooner than usual, but not before a task has run.
 		p.pause = min(p.pause, 1)
 	}
-}
-
-// turn begins a turn of the loop: one of its tasks, if it has any, comes before what is ready.
-func (p *poller) turn(tasks int) {
-	p.pause = tasks
 }
 
 // nextReady returns the callback of the next descriptor that is ready.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"runtime"
+	"slices"
 
 	"millrace.dev/go"
 	"millrace.dev/go/internal/inner"
@@ -65,7 +66,8 @@ func (l *Loop) startLocked(toIdle bool) (chan struct{}, error) {
 	l.running, l.toIdle = true, toIdle
 	l.idleCalls.Store(toIdle || len(l.drains) > 0)
 	l.done = make(chan struct{})
-	l.resume()
+	// Taken back from what finish counts as queued: the turn goes on where it was.
+	l.begun.Store(l.begun.Load() + uint64(l.taken()))
 	return l.done, nil
 }
 
@@ -194,7 +196,9 @@ func (l *Loop) finish(done chan struct{}, must bool) bool {
 	defer l.mu.Unlock()
 	switch {
 	case !l.closed:
-		l.suspend()
+		// What was taken out of the lanes and not run counts as queued while the loop is stopped.
+		l.begun.Store(l.begun.Load() - uint64(l.taken()))
+		l.tighten()
 		l.timers.pause()
 		l.poll.suspend()
 	case must || l.over():
@@ -221,17 +225,6 @@ func (l *Loop) rested() {
 		l.tellDrained()
 	}
 	l.idleCalls.Store(len(l.drains) > 0)
-}
-
-// suspend lets what was taken out of the lanes and not run count as queued again while the loop is stopped, and resume
-// takes it back: the turn goes on where it was. The mutex is held.
-func (l *Loop) suspend() {
-	l.begun.Store(l.begun.Load() - uint64(l.taken()))
-	l.tighten()
-}
-
-func (l *Loop) resume() {
-	l.begun.Store(l.begun.Load() + uint64(l.taken()))
 }
 
 // endRun asks for the end of this run, not of a later one. A loop that is being closed ends when Close says so.
@@ -287,19 +280,10 @@ func (l *Loop) Drain(ctx context.Context) error {
 	case <-l.gone:
 		return l.waitGone(ctx)
 	case <-ctx.Done():
-		l.forgetDrain(drained)
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.drains = slices.DeleteFunc(l.drains, func(each chan struct{}) bool { return each == drained })
 		return ctx.Err()
-	}
-}
-
-func (l *Loop) forgetDrain(drained chan struct{}) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for i, each := range l.drains {
-		if each == drained {
-			l.drains = append(l.drains[:i], l.drains[i+1:]...)
-			return
-		}
 	}
 }
 
@@ -373,17 +357,12 @@ func (l *Loop) awaitEnd(ctx context.Context) {
 	select {
 	case <-l.gone:
 	case <-ctx.Done():
-		l.hurry()
+		l.mu.Lock()
+		l.ending = endNow
+		l.mu.Unlock()
+		l.notify(urgent)
 		<-l.gone
 	}
-}
-
-// hurry makes a loop that is being closed end after the task that runs.
-func (l *Loop) hurry() {
-	l.mu.Lock()
-	l.ending = endNow
-	l.mu.Unlock()
-	l.notify(urgent)
 }
 
 // letGo releases what would keep a closed loop alive.

@@ -1,7 +1,9 @@
 package eventloop
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	"millrace.dev/go"
 )
@@ -25,18 +27,16 @@ func (l *Loop) SubmitPriority(priority millrace.Priority, task func()) error {
 	if task == nil {
 		return ErrNilTask
 	}
-	class := laneNormal
-	switch priority {
-	case 0, millrace.Normal:
-	case millrace.High:
-		class = laneHigh
-	case millrace.Low:
-		class = laneLow
-	default:
-		return priority.Check()
+	if err := priority.Check(); err != nil {
+		return err
 	}
-	return l.submit(class, task, true)
+	return l.submit(classes[priority], task, true)
 }
+
+var (
+	classes = [...]int{0: laneNormal, millrace.High: laneHigh, millrace.Normal: laneNormal, millrace.Low: laneLow}
+	reasons = [...]uintptr{laneNormal: pending, laneHigh: urgent, laneLow: pending}
+)
 
 // submit queues a task, within the bound of the queue or, for what must not be refused, beyond it.
 func (l *Loop) submit(class int, task func(), bounded bool) error {
@@ -63,15 +63,9 @@ func (l *Loop) submit(class int, task func(), bounded bool) error {
 // SubmitBatch queues tasks in one go: one lock and at most one wake-up for all. It returns how many were taken, the
 // first ones; with an error the others were not.
 func (l *Loop) SubmitBatch(tasks []func()) (int, error) {
-	for i, task := range tasks {
-		if task == nil {
-			tasks = tasks[:i]
-			n, err := l.SubmitBatch(tasks)
-			if err == nil {
-				err = ErrNilTask
-			}
-			return n, err
-		}
+	if i := slices.IndexFunc(tasks, func(task func()) bool { return task == nil }); i >= 0 {
+		n, err := l.SubmitBatch(tasks[:i])
+		return n, cmp.Or(err, ErrNilTask)
 	}
 	var err error
 	wake := false
@@ -111,7 +105,7 @@ func (l *Loop) put(class int, task func(), queued int) bool {
 	lane := &l.lanes[class]
 	why := uintptr(0)
 	if lane.first == nil {
-		why = reason(class)
+		why = reasons[class]
 	}
 	if lane.first == nil || lane.n == chunkSize {
 		lane.grow(l.newChunk())
@@ -132,13 +126,6 @@ func (l *Loop) put(class int, task func(), queued int) bool {
 		l.tighten()
 	}
 	return why != 0 && l.mark(why)
-}
-
-func reason(class int) uintptr {
-	if class == laneHigh {
-		return urgent
-	}
-	return pending
 }
 
 // refuse counts a refusal and says why; the mutex is held.

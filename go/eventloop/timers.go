@@ -204,10 +204,6 @@ type timers struct {
 	closed  bool
 }
 
-func (t *timers) init(l *Loop) {
-	t.loop = l
-}
-
 // set puts a timer in its place.
 func (t *timers) set(timer *Timer, when int64) {
 	t.seq++
@@ -240,15 +236,10 @@ func (t *timers) remove(timer *Timer) {
 		moved.place = place
 		t.down(t.up(place))
 	}
-	t.heap = shrunk(t.heap)
-}
-
-// shrunk gives back the memory of a burst. It copies once for as many elements as have gone.
-func shrunk[T any](s []T) []T {
-	if cap(s) <= ringKept || len(s) > cap(s)/4 {
-		return s
+	if room := cap(t.heap); room > ringKept && last <= room/4 {
+		// A burst is over: give its memory back, and copy once for as many timers as have gone.
+		t.heap = append(make([]*Timer, 0, max(room/2, ringKept)), t.heap...)
 	}
-	return append(make([]T, 0, max(cap(s)/2, ringKept)), s...)
 }
 
 // look finds out whether timers are due; if so, they come before the next task. If not, it sets the alarm: only for a
@@ -289,7 +280,12 @@ func (t *timers) nextDue() func() {
 				t.remove(timer)
 				continue
 			}
-			t.set(timer, timer.next(t.dueTime))
+			// The first time of its rhythm after now.
+			next := later(timer.when, timer.every)
+			if next <= t.dueTime {
+				next = later(next, (t.dueTime-next)/timer.every*timer.every+timer.every)
+			}
+			t.set(timer, next)
 			t.loop.fired.Add(1)
 			return timer.fn
 		}
@@ -308,15 +304,6 @@ func (t *timers) nextDue() func() {
 	// Timers that they have set are looked at when something else has had its turn.
 	t.due, t.changed = false, true
 	return nil
-}
-
-// next is the first time of the timer's rhythm after now.
-func (t *Timer) next(now int64) int64 {
-	when := later(t.when, t.every)
-	if when <= now {
-		when = later(when, (now-when)/t.every*t.every+t.every)
-	}
-	return when
 }
 
 // arm sets the alarm for the first timer, unless it rings early enough.
@@ -382,23 +369,18 @@ func (t *timers) up(place int) int {
 func (t *timers) down(place int) {
 	timer := t.heap[place]
 	for {
-		least := place
+		least, first := place, timer
 		for child := 4*place + 1; child <= 4*place+4 && child < len(t.heap); child++ {
-			than := timer
-			if least != place {
-				than = t.heap[least]
-			}
-			if t.heap[child].before(than) {
-				least = child
+			if t.heap[child].before(first) {
+				least, first = child, t.heap[child]
 			}
 		}
+		t.put(first, place)
 		if least == place {
-			break
+			return
 		}
-		t.put(t.heap[least], place)
 		place = least
 	}
-	t.put(timer, place)
 }
 
 func (t *timers) put(timer *Timer, place int) {

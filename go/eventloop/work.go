@@ -169,7 +169,7 @@ func (l *Loop) relieve() {
 // nextTurn ends the turn and begins another with what waits by then. It sleeps while nothing does; false when the loop
 // is to end.
 func (l *Loop) nextTurn() bool {
-	l.phase = beforeCheck
+	l.inCheck = false
 	for {
 		if l.state.Load()&pending != 0 {
 			l.mu.Lock()
@@ -186,11 +186,12 @@ func (l *Loop) nextTurn() bool {
 			l.mu.Unlock()
 			if found {
 				l.timers.look()
-				l.poll.turn(1)
+				// One of the turn's tasks comes before what is ready.
+				l.poll.pause = 1
 				return true
 			}
 		}
-		l.poll.turn(0)
+		l.poll.pause = 0
 		if l.timers.look() || len(l.immediates) > 0 || l.end || l.state.Load()&urgent != 0 {
 			return true
 		}
@@ -201,23 +202,18 @@ func (l *Loop) nextTurn() bool {
 			return true
 		}
 		l.timers.rest()
-		l.snooze()
+		if l.timed.Load() {
+			l.load.sleeps(clock())
+			l.sleep()
+			l.load.wakes(clock())
+		} else {
+			l.sleep()
+		}
 		if l.soon > 0 || len(l.immediates) > 0 {
 			// A Do has run inline meanwhile, and that was a turn: it ends with these immediates.
 			return true
 		}
 	}
-}
-
-// snooze is sleep, by the clock if somebody wants to know.
-func (l *Loop) snooze() {
-	if !l.timed.Load() {
-		l.sleep()
-		return
-	}
-	l.load.sleeps(clock())
-	l.sleep()
-	l.load.wakes(clock())
 }
 
 // restless: nothing keeps the loop alive and somebody waits for that.
@@ -354,26 +350,25 @@ func init() {
 		l.soon++
 	}
 	inner.Promises.Submit = func(loop any, task func()) error { return loop.(*Loop).submit(laneNormal, task, false) }
-	inner.Promises.Lost = func(loop any, reason error) { loop.(*Loop).lost(reason) }
+	inner.Promises.Lost = func(loop any, reason error) {
+		// It does not wake the loop, which deals with it when it next wakes.
+		l := loop.(*Loop)
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if l.running {
+			l.ops = append(l.ops, func() { l.reportUnhandled(reason) })
+			l.state.Or(urgent)
+			return
+		}
+		l.reported.Add(1)
+		go safely(func() { l.config.OnRejection(reason) })
+	}
 	inner.Promises.Runs = func(loop any) bool {
 		l := loop.(*Loop)
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		return l.running
 	}
-}
-
-// lost does not wake the loop, which deals with it when it next wakes.
-func (l *Loop) lost(reason error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.running {
-		l.ops = append(l.ops, func() { l.reportUnhandled(reason) })
-		l.state.Or(urgent)
-		return
-	}
-	l.reported.Add(1)
-	go safely(func() { l.config.OnRejection(reason) })
 }
 
 // reportUnhandled tells of a rejection without a handler, on the loop.
@@ -383,14 +378,6 @@ func (l *Loop) reportUnhandled(reason error) {
 }
 
 // ---- immediates
-
-// phase says how far a turn has come.
-type phase uint8
-
-const (
-	beforeCheck phase = iota
-	inCheck           // the immediates of this turn are being run
-)
 
 // Immediate is a function that runs at the end of the turn.
 type Immediate struct {
@@ -416,10 +403,7 @@ func (l *Loop) Immediate(fn func()) (*Immediate, error) {
 
 // Stop takes the immediate back; false when it has run or was taken back before. Only inside the loop.
 func (i *Immediate) Stop() bool {
-	if !i.loop.Inside() {
-		return false
-	}
-	return i.take() != nil
+	return i.loop.Inside() && i.take() != nil
 }
 
 func (i *Immediate) take() func() {
@@ -433,8 +417,8 @@ func (i *Immediate) take() func() {
 
 // nextImmediate returns the next function of this turn's end.
 func (l *Loop) nextImmediate() func() {
-	if l.phase == beforeCheck {
-		l.phase = inCheck
+	if !l.inCheck {
+		l.inCheck = true
 		l.checking, l.immediates = l.immediates, l.checking[:0]
 		l.checked = 0
 	}
