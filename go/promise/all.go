@@ -15,7 +15,7 @@ import (
 func All[T any](l *eventloop.Loop, promises ...*Promise[T]) *Promise[[]T] {
 	all := newPromise[[]T](l)
 	values := make([]T, len(promises))
-	left := newCountdown(len(promises))
+	var done atomic.Int64 // the promises may be of several loops
 	if len(promises) == 0 {
 		all.settle(values, nil)
 	}
@@ -25,7 +25,7 @@ func All[T any](l *eventloop.Loop, promises ...*Promise[T]) *Promise[[]T] {
 			return
 		}
 		values[i] = value
-		if left.down() {
+		if done.Add(1) == int64(len(values)) {
 			all.settle(values, nil)
 		}
 	})
@@ -42,13 +42,13 @@ type Outcome[T any] struct {
 func AllSettled[T any](l *eventloop.Loop, promises ...*Promise[T]) *Promise[[]Outcome[T]] {
 	all := newPromise[[]Outcome[T]](l)
 	outcomes := make([]Outcome[T], len(promises))
-	left := newCountdown(len(promises))
+	var done atomic.Int64 // the promises may be of several loops
 	if len(promises) == 0 {
 		all.settle(outcomes, nil)
 	}
 	each(promises, func(i int, value T, err error) {
 		outcomes[i] = Outcome[T]{value, err}
-		if left.down() {
+		if done.Add(1) == int64(len(outcomes)) {
 			all.settle(outcomes, nil)
 		}
 	})
@@ -69,7 +69,7 @@ func Race[T any](l *eventloop.Loop, promises ...*Promise[T]) *Promise[T] {
 func Any[T any](l *eventloop.Loop, promises ...*Promise[T]) *Promise[T] {
 	first := newPromise[T](l)
 	reasons := make([]error, len(promises))
-	left := newCountdown(len(promises))
+	var done atomic.Int64 // the promises may be of several loops
 	if len(promises) == 0 {
 		first.reject(&AggregateError{Errors: reasons})
 	}
@@ -79,7 +79,7 @@ func Any[T any](l *eventloop.Loop, promises ...*Promise[T]) *Promise[T] {
 			return
 		}
 		reasons[i] = err
-		if left.down() {
+		if done.Add(1) == int64(len(reasons)) {
 			first.reject(&AggregateError{Errors: reasons})
 		}
 	})
@@ -126,18 +126,4 @@ type member[T any] struct {
 
 func (m *member[T]) Run() {
 	m.settled(m.place, m.source.value, m.source.err)
-}
-
-// countdown is safe for promises of several loops.
-type countdown struct{ left atomic.Int64 }
-
-func newCountdown(n int) *countdown {
-	c := new(countdown)
-	c.left.Store(int64(n))
-	return c
-}
-
-// down is true for the last.
-func (c *countdown) down() bool {
-	return c.left.Add(-1) == 0
 }

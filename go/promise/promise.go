@@ -64,15 +64,10 @@ const (
 )
 
 func (s State) String() string {
-	switch s {
-	case Pending:
-		return "pending"
-	case Fulfilled:
-		return "fulfilled"
-	case Rejected:
-		return "rejected"
+	if s > Rejected {
+		return "unknown"
 	}
-	return "unknown"
+	return [...]string{"pending", "fulfilled", "rejected"}[s]
 }
 
 // The errors of this package; compare with errors.Is.
@@ -197,7 +192,9 @@ func (p *Promise[T]) settle(value T, err error) {
 		close(p.done)
 	}
 	if err != nil && !p.handled && !p.unheard() {
-		p.reportIfLost()
+		// The loop is told when the promise is collected without having been seen.
+		p.done = make(chan struct{}, 1)
+		runtime.AddCleanup(p, loss.report, loss{p.loop, p.err, p.done})
 	}
 	switch {
 	case inside:
@@ -305,12 +302,6 @@ type loss struct {
 	loop   *eventloop.Loop
 	reason error
 	seen   chan struct{} // not empty: somebody has seen it
-}
-
-// reportIfLost lets the loop be told when the promise is collected without having been seen. The mutex is held.
-func (p *Promise[T]) reportIfLost() {
-	p.done = make(chan struct{}, 1)
-	runtime.AddCleanup(p, loss.report, loss{p.loop, p.err, p.done})
 }
 
 // report is called by the collector, which belongs to no bubble of testing/synctest and so must neither receive nor

@@ -92,11 +92,8 @@ func (s *finallyStep[T]) Run() {
 	switch {
 	case s.hops == 1 && fn == nil:
 		s.reject(eventloop.ErrNilTask)
-	case s.hops == 1:
-		if s.survives(fn) {
-			inner.Promises.React(s.loop, s)
-		}
-	case s.hops == 2:
+	case s.hops == 1 && !s.survives(fn):
+	case s.hops <= 2:
 		// ECMAScript resolves with a promise that is settled by now; these are the microtasks that takes.
 		inner.Promises.React(s.loop, s)
 	default:
@@ -129,9 +126,7 @@ type chainStep[T, U any] struct {
 func (s *chainStep[T, U]) Run() {
 	switch {
 	case s.next == nil:
-		source, fn := s.source, s.fn
-		s.source, s.fn = nil, nil
-		s.begin(source, fn)
+		s.begin()
 	case !s.adopted:
 		s.adopted = true
 		s.next.react(s)
@@ -142,17 +137,15 @@ func (s *chainStep[T, U]) Run() {
 	}
 }
 
-func (s *chainStep[T, U]) begin(source *Promise[T], fn func(T) *Promise[U]) {
-	if source.err != nil {
-		s.reject(source.err)
-		return
-	}
-	if fn == nil {
-		s.reject(eventloop.ErrNilTask)
-		return
-	}
+func (s *chainStep[T, U]) begin() {
+	source, fn := s.source, s.fn
+	s.source, s.fn = nil, nil
 	var next *Promise[U]
 	switch {
+	case source.err != nil:
+		s.reject(source.err)
+	case fn == nil:
+		s.reject(eventloop.ErrNilTask)
 	case !s.survives(func() { next = fn(source.value) }):
 	case next == nil:
 		s.reject(ErrNilPromise)

@@ -4,7 +4,8 @@ package leak
 import (
 	"fmt"
 	"os"
-	"runtime"
+	"runtime/pprof"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -52,17 +53,10 @@ func wait(before map[string]string) []string {
 
 // goroutines returns the stack of each goroutine by its number.
 func goroutines() map[string]string {
-	buffer := make([]byte, 1<<20)
-	for {
-		n := runtime.Stack(buffer, true)
-		if n < len(buffer) {
-			buffer = buffer[:n]
-			break
-		}
-		buffer = make([]byte, 2*len(buffer))
-	}
+	var text strings.Builder
+	_ = pprof.Lookup("goroutine").WriteTo(&text, 2)
 	all := map[string]string{}
-	for stack := range strings.SplitSeq(strings.TrimSpace(string(buffer)), "\n\n") {
+	for stack := range strings.SplitSeq(strings.TrimSpace(text.String()), "\n\n") {
 		id, _, _ := strings.Cut(strings.TrimPrefix(stack, "goroutine "), " ")
 		all[id] = stack
 	}
@@ -76,13 +70,7 @@ func expected(stack string) bool {
 		return true
 	}
 	_, creator, _ := strings.Cut(stack, "\ncreated by ")
-	for _, name := range []string{
-		"testing.(*F).Fuzz", "testing.runFuzz", "os/signal.Notify.func", "runtime/pprof.StartCPUProfile",
-		"runtime/trace.",
-	} {
-		if strings.HasPrefix(creator, name) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{
+		"testing.(*F).Fuzz", "testing.runFuzz", "os/signal.Notify.func", "runtime/pprof.StartCPUProfile", "runtime/trace.",
+	}, func(name string) bool { return strings.HasPrefix(creator, name) })
 }
