@@ -1,25 +1,25 @@
 package eventloop
 
 import (
+	"maps"
 	"reflect"
+	"slices"
 
 	"github.com/dop251/goja"
 	"github.com/dop251/goja_nodejs/console"
 )
 
 // object makes a Go value an object of JavaScript whose Export is the Go value, as Runtime.ToValue would, but without
-// its reflection, which costs more than all else that setTimeout does. It is a goja.DynamicObject; properties that
-// scripts give it are kept.
+// its reflection, which costs more than all else that setTimeout does. Its methods are those of goja.DynamicObject;
+// properties that scripts give it are kept.
 type object struct {
 	properties map[string]goja.Value
 }
 
-// Get is part of goja.DynamicObject.
 func (o *object) Get(key string) goja.Value {
 	return o.properties[key]
 }
 
-// Set is part of goja.DynamicObject.
 func (o *object) Set(key string, value goja.Value) bool {
 	if o.properties == nil {
 		o.properties = make(map[string]goja.Value)
@@ -28,25 +28,18 @@ func (o *object) Set(key string, value goja.Value) bool {
 	return true
 }
 
-// Has is part of goja.DynamicObject.
 func (o *object) Has(key string) bool {
 	_, has := o.properties[key]
 	return has
 }
 
-// Delete is part of goja.DynamicObject.
 func (o *object) Delete(key string) bool {
 	delete(o.properties, key)
 	return true
 }
 
-// Keys is part of goja.DynamicObject.
 func (o *object) Keys() []string {
-	keys := make([]string, 0, len(o.properties))
-	for key := range o.properties {
-		keys = append(keys, key)
-	}
-	return keys
+	return slices.Collect(maps.Keys(o.properties))
 }
 
 var (

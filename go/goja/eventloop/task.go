@@ -57,13 +57,10 @@ func (loop *EventLoop) fail(err error) {
 
 // trackRejection is what goja tells of promises that are rejected without a handler, and of those that get one later.
 func (loop *EventLoop) trackRejection(promise *goja.Promise, operation goja.PromiseRejectionOperation) {
-	switch operation {
-	case goja.PromiseRejectionReject:
+	if operation == goja.PromiseRejectionReject {
 		loop.rejected = append(loop.rejected, promise)
-	case goja.PromiseRejectionHandle:
-		if i := slices.Index(loop.rejected, promise); i >= 0 {
-			loop.rejected = slices.Delete(loop.rejected, i, i+1)
-		}
+	} else if i := slices.Index(loop.rejected, promise); i >= 0 {
+		loop.rejected = slices.Delete(loop.rejected, i, i+1)
 	}
 }
 
@@ -101,12 +98,17 @@ var microtaskSource = goja.MustCompile("millrace:microtask", `(function (settle,
 	return (callback) => { apply(then, promise, [() => { callback(); }]); };
 })`, true)
 
-func (loop *EventLoop) enableMicrotasks() {
-	source, err := loop.vm.RunProgram(microtaskSource)
+// function is what the source of a function evaluates to.
+func (loop *EventLoop) function(source *goja.Program) goja.Callable {
+	value, err := loop.vm.RunProgram(source)
 	if err != nil {
 		panic(err)
 	}
-	makeQueue, _ := goja.AssertFunction(source)
+	fn, _ := goja.AssertFunction(value)
+	return fn
+}
+
+func (loop *EventLoop) enableMicrotasks() {
 	settle := loop.vm.ToValue(func(goja.FunctionCall) goja.Value { return goja.Undefined() })
 	fail := loop.vm.ToValue(func(call goja.FunctionCall) goja.Value {
 		if loop.onError != nil {
@@ -114,7 +116,7 @@ func (loop *EventLoop) enableMicrotasks() {
 		}
 		return goja.Undefined()
 	})
-	queue, err := makeQueue(nil, settle, fail)
+	queue, err := loop.function(microtaskSource)(nil, settle, fail)
 	if err != nil {
 		panic(err)
 	}
@@ -153,20 +155,13 @@ type tick struct {
 var frameSource = goja.MustCompile("millrace:frame", `(function (body) { body(); })`, true)
 
 func (loop *EventLoop) enableTicks() {
-	source, err := loop.vm.RunProgram(frameSource)
-	if err != nil {
-		panic(err)
-	}
-	loop.ticks.frame, _ = goja.AssertFunction(source)
+	loop.ticks.frame = loop.function(frameSource)
 	loop.ticks.body = loop.vm.ToValue(loop.framed)
 	_ = loop.vm.Get("process").ToObject(loop.vm).Set("nextTick", loop.nextTick)
 }
 
 func (loop *EventLoop) nextTick(call goja.FunctionCall) goja.Value {
-	fn, ok := goja.AssertFunction(call.Argument(0))
-	if !ok {
-		loop.typeError("ERR_INVALID_ARG_TYPE", "process.nextTick: the callback has to be a function")
-	}
+	fn, _ := loop.callback(call, "process.nextTick")
 	loop.ticks.queue = append(loop.ticks.queue, tick{fn, rest(call, 1)})
 	return goja.Undefined()
 }

@@ -164,22 +164,20 @@ func (j *job) fire() {
 	}
 }
 
+// runAndRepeat sets an interval again when it has run. Node.js keeps timers of one delay in the order in which they were
+// set, so it comes behind those that its callback has set, although its own time counts from before the callback.
 func (j *job) runAndRepeat(vm *goja.Runtime) {
-	defer j.repeat()
+	defer func() {
+		loop := j.loop
+		loop.mu.Lock()
+		defer loop.mu.Unlock()
+		loop.repeating = nil
+		if j.active {
+			// A loop that is closed has no use for it.
+			_ = j.timer.Reset(j.delay - time.Since(loop.repeatFrom))
+		}
+	}()
 	j.run(vm)
-}
-
-// repeat sets an interval that has run again. Node.js keeps timers of one delay in the order in which they were set, so
-// it comes behind those that its callback has set, although its own time counts from before the callback.
-func (j *job) repeat() {
-	loop := j.loop
-	loop.mu.Lock()
-	defer loop.mu.Unlock()
-	loop.repeating = nil
-	if j.active {
-		// A loop that is closed has no use for it.
-		_ = j.timer.Reset(j.delay - time.Since(loop.repeatFrom))
-	}
 }
 
 func (j *job) clear() {
@@ -225,12 +223,10 @@ func (loop *EventLoop) enableTimers() {
 	loop.timerProto = loop.vm.NewObject()
 	method := func(name string, change func(*job) goja.Value) {
 		_ = loop.timerProto.Set(name, func(call goja.FunctionCall) goja.Value {
-			j := exported(call.This)
-			if j == nil || j.timer == nil {
-				return call.This
-			}
-			if value := change(j); value != nil {
-				return value
+			if j := exported(call.This); j != nil && j.timer != nil {
+				if value := change(j); value != nil {
+					return value
+				}
 			}
 			return call.This
 		})
@@ -265,24 +261,25 @@ func (loop *EventLoop) numberOf(j *job) int64 {
 }
 
 func (loop *EventLoop) setTimeout(call goja.FunctionCall) goja.Value {
-	fn, ok := loop.callback(call, "setTimeout")
-	if !ok {
-		return nil
-	}
-	t := &Timer{job{loop: loop, delay: loop.delay(call.Argument(1))}}
-	return loop.schedule(&t.job, t, fn, rest(call, 2))
+	t := new(Timer)
+	return loop.schedule(&t.job, t, call, "setTimeout")
 }
 
 func (loop *EventLoop) setInterval(call goja.FunctionCall) goja.Value {
-	fn, ok := loop.callback(call, "setInterval")
+	i := &Interval{job{repeats: true}}
+	return loop.schedule(&i.job, i, call, "setInterval")
+}
+
+func (loop *EventLoop) schedule(j *job, d goja.DynamicObject, call goja.FunctionCall, name string) goja.Value {
+	fn, ok := loop.callback(call, name)
 	if !ok {
 		return nil
 	}
-	i := &Interval{job{loop: loop, delay: period(loop.delay(call.Argument(1))), repeats: true}}
-	return loop.schedule(&i.job, i, fn, rest(call, 2))
-}
-
-func (loop *EventLoop) schedule(j *job, d goja.DynamicObject, fn goja.Callable, args []goja.Value) goja.Value {
+	j.loop, j.delay = loop, loop.delay(call.Argument(1))
+	if j.repeats {
+		j.delay = period(j.delay)
+	}
+	args := rest(call, 2)
 	object := loop.vm.NewDynamicObject(d)
 	_ = object.SetPrototype(loop.timerProto)
 	var this goja.Value

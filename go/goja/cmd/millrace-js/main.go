@@ -81,7 +81,8 @@ func commandLine(args []string) (s *script, answer string, err error) {
 	case first == "-h" || first == "--help":
 		return nil, help, nil
 	case first == "-v" || first == "--version":
-		return nil, version(), nil
+		millrace, goja := versions()
+		return nil, fmt.Sprintf("millrace-js %s (goja %s)\n", millrace, goja), nil
 	case first == "-e" || first == "--eval":
 		if len(args) < 2 {
 			return nil, "", fmt.Errorf("%s needs code: millrace-js -e 'console.log(1)'", first)
@@ -94,19 +95,12 @@ func commandLine(args []string) (s *script, answer string, err error) {
 		}
 		return evaluated("[stdin]", string(code), args[1:]), "", nil
 	case first == "--" && len(args) > 1:
-		s, err = fromFile(args[1], args[2:])
-		return s, "", err
+		args = args[1:]
 	case strings.HasPrefix(first, "-"):
 		return nil, "", fmt.Errorf("there is no option %s: see millrace-js --help", first)
-	default:
-		s, err = fromFile(first, args[1:])
-		return s, "", err
 	}
-}
-
-func version() string {
-	millrace, goja := versions()
-	return fmt.Sprintf("millrace-js %s (goja %s)\n", millrace, goja)
+	s, err = fromFile(args[0], args[1:])
+	return s, "", err
 }
 
 // versions are those that the binary was built from.

@@ -149,21 +149,23 @@ func (s *script) emit(event string, args ...any) bool {
 	value, err := s.method("emit", values...)
 	if err != nil {
 		// The listener of the last resort has failed too.
-		if exception, ok := err.(*goja.Exception); ok {
-			_, _ = io.WriteString(os.Stderr, "Uncaught "+s.describe(exception))
-		}
+		s.printUncaught(err)
 		os.Exit(7)
 	}
 	return value.ToBoolean()
+}
+
+func (s *script) printUncaught(err error) {
+	if exception, ok := err.(*goja.Exception); ok {
+		_, _ = io.WriteString(os.Stderr, "Uncaught "+s.describe(exception))
+	}
 }
 
 // exitStatus tells the listeners of 'exit' and returns what process.exitCode then says.
 func (s *script) exitStatus(status int) int {
 	value, err := s.method("leave", s.vm.ToValue(status))
 	if err != nil {
-		if exception, ok := err.(*goja.Exception); ok {
-			_, _ = io.WriteString(os.Stderr, "Uncaught "+s.describe(exception))
-		}
+		s.printUncaught(err)
 		return 1
 	}
 	return int(value.ToInteger()) & 0xff
