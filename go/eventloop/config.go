@@ -51,7 +51,6 @@ type Config struct {
 
 const mostMaxQueue = 1 << 30
 
-// complete checks the settings and fills in the defaults.
 func (c *Config) complete() error {
 	if (c.OnPressure == nil) != (c.PressureMark == 0) {
 		return fmt.Errorf("%w: PressureMark is %d, and OnPressure is given: %v; one needs the other", millrace.ErrOption,

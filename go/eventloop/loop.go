@@ -83,7 +83,7 @@ func New(config Config) (*Loop, error) {
 	l := &Loop{config: config, wake: make(chan struct{}, 1), gone: make(chan struct{})}
 	l.state.Store(stopped)
 	l.load.sleeps(clock())
-	l.timers.loop, l.poll.loop = l, l
+	l.timers.loop, l.poll.loop, l.poll.watchers = l, l, map[int]*Watcher{}
 	l.timed.Store(config.Timing)
 	return l, nil
 }
@@ -136,14 +136,18 @@ type Handle struct {
 // KeepAlive keeps Run, Drain and Alive waiting for work that goes on outside the loop, until the handle is completed or
 // released. Any goroutine; usually the task that starts the work, since a loop that has become idle may end meanwhile.
 func (l *Loop) KeepAlive() (*Handle, error) {
-	l.mu.Lock()
-	closed := l.closed
-	l.mu.Unlock()
-	if closed {
+	if l.refuses() {
 		return nil, millrace.ErrClosed
 	}
 	l.live.Add(1)
 	return &Handle{loop: l}, nil
+}
+
+// refuses reports whether the loop was closed.
+func (l *Loop) refuses() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.closed
 }
 
 // Complete queues fn as a task, with the result of the work, and releases the handle once it is in the queue. Errors as

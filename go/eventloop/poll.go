@@ -65,7 +65,6 @@ type readiness struct {
 	events  Events
 }
 
-// ask makes the loop look.
 func (p *poller) ask() {
 	if !p.asked.Swap(true) {
 		p.loop.notify(urgent)
@@ -81,7 +80,6 @@ func (p *poller) attend() {
 	}
 }
 
-// nextReady returns the callback of the next descriptor that is ready.
 func (p *poller) nextReady() func() {
 	for {
 		for p.next < len(p.list) {
@@ -105,7 +103,6 @@ func (p *poller) nextReady() func() {
 	}
 }
 
-// look finds out what is ready.
 func (p *poller) look() {
 	// Before the selector is asked: what becomes ready later is reported again.
 	p.asked.Store(false)
@@ -146,13 +143,16 @@ func (p *poller) collect() (n int, err error) {
 		// The descriptor was closed before its watcher, and a duplicate of it keeps the registration alive, which
 		// nobody can address any more.
 		p.shut()
-		err = p.open()
+		err = p.ensureOpen()
 	}
 	return n, err
 }
 
-// open makes the selector, with all the watchers there are. The mutex is held.
-func (p *poller) open() error {
+// ensureOpen makes the selector if there is none, with all the watchers there are. The mutex is held.
+func (p *poller) ensureOpen() error {
+	if p.system != nil {
+		return nil
+	}
 	system, err := newSelector()
 	if err != nil {
 		return err

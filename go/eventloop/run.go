@@ -230,12 +230,9 @@ func (l *Loop) rested() {
 // endRun asks for the end of this run, not of a later one. A loop that is being closed ends when Close says so.
 func (l *Loop) endRun(done chan struct{}) {
 	l.mu.Lock()
-	current := l.running && l.done == done && !l.closed
-	if current {
+	defer l.mu.Unlock()
+	if l.running && l.done == done && !l.closed {
 		l.ending = endNow
-	}
-	l.mu.Unlock()
-	if current {
 		l.notify(urgent)
 	}
 }

@@ -204,7 +204,6 @@ type timers struct {
 	closed  bool
 }
 
-// set puts a timer in its place.
 func (t *timers) set(timer *Timer, when int64) {
 	t.seq++
 	timer.when, timer.seq = when, t.seq
@@ -220,7 +219,6 @@ func (t *timers) set(timer *Timer, when int64) {
 	}
 }
 
-// remove takes a timer out.
 func (t *timers) remove(timer *Timer) {
 	place := timer.place
 	if place < 0 {
@@ -265,7 +263,6 @@ func (t *timers) look() bool {
 	return true
 }
 
-// nextDue returns the function of the next timer that is due.
 func (t *timers) nextDue() func() {
 	if !t.due && !(t.changed && t.look()) {
 		return nil
@@ -410,7 +407,6 @@ func (m *moves) push(t *Timer) {
 	m.n++
 }
 
-// remove takes a timer out, if it is in it.
 func (m *moves) remove(t *Timer) {
 	switch {
 	case t.prevMove != nil:

@@ -100,9 +100,7 @@ func (l *Loop) Watch(fd int, events Events, fn func(Events)) (*Watcher, error) {
 }
 
 func (p *poller) add(w *Watcher) error {
-	p.loop.mu.Lock()
-	closed := p.loop.closed
-	p.loop.mu.Unlock()
+	closed := p.loop.refuses()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if closed || p.closed {
@@ -111,19 +109,14 @@ func (p *poller) add(w *Watcher) error {
 	if p.watchers[w.fd] != nil {
 		return ErrWatched
 	}
-	if p.system == nil {
-		if err := p.open(); err != nil {
-			return err
-		}
+	if err := p.ensureOpen(); err != nil {
+		return err
 	}
 	tag := p.tag()
 	if err := p.system.set(w.fd, tag, 0, w.events); err != nil {
 		return err
 	}
 	w.tag.Store(tag)
-	if p.watchers == nil {
-		p.watchers = map[int]*Watcher{}
-	}
 	p.watchers[w.fd] = w
 	p.loop.live.Add(1)
 	return nil
@@ -144,26 +137,17 @@ func (w *Watcher) Modify(events Events) error {
 		return watchError("Modify", w.fd, os.ErrClosed)
 	}
 	tag := p.tag()
-	if err := p.change(w, tag, events); err != nil {
+	// Without a selector it could not be registered again before; perhaps it can now.
+	err := p.ensureOpen()
+	if err == nil && (w.events != 0 || events != 0) {
+		err = p.system.set(w.fd, tag, w.events, events)
+	}
+	if err != nil {
 		return watchError("Modify", w.fd, err)
 	}
 	w.tag.Store(tag)
 	w.events = events
 	return nil
-}
-
-// change tells the selector. The mutex is held.
-func (p *poller) change(w *Watcher, tag uint32, events Events) error {
-	if p.system == nil {
-		// It could not be registered again before; perhaps it can now.
-		if err := p.open(); err != nil {
-			return err
-		}
-	}
-	if w.events == 0 && events == 0 {
-		return nil
-	}
-	return p.system.set(w.fd, tag, w.events, events)
 }
 
 // Stop ends the watching; the descriptor stays open. After that fn is not called any more, but a call that is under

@@ -81,7 +81,6 @@ func (l *Loop) nextSpecial() func() {
 	return l.poll.nextReady()
 }
 
-// nextTask returns the next of this turn's tasks.
 func (l *Loop) nextTask() func() {
 	if l.low.empty() {
 		return l.next(&l.normal, laneNormal)
@@ -415,7 +414,6 @@ func (i *Immediate) take() func() {
 	return fn
 }
 
-// nextImmediate returns the next function of this turn's end.
 func (l *Loop) nextImmediate() func() {
 	if !l.inCheck {
 		l.inCheck = true

@@ -280,15 +280,7 @@ func (loop *EventLoop) Terminate() {
 	loop.Stop()
 	run := loop.begin(false)
 	loop.terminated.Store(true)
-	loop.clearAll()
-	loop.stop()
-	run()
-}
-
-// clearAll takes back what has a timer, and lets go of what is waited for.
-func (loop *EventLoop) clearAll() {
 	loop.mu.Lock()
-	defer loop.mu.Unlock()
 	for loop.jobs != nil {
 		loop.jobs.clearLocked()
 	}
@@ -296,6 +288,9 @@ func (loop *EventLoop) clearAll() {
 		handle.Release()
 	}
 	clear(loop.handles)
+	loop.mu.Unlock()
+	loop.stop()
+	run()
 }
 
 // RunOnLoop queues fn for the loop, which calls the functions in the order in which they were queued. Any goroutine,

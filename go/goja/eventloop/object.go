@@ -48,7 +48,6 @@ var (
 	typeImmediate = reflect.TypeFor[*Immediate]()
 )
 
-// exported is the job that a value of JavaScript stands for, or nil.
 func exported(value goja.Value) *job {
 	object, ok := value.(*goja.Object)
 	if !ok {
@@ -72,7 +71,6 @@ func exported(value goja.Value) *job {
 	return nil
 }
 
-// set defines a global function.
 func (loop *EventLoop) set(name string, arguments int, fn func(goja.FunctionCall) goja.Value) {
 	value := loop.vm.ToValue(defined(fn)).ToObject(loop.vm)
 	_ = value.DefineDataProperty("name", loop.vm.ToValue(name), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)

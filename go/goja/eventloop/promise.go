@@ -27,7 +27,7 @@ func (loop *EventLoop) KeepAlive() (complete func(fn func(*goja.Runtime)) bool) 
 	}
 }
 
-// hold returns nil if the loop is terminated or closed. The mutex keeps clearAll from missing a handle.
+// hold returns nil if the loop is terminated or closed. The mutex keeps Terminate from missing a handle.
 func (loop *EventLoop) hold() *core.Handle {
 	loop.mu.Lock()
 	defer loop.mu.Unlock()

@@ -121,7 +121,6 @@ func (d *Dispatcher[T]) deliverRest(run *delivery[T]) {
 		run.rest, run.current = event.next, event
 		if set := event.Type.ready.Load(); set == nil {
 			d.deliverSpecial(run, event)
-			continue
 		} else {
 			if len(set.groups) > 0 && !event.grouped {
 				run.group(event, set.groups)
@@ -129,8 +128,8 @@ func (d *Dispatcher[T]) deliverRest(run *delivery[T]) {
 			for _, fn := range set.ones {
 				fn(event.Data)
 			}
+			run.handled(event)
 		}
-		run.handled(event)
 	}
 	run.done = true
 }
@@ -187,7 +186,6 @@ func (run *delivery[T]) link(first *Event[T]) {
 	}
 }
 
-// handled: the event is over.
 func (run *delivery[T]) handled(event *Event[T]) {
 	run.delivered++
 	run.end(event)
@@ -368,7 +366,6 @@ func (d *Dispatcher[T]) Remove(h *Handler[T]) bool {
 	return true
 }
 
-// note brings `ready` up to date.
 func (t *Type[T]) note() {
 	if t.due || len(t.handlers) == 0 || slices.ContainsFunc(t.handlers, func(h *Handler[T]) bool { return h.once }) {
 		t.ready.Store(nil)

@@ -383,7 +383,7 @@ func (e *Engine[T]) handOn(batch chain[T], trigger Trigger) bool {
 func (e *Engine[T]) leave(batch chain[T], trigger Trigger) bool {
 	e.counters.BatchTotal++
 	e.counters.BatchTriggerTotal[trigger]++
-	return e.sink.Deliver(Batch[T]{Trigger: trigger, Time: e.host.Now(), First: batch.first, Count: batch.count})
+	return e.sink.Deliver(Batch[T]{trigger, batch.first, batch.count})
 }
 
 // prepare lets the sink do what is due before anything leaves; its handlers may flush, switch or close, as those of a

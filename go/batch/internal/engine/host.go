@@ -26,10 +26,8 @@ const never time.Duration = -1
 // Batch is a list of events that leave together.
 type Batch[T any] struct {
 	Trigger Trigger
-	// Time at which it left.
-	Time  time.Duration
-	First *Event[T]
-	Count int
+	First   *Event[T]
+	Count   int
 }
 
 // Sink is where batches go.

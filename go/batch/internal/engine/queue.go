@@ -421,7 +421,6 @@ func (q *Queue[T]) push(event *Event[T]) {
 // has tells whether an event that was pushed is still queued.
 func (q *Queue[T]) has(event *Event[T]) bool { return event.stage == queued && event.seq > q.left }
 
-// remove takes a queued event out.
 func (q *Queue[T]) remove(event *Event[T]) {
 	lane := q.laneOf(event)
 	// A lane that loses its oldest event may have to give way to another.
@@ -535,7 +534,6 @@ func (q *Queue[T]) takeFirst(limit int, a *aged) chain[T] {
 	return batch
 }
 
-// choose takes event by event.
 func (q *Queue[T]) choose(limit int, a aged) chain[T] {
 	cut := q.count > limit
 	q.batchNumber++
@@ -656,7 +654,8 @@ type cursor[T any] struct {
 	replaced []*lane[T]
 }
 
-// high is the next event that counts as HIGH. When there is none HIGH is over, and only the others are asked for.
+// high, and below normal and low, is the next event that counts as this class. When there is none HIGH is over, and only
+// the others are asked for.
 func (c *cursor[T]) high() *Event[T] {
 	if !c.q.byType {
 		return earlier(earlier(c.q.lanes[High].head, c.agedOf(Normal, High)), c.agedOf(Low, High))
@@ -684,7 +683,6 @@ func (c *cursor[T]) high() *Event[T] {
 	return headOf(first)
 }
 
-// normal is the next event that counts as NORMAL.
 func (c *cursor[T]) normal() *Event[T] {
 	if !c.q.byType {
 		return cmp.Or(c.agedOf(Low, Normal), c.q.lanes[Normal].head)
@@ -713,7 +711,6 @@ func (c *cursor[T]) normal() *Event[T] {
 	return headOf(next)
 }
 
-// low is the next event that counts as LOW.
 func (c *cursor[T]) low() *Event[T] {
 	if !c.q.byType {
 		if head := c.q.lanes[Low].head; !c.counts(head, Normal) {

@@ -92,7 +92,7 @@ func (r *run) make(options Options) error {
 			r.out(s)
 		},
 		Batch: func(batch Batch[string]) {
-			s := Statement{Word: "expect", Time: batch.Time, Trigger: batch.Trigger.String()}
+			s := Statement{Word: "expect", Time: r.host.now, Trigger: batch.Trigger.String()}
 			for event := batch.First; event != nil; event = event.Next() {
 				s.IDs = append(s.IDs, event.Data)
 			}

@@ -86,13 +86,18 @@ func (s *script) enableProcess() {
 		executable = os.Args[0]
 	}
 	millrace, engine := versions()
+	version := millrace
+	if !strings.HasPrefix(version, "v") {
+		// Scripts expect this form, also of a binary that was built from a checkout.
+		version = "v0.0.0"
+	}
 	write := func(file *os.File) func(string) {
 		return func(text string) { _, _ = io.WriteString(file, text) }
 	}
 	native := vm.NewObject()
 	for name, value := range map[string]any{
 		"argv":     append([]string{executable, s.path}, s.args...),
-		"version":  versionForScripts(millrace),
+		"version":  version,
 		"versions": map[string]string{"millrace": millrace, "goja": engine},
 		"pid":      os.Getpid(),
 		"platform": map[string]string{"windows": "win32"}[runtime.GOOS],
@@ -110,14 +115,6 @@ func (s *script) enableProcess() {
 	}
 	s.node = call(vm, processProgram, vm.Get("process"), native, vm.GlobalObject()).ToObject(vm)
 	call(vm, consoleProgram, vm.Get("console"), require.Require(vm, util.ModuleName), vm.Get("performance"))
-}
-
-// versionForScripts has the form that they expect, also of a binary that was built from a checkout.
-func versionForScripts(millrace string) string {
-	if strings.HasPrefix(millrace, "v") {
-		return millrace
-	}
-	return "v0.0.0"
 }
 
 // beforeExit tells the listeners of 'beforeExit' that nothing is left to do, and runs what they begin, again and again.

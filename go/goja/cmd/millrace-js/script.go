@@ -18,7 +18,6 @@ import (
 	"millrace.dev/go/goja/eventloop"
 )
 
-// script is what the command runs.
 type script struct {
 	path string // absolute; for code that is not in a file, as if it were in the current folder
 	code string
@@ -72,7 +71,6 @@ func evaluated(name, code string, args []string) *script {
 	return &script{path: filepath.Join(folder, name), code: code, args: args}
 }
 
-// run returns the exit status.
 func (s *script) run() int {
 	s.loop = eventloop.NewEventLoop(
 		eventloop.WithNode(),
@@ -196,7 +194,6 @@ func (s *script) failed(err error) {
 	os.Exit(s.exitStatus(1))
 }
 
-// describe is the value that was thrown, and where.
 func (s *script) describe(exception *goja.Exception) string {
 	var text strings.Builder
 	value := exception.Value()
