@@ -31,17 +31,10 @@ const (
 )
 
 func (p Priority) String() string {
-	switch p {
-	case 0:
-		return "default"
-	case High:
-		return "high"
-	case Normal:
-		return "normal"
-	case Low:
-		return "low"
+	if p > Low {
+		return fmt.Sprintf("Priority(%d)", uint8(p))
 	}
-	return fmt.Sprintf("Priority(%d)", uint8(p))
+	return [...]string{"default", High: "high", Normal: "normal", Low: "low"}[p]
 }
 
 // Check returns an error that wraps ErrOption unless p is zero or one of the three.

@@ -42,9 +42,7 @@ func (a *goAlarm) set(at int64) {
 	}
 }
 
-func (a *goAlarm) stop() {
-	a.timer.Stop()
-}
+func (a *goAlarm) stop() { a.timer.Stop() }
 
 func (a *goAlarm) close() {
 	if a.timer != nil {

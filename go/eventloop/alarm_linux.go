@@ -42,9 +42,7 @@ func (a *timerfdAlarm) set(at int64) {
 	a.arm(min(max(1, at-clock()), farthest))
 }
 
-func (a *timerfdAlarm) stop() {
-	a.arm(0)
-}
+func (a *timerfdAlarm) stop() { a.arm(0) }
 
 // arm sets the timer relative to now, so that it does not matter where the loop's clock begins.
 func (a *timerfdAlarm) arm(ns int64) {

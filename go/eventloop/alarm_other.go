@@ -4,6 +4,4 @@ package eventloop
 
 import "errors"
 
-func newPreciseAlarm(*Loop) (alarm, error) {
-	return nil, errors.ErrUnsupported
-}
+func newPreciseAlarm(*Loop) (alarm, error) { return nil, errors.ErrUnsupported }

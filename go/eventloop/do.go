@@ -65,9 +65,12 @@ func (l *Loop) settle() {
 		if !exits {
 			return
 		}
-		// A microtask has ended this goroutine; the loop's own goes on with the rest.
+		// A microtask has ended this goroutine; the loop's own goes on with the rest, and reports it first.
 		if !l.reporting {
-			l.order(func() { l.report(millrace.ErrGoexit) })
+			l.mu.Lock()
+			l.ops = append(l.ops, func() { l.report(millrace.ErrGoexit) })
+			l.mu.Unlock()
+			l.notify(urgent)
 		}
 		l.reporting = false
 	}()

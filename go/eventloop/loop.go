@@ -113,14 +113,10 @@ func (l *Loop) empty() bool {
 }
 
 // taken counts tasks that were taken out of the lanes and have not run, except whole chunks, which count as queued.
-func (l *Loop) taken() int {
-	return l.high.begun() + l.normal.begun() + l.low.begun()
-}
+func (l *Loop) taken() int { return l.high.begun() + l.normal.begun() + l.low.begun() }
 
 // clock is ns since some moment, on the clock of timers.
-func clock() int64 {
-	return int64(time.Since(epoch))
-}
+func clock() int64 { return int64(time.Since(epoch)) }
 
 // epoch is read from a clock that does not jump. It is long ago because time begins in 2000 in a bubble of
 // testing/synctest, and 0 is to come before all times.

@@ -116,6 +116,4 @@ func (e edge) interrupt(ended <-chan struct{}) {
 	_ = e.file.SetReadDeadline(time.Time{})
 }
 
-func (e edge) close() {
-	_ = e.file.Close()
-}
+func (e edge) close() { _ = e.file.Close() }

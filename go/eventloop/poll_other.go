@@ -2,10 +2,6 @@
 
 package eventloop
 
-func newSelector() (selector, error) {
-	return nil, ErrUnsupported
-}
+func newSelector() (selector, error) { return nil, ErrUnsupported }
 
-func explain(error) string {
-	return ""
-}
+func explain(error) string { return "" }

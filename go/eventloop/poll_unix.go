@@ -34,6 +34,4 @@ func again(call func() (int, error)) (int, error) {
 }
 
 // isNumber reports whether a descriptor can have this number: the system would look at its lower 32 bits.
-func isNumber(fd int) bool {
-	return fd >= 0 && fd <= math.MaxInt32
-}
+func isNumber(fd int) bool { return fd >= 0 && fd <= math.MaxInt32 }

@@ -66,9 +66,7 @@ type moment struct{ at, slept int64 }
 
 const window = int64(250 * time.Millisecond)
 
-func (d *load) sleeps(now int64) {
-	d.sleepsSince.Store(now)
-}
+func (d *load) sleeps(now int64) { d.sleepsSince.Store(now) }
 
 func (d *load) wakes(now int64) {
 	if since := d.sleepsSince.Swap(0); since != 0 {

@@ -198,16 +198,3 @@ func (l *Loop) tellPressure() {
 		l.hook(func() { l.config.OnPressure(queued) })
 	}
 }
-
-// order asks the owner to do something ahead of tasks. It is not bounded and not refused: it is for what is rare. A
-// closed loop that has ended takes none.
-func (l *Loop) order(op func()) {
-	l.mu.Lock()
-	if l.closed && !l.running {
-		l.mu.Unlock()
-		return
-	}
-	l.ops = append(l.ops, op)
-	l.mu.Unlock()
-	l.notify(urgent)
-}

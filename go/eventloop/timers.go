@@ -40,9 +40,7 @@ const (
 // that wait, except HIGH ones. If it was set by another timer, one of the tasks that wait has its turn first.
 //
 // Go's timers are up to a millisecond late on an idle Linux machine; see Config.PreciseTimers.
-func (l *Loop) After(d time.Duration, fn func()) (*Timer, error) {
-	return l.addTimer(d, 0, fn)
-}
+func (l *Loop) After(d time.Duration, fn func()) (*Timer, error) { return l.addTimer(d, 0, fn) }
 
 // Every runs fn each time that d has passed, first after d. It keeps its rhythm: a call that comes late does not move
 // those after it, and those that a busy loop has missed are left out. A d below a microsecond is refused.
@@ -152,9 +150,7 @@ func (t *Timer) Unref() {
 }
 
 // HasRef reports whether the timer keeps the loop alive while it is active.
-func (t *Timer) HasRef() bool {
-	return t.flags.Load()&referenced != 0
-}
+func (t *Timer) HasRef() bool { return t.flags.Load()&referenced != 0 }
 
 // change applies a function to the flags and keeps count of what keeps the loop alive. It returns the previous flags.
 // Not with the mutex held: telling that nothing keeps the loop alive may take it.

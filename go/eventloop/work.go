@@ -216,9 +216,7 @@ func (l *Loop) nextTurn() bool {
 }
 
 // restless: nothing keeps the loop alive and somebody waits for that.
-func (l *Loop) restless() bool {
-	return l.live.Load() == 0 && l.idleCalls.Load()
-}
+func (l *Loop) restless() bool { return l.live.Load() == 0 && l.idleCalls.Load() }
 
 // ---- microtasks
 
@@ -401,9 +399,7 @@ func (l *Loop) Immediate(fn func()) (*Immediate, error) {
 }
 
 // Stop takes the immediate back; false when it has run or was taken back before. Only inside the loop.
-func (i *Immediate) Stop() bool {
-	return i.loop.Inside() && i.take() != nil
-}
+func (i *Immediate) Stop() bool { return i.loop.Inside() && i.take() != nil }
 
 func (i *Immediate) take() func() {
 	fn := i.fn

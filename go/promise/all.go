@@ -100,9 +100,7 @@ func (e *AggregateError) Error() string {
 }
 
 // Unwrap returns all errors.
-func (e *AggregateError) Unwrap() []error {
-	return e.Errors
-}
+func (e *AggregateError) Unwrap() []error { return e.Errors }
 
 // each calls settled, as a microtask, when one of the promises is.
 func each[T any](promises []*Promise[T], settled func(int, T, error)) {
@@ -124,6 +122,4 @@ type member[T any] struct {
 	settled func(int, T, error)
 }
 
-func (m *member[T]) Run() {
-	m.settled(m.place, m.source.value, m.source.err)
-}
+func (m *member[T]) Run() { m.settled(m.place, m.source.value, m.source.err) }

@@ -141,9 +141,7 @@ func NewEventLoop(opts ...Option) *EventLoop {
 // Loop returns the loop underneath, for Go code that wants its priorities, timers, watchers and statistics. Use
 // RunOnLoop and KeepAlive, not its methods, for functions that call JavaScript, and let only the EventLoop run, stop or
 // close it.
-func (loop *EventLoop) Loop() *core.Loop {
-	return loop.core
-}
+func (loop *EventLoop) Loop() *core.Loop { return loop.core }
 
 // Run calls fn and then runs the loop on the calling goroutine until nothing is left to do: no function given to
 // RunOnLoop waits, and no timer, interval, immediate or KeepAlive is left. It also returns after StopNoWait, and after
@@ -164,15 +162,11 @@ func (loop *EventLoop) Run(fn func(*goja.Runtime)) {
 
 // Start runs the loop on a goroutine of its own until Stop, StopNoWait or Terminate, whether anything is left to do or
 // not. It panics if the loop is running already. A Go panic in a callback ends the process; see StartInForeground.
-func (loop *EventLoop) Start() {
-	go loop.start(true)()
-}
+func (loop *EventLoop) Start() { go loop.start(true)() }
 
 // StartInForeground is Start on the calling goroutine: it returns when the loop is stopped. A Go panic in a callback
 // leaves it with its own value, so that the caller can recover; the loop may then be started again.
-func (loop *EventLoop) StartInForeground() {
-	loop.start(true)()
-}
+func (loop *EventLoop) StartInForeground() { loop.start(true)() }
 
 func (loop *EventLoop) start(forever bool) (run func()) {
 	run = loop.begin(forever)
@@ -228,9 +222,7 @@ func (loop *EventLoop) Stop() int {
 }
 
 // StopNoWait is Stop without waiting. Any goroutine, also callbacks of the loop.
-func (loop *EventLoop) StopNoWait() {
-	loop.stop()
-}
+func (loop *EventLoop) StopNoWait() { loop.stop() }
 
 // stop returns what is closed when the run under way, if any, has ended.
 func (loop *EventLoop) stop() (ended chan struct{}) {

@@ -16,9 +16,7 @@ type object struct {
 	properties map[string]goja.Value
 }
 
-func (o *object) Get(key string) goja.Value {
-	return o.properties[key]
-}
+func (o *object) Get(key string) goja.Value { return o.properties[key] }
 
 func (o *object) Set(key string, value goja.Value) bool {
 	if o.properties == nil {
@@ -38,9 +36,7 @@ func (o *object) Delete(key string) bool {
 	return true
 }
 
-func (o *object) Keys() []string {
-	return slices.Collect(maps.Keys(o.properties))
-}
+func (o *object) Keys() []string { return slices.Collect(maps.Keys(o.properties)) }
 
 var (
 	typeTimer     = reflect.TypeFor[*Timer]()

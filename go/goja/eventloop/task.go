@@ -16,13 +16,9 @@ type UnhandledRejection struct {
 	Exception *goja.Exception
 }
 
-func (e *UnhandledRejection) Error() string {
-	return "unhandled rejection: " + e.Exception.Error()
-}
+func (e *UnhandledRejection) Error() string { return "unhandled rejection: " + e.Exception.Error() }
 
-func (e *UnhandledRejection) Unwrap() error {
-	return e.Exception
-}
+func (e *UnhandledRejection) Unwrap() error { return e.Exception }
 
 // task runs one callback and what has to follow it before the next. goja runs the microtasks itself, when the outermost
 // call of JavaScript ends.

@@ -265,7 +265,7 @@ func (a *advisor[T]) hold(e *Engine[T], now time.Duration) time.Duration {
 		Holds:       given(a.given.Holds, own.Holds),
 	}
 	if a.estimating {
-		for t := e.queue.queued.first; t != nil; t = t.next[queuing] {
+		for _, t := range e.queue.queued {
 			signals.Rate = max(signals.Rate, given(t.givenRate, given(a.given.Rate, t.rate.read(now))))
 		}
 	}

@@ -283,8 +283,8 @@ type Type[T any] struct {
 	// It was forgotten; events that left before have to look it up again.
 	gone bool
 
-	// Its neighbours in the lists that it is in.
-	next, prev [typeLists]*Type[T]
+	// Its places in the lists that it is in.
+	place [typeLists]int
 
 	// Queued events.
 	count int
@@ -319,8 +319,8 @@ func (t *Type[T]) idle() bool {
 	return t.count == 0 && !t.Pinned && len(t.handlers) == 0 && t.kept.count == 0 && !t.due
 }
 
-// typeList is a list of types, newest first; its number says which of a type's neighbours are meant.
-type typeList[T any] struct{ first *Type[T] }
+// typeList is a set of types in no order; the number of a list says which of a type's places is meant.
+type typeList[T any] []*Type[T]
 
 const (
 	queuing = iota
@@ -329,23 +329,15 @@ const (
 )
 
 func (l *typeList[T]) add(t *Type[T], list int) {
-	t.prev[list], t.next[list] = nil, l.first
-	if l.first != nil {
-		l.first.prev[list] = t
-	}
-	l.first = t
+	t.place[list] = len(*l)
+	*l = append(*l, t)
 }
 
 func (l *typeList[T]) remove(t *Type[T], list int) {
-	if prev := t.prev[list]; prev == nil {
-		l.first = t.next[list]
-	} else {
-		prev.next[list] = t.next[list]
-	}
-	if next := t.next[list]; next != nil {
-		next.prev[list] = t.prev[list]
-	}
-	t.next[list], t.prev[list] = nil, nil
+	last := len(*l) - 1
+	moved := (*l)[last]
+	(*l)[t.place[list]], (*l)[last] = moved, nil
+	moved.place[list], *l = t.place[list], (*l)[:last]
 }
 
 // Type is the entry of a type, made if there is none.
@@ -493,12 +485,11 @@ func (q *Queue[T]) takeAll() chain[T] {
 		clear(q.listed[p])
 		q.listed[p] = q.listed[p][:0]
 	}
-	for t := q.queued.first; t != nil; {
-		next := t.next[queuing]
-		t.count, t.next[queuing], t.prev[queuing] = 0, nil, nil
-		t = next
+	for _, t := range q.queued {
+		t.count = 0
 	}
-	q.queued.first = nil
+	clear(q.queued)
+	q.queued = q.queued[:0]
 	q.countNormal(q.depth[Normal])
 	if q.depth[Low] > 0 {
 		q.normalSinceLow = 0

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -253,7 +254,7 @@ func (d *Dispatcher[T]) give(h *Handler[T], event *Event[T]) (worked bool) {
 func (d *Dispatcher[T]) nextToExpire() (*Type[T], time.Duration) {
 	var next *Type[T]
 	earliest := never
-	for t := d.keeping.first; t != nil; t = t.next[keeping] {
+	for _, t := range d.keeping {
 		deadline := t.kept.head.since
 		// Without options it is being turned off.
 		if options := d.options(t); options != nil {
@@ -297,13 +298,10 @@ func (d *Dispatcher[T]) closeRetention() {
 	for len(d.dueTypes) > 0 {
 		d.notDue(d.dueTypes[0])
 	}
-	for d.keeping.first != nil {
-		oldest := d.keeping.first
-		for t := oldest.next[keeping]; t != nil; t = t.next[keeping] {
-			if t.kept.head.number < oldest.kept.head.number {
-				oldest = t
-			}
-		}
+	for len(d.keeping) > 0 {
+		oldest := slices.MinFunc(d.keeping, func(a, b *Type[T]) int {
+			return cmp.Compare(a.kept.head.number, b.kept.head.number)
+		})
 		d.end(oldest.kept.head, Ended)
 	}
 	d.schedule()
