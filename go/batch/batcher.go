@@ -58,8 +58,7 @@ type call[K, V any] struct {
 	sharers []*call[K, V]
 	open    bool
 	wanted  int
-	// For a call that shares: its place among the sharers.
-	place int
+	place   int // for a call that shares: its place among the sharers
 }
 
 // New makes a Batcher of a bulk function: Do hands one key in and gets one result back, and fn gets many keys at

@@ -16,14 +16,12 @@ import (
 
 // flight is a batch that is with the bulk function. It is reused.
 type flight[K, V any] struct {
-	calls []*call[K, V]
-	keys  []K
-	seqs  []uint64 // arrival numbers of the calls
-	ctx   *flightContext
-	// Keys that somebody waits for.
-	wanted int
-	// The goroutine's function, made once.
-	fly func()
+	calls  []*call[K, V]
+	keys   []K
+	seqs   []uint64 // arrival numbers of the calls
+	ctx    *flightContext
+	wanted int    // keys that somebody waits for
+	fly    func() // the goroutine's function, made once
 }
 
 // batcherSink is where a batcher's batches go. It is called with the mutex held.

@@ -1,6 +1,9 @@
 package eventloop
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // alarm makes the loop look at its timers at some time.
 type alarm interface {
@@ -24,28 +27,12 @@ func (l *Loop) newAlarm() alarm {
 
 // goAlarm is a timer of the Go runtime. Its function only sets bits of the state word: a goroutine that lasts some
 // hundred ns.
-type goAlarm struct {
-	loop  *Loop
-	timer *time.Timer
-}
+type goAlarm struct{ *time.Timer }
 
 func newGoAlarm(l *Loop) alarm {
-	return &goAlarm{loop: l}
+	return &goAlarm{time.AfterFunc(math.MaxInt64, func() { l.notify(urgent) })}
 }
 
-func (a *goAlarm) set(at int64) {
-	d := time.Duration(max(0, at-clock()))
-	if a.timer == nil {
-		a.timer = time.AfterFunc(d, func() { a.loop.notify(urgent) })
-	} else {
-		a.timer.Reset(d)
-	}
-}
-
-func (a *goAlarm) stop() { a.timer.Stop() }
-
-func (a *goAlarm) close() {
-	if a.timer != nil {
-		a.timer.Stop()
-	}
-}
+func (a *goAlarm) set(at int64) { a.Reset(time.Duration(max(0, at-clock()))) }
+func (a *goAlarm) stop()        { a.Stop() }
+func (a *goAlarm) close()       { a.Stop() }

@@ -10,9 +10,8 @@ import (
 // there is nothing more to report. That is what keeps a descriptor that stays ready from waking the goroutine for ever,
 // and submitting a task from making a system call.
 type poller struct {
-	loop *Loop
-	// asked: something has become ready since the loop last began to look.
-	asked atomic.Bool
+	loop  *Loop
+	asked atomic.Bool // something has become ready since the loop last began to look
 
 	mu       sync.Mutex // held while the selector is asked, so that its answer is never older than a change of it
 	watchers map[int]*Watcher

@@ -11,12 +11,10 @@ import (
 
 // Timer runs a function on the loop when its time has come.
 type Timer struct {
-	loop *Loop
-	fn   func()
-	// every is the period in ns; 0 for a timer that fires once.
-	every int64
-	// flags may be changed by any goroutine.
-	flags atomic.Uint32
+	loop  *Loop
+	fn    func()
+	every int64         // the period in ns; 0 for a timer that fires once
+	flags atomic.Uint32 // may be changed by any goroutine
 	// These belong to the owner.
 	when  int64
 	seq   uint64
@@ -185,11 +183,10 @@ func (t *Timer) swap(to func(uint32) uint32) (before uint32, spare bool) {
 
 // timers are those of a loop that are active; all of it belongs to the owner.
 type timers struct {
-	loop *Loop
-	heap []*Timer // four children to a node: fewer cache lines on the way than with two
-	seq  uint64
-	// changed: there is a new first one, so look before another task runs.
-	changed bool
+	loop    *Loop
+	heap    []*Timer // four children to a node: fewer cache lines on the way than with two
+	seq     uint64
+	changed bool // there is a new first one, so look before another task runs
 	// due: timers up to this time and this number fire now. What they set themselves waits for the next look.
 	due     bool
 	dueTime int64

@@ -38,8 +38,7 @@ type EventLoop struct {
 	onError       func(error)
 	node          bool
 
-	// What may be submitted is looked at without the mutex, by every RunOnLoop.
-	terminated atomic.Bool
+	terminated atomic.Bool // what may be submitted is looked at without the mutex, by every RunOnLoop
 
 	mu       sync.Mutex
 	running  bool          // a Run or Start is under way; the callbacks of the loop may read it

@@ -78,8 +78,7 @@ type delivery[T any] struct {
 	current   *Event[T]
 	over      chain[T]
 	delivered uint64
-	// Events are linked by type.
-	linked bool
+	linked    bool // events are linked by type
 	// The lock is held, as it is not while a handler runs.
 	locked bool
 	done   bool
@@ -324,8 +323,7 @@ func (d *Dispatcher[T]) End() {
 type Handler[T any] struct {
 	one   func(T)
 	group func([]T, string, Trigger)
-	// Used up by the first event.
-	once bool
+	once  bool // used up by the first event
 	// Where it is registered.
 	of    *Type[T]
 	owner *Dispatcher[T]

@@ -6,6 +6,7 @@
 package engine
 
 import (
+	"math"
 	"slices"
 	"time"
 
@@ -57,36 +58,26 @@ type Engine[T any] struct {
 	recycler recycler[T]
 	seq      uint64
 	counters Stats
-	// The worst wait from push to leaving.
-	waits [priorities]time.Duration
+	waits    [priorities]time.Duration // the worst wait from push to leaving
 
-	// A dispatch point at the end of this turn has been asked for.
-	scheduled bool
-	// A batch is with the sink, or what is due before it.
-	busy bool
-	// A dispatch point came while it was: the end of the batch has to be one.
-	missed bool
+	scheduled bool // a dispatch point at the end of this turn has been asked for
+	busy      bool // a batch is with the sink, or what is due before it
+	missed    bool // a dispatch point came while it was: the end of the batch has to be one
 	// Direct pushes that are running their handlers, one inside the other.
-	nested int
-	cuts   cuts[T]
-	// Events up to this arrival number leave with the next batches, whatever the policy says.
-	flushTo uint64
-	// Batches that may still leave at the dispatch point that is running; 0 when none is.
-	budget int
-	// Whether that one may ask the policy about the open batch.
-	ask bool
-	// The hold that the policy gave the open batch; negative: it was not held.
-	hold time.Duration
+	nested  int
+	cuts    cuts[T]
+	flushTo uint64        // events up to this arrival number leave with the next batches, whatever the policy says
+	budget  int           // batches that may still leave at the dispatch point that is running; 0 when none is
+	ask     bool          // whether that one may ask the policy about the open batch
+	hold    time.Duration // the hold that the policy gave the open batch; negative: it was not held
 	// Events queued when the hold of the open batch began.
 	heldFrom int
 	armed    bool
 	// Nothing is taken any more; closing says what is left to do.
-	closed  bool
-	closing closing
-	// What was cut to be delivered by close is discarded after all.
-	abandoned bool
-	// finish is under way: a hook of it may close once more.
-	finishing bool
+	closed    bool
+	closing   closing
+	abandoned bool // what was cut to be delivered by close is discarded after all
+	finishing bool // finish is under way: a hook of it may close once more
 
 	// OnHold is told when a dispatch point asked the policy and left the batch open. It may be nil.
 	OnHold func(hold time.Duration)
@@ -101,7 +92,8 @@ func New[T any](host Host, sink Sink[T], options Options) (*Engine[T], error) {
 	e.options = options.complete()
 	e.recycler.limit = keptAlways
 	e.queue.init(e.options.Order)
-	e.advisor.init()
+	e.advisor.state = PolicyState{Backoff: firstBackoff}
+	e.advisor.given = Signals{math.NaN(), math.NaN(), math.NaN(), math.NaN()}
 	e.note()
 	return e, nil
 }
@@ -437,8 +429,7 @@ func (e *Engine[T]) inHandler() bool { return e.busy || e.nested > 0 }
 type cut[T any] struct {
 	events  chain[T]
 	trigger Trigger
-	// Does what is due first: stands before each series, without events.
-	prepare bool
+	prepare bool // does what is due first: stands before each series, without events
 	// The rest of a batch that left already.
 	resumed bool
 }

@@ -204,20 +204,12 @@ func (u *Utilization) advance(to int64) {
 // advisor is what a queue knows that its policy needs: the rates of its types, and what holding has brought. It keeps
 // these only while they matter, under Adaptive with a MaxDelay, and asks the policy.
 type advisor[T any] struct {
-	policy policy
-	state  PolicyState
-	gain   gain
-	// Types pushed since the last dispatch point.
-	firstFresh *Type[T]
-	// Whether rates and gains matter.
-	estimating bool
-	// Signals in place of the estimates, for tests and replays; NaN: the engine's own.
-	given Signals
-}
-
-func (a *advisor[T]) init() {
-	a.state = PolicyState{Backoff: firstBackoff}
-	a.given = Signals{math.NaN(), math.NaN(), math.NaN(), math.NaN()}
+	policy     policy
+	state      PolicyState
+	gain       gain
+	firstFresh *Type[T] // types pushed since the last dispatch point
+	estimating bool     // whether rates and gains matter
+	given      Signals  // in place of the estimates, for tests and replays; NaN: the engine's own
 }
 
 func (a *advisor[T]) configure(o *Options) {

@@ -49,8 +49,7 @@ type Queue[T any] struct {
 	normalSinceLow int
 	fullTypes      int
 	batchNumber    uint64
-	// Types that have events.
-	queued typeList[T]
+	queued         typeList[T] // types that have events
 
 	count int
 	bytes int64
@@ -133,8 +132,7 @@ type Event[T any] struct {
 	number, received uint64
 	Priority         Priority
 	stage            stage
-	// Batch handlers have had it, together with the first of its type.
-	grouped bool
+	grouped          bool // batch handlers have had it, together with the first of its type
 }
 
 // Next is the event behind this one in its batch.
@@ -211,8 +209,7 @@ type lane[T any] struct {
 	head, tail *Event[T]
 	count      int
 	priority   Priority
-	// ByType: it stands in its class's list of lanes with events.
-	listed bool
+	listed     bool // ByType: it stands in its class's list of lanes with events
 }
 
 func (l *lane[T]) append(event *Event[T]) {
@@ -280,11 +277,9 @@ type Type[T any] struct {
 	maxBatch int
 	// Pinned: somebody set something for it, so it stays when it has no events.
 	Pinned bool
-	// It was forgotten; events that left before have to look it up again.
-	gone bool
+	gone   bool // it was forgotten; events that left before have to look it up again
 
-	// Its places in the lists that it is in.
-	place [typeLists]int
+	place [typeLists]int // its places in the lists that it is in
 
 	// Queued events.
 	count int
@@ -292,8 +287,7 @@ type Type[T any] struct {
 	// Its events in the batch that is being taken, valid for the batch of that number.
 	chosen   int
 	chosenIn uint64
-	// The last one seen, while a batch is being linked.
-	linked *Event[T]
+	linked   *Event[T] // the last one seen, while a batch is being linked
 
 	// Events pushed since the rate was last updated, and the next type that has some.
 	fresh     int
@@ -637,16 +631,14 @@ type cursor[T any] struct {
 	at   [priorities]int
 	// The lane that HIGH events, and later NORMAL ones, are being taken from, and the one that LOW events are.
 	group, lowGroup *lane[T]
-	// NORMAL or LOW lanes had events that count as HIGH.
-	hasAged bool
+	hasAged         bool // NORMAL or LOW lanes had events that count as HIGH
 	// The next of the LOW lanes that had no aged event, below 0: not looked for; and those that lost theirs, the one
 	// with the oldest event first.
 	lowAt    int
 	replaced []*lane[T]
 }
 
-// high, and below normal and low, is the next event that counts as this class. When there is none HIGH is over, and only
-// the others are asked for.
+// high, like normal and low, is the next event that counts as this class. Without one HIGH is over: it is not asked again.
 func (c *cursor[T]) high() *Event[T] {
 	if !c.q.byType {
 		return earlier(earlier(c.q.lanes[High].head, c.agedOf(Normal, High)), c.agedOf(Low, High))

@@ -18,12 +18,9 @@ import (
 // own (Handler.due) and was not received by an earlier one (Event.received). A type has one age for all its events, so
 // its first one expires first, and one deadline, that of the earliest type, is asked of the host.
 type retention[T any] struct {
-	// For types without options of their own; nil: those do not retain.
-	fallback *Retain
-	// Numbers what is retained and registered.
-	number uint64
-	// Types that keep events.
-	keeping typeList[T]
+	fallback *Retain     // for types without options of their own; nil: those do not retain
+	number   uint64      // numbers what is retained and registered
+	keeping  typeList[T] // types that keep events
 	// Types with something due, in the order in which their handlers registered.
 	dueTypes []*Type[T]
 	deadline time.Duration
