@@ -10,6 +10,7 @@ import (
 
 	"millrace.dev/go"
 	"millrace.dev/go/batch/internal/engine"
+	"millrace.dev/go/internal/inner"
 )
 
 // Batcher groups calls of a bulk function. Make one with New.
@@ -79,7 +80,7 @@ func New[K, V any](
 	if fn == nil {
 		return nil, fmt.Errorf("%w: New needs the bulk function", millrace.ErrOption)
 	}
-	if err := engine.Within("Concurrency", config.Concurrency, 1, 65_536); err != nil {
+	if err := inner.Within("Concurrency", config.Concurrency, 1, 65_536); err != nil {
 		return nil, err
 	}
 	b = &Batcher[K, V]{fn: fn, concurrency: cmp.Or(config.Concurrency, 1), size: config.Size}
@@ -348,10 +349,8 @@ type batcherHost struct {
 func (h *batcherHost) read() { h.now = time.Since(h.start) }
 
 func (h *batcherHost) Now() time.Duration { return h.now }
-
-func (h *batcherHost) Inside() bool { return true }
-
-func (h *batcherHost) Alive() bool { return true }
+func (h *batcherHost) Inside() bool       { return true }
+func (h *batcherHost) Alive() bool        { return true }
 
 func (h *batcherHost) Schedule() error {
 	h.due = true

@@ -321,8 +321,10 @@ func (e *Emitter[T]) tellFailed(err error, event *engine.Event[T]) {
 }
 
 var reasons = [...]error{
-	engine.Unhandled: millrace.ErrUnhandled, engine.NotRetained: ErrRetention, engine.Expired: errExpiredAge,
-	engine.Ended: errExpiredClose, engine.TurnedOff: errExpiredOff, engine.Discarded: millrace.ErrCancelled,
+	engine.Unhandled: millrace.ErrUnhandled, engine.NotRetained: ErrRetention, engine.Discarded: millrace.ErrCancelled,
+	engine.Expired:   fmt.Errorf("%w: Retain.MaxAge was reached", ErrExpired),
+	engine.Ended:     fmt.Errorf("%w: the emitter was closed", ErrExpired),
+	engine.TurnedOff: fmt.Errorf("%w: its retention was turned off", ErrExpired),
 }
 
 func (e *Emitter[T]) tellLost(event *engine.Event[T], why engine.Loss) {

@@ -1,6 +1,7 @@
 package batch
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -16,22 +17,12 @@ var (
 	ErrExpired = errors.New("batch: the retained event ended without a handler")
 )
 
-var (
-	errExpiredAge   = fmt.Errorf("%w: Retain.MaxAge was reached", ErrExpired)
-	errExpiredClose = fmt.Errorf("%w: the emitter was closed", ErrExpired)
-	errExpiredOff   = fmt.Errorf("%w: its retention was turned off", ErrExpired)
-)
-
 // Errors fail the calls of a batch one by one: returned by a bulk function as its error, it has one entry for each key,
 // in order, and nil for those that succeeded. When all have failed, no values are needed.
 type Errors []error
 
 func (e Errors) Error() string {
-	var first error
-	if i := slices.IndexFunc(e, func(err error) bool { return err != nil }); i >= 0 {
-		first = e[i]
-	}
-	return fmt.Sprintf("batch: %d of %d calls failed, the first with: %v", len(e.Unwrap()), len(e), first)
+	return fmt.Sprintf("batch: %d of %d calls failed, the first with: %v", len(e.Unwrap()), len(e), cmp.Or(e...))
 }
 
 // Unwrap gives the errors of the calls that failed.

@@ -61,8 +61,7 @@ func (s *batcherSink[K, V]) Deliver(batch engine.Batch[*call[K, V]]) bool {
 }
 
 func (s *batcherSink[K, V]) Prepare(time.Duration) {}
-
-func (s *batcherSink[K, V]) End() {}
+func (s *batcherSink[K, V]) End()                  {}
 
 // Discard fails a call that close discards.
 func (s *batcherSink[K, V]) Discard(event *engine.Event[*call[K, V]]) {
@@ -258,10 +257,8 @@ func (c *flightContext) end(why error) {
 }
 
 func (c *flightContext) Deadline() (time.Time, bool) { return time.Time{}, false }
-
-func (c *flightContext) Done() <-chan struct{} { return c.made().Done() }
-
-func (c *flightContext) Value(key any) any { return c.made().Value(key) }
+func (c *flightContext) Done() <-chan struct{}       { return c.made().Done() }
+func (c *flightContext) Value(key any) any           { return c.made().Value(key) }
 
 func (c *flightContext) Err() error {
 	c.mu.Lock()

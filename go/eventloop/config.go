@@ -8,6 +8,7 @@ import (
 	"math"
 
 	"millrace.dev/go"
+	"millrace.dev/go/internal/inner"
 )
 
 // Config has the settings of New. The zero value of each field stands for its default.
@@ -64,16 +65,9 @@ func (c *Config) complete() error {
 		onError := c.OnError
 		c.OnRejection = func(reason error) { onError(fmt.Errorf("%w: %w", millrace.ErrUnhandled, reason)) }
 	}
-	err := inRange("MaxQueue", c.MaxQueue)
+	err := inner.Within("MaxQueue", c.MaxQueue, 1, mostMaxQueue)
 	if c.OnPressure != nil {
-		err = errors.Join(err, inRange("PressureMark", c.PressureMark))
+		err = errors.Join(err, inner.Within("PressureMark", c.PressureMark, 1, mostMaxQueue))
 	}
 	return err
-}
-
-func inRange(name string, tasks int) error {
-	if tasks >= 1 && tasks <= mostMaxQueue {
-		return nil
-	}
-	return &millrace.OptionError{Name: name, Value: tasks, Allowed: fmt.Sprintf("from 1 to %d", mostMaxQueue)}
 }

@@ -347,12 +347,6 @@ func Sleep(l *eventloop.Loop, d time.Duration) *Promise[struct{}] {
 	return p
 }
 
-// reaction is a microtask that is a closure.
-type reaction func()
-
-// Run is part of inner.Job.
-func (fn reaction) Run() { fn() }
-
 // Timeout returns a promise that ends as this one does, or is rejected with context.DeadlineExceeded if d passes first.
 // The work behind this one goes on, and this one keeps a reaction until it ends. The timer keeps the loop alive until
 // then.
@@ -363,9 +357,9 @@ func (p *Promise[T]) Timeout(d time.Duration) *Promise[T] {
 		q.reject(err)
 		return q
 	}
-	p.react(reaction(func() {
+	p.react(&member[T]{p, 0, func(_ int, value T, err error) {
 		timer.Stop()
-		q.settle(p.value, p.err)
-	}))
+		q.settle(value, err)
+	}})
 	return q
 }

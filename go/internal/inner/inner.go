@@ -1,9 +1,11 @@
 // Package inner is what the packages of this module need of each other and nobody else does: the loop's side of
-// promises, and one way to make an error of a panic.
+// promises, one way to make an error of a panic, and one to refuse an option.
 package inner
 
 import (
+	"fmt"
 	"runtime/debug"
+	"time"
 
 	"millrace.dev/go"
 )
@@ -36,4 +38,13 @@ func Caught(value any) error {
 		return millrace.ErrGoexit
 	}
 	return &millrace.PanicError{Value: value, Stack: debug.Stack()}
+}
+
+// Within returns a *millrace.OptionError unless the value is zero, which means that it is not given, or keeps its
+// range.
+func Within[N int | int64 | time.Duration](name string, value, least, most N) error {
+	if value == 0 || value >= least && value <= most {
+		return nil
+	}
+	return &millrace.OptionError{Name: name, Value: value, Allowed: fmt.Sprintf("from %v to %v", least, most)}
 }

@@ -91,7 +91,7 @@ func New[T any](host Host, sink Sink[T], options Options) (*Engine[T], error) {
 	e := &Engine[T]{host: host, sink: sink, given: options, hold: never}
 	e.options = options.complete()
 	e.recycler.limit = keptAlways
-	e.queue.init(e.options.Order)
+	e.queue = Queue[T]{byType: e.options.Order == ByType, types: map[string]*Type[T]{}, sweepAt: fewTypes}
 	e.advisor.state = PolicyState{Backoff: firstBackoff}
 	e.advisor.given = Signals{math.NaN(), math.NaN(), math.NaN(), math.NaN()}
 	e.note()

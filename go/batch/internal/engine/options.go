@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"millrace.dev/go"
+	"millrace.dev/go/internal/inner"
 )
 
 // PolicyName, Order, Hold and Replay are explained in package batch, which has the same numbers. Zero: not given.
@@ -105,11 +106,11 @@ func (o *Options) Check() error {
 		upTo("Policy", o.Policy, Direct, "Adaptive, Fixed or Direct"),
 		upTo("Order", o.Order, ByType, "ByArrival or ByType"),
 		upTo("Hold", o.Hold, Always, "HoldTuned or HoldAlways"),
-		Within("MaxBatch", o.MaxBatch, 1, 1_000_000),
+		inner.Within("MaxBatch", o.MaxBatch, 1, 1_000_000),
 		orNone("MaxDelay", o.MaxDelay, time.Minute),
 		orNone("Threshold", o.Threshold, 1_000_000),
-		Within("MaxQueue", o.MaxQueue, 1, 100_000_000),
-		Within("MaxQueueBytes", o.MaxQueueBytes, 1, maxBytes),
+		inner.Within("MaxQueue", o.MaxQueue, 1, 100_000_000),
+		inner.Within("MaxQueueBytes", o.MaxQueueBytes, 1, maxBytes),
 		orNone("MaxDeferral", o.MaxDeferral, time.Hour),
 	)
 }
@@ -121,25 +122,16 @@ func upTo[N PolicyName | Order | Hold | Replay](name string, value, most N, allo
 	return &millrace.OptionError{Name: name, Value: uint8(value), Allowed: allowed}
 }
 
-// Within returns a *millrace.OptionError unless the value is zero, which means that it is not given, or keeps its
-// range.
-func Within[N int | int64 | time.Duration](name string, value, least, most N) error {
-	if value == 0 || value >= least && value <= most {
-		return nil
-	}
-	return &millrace.OptionError{Name: name, Value: value, Allowed: fmt.Sprintf("from %v to %v", least, most)}
-}
-
-// orNone is Within for an option that may be None.
+// orNone is inner.Within for an option that may be None.
 func orNone[N int | time.Duration](name string, value, most N) error {
-	if value == None || Within(name, value, 1, most) == nil {
+	if value == None || inner.Within(name, value, 1, most) == nil {
 		return nil
 	}
 	return &millrace.OptionError{Name: name, Value: value, Allowed: fmt.Sprintf("from 0 (None) to %v", most)}
 }
 
 // CheckMaxBatch is the check of a type's own MaxBatch.
-func CheckMaxBatch(n int) error { return Within("MaxBatch", n, 1, 1_000_000) }
+func CheckMaxBatch(n int) error { return inner.Within("MaxBatch", n, 1, 1_000_000) }
 
 // Retain is how a type keeps events without a handler for one that registers late.
 type Retain struct {
@@ -163,8 +155,8 @@ func (r Retain) Complete() (*Retain, error) {
 			MaxAge:   cmp.Or(r.MaxAge, time.Minute),
 		}, cmp.Or(
 			upTo("Retain.Replay", r.Replay, ReplayEach, "ReplayFirst or ReplayEach"),
-			Within("Retain.Max", r.Max, 1, 1_000_000),
-			Within("Retain.MaxBytes", r.MaxBytes, 1, maxBytes),
-			Within("Retain.MaxAge", r.MaxAge, time.Millisecond, longestAge),
+			inner.Within("Retain.Max", r.Max, 1, 1_000_000),
+			inner.Within("Retain.MaxBytes", r.MaxBytes, 1, maxBytes),
+			inner.Within("Retain.MaxAge", r.MaxAge, time.Millisecond, longestAge),
 		)
 }

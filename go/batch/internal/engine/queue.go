@@ -60,15 +60,6 @@ type Queue[T any] struct {
 	taken [priorities]time.Duration
 }
 
-func (q *Queue[T]) init(order Order) {
-	q.byType = order == ByType
-	q.types = map[string]*Type[T]{}
-	q.sweepAt = fewTypes
-	for p := range q.lanes {
-		q.lanes[p].priority = Priority(p)
-	}
-}
-
 // reorder changes the order of an empty queue.
 func (q *Queue[T]) reorder(order Order) {
 	// Lanes that were emptied one by one still think that they are listed.
@@ -208,7 +199,6 @@ func (e *Engine[T]) Recycle(event *Event[T]) {
 type lane[T any] struct {
 	head, tail *Event[T]
 	count      int
-	priority   Priority
 	listed     bool // ByType: it stands in its class's list of lanes with events
 }
 
@@ -345,9 +335,6 @@ func (q *Queue[T]) Type(name string) *Type[T] {
 			q.sweep()
 		}
 		t = &Type[T]{Name: name, Priority: PriorityOf(name), maxBatch: Unlimited, givenRate: math.NaN()}
-		for p := range t.lanes {
-			t.lanes[p].priority = Priority(p)
-		}
 		q.types[name] = t
 	}
 	q.recent = t
@@ -387,7 +374,7 @@ func (q *Queue[T]) push(event *Event[T]) {
 		// The new event is the youngest of all, so the end of the list is its lane's place.
 		if !lane.listed {
 			lane.listed = true
-			q.listed[lane.priority] = append(q.listed[lane.priority], lane)
+			q.listed[event.Priority] = append(q.listed[event.Priority], lane)
 		} else if lane.head == nil {
 			q.unsorted = true
 		}
