@@ -52,8 +52,7 @@ type ByPriority[T any] struct {
 
 // The errors that several packages return; compare with errors.Is.
 var (
-	// ErrOverload: as much waits as a bound allows: MaxQueue or MaxQueueBytes. Nothing has changed; try again later, or
-	// shed the work.
+	// ErrOverload: as much waits as MaxQueue or MaxQueueBytes allows. Nothing has changed; try again later, or shed it.
 	ErrOverload = errors.New("millrace: the queue is full: wait until it has drained, or raise its bound")
 	// ErrClosed: after Close.
 	ErrClosed = errors.New("millrace: it is closed: use it before Close, or make another")

@@ -151,8 +151,7 @@ func (b *Batcher[K, V]) Do(ctx context.Context, key K) (V, error) {
 	return value, err
 }
 
-// reuse keeps a call that is over for another. One that was shared is not reused: a caller that shared it may be about
-// to leave it.
+// reuse keeps a call that is over for another; not a shared one, which a caller that shares it may be about to leave.
 func (b *Batcher[K, V]) reuse(c *call[K, V]) {
 	if c.sharers == nil {
 		*c = call[K, V]{done: c.done, id: c.id}
@@ -252,8 +251,7 @@ func (b *Batcher[K, V]) Flush(ctx context.Context) error {
 
 // Close refuses later calls with ErrClosed, sends what waits, and waits until all calls have their results. When ctx
 // ends first, what has not left is refused with ErrCancelled, and Close returns ctx.Err(); batches in flight go on.
-// With a context that has ended already nothing more leaves. A second call waits for the first. Not inside fn, which it
-// would wait for.
+// With a context that has ended already nothing more leaves. A second call waits for the first. Not inside fn.
 func (b *Batcher[K, V]) Close(ctx context.Context) error {
 	b.mu.Lock()
 	b.host.read()

@@ -12,8 +12,7 @@ import (
 type Policy uint8
 
 const (
-	// Adaptive (the default): at once when idle, at the end of the turn when busy; held up to MaxDelay only while that
-	// pays.
+	// Adaptive (the default): at once when idle, at the end of the turn when busy; held up to MaxDelay while that pays.
 	Adaptive Policy = iota + 1
 	// Fixed: when full, or MaxDelay after its oldest event. A predictable cadence.
 	Fixed
@@ -81,8 +80,7 @@ func (c *Config[K, V]) queue() engine.Options {
 	}
 }
 
-// EmitterConfig has the settings of NewEmitter and Set. The zero value of a field stands for its default, in Set for
-// what it was.
+// EmitterConfig has the settings of NewEmitter and Set. A zero field stands for its default, in Set for what it was.
 type EmitterConfig[T any] struct {
 	// Policy and Hold, as in Config.
 	Policy Policy
@@ -111,11 +109,9 @@ type EmitterConfig[T any] struct {
 	// Size gives the bytes of an event's data, at least 0, towards MaxQueueBytes and Retain.MaxBytes. It runs on the
 	// caller of Emit or Push. Default: 0 bytes.
 	Size func(data T) int
-	// Retain keeps events without a handler, of all types that have no setting of their own. Default: they end, counted as
-	// unhandled.
+	// Retain keeps events without a handler, of all types without a setting of their own. Default: they end as unhandled.
 	Retain Retain
-	// OnError is told of each event for which a handler failed, by a *HandlerError. It runs on the loop. Default:
-	// slog.Error.
+	// OnError gets a *HandlerError for each event for which a handler failed. It runs on the loop. Default: slog.Error.
 	OnError func(error)
 	// OnLost is told of each event that was accepted and ended without a handler. It runs on the loop, or on the caller of
 	// what ended it: a Close after that of the loop, or a SetType with ReplayNever. Default: one warning by slog for each
@@ -217,8 +213,7 @@ const (
 
 func (t Trigger) String() string { return engine.Trigger(t).String() }
 
-// Stats are the depths and totals of one queue. Names follow the project's metrics vocabulary; totals are since the
-// start.
+// Stats are the depths and totals, since the start, of one queue. Names follow the project's metrics vocabulary.
 type Stats struct {
 	// QueueDepth is the number of events queued now.
 	QueueDepth millrace.ByPriority[int]

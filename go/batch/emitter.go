@@ -146,8 +146,7 @@ func (e *Emitter[T]) sizeOf(typ string, data T) (int, error) {
 	return 0, nil
 }
 
-// Cancel takes an event back that is queued or retained; false when it has left, was cancelled, or the emitter is
-// closed. It costs O(1).
+// Cancel takes back a queued or retained event; false when it has left or was cancelled, and after Close. O(1).
 func (e *Emitter[T]) Cancel(event Event[T]) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -172,8 +171,7 @@ func (e *Emitter[T]) Once(typ string, fn func(data T)) *Handler[T] {
 // of them. The slice is the handler's: several share it, so do not change it if there are several. A retained event
 // comes alone, with TriggerTurn.
 //
-// When one panics, the batch handlers after it do not get these events, and the first event goes to no other handler
-// either.
+// When one panics, the batch handlers after it do not get these events, and the first event goes to no other handler.
 func (e *Emitter[T]) OnBatch(typ string, fn func(data []T, info Info)) *Handler[T] {
 	return e.add(typ, fn == nil, engine.Group(func(data []T, typ string, trigger engine.Trigger) {
 		fn(data, Info{typ, Trigger(trigger)})
@@ -346,8 +344,7 @@ func caught() {
 
 // ---- the host
 
-// emitterHost is the world of an emitter's engine: its dispatch point is the end of a loop turn. It is called with the
-// emitter's mutex held.
+// emitterHost is the world of an emitter's engine: its dispatch point is the end of a loop turn. The mutex is held.
 type emitterHost[T any] struct {
 	e     *Emitter[T]
 	start time.Time

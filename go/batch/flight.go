@@ -194,8 +194,7 @@ func (b *Batcher[K, V]) land(f *flight[K, V], values []V, each Errors, err error
 		}
 		c.settle(value, why)
 	}
-	// Let the callers run that have their results: so their next calls get into the batch that leaves now, and not only
-	// into the one after it.
+	// Let the callers run that have their results: so their next calls get into the batch that leaves now.
 	runtime.Gosched()
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -224,8 +223,7 @@ func (c *call[K, V]) settle(value V, err error) {
 	c.done <- struct{}{}
 }
 
-// flightContext is the context of a batch. Most bulk functions do not look at it, so it is set up only when
-// they do.
+// flightContext is the context of a batch. Most bulk functions do not look at it, so it is set up when they do.
 type flightContext struct {
 	mu    sync.Mutex
 	inner context.Context

@@ -25,8 +25,7 @@ func (l *Loop) newAlarm() alarm {
 	return newGoAlarm(l)
 }
 
-// goAlarm is a timer of the Go runtime. Its function only sets bits of the state word: a goroutine that lasts some
-// hundred ns.
+// goAlarm is a timer of the Go runtime. Its function, a goroutine of some hundred ns, only sets bits of the state word.
 type goAlarm struct{ *time.Timer }
 
 func newGoAlarm(l *Loop) alarm {

@@ -16,8 +16,7 @@ type timerfdAlarm struct {
 
 const clockMonotonic = 1
 
-// farthest is what fits a 32-bit system's seconds. At that time a timer that is farther away is looked at, and is not
-// due yet.
+// farthest is what fits a 32-bit system's seconds. A timer that is farther away is looked at then, and not due yet.
 const farthest = int64(1<<30) * 1e9
 
 func newPreciseAlarm(l *Loop) (alarm, error) {

@@ -18,8 +18,7 @@ type Config struct {
 	// nor do timers, immediates, microtasks and the reactions of promises, whose number is up to those who set them.
 	MaxQueue int
 	// LockOSThread keeps the loop on one thread of the system while it runs, as user interfaces and some C libraries
-	// require, even after runtime.Goexit. Do then never runs on its caller. Waking the loop costs a switch of threads,
-	// some microseconds.
+	// require, even after runtime.Goexit. Do then never runs on its caller, and a wake-up costs some microseconds.
 	LockOSThread bool
 	// PreciseTimers makes timers fire within about 0.1 ms on Linux, where Go's own may be a millisecond late on an idle
 	// machine. It costs a timerfd, a goroutine, and a system call whenever the earliest deadline changes. Elsewhere, and

@@ -106,8 +106,7 @@ func (l *Loop) Alive() bool {
 	return l.state.Load()&^bits != nobody
 }
 
-// empty reports whether nothing waits to be run, besides immediates. For the owner, or whoever finds the loop stopped;
-// the mutex is held.
+// empty reports whether nothing but immediates waits. For the owner, or on a stopped loop; the mutex is held.
 func (l *Loop) empty() bool {
 	return l.queued() == 0 && l.taken() == 0 && l.soon == 0 && len(l.ops) == 0 && l.ordered == len(l.orders)
 }

@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// epoll is the selector of Linux. The waiting goroutine is parked in the runtime's poller, which is an epoll instance
-// with ours in it.
+// epoll is the selector of Linux. The waiting goroutine is parked in the runtime's poller, whose epoll has ours in it.
 type epoll struct {
 	edge
 	fd     int

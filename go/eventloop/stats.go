@@ -13,8 +13,7 @@ type Stats struct {
 	// SubmittedTotal and RefusedTotal are how many were submitted and refused so far.
 	QueueDepth                   int
 	SubmittedTotal, RefusedTotal uint64
-	// TurnsTotal, TimersTotal and ErrorsTotal: turns with NORMAL or LOW tasks, timers that fired, failures that were
-	// reported.
+	// TurnsTotal, TimersTotal, ErrorsTotal: turns with NORMAL or LOW tasks, timers that fired, failures reported.
 	TurnsTotal, TimersTotal, ErrorsTotal uint64
 	// Live is how many timers, immediates, handles and watchers keep the loop alive.
 	Live int64

@@ -165,8 +165,7 @@ func (l *Loop) relieve() {
 	}
 }
 
-// nextTurn ends the turn and begins another with what waits by then. It sleeps while nothing does; false when the loop
-// is to end.
+// nextTurn ends the turn and begins another with what waits by then, or sleeps until something does. False: the end.
 func (l *Loop) nextTurn() bool {
 	l.inCheck = false
 	for {

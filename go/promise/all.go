@@ -64,8 +64,7 @@ func Race[T any](l *eventloop.Loop, promises ...*Promise[T]) *Promise[T] {
 	return first
 }
 
-// Any is a promise of the first value. If all promises are rejected, and so without promises too, it is rejected with
-// an *AggregateError.
+// Any is a promise of the first value. It is rejected, with an *AggregateError, if all promises are, or there are none.
 func Any[T any](l *eventloop.Loop, promises ...*Promise[T]) *Promise[T] {
 	first := newPromise[T](l)
 	reasons := make([]error, len(promises))
@@ -86,8 +85,7 @@ func Any[T any](l *eventloop.Loop, promises ...*Promise[T]) *Promise[T] {
 	return first
 }
 
-// AggregateError is what Any is rejected with: why each of its promises was, in their order. errors.Is and errors.As
-// look at all of them.
+// AggregateError is why Any is rejected: the errors of its promises, in order. errors.Is and errors.As see them all.
 type AggregateError struct {
 	Errors []error
 }

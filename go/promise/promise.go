@@ -31,8 +31,7 @@ import (
 // collector has found the promise: by the loop when it next has something to do, or if it does not run, by a separate
 // goroutine.
 //
-// A promise that is pending does not keep its loop alive; what is to settle it may: a timer, Async, a handle of
-// KeepAlive.
+// A pending promise does not keep its loop alive; what is to settle it may: a timer, Async, a handle of KeepAlive.
 type Promise[T any] struct {
 	loop *eventloop.Loop
 

@@ -358,8 +358,7 @@ func (loop *EventLoop) clearImmediate(call goja.FunctionCall) goja.Value {
 	return nil
 }
 
-// callback is the first argument. What is not a function goes unnoticed, as with goja_nodejs, or is refused, as by
-// Node.js.
+// callback is the first argument. One that is not a function is ignored, as by goja_nodejs, or refused, as by Node.js.
 func (loop *EventLoop) callback(call goja.FunctionCall, name string) (goja.Callable, bool) {
 	fn, ok := goja.AssertFunction(call.Argument(0))
 	if !ok && loop.node {

@@ -13,8 +13,7 @@ import (
 // Job is a microtask that needs no closure: a reaction of a promise.
 type Job interface{ Run() }
 
-// Rejection is a promise that was rejected and had no handler then. Unhandled returns why, or nil if it has got one
-// meanwhile.
+// Rejection is a promise that was rejected without a handler. Unhandled returns why, or nil if it has one by now.
 type Rejection interface{ Unhandled() error }
 
 // Promises is what package promise asks of a loop beyond its public methods. Package eventloop sets it; each function
@@ -40,8 +39,7 @@ func Caught(value any) error {
 	return &millrace.PanicError{Value: value, Stack: debug.Stack()}
 }
 
-// Within returns a *millrace.OptionError unless the value is zero, which means that it is not given, or keeps its
-// range.
+// Within returns a *millrace.OptionError unless the value is in its range, or zero, which means that it is not given.
 func Within[N int | int64 | time.Duration](name string, value, least, most N) error {
 	if value == 0 || value >= least && value <= most {
 		return nil

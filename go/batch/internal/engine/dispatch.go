@@ -16,8 +16,7 @@ const (
 	Unhandled Loss = iota
 	// NotRetained: there was none, and no room to retain it.
 	NotRetained
-	// Expired, Ended and TurnedOff: retained until its age was reached, the queue closed, or the type's retention
-	// went off.
+	// Expired, Ended, TurnedOff: retained until its age was reached, the queue closed, its type's retention went off.
 	Expired
 	Ended
 	TurnedOff
@@ -196,8 +195,7 @@ func (run *delivery[T]) end(event *Event[T]) {
 	run.over.append(event)
 }
 
-// deliverSpecial is for an event whose type has nothing ready: something is due before it, a handler is to be used
-// up, or there is none.
+// deliverSpecial is for an event whose type has nothing ready: something is due first, a handler is for once, or there is none.
 func (d *Dispatcher[T]) deliverSpecial(run *delivery[T], event *Event[T]) {
 	d.lock.Lock()
 	// Until its own turn, whatever goes wrong is another event's.

@@ -156,8 +156,7 @@ func (e *Engine[T]) stamp(t *Type[T], data T, priority Priority, bytes int64) *E
 	return event
 }
 
-// pushDirect lets the event leave at once, as a batch of its own; a handler that pushes is interrupted by that event's
-// handlers.
+// pushDirect lets the event leave at once, as a batch of its own; its handlers run inside a handler that pushes.
 func (e *Engine[T]) pushDirect(t *Type[T], data T, priority Priority, bytes int64) Ref[T] {
 	event := e.stamp(t, data, priority, bytes)
 	event.stage, event.next, event.prev = left, nil, nil
@@ -378,8 +377,7 @@ func (e *Engine[T]) leave(batch chain[T], trigger Trigger) bool {
 	return e.sink.Deliver(Batch[T]{trigger, batch.first, batch.count})
 }
 
-// prepare lets the sink do what is due before anything leaves; its handlers may flush, switch or close, as those of a
-// batch may.
+// prepare lets the sink do what is due before anything leaves; its handlers may do what those of a batch may.
 func (e *Engine[T]) prepare(now time.Duration) {
 	// Under Direct, what its handlers push runs inside the push, as always; otherwise it has to wait.
 	direct := e.direct
@@ -483,8 +481,7 @@ func (e *Engine[T]) cutAll(trigger Trigger) {
 	e.endHold()
 }
 
-// cutOneByOne: under Direct, a switch cut batches, and their handlers pushed. What they pushed leaves as if pushed just
-// now.
+// cutOneByOne: under Direct, a switch cut batches, and their handlers pushed. That leaves as if pushed just now.
 func (e *Engine[T]) cutOneByOne() {
 	for event := e.take(e.queue.count).first; event != nil; {
 		next := event.next
@@ -494,8 +491,7 @@ func (e *Engine[T]) cutOneByOne() {
 	}
 }
 
-// Flush hands on everything that is queued now: inside this call; in a handler: when its batch is over; from elsewhere
-// as FlushSoon.
+// Flush delivers what is queued now: inside this call; in a handler, after its batch; from elsewhere as FlushSoon.
 func (e *Engine[T]) Flush() error {
 	switch {
 	case e.closing != open:

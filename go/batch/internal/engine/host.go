@@ -8,8 +8,7 @@ type Host interface {
 	Now() time.Duration
 	// Inside tells whether the caller may run handlers. An operation from elsewhere waits for the next dispatch point.
 	Inside() bool
-	// Schedule asks for one call of Turn at the dispatch point; more calls do no harm. An error refuses the push that
-	// needed it.
+	// Schedule asks for one call of Turn at the dispatch point; more do no harm. An error refuses the push.
 	Schedule() error
 	// Alive tells whether a call that was asked for may still come: a loop may have been closed in between.
 	Alive() bool
@@ -32,8 +31,7 @@ type Batch[T any] struct {
 
 // Sink is where batches go.
 type Sink[T any] interface {
-	// Deliver hands a batch on. When it returns false, it is not done yet: no other batch leaves until Delivered is
-	// called.
+	// Deliver hands a batch on. False: it is not done yet, and no other batch leaves until Delivered is called.
 	Deliver(batch Batch[T]) bool
 	// Prepare runs at the start of each dispatch point, before anything leaves.
 	Prepare(now time.Duration)

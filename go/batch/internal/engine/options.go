@@ -145,8 +145,7 @@ type Retain struct {
 // longestAge is the same in each language: what a timer of JavaScript can wait for.
 const longestAge = math.MaxInt32 * time.Millisecond
 
-// Complete returns the setting with defaults for its zero fields, or a *millrace.OptionError for the first field that
-// is out of range.
+// Complete returns the setting with its defaults, or a *millrace.OptionError for the first field out of range.
 func (r Retain) Complete() (*Retain, error) {
 	return &Retain{
 			Replay:   cmp.Or(r.Replay, ReplayFirst),

@@ -42,8 +42,7 @@ func fixed(_ Signals, o *Options, state PolicyState, _ time.Duration) (time.Dura
 }
 
 const (
-	// Below busyFrom the loop has time to spare, and a hold only adds latency; from busyFull on all of MaxDelay is
-	// used.
+	// Below busyFrom the loop has time to spare, and a hold only adds latency; from busyFull on a hold is MaxDelay.
 	busyFrom, busyFull = 0.6, 0.9
 	// Fewer expected or gained events a batch than worthwhile, and a hold costs more than it saves.
 	worthwhile                   = 0.5
@@ -51,8 +50,7 @@ const (
 )
 
 // adaptive holds a batch only when the loop is busy, more is expected for a destination of the batch, and the user
-// allowed a delay. It watches what holding brings and switches it off, with exponential back-off, when it brings
-// nothing.
+// allowed a delay. It measures what holding gains, and switches it off, with exponential back-off, when that is nothing.
 func adaptive(signals Signals, o *Options, state PolicyState, now time.Duration) (time.Duration, PolicyState) {
 	if o.MaxDelay == 0 {
 		return 0, state

@@ -40,8 +40,7 @@ type Queue[T any] struct {
 	recent  *Type[T]
 	sweepAt int
 
-	// ByArrival: the one lane of each class. ByType: the lanes with events of each class, the one with the oldest event
-	// first unless unsorted.
+	// ByArrival: the one lane of each class. ByType: the lanes with events of each class, oldest first unless unsorted.
 	lanes    [priorities]lane[T]
 	listed   [priorities][]*lane[T]
 	unsorted bool
@@ -83,8 +82,7 @@ const (
 
 const priorities = 3
 
-// PriorityOf is the class of a type that nobody gave one: the kinds of event that libuv knows have theirs, all others
-// are Normal.
+// PriorityOf is the class of a type that nobody gave one: by its name, as libuv names kinds of event, or Normal.
 func PriorityOf(name string) Priority {
 	switch name {
 	case "signal", "process", "async":
@@ -106,8 +104,7 @@ const (
 
 // Event is one event on its way. Its memory is reused for another one when it is over.
 type Event[T any] struct {
-	// Neighbours in its lane, in its batch (next only; see link for prev), or among what its type retains: it is in one
-	// of them.
+	// Neighbours in its lane, in its batch (next only; see link for prev), or among what its type retains.
 	next, prev *Event[T]
 	Type       *Type[T]
 	Data       T
@@ -625,7 +622,7 @@ type cursor[T any] struct {
 	replaced []*lane[T]
 }
 
-// high, like normal and low, is the next event that counts as this class. Without one HIGH is over: it is not asked again.
+// high, like normal and low, is the next event that counts as this class. Without one it is not asked again.
 func (c *cursor[T]) high() *Event[T] {
 	if !c.q.byType {
 		return earlier(earlier(c.q.lanes[High].head, c.agedOf(Normal, High)), c.agedOf(Low, High))
@@ -713,8 +710,7 @@ func (c *cursor[T]) agedOf(p, as Priority) *Event[T] {
 	return nil
 }
 
-// next is the next lane of a class, if its oldest event counts as this one. Of the lanes, only the last group has given
-// events.
+// next is the next lane of a class, if its oldest event counts as this one. Only the last group has given events.
 func (c *cursor[T]) next(p, as Priority) *lane[T] {
 	lanes := c.q.listed[p]
 	if c.at[p] < len(lanes) && lanes[c.at[p]] == c.group {

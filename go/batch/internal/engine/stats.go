@@ -28,8 +28,7 @@ func (t Trigger) String() string {
 	return [triggers]string{"size", "threshold", "delay", "turn", "priority", "flush", "close"}[t]
 }
 
-// Stats are the depths and totals of one queue. package batch declares and explains the same fields, so that one
-// converts to the other.
+// Stats are the depths and totals of one queue. Those of package batch, which explains them, have the same fields.
 type Stats struct {
 	QueueDepth                                  millrace.ByPriority[int]
 	QueueBytes                                  int64
