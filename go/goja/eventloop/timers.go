@@ -164,7 +164,7 @@ func (j *job) fire() {
 	}
 }
 
-// runAndRepeat sets an interval again when it has run. Node.js keeps timers of one delay in the order in which they were
+// runAndRepeat sets an interval again when it has run. Node.js keeps timers of one delay in the order of their being
 // set, so it comes behind those that its callback has set, although its own time counts from before the callback.
 func (j *job) runAndRepeat(vm *goja.Runtime) {
 	defer func() {

@@ -50,7 +50,7 @@ const (
 )
 
 // adaptive holds a batch only when the loop is busy, more is expected for a destination of the batch, and the user
-// allowed a delay. It measures what holding gains, and switches it off, with exponential back-off, when that is nothing.
+// allowed a delay. It measures what holding gains, and switches it off, with exponential back-off, if that is 0.
 func adaptive(signals Signals, o *Options, state PolicyState, now time.Duration) (time.Duration, PolicyState) {
 	if o.MaxDelay == 0 {
 		return 0, state
