@@ -135,8 +135,8 @@ const without = {
   'for a route of Fastify': ['StatusRouteOptions'],
   'parts of other libraries': ['SendOptions', 'WriteOptions'],
   'made by this package alone': [
-    ...['BackoffOptions', 'CompleteOptions', 'FormatOptions', 'HealthOptions'],
-    ...['OverloadOptions', 'RefusalOptions', 'ScaleOptions', 'SlowOptions', 'ThreadOptions'],
+    ...['CompleteOptions', 'FormatOptions', 'HealthOptions'],
+    ...['OverloadOptions', 'RefusalOptions', 'SlowOptions', 'ThreadOptions'],
   ],
 };
 

@@ -1,23 +1,35 @@
-/** A cluster, in its primary: how many processes there are, what happens when they die, and what is told of it. */
+/**
+ * A cluster, in its primary: how many processes there are, what happens when they die, and what is told of it. The cluster owns the
+ * slots and the listeners. A slot owns its processes, and asks the cluster before each restart.
+ *
+ * It starts when all are ready, or some while the others keep dying. Deaths within `crashWindow` are counted over all slots: too many
+ * make a crash loop, in which no slot starts a process until the window has passed or a reload is asked for. With no process left in
+ * a crash loop the cluster gives up and closes. One reload runs at a time; calls meanwhile share the next one. Closing is final: the
+ * ports first, then what was accepted, then the processes, each within what is left of `drainTimeout`.
+ */
 import { EventEmitter } from 'node:events';
+import { constants } from 'node:os';
 import { MillraceError } from '@millrace/base/errors';
 import { parseValue } from '@millrace/base/options';
 import { ms } from '@millrace/base/schema';
 import { announce } from '@millrace/base/sources';
 import { clearTimeout, performance, setTimeout } from '@millrace/base/timers';
-import { CrashWindow } from './backoff.js';
-import { closed, describe, reloadFailure } from './failure.js';
 import { Listeners } from './listeners.js';
-import type { Settings } from './options.js';
-import { ClusterProcess, type Death, type ProcessOwner, type Program } from './process.js';
-import { type FromProcess, ordersOf, type SocketName } from './protocol.js';
-import { replaceAll } from './reload.js';
-import { type ClusterHealth, type ClusterStats, health } from './report.js';
+import { poolShares, type Settings } from './options.js';
+import { ClusterProcess, type Death, describe, type Program, within } from './process.js';
+import {
+  type ClusterHealth,
+  type ClusterStats,
+  type FromProcess,
+  health,
+  type SocketName,
+} from './protocol.js';
 import { startScaling } from './scaling.js';
-import { poolShares } from './shares.js';
-import { handleSignals } from './signals.js';
-import { Slot, type SlotOwner } from './slot.js';
-import { within } from './within.js';
+import { CrashWindow, ReplacementFailed, replaceAll, Slot, type SlotOwner } from './slot.js';
+
+/** For calls that come after `close()`. */
+const closed = () =>
+  new MillraceError('MILLRACE_E_CLOSED', 'the cluster is closed; call serve() for another one');
 
 /** A process, in an event. */
 export interface ProcessName {
@@ -96,19 +108,20 @@ export class Cluster extends EventEmitter<ClusterEvents> {
     if (port !== null) {
       await this.#listeners.openMain({ address: host, port, backlog, flags: 0 });
     }
-    if (signals) {
-      this.#stopSignals = handleSignals({
-        close: () => this.#close(),
-        reload: () => this.reload(),
-        kill: () => this.#kill(),
-      });
-    }
+    if (signals) this.#handleSignals();
     const started = new Promise<void>((resolve, reject) => {
       this.#started = { resolve, reject };
     });
     this.#resize(min);
     await started;
-    if (min < max) this.#stopScaling = startScaling(this.#settings, this.#scaled());
+    if (min < max) {
+      const resize = (to: number, utilization: number) => {
+        const from = this.#slots.length;
+        this.#resize(to);
+        this.emit('scale', { from, to, utilization });
+      };
+      this.#stopScaling = startScaling(this.#settings, () => this.#steady(), resize);
+    }
     return this;
   }
 
@@ -160,7 +173,10 @@ export class Cluster extends EventEmitter<ClusterEvents> {
    */
   reload(): Promise<void> {
     if (this.#closing !== null) return Promise.reject(closed());
-    if (this.#reloading === null) return this.#reload();
+    if (this.#reloading === null) {
+      this.#reloading = this.#replaceAll().finally(() => (this.#reloading = null));
+      return this.#reloading;
+    }
     this.#queued ??= this.#reloading
       .catch(() => {})
       .then(() => {
@@ -182,13 +198,6 @@ export class Cluster extends EventEmitter<ClusterEvents> {
     return this.close();
   }
 
-  #reload(): Promise<void> {
-    this.#reloading = this.#replaceAll().finally(() => {
-      this.#reloading = null;
-    });
-    return this.#reloading;
-  }
-
   async #replaceAll(): Promise<void> {
     let replaced = 0;
     this.#endCrashLoop();
@@ -198,7 +207,10 @@ export class Cluster extends EventEmitter<ClusterEvents> {
       if (this.#closing !== null) throw closed();
       // The slots that had nothing to keep.
       for (const slot of this.#slots) slot.start();
-      const failure = reloadFailure(error, replaced, this.#slots.length);
+      const why = error instanceof ReplacementFailed ? error.message : String(error);
+      const rest = `${replaced} of ${this.#slots.length} were replaced, the others go on as they are`;
+      const message = `reload failed: ${why}; ${rest}`;
+      const failure = new MillraceError('MILLRACE_E_WORKER', message, { cause: error });
       this.#settings.log(failure.message);
       this.emit('reload-failed', failure);
       throw failure;
@@ -208,12 +220,12 @@ export class Cluster extends EventEmitter<ClusterEvents> {
     this.emit('reload');
   }
 
+  /** Returns how many had to be killed. */
   #close(): Promise<number> {
     this.#closing ??= this.#drain();
     return this.#closing;
   }
 
-  /** Returns how many had to be killed. */
   async #drain(): Promise<number> {
     this.#stopScaling();
     this.#endCrashLoop();
@@ -227,18 +239,29 @@ export class Cluster extends EventEmitter<ClusterEvents> {
     const left = Math.max(0, end - performance.now());
     for (const slot of this.#slots) slot.close(left);
     if (this.#live.size > 0) await new Promise<void>((resolve) => (this.#ended = resolve));
-    this.#finish();
-    return this.#late - killedBefore;
-  }
-
-  #finish(): void {
     this.#stopSignals();
     this.#listeners.close();
     this.emit('close');
+    return this.#late - killedBefore;
   }
 
-  #kill(): void {
-    for (const process of this.#live) process.kill();
+  /** What the signals of a supervisor mean. The second one to end does so at once. */
+  #handleSignals(): void {
+    let isEnding = false;
+    const end = (signal: NodeJS.Signals) => {
+      if (isEnding) {
+        for (const process of this.#live) process.kill();
+        process.exit(128 + constants.signals[signal]);
+      }
+      isEnding = true;
+      void this.#close().then((killed) => process.exit(killed > 0 ? 1 : 0));
+    };
+    // A failure has been reported already.
+    const again = () => void this.reload().catch(() => {});
+    process.on('SIGTERM', end).on('SIGINT', end).on('SIGHUP', again);
+    this.#stopSignals = () => {
+      process.off('SIGTERM', end).off('SIGINT', end).off('SIGHUP', again);
+    };
   }
 
   /** Makes `count` slots; the processes of those beyond drain. */
@@ -275,29 +298,21 @@ export class Cluster extends EventEmitter<ClusterEvents> {
     return this.#slots.filter(({ current }) => current?.state === 'ready').length;
   }
 
-  #scaled() {
-    const cluster = this;
-    return {
-      get steady() {
-        if (cluster.#reloading !== null || cluster.#loopTimer !== null) return null;
-        const steady = cluster.#slots.map(({ current }) => current);
-        const isReady = (each: ClusterProcess | null) => each?.state === 'ready';
-        return steady.every(isReady) ? (steady as ClusterProcess[]) : null;
-      },
-      resize: (to: number, utilization: number) => {
-        const from = this.#slots.length;
-        this.#resize(to);
-        this.emit('scale', { from, to, utilization });
-      },
-    };
+  /** The processes in charge, if all are ready and stay so as far as is known. */
+  #steady(): ClusterProcess[] | null {
+    if (this.#reloading !== null || this.#loopTimer !== null) return null;
+    const ready = this.#slots.flatMap(({ current }) => (current?.state === 'ready' ? current : []));
+    return ready.length === this.#slots.length ? ready : null;
   }
 
   readonly #slotOwner: SlotOwner = {
-    fork: (slot: number, owner: ProcessOwner) => {
-      const { port, startTimeout } = this.#settings;
-      const name = this.#listeners.address;
-      const orders = ordersOf(slot, this.#file, port, this.#settings);
-      const env = port === null ? {} : { PORT: String(name?.port ?? port) };
+    fork: (slot, owner) => {
+      const { port, host, backlog, drainTimeout, idleGrace, startTimeout } = this.#settings;
+      const { min, max, scaleInterval } = this.#settings;
+      const sampleInterval = min < max ? scaleInterval : 0;
+      const file = this.#file;
+      const orders = { slot, file, port, host, backlog, drainTimeout, idleGrace, sampleInterval };
+      const env = port === null ? {} : { PORT: String(this.address?.port ?? port) };
       const program = { ...this.#program, env: { ...env, ...this.#settings.env } };
       const share = this.#shares()[slot - 1]!;
       const process = new ClusterProcess(orders, program, share, startTimeout, owner);
@@ -330,11 +345,10 @@ export class Cluster extends EventEmitter<ClusterEvents> {
     else if (body.type === 'took') this.#listeners.took(process, body.connection);
     else if (body.type === 'refused') this.#listeners.didRefuse(process, body.connection);
     else if (body.type === 'missed') this.#didMiss(process, body.connection);
-    else if (body.type === 'health') void this.#answer(process, body.ask, body.timeout);
-  }
-
-  async #answer(process: ClusterProcess, ask: number, timeout: number): Promise<void> {
-    process.tell({ type: 'health', ask, health: await this.health(timeout) });
+    else if (body.type === 'health') {
+      const { ask, timeout } = body;
+      void this.health(timeout).then((health) => process.tell({ type: 'health', ask, health }));
+    }
   }
 
   #didMiss(process: ClusterProcess, connection: number): void {
@@ -366,17 +380,15 @@ export class Cluster extends EventEmitter<ClusterEvents> {
       if (deaths < crashLimit * (this.#hasStarted ? this.#slots.length : 1)) return true;
       const ready = this.#ready();
       log(`crash loop: ${deaths} deaths within ${crashWindow} ms, ${ready} processes are ready`);
-      this.#loopTimer = setTimeout(() => this.#tryAgain(), crashWindow);
+      this.#loopTimer = setTimeout(() => {
+        this.#endCrashLoop();
+        for (const slot of this.#slots) slot.start();
+      }, crashWindow);
       this.emit('crash-loop', { deaths, ready });
     }
     if (this.#ready() > 0) this.#started?.resolve();
     else if (this.#slots.every(({ isEmpty }) => isEmpty)) this.#giveUp();
     return false;
-  }
-
-  #tryAgain(): void {
-    this.#endCrashLoop();
-    for (const slot of this.#slots) slot.start();
   }
 
   #endCrashLoop(): void {

@@ -2,6 +2,11 @@
  * Which process gets which connection. A process is handed one at a time, and the next when it has taken it: no more than one waits
  * for a process that is busy with something long. Until then the primary keeps its own hold of the connection, so that one whose
  * process died goes to another one, with every byte that the client has sent.
+ *
+ * A connection waits (in the common line, or in that of its process with sticky sessions), is handed to a process, and then taken,
+ * or comes back: refused (that server was closed), missed (no file descriptor was left), or the process died. What comes back is
+ * offered again. Only a wait of more than {@link maxWaitMs}, a full line and the end of the cluster close a connection. Processes take
+ * turns: the one that has been free longest is next.
  */
 import { clearInterval, performance, setInterval } from '@millrace/base/timers';
 import type { ClusterProcess } from './process.js';

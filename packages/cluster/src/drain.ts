@@ -2,15 +2,39 @@
  * The end of a process: what it has begun is finished, and nothing is begun that is not asked for already. Connections that are kept
  * alive are the hard part: to close one while its client sends the next request is to lose that request. So they get an answer that
  * says that it is the last one, and are closed without a word only when no request has come for a while.
+ *
+ * Draining begins once, whoever asks for it: the primary, a signal, or the primary's death. Then: `onDrain` hooks, the last answers,
+ * `onClose` hooks, exit. The primary kills a process that takes too long; one without a primary ends itself.
  */
 import cluster from 'node:cluster';
 import type { Server as HttpServer, ServerResponse } from 'node:http';
 import type { Server, Socket } from 'node:net';
 import { setInterval, setTimeout, sleep } from '@millrace/base/timers';
-import { run } from './hooks.js';
-import { closeAfter, closeAfterAnswer } from './last-answer.js';
-import { type FromPrimary, type Orders, tell, unwrap } from './protocol.js';
-import { connections, sessions } from './servers.js';
+import { type Orders, tell } from './protocol.js';
+import { closeAfter, closeAfterAnswer, connections, sessions } from './servers.js';
+
+type Hook = () => unknown;
+
+const hooks = { drain: new Set<Hook>(), close: new Set<Hook>() };
+
+/**
+ * Calls `hook` when this process begins to drain: the time to close WebSockets and whatever else would not end by itself. New requests
+ * on connections that are open may still come. May return a promise, which is waited for before the process ends. Returns a
+ * function that undoes it. Outside of a cluster it is never called.
+ */
+export function onDrain(hook: Hook): () => void {
+  hooks.drain.add(hook);
+  return () => void hooks.drain.delete(hook);
+}
+
+/**
+ * Calls `hook` after the last request of this process, before it ends: the time to close a database. May return a promise, which is waited
+ * for, as long as `drainTimeout` allows. Returns a function that undoes it. Outside of a cluster it is never called.
+ */
+export function onClose(hook: Hook): () => void {
+  hooks.close.add(hook);
+  return () => void hooks.close.delete(hook);
+}
 
 /** For messages about a process whose primary is gone, and which nobody kills. */
 const selfKillMs = 1000;
@@ -26,11 +50,8 @@ type HttpSocket = Socket & {
 
 let isDraining = false;
 
-/** Drains when the primary says so or is gone, or on SIGTERM. */
+/** Drains on SIGTERM, and when the primary is gone. */
 export function drainOn(orders: Orders): void {
-  process.on('message', (message) => {
-    if (unwrap<FromPrimary>(message)?.type === 'drain') void drain(orders);
-  });
   process.on('SIGTERM', () => {
     tell({ type: 'draining' });
     void drain(orders);
@@ -44,7 +65,7 @@ export function drainOn(orders: Orders): void {
   });
 }
 
-async function drain({ idleGrace, drainTimeout }: Orders): Promise<void> {
+export async function drain({ idleGrace, drainTimeout }: Orders): Promise<void> {
   if (isDraining) return;
   isDraining = true;
   setTimeout(() => process.exit(1), drainTimeout + selfKillMs).unref();
@@ -99,4 +120,16 @@ function allClosed(): Promise<void> {
   const closed = open.map((socket) => new Promise((resolve) => socket.once('close', resolve)));
   // New ones may have come meanwhile.
   return Promise.all(closed).then(() => allClosed());
+}
+
+/** All at the same time. If one fails, that is reported, and does not keep the others, or the end, from happening. */
+async function run(when: keyof typeof hooks): Promise<void> {
+  const all = [...hooks[when]].map(async (hook) => {
+    try {
+      await hook();
+    } catch (error) {
+      console.error(`millrace cluster: on ${when}:`, error);
+    }
+  });
+  await Promise.all(all);
 }

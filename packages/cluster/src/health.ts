@@ -1,14 +1,91 @@
-/** The health of the whole cluster, as any of its processes can tell it. */
+/**
+ * Health of a process, and of the whole cluster as any of its processes can tell it. A process measures only when somebody asks. A
+ * report is used again for a short while, so that health checks keep neither the primary nor the processes busy.
+ */
 import cluster from 'node:cluster';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { MillraceError } from '@millrace/base/errors';
+import { countsIdleTime } from '@millrace/base/loop-clock';
 import { parseValue } from '@millrace/base/options';
 import { wholeMs } from '@millrace/base/schema';
-import { clearTimeout, setTimeout } from '@millrace/base/timers';
-import { active } from './active.js';
-import { tell } from './protocol.js';
-import { type ClusterHealth, health, reportAgeMs } from './report.js';
-import { report } from './self.js';
+import { clearTimeout, performance, setInterval, setTimeout } from '@millrace/base/timers';
+import { type Monitor, monitor } from '@millrace/monitor';
+import {
+  type ClusterHealth,
+  health,
+  type ProcessReport,
+  reportAgeMs,
+  sumValues,
+  tell,
+} from './protocol.js';
+import { connections } from './servers.js';
+
+/** The one cluster of this program: node:cluster has one set of settings, and the signals mean one thing. Set by `serve()`. */
+export const active: { cluster: { health(timeout: number): Promise<ClusterHealth> } | null } = {
+  cluster: null,
+};
+
+const reports = new Set<() => Readonly<Record<string, number>>>();
+
+/**
+ * Adds numbers of the application to the health report: those of all processes are summed by name. Called for each report;
+ * returns a function that undoes it. Anything but a finite number is left out.
+ */
+export function onReport(values: () => Readonly<Record<string, number>>): () => void {
+  reports.add(values);
+  return () => void reports.delete(values);
+}
+
+/** What the functions return. One that fails, or returns anything but finite numbers, is reported and adds nothing. */
+function reported(): Record<string, number>[] {
+  return [...reports].map((values) => {
+    try {
+      return Object.fromEntries(Object.entries(values()).filter(([, it]) => Number.isFinite(it)));
+    } catch (error) {
+      console.error('millrace cluster: on report:', error);
+      return {};
+    }
+  });
+}
+
+/** Each reader has its own: the busy share of the loop since it last looked. */
+class Utilization {
+  #last = performance.eventLoopUtilization({ idle: 0, active: 0, utilization: 0 });
+
+  read(): number {
+    const now = performance.eventLoopUtilization();
+    const { utilization } = performance.eventLoopUtilization(now, this.#last);
+    this.#last = now;
+    return Number.isFinite(utilization) ? utilization : 0;
+  }
+}
+
+const sinceReport = new Utilization();
+/** Made when somebody asks for the first time: nothing is measured that nobody wants. */
+let loop: Monitor | null = null;
+
+export function report(): ProcessReport {
+  if (countsIdleTime) loop ??= monitor();
+  const { rss, heapUsed } = process.memoryUsage();
+  let open = 0;
+  for (const sockets of connections.values()) {
+    for (const socket of sockets) if (!(socket as { encrypted?: boolean }).encrypted) open++;
+  }
+  return {
+    loopUtilization: sinceReport.read(),
+    loopDelayMs: loop?.loopDelay.p99 ?? 0,
+    rss,
+    heapUsed,
+    connections: open,
+    values: sumValues(reported()),
+  };
+}
+
+/** Reports to the primary every `interval` ms. */
+export function sampleUtilization(interval: number): void {
+  const utilization = new Utilization();
+  setInterval(() => tell({ type: 'utilization', value: utilization.read() }), interval).unref();
+}
 
 /** What the processes have of it. The rest is the way there and back. */
 const reportTimeout = (timeout: number) => Math.max(1, timeout / 2);
@@ -19,9 +96,7 @@ let asks = 0;
 const asked = new Map<number, (health: ClusterHealth) => void>();
 
 /** The primary's answer. */
-export function received(ask: number, answer: ClusterHealth): void {
-  asked.get(ask)?.(answer);
-}
+export const received = (ask: number, answer: ClusterHealth): void => asked.get(ask)?.(answer);
 
 /**
  * The health of all processes, from any of them, or from the primary. In a program without a cluster, that of the program itself. A message
@@ -75,9 +150,7 @@ let recent: Promise<ClusterHealth> | null = null;
 function recentHealth(): Promise<ClusterHealth> {
   if (recent !== null) return recent;
   const asked = clusterHealth();
-  const forget = () => {
-    recent = null;
-  };
+  const forget = () => (recent = null);
   asked.then(() => setTimeout(forget, reportAgeMs).unref(), forget);
   recent = asked;
   return asked;
@@ -103,24 +176,10 @@ export async function healthHandler(_req: IncomingMessage, res: ServerResponse):
 }
 
 function alone(): ClusterHealth {
-  const self = {
-    slot: 1,
-    pid: process.pid,
-    state: 'ready',
-    uptime: process.uptime(),
-    restarts: 0,
-    cpus: 0,
-    accepted: 0,
-  } as const;
-  const stats = {
-    status: 'ok',
-    wanted: 1,
-    ready: 1,
-    deaths: 0,
-    reloads: 0,
-    waitingConnections: 0,
-    refusedConnections: 0,
-    processes: [self],
-  } as const;
-  return health(stats, [report()]);
+  const { pid } = process;
+  const of = { slot: 1, pid, state: 'ready', restarts: 0, cpus: 0, accepted: 0 } as const;
+  const all = { status: 'ok', wanted: 1, ready: 1, deaths: 0, reloads: 0 } as const;
+  const connections = { waitingConnections: 0, refusedConnections: 0 };
+  const processes = [{ ...of, uptime: process.uptime() }];
+  return health({ ...all, ...connections, processes }, [report()]);
 }

@@ -3,12 +3,10 @@
  *
  * @module cluster
  */
-export type { App, FastifyLike, KoaLike } from './application.js';
 export type { Cluster, ClusterEvents, ProcessName } from './cluster.js';
-export { clusterHealth, healthHandler } from './health.js';
-export { onClose, onDrain, onReport } from './hooks.js';
+export { onClose, onDrain } from './drain.js';
+export { clusterHealth, healthHandler, onReport } from './health.js';
 export type { ServeOptions, Sticky } from './options.js';
-export type { SocketName } from './protocol.js';
 export type {
   ClusterHealth,
   ClusterStats,
@@ -16,6 +14,7 @@ export type {
   ProcessReport,
   ProcessState,
   ProcessStats,
-} from './report.js';
+  SocketName,
+} from './protocol.js';
 export { serve, serve as default } from './serve.js';
-export type { ClusterWorker } from './worker.js';
+export type { App, ClusterWorker, FastifyLike, KoaLike } from './worker.js';

@@ -1,9 +1,10 @@
-/** The options of `serve()`: meaning, default and range. */
+/**
+ * The options of `serve()`: meaning, default and range. And the CPUs: a process has one event loop and the threads of its pools; the
+ * loops and threads of all processes together are no more than there are whole CPUs, as far as that leaves each pool one thread.
+ */
 import { cpuShare } from '@millrace/base/limits/share';
 import { parse, parseValue, refused } from '@millrace/base/options';
 import * as is from '@millrace/base/schema';
-import { processesFor, usableCpus } from './shares.js';
-import type { StickyKey } from './sticky.js';
 
 /** How connections find their process; see {@link ServeOptions.sticky}. */
 export type Sticky =
@@ -11,6 +12,11 @@ export type Sticky =
   | 'ip'
   | { readonly header: string; readonly keepAlive?: boolean }
   | { readonly cookie: string; readonly keepAlive?: boolean };
+
+/** The same, checked. */
+export type StickyKey =
+  | { readonly by: 'address' }
+  | { readonly by: 'header' | 'cookie'; readonly name: string };
 
 /** Options of `serve()`. */
 export interface ServeOptions {
@@ -188,6 +194,30 @@ function stickyOf(given: Sticky | undefined): { sticky: StickyKey | null; oneReq
   const [by, name] =
     header === undefined ? (['cookie', cookie!] as const) : (['header', header] as const);
   return { sticky: { by, name }, oneRequest: !keepAlive };
+}
+
+/** What a process has for its pools if no CPU is left for a thread: one thread, on the core of its loop. */
+export const sharedCore = 0.5;
+
+/**
+ * Whole CPUs for loops and threads: without the `reserve` (0 to 1, a share of them), rounded to the next whole one but never above
+ * what there is. At least 1.
+ */
+export function usableCpus(cpus: number, reserve: number): number {
+  return Math.max(1, Math.min(Math.round(cpus * (1 - reserve)), Math.floor(cpus)));
+}
+
+/** How many processes have room, each with this many threads beside its loop. At least 1. */
+export function processesFor(usable: number, poolThreads: number): number {
+  return Math.max(1, Math.floor(usable / (1 + poolThreads)));
+}
+
+/** CPUs for the pools of each of `count` processes: whole threads, dealt out evenly; the first ones get what is left over. */
+export function poolShares(usable: number, count: number): number[] {
+  const threads = Math.max(0, usable - count);
+  const each = Math.floor(threads / count);
+  const over = threads % count;
+  return Array.from({ length: count }, (_, i) => each + (i < over ? 1 : 0) || sharedCore);
 }
 
 function report(message: string): void {

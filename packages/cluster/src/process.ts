@@ -1,4 +1,8 @@
-/** The life of one process, as the primary sees it: starting, ready, draining, gone. */
+/**
+ * One process as the primary sees it: starting until it listens, ready, draining, gone. Only the methods here change that state, and
+ * it never goes back. Each state but ready has a deadline: a process that does not listen within `startTimeout`, or does not end
+ * within its drain timeout, is killed and counts as late. The owner is told of each change once, and of the end with the reason.
+ */
 import cluster, { type Worker } from 'node:cluster';
 import { shareMessage, shareVariable } from '@millrace/base/limits/share';
 import { clearTimeout, performance, setTimeout } from '@millrace/base/timers';
@@ -7,12 +11,13 @@ import {
   type FromProcess,
   type Orders,
   ordersVariable,
+  type ProcessReport,
+  type ProcessState,
   type RawHandle,
+  reportAgeMs,
   unwrap,
   wrap,
 } from './protocol.js';
-import { type ProcessReport, type ProcessState, reportAgeMs } from './report.js';
-import { within } from './within.js';
 
 /** How a process ended. */
 export interface Death {
@@ -42,6 +47,14 @@ export interface ProcessOwner {
   /** It is not going to take anything more, and ends. */
   draining(process: ClusterProcess): void;
   gone(process: ClusterProcess, death: Death): void;
+}
+
+/** How a process has died. */
+export function describe({ code, signal, isLate, wasDraining, readyMs, reason }: Death): string {
+  if (isLate) return wasDraining ? 'was killed: drainTimeout' : 'was killed: startTimeout';
+  const how = signal === null ? `exited with code ${code}` : `was killed by ${signal}`;
+  const when = readyMs === 0 ? ' before it listened' : '';
+  return `${how}${when}${reason === null ? '' : `: ${reason}`}`;
 }
 
 let count = 0;
@@ -205,4 +218,15 @@ export class ClusterProcess {
     for (const answer of [...this.#asked.values()]) answer(null);
     this.#owner.gone(this, death);
   }
+}
+
+/** The value of the promise, which must not reject; null if it takes longer than `ms`. */
+export function within<Value>(ms: number, promise: Promise<Value>): Promise<Value | null> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => resolve(null), ms);
+    void promise.then((value) => {
+      clearTimeout(timer);
+      resolve(value);
+    });
+  });
 }

@@ -6,13 +6,12 @@ import { fileURLToPath } from 'node:url';
 import { MillraceError, show } from '@millrace/base/errors';
 import { packageFile } from '@millrace/base/installed';
 import { isURL, otherRuntime } from '@millrace/base/realm';
-import { active } from './active.js';
-import type { App } from './application.js';
 import { Cluster } from './cluster.js';
-import { onClose, onDrain } from './hooks.js';
+import { onClose, onDrain } from './drain.js';
+import { active } from './health.js';
 import { type ServeOptions, type Settings, serveOptions } from './options.js';
 import { thisPackage } from './package.cjs';
-import { type ClusterWorker, foreign, takeOrders, work } from './worker.js';
+import { type App, type ClusterWorker, foreign, takeOrders, work } from './worker.js';
 
 /** Program of a process that runs an application from a file. */
 const program = () => packageFile(thisPackage, 'dist/program.js', 'serve() with a file');

@@ -2,15 +2,17 @@
  * The servers of a process of a cluster. A server there asks the primary for its socket, and Node.js does so by a function of
  * `node:cluster` that is called for each `listen()`. It is replaced here, so that connections come as dispatch.ts hands them out;
  * all else about a server, such as `address()` and `close()`, is as in Node.js.
+ *
+ * The maps of open connections and sessions are filled here; draining and reports only read them. A connection that arrives is
+ * answered once: `took`, `refused` (its server is closed), or `missed` (no file descriptor was left, so it came without a handle).
  */
 import cluster from 'node:cluster';
 import type { EventEmitter } from 'node:events';
-import type { Server as HttpServer } from 'node:http';
+import type { Server as HttpServer, IncomingMessage, ServerResponse } from 'node:http';
 import type { Server, Socket } from 'node:net';
 import { MillraceError } from '@millrace/base/errors';
 import { nextTick } from '@millrace/base/timers';
-import { closeAfterAnswer } from './last-answer.js';
-import { type FromPrimary, type RawHandle, tell, unwrap } from './protocol.js';
+import { type FromPrimary, type Query, type RawHandle, tell } from './protocol.js';
 
 /** A server's handle, as `node:net` wants it. */
 interface Handle {
@@ -23,14 +25,8 @@ interface Handle {
   hasRef(): boolean;
 }
 
-interface ListenQuery {
-  readonly address: string | null;
-  readonly port: number;
-  readonly addressType: unknown;
-  readonly fd?: number;
-  readonly backlog?: number;
-  readonly flags?: number;
-}
+type ListenQuery = Pick<Query, 'address' | 'port'> &
+  Partial<Pick<Query, 'backlog' | 'flags'>> & { addressType: unknown; fd?: number };
 
 type Done = (errno: number, handle: Handle | null) => void;
 type GetServer = (server: Server, query: ListenQuery, done: Done) => void;
@@ -78,7 +74,7 @@ export function firstListening(): Promise<void> {
   return new Promise((resolve) => waiting.push(resolve));
 }
 
-export function receiveConnections(): void {
+export function replaceGetServer(): void {
   const node = cluster as unknown as { _getServer?: GetServer };
   const usual = node._getServer;
   if (typeof usual !== 'function') {
@@ -94,14 +90,15 @@ export function receiveConnections(): void {
       ask(server, { ...query, addressType }, done);
     }
   };
-  process.on('message', (message, handle) => {
-    const body = unwrap<FromPrimary>(message);
-    if (body?.type === 'granted') granted(body);
-    else if (body?.type === 'connection') connection(body, handle as RawHandle | undefined);
-    else if (body?.type === 'got' && entries.get(body.server)?.last !== body.connection) {
-      tell({ type: 'missed', connection: body.connection });
-    }
-  });
+}
+
+/** A message of the primary about servers and their connections. */
+export function receive(body: FromPrimary, handle: RawHandle | undefined): void {
+  if (body.type === 'granted') granted(body);
+  else if (body.type === 'connection') connection(body, handle);
+  else if (body.type === 'got' && entries.get(body.server)?.last !== body.connection) {
+    tell({ type: 'missed', connection: body.connection });
+  }
 }
 
 function ask(server: Server, query: ListenQuery & { addressType: 4 | 6 }, done: Done): void {
@@ -110,21 +107,13 @@ function ask(server: Server, query: ListenQuery & { addressType: 4 | 6 }, done: 
   asked.add(server);
   entries.set(id, { server, done, handle: null, last: 0 });
   const tickets = isTls(server) ? server.getTicketKeys().toString('base64') : null;
-  tell({
-    type: 'listen',
-    server: id,
-    isMain: server === main,
-    ...{ address, port, addressType, backlog, flags, tickets },
-  });
+  const place = { address, port, addressType, backlog, flags, tickets };
+  tell({ type: 'listen', server: id, isMain: server === main, ...place });
 }
 
-function granted({
-  server: id,
-  errno,
-  address,
-  tickets,
-  oneRequest,
-}: Extract<FromPrimary, { type: 'granted' }>): void {
+type Granted = Extract<FromPrimary, { type: 'granted' }>;
+
+function granted({ server: id, errno, address, tickets, oneRequest }: Granted): void {
   const entry = entries.get(id)!;
   const { server, done } = entry;
   if (errno !== 0) {
@@ -205,3 +194,34 @@ function track(server: Server): void {
 
 const isTls = (server: unknown): server is TlsServer =>
   typeof (server as Partial<TlsServer>).getTicketKeys === 'function';
+
+/** Each answer is the last one on its connection. */
+export function closeAfterAnswer(server: HttpServer): void {
+  server.prependListener('request', (req: IncomingMessage, res: ServerResponse) => {
+    if (req.httpVersionMajor === 1) closeAfter(res);
+  });
+}
+
+/** This answer, of which nothing has been sent, is the last one, whatever the application says. */
+export function closeAfter(res: ServerResponse): void {
+  const { writeHead } = res;
+  // It writes all heads, including those that Node.js writes by itself.
+  res.writeHead = (...args: unknown[]) => {
+    const at = args.findIndex((arg) => typeof arg === 'object' && arg !== null);
+    // Nothing else is touched: Node.js loses cookies when headers that were set meet others in an array.
+    if (at < 0) res.setHeader('Connection', 'close');
+    else args[at] = withClose(args[at] as object);
+    return writeHead.apply(res, args as Parameters<typeof writeHead>);
+  };
+}
+
+/** Headers for `writeHead()`: an object, or an array of names and values, or of pairs. */
+function withClose(headers: object): object {
+  const isOther = (name: unknown) => String(name).toLowerCase() !== 'connection';
+  if (!Array.isArray(headers)) {
+    const others = Object.entries(headers).filter(([name]) => isOther(name));
+    return { ...Object.fromEntries(others), Connection: 'close' };
+  }
+  const flat: unknown[] = Array.isArray(headers[0]) ? headers.flat(1) : headers;
+  return [...flat.filter((_, i) => isOther(flat[i - (i % 2)])), 'Connection', 'close'];
+}

@@ -1,16 +1,61 @@
-/** One place of a cluster, which always has a process: another one after a death, a new one on reload. */
+/**
+ * A slot is one place of a cluster. It always has a process: another one after a death, a new one on reload. At most one process is
+ * in charge (`current`), one is on its way to replace it (`#next`), and any number drain (`#leaving`).
+ *
+ * The first restart after a healthy time is immediate. Further ones in a row are delayed, from `respawnDelay` doubling up to
+ * `maxRespawnDelay`. The cluster decides whether to restart at all: deaths of all slots within a window make a crash loop. A
+ * replacement must listen before the old process drains; when it dies before that, the old one stays.
+ */
 import { clearTimeout, setTimeout } from '@millrace/base/timers';
-import { type BackoffOptions, deathsInRow, delayAfter, isHealthy } from './backoff.js';
-import type { ClusterProcess, Death, ProcessOwner } from './process.js';
+import type { Settings } from './options.js';
+import { type ClusterProcess, type Death, describe, type ProcessOwner } from './process.js';
 import type { FromProcess } from './protocol.js';
 
-export interface SlotOwner {
+/** Times in ms; see `ServeOptions`. */
+type BackoffOptions = Pick<Settings, 'respawnDelay' | 'maxRespawnDelay' | 'healthyAfter'>;
+
+/** Whether it ran for long enough (0 ms: it was never ready). */
+const isHealthy = (ranMs: number, { healthyAfter }: BackoffOptions): boolean =>
+  ranMs > 0 && ranMs >= healthyAfter;
+
+/** Deaths in a row, with this one, of a process that was ready for `ranMs` (0 if it never was). */
+export function deathsInRow(before: number, ranMs: number, options: BackoffOptions): number {
+  return isHealthy(ranMs, options) ? 1 : before + 1;
+}
+
+/** Ms until the next start, after this many deaths in a row. */
+export function delayAfter(deaths: number, options: BackoffOptions): number {
+  if (deaths <= 1) return 0;
+  return Math.min(options.maxRespawnDelay, options.respawnDelay * 2 ** (deaths - 2));
+}
+
+/** Deaths of all processes within a window of time. */
+export class CrashWindow {
+  readonly #windowMs: number;
+  #times: number[] = [];
+
+  constructor(windowMs: number) {
+    this.#windowMs = windowMs;
+  }
+
+  record(at: number): void {
+    this.#times.push(at);
+  }
+
+  count(at: number): number {
+    this.#times = this.#times.filter((time) => at - time < this.#windowMs);
+    return this.#times.length;
+  }
+
+  clear(): void {
+    this.#times = [];
+  }
+}
+
+export interface SlotOwner extends Omit<ProcessOwner, 'draining'> {
   fork(slot: number, owner: ProcessOwner): ClusterProcess;
-  message(process: ClusterProcess, body: FromProcess): void;
-  ready(process: ClusterProcess): void;
   /** It is handed nothing any more. */
   leaving(process: ClusterProcess): void;
-  gone(process: ClusterProcess, death: Death): void;
   /** The process of a slot died without being told to, or the system could not start one. Returns whether to try again now. */
   mayRespawn(slot: number, error?: unknown): boolean;
   /** False in a crash loop. */
@@ -19,11 +64,8 @@ export interface SlotOwner {
 
 /** Why a process did not replace another one. */
 export class ReplacementFailed extends Error {
-  constructor(
-    readonly process: ClusterProcess,
-    readonly death: Death,
-  ) {
-    super('the new process ended before it listened');
+  constructor({ pid }: ClusterProcess, death: Death) {
+    super(`new process ${pid} ${describe(death)}`);
   }
 }
 
@@ -163,4 +205,31 @@ export class Slot implements ProcessOwner {
     this.#owner.leaving(process);
     process.drain(drainTimeout);
   }
+}
+
+/**
+ * Replaces the processes of all slots, `reloadConcurrency` at a time. Resolves when the last of the old processes has ended. Rejects with the first failure: then no more are started, and slots whose
+ * turn had not come keep what they have.
+ */
+export async function replaceAll(
+  slots: readonly Slot[],
+  { reloadConcurrency, drainTimeout }: Pick<Settings, 'reloadConcurrency' | 'drainTimeout'>,
+  replaced: () => void,
+): Promise<void> {
+  const waiting = [...slots];
+  const replaceWaiting = async () => {
+    for (let slot = waiting.shift(); slot !== undefined; slot = waiting.shift()) {
+      try {
+        await slot.replace(drainTimeout);
+        replaced();
+      } catch (error) {
+        waiting.length = 0;
+        throw error;
+      }
+    }
+  };
+  const all = Array.from({ length: Math.min(reloadConcurrency, slots.length) }, replaceWaiting);
+  const results = await Promise.allSettled(all);
+  for (const result of results) if (result.status === 'rejected') throw result.reason;
+  await Promise.all(slots.map((slot) => slot.left()));
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CrashWindow, deathsInRow, delayAfter } from '../dist/backoff.js';
+import { CrashWindow, deathsInRow, delayAfter } from '../dist/slot.js';
 
 const options = { respawnDelay: 100, maxRespawnDelay: 1000, healthyAfter: 10_000 };
 

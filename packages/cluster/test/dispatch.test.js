@@ -4,8 +4,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { test } from 'node:test';
 import { Dispatch } from '../dist/dispatch.js';
-import { Listener } from '../dist/listener.js';
-import { Listeners } from '../dist/listeners.js';
+import { Listener, Listeners } from '../dist/listeners.js';
 
 const place = { address: '127.0.0.1', port: 0, backlog: 511, flags: 0 };
 let processes = 0;

@@ -6,7 +6,7 @@ import { mock, test } from 'node:test';
 
 // The cluster takes its timers when it is loaded: those of a test would not reach it.
 mock.timers.enable({ apis: ['setTimeout'] });
-const { readHead } = await import('../dist/head.js');
+const { readHead } = await import('../dist/sticky.js');
 mock.timers.reset();
 
 /** A client, and what was read of it. */

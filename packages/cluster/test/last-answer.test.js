@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import http from 'node:http';
 import { test } from 'node:test';
-import { closeAfterAnswer } from '../dist/last-answer.js';
+import { closeAfterAnswer } from '../dist/servers.js';
 import { get } from './program.js';
 
 const cookies = ['a=1', 'b=2'];

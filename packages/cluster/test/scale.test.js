@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { randomNumbers, seeds } from '../../base/test/random.js';
-import { calm, nextCount } from '../dist/scale.js';
+import { calm, nextCount } from '../dist/scaling.js';
 
 const options = { min: 1, max: 8, scaleUp: 0.7, scaleDown: 0.4 };
 

@@ -64,14 +64,12 @@ test('a process that has told nothing for long is as busy as can be', async () =
     const steady = [{ utilization: { value: 0, at: 0 }, readyMs: 1e6 }];
     // It keeps no process alive.
     const timer = setInterval(() => {}, 1000);
-    const stop = startScaling(options, {
-      steady,
-      resize: (...change) => {
-        stop();
-        clearInterval(timer);
-        resolve(change);
-      },
-    });
+    const resize = (...change) => {
+      stop();
+      clearInterval(timer);
+      resolve(change);
+    };
+    const stop = startScaling(options, () => steady, resize);
   });
   assert.deepEqual(resized, [2, 1]);
 });

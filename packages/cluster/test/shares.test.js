@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { randomNumbers, seeds } from '../../base/test/random.js';
-import { poolShares, processesFor, sharedCore, usableCpus } from '../dist/shares.js';
+import { poolShares, processesFor, sharedCore, usableCpus } from '../dist/options.js';
 
 test('usable are whole CPUs, without the reserve, one at least', () => {
   const cases = [
