@@ -14,10 +14,14 @@ export {
   capacity,
   type RequestTimes,
 } from './capacity.js';
-export type { Core, Cores } from './cores.js';
-export type { GcKind, GcPauses, GcStats } from './gc.js';
-export type { Health, Snapshot } from './health.js';
-export type { LoopDelay } from './loop-delay.js';
-export { memoryUsage, type ProcessMemory } from './memory.js';
+export {
+  type Core,
+  type Cores,
+  type Health,
+  memoryUsage,
+  type ProcessMemory,
+  type Snapshot,
+} from './health.js';
+export type { GcKind, GcPauses, GcStats, LoopDelay } from './measures.js';
 export { Monitor, type MonitorEvents, monitor, monitor as default } from './monitor.js';
 export type { MonitorOptions, TaskSource } from './options.js';

@@ -1,14 +1,32 @@
-/** A monitor of this thread's event loop. */
+/**
+ * A monitor of this thread's event loop. The sampler of base tells it of each turn, and between two turns of one that is too long
+ * already; what a turn took counts from the making of the monitor. A probe wakes the loop only while the loop is busy or over its
+ * limit, so that an idle process stays asleep.
+ */
 import { EventEmitter } from 'node:events';
 import { limits } from '@millrace/base/limits/limits';
 import { checkIdleTime, idleTime, now } from '@millrace/base/loop-clock';
 import { sampler, type Watcher } from '@millrace/base/loop-sampler';
 import { parseValue } from '@millrace/base/options';
 import { announce } from '@millrace/base/sources';
-import { type GcStats, GcTotals, gcObserver } from './gc.js';
-import { type Health, HealthReport, type Snapshot } from './health.js';
-import { DelayWindow, type LoopDelay } from './loop-delay.js';
-import { ofThread, type ProcessMemory } from './memory.js';
+import {
+  type Health,
+  HealthReport,
+  ofThread,
+  type ProcessMemory,
+  type Snapshot,
+} from './health.js';
+import {
+  type Change,
+  DelayWindow,
+  type GcStats,
+  GcTotals,
+  gcObserver,
+  type LoopDelay,
+  Overload,
+  type OverloadOptions,
+  SlidingUtilization,
+} from './measures.js';
 import {
   type CheckedOptions,
   intervalField,
@@ -16,8 +34,6 @@ import {
   type MonitorOptions,
   monitorOptions,
 } from './options.js';
-import { type Change, Overload, type OverloadOptions } from './overload.js';
-import { SlidingUtilization } from './utilization.js';
 
 /** The probe runs soon enough after a sleep for precise marks of idle time. */
 const probesPerWindow = 20;
@@ -54,8 +70,8 @@ export class Monitor extends EventEmitter<MonitorEvents> {
   readonly #watcher: Watcher;
   readonly #health = new HealthReport();
   readonly #since: number;
-  #limit: number;
-  #sampleInterval: number;
+  /** As they are now: two of them can be set. */
+  readonly #thresholds: OverloadOptions;
   #memoryLimit: { readonly bytes: number; readonly at: number } | null = null;
 
   /**
@@ -66,8 +82,8 @@ export class Monitor extends EventEmitter<MonitorEvents> {
     checkIdleTime('monitor()');
     super();
     this.#options = monitorOptions(options);
-    this.#limit = this.#options.limit;
-    this.#sampleInterval = this.#options.sampleInterval;
+    const { limit, lower = limit / 2, calm, sampleInterval } = this.#options;
+    this.#thresholds = { limit, lower, calm, sampleInterval };
     const at = now();
     const idle = idleTime();
     this.#since = at;
@@ -82,20 +98,21 @@ export class Monitor extends EventEmitter<MonitorEvents> {
 
   /** Ms of delay above which `load` is emitted. Can be set: above 0, up to 3,600,000. */
   get limit(): number {
-    return this.#limit;
+    return this.#thresholds.limit;
   }
 
   set limit(ms: number) {
-    this.#limit = parseValue('monitor()', 'limit', ms, limitField);
+    const limit = parseValue('monitor()', 'limit', ms, limitField);
+    Object.assign(this.#thresholds, { limit, lower: this.#options.lower ?? limit / 2 });
   }
 
   /** Ms between samples while the loop is over its limit. Can be set: above 0, up to 60,000. */
   get sampleInterval(): number {
-    return this.#sampleInterval;
+    return this.#thresholds.sampleInterval;
   }
 
   set sampleInterval(ms: number) {
-    this.#sampleInterval = parseValue('monitor()', 'sampleInterval', ms, intervalField);
+    this.#thresholds.sampleInterval = parseValue('monitor()', 'sampleInterval', ms, intervalField);
   }
 
   /** Whether the loop is over its limit: true from `load` to `unload`. */
@@ -162,16 +179,16 @@ export class Monitor extends EventEmitter<MonitorEvents> {
     const delays = this.#delays;
     const utilization = this.#utilization;
     const since = this.#since;
-    const options: OverloadOptions = this.#overloadOptions();
-    const probeMs = () =>
-      overload.overLimit
-        ? this.#sampleInterval
-        : Math.min(this.#limit, this.#options.window / probesPerWindow);
+    const options = this.#thresholds;
+    const mostProbeMs = this.#options.window / probesPerWindow;
+    const tell = (change: Change) => {
+      if (change !== null) this.emit(change);
+    };
     // What the loop did before a monitor existed does not count for it. One that a listener makes is younger than `at`.
     const own = (busy: number, at: number) => Math.max(0, Math.min(busy, at - since));
     return {
       get probeMs() {
-        return probeMs();
+        return overload.overLimit ? options.sampleInterval : Math.min(options.limit, mostProbeMs);
       },
       get overLimit() {
         return overload.overLimit;
@@ -179,36 +196,14 @@ export class Monitor extends EventEmitter<MonitorEvents> {
       peek: (busy, at) => {
         const delay = own(busy, at);
         if (delay > this.delay) this.delay = delay;
-        this.#tell(overload.peek(delay, at, options));
+        tell(overload.peek(delay, at, options));
       },
       turn: (busy, at, idle) => {
         const delay = own(busy, at);
         this.delay = delay;
         delays.record(delay, at);
         utilization.mark(at, idle);
-        this.#tell(overload.turn(delay, at, options));
-      },
-    };
-  }
-
-  #tell(change: Change): void {
-    if (change !== null) this.emit(change);
-  }
-
-  /** As they are now: two of them can be set. */
-  #overloadOptions(): OverloadOptions {
-    const monitor = this;
-    const { lower, calm } = this.#options;
-    return {
-      get limit() {
-        return monitor.#limit;
-      },
-      get lower() {
-        return lower ?? monitor.#limit / 2;
-      },
-      calm,
-      get sampleInterval() {
-        return monitor.#sampleInterval;
+        tell(overload.turn(delay, at, options));
       },
     };
   }

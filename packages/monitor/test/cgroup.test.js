@@ -13,7 +13,7 @@ import {
 import { limitsOf } from '@millrace/base/limits/limits';
 import { systemMemory } from '@millrace/base/limits/memory';
 import { parseCpuList } from '@millrace/base/limits/system-files';
-import { CoreWatch } from '../dist/cores.js';
+import { CoreWatch } from '../dist/health.js';
 import { sleep } from './block.js';
 
 const gibi = 1024 ** 3;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { limits, monitor } from '@millrace/monitor';
-import { idleByQuota, idleShares, parseStat } from '../dist/cores.js';
+import { idleByQuota, idleShares, parseStat } from '../dist/health.js';
 import { block, turn } from './block.js';
 
 test('what a report has', async (t) => {

@@ -1,7 +1,7 @@
 /** When a loop counts as overloaded: the rule alone, on times that the test makes up. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Overload } from '../dist/overload.js';
+import { Overload } from '../dist/measures.js';
 
 const options = { limit: 40, lower: 20, calm: 3, sampleInterval: 10 };
 

@@ -1,8 +1,7 @@
 /** What was measured is that of the last window: histogram and utilization on times that the test makes up. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DelayWindow } from '../dist/loop-delay.js';
-import { SlidingUtilization } from '../dist/utilization.js';
+import { DelayWindow, SlidingUtilization } from '../dist/measures.js';
 
 const near = (actual, expected, share = 0.01) =>
   assert.ok(Math.abs(actual - expected) <= share * expected, `${actual} is not ${expected}`);

@@ -1,5 +1,17 @@
-/** The values of this thread: what its objects have counted, added up under the names of the vocabulary. */
+/**
+ * The values of this thread: what its objects have counted, added up under the names of the vocabulary. And what the exporters have in
+ * common: they collect when they are asked, keep one monitor of the loop between them, and load a package that the application brings.
+ *
+ * Totals never fall. For each object it is remembered what it had counted at the last collection, and only the difference is added, so
+ * that the part of an object that is gone stays. Gauges are summed anew at each collection.
+ */
+import { createRequire } from 'node:module';
+import { applicationPlaces } from '@millrace/base/installed';
+import { countsIdleTime } from '@millrace/base/loop-clock';
+import { fault } from '@millrace/base/options';
 import { type Source, sources } from '@millrace/base/sources';
+import { type Monitor, monitor } from '../index.js';
+import { thisPackage } from '../package.cjs';
 import { type Add, readers } from './readers.js';
 import { families, type Point } from './vocabulary.js';
 
@@ -120,4 +132,55 @@ export function runtime(): Point[] {
     point('process_cpu_user_seconds_total', user / 1e6),
     point('process_cpu_system_seconds_total', system / 1e6),
   ];
+}
+
+/** What an exporter returns. */
+export interface Exporter {
+  /** Removes the metrics. Idempotent. */
+  stop(): void;
+}
+
+/** The monitor of the loop that all exporters share. */
+let watched: { readonly monitor: Monitor; users: number } | null = null;
+
+/**
+ * Keeps a monitor of this thread's loop while there are exporters; not where the runtime allows none: then its metrics are left
+ * out. Returns a function that ends that.
+ */
+export function watchLoop(): () => void {
+  if (!countsIdleTime) return () => {};
+  watched ??= { monitor: monitor(), users: 0 };
+  const mine = watched;
+  mine.users++;
+  let ended = false;
+  return () => {
+    if (ended) return;
+    ended = true;
+    if (--mine.users > 0) return;
+    mine.monitor.stop();
+    watched = null;
+  };
+}
+
+/**
+ * Loads a package that the application brings. It may be beside this one, or in the application, which may be started with a
+ * Millrace from elsewhere, and in any folder.
+ *
+ * @throws {MillraceError} `MILLRACE_E_INVALID_OPTION` when it is not installed; `instead` is the option that makes it unnecessary
+ */
+export function peer<Package>(name: string, who: string, instead: string): Package {
+  for (const place of [...thisPackage.places, ...applicationPlaces()]) {
+    const require = createRequire(place);
+    let path: string;
+    try {
+      path = require.resolve(name);
+    } catch {
+      continue;
+    }
+    return require(path) as Package;
+  }
+  throw fault(
+    who,
+    `needs the package ${name}, which is not installed; run npm install ${name}, or give '${instead}'`,
+  );
 }

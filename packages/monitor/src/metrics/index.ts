@@ -3,12 +3,13 @@
  *
  * @module monitor/metrics
  */
-export { collect, runtime } from './collect.js';
-export { contentType, exposition, type ProcessPoints } from './exposition.js';
+export { collect, type Exporter, runtime } from './collect.js';
 export { type ObservableMeter, type OpenTelemetryOptions, openTelemetry } from './opentelemetry.js';
 export {
-  type Exporter,
+  contentType,
+  exposition,
   type MetricRegistry,
+  type ProcessPoints,
   type PrometheusOptions,
   prometheus,
 } from './prometheus.js';

@@ -1,10 +1,7 @@
 /** Metrics through the API of OpenTelemetry, for the SDK that the application has. */
 import { parse } from '@millrace/base/options';
 import { custom, type FieldsOf, schema } from '@millrace/base/schema';
-import { collect } from './collect.js';
-import { watchLoop } from './loop.js';
-import { peer } from './peer.js';
-import type { Exporter } from './prometheus.js';
+import { collect, type Exporter, peer, watchLoop } from './collect.js';
 import { type Family, families } from './vocabulary.js';
 
 interface InstrumentOptions {

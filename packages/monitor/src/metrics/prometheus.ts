@@ -1,11 +1,61 @@
-/** Metrics in a registry of prom-client. */
+/**
+ * Metrics for Prometheus: its text format, version 0.0.4, and metrics in a registry of prom-client. A scrape collects once: all
+ * metrics of a registry are asked in one go, and share the points until the end of the turn.
+ */
 import { parse, refused } from '@millrace/base/options';
 import * as is from '@millrace/base/schema';
 import { nextMicrotask } from '@millrace/base/turn';
-import { collect } from './collect.js';
-import { watchLoop } from './loop.js';
-import { peer } from './peer.js';
-import { type Family, families, type Kind, type Point } from './vocabulary.js';
+import { collect, type Exporter, peer, watchLoop } from './collect.js';
+import { type Family, families, type Kind, type Point, runtimeFamilies } from './vocabulary.js';
+
+/** The points of one process and the labels that tell it from the others. */
+export interface ProcessPoints {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly points: readonly Point[];
+}
+
+/** The `content-type` of what {@link exposition} returns. */
+export const contentType = 'text/plain; version=0.0.4; charset=utf-8';
+
+const all: readonly (readonly [Family, isRuntime: boolean])[] = [
+  ...families.map((family) => [family, false] as const),
+  ...runtimeFamilies.map((family) => [family, true] as const),
+];
+
+/**
+ * The points of several processes as Prometheus reads them. Names get the prefix, those of the runtime do not. Families without a point
+ * are left out, and so are points without a family.
+ */
+export function exposition(processes: readonly ProcessPoints[], prefix = 'millrace_'): string {
+  const lines = new Map<string, string[]>();
+  for (const { labels, points } of processes) {
+    for (const point of points) {
+      const line = ` ${point.value}`;
+      const of = lines.get(point.name) ?? [];
+      of.push(labelsOf({ ...point.labels, ...labels }) + line);
+      lines.set(point.name, of);
+    }
+  }
+  let text = '';
+  for (const [{ name, kind, help }, isRuntime] of all) {
+    const full = isRuntime ? name : prefix + name;
+    const parts = kind === 'summary' ? ['', '_sum', '_count'] : [''];
+    const series = parts.flatMap((part) =>
+      (lines.get(name + part) ?? []).map((line) => `${full}${part}${line}\n`),
+    );
+    if (series.length === 0) continue;
+    text += `# HELP ${full} ${help}\n# TYPE ${full} ${kind}\n${series.join('')}`;
+  }
+  return text;
+}
+
+const labelsOf = (labels: Readonly<Record<string, string>>): string => {
+  const all = Object.entries(labels).map(([name, value]) => `${name}="${escaped(value)}"`);
+  return all.length === 0 ? '' : `{${all.join(',')}}`;
+};
+
+const escaped = (value: string): string =>
+  value.replaceAll('\\', '\\\\').replaceAll('\n', '\\n').replaceAll('"', '\\"');
 
 /** The part of prom-client's `Registry` that is used, so that any copy of it will do. */
 export interface MetricRegistry {
@@ -20,12 +70,6 @@ export interface PrometheusOptions {
   register?: MetricRegistry;
   /** What their names begin with; default `millrace_`. */
   prefix?: string;
-}
-
-/** What an exporter returns. */
-export interface Exporter {
-  /** Removes the metrics. Idempotent. */
-  stop(): void;
 }
 
 export const prometheusSchema = is.schema({

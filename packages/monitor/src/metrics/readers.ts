@@ -8,69 +8,53 @@ import type { Snapshot } from '../health.js';
 
 /** Counts by name. */
 type Counts = Readonly<Record<string, number>>;
+type Figures<Name extends string> = Readonly<Record<Name, number>>;
+type ByPriority<Value> = Readonly<Record<'high' | 'normal' | 'low', Value>>;
 
-interface ByPriority<Value> {
-  readonly high: Value;
-  readonly normal: Value;
-  readonly low: Value;
-}
+type Labels = Readonly<Record<string, string>>;
 
 /** Takes one value. For totals it is what the object has counted so far. */
-export type Add = (name: string, labels: Readonly<Record<string, string>>, value: number) => void;
+export type Add = (name: string, labels: Labels, value: number) => void;
 
-function summary(
-  add: Add,
-  name: string,
-  labels: Readonly<Record<string, string>>,
-  sum: number,
-  count: number,
-): void {
+function summary(add: Add, name: string, labels: Labels, sum: number, count: number): void {
   add(`${name}_sum`, labels, sum);
   add(`${name}_count`, labels, count);
 }
 
-interface QueueFigures {
+/** Each count with its name as this label. */
+function byLabel(add: Add, name: string, label: string, counts: Counts, labels: Labels = {}): void {
+  for (const [each, count] of Object.entries(counts))
+    add(name, { ...labels, [label]: each }, count);
+}
+
+interface QueueFigures
+  extends Figures<'fill' | 'errors' | 'unhandled' | 'batched' | 'batches' | 'holds' | 'holdMs'> {
   readonly depth: Counts;
-  readonly fill: number;
-  readonly waits: ByPriority<{ readonly batches: number; readonly sumMs: number }>;
+  readonly waits: ByPriority<Figures<'batches' | 'sumMs'>>;
   readonly worstWait: ByPriority<number>;
   readonly refused: Counts;
-  readonly errors: number;
-  readonly unhandled: number;
-  readonly batched: number;
-  readonly batches: number;
   readonly trigger: Counts;
-  readonly holds: number;
-  readonly holdMs: number;
 }
 
 function queue(source: SourceKind, stats: QueueFigures, add: Add): void {
-  for (const [priority, depth] of Object.entries(stats.depth))
-    add('queue_depth', { source, priority }, depth);
+  byLabel(add, 'queue_depth', 'priority', stats.depth, { source });
   add('queue_fill', { source }, stats.fill);
   for (const priority of ['high', 'normal', 'low'] as const) {
     const { batches, sumMs } = stats.waits[priority];
     summary(add, 'queue_wait_ms', { source, priority }, sumMs, batches);
     add('queue_wait_ms', { source, priority, quantile: '1' }, stats.worstWait[priority]);
   }
-  for (const [reason, count] of Object.entries(stats.refused))
-    add('refused_total', { source, reason }, count);
+  byLabel(add, 'refused_total', 'reason', stats.refused, { source });
   add('errors_total', { source }, stats.errors);
   add('unhandled_total', {}, stats.unhandled);
   summary(add, 'batch_size', { source }, stats.batched, stats.batches);
-  for (const [trigger, count] of Object.entries(stats.trigger)) {
-    add('batch_trigger_total', { source, trigger }, count);
-  }
+  byLabel(add, 'batch_trigger_total', 'trigger', stats.trigger, { source });
   summary(add, 'batch_hold_ms', { source }, stats.holdMs, stats.holds);
 }
 
 interface EmitterFigures extends QueueFigures {
   /** Beside these, events by outcome. */
-  readonly retained: Counts & {
-    readonly count: number;
-    readonly bytes: number;
-    readonly fill: number;
-  };
+  readonly retained: Counts & Figures<'count' | 'bytes' | 'fill'>;
 }
 
 function emitter(stats: EmitterFigures, add: Add): void {
@@ -79,15 +63,11 @@ function emitter(stats: EmitterFigures, add: Add): void {
   add('retained', { state: 'held' }, count);
   add('retained_bytes', {}, bytes);
   add('retained_fill', {}, fill);
-  for (const [outcome, events] of Object.entries(outcomes))
-    add('retention_total', { outcome }, events);
+  byLabel(add, 'retention_total', 'outcome', outcomes);
 }
 
-interface RoomsFigures extends QueueFigures {
+interface RoomsFigures extends QueueFigures, Figures<'deliveries' | 'sends' | 'sentBytes'> {
   readonly dropped: ByPriority<number>;
-  readonly deliveries: number;
-  readonly sends: number;
-  readonly sentBytes: number;
   /** Null without other processes. */
   readonly across: (HeardFigures & { readonly ignored: number }) | null;
 }
@@ -108,41 +88,25 @@ function fanOut(source: SourceKind, frames: number, writes: number, add: Add): v
   add('fanout_sends_total', { source }, writes);
 }
 
-interface GatheredFigures {
-  readonly frames: number;
-  readonly writes: number;
-}
-
 /** What gathers the frames of an application by itself. */
-function gathered(source: SourceKind): (stats: GatheredFigures, add: Add) => void {
-  return ({ frames, writes }, add) => {
+function gathered(source: SourceKind) {
+  return ({ frames, writes }: Figures<'frames' | 'writes'>, add: Add): void => {
     summary(add, 'batch_size', { source }, frames, writes);
     fanOut(source, frames, writes, add);
   };
 }
 
-interface CoalesceFigures {
-  readonly coalesced: number;
-  readonly flushes: number;
-}
-
-function coalesce({ coalesced, flushes }: CoalesceFigures, add: Add): void {
+function coalesce({ coalesced, flushes }: Figures<'coalesced' | 'flushes'>, add: Add): void {
   summary(add, 'batch_size', { source: 'coalesce' }, coalesced, flushes);
 }
 
-function enlarge({ connections }: { readonly connections: number }, add: Add): void {
+function enlarge({ connections }: Figures<'connections'>, add: Add): void {
   add('enlarged_connections_total', {}, connections);
 }
 
-interface FileFigures {
-  readonly reads: number;
-  readonly readBatches: number;
-  readonly jobs: number;
-  readonly appends: number;
-  readonly commits: number;
-  readonly bytes: number;
-  readonly refused: number;
-}
+type FileFigures = Figures<
+  'reads' | 'readBatches' | 'jobs' | 'appends' | 'commits' | 'bytes' | 'refused'
+>;
 
 function files(stats: FileFigures, add: Add): void {
   add('file_reads_total', {}, stats.reads);
@@ -154,21 +118,14 @@ function files(stats: FileFigures, add: Add): void {
   add('refused_total', { source: 'fs', reason: 'overloaded' }, stats.refused);
 }
 
-interface GuardFigures {
-  readonly queued: number;
-  readonly maxQueue: number;
-  readonly classes: Readonly<
-    Record<
-      string,
-      {
-        readonly queued: number;
-        readonly admitted: number;
-        readonly shed: Counts;
-        readonly wouldShed: Counts;
-        readonly waitMs: { readonly mean: number; readonly p99: number; readonly max: number };
-      }
-    >
-  >;
+interface ClassFigures extends Figures<'queued' | 'admitted'> {
+  readonly shed: Counts;
+  readonly wouldShed: Counts;
+  readonly waitMs: Figures<'mean' | 'p99' | 'max'>;
+}
+
+interface GuardFigures extends Figures<'queued' | 'maxQueue'> {
+  readonly classes: Readonly<Record<string, ClassFigures>>;
 }
 
 function guard(stats: GuardFigures, add: Add): void {
@@ -185,20 +142,14 @@ function guard(stats: GuardFigures, add: Add): void {
     // The buckets of a histogram may report a little more than there was.
     add('queue_wait_ms', { ...labels, quantile: '0.99' }, Math.min(p99, max));
     add('queue_wait_ms', { ...labels, quantile: '1' }, max);
-    for (const [reason, count] of Object.entries(one.shed)) {
-      add('shed_total', { class: name, reason }, count);
-    }
-    for (const [reason, count] of Object.entries(one.wouldShed)) {
-      add('would_shed_total', { class: name, reason }, count);
-    }
+    byLabel(add, 'shed_total', 'reason', one.shed, { class: name });
+    byLabel(add, 'would_shed_total', 'reason', one.wouldShed, { class: name });
   }
 }
 
 const cacheResults = ['hits', 'stale', 'misses', 'deduplicated', 'shed'] as const;
 
-type CachedFigures = Readonly<
-  Record<(typeof cacheResults)[number] | 'failed' | 'timedOut', number>
->;
+type CachedFigures = Figures<(typeof cacheResults)[number] | 'failed' | 'timedOut'>;
 
 function cached(stats: CachedFigures, add: Add): void {
   for (const result of cacheResults) {
@@ -207,66 +158,42 @@ function cached(stats: CachedFigures, add: Add): void {
   add('errors_total', { source: 'cached' }, stats.failed + stats.timedOut);
 }
 
-/** Beside `total`, tasks by priority. */
-type QueuedFigures = Counts & { readonly total: number };
+interface QueuedFigures extends Figures<'maxQueue' | 'meanBatch' | 'refused' | 'failed'> {
+  /** Beside `total`, tasks by priority. */
+  readonly queued: Counts & Figures<'total'>;
+}
 
-interface PoolFigures {
-  readonly queued: QueuedFigures;
-  readonly maxQueue: number;
+/** What has tasks by priority, in `batches` until now. */
+function queued(source: SourceKind, stats: QueuedFigures, batches: number, add: Add): void {
+  add('queue_fill', { source }, fillOf(stats.queued.total, stats.maxQueue));
+  summary(add, 'batch_size', { source }, Math.round(batches * stats.meanBatch), batches);
+  add('refused_total', { source, reason: 'overloaded' }, stats.refused);
+  add('errors_total', { source }, stats.failed);
+}
+
+interface PoolFigures extends QueuedFigures, Figures<'batches'> {
   readonly waitMs: TimesFigures;
   readonly runMs: TimesFigures;
-  readonly workers: { readonly busy: number; readonly idle: number };
-  readonly batches: number;
-  readonly meanBatch: number;
-  readonly refused: number;
-  readonly failed: number;
+  readonly workers: Figures<'busy' | 'idle'>;
 }
 
 function pool(stats: PoolFigures, add: Add): void {
-  const source = 'pool';
   const { total, ...depths } = stats.queued;
-  for (const [priority, depth] of Object.entries(depths))
-    add('pool_queue_depth', { priority }, depth);
-  add('queue_fill', { source }, fillOf(total, stats.maxQueue));
+  byLabel(add, 'pool_queue_depth', 'priority', depths);
   times('pool_wait_ms', stats.waitMs, add);
   times('pool_run_ms', stats.runMs, add);
   const { busy, idle } = stats.workers;
-  add('pool_workers', { state: 'busy' }, busy);
-  add('pool_workers', { state: 'idle' }, idle);
-  const { batches, meanBatch } = stats;
-  summary(add, 'batch_size', { source }, Math.round(batches * meanBatch), batches);
-  add('refused_total', { source, reason: 'overloaded' }, stats.refused);
-  add('errors_total', { source }, stats.failed);
+  byLabel(add, 'pool_workers', 'state', { busy, idle });
+  queued('pool', stats, stats.batches, add);
 }
 
-interface TaskClientFigures {
-  readonly queued: QueuedFigures;
-  readonly maxQueue: number;
-  readonly messages: number;
-  readonly meanBatch: number;
-  readonly refused: number;
-  readonly failed: number;
-}
-
-function taskClient(stats: TaskClientFigures, add: Add): void {
-  const source = 'task-client';
+function taskClient(stats: QueuedFigures & Figures<'messages'>, add: Add): void {
   const { total, ...depths } = stats.queued;
-  for (const [priority, depth] of Object.entries(depths))
-    add('queue_depth', { source, priority }, depth);
-  add('queue_fill', { source }, fillOf(total, stats.maxQueue));
-  const { messages, meanBatch } = stats;
-  summary(add, 'batch_size', { source }, Math.round(messages * meanBatch), messages);
-  add('refused_total', { source, reason: 'overloaded' }, stats.refused);
-  add('errors_total', { source }, stats.failed);
+  byLabel(add, 'queue_depth', 'priority', depths, { source: 'task-client' });
+  queued('task-client', stats, stats.messages, add);
 }
 
-interface TimesFigures {
-  readonly count: number;
-  readonly mean: number;
-  readonly p50: number;
-  readonly p99: number;
-  readonly max: number;
-}
+type TimesFigures = Figures<'count' | 'mean' | 'p50' | 'p99' | 'max'>;
 
 function times(name: string, { count, mean, p50, p99, max }: TimesFigures, add: Add): void {
   summary(add, name, {}, mean * count, count);
@@ -277,8 +204,8 @@ function times(name: string, { count, mean, p50, p99, max }: TimesFigures, add: 
 
 const taskOutcomes = ['done', 'failed', 'retried', 'dead', 'cancelled', 'returned'] as const;
 
-interface TasksFigures extends Readonly<Record<(typeof taskOutcomes)[number], number>> {
-  readonly results: { readonly confirmed: number; readonly givenUp: number };
+interface TasksFigures extends Figures<(typeof taskOutcomes)[number]> {
+  readonly results: Figures<'confirmed' | 'givenUp'>;
   readonly held: Counts;
   /** Null until it is known. Beside the dead letters, the messages of each queue. */
   readonly lag:
@@ -286,17 +213,14 @@ interface TasksFigures extends Readonly<Record<(typeof taskOutcomes)[number], nu
     | null;
 }
 
-interface LagFigures {
-  readonly pending: number;
-  readonly unacknowledged: number;
-}
+type LagFigures = Figures<'pending' | 'unacknowledged'>;
 
 function tasks(stats: TasksFigures, add: Add): void {
   for (const outcome of taskOutcomes) add('tasks_total', { outcome }, stats[outcome]);
   const { confirmed, givenUp } = stats.results;
   add('tasks_results_total', { outcome: 'confirmed' }, confirmed);
   add('tasks_results_total', { outcome: 'given-up' }, givenUp);
-  for (const [priority, held] of Object.entries(stats.held)) add('tasks_held', { priority }, held);
+  byLabel(add, 'tasks_held', 'priority', stats.held);
   if (stats.lag === null) return;
   const { dead: letters, ...queues } = stats.lag;
   for (const [priority, { pending, unacknowledged }] of Object.entries(queues)) {
@@ -306,13 +230,9 @@ function tasks(stats: TasksFigures, add: Add): void {
   add('tasks_dead', {}, letters);
 }
 
-interface ClusterFigures {
-  readonly wanted: number;
-  readonly ready: number;
-  readonly waitingConnections: number;
-  readonly refusedConnections: number;
-  readonly deaths: number;
-}
+type ClusterFigures = Figures<
+  'wanted' | 'ready' | 'waitingConnections' | 'refusedConnections' | 'deaths'
+>;
 
 function cluster(stats: ClusterFigures, add: Add): void {
   const source = 'cluster';
@@ -323,16 +243,13 @@ function cluster(stats: ClusterFigures, add: Add): void {
   add('errors_total', { source }, stats.deaths);
 }
 
-interface BrokerFigures {
+interface BrokerFigures
+  extends Figures<
+    'pendingBytes' | 'sent' | 'received' | 'sentBytes' | 'receivedBytes' | 'reconnects'
+  > {
   readonly state: string;
-  readonly pendingBytes: number;
-  readonly sent: number;
-  readonly received: number;
-  readonly sentBytes: number;
-  readonly receivedBytes: number;
   readonly unsent: Counts;
   readonly denied: Counts;
-  readonly reconnects: number;
 }
 
 function broker(stats: BrokerFigures, add: Add): void {
@@ -346,18 +263,12 @@ function broker(stats: BrokerFigures, add: Add): void {
   add('broker_messages_total', { direction: 'in' }, stats.received);
   add('broker_bytes_total', { direction: 'out' }, stats.sentBytes);
   add('broker_bytes_total', { direction: 'in' }, stats.receivedBytes);
-  for (const [reason, count] of Object.entries(stats.unsent))
-    add('broker_unsent_total', { reason }, count);
-  for (const [operation, count] of Object.entries(stats.denied)) {
-    add('broker_denied_total', { operation }, count);
-  }
+  byLabel(add, 'broker_unsent_total', 'reason', stats.unsent);
+  byLabel(add, 'broker_denied_total', 'operation', stats.denied);
   add('broker_reconnects_total', {}, stats.reconnects);
 }
 
-interface HeardFigures {
-  readonly missed: number;
-  readonly malformed: number;
-}
+type HeardFigures = Figures<'missed' | 'malformed'>;
 
 /** Batches of other nodes. */
 function heard(source: SourceKind, { missed, malformed }: HeardFigures, add: Add): void {
@@ -365,24 +276,13 @@ function heard(source: SourceKind, { missed, malformed }: HeardFigures, add: Add
   add('broker_malformed_total', { source }, malformed);
 }
 
-interface AdapterFigures extends HeardFigures {
-  readonly ignored: number;
-  readonly unanswered: number;
-}
-
-function adapter(stats: AdapterFigures, add: Add): void {
+function adapter(stats: HeardFigures & Figures<'ignored' | 'unanswered'>, add: Add): void {
   add('refused_total', { source: 'socket-io', reason: 'bound' }, stats.ignored);
   heard('socket-io', stats, add);
   add('errors_total', { source: 'socket-io' }, stats.unanswered);
 }
 
-interface BridgeFigures extends HeardFigures {
-  readonly sent: number;
-  readonly batches: number;
-  readonly refused: number;
-}
-
-function bridge(stats: BridgeFigures, add: Add): void {
+function bridge(stats: HeardFigures & Figures<'sent' | 'batches' | 'refused'>, add: Add): void {
   const source = 'bridge';
   summary(add, 'batch_size', { source }, stats.sent, stats.batches);
   add('refused_total', { source, reason: 'overloaded' }, stats.refused);
