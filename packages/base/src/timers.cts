@@ -32,3 +32,14 @@ export const sleep = (ms: number, { ref = true } = {}): Promise<void> =>
     const timer = setTimeout(resolve, ms);
     if (!ref) timer.unref();
   });
+
+/** The value of the promise, which must not reject; null if it takes longer than `ms`. */
+export function within<Value>(ms: number, promise: Promise<Value>): Promise<Value | null> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => resolve(null), ms);
+    void promise.then((value) => {
+      clearTimeout(timer);
+      resolve(value);
+    });
+  });
+}

@@ -13,10 +13,10 @@ import { MillraceError } from '@millrace/base/errors';
 import { parseValue } from '@millrace/base/options';
 import { ms } from '@millrace/base/schema';
 import { announce } from '@millrace/base/sources';
-import { clearTimeout, performance, setTimeout } from '@millrace/base/timers';
+import { clearTimeout, performance, setTimeout, within } from '@millrace/base/timers';
 import { Listeners } from './listeners.js';
 import { poolShares, type Settings } from './options.js';
-import { ClusterProcess, type Death, describe, type Program, within } from './process.js';
+import { ClusterProcess, type Death, describe, type Program } from './process.js';
 import {
   type ClusterHealth,
   type ClusterStats,

@@ -5,7 +5,7 @@
  */
 import cluster, { type Worker } from 'node:cluster';
 import { shareMessage, shareVariable } from '@millrace/base/limits/share';
-import { clearTimeout, performance, setTimeout } from '@millrace/base/timers';
+import { clearTimeout, performance, setTimeout, within } from '@millrace/base/timers';
 import {
   type FromPrimary,
   type FromProcess,
@@ -218,15 +218,4 @@ export class ClusterProcess {
     for (const answer of [...this.#asked.values()]) answer(null);
     this.#owner.gone(this, death);
   }
-}
-
-/** The value of the promise, which must not reject; null if it takes longer than `ms`. */
-export function within<Value>(ms: number, promise: Promise<Value>): Promise<Value | null> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(() => resolve(null), ms);
-    void promise.then((value) => {
-      clearTimeout(timer);
-      resolve(value);
-    });
-  });
 }
