@@ -1,22 +1,18 @@
-/** The client library, loaded when the first broker is asked for, and one attempt to connect. */
+/**
+ * One attempt to connect, with the client library, which is loaded when the first broker is asked for. And what is wrong with a broker,
+ * in a sentence that says the way out: an error is lasting where another attempt would not help soon. Its messages never show a
+ * password.
+ */
 import { readFileSync } from 'node:fs';
+import { MillraceError, show } from '@millrace/base/errors';
 import type { NatsConnection, NodeConnectionOptions } from '@nats-io/transport-node';
-import { missingClient } from './failure.js';
 import type { BrokerSettings } from './options.js';
 
 export type Client = typeof import('@nats-io/transport-node');
-type JetStreamClient = typeof import('@nats-io/jetstream');
 
 /** Throws MILLRACE_E_BROKER when the packages are not installed. */
 export async function loadClient(): Promise<Client> {
   return await import('@nats-io/transport-node').catch((error: unknown) => {
-    throw missingClient(error);
-  });
-}
-
-/** The same for streams. */
-export async function loadJetStream(): Promise<JetStreamClient> {
-  return await import('@nats-io/jetstream').catch((error: unknown) => {
     throw missingClient(error);
   });
 }
@@ -86,3 +82,99 @@ function whoIs(
   if (user === undefined) return {};
   return { user, pass: password ?? '' };
 }
+
+/** The oldest NATS server with everything that is used here. */
+export const oldest = { major: 2, minor: 9 };
+
+export function failure(message: string, cause?: unknown): MillraceError {
+  return new MillraceError('MILLRACE_E_BROKER', message, cause === undefined ? {} : { cause });
+}
+
+/** Those for which trying again would not help soon. */
+const lasting = new WeakSet<MillraceError>();
+
+export const isLasting = (error: MillraceError): boolean => lasting.has(error);
+
+function lastingFailure(message: string, cause?: unknown): MillraceError {
+  const error = failure(message, cause);
+  lasting.add(error);
+  return error;
+}
+
+export function missingClient(cause: unknown): MillraceError {
+  return lastingFailure(
+    'a broker needs the packages @nats-io/transport-node and @nats-io/jetstream; install them: npm install @nats-io/transport-node @nats-io/jetstream',
+    cause,
+  );
+}
+
+export function tooOld(version: string, settings: BrokerSettings): MillraceError {
+  return lastingFailure(
+    `the broker at ${where(settings)} is nats-server ${version}; it must be ${oldest.major}.${oldest.minor} or later`,
+  );
+}
+
+export function tooLarge(bytes: number, most: number, more = ''): MillraceError {
+  const what = more === '' ? `${bytes} bytes is` : `${bytes} bytes ${more} are`;
+  return new MillraceError(
+    'MILLRACE_E_TOO_LARGE',
+    `a message of ${what} above the broker's limit of ${most}; send less at once, or raise max_payload of nats-server`,
+  );
+}
+
+/** What the client makes of "Permissions Violation". */
+interface Denial extends Error {
+  operation: 'publish' | 'subscription';
+  subject: string;
+}
+
+export const isDenial = (error: Error): error is Denial =>
+  error.name === 'PermissionViolationError';
+
+export function denied(error: Error, settings: BrokerSettings): MillraceError {
+  const { operation, subject } = error as Denial;
+  const act = operation === 'publish' ? 'publish on' : 'subscribe to';
+  return failure(
+    `the broker at ${where(settings)} does not permit this user to ${act} ${show(subject)}; allow it in the permissions of the NATS server`,
+    error,
+  );
+}
+
+/** Why there is no connection. */
+export function describe(error: unknown, settings: BrokerSettings): MillraceError {
+  const { name, message, code, cause } = error as Error & { code?: string };
+  const inner = cause as (Error & { code?: string }) | undefined;
+  const at = where(settings);
+  if (name === 'AuthorizationError' || name === 'UserAuthenticationExpiredError') {
+    return lastingFailure(
+      `the broker at ${at} refuses the credentials (${message}); check user and password, token or credentials`,
+      error,
+    );
+  }
+  if (code === 'ENOENT' || inner?.code === 'ENOENT' || message.endsWith("doesn't exist")) {
+    return lastingFailure(`a file for the connection to the broker is missing: ${message}`, error);
+  }
+  if (/CERT|SIGNATURE/.test(`${code} ${inner?.code}`)) {
+    const why = inner?.message ?? message;
+    return lastingFailure(
+      `the certificate of the broker at ${at} is not trusted (${why}); set tls.ca to the file of its authority`,
+      error,
+    );
+  }
+  if (/refused/i.test(message) || code === 'ECONNREFUSED' || inner?.code === 'ECONNREFUSED') {
+    return failure(
+      `no broker answers at ${at}; start nats-server there, or correct the URL`,
+      error,
+    );
+  }
+  if (name === 'TimeoutError') {
+    // A client without the required certificate is not told so.
+    const what = settings.isTls
+      ? 'a NATS server, and does it take this certificate'
+      : 'a NATS server';
+    return failure(`the broker at ${at} does not answer in time; is it ${what}?`, error);
+  }
+  return failure(`no connection to the broker at ${at}: ${inner?.message ?? message}`, error);
+}
+
+export const where = ({ servers }: BrokerSettings): string => servers.join(', ');

@@ -13,17 +13,10 @@ import { MillraceError } from '@millrace/base/errors';
 import { announce } from '@millrace/base/sources';
 import { clearTimeout, setTimeout, sleep } from '@millrace/base/timers';
 import { throwLater } from '@millrace/base/turn';
-import type {
-  JetStreamClient,
-  JetStreamManager,
-  Msg,
-  MsgHdrs,
-  NatsConnection,
-  Subscription,
-} from './client-types.js';
-import { backOffMs, connect, loadJetStream } from './connect.js';
+import type { Msg, MsgHdrs, NatsConnection, Subscription } from './client-types.js';
 import {
-  type Denial,
+  backOffMs,
+  connect,
   denied,
   describe,
   failure,
@@ -32,7 +25,8 @@ import {
   tooLarge,
   tooOld,
   where,
-} from './failure.js';
+} from './connect.js';
+import { openJetStream, type Streams } from './jetstream.js';
 import type { BrokerSettings, LinkState, LinkStats } from './options.js';
 
 /** A link, as its connection sees it. */
@@ -59,7 +53,6 @@ export class Connection {
   readonly #users = new Set<User>();
   readonly #keeper: Keeper;
   readonly #pending: Pending;
-  readonly #denials: Denials;
   readonly #interests = new Interests((bytes) => {
     this.#stats.received++;
     this.#stats.receivedBytes += bytes;
@@ -67,6 +60,7 @@ export class Connection {
   readonly #stats = {
     ...{ sent: 0, sentBytes: 0, received: 0, receivedBytes: 0, reconnects: 0 },
     unsent: { away: 0, full: 0 },
+    denied: { publish: 0, subscribe: 0 },
   };
   state: LinkState = 'connecting';
   /** Why there is no connection now. */
@@ -90,7 +84,6 @@ export class Connection {
     this.settings = settings;
     this.#key = key;
     this.#pending = new Pending(settings.maxPending);
-    this.#denials = new Denials(settings);
     this.#keeper = new Keeper(settings, settings.name ?? `millrace ${process.pid}`, {
       up: (connection) => this.#up(connection),
       away: (error) => this.#away(error),
@@ -173,7 +166,7 @@ export class Connection {
   }
 
   async jetstream(): Promise<Streams> {
-    this.#streams ??= openStreams(this.#needed(), where(this.settings));
+    this.#streams ??= openJetStream(this.#needed(), where(this.settings));
     const streams = this.#streams;
     try {
       return await streams;
@@ -184,9 +177,9 @@ export class Connection {
   }
 
   stats(state: LinkState): LinkStats {
-    const { unsent, ...counts } = this.#stats;
+    const { unsent, denied, ...counts } = this.#stats;
     const pendingBytes = this.#pending.bytes;
-    return { state, ...counts, unsent: { ...unsent }, denied: this.#denials.counts, pendingBytes };
+    return { state, ...counts, unsent: { ...unsent }, denied: { ...denied }, pendingBytes };
   }
 
   #up(connection: NatsConnection): void {
@@ -217,7 +210,12 @@ export class Connection {
 
   #said(error: Error): void {
     if (isDenial(error)) {
-      this.#denials.add(error);
+      const act = error.operation === 'publish' ? 'publish' : 'subscribe';
+      // Warned of once for sending and once for hearing.
+      if (++this.#stats.denied[act] > 1) return;
+      const { message, code } = denied(error, this.settings);
+      const text = `${message} (further ones are counted in stats())`;
+      process.emitWarning(text, { type: 'MillraceWarning', code });
       return;
     }
     this.failure = describe(error, this.settings);
@@ -480,53 +478,5 @@ class Pending {
         this.#isProbing = false;
       },
     );
-  }
-}
-
-/** Denials by the permissions of the broker: counted, and warned of once for sending and once for hearing. */
-class Denials {
-  readonly #settings: BrokerSettings;
-  readonly #counts = { publish: 0, subscribe: 0 };
-
-  constructor(settings: BrokerSettings) {
-    this.#settings = settings;
-  }
-
-  /** How many there were; a copy. */
-  get counts(): { publish: number; subscribe: number } {
-    return { ...this.#counts };
-  }
-
-  add(denial: Denial): void {
-    if (++this.#counts[denial.operation === 'publish' ? 'publish' : 'subscribe'] > 1) return;
-    const { message, code } = denied(denial, this.#settings);
-    process.emitWarning(`${message} (further ones are counted in stats())`, {
-      type: 'MillraceWarning',
-      code,
-    });
-  }
-}
-
-/** JetStream of a connection. */
-export interface Streams {
-  js: JetStreamClient;
-  jsm: JetStreamManager;
-}
-
-/** Of the API: JetStream is not enabled, for the account or at all. */
-const offCodes = [10039, 10076];
-
-/** Rejects with MILLRACE_E_BROKER when there is no JetStream, or no answer. */
-async function openStreams(connection: NatsConnection, address: string): Promise<Streams> {
-  const { jetstream, jetstreamManager } = await loadJetStream();
-  try {
-    return { js: jetstream(connection), jsm: await jetstreamManager(connection) };
-  } catch (error) {
-    const { name, message, code } = error as Error & { code?: number };
-    const isOff = name === 'JetStreamNotEnabled' || offCodes.includes(code ?? 0);
-    const why = isOff
-      ? 'has no JetStream; start nats-server with -js, or allow it for this account'
-      : `does not tell of its streams: ${message}`;
-    throw failure(`the broker at ${address} ${why}`, error);
   }
 }

@@ -8,8 +8,9 @@ import { MillraceError } from '@millrace/base/errors';
 import { clearTimeout, setTimeout } from '@millrace/base/timers';
 import { nextMicrotask, throwLater } from '@millrace/base/turn';
 import type { MsgHdrs } from './client-types.js';
-import { Connection, type OnMessage, type Stop, type Streams, type User } from './connection.js';
-import { failure, isLasting, where } from './failure.js';
+import { failure, isLasting, where } from './connect.js';
+import { Connection, type OnMessage, type Stop, type User } from './connection.js';
+import type { Streams } from './jetstream.js';
 import {
   type BrokerOptions,
   type BrokerSettings,

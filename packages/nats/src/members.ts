@@ -18,6 +18,7 @@ import { atTurnEnd, onceAt } from '@millrace/base/turn';
 import type { Link } from './link.js';
 import {
   batchHead,
+  bufferOf,
   decodeBatch,
   encodeBatch,
   recordBytes,
@@ -316,8 +317,6 @@ export class Members<E extends Entry> {
     return this.#others.decode(node, key, age, buffer.subarray(ageBytes + keyBytes));
   }
 }
-
-const bufferOf = (data: Uint8Array) => Buffer.from(data.buffer, data.byteOffset, data.length);
 
 /** What this node has, as it is sent. */
 class OwnList {

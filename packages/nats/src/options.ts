@@ -26,22 +26,6 @@ export interface BrokerOptions {
   connectTimeout?: number;
 }
 
-/** The same with its defaults. */
-export interface BrokerSettings {
-  /** `host:port` without credentials: fit for messages. */
-  readonly servers: readonly string[];
-  readonly isTls: boolean;
-  readonly namespace: string;
-  readonly user: string | undefined;
-  readonly password: string | undefined;
-  readonly token: string | undefined;
-  readonly credentials: string | undefined;
-  readonly tls: { readonly ca?: string; readonly cert?: string; readonly key?: string };
-  readonly name: string | undefined;
-  readonly maxPending: number;
-  readonly connectTimeout: number;
-}
-
 const what = 'broker';
 // It may be a password in the wrong place.
 const hidden = is.secret(is.text());
@@ -73,28 +57,29 @@ export const brokerField = is.required(
 );
 
 /** Throws MILLRACE_E_INVALID_OPTION; its messages never show a password. */
-export function brokerSettings(given: string | BrokerOptions): BrokerSettings {
+export function brokerSettings(given: string | BrokerOptions) {
   const options = parse(what, typeof given === 'string' ? { servers: given } : given, brokerSchema);
-  const { namespace, maxPending, connectTimeout, tls = {} } = options;
+  const { namespace, credentials, name, maxPending, connectTimeout, tls = {} } = options;
   const urls = urlsOf(options.servers);
   const [first] = urls as [URL];
   // A user of the options gets no password from the URL.
   const isNamed = options.user !== undefined || options.token !== undefined;
   const { user, password, token }: Who = isNamed ? {} : whoOf(first);
   return {
+    // Without credentials: fit for messages.
     servers: urls.map((url) => `${url.hostname}:${url.port || 4222}`),
     isTls: urls.some(({ protocol }) => protocol === 'tls:') || Object.keys(tls).length > 0,
+    // In this order, whatever that of the options is: it tells connections apart.
     namespace,
     user: options.user ?? user,
     password: options.password ?? password,
     token: options.token ?? token,
-    credentials: options.credentials,
-    tls,
-    name: options.name,
-    maxPending,
-    connectTimeout,
+    ...{ credentials, tls, name, maxPending, connectTimeout },
   };
 }
+
+/** The same with its defaults. */
+export type BrokerSettings = ReturnType<typeof brokerSettings>;
 
 function urlsOf(given: string | readonly string[] | undefined): URL[] {
   const texts = typeof given === 'string' ? given.split(',') : given;
@@ -131,11 +116,7 @@ function isDecodable({ username, password }: URL): boolean {
 const shown = (text: unknown) =>
   typeof text === 'string' ? text.replace(/^(.*:\/\/)?.*@/s, '$1…@') : text;
 
-interface Who {
-  user?: string;
-  password?: string;
-  token?: string;
-}
+type Who = Pick<BrokerOptions, 'user' | 'password' | 'token'>;
 
 function whoOf({ username, password }: URL): Who {
   if (username === '') return {};

@@ -7,7 +7,7 @@
  * is to leave together; otherwise at the end of the loop turn. Only `add()`, `skip()` and `takeBack()` change what is
  * gathered, and only `flush()` sends.
  *
- * With `ordered` the receivers can restore the order over several subjects (`arrivals.ts` of socket-io), which the
+ * With `ordered` the receivers can restore the order over several subjects (`Arrivals` of socket-io), which the
  * gathering loses where subjects take turns: each record gets its position in the turn, and where subjects did take turns,
  * each message begins with a list of the subjects that follow it.
  */

@@ -32,6 +32,10 @@ export function newNode(): string {
   return randomBytes(senderBytes).toString('base64url');
 }
 
+/** The same memory as a Buffer. */
+export const bufferOf = (data: Uint8Array): Buffer =>
+  Buffer.from(data.buffer, data.byteOffset, data.length);
+
 /** The bytes that a record adds to its batch. */
 export function recordBytes(dataBytes: number): number {
   return recordHead + dataBytes;
@@ -67,7 +71,7 @@ export function encodeBatch(
  */
 export function decodeBatch(bytes: Uint8Array): WireBatch | null {
   if (bytes.length < batchHead || bytes[0] !== magic || bytes[1] !== version) return null;
-  const batch = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  const batch = bufferOf(bytes);
   const count = batch.readUInt32BE(10 + senderBytes);
   // It grows with what is there: a mere count costs no memory.
   const records: WireRecord[] = [];

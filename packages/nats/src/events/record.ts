@@ -7,7 +7,7 @@
 import { deserialize, serialize } from 'node:v8';
 import { type Priority, priorities } from '@millrace/base/priority';
 import { isPlainArray, isPlainObject } from '@millrace/base/realm';
-import type { WireRecord } from '../wire.js';
+import { bufferOf, type WireRecord } from '../wire.js';
 
 /** In the flags: the class that the receiver has for events of that name. */
 const own = priorities.length;
@@ -63,8 +63,6 @@ export function decodeEvent({
     return null;
   }
 }
-
-const bufferOf = (data: Uint8Array) => Buffer.from(data.buffer, data.byteOffset, data.length);
 
 /** With more objects than this, cloning is as cheap as looking at them. */
 const mostObjects = 64;

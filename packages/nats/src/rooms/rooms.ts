@@ -19,7 +19,7 @@ import type {
   RoomsHere,
   RoomsLink,
 } from 'millrace/ws';
-import { failure } from '../failure.js';
+import { failure } from '../connect.js';
 import { Heard } from '../gaps.js';
 import { Link } from '../link.js';
 import { Members, type Others } from '../members.js';

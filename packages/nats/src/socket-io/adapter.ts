@@ -1,7 +1,7 @@
 /**
  * The adapter for socket.io over several servers: the in-memory adapter of one server, joined to those of others. Everything
  * is done here first and at once, as without a broker; what others have to do as well leaves in order at the end of the turn
- * (`sender.ts`), and is done there in that order (`subscriptions.ts`, `commands.ts`). Answers come to `requests.ts`.
+ * (`subjects.ts`), and is done there in that order (`commands.ts`). Answers come to `requests.ts`.
  *
  * It is not built on socket.io's `ClusterAdapterWithHeartbeat`. That one awaits the publication before it broadcasts, joins,
  * leaves or disconnects here, so a broadcast would change places with the packets and joins that follow it in the same turn; all four
@@ -18,9 +18,19 @@ import { adapterBase } from 'millrace/ws/socket-io';
 import { type BrokerOptions, brokerField, brokerSettings } from '../options.js';
 import { durableField, durableRooms, type StreamLimits, streamField } from '../store/store.js';
 import { RemoteCommands } from './commands.js';
-import { headOf, LocalEncoder, pack, packValues } from './record.js';
+import {
+  type ClusterNamespace,
+  eventType,
+  headOf,
+  type Local,
+  type LocalAdapterClass,
+  LocalEncoder,
+  type Packet,
+  pack,
+  packValues,
+  type Recipients,
+} from './record.js';
 import { Requests } from './requests.js';
-import { Sender } from './sender.js';
 import {
   type AdapterSettings,
   heartbeatRange,
@@ -28,15 +38,7 @@ import {
   type NatsAdapterStats,
   ServerLink,
 } from './server-link.js';
-import { Arrivals, common, durableSubject, keyFor, Subscriptions } from './subscriptions.js';
-import {
-  type ClusterNamespace,
-  eventType,
-  type Local,
-  type LocalAdapterClass,
-  type Packet,
-  type Recipients,
-} from './types.js';
+import { Arrivals, common, durableSubject, keyFor, Sender, Subscriptions } from './subjects.js';
 
 /** Options of {@link natsAdapter}. */
 export interface NatsAdapterOptions {

@@ -5,20 +5,24 @@
  */
 import { clearTimeout, setTimeout } from '@millrace/base/timers';
 import type { WireRecord } from '../wire.js';
-import { areTexts, type Head, RemotePacket, recipientsOf, unpack } from './record.js';
-import { isId } from './requests.js';
-import type { Sender } from './sender.js';
-import type { ServerLink } from './server-link.js';
 import {
+  areTexts,
   type ClusterNamespace,
   type Decoder,
   eventType,
+  type Head,
   type Local,
   longestMs,
   type Part,
   type Recipients,
+  RemotePacket,
+  recipientsOf,
   type SocketDetails,
-} from './types.js';
+  unpack,
+} from './record.js';
+import { isId } from './requests.js';
+import type { ServerLink } from './server-link.js';
+import type { Sender } from './subjects.js';
 
 /** Events of the server itself, which `serverSideEmit` does not send either. */
 const reserved = new Set<unknown>(['connect', 'connection', 'new_namespace']);

@@ -1,30 +1,51 @@
 /**
  * What a namespace asks all other nodes that have it: their sockets, an answer of each server, an acknowledgement of each
  * client. A request is open until each node that was asked has answered or is gone, or the time is over; the first
- * failure ends it. Only `OpenRequests` ends one, once. Answers are not trusted: one that is malformed, or of a node that was
+ * failure ends it. Only `#end` ends one, once. Answers are not trusted: one that is malformed, or of a node that was
  * not asked, changes nothing.
  */
 
 import { MillraceError } from '@millrace/base/errors';
 import { clearTimeout, setTimeout } from '@millrace/base/timers';
-import { areTexts, type Head, headOf, pack, packValues } from './record.js';
-import type { Sender } from './sender.js';
+import {
+  areTexts,
+  type Head,
+  headOf,
+  longestMs,
+  type Part,
+  pack,
+  packValues,
+  type Recipients,
+} from './record.js';
 import type { ServerLink } from './server-link.js';
-import { common } from './subscriptions.js';
-import { longestMs, type Part, type Recipients } from './types.js';
+import { common, type Sender } from './subjects.js';
 
 /** As those of socket.io's other adapters. */
 const defaultTimeoutMs = 5000;
 
+/** A request until each node has answered or is gone, or the time is over. */
+interface Request {
+  readonly asked: ReadonlySet<string>;
+  readonly missing: Set<string>;
+  readonly timer: NodeJS.Timeout;
+  /** A part of an answer of a node that was asked. */
+  onPart(node: string, part: unknown): void;
+  /** For acknowledgements: how many clients a node has asked; and that it is gone. These end by their shares or the timeout. */
+  onCount?(node: string, count: number): void;
+  onGone?(node: string): void;
+  /** The end: null, or why it is not complete. */
+  onEnd(error: Error | null): void;
+}
+
 /** The requests of a namespace to all other nodes that have it. */
 export class Requests {
-  readonly #open: OpenRequests;
+  readonly #open = new Map<number, Request>();
+  #last = 0;
   readonly #server: ServerLink;
   readonly #namespace: string;
   readonly #sender: Sender;
 
   constructor(server: ServerLink, namespace: string, sender: Sender) {
-    this.#open = new OpenRequests(server.counts);
     this.#server = server;
     this.#namespace = namespace;
     this.#sender = sender;
@@ -39,11 +60,11 @@ export class Requests {
   sockets(of: Recipients): Promise<unknown[]> {
     const nodes = this.others;
     if (nodes.length === 0) return Promise.resolve([]);
-    const request = this.#open.next();
+    const request = ++this.#last;
     this.#sender.send(common, pack({ kind: 'fetch', request, ...headOf(of) }, []));
     const sockets: unknown[] = [];
     return new Promise((resolve, reject) => {
-      this.#open.open(request, nodes, of.flags?.timeout ?? defaultTimeoutMs, {
+      this.#ask(request, nodes, of.flags?.timeout ?? defaultTimeoutMs, {
         onPart: (_, part) => {
           if (Array.isArray(part)) for (const socket of part) sockets.push(socket);
         },
@@ -54,10 +75,10 @@ export class Requests {
 
   /** Emits an event on the others; each answers once. */
   servers(packet: unknown[], ack: (error: Error | null, responses: unknown[]) => void): void {
-    const request = this.#open.next();
+    const request = ++this.#last;
     this.#sender.send(common, packValues({ kind: 'emit', packet, request }));
     const responses: unknown[] = [];
-    this.#open.open(request, this.others, defaultTimeoutMs, {
+    this.#ask(request, this.others, defaultTimeoutMs, {
       onPart: (_, response) => responses.push(response),
       onEnd: (error) => ack(error, responses),
     });
@@ -70,12 +91,12 @@ export class Requests {
     onCount: (count: number) => void,
     ack: (value: unknown) => void,
   ): void {
-    const request = this.#open.next();
+    const request = ++this.#last;
     const timeout = Math.min(to.flags?.timeout ?? 1, longestMs);
     this.#sender.send(common, pack({ kind: 'ask', request, timeout, ...headOf(to) }, parts));
     const nodes = this.others;
-    const shares = new Shares(nodes, ack, onCount, () => this.#open.finish(request));
-    this.#open.open(request, nodes, timeout, {
+    const shares = new Shares(nodes, ack, onCount, () => this.#end(request, null));
+    this.#ask(request, nodes, timeout, {
       onPart: (node, value) => shares.answered(node, value),
       onCount: (node, count) => shares.counted(node, count),
       onGone: (node) => shares.gone(node),
@@ -87,26 +108,29 @@ export class Requests {
   take(node: string, head: Head): boolean {
     const { kind, request, value, count, sockets, message } = head;
     if (!isId(request)) return false;
+    const open = this.#open.get(request);
+    const asker = open?.asked.has(node) ? open : null;
     switch (kind) {
       case 'counted':
         if (!isId(count) || count < 0) return false;
-        this.#open.counted(request, node, count);
+        asker?.onCount?.(node, count);
+        this.#answered(request, node);
         return true;
       case 'answer':
-        this.#open.part(request, node, value);
+        asker?.onPart(node, value);
         return true;
       case 'sockets':
         if (!Array.isArray(sockets) || !sockets.every(isDetails)) return false;
-        this.#open.part(request, node, sockets);
-        if (head.isLast === true) this.#open.answered(request, node);
+        asker?.onPart(node, sockets);
+        if (head.isLast === true) this.#answered(request, node);
         return true;
       case 'reply':
-        this.#open.part(request, node, value);
-        this.#open.answered(request, node);
+        asker?.onPart(node, value);
+        this.#answered(request, node);
         return true;
       case 'failed':
         if (typeof message !== 'string') return false;
-        this.#open.fail(request, node, new Error(`another server: ${message}`));
+        if (open?.missing.has(node)) this.#end(request, new Error(`another server: ${message}`));
         return true;
       default:
         return false;
@@ -115,88 +139,10 @@ export class Requests {
 
   /** A node no longer has this namespace, or is gone. */
   gone(node: string): void {
-    this.#open.gone(node);
-  }
-
-  /** Nobody waits any longer. */
-  close(): void {
-    this.#open.close();
-  }
-}
-
-/** Told what becomes of a request. */
-interface Asker {
-  /** A part of an answer of a node that was asked. */
-  onPart(node: string, part: unknown): void;
-  /** For acknowledgements: how many clients a node has asked; and that it is gone. These end by `finish()` or the timeout. */
-  onCount?(node: string, count: number): void;
-  onGone?(node: string): void;
-  /** The end: null, or why it is not complete. */
-  onEnd(error: Error | null): void;
-}
-
-interface Request {
-  readonly asker: Asker;
-  readonly asked: ReadonlySet<string>;
-  readonly missing: Set<string>;
-  readonly timer: NodeJS.Timeout;
-}
-
-/** Requests until each node has answered or is gone, or the time is over. */
-class OpenRequests {
-  readonly #open = new Map<number, Request>();
-  #last = 0;
-
-  constructor(readonly counts: { requests: number }) {}
-
-  /** The number of a request, for the message that asks. */
-  next(): number {
-    return ++this.#last;
-  }
-
-  /** Without a node to ask it ends right away. */
-  open(id: number, nodes: readonly string[], timeoutMs: number, asker: Asker): void {
-    if (nodes.length === 0) {
-      asker.onEnd(null);
-      return;
+    for (const [id, { asked, onGone }] of [...this.#open]) {
+      if (asked.has(node)) onGone?.(node);
+      this.#answered(id, node);
     }
-    const late = () => this.#end(id, this.#late(id, timeoutMs));
-    const timer = setTimeout(late, Math.min(timeoutMs, longestMs));
-    this.#open.set(id, { asker, asked: new Set(nodes), missing: new Set(nodes), timer });
-    this.counts.requests++;
-  }
-
-  part(id: number, node: string, part: unknown): void {
-    const request = this.#open.get(id);
-    if (request?.asked.has(node)) request.asker.onPart(node, part);
-  }
-
-  counted(id: number, node: string, count: number): void {
-    const request = this.#open.get(id);
-    if (request?.asked.has(node)) request.asker.onCount?.(node, count);
-    this.answered(id, node);
-  }
-
-  /** The node has given its last part, or is gone. */
-  answered(id: number, node: string): void {
-    const request = this.#open.get(id);
-    if (!request?.missing.delete(node)) return;
-    if (request.missing.size === 0 && request.asker.onGone === undefined) this.#end(id, null);
-  }
-
-  fail(id: number, node: string, error: Error): void {
-    if (this.#open.get(id)?.missing.has(node)) this.#end(id, error);
-  }
-
-  gone(node: string): void {
-    for (const [id, { asker, asked }] of [...this.#open]) {
-      if (asked.has(node)) asker.onGone?.(node);
-      this.answered(id, node);
-    }
-  }
-
-  finish(id: number): void {
-    this.#end(id, null);
   }
 
   /** Nobody waits any longer. */
@@ -204,21 +150,41 @@ class OpenRequests {
     for (const id of [...this.#open.keys()]) this.#end(id, null);
   }
 
+  /** Without a node to ask it ends right away. */
+  #ask(
+    id: number,
+    nodes: readonly string[],
+    timeoutMs: number,
+    asker: Omit<Request, 'asked' | 'missing' | 'timer'>,
+  ): void {
+    if (nodes.length === 0) {
+      asker.onEnd(null);
+      return;
+    }
+    const missing = new Set(nodes);
+    const late = () => {
+      const message = `timeout reached: ${missing.size} other servers have not answered within ${timeoutMs} ms`;
+      this.#end(id, new MillraceError('MILLRACE_E_TIMEOUT', message));
+    };
+    const timer = setTimeout(late, Math.min(timeoutMs, longestMs));
+    this.#open.set(id, { ...asker, asked: new Set(nodes), missing, timer });
+    this.#server.counts.requests++;
+  }
+
+  /** The node has given its last part, or is gone. */
+  #answered(id: number, node: string): void {
+    const request = this.#open.get(id);
+    if (!request?.missing.delete(node)) return;
+    if (request.missing.size === 0 && request.onGone === undefined) this.#end(id, null);
+  }
+
   #end(id: number, error: Error | null): void {
     const request = this.#open.get(id);
     if (request === undefined) return;
     this.#open.delete(id);
-    this.counts.requests--;
+    this.#server.counts.requests--;
     clearTimeout(request.timer);
-    request.asker.onEnd(error);
-  }
-
-  #late(id: number, timeoutMs: number): MillraceError {
-    const { missing = new Set() } = this.#open.get(id) ?? {};
-    return new MillraceError(
-      'MILLRACE_E_TIMEOUT',
-      `timeout reached: ${missing.size} other servers have not answered within ${timeoutMs} ms`,
-    );
+    request.onEnd(error);
   }
 }
 

@@ -12,6 +12,7 @@ import {
   setTimeout,
 } from '@millrace/base/timers';
 import type { JetStreamManager, StreamInfo } from '../client-types.js';
+import { deliveryOf } from '../jetstream.js';
 import type { Arrival, Link } from '../link.js';
 
 /** Takes a message in; false: there is no room for it now. */
@@ -113,7 +114,7 @@ export class Reader {
       if (Number(headers.get('Nats-Last-Consumer') || 0) > this.#delivered) this.#lost();
       return;
     }
-    const place = placeOf(reply);
+    const place = deliveryOf(reply);
     // Sent to this subject by somebody other than the stream.
     if (place === null) return;
     if (place.delivered !== this.#delivered + 1) {
@@ -130,15 +131,4 @@ export class Reader {
     this.#last = place.stored;
     this.lag = place.pending;
   }
-}
-
-/** From `$JS.ACK.[domain.account.]stream.consumer.deliveries.stored.delivered.time.pending`. */
-function placeOf(
-  reply: string | undefined,
-): { stored: number; delivered: number; pending: number } | null {
-  const tokens = reply?.split('.') ?? [];
-  if (tokens[0] !== '$JS' || tokens[1] !== 'ACK' || tokens.length < 9) return null;
-  const from = tokens.length === 9 ? 5 : 7;
-  const [stored, delivered, , pending] = tokens.slice(from, from + 4).map(Number);
-  return { stored: stored!, delivered: delivered!, pending: pending! };
 }

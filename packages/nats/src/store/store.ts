@@ -10,10 +10,11 @@
 
 import { MillraceError } from '@millrace/base/errors';
 import * as is from '@millrace/base/schema';
-import { clearTimeout, setTimeout, sleep } from '@millrace/base/timers';
-import type { JetStreamManager, StreamInfo } from '../client-types.js';
-import { failure } from '../failure.js';
+import { clearTimeout, setTimeout } from '@millrace/base/timers';
+import type { JetStreamManager, StreamConfig, StreamInfo } from '../client-types.js';
+import { failure } from '../connect.js';
 import { Expected } from '../gaps.js';
+import { createStream, findStream } from '../jetstream.js';
 import type { Link } from '../link.js';
 import { decodeBatch, type WireRecord } from '../wire.js';
 import { Outbox } from './outbox.js';
@@ -87,7 +88,6 @@ export const always = () => true;
 const nanoseconds = 1e6;
 /** For how long the broker recognizes a message that is sent again, in ms. Receivers recognize it in any case. */
 const dedupeMs = 120_000;
-const notFound = 404;
 const leastWaitMs = 100;
 const mostWaitMs = 5000;
 /** How long `close()` waits for the broker. */
@@ -219,7 +219,7 @@ export class Store {
   async #start(): Promise<void> {
     try {
       const { js, jsm } = await this.#link.jetstream();
-      const info = await ensureStream(this.#link, this.#owner, jsm, this.#limits);
+      const info = await openStream(this.#link, this.#owner, jsm, this.#limits);
       await this.#reader.open(jsm, info);
       if (this.#isClosed || this.#link.state !== 'up') return;
       this.#failure = null;
@@ -288,18 +288,18 @@ function configOf(
     max_msg_size: -1,
     num_replicas: replicas,
     duplicate_window: Math.min(Math.round(maxAge), dedupeMs) * nanoseconds,
-  } as const;
+  } satisfies Partial<StreamConfig>;
 }
 
-/** Makes the stream if it is not there. Rejects with MILLRACE_E_BROKER when it is there and set up otherwise. */
-async function ensureStream(
+/** Rejects with MILLRACE_E_BROKER when the stream is there and set up otherwise. */
+async function openStream(
   link: Link,
   owner: Owner,
   jsm: JetStreamManager,
   limits: Required<StreamLimits>,
 ): Promise<StreamInfo> {
   const wanted = configOf(link, owner, limits);
-  const info = (await find(jsm, wanted.name)) ?? (await make(jsm, wanted));
+  const info = (await findStream(jsm, wanted.name)) ?? (await createStream(jsm, wanted));
   const found = info.config as unknown as Record<string, unknown>;
   for (const [name, value] of Object.entries(wanted)) {
     const is = JSON.stringify(found[name]);
@@ -310,29 +310,6 @@ async function ensureStream(
     );
   }
   return info;
-}
-
-async function make(jsm: JetStreamManager, wanted: ReturnType<typeof configOf>) {
-  try {
-    return await jsm.streams.add({ ...wanted, subjects: [...wanted.subjects] });
-  } catch (error) {
-    // Another node is making it at the same moment.
-    for (let tries = 0; tries < 5; tries++) {
-      const info = await find(jsm, wanted.name);
-      if (info !== null) return info;
-      await sleep(50);
-    }
-    throw error;
-  }
-}
-
-async function find(jsm: JetStreamManager, name: string): Promise<StreamInfo | null> {
-  try {
-    return await jsm.streams.info(name);
-  } catch (error) {
-    if ((error as { status?: unknown }).status === notFound) return null;
-    throw error;
-  }
 }
 
 /** Which rooms are durable; null: none. */

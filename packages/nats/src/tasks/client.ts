@@ -14,13 +14,13 @@
  * - `destroy()`.
  */
 import { serialize } from 'node:v8';
+import { AbortError, type AbortSource, onAbort, reasonOf } from '@millrace/base/abort';
 import { MillraceError } from '@millrace/base/errors';
 import { announce } from '@millrace/base/sources';
-import { clearTimeout, setTimeout } from '@millrace/base/timers';
+import { within } from '@millrace/base/timers';
 import { atTurnEnd, onceAt } from '@millrace/base/turn';
 import { type Arrival, Link } from '../link.js';
 import { decodeBatch } from '../wire.js';
-import { type Call, newCall, SharedResult } from './call.js';
 import { type ClientContext, ClientCounts, type TaskClientStats } from './context.js';
 import { errorOfDuplicate, watchForLostResults } from './lost-results.js';
 import {
@@ -32,7 +32,7 @@ import {
   type TaskOptions,
 } from './options.js';
 import { cancelKey, decodeOutcome, read } from './record.js';
-import { SendQueue } from './send-queue.js';
+import { type Call, newCall, SendQueue } from './send-queue.js';
 import { TaskNames } from './streams.js';
 
 /** Resolved to by `TaskClient.enqueue()`. */
@@ -218,23 +218,14 @@ export class TaskClient<Argument = any, Result = any> {
   async #close(): Promise<void> {
     this.#isClosed = true;
     const { closeTimeout } = this.#context.settings;
-    const isDone = this.#isDone || (await this.#doneWithin(closeTimeout));
+    const done = new Promise<true>((resolve) => (this.#whenDone = () => resolve(true)));
+    const isDone = this.#isDone || (await within(closeTimeout, done));
     await this.destroy();
     if (isDone) return;
     throw new MillraceError(
       'MILLRACE_E_TIMEOUT',
       `tasks were still not stored or not answered after the closeTimeout of ${closeTimeout} ms; raise it, or destroy() the client`,
     );
-  }
-
-  #doneWithin(ms: number): Promise<boolean> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(() => resolve(false), ms);
-      this.#whenDone = () => {
-        clearTimeout(timer);
-        resolve(true);
-      };
-    });
   }
 
   #checkDone(): void {
@@ -272,3 +263,60 @@ export class TaskClient<Argument = any, Result = any> {
 
 const closed = (what: string): MillraceError =>
   new MillraceError('MILLRACE_E_CLOSED', `the client of durable tasks ${what}`);
+
+/** The result of a task for one or more callers: calls with one id share it. */
+class SharedResult {
+  readonly promise: Promise<unknown>;
+  call: Call | null = null;
+  /** The last caller has aborted its call. */
+  onAbandoned: () => void = () => {};
+  readonly #onEnd: (result: SharedResult, isFailed: boolean) => void;
+  #resolve!: (result: unknown) => void;
+  #reject!: (error: unknown) => void;
+  #callers = 0;
+  #isEnded = false;
+
+  /** `onEnd` is called once, before its promise settles. */
+  constructor(onEnd: (result: SharedResult, isFailed: boolean) => void) {
+    this.#onEnd = onEnd;
+    this.promise = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+  }
+
+  get isEnded(): boolean {
+    return this.#isEnded;
+  }
+
+  /** The result for one more caller; a signal ends the wait of its own call, and with the last one that of the task. */
+  wait(signal: AbortSource | null): Promise<unknown> {
+    this.#callers++;
+    if (signal === null) return this.promise;
+    return new Promise((resolve, reject) => {
+      const unlisten = onAbort(signal, () => {
+        const error = new AbortError(reasonOf(signal));
+        reject(error);
+        if (--this.#callers > 0 || this.#isEnded) return;
+        this.onAbandoned();
+        this.reject(error);
+      });
+      this.promise.finally(unlisten).then(resolve, reject);
+    });
+  }
+
+  resolve(result: unknown): void {
+    if (this.#end(false)) this.#resolve(result);
+  }
+
+  reject(error: unknown): void {
+    if (this.#end(true)) this.#reject(error);
+  }
+
+  #end(isFailed: boolean): boolean {
+    if (this.#isEnded) return false;
+    this.#isEnded = true;
+    this.#onEnd(this, isFailed);
+    return true;
+  }
+}

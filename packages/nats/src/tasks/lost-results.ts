@@ -13,11 +13,11 @@
 import { MillraceError, show } from '@millrace/base/errors';
 import { sleep } from '@millrace/base/timers';
 import type { JetStreamManager } from '../client-types.js';
-import { failure } from '../failure.js';
+import { failure } from '../connect.js';
 import { decodeBatch, type WireBatch } from '../wire.js';
-import type { Call } from './call.js';
 import type { ClientContext } from './context.js';
 import type { Stored } from './publisher.js';
+import type { Call } from './send-queue.js';
 
 /** How often the broker may fail to tell while it is connected, and how soon it is asked again. */
 const maxFailures = 5;

@@ -33,18 +33,6 @@ export interface StreamOptions {
   replicas?: number;
 }
 
-/** The same with its defaults. */
-export interface StreamSettings {
-  readonly name: string;
-  readonly maxBytes: number;
-  /** -1: without a bound. */
-  readonly maxMessages: number;
-  readonly duplicateWindow: number;
-  readonly replicas: number;
-  /** Names of the options that the user has given: the others are not compared with an existing stream. */
-  readonly given: ReadonlySet<string>;
-}
-
 const streamName = is.text(
   'a name of 1 to 64 letters, digits, - and _, without _dead at its end',
   (name) => /^[\w-]{1,64}$/.test(name) && !name.endsWith('_dead'),
@@ -61,7 +49,12 @@ export const streamSchema = is.schema({
 /** The option `stream`. */
 export const streamField = is.either(streamName, is.partial(streamSchema));
 
-/** What a parsed option means. */
+/**
+ * The same with its defaults; a `maxMessages` of -1 is no bound. `given` names the options that the user has given: the others are not
+ * compared with an existing stream.
+ */
+export type StreamSettings = Required<StreamOptions> & { readonly given: ReadonlySet<string> };
+
 export function streamSettings(
   stream: string | is.Given<typeof streamSchema.fields>,
 ): StreamSettings {

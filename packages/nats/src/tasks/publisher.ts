@@ -7,9 +7,9 @@
 
 import { MillraceError } from '@millrace/base/errors';
 import { clearInterval, performance, setInterval } from '@millrace/base/timers';
-import { type Client, loadClient } from '../connect.js';
-import { failure } from '../failure.js';
+import { type Client, failure, loadClient } from '../connect.js';
 import type { Arrival, Link } from '../link.js';
+import { bufferOf } from '../wire.js';
 
 /** What the broker says of a message that it has stored. */
 export interface Stored {
@@ -238,7 +238,7 @@ interface Answer {
 
 function answerOf(payload: Uint8Array): Answer {
   try {
-    return JSON.parse(Buffer.from(payload.buffer, payload.byteOffset, payload.length).toString());
+    return JSON.parse(bufferOf(payload).toString());
   } catch {
     return { seq: 0, error: { description: 'an answer that is not valid JSON' } };
   }

@@ -4,13 +4,7 @@
  * another one runs them for the client. A client that has been away for `replyTimeout` while the broker was there is asked a
  * last time, and its results are given up. Unconfirmed results are bounded: beyond 64 MiB the oldest are given up.
  */
-import {
-  clearInterval,
-  clearTimeout,
-  performance,
-  setInterval,
-  setTimeout,
-} from '@millrace/base/timers';
+import { clearInterval, performance, setInterval, within } from '@millrace/base/timers';
 import { atTurnEnd, onceAt } from '@millrace/base/turn';
 import type { Arrival, Link } from '../link.js';
 import { encodeBatch, split, type WireRecord } from '../wire.js';
@@ -90,15 +84,9 @@ export class Replies {
   }
 
   /** Resolves when all have been confirmed or given up, or after `ms`. */
-  drained(ms: number): Promise<void> {
-    if (this.#turn.size === 0 && this.#parcels.size === 0) return Promise.resolve();
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      this.#whenIdle = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
+  async drained(ms: number): Promise<void> {
+    if (this.#turn.size === 0 && this.#parcels.size === 0) return;
+    await within(ms, new Promise<void>((resolve) => (this.#whenIdle = resolve)));
   }
 
   close(): void {

@@ -16,11 +16,11 @@
  */
 import { MillraceError } from '@millrace/base/errors';
 import type { Pool } from '@millrace/pool';
+import { type Delivery, deliveryOf } from '../jetstream.js';
 import type { Arrival } from '../link.js';
 import { decodeBatch, type WireRecord } from '../wire.js';
 import type { WorkerContext } from './context.js';
-import { type Acks, type Delivery, deliveryOf, Lease, type LeasedTask, Recent } from './lease.js';
-import type { Leases } from './leases.js';
+import { type Acks, Lease, type LeasedTask, type Leases, Recent, type Requeue } from './leases.js';
 import {
   cancelKey,
   type DurableTask,
@@ -31,7 +31,6 @@ import {
   textOf,
 } from './record.js';
 import type { Replies } from './replies.js';
-import type { Requeue } from './requeue.js';
 import type { QueueName } from './streams.js';
 
 const cancelsKept = 10_000;

@@ -10,8 +10,9 @@
 
 import { show } from '@millrace/base/errors';
 import { type Priority, priorities } from '@millrace/base/priority';
-import type { JetStreamManager, StreamConfig } from '../client-types.js';
-import { failure } from '../failure.js';
+import type { JetStreamManager, StreamConfig, StreamInfo } from '../client-types.js';
+import { failure } from '../connect.js';
+import { createStream, findStream } from '../jetstream.js';
 import type { Link } from '../link.js';
 import type { StreamSettings } from './options.js';
 
@@ -74,12 +75,10 @@ export const headerNames = {
 } as const;
 
 const nanos = (ms: number) => ms * 1_000_000;
-const streamNotFound = 10059;
 /** Unacknowledged messages of a consumer: more than workers take. */
 const maxAckPending = 100_000;
 
 type Config = Partial<StreamConfig> & { name: string };
-type Info = Awaited<ReturnType<JetStreamManager['streams']['info']>>;
 
 /**
  * Creates the streams, or compares those that exist. Resolves to the stream's `duplicateWindow` in ms and to when it was
@@ -127,36 +126,15 @@ async function open(
   jsm: JetStreamManager,
   config: Config,
   given: ReadonlySet<string>,
-): Promise<Info> {
-  const existing = await find(jsm, config.name);
-  if (existing !== null) {
-    compare(existing.config, config, given);
-    return existing;
-  }
-  try {
-    return await jsm.streams.add(config);
-  } catch (error) {
-    // Another client or worker may have been quicker.
-    const made = await find(jsm, config.name).catch(() => null);
-    if (made === null) {
-      const { message } = error as Error;
-      throw failure(
-        `the stream ${config.name} cannot be created: ${message}; where there is too little storage set a lower maxBytes of \`stream\``,
-        error,
-      );
-    }
-    compare(made.config, config, given);
-    return made;
-  }
-}
-
-async function find(jsm: JetStreamManager, name: string): Promise<Info | null> {
-  try {
-    return await jsm.streams.info(name);
-  } catch (error) {
-    if ((error as { code?: number }).code === streamNotFound) return null;
-    throw failure(`the stream ${name} cannot be looked at: ${(error as Error).message}`, error);
-  }
+): Promise<StreamInfo> {
+  const failed = (act: string, more: string) => (error: Error) => {
+    throw failure(`the stream ${config.name} cannot be ${act}: ${error.message}${more}`, error);
+  };
+  const hint = '; where there is too little storage set a lower maxBytes of `stream`';
+  const existing = await findStream(jsm, config.name).catch(failed('looked at', ''));
+  const info = existing ?? (await createStream(jsm, config).catch(failed('created', hint)));
+  compare(info.config, config, given);
+  return info;
 }
 
 function compare(existing: StreamConfig, wanted: Config, given: ReadonlySet<string>): void {

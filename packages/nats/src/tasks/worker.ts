@@ -21,12 +21,10 @@ import {
   type WorkerContext,
   WorkerCounts,
 } from './context.js';
-import { Acks } from './lease.js';
-import { Leases } from './leases.js';
+import { Acks, Leases, Requeue } from './leases.js';
 import { type TaskWorkerOptions, workerSettings } from './options.js';
 import { Pullers } from './puller.js';
 import { Replies } from './replies.js';
-import { Requeue } from './requeue.js';
 import { Runner } from './runner.js';
 import {
   lagOf,

@@ -4,7 +4,7 @@ import { mock, test } from 'node:test';
 
 // Before anything takes the timers as they are.
 mock.timers.enable({ apis: ['setTimeout'] });
-const { Subscriptions } = await import('../../dist/socket-io/subscriptions.js');
+const { Subscriptions } = await import('../../dist/socket-io/subjects.js');
 
 /** What is used of a connection to the broker. */
 function subjects(lingerMs) {

@@ -1,7 +1,7 @@
 // Which tasks of a client go into the next message.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { Packer } from '../../dist/tasks/packer.js';
+import { Packer } from '../../dist/tasks/send-queue.js';
 
 const [HIGH, NORMAL, LOW] = [0, 1, 2];
 

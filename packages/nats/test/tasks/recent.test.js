@@ -1,7 +1,7 @@
 /** Cancelled tasks that a worker remembers: bounded, whatever others say is cancelled. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Recent } from '../../dist/tasks/lease.js';
+import { Recent } from '../../dist/tasks/leases.js';
 
 test('the last ones are remembered, and none that is longer than any key', () => {
   const recent = new Recent(2, 256);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { Operator } from '../../dist/tasks/operator.js';
+import { Operator } from '../../dist/command/stream.js';
 import { unable } from '../nats.js';
 import { eventually, repeat, setUp, tally } from './support.js';
 

@@ -1,5 +1,7 @@
 /**
- * What comes in for a namespace, in the order of its senders.
+ * The subjects of a namespace: how its messages leave, and what comes in, in the order of its senders.
+ *
+ * `Sender` sends in order at the end of the turn, or into the stream of durable rooms.
  *
  * `Subscriptions` hears the subject of all, the node's own, and that of each room with a member here; with connection state
  * recovery a room is heard on for a while after its last member has left. Rooms that are named like sockets have no
@@ -8,14 +10,18 @@
  * (`turn-outbox.ts`), and `Arrivals` holds the turn until those that are heard here have come, or for 100 ms: one of them may have been sent
  * just before it was heard. Then it hands over the records by their position in the turn.
  */
-
+import { isError } from '@millrace/base/realm';
 import { clearTimeout, setTimeout } from '@millrace/base/timers';
 import { throwLater } from '@millrace/base/turn';
+import { tooLarge } from '../connect.js';
 import { Heard, type HeardCounts } from '../gaps.js';
 import type { Link } from '../link.js';
-import { following, positionOf, shortName } from '../turn-outbox.js';
-import type { WireBatch, WireRecord } from '../wire.js';
-import { longestMs, type Recipients } from './types.js';
+import { headerBytes } from '../store/outbox.js';
+import { always } from '../store/store.js';
+import { following, orderBytes, positionOf, shortName, TurnOutbox } from '../turn-outbox.js';
+import { batchHead, bufferOf, recordBytes, type WireBatch, type WireRecord } from '../wire.js';
+import { type Head, longestMs, pack, packValues, type Recipients } from './record.js';
+import type { ServerLink } from './server-link.js';
 
 /** All nodes hear it. */
 export const common = '';
@@ -46,6 +52,105 @@ export function subjectOf(link: Link, namespace: string, key: string): string {
 /** Names of namespaces begin with `/`, so `durable` is none of theirs, nor are `nodes` and `node`. */
 export const durableSubject = (link: Link, namespace: string): string =>
   link.subject('socket-io', 'durable', namespace);
+
+/** Of a message beside the bytes of its one record. */
+const besideBytes = batchHead + recordBytes(0) + Math.max(orderBytes, headerBytes);
+
+/** How many names' subjects are remembered; beyond it they are worked out anew. */
+const mostSubjects = 10_000;
+
+export class Sender {
+  readonly #server: ServerLink;
+  readonly #namespace: string;
+  readonly #outbox: TurnOutbox;
+  /** By key. */
+  readonly #subjects = new Map<string, string>();
+  readonly #durableSubject: string;
+  #isClosed = false;
+
+  constructor(server: ServerLink, namespace: string) {
+    this.#server = server;
+    this.#namespace = namespace;
+    this.#durableSubject = durableSubject(server.link, namespace);
+    this.#outbox = new TurnOutbox(server.link, { ordered: true, unit: 'batch' });
+  }
+
+  /** Throws MILLRACE_E_TOO_LARGE. */
+  send(key: string, record: WireRecord): void {
+    this.#check(record);
+    if (!this.#isClosed) this.#outbox.add(this.#subjectOf(key), record);
+  }
+
+  /**
+   * Sends a broadcast, to all nodes through the stream if it is for a durable room. Throws MILLRACE_E_TOO_LARGE, and for
+   * such a room MILLRACE_E_OVERLOADED and MILLRACE_E_BROKER: then nothing has happened.
+   */
+  broadcast(key: string, record: WireRecord, to: Recipients): void {
+    const { store } = this.#server;
+    if (store === null || !this.#isDurable(to)) {
+      this.send(key, record);
+      return;
+    }
+    this.#check(record);
+    if (this.#isClosed) return;
+    store.reserve(this.#durableSubject, record.data.length);
+    store.add(this.#durableSubject, record);
+  }
+
+  /** An answer: what cannot be sent must not end in the code that answers. */
+  respond(node: string, head: Head): void {
+    try {
+      this.send(nodeKey(node), packValues(head));
+    } catch (error) {
+      this.#server.counts.unanswered++;
+      const { request } = head;
+      const message = isError(error) ? error.message : String(error);
+      this.send(nodeKey(node), pack({ kind: 'failed', request, message }, []));
+    }
+  }
+
+  /** In parts that the broker takes. */
+  respondSockets(node: string, request: number, sockets: readonly object[], isLast = true): void {
+    const head = { kind: 'sockets', request, sockets, isLast };
+    if (sockets.length < 2) {
+      this.respond(node, head);
+      return;
+    }
+    try {
+      this.send(nodeKey(node), packValues(head));
+    } catch {
+      const half = sockets.length >> 1;
+      this.respondSockets(node, request, sockets.slice(0, half), false);
+      this.respondSockets(node, request, sockets.slice(half), isLast);
+    }
+  }
+
+  close(): void {
+    this.#outbox.flush();
+    this.#isClosed = true;
+  }
+
+  #subjectOf(key: string): string {
+    let subject = this.#subjects.get(key);
+    if (subject === undefined) {
+      subject = subjectOf(this.#server.link, this.#namespace, key);
+      if (this.#subjects.size >= mostSubjects) this.#subjects.clear();
+      this.#subjects.set(key, subject);
+    }
+    return subject;
+  }
+
+  #isDurable({ rooms, flags }: Recipients): boolean {
+    const { isDurable } = this.#server;
+    if (flags?.volatile || isDurable === null) return false;
+    return rooms.size === 0 ? isDurable === always : [...rooms].some(isDurable);
+  }
+
+  #check({ data }: WireRecord): void {
+    const { maxPayload } = this.#server.link;
+    if (data.length + besideBytes > maxPayload) throw tooLarge(data.length, maxPayload);
+  }
+}
 
 /** The subjects that are heard for a namespace: all, the node's own, and each room with a member here. */
 export class Subscriptions {
@@ -204,7 +309,7 @@ export class Arrivals {
 
 /** One that is cut off lists nothing. */
 function readList({ data }: WireRecord): { turn: number; names: number[] } {
-  const bytes = Buffer.from(data.buffer, data.byteOffset, data.length);
+  const bytes = bufferOf(data);
   const numbers: number[] = [];
   for (let at = 0; at + 4 <= bytes.length; at += 4) numbers.push(bytes.readUInt32BE(at));
   const [turn = 0, ...names] = numbers;
