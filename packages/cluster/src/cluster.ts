@@ -16,7 +16,7 @@ import { announce } from '@millrace/base/sources';
 import { clearTimeout, performance, setTimeout, within } from '@millrace/base/timers';
 import { Listeners } from './listeners.js';
 import { poolShares, type Settings } from './options.js';
-import { ClusterProcess, type Death, describe, type Program } from './process.js';
+import { ClusterProcess, type Death, describe } from './process.js';
 import {
   type ClusterHealth,
   type ClusterStats,
@@ -65,7 +65,7 @@ export class Cluster extends EventEmitter<ClusterEvents> {
   readonly isPrimary = true;
   readonly #settings: Settings;
   readonly #file: string | null;
-  readonly #program: Program;
+  readonly #exec: string;
   readonly #listeners: Listeners;
   readonly #crashes: CrashWindow;
   readonly #slots: Slot[] = [];
@@ -87,11 +87,11 @@ export class Cluster extends EventEmitter<ClusterEvents> {
   #stopSignals = () => {};
 
   /** Use `serve()`. */
-  constructor(settings: Settings, file: string | null, program: Program) {
+  constructor(settings: Settings, file: string | null, exec: string) {
     super();
     this.#settings = settings;
     this.#file = file;
-    this.#program = program;
+    this.#exec = exec;
     this.#listeners = new Listeners(settings.sticky, settings.oneRequest);
     this.#crashes = new CrashWindow(settings.crashWindow);
     announce('cluster', this as Cluster, (each) => each.stats());
@@ -307,15 +307,15 @@ export class Cluster extends EventEmitter<ClusterEvents> {
 
   readonly #slotOwner: SlotOwner = {
     fork: (slot, owner) => {
-      const { port, host, backlog, drainTimeout, idleGrace, startTimeout } = this.#settings;
+      const { port, host, backlog, drainTimeout, idleGrace } = this.#settings;
       const { min, max, scaleInterval } = this.#settings;
       const sampleInterval = min < max ? scaleInterval : 0;
       const file = this.#file;
       const orders = { slot, file, port, host, backlog, drainTimeout, idleGrace, sampleInterval };
       const env = port === null ? {} : { PORT: String(this.address?.port ?? port) };
-      const program = { ...this.#program, env: { ...env, ...this.#settings.env } };
+      const settings = { ...this.#settings, env: { ...env, ...this.#settings.env } };
       const share = this.#shares()[slot - 1]!;
-      const process = new ClusterProcess(orders, program, share, startTimeout, owner);
+      const process = new ClusterProcess(orders, { ...settings, exec: this.#exec }, share, owner);
       this.#live.add(process);
       return process;
     },

@@ -49,8 +49,7 @@ export class Dispatch {
   refused = 0;
   /** In the order of their turn. */
   readonly #members = new Map<ClusterProcess, Member>();
-  readonly #lookInterval: number;
-  readonly #maxWaitMs: number;
+  readonly #times: { readonly lookInterval: number; readonly maxWaitMs: number };
   #waiting: Connection[] = [];
   #settled: (() => void)[] = [];
   #timer: NodeJS.Timeout | null = null;
@@ -58,8 +57,7 @@ export class Dispatch {
 
   /** With other times (ms), for tests. */
   constructor(times: { lookInterval?: number; maxWaitMs?: number } = {}) {
-    this.#lookInterval = times.lookInterval ?? lookInterval;
-    this.#maxWaitMs = times.maxWaitMs ?? maxWaitMs;
+    this.#times = { lookInterval, maxWaitMs, ...times };
   }
 
   get size(): number {
@@ -214,7 +212,7 @@ export class Dispatch {
   #look(): void {
     if (this.#timer !== null || this.#isClosed) return;
     this.#timer = setInterval(() => {
-      const oldest = performance.now() - this.#maxWaitMs;
+      const oldest = performance.now() - this.#times.maxWaitMs;
       this.#refuseOlder(this.#waiting, oldest);
       for (const [process, member] of [...this.#members]) {
         this.#refuseOlder(member.queue, oldest);
@@ -228,7 +226,7 @@ export class Dispatch {
         this.#timer = null;
       }
       this.#checkSettled();
-    }, this.#lookInterval).unref();
+    }, this.#times.lookInterval).unref();
   }
 
   /** A busy process answers late. One that answers, and has not got it, never will. */

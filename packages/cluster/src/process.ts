@@ -6,6 +6,7 @@
 import cluster, { type Worker } from 'node:cluster';
 import { shareMessage, shareVariable } from '@millrace/base/limits/share';
 import { clearTimeout, performance, setTimeout, within } from '@millrace/base/timers';
+import type { Settings } from './options.js';
 import {
   type FromPrimary,
   type FromProcess,
@@ -33,11 +34,9 @@ export interface Death {
   readonly reason: string | null;
 }
 
-export interface Program {
+/** What a process runs. */
+interface Program extends Pick<Settings, 'args' | 'execArgv' | 'env' | 'startTimeout'> {
   readonly exec: string;
-  readonly args: readonly string[] | null;
-  readonly execArgv: readonly string[] | null;
-  readonly env: Readonly<Record<string, string | undefined>>;
 }
 
 export interface ProcessOwner {
@@ -82,17 +81,11 @@ export class ClusterProcess {
   readonly #asked = new Map<number, (report: ProcessReport | null) => void>();
   #reported: Promise<ProcessReport | null> | null = null;
 
-  constructor(
-    orders: Orders,
-    program: Program,
-    share: number,
-    startTimeout: number,
-    owner: ProcessOwner,
-  ) {
+  constructor(orders: Orders, program: Program, share: number, owner: ProcessOwner) {
     this.slot = orders.slot;
     this.#drainTimeout = orders.drainTimeout;
     this.#owner = owner;
-    const { exec, args, execArgv, env } = program;
+    const { exec, args, execArgv, env, startTimeout } = program;
     cluster.setupPrimary({
       exec,
       args: [...(args ?? process.argv.slice(2))],

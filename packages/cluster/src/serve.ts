@@ -47,12 +47,7 @@ export async function serve(
   if (active.cluster !== null) throw foreign();
   const file = isFile ? fileOf(app) : null;
   if (!isFile) checkApp(app);
-  const made = new Cluster(settings, file, {
-    exec: file === null ? entry() : program(),
-    args: settings.args,
-    execArgv: settings.execArgv,
-    env: settings.env,
-  });
+  const made = new Cluster(settings, file, file === null ? entry() : program());
   active.cluster = made;
   made.once('close', () => {
     active.cluster = null;
