@@ -2,8 +2,15 @@
 import { builtin, otherRuntime } from '@millrace/base/realm';
 // Loaded here, before an application can replace timers.
 import { clearTimeout, setTimeout } from '@millrace/base/timers';
-import { checkModules, type Part, sentence } from './part.cjs';
-import type { Feature, FeatureName, FeatureState, Settings } from './types.cjs';
+import {
+  checkModules,
+  type Feature,
+  type FeatureName,
+  type FeatureState,
+  type Part,
+  type Settings,
+  sentence,
+} from './feature.cjs';
 
 const { subscribe, unsubscribe } = builtin('node:diagnostics_channel');
 

@@ -6,7 +6,7 @@
 import { type Method, Patch } from '@millrace/base/patch';
 import { builtin, isError, isURL, otherRuntime } from '@millrace/base/realm';
 import { nextTick } from '@millrace/base/timers';
-import { checkModules, type Part, sentence } from './part.cjs';
+import { checkModules, type Part, sentence } from './feature.cjs';
 
 const { promises } = builtin('node:fs');
 const { syncBuiltinESMExports } = builtin('node:module');

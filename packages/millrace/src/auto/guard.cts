@@ -3,21 +3,16 @@ import type { Server as HttpServer } from 'node:http';
 import type { Server } from 'node:net';
 import { atTurnEnd } from '@millrace/base/turn';
 import type { Guard } from '@millrace/guard' with { 'resolution-mode': 'import' };
-import { checkModules, type Part, sentence } from './part.cjs';
-import { watchServers } from './servers.cjs';
-import type { GuardSettings } from './types.cjs';
-import { WeakList } from './weak-list.cjs';
+import { checkModules, type GuardSettings, type Part, sentence } from './feature.cjs';
+import { WeakList, watchServers } from './sockets.cjs';
 
 export class GuardPart implements Part {
   state: Part['state'] = 'waiting';
   why: string | null = null;
-  readonly #options: GuardSettings;
   readonly #guards = new WeakList<Guard>();
   #unwatch: (() => void) | null = null;
 
-  constructor(options: GuardSettings) {
-    this.#options = options;
-  }
+  constructor(private readonly options: GuardSettings) {}
 
   async on(): Promise<void> {
     // Later in the turn: the application may be about to guard this server by itself.
@@ -43,7 +38,7 @@ export class GuardPart implements Part {
     try {
       const { guard } = await import('@millrace/guard');
       if (this.#unwatch === null || !server.listening) return;
-      this.#guards.add(guard(server, this.#options));
+      this.#guards.add(guard(server, this.options));
       this.state = 'active';
     } catch {
       // It has a guard of the application.

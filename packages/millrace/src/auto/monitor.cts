@@ -1,18 +1,15 @@
 import type { Monitor, MonitorOptions } from '@millrace/monitor' with {
   'resolution-mode': 'import',
 };
-import { checkModules, type Part, sentence } from './part.cjs';
+import { checkModules, type Part, sentence } from './feature.cjs';
 
 /** One monitor of this thread, for metrics, the dashboard and whoever asks `sources()`. */
 export class MonitorPart implements Part {
   why: string | null = null;
-  readonly #options: MonitorOptions;
   #monitor: Monitor | null = null;
   #isOn = false;
 
-  constructor(options: MonitorOptions) {
-    this.#options = options;
-  }
+  constructor(private readonly options: MonitorOptions) {}
 
   get state() {
     return this.#monitor === null ? 'waiting' : 'active';
@@ -23,7 +20,7 @@ export class MonitorPart implements Part {
     try {
       checkModules();
       const { monitor } = await import('@millrace/monitor');
-      if (this.#isOn) this.#monitor ??= monitor(this.#options);
+      if (this.#isOn) this.#monitor ??= monitor(this.options);
     } catch (error) {
       this.why = sentence(error);
     }

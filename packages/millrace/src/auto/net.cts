@@ -5,10 +5,8 @@ import { builtin } from '@millrace/base/realm';
 import type { CoalesceOptions, Coalescer } from '../net/index.js' with {
   'resolution-mode': 'import',
 };
-import { isPlain } from './own.cjs';
-import { checkModules, type Part, sentence } from './part.cjs';
-import { coalescedBy, isTaken } from './taken.cjs';
-import { WeakList } from './weak-list.cjs';
+import { checkModules, type Part, sentence } from './feature.cjs';
+import { coalescedBy, isPlain, isTaken, WeakList } from './sockets.cjs';
 
 const { subscribe, unsubscribe } = builtin('node:diagnostics_channel');
 const { prototype: sockets } = builtin('node:net').Socket;
@@ -18,7 +16,6 @@ const accepted = 'net.server.socket';
 export class NetPart implements Part {
   state: Part['state'] = 'waiting';
   why: string | null = null;
-  readonly #options: CoalesceOptions;
   readonly #patch: Patch;
   readonly #coalescers = new WeakList<Coalescer>();
   #coalesce: ((socket: Socket, options: CoalesceOptions) => Coalescer | null) | null = null;
@@ -26,8 +23,7 @@ export class NetPart implements Part {
   #early: Socket[] = [];
   #isOn = false;
 
-  constructor(options: CoalesceOptions) {
-    this.#options = options;
+  constructor(private readonly options: CoalesceOptions) {
     const part = this;
     // There is a channel for clients as well, but it says nothing of `new Socket().connect()`.
     this.#patch = new Patch(
@@ -66,7 +62,7 @@ export class NetPart implements Part {
       this.#early.push(socket);
       return;
     }
-    const coalescer = this.#coalesce(socket, this.#options);
+    const coalescer = this.#coalesce(socket, this.options);
     // The application does this by itself: it is not ours to take back.
     if (coalescer === null) return;
     this.#coalescers.add(coalescer);

@@ -8,9 +8,8 @@ import { builtin } from '@millrace/base/realm';
 import type { Enlarged, EnlargeOptions } from '../net/index.js' with {
   'resolution-mode': 'import',
 };
-import { isPlain } from './own.cjs';
-import { checkModules, type Part, sentence } from './part.cjs';
-import { WeakList } from './weak-list.cjs';
+import { checkModules, type Part, sentence } from './feature.cjs';
+import { isPlain, WeakList } from './sockets.cjs';
 
 const { prototype: sockets } = builtin('node:net').Socket;
 
@@ -22,15 +21,13 @@ const load = () => Promise.all([import('../net/index.js'), import('../native/loa
 export class ReadsPart implements Part {
   state: Part['state'] = 'waiting';
   why: string | null = null;
-  readonly #options: EnlargeOptions;
   readonly #patch: Patch;
   /** Sockets with one full read, and those that are done with. */
   #seen = new WeakMap<Socket, 'once' | 'done'>();
   readonly #enlarged = new WeakList<Enlarged>();
   #isOn = false;
 
-  constructor(options: EnlargeOptions) {
-    this.#options = options;
+  constructor(private readonly options: EnlargeOptions) {
     const part = this;
     this.#patch = new Patch(
       sockets,
@@ -71,7 +68,7 @@ export class ReadsPart implements Part {
       const [{ enlarge }, { nativeError }] = await load();
       if (nativeError !== null) return this.#giveUp(nativeError);
       if (!this.#isOn || socket.destroyed) return;
-      this.#enlarged.add(enlarge(socket, this.#options));
+      this.#enlarged.add(enlarge(socket, this.options));
       this.state = 'active';
     } catch (error) {
       this.#giveUp(sentence(error));

@@ -5,8 +5,8 @@
  */
 import { builtin } from '@millrace/base/realm';
 import { clearTimeout, setTimeout } from '@millrace/base/timers';
+import type { FeatureName, Features, Settings } from './feature.cjs';
 import { defaults, makeFeatures, usualFile } from './features.cjs';
-import type { FeatureName, Features, Settings } from './types.cjs';
 
 const { subscribe } = builtin('node:diagnostics_channel');
 const { existsSync, writeSync } = builtin('node:fs');
@@ -19,7 +19,7 @@ export type {
   Features,
   GuardSettings,
   Settings,
-} from './types.cjs';
+} from './feature.cjs';
 
 interface Started {
   readonly settings: Settings;
@@ -41,7 +41,7 @@ function start(): Started {
   subscribe('tracing:net.server.listen:asyncEnd', (message) => {
     // Without it Node.js would not load anything any more.
     if (process.env === undefined) return;
-    const { noteServer } = require('./servers.cjs') as typeof import('./servers.cjs');
+    const { noteServer } = require('./sockets.cjs') as typeof import('./sockets.cjs');
     noteServer((message as { server: import('node:net').Server }).server);
   });
   const awaited: (Promise<unknown> | undefined)[] = [];

@@ -8,9 +8,8 @@ import { builtin } from '@millrace/base/realm';
 import type { Installation, InstallOptions } from '../ws/index.js' with {
   'resolution-mode': 'import',
 };
-import { isOwn } from './own.cjs';
-import { checkModules, type Part, sentence } from './part.cjs';
-import { take } from './taken.cjs';
+import { checkModules, type Part, sentence } from './feature.cjs';
+import { isOwn, take } from './sockets.cjs';
 
 const { prototype: sockets } = builtin('node:net').Socket;
 
@@ -26,7 +25,6 @@ interface Internals {
 
 export class WsPart implements Part {
   #why: string | null = null;
-  readonly #options: InstallOptions;
   readonly #patch: Patch;
   readonly #classes = new Set<Class>();
   /** Null for a class that the application has installed by itself; only the application may take that back. */
@@ -34,8 +32,7 @@ export class WsPart implements Part {
   #install: Install | null = null;
   #isOn = false;
 
-  constructor(options: InstallOptions) {
-    this.#options = options;
+  constructor(private readonly options: InstallOptions) {
     const part = this;
     this.#patch = new Patch(
       sockets,
@@ -100,7 +97,7 @@ export class WsPart implements Part {
       checkModules();
       this.#install = await import('../ws/install.js');
       if (!this.#isOn || this.#installations.has(Found)) return;
-      this.#installations.set(Found, this.#install.installAutomatically(Found, this.#options));
+      this.#installations.set(Found, this.#install.installAutomatically(Found, this.options));
     } catch (error) {
       this.#why = sentence(error);
     }

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { isIPv6 } from 'node:net';
 import { hostname } from 'node:os';
 import { asGiven, asValue, UsageError } from '@millrace/base/command';
-import type { Settings } from '../auto/types.cjs';
+import type { Settings } from '../auto/feature.cjs';
 import { HANDED_DOWN } from './child.js';
 import { dashboardOptions, defaultPort, isLoopback } from './dashboard/options.js';
 import { type Listening, listenOn } from './port.js';

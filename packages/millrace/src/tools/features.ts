@@ -1,9 +1,7 @@
 import { UsageError } from '@millrace/base/command';
 import { nearest } from '@millrace/base/schema';
-import type { FeatureName } from '../auto/types.cjs';
-
-/** What `millrace/auto` can switch on and off. */
-export const FEATURES: readonly FeatureName[] = ['ws', 'fs', 'reads', 'net', 'guard', 'monitor'];
+import type { FeatureName } from '../auto/feature.cjs';
+import { featureNames } from '../auto/settings.cjs';
 
 /**
  * The value of MILLRACE for an application: what it is already, then features that are switched on, then those off.
@@ -27,11 +25,11 @@ function namesIn(option: string, list: string | undefined): string[] {
   if (list === undefined) return [];
   const names = list.split(',').map((name) => name.trim());
   for (const name of names) {
-    if (FEATURES.includes(name as FeatureName)) continue;
-    const meant = nearest(name, FEATURES);
+    if (featureNames.includes(name as FeatureName)) continue;
+    const meant = nearest(name, featureNames);
     const hint = meant === undefined ? '' : ` Did you mean ${meant}?`;
     throw new UsageError(
-      `${option} has ${JSON.stringify(name)}, which is not a feature.${hint} Features: ${FEATURES.join(', ')}.`,
+      `${option} has ${JSON.stringify(name)}, which is not a feature.${hint} Features: ${featureNames.join(', ')}.`,
     );
   }
   return names;

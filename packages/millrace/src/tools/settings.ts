@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { UsageError } from '@millrace/base/command';
+import type { Settings } from '../auto/feature.cjs';
 import { readSettings } from '../auto/settings.cjs';
-import type { Settings } from '../auto/types.cjs';
 
 /**
  * What an application will do with this environment. Looked at here, so that a mistake is reported before it is started.

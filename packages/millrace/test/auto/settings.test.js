@@ -9,8 +9,7 @@ import { defaultPort } from 'millrace/dashboard';
 import { preloads, run } from './run.js';
 
 const require = createRequire(import.meta.url);
-const { readSettings } = require('../../dist/auto/settings.cjs');
-const { fieldOf } = require('../../dist/auto/schema.cjs');
+const { fieldOf, readSettings } = require('../../dist/auto/settings.cjs');
 const { readField } = require('@millrace/base/schema');
 const Ajv = require(require.resolve('ajv', { paths: [require.resolve('fastify')] }));
 const schema = require('millrace/config.schema.json');

@@ -5,9 +5,9 @@ import { isMainThread } from 'node:worker_threads';
 import { parse } from '@millrace/base/options';
 import { isError } from '@millrace/base/realm';
 import { clearTimeout, performance, setTimeout } from '@millrace/base/timers';
+import { markOwn } from '../../auto/sockets.cjs';
 import { JsonLines } from './lines.js';
 import { type FeedOptions, feedSchema } from './options.js';
-import { markOwn } from './own.js';
 import { type Role, thisProcess } from './sample.js';
 import { Sampler } from './sampler.js';
 

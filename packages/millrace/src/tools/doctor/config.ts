@@ -1,6 +1,5 @@
 import { relative } from 'node:path';
-import { readSettings } from '../../auto/settings.cjs';
-import { FEATURES } from '../features.js';
+import { featureNames, readSettings } from '../../auto/settings.cjs';
 import { type Finding, ok, type Place } from './finding.js';
 
 /** What `millrace/auto` would do in this folder with this environment. */
@@ -11,7 +10,7 @@ export function config({ cwd, env }: Place): Finding {
     const { mode, file } = settings;
     const from = file === null ? 'no millrace.config.json' : relative(cwd, file);
     const switches = env.MILLRACE ? `MILLRACE=${env.MILLRACE}` : 'MILLRACE not set';
-    const on = FEATURES.filter((feature) => settings[feature] !== false);
+    const on = featureNames.filter((feature) => settings[feature] !== false);
     const doing = { act: `on: ${on.join(', ')}`, observe: 'observes only', off: 'all off' }[mode];
     return ok(name, `${from}, ${switches}; ${doing}`);
   } catch (error) {

@@ -6,9 +6,9 @@ import { Socket } from 'node:net';
 import { type Patch, patchMethod } from '@millrace/base/patch';
 import { isUint8Array } from '@millrace/base/realm';
 import { atTurnEnd } from '@millrace/base/turn';
+import { isOwn, serverOf } from '../../auto/sockets.cjs';
 import { isGathered as isClassGathered, type Sender as WsSender } from '../../ws/ws-class.js';
 import type { Observer } from './observer.js';
-import { isOwn, serverOf } from './sockets.js';
 
 /** Messages of WebSockets, and what encoding and sending them together would save. */
 export interface FramesReport {

@@ -3,11 +3,11 @@ import type { Server as HttpServer, IncomingMessage } from 'node:http';
 import type { Server, Socket } from 'node:net';
 import { now } from '@millrace/base/loop-clock';
 import { RequestWatch, type Route } from '@millrace/guard/requests';
+import { isOwn, serverOf } from '../../auto/sockets.cjs';
 import type { ThreadCpu } from './cpu.js';
 import { type HandlerWatcher, watchHandlers } from './handlers.js';
 import type { Observer } from './observer.js';
 import type { ObserveOptions } from './options.js';
-import { isOwn, serverOf } from './sockets.js';
 
 /** A route that held the loop. */
 export interface RouteReport {

@@ -5,8 +5,8 @@
 import { Socket } from 'node:net';
 import { type Patch, patchMethod } from '@millrace/base/patch';
 import { atTurnEnd } from '@millrace/base/turn';
+import { isPlain } from '../../auto/sockets.cjs';
 import type { Observer } from './observer.js';
-import { isOwn } from './sockets.js';
 
 /** Writes to sockets, and what one write for each turn would save. */
 export interface WritesReport {
@@ -29,7 +29,6 @@ interface Held {
   heldBytes: number;
 }
 
-type Standard = { encrypted?: unknown; isTTY?: unknown; fd?: unknown };
 type Chunks = readonly { readonly chunk: string | Uint8Array }[];
 
 export class WritesObserver implements Observer<WritesReport> {
@@ -98,7 +97,7 @@ export class WritesObserver implements Observer<WritesReport> {
     if (this.#frames.isSending) return;
     let held = this.#sockets.get(socket);
     if (held === undefined) {
-      held = isTaken(socket) ? { turn: 0, writes: 0, heldWrites: 0, heldBytes: 0 } : null;
+      held = isPlain(socket) ? { turn: 0, writes: 0, heldWrites: 0, heldBytes: 0 } : null;
       this.#sockets.set(socket, held);
     }
     if (held === null) return;
@@ -145,9 +144,4 @@ export class WritesObserver implements Observer<WritesReport> {
     }
     this.#held = [];
   };
-}
-
-function isTaken(socket: Socket): boolean {
-  const { encrypted, isTTY, fd } = socket as Standard;
-  return encrypted !== true && isTTY !== true && typeof fd !== 'number' && !isOwn(socket);
 }

@@ -1,7 +1,14 @@
+/**
+ * What a feature of auto is: for those who look at it and switch it ({@link Feature}), and for those who make it ({@link Part}); and
+ * what can be set. A feature is made at the start, its part when there is something that it could act on. Whatever prevents a part from
+ * acting is a sentence in `why`: it never throws at the application.
+ */
+import { isError } from '@millrace/base/realm';
 import type { GuardOptions } from '@millrace/guard' with { 'resolution-mode': 'import' };
 import type { MonitorOptions } from '@millrace/monitor' with { 'resolution-mode': 'import' };
-import type { EnlargeOptions } from '../net/index.js' with { 'resolution-mode': 'import' };
-import type { CoalesceOptions } from '../net/index.js' with { 'resolution-mode': 'import' };
+import type { CoalesceOptions, EnlargeOptions } from '../net/index.js' with {
+  'resolution-mode': 'import',
+};
 import type { InstallOptions } from '../ws/index.js' with { 'resolution-mode': 'import' };
 
 /**
@@ -22,6 +29,16 @@ export interface Feature {
   /** Idempotent, like `off()`. Does not throw: what is in its way is in `why`. */
   on(): void;
   /** Ends what it does and puts back what it has replaced. Where somebody has replaced that since, ours passes calls on. */
+  off(): void;
+}
+
+/** What a feature is made of, loaded when it is first needed. */
+export interface Part {
+  /** True while the part is on. */
+  readonly state: Exclude<FeatureState, 'off'>;
+  readonly why: string | null;
+  /** Replaces what it has to. What it needs of Millrace it loads later; the promise is for whoever wants to wait for that. */
+  on(): Promise<unknown> | undefined;
   off(): void;
 }
 
@@ -53,4 +70,17 @@ export interface Settings {
   readonly metrics: false | 'opentelemetry';
   /** The file it was read from; null: none. */
   readonly file: string | null;
+}
+
+/**
+ * Throws where loading a module would end the process: Node.js looks into `process.env` each time, and an application
+ * may have deleted that.
+ */
+export function checkModules(): void {
+  if (process.env === undefined) throw new Error('the application has deleted process.env');
+}
+
+/** What went wrong, worded for `why`. */
+export function sentence(error: unknown): string {
+  return isError(error) ? error.message : String(error);
 }
