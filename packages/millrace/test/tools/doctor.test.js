@@ -2,15 +2,18 @@ import assert from 'node:assert/strict';
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
-import { addonOf } from '../../dist/tools/doctor/addon.js';
-import { cgroup, cpus, memory } from '../../dist/tools/doctor/container.js';
-import { examine } from '../../dist/tools/doctor/examine.js';
-import { format } from '../../dist/tools/doctor/format.js';
-import { remedy } from '../../dist/tools/doctor/io-uring.js';
-import { backlog, openFiles, threadPool } from '../../dist/tools/doctor/limits.js';
-import { nodeOptions, nodeVersion } from '../../dist/tools/doctor/node.js';
-import { openTelemetry, promClient, ws } from '../../dist/tools/doctor/packages.js';
-import { copiesOf } from '../../dist/tools/doctor/tree.js';
+import { copiesOf, openTelemetry, promClient, ws } from '../../dist/tools/doctor/application.js';
+import { examine } from '../../dist/tools/doctor/index.js';
+import { format } from '../../dist/tools/doctor/report.js';
+import { addonOf, nodeOptions, nodeVersion, remedy } from '../../dist/tools/doctor/runtime.js';
+import {
+  backlog,
+  cgroup,
+  cpus,
+  memory,
+  openFiles,
+  threadPool,
+} from '../../dist/tools/doctor/system.js';
 import { folderWith, millrace, PACKAGE } from './help.js';
 
 const place = (more = {}) => ({ root: '/', cwd: '/', env: {}, platform: 'linux', ...more });
@@ -197,7 +200,7 @@ test('every copy in the tree of the application is found', (t) => {
   mkdirSync(join(cwd, 'packages/b/node_modules'), { recursive: true });
   symlinkSync(cwd, join(cwd, 'packages/b/node_modules/top'));
   symlinkSync(join(cwd, 'gone'), join(cwd, 'node_modules/gone'));
-  const versions = copiesOf(['ws'], join(cwd, 'app')).map(({ version }) => version);
+  const versions = copiesOf('ws', join(cwd, 'app')).map(({ version }) => version);
   assert.deepEqual(versions.sort(), ['7.5.9', '8.1.0', '8.2.0', '8.3.0', '8.4.0']);
   const { state, found } = ws(place({ cwd }));
   assert.equal(state, 'note');
