@@ -1,3 +1,4 @@
+/** The commands of the package `@millrace/lab`, which those who want it install. */
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -8,29 +9,28 @@ interface Lab {
   commands: Record<string, { run(argv: string[]): Promise<unknown> }>;
 }
 
-/** A command of the package `@millrace/lab`, which is installed by those who want it. */
+/** A command of the lab. */
 export function lab(name: string, summary: string) {
+  const refuse = (why: string) => {
+    console.error(why);
+    process.exitCode = 1;
+  };
   return {
     summary: `${summary} (@millrace/lab)`,
     async run(argv: string[]): Promise<void> {
       const path = findLab();
       if (path === undefined) {
-        console.error(
+        return refuse(
           `millrace ${name} needs the package @millrace/lab, which is not installed. Run: ${INSTALL}`,
         );
-        process.exitCode = 1;
-        return;
       }
       const { commands } = (await import(pathToFileURL(path).href)) as Lab;
-      const command = commands[name];
-      if (command !== undefined) {
-        await command.run(argv);
-        return;
+      if (commands[name] !== undefined) await commands[name].run(argv);
+      else {
+        refuse(
+          `@millrace/lab has no command ${name}: its version does not match. Run: ${INSTALL}@latest`,
+        );
       }
-      console.error(
-        `@millrace/lab has no command ${name}: its version does not match. Run: ${INSTALL}@latest`,
-      );
-      process.exitCode = 1;
     },
   };
 }

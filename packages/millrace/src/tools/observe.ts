@@ -1,12 +1,17 @@
-/** The command `observe`. */
-
-import { statSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+/**
+ * The command `observe`: an application, measured and left alone. Each of its processes and threads reports at its end. One that cannot, as
+ * after SIGKILL or a crash, has kept its report so far in a folder that is made here; what is left there in the end is reported by this
+ * process.
+ */
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
 import { type Options, optionLines, print, readOptions, UsageError } from '@millrace/base/command';
-import { applicationArgs } from './application.js';
-import { PRELOAD, runNode } from './child.js';
-import { makeFolder, tellKept } from './observe-kept.js';
-import { configFile, settingsOf } from './settings.js';
+import { applicationArgs, configFile, runApplication, settingsOf } from './application.js';
+import { sawSomething } from './observe/format.js';
+import { type KeptReport, keptIn } from './observe/kept.js';
+import { say, writeJson } from './observe/output.js';
+import { tell, terminal } from './observe/tell.js';
 
 const OPTIONS: Options = {
   json: { value: 'FILE', meaning: 'writes the report there as JSON, instead of the text' },
@@ -33,13 +38,9 @@ Ctrl-C. Exit codes are those of millrace run.`;
 /** Nothing else would show that it is at work. */
 const BEGUN = 'millrace: observing; the report comes when the application ends, as with Ctrl-C';
 
-/** `millrace observe`: the application, measured and left alone. */
 export async function observe(argv: readonly string[]): Promise<void> {
   const given = readOptions(argv, OPTIONS);
-  if (given.values.help) {
-    print(USAGE);
-    return;
-  }
+  if (given.values.help) return print(USAGE);
   const args = applicationArgs(given);
   const { json, config } = given.values as Record<string, string | undefined>;
   const env: NodeJS.ProcessEnv = { ...process.env, MILLRACE: 'observe' };
@@ -50,7 +51,7 @@ export async function observe(argv: readonly string[]): Promise<void> {
   const folder = makeFolder();
   if (folder === null) delete env.MILLRACE_OBSERVE_KEPT;
   else env.MILLRACE_OBSERVE_KEPT = folder;
-  const code = await runNode([...PRELOAD, ...args], env);
+  const code = await runApplication(args, env);
   const isTold = folder === null || tellKept(folder);
   process.exitCode = code === 0 && !isTold ? 1 : code;
 }
@@ -63,4 +64,39 @@ function writable(path: string): string {
   }
   if (statSync(dirname(file), { throwIfNoEntry: false })?.isDirectory()) return file;
   throw new UsageError(`--json is ${path}, but there is no folder ${dirname(path)}.`);
+}
+
+/** A folder for what is kept; null where there is none to be had. */
+function makeFolder(): string | null {
+  try {
+    return mkdtempSync(join(tmpdir(), 'millrace-observe-'));
+  } catch {
+    return null;
+  }
+}
+
+/** Reports what is left in the folder, and removes it. Returns whether all of it could be written. */
+function tellKept(folder: string): boolean {
+  try {
+    return keptIn(folder)
+      .filter(({ report }) => report.application.thread === 0 || sawSomething(report))
+      .map(tellOne)
+      .every((isTold) => isTold);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function tellOne({ report, json, ageMs }: KeptReport): boolean {
+  const { pid } = report.application;
+  const seconds = (ageMs / 1000).toFixed(1);
+  const where = json === null ? '' : ` is in ${json}`;
+  try {
+    if (json !== null) writeJson(json, report);
+  } catch (error) {
+    say(`millrace observe: the report cannot be written: ${(error as Error).message}.\n`);
+    return false;
+  }
+  const note = `\nmillrace observe: process ${pid} ended before it could report. What it had seen ${seconds} s ago${where || ' follows'}.\n`;
+  return say(note) && (json !== null || tell(report, terminal()));
 }

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
-import { commands } from '../../dist/tools/commands.js';
 import { copyCode } from '../native/code.js';
 import { folderWith, millrace, PACKAGE } from './help.js';
 
@@ -53,7 +52,10 @@ test('each command explains itself, with examples', async () => {
 });
 
 test('no help is wider than a terminal, those of the lab neither', async () => {
-  for (const name of Object.keys(commands)) {
+  const { output } = await millrace(['--help']);
+  const names = [...output.matchAll(/^ {2}(\w+) /gm)].map(([, name]) => name);
+  assert.deepEqual(names, ['run', 'observe', 'doctor', 'experiment', 'report']);
+  for (const name of names) {
     const { code, output, errors } = await millrace([name, '--help']);
     assert.equal(code, 0, errors);
     assert.match(output, /^Usage: millrace /);
