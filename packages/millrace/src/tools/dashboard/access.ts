@@ -1,9 +1,20 @@
-/** Who may ask: the checks of each request, before anything else is done for it. */
+/**
+ * Access to the dashboard: the checks of each request, before anything else is done for it. Without a token only this machine may enter,
+ * by its own name: a page whose own name was pointed at 127.0.0.1 (DNS rebinding) sends that name. With a token the name is not looked at,
+ * since such a page has no cookie of ours, and a proxy may have its own. After many wrong tokens from one address none is looked at for a
+ * while, not even a right one: otherwise guessing could go on. A page of another site may neither read nor change anything.
+ */
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { performance } from '@millrace/base/timers';
 import { isLoopback } from './options.js';
 
-/** A page of another site in the same browser must not read or change anything, and nothing may be put into this one. */
+const windowMs = 60_000;
+const mostWrong = 20;
+/** No more addresses than this are remembered; those that began longest ago are forgotten. */
+const mostAddresses = 1024;
+
+/** Headers of every response. They also keep anything of others out of the page. */
 export const securityHeaders = {
   'Content-Security-Policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -15,10 +26,52 @@ export const securityHeaders = {
   'Cache-Control': 'no-store',
 };
 
-/**
- * Whether the Host header names this machine. A page whose own name was pointed at 127.0.0.1 (DNS rebinding) sends that name.
- */
-export function isLoopbackHost(request: IncomingMessage): boolean {
+/** What an entry is judged by. */
+export interface Door {
+  readonly port: number;
+  readonly token: string | null;
+  readonly guesses: Guesses;
+}
+
+/** Whether this request may enter; one that may not has its response then. */
+export function mayEnter(
+  { token, port, guesses }: Door,
+  url: URL,
+  request: IncomingMessage,
+  response: ServerResponse,
+): boolean {
+  if (token === null) {
+    if (isLoopbackHost(request)) return true;
+    refuse(response, 403, 'the Host header does not name this machine: use 127.0.0.1');
+    return false;
+  }
+  const { remoteAddress } = request.socket;
+  const seconds = guesses.waitSeconds(remoteAddress);
+  if (seconds > 0) {
+    refuse(response, 429, `too many wrong tokens: wait for ${seconds} s`, {
+      'Retry-After': String(seconds),
+    });
+    return false;
+  }
+  const given = url.searchParams.get('token');
+  if (given !== null && url.pathname === '/' && sameToken(given, token)) {
+    // The browser goes on without the token in its address.
+    response.setHeader('Set-Cookie', tokenCookie(token, port));
+    response.writeHead(303, { Location: './' }).end();
+    return false;
+  }
+  const shown = [bearer(request), cookieToken(request, port)];
+  if (shown.some((each) => sameToken(each, token))) return true;
+  // A request without a token is not a guess.
+  if (given !== null || shown.some((each) => each !== undefined)) guesses.wrong(remoteAddress);
+  refuse(response, 401, 'the token is missing or wrong: open /?token=…, or send it as Bearer', {
+    'WWW-Authenticate': 'Bearer',
+  });
+  return false;
+}
+
+/** Whether the Host header names this machine. */
+function isLoopbackHost(request: IncomingMessage): boolean {
   const host = /^(?:\[([^\]]+)\]|([^:]+))(?::\d+)?$/.exec(request.headers.host ?? '');
   return host !== null && isLoopback(host[1] ?? host[2]!);
 }
@@ -54,11 +107,11 @@ export function bearer({ headers }: IncomingMessage): string | undefined {
  */
 const cookieName = (port: number) => `millrace_dashboard_${port}`;
 
-export function tokenCookie(token: string, port: number): string {
+function tokenCookie(token: string, port: number): string {
   return `${cookieName(port)}=${encodeURIComponent(token)}; HttpOnly; SameSite=Lax; Path=/`;
 }
 
-export function cookieToken({ headers }: IncomingMessage, port: number): string | undefined {
+function cookieToken({ headers }: IncomingMessage, port: number): string | undefined {
   for (const pair of headers.cookie?.split(/;\s*/) ?? []) {
     const at = pair.indexOf('=');
     if (pair.slice(0, at) !== cookieName(port)) continue;
@@ -69,4 +122,68 @@ export function cookieToken({ headers }: IncomingMessage, port: number): string 
     }
   }
   return undefined;
+}
+
+interface Window {
+  begunMs: number;
+  wrong: number;
+}
+
+/** Wrong tokens, by the address that they came from: only a limited number a minute. */
+export class Guesses {
+  /** In the order in which they began. */
+  readonly #windows = new Map<string, Window>();
+
+  /** Seconds for which nobody at this address may try; 0: they may. */
+  waitSeconds(address = '', nowMs = performance.now()): number {
+    const window = this.#current(address, nowMs);
+    if (window === undefined || window.wrong < mostWrong) return 0;
+    return Math.ceil((window.begunMs + windowMs - nowMs) / 1000);
+  }
+
+  /** A token from this address was wrong. */
+  wrong(address = '', nowMs = performance.now()): void {
+    const window = this.#current(address, nowMs);
+    if (window !== undefined) {
+      window.wrong++;
+      return;
+    }
+    this.#windows.set(address, { begunMs: nowMs, wrong: 1 });
+    if (this.#windows.size > mostAddresses) {
+      this.#windows.delete(this.#windows.keys().next().value!);
+    }
+  }
+
+  #current(address: string, nowMs: number): Window | undefined {
+    const window = this.#windows.get(address);
+    if (window === undefined || nowMs - window.begunMs < windowMs) return window;
+    this.#windows.delete(address);
+    return undefined;
+  }
+}
+
+export function send(
+  response: ServerResponse,
+  status: number,
+  type: string,
+  body: string | Buffer,
+): void {
+  const length = Buffer.byteLength(body);
+  response.writeHead(status, { 'Content-Type': type, 'Content-Length': length }).end(body);
+}
+
+export function sendJson(response: ServerResponse, status: number, body: object): void {
+  send(response, status, 'application/json', JSON.stringify(body));
+}
+
+/** A refused client has to give its connection back: there are not many. */
+export function refuse(
+  response: ServerResponse,
+  status: number,
+  error: string,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  response.setHeader('Connection', 'close');
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+  sendJson(response, status, { error });
 }

@@ -1,4 +1,9 @@
-/** A process's end of a feed: it answers what the process that serves the dashboard asks. */
+/**
+ * A feed: how another process or thread gets into a dashboard. One socket to it, with lines of JSON both ways, after a request of HTTP that
+ * asks for an upgrade. The process begins with `hello`; the dashboard asks for a `sample` each second while somebody watches, and to
+ * `switch` a feature. {@link FeedClient} is the end of the process, {@link Feed} that of the dashboard. Neither waits for the other
+ * without limit, and neither keeps its process alive.
+ */
 import cluster from 'node:cluster';
 import { connect, type Socket } from 'node:net';
 import { isMainThread } from 'node:worker_threads';
@@ -6,15 +11,88 @@ import { parse } from '@millrace/base/options';
 import { isError } from '@millrace/base/realm';
 import { clearTimeout, performance, setTimeout } from '@millrace/base/timers';
 import { markOwn } from '../../auto/sockets.cjs';
-import { JsonLines } from './lines.js';
+import type { Hub, Link, Member } from './hub.js';
 import { type FeedOptions, feedSchema } from './options.js';
-import { type Role, thisProcess } from './sample.js';
-import { Sampler } from './sampler.js';
+import {
+  type FeatureInfo,
+  featuresOf,
+  isRecord,
+  processOf,
+  type Role,
+  type Sample,
+  Sampler,
+  sampleOf,
+  thisProcess,
+} from './sample.js';
 
 /** What HTTP calls this protocol in its Upgrade header. */
 export const protocol = 'millrace-feed';
-const longestLineBytes = 64 * 1024;
+
+const newline = 0x0a;
 const longestHeadBytes = 16 * 1024;
+const longestQuestionBytes = 64 * 1024;
+const longestAnswerBytes = 1024 * 1024;
+
+/** Time between attempts to connect: twice as long each time. */
+const firstMs = 250;
+const longestMs = 10_000;
+
+const firstLineMs = 5000;
+/** A process that has not answered for this long has not switched; it may be blocked. */
+const switchMs = 5000;
+/** One that has not answered for this long is left out of the present question. */
+const sampleMs = 2000;
+
+/** Splits a stream of bytes into lines of JSON. Lines that are too long, or not objects, are counted and left out. */
+class JsonLines {
+  dropped = 0;
+  #parts: Buffer[] = [];
+  #bytes = 0;
+  #tooLong = false;
+
+  constructor(
+    readonly maxBytes: number,
+    readonly onObject: (object: Record<string, unknown>) => void,
+  ) {}
+
+  push(chunk: Buffer): void {
+    let start = 0;
+    for (let end = chunk.indexOf(newline); end >= 0; end = chunk.indexOf(newline, start)) {
+      this.#add(chunk.subarray(start, end));
+      this.#end();
+      start = end + 1;
+    }
+    if (start < chunk.length) this.#add(chunk.subarray(start));
+  }
+
+  #add(part: Buffer) {
+    this.#bytes += part.length;
+    if (this.#bytes > this.maxBytes) {
+      this.#tooLong = true;
+      this.#parts = [];
+    } else {
+      this.#parts.push(part);
+    }
+  }
+
+  #end() {
+    const object = this.#tooLong ? null : parseLine(Buffer.concat(this.#parts).toString());
+    this.#parts = [];
+    this.#bytes = 0;
+    this.#tooLong = false;
+    if (object === null) this.dropped += 1;
+    else this.onObject(object);
+  }
+}
+
+function parseLine(text: string): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isRecord(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
 
 /** The feed of this process or thread to a dashboard. */
 export interface DashboardFeed {
@@ -32,10 +110,7 @@ export function feedDashboard(options: FeedOptions): DashboardFeed {
   return new FeedClient(options);
 }
 
-const firstMs = 250;
-const longestMs = 10_000;
-
-/** How long to wait before the next attempt to connect: twice as long each time, from 250 ms to 10 s. */
+/** How long to wait before the next attempt to connect. */
 export class Backoff {
   #nextMs = firstMs;
 
@@ -61,7 +136,8 @@ class FeedClient implements DashboardFeed {
   #isClosed = false;
 
   constructor(readonly options: FeedOptions) {
-    this.#sampler = new Sampler(thisProcess(role()), options);
+    const role: Role = !isMainThread ? 'thread' : cluster.isWorker ? 'cluster' : 'worker';
+    this.#sampler = new Sampler(thisProcess(role), options);
     this.#connect();
   }
 
@@ -95,7 +171,7 @@ class FeedClient implements DashboardFeed {
   #open(socket: Socket, rest: Buffer) {
     this.#openedMs = performance.now();
     const send = (message: object) => socket.write(`${JSON.stringify(message)}\n`);
-    const lines = new JsonLines(longestLineBytes, (line) => {
+    const lines = new JsonLines(longestQuestionBytes, (line) => {
       if (line.type === 'sample') send(this.#sampler.sample());
       else if (line.type === 'switch') send(this.#switched(line));
     });
@@ -122,7 +198,100 @@ class FeedClient implements DashboardFeed {
   }
 }
 
-function role(): Role {
-  if (!isMainThread) return 'thread';
-  return cluster.isWorker ? 'cluster' : 'worker';
+/** The dashboard's end of a feed. */
+export class Feed implements Link {
+  readonly #lines: JsonLines;
+  /** By number of the request, those that are not settled. */
+  readonly #switches = new Map<number, (answer: FeatureInfo[] | Error) => void>();
+  #sampled: ((sample: Sample | null) => void) | null = null;
+  #requests = 0;
+  #member: Member | null = null;
+  #malformed = 0;
+
+  constructor(
+    readonly socket: Socket,
+    readonly hub: Hub,
+  ) {
+    this.#lines = new JsonLines(longestAnswerBytes, (line) => this.#read(line));
+    const late = setTimeout(() => socket.destroy(), firstLineMs).unref();
+    socket.on('data', (chunk: Buffer) => {
+      this.#lines.push(chunk);
+      if (this.#member !== null) clearTimeout(late);
+    });
+    socket.on('error', () => {});
+    socket.on('end', () => socket.destroy());
+    socket.on('close', () => this.#ended());
+  }
+
+  get dropped(): number {
+    return this.#lines.dropped + this.#malformed;
+  }
+
+  sample(): Promise<Sample | null> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => this.#sampled?.(null), sampleMs).unref();
+      this.#sampled = (sample) => {
+        clearTimeout(timer);
+        this.#sampled = null;
+        resolve(sample);
+      };
+      this.#send({ type: 'sample' });
+    });
+  }
+
+  switch(feature: string, on: boolean): Promise<FeatureInfo[]> {
+    return new Promise((resolve, reject) => {
+      this.#requests += 1;
+      const request = this.#requests;
+      const settle = (answer: FeatureInfo[] | Error) => {
+        clearTimeout(timer);
+        this.#switches.delete(request);
+        if (Array.isArray(answer)) resolve(answer);
+        else reject(answer);
+      };
+      const late = 'the process has not answered for 5 s: its event loop may be blocked';
+      const timer = setTimeout(() => settle(new Error(late)), switchMs).unref();
+      this.#switches.set(request, settle);
+      this.#send({ type: 'switch', request, feature, on });
+    });
+  }
+
+  close(): void {
+    this.socket.destroy();
+  }
+
+  #send(message: object) {
+    if (this.socket.writable) this.socket.write(`${JSON.stringify(message)}\n`);
+  }
+
+  #read(line: Record<string, unknown>) {
+    if (this.#member === null) this.#join(line);
+    else if (!this.#take(line, this.#member)) this.#malformed += 1;
+  }
+
+  #join(line: Record<string, unknown>) {
+    const info = line.type === 'hello' ? processOf(line.process) : null;
+    const features = featuresOf(line.features);
+    this.#member = info && features && this.hub.join(info, features, this);
+    if (this.#member === null) this.socket.destroy();
+  }
+
+  #take(line: Record<string, unknown>, { info }: Member): boolean {
+    if (line.type === 'sample') {
+      const sample = sampleOf(line, info);
+      // An answer that comes too late is dropped.
+      if (sample !== null) this.#sampled?.(sample);
+      return sample !== null;
+    }
+    const settle = line.type === 'switched' && this.#switches.get(line.request as number);
+    if (!settle) return false;
+    settle(featuresOf(line.features) ?? new Error(String(line.error).slice(0, 500)));
+    return true;
+  }
+
+  #ended() {
+    this.#sampled?.(null);
+    for (const settle of this.#switches.values()) settle(new Error('the process ended'));
+    if (this.#member !== null) this.hub.leave(this.#member);
+  }
 }

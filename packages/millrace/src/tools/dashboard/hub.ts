@@ -1,12 +1,55 @@
+/**
+ * The hub of a dashboard: all processes that it knows, and those who watch. Each process is a {@link Member}, from the time when it joins
+ * until a minute after its end. Samples are taken once a second, of all members at the same time, while somebody watches.
+ */
 import type { ServerResponse } from 'node:http';
 import { isError } from '@millrace/base/realm';
 import { clearInterval, setInterval, setTimeout, wallClock } from '@millrace/base/timers';
-import { Audience } from './audience.js';
-import { type Link, Member } from './member.js';
+import { Audience, SeriesNames } from './history.js';
 import type { FeatureInfo, ProcessInfo, Sample } from './sample.js';
 
 const everyMs = 1000;
 export const mostMembers = 256;
+
+/** The way to a process: the sampler of this one, or a feed. */
+export interface Link {
+  /** Its answer; null when none comes in time. */
+  sample(): Promise<Sample | null>;
+  /** Its features after the switch; rejects when it has no such feature, or does not answer. */
+  switch(feature: string, on: boolean): Promise<FeatureInfo[]>;
+  /** Lines of it that could not be read. */
+  readonly dropped: number;
+  close(): void;
+}
+
+/** A process or thread that the dashboard knows. */
+export class Member {
+  latest: Sample | null = null;
+  endedAt: number | null = null;
+  /** Number of the last report that was sent. */
+  report = '';
+  readonly series = new SeriesNames();
+  #asked: Promise<Sample | null> | null = null;
+
+  constructor(
+    readonly info: ProcessInfo,
+    public features: readonly FeatureInfo[],
+    readonly link: Link,
+  ) {}
+
+  /** One question at a time: a process whose loop is blocked finds one when it comes back, not a pile. */
+  sample(): Promise<Sample | null> {
+    this.#asked ??= this.link.sample().finally(() => {
+      this.#asked = null;
+    });
+    return this.#asked;
+  }
+
+  /** As the page gets it. */
+  get shown(): object {
+    return { ...this.info, endedAt: this.endedAt, features: this.features };
+  }
+}
 
 /** What one process answered to a switch. */
 interface Switched {
@@ -15,7 +58,6 @@ interface Switched {
   error?: string;
 }
 
-/** All processes and those who watch them. Samples are taken while somebody does. */
 export class Hub {
   readonly #members = new Map<string, Member>();
   readonly #audience = new Audience();
@@ -136,13 +178,8 @@ export class Hub {
     const now = wallClock.now();
     // One that was blocked answers later. The clocks of other processes are not looked at.
     const time = Math.abs(now - at) > everyMs / 2 ? now : at;
-    this.#audience.tell({
-      kind: 'sample',
-      process: info.id,
-      at: time,
-      names: series.names,
-      row,
-    });
+    const { names } = series;
+    this.#audience.tell({ kind: 'sample', process: info.id, at: time, names, row });
     const report = sample.observe === undefined ? '' : JSON.stringify(sample.observe);
     if (report === '' || report === member.report) return;
     member.report = report;

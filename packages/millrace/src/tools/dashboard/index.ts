@@ -4,8 +4,11 @@
  * @module dashboard
  */
 export { type DashboardFeed, feedDashboard } from './feed.js';
-export { type DashboardOptions, defaultPort, type FeedOptions } from './options.js';
-export type { FeatureInfo, SwitchableFeature } from './sample.js';
-export type { Shown } from './sampler.js';
-export { type Dashboard, serveDashboard } from './serve.js';
-export { type DashboardAddress, startDashboard } from './start.js';
+export {
+  type DashboardAddress,
+  type DashboardOptions,
+  defaultPort,
+  type FeedOptions,
+} from './options.js';
+export type { FeatureInfo, Shown, SwitchableFeature } from './sample.js';
+export { type Dashboard, serveDashboard, startDashboard } from './serve.js';

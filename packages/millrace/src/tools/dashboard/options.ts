@@ -1,8 +1,7 @@
 import { BlockList, isIP } from 'node:net';
 import { parse, refused } from '@millrace/base/options';
 import * as is from '@millrace/base/schema';
-
-import type { Shown } from './sampler.js';
+import type { Shown } from './sample.js';
 
 /** The port of the dashboard unless another is given. */
 export const defaultPort = 7117;
@@ -11,8 +10,8 @@ const shortestToken = 8;
 /** As many as Linux allows a process unless told otherwise. */
 const mostFd = 1_048_575;
 
-/** Where and to whom the dashboard is served, and what it shows beside the metrics. */
-export interface DashboardOptions extends Shown {
+/** Where `startDashboard()` serves. */
+export interface DashboardAddress {
   /** Address to listen on, default 127.0.0.1. An address that others can reach needs a token. */
   readonly host?: string;
   /** Port to listen on: a number, default 7117, 0 (any free one) to 65535. */
@@ -21,6 +20,10 @@ export interface DashboardOptions extends Shown {
   readonly token?: string | null | undefined;
   /** File descriptor of a socket that listens already, inherited from the parent process: a number, 0 to 1048575. Replaces `host` and `port`. Default none. */
   readonly fd?: number | undefined;
+}
+
+/** Where and to whom the dashboard is served, and what it shows beside the metrics. */
+export interface DashboardOptions extends Shown, DashboardAddress {
   /** Token of the processes that feed it. Default: random. */
   readonly feedToken?: string | undefined;
 }

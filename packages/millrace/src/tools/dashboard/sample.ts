@@ -1,7 +1,25 @@
-/** What a process reports to the dashboard, and what the dashboard may ask of it. */
+/**
+ * A sample: what a process or thread reports to the dashboard. A {@link Sampler} takes it, and does nothing unless it is asked. What comes
+ * from another process is checked before it is believed, since that may be of another version: `processOf`, `featuresOf` and `sampleOf`
+ * return null for what is not valid.
+ */
 import { basename } from 'node:path';
 import { isMainThread, threadId } from 'node:worker_threads';
-import type { Point } from '@millrace/monitor/metrics';
+import { countsIdleTime } from '@millrace/base/loop-clock';
+import { performance, setTimeout, wallClock } from '@millrace/base/timers';
+import { monitor } from '@millrace/monitor';
+import { collect, type Point, runtime } from '@millrace/monitor/metrics';
+import { formatReport } from '../observe/format.js';
+import type { Report } from '../observe/report.js';
+
+/** It is read by people, and costs more than counters. */
+const reportEveryMs = 5000;
+
+/** How long a monitor is kept after the last sample: a Prometheus server comes by every half a minute or so. */
+const keepMonitorMs = 60_000;
+
+const mostPoints = 5000;
+const mostFeatures = 32;
 
 /** Which part of an application a process is: the one that serves the dashboard, a child, a cluster worker, a thread. */
 export type Role = 'main' | 'worker' | 'cluster' | 'thread';
@@ -44,7 +62,7 @@ export interface Sample {
 }
 
 /** `PID`, or `PID/THREAD` for a worker thread. */
-export const nameOf = (pid: number, thread: number): string =>
+const nameOf = (pid: number, thread: number): string =>
   thread === 0 ? `${pid}` : `${pid}/${thread}`;
 
 /** This thread as the dashboard names it. */
@@ -57,4 +75,145 @@ export function thisProcess(role: Role): ProcessInfo {
     role,
     title: basename(process.argv[1] ?? process.title).slice(0, 100),
   };
+}
+
+/** What of this thread is shown beside its metrics. */
+export interface Shown {
+  /** Features that the page can switch on and off, by name; `millrace/auto` gives its own. Default: none. */
+  readonly features?: Readonly<Record<string, SwitchableFeature>>;
+  /** The report of observe mode, for the page. Default: none. */
+  readonly report?: () => Report;
+}
+
+/** Takes samples of this thread, and switches its features. */
+export class Sampler {
+  readonly #features: Readonly<Record<string, SwitchableFeature>>;
+  readonly #report: (() => Report) | undefined;
+  #observed: object | undefined;
+  #observedMs = Number.NEGATIVE_INFINITY;
+  #endMonitor: NodeJS.Timeout | undefined;
+
+  constructor(
+    readonly process: ProcessInfo,
+    { features = {}, report }: Shown = {},
+  ) {
+    this.#features = features;
+    this.#report = report;
+  }
+
+  /** Costs a read of each counter: well below a millisecond. */
+  sample(): Sample {
+    const observe = this.#observe();
+    const counted = collect();
+    this.#keepMonitor(counted.some(({ name }) => name === 'loop_utilization'));
+    return {
+      type: 'sample',
+      at: wallClock.now(),
+      process: this.process,
+      // What is not a number in JSON is left out.
+      points: [...counted, ...runtime()].filter(({ value }) => Number.isFinite(value)),
+      features: this.features(),
+      ...(observe === undefined ? {} : { observe }),
+    };
+  }
+
+  /** People look at the loop first. If nobody has a monitor of it, this makes one for as long as it is asked. */
+  #keepMonitor(isMonitored: boolean) {
+    if (this.#endMonitor !== undefined) this.#endMonitor.refresh();
+    else if (!isMonitored && countsIdleTime) {
+      const watch = monitor();
+      this.#endMonitor = setTimeout(() => {
+        this.#endMonitor = undefined;
+        watch.stop();
+      }, keepMonitorMs).unref();
+    }
+  }
+
+  /** The report and its text, of a few seconds ago at most. */
+  #observe(): object | undefined {
+    const now = performance.now();
+    if (this.#report === undefined || now - this.#observedMs < reportEveryMs) return this.#observed;
+    this.#observedMs = now;
+    const report = this.#report();
+    this.#observed = { ...report, text: formatReport(report) };
+    return this.#observed;
+  }
+
+  features(): FeatureInfo[] {
+    return Object.values(this.#features).map(({ name, state, why }) => ({ name, state, why }));
+  }
+
+  /** Throws when there is no such feature here; what the feature itself throws goes through. */
+  switch(name: string, on: boolean): FeatureInfo[] {
+    const feature = Object.hasOwn(this.#features, name) ? this.#features[name] : undefined;
+    if (feature === undefined) throw new Error(`process ${this.process.id} has no such feature`);
+    if (on) feature.on();
+    else feature.off();
+    return this.features();
+  }
+}
+
+const roles: readonly unknown[] = ['main', 'worker', 'cluster', 'thread'] satisfies Role[];
+const states: readonly unknown[] = ['off', 'waiting', 'active'] satisfies FeatureInfo['state'][];
+
+/** Whether a value is an object of JSON. */
+export const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const isText = (value: unknown, most: number): value is string =>
+  typeof value === 'string' && value.length <= most;
+
+/** What could make a text look like another one: line feeds, characters that reverse the direction, and the like. */
+const unseen = /\p{C}/gu;
+
+export function processOf(value: unknown): ProcessInfo | null {
+  if (!isRecord(value)) return null;
+  const { id, pid, thread, role, title } = value;
+  const good =
+    Number.isSafeInteger(pid) &&
+    (pid as number) > 0 &&
+    Number.isSafeInteger(thread) &&
+    id === nameOf(pid as number, thread as number) &&
+    roles.includes(role) &&
+    isText(title, 100);
+  if (!good) return null;
+  return { id, pid, thread, role, title: title.replaceAll(unseen, '\ufffd') } as ProcessInfo;
+}
+
+export function featuresOf(value: unknown): FeatureInfo[] | null {
+  if (!Array.isArray(value) || value.length > mostFeatures) return null;
+  const features = value.map((feature) => {
+    if (!isRecord(feature)) return null;
+    const { name, state, why } = feature;
+    const good = isText(name, 40) && states.includes(state) && (why === null || isText(why, 500));
+    return good ? ({ name, state, why } as FeatureInfo) : null;
+  });
+  return features.includes(null) ? null : (features as FeatureInfo[]);
+}
+
+export function sampleOf(value: Record<string, unknown>, process: ProcessInfo): Sample | null {
+  const { at, points, observe } = value;
+  const features = featuresOf(value.features);
+  if (features === null || typeof at !== 'number' || !Number.isFinite(at)) return null;
+  if (!Array.isArray(points) || points.length > mostPoints || !points.every(isPoint)) return null;
+  return {
+    type: 'sample',
+    at,
+    process,
+    points,
+    features,
+    ...(isRecord(observe) ? { observe } : {}),
+  };
+}
+
+function isPoint(value: unknown): value is Point {
+  if (!isRecord(value) || !isText(value.name, 100) || !/^[a-z][a-z0-9_]*$/.test(value.name)) {
+    return false;
+  }
+  return (
+    typeof value.value === 'number' &&
+    isRecord(value.labels) &&
+    Object.entries(value.labels).every(
+      ([name, label]) => /^[a-z][a-z_]{0,39}$/.test(name) && isText(label, 100),
+    )
+  );
 }

@@ -1,22 +1,36 @@
+/**
+ * The server of a dashboard, and who has one. `serveDashboard()` serves the page, and takes feeds of other processes on the same port.
+ * `startDashboard()` is what `millrace/auto` calls: the first process of a tree serves, all others feed it. The way is in their
+ * environment: MILLRACE_FEED, MILLRACE_FEED_TOKEN, and MILLRACE_FEED_PID, the process that serves.
+ */
+import cluster from 'node:cluster';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import { type AddressInfo, isIPv6, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { isMainThread } from 'node:worker_threads';
+import { installed } from '@millrace/base/installed';
 import { markOwn } from '../../auto/sockets.cjs';
-import { bearer, sameToken } from './access.js';
-import { protocol } from './feed.js';
-import { Feed } from './feed-server.js';
-import { pageFiles } from './files.js';
-import { Guesses } from './guesses.js';
-import { handle } from './handler.js';
+import { thisPackage } from '../../package.cjs';
+import { bearer, Guesses, sameToken } from './access.js';
+import { type DashboardFeed, Feed, feedDashboard, protocol } from './feed.js';
 import { Hub, mostMembers } from './hub.js';
-import { type DashboardOptions, dashboardOptions } from './options.js';
-import { Places } from './places.js';
-import { thisProcess } from './sample.js';
-import { Sampler } from './sampler.js';
+import {
+  type DashboardAddress,
+  type DashboardOptions,
+  dashboardOptions,
+  defaultPort,
+  isLoopback,
+} from './options.js';
+import { handle, pageFiles } from './routes.js';
+import { Sampler, type Shown, thisProcess } from './sample.js';
 
 /** How long a client may take to send what it has to say. */
 const patienceMs = 10_000;
+
+const pool = installed({ ...thisPackage, name: '@millrace/pool' });
+const poolProgram = pool.folder === null ? null : join(pool.folder, 'dist/worker/main.cjs');
 
 /** A dashboard that is served. */
 export interface Dashboard {
@@ -105,4 +119,99 @@ export async function serveDashboard(options: DashboardOptions = {}): Promise<Da
         places.closeAll();
       }),
   };
+}
+
+/** The connections of the server: a limited number, and a silent one makes room for a new one. */
+class Places {
+  readonly #most: number;
+  readonly #all = new Set<Socket>();
+  /** Without a request under way, those that have been so for longest first. */
+  readonly #silent = new Set<Socket>();
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  add(socket: Socket): void {
+    this.#all.add(socket);
+    this.#silent.add(socket);
+    socket.on('close', () => {
+      this.#all.delete(socket);
+      this.#silent.delete(socket);
+    });
+    // If all others are in use, the newest itself gives way.
+    if (this.#all.size > this.#most) this.#end(this.#silent.values().next().value!);
+  }
+
+  /** A request has come, or an upgrade. */
+  heard(socket: Socket): void {
+    this.#silent.delete(socket);
+  }
+
+  /** It has been answered, and the connection waits for another. */
+  answered(socket: Socket): void {
+    if (this.#all.has(socket)) this.#silent.add(socket);
+  }
+
+  closeAll(): void {
+    for (const socket of this.#all) this.#end(socket);
+  }
+
+  /** Before it is closed: its place is free at once. */
+  #end(socket: Socket): void {
+    this.#all.delete(socket);
+    this.#silent.delete(socket);
+    socket.destroy();
+  }
+}
+
+/**
+ * Serves in the first process of a tree and feeds in all others, which find the way in `MILLRACE_FEED`, `MILLRACE_FEED_TOKEN` and
+ * `MILLRACE_FEED_PID` of their environment. Never rejects: one sentence on stderr says the address, or why there is no
+ * dashboard, and the application goes on. Threads of a `Pool` are left out: the pool itself reports on them.
+ */
+export async function startDashboard(
+  address: DashboardAddress,
+  shown: Shown = {},
+): Promise<Dashboard | DashboardFeed | null> {
+  if (!isMainThread && process.argv[1] === poolProgram) return null;
+  const { MILLRACE_FEED: feed, MILLRACE_FEED_TOKEN: token = '', MILLRACE_FEED_PID } = process.env;
+  const isOurs = isMainThread && MILLRACE_FEED_PID === String(process.pid);
+  if (feed !== undefined && !isOurs) return feedTo(feed, token, shown);
+  // Nothing has told it where to: its parent runs without a dashboard, or gave it another environment.
+  if (!isMainThread || cluster.isWorker) return null;
+  try {
+    const feedToken = isOurs && token !== '' ? token : undefined;
+    const dashboard = await serveDashboard({ ...address, ...shown, feedToken });
+    process.env.MILLRACE_FEED = feedAddress(address.host, dashboard.port);
+    process.env.MILLRACE_FEED_TOKEN = dashboard.feedToken;
+    process.env.MILLRACE_FEED_PID = String(process.pid);
+    process.stderr.write(`millrace: the dashboard is at ${dashboard.url}\n`);
+    return dashboard;
+  } catch (error) {
+    // Children must not connect to whoever has the port.
+    for (const name of ['', '_TOKEN', '_PID']) delete process.env[`MILLRACE_FEED${name}`];
+    process.stderr.write(`millrace: no dashboard: ${reason(error, address)}\n`);
+    return null;
+  }
+}
+
+function feedTo(address: string, token: string, shown: Shown): DashboardFeed | null {
+  const [, host, port] = /^\[?(.+?)\]?:(\d{1,5})$/.exec(address) ?? [];
+  if (host === undefined || Number(port) > 65_535) return null;
+  return feedDashboard({ host, port: Number(port), token, ...shown });
+}
+
+/** Children are on this machine. An address that means all of them cannot be connected to everywhere. */
+function feedAddress(host = '127.0.0.1', port: number): string {
+  if (host === '0.0.0.0' || host === '::' || host === 'localhost') return `127.0.0.1:${port}`;
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
+function reason(error: unknown, { host = '127.0.0.1', port = defaultPort }: DashboardAddress) {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code === 'EADDRINUSE') {
+    return `port ${port} is taken; set MILLRACE_DASHBOARD=${isLoopback(host) ? host : '127.0.0.1'}:0 for a free one`;
+  }
+  return message;
 }

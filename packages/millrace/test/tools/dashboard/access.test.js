@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { test } from 'node:test';
 import { serveDashboard } from 'millrace/dashboard';
-import { Guesses } from '../../../dist/tools/dashboard/guesses.js';
+import { Guesses } from '../../../dist/tools/dashboard/access.js';
 import { ask, change, feature, serve, watch } from './support.js';
 
 const token = 'a token of good length';

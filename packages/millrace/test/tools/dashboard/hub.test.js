@@ -5,9 +5,8 @@ import { createServer } from 'node:http';
 import { connect } from 'node:net';
 import { test } from 'node:test';
 import { Backoff } from '../../../dist/tools/dashboard/feed.js';
-import { History } from '../../../dist/tools/dashboard/history.js';
+import { History, Viewer } from '../../../dist/tools/dashboard/history.js';
 import { Hub, mostMembers } from '../../../dist/tools/dashboard/hub.js';
-import { Viewer } from '../../../dist/tools/dashboard/viewer.js';
 import { ask, serve, until, watch } from './support.js';
 
 const link = { sample: async () => null, switch: async () => [], dropped: 0, close() {} };
