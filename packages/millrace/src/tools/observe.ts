@@ -9,9 +9,7 @@ import { dirname, join, resolve } from 'node:path';
 import { type Options, optionLines, print, readOptions, UsageError } from '@millrace/base/command';
 import { applicationArgs, configFile, runApplication, settingsOf } from './application.js';
 import { sawSomething } from './observe/format.js';
-import { type KeptReport, keptIn } from './observe/kept.js';
-import { say, writeJson } from './observe/output.js';
-import { tell, terminal } from './observe/tell.js';
+import { type KeptReport, keptIn, say, tell, terminal, writeJson } from './observe/output.js';
 
 const OPTIONS: Options = {
   json: { value: 'FILE', meaning: 'writes the report there as JSON, instead of the text' },

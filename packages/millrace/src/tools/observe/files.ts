@@ -5,7 +5,6 @@ import { type Patch, patchMethod } from '@millrace/base/patch';
 import { isUint8Array, isURL } from '@millrace/base/realm';
 import { nextTick } from '@millrace/base/timers';
 import { onceAt } from '@millrace/base/turn';
-import type { Observer } from './observer.js';
 
 /** Files that were asked for, and how many came together. */
 export interface FilesReport {
@@ -20,7 +19,7 @@ export interface FilesReport {
   commits: number;
 }
 
-export class FilesObserver implements Observer<FilesReport> {
+export class FilesObserver {
   readonly #counts = { reads: 0, readTicks: 0, mostReadsInTick: 0, appends: 0, commits: 0 };
   readonly #appended = new Set<string>();
   #readsInTick = 0;

@@ -1,9 +1,7 @@
-/** The report as a text. */
+/** The report as text for people: what was seen, with figures; what acting on it would bring; and the commands that try it. */
 import { type Paint, painter, wrapped } from '@millrace/base/text';
-import { advice, savedFiles, savedFrames } from './advice.js';
-import { commands } from './commands.js';
-import { blocked, count, many, ms, percent } from './figures.js';
-import type { Report } from './report.js';
+import type { LoopReport } from './loop.js';
+import { advice, commands, type Report, relativePath, savedFiles, savedFrames } from './report.js';
 
 /** Options of {@link formatReport}. */
 export interface FormatOptions {
@@ -19,6 +17,10 @@ export interface FormatOptions {
 type Line = readonly [what: string, text: string];
 
 const labelWidth = 15;
+const mostFunctions = 5;
+const mostRoutes = 3;
+/** Below this nothing can be said about an application that did nothing. */
+const briefSeconds = 5;
 
 /** A short text that says with figures what was seen, what acting would bring, and how to prove it. Ends with a line feed. */
 export function formatReport(report: Report, options: FormatOptions = {}): string {
@@ -55,7 +57,7 @@ function rows(report: Report): Line[] {
     ...socketRows(report),
     ...fileRows(report),
     ...requestRows(report),
-    ...blocked(report.loop),
+    ...loopRows(report.loop),
     ...threadpoolRows(report),
   ];
 }
@@ -103,12 +105,45 @@ function requestRows({ requests }: Report): Line[] {
       ? 'none had to wait for too long: no gain here'
       : `${gain(requests.wouldShed, all, 'refused in time', 'guard')}, which keeps the others quick`;
   const routes = requests.routes
-    .slice(0, 3)
+    .slice(0, mostRoutes)
     .map(({ route, requests, busyMs, meanMs, maxMs }): Line => {
       const each = requests === 1 ? '' : `: ${ms(meanMs)} each, ${ms(maxMs)} at most`;
       return ['', `${route}: ${many(requests, 'request')} held the loop for ${ms(busyMs)}${each}`];
     });
   return [['requests', `${count(all)}: ${text}`], ...routes];
+}
+
+function loopRows(loop: LoopReport): Line[] {
+  const { turns, blockedMs, blockedTurns } = loop;
+  if (turns === 0) return [['loop', 'not looked at: its first second is taken for start-up']];
+  const text =
+    blockedTurns === 0
+      ? `never blocked for more than ${ms(blockedMs)} in ${many(turns, 'turn')} after the first second`
+      : `blocked for more than ${ms(blockedMs)} in ${count(blockedTurns)} of ${many(turns, 'turn')}: ` +
+        `${ms(loop.blockedTotalMs)} in all, ${ms(loop.blockedMaxMs)} at most`;
+  return [['loop', text], ...functions(loop), ...starved(loop)];
+}
+
+function functions({ blockedTurns, attributedMs, functions }: LoopReport): Line[] {
+  if (blockedTurns === 0) return [];
+  if (functions.length === 0) {
+    return [
+      ['', 'by which function is not known: the profiler is on only after a first such turn'],
+    ];
+  }
+  const lines = functions.slice(0, mostFunctions).map(({ name, file, line, ...time }): Line => {
+    const place = file === null ? '' : ` (${relativePath(file)}:${line})`;
+    const [own, all] = [ms(time.selfMs), ms(time.totalMs)];
+    return ['', `${name}${place}: ${own}${own === all ? '' : `, with what it calls ${all}`}`];
+  });
+  return [['', `of ${ms(attributedMs)} that were profiled:`], ...lines];
+}
+
+/** Not a matter of the application's code. */
+function starved({ starvedTurns, starvedTotalMs }: LoopReport): Line[] {
+  if (starvedTurns === 0) return [];
+  const took = `${many(starvedTurns, 'turn')} of ${ms(starvedTotalMs)} in all`;
+  return [['', `no CPU for this thread in ${took}: the machine was busy with other work`]];
 }
 
 function threadpoolRows({ threadpool }: Report): Line[] {
@@ -126,6 +161,22 @@ function gain(saved: number, all: number, what: string, feature: string): string
   return saved === 0
     ? 'no gain here'
     : `${count(saved)} ${what} with ${feature} (${percent(saved / all)})`;
+}
+
+/** By hand: a formatter of Intl takes 50 ms and megabytes when it is made. */
+const count = (value: number): string => `${Math.round(value)}`.replaceAll(/\B(?=(\d{3})+$)/g, ',');
+
+/** A count and what it counts. */
+const many = (value: number, what: string): string =>
+  `${count(value)} ${what}${value === 1 ? '' : 's'}`;
+
+function ms(value: number): string {
+  return value >= 10 ? `${count(value)} ms` : `${Number(value.toPrecision(2))} ms`;
+}
+
+function percent(share: number): string {
+  const value = share * 100;
+  return `${value >= 10 ? Math.round(value) : Number(value.toPrecision(2))} %`;
 }
 
 const titles = {
@@ -178,9 +229,6 @@ function noExperiment(command: string | undefined, { application }: Report): str
     ? 'How the application is started is not known, so there is no command for it.'
     : 'No server was seen that an experiment could ask.';
 }
-
-/** Below this nothing can be said about an application that did nothing. */
-const briefSeconds = 5;
 
 /** By a turn after the start-up, or by a request, which is nobody's start-up. */
 const wasHeld = ({ loop, requests }: Report) =>

@@ -8,7 +8,6 @@ import { isUint8Array } from '@millrace/base/realm';
 import { atTurnEnd } from '@millrace/base/turn';
 import { isOwn, serverOf } from '../../auto/sockets.cjs';
 import { isGathered as isClassGathered, type Sender as WsSender } from '../../ws/ws-class.js';
-import type { Observer } from './observer.js';
 
 /** Messages of WebSockets, and what encoding and sending them together would save. */
 export interface FramesReport {
@@ -36,7 +35,7 @@ interface Sender {
 /** More bytes than these are encoded again rather than compared. */
 const maxCopied = 16 * 1024;
 
-export class FramesObserver implements Observer<FramesReport> {
+export class FramesObserver {
   /** A frame that was counted is being written. */
   isSending = false;
   readonly #known = new Set<object>();

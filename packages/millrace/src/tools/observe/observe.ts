@@ -1,13 +1,51 @@
-/** Puts the observers of a thread together. */
+/**
+ * Observe mode of a thread. Observers measure one thing each while the application goes on as it is: `start()` replaces what it has to,
+ * `stop()` puts that back, the figures stay. Those of sockets (writes, frames, requests) begin with the first connection; until then
+ * nothing of `node:net` is touched. `observe()` makes them and reads the report; `startObserving()` reports by itself at the end of the
+ * process, and on SIGUSR2.
+ */
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { Socket } from 'node:net';
+import { join } from 'node:path';
+import { isMainThread } from 'node:worker_threads';
 import { checkIdleTime, now } from '@millrace/base/loop-clock';
 import { parse } from '@millrace/base/options';
+import { type FieldsOf, ms, schema } from '@millrace/base/schema';
+import type { GuardOptions } from '@millrace/guard';
+import { maxWaitField } from '@millrace/guard/requests';
+import { watchEnds, whileAlone } from './endings.js';
 import { FilesObserver } from './files.js';
+import { sawSomething } from './format.js';
+import { FramesObserver } from './frames.js';
 import { LoopObserver } from './loop.js';
-import { NetworkObserver } from './network.js';
-import { type ObserveOptions, observeSchema } from './options.js';
-import { application } from './process.js';
-import type { Report } from './report.js';
+import { Keeper, pathOf, say, tell, terminal, writeJson } from './output.js';
+import { application, type Report } from './report.js';
+import { RequestsObserver } from './requests.js';
 import { ThreadpoolObserver } from './threadpool.js';
+import { WritesObserver } from './writes.js';
+
+const connections = ['net.server.socket', 'net.client.socket'];
+
+/** Options of {@link observe}. */
+export interface ObserveOptions {
+  /** A turn of the loop that takes longer counts as blocked, in ms: 1 to 3,600,000, default 50. */
+  blockedMs?: number;
+  /** Of the guard that would be there: the wait in ms that a request may have ahead of it, as its own option, and with the same default. */
+  maxWait?: NonNullable<GuardOptions['maxWait']>;
+}
+
+export const observeSchema = schema({
+  blockedMs: ms(1, 3_600_000, 50),
+  maxWait: maxWaitField,
+} satisfies FieldsOf<ObserveOptions>);
+
+/** Options of {@link startObserving}. */
+export interface ObserveSettings extends ObserveOptions {
+  /** Path of a file for the report as JSON at the end, instead of the text; null, the default, for the text. */
+  json?: string | null;
+  /** Folder in which the report so far is kept for the process that started this one; null, the default, for none. */
+  kept?: string | null;
+}
 
 /** What {@link observe} returns. */
 export interface Observation {
@@ -15,14 +53,6 @@ export interface Observation {
   report(): Report;
   /** Ends it and puts back all that was replaced. The report stays. Idempotent. */
   stop(): void;
-}
-
-/** With what only observe mode itself needs. */
-interface OwnObservation extends Observation {
-  /** Without functions of the piece of a profile that is being recorded. */
-  briefReport(): Report;
-  /** Of all that was seen: grows with each. */
-  count(): number;
 }
 
 /**
@@ -35,35 +65,97 @@ export function observe(options: ObserveOptions = {}): Observation {
   return { report, stop };
 }
 
-export function begin(options: ObserveOptions): OwnObservation {
+function begin(options: ObserveOptions) {
   checkIdleTime('observe()');
   const { blockedMs, maxWait } = parse('observe()', options, observeSchema);
-  const files = new FilesObserver();
+  const frames = new FramesObserver();
+  const writes = new WritesObserver(frames);
   const loop = new LoopObserver(blockedMs);
-  const network = new NetworkObserver(maxWait, loop);
+  const requests = new RequestsObserver(maxWait, loop);
+  const files = new FilesObserver();
   const threadpool = new ThreadpoolObserver();
-  const all = [network, files, loop, threadpool];
   const started = application();
   const startedMs = now();
   let stoppedMs: number | null = null;
+  let isConnected = false;
+  const onConnection = (message: unknown) => {
+    if (!isConnected) for (const each of [frames, writes]) each.start();
+    isConnected = true;
+    requests.noteSocket((message as { socket: Socket }).socket);
+  };
   const read = (isBrief: boolean): Report => ({
     version: 1,
     application: { ...started },
     seconds: ((stoppedMs ?? now()) - startedMs) / 1000,
-    ...network.read(),
+    writes: writes.read(),
+    frames: frames.read(),
+    requests: requests.read(),
     files: files.read(),
     loop: loop.read(isBrief),
     threadpool: threadpool.read(),
   });
-  for (const each of all) each.start();
+  for (const channel of connections) subscribe(channel, onConnection);
+  for (const each of [files, loop, threadpool]) each.start();
   return {
     report: () => read(false),
+    /** Without functions of the piece of a profile that is being recorded. */
     briefReport: () => read(true),
-    count: () => network.count + files.count + loop.count,
+    /** Grows with whatever was seen, at next to no cost. */
+    count: () => writes.count + frames.count + requests.count + files.count + loop.count,
     stop() {
       if (stoppedMs !== null) return;
       stoppedMs = now();
-      for (const each of all) each.stop();
+      for (const channel of connections) unsubscribe(channel, onConnection);
+      if (isConnected) for (const each of [frames, writes, requests]) each.stop();
+      for (const each of [files, loop, threadpool]) each.stop();
+    },
+  };
+}
+
+/**
+ * {@link observe}, with a report: on stderr when the process ends, however it does except by SIGKILL or a crash, and on SIGUSR2 while the
+ * application has no listener of its own for that. A worker thread reports when it ends, if it saw anything. `stop()` of what
+ * it returns ends all of this.
+ */
+export function startObserving(settings: ObserveSettings = {}): Observation {
+  const { json = null, kept = null, ...options } = settings;
+  // Now, as an application may delete its environment.
+  const here = terminal();
+  const observation = begin(options);
+  const { application } = observation.report();
+  const path = json === null ? null : pathOf(json, application);
+  const file = `${application.pid}-${application.thread}.json`;
+  const keeper = kept === null ? null : new Keeper(join(kept, file), path, observation);
+  keeper?.start();
+  const report = () => {
+    const report = observation.report();
+    if (!isMainThread && !sawSomething(report)) return true;
+    // In case that this fails as well.
+    keeper?.write(report);
+    if (path === null) return tell(report, here);
+    writeJson(path, report);
+    return true;
+  };
+  const unwatch = watchEnds(() => {
+    try {
+      keeper?.stop();
+      observation.stop();
+      if (report()) keeper?.remove();
+    } catch (error) {
+      // The end of the application is as it would have been. Who keeps the report will say why it cannot be written.
+      if (keeper === null) say(`Millrace cannot write its report: ${(error as Error).message}.\n`);
+    }
+  });
+  const unask = isMainThread
+    ? whileAlone('SIGUSR2', () => tell(observation.report(), here))
+    : () => undefined;
+  return {
+    report: observation.report,
+    stop() {
+      unwatch();
+      unask();
+      keeper?.remove();
+      observation.stop();
     },
   };
 }

@@ -1,13 +1,17 @@
-/** Requests of http servers: what a guard would have refused, and which routes hold the loop. */
+/**
+ * Requests of http servers: what a guard would have refused, and which routes hold the loop. A server becomes known with its first
+ * connection; from then on its `emit` is replaced, so that requests are seen on their way to its listeners, and what these take is timed
+ * until they return. A route with many requests is well known: from then on one in so many is timed and stands for the others, as reading
+ * the clock twice is much of what an observed request costs. Once a turn was blocked, all are timed.
+ */
 import type { Server as HttpServer, IncomingMessage } from 'node:http';
 import type { Server, Socket } from 'node:net';
 import { now } from '@millrace/base/loop-clock';
+import { type Patch, patchMethod } from '@millrace/base/patch';
+import type { GuardOptions } from '@millrace/guard';
 import { RequestWatch, type Route } from '@millrace/guard/requests';
 import { isOwn, serverOf } from '../../auto/sockets.cjs';
-import type { ThreadCpu } from './cpu.js';
-import { type HandlerWatcher, watchHandlers } from './handlers.js';
-import type { Observer } from './observer.js';
-import type { ObserveOptions } from './options.js';
+import type { LoopObserver } from './loop.js';
 
 /** A route that held the loop. */
 export interface RouteReport {
@@ -40,27 +44,17 @@ export interface RequestsReport {
   routes: RouteReport[];
 }
 
-interface Loop {
-  /** A turn that takes longer is blocked. */
-  readonly blockedMs: number;
-  readonly wasBlocked: boolean;
-  readonly cpu: Pick<ThreadCpu, 'beginWork' | 'missedInWork'>;
-}
-
 const mostRoutes = 10;
-/**
- * A route with this many requests is well known: from then on one in so many is timed, and stands for the others, as reading
- * the clock twice is much of what an observed request costs. Once a turn was blocked, all are timed.
- */
+/** Requests of a route after which it is well known; from then on one in `stride` is timed. */
 const wellKnown = 100;
 const stride = 7;
 
-export class RequestsObserver implements Observer<RequestsReport>, HandlerWatcher {
+export class RequestsObserver {
   readonly #guard: RequestWatch;
-  readonly #loop: Loop;
   readonly #seen = new WeakSet<Server>();
   readonly #servers: ServerReport[] = [];
-  #undo: (() => void)[] = [];
+  #patches: Patch[] = [];
+  #isOn = true;
   #requests = 0;
   #wouldShed = 0;
   #url: string | null = null;
@@ -77,15 +71,16 @@ export class RequestsObserver implements Observer<RequestsReport>, HandlerWatche
    * @param maxWait option of the guard that would be there
    * @param loop says whether a turn of the loop was blocked
    */
-  constructor(maxWait: NonNullable<ObserveOptions['maxWait']>, loop: Loop) {
-    this.#loop = loop;
+  constructor(
+    maxWait: NonNullable<GuardOptions['maxWait']>,
+    private readonly loop: LoopObserver,
+  ) {
     this.#guard = new RequestWatch(maxWait);
   }
 
-  start(): void {}
-
   stop(): void {
-    for (const undo of this.#undo.splice(0)) undo();
+    this.#isOn = false;
+    for (const patch of this.#patches.splice(0)) patch.undo();
   }
 
   /** A connection: the first of a server makes it known. */
@@ -97,10 +92,28 @@ export class RequestsObserver implements Observer<RequestsReport>, HandlerWatche
     const address = server.address();
     const port = address === null || typeof address === 'string' ? null : address.port;
     this.#servers.push({ port, secure: 'setSecureContext' in server });
-    this.#undo.push(watchHandlers(server as HttpServer, this));
+    this.#patches.push(this.#patchEmit(server as HttpServer));
   }
 
-  begin({ method = 'GET', url = '/' }: IncomingMessage): void {
+  #patchEmit(server: HttpServer): Patch {
+    const observer = this;
+    return patchMethod(server, 'emit', (original) => {
+      return function emit(this: HttpServer, event: string, ...args: unknown[]): boolean {
+        if (!observer.#isOn || event !== 'request') {
+          if (observer.#isOn && event === 'upgrade') observer.#upgrade(args[0] as IncomingMessage);
+          return original.call(this, event, ...args);
+        }
+        observer.#begin(args[0] as IncomingMessage);
+        try {
+          return original.call(this, event, ...args);
+        } finally {
+          observer.#end();
+        }
+      };
+    });
+  }
+
+  #begin({ method = 'GET', url = '/' }: IncomingMessage): void {
     if (this.#route !== null) {
       this.#inner++;
       return;
@@ -109,20 +122,20 @@ export class RequestsObserver implements Observer<RequestsReport>, HandlerWatche
     const route = this.#guard.routeOf(method, url);
     this.#requests++;
     this.#route = route;
-    const weight = route.count < wellKnown || this.#loop.wasBlocked ? 1 : stride;
+    const weight = route.count < wellKnown || this.loop.wasBlocked ? 1 : stride;
     if (route.count % weight !== 0) {
       this.#weight = 0;
       this.#guard.ranUntimed(route);
       return;
     }
     const at = now();
-    this.#loop.cpu.beginWork(at);
+    this.loop.cpu.beginWork(at);
     if (this.#guard.arrived(route, at)) this.#wouldShed += weight;
     this.#weight = weight;
     this.#startedMs = at;
   }
 
-  end(): void {
+  #end(): void {
     if (this.#inner > 0) {
       this.#inner--;
       return;
@@ -133,13 +146,13 @@ export class RequestsObserver implements Observer<RequestsReport>, HandlerWatche
     const at = now();
     const wallMs = at - this.#startedMs;
     // A thread without a CPU is no fault of the route; those behind it have waited all the same.
-    const missedMs = wallMs < this.#loop.blockedMs ? 0 : this.#loop.cpu.missedInWork(wallMs, at);
+    const missedMs = wallMs < this.loop.blockedMs ? 0 : this.loop.cpu.missedInWork(wallMs, at);
     const ms = wallMs - missedMs;
     // A request that blocked the loop stands for no other.
-    this.#guard.ran(route, wallMs, ms, wallMs < this.#loop.blockedMs ? this.#weight - 1 : 0);
+    this.#guard.ran(route, wallMs, ms, wallMs < this.loop.blockedMs ? this.#weight - 1 : 0);
   }
 
-  upgrade({ url = '/' }: IncomingMessage): void {
+  #upgrade({ url = '/' }: IncomingMessage): void {
     this.#upgradeUrl ??= url;
   }
 

@@ -7,7 +7,6 @@ import { isMainThread } from 'node:worker_threads';
 import { idleTime, now } from '@millrace/base/loop-clock';
 import { sampler, type Watcher } from '@millrace/base/loop-sampler';
 import { startUpMs } from './loop.js';
-import type { Observer } from './observer.js';
 
 /** How long jobs waited for a thread of libuv. */
 export interface ThreadpoolReport {
@@ -29,7 +28,7 @@ const shortestMs = 50;
 const longestMs = 1000;
 const waitMs = 1;
 
-export class ThreadpoolObserver implements Observer<ThreadpoolReport>, Watcher {
+export class ThreadpoolObserver implements Watcher {
   readonly probeMs = 1000;
   readonly overLimit = false;
   readonly #size = poolSize();

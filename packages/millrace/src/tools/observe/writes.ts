@@ -6,7 +6,6 @@ import { Socket } from 'node:net';
 import { type Patch, patchMethod } from '@millrace/base/patch';
 import { atTurnEnd } from '@millrace/base/turn';
 import { isPlain } from '../../auto/sockets.cjs';
-import type { Observer } from './observer.js';
 
 /** Writes to sockets, and what one write for each turn would save. */
 export interface WritesReport {
@@ -31,8 +30,7 @@ interface Held {
 
 type Chunks = readonly { readonly chunk: string | Uint8Array }[];
 
-export class WritesObserver implements Observer<WritesReport> {
-  readonly #frames: { readonly isSending: boolean };
+export class WritesObserver {
   /** All sockets that were written to; null for those that `net` leaves alone. */
   readonly #sockets = new WeakMap<Socket, Held | null>();
   /** Those with more than one write in this turn. */
@@ -44,9 +42,7 @@ export class WritesObserver implements Observer<WritesReport> {
   #isOn = false;
 
   /** `frames.isSending` says whether a write is one of a frame that is counted as such. */
-  constructor(frames: { readonly isSending: boolean }) {
-    this.#frames = frames;
-  }
+  constructor(private readonly frames: { readonly isSending: boolean }) {}
 
   start(): void {
     const observer = this;
@@ -66,7 +62,7 @@ export class WritesObserver implements Observer<WritesReport> {
       }),
       patchMethod(Socket.prototype, '_writev', (original) => {
         return function _writev(this: Socket, chunks: Chunks, done: unknown) {
-          if (observer.#isOn) observer.#noteAll(this, chunks);
+          if (observer.#isOn) observer.#note(this, bytesOf(chunks));
           return original.call(this, chunks, done);
         };
       }),
@@ -87,14 +83,8 @@ export class WritesObserver implements Observer<WritesReport> {
     return { ...this.#counts };
   }
 
-  #noteAll(socket: Socket, chunks: Chunks): void {
-    let bytes = 0;
-    for (const { chunk } of chunks) bytes += chunk.length;
-    this.#note(socket, bytes);
-  }
-
   #note(socket: Socket, bytes: number): void {
-    if (this.#frames.isSending) return;
+    if (this.frames.isSending) return;
     let held = this.#sockets.get(socket);
     if (held === undefined) {
       held = isPlain(socket) ? { turn: 0, writes: 0, heldWrites: 0, heldBytes: 0 } : null;
@@ -144,4 +134,10 @@ export class WritesObserver implements Observer<WritesReport> {
     }
     this.#held = [];
   };
+}
+
+function bytesOf(chunks: Chunks): number {
+  let bytes = 0;
+  for (const { chunk } of chunks) bytes += chunk.length;
+  return bytes;
 }

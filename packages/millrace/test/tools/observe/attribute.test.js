@@ -1,7 +1,7 @@
 /** Samples of a profile that was made by hand. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { attribute } from '../../../dist/tools/observe/attribute.js';
+import { attribute } from '../../../dist/tools/observe/profile.js';
 
 const node = (id, functionName, url, children = []) => {
   return { id, callFrame: { functionName, url, lineNumber: id }, children };

@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { observe } from 'millrace/observe';
-import { withoutCpu } from '../../../dist/tools/observe/cpu.js';
+import { withoutCpu } from '../../../dist/tools/observe/loop.js';
 import { busy } from './busy.js';
 
 const from = { ranMs: 1000, waitedMs: 100, slices: 7 };

@@ -1,8 +1,46 @@
-/** Which functions of a CPU profile ran in given spans of time. Pure. */
+/**
+ * The functions that keep a loop. The CPU profiler of V8 is on only while turns of the loop are too long. It runs in pieces of ten seconds,
+ * so that what it has recorded stays small; after a piece without a long turn it is off until the next one, and for good when enough is
+ * known. Of each piece the samples inside of long turns are attributed to functions of the application: a built-in function of JavaScript or
+ * Node.js counts for the one that called it, and Millrace itself is left out.
+ */
+import type { Session, Profiler as V8 } from 'node:inspector';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { installed } from '@millrace/base/installed';
+import { now } from '@millrace/base/loop-clock';
+import { builtin } from '@millrace/base/realm';
+import { clearTimeout, setTimeout } from '@millrace/base/timers';
 import { thisPackage } from '../../package.cjs';
+
+/** Coarse: what is looked for takes 50 ms and more. In µs. */
+const samplingMicros = 5000;
+const pieceMs = 10_000;
+/** Attributed time after which it is clear what blocks the loop, and the most pieces that are recorded. */
+const enoughMs = 20_000;
+const mostPieces = 60;
+
+/** Functions that are told apart. */
+const mostFunctions = 1000;
+
+const packages = [
+  'millrace',
+  ...['base', 'cluster', 'guard', 'monitor', 'nats', 'pool'].map((name) => `@millrace/${name}`),
+];
+// A bundle of it is one file with the application: then nothing is left out.
+const [millrace = null, ...others] = packages.map((name) => {
+  const { folder } = installed({ ...thisPackage, name });
+  return folder === null ? null : pathToFileURL(join(folder, 'dist/')).href;
+});
+const codeOfOurs = [millrace, ...others].filter((href) => href !== null);
+const thisFile = `${millrace}tools/observe/profile.js`;
+
+/** Nothing that keeps a loop busy. */
+const idle = ['(idle)', '(root)'];
+const names: Record<string, string> = {
+  '(program)': '(native code)',
+  '(garbage collector)': '(garbage collection)',
+};
 
 /** A function that ran in blocked turns. */
 export interface FunctionTime {
@@ -17,58 +55,108 @@ export interface FunctionTime {
 }
 
 /** In ms, on one clock; `share` of it was the thread's own time on a CPU. */
-export type Span = readonly [from: number, to: number, share: number];
+type Span = readonly [from: number, to: number, share: number];
 
-interface ProfileNode {
-  readonly id: number;
-  readonly callFrame: {
-    readonly functionName: string;
-    readonly url: string;
-    readonly lineNumber: number;
+type ProfileNode = V8.ProfileNode;
+type FunctionTimes = Map<string, FunctionTime>;
+
+export class Profiler {
+  readonly #times: FunctionTimes = new Map();
+  #session: Session | null = null;
+  #isOver = false;
+  #pieces = 0;
+  #spans: Span[] = [];
+  #timer: NodeJS.Timeout | undefined;
+  #ownMs = 0;
+  /** Ms of long turns that were attributed to functions. */
+  attributedMs = 0;
+
+  /** A turn was too long. The profiler sees it if it was on, and is on from now on. */
+  note(span: Span): void {
+    if (this.#session !== null) this.#spans.push(span);
+    else if (!this.#isOver) this.#measured(() => this.#start());
+  }
+
+  /** Ms that the profiler itself took since the last call: they are not the application's. */
+  takeOwnMs(): number {
+    const ms = this.#ownMs;
+    this.#ownMs = 0;
+    return ms;
+  }
+
+  /** What was recorded so far is attributed as well. */
+  gather(): void {
+    if (this.#spans.length > 0) this.#pieceOver();
+  }
+
+  /** Ends the profile, and the profiling. */
+  stop(): void {
+    this.#isOver = true;
+    this.#measured(() => this.#end());
+  }
+
+  /** By time, longest first. */
+  functions(): FunctionTime[] {
+    return [...this.#times.values()].sort((a, b) => b.selfMs - a.selfMs);
+  }
+
+  #start(): void {
+    try {
+      const { Session } = builtin('node:inspector');
+      const session = new Session();
+      session.connect();
+      session.post('Profiler.enable');
+      session.post('Profiler.setSamplingInterval', { interval: samplingMicros });
+      session.post('Profiler.start');
+      this.#session = session;
+      this.#pieces++;
+      this.#timer = setTimeout(this.#pieceOver, pieceMs).unref();
+    } catch {
+      // This Node.js has no inspector.
+      this.#isOver = true;
+    }
+  }
+
+  readonly #pieceOver = (): void => {
+    const isBlocked = this.#spans.length > 0;
+    this.#measured(() => {
+      this.#end();
+      if (this.attributedMs >= enoughMs || this.#pieces >= mostPieces) this.#isOver = true;
+      if (isBlocked && !this.#isOver) this.#start();
+    });
   };
-  readonly children?: readonly number[];
+
+  #end(): void {
+    const session = this.#session;
+    if (session === null) return;
+    clearTimeout(this.#timer);
+    this.#session = null;
+    const spans = this.#spans;
+    this.#spans = [];
+    const at = now();
+    // In this thread the answer comes before post() returns.
+    session.post('Profiler.stop', (error, result) => {
+      if (error !== null || spans.length === 0) return;
+      const { profile } = result;
+      const offsetMs = at - profile.endTime / 1000;
+      this.attributedMs += attribute(profile, spans, offsetMs, this.#times);
+    });
+    session.disconnect();
+  }
+
+  #measured(work: () => void): void {
+    const at = now();
+    work();
+    this.#ownMs += now() - at;
+  }
 }
-
-/** As the inspector gives it; times in µs. */
-export interface Profile {
-  readonly nodes: readonly ProfileNode[];
-  readonly startTime: number;
-  readonly endTime: number;
-  readonly samples?: readonly number[];
-  readonly timeDeltas?: readonly number[];
-}
-
-export type FunctionTimes = Map<string, FunctionTime>;
-
-/** Functions that are told apart. */
-const mostFunctions = 1000;
-
-/** The observer itself is left out. */
-const packages = [
-  'millrace',
-  ...['base', 'cluster', 'guard', 'monitor', 'nats', 'pool'].map((name) => `@millrace/${name}`),
-];
-// A bundle of it is one file with the application: then nothing is left out.
-const [millrace = null, ...others] = packages.map((name) => {
-  const { folder } = installed({ ...thisPackage, name });
-  return folder === null ? null : pathToFileURL(join(folder, 'dist/')).href;
-});
-const codeOfOurs = [millrace, ...others].filter((href) => href !== null);
-const profiler = `${millrace}tools/observe/profiler.js`;
-
-/** Nothing that keeps a loop busy. */
-const idle = ['(idle)', '(root)'];
-const names: Record<string, string> = {
-  '(program)': '(native code)',
-  '(garbage collector)': '(garbage collection)',
-};
 
 /**
  * Adds to `times` what the samples inside of `spans` say. `offsetMs` is added to the profile's times for those of the spans. Returns the ms
  * that were attributed.
  */
 export function attribute(
-  profile: Profile,
+  profile: V8.Profile,
   spans: readonly Span[],
   offsetMs: number,
   times: FunctionTimes,
@@ -108,7 +196,7 @@ function stacks(nodes: readonly ProfileNode[]): (id: number) => readonly Profile
     const stack: ProfileNode[] = [];
     for (let node: ProfileNode | undefined = leaf; node; node = parents.get(node.id)) {
       const { url } = node.callFrame;
-      if (url === profiler) return [];
+      if (url === thisFile) return [];
       if (isApplication(url)) stack.push(node);
     }
     return stack.length > 0 ? stack : [leaf];
