@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import { formatReport, observe } from 'millrace/observe';
-import { readArgs } from '../../../../lab/experiment/args.js';
+import { readExperimentArgs } from '../../../../lab/experiment/args.js';
 
 const nothing = () => {
   const observation = observe();
@@ -45,7 +45,7 @@ function experimentIn(text) {
   });
   const [program, name, ...argv] = printed.slice(0, -1).split('\0');
   assert.deepEqual([program, name], ['millrace', 'experiment']);
-  return readArgs(argv);
+  return readExperimentArgs(argv);
 }
 
 test('each line has its figures', () => {
