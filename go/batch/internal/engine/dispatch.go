@@ -195,7 +195,7 @@ func (run *delivery[T]) end(event *Event[T]) {
 	run.over.append(event)
 }
 
-// deliverSpecial is for events of a type without a ready set: something is due first, a handler is for once, or none is.
+// deliverSpecial is for events of a type without a ready set: something is due, a handler is for once, or none is.
 func (d *Dispatcher[T]) deliverSpecial(run *delivery[T], event *Event[T]) {
 	d.lock.Lock()
 	// Until its own turn, whatever goes wrong is another event's.
