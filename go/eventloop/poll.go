@@ -134,7 +134,11 @@ func (p *poller) collect() (n int, err error) {
 			strays = true
 			continue
 		}
-		if events := w.sees(f.events); events != 0 {
+		events := f.events & (w.events | Failed)
+		if f.events&gone != 0 {
+			events = f.events&(Hangup|Failed) | w.events&(Readable|Writable)
+		}
+		if events != 0 {
 			p.list = append(p.list, readiness{w, w.tag.Load(), events})
 		}
 	}

@@ -210,14 +210,6 @@ func (w *Watcher) HasRef() bool {
 	return !w.unref
 }
 
-// sees is the part of what has happened that the watcher is told.
-func (w *Watcher) sees(events Events) Events {
-	if events&gone != 0 {
-		return events&(Hangup|Failed) | w.events&(Readable|Writable)
-	}
-	return events & (w.events | Failed)
-}
-
 func badEvents(call string, fd int, events Events) error {
 	return fmt.Errorf("%w: %s of descriptor %d: events are %v: they may be Readable, Writable, Hangup and Failed",
 		millrace.ErrOption, call, fd, events)

@@ -12,7 +12,16 @@ import (
 // to do on the loop then, or nil. It returns true the first time, and false later and when the loop is terminated or
 // closed, or was meanwhile: fn is then not called. Any goroutine; usually the callback that starts the work.
 func (loop *EventLoop) KeepAlive() (complete func(fn func(*goja.Runtime)) bool) {
-	handle := loop.hold()
+	// The mutex keeps Terminate from missing a handle. Nil: the loop is terminated or closed.
+	loop.mu.Lock()
+	defer loop.mu.Unlock()
+	var handle *core.Handle
+	if !loop.terminated.Load() {
+		handle, _ = loop.core.KeepAlive()
+	}
+	if handle != nil {
+		loop.handles[handle] = struct{}{}
+	}
 	return func(fn func(*goja.Runtime)) bool {
 		// Under the mutex, so that what is accepted while Terminate begins comes before its end.
 		loop.mu.Lock()
@@ -25,21 +34,6 @@ func (loop *EventLoop) KeepAlive() (complete func(fn func(*goja.Runtime)) bool) 
 		defer handle.Release()
 		return fn == nil || loop.force(millrace.Normal, func() { loop.task(fn) }) == nil
 	}
-}
-
-// hold returns nil if the loop is terminated or closed. The mutex keeps Terminate from missing a handle.
-func (loop *EventLoop) hold() *core.Handle {
-	loop.mu.Lock()
-	defer loop.mu.Unlock()
-	if loop.terminated.Load() {
-		return nil
-	}
-	handle, err := loop.core.KeepAlive()
-	if err != nil {
-		return nil
-	}
-	loop.handles[handle] = struct{}{}
-	return handle
 }
 
 // NewPromise makes a promise that resolve and reject settle from any goroutine; they return false if it was settled

@@ -291,11 +291,13 @@ func (d *Dispatcher[T]) unlocked(hook func()) {
 
 // Cancel takes an event back that is queued or retained; false if it has left.
 func (d *Dispatcher[T]) Cancel(ref Ref[T]) bool {
-	if d.engine.Cancel(ref) {
-		return true
-	}
 	event := ref.event
-	if d.engine.closed || event == nil || event.seq != ref.seq || event.stage != retained {
+	switch {
+	case d.engine.closed:
+		return false
+	case d.engine.Withdraw(ref):
+		return true
+	case event == nil || event.seq != ref.seq || event.stage != retained:
 		return false
 	}
 	d.takeOut(event)

@@ -170,10 +170,7 @@ func (e *Engine[T]) pushDirect(t *Type[T], data T, priority Priority, bytes int6
 	return ref
 }
 
-// Cancel takes a queued event back; false if it has left already, or after Close. The event is over.
-func (e *Engine[T]) Cancel(ref Ref[T]) bool { return !e.closed && e.Withdraw(ref) }
-
-// Withdraw is Cancel, but it works after Close as well.
+// Withdraw takes a queued event back, after Close as well; false if it has left already. The event is over.
 func (e *Engine[T]) Withdraw(ref Ref[T]) bool {
 	event := ref.event
 	if event == nil || event.seq != ref.seq || !e.queue.has(event) {
