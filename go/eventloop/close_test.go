@@ -328,14 +328,15 @@ func TestTheContextOfACloseInsideEndsTheLoop(t *testing.T) {
 	l := cutShort(t)
 	must(t, l.Start())
 	ctx, cancel := context.WithCancel(context.Background())
-	gate := make(chan struct{})
+	begun, gate := make(chan struct{}), make(chan struct{})
 	do(t, l, func() {
-		must(t, l.Submit(func() { <-gate }))
+		must(t, l.Submit(func() { close(begun); <-gate }))
 		must(t, l.Submit(func() { t.Error("ran") }))
 		if err, left := l.Close(ctx), l.Left(); left != nil || err != nil {
 			t.Error(left, err)
 		}
 	})
+	<-begun
 	cancel()
 	until(l, func() bool { return l.ending == endNow })
 	close(gate)
