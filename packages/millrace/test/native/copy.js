@@ -76,13 +76,15 @@ const ask = `
  * @param {string} folder
  * @param {object} [options]
  * @param {string} [options.setting] MILLRACE_NATIVE
+ * @param {string} [options.prebuild] MILLRACE_PREBUILD
  * @param {string} [options.program] in place of one that prints what it sees of millrace, as JSON
  * @param {string[]} [options.flags] for Node.js
  * @returns {Promise<object>} what it printed; rejects when it is ended by a signal or prints anything else
  */
-export function run(folder, { setting, program = ask, flags = [] } = {}) {
-  const { MILLRACE_NATIVE, NODE_OPTIONS, ...env } = process.env;
+export function run(folder, { setting, prebuild, program = ask, flags = [] } = {}) {
+  const { MILLRACE_NATIVE, MILLRACE_PREBUILD, NODE_OPTIONS, ...env } = process.env;
   if (setting !== undefined) env.MILLRACE_NATIVE = setting;
+  if (prebuild !== undefined) env.MILLRACE_PREBUILD = prebuild;
   return new Promise((resolve, reject) => {
     const args = [...flags, '-e', program];
     execFile(process.execPath, args, { cwd: folder, env, timeout: 60_000 }, (error, out, err) => {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
 import { addon, binaryOf, copyOf, prebuiltOf, run } from './copy.js';
 
@@ -202,6 +203,13 @@ test('worker threads load it, some at the same time, and end', { skip }, async (
   assert.equal(seen.length, 11);
   for (const native of seen) assert.deepEqual(native, seen[0]);
   assert.notEqual(seen[0], null);
+});
+
+test('another folder is looked in where MILLRACE_PREBUILD names one', { skip }, async (t) => {
+  const folder = copyOf(t, { addon: null });
+  const built = join(dirname(addon), '../..');
+  assert.notEqual((await run(folder, { prebuild: built })).native, null);
+  assert.equal((await run(folder, { prebuild: '' })).native, null);
 });
 
 test('two copies of the package have an addon each', { skip }, async (t) => {
