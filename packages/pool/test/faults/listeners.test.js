@@ -34,12 +34,14 @@ test('calls in the listeners of each event', async (t) => {
   const pool = open(t, { workerData: { runs } });
   const inner = [];
   const seen = new Set();
+  // The end of the pool is an event of its own, and answers no call.
+  let isOver = false;
   for (const event of events) {
     pool.on(event, () => {
       seen.add(event);
       // One may be with the worker that is ended below.
       const call = () => pool.run(1, { timeout: 10_000, retry: 3 });
-      if (inner.length < 50) inner.push(call(), call());
+      if (inner.length < 50 && !isOver) inner.push(call(), call());
     });
   }
   assert.deepEqual(await outcomes(turmoil(pool, 200)), turmoilEnds(200));
@@ -60,6 +62,7 @@ test('calls in the listeners of each event', async (t) => {
     repeat(200, () => 1),
   );
   await atRest(pool, 203 + inner.length);
+  isOver = true;
 });
 
 for (const event of ['workerCreate', 'workerDestroy', 'allocation', 'needsDrain', 'message']) {
