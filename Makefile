@@ -19,7 +19,7 @@ setup: ## install the npm packages and build everything
 test: ## build, lint, type-check and run the tests
 	@scripts/node scripts/test.js
 
-test-matrix: ## the tests of millrace on Node.js 20, 22, 24 and the newest
+test-matrix: ## the tests of the packages on Node.js 20, 22, 24 and the newest
 	@scripts/node scripts/test.js --matrix
 
 docs: ## write the pages of docs/api from the doc comments of the source
