@@ -1,8 +1,8 @@
 export { show } from './schema.cjs';
 
 /**
- * The one table of error codes. Each thrown or rejected error of this package is a {@link MillraceError} with one of
- * these codes, and a message that names the bad value and the way out.
+ * The one table of error codes. Each error that a package of Millrace throws or rejects with is a {@link MillraceError} with one
+ * of these codes, and a message that names the bad value and the way out.
  */
 export const codes = {
   /** A queue is at its bound in events or bytes: the event, call or record was not taken. Slow down, drop, or raise the bound. */
@@ -48,7 +48,7 @@ export const codes = {
 /** The `code` of a {@link MillraceError}. It stays the same from release to release; messages do not. */
 export type ErrorCode = keyof typeof codes;
 
-/** An error of this package. `code` is stable; `message` is for people. */
+/** An error of a package of Millrace. `code` is stable; `message` is for people. */
 export class MillraceError extends Error {
   readonly code: ErrorCode;
 

@@ -1,4 +1,4 @@
-/** How options are checked everywhere: by a schema of schema.cts, with the error of this package. */
+/** How options are checked everywhere: by a schema of schema.cts, with a MillraceError. */
 import { MillraceError } from './errors.js';
 import {
   badValue,
