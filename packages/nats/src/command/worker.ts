@@ -38,7 +38,7 @@ const OPTIONS: Options = {
   lag: { meaning: 'prints how much work is left, and exits' },
   dead: { meaning: 'prints the dead letters, and exits' },
   'retry-dead': { meaning: 'turns the dead letters into tasks again, and exits' },
-  version: { meaning: 'the version of millrace' },
+  version: { meaning: 'the version of @millrace/nats' },
 };
 
 const USAGE = `Usage: millrace-worker FILE --stream NAME [options]
