@@ -208,8 +208,8 @@ export class Slot implements ProcessOwner {
 }
 
 /**
- * Replaces the processes of all slots, `reloadConcurrency` at a time. Resolves when the last of the old processes has ended. Rejects with the first failure: then no more are started, and slots whose
- * turn had not come keep what they have.
+ * Replaces the processes of all slots, `reloadConcurrency` at a time. Resolves when the last of the old processes has ended.
+ * Rejects with the first failure: then no more are started, and slots whose turn had not come keep what they have.
  */
 export async function replaceAll(
   slots: readonly Slot[],

@@ -56,7 +56,10 @@ export interface Others<E extends Entry> {
   /** False when there is no room for one more. */
   add(node: string, entry: E): boolean;
   remove(node: string, key: number): void;
-  /** All that the node has, from now on: nothing, if it is gone. `isNew`: it is heard for the first time or again, or fell silent. Returns for how many there was no room. */
+  /**
+   * All that the node has, from now on: nothing, if it is gone. `isNew`: it is heard for the first time or again, or fell
+   * silent. Returns for how many there was no room.
+   */
   replace(node: string, entries: readonly E[], isNew: boolean): number;
   /** The node is not going to be heard again. */
   forget(node: string): void;

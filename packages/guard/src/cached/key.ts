@@ -7,8 +7,9 @@ import { Lru } from './store.js';
 
 /**
  * Why a request goes to the handler as if there were no cache. `authorization`, `cookie`: it says who asks, and the default key
- * does not; `authority`: it names two hosts, `:authority` and `host`, and the handler may look at either; `range`, `conditional`: it asks
- * for a part, or only if something holds; `body`: it has one, and the default key knows the URL alone; `method`: not one of `methods`; `key`: the function `key` gave none; `sent`: others have begun to answer it; `unshared`: its
+ * does not; `authority`: it names two hosts, `:authority` and `host`, and the handler may look at either; `range`,
+ * `conditional`: it asks for a part, or only if something holds; `body`: it has one, and the default key knows the URL alone;
+ * `method`: not one of `methods`; `key`: the function `key` gave none; `sent`: others have begun to answer it; `unshared`: its
  * answers were for one request alone, lately.
  */
 export type Bypass =

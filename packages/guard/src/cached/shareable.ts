@@ -2,10 +2,10 @@
 import { type Answer, header } from './answer.js';
 
 /**
- * Why an answer is for its own request alone. `setCookie`: it may name a person; `cacheControl`: it says `no-store`, `private` or `no-cache`, or
- * cannot be parsed;
- * `vary`: it says `Vary: *`, or something that names no headers; `partial`: it is a part of something, or no answer in itself (1xx, 206, 304); `size`: it is above
- * `maxBytes`; `length`: its body is not as long as it said; `stream`: it is a stream of events, or has trailers.
+ * Why an answer is for its own request alone. `setCookie`: it may name a person; `cacheControl`: it says `no-store`,
+ * `private` or `no-cache`, or cannot be parsed; `vary`: it says `Vary: *`, or something that names no headers; `partial`: it is
+ * a part of something, or no answer in itself (1xx, 206, 304); `size`: it is above `maxBytes`; `length`: its body is not as
+ * long as it said; `stream`: it is a stream of events, or has trailers.
  */
 export type Unshared =
   | 'setCookie'

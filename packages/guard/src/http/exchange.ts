@@ -1,4 +1,7 @@
-/** A request and its response of node:http, or of the http2 compatibility API, as a ticket of the guard; and the answer to one that is turned away. */
+/**
+ * A request and its response of node:http, or of the http2 compatibility API, as a ticket of the guard; and the answer to one that
+ * is turned away.
+ */
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Guard } from '../guard.js';
 import { type Rejection, Ticket } from '../ticket.js';

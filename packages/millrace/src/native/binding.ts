@@ -24,10 +24,11 @@ export interface FilesBinding {
   /**
    * `settings`: the files (0 to 64) and the bytes of one turn that are read on the loop; the bytes of a region, which are
    * what the slab has behind those; jobs at a time for files in memory and for others; files in one job; the ms after which
-   * files no longer wait for the one before them. `call(count)` runs when a job is over: so many results are in `records`, of four numbers each: the id, the bytes or a negative code of
-   * libuv, where in the slab the bytes are (-1: in the next buffer of `large`), and the system call that failed (0 open,
-   * 1 fstat, 2 read, 3 write, 4 fdatasync, 5 close, or -1). They are to be taken before it returns. `counts` has the files
-   * answered on the loop so far, the jobs so far, and the files and the bytes that the loop may still read in this turn.
+   * files no longer wait for the one before them. `call(count)` runs when a job is over: so many results are in `records`, of
+   * four numbers each: the id, the bytes or a negative code of libuv, where in the slab the bytes are (-1: in the next buffer
+   * of `large`), and the system call that failed (0 open, 1 fstat, 2 read, 3 write, 4 fdatasync, 5 close, or -1). They are to
+   * be taken before it returns. `counts` has the files answered on the loop so far, the jobs so far, and the files and the
+   * bytes that the loop may still read in this turn.
    */
   filesOpen(
     settings: Int32Array,
@@ -38,9 +39,9 @@ export interface FilesBinding {
     call: (count: number) => void,
   ): FilesHandle;
   /**
-   * Reads files; each path in the first `length` bytes of `paths` ends with a NUL. Returns how many results are ready in `records`; the others come to
-   * `call`. Below 0: an error of libuv, and nothing was begun. UV_ESPIPE of a FIFO has its open descriptor in place of
-   * where the bytes are.
+   * Reads files; each path in the first `length` bytes of `paths` ends with a NUL. Returns how many results are ready in
+   * `records`; the others come to `call`. Below 0: an error of libuv, and nothing was begun. UV_ESPIPE of a FIFO has its open
+   * descriptor in place of where the bytes are.
    */
   filesRead(
     handle: FilesHandle,

@@ -1,6 +1,6 @@
 /**
  * Metrics for Prometheus: its text format, version 0.0.4, and metrics in a registry of prom-client. A scrape collects once: all
- * metrics of a registry are asked in one go, and share the points until the end of the turn.
+ * metrics of a registry are asked in one go, and share the points of that one collection.
  */
 import { parse, refused } from '@millrace/base/options';
 import * as is from '@millrace/base/schema';

@@ -8,7 +8,7 @@
  * with the meaning that JSON gives them, except that bytes stay bytes: these are the parts then, and a random mark, which
  * is the first part, stands for them in the head.
  *
- * Before it, the parts of socket.io that are used here. Its types are not imported, because most users of this package do not have it.
+ * First come the parts of socket.io that are used here. Its types are not imported, because most users of this package do not have it.
  */
 import { randomBytes } from 'node:crypto';
 import { isArrayBuffer } from '@millrace/base/realm';
