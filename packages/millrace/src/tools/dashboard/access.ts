@@ -30,12 +30,12 @@ export const securityHeaders = {
 export interface Door {
   readonly port: number;
   readonly token: string | null;
-  readonly guesses: Guesses;
+  readonly attempts: RateLimit;
 }
 
 /** Whether this request may enter; one that may not has its response then. */
 export function mayEnter(
-  { token, port, guesses }: Door,
+  { token, port, attempts }: Door,
   url: URL,
   request: IncomingMessage,
   response: ServerResponse,
@@ -46,7 +46,7 @@ export function mayEnter(
     return false;
   }
   const { remoteAddress } = request.socket;
-  const seconds = guesses.waitSeconds(remoteAddress);
+  const seconds = attempts.waitSeconds(remoteAddress);
   if (seconds > 0) {
     refuse(response, 429, `too many wrong tokens: wait for ${seconds} s`, {
       'Retry-After': String(seconds),
@@ -63,7 +63,7 @@ export function mayEnter(
   const shown = [bearer(request), cookieToken(request, port)];
   if (shown.some((each) => sameToken(each, token))) return true;
   // A request without a token is not a guess.
-  if (given !== null || shown.some((each) => each !== undefined)) guesses.wrong(remoteAddress);
+  if (given !== null || shown.some((each) => each !== undefined)) attempts.wrong(remoteAddress);
   refuse(response, 401, 'the token is missing or wrong: open /?token=…, or send it as Bearer', {
     'WWW-Authenticate': 'Bearer',
   });
@@ -130,7 +130,7 @@ interface Window {
 }
 
 /** Wrong tokens, by the address that they came from: only a limited number a minute. */
-export class Guesses {
+export class RateLimit {
   /** In the order in which they began. */
   readonly #windows = new Map<string, Window>();
 

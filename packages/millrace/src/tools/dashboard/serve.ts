@@ -13,7 +13,7 @@ import { isMainThread } from 'node:worker_threads';
 import { installed } from '@millrace/base/installed';
 import { markOwn } from '../../auto/sockets.cjs';
 import { thisPackage } from '../../package.cjs';
-import { bearer, Guesses, sameToken } from './access.js';
+import { bearer, RateLimit, sameToken } from './access.js';
 import { type DashboardFeed, Feed, feedDashboard, protocol } from './feed.js';
 import { Hub, mostMembers } from './hub.js';
 import {
@@ -57,8 +57,8 @@ export async function serveDashboard(options: DashboardOptions = {}): Promise<Da
   pageFiles();
   const { fd, feedToken = randomBytes(16).toString('hex') } = others;
   const hub = new Hub();
-  const places = new Places(mostMembers + 100);
-  const guesses = new Guesses();
+  const connections = new Connections(mostMembers + 100);
+  const attempts = new RateLimit();
   let port = wanted;
   // A client that connects and says nothing, or says it slowly, must not keep others out.
   const server = markOwn(
@@ -71,18 +71,18 @@ export async function serveDashboard(options: DashboardOptions = {}): Promise<Da
   ).unref();
   server.on('connection', (socket: Socket) => {
     markOwn(socket).unref();
-    places.add(socket);
+    connections.add(socket);
   });
   server.on('request', (request, response) => {
     const { socket } = request;
-    places.heard(socket);
-    response.on('close', () => places.answered(socket));
+    connections.heard(socket);
+    response.on('close', () => connections.answered(socket));
     // A client went away while it sent its body.
-    handle({ hub, port, token, guesses }, request, response).catch(() => response.destroy());
+    handle({ hub, port, token, attempts }, request, response).catch(() => response.destroy());
   });
   server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
     socket.on('error', () => {});
-    places.heard(socket);
+    connections.heard(socket);
     const isFeed = request.url === '/feed' && request.headers.upgrade === protocol;
     if (!isFeed || !sameToken(bearer(request), feedToken)) {
       socket.end(
@@ -116,13 +116,13 @@ export async function serveDashboard(options: DashboardOptions = {}): Promise<Da
       new Promise((resolve) => {
         hub.close();
         server.close(() => resolve());
-        places.closeAll();
+        connections.closeAll();
       }),
   };
 }
 
 /** The connections of the server: a limited number, and a silent one makes room for a new one. */
-class Places {
+class Connections {
   readonly #most: number;
   readonly #all = new Set<Socket>();
   /** Without a request under way, those that have been so for longest first. */

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { test } from 'node:test';
 import { serveDashboard } from 'millrace/dashboard';
-import { Guesses } from '../../../dist/tools/dashboard/access.js';
+import { RateLimit } from '../../../dist/tools/dashboard/access.js';
 import { ask, change, feature, serve, watch } from './support.js';
 
 const token = 'a token of good length';
@@ -167,15 +167,15 @@ test('after many wrong tokens none is looked at for a while', async (t) => {
 });
 
 test('wrong tokens are forgotten after a minute, and of many addresses the oldest are', () => {
-  const guesses = new Guesses();
-  for (let i = 0; i < 20; i++) guesses.wrong('a', 1000);
-  assert.equal(guesses.waitSeconds('a', 1000), 60);
-  assert.equal(guesses.waitSeconds('b', 1000), 0);
-  assert.equal(guesses.waitSeconds('a', 60_500), 1);
-  assert.equal(guesses.waitSeconds('a', 61_000), 0);
-  for (let i = 0; i < 20; i++) guesses.wrong('a', 61_000);
-  for (let i = 0; i < 1024; i++) guesses.wrong(`${i}`, 61_000);
-  assert.equal(guesses.waitSeconds('a', 61_000), 0);
+  const attempts = new RateLimit();
+  for (let i = 0; i < 20; i++) attempts.wrong('a', 1000);
+  assert.equal(attempts.waitSeconds('a', 1000), 60);
+  assert.equal(attempts.waitSeconds('b', 1000), 0);
+  assert.equal(attempts.waitSeconds('a', 60_500), 1);
+  assert.equal(attempts.waitSeconds('a', 61_000), 0);
+  for (let i = 0; i < 20; i++) attempts.wrong('a', 61_000);
+  for (let i = 0; i < 1024; i++) attempts.wrong(`${i}`, 61_000);
+  assert.equal(attempts.waitSeconds('a', 61_000), 0);
 });
 
 test('connections that say nothing keep nobody out', async (t) => {
