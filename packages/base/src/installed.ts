@@ -23,7 +23,8 @@ interface PackageIdentity {
 /** The folder of a package; or why there is none, as the end of a sentence. */
 type Installed = { folder: string; missing: null } | { folder: null; missing: string };
 
-const known = new Map<string, Installed>();
+/** By who asks: what one place does not see, another may. */
+const known = new WeakMap<PackageIdentity, Installed>();
 
 /** Files of the application to look for its packages from: they need not be where a package of ours is. */
 export const applicationPlaces = (): string[] =>
@@ -31,10 +32,10 @@ export const applicationPlaces = (): string[] =>
 
 /** Looks for it once, and reads one small file for each place. */
 export function installed(which: PackageIdentity): Installed {
-  let found = known.get(which.name);
+  let found = known.get(which);
   if (found === undefined) {
     found = find(which);
-    known.set(which.name, found);
+    known.set(which, found);
   }
   return found;
 }

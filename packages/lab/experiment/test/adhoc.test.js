@@ -16,7 +16,8 @@ test('two commands are compared, with a proof that the feature is on in one of t
   assert.equal(refusal, null);
   assert.equal(figures[0].metric, 'answers_per_s');
   assert.ok(figures[0].control > 0 && figures[0].n === 1);
-  assert.equal(runs.length, 3);
+  // More of them where a busy machine has spoilt a round, which is made again.
+  assert.ok(runs.length >= 3, String(runs.length));
   assert.match(arms[1].command.join(' '), /^sh -c .*app\.cjs \d+ body$/);
   assert.deepEqual(processesWith(join(folder, 'app.cjs')), []);
 });

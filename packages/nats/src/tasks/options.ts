@@ -5,7 +5,7 @@ import { check, parse, refused } from '@millrace/base/options';
 import { classOf, type Priority, priorityField } from '@millrace/base/priority';
 import * as is from '@millrace/base/schema';
 import type { Pool, PoolOptions } from '@millrace/pool';
-import { type BrokerOptions, brokerField } from '../options.js';
+import { type BrokerOptions, brokerField, brokerSettings } from '../options.js';
 
 const maxMs = 2_147_483_647;
 const hourMs = 3_600_000;
@@ -261,6 +261,8 @@ export function workerSettings(given: TaskWorkerOptions) {
   if (settings.pool !== null && first !== undefined) {
     throw refused(what, ...first, "left out beside 'pool': give it to that pool");
   }
+  // Here, before there is a pool that nobody would end.
+  brokerSettings(settings.broker);
   const { closeTimeout } = settings;
   return {
     ...settings,

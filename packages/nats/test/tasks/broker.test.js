@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 // Loaded here, so that it does not take from the times below.
 import '@nats-io/transport-node';
+import { sources } from '@millrace/base/sources';
 import { TaskWorker } from '@millrace/nats/tasks';
 import { Link } from '../../dist/link.js';
 import { unable } from '../nats.js';
@@ -23,6 +24,16 @@ test(
     assert.equal(calls.stats().queued.total, 0);
   },
 );
+
+test('an address that is none is refused before there is a pool, which nobody would end', () => {
+  const pools = () => sources().filter(({ kind }) => kind === 'pool').length;
+  const before = pools();
+  assert.throws(
+    () => new TaskWorker({ broker: 'http://127.0.0.1:4222', stream: 's', filename: functions }),
+    { code: 'MILLRACE_E_INVALID_OPTION', message: /http/ },
+  );
+  assert.equal(pools(), before);
+});
 
 test('a call waits for a broker that comes later; so many may', options, async (t) => {
   const { server, open, worker } = await setUp(t);
