@@ -43,6 +43,8 @@ export interface Enqueued {
   readonly duplicate: boolean;
 }
 
+/** Tasks in one message that says which were aborted: some 300 bytes each, at most. */
+const mostCancels = 1000;
 const nothing = Buffer.alloc(0);
 
 /**
@@ -171,7 +173,13 @@ export class TaskClient<Argument = any, Result = any> {
 
   readonly #cancelSoon = onceAt(atTurnEnd, () => {
     const { link, names } = this.#context;
-    link.publish(names.cancels, serialize(this.#cancels.splice(0)));
+    while (this.#cancels.length > 0) {
+      try {
+        link.publish(names.cancels, serialize(this.#cancels.splice(0, mostCancels)));
+      } catch {
+        // A broker may take only small messages. A task that is not told of runs to its end; its call has been rejected.
+      }
+    }
   });
 
   #settle(payload: Uint8Array, { reply }: Arrival): void {

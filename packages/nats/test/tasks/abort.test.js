@@ -59,3 +59,21 @@ test('a task that was aborted does not take a later one of its id with it', opti
     await sleep(200);
   }
 });
+
+test('one signal of thousands of stored tasks ends every call', options, async (t) => {
+  const { open } = await setUp(t);
+  const calls = open();
+  const controller = new AbortController();
+  const { signal } = controller;
+  // In one message their names would be more than the broker takes.
+  const all = Array.from({ length: 6000 }, (_, n) =>
+    calls.run(n, { id: `${n}`.padEnd(200, '.'), signal }),
+  );
+  const ends = Promise.allSettled(all);
+  await eventually(() => calls.stats().stored === 6000);
+  controller.abort();
+  for (const { reason } of await ends) assert.equal(reason.name, 'AbortError');
+  // The turn at whose end the broker is told.
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(calls.stats().running, 0);
+});
