@@ -166,7 +166,7 @@ void uvb__take_event(uvb__core_t* core, uv_batch_event_t* event);
 /* A run of handlers under `direct`, counted in `nested`, is over: after the outermost, what they asked for comes. */
 void uvb__leave_direct(uvb__core_t* core);
 
-/* What a host was asked for has come. Being early, or not asked for, does no harm. */
+/* The host's call-backs: the end of a turn, the end of a hold. An early call, or one that was not asked for, does no harm. */
 void uvb__turn(uv_batch_t* batch);
 void uvb__hold_ended(uv_batch_t* batch);
 

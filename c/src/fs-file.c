@@ -276,7 +276,7 @@ static ssize_t read_on(source_t* source, char* base, size_t total, size_t room) 
     n = uvb__fs_calls.read(source->fd, base + total, len, source->offset);
   }
   if (n > 0 && source->offset >= 0) source->offset += n;
-  /* What was taken from a stream cannot be read again: so it is the result, even if the stream has no more for now. */
+  /* Bytes taken from a stream cannot be read again: they are the result, even if the stream has no more for now. */
   return n == UV_EAGAIN && source->offset < 0 && total > 0 ? 0 : n;
 }
 

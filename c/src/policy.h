@@ -47,7 +47,7 @@ double uvb__utilization_read(uvb__utilization_t* window, double now);
 
 /* ---- policies */
 
-/* What the engine knows about the loop and the types of the open batch, as in uv_batch_estimate_t. */
+/* The engine's estimates of the loop and of the types of the open batch, as in uv_batch_estimate_t. */
 typedef struct {
   double utilization;
   double rate; /* the highest among the queued types */

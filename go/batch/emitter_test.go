@@ -930,7 +930,7 @@ func TestABatchHandlerThatPanics(t *testing.T) {
 	l.want(t, "error", "x b", "x c")
 }
 
-// What is told of each event that is lost may close again.
+// OnLost may close the emitter again, for each event that is lost.
 func TestCloseInsideOfOnLost(t *testing.T) {
 	loop := newLoop(t)
 	var e *batch.Emitter[string]

@@ -9,13 +9,13 @@ const matches = (text, pattern) => [
 const isSource = (path) => /\.(js|ts|cts)$/.test(path) && !/\/test\//.test(path);
 const texts = (folder) => files(folder).filter(isSource).map(read).join('\n');
 
-/** Those of the table in packages/base/src/errors.ts, and that of the guard's plugin. */
+/** Codes in the table of packages/base/src/errors.ts, and the code of the guard's plugin. */
 export const ofNode = () => [
   ...matches(read('packages/base/src/errors.ts'), /^ {2}(MILLRACE_E_\w+):/gm),
   ...matches(read('packages/guard/src/fastify/refusal.ts'), /code = '(\w+)'/g),
 ];
 
-/** Those that are written anywhere in the packages. */
+/** Codes that the source of any package names. */
 export const usedInNode = () =>
   matches(
     typed.map((name) => texts(`packages/${name}/src`)).join('\n'),

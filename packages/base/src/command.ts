@@ -1,5 +1,5 @@
 /**
- * What a command on a terminal needs: its options, its output, and its exit codes. 0: done; 1: it cannot be done; 2: the command line is
+ * A command on a terminal: its options, its output, and its exit codes. 0: done; 1: it cannot be done; 2: the command line is
  * mistaken. Whatever the user can do something about is one sentence on stderr; an error of the program itself keeps its stack.
  *
  * Options are read by `parseArgs` of node:util, with messages that say what was meant. What may be in an option is for those who use it
@@ -14,7 +14,7 @@ import { wrapped } from './text.js';
 /** A command line that is mistaken: one sentence that says how, and the exit code 2. */
 export class UsageError extends Error {}
 
-/** What cannot be done although the command line is in order: one sentence, and the exit code 1. */
+/** A command that is in order and cannot be carried out: one sentence, and the exit code 1. */
 export class Refusal extends Error {}
 
 /** Says on stderr what went wrong with a command, such as `millrace run`, and sets the exit code. Throws any other error. */
@@ -53,7 +53,7 @@ export function watchOutput(): void {
 
 /** One option. */
 interface Option {
-  /** What its value is called in the help; absent for a flag. */
+  /** Name of its value in the help; absent for a flag. */
   readonly value?: string;
   readonly meaning: string;
 }
@@ -61,11 +61,11 @@ interface Option {
 /** By name, without dashes, in the order of the help. */
 export type Options = Readonly<Record<string, Option>>;
 
-/** What was given. */
+/** A command line that was read. */
 export interface Given {
   /** For options with a value the last one given, for flags `true`. */
   readonly values: Readonly<Record<string, string | true>>;
-  /** What follows the options, from the first argument that is not one. */
+  /** Arguments after the options, from the first one that is no option. */
   readonly rest: readonly string[];
   /** Whether `--` stood before the rest. */
   readonly isCut: boolean;

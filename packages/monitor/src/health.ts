@@ -8,8 +8,7 @@
 import { cpus, loadavg, uptime } from 'node:os';
 import { getHeapStatistics } from 'node:v8';
 import { cpuGroup } from '@millrace/base/limits/cgroup';
-import { limits, limitsOf } from '@millrace/base/limits/limits';
-import { type SystemMemory, systemMemory } from '@millrace/base/limits/memory';
+import { limits, limitsOf, type SystemMemory, systemMemory } from '@millrace/base/limits/limits';
 import { allowedCpus, readText } from '@millrace/base/limits/system-files';
 import { now } from '@millrace/base/loop-clock';
 import { isError } from '@millrace/base/realm';

@@ -4,8 +4,8 @@
  * @module monitor
  */
 
+export type { SystemMemory } from '@millrace/base/limits/limits';
 export { type Limits, limits } from '@millrace/base/limits/limits';
-export type { SystemMemory } from '@millrace/base/limits/memory';
 export {
   type Burst,
   burst,

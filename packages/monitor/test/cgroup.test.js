@@ -10,8 +10,7 @@ import {
   parseMemberships,
   parseMounts,
 } from '@millrace/base/limits/cgroup';
-import { limitsOf } from '@millrace/base/limits/limits';
-import { systemMemory } from '@millrace/base/limits/memory';
+import { limitsOf, systemMemory } from '@millrace/base/limits/limits';
 import { parseCpuList } from '@millrace/base/limits/system-files';
 import { CoreWatch } from '../dist/health.js';
 import { sleep } from './block.js';

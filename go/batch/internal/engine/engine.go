@@ -642,7 +642,7 @@ func (e *Engine[T]) goOnClosing() error {
 }
 
 // finish ends what is left, one event after the other: a hook that ends its goroutine takes no other event with it.
-// What a hook does with the engine meanwhile, this run sees.
+// This run sees changes that a hook makes to the engine meanwhile.
 func (e *Engine[T]) finish() {
 	if e.finishing {
 		return

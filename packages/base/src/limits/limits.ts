@@ -1,5 +1,5 @@
-/** What this process may use of the machine: the least of affinity, quotas and memory limits. */
-import { availableParallelism, totalmem } from 'node:os';
+/** Limits of this process on its machine: the least of affinity, quotas and memory limits; and the memory that is left. */
+import { availableParallelism, freemem, totalmem } from 'node:os';
 import { cpuGroup, memoryGroup } from './cgroup.js';
 import { allowedCpus, memoryInfo } from './system-files.js';
 
@@ -50,4 +50,22 @@ export function limitsOf(root: string): Limits {
     memorySource: limitBytes === null ? 'physical' : 'cgroup',
     memoryUsedBytes: usedBytes,
   };
+}
+
+/** Memory of the container, or of the machine where that has no limit. */
+export interface SystemMemory {
+  readonly totalBytes: number;
+  readonly availableBytes: number;
+  /** Bytes that are not available. */
+  readonly usedBytes: number;
+}
+
+/** Memory that the process may use, in bytes, and how much of it is left. Reads small files as {@link limits} does; `root` is for tests. */
+export function systemMemory(root = '/'): SystemMemory {
+  const physical = memoryInfo(root, 'MemTotal') ?? totalmem();
+  const free = memoryInfo(root, 'MemAvailable') ?? freemem();
+  const group = memoryGroup(root, physical);
+  const totalBytes = group.limitBytes ?? physical;
+  const availableBytes = Math.min(free, group.availableBytes ?? free);
+  return { totalBytes, availableBytes, usedBytes: Math.max(0, totalBytes - availableBytes) };
 }

@@ -10,7 +10,7 @@
  */
 import type { QueueOptions } from './options.js';
 
-/** What the engine knows about the loop and the destinations of the open batch. */
+/** The engine's estimates of the loop and of the destinations of the open batch. */
 export interface Signals {
   /** Busy share of the loop, 0 to 1. */
   utilization: number;
