@@ -1,19 +1,7 @@
 /** The modules that an import loads: few, and none of a feature that is not asked for. */
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { test } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
-
-const program = fileURLToPath(new URL('./loads.mjs', import.meta.url));
-const built = new RegExp(`^${new URL('../../', import.meta.url).href}(\\w+)/dist/(.*)`);
-
-/** The modules of our packages that an import loads, in a process of its own: `base/turn.cjs`. */
-async function loaded(specifier) {
-  const { stdout } = await promisify(execFile)(process.execPath, [program, specifier]);
-  const urls = new Set(JSON.parse(stdout));
-  return [...urls].flatMap((url) => built.exec(url)?.slice(1).join('/') ?? []);
-}
+import { loaded } from './loads.js';
 
 for (const [specifier, most] of [
   ['millrace', 25],

@@ -4,8 +4,7 @@
  * @module monitor
  */
 
-export type { SystemMemory } from '@millrace/base/limits/limits';
-export { type Limits, limits } from '@millrace/base/limits/limits';
+export { type Limits, limits, type SystemMemory } from '@millrace/base/limits/limits';
 export {
   type Burst,
   burst,
