@@ -102,7 +102,7 @@ export function variant({ title, source, name, compiler, flags, settings, tests 
 
 /** What CTest's report in JUnit's form says. A test that did not run has failed, unless it skipped itself. */
 function read(report) {
-  const counts = { passed: 0, failed: 0, skippedNames: [], said: [] };
+  const counts = { passed: 0, failed: 0, skippedNames: [], failedNames: [], said: [] };
   const pattern = /<testcase name="([^"]*)" [^>]*status="(\w+)"\s*>(.*?)<\/testcase>/gs;
   for (const [, name, status, rest] of readFileSync(report, 'utf8').matchAll(pattern)) {
     if (status === 'run') counts.passed++;
@@ -110,6 +110,7 @@ function read(report) {
       counts.skippedNames.push([name, ...output(rest).slice(-1)].join(': '));
     } else {
       counts.failed++;
+      counts.failedNames.push(name);
       counts.said.push(`failed: ${name}`, ...output(rest).slice(0, SHOWN_LINES));
     }
   }

@@ -8,6 +8,7 @@ import { strict } from './skip.js';
  * @param {number} counts.passed
  * @param {number} counts.failed
  * @param {string[]} counts.skippedNames with the reasons
+ * @param {string[]} [counts.failedNames] with their files
  * @param {number} [counts.skipped] where some have no name
  * @param {string[]} [counts.said] lines to show under the step
  * @returns {import('./steps.js').Result}
@@ -16,6 +17,7 @@ export function counted({
   passed,
   failed,
   skippedNames,
+  failedNames = [],
   skipped = skippedNames.length,
   said = [],
 }) {
@@ -28,6 +30,7 @@ export function counted({
     passed,
     failed: strict ? failed + skipped : failed,
     skipped: strict ? 0 : skipped,
+    failures: failedNames,
     details: [
       ...skippedNames.map((name) => `skipped${strict ? ', a failure in CI' : ''}: ${name}`),
       ...said,

@@ -8,7 +8,7 @@ const SHOWN_LINES = 10;
  *   so far; and `read`, which returns what is for the log: what builds, packages and failed tests have printed
  */
 export function goEvents() {
-  const counts = { passed: 0, failed: 0, skippedNames: [], said: [] };
+  const counts = { passed: 0, failed: 0, skippedNames: [], failedNames: [], said: [] };
   /** What has been printed by the tests and packages that have not ended. */
   const outputs = new Map();
   /** Packages with a test that failed. */
@@ -22,6 +22,7 @@ export function goEvents() {
   const fail = (name) => {
     const output = take(name);
     counts.failed++;
+    counts.failedNames.push(name);
     counts.said.push(`failed: ${name}`, ...telling(output).slice(0, SHOWN_LINES));
     return output;
   };

@@ -23,6 +23,7 @@ const STEP_TIMEOUT_MS = 1_800_000;
  * @property {number} [passed] counts for the closing line; a step without them counts as one
  * @property {number} [failed]
  * @property {number} [skipped]
+ * @property {string[]} [failures] names of what failed, repeated at the end of the run
  * @property {string[]} [details] lines shown under the step
  *
  * @typedef {(command: string, args: string[], options?: object) => Promise<void>} Quiet
@@ -37,10 +38,10 @@ const STEP_TIMEOUT_MS = 1_800_000;
  *
  * @param {(Step | Step[][])[]} steps
  * @param {import('node:stream').Writable} [out]
- * @returns {Promise<{ passed: number, failed: number, skipped: number }>}
+ * @returns {Promise<{ passed: number, failed: number, skipped: number, failures: string[] }>}
  */
 export async function runSteps(steps, out = process.stdout) {
-  const total = { passed: 0, failed: 0, skipped: 0 };
+  const total = { passed: 0, failed: 0, skipped: 0, failures: [] };
   const all = steps.flat(2);
   const begin = progress(out);
   const number = (step) => `[${all.indexOf(step) + 1}/${all.length}]`.padStart(7);
@@ -67,15 +68,20 @@ async function runStep(step, line, total, out) {
     const {
       note = 'ok',
       details = [],
+      failures = [],
       ...counts
     } = typeof result === 'string' ? { note: result } : (result ?? {});
     add(total, 'failed' in counts ? counts : { passed: 1 });
     line.end(note);
     for (const detail of details) out.write(`          ${detail}\n`);
-    if (counts.failed > 0) log.show(out);
+    if (counts.failed > 0) {
+      total.failures.push(...(failures.length > 0 ? failures : [`${step.title}: ${note}`]));
+      log.show(out);
+    }
     return true;
   } catch (error) {
     add(total, { failed: 1 });
+    total.failures.push(`${step.title}: ${error.message}`);
     line.end(`FAILED: ${error instanceof Failure ? error.message : error.stack}`);
     log.show(out);
     return false;

@@ -51,6 +51,14 @@ describe('a file of tests', { concurrency: 3, timeout: 120_000 }, () => {
     test(`fails: ${what}`, async (t) => assert.equal((await run(t, text)).code, 1));
   }
 
+  test('is named with the test that failed, and not with the group around it', async (t) => {
+    const text = `test('a', async (t) => { await t.test('b', () => { throw new Error('no'); }); });
+      test.todo('c', () => { throw new Error('not yet'); });`;
+    const { failedNames } = (await run(t, text)).tally;
+    assert.equal(failedNames.length, 1);
+    assert.match(failedNames[0], /some\.test\.mjs:2: b$/);
+  });
+
   test('fails: it never ends, until it is asked to', async (t) => {
     const text = "test('a', () => {}); setInterval(() => {}, 1000);";
     const { code, tally } = await run(t, text, (child) => child.kill());
