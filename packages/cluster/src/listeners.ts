@@ -114,6 +114,7 @@ export class Listeners {
   #main: Listener | null = null;
   /** The port that was asked for. */
   #mainPort = 0;
+  #isClosed = false;
 
   constructor(sticky: StickyKey | null, oneRequest: boolean) {
     this.#sticky = sticky;
@@ -207,6 +208,7 @@ export class Listeners {
   }
 
   close(): void {
+    this.#isClosed = true;
     for (const listener of this.#open) listener.close();
     this.#open.clear();
   }
@@ -233,6 +235,10 @@ export class Listeners {
   async #opened(key: string, place: Place): Promise<Listener> {
     const listener = new Listener(this.#sticky);
     await listener.open(place);
+    if (this.#isClosed) {
+      listener.close();
+      throw new Error('the socket was opened after close()');
+    }
     this.#open.add(listener);
     if (key === 'main') this.#main = listener;
     return listener;

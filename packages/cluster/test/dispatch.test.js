@@ -131,3 +131,11 @@ test('a process that drains may listen, and is handed nothing', async (t) => {
   await listeners.join(next, query);
   assert.equal(handed(next).length, 1);
 });
+
+test('a socket that is open only after close() is closed again', async () => {
+  const first = new Listeners(null, false);
+  const opening = first.openMain(place);
+  first.close();
+  await assert.rejects(opening, /after close\(\)/);
+  assert.equal(first.address, null);
+});

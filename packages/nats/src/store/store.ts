@@ -175,10 +175,14 @@ export class Store {
     const late = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, lastMs);
     });
-    await Promise.race([this.#outbox.acknowledged(), late]);
-    clearTimeout(timer);
-    const { backlog } = this.#outbox;
-    this.#end();
+    let backlog = 0;
+    try {
+      await Promise.race([this.#outbox.acknowledged(), late]);
+    } finally {
+      clearTimeout(timer);
+      ({ backlog } = this.#outbox);
+      this.#end();
+    }
     if (backlog === 0) return;
     throw failure(
       `the broker at ${this.#link.address} has not stored ${backlog} messages of durable rooms within ${lastMs} ms`,

@@ -172,13 +172,24 @@ class FeedClient implements DashboardFeed {
     this.#openedMs = performance.now();
     const send = (message: object) => socket.write(`${JSON.stringify(message)}\n`);
     const lines = new JsonLines(longestQuestionBytes, (line) => {
-      if (line.type === 'sample') send(this.#sampler.sample());
+      if (line.type === 'sample') this.#answer(send);
       else if (line.type === 'switch') send(this.#switched(line));
     });
     socket.on('data', (chunk: Buffer) => lines.push(chunk));
     const { process } = this.#sampler;
     send({ type: 'hello', process, features: this.#sampler.features() });
     lines.push(rest);
+  }
+
+  /** Without an answer, because a `stats()` or the report throws, the dashboard goes on without this sample. */
+  #answer(send: (message: object) => void): void {
+    let sample: Sample;
+    try {
+      sample = this.#sampler.sample();
+    } catch {
+      return;
+    }
+    send(sample);
   }
 
   #switched({ request, feature, on }: Record<string, unknown>): object {

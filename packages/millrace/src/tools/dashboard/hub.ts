@@ -37,11 +37,17 @@ export class Member {
     readonly link: Link,
   ) {}
 
-  /** One question at a time: a process whose loop is blocked finds one when it comes back, not a pile. */
+  /**
+   * Null without an answer in time, and when counters cannot be read because a `stats()` or the report throws. One question at a time:
+   * a process whose loop is blocked finds one when it comes back, not a pile.
+   */
   sample(): Promise<Sample | null> {
-    this.#asked ??= this.link.sample().finally(() => {
-      this.#asked = null;
-    });
+    this.#asked ??= this.link
+      .sample()
+      .catch(() => null)
+      .finally(() => {
+        this.#asked = null;
+      });
     return this.#asked;
   }
 

@@ -198,7 +198,7 @@ export async function startDashboard(
 
 function feedTo(address: string, token: string, shown: Shown): DashboardFeed | null {
   const [, host, port] = /^\[?(.+?)\]?:(\d{1,5})$/.exec(address) ?? [];
-  if (host === undefined || Number(port) > 65_535) return null;
+  if (host === undefined || Number(port) === 0 || Number(port) > 65_535) return null;
   return feedDashboard({ host, port: Number(port), token, ...shown });
 }
 

@@ -11,8 +11,8 @@ import { ask, change, openFeed, processes, processInfo, serve, until, watch } fr
 
 const feeder = fileURLToPath(new URL('feeder.js', import.meta.url));
 
-function startFeeder(t, { port, feedToken }) {
-  const child = fork(feeder, [String(port), feedToken]);
+function startFeeder(t, { port, feedToken }, how = '') {
+  const child = fork(feeder, [String(port), feedToken, how]);
   t.after(() => child.kill('SIGKILL'));
   return child;
 }
@@ -179,4 +179,16 @@ test('workers of a cluster', async (t) => {
   assert.equal(first.title, 'clustered.js');
   process.kill(first.pid, 'SIGKILL');
   await until(async () => (await workers()).length === 1);
+});
+
+test('a report that throws costs its process a sample, not its life', async (t) => {
+  const dashboard = await serve(t, {
+    report() {
+      throw new Error('no report');
+    },
+  });
+  const child = startFeeder(t, dashboard, 'unreported');
+  const ofChild = await find(dashboard, ({ pid }) => pid === child.pid);
+  const ofThis = await find(dashboard, ({ pid }) => pid === process.pid);
+  assert.deepEqual([ofChild.endedAt, ofThis.endedAt], [null, null]);
 });

@@ -95,3 +95,9 @@ test('a viewer does not keep it alive', async (t) => {
   const [code] = await once(child, 'close');
   assert.equal(code, 0);
 });
+
+test('a feed to port 0 is left out, and the application goes on', async () => {
+  const env = { MILLRACE_FEED: '127.0.0.1:0', MILLRACE_FEED_TOKEN: 'a', MILLRACE_FEED_PID: '1' };
+  const { code, errors } = await run({ host: '127.0.0.1', port: 0, token: null }, env);
+  assert.deepEqual([code, errors], [0, '']);
+});
