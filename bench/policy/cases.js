@@ -1,0 +1,98 @@
+/**
+ * What is measured: loads, ways to batch, and how an arm is scored. Rates are deliveries per second; delays are in ms.
+ *
+ * @typedef {object} Load
+ * @property {string} name
+ * @property {object} [crowd] of WebSockets; without it the load is of durable inserts by `batch()`
+ * @property {object} offered options of the generator; `perSecond` of inserts
+ * @property {false} [quick] only in a full run
+ *
+ * @typedef {object} Way
+ * @property {'direct' | 'fixed' | 'adaptive'} policy
+ * @property {number} maxDelay the budget
+ * @property {false} [quick]
+ */
+
+const of10Rooms = { connections: 500, rooms: 10 };
+const open = (deliveriesRate, pattern) => ({
+  mode: 'open',
+  deliveriesRate,
+  ...(pattern === undefined ? {} : { pattern }),
+});
+
+/** @type {Load[]} */
+export const loads = [
+  { name: '5k', crowd: of10Rooms, offered: open(5000), quick: false },
+  { name: '20k', crowd: of10Rooms, offered: open(20_000) },
+  { name: '50k', crowd: of10Rooms, offered: open(50_000) },
+  { name: '100k', crowd: of10Rooms, offered: open(100_000) },
+  { name: '160k', crowd: of10Rooms, offered: open(160_000), quick: false },
+  { name: '450k', crowd: of10Rooms, offered: open(450_000) },
+  { name: 'closed', crowd: of10Rooms, offered: { mode: 'closed' } },
+  { name: 'spikes 50k', crowd: of10Rooms, offered: open(50_000, 'spikes'), quick: false },
+  {
+    name: '2000x20 60k',
+    crowd: { connections: 2000, rooms: 20 },
+    offered: open(60_000),
+    quick: false,
+  },
+  { name: 'inserts 100', offered: { perSecond: 100 } },
+  { name: 'inserts 300', offered: { perSecond: 300 }, quick: false },
+  { name: 'inserts 1000', offered: { perSecond: 1000 } },
+];
+
+const fixed = (maxDelay, quick) => ({ policy: 'fixed', maxDelay, quick });
+const adaptive = (maxDelay, quick) => ({ policy: 'adaptive', maxDelay, quick });
+
+/** The end of the turn is what `adaptive` does without a budget. */
+export const endOfTurn = 'end of turn';
+
+/** @type {Record<string, Way>} */
+export const ways = {
+  direct: { policy: 'direct', maxDelay: 0 },
+  [endOfTurn]: adaptive(0),
+  'fixed 1': fixed(1, false),
+  'fixed 2': fixed(2),
+  'fixed 5': fixed(5),
+  'fixed 10': fixed(10, false),
+  'fixed 20': fixed(20),
+  'fixed 50': fixed(50),
+  'adaptive 2': adaptive(2, false),
+  'adaptive 5': adaptive(5),
+  'adaptive 20': adaptive(20, false),
+  'adaptive 50': adaptive(50),
+};
+
+/** What a ms of delay has to save, in cores: the default of `minSaving`. */
+const price = 0.005;
+
+/**
+ * What an arm costs, in cores: its CPU and its median latency at the price of a ms, which falls with the square of the time that the
+ * loop has left.
+ *
+ * @param {{ cores: number, p50_ms: number }} sample
+ */
+export function score({ cores, p50_ms }) {
+  return cores + price * (1 - Math.min(1, cores)) ** 2 * p50_ms;
+}
+
+/** Whether the arm took what was offered: one that falls behind is nobody's best choice. */
+export const keepsUp = ({ msgs_per_s, cores }, { deliveriesRate }) =>
+  deliveriesRate === undefined ? cores < 0.97 : msgs_per_s >= 0.97 * deliveriesRate;
+
+/**
+ * Which of the ways within a budget was the best one in hindsight: by its mean score, among those that kept up in every round.
+ *
+ * @param {Record<string, object>[]} rounds samples by way
+ * @param {number} budget
+ * @param {object} offered
+ */
+export function bestWithin(rounds, budget, offered) {
+  const candidates = Object.keys(rounds[0]).filter((name) => {
+    const { policy, maxDelay } = ways[name];
+    const isArm = policy !== 'adaptive' || maxDelay === 0;
+    return isArm && maxDelay <= budget && rounds.every((round) => keepsUp(round[name], offered));
+  });
+  const mean = (name) => rounds.reduce((sum, round) => sum + score(round[name]), 0);
+  return candidates.toSorted((a, b) => mean(a) - mean(b))[0];
+}
