@@ -108,8 +108,8 @@ class Call<Item, Result> {
   /** Of its promise, which sets them as it is made. */
   resolve!: (result: Result) => void;
   reject!: (error: unknown) => void;
-  /** What calls with a key or a signal need besides; null for all others. */
-  ties: Ties<Item, Result> | null = null;
+  /** Of a call with a key or a signal; null for all others. */
+  tracking: Tracking<Item, Result> | null = null;
 
   constructor(item: Item) {
     this.item = item;
@@ -125,8 +125,8 @@ interface Flight {
   aborted: { reason: unknown } | null;
 }
 
-/** What ties a call to its key, to calls that share its item, and to a signal. */
-interface Ties<Item, Result> {
+/** Bookkeeping of a call with a key or a signal: the calls that share its item, and whether it has settled before them. */
+interface Tracking<Item, Result> {
   readonly key: unknown;
   /** The call whose item stands for this one too, because their keys are the same; mostly itself. */
   leader: Call<Item, Result>;
@@ -142,9 +142,9 @@ interface Ties<Item, Result> {
   flight: Flight | null;
 }
 
-/** The call's ties, made when they are first needed. */
-function tied<Item, Result>(call: Call<Item, Result>, key?: unknown): Ties<Item, Result> {
-  call.ties ??= {
+/** The call's tracking, made when it is first needed. */
+function tracked<Item, Result>(call: Call<Item, Result>, key?: unknown): Tracking<Item, Result> {
+  call.tracking ??= {
     key,
     leader: call,
     settled: false,
@@ -154,7 +154,7 @@ function tied<Item, Result>(call: Call<Item, Result>, key?: unknown): Ties<Item,
     event: null,
     flight: null,
   };
-  return call.ties;
+  return call.tracking;
 }
 
 /**
@@ -205,7 +205,7 @@ interface Barrier {
   readonly done: () => void;
 }
 
-const isTied = (event: Queued<unknown, never>) => event.data.ties !== null;
+const isTracked = (event: Queued<unknown, never>) => event.data.tracking !== null;
 const itemOf = <Item>(event: Queued<Item, never>) => event.data.item;
 
 class Batcher<Item, Result> implements Sink<Call<Item, Result>> {
@@ -271,12 +271,12 @@ class Batcher<Item, Result> implements Sink<Call<Item, Result>> {
   /** Queues the call, unless one with the same key is queued: then it shares that one's item. */
   #enqueueKeyed(call: Call<Item, Result>, key: unknown): void {
     const leader = this.#engine.closed ? undefined : this.#byKey.get(key);
-    const ties = tied(call, key);
+    const tracking = tracked(call, key);
     if (leader !== undefined) {
       this.#admitSharer();
-      leader.ties!.sharers.push(call);
-      leader.ties!.waiting++;
-      ties.leader = leader;
+      leader.tracking!.sharers.push(call);
+      leader.tracking!.waiting++;
+      tracking.leader = leader;
       this.#shared++;
       this.#sharing++;
       return;
@@ -291,13 +291,13 @@ class Batcher<Item, Result> implements Sink<Call<Item, Result>> {
     }
   }
 
-  #push(call: Call<Item, Result>, needsTies: boolean): void {
+  #push(call: Call<Item, Result>, needsTracking: boolean): void {
     const bytes = this.#size === undefined ? 0 : checkBytes(this.#size(call.item));
-    if (needsTies) tied(call);
+    if (needsTracking) tracked(call);
     this.#undone++;
     try {
       const event = this.#engine.push(this.#entry, call, -1, bytes, null);
-      if (call.ties !== null) call.ties.event = event;
+      if (call.tracking !== null) call.tracking.event = event;
     } catch (error) {
       this.#undone--;
       throw error;
@@ -305,11 +305,11 @@ class Batcher<Item, Result> implements Sink<Call<Item, Result>> {
   }
 
   #watch(call: Call<Item, Result>, signal: AbortSignal): void {
-    const ties = tied(call);
+    const tracking = tracked(call);
     const onAbort = () => {
-      ties.settled = true;
+      tracking.settled = true;
       call.reject(signal.reason);
-      const leader = ties.leader.ties!;
+      const leader = tracking.leader.tracking!;
       if (--leader.waiting > 0) return;
       if (leader.flight !== null) {
         if (--leader.flight.waiting > 0) return;
@@ -317,18 +317,18 @@ class Batcher<Item, Result> implements Sink<Call<Item, Result>> {
         leader.flight.abort?.abort(signal.reason);
         return;
       }
-      this.#forgetKey(ties.leader);
+      this.#forgetKey(tracking.leader);
       // Cut by a flush already, it is left out when its batch leaves.
       if (this.#engine.cancel(leader.event!)) this.#done([leader.event!]);
     };
-    ties.watch = { signal, onAbort };
+    tracking.watch = { signal, onAbort };
     this.#signals.watch(signal, onAbort);
   }
 
   #forgetKey(call: Call<Item, Result>): void {
-    if (this.#keyOf === undefined || this.#byKey.get(call.ties!.key) !== call) return;
-    this.#byKey.delete(call.ties!.key);
-    this.#sharing -= call.ties!.sharers.length;
+    if (this.#keyOf === undefined || this.#byKey.get(call.tracking!.key) !== call) return;
+    this.#byKey.delete(call.tracking!.key);
+    this.#sharing -= call.tracking!.sharers.length;
   }
 
   /** Calls that share an item take no place in the queue, but memory: as many of them may wait as items. */
@@ -346,7 +346,7 @@ class Batcher<Item, Result> implements Sink<Call<Item, Result>> {
 
   deliver(batch: Batch<Call<Item, Result>>): boolean {
     const flight: Flight = { waiting: 0, abort: null, aborted: null };
-    const events = batch.events.some(isTied)
+    const events = batch.events.some(isTracked)
       ? batch.events.filter((event) => this.#leaves(event, flight))
       : batch.events;
     if (events.length === 0) return true;
@@ -364,14 +364,14 @@ class Batcher<Item, Result> implements Sink<Call<Item, Result>> {
 
   /** False when nobody waits for the item any more. */
   #leaves(event: Queued<Item, Result>, flight: Flight): boolean {
-    const { ties } = event.data;
-    if (ties === null) return true;
+    const { tracking } = event.data;
+    if (tracking === null) return true;
     this.#forgetKey(event.data);
-    if (ties.waiting === 0) {
+    if (tracking.waiting === 0) {
       this.#done([event]);
       return false;
     }
-    ties.flight = flight;
+    tracking.flight = flight;
     return true;
   }
 
@@ -411,7 +411,7 @@ class Batcher<Item, Result> implements Sink<Call<Item, Result>> {
     if (isError(result)) {
       this.#engine.counters.errors++;
       this.#reject(call, result);
-    } else if (call.ties === null) call.resolve(result);
+    } else if (call.tracking === null) call.resolve(result);
     else for (const each of this.#waiting(call)) each.resolve(result);
   }
 
@@ -439,16 +439,17 @@ class Batcher<Item, Result> implements Sink<Call<Item, Result>> {
   // ---- settling
 
   #reject(call: Call<Item, Result>, error: unknown): void {
-    if (call.ties === null) call.reject(error);
+    if (call.tracking === null) call.reject(error);
     else for (const each of this.#waiting(call)) each.reject(error);
   }
 
   /** The calls for a leader's item that have not settled; their signals are let go. */
   #waiting(leader: Call<Item, Result>): Call<Item, Result>[] {
-    const calls = [leader, ...leader.ties!.sharers].filter((call) => !call.ties!.settled);
-    for (const { ties } of calls) {
-      ties!.settled = true;
-      if (ties!.watch !== null) this.#signals.forget(ties!.watch.signal, ties!.watch.onAbort);
+    const calls = [leader, ...leader.tracking!.sharers].filter((call) => !call.tracking!.settled);
+    for (const { tracking } of calls) {
+      tracking!.settled = true;
+      if (tracking!.watch !== null)
+        this.#signals.forget(tracking!.watch.signal, tracking!.watch.onAbort);
     }
     return calls;
   }

@@ -88,7 +88,7 @@ export class FramesObserver {
     const observer = this;
     return patchMethod(prototype, 'sendFrame', (original) => {
       return function sendFrame(this: Sender, ...args: unknown[]) {
-        if (!observer.#isOn || !observer.#note(this, args[0] as Parts)) {
+        if (!observer.#isOn || !observer.#countFrame(this, args[0] as Parts)) {
           return Reflect.apply(original, this, args);
         }
         observer.isSending = true;
@@ -102,7 +102,7 @@ export class FramesObserver {
   }
 
   /** Whether the frame is one that can be gathered. */
-  #note(sender: Sender, parts: Parts): boolean {
+  #countFrame(sender: Sender, parts: Parts): boolean {
     const counts = this.#counts;
     if (!isGathered(sender, parts)) {
       counts.others++;

@@ -97,11 +97,11 @@ export class LoopObserver implements Watcher {
     const from = this.#lookedAt;
     this.#lookedAt = at;
     const ms = Math.max(0, Math.min(busyMs, at - from) - this.#profiler.takeOwnMs());
-    if (from >= startUpMs) this.#note(ms, from, at);
+    if (from >= startUpMs) this.#recordTurn(ms, from, at);
     this.cpu.beginTurn(at);
   }
 
-  #note(ms: number, from: number, at: number): void {
+  #recordTurn(ms: number, from: number, at: number): void {
     this.#histogram.record(Math.min(hourNs, Math.max(1, Math.round(ms * nsPerMs))));
     if (ms <= this.blockedMs) return;
     const ownMs = ms - this.cpu.missedInTurn(ms);

@@ -56,13 +56,13 @@ export class WritesObserver {
           encoding: unknown,
           done: unknown,
         ) {
-          if (observer.#isOn) observer.#note(this, chunk.length);
+          if (observer.#isOn) observer.#countWrite(this, chunk.length);
           return original.call(this, chunk, encoding, done);
         };
       }),
       patchMethod(Socket.prototype, '_writev', (original) => {
         return function _writev(this: Socket, chunks: Chunks, done: unknown) {
-          if (observer.#isOn) observer.#note(this, bytesOf(chunks));
+          if (observer.#isOn) observer.#countWrite(this, bytesOf(chunks));
           return original.call(this, chunks, done);
         };
       }),
@@ -83,7 +83,7 @@ export class WritesObserver {
     return { ...this.#counts };
   }
 
-  #note(socket: Socket, bytes: number): void {
+  #countWrite(socket: Socket, bytes: number): void {
     if (this.frames.isSending) return;
     let held = this.#sockets.get(socket);
     if (held === undefined) {
