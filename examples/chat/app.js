@@ -7,6 +7,7 @@ import { Chat } from './chat.js';
 import { Counters } from './counters.js';
 import { createDelivery } from './delivery/index.js';
 import { Files } from './files.js';
+import { pageReader } from './history.js';
 import { createHttp } from './http.js';
 import { limits as defaultLimits } from './limits.js';
 import { People } from './people.js';
@@ -49,12 +50,14 @@ export async function startChat(options = {}) {
     });
     undo.push(() => storage.close());
 
+    const rooms = new Rooms(storage, limits, broker !== undefined);
     const delivery = await createDelivery({
       policy,
       maxDelay,
       broker,
       digests,
       storage,
+      readPage: pageReader({ storage, rooms, counters }),
       limits,
       onSlow: () => counters.count('slow'),
       onDropped: () => counters.count('frame_dropped'),
@@ -72,7 +75,6 @@ export async function startChat(options = {}) {
     await files.open();
 
     const people = new People(floodLimit);
-    const rooms = new Rooms(storage, limits, broker !== undefined);
     const chat = new Chat({ people, rooms, storage, delivery, files, counters, limits });
     let sockets;
     const report = createReport({ chat, sockets: () => sockets, counters });

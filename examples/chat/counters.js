@@ -4,6 +4,9 @@ export class Counters {
   received = 0;
   /** Messages committed and broadcast. */
   messages = 0;
+  /** Requests for a page of history, and the queries made for them. */
+  historyRequests = 0;
+  historyQueries = 0;
   /** Bytes of files taken in and handed out. */
   uploadedBytes = 0;
   downloadedBytes = 0;

@@ -6,11 +6,11 @@ import { cleanFileName, parseName, parseRoom } from './names.js';
 import { SECURITY_HEADERS, servePage } from './page.js';
 import { parseMessageId, parseText } from './protocol.js';
 import { isSameOrigin } from './socket.js';
-import { toFrame, toLink } from './wire.js';
+import { toLink } from './wire.js';
 
 /** The HTTP side: the page, the API beside the WebSocket, /health, /stats and /metrics. */
 export async function createHttp({ chat, report, floodLimit, log }) {
-  const { rooms, storage, files, counters, limits } = chat;
+  const { rooms, storage, delivery, files, counters, limits } = chat;
   const app = Fastify({
     bodyLimit: limits.frameBytes,
     forceCloseConnections: 'idle',
@@ -18,7 +18,7 @@ export async function createHttp({ chat, report, floodLimit, log }) {
     frameworkErrors: answer,
   });
   const buckets = new Buckets(floodLimit);
-  const metrics = createMetrics(chat.delivery.policy);
+  const metrics = createMetrics(delivery.policy);
 
   app.setErrorHandler(answer);
   // A form of another site can send text/plain, but not JSON.
@@ -77,14 +77,15 @@ export async function createHttp({ chat, report, floodLimit, log }) {
   app.get('/api/rooms/:room/messages', async (request, reply) => {
     const room = parseRoom(request.params.room);
     const { before, limit } = request.query;
-    const messages = await storage.history(
+    const page = {
       room,
-      before === undefined ? null : parseMessageId(before),
-      parseLimit(limit),
-    );
-    if (messages.length === 0) await refuseUnknown(room);
+      before: before === undefined ? null : parseMessageId(before),
+      limit: parseLimit(limit),
+    };
+    counters.historyRequests += 1;
+    const body = await delivery.history(page);
     reply.type('application/json');
-    return `{"room":${JSON.stringify(room)},"messages":[${messages.map(toFrame).join(',')}]}`;
+    return body;
   });
 
   app.post('/api/rooms/:room/messages', async (request, reply) => {
@@ -105,7 +106,7 @@ export async function createHttp({ chat, report, floodLimit, log }) {
   app.get('/api/rooms/:room/files', async (request) => {
     const room = parseRoom(request.params.room);
     const found = await storage.files(room, parseLimit(request.query.limit));
-    if (found.length === 0) await refuseUnknown(room);
+    if (found.length === 0) await rooms.refuseUnknown(room);
     return {
       room,
       files: found.map(({ id, from, at, file }) => ({
@@ -156,7 +157,7 @@ export async function createHttp({ chat, report, floodLimit, log }) {
           throw error;
         }
         counters.uploadedBytes += stored.size;
-        chat.delivery.bus.emit('upload', { room: room.name, from: speaker.name, id, file });
+        delivery.bus.emit('upload', { room: room.name, from: speaker.name, id, file });
         reply.code(201);
         return { id, file: { ...toLink(room.name, file), sha256: file.sha256 } };
       } finally {
@@ -174,7 +175,7 @@ export async function createHttp({ chat, report, floodLimit, log }) {
       throw new ChatError('not_in_room', `You are not in ${name}; join it first.`);
     }
     if (room === undefined) {
-      await refuseUnknown(name);
+      await rooms.refuseUnknown(name);
       room = rooms.open(name);
     }
     return { speaker, room, done: () => rooms.release(room) };
@@ -191,12 +192,6 @@ export async function createHttp({ chat, report, floodLimit, log }) {
       throw new ChatError('name_taken', `The name ${name} belongs to somebody who is connected.`);
     }
     return { name };
-  }
-
-  async function refuseUnknown(room) {
-    if (rooms.get(room) === undefined && !(await storage.hasRoom(room))) {
-      throw new ChatError('unknown_room', `There is no room ${room}.`);
-    }
   }
 
   function parseLimit(value) {

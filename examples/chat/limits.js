@@ -39,6 +39,10 @@ export const limits = Object.freeze({
   pendingFrames: 65_536,
   /** Messages waiting for their transaction; one more is refused with `overloaded`. */
   pendingInserts: 20_000,
+  /** Pages of history waiting to be read, and requests that share them (`adaptive`); one more is refused with `overloaded`. */
+  pendingReads: 20_000,
+  /** Pages of history read at the same time (`adaptive`): each waits for the slowest of them. */
+  readBatch: 8,
   /** Messages written by one transaction in the batched arms. */
   insertBatch: 500,
   /** Audit events kept until the audit log is open (batched arms). */

@@ -34,6 +34,7 @@ export function createReport({ chat, sockets, counters }) {
       const { frames, writes, batches, items, unhandled, slow, queues } = delivery.stats();
       return {
         policy: delivery.policy,
+        max_delay_ms: delivery.maxDelay,
         cpu_user_us: user,
         cpu_system_us: system,
         rss_bytes: process.memoryUsage.rss(),
@@ -46,6 +47,8 @@ export function createReport({ chat, sockets, counters }) {
         socket_writes: writes,
         insert_batches: batches,
         insert_items: items,
+        history_requests: counters.historyRequests,
+        history_queries: counters.historyQueries,
         uploaded_bytes: counters.uploadedBytes,
         downloaded_bytes: counters.downloadedBytes,
         slow_closed: slow,

@@ -144,6 +144,12 @@ export class Rooms {
     return room.loading;
   }
 
+  /** @throws {ChatError} unknown_room when nobody is in it and storage does not know it either */
+  async refuseUnknown(name) {
+    if (this.#rooms.has(name) || (await this.#storage.hasRoom(name))) return;
+    throw new ChatError('unknown_room', `There is no room ${name}.`);
+  }
+
   /** Forgets the room if nobody is in it. */
   release(room) {
     if (room.people.size === 0 && this.#rooms.get(room.name) === room)

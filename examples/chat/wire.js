@@ -9,6 +9,11 @@ export function toLink(room, { id, name, size, type }) {
   return { id, name, size, type, url: `/api/rooms/${encodeURIComponent(room)}/files/${id}` };
 }
 
+/** A page of history as the body of an HTTP response: messages as their frames. */
+export function pageBody(room, messages) {
+  return `{"room":${JSON.stringify(room)},"messages":[${messages.map(toFrame).join(',')}]}`;
+}
+
 /** The answer to a join. The history is put together from frames made earlier. */
 export function joinedFrame(room, members) {
   const head = JSON.stringify({ t: 'joined', room: room.name, members });

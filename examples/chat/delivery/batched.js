@@ -5,6 +5,7 @@ import { Rooms } from 'millrace/ws';
 import { ChatError } from '../errors.js';
 import { cutOff } from '../goodbye.js';
 import { alone, elsewhere } from './presence.js';
+import { sharedReads } from './shared-reads.js';
 
 // Moderation must be on record whatever else is going on; presence can wait for a calmer moment.
 const PRIORITIES = { system: 'high', moderation: 'high', upload: 'normal', presence: 'low' };
@@ -19,6 +20,7 @@ export async function createBatched({
   broker,
   digests,
   storage,
+  readPage,
   limits,
   onSlow,
   onDropped,
@@ -53,6 +55,16 @@ export async function createBatched({
     maxBatch: limits.insertBatch,
     maxQueue: limits.pendingInserts,
   });
+
+  // Not under `fixed`: it would delay each page by `maxDelay`, also where one request alone asks for it.
+  const reads =
+    policy === 'adaptive'
+      ? sharedReads(readPage, {
+          maxDelay,
+          maxBatch: limits.readBatch,
+          maxQueue: limits.pendingReads,
+        })
+      : null;
 
   // On worker threads: ten megabytes would hold up everybody's messages. It changes nothing, so it may run again.
   const filename = new URL('../digest.js', import.meta.url);
@@ -93,6 +105,7 @@ export async function createBatched({
 
   return {
     policy,
+    maxDelay: maxDelay ?? null,
     ...presence,
     leave: (ws, room) => rooms.leave(ws, room),
     publish,
@@ -113,6 +126,7 @@ export async function createBatched({
       }
     },
 
+    history: reads?.history ?? readPage,
     readFile,
     digest: pool === null ? undefined : (path) => pool.run(path),
 
@@ -137,6 +151,7 @@ export async function createBatched({
 
     async close() {
       await insert.close({ discard: true });
+      await reads?.close();
       emitter.close();
       rooms.close();
       // What other servers are to hear is on its way.
@@ -157,6 +172,7 @@ export async function createBatched({
         slow: fanout.slowClosed,
         queues: {
           inserts: inserts.queued,
+          ...(reads !== null && { reads: reads.queued() }),
           frames: fanout.queued,
           events: events.queued,
           retained: events.retained.count,

@@ -9,7 +9,7 @@ import { presenceFrame } from '../wire.js';
 const AS_TEXT = { binary: false };
 
 /** Each event on its own, as the platform does it: one ws.send per member, one INSERT per message, node:events. */
-export function createDirect({ storage, limits, onSlow }) {
+export function createDirect({ storage, readPage, limits, onSlow }) {
   const rooms = new Map();
   const emitter = new EventEmitter();
   const inserts = new Set();
@@ -40,6 +40,7 @@ export function createDirect({ storage, limits, onSlow }) {
 
   return {
     policy: 'direct',
+    maxDelay: null,
 
     join({ ws }, room) {
       const members = rooms.get(room);
@@ -81,6 +82,7 @@ export function createDirect({ storage, limits, onSlow }) {
       }
     },
 
+    history: readPage,
     readFile,
 
     bus: {

@@ -2,6 +2,7 @@
  * The one interface between the chat and the way its events travel. Both arms have:
  *
  *   policy                                  'direct' | 'fixed' | 'adaptive'
+ *   maxDelay                                longest hold of a batch, ms; null: none, or the policy's own default
  *   join(person, room), leave(ws, room)
  *   rename(person)                          the person has another name now
  *   presence(person, room, on)              tells the others in the room
@@ -10,6 +11,7 @@
  *   send(ws, frame, priority)               one socket, in order with what its rooms publish
  *   end(ws, code, reason)                   closes the socket; what was sent to it goes first
  *   save(row) → Promise<id>                 resolves when the row's transaction has committed
+ *   history({room, before, limit}) → Promise<string>   a page as the body of a response; `adaptive` shares its query
  *   readFile(path) → Promise<Buffer>        as in node:fs/promises
  *   digest(path) → Promise<string>          SHA-256 of a file in hex; undefined where nobody asked for digests
  *   bus                                     {emit(type, event), on(type, listener)} for events inside the server
