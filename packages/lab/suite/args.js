@@ -5,7 +5,7 @@ const MOST_SEED = 4_294_967_295;
 
 const OPTIONS = {
   quick: flag(
-    'small cases, few rounds: a quarter of an hour on 2 cores; the full run takes a day and a half',
+    'small cases, few rounds: a quarter of an hour on 2 cores; the full run takes about 40 hours',
   ),
   list: flag('the experiments, their questions, how many runs and how long at least; no run'),
   json: flag('JSON lines on stdout; text goes to stderr'),

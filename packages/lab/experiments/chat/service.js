@@ -4,29 +4,35 @@ import { fileURLToPath } from 'node:url';
 const CHAT = fileURLToPath(new URL('../../../../examples/chat/server.js', import.meta.url));
 const STOCKED = fileURLToPath(new URL('stocked.js', import.meta.url));
 
-/** Whether frames have shared a write, or messages a transaction: the server's own counters since its start. */
-const hasGathered = ({ socket_writes, delivered_frames, insert_batches, insert_items }) =>
-  socket_writes < delivered_frames || insert_batches < insert_items;
+/**
+ * Whether frames have shared a write, messages a transaction, or requests a query for history: the server's own counters since
+ * its start.
+ */
+const hasGathered = (stats) =>
+  stats.socket_writes < stats.delivered_frames ||
+  stats.insert_batches < stats.insert_items ||
+  stats.history_queries < stats.history_requests;
 
 /** Whether the server has made anything of millrace, whatever it says. */
 const hasMillrace = ({ probe }) => Object.keys(probe?.millrace ?? {}).length > 0;
 
 /**
- * The arms: `direct` without millrace, `fixed` holds of 50 and 200 ms (the ends of the paper's range), `adaptive`, which holds
- * nothing back, and the same where it may hold for 50 ms.
+ * The arms: `direct` without millrace; `fixed` delays of 50 and 200 ms, the ends of the paper's range; and `adaptive` with three
+ * budgets, which are the longest delays that it may choose: 0, 5 and 50 ms. The last is that of `fixed 50 ms`.
  *
  * @param {object} [options]
  * @param {boolean} [options.stocked] with rooms and a page of history from the start, see stocked.js
  * @param {boolean} [options.gathers] whether there is anything in the load that could be gathered; else the server's word for
  *   its policy is all the proof there is
- * @returns {Record<'direct' | 'fixed50' | 'fixed200' | 'adaptive' | 'adaptive50', import('../../experiment/format.js').Arm>}
+ * @returns {Record<'direct' | 'fixed50' | 'fixed200' | 'adaptive' | 'adaptive5' | 'adaptive50',
+ *   import('../../experiment/format.js').Arm>}
  */
 export function arms({ stocked = false, gathers = true } = {}) {
-  const arm = (name, policy, ...options) => ({
+  const arm = (name, policy, maxDelay) => ({
     name,
     command: [
       ...[process.execPath, stocked ? STOCKED : CHAT, '--port', '0', '--quiet'],
-      ...['--flood-limit', '0', '--policy', policy, ...options],
+      ...['--flood-limit', '0', '--policy', policy, '--max-delay', `${maxDelay}`],
     ],
     // SQLite, whatever the chats of this machine use otherwise.
     env: { DATABASE_URL: '', NODE_ENV: 'production' },
@@ -34,14 +40,17 @@ export function arms({ stocked = false, gathers = true } = {}) {
     isOn: (run) =>
       policy === 'direct'
         ? (run.stats?.policy ?? policy) !== policy || hasMillrace(run)
-        : run.stats?.policy === policy && (hasGathered(run.stats) || !gathers),
+        : run.stats?.policy === policy &&
+          run.stats.max_delay_ms === maxDelay &&
+          (hasGathered(run.stats) || !gathers),
   });
   return {
-    direct: arm('direct', 'direct'),
-    fixed50: arm('fixed 50 ms', 'fixed', '--max-delay', '50'),
-    fixed200: arm('fixed 200 ms', 'fixed', '--max-delay', '200'),
-    adaptive: arm('adaptive', 'adaptive'),
-    adaptive50: arm('adaptive, hold 50 ms', 'adaptive', '--max-delay', '50'),
+    direct: arm('direct', 'direct', 0),
+    fixed50: arm('fixed 50 ms', 'fixed', 50),
+    fixed200: arm('fixed 200 ms', 'fixed', 200),
+    adaptive: arm('adaptive', 'adaptive', 0),
+    adaptive5: arm('adaptive, up to 5 ms', 'adaptive', 5),
+    adaptive50: arm('adaptive, up to 50 ms', 'adaptive', 50),
   };
 }
 
