@@ -31,7 +31,7 @@ class Generator {
     this.ids = []; // of events, in the order of their names
     this.typeOf = new Map();
     this.estimates = this.chance(25);
-    this.tunes = !this.estimates && this.chance(40); // gain signals: max_delay stays above 0 then
+    this.tunes = !this.estimates && this.chance(40); // the comparison's signals: max_delay stays above 0 then
     this.retain = new Map(TYPES.map((type) => [type, this.pick(['first', 'each'])]));
   }
 
@@ -69,7 +69,8 @@ class Generator {
     if (this.estimates || this.tunes) options.hold = this.pick(['tuned', 'tuned', 'always']);
     this.statements.push({ kind: 'config', options });
     if (!this.estimates) {
-      const signals = { utilization: 1, rate: 1, gain: 1, holds: this.tunes ? 16 : 0 };
+      const signals = { utilization: 1, rate: 1, total: 1, batch_cost: 1 };
+      if (this.tunes) signals.saving = 1;
       this.add('signal', { type: null, signals });
     }
     for (const type of TYPES) {
@@ -117,10 +118,12 @@ class Generator {
   onHandling(id) {
     const dice = this.random(100);
     let operation;
-    if (dice < 50) {
+    if (dice < 42) {
       const event = this.newEvent();
       while (this.chance(20)) this.onHandling(event.id);
       operation = { op: 'push', ...event };
+    } else if (dice < 52) {
+      operation = { op: 'busy', ms: this.span(8) };
     } else if (dice < 97) {
       const [op, fields] = this.change();
       if (op === 'handle' && fields.type === this.typeOf.get(id)) return;
@@ -188,10 +191,14 @@ class Generator {
   signal() {
     if (this.estimates) return;
     const choices = {
-      utilization: () => this.pick([0, 0.5, 0.7, 0.8, 1]),
+      utilization: () => this.pick([0, 0.5, 0.9, 1]),
       rate: () => this.pick([0, 0.01, 1]),
+      total: () => this.pick([0, 1, 10]),
+      batch_cost: () => this.pick([0, 0.1, 1]),
+      event_time: () => this.pick([0, 1, 2, 9]),
     };
-    if (this.tunes) choices.gain = () => this.pick([-1, 0, 0.5, 2]);
+    if (this.tunes) choices.saving = () => this.pick([-1, 0, 0.5, 1]);
+    if (this.tunes) choices.slowdown = () => this.pick([0, 0, 0.1]);
     if (this.chance(70)) return this.add('signal', { type: null, signals: this.some(choices, 30) });
     this.add('signal', { type: this.pick(TYPES), signals: { rate: choices.rate() } });
   }
@@ -203,6 +210,8 @@ class Generator {
       max_queue: () => 3 + this.random(12),
       max_queue_bytes: () => 60 + this.random(120),
       max_deferral: () => this.pick([0, 7, 15, 40]),
+      max_batch_time: () => this.pick([0, 2, 5]),
+      min_saving: () => this.pick([0, 0.005, 0.02]),
     };
     if (mayBeInvalid && this.chance(4)) return { max_batch: () => this.pick([0, 1000001]) };
     if (this.estimates || this.tunes) choices.max_delay = () => this.delay();

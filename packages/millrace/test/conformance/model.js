@@ -15,6 +15,8 @@ const MAX_BYTES = 2 ** 53 - 1;
 const RANGES = {
   max_batch: [1, 1000000],
   max_delay: [0, 60000],
+  min_saving: [0, 1],
+  max_batch_time: [0, 60000],
   threshold: [0, 1000000],
   max_queue: [1, 100000000],
   max_queue_bytes: [1, MAX_BYTES],
@@ -32,6 +34,7 @@ export class Model {
     this.options = {
       ...{ policy: 'adaptive', order: 'arrival', hold: 'tuned', max_batch: 1024, threshold: 0 },
       ...{ max_queue: 65536, max_queue_bytes: 67108864, max_deferral: 100 },
+      ...{ min_saving: 0.005, max_batch_time: 5 },
     };
     this.policy = new Policy(this.options);
     this.types = new Map();
@@ -45,7 +48,7 @@ export class Model {
     this.depth = 0; // above 0 while handlers run
     this.pending = []; // what handlers asked for and waits for the current batch to be over
     this.left = 0; // batches that left at this dispatch point
-    this.record = null; // the open hold: { ms, began }
+    this.record = null; // the open hold: { ms, asksAgain }
     this.acts = new Map();
     this.failing = new Set();
     this.totals = {};
@@ -80,9 +83,7 @@ export class Model {
 
   estimate(type) {
     const { policy, now } = this;
-    if (type !== null) return { rate: policy.rate(now, this.type(type)) };
-    const holds = policy.gains.length;
-    return { utilization: policy.utilization(now), gain: policy.gain(), holds };
+    return type === null ? policy.estimates(now) : { rate: policy.rate(now, this.type(type)) };
   }
 
   // --- operations
@@ -130,14 +131,15 @@ export class Model {
       this.settle();
     } else {
       this.queue.push(event);
-      this.schedule();
+      if (!this.record || event.class === 'high' || this.isFull() || this.isOverThreshold())
+        this.schedule();
     }
   }
 
   turn() {
     if (!this.scheduled) return;
     this.scheduled = false;
-    this.dispatch(false);
+    this.dispatch();
   }
 
   handle({ type: name }) {
@@ -198,6 +200,7 @@ export class Model {
     // A switch that waits does not bring back what is set after it.
     const waiting = this.pending.find((action) => action.do === 'switch');
     if (waiting) Object.assign(waiting.options, options);
+    if (this.record) this.record.asksAgain = true;
     if (this.queue.length > 0) this.schedule();
   }
 
@@ -289,7 +292,7 @@ export class Model {
       const timer = this.nextTimer();
       if (!timer || timer.time > until) break;
       this.now = Math.max(this.now, timer.time);
-      if (timer.hold) this.dispatch(true);
+      if (timer.hold) this.dispatch();
       else this.expireReached();
     }
     this.now = Math.max(this.now, until);
@@ -308,44 +311,56 @@ export class Model {
 
   // --- a dispatch point
 
-  dispatch(holdRanOut) {
+  dispatch() {
     this.dispatching = true;
     this.left = 0;
-    for (const type of this.types.values()) this.policy.fold(this.now, type);
+    this.policy.fold(this.now, [...this.types.values()]);
     this.expireReached();
     this.replayDue();
     this.settle();
     while (this.queue.length > 0 && this.left < 8) {
-      const asked = !(holdRanOut && this.record);
-      holdRanOut = false;
-      const types = this.queue.map((event) => event.type);
-      const ms = asked ? this.policy.hold(this.now, types) : this.record.ms;
-      const trigger = this.judge(ms);
-      if (trigger === null) {
-        if (asked) this.out('hold', { ms });
-        this.record = { ms, began: this.record?.began ?? this.queue.length };
-        break;
-      }
-      const batch = this.take(this.queue);
-      if (this.record) this.policy.gained(batch.length - this.record.began);
+      const trigger = this.judge();
+      if (trigger === null) break;
+      const limit = this.policy.limit();
+      const batch = this.take(this.queue, limit);
       this.record = null;
-      this.left++;
+      const isCut = batch.length === limit && limit < this.options.max_batch;
+      this.left = isCut && this.queue.length > 0 ? 8 : this.left + 1;
+      const { now } = this;
+      const sampled = this.policy.handing(batch.length);
       this.leave(trigger, batch);
+      sampled(this.now, this.now - now);
       this.settle();
     }
     if (this.queue.length > 0 && this.record === null) this.scheduled = true;
     this.dispatching = false;
   }
 
-  judge(ms) {
-    const { max_batch: most, threshold } = this.options;
+  isFull() {
     const ofType = (type) => this.queue.filter((event) => event.type === type).length;
-    if (this.queue.length >= most) return 'size';
-    if (this.queue.some(({ type }) => ofType(type) >= type.max_batch)) return 'size';
+    return (
+      this.queue.length >= this.policy.limit() ||
+      this.queue.some(({ type }) => ofType(type) >= type.max_batch)
+    );
+  }
+
+  isOverThreshold() {
+    const { threshold } = this.options;
+    return threshold > 0 && this.queue.length >= threshold;
+  }
+
+  /** The trigger that the open batch leaves with, or null; then the hold is on record. */
+  judge() {
+    if (this.isFull()) return 'size';
+    const asked = !this.record || this.record.asksAgain;
+    const ms = asked ? this.policy.hold(this.now) : this.record.ms;
     if (ms === 0) return 'turn';
     if (this.queue.some((event) => event.class === 'high')) return 'priority';
-    if (threshold > 0 && this.queue.length >= threshold) return 'threshold';
-    return this.now >= this.queue[0].time + ms ? 'delay' : null;
+    if (this.isOverThreshold()) return 'threshold';
+    if (this.now >= this.queue[0].time + ms) return 'delay';
+    if (asked) this.out('hold', { ms });
+    this.record = { ms, asksAgain: false };
+    return null;
   }
 
   /** Takes one batch out of `candidates`, which are queued events by arrival. */
@@ -374,6 +389,7 @@ export class Model {
     this.total('batches');
     this.total(`trigger.${trigger}`);
     this.out('expect', { time: this.now, trigger, ids: batch.map((event) => event.id) });
+    this.policy.left += batch.length;
     for (const event of batch) {
       this.worst[event.class] = Math.max(this.worst[event.class], this.now - event.time);
     }

@@ -5,7 +5,9 @@
 export const TRIGGERS = ['size', 'turn', 'priority', 'threshold', 'delay', 'flush', 'close'];
 export const CODES = ['overloaded', 'closed', 'cancelled', 'retention', 'already', 'invalid'];
 export const CLASSES = ['high', 'normal', 'low'];
-export const FROM_OPERATIONS = ['push', 'cancel', 'flush', 'close', 'set', 'handle', 'unhandle'];
+export const FROM_OPERATIONS = [
+  ...['push', 'cancel', 'flush', 'close', 'set', 'handle', 'unhandle', 'busy'],
+];
 
 const NAME = /^[A-Za-z0-9_.-]+$/;
 const NUMBER = /^-?\d{1,16}(\.\d{1,9})?$/;
@@ -17,6 +19,8 @@ const QUEUE_OPTIONS = {
   max_batch: 'integer',
   max_delay: 'number',
   threshold: 'integer',
+  min_saving: 'number',
+  max_batch_time: 'number',
   hold: ['tuned', 'always'],
   max_queue: 'integer',
   max_queue_bytes: 'integer',
@@ -30,7 +34,17 @@ const TYPE_OPTIONS = {
   retain_max_bytes: 'integer',
   retain_max_age: 'number',
 };
-const SIGNALS = { utilization: 'share', gain: 'number', holds: 'count', rate: 'amount' };
+const SIGNALS = {
+  utilization: 'share',
+  rate: 'amount',
+  total: 'amount',
+  batch_cost: 'amount',
+  hold_cost: 'amount',
+  event_time: 'amount',
+  saving: 'number',
+  slowdown: 'number',
+};
+const ESTIMATES = { ...SIGNALS, event_cost: 'amount' };
 const STATS = Object.fromEntries(
   [
     ...['queued', 'bytes', 'pushed', 'delivered', 'batches', 'cancelled', 'errors', 'unhandled'],
@@ -124,7 +138,7 @@ class Reader {
       }
     } else if (words[0] === 'estimate') {
       const [type, pairs] = this.readType(rest);
-      const { rate, ...whole } = SIGNALS;
+      const { rate, ...whole } = ESTIMATES;
       this.add('query', {
         query: 'estimate',
         type,
@@ -300,7 +314,11 @@ const OPERATIONS = {
   from(words) {
     this.count(words, 1, Infinity, 'from ID OPERATION');
     const id = this.readID(words[0]);
-    return { id, operation: this.readInner(words.slice(1), 'from ID', FROM_OPERATIONS) };
+    const { clock } = this;
+    const operation = this.readInner(words.slice(1), 'from ID', FROM_OPERATIONS);
+    // A handler's `busy` takes its time when the handler runs, which the reader cannot know.
+    this.clock = clock;
+    return { id, operation };
   },
   signal(words) {
     const [type, pairs] = this.readType(words);
