@@ -4,8 +4,9 @@
  * virtual clock, at the end of a loop turn, and at the end of the microtask queue. Control runs one way: push, queue, dispatch point,
  * sink. A dispatch point never nests.
  *
- * A push asks the host for one dispatch point (`#scheduled`). There, `#run` lets batches leave until nothing is due or its `#budget` is
- * used up; `#judge` gives each its trigger, or holds the open batch (`#hold` >= 0) and arms the host's timer. Flush, a switch of policy
+ * A push asks the host for one dispatch point (`#scheduled`); during a hold only one that may end it does. There, `#run` lets batches
+ * leave until nothing is due or its `#budget` is used up; `#judge` gives each its trigger, or holds the open batch (`#hold` >= 0) and
+ * arms the host's timer. Flush, a switch of policy
  * or order, and close cut what is queued into batches beforehand (`#cut`), which leave first. While a batch is with the sink (`#busy`),
  * or a direct push runs its handlers (`#nested`), what handlers ask for waits until that is over (`#afterBatch`).
  *
@@ -17,7 +18,7 @@ import { MillraceError, show } from '@millrace/base/errors';
 import { HIGH, LOW, NORMAL, type PriorityClass } from '@millrace/base/priority';
 import type { Host } from './host.js';
 import { complete, type ParsedQueueOptions, type QueueOptions, queueOptions } from './options.js';
-import { Advisor, type Signals } from './policy.js';
+import { Advisor, type Estimates, type Given } from './policy.js';
 import { BatchEvent, LEFT, Queue, type TypeEntry } from './queue.js';
 import { type Counters, newCounters, type QueueStats, snapshot, type Trigger } from './stats.js';
 
@@ -74,12 +75,12 @@ export class Engine<Data = unknown> {
   #cutTaken = 0;
   /** Batches that may still leave at the dispatch point that is running; 0 when none is. */
   #budget = 0;
-  /** Whether the running dispatch point may ask the policy about the open batch. */
-  #ask = true;
-  /** The hold that the policy gave the open batch, in ms; -1: it was not held. */
+  /** The hold that the policy gave the open batch, in ms; -1: the policy has not been asked about it. */
   #hold = -1;
-  /** Events queued when the hold of the open batch began. */
-  #heldFrom = 0;
+  /** Options have changed since: the next dispatch point asks again. */
+  #askAgain = false;
+  /** The open batch was left open, at this time. */
+  #isHeld = false;
   #heldSince = 0;
   #armed = false;
   /** No event is taken any more; `#closing` says what is left to do. */
@@ -87,8 +88,12 @@ export class Engine<Data = unknown> {
   #closing: 'open' | 'deliver' | 'delivering' | 'discard' | 'closed' = 'open';
   /** Options that a handler switched: applied when the current batch is over. */
   #pending: Partial<QueueOptions> | null = null;
-  /** Whether pushes matter to the advisor. */
+  /** Whether pushes, and how long each batch takes, matter to the advisor. */
   #estimating = false;
+  /** Whether it matters to the advisor how long batches of several events take. */
+  #timing = false;
+  /** Events that a batch may take at a dispatch point: `maxBatch`, or what fits into `maxBatchTime`. */
+  #limit = 0;
   #direct = false;
   /** Open and not direct: an event without a size enters when the queue is below `maxQueue`. */
   #simple = false;
@@ -107,7 +112,7 @@ export class Engine<Data = unknown> {
     this.#given = queueOptions(options);
     this.#options = complete(this.#given);
     this.#queue = new Queue(this.#options.order);
-    this.#advisor = new Advisor((now) => host.utilization(now));
+    this.#advisor = new Advisor(host);
     this.#refreshMode();
   }
 
@@ -149,17 +154,19 @@ export class Engine<Data = unknown> {
   }
 
   /** The engine's own estimates; `rate` is that of a type. */
-  estimate(type?: unknown): Signals {
+  estimate(type?: unknown): Estimates {
     return this.#advisor.estimate(this.#queue.find(type) ?? null, this.#host.now());
   }
 
-  /** Signals given from outside in place of the estimates, for tests and replays. */
-  get given(): Advisor['given'] {
-    return this.#advisor.given;
+  /** Gives the policy signals in place of the estimates, for tests and replays; `rate` for one type when it is named. */
+  give(given: Given, type?: unknown): void {
+    this.#advisor.give(given, type === undefined ? null : this.entry(type));
+    this.#limit = this.#advisor.limit();
   }
 
   stats(): QueueStats {
-    return snapshot(this.counters, this.#queue, this.#seq, this.#options);
+    const policy = this.#advisor.stats(this.#host.now());
+    return snapshot(this.counters, this.#queue, this.#seq, this.#options, policy);
   }
 
   // ---- push
@@ -191,8 +198,23 @@ export class Engine<Data = unknown> {
     queue.push(event);
     if (this.#estimating) this.#advisor.pushed(entry);
     // At a dispatch point that is running, what handlers push is judged there.
-    if (!this.#scheduled && this.#budget === 0) this.#schedule();
+    if (!this.#scheduled && this.#budget === 0 && (this.#hold < 0 || this.#endsHold(level))) {
+      this.#schedule();
+    }
     return event;
+  }
+
+  /** Whether the hold of the open batch may end with an event of this class that has just been pushed. */
+  #endsHold(level: PriorityClass): boolean {
+    const queue = this.#queue;
+    return (
+      level === HIGH || queue.count >= this.#limit || queue.hasFullType || this.#isOverThreshold
+    );
+  }
+
+  get #isOverThreshold(): boolean {
+    const { threshold } = this.#options;
+    return threshold > 0 && this.#queue.count >= threshold;
   }
 
   get #leavesAtOnce(): boolean {
@@ -245,7 +267,7 @@ export class Engine<Data = unknown> {
   turn(): void {
     if (!this.#scheduled) return;
     this.#scheduled = false;
-    this.#begin(true);
+    this.#begin();
   }
 
   /** The time that `arm()` asked for has come. */
@@ -254,9 +276,13 @@ export class Engine<Data = unknown> {
     const oldest = this.#queue.oldest();
     if (oldest === null || this.#hold < 0) return;
     // The event that the hold began with was cancelled, or the timer came early.
-    const deadline = oldest.time + this.#hold;
-    if (deadline > this.#host.now()) this.#arm(deadline);
-    else this.#begin(false);
+    if (this.#waitsOn(oldest.time, this.#host.now())) this.#arm(oldest.time + this.#hold);
+    else this.#begin();
+  }
+
+  /** Whether an event pushed at this time is still within the hold; not when the clock went back, which says nothing about its wait. */
+  #waitsOn(pushed: number, now: number): boolean {
+    return now < pushed + this.#hold && now >= pushed;
   }
 
   #arm(deadlineMs: number): void {
@@ -274,7 +300,7 @@ export class Engine<Data = unknown> {
     this.#host.schedule();
   }
 
-  #begin(ask: boolean): void {
+  #begin(): void {
     // A batch is still being delivered one event at a time: its end is the next dispatch point.
     if (this.#busy) {
       this.#missed = true;
@@ -284,7 +310,6 @@ export class Engine<Data = unknown> {
     const now = this.#host.now();
     if (this.#advisor.touched.length > 0) this.#advisor.fold(now);
     this.#budget = batchesPerTurn;
-    this.#ask = ask;
     this.#prepare(now);
     this.#run();
   }
@@ -305,13 +330,14 @@ export class Engine<Data = unknown> {
       }
       const trigger = this.#judge();
       if (trigger === null) break;
-      this.#budget--;
       const now = this.#host.now();
-      const batch = this.#take(now);
-      if (this.#heldFrom > 0) this.#advisor.held(batch.length - this.#heldFrom);
+      const limit = this.#limit;
+      const batch = this.#take(now, limit);
+      // What `maxBatchTime` has cut off waits for the next turn, after input and timers.
+      const isCut = batch.length === limit && limit < this.#options.maxBatch && queue.count > 0;
+      this.#budget = isCut ? 0 : this.#budget - 1;
       this.#countHold(now);
       this.#endHold();
-      this.#ask = true;
       if (!this.#handOn(batch, trigger)) return;
     }
     this.#budget = 0;
@@ -323,13 +349,12 @@ export class Engine<Data = unknown> {
     if (this.#advisor.touched.length > 0) this.#advisor.fold(this.#host.now());
     this.#afterBatch();
     if (this.#missed && !this.#closed) {
-      this.#begin(true);
+      this.#begin();
       return;
     }
     if (this.#budget === 0) {
       // Not within a dispatch point: this is one.
       this.#budget = batchesPerTurn;
-      this.#ask = true;
     }
     this.#run();
   }
@@ -338,35 +363,39 @@ export class Engine<Data = unknown> {
   #judge(): Trigger | null {
     const queue = this.#queue;
     const options = this.#options;
-    if (queue.count >= options.maxBatch || queue.hasFullType) return 'size';
+    if (queue.count >= this.#limit || queue.hasFullType) return 'size';
     const now = this.#host.now();
-    const asked = this.#ask || this.#hold < 0;
-    // Without a delay there is nothing to ask: the common case costs no estimate.
-    if (asked) this.#hold = options.maxDelay === 0 ? 0 : this.#advisor.hold(queue, options, now);
+    const asked = this.#hold < 0 || this.#askAgain;
+    if (asked) {
+      this.#askAgain = false;
+      // Without a delay there is nothing to ask: the common case costs no estimate.
+      this.#hold = options.maxDelay === 0 ? 0 : this.#advisor.hold(now, this.counters.batched);
+    }
     const hold = this.#hold;
     if (hold === 0) return 'turn';
     if (queue.depth(HIGH) > 0) return 'priority';
-    if (options.threshold > 0 && queue.count >= options.threshold) return 'threshold';
-    const deadline = queue.oldest()!.time + hold;
-    if (deadline <= now) return 'delay';
-    if (this.#heldFrom === 0) {
-      this.#heldFrom = queue.count;
+    if (this.#isOverThreshold) return 'threshold';
+    const pushed = queue.oldest()!.time;
+    if (!this.#waitsOn(pushed, now)) return 'delay';
+    if (!this.#isHeld) {
+      this.#isHeld = true;
       this.#heldSince = now;
     }
-    this.#arm(deadline);
+    this.#arm(pushed + hold);
     if (asked) this.onHold?.(hold);
     return null;
   }
 
   #countHold(now: number): void {
-    if (this.#heldFrom === 0) return;
+    if (!this.#isHeld) return;
     this.counters.holds++;
     this.counters.holdMs += now - this.#heldSince;
   }
 
   #endHold(): void {
     this.#hold = -1;
-    this.#heldFrom = 0;
+    this.#askAgain = false;
+    this.#isHeld = false;
     if (!this.#armed) return;
     this.#armed = false;
     this.#host.arm(null);
@@ -391,10 +420,23 @@ export class Engine<Data = unknown> {
   /** Gives a batch to the sink; false when the sink needs time. */
   #handOn(events: BatchEvent[], trigger: Trigger): boolean {
     this.#busy = true;
-    if (!this.#leave(events, trigger)) return false;
+    const isMeasured = this.#estimating || (this.#timing && events.length > 1);
+    const isDone = isMeasured ? this.#measure(events, trigger) : this.#leave(events, trigger);
+    if (!isDone) return false;
     this.#busy = false;
     this.#afterBatch();
     return true;
+  }
+
+  /** Gives a batch to the sink, and tells the advisor how long that took. */
+  #measure(events: BatchEvent[], trigger: Trigger): boolean {
+    const { length } = events;
+    const start = this.#host.clock();
+    const isDone = this.#leave(events, trigger);
+    const end = this.#host.clock();
+    this.#advisor.handed(length, end - start, end);
+    this.#limit = this.#advisor.limit();
+    return isDone;
   }
 
   #leave(events: BatchEvent[], trigger: Trigger): boolean {
@@ -521,6 +563,7 @@ export class Engine<Data = unknown> {
       this.#apply(others);
       // What was to be switched to does not bring back what is set later.
       if (this.#pending !== null) this.#pending = { ...this.#pending, ...others };
+      this.#askAgain = this.#hold >= 0;
       if (this.#queue.count > 0 && this.#budget === 0) this.wake();
     } else if (this.#inHandler) {
       this.#pending = { ...this.#pending, ...given };
@@ -557,6 +600,8 @@ export class Engine<Data = unknown> {
     this.#maxQueue = this.#options.maxQueue;
     this.#maxBytes = this.#options.maxQueueBytes;
     this.#estimating = this.#advisor.estimating;
+    this.#timing = this.#advisor.timing;
+    this.#limit = this.#advisor.limit();
   }
 
   /** Delivers what is queued, or discards it, and refuses every later push. Closing again does nothing. */

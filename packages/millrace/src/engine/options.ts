@@ -8,7 +8,7 @@ type Hold = 'tuned' | 'always';
 
 /** Options of a queue. Each is optional for the user; see {@link defaults}. */
 export interface QueueOptions {
-  /** When a batch leaves. `direct` does not batch; `fixed` holds for `maxDelay`; `adaptive` (default) holds only while it pays. */
+  /** When a batch leaves. `direct` does not batch; `fixed` holds for `maxDelay`; `adaptive` (default) holds as long as it pays. */
   policy: PolicyName;
   /** `arrival` (default): a batch is in order of arrival; `type`: grouped by type, the type with the oldest event first. */
   order: Order;
@@ -18,7 +18,17 @@ export interface QueueOptions {
   maxDelay: number;
   /** A hold ends at this many queued events: 0 (off, default) to 1,000,000. */
   threshold: number;
-  /** `tuned` (default) stops holding that does not pay; `always` does not. Only for `adaptive`. */
+  /**
+   * Share of a core that each ms of delay has to save: 0 to 1, default 0.005. Lower it where delay does not matter; 0 uses all of
+   * `maxDelay` wherever holding saves anything. Only for `adaptive`.
+   */
+  minSaving: number;
+  /**
+   * Longest time in ms that one batch may keep the loop: 0 (off) to 60,000, default 5. A batch takes as many events as fit, as
+   * measured, and the rest waits for the next turn. Lower it where other work on the loop must not wait. Only for `adaptive`.
+   */
+  maxBatchTime: number;
+  /** `tuned` (default) compares holding with not holding and stops where it does not pay; `always` does not. Only for `adaptive`. */
   hold: Hold;
   /** Events that may be queued: 1 to 100,000,000, default 65,536. Beyond it a push is refused. */
   maxQueue: number;
@@ -35,6 +45,8 @@ export const queueFields = {
   // Its default depends on the policy.
   maxDelay: is.ms(0, 60_000),
   threshold: is.integer(0, 1_000_000, 0),
+  minSaving: is.number(0, 1, 0.005),
+  maxBatchTime: is.ms(0, 60_000, 5),
   hold: is.choice(['tuned', 'always'], 'tuned'),
   maxQueue: is.integer(1, 100_000_000, 65_536),
   maxQueueBytes: is.bytes(1, Number.MAX_SAFE_INTEGER, 64 * 1024 * 1024),

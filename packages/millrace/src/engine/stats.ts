@@ -1,5 +1,6 @@
 import { HIGH, LOW, NORMAL, type PriorityClass } from '@millrace/base/priority';
 import type { QueueOptions } from './options.js';
+import type { PolicyStats } from './policy.js';
 import type { Queue } from './queue.js';
 
 /** Reason why a batch left. */
@@ -75,6 +76,8 @@ export interface QueueStats {
   /** Batches that the policy held open, and for how long in sum, in ms. */
   holds: number;
   holdMs: number;
+  /** What the policy goes by, and what it decided last. */
+  policy: PolicyStats;
 }
 
 /** A copy of everything for users. `pushed` is the number of events that were taken in. */
@@ -83,6 +86,7 @@ export function snapshot(
   queue: Queue,
   pushed: number,
   { maxQueue, maxQueueBytes }: QueueOptions,
+  policy: PolicyStats,
 ): QueueStats {
   const { trigger, refused, worstWait, waited, waitMs, ...totals } = counters;
   const waits = (priority: PriorityClass): QueueWaits => ({
@@ -100,5 +104,6 @@ export function snapshot(
     refused: { ...refused },
     worstWait: { high: worstWait[HIGH], normal: worstWait[NORMAL], low: worstWait[LOW] },
     waits: { high: waits(HIGH), normal: waits(NORMAL), low: waits(LOW) },
+    policy,
   };
 }

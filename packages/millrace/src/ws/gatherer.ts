@@ -8,17 +8,10 @@
  */
 import { Socket } from 'node:net';
 import { captureContext, runInContext } from '@millrace/base/context';
-import { clearTimeout, nextTick, performance, setTimeout } from '@millrace/base/timers';
+import { clearTimeout, nextTick, setTimeout } from '@millrace/base/timers';
 import { TurnHost } from '../engine/host.js';
-import { complete, type QueueOptions } from '../engine/options.js';
-import {
-  adaptive,
-  foldRate,
-  Gain,
-  initialState,
-  type PolicyState,
-  type Rate,
-} from '../engine/policy.js';
+import { complete } from '../engine/options.js';
+import { Advisor, type Rate } from '../engine/policy.js';
 import { isExiting, joinTurn, listenForExit, type TurnMember } from '../net/turn.js';
 import { nothing, type Sequence, type SharedFrame } from './sequence.js';
 import { TurnFrames } from './turn-frames.js';
@@ -52,8 +45,7 @@ export class Gatherer implements TurnMember {
   /** Callbacks of writes that are over. */
   #over: WriteCallback[] = [];
   #joined = false;
-  /** When the first frame that waits came, in ms; and the end of its hold. */
-  #since = 0;
+  /** End of the hold; null when nothing is held. */
   #timer: NodeJS.Timeout | null = null;
 
   constructor(maxPendingBytes: number, hold: Hold | null) {
@@ -118,13 +110,11 @@ export class Gatherer implements TurnMember {
 
   #isHeld(hold: Hold): boolean {
     if (isExiting()) return false;
-    const now = performance.now();
-    if (this.#timer === null) this.#since = now;
-    const deadline = this.#since + hold.ask(this.#listed, now);
-    if (deadline <= now) return false;
-    if (this.#timer === null) this.counters.holds++;
-    else clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.flush(), Math.max(1, Math.ceil(deadline - now)));
+    if (this.#timer !== null) return true;
+    const ms = hold.ask(this.#listed);
+    if (ms === 0) return false;
+    this.counters.holds++;
+    this.#timer = setTimeout(() => this.flush(), Math.max(1, Math.ceil(ms)));
     return true;
   }
 
@@ -134,7 +124,7 @@ export class Gatherer implements TurnMember {
     if (outboxes.length === 0) return;
     this.#listed = [];
     this.frames.clear();
-    this.#hold?.ended(outboxes);
+    const start = this.#hold?.leaving(outboxes) ?? 0;
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
     for (const outbox of outboxes) outbox.listed = false;
@@ -142,6 +132,7 @@ export class Gatherer implements TurnMember {
     // The same bytes go to the streams of those with the same sequence, without their being sought out.
     const rest = volley === null ? outboxes : this.#send(volley, outboxes);
     for (const outbox of rest) outbox.release();
+    this.#hold?.left(start);
   }
 
   /** Sends natively; returns those that must be written to through their streams. */
@@ -200,9 +191,10 @@ export class Outbox implements Holder, Receiver<Sequence> {
   sequence: Sequence = nothing;
   /** Is in the list of those that have something to send. */
   listed = false;
-  /** Frames per ms, and how many of `sequence` it knows of; kept only where frames may be held. */
+  /** Frames per ms, the frames of `sequence` that it knows of, and those that it does not; kept only where frames may be held. */
   readonly rate: Rate = { value: 0, at: 0 };
   counted = 0;
+  fresh = 0;
   /** The last turn in which the socket sent, and its frames in it. Kept, like `gathers`, by the transparent gatherer only. */
   turn = 0;
   turnFrames = 0;
@@ -324,46 +316,54 @@ function adopt(sender: Sender, gatherer: Gatherer): Outbox | null {
   return outbox;
 }
 
-/** Whether the frames of a turn are held for the next one: the rule of all queues, with a socket as the destination. */
+/** Whether the frames of a turn are held for the next ones: the rule of all queues, with a socket as the destination. */
 export class Hold {
-  readonly #options: QueueOptions;
   readonly #host = new TurnHost();
-  readonly #gain = new Gain();
-  #state: PolicyState = initialState;
-  /** Frames that were waiting when the hold began; 0 when there is none. */
-  #heldFrom = 0;
+  readonly #advisor = new Advisor(this.#host);
+  /** Frames that are leaving, and those that have left before. */
+  #leaving = 0;
+  #left = 0;
 
   /** `maxDelay` in ms. */
   constructor(maxDelay: number) {
-    this.#options = complete({ maxDelay });
+    this.#advisor.configure(complete({ maxDelay }));
   }
 
-  /** How long the frames that wait may be held from the first one on, in ms. */
-  ask(outboxes: readonly Outbox[], now: number): number {
-    let rate = 0;
-    let frames = 0;
+  /** How long the frames that wait may be held, in ms. */
+  ask(outboxes: readonly Outbox[]): number {
+    const now = this.#host.clock();
+    this.#count(outboxes, now);
+    return this.#advisor.hold(now, this.#left);
+  }
+
+  /** The frames are about to leave; returns the time, for {@link left}. */
+  leaving(outboxes: readonly Outbox[]): number {
+    const now = this.#host.clock();
+    this.#leaving = this.#count(outboxes, now);
+    return now;
+  }
+
+  /** The frames have left: how long that took is what a batch of them costs. */
+  left(start: number): void {
+    const now = this.#host.clock();
+    if (this.#leaving > 0) this.#advisor.handed(this.#leaving, now - start, now);
+    this.#left += this.#leaving;
+    this.#leaving = 0;
+  }
+
+  /** Brings the rates up to date; returns the frames that wait. */
+  #count(outboxes: readonly Outbox[], now: number): number {
+    const { touched } = this.#advisor;
+    let all = 0;
     for (const outbox of outboxes) {
-      const waiting = outbox.sequence.frames;
-      foldRate(outbox.rate, waiting - outbox.counted, now);
-      outbox.counted = waiting;
-      rate = Math.max(rate, outbox.rate.value);
-      frames += waiting;
+      const { frames } = outbox.sequence;
+      all += frames;
+      if (frames === outbox.counted) continue;
+      outbox.fresh = frames - outbox.counted;
+      outbox.counted = frames;
+      touched.push(outbox);
     }
-    const { value: gain, holds } = this.#gain;
-    const signals = { utilization: this.#host.utilization(now), rate, gain, holds };
-    const { hold, state } = adaptive(signals, this.#options, this.#state, now);
-    if (state.offUntil !== this.#state.offUntil) this.#gain.clear();
-    this.#state = state;
-    if (hold > 0 && this.#heldFrom === 0) this.#heldFrom = frames;
-    return hold;
-  }
-
-  /** What was held leaves: notes how many more frames a write got by it. */
-  ended(outboxes: readonly Outbox[]): void {
-    if (this.#heldFrom === 0) return;
-    let frames = 0;
-    for (const outbox of outboxes) frames += outbox.sequence.frames;
-    this.#gain.record((frames - this.#heldFrom) / outboxes.length);
-    this.#heldFrom = 0;
+    if (touched.length > 0) this.#advisor.fold(now);
+    return all;
   }
 }

@@ -16,10 +16,24 @@ const optionNames = {
   max_batch: 'maxBatch',
   max_delay: 'maxDelay',
   threshold: 'threshold',
+  min_saving: 'minSaving',
+  max_batch_time: 'maxBatchTime',
   hold: 'hold',
   max_queue: 'maxQueue',
   max_queue_bytes: 'maxQueueBytes',
   max_deferral: 'maxDeferral',
+};
+/** The grammar's words for what the policy goes by, in the package's spelling. */
+const signalNames = {
+  utilization: 'utilization',
+  rate: 'rate',
+  total: 'total',
+  batch_cost: 'batchCost',
+  event_cost: 'eventCost',
+  hold_cost: 'holdCost',
+  event_time: 'eventTime',
+  saving: 'saving',
+  slowdown: 'slowdown',
 };
 const retainNames = { retain_max: 'max', retain_max_bytes: 'maxBytes', retain_max_age: 'maxAge' };
 
@@ -29,10 +43,20 @@ class VirtualHost {
   scheduled = false;
   holdAt = null;
   expiryAt = null;
+  holdCost = 0.05;
   #utilization = new Utilization(0);
+  #busy = 0;
 
   now() {
     return this.time;
+  }
+
+  clock() {
+    return this.time;
+  }
+
+  busy() {
+    return this.#busy;
   }
 
   tick() {
@@ -53,6 +77,7 @@ class VirtualHost {
 
   pass(ms, busy) {
     this.#utilization.observe(this.time, this.time + ms, busy ? ms : 0);
+    if (busy) this.#busy += ms;
     this.time += ms;
   }
 }
@@ -216,14 +241,7 @@ export class EngineRun {
   }
 
   signal({ type, signals }) {
-    const { given } = this.engine;
-    if (type !== null) {
-      given.rates ??= new Map();
-      given.rates.set(type, signals.rate);
-      return;
-    }
-    if ('rate' in signals) given.rates?.clear();
-    Object.assign(given, signals);
+    this.engine.give(renamed(signals, signalNames), type ?? undefined);
   }
 
   set({ type, options }) {
@@ -281,8 +299,9 @@ export class EngineRun {
   }
 
   estimate(type) {
-    const { rate, ...whole } = this.engine.estimate(type);
-    return type === null ? whole : { rate };
+    const estimates = this.engine.estimate(type);
+    const words = Object.entries(signalNames).map(([word, name]) => [word, estimates[name]]);
+    return Object.fromEntries(words);
   }
 
   stats() {
@@ -305,10 +324,8 @@ export class EngineRun {
   }
 }
 
-function renamed(options) {
-  return Object.fromEntries(
-    Object.entries(options).map(([key, value]) => [optionNames[key], value]),
-  );
+function renamed(values, names = optionNames) {
+  return Object.fromEntries(Object.entries(values).map(([key, value]) => [names[key], value]));
 }
 
 function assertUnreachable() {

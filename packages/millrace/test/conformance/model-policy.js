@@ -84,7 +84,7 @@ export class Policy {
     if (this.window !== null) {
       const events = this.left - this.window.left;
       const time = now - this.window.time;
-      if (time >= Math.max(50, 4 * this.maxDelay()) && events >= 8) {
+      if (time >= Math.min(1000, Math.max(50, 4 * this.maxDelay())) && events >= 8) {
         if (!this.ended(now, { time, events, cpu: this.busy() - this.window.busy })) return false;
       }
     }
@@ -96,8 +96,7 @@ export class Policy {
     const [held, plain] = this.kinds;
     const kind = this.holds() ? held : plain;
     const sums = ['time', 'cpu', 'events'];
-    if (kind === plain)
-      for (const one of this.kinds) for (const key of sums) one[key] /= 2;
+    if (kind === plain) for (const one of this.kinds) for (const key of sums) one[key] /= 2;
     for (const key of sums) kind[key] += measured[key];
     kind.windows++;
     this.number++;

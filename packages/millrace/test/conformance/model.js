@@ -368,6 +368,7 @@ export class Model {
     const options = { ...this.options, max_batch: maxBatch };
     const { taken, counter } = takeBatch(candidates, this.now, this.counter, options);
     this.counter = counter;
+    for (const event of taken) event.taken = this.now;
     this.queue = this.queue.filter((event) => !taken.includes(event));
     return taken;
   }
@@ -391,7 +392,8 @@ export class Model {
     this.out('expect', { time: this.now, trigger, ids: batch.map((event) => event.id) });
     this.policy.left += batch.length;
     for (const event of batch) {
-      this.worst[event.class] = Math.max(this.worst[event.class], this.now - event.time);
+      const wait = (event.taken ?? this.now) - event.time;
+      this.worst[event.class] = Math.max(this.worst[event.class], wait);
     }
     for (const event of batch) this.deliver(event);
   }

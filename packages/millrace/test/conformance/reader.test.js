@@ -72,15 +72,15 @@ test('at and from carry an operation', () => {
 });
 
 test('signals and estimates are for the queue or for one type', () => {
-  const all = only('signal utilization=0.5 gain=-1.5 holds=16 rate=2');
+  const all = only('signal utilization=0.5 saving=-1.5 event_time=1.5 rate=2');
   assert.equal(all.type, null);
-  assert.deepEqual(all.signals, { utilization: 0.5, gain: -1.5, holds: 16, rate: 2 });
+  assert.deepEqual(all.signals, { utilization: 0.5, saving: -1.5, event_time: 1.5, rate: 2 });
   assert.deepEqual(only('signal network rate=0.1').signals, { rate: 0.1 });
   assert.deepEqual(only('estimate network rate=0.1'), {
     ...{ line: 2, kind: 'query', query: 'estimate' },
     ...{ type: 'network', values: { rate: 0.1 } },
   });
-  assert.deepEqual(only('estimate gain=0 holds=1').values, { gain: 0, holds: 1 });
+  assert.deepEqual(only('estimate saving=0 event_cost=1').values, { saving: 0, event_cost: 1 });
 });
 
 test('stats name only the keys they check', () => {
@@ -127,6 +127,11 @@ test('an ID may be named before the line that pushes it', () => {
 
 test('the clock of decimal times does not run backwards by rounding', () => {
   assert.equal(read('advance 0.1', 'advance 0.2', 'at 0.3').length, 3);
+});
+
+test('the time that a handler will be busy does not move the clock of the lines that follow', () => {
+  const [from] = read('from a busy 50', 'at 2 push network a', 'at 3');
+  assert.deepEqual(from.operation, { op: 'busy', ms: 50 });
 });
 
 // Each line is an error; the message must name the file, the line and the words given here.
@@ -197,10 +202,11 @@ const errors = [
   ['push network a\nfrom a toString', 3, "'from ID' is followed by 'toString'"],
   ['signal', 2, 'key=value is missing', 'utilization'],
   ['signal load=1', 2, "unknown key 'load'"],
-  ['signal network gain=1', 2, "unknown key 'gain'", 'rate'],
+  ['signal network saving=1', 2, "unknown key 'saving'", 'rate'],
+  ['signal event_cost=1', 2, "unknown key 'event_cost'", 'batch_cost'],
   ['signal utilization=1.1', 2, "utilization '1.1'", 'within 0 and 1'],
   ['signal rate=-1', 2, "rate '-1'", 'at least 0'],
-  ['signal holds=1.5', 2, "holds '1.5'", 'a whole number'],
+  ['signal total=-1.5', 2, "total '-1.5'", 'of at least 0'],
   ['close now', 2, "unknown way to close 'now'", 'discard'],
   ['close discard all', 2, "'all' is one word too many"],
   ['expect 1 turn a', 2, "'expect' has no operation before it"],
@@ -219,7 +225,7 @@ const errors = [
   ['turn\nrefused speed invalid', 3, "unknown key 'speed'", 'max_batch'],
   ['estimate', 2, 'key=value is missing'],
   ['estimate rate=1', 2, "unknown key 'rate'", 'utilization'],
-  ['estimate network gain=1', 2, "unknown key 'gain'", 'rate'],
+  ['estimate network saving=1', 2, "unknown key 'saving'", 'rate'],
   ['stats', 2, 'key=value is missing', 'trigger.delay'],
   ['stats depth=1', 2, "unknown key 'depth'", 'depth.high'],
   ['stats trigger.full=1', 2, "unknown key 'trigger.full'"],

@@ -2,32 +2,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { randomNumbers, seeds } from '../../../base/test/random.js';
-import { foldRate, Gain, holdsOnRecord, readRate, Utilization } from '../../dist/engine/policy.js';
+import {
+  Comparison,
+  Costs,
+  EventTime,
+  foldRate,
+  readRate,
+  Utilization,
+} from '../../dist/engine/policy.js';
 
 const near = (actual, expected, what) =>
   assert.ok(
     Math.abs(actual - expected) < 1e-9 + Math.abs(expected) * 1e-9,
     `${what}: ${actual} is not ${expected}`,
   );
-
-test('gain is the mean of the last 16 holds', () => {
-  for (const seed of seeds(50)) {
-    const random = randomNumbers(seed);
-    const gain = new Gain();
-    const extras = [];
-    assert.deepEqual([gain.value, gain.holds], [0, 0]);
-    for (let i = 0; i < 40; i++) {
-      const extra = random(20) - 5;
-      gain.record(extra);
-      extras.push(extra);
-      const last = extras.slice(-holdsOnRecord);
-      assert.equal(gain.holds, last.length);
-      near(gain.value, last.reduce((sum, n) => sum + n, 0) / last.length, `seed ${seed}`);
-    }
-    gain.clear();
-    assert.deepEqual([gain.value, gain.holds], [0, 0]);
-  }
-});
 
 test('a rate halves every 100 ms, and adds ln 2 / 100 for each event', () => {
   for (const seed of seeds(50)) {
@@ -102,4 +90,134 @@ test('utilization is 0 before anything was observed, and never above 1', () => {
   utilization.observe(0, 10, 50);
   assert.equal(utilization.read(10), 1);
   assert.equal(utilization.read(10_000), 0);
+});
+
+test('a clock that goes back or gives NaN leaves a rate that decays again from then on', () => {
+  for (const wrong of [-1e9, Number.NaN]) {
+    const rate = { value: 1, at: 1e6 };
+    assert.equal(readRate(rate, wrong), 1);
+    foldRate(rate, 0, wrong);
+    foldRate(rate, 0, 2e6);
+    assert.ok(rate.value <= 1);
+    near(readRate(rate, 2e6 + 100), rate.value / 2, `after ${wrong}`);
+  }
+});
+
+test('a clock that goes back starts the utilization anew', () => {
+  for (const back of [0, 10, 999_000]) {
+    const utilization = new Utilization(0);
+    utilization.observe(999_900, 1e6, 100);
+    near(utilization.read(1e6), 100 / 225, `before ${back}`);
+    assert.equal(utilization.read(back), 0);
+    utilization.observe(back, back + 40, 10);
+    near(utilization.read(back + 40), 0.25, `back to ${back}`);
+  }
+});
+
+test('what is not a busy time leaves the utilization as it is', () => {
+  const utilization = new Utilization(0);
+  utilization.observe(0, 10, 5);
+  utilization.observe(10, 20, Number.NaN);
+  utilization.observe(10, 20, -5);
+  utilization.observe(Number.NaN, 20, 5);
+  utilization.observe(10, Number.NaN, 5);
+  assert.equal(utilization.read(20), 0.25);
+});
+
+/** The definition: the two costs with the least sum of squares, older batches counting half for each second. */
+function squares(samples, batch, event) {
+  const last = samples.at(-1).now;
+  return samples.reduce(
+    (sum, { types, events, ms, now }) =>
+      sum + (ms - batch * types - event * events) ** 2 * 2 ** ((now - last) / 1000),
+    0,
+  );
+}
+
+test('costs are those of the least squares, as long as neither is below 0', () => {
+  let told = 0;
+  for (const seed of seeds(100)) {
+    const random = randomNumbers(seed);
+    const costs = new Costs();
+    const samples = [];
+    let now = 0;
+    for (let i = 0; i < 20; i++) {
+      now += random(500);
+      const [types, events] = [1 + random(5), 5 + random(100)];
+      const ms = types * 0.4 + events * 0.1 + random(10) / 10;
+      costs.add(types, events, ms, now);
+      samples.push({ types, events, ms, now });
+    }
+    assert.ok(costs.batch >= 0 && costs.event >= 0, `seed ${seed}`);
+    if (costs.batch === 0 || costs.event === 0) continue;
+    told++;
+    const least = squares(samples, costs.batch, costs.event);
+    for (const [b, e] of [
+      [0.01, 0],
+      [-0.01, 0],
+      [0, 0.01],
+      [0, -0.01],
+    ]) {
+      assert.ok(squares(samples, costs.batch + b, costs.event + e) > least, `seed ${seed}`);
+    }
+  }
+  assert.ok(told > 20);
+});
+
+test('costs survive a clock that goes back or gives NaN', () => {
+  const costs = new Costs();
+  costs.add(1, 1, 1.1, 1e6);
+  costs.add(1, 10, 2, 5);
+  near(costs.batch, 1, 'batch');
+  costs.add(1, 5, 1.5, Number.NaN);
+  costs.add(1, 5, 1.5, 10);
+  near(costs.batch, 1, 'batch');
+  near(costs.event, 0.1, 'event');
+});
+
+test('the time per event is the least of the last four batches', () => {
+  const time = new EventTime();
+  assert.equal(time.value, Number.POSITIVE_INFINITY);
+  const values = [3, 5, 2, 7, 8, 9, 6, 10];
+  const least = [3, 3, 2, 2, 2, 2, 6, 6];
+  for (const [i, ms] of values.entries()) {
+    time.add(ms);
+    assert.equal(time.value, least[i]);
+  }
+});
+
+/** A comparison that is asked at these times, in which the loop is idle and ten events leave between two of them. */
+function asked(comparison, ...times) {
+  let left = 0;
+  return times.map((now) => {
+    left += 10;
+    return comparison.ask(now, left, { busy: () => 0 }, 10);
+  });
+}
+
+test('a window that a clock going back makes endless is thrown away', () => {
+  const plain = 'comparison window';
+  assert.deepEqual(asked(new Comparison(), 1e9, 1e9 + 50), [plain, null]);
+  assert.deepEqual(asked(new Comparison(), 1e9, 5, 55), [plain, null, plain]);
+  assert.deepEqual(asked(new Comparison(), Number.NaN, 5, 55), [plain, null, plain]);
+});
+
+test('a back-off lasts no longer than the longest one when the clock goes back', () => {
+  const comparison = new Comparison();
+  assert.equal(comparison.askGiven(1e9, -1, null), 'no saving measured');
+  assert.equal(comparison.askGiven(1e9 + 999, 1, null), 'no saving measured');
+  assert.equal(comparison.askGiven(5, 1, null), null);
+});
+
+test('a busy time that is NaN or goes back says nothing about the saving', () => {
+  for (const wrong of [Number.NaN, -5]) {
+    const comparison = new Comparison();
+    let left = 0;
+    for (let now = 0; now < 1000; now += 50) {
+      comparison.ask(now, left, { busy: () => wrong * now }, 10);
+      left += 10;
+    }
+    assert.equal(comparison.saving, null);
+    assert.equal(comparison.ask(1000, left, { busy: () => 0 }, 10), null);
+  }
 });

@@ -1,19 +1,17 @@
-// The policies as the pure functions that they are: tables of signals and answers.
+// The policies as the pure functions that they are: tables of loads and holds.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { randomNumbers, seeds } from '../../../base/test/random.js';
 import { complete, defaults } from '../../dist/engine/options.js';
-import { adaptive, fixed, initialState } from '../../dist/engine/policy.js';
+import { fixed, leastCostHold } from '../../dist/engine/policy.js';
 
-const busy = { utilization: 0.9, rate: 1, gain: 5, holds: 0 };
-const ask = (policy, signals, options, state = initialState, now = 0) =>
-  policy({ ...busy, ...signals }, { ...defaults, ...options }, state, now);
+const idle = { utilization: 0, rate: 1, total: 1, batchCost: 0.45, holdCost: 0.05 };
+const hold = (load, options) =>
+  leastCostHold({ ...idle, ...load }, { ...defaults, maxDelay: 1000, ...options });
 
-test('fixed holds for maxDelay, whatever the load', () => {
-  for (const utilization of [0, 0.5, 1]) {
-    for (const maxDelay of [0, 1, 50, 60_000]) {
-      assert.equal(ask(fixed, { utilization }, { maxDelay }).hold, maxDelay);
-    }
-  }
+test('fixed holds for maxDelay', () => {
+  for (const maxDelay of [0, 1, 50, 60_000])
+    assert.equal(fixed({ ...defaults, maxDelay }), maxDelay);
 });
 
 test('fixed has a default delay of its own, which a given one replaces', () => {
@@ -22,88 +20,62 @@ test('fixed has a default delay of its own, which a given one replaces', () => {
   assert.equal(complete({}).maxDelay, 0);
 });
 
-for (const [utilization, share] of [
-  [0, 0],
-  [0.59, 0],
-  [0.6, 0],
-  [0.675, 0.25],
-  [0.75, 0.5],
-  [0.9, 1],
-  [1, 1],
+for (const [load, options, expected] of [
+  [{}, {}, 9],
+  [{ utilization: 0.5 }, {}, 19],
+  [{ utilization: 1 }, {}, 1000],
+  [{}, { maxDelay: 5 }, 5],
+  [{}, { minSaving: 0 }, 1000],
+  [{}, { minSaving: 0.02 }, 4],
+  [{}, { minSaving: 1 }, 0],
+  [{ total: 4, rate: 0.25 }, {}, 36],
+  [{ batchCost: 0 }, {}, 0],
+  [{ rate: 0 }, {}, 0],
+  [{ total: 0 }, {}, 0],
+  [{}, { maxDelay: 0 }, 0],
+  [{ holdCost: 10 }, {}, 0],
 ]) {
-  test(`adaptive at utilization ${utilization} holds for ${share} of maxDelay`, () => {
-    const { hold } = ask(adaptive, { utilization }, { maxDelay: 20 });
-    assert.ok(Math.abs(hold - 20 * share) < 1e-9, `${hold}`);
+  const words = JSON.stringify({ ...load, ...options });
+  test(`adaptive holds for ${expected} ms with ${words}`, () => {
+    assert.ok(Math.abs(hold(load, options) - expected) < 1e-9, `${hold(load, options)}`);
   });
 }
 
-for (const [rate, maxDelay, holds] of [
-  [0.05, 10, true],
-  [0.049, 10, false],
-  [0, 60_000, false],
-  [100, 0, false],
-]) {
-  test(`adaptive ${holds ? 'holds' : 'does not hold'} for ${rate} events a ms with maxDelay ${maxDelay}`, () => {
-    assert.equal(ask(adaptive, { rate }, { maxDelay }).hold > 0, holds);
-  });
+/** What the law minimises, in cores: CPU time for batches, and the price of the delay. */
+function cost(h, { utilization, rate, total, batchCost, holdCost }, minSaving) {
+  const batch = h === 0 ? batchCost : batchCost + holdCost;
+  return (total * batch) / (1 + rate * h) + minSaving * (1 - utilization) ** 2 * h;
 }
 
-test('holding that brings less than half an event a batch is switched off, and back-off doubles to a minute', () => {
-  let state = initialState;
-  let now = 0;
-  const offFor = [];
-  for (let i = 0; i < 9; i++) {
-    const decision = ask(adaptive, { gain: 0.49, holds: 16 }, { maxDelay: 10 }, state, now);
-    assert.equal(decision.hold, 0);
-    offFor.push(decision.state.offUntil - now);
-    state = decision.state;
-    const before = ask(
-      adaptive,
-      { gain: 0, holds: 0 },
-      { maxDelay: 10 },
-      state,
-      state.offUntil - 1,
-    );
-    assert.equal(before.hold, 0, 'still off');
-    now = state.offUntil;
-    assert.ok(
-      ask(adaptive, { gain: 0, holds: 0 }, { maxDelay: 10 }, state, now).hold > 0,
-      'tried again',
-    );
+test('no hold within maxDelay costs less than the chosen one', () => {
+  for (const seed of seeds(300)) {
+    const random = randomNumbers(seed);
+    const between = (low, high) => 10 ** (low + (random(1000) / 1000) * (high - low));
+    const rate = between(-3, 4);
+    const load = {
+      utilization: random(11) / 10,
+      rate,
+      total: rate * between(0, 3),
+      batchCost: between(-4, 1),
+      holdCost: random(3) === 0 ? 0 : between(-3, -1),
+    };
+    const options = { maxDelay: between(-1, 4), minSaving: random(4) === 0 ? 0 : between(-4, 0) };
+    const chosen = hold(load, options);
+    assert.ok(chosen >= 0 && chosen <= options.maxDelay, `seed ${seed}: ${chosen}`);
+    const least = cost(chosen, load, options.minSaving);
+    for (let share = 0; share <= 1; share += 1 / 64) {
+      const other = cost(options.maxDelay * share ** 4, load, options.minSaving);
+      assert.ok(other >= least * (1 - 1e-9), `seed ${seed}: ${other} is less than ${least}`);
+    }
   }
-  assert.deepEqual(offFor, [1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000, 60_000]);
 });
 
-test('a gain of half an event keeps holding, and resets the back-off', () => {
-  const state = { offUntil: 5, backoff: 32_000 };
-  const decision = ask(adaptive, { gain: 0.5, holds: 16 }, { maxDelay: 10 }, state, 5);
-  assert.ok(decision.hold > 0);
-  assert.equal(decision.state.backoff, 1000);
-});
-
-test('fewer than 16 holds say nothing', () => {
-  const decision = ask(adaptive, { gain: -3, holds: 15 }, { maxDelay: 10 });
-  assert.ok(decision.hold > 0);
-  assert.equal(decision.state, initialState);
-});
-
-test("hold 'always' does not look at the gain", () => {
-  const state = { offUntil: 1000, backoff: 2000 };
-  const decision = ask(
-    adaptive,
-    { gain: -3, holds: 16 },
-    { maxDelay: 10, hold: 'always' },
-    state,
-    0,
-  );
-  assert.equal(decision.hold, 10);
-});
-
-test('a policy changes nothing that it is given', () => {
-  for (const policy of [fixed, adaptive]) {
-    const given = [busy, { ...defaults, maxDelay: 10 }, initialState].map((value) =>
-      Object.freeze({ ...value }),
-    );
-    assert.doesNotThrow(() => policy(...given, 0));
+test('every load has a hold within maxDelay, whatever is no number in it', () => {
+  const values = [Number.NaN, Number.POSITIVE_INFINITY, -1, 0, 1e-300, 0.001, 1e7, 1e300];
+  for (const name of Object.keys(idle)) {
+    for (const value of values) {
+      const chosen = hold({ [name]: value }, { maxDelay: 20 });
+      assert.ok(chosen >= 0 && chosen <= 20, `${name} ${value}: ${chosen}`);
+    }
   }
 });
