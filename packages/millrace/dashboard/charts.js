@@ -69,6 +69,36 @@ export const charts = [
   },
   { id: 'holds', title: 'Holds, mean', unit: 'ms', lines: means('batch_hold_ms') },
   {
+    id: 'hold-chosen',
+    title: 'Hold chosen by the policy',
+    unit: 'ms',
+    lines: levelsBy('batch_hold_chosen_ms', 'source', 'max'),
+  },
+  {
+    id: 'not-holding',
+    title: 'Queues that do not hold, by reason',
+    unit: 'count',
+    lines: levelsBy('batch_not_holding', 'reason'),
+  },
+  {
+    id: 'queue-rate',
+    title: 'Events at queues that may hold',
+    unit: 'perSecond',
+    lines: levelsBy('batch_rate', 'source'),
+  },
+  {
+    id: 'batch-cost',
+    title: 'Cost of a batch, an event, a hold',
+    unit: 'ms',
+    lines: levelsBy('batch_cost_ms', 'part', 'max'),
+  },
+  {
+    id: 'saving',
+    title: 'CPU per event saved by holding',
+    unit: 'share',
+    lines: levelsBy('batch_saving', 'source', 'max'),
+  },
+  {
     id: 'queue-depth',
     title: 'Queue depth by priority',
     unit: 'count',

@@ -34,6 +34,27 @@ interface QueueFigures
   readonly worstWait: ByPriority<number>;
   readonly refused: Counts;
   readonly trigger: Counts;
+  readonly policy: PolicyFigures;
+}
+
+interface PolicyFigures extends Figures<'total' | 'batchCost' | 'eventCost' | 'holdCost' | 'hold'> {
+  /** Null while it is not known. */
+  readonly saving: number | null;
+  /** Reason why no batch is held; null: batches are held. */
+  readonly why: string | null;
+}
+
+/** What the policy goes by; nothing for a queue that may not hold, and only the hold for one that always does. */
+function policy(source: SourceKind, stats: PolicyFigures, add: Add): void {
+  const { total, batchCost, eventCost, holdCost, hold, saving, why } = stats;
+  if (why === 'no delay allowed') return;
+  add('batch_hold_chosen_ms', { source }, hold);
+  if (why === null && batchCost === 0) return;
+  if (why !== null) add('batch_not_holding', { source, reason: why }, 1);
+  add('batch_rate', { source }, total * 1000);
+  const costs = { batch: batchCost, event: eventCost, hold: holdCost };
+  byLabel(add, 'batch_cost_ms', 'part', costs, { source });
+  if (saving !== null) add('batch_saving', { source }, saving);
 }
 
 function queue(source: SourceKind, stats: QueueFigures, add: Add): void {
@@ -50,6 +71,7 @@ function queue(source: SourceKind, stats: QueueFigures, add: Add): void {
   summary(add, 'batch_size', { source }, stats.batched, stats.batches);
   byLabel(add, 'batch_trigger_total', 'trigger', stats.trigger, { source });
   summary(add, 'batch_hold_ms', { source }, stats.holdMs, stats.holds);
+  policy(source, stats.policy, add);
 }
 
 interface EmitterFigures extends QueueFigures {

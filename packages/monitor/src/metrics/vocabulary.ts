@@ -83,6 +83,29 @@ export const families: readonly Family[] = [
   summary('batch_size', '{event}', 'Events in a batch.', ['source']),
   counter('batch_trigger_total', '{batch}', 'Batches by trigger.', ['source', 'trigger']),
   summary('batch_hold_ms', 'ms', 'Time that batches were held open on purpose.', ['source']),
+  highest(
+    'batch_hold_chosen_ms',
+    'ms',
+    'Hold that the policy chose last; 0: batches leave at the end of their turn.',
+    ['source'],
+  ),
+  gauge('batch_not_holding', '{queue}', 'Queues that may hold batches and do not, by reason.', [
+    'source',
+    'reason',
+  ]),
+  gauge('batch_rate', '{event}/s', 'Events per second, as the policy estimates them.', ['source']),
+  highest(
+    'batch_cost_ms',
+    'ms',
+    'Cost of a batch beside its events, of an event in it, and of a hold, as the policy measures them.',
+    ['source', 'part'],
+  ),
+  highest(
+    'batch_saving',
+    '1',
+    'Share of the CPU per event that holding was last measured to save; 0 where it costs CPU.',
+    ['source'],
+  ),
 
   counter('fanout_messages_total', '{frame}', 'Frames sent to sockets.', ['source']),
   counter('fanout_sends_total', '{write}', 'Writes for those frames.', ['source']),

@@ -65,6 +65,41 @@ test('holds are counted, and how long they were', async () => {
   assert.equal(emitter.stats().holds, 1);
 });
 
+test('a queue that may hold tells what its policy goes by, and why it does not hold', async () => {
+  const figures = { total: 2, batchCost: 0.4, eventCost: 0.1, holdCost: 0.05, hold: 9 };
+  const pointsOf = (policy) => {
+    const points = [];
+    const stats = { ...new BatchEmitter().stats(), policy };
+    const add = (name, given, each) => points.push({ name, labels: given, value: each });
+    readers.emitter(stats, add);
+    return points.filter(({ name }) => /^batch_(not|rate|cost|saving|hold_chosen)/.test(name));
+  };
+  assert.deepEqual(pointsOf({ ...figures, saving: null, why: 'no delay allowed' }), []);
+  const source = 'emitter';
+  const reason = 'no saving measured';
+  const off = pointsOf({ ...figures, hold: 0, saving: 0.01, why: reason });
+  assert.deepEqual(off, [
+    { name: 'batch_hold_chosen_ms', labels: { source }, value: 0 },
+    { name: 'batch_not_holding', labels: { source, reason }, value: 1 },
+    { name: 'batch_rate', labels: { source }, value: 2000 },
+    { name: 'batch_cost_ms', labels: { source, part: 'batch' }, value: 0.4 },
+    { name: 'batch_cost_ms', labels: { source, part: 'event' }, value: 0.1 },
+    { name: 'batch_cost_ms', labels: { source, part: 'hold' }, value: 0.05 },
+    { name: 'batch_saving', labels: { source }, value: 0.01 },
+  ]);
+  const holding = pointsOf({ ...figures, saving: null, why: null });
+  assert.equal(value(holding, 'batch_not_holding'), undefined);
+  assert.equal(value(holding, 'batch_saving'), undefined);
+  const fixed = new BatchEmitter({ policy: 'fixed', maxDelay: 7 });
+  fixed.emit('event');
+  await turn();
+  await turn();
+  assert.deepEqual(pointsOf(fixed.stats().policy), [
+    { name: 'batch_hold_chosen_ms', labels: { source }, value: 7 },
+  ]);
+  fixed.close();
+});
+
 test('totals do not fall when objects are collected, and go on with those that come', async () => {
   const labels = { source: 'batch' };
   const run = async () => {
