@@ -384,6 +384,8 @@ interface RatedType {
   readonly rate: Rate;
   /** Events pushed since the rate was last updated. */
   fresh: number;
+  /** Number of the sample of costs for which it was last counted. */
+  sample: number;
 }
 
 /** Estimates of a queue; 0 while they are not known. Rates are in events per ms, costs and times in ms. */
@@ -437,7 +439,8 @@ export class Advisor {
   /** The highest rate among the types that the last dispatch point found pushed. */
   #rate = 0;
   readonly #total: Rate = { value: 0, at: 0 };
-  /** Types that dispatch points have found pushed since the last sample of costs. */
+  /** Number of the next sample of costs, and the types that dispatch points have found pushed for it. */
+  #sample = 1;
   #found = 0;
   readonly #costs = new Costs();
   readonly #eventTime = new EventTime();
@@ -481,12 +484,15 @@ export class Advisor {
       foldRate(entry.rate, entry.fresh, now);
       events += entry.fresh;
       entry.fresh = 0;
+      if (entry.sample !== this.#sample) {
+        entry.sample = this.#sample;
+        this.#found++;
+      }
       const rate = this.#givenRates.get(entry) ?? this.#given.rate ?? entry.rate.value;
       if (rate > highest) highest = rate;
     }
     foldRate(this.#total, events, now);
     this.#rate = highest;
-    this.#found += this.touched.length;
     this.touched.length = 0;
   }
 
@@ -494,6 +500,7 @@ export class Advisor {
   handed(events: number, ms: number, now: number): void {
     const types = Math.max(1, this.#found);
     this.#found = 0;
+    this.#sample++;
     if (!(ms >= 0 && ms < Number.POSITIVE_INFINITY)) return;
     if (this.timing && events > 1) this.#eventTime.add(ms / events);
     if (this.estimating) this.#costs.add(types, events, ms, now);

@@ -203,6 +203,8 @@ export class TypeEntry {
   readonly lanes: [Lane | null, Lane | null, Lane | null] = [null, null, null];
   /** Events pushed since the rate was last updated. */
   fresh = 0;
+  /** Number of the sample of costs for which the type was last counted. */
+  sample = 0;
   readonly rate: Rate = { value: 0, at: 0 };
   /** Events of this type in the batch that is being taken, valid for the batch numbered `chosenIn`. */
   chosen = 0;

@@ -191,10 +191,11 @@ export class Outbox implements Holder, Receiver<Sequence> {
   sequence: Sequence = nothing;
   /** Is in the list of those that have something to send. */
   listed = false;
-  /** Frames per ms, the frames of `sequence` that it knows of, and those that it does not; kept only where frames may be held. */
+  /** Frames per ms, the frames of `sequence` that it knows of, those that it does not, and the last sample; only where frames may be held. */
   readonly rate: Rate = { value: 0, at: 0 };
   counted = 0;
   fresh = 0;
+  sample = 0;
   /** The last turn in which the socket sent, and its frames in it. Kept, like `gathers`, by the transparent gatherer only. */
   turn = 0;
   turnFrames = 0;

@@ -13,7 +13,7 @@ export class Policy {
     this.left = 0; // events, in batches
     this.highest = 0; // rate of the types that were found pushed
     this.total = { rate: 0, folded: 0, fresh: 0 };
-    this.found = 0; // types, since the last sample
+    this.found = new Set(); // types, since the last sample
     this.samples = [];
     this.share = 1;
     this.times = []; // per event
@@ -151,7 +151,7 @@ export class Policy {
       one.fresh = 0;
     }
     if (touched.length === 0) return;
-    this.found += touched.length;
+    for (const type of touched) this.found.add(type);
     this.highest = Math.max(...touched.map((type) => type.signal ?? type.rate));
   }
 
@@ -166,8 +166,8 @@ export class Policy {
   }
 
   sample(now, n, d) {
-    this.samples.push({ now, n, d, g: Math.max(1, this.found) });
-    this.found = 0;
+    this.samples.push({ now, n, d, g: Math.max(1, this.found.size) });
+    this.found.clear();
     const { apart, batch_cost: b, event_cost: e } = this.costs();
     if (apart && b + e > 0) this.share = (b * this.sum('g', 'n')) / this.sum('both', 'n', b, e);
   }
