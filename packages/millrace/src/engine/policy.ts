@@ -27,7 +27,7 @@ function elapsed(from: number, to: number): number {
 // ---- the law of costs
 
 /** Load and costs, as the law of costs sees them. */
-export interface Load {
+interface Load {
   /** Busy share of the loop, 0 to 1. */
   utilization: number;
   /** Events per ms: the highest rate among the types that the last dispatch point found pushed. */
@@ -60,7 +60,7 @@ export function leastCostHold(
 // ---- comparison: windows that hold, and windows that do not
 
 /** Reasons why no batch is held at present. */
-export type NotHolding =
+type NotHolding =
   | 'no delay allowed'
   | 'not asked yet'
   | 'nothing to save'
