@@ -30,6 +30,11 @@ export class Policy {
     return this.options.policy === 'adaptive';
   }
 
+  /** Whether rates and costs are kept. */
+  isEstimating() {
+    return this.isAdaptive() && this.maxDelay() > 0;
+  }
+
   /** The hold for the open batch. */
   hold(now) {
     if (this.options.policy === 'direct') return 0;
@@ -158,7 +163,7 @@ export class Policy {
   /** A batch of n events leaves at a dispatch point; to be told when its handlers are done, and that they took d ms. */
   handing(n) {
     const timed = this.isAdaptive() && this.options.max_batch_time > 0 && n >= 2;
-    const sampled = this.isAdaptive() && this.maxDelay() > 0;
+    const sampled = this.isEstimating();
     return (now, d) => {
       if (timed) this.times = [...this.times, d / n].slice(-4);
       if (sampled) this.sample(now, n, d);

@@ -120,7 +120,7 @@ export class Model {
     const full = this.queue.length + 1 > most || bytesOf(this.queue) + bytes > mostBytes;
     if (!direct && full) return this.refuse(id, 'overloaded');
     this.total('pushed');
-    type.fresh++;
+    if (this.policy.isEstimating()) type.fresh++;
     const event = {
       ...{ id, type, bytes, time: this.now, number: ++this.sequence },
       class: priority ?? type.priority ?? CLASS_OF_TYPE[name] ?? 'normal',
