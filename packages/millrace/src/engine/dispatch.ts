@@ -99,7 +99,7 @@ export class Dispatcher implements Sink {
       try {
         for (; i < events.length; i++) this.#handle(events[i]!, batch, i);
       } catch (error) {
-        this.#failed(error, events[i]!);
+        this.failed(error, events[i]!);
         i++;
       }
     }
@@ -113,7 +113,7 @@ export class Dispatcher implements Sink {
     try {
       this.#handle(event, batch, i);
     } catch (error) {
-      this.#failed(error, event);
+      this.failed(error, event);
     }
     this.#engine.counters.delivered += 1 - this.#orphans;
     this.#orphans = 0;
@@ -161,14 +161,14 @@ export class Dispatcher implements Sink {
           runInContext(event.context, () => handlers.replay(event, receiver), undefined);
           return true;
         } catch (error) {
-          this.#failed(error, event);
+          this.failed(error, event);
           return false;
         }
       },
     );
   }
 
-  #failed(error: unknown, event: BatchEvent): void {
+  failed(error: unknown, event: BatchEvent): void {
     this.#engine.counters.errors++;
     this.#handlers.failed(error, event);
   }

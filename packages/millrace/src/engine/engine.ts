@@ -19,7 +19,7 @@ import { HIGH, LOW, NORMAL, type PriorityClass } from '@millrace/base/priority';
 import type { Host } from './host.js';
 import { complete, type ParsedQueueOptions, type QueueOptions, queueOptions } from './options.js';
 import { Advisor, type Estimates, type Given } from './policy.js';
-import { BatchEvent, LEFT, Queue, type TypeEntry } from './queue.js';
+import { BatchEvent, KeyedEvent, LEFT, Queue, type TypeEntry } from './queue.js';
 import { type Counters, newCounters, type QueueStats, snapshot, type Trigger } from './stats.js';
 
 /** Events that leave together. */
@@ -39,6 +39,8 @@ export interface Sink<Data = unknown> {
   deliver(batch: Batch<Data>): boolean;
   /** Runs at the start of each dispatch point, before anything leaves. */
   prepare?(now: number): void;
+  /** The merge of the event's push threw; the event is queued. Must not throw. */
+  failed?(error: unknown, event: BatchEvent<Data>): void;
   /** A queued event is discarded by close. */
   discard?(event: BatchEvent<Data>, error: Error): void;
   /** The queue is closed and everything has been delivered or discarded. */
@@ -105,6 +107,8 @@ export class Engine<Data = unknown> {
   onHold: ((holdMs: number) => void) | null = null;
   /** Told when changed options are in force: for `set` in a handler that is later than the call. */
   onApply: (() => void) | null = null;
+  /** Told when a newer event of its key has superseded a queued one. */
+  onSuperseded: ((older: BatchEvent<Data>, newer: BatchEvent<Data>) => void) | null = null;
 
   constructor(host: Host, sink: Sink<Data>, options: ParsedQueueOptions = {}) {
     this.#host = host;
@@ -217,20 +221,110 @@ export class Engine<Data = unknown> {
     return threshold > 0 && this.#queue.count >= threshold;
   }
 
+  /**
+   * Pushes an event with a key: it supersedes the queued one of its type and key. Errors as `push`. O(1), and the type's `merge`, which
+   * may call anything here.
+   */
+  pushKeyed(
+    entry: TypeEntry,
+    key: unknown,
+    data: Data,
+    priority: PriorityClass | -1,
+    bytes: number,
+    context: object | null,
+  ): BatchEvent<Data> {
+    const found = this.#hasKeys
+      ? (entry.keys?.get(key) as KeyedEvent<Data> | undefined)
+      : undefined;
+    let older = found ?? null;
+    let merged = { data, bytes };
+    let failure: { error: unknown } | null = null;
+    if (older !== null && entry.merge !== null) {
+      try {
+        merged = entry.merge(older, data, bytes) as typeof merged;
+      } catch (error) {
+        failure = { error };
+      }
+      if (failure !== null || entry.keys!.get(key) !== older) {
+        older = null;
+        merged = { data, bytes };
+      }
+    }
+    // Asked again: `merge` may have closed the queue or switched its policy.
+    if (!this.#hasKeys) return this.push(entry, data, priority, bytes, context);
+    this.#admit(merged.bytes, older);
+    const level = priority === -1 ? entry.priority : priority;
+    const event = this.#queueKeyed(entry, key, merged, level, context, older);
+    if (this.#estimating) this.#advisor.pushed(entry);
+    // A hold, if there is one, goes on: there are no more events than before.
+    const waits = older !== null && (level !== HIGH || older.priority === HIGH);
+    if (
+      !waits &&
+      !this.#scheduled &&
+      this.#budget === 0 &&
+      (this.#hold < 0 || this.#endsHold(level))
+    ) {
+      this.#schedule();
+    }
+    if (older !== null) {
+      this.counters.superseded++;
+      this.onSuperseded?.(older, event);
+    }
+    if (failure !== null) this.#sink.failed?.(failure.error, event);
+    return event;
+  }
+
+  /** Queues an event with a key in the place of the older one if they have the same class, else at the end of its lane. */
+  #queueKeyed(
+    entry: TypeEntry,
+    key: unknown,
+    { data, bytes }: { data: Data; bytes: number },
+    level: PriorityClass,
+    context: object | null,
+    older: KeyedEvent<Data> | null,
+  ): KeyedEvent<Data> {
+    const queue = this.#queue;
+    const seq = ++this.#seq;
+    if (older !== null && older.priority === level) {
+      const { tick } = older;
+      const event = new KeyedEvent(entry, data, level, bytes, tick, older.seq, context, key);
+      queue.replace(older, event);
+      return event;
+    }
+    if (older !== null) queue.remove(older);
+    const tick = this.#host.tick();
+    const event = new KeyedEvent(entry, data, level, bytes, tick, seq, context, key);
+    queue.pushKeyed(event);
+    return event;
+  }
+
+  /** Keys count where events are queued: open, and not under `direct`. */
+  get #hasKeys(): boolean {
+    return !this.#direct && !this.#closed;
+  }
+
   get #leavesAtOnce(): boolean {
     return this.#direct && !this.#closed && !this.#busy && this.#queue.count === 0;
   }
 
-  /** Throws when the event may not enter. */
-  #admit(bytes: number): void {
+  /** Throws when the event may not enter. `older` is the one that it would supersede. */
+  #admit(bytes: number, older: BatchEvent | null = null): void {
     const { refused } = this.counters;
     if (this.#closed) {
       refused.closed++;
       throw new MillraceError('MILLRACE_E_CLOSED', 'the queue is closed; push before close()');
     }
-    if (this.#direct || hasRoom(this.#queue, bytes, this.#options)) return;
+    const queued = this.#queue.count - (older === null ? 0 : 1);
+    const queuedBytes = this.#queue.bytes - (older === null ? 0 : older.bytes);
+    const { maxQueue, maxQueueBytes } = this.#options;
+    const hasRoom = queued < maxQueue && queuedBytes + bytes <= maxQueueBytes;
+    if (this.#direct || hasRoom) return;
     refused.overloaded++;
-    throw overloaded(this.#queue, bytes, this.#options);
+    throw overloaded(
+      queued >= maxQueue
+        ? `${queued} events are queued and maxQueue is ${maxQueue}`
+        : `${queuedBytes} bytes are queued, the event has ${bytes} and maxQueueBytes is ${maxQueueBytes}`,
+    );
   }
 
   #pushDirect(
@@ -255,7 +349,7 @@ export class Engine<Data = unknown> {
 
   /** Removes a queued event; false if it has left already. */
   cancel(event: BatchEvent): boolean {
-    if (!this.#queue.cancel(event)) return false;
+    if (!this.#queue.remove(event)) return false;
     this.counters.cancelled++;
     if (this.#queue.count === 0) this.#endHold();
     return true;
@@ -632,17 +726,9 @@ export class Engine<Data = unknown> {
   }
 }
 
-// ---- bounds: whether there is room, and the errors that a refused caller sees
+// ---- the errors that a refused caller sees
 
-function hasRoom(queue: Queue, bytes: number, options: QueueOptions): boolean {
-  return queue.count < options.maxQueue && queue.bytes + bytes <= options.maxQueueBytes;
-}
-
-function overloaded(queue: Queue, bytes: number, options: QueueOptions): MillraceError {
-  const why =
-    queue.count >= options.maxQueue
-      ? `${queue.count} events are queued and maxQueue is ${options.maxQueue}`
-      : `${queue.bytes} bytes are queued, the event has ${bytes} and maxQueueBytes is ${options.maxQueueBytes}`;
+function overloaded(why: string): MillraceError {
   return new MillraceError(
     'MILLRACE_E_OVERLOADED',
     `the queue is full: ${why}; retry later, push less, or raise the bound`,

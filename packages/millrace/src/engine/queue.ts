@@ -10,6 +10,10 @@
  * waited once, the LOW ones that have waited twice. When they are gone, each LOW event that counts as NORMAL is older than
  * every NORMAL one, so those come next and nothing is compared. As long as the oldest NORMAL and the oldest LOW event are
  * young, no event has aged: a batch looks at these two, and that is all it costs.
+ *
+ * Keys: a type has a map from the key to the queued event of it, made for its first event with a key. A newer event of the same class
+ * is put into the lane at the older one's index; one of another class is appended, and the older one is removed as by a cancel. An
+ * entry lives as long as its event is queued, so the maps are bounded as the queue is. Events without a key never look at them.
  */
 import { classOfType, HIGH, LOW, NORMAL, type PriorityClass } from '@millrace/base/priority';
 import type { Order } from './options.js';
@@ -20,7 +24,7 @@ const normalPerLow = 8;
 /** Up to this many types the map is never swept. */
 const fewTypes = 1024;
 
-/** Cancelled and taken events are moved out of the way when there are this many, and more of them than others. */
+/** Removed and taken events are moved out of the way when there are this many, and more of them than others. */
 const worthMoving = 64;
 
 /** More than any queue can hold; a small integer, which compares faster than Infinity. */
@@ -47,11 +51,11 @@ export function earlier<A extends Arrived>(a: A | null, b: A | null): A | null {
   return a === null || (b !== null && b.seq < a.seq) ? b : a;
 }
 
-/** Where an event is in its life: waiting in the queue; left in a batch, or taken out; taken back before it left. */
+/** Where an event is in its life: waiting in the queue; left in a batch, or taken out; cancelled or superseded before it left. */
 const QUEUED = 0;
 export const LEFT = 1;
-const CANCELLED = 2;
-type Stage = typeof QUEUED | typeof LEFT | typeof CANCELLED;
+const REMOVED = 2;
+type Stage = typeof QUEUED | typeof LEFT | typeof REMOVED;
 
 /** An event on its way. */
 export class BatchEvent<Data = unknown> {
@@ -96,10 +100,44 @@ export class BatchEvent<Data = unknown> {
   }
 }
 
+/** An event that a newer one of its type and key supersedes while it is queued. A class of its own: others pay nothing for keys. */
+export class KeyedEvent<Data = unknown> extends BatchEvent<Data> {
+  readonly key: unknown;
+  /** Index in its lane. */
+  at = 0;
+
+  constructor(
+    entry: TypeEntry,
+    data: Data,
+    priority: PriorityClass,
+    bytes: number,
+    tick: Tick,
+    seq: number,
+    context: object | null,
+    key: unknown,
+  ) {
+    super(entry, data, priority, bytes, tick, seq, context);
+    this.key = key;
+  }
+}
+
+/** Data that stands for two events, and its size. */
+export interface Merged<Data = unknown> {
+  readonly data: Data;
+  readonly bytes: number;
+}
+
+/** Combines a queued event with the data and size of a newer one of its key. May throw. */
+export type Merge<Data = unknown> = (
+  older: BatchEvent<Data>,
+  data: Data,
+  bytes: number,
+) => Merged<Data>;
+
 /**
  * A first-in-first-out list of queued events: one for each class, or for each class of each type (order `type`). An array,
  * and not linked events: those cost twice as much here, in allocation and in a write barrier for each link, and a lane that
- * leaves as a whole leaves as it is. A cancelled event stays where it is until the lane gets there.
+ * leaves as a whole leaves as it is. A removed event stays where it is until the lane gets there.
  */
 class Lane {
   readonly priority: PriorityClass;
@@ -108,7 +146,7 @@ class Lane {
   #first = 0;
   /** Index after the youngest event. The array may be longer: it is made as long as the last one got. */
   #end = 0;
-  /** Events that wait: those in the array that have been neither taken nor cancelled. */
+  /** Events that wait: those in the array that have been neither taken nor removed. */
   count = 0;
   /** Order `type`: whether the lane stands in its class's list of lanes with events. */
   listed = false;
@@ -127,6 +165,17 @@ class Lane {
     this.count++;
   }
 
+  /** Tells the event that was appended last its index, by which it is found when a newer one takes its place. */
+  index(event: KeyedEvent): void {
+    event.at = this.#end - 1;
+  }
+
+  /** Puts an event in the place of one that waits. */
+  replace(older: KeyedEvent, newer: KeyedEvent): void {
+    newer.at = older.at;
+    this.#events[newer.at] = newer;
+  }
+
   /** Takes the oldest event out. */
   shift(): void {
     this.#events[this.#first] = null;
@@ -134,8 +183,8 @@ class Lane {
     this.#tidy();
   }
 
-  /** One of its events, which is not the oldest or is, has been marked as cancelled. */
-  cancelled(): void {
+  /** One of its events, which is not the oldest or is, has been marked as removed. */
+  removed(): void {
     this.count--;
     this.#tidy();
   }
@@ -176,6 +225,9 @@ class Lane {
     this.#events = this.#events.filter(waits);
     this.#first = 0;
     this.#end = this.#events.length;
+    this.#events.forEach((event, at) => {
+      if (event instanceof KeyedEvent) event.at = at;
+    });
   }
 
   #clear(capacity: number): void {
@@ -186,7 +238,7 @@ class Lane {
 }
 
 function waits(event: BatchEvent | null): boolean {
-  return event !== null && event.stage !== CANCELLED;
+  return event !== null && event.stage === QUEUED;
 }
 
 /** What the map holds for a type: how many of its events are queued, its settings, its rate. */
@@ -206,6 +258,10 @@ export class TypeEntry {
   /** Number of the sample of costs for which the type was last counted. */
   sample = 0;
   readonly rate: Rate = { value: 0, at: 0 };
+  /** The queued event of each key that is in use; made when first needed. */
+  keys: Map<unknown, KeyedEvent> | null = null;
+  /** Combines the events of a key; null: the newer one replaces the older one. */
+  merge: Merge | null = null;
   /** Events of this type in the batch that is being taken, valid for the batch numbered `chosenIn`. */
   chosen = 0;
   chosenIn = 0;
@@ -227,6 +283,8 @@ export class Queue {
   #unsorted = false;
   /** NORMAL events chosen since the last LOW one; survives batches. */
   #normalSinceLow = 0;
+  /** Queued events that have a key. */
+  #keyed = 0;
   /** Types that have their own `maxBatch` of events queued: they make a batch full. */
   #fullTypes = 0;
   #batchNumber = 0;
@@ -317,14 +375,32 @@ export class Queue {
     this.bytes += bytes;
   }
 
-  /** Takes a queued event back; false if it has left or been taken back already. */
-  cancel(event: BatchEvent): boolean {
+  /** Pushes an event with a key; from here on it is the one that a newer event of the key supersedes. */
+  pushKeyed(event: KeyedEvent): void {
+    const { entry } = event;
+    this.push(event);
+    this.#lane(event).index(event);
+    this.#keyed++;
+    entry.keys ??= new Map();
+    entry.keys.set(event.key, event);
+  }
+
+  /** Puts an event in the place of a queued one of the same type, key and class. */
+  replace(older: KeyedEvent, newer: KeyedEvent): void {
+    this.#lane(older).replace(older, newer);
+    older.stage = REMOVED;
+    older.entry.keys!.set(newer.key, newer);
+    this.bytes += newer.bytes - older.bytes;
+  }
+
+  /** Takes out a queued event that is cancelled or superseded; false if it has left or been taken out already. */
+  remove(event: BatchEvent): boolean {
     if (event.stage !== QUEUED) return false;
-    const lane = this.#byType ? event.entry.lanes[event.priority]! : this.#lanes[event.priority];
+    const lane = this.#lane(event);
     // A lane that loses its oldest event may have to give way to another.
     if (lane.head === event) this.#unsorted = true;
-    event.stage = CANCELLED;
-    lane.cancelled();
+    event.stage = REMOVED;
+    lane.removed();
     this.#gone(event);
     return true;
   }
@@ -334,6 +410,19 @@ export class Queue {
     if (entry.count-- === entry.maxBatch) this.#fullTypes--;
     this.count--;
     this.bytes -= event.bytes;
+    if (this.#keyed > 0 && event instanceof KeyedEvent) this.#freeKey(event);
+  }
+
+  /** The event's key is free again, unless a newer event has it already: the merge of the two had failed. */
+  #freeKey(event: KeyedEvent): void {
+    const { entry, key } = event;
+    this.#keyed--;
+    if (entry.keys!.get(key) === event) entry.keys!.delete(key);
+  }
+
+  /** The lane that a queued event is in. */
+  #lane({ entry, priority }: BatchEvent): Lane {
+    return this.#byType ? entry.lanes[priority]! : this.#lanes[priority];
   }
 
   /** Events queued of a class. */
@@ -392,6 +481,11 @@ export class Queue {
       event.stage = LEFT;
       event.entry.count = 0;
     }
+    if (this.#keyed > 0) {
+      for (const { entry } of batch)
+        if (entry.keys !== null && entry.keys.size > 0) entry.keys.clear();
+      this.#keyed = 0;
+    }
     if (lows > 0) this.#normalSinceLow = 0;
     else this.#normalSinceLow = Math.min(normalPerLow, this.#normalSinceLow + normals);
     for (const lanes of this.#listed) {
@@ -444,11 +538,11 @@ export class Queue {
 
   /** Takes out an event that is the oldest of its lane. */
   #takeHead(event: BatchEvent): void {
-    const { entry, priority } = event;
+    const { priority } = event;
     event.stage = LEFT;
     const oldest = this.taken[priority];
     if (oldest === null || event.tick.time < oldest.time) this.taken[priority] = event.tick;
-    (this.#byType ? entry.lanes[priority]! : this.#lanes[priority]).shift();
+    this.#lane(event).shift();
     this.#gone(event);
   }
 

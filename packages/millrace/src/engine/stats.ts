@@ -13,6 +13,8 @@ export interface Counters {
   /** Events in those batches. */
   batched: number;
   cancelled: number;
+  /** Queued events whose place a newer one of their key took. */
+  superseded: number;
   errors: number;
   unhandled: number;
   trigger: Record<Trigger, number>;
@@ -33,6 +35,7 @@ export function newCounters(): Counters {
     batches: 0,
     batched: 0,
     cancelled: 0,
+    superseded: 0,
     errors: 0,
     unhandled: 0,
     trigger: { size: 0, threshold: 0, delay: 0, turn: 0, priority: 0, flush: 0, close: 0 },
@@ -67,6 +70,8 @@ export interface QueueStats {
   batched: number;
   trigger: Record<Trigger, number>;
   cancelled: number;
+  /** Queued events whose place a newer one of their key took. */
+  superseded: number;
   errors: number;
   unhandled: number;
   refused: { overloaded: number; closed: number; cancelled: number; retention: number };

@@ -37,6 +37,15 @@ const signalNames = {
 };
 const retainNames = { retain_max: 'max', retain_max_bytes: 'maxBytes', retain_max_age: 'maxAge' };
 
+/** A type's `merge`. The data of an event is its ID, and that of a combined one the newer ID. */
+const merges = {
+  off: null,
+  on: (_older, data, bytes) => ({ data, bytes }),
+  fail: () => {
+    throw new Error('the merge fails');
+  },
+};
+
 /** A clock that stands still unless told, and the timers that hang on it. */
 class VirtualHost {
   time = 0;
@@ -115,6 +124,7 @@ export class EngineRun {
     this.engine = new Engine(this.#host, this.dispatcher, parsed);
     this.dispatcher.attach(this.engine);
     this.engine.onHold = (ms) => this.#out('hold', { ms });
+    this.engine.onSuperseded = (older) => this.#out('superseded', { id: older.data });
   }
 
   #out(outcome, fields) {
@@ -196,11 +206,15 @@ export class EngineRun {
     this.#host.time = Math.max(this.#host.time, until);
   }
 
-  push({ type, id, priority, bytes }) {
+  push({ type, id, priority, bytes, key }) {
     const level = priority === null ? -1 : classOf(priority);
     try {
       const entry = this.engine.entry(type);
-      this.#events.set(id, this.engine.push(entry, id, level, bytes, null));
+      const event =
+        key === null
+          ? this.engine.push(entry, id, level, bytes, null)
+          : this.engine.pushKeyed(entry, key, id, level, bytes, null);
+      this.#events.set(id, event);
     } catch (error) {
       this.#refused(id, error);
     }
@@ -260,9 +274,10 @@ export class EngineRun {
       ...(retain.retain === 'each' ? { replay: 'each' } : {}),
     };
     const kept = parse('', given, retainSchema);
-    const { priority, max_batch } = options;
+    const { priority, max_batch, merge } = options;
     const { maxBatch = entry.maxBatch } = parse('', { priority, maxBatch: max_batch }, typeSchema);
     // Everything is checked: from here on nothing throws.
+    if (merge !== undefined) entry.merge = merges[merge];
     if (priority !== undefined) entry.priority = classOf(priority);
     this.engine.queue.setMaxBatch(entry, maxBatch);
     this.#retain.set(type, retain);

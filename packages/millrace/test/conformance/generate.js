@@ -101,7 +101,8 @@ class Generator {
     this.ids.push(id);
     this.typeOf.set(id, type);
     const priority = this.chance(15) ? this.pick(['high', 'normal', 'low']) : null;
-    return { type, id, priority, bytes: this.chance(50) ? this.random(30) : 0 };
+    const key = this.chance(30) ? this.pick(['k', 'l']) : null;
+    return { type, id, priority, bytes: this.chance(50) ? this.random(30) : 0, key };
   }
 
   push() {
@@ -227,6 +228,7 @@ class Generator {
       priority: () => this.pick(['high', 'normal', 'low']),
       max_batch: () => 1 + this.random(3),
       retain: () => this.pick(['off', this.retain.get(type), this.retain.get(type)]),
+      merge: () => this.pick(['off', 'on', 'fail']),
       retain_max: () => 1 + this.random(3),
       retain_max_bytes: () => 20 + this.random(40),
     };

@@ -112,28 +112,52 @@ export class Model {
     this.now += ms;
   }
 
-  push({ type: name, id, priority, bytes }) {
+  push({ type: name, id, priority, bytes, key }) {
     const type = this.type(name);
     if (this.closed) return this.refuse(id, 'closed');
     const direct = this.options.policy === 'direct';
     const { max_queue: most, max_queue_bytes: mostBytes } = this.options;
-    const full = this.queue.length + 1 > most || bytesOf(this.queue) + bytes > mostBytes;
+    const found = direct ? undefined : this.queue.find((event) => isOfKey(event, type, key));
+    const fails = found !== undefined && type.merge === 'fail';
+    const older = fails ? undefined : found;
+    const others = this.queue.filter((event) => event !== older);
+    const full = others.length + 1 > most || bytesOf(others) + bytes > mostBytes;
     if (!direct && full) return this.refuse(id, 'overloaded');
     this.total('pushed');
     if (this.policy.isEstimating()) type.fresh++;
     const event = {
-      ...{ id, type, bytes, time: this.now, number: ++this.sequence },
+      ...{ id, type, bytes, key: direct ? null : key, time: this.now, number: ++this.sequence },
       class: priority ?? type.priority ?? CLASS_OF_TYPE[name] ?? 'normal',
     };
     this.events.set(id, event);
     if (direct && !this.handing) {
       this.leave('size', [event]);
       this.settle();
+    } else if (older) {
+      this.supersede(older, event);
     } else {
+      if (fails) found.key = null;
       this.queue.push(event);
       if (!this.record || event.class === 'high' || this.isFull() || this.isOverThreshold())
         this.schedule();
     }
+    if (!fails) return;
+    this.total('errors');
+    this.out('error', { id });
+  }
+
+  supersede(older, event) {
+    const at = this.queue.indexOf(older);
+    if (older.class === event.class) {
+      event.time = older.time;
+      this.queue[at] = event;
+    } else {
+      this.queue.splice(at, 1);
+      this.queue.push(event);
+      if (event.class === 'high') this.schedule();
+    }
+    this.total('superseded');
+    this.out('superseded', { id: older.id });
   }
 
   turn() {
@@ -484,6 +508,7 @@ export class Model {
   }
 }
 
+const isOfKey = (event, type, key) => key !== null && event.type === type && event.key === key;
 const bytesOf = (events) => events.reduce((sum, event) => sum + event.bytes, 0);
 const isDue = (event, handler) => handler.number > event.kept && !event.got.includes(handler);
 const dueTo = (type, handler) => type.retained.some((event) => isDue(event, handler));

@@ -12,7 +12,7 @@ export const FROM_OPERATIONS = [
 const NAME = /^[A-Za-z0-9_.-]+$/;
 const NUMBER = /^-?\d{1,16}(\.\d{1,9})?$/;
 
-// How the value of a key is read: a list of words, or a kind of number.
+// How the value of a key is read: a list of words, a name, or a kind of number.
 const QUEUE_OPTIONS = {
   policy: ['direct', 'fixed', 'adaptive'],
   order: ['arrival', 'type'],
@@ -33,7 +33,9 @@ const TYPE_OPTIONS = {
   retain_max: 'integer',
   retain_max_bytes: 'integer',
   retain_max_age: 'number',
+  merge: ['off', 'on', 'fail'],
 };
+const PUSH_OPTIONS = { bytes: 'count', key: 'name' };
 const SIGNALS = {
   utilization: 'share',
   rate: 'amount',
@@ -48,6 +50,7 @@ const ESTIMATES = { ...SIGNALS, event_cost: 'amount' };
 const STATS = Object.fromEntries(
   [
     ...['queued', 'bytes', 'pushed', 'delivered', 'batches', 'cancelled', 'errors', 'unhandled'],
+    'superseded',
     ...['retained', 'retained.bytes', 'held', 'replayed', 'expired'],
     ...CLASSES.flatMap((name) => [`depth.${name}`, `wait.${name}`]),
     ...TRIGGERS.map((name) => `trigger.${name}`),
@@ -72,11 +75,11 @@ export class VectorError extends Error {
  * Every statement has `line` and `kind`:
  * - `config`: `options`
  * - `operation`: `op`, and by operation `at` time, operation (or null) · `advance`, `busy` ms ·
- *   `push` type, id, priority (or null), bytes · `handle`, `unhandle` type · `cancel`, `fail` id ·
+ *   `push` type, id, priority (or null), bytes, key (or null) · `handle`, `unhandle` type · `cancel`, `fail` id ·
  *   `from` id, operation · `signal` type (or null), signals · `set` type (or null), options ·
  *   `close` discard · `turn`, `flush` nothing more
  * - `outcome`: `outcome`, and by outcome `expect` time, trigger, ids · `hold` ms · `refused` id, code ·
- *   `error`, `unhandled`, `held`, `replayed`, `expired` id (a line with several IDs becomes several statements)
+ *   `error`, `unhandled`, `held`, `replayed`, `expired`, `superseded` id (a line with several IDs becomes several statements)
  * - `query`: `query` (`estimate` or `stats`), type (or null), values
  *
  * @param {string} text the file's content
@@ -199,6 +202,11 @@ class Reader {
     return word;
   }
 
+  readValue(word, kind, key) {
+    if (Array.isArray(kind)) return this.readWord(word, key, kind);
+    return kind === 'name' ? this.readName(word, key) : this.readNumber(word, kind, key);
+  }
+
   /** `amount` is a number of at least 0, `count` an integer of at least 0, `share` is within 0 and 1. */
   readNumber(word, kind, what) {
     const value = Number(word);
@@ -242,9 +250,7 @@ class Reader {
       if (!Object.hasOwn(keys, key)) this.fail(`unknown key '${key}': allowed are ${allowed}`);
       if (Object.hasOwn(pairs, key))
         this.fail(`the key '${key}' stands twice on the line: write it once`);
-      pairs[key] = Array.isArray(keys[key])
-        ? this.readWord(value, key, keys[key])
-        : this.readNumber(value, keys[key], key);
+      pairs[key] = this.readValue(value, keys[key], key);
     }
     return pairs;
   }
@@ -274,20 +280,17 @@ const OPERATIONS = {
     return OPERATIONS.advance.call(this, words, op);
   },
   push(words) {
-    const usage = 'push TYPE ID [high|normal|low] [bytes=N]';
-    this.count(words, 2, 4, usage);
+    const usage = 'push TYPE ID [high|normal|low] [bytes=N] [key=K]';
+    this.count(words, 2, 5, usage);
     const type = this.readName(words[0], 'type');
     const id = this.readID(words[1]);
     if (this.pushed.has(id)) this.fail(`the ID '${id}' is pushed twice: an ID names one event`);
     this.pushed.add(id);
     const rest = words.slice(2);
-    const isBytes = (word) => word?.includes('=') ?? false;
-    const priority =
-      rest.length > 0 && !isBytes(rest[0]) ? this.readWord(rest.shift(), 'class', CLASSES) : null;
-    const pairs =
-      rest.length > 0 ? this.readPairs([rest.shift()], { bytes: 'count' }) : { bytes: 0 };
-    this.count(rest, 0, 0, usage);
-    return { type, id, priority, bytes: pairs.bytes };
+    const hasClass = rest.length > 0 && !rest[0].includes('=');
+    const priority = hasClass ? this.readWord(rest.shift(), 'class', CLASSES) : null;
+    const pairs = rest.length > 0 ? this.readPairs(rest, PUSH_OPTIONS) : {};
+    return { type, id, priority, bytes: 0, key: null, ...pairs };
   },
   turn(words, op) {
     this.count(words, 0, 0, op);
@@ -356,6 +359,7 @@ const OUTCOMES = {
   held: readIDs,
   replayed: readIDs,
   expired: readIDs,
+  superseded: readIDs,
   refused(words) {
     this.count(words, 2, 2, 'refused ID CODE');
     const code = this.readWord(words[1], 'code', CODES);

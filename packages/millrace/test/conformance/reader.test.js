@@ -46,15 +46,18 @@ test('config and set have typed options', () => {
   assert.deepEqual(type.options, { priority: 'high', retain: 'each', retain_max_bytes: 2 ** 53 });
 });
 
-test('a push has a class and bytes, or their defaults', () => {
-  const push = { line: 2, kind: 'operation', op: 'push', type: 'network', id: 'a-1_x.y' };
-  assert.deepEqual(only('push network a-1_x.y'), { ...push, priority: null, bytes: 0 });
-  assert.deepEqual(only('push network a-1_x.y low'), { ...push, priority: 'low', bytes: 0 });
-  assert.deepEqual(only('push network a-1_x.y bytes=7'), { ...push, priority: null, bytes: 7 });
-  assert.deepEqual(only('push network a-1_x.y high bytes=7'), {
+test('a push has a class, bytes and a key, or their defaults', () => {
+  const push = {
+    ...{ line: 2, kind: 'operation', op: 'push', type: 'network', id: 'a-1_x.y' },
+    ...{ priority: null, bytes: 0, key: null },
+  };
+  assert.deepEqual(only('push network a-1_x.y'), push);
+  assert.deepEqual(only('push network a-1_x.y low'), { ...push, priority: 'low' });
+  assert.deepEqual(only('push network a-1_x.y bytes=7'), { ...push, bytes: 7 });
+  assert.deepEqual(only('push network a-1_x.y key=k.1'), { ...push, key: 'k.1' });
+  assert.deepEqual(only('push network a-1_x.y high bytes=7 key=k'), {
     ...push,
-    priority: 'high',
-    bytes: 7,
+    ...{ priority: 'high', bytes: 7, key: 'k' },
   });
 });
 
@@ -182,11 +185,14 @@ const errors = [
   ['push network a!', 2, "'a!' is no ID"],
   ['push network a urgent', 2, "unknown class 'urgent'", 'high, normal, low'],
   ['push network a high low', 2, "'low' is not of the form key=value"],
-  ['push network a bytes=1 high', 2, "'high' is one word too many"],
+  ['push network a bytes=1 high', 2, "'high' is not of the form key=value"],
   ['push network a size=1', 2, "unknown key 'size'", 'bytes'],
   ['push network a bytes=-1', 2, "bytes '-1'", 'at least 0'],
   ['push network a bytes=0.5', 2, "bytes '0.5'"],
-  ['push network a high bytes=1 x', 2, "'x' is one word too many"],
+  ['push network a high bytes=1 x', 2, "'x' is not of the form key=value"],
+  ['push network a high bytes=1 key=k x', 2, "'x' is one word too many"],
+  ['push network a key=k!', 2, "'k!' is no key"],
+  ['push network a key=', 2, "'key=' is not of the form key=value"],
   ['handle', 2, 'handle TYPE'],
   ['handle a b', 2, "'b' is one word too many"],
   ['unhandle é', 2, "'é' is no type"],

@@ -17,11 +17,12 @@ export function writeVector(name, statements, outcomes = []) {
 
 /** The line of a vector for an operation. */
 export function formatOperation(operation) {
-  const { op, time, ms, type, id, priority, bytes, discard, options, signals } = operation;
+  const { op, time, ms, type, id, priority, bytes, key, discard, options, signals } = operation;
   const words = [op, time, ms];
   if (type) words.push(type);
   words.push(id, priority);
   if (bytes > 0) words.push(`bytes=${bytes}`);
+  if (key) words.push(`key=${key}`);
   if (discard) words.push('discard');
   if (options) words.push(pairs(options));
   if (signals) words.push(pairs(signals));

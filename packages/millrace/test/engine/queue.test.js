@@ -55,7 +55,7 @@ for (const order of ['arrival', 'type']) {
           all.push(event);
         } else if (kind < 15 && all.length > 0) {
           const event = all[random(all.length)];
-          assert.equal(queue.cancel(event), model.cancel(event), `cancel, seed ${seed}`);
+          assert.equal(queue.remove(event), model.cancel(event), `cancel, seed ${seed}`);
         } else if (kind < 16) {
           queue.setMaxBatch(
             queue.entry(`type ${random(5)}`),
@@ -93,11 +93,11 @@ for (const order of ['arrival', 'type']) {
       for (let step = 0; step < 2000; step++) {
         const event = maker.push(`type ${random(3)}`, random(3));
         left.add(event.data);
-        if (random(3) === 0 && queue.cancel(event)) left.delete(event.data);
+        if (random(3) === 0 && queue.remove(event)) left.delete(event.data);
         if (random(40) > 0) continue;
         for (const taken of queue.take(1 + random(100), 0, never)) {
           assert.ok(left.delete(taken.data), `seed ${seed}`);
-          assert.equal(queue.cancel(taken), false);
+          assert.equal(queue.remove(taken), false);
         }
       }
       for (const taken of queue.take(10_000, 0, never)) assert.ok(left.delete(taken.data));
@@ -112,7 +112,7 @@ for (const order of ['arrival', 'type']) {
     first.setMaxBatch(first.entry('b'), 1);
     maker.push('b');
     assert.equal(first.take(1, 0, never).length, 1);
-    first.cancel(maker.push('a'));
+    first.remove(maker.push('a'));
     maker.push('c', LOW);
     assert.equal(first.take(1, maker.time, 0).length, 1);
     const second = first.reordered(order === 'type' ? 'arrival' : 'type');
@@ -159,7 +159,7 @@ test('types without events and settings are forgotten; others stay', () => {
   const waiting = maker.push('waiting');
   for (let i = 0; i < 50_000; i++) {
     const event = maker.push(`made up ${i}`);
-    if (i % 2) queue.cancel(event);
+    if (i % 2) queue.remove(event);
     else queue.take(2, 0, never);
     if (queue.count === 0) queue.push(maker.event('waiting'));
   }
@@ -187,7 +187,7 @@ test('forget drops a type that has no events, and only then', () => {
   const event = maker.push('a');
   queue.forget('a');
   assert.ok(queue.find('a'));
-  queue.cancel(event);
+  queue.remove(event);
   queue.forget('a');
   queue.forget('never seen');
   assert.equal(queue.find('a'), undefined);
