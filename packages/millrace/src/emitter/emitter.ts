@@ -10,7 +10,7 @@ import { Dispatcher, type Handlers, type Loss } from '../engine/dispatch.js';
 import { type Batch, checkBytes, Engine } from '../engine/engine.js';
 import { TurnHost } from '../engine/host.js';
 import { discards, type QueueOptions, queueSchema, retention } from '../engine/options.js';
-import { type BatchEvent, unlimited } from '../engine/queue.js';
+import { type BatchEvent, type Merge, unlimited } from '../engine/queue.js';
 import type { Receiver } from '../engine/retention.js';
 import type { QueueStats, Trigger } from '../engine/stats.js';
 import {
@@ -201,8 +201,8 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
   }
 
   /**
-   * As `emit`, with a priority and a size for this event, and a handle to cancel it.
-   * `args` is the list of arguments that the handlers get.
+   * As `emit`, with a priority, a size and a key for this event, and a handle to cancel it. With a key it takes the place of the
+   * queued event of its type and key. `args` is the list of arguments that the handlers get.
    */
   push<K extends keyof T & (string | symbol)>(
     type: K,
@@ -221,7 +221,11 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
     const { bytes = this.#bytes(type, args) } = options;
     const context = captureContext(this.#contextMode);
     const entry = this.#engine.entry(type);
-    const event = this.#engine.push(entry, compact(args), priority, bytes, context);
+    const data = compact(args);
+    const event =
+      options.key === undefined
+        ? this.#engine.push(entry, data, priority, bytes, context)
+        : this.#engine.pushKeyed(entry, options.key, data, priority, bytes, context);
     return {
       type,
       priority: priorities[event.priority]!,
@@ -255,7 +259,7 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
   configure<K extends keyof T & (string | symbol)>(type: K, options: TypeOptions): this {
     checkQueued(type);
     const parsed = parseGiven('BatchEmitter.configure()', options, typeSchema);
-    const { priority, retain, maxBatch, size } = parsed;
+    const { priority, retain, maxBatch, size, merge } = parsed;
     const entry = this.#engine.entry(type);
     const level = priority === undefined ? entry.priority : classOf(priority);
     const limit = maxBatch === undefined ? entry.maxBatch : Math.min(maxBatch, unlimited);
@@ -271,8 +275,26 @@ export class BatchEmitter<T extends EventMap<T> = AnyEvents> extends EventEmitte
       this.#sizes.set(type, size);
       this.#measured = true;
     }
+    if (merge !== undefined) entry.merge = merge === false ? null : this.#merging(type, merge);
     this.#refreshMode();
     return this;
+  }
+
+  /** The user's `merge`, for events as the queue has them. */
+  #merging(type: string | symbol, merge: (older: unknown, newer: unknown) => unknown): Merge {
+    return (older, data, bytes) => {
+      const newer = argsOf(data);
+      const result = merge(itemOf(argsOf(older.data)), itemOf(newer));
+      const args = newer.length === 1 ? [result] : result;
+      if (!Array.isArray(args)) {
+        throw new MillraceError(
+          'MILLRACE_E_INVALID_ARGUMENT',
+          `merge of ${show(type)} returned ${show(result)}; for an event of ${newer.length} arguments it must return the list of them`,
+        );
+      }
+      const isMeasured = this.#size !== undefined || this.#sizes.has(type);
+      return { data: compact(args), bytes: isMeasured ? this.#bytes(type, args) : bytes };
+    };
   }
 
   /** Changes options of the queue; a new `policy` or `order` first flushes. Throws MILLRACE_E_INVALID_OPTION. */

@@ -44,7 +44,16 @@ export interface TypeOptions {
   maxBatch?: number;
   /** Bytes of an event of this type. Default: as the emitter's `size` says. */
   size?: (...args: any[]) => number;
+  /**
+   * Returns the data of the event that stands for a queued one and a newer one of its key. It gets, and returns, an event's argument,
+   * or the list of its arguments if the newer one has several or none. If it throws, both events stay, and the error is reported as
+   * that of a listener. `false` (default): the newer event replaces the older one.
+   */
+  merge?: Merging | false;
 }
+
+/** The option `merge` of a type. */
+type Merging = (older: any, newer: any) => unknown;
 
 /** Options of `BatchEmitter.push()`. */
 export interface PushOptions {
@@ -52,6 +61,11 @@ export interface PushOptions {
   priority?: Priority;
   /** Size in bytes: 0 to 2^53 - 1; default: the size function's answer. */
   bytes?: number;
+  /**
+   * Any value but undefined, compared as in a Map: while an event of this type and key is queued, this one takes its place, and that one
+   * is counted as `superseded`. Default: none.
+   */
+  key?: unknown;
 }
 
 export const emitterSchema = is.schema({
@@ -69,11 +83,13 @@ export const typeSchema = is.schema({
   retain: retainField,
   maxBatch: is.either(queueFields.maxBatch, is.choice([Number.POSITIVE_INFINITY])),
   size: is.callback(),
+  merge: is.either(is.callback<Merging>(), is.choice([false])),
 } satisfies is.FieldsOf<TypeOptions>);
 
 export const pushSchema = is.schema({
   priority,
   bytes: is.bytes(0, Number.MAX_SAFE_INTEGER),
+  key: is.anything(),
 } satisfies is.FieldsOf<PushOptions>);
 
 /** Events of these types run their listeners inside `emit`, whatever the policy: code relies on that. */

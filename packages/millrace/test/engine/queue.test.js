@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { randomNumbers, seeds } from '../../../base/test/random.js';
-import { BatchEvent, Queue } from '../../dist/engine/queue.js';
+import { BatchEvent, KeyedEvent, Queue } from '../../dist/engine/queue.js';
 import { NaiveQueue } from './naive-queue.js';
 
 const [HIGH, NORMAL, LOW] = [0, 1, 2];
@@ -193,3 +193,27 @@ test('forget drops a type that has no events, and only then', () => {
   assert.equal(queue.find('a'), undefined);
   assert.notEqual(queue.entry('a'), event.entry);
 });
+
+for (const order of ['arrival', 'type']) {
+  test(`order ${order}: a million keys are kept for as long as their events are queued`, () => {
+    const queue = new Queue(order);
+    const entry = queue.entry('x');
+    let seq = 0;
+    const keyed = (key) => new KeyedEvent(entry, key, NORMAL, 1, { time: 0 }, ++seq, null, key);
+    for (let key = 0; key < 1_000_000; key++) {
+      queue.pushKeyed(keyed(key));
+      if (queue.count < 1000) continue;
+      assert.equal(entry.keys.size, 1000);
+      // By a limit, and all at once.
+      if (key % 2000 === 1999) queue.take(300, 0, never);
+      queue.take(1000, 0, never);
+      assert.equal(entry.keys.size, 0);
+    }
+    const [older, newer] = [keyed('k'), keyed('k')];
+    queue.pushKeyed(older);
+    queue.replace(older, newer);
+    assert.equal(queue.remove(older), false);
+    assert.equal(queue.remove(newer), true);
+    assert.deepEqual([queue.count, queue.bytes, entry.keys.size], [0, 0, 0]);
+  });
+}

@@ -74,13 +74,14 @@ function queue(source: SourceKind, stats: QueueFigures, add: Add): void {
   policy(source, stats.policy, add);
 }
 
-interface EmitterFigures extends QueueFigures {
+interface EmitterFigures extends QueueFigures, Figures<'superseded'> {
   /** Beside these, events by outcome. */
   readonly retained: Counts & Figures<'count' | 'bytes' | 'fill'>;
 }
 
 function emitter(stats: EmitterFigures, add: Add): void {
   queue('emitter', stats, add);
+  add('superseded_total', { source: 'emitter' }, stats.superseded);
   const { count, bytes, fill, ...outcomes } = stats.retained;
   add('retained', { state: 'held' }, count);
   add('retained_bytes', {}, bytes);
@@ -88,7 +89,9 @@ function emitter(stats: EmitterFigures, add: Add): void {
   byLabel(add, 'retention_total', 'outcome', outcomes);
 }
 
-interface RoomsFigures extends QueueFigures, Figures<'deliveries' | 'sends' | 'sentBytes'> {
+interface RoomsFigures
+  extends QueueFigures,
+    Figures<'deliveries' | 'sends' | 'sentBytes' | 'superseded' | 'slowSuperseded'> {
   readonly dropped: ByPriority<number>;
   /** Null without other processes. */
   readonly across: (HeardFigures & { readonly ignored: number }) | null;
@@ -96,6 +99,8 @@ interface RoomsFigures extends QueueFigures, Figures<'deliveries' | 'sends' | 's
 
 function rooms(stats: RoomsFigures, add: Add): void {
   queue('rooms', stats, add);
+  add('superseded_total', { source: 'rooms' }, stats.superseded);
+  add('fanout_superseded_total', { source: 'rooms' }, stats.slowSuperseded);
   const { high, normal, low } = stats.dropped;
   add('refused_total', { source: 'rooms', reason: 'slow' }, high + normal + low);
   fanOut('rooms', stats.deliveries, stats.sends, add);

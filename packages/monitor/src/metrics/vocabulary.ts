@@ -79,6 +79,12 @@ export const families: readonly Family[] = [
   highest('retained_fill', '1', 'Fill of the fullest type, as a share of its bound, 0 to 1.'),
   counter('retention_total', '{event}', 'Events that were retained, by outcome.', ['outcome']),
   counter('unhandled_total', '{event}', 'Events that nobody handled.'),
+  counter(
+    'superseded_total',
+    '{event}',
+    'Queued events whose place a newer one of their key took.',
+    ['source'],
+  ),
 
   summary('batch_size', '{event}', 'Events in a batch.', ['source']),
   counter('batch_trigger_total', '{batch}', 'Batches by trigger.', ['source', 'trigger']),
@@ -110,6 +116,12 @@ export const families: readonly Family[] = [
   counter('fanout_messages_total', '{frame}', 'Frames sent to sockets.', ['source']),
   counter('fanout_sends_total', '{write}', 'Writes for those frames.', ['source']),
   counter('fanout_bytes_total', 'By', 'Bytes of those frames; of rooms.', ['source']),
+  counter(
+    'fanout_superseded_total',
+    '{frame}',
+    'Frames that slow sockets did not get, because a newer one of their key took their place.',
+    ['source'],
+  ),
 
   counter(
     'enlarged_connections_total',
