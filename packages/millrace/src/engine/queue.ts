@@ -410,13 +410,14 @@ export class Queue {
     if (entry.count-- === entry.maxBatch) this.#fullTypes--;
     this.count--;
     this.bytes -= event.bytes;
-    if (this.#keyed > 0 && event instanceof KeyedEvent) this.#freeKey(event);
+    if (this.#keyed === 0 || !(event instanceof KeyedEvent)) return;
+    this.#keyed--;
+    this.freeKey(event);
   }
 
-  /** The event's key is free again, unless a newer event has it already: the merge of the two had failed. */
-  #freeKey(event: KeyedEvent): void {
+  /** No newer event supersedes this one from here on. One may have its key already: their merge had failed. */
+  freeKey(event: KeyedEvent): void {
     const { entry, key } = event;
-    this.#keyed--;
     if (entry.keys!.get(key) === event) entry.keys!.delete(key);
   }
 

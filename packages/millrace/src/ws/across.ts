@@ -3,7 +3,7 @@
  * built on it alone, and so can be one for another broker. `Rooms` knows no network: it says which rooms have members here
  * and which messages leave; the other side delivers to others, and hands over what they send. A message goes through
  * `admit()` before it is queued, and then through either `send()`, when its batch leaves, or `takeBack()`, when the queue has
- * refused it. Members of this process get it from `Rooms` itself. What other processes send is not trusted by either side.
+ * refused it or a newer one of its key has superseded it there. Members of this process get it from `Rooms` itself. What other processes send is not trusted by either side.
  */
 import type { PriorityClass } from '@millrace/base/priority';
 import type { PresenceList } from './presence.js';
@@ -16,6 +16,8 @@ export interface Message {
   readonly binary: boolean;
   /** 0: HIGH, 1: NORMAL, 2: LOW. */
   readonly priority: PriorityClass;
+  /** A later message of the room with the same key supersedes it; undefined: none does. */
+  readonly key: unknown;
   /** Set by `admit()`, for use by the link. As long as it is null the message is for this process alone, and `send()` does not get it. */
   route: object | null;
 }
@@ -29,7 +31,13 @@ export interface RoomsHere {
   readonly node: string;
   readonly presences: PresenceList;
   /** Queues a message of another process for the members here. Text has to be valid UTF-8: browsers end a connection for anything else. */
-  receive(room: string, data: Buffer, binary: boolean, priority: PriorityClass): Receipt;
+  receive(
+    room: string,
+    data: Buffer,
+    binary: boolean,
+    priority: PriorityClass,
+    key: unknown,
+  ): Receipt;
 }
 
 /** Counters of what is exchanged with other processes: at least these, which metrics show. */
@@ -56,7 +64,7 @@ export interface RoomsLink<Stats extends AcrossStats = AcrossStats> {
   leave(room: string): void;
   /** A message is about to be queued. Throws when it cannot leave; then nothing has changed. Called for each `publish()`. */
   admit(room: string, message: Message): void;
-  /** The queue has refused the message: it does not leave. */
+  /** The queue has refused the message, or a newer one of its key has superseded it: it does not leave. */
   takeBack(message: Message): void;
   /** The message leaves now: called once for each that was admitted, in the order of the queue. To gather those of a turn is up to the link. */
   send(message: Message): void;

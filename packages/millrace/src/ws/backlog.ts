@@ -2,6 +2,10 @@
  * Chunks that one slow destination has not taken yet: a first-in-first-out lane for each class, bounded in bytes by its owner.
  * HIGH leaves first, and a chunk ages as an event does: after each `maxDeferral` it counts as one class higher, merged by
  * arrival. Drops take the oldest chunk of a class.
+ *
+ * A chunk with a key supersedes the one of its topic and key that waits here, as an event does in a queue: it takes that one's place
+ * in the lane, its arrival and its time, or has its own place if the classes differ. So there are at most as many chunks of a topic
+ * as it has keys, however long the destination takes nothing.
  */
 
 import { HIGH, LOW, NORMAL, type PriorityClass } from '@millrace/base/priority';
@@ -15,6 +19,9 @@ export interface Chunk {
   readonly seq: number;
   /** Time of the push. */
   readonly time: number;
+  /** Of two with the same topic and key the newer one supersedes the older; undefined: none does. */
+  readonly key: unknown;
+  readonly topic: unknown;
 }
 
 /** Aging of chunks: a clock, and the wait in ms after which a chunk counts as one class higher. */
@@ -23,10 +30,51 @@ export interface Aging {
   maxDeferral(): number;
 }
 
+/** A place in a lane: that of its first chunk, whichever chunk has it now. */
+interface Place<C extends Chunk> {
+  /** Null: the chunk has left, or one of another class has superseded it. */
+  chunk: C | null;
+  readonly seq: number;
+  readonly time: number;
+}
+
+/** Empty places are moved out of the way when there are this many, and more of them than others. */
+const worthMoving = 64;
+
+class Lane<C extends Chunk> {
+  #places: Place<C>[] = [];
+  /** Index of the oldest chunk's place; those before it are empty. */
+  #first = 0;
+  #count = 0;
+
+  get head(): Place<C> | null {
+    return this.#places[this.#first] ?? null;
+  }
+
+  append(chunk: C): Place<C> {
+    const place = { chunk, seq: chunk.seq, time: chunk.time };
+    this.#places.push(place);
+    this.#count++;
+    return place;
+  }
+
+  /** Empties a place, so that the bytes of its chunk can be freed. */
+  empty(place: Place<C>): void {
+    place.chunk = null;
+    this.#count--;
+    const places = this.#places;
+    while (this.#first < places.length && places[this.#first]!.chunk === null) this.#first++;
+    const idle = places.length - this.#count;
+    if (this.#count > 0 && (idle < worthMoving || idle < this.#count)) return;
+    this.#places = places.filter(({ chunk }) => chunk !== null);
+    this.#first = 0;
+  }
+}
+
 export class Backlog<C extends Chunk> {
-  /** Per class: the chunks, and how many of them at the front have gone already. */
-  readonly #lanes: [(C | null)[], (C | null)[], (C | null)[]] = [[], [], []];
-  readonly #gone: [number, number, number] = [0, 0, 0];
+  readonly #lanes: readonly [Lane<C>, Lane<C>, Lane<C>] = [new Lane(), new Lane(), new Lane()];
+  /** The places of the chunks with a key, by topic and key. */
+  readonly #topics = new Map<unknown, Map<unknown, Place<C>>>();
   readonly #aging: Aging;
   bytes = 0;
 
@@ -34,9 +82,32 @@ export class Backlog<C extends Chunk> {
     this.#aging = aging;
   }
 
-  add(chunk: C): void {
-    this.#lanes[chunk.priority].push(chunk);
+  /** Adds a chunk. True if it has superseded one of its key. */
+  add(chunk: C): boolean {
+    const older = chunk.key === undefined ? undefined : this.#placeOf(chunk);
     this.bytes += chunk.data.length;
+    if (older !== undefined) {
+      const { priority, data } = older.chunk!;
+      this.bytes -= data.length;
+      if (priority === chunk.priority) {
+        older.chunk = chunk;
+        return true;
+      }
+      this.#lanes[priority].empty(older);
+    }
+    const place = this.#lanes[chunk.priority].append(chunk);
+    if (chunk.key !== undefined) this.#keep(chunk, place);
+    return older !== undefined;
+  }
+
+  #placeOf({ topic, key }: C): Place<C> | undefined {
+    return this.#topics.get(topic)?.get(key);
+  }
+
+  #keep({ topic, key }: C, place: Place<C>): void {
+    const keys = this.#topics.get(topic);
+    if (keys === undefined) this.#topics.set(topic, new Map([[key, place]]));
+    else keys.set(key, place);
   }
 
   /** Takes chunks, those that count as HIGH first, until they have this many bytes or nothing is left. */
@@ -48,44 +119,32 @@ export class Backlog<C extends Chunk> {
     while (this.bytes > left || taken.length === 0) {
       const next = this.#next(now - maxDeferral, now - 2 * maxDeferral);
       if (next === null) break;
-      taken.push(this.#shift(next.priority)!);
+      taken.push(this.#shift(next));
     }
     return taken;
   }
 
   /** The chunk whose turn it is. Once no chunk counts as HIGH, an aged LOW one is older than every NORMAL one. */
-  #next(agedAt: number, agedTwiceAt: number): C | null {
-    const [normal, low] = [this.#head(NORMAL), this.#head(LOW)];
-    let first = this.#head(HIGH);
+  #next(agedAt: number, agedTwiceAt: number): Place<C> | null {
+    const [normal, low] = [this.#lanes[NORMAL].head, this.#lanes[LOW].head];
+    let first = this.#lanes[HIGH].head;
     if (isAged(normal, agedAt)) first = earlier(first, normal);
     if (isAged(low, agedTwiceAt)) first = earlier(first, low);
     return first ?? (isAged(low, agedAt) ? low : (normal ?? low));
   }
 
-  #head(priority: PriorityClass): C | null {
-    return this.#lanes[priority][this.#gone[priority]] ?? null;
-  }
-
   /** Drops the oldest chunk of a class; null when the class has none. */
   dropOldest(priority: PriorityClass): C | null {
-    return this.#shift(priority);
+    const oldest = this.#lanes[priority].head;
+    return oldest === null ? null : this.#shift(oldest);
   }
 
-  #shift(priority: PriorityClass): C | null {
-    const lane = this.#lanes[priority];
-    const at = this.#gone[priority];
-    const chunk = lane[at];
-    if (chunk === undefined || chunk === null) return null;
-    // Its bytes are to be freed now, not when the lane is tidied.
-    lane[at] = null;
+  #shift(place: Place<C>): C {
+    const chunk = place.chunk!;
     this.bytes -= chunk.data.length;
-    // Moving the rest at every step would cost O(n): they are moved when half of the lane has gone.
-    if (at + 1 > lane.length / 2) {
-      lane.splice(0, at + 1);
-      this.#gone[priority] = 0;
-    } else {
-      this.#gone[priority] = at + 1;
-    }
+    this.#lanes[chunk.priority].empty(place);
+    const keys = chunk.key === undefined ? undefined : this.#topics.get(chunk.topic);
+    if (keys?.delete(chunk.key) && keys.size === 0) this.#topics.delete(chunk.topic);
     return chunk;
   }
 }

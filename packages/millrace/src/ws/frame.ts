@@ -20,7 +20,13 @@ export class Frame implements Chunk, Message {
   readonly priority: PriorityClass;
   /** The one member that does not get it. */
   readonly except: object | null;
-  /** Arrival number; decides what a member that joined or left meanwhile gets. */
+  /** A newer frame of the same topic and key supersedes it; undefined: none does. */
+  readonly key: unknown;
+  /** The room or the member that it is for. */
+  topic: object | null = null;
+  /** Number of its publication: decides what a member that joined or left meanwhile gets. */
+  published = 0;
+  /** Arrival number, which is that of the frame whose place it took; set when it leaves the queue. */
   seq = 0;
   /** Shared by the frames of a turn; set when it leaves the queue. */
   tick: Tick = atStart;
@@ -29,11 +35,18 @@ export class Frame implements Chunk, Message {
   /** Its way to other processes; null if it is for this one alone. */
   route: object | null = null;
 
-  constructor(data: Data, binary: boolean, priority: PriorityClass, except: object | null) {
+  constructor(
+    data: Data,
+    binary: boolean,
+    priority: PriorityClass,
+    except: object | null,
+    key: unknown,
+  ) {
     this.data = encode(typeof data === 'string' ? data : toBytes(data), binary);
     this.binary = binary;
     this.priority = priority;
     this.except = except;
+    this.key = key;
   }
 
   /** Time of the push. */
@@ -97,13 +110,20 @@ function toBytes(data: Exclude<Data, string>): Uint8Array {
 export class Joined implements Content {
   readonly frames: readonly Frame[];
   readonly length: number;
+  /** Whether some of them have keys. */
+  readonly hasKeys: boolean;
   #bytes: Buffer | null = null;
 
   constructor(frames: readonly Frame[]) {
     this.frames = frames;
     let length = 0;
-    for (const frame of frames) length += frame.data.length;
+    let hasKeys = false;
+    for (const frame of frames) {
+      length += frame.data.length;
+      if (frame.key !== undefined) hasKeys = true;
+    }
     this.length = length;
+    this.hasKeys = hasKeys;
   }
 
   copyTo(target: Buffer, offset: number): void {

@@ -14,6 +14,7 @@ import { clearTimeout, nextTick, performance, setTimeout } from '@millrace/base/
 import type { TypeEntry } from '../engine/queue.js';
 import { type Aging, Backlog } from './backlog.js';
 import { type Frame, Joined } from './frame.js';
+import { Pace } from './pace.js';
 import { maxContent, type Receiver } from './volley.js';
 import { Wire } from './wire.js';
 import type { WebSocket } from './ws-class.js';
@@ -44,6 +45,7 @@ export interface SlowInfo {
 export interface SlowOptions {
   readonly maxPending: number;
   readonly slow: SlowPolicy;
+  readonly maxLag: number;
   readonly onSlow: ((info: SlowInfo) => void) | undefined;
   /** Aging of the frames in a backlog. */
   readonly aging: Aging;
@@ -55,6 +57,7 @@ export interface Written {
   deliveries: number;
   bytes: number;
   dropped: [number, number, number];
+  slowSuperseded: number;
   slowClosed: number;
 }
 
@@ -73,6 +76,8 @@ const graceMs = 1000;
 const retryMs = 5;
 /** Size of the pieces in which a backlog is written, in bytes. */
 const pieceBytes = 64 * 1024;
+/** Pings that were sent: each has data of its own, by which its answer is known. */
+let pings = 0;
 
 export class Member implements Receiver<Joined> {
   readonly ws: WebSocket;
@@ -85,6 +90,10 @@ export class Member implements Receiver<Joined> {
   readonly #options: SlowOptions;
   readonly #written: Written;
   #backlog: Backlog<Frame> | null = null;
+  /** Since it gets messages with keys; null before. */
+  #pace: Pace | null = null;
+  /** The data of the last ping. */
+  #ping: Buffer | null = null;
   #retry: NodeJS.Timeout | null = null;
   #overdue: NodeJS.Timeout | null = null;
   /** Bytes that were pending when `#overdue` was set; `maxPending` while it is not. */
@@ -111,6 +120,7 @@ export class Member implements Receiver<Joined> {
   /** Stops listening to the socket. */
   release(): void {
     this.#socket.off('drain', this.#drain);
+    if (this.#pace !== null) this.ws.off('pong', this.#onPong);
     if (this.#retry !== null) clearTimeout(this.#retry);
     if (this.#overdue !== null) clearTimeout(this.#overdue);
     this.#backlog = null;
@@ -120,6 +130,7 @@ export class Member implements Receiver<Joined> {
   releaseWhenDrained(): void {
     this.#leaving = true;
     if (this.#backlog === null) this.release();
+    else this.#drain();
   }
 
   /** Not closing or gone, nor with its stream ended or destroyed, which ws notices a little later. */
@@ -135,6 +146,7 @@ export class Member implements Receiver<Joined> {
   /** Notes that the socket is to be closed when what is queued has been written. */
   end(code: number | undefined, reason: string | undefined): void {
     this.#ending ??= { code, reason };
+    this.#drain();
   }
 
   get isEnding(): boolean {
@@ -165,33 +177,39 @@ export class Member implements Receiver<Joined> {
     ) {
       return -1;
     }
+    if (content.length > this.#roomFor(content)) return -1;
     // ws has nothing of its own to send first.
     const isAlone = this.#sender === undefined ? ws.bufferedAmount === 0 : isAtRest(this.#sender);
     return isAlone ? this.#wire.fdFor(null) : -1;
   }
 
   sent(result: number, content: Joined): void {
-    this.#count(content);
     this.#wire.settle(result, content);
+    this.#count(content);
   }
 
   write(content: Joined): void {
     // A socket that is closing or gone gets nothing: its descriptor may be somebody else's already.
     if (!this.isOpen) return;
     const { maxPending } = this.#options;
+    const room = this.#roomFor(content);
     const isReady = this.#backlog === null && this.#ready();
     // ws keeps a message until it is compressed, so it gets no more than one piece.
-    if (isReady && content.length <= (this.#encodedByWs ? pieceBytes : maxPending)) {
+    const most = Math.min(room, this.#encodedByWs ? pieceBytes : maxPending);
+    if (isReady && content.length <= most) {
       this.#send(content);
       return;
     }
-    this.#backlog ??= new Backlog(this.#options.aging);
-    for (const frame of content.frames) this.#backlog.add(frame);
+    const backlog = this.#backlog ?? new Backlog(this.#options.aging);
+    this.#backlog = backlog;
+    for (const frame of content.frames) if (backlog.add(frame)) this.#written.slowSuperseded++;
+    // More than its keys: the pace does not keep it back.
+    if (!isReady && this.#pace !== null && backlog.bytes > maxPending) this.#drain();
     const { pendingBytes } = this;
     if (isReady) {
       // A socket that kept up until now may take a moment for more than the usual.
       if (pendingBytes > maxPending) this.#watch();
-      this.#pump(this.#backlog);
+      this.#pump(backlog);
       return;
     }
     const mayHave = this.#isCompressing ? this.#allowed + maxPending : maxPending;
@@ -225,7 +243,7 @@ export class Member implements Receiver<Joined> {
 
   /** Whether the stream takes more now, and ws is not in the middle of something that must not be cut in two. */
   #ready(): boolean {
-    if (this.#socket.writableNeedDrain) return false;
+    if (this.#socket.writableNeedDrain || !this.#isInPace) return false;
     // What ws keeps back: it is being compressed, or read from a Blob, maybe as a fragment.
     const keptBytes = this.ws.bufferedAmount - this.#socket.writableLength;
     const mayKeepBytes = this.#encodedByWs ? this.#socket.writableHighWaterMark : 0;
@@ -245,11 +263,57 @@ export class Member implements Receiver<Joined> {
   #pump(backlog: Backlog<Frame>): void {
     do {
       const isBehind = this.pendingBytes > this.#allowed;
-      const piece = new Joined(backlog.take(pieceBytes));
+      const piece = new Joined(backlog.take(Math.min(pieceBytes, this.#room || pieceBytes)));
       if (backlog.bytes === 0) this.#backlog = null;
       this.#send(piece, isBehind);
-    } while (backlog.bytes > 0 && this.isOpen && this.ws.bufferedAmount === 0);
+    } while (backlog.bytes > 0 && this.isOpen && this.ws.bufferedAmount === 0 && this.#isInPace);
   }
+
+  // ---- the pace of a socket that gets messages with keys
+
+  /** Bytes that may be on their way beside those that are. */
+  get #room(): number {
+    return this.#pace === null
+      ? Number.POSITIVE_INFINITY
+      : this.#pace.room(this.#options.aging.now());
+  }
+
+  /** The same, for messages the first of which may have a key. */
+  #roomFor(content: Joined): number {
+    if (this.#pace === null && content.hasKeys) this.#startPace();
+    return this.#room;
+  }
+
+  #startPace(): void {
+    const { maxLag, aging } = this.#options;
+    if (maxLag === 0) return;
+    this.#pace = new Pace(maxLag, aging.now());
+    this.ws.on('pong', this.#onPong);
+    this.#sendPing();
+  }
+
+  /** Whether the pace lets anything leave: it keeps back no more than may be pending, and nothing at the end. */
+  get #isInPace(): boolean {
+    if (this.#pace === null || this.#ending !== null || this.#leaving) return true;
+    return this.#room > 0 || (this.#backlog?.bytes ?? 0) > this.#options.maxPending;
+  }
+
+  #sendPing(): void {
+    if (!this.isOpen) return;
+    this.#ping = Buffer.from(`millrace ${++pings}`);
+    try {
+      this.ws.ping(this.#ping);
+    } catch {
+      // It is closing, and needs no pace any more.
+    }
+  }
+
+  readonly #onPong = (data: Buffer): void => {
+    if (this.#ping === null || !this.#ping.equals(data)) return;
+    this.#ping = null;
+    if (this.#pace!.answered(this.#options.aging.now())) this.#sendPing();
+    this.#drain();
+  };
 
   /**
    * Calls `#drain` when a backlog may go on. Never throws: a socket whose write fails harms no other. `isBehind`: the
@@ -267,6 +331,7 @@ export class Member implements Receiver<Joined> {
         }
         this.#written.sends += frames.length;
         this.#written.deliveries += frames.length;
+        this.#follow(content);
       } else {
         const bytes = content.bytes();
         if (this.#backlog === null) this.#socket.write(bytes);
@@ -285,6 +350,12 @@ export class Member implements Receiver<Joined> {
     written.sends++;
     written.bytes += content.length;
     written.deliveries += content.frames.length;
+    this.#follow(content);
+  }
+
+  /** Lets a ping follow what has been written, when it is time for one. */
+  #follow(content: Joined): void {
+    if (this.#pace?.wrote(content.length, this.#options.aging.now())) this.#sendPing();
   }
 
   readonly #drain = (): void => {
@@ -350,10 +421,12 @@ export class Room {
   readonly leavers = new Map<Member, Stay[]>();
   /** Frames that were published and have not reached {@link add} yet. */
   queued = 0;
+  /** Up to this number frames have been published for somebody who has left. */
+  leftAfter = 0;
   /** The room's frames in the batch that is leaving. */
   frames: Frame[] = [];
-  /** Lowest arrival number among `frames`, and whether any of them leaves somebody out. */
-  firstSeq = 0;
+  /** Lowest number of publication among `frames`, and whether any of them leaves somebody out. */
+  firstPublished = 0;
   excepts = false;
 
   constructor(name: string) {
@@ -365,6 +438,7 @@ export class Room {
     const after = this.members.get(member)!;
     this.members.delete(member);
     if (this.queued === 0 || !member.isOpen) return;
+    this.leftAfter = until;
     const stays = this.leavers.get(member);
     if (stays === undefined) this.leavers.set(member, [{ after, until }]);
     else stays.push({ after, until });
@@ -374,17 +448,17 @@ export class Room {
   add(frame: Frame): void {
     this.queued--;
     if (this.frames.length === 0) {
-      this.firstSeq = frame.seq;
+      this.firstPublished = frame.published;
       this.excepts = false;
     }
     this.frames.push(frame);
-    this.firstSeq = Math.min(this.firstSeq, frame.seq);
+    this.firstPublished = Math.min(this.firstPublished, frame.published);
     this.excepts ||= frame.except !== null;
   }
 
   /** Whether the member gets every frame of the batch that is leaving. */
   getsAll(after: number): boolean {
-    return !this.excepts && after < this.firstSeq;
+    return !this.excepts && after < this.firstPublished;
   }
 
   /** The frames of the batch that is leaving which are for this member. */
@@ -392,9 +466,20 @@ export class Room {
     const after = this.members.get(member) ?? Number.POSITIVE_INFINITY;
     const stays = this.leavers.get(member) ?? [];
     return this.frames.filter(
-      ({ seq, except }) =>
+      ({ published, except }) =>
         except !== member &&
-        (seq > after || stays.some((stay) => seq > stay.after && seq <= stay.until)),
+        (published > after ||
+          stays.some((stay) => published > stay.after && published <= stay.until)),
+    );
+  }
+
+  /** Whether everybody for whom a queued frame is gets the newer one of its key, so that it can be superseded. */
+  isSuperseded(older: Frame, newer: Frame): boolean {
+    return (
+      (newer.except === null || newer.except === older.except) &&
+      older.published > this.leftAfter &&
+      // What is to go to other processes is not superseded by what came from one of them.
+      (older.route === null || newer.route !== null)
     );
   }
 

@@ -24,6 +24,12 @@ export interface RoomsOptions<Stats extends AcrossStats = AcrossStats>
    * left out, and it is closed when that is not enough. `drop-normal`: LOW, then NORMAL frames.
    */
   slow?: SlowPolicy;
+  /**
+   * Time in ms that messages may wait on their way to a socket that gets messages with a key: 0 (any time) to 60,000, default 250. It
+   * is measured by pings, which the peer must answer. What would wait longer waits here, where a newer message of its key
+   * supersedes it.
+   */
+  maxLag?: number;
   /** Told when a slow socket loses frames or is closed, right after the batch in which it happened. */
   onSlow?: (info: SlowInfo) => void;
   /** Makes the rooms one with those of other processes, as `natsRooms()` of `@millrace/nats/rooms` does. Default: none. */
@@ -40,12 +46,18 @@ export interface PublishOptions {
   binary?: boolean;
   /** A socket of this process that does not get it, such as a sender that has it already. Default: none. */
   except?: WebSocket;
+  /**
+   * Any value but undefined, with `across` a string or a number: a newer message for the same room, or socket, with this key supersedes
+   * this one wherever it waits. So a slow reader gets the latest message of each key. Default: none.
+   */
+  key?: unknown;
 }
 
 export const roomsSchema = is.schema({
   ...orderedFields,
   maxPending: is.bytes(1, Number.MAX_SAFE_INTEGER, 1024 * 1024),
   slow: is.choice(['close', 'drop-low', 'drop-normal'], 'close'),
+  maxLag: is.ms(0, 60_000, 250),
   onSlow: is.callback(),
   across: is.custom<Across>(
     'of natsRooms(), from @millrace/nats/rooms',
@@ -54,7 +66,11 @@ export const roomsSchema = is.schema({
   onPresence: is.callback(),
 } satisfies is.FieldsOf<RoomsOptions>);
 
-export const sendSchema = is.schema({ priority: priorityField, binary: is.boolean() });
+export const sendSchema = is.schema({
+  priority: priorityField,
+  binary: is.boolean(),
+  key: is.anything(),
+});
 
 export const publishSchema = is.schema({
   ...sendSchema.fields,
@@ -65,10 +81,10 @@ export const publishSchema = is.schema({
 /** Throws MILLRACE_E_INVALID_OPTION for an unknown option or a bad value. */
 export function roomsSettings<Stats extends AcrossStats>(options: RoomsOptions<Stats>) {
   const parsed = parse('Rooms', options, roomsSchema);
-  const { maxPending, slow, onSlow, across, onPresence, ...queue } = parsed;
+  const { maxPending, slow, maxLag, onSlow, across, onPresence, ...queue } = parsed;
   return {
     queue,
-    slow: { maxPending, slow, onSlow },
+    slow: { maxPending, slow, maxLag, onSlow },
     across: across as Across<Stats> | undefined,
     onPresence,
   };
@@ -76,8 +92,9 @@ export function roomsSettings<Stats extends AcrossStats>(options: RoomsOptions<S
 
 /** A message of checked options, with the member that does not get it. */
 export function frameOf(data: Data, options: PublishOptions, except: Member | null): Frame {
-  const { binary = typeof data !== 'string', priority } = options;
-  return new Frame(data, binary, priority === undefined ? NORMAL : classOf(priority), except);
+  const { binary = typeof data !== 'string', priority, key } = options;
+  const level = priority === undefined ? NORMAL : classOf(priority);
+  return new Frame(data, binary, level, except, key);
 }
 
 export function checkName(name: unknown): void {

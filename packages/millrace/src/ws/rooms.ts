@@ -36,6 +36,8 @@ export interface RoomsStats<Stats extends AcrossStats = AcrossStats> extends Que
   sentBytes: number;
   /** Frames that slow sockets did not get, by class, and slow sockets that were closed. */
   dropped: { high: number; normal: number; low: number };
+  /** Frames in the backlogs of slow sockets whose place a newer one of their key took. */
+  slowSuperseded: number;
   slowClosed: number;
   /** How messages leave: by the stream of each socket, or natively. */
   backend: BackendName;
@@ -65,13 +67,12 @@ export class Rooms<Stats extends AcrossStats = AcrossStats> {
   readonly #slow: SlowOptions;
   readonly #across: RoomsLink<Stats> | null;
   readonly #presences: Presences;
-  /** For messages that have no member here. */
-  readonly #elsewhere = new Room('elsewhere');
   readonly #written: Written = {
     sends: 0,
     deliveries: 0,
     bytes: 0,
     dropped: [0, 0, 0],
+    slowSuperseded: 0,
     slowClosed: 0,
   };
 
@@ -89,6 +90,7 @@ export class Rooms<Stats extends AcrossStats = AcrossStats> {
     // By arrival, so that a socket gets what several rooms and `send` have for it in the order in which it was published.
     this.#engine = new Engine<Frame>(host, fanOut, { ...queue, order: 'arrival' });
     fanOut.engine = this.#engine;
+    this.#engine.onSuperseded = this.#superseded;
     host.attach(this.#engine);
     const node = randomBytes(9).toString('base64url');
     this.#presences = new Presences(node, onPresence);
@@ -167,6 +169,9 @@ export class Rooms<Stats extends AcrossStats = AcrossStats> {
    * Sends a message to all members of a room at the end of this turn; returns how many members of this process there are now.
    * Throws MILLRACE_E_OVERLOADED when the queue is full, MILLRACE_E_CLOSED after `close()`; then nobody gets it. With a broker
    * also MILLRACE_E_TOO_LARGE for more than it takes at once, and MILLRACE_E_BROKER where it is `required`.
+   *
+   * With `key` it supersedes the room's last message with this key wherever that one still waits: in the queue, unless it is for
+   * somebody who does not get this one, and in the backlog of each slow member.
    */
   publish(name: string, data: Data, options: PublishOptions = noOptions): number {
     checkName(name);
@@ -177,12 +182,17 @@ export class Rooms<Stats extends AcrossStats = AcrossStats> {
     const room = this.#rooms.get(name);
     if (this.#engine.closed) this.#push(nowhere, frame);
     if (this.#across !== null) this.#publish(this.#across, room, name, frame);
-    else if (room !== undefined) this.#queue(room, room.entry, frame);
+    else if (room !== undefined) this.#queue(room, frame);
     if (room === undefined) return 0;
     return room.members.size - (except !== null && room.members.has(except) ? 1 : 0);
   }
 
-  #queue(room: Room, entry: TypeEntry, frame: Frame): void {
+  #queue(room: Room, frame: Frame): void {
+    const { entry } = room;
+    const older = frame.key === undefined ? undefined : entry.keys?.get(frame.key);
+    if (older !== undefined && !room.isSuperseded(older.data as Frame, frame)) {
+      this.#engine.queue.freeKey(older);
+    }
     room.queued++;
     try {
       this.#push(entry, frame);
@@ -196,8 +206,8 @@ export class Rooms<Stats extends AcrossStats = AcrossStats> {
   #publish(across: RoomsLink<Stats>, room: Room | undefined, name: string, frame: Frame): void {
     across.admit(name, frame);
     try {
-      if (room !== undefined) this.#queue(room, room.entry, frame);
-      else this.#queue(this.#elsewhere, this.#engine.entry(this.#elsewhere), frame);
+      if (room !== undefined) this.#queue(room, frame);
+      else this.#push(this.#engine.entry(name), frame);
     } catch (error) {
       across.takeBack(frame);
       throw error;
@@ -210,12 +220,13 @@ export class Rooms<Stats extends AcrossStats = AcrossStats> {
     data: Buffer,
     binary: boolean,
     priority: PriorityClass,
+    key: unknown,
   ): Receipt => {
     const room = this.#rooms.get(name);
     if (room === undefined || this.#engine.closed) return 'taken';
-    const frame = new Frame(data, binary, priority, null);
+    const frame = new Frame(data, binary, priority, null, key);
     try {
-      this.#queue(room, room.entry, frame);
+      this.#queue(room, frame);
       return 'taken';
     } catch {
       return frame.data.length <= this.#engine.options.maxQueueBytes ? 'later' : 'never';
@@ -241,9 +252,20 @@ export class Rooms<Stats extends AcrossStats = AcrossStats> {
 
   #push(entry: TypeEntry, frame: Frame): void {
     // The number it is about to get: under `direct` it leaves inside the push.
-    frame.seq = this.#engine.lastSeq + 1;
-    this.#engine.push(entry, frame, frame.priority, frame.data.length, null);
+    frame.published = this.#engine.lastSeq + 1;
+    const { key, priority, data } = frame;
+    if (key === undefined) this.#engine.push(entry, frame, priority, data.length, null);
+    else this.#engine.pushKeyed(entry, key, frame, priority, data.length, null);
   }
+
+  readonly #superseded = (older: BatchEvent<Frame>, newer: BatchEvent<Frame>): void => {
+    const target = older.entry.type;
+    if (target instanceof Room) target.queued--;
+    if (older.data.route !== null) this.#across!.takeBack(older.data);
+    // One in its place leaves for it.
+    if (newer.seq === older.seq) return;
+    for (const wait of this.#ending.values()) if (older.seq <= wait.upTo) wait.remaining--;
+  };
 
   /** Resolves when the broker has stored all that was published to durable rooms until now; at once when there is nothing. Rejects with MILLRACE_E_CLOSED when the rooms end before. */
   async acknowledged(): Promise<void> {
@@ -291,7 +313,7 @@ export class Rooms<Stats extends AcrossStats = AcrossStats> {
     // What is published from here on is not for it.
     for (const room of member.rooms) this.#leave(member, room);
     const { counters, lastSeq } = this.#engine;
-    const remaining = lastSeq - counters.delivered;
+    const remaining = lastSeq - counters.delivered - counters.superseded;
     if (remaining > 0) this.#ending.set(member, { upTo: lastSeq, remaining });
     else member.closeWhenWritten();
     return true;
@@ -329,7 +351,7 @@ export class Rooms<Stats extends AcrossStats = AcrossStats> {
   }
 
   stats(): RoomsStats<Stats> {
-    const { sends, deliveries, bytes, dropped, slowClosed } = this.#written;
+    const { sends, deliveries, bytes, dropped, slowSuperseded, slowClosed } = this.#written;
     return {
       ...this.#engine.stats(),
       rooms: this.#rooms.size,
@@ -338,6 +360,7 @@ export class Rooms<Stats extends AcrossStats = AcrossStats> {
       sends,
       sentBytes: bytes,
       dropped: { high: dropped[0], normal: dropped[1], low: dropped[2] },
+      slowSuperseded,
       slowClosed,
       backend: backend(),
       across: this.#across?.stats() ?? null,
@@ -423,7 +446,11 @@ class FanOut implements Sink<Frame> {
       const frame = event.data;
       frame.place = place;
       frame.tick = event.tick;
-      const target = event.entry.type as Room | Member;
+      frame.seq = event.seq;
+      const target = event.entry.type as Room | Member | string;
+      // The name of a room that has members elsewhere only.
+      if (typeof target === 'string') return;
+      frame.topic = target;
       if (target instanceof Member) {
         collect(mixed, target, [frame]);
         return;

@@ -13,10 +13,12 @@ class Setting {
   seq = 0;
   backlog = new Backlog({ now: () => this.time, maxDeferral: () => this.deferral });
 
-  add(priority, length = 1) {
+  /** A key's topic is its parity. */
+  add(priority, length = 1, key = undefined) {
     const { time } = this;
-    const chunk = { priority, data: new Uint8Array(length), seq: ++this.seq, time };
-    this.backlog.add(chunk);
+    const data = new Uint8Array(length);
+    const chunk = { priority, data, seq: ++this.seq, time, key, topic: key && key % 2 };
+    this.superseded = this.backlog.add(chunk);
     return chunk;
   }
 }
@@ -53,6 +55,35 @@ describe('Backlog', () => {
     assert.equal(left.get(low.seq), 20);
   });
 
+  test('gives a chunk with a key the place and the age of the older one', () => {
+    const setting = new Setting();
+    setting.add(LOW, 1, 1);
+    setting.add(NORMAL, 1, 2);
+    setting.add(NORMAL);
+    setting.time = 9;
+    setting.add(LOW, 1, 1);
+    setting.add(NORMAL, 1, 2);
+    assert.equal(setting.backlog.bytes, 3);
+    setting.time = 10;
+    // The LOW one counts as NORMAL since the older one has waited for 10 ms, the NORMAL ones as HIGH.
+    assert.deepEqual(seqs(setting.backlog.take(10)), [5, 3, 4]);
+    setting.add(NORMAL, 1, 1);
+    assert.equal(setting.superseded, false);
+  });
+
+  test('keeps the same key of two topics apart', () => {
+    const backlog = new Backlog({ now: () => 0, maxDeferral: () => 1 });
+    const chunk = (topic) => ({
+      ...{ priority: NORMAL, data: [1], seq: 1, time: 0 },
+      key: 'k',
+      topic,
+    });
+    assert.equal(backlog.add(chunk('a')), false);
+    assert.equal(backlog.add(chunk('b')), false);
+    assert.equal(backlog.add(chunk('a')), true);
+    assert.equal(backlog.bytes, 2);
+  });
+
   test('agrees with a naive model on random adds, takes and drops', () => {
     for (const seed of seeds(200)) {
       const random = randomNumbers(seed);
@@ -62,8 +93,16 @@ describe('Backlog', () => {
         setting.time += random(4);
         setting.deferral = [0, 3, 10, 40][random(4)];
         const kind = random(10);
-        if (kind < 7) model.push(setting.add(random(3), 1 + random(5)));
-        else if (kind < 9) {
+        if (kind < 7) {
+          const key = random(2) === 0 ? random(4) : undefined;
+          const chunk = setting.add(random(3), 1 + random(5), key);
+          const older = model.find((one) => key !== undefined && one.key === key);
+          assert.equal(setting.superseded, older !== undefined, `seed ${seed}`);
+          const place = older?.priority === chunk.priority ? older : chunk;
+          model = model.filter((one) => one !== older);
+          model.push({ ...chunk, chunk, seq: place.seq, time: place.time });
+          model.sort((a, b) => a.seq - b.seq);
+        } else if (kind < 9) {
           const bytes = random(20);
           const expected = [];
           const enough = () => expected.reduce((sum, { data }) => sum + data.length, 0) >= bytes;
@@ -71,12 +110,14 @@ describe('Backlog', () => {
             if (expected.length > 0 && enough()) break;
             expected.push(chunk);
           }
-          assert.deepEqual(seqs(setting.backlog.take(bytes)), seqs(expected), `seed ${seed}`);
+          const chunks = expected.map(({ chunk }) => chunk);
+          assert.deepEqual(setting.backlog.take(bytes), chunks, `seed ${seed}`);
           model = model.filter((chunk) => !expected.includes(chunk));
         } else {
           const priority = random(3);
           const oldest = model.find((chunk) => chunk.priority === priority) ?? null;
-          assert.equal(setting.backlog.dropOldest(priority), oldest, `seed ${seed}`);
+          const dropped = setting.backlog.dropOldest(priority);
+          assert.equal(dropped, oldest?.chunk ?? null, `seed ${seed}`);
           model = model.filter((chunk) => chunk !== oldest);
         }
         const bytes = model.reduce((sum, { data }) => sum + data.length, 0);

@@ -35,6 +35,7 @@ import {
 } from '../store/store.js';
 import { TurnOutbox } from '../turn-outbox.js';
 import { batchHead, recordBytes } from '../wire.js';
+import { keyBytes, readKey, writeKey } from './key.js';
 
 /** Options of {@link natsRooms}. */
 export interface NatsRoomsOptions {
@@ -102,10 +103,15 @@ interface Route {
   readonly isDurable: boolean;
 }
 
-/** Flags of a record: the class in two bits, then whether it is binary. */
+/** Flags of a record: the class in two bits, then whether it is binary, and whether its key comes before the payload. */
 const priorityBits = 3;
 const binaryBit = 4;
-const flagsOf = ({ priority, binary }: Message) => priority | (binary ? binaryBit : 0);
+const keyBit = 8;
+const flagsOf = ({ priority, binary, key }: Message) =>
+  priority | (binary ? binaryBit : 0) | (key === undefined ? 0 : keyBit);
+
+/** Bytes of a message with its key. */
+const sizeOf = ({ payload, key }: Message) => payload.length + keyBytes(key);
 
 /** How many names' subjects are remembered; beyond it they are worked out anew. */
 const mostRoutes = 10_000;
@@ -205,23 +211,26 @@ class NatsRooms implements RoomsLink<NatsRoomsStats>, Others<PresenceEntry>, Pre
   }
 
   /** A record of another node. False: there is no room for it now. */
-  #take(room: string, flags: number, data: Buffer): boolean {
+  #take(room: string, flags: number, record: Buffer): boolean {
     const priority = flags & priorityBits;
     const binary = (flags & binaryBit) !== 0;
+    const keyed = (flags & keyBit) === 0 ? { key: undefined, data: record } : readKey(record);
+    const isKnown = flags <= (priorityBits | binaryBit | keyBit) && priority <= 2;
     // A browser ends a connection that sends invalid text.
-    if (flags > (priorityBits | binaryBit) || priority > 2 || !(binary || isUtf8(data))) {
+    if (!isKnown || keyed === null || !(binary || isUtf8(keyed.data))) {
       this.#counts.malformed++;
       return true;
     }
-    const receipt = this.#here.receive(room, data, binary, priority as Message['priority']);
+    const { key, data } = keyed;
+    const receipt = this.#here.receive(room, data, binary, priority as Message['priority'], key);
     // Read again, it would be refused for ever.
     if (receipt === 'never') this.#counts.refused++;
     return receipt !== 'later';
   }
 
-  /** Throws MILLRACE_E_TOO_LARGE, MILLRACE_E_BROKER or MILLRACE_E_OVERLOADED. */
+  /** Throws MILLRACE_E_TOO_LARGE, MILLRACE_E_BROKER, MILLRACE_E_OVERLOADED, or MILLRACE_E_INVALID_ARGUMENT for the key. */
   admit(room: string, message: Message): void {
-    const { length } = message.payload;
+    const length = sizeOf(message);
     const route = this.#route(room);
     if (this.#settings.required && this.#link.state !== 'up') {
       throw failure(
@@ -239,14 +248,16 @@ class NatsRooms implements RoomsLink<NatsRoomsStats>, Others<PresenceEntry>, Pre
     message.route = route;
   }
 
-  takeBack({ route, payload }: Message): void {
-    const { subject, isDurable } = route as Route;
-    if (isDurable) this.#store!.release(subject, payload.length);
+  takeBack(message: Message): void {
+    const { subject, isDurable } = message.route as Route;
+    if (isDurable) this.#store!.release(subject, sizeOf(message));
   }
 
   send(message: Message): void {
     const { subject, isDurable } = message.route as Route;
-    const record = { flags: flagsOf(message), data: message.payload };
+    const { payload, key } = message;
+    const data = key === undefined ? payload : writeKey(key, payload);
+    const record = { flags: flagsOf(message), data };
     if (isDurable) this.#store!.add(subject, record);
     else this.#outbox.add(subject, record);
   }
