@@ -54,7 +54,12 @@ export class TurnOutbox {
     this.#flushLater = onceAt(options.soon ? nextMicrotask : atTurnEnd, () => this.flush());
   }
 
-  /** Takes a record, which leaves with its turn. Its bytes must not change before. O(1). */
+  /** Number of the turn that is being gathered: as long as it is the same, what has been added has not left. */
+  get turn(): number {
+    return this.#turn;
+  }
+
+  /** Takes a record, which leaves with its turn. Until then its owner may give it other bytes, with the same position. O(1). */
   add(subject: string, record: WireRecord): void {
     this.#flushLater();
     let records = this.#gathered.get(subject);

@@ -31,5 +31,5 @@ export type {
   PresenceReason,
 } from './presence.js';
 export { Rooms, type RoomsStats } from './rooms.js';
-export { millraceAdapter } from './socket-io/adapter.js';
+export { type MillraceAdapterOptions, millraceAdapter } from './socket-io/adapter.js';
 export type { BackendName } from './volley.js';

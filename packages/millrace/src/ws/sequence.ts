@@ -25,7 +25,7 @@ export class SharedFrame {
       this.#others.set(this.#from, this.#to!);
       to = this.#others.get(from);
     }
-    to ??= new Sequence(from, this.data);
+    to ??= new Sequence(from, this);
     this.#from = from;
     this.#to = to;
     return to;
@@ -34,7 +34,7 @@ export class SharedFrame {
 
 export class Sequence implements Content {
   readonly #before: Sequence | null;
-  readonly #last: Buffer;
+  readonly #last: SharedFrame;
   /** Bytes. */
   readonly length: number;
   readonly frames: number;
@@ -42,24 +42,34 @@ export class Sequence implements Content {
   group = -1;
   #bytes: Buffer | null = null;
 
-  constructor(before: Sequence | null, last: Buffer) {
+  constructor(before: Sequence | null, last: SharedFrame) {
     this.#before = before;
     this.#last = last;
-    this.length = (before?.length ?? 0) + last.length;
+    this.length = (before?.length ?? 0) + last.data.length;
     this.frames = before === null ? 0 : before.frames + 1;
   }
 
   copyTo(target: Buffer, offset: number): void {
     let end = offset + this.length;
     for (let node: Sequence = this; node.#before !== null; node = node.#before) {
-      end -= node.#last.length;
-      target.set(node.#last, end);
+      const { data } = node.#last;
+      end -= data.length;
+      target.set(data, end);
     }
+  }
+
+  /** The sequence in which other frames are in the place of some of these. */
+  replaced(by: ReadonlyMap<SharedFrame, SharedFrame>): Sequence {
+    const frames: SharedFrame[] = [];
+    for (let node: Sequence = this; node.#before !== null; node = node.#before) {
+      frames.push(by.get(node.#last) ?? node.#last);
+    }
+    return frames.reduceRight((sequence, frame) => frame.after(sequence), nothing);
   }
 
   bytes(): Buffer {
     if (this.#bytes !== null) return this.#bytes;
-    if (this.frames === 1) return this.#last;
+    if (this.frames === 1) return this.#last.data;
     this.#bytes = Buffer.allocUnsafe(this.length);
     this.copyTo(this.#bytes, 0);
     return this.#bytes;
@@ -67,4 +77,4 @@ export class Sequence implements Content {
 }
 
 /** Nothing sent yet. */
-export const nothing = new Sequence(null, Buffer.alloc(0));
+export const nothing = new Sequence(null, new SharedFrame(Buffer.alloc(0)));

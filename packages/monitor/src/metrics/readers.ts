@@ -123,6 +123,11 @@ function gathered(source: SourceKind) {
   };
 }
 
+function socketIo(stats: Figures<'frames' | 'writes' | 'superseded'>, add: Add): void {
+  gathered('socket-io')(stats, add);
+  add('fanout_superseded_total', { source: 'socket-io' }, stats.superseded);
+}
+
 function coalesce({ coalesced, flushes }: Figures<'coalesced' | 'flushes'>, add: Add): void {
   summary(add, 'batch_size', { source: 'coalesce' }, coalesced, flushes);
 }
@@ -346,7 +351,7 @@ export const readers = {
   monitor,
   pool,
   rooms,
-  'socket-io': gathered('socket-io'),
+  'socket-io': socketIo,
   'socket-io-fleet': adapter,
   'task-client': taskClient,
   tasks,

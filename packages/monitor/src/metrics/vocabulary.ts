@@ -119,7 +119,7 @@ export const families: readonly Family[] = [
   counter(
     'fanout_superseded_total',
     '{frame}',
-    'Frames that slow sockets did not get, because a newer one of their key took their place.',
+    'Frames that sockets did not get, because a newer one of their key took their place.',
     ['source'],
   ),
 

@@ -10,7 +10,7 @@
  * two requests.
  */
 
-import { MillraceError } from '@millrace/base/errors';
+import { MillraceError, show } from '@millrace/base/errors';
 import { parse } from '@millrace/base/options';
 import * as is from '@millrace/base/schema';
 import { throwLater } from '@millrace/base/turn';
@@ -22,6 +22,7 @@ import {
   type ClusterNamespace,
   eventType,
   headOf,
+  isKey,
   type Local,
   type LocalAdapterClass,
   LocalEncoder,
@@ -29,6 +30,7 @@ import {
   pack,
   packValues,
   type Recipients,
+  RemotePacket,
 } from './record.js';
 import { Requests } from './requests.js';
 import {
@@ -53,6 +55,11 @@ export interface NatsAdapterOptions {
   durable?: boolean | ((room: string) => boolean);
   /** Limits of the stream of durable rooms. */
   stream?: StreamLimits;
+  /**
+   * The key of a broadcast, given its event and arguments: a string or a number, or undefined for none. A broadcast supersedes the one
+   * with the same key to the same rooms that has not been sent yet, to the broker or to a client. Default: no broadcast has a key.
+   */
+  key?: (event: string, ...args: any[]) => string | number | undefined;
 }
 
 /** An adapter for one server and its namespaces: the argument of `io.adapter()`. */
@@ -79,8 +86,12 @@ export interface NatsAdapter {
  * MILLRACE_E_INVALID_OPTION for bad options.
  */
 export function natsAdapter(options: NatsAdapterOptions): NatsAdapter {
-  const baseOf = adapterBase();
   const settings = adapterSettings(options);
+  const { key } = settings;
+  /** What comes from another node has its key, whether or not this one has a function for it. */
+  const keyOf = (packet: Packet | RemotePacket) =>
+    packet instanceof RemotePacket ? packet.key : key?.(...(packet.data as [string]));
+  const baseOf = adapterBase(keyOf);
   let server: object | null = null;
   let link: ServerLink | null = null;
   let Class: LocalAdapterClass | null = null;
@@ -91,7 +102,7 @@ export function natsAdapter(options: NatsAdapterOptions): NatsAdapter {
     if (link === null || link.isClosed) {
       ({ server } = namespace);
       link = new ServerLink(settings);
-      Class = acrossServers(Base, link);
+      Class = acrossServers(Base, link, keyOf);
     } else if (namespace.server !== server) {
       throw new MillraceError(
         'MILLRACE_E_INVALID_ARGUMENT',
@@ -115,7 +126,11 @@ export function natsAdapter(options: NatsAdapterOptions): NatsAdapter {
 }
 
 /** The class of the adapters of a server's namespaces. */
-function acrossServers(Base: LocalAdapterClass, server: ServerLink): LocalAdapterClass {
+function acrossServers(
+  Base: LocalAdapterClass,
+  server: ServerLink,
+  keyOf: (packet: Packet) => string | number | undefined,
+): LocalAdapterClass {
   return class NatsAdapter extends Base implements Namespace {
     readonly name: string;
     readonly #sender: Sender;
@@ -195,8 +210,10 @@ function acrossServers(Base: LocalAdapterClass, server: ServerLink): LocalAdapte
       if (!this.#isLocal(to)) {
         const parts = this.#encode(packet);
         const { type } = packet;
-        const head = { kind: 'broadcast', ...headOf(to), ...(type !== eventType && { type }) };
-        this.#sender.broadcast(keyFor(to), pack(head, parts), to);
+        const key = checkedKey(keyOf(packet));
+        const more = { ...(type !== eventType && { type }), ...(key !== undefined && { key }) };
+        const head = { kind: 'broadcast', ...headOf(to), ...more };
+        this.#sender.broadcast(keyFor(to), pack(head, parts), to, key);
         // With recovery it becomes another packet here: it gets an offset.
         if (this.#recoveryMs === 0) this.#encoder.keep(packet, parts);
       }
@@ -288,13 +305,23 @@ export const natsAdapterSchema = is.schema({
   heartbeat: is.ms(...heartbeatRange, 2000),
   durable: durableField,
   stream: streamField,
+  key: is.callback(),
 } satisfies is.FieldsOf<NatsAdapterOptions>);
+
+/** Throws before anything has left; the base says the same of what is local. */
+function checkedKey(key: unknown): string | number | undefined {
+  if (isKey(key) || key === undefined) return key;
+  throw new MillraceError(
+    'MILLRACE_E_INVALID_ARGUMENT',
+    `the option 'key' of natsAdapter() returned ${show(key)}; it must return a string, a finite number, or undefined for no key`,
+  );
+}
 
 /** Throws MILLRACE_E_INVALID_OPTION. */
 function adapterSettings(options: NatsAdapterOptions): AdapterSettings {
   const parsed = parse('natsAdapter()', options, natsAdapterSchema);
-  const { broker, heartbeat, durable, stream } = parsed;
+  const { broker, heartbeat, durable, stream, key } = parsed;
   // For its errors, which should come here.
   brokerSettings(broker);
-  return { broker, heartbeatMs: heartbeat, durable: durableRooms(durable), stream };
+  return { broker, heartbeatMs: heartbeat, durable: durableRooms(durable), stream, key };
 }

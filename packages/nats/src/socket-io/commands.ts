@@ -11,6 +11,7 @@ import {
   type Decoder,
   eventType,
   type Head,
+  isKey,
   type Local,
   longestMs,
   type Part,
@@ -97,9 +98,10 @@ export class RemoteCommands {
     return true;
   }
 
-  #packet({ type = eventType }: Head, parts: Part[]): RemotePacket | null {
+  #packet({ type = eventType, key }: Head, parts: Part[]): RemotePacket | null {
     const isPacket = typeof type === 'number' && typeof parts[0] === 'string';
-    return isPacket ? new RemotePacket(type, parts, this.#newDecoder) : null;
+    if (!isPacket || (key !== undefined && !isKey(key))) return null;
+    return new RemotePacket(type, parts, this.#newDecoder, key);
   }
 
   #emit(sender: string, { packet, request }: Head): boolean {

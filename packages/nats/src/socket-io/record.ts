@@ -221,6 +221,10 @@ export function recipientsOf({ rooms, except = [], volatile, compress }: Head): 
   };
 }
 
+/** A key, as JSON has it. */
+export const isKey = (value: unknown): value is string | number =>
+  typeof value === 'string' || Number.isFinite(value);
+
 export const areTexts = (value: unknown): value is string[] =>
   Array.isArray(value) && value.every((each) => typeof each === 'string');
 
@@ -230,12 +234,20 @@ export class RemotePacket {
   nsp = '';
   /** Of an acknowledgement; each node has its own. */
   id: number | undefined = undefined;
+  /** As its sender has found it. */
+  readonly key: string | number | undefined;
   readonly #parts: Part[];
   readonly #newDecoder: () => Decoder;
   #data: unknown[] | null = null;
 
-  constructor(type: number, parts: Part[], newDecoder: () => Decoder) {
+  constructor(
+    type: number,
+    parts: Part[],
+    newDecoder: () => Decoder,
+    key: string | number | undefined,
+  ) {
     this.type = type;
+    this.key = key;
     this.#parts = parts;
     this.#newDecoder = newDecoder;
   }

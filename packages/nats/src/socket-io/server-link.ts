@@ -25,6 +25,7 @@ export interface AdapterSettings {
   /** Null: none. */
   readonly durable: ((room: string) => boolean) | null;
   readonly stream: Required<StreamLimits>;
+  readonly key: ((event: string, ...args: any[]) => string | number | undefined) | undefined;
 }
 
 /** Counters of an adapter of {@link natsAdapter}. */

@@ -1,7 +1,8 @@
 /**
  * The subjects of a namespace: how its messages leave, and what comes in, in the order of its senders.
  *
- * `Sender` sends in order at the end of the turn, or into the stream of durable rooms.
+ * `Sender` sends in order at the end of the turn, or into the stream of durable rooms. In a turn a broadcast with a key takes the place
+ * of the one with the same key to the same sockets, unless something else has been sent meanwhile that changes who these are.
  *
  * `Subscriptions` hears the subject of all, the node's own, and that of each room with a member here; with connection state
  * recovery a room is heard on for a while after its last member has left. Rooms that are named like sockets have no
@@ -20,7 +21,7 @@ import { headerBytes } from '../store/outbox.js';
 import { always } from '../store/store.js';
 import { following, orderBytes, positionOf, shortName, TurnOutbox } from '../turn-outbox.js';
 import { batchHead, bufferOf, recordBytes, type WireBatch, type WireRecord } from '../wire.js';
-import { type Head, longestMs, pack, packValues, type Recipients } from './record.js';
+import { type Head, headOf, longestMs, pack, packValues, type Recipients } from './record.js';
 import type { ServerLink } from './server-link.js';
 
 /** All nodes hear it. */
@@ -66,6 +67,9 @@ export class Sender {
   /** By key. */
   readonly #subjects = new Map<string, string>();
   readonly #durableSubject: string;
+  /** Broadcasts that a newer one can supersede, and the turn of the outbox that has them. */
+  readonly #keyed = new Map<string, { data: Uint8Array }>();
+  #keyedTurn = 0;
   #isClosed = false;
 
   constructor(server: ServerLink, namespace: string) {
@@ -77,24 +81,53 @@ export class Sender {
 
   /** Throws MILLRACE_E_TOO_LARGE. */
   send(key: string, record: WireRecord): void {
+    this.#keyed.clear();
+    this.#add(key, record);
+  }
+
+  #add(key: string, record: WireRecord): void {
     this.#check(record);
     if (!this.#isClosed) this.#outbox.add(this.#subjectOf(key), record);
   }
 
   /**
    * Sends a broadcast, to all nodes through the stream if it is for a durable room. Throws MILLRACE_E_TOO_LARGE, and for
-   * such a room MILLRACE_E_OVERLOADED and MILLRACE_E_BROKER: then nothing has happened.
+   * such a room MILLRACE_E_OVERLOADED and MILLRACE_E_BROKER: then nothing has happened. `id` is its own key, if it has one; all that
+   * a durable room gets is stored.
    */
-  broadcast(key: string, record: WireRecord, to: Recipients): void {
+  broadcast(
+    key: string,
+    record: WireRecord,
+    to: Recipients,
+    id: string | number | undefined,
+  ): void {
     const { store } = this.#server;
     if (store === null || !this.#isDurable(to)) {
-      this.send(key, record);
+      if (id === undefined) this.#add(key, record);
+      else this.#addKeyed(key, record, JSON.stringify([headOf(to), id]));
       return;
     }
     this.#check(record);
     if (this.#isClosed) return;
     store.reserve(this.#durableSubject, record.data.length);
     store.add(this.#durableSubject, record);
+  }
+
+  #addKeyed(key: string, { flags, data }: WireRecord, id: string): void {
+    const older = this.#keyedTurn === this.#outbox.turn ? this.#keyed.get(id) : undefined;
+    if (older !== undefined) {
+      this.#check({ flags, data });
+      // Its position in the turn.
+      data.set(older.data.subarray(0, 4));
+      older.data = data;
+      return;
+    }
+    const record = { flags, data };
+    this.#add(key, record);
+    // It may be the first of a turn.
+    if (this.#keyedTurn !== this.#outbox.turn) this.#keyed.clear();
+    this.#keyedTurn = this.#outbox.turn;
+    this.#keyed.set(id, record);
   }
 
   /** An answer: what cannot be sent must not end in the code that answers. */

@@ -26,10 +26,14 @@ export const fleetAt = (broker) => ({
  *
  * @param {import('node:test').TestContext} t
  * @param {object} broker options of the broker
- * @param {object} [options] of the server, and `heartbeat` and `durable` of the adapter
+ * @param {object} [options] of the server, and `heartbeat`, `durable` and `key` of the adapter
  */
-export async function openNode(t, broker, { heartbeat = 200, durable = false, ...options } = {}) {
-  const adapter = natsAdapter({ broker, heartbeat, durable });
+export async function openNode(
+  t,
+  broker,
+  { heartbeat = 200, durable = false, key, ...options } = {},
+) {
+  const adapter = natsAdapter({ broker, heartbeat, durable, key });
   const house = await open(t, { adapter, ...options });
   house.adapter = adapter;
   return house;

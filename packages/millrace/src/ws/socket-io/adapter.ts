@@ -3,13 +3,30 @@
  * for its last step: what it writes to its clients is gathered until the end of the turn.
  */
 import { show } from '@millrace/base/errors';
+import { parse } from '@millrace/base/options';
+import * as is from '@millrace/base/schema';
 import { checkBackend } from '../volley.js';
 import { announceTotals } from './engine-io.js';
 import { gathering } from './gathering.js';
 import { type AdapterClass, inMemoryAdapter, type Namespace, unsupported } from './in-memory.js';
 
-/** The class for each server, so that its namespaces share one. */
-const classes = new WeakMap<object, AdapterClass>();
+/** Options of {@link millraceAdapter}. */
+export interface MillraceAdapterOptions {
+  /**
+   * The key of a broadcast, given its event and arguments: a string or a number, or undefined for none. A broadcast supersedes the one
+   * with the same key to the same rooms that a client has not been sent yet. Default: no broadcast has a key.
+   */
+  key?: (event: string, ...args: any[]) => string | number | undefined;
+}
+
+export const adapterSchema = is.schema({
+  key: is.callback(),
+} satisfies is.FieldsOf<MillraceAdapterOptions>);
+
+/** The class for each server, without keys, so that its namespaces share one. */
+const keyless = new WeakMap<object, AdapterClass>();
+/** The in-memory class for each server: when a second adapter is made for it, the server's own cannot be seen any more. */
+const bases = new WeakMap<object, AdapterClass>();
 
 /**
  * An adapter for socket.io, from 4.6 on: `io.adapter(millraceAdapter())`, or `new Server({ adapter: millraceAdapter() })`.
@@ -19,11 +36,14 @@ const classes = new WeakMap<object, AdapterClass>();
  * place between them. All other clients, and those whose packets somebody watches (`packetCreate` or `flush` of
  * engine.io), are written to as always.
  *
- * Throws MILLRACE_E_INVALID_ARGUMENT, when a namespace is made with it, for another version, and when `socket.io-adapter`
- * cannot be found.
+ * Throws MILLRACE_E_INVALID_OPTION for bad options; MILLRACE_E_INVALID_ARGUMENT, when a namespace is made with it, for another
+ * version, and when `socket.io-adapter` cannot be found.
  */
-export function millraceAdapter(): (namespace: any) => any {
-  const baseOf = adapterBase();
+export function millraceAdapter(options: MillraceAdapterOptions = {}): (namespace: any) => any {
+  const { key } = parse('millraceAdapter()', options, adapterSchema);
+  const baseOf = adapterBase(
+    key === undefined ? undefined : ({ data }) => key(...(data as [string])),
+  );
   // Called with `new`, so no arrow function.
   return function millraceAdapter(namespace: unknown): unknown {
     return new (baseOf(namespace))(namespace);
@@ -45,24 +65,38 @@ export function millraceAdapter(): (namespace: any) => any {
  *       })(namespace);
  *     });
  *
+ * `keyOf` says the key of a packet, as the option `key` of {@link millraceAdapter} does. It is called for each `broadcast()`.
+ *
  * Throws MILLRACE_E_INVALID_OPTION when MILLRACE_FANOUT asks for what is not there; the function, which costs a look-up from the
  * second call for a server on, throws MILLRACE_E_INVALID_ARGUMENT as {@link millraceAdapter} says.
  */
-export function adapterBase(): (namespace: any) => new (namespace: any) => any {
+export function adapterBase(
+  keyOf?: (packet: any) => string | number | undefined,
+): (namespace: any) => new (namespace: any) => any {
   checkBackend();
-  return classFor as (namespace: any) => new (namespace: any) => any;
+  const classes = keyOf === undefined ? keyless : new WeakMap<object, AdapterClass>();
+  return (namespace) => {
+    const server = namespace?.server;
+    if (typeof server !== 'object' || server === null) {
+      throw unsupported(`the namespace is ${show(namespace)}`);
+    }
+    let Class = classes.get(server);
+    if (Class === undefined) {
+      Class = gathering(baseFor(server, namespace), keyOf ?? null);
+      classes.set(server, Class);
+      announceTotals();
+    }
+    return Class as new (
+      namespace: any,
+    ) => any;
+  };
 }
 
-function classFor(namespace: Namespace): AdapterClass {
-  const server = namespace?.server;
-  if (typeof server !== 'object' || server === null) {
-    throw unsupported(`the namespace is ${show(namespace)}`);
+function baseFor(server: object, namespace: Namespace): AdapterClass {
+  let Base = bases.get(server);
+  if (Base === undefined) {
+    Base = inMemoryAdapter(namespace);
+    bases.set(server, Base);
   }
-  let Class = classes.get(server);
-  if (Class === undefined) {
-    Class = gathering(inMemoryAdapter(namespace));
-    classes.set(server, Class);
-    announceTotals();
-  }
-  return Class;
+  return Base;
 }

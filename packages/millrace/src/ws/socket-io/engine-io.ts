@@ -3,6 +3,10 @@
  * of WebSocket frames that are ready to be sent, as socket.io-adapter makes them for one message. Nothing is sent when it is
  * put there. At the end of the turn the bundles of all connections leave together; wherever a queue holds anything else,
  * engine.io sends it. So order, `close()`, heartbeats, slow clients and what applications send themselves remain its business.
+ *
+ * A message with a key takes the place of the one of its key that is still in the connection's queue. A bundle knows its keys until
+ * it is sent, and puts the newer frames in when its bytes are asked for: so the sequences of connections with the same frames are the
+ * same again.
  */
 import { Socket } from 'node:net';
 import { announce } from '@millrace/base/sources';
@@ -19,13 +23,18 @@ import type { Connection, Transport } from './connection.js';
 export interface Frames {
   /** Null if it looks different for this connection. A copy: the application may use its buffers again right away. */
   frameFor(connection: Connection): SharedFrame | null;
+  /** A newer message with the same one supersedes it; null: none does. */
+  readonly key: string | null;
 }
 
 /** Bytes up to which messages are put into one packet, so that a slow client's messages are not joined into a large one. */
 const bundleBytes = 64 * 1024;
 
-/** Of all servers: a frame is a message for one client, with its attachments, and a write is a bundle of them. */
-const totals = { frames: 0, writes: 0 };
+/**
+ * Of all servers: a frame is a message for one client, with its attachments, and a write is a bundle of them. Superseded: messages
+ * whose place a newer one of their key took before they were sent to a client.
+ */
+const totals = { frames: 0, writes: 0, superseded: 0 };
 let isAnnounced = false;
 
 /** Announces what is counted here, once somebody uses it. */
@@ -39,10 +48,54 @@ export function announceTotals(): void {
 class Bundle {
   readonly type = 'message';
   readonly compress = true;
-  sequence: Sequence;
+  #sequence: Sequence;
+  /** The connection's bundles by key, with the frame in them that has the key. Null: none of these frames has one. */
+  #keyed: Map<string, Keyed> | null = null;
+  /** Newer frames, by those in `#sequence`. */
+  #newer: Map<SharedFrame, SharedFrame> | null = null;
 
   constructor(sequence: Sequence) {
-    this.sequence = sequence;
+    this.#sequence = sequence;
+  }
+
+  get length(): number {
+    return this.#sequence.length;
+  }
+
+  add(frame: SharedFrame): void {
+    this.#sequence = frame.after(this.#sequence);
+  }
+
+  /** Notes that a frame of this bundle can be superseded. */
+  keep(keyed: Map<string, Keyed>, key: string, frame: SharedFrame): void {
+    this.#keyed = keyed;
+    keyed.set(key, { bundle: this, frame });
+  }
+
+  /** Puts a newer frame in the place of one of these. */
+  supersede(frame: SharedFrame, newer: SharedFrame): void {
+    this.#newer ??= new Map();
+    this.#newer.set(frame, newer);
+  }
+
+  /** The frames as they are sent. */
+  get sequence(): Sequence {
+    if (this.#newer === null) return this.#sequence;
+    this.#sequence = this.#sequence.replaced(this.#newer);
+    // The frames that have the keys are others from here on.
+    for (const one of this.#keyed!.values()) {
+      if (one.bundle === this) one.frame = this.#newer.get(one.frame) ?? one.frame;
+    }
+    this.#newer = null;
+    return this.#sequence;
+  }
+
+  /** It is being sent: nothing in it can be superseded any more. */
+  leaves(): void {
+    const keyed = this.#keyed;
+    if (keyed === null) return;
+    for (const [key, { bundle }] of keyed) if (bundle === this) keyed.delete(key);
+    this.#keyed = null;
   }
 
   get options(): this {
@@ -50,8 +103,16 @@ class Bundle {
   }
 
   get wsPreEncodedFrame(): readonly [Buffer] {
-    return [this.sequence.bytes()];
+    const bytes = this.sequence.bytes();
+    this.leaves();
+    return [bytes];
   }
+}
+
+/** A frame that waits, and its bundle. */
+interface Keyed {
+  readonly bundle: Bundle;
+  frame: SharedFrame;
 }
 
 /** A packet of no bytes. */
@@ -67,6 +128,8 @@ class Link implements Receiver {
   isPending = false;
   /** Its bundle has been sent natively. */
   isSent = false;
+  /** Frames that can be superseded, by key. */
+  readonly keyed = new Map<string, Keyed>();
   #wire: Wire | null = null;
 
   constructor(connection: Connection) {
@@ -87,7 +150,7 @@ class Link implements Receiver {
     const isAlone =
       connection.writeBuffer.length === 1 &&
       bundle instanceof Bundle &&
-      bundle.sequence.length <= maxContent &&
+      bundle.length <= maxContent &&
       transport.writable &&
       transport === connection.transport &&
       connection.readyState !== 'closed' &&
@@ -143,9 +206,17 @@ export function queue(connection: Connection, message: Frames, isVolatile: boole
   if (isWatched(connection)) return false;
   const frame = message.frameFor(connection);
   if (frame === null) return false;
+  const { key } = message;
+  const older = key === null ? undefined : link.keyed.get(key);
+  if (older !== undefined) {
+    older.bundle.supersede(older.frame, frame);
+    totals.superseded++;
+    return true;
+  }
   // Dropped, as socket.io would.
   if (isVolatile && !transport.writable) return true;
-  add(connection.writeBuffer, frame);
+  const bundle = add(connection.writeBuffer, frame);
+  if (key !== null) bundle.keep(link.keyed, key, frame);
   if (transport.writable) occupy(transport);
   if (!link.isPending) {
     link.isPending = true;
@@ -157,15 +228,17 @@ export function queue(connection: Connection, message: Frames, isVolatile: boole
   return true;
 }
 
-function add(writeBuffer: unknown[], frame: SharedFrame): void {
+function add(writeBuffer: unknown[], frame: SharedFrame): Bundle {
   totals.frames++;
   const last = writeBuffer[writeBuffer.length - 1];
-  if (last instanceof Bundle && last.sequence.length + frame.data.length <= bundleBytes) {
-    last.sequence = frame.after(last.sequence);
-  } else {
-    writeBuffer.push(new Bundle(frame.after(nothing)));
-    totals.writes++;
+  if (last instanceof Bundle && last.length + frame.data.length <= bundleBytes) {
+    last.add(frame);
+    return last;
   }
+  const bundle = new Bundle(frame.after(nothing));
+  writeBuffer.push(bundle);
+  totals.writes++;
+  return bundle;
 }
 
 /** Whether somebody is told of packets, who must see each of them. */
@@ -206,7 +279,7 @@ function sendBundles(ending: readonly Link[]): void {
   const groups = new Map<Sequence, Link[]>();
   for (const link of ending) {
     const sequence = link.bundle?.sequence;
-    if (sequence === undefined) continue;
+    if (sequence === undefined || sequence.length > maxContent) continue;
     const group = groups.get(sequence);
     if (group === undefined) groups.set(sequence, [link]);
     else group.push(link);
@@ -215,6 +288,7 @@ function sendBundles(ending: readonly Link[]): void {
     for (const link of group) {
       const { fd } = link;
       if (fd < 0) continue;
+      (link.connection.writeBuffer[0] as Bundle).leaves();
       link.connection.writeBuffer = [];
       volley.add(link, fd, sequence);
     }

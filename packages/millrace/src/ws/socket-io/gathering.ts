@@ -1,23 +1,36 @@
 /** The in-memory adapter except for its last step: what it writes to its clients is gathered until the end of the turn. */
+import { MillraceError, show } from '@millrace/base/errors';
 import { isArrayBuffer } from '@millrace/base/realm';
 import { encode } from '../frame.js';
 import { SharedFrame } from '../sequence.js';
 import type { Connection } from './connection.js';
 import { type Frames, flush, queue } from './engine-io.js';
-import type { AdapterClass, Client, Socket, WriteOptions } from './in-memory.js';
+import type {
+  AdapterClass,
+  BroadcastOptions,
+  Client,
+  KeyOf,
+  Packet,
+  Socket,
+  WriteOptions,
+} from './in-memory.js';
 
-/** The same class, but what it broadcasts is gathered. */
-export function gathering(Base: AdapterClass): AdapterClass {
+/** The same class, but what it broadcasts is gathered. `keyOf` says the key of a packet, if it has one. */
+export function gathering(Base: AdapterClass, keyOf: KeyOf | null): AdapterClass {
   return class MillraceAdapter extends Base {
     /** The options of the broadcast that is under way: how its call of `apply()` is told from any other. */
     #broadcasting: object | null = null;
+    #key: string | null = null;
 
-    override broadcast(packet: unknown, options: object): void {
+    override broadcast(packet: unknown, options: BroadcastOptions): void {
+      const key = keyOf?.(packet as Packet);
+      this.#key = key === undefined ? null : idOf(this.nsp.name, options, key);
       this.#broadcasting = options;
       try {
         super.broadcast(packet, options);
       } finally {
         this.#broadcasting = null;
+        this.#key = null;
       }
     }
 
@@ -40,7 +53,7 @@ export function gathering(Base: AdapterClass): AdapterClass {
         super.apply(options, callback);
         return;
       }
-      const recipient = new Recipient();
+      const recipient = new Recipient(this.#key);
       super.apply(options, (socket) => {
         recipient.socket = socket;
         callback(recipient);
@@ -55,10 +68,26 @@ export function gathering(Base: AdapterClass): AdapterClass {
   };
 }
 
+/** What a message supersedes: that of the same namespace, rooms and key. */
+function idOf(namespace: string, { rooms = [] }: BroadcastOptions, key: unknown): string {
+  if (typeof key !== 'string' && typeof key !== 'number') {
+    throw new MillraceError(
+      'MILLRACE_E_INVALID_ARGUMENT',
+      `the option 'key' of the adapter returned ${show(key)}; it must return a string, a number, or undefined for no key`,
+    );
+  }
+  return JSON.stringify([namespace, [...rooms], typeof key, String(key)]);
+}
+
 /** Comes before the callback of a broadcast, for one socket after the other, with a client that gathers. */
 class Recipient implements Socket, Client {
   socket!: Socket;
   #message: Message | null = null;
+  readonly #key: string | null;
+
+  constructor(key: string | null) {
+    this.#key = key;
+  }
 
   get client(): Client {
     return this;
@@ -77,7 +106,7 @@ class Recipient implements Socket, Client {
   }
 
   writeToEngine(encoded: unknown, options: WriteOptions): void {
-    this.#message ??= new Message(encoded);
+    this.#message ??= new Message(encoded, this.#key);
     const { client } = this.socket;
     if (!queue(client.conn, this.#message, options.volatile === true)) {
       client.writeToEngine(encoded, options);
@@ -87,12 +116,14 @@ class Recipient implements Socket, Client {
 
 /** A packet that socket.io has encoded for many connections: as frames of WebSocket, once, when the first of them wants these. */
 class Message implements Frames {
+  readonly key: string | null;
   readonly #parts: readonly unknown[];
   #frame: SharedFrame | null | undefined;
   #isBinary = false;
 
   /** `encoded`: a string or bytes, or several of them that belong together. */
-  constructor(encoded: unknown) {
+  constructor(encoded: unknown, key: string | null) {
+    this.key = key;
     this.#parts = Array.isArray(encoded) ? encoded : [encoded];
   }
 

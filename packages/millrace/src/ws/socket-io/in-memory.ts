@@ -21,8 +21,22 @@ export interface Socket {
   notifyOutgoingListeners(packet: unknown): void;
 }
 
+/** A packet of a broadcast: an event and its arguments. */
+export interface Packet {
+  readonly data: readonly unknown[];
+}
+
+/** The key of a packet: a string or a number; undefined: it has none. */
+export type KeyOf = (packet: Packet) => unknown;
+
+/** The part of its target that a broadcast's key belongs to. */
+export interface BroadcastOptions {
+  readonly rooms?: Iterable<string>;
+}
+
 interface Adapter {
-  broadcast(packet: unknown, options: object): void;
+  readonly nsp: { readonly name: string };
+  broadcast(packet: unknown, options: BroadcastOptions): void;
   broadcastWithAck(packet: unknown, options: object, onCount: unknown, ack: unknown): void;
   apply(options: object, callback: (socket: Socket) => void): void;
   close(): unknown;
