@@ -92,6 +92,7 @@ export const suites = [
     concurrency: 4,
   }),
   suite({ title: 'tests of the scripts', folders: ['scripts/test'] }),
+  suite({ title: 'tests of the cursors', folders: ['examples/cursors/test'] }),
   suite({ title: 'tests of the overload', folders: ['examples/overload/test'], concurrency: 2 }),
   suite({ title: 'tests of the compute', folders: ['examples/compute/test'], concurrency: 3 }),
 ];
@@ -139,6 +140,7 @@ export const longSuites = [
     concurrency: 3,
   }),
   suite({ title: 'long tests of the chat', folders: ['examples/chat/test'], long: true }),
+  suite({ title: 'long tests of the cursors', folders: ['examples/cursors/test'], long: true }),
   suite({ title: 'long tests of the overload', folders: ['examples/overload/test'], long: true }),
   suite({
     // One sends a gigabyte.

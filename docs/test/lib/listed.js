@@ -69,6 +69,7 @@ export const notRun = {
   'docs/observe.md#a-first-report-3': OUTPUT,
   'docs/pool.md#from-piscina': CHANGE,
   'docs/pool.md#dynamicresourceallocator-and-its-log-2': OUTPUT,
+  'examples/cursors/README.md#what-was-found': OUTPUT,
   'examples/overload/README.md#what-was-found': OUTPUT,
   'examples/streaming/README.md#what-to-expect': OUTPUT,
   'examples/streaming/README.md#long-round-trips': OUTPUT,

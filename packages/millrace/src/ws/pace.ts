@@ -4,14 +4,14 @@
  *
  * Pings measure it. A ping follows the messages, and its answer says that all before it have been read. The first one comes before
  * any message: its time is that of the way there and back. What an answer takes beyond that is the time that messages wait on their
- * way. Where it is above `maxLag`, the window is cut in the ratio of the two times; where it is below half of it and the window was
- * in use, the window doubles. So a reader that keeps up soon has a window that is never full.
+ * way. Where it is above `maxLag`, the window is cut in the ratio of the two times; where it is below and the window was in use, the
+ * window grows, to the double where nothing waited. So a reader that keeps up soon has a window that is never full.
  *
  * A pace owns no timer, clock or socket. `askedAt` is the time of the ping that is out, and no second one is sent meanwhile.
  */
 
 /** Bounds of the window in bytes, and its first size. */
-const [leastBytes, firstBytes, mostBytes] = [256, 16 * 1024, 4 * 1024 * 1024];
+const [leastBytes, firstBytes, mostBytes] = [256, 2 * 1024, 4 * 1024 * 1024];
 /** Share of the window after which a ping follows. */
 const share = 4;
 
@@ -74,10 +74,11 @@ export class Pace {
     const used = this.#beforePing;
     const most = this.#roundTrip + this.#maxLag;
     const lag = time - this.#roundTrip;
-    if (time > most) {
+    if (lag > this.#maxLag) {
       this.#window = Math.max(leastBytes, Math.floor((used * most) / time));
-    } else if (lag <= this.#maxLag / 2 && used >= this.#window / share) {
-      this.#window = Math.min(mostBytes, this.#window * 2);
+    } else if (used >= this.#window / share) {
+      const more = Math.ceil(this.#window * (1 - lag / this.#maxLag));
+      this.#window = Math.min(mostBytes, this.#window + more);
     }
   }
 }
