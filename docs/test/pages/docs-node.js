@@ -3,10 +3,12 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import net from 'node:net';
 import DataLoader from 'dataloader';
-import { batch } from 'millrace';
+import { BatchEmitter, batch } from 'millrace';
+import { millraceAdapter, Rooms } from 'millrace/ws';
 import * as names from '../lib/names.js';
 
 const shipped = [];
+const keyed = [];
 const given = {
   ...names.storage(),
   batch,
@@ -19,6 +21,13 @@ const given = {
 
 export async function setup(name) {
   await writeFile('index.html', '<p>hello</p>');
+  if (name === 'keys') {
+    given.bus = new BatchEmitter();
+    for (const type of ['price', 'sold']) given.bus.on(type, (value) => keyed.push(value));
+  }
+  if (name === 'messages-with-a-key') given.rooms = new Rooms();
+  if (name === 'broadcasts-with-a-key')
+    Object.assign(given, { io: await names.io(), millraceAdapter });
   if (name === 'rooms') Object.assign(given, await names.socket());
   if (name === 'coalesce') {
     const redis = await names.redisLike();
@@ -39,6 +48,7 @@ export const checks = {
   batchemitter: () => {
     assert.deepEqual(shipped, [{ id: 1 }]);
   },
+  keys: () => assert.deepEqual(keyed, [{ symbol: 'ABC', price: 8 }, 5]),
   files: async ({ page }) => {
     assert.equal(page, '<p>hello</p>');
     assert.equal(await readFile('events.log', 'utf8'), given.line);
