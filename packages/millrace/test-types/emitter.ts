@@ -87,6 +87,7 @@ typed.offBatch('tick', handler);
 const pushed: PushedEvent = typed.push('message', ['hello', 1], { priority: 'high', bytes: 5 });
 const cancelled: boolean = pushed.cancel();
 typed.push('tick', []);
+for (const key of ['k', 1, null, Symbol('k'), {}]) typed.push('tick', [], { key });
 // @ts-expect-error: the arguments are a list
 typed.push('row', { id: 1 });
 // @ts-expect-error: an argument is missing
@@ -102,7 +103,11 @@ pushed.priority = 'low';
 const ofType: TypeOptions = { priority: 'low', retain: { replay: 'each', max: 10 }, maxBatch: 5 };
 typed
   .configure('row', ofType)
-  .configure('row', { retain: true, size: (row: { id: number }) => row.id });
+  .configure('row', { retain: true, size: (row: { id: number }) => row.id })
+  .configure('row', { merge: (older: { id: number }, newer: { id: number }) => newer.id ?? older })
+  .configure('row', { merge: false });
+// @ts-expect-error: it has to be a function
+typed.configure('row', { merge: true });
 // @ts-expect-error: no such event
 typed.configure('rows', {});
 // @ts-expect-error: no such option

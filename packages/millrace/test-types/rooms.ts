@@ -36,7 +36,8 @@ new Rooms({ maxPending: '1 MiB' });
 const joined: boolean = rooms.join(socket, 'lobby');
 const left: boolean = rooms.leave(socket, 'lobby') || rooms.leave(socket);
 const addressed: number = rooms.publish('lobby', 'text', { priority: 'high', except: socket });
-rooms.publish('lobby', Buffer.from('bytes'), { binary: true });
+rooms.publish('lobby', Buffer.from('bytes'), { binary: true, key: 'k' });
+rooms.send(socket, 'text', { key: 1 });
 // @ts-expect-error: a number is no message
 rooms.publish('lobby', 1);
 // @ts-expect-error: no such class

@@ -5,8 +5,11 @@ import { Server } from 'socket.io';
 
 new Server().adapter(millraceAdapter());
 new Server({ adapter: millraceAdapter(), connectionStateRecovery: {} });
-// @ts-expect-error: it has no options
+millraceAdapter({ key: (event, data: { id: number }) => (event === 'm' ? data.id : undefined) });
+// @ts-expect-error: no such option
 millraceAdapter({ maxDelay: 5 });
+// @ts-expect-error: a key is a string or a number
+millraceAdapter({ key: () => null });
 
 const adapter: NatsAdapter = natsAdapter({ broker: 'nats://127.0.0.1', durable: true });
 new Server().adapter(adapter);
