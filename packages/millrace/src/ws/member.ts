@@ -273,9 +273,7 @@ export class Member implements Receiver<Joined> {
 
   /** Bytes that may be on their way beside those that are. */
   get #room(): number {
-    return this.#pace === null
-      ? Number.POSITIVE_INFINITY
-      : this.#pace.room(this.#options.aging.now());
+    return this.#pace === null ? Number.POSITIVE_INFINITY : this.#pace.room(performance.now());
   }
 
   /** The same, for messages the first of which may have a key. */
@@ -285,9 +283,9 @@ export class Member implements Receiver<Joined> {
   }
 
   #startPace(): void {
-    const { maxLag, aging } = this.#options;
+    const { maxLag } = this.#options;
     if (maxLag === 0) return;
-    this.#pace = new Pace(maxLag, aging.now());
+    this.#pace = new Pace(maxLag, performance.now());
     this.ws.on('pong', this.#onPong);
     this.#sendPing();
   }
@@ -311,7 +309,7 @@ export class Member implements Receiver<Joined> {
   readonly #onPong = (data: Buffer): void => {
     if (this.#ping === null || !this.#ping.equals(data)) return;
     this.#ping = null;
-    if (this.#pace!.answered(this.#options.aging.now())) this.#sendPing();
+    if (this.#pace!.answered(performance.now())) this.#sendPing();
     this.#drain();
   };
 
@@ -355,7 +353,7 @@ export class Member implements Receiver<Joined> {
 
   /** Lets a ping follow what has been written, when it is time for one. */
   #follow(content: Joined): void {
-    if (this.#pace?.wrote(content.length, this.#options.aging.now())) this.#sendPing();
+    if (this.#pace?.wrote(content.length, performance.now())) this.#sendPing();
   }
 
   readonly #drain = (): void => {
