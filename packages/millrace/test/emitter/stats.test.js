@@ -18,6 +18,7 @@ test('a fresh emitter has counted nothing', () => {
     batched: 0,
     trigger: { size: 0, threshold: 0, delay: 0, turn: 0, priority: 0, flush: 0, close: 0 },
     cancelled: 0,
+    superseded: 0,
     errors: 0,
     unhandled: 0,
     refused: zero,

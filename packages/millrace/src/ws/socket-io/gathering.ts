@@ -7,11 +7,11 @@ import type { Connection } from './connection.js';
 import { type Frames, flush, queue } from './engine-io.js';
 import type {
   AdapterClass,
-  BroadcastOptions,
   Client,
   KeyOf,
   Packet,
   Socket,
+  Target,
   WriteOptions,
 } from './in-memory.js';
 
@@ -22,7 +22,7 @@ export function gathering(Base: AdapterClass, keyOf: KeyOf | null): AdapterClass
     #broadcasting: object | null = null;
     #key: string | null = null;
 
-    override broadcast(packet: unknown, options: BroadcastOptions): void {
+    override broadcast(packet: unknown, options: Target): void {
       const key = keyOf?.(packet as Packet);
       this.#key = key === undefined ? null : idOf(this.nsp.name, options, key);
       this.#broadcasting = options;
@@ -69,7 +69,7 @@ export function gathering(Base: AdapterClass, keyOf: KeyOf | null): AdapterClass
 }
 
 /** What a message supersedes: that of the same namespace, rooms and key. */
-function idOf(namespace: string, { rooms = [] }: BroadcastOptions, key: unknown): string {
+function idOf(namespace: string, { rooms = [] }: Target, key: unknown): string {
   if (typeof key !== 'string' && typeof key !== 'number') {
     throw new MillraceError(
       'MILLRACE_E_INVALID_ARGUMENT',

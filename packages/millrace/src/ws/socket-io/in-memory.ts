@@ -30,13 +30,13 @@ export interface Packet {
 export type KeyOf = (packet: Packet) => unknown;
 
 /** The part of its target that a broadcast's key belongs to. */
-export interface BroadcastOptions {
+export interface Target {
   readonly rooms?: Iterable<string>;
 }
 
 interface Adapter {
   readonly nsp: { readonly name: string };
-  broadcast(packet: unknown, options: BroadcastOptions): void;
+  broadcast(packet: unknown, options: Target): void;
   broadcastWithAck(packet: unknown, options: object, onCount: unknown, ack: unknown): void;
   apply(options: object, callback: (socket: Socket) => void): void;
   close(): unknown;
