@@ -31,7 +31,7 @@ const signalNames = {
   batch_cost: 'batchCost',
   event_cost: 'eventCost',
   hold_cost: 'holdCost',
-  event_time: 'eventTime',
+  limit: 'limit',
   saving: 'saving',
   slowdown: 'slowdown',
 };

@@ -31,7 +31,10 @@ class Generator {
     this.ids = []; // of events, in the order of their names
     this.typeOf = new Map();
     this.estimates = this.chance(25);
-    this.tunes = !this.estimates && this.chance(40); // the comparison's signals: max_delay stays above 0 then
+    this.tunes = !this.estimates && this.chance(40); // the comparison: max_delay stays above 0 then
+    this.compares = this.tunes && this.chance(50); // by its windows, and not by signals
+    this.bursts = this.compares || this.chance(30); // of events whose handlers take long
+    if (this.bursts) this.length *= 4;
     this.retain = new Map(TYPES.map((type) => [type, this.pick(['first', 'each'])]));
   }
 
@@ -70,7 +73,7 @@ class Generator {
     this.statements.push({ kind: 'config', options });
     if (!this.estimates) {
       const signals = { utilization: 1, rate: 1, total: 1, batch_cost: 1 };
-      if (this.tunes) signals.saving = 1;
+      if (this.tunes && !this.compares) signals.saving = 1;
       this.add('signal', { type: null, signals });
     }
     for (const type of TYPES) {
@@ -106,6 +109,7 @@ class Generator {
   }
 
   push() {
+    if (this.bursts && this.chance(30)) return this.burst();
     const event = this.newEvent();
     while (this.chance(20)) this.onHandling(event.id);
     if (this.chance(6)) this.add('fail', { id: event.id });
@@ -113,6 +117,21 @@ class Generator {
     if (time === null) return this.add('push', event);
     this.clock = time;
     this.add('at', { time, operation: { op: 'push', ...event } });
+  }
+
+  /** Events enough to say something about how long they take, or to end a window. */
+  burst() {
+    for (let left = 6 + this.random(8); left > 0; left--) {
+      const event = this.newEvent();
+      if (this.chance(10)) this.busy(event.id, 12);
+      this.add('push', event);
+    }
+    this.add('turn', {});
+    if (this.chance(50)) this.wait();
+  }
+
+  busy(id, below) {
+    this.add('from', { id, operation: { op: 'busy', ms: this.span(below) } });
   }
 
   /** What the event's handler does; its pushes may do something in turn. */
@@ -196,20 +215,23 @@ class Generator {
       rate: () => this.pick([0, 0.01, 1]),
       total: () => this.pick([0, 1, 10]),
       batch_cost: () => this.pick([0, 0.1, 1]),
-      event_time: () => this.pick([0, 1, 2, 9]),
     };
-    if (this.tunes) choices.saving = () => this.pick([-1, 0, 0.5, 1]);
-    if (this.tunes) choices.slowdown = () => this.pick([0, 0, 0.1]);
+    if (this.tunes && !this.compares) {
+      choices.saving = () => this.pick([-1, 0, 0.5, 1]);
+      choices.slowdown = () => this.pick([0, 0, 0.1]);
+    }
     if (this.chance(70)) return this.add('signal', { type: null, signals: this.some(choices, 30) });
     this.add('signal', { type: this.pick(TYPES), signals: { rate: choices.rate() } });
   }
 
   queueOptions(mayBeInvalid = true) {
+    const all = ['direct', 'fixed', 'fixed', 'adaptive'];
+    const adaptive = ['direct', 'fixed', ...Array(8).fill('adaptive')];
     const choices = {
-      max_batch: () => this.pick([1, 2, 3, 4, 5, 10, 12]),
+      max_batch: () => this.pick(this.bursts ? [3, 8, 12, 40] : [1, 2, 3, 4, 5, 10, 12]),
       threshold: () => this.pick([0, 2, 3, 4]),
-      max_queue: () => 3 + this.random(12),
-      max_queue_bytes: () => 60 + this.random(120),
+      max_queue: () => (this.bursts ? 12 : 3) + this.random(12),
+      max_queue_bytes: () => (this.bursts ? 200 : 60) + this.random(120),
       max_deferral: () => this.pick([0, 7, 15, 40]),
       max_batch_time: () => this.pick([0, 2, 5]),
       min_saving: () => this.pick([0, 0.005, 0.02]),
@@ -217,7 +239,7 @@ class Generator {
     if (mayBeInvalid && this.chance(4)) return { max_batch: () => this.pick([0, 1000001]) };
     if (this.estimates || this.tunes) choices.max_delay = () => this.delay();
     else choices.max_delay = () => this.pick([0, 5, 10, 20]);
-    if (!this.estimates) choices.policy = () => this.pick(['direct', 'fixed', 'fixed', 'adaptive']);
+    if (!this.estimates) choices.policy = () => this.pick(this.bursts ? adaptive : all);
     if (!this.estimates) choices.order = () => this.pick(['arrival', 'type']);
     return choices;
   }

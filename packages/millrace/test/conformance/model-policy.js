@@ -11,14 +11,19 @@ export class Policy {
     this.signals = {};
     this.busyTimes = []; // [from, to]
     this.left = 0; // events, in batches
+    this.pushed = 0;
+    this.askings = []; // events that had left at each, while the comparison was asked
     this.highest = 0; // rate of the types that were found pushed
     this.total = { rate: 0, folded: 0, fresh: 0 };
     this.found = new Set(); // types, since the last sample
     this.samples = [];
     this.share = 1;
-    this.times = []; // per event
-    this.offUntil = 0;
-    this.backoff = 1000;
+    this.most = null; // the limit by time
+    this.over = 0; // batches in a row that took too long, without a limit
+    this.met = 0; // batches in a row that met the limit
+    this.before = 0; // ms per event when it was set
+    this.comparison = { offUntil: 0, backoff: 1000 };
+    this.size = { offUntil: 0, backoff: 1000 };
     this.restart();
   }
 
@@ -65,68 +70,117 @@ export class Policy {
 
   restart() {
     this.number = 0;
-    this.window = null; // the time at which it began
-    this.kinds = [true, false].map((held) => ({ held, windows: 0, time: 0, cpu: 0, events: 0 }));
+    this.plainAt = 32;
+    this.distance = 32;
+    this.own = 0; // askings of the window
+    this.window = null; // what there was when its measured part began
+    const nothing = { windows: 0, time: 0, cpu: 0, left: 0, pushed: 0 };
+    this.held = { ...nothing };
+    this.plain = { ...nothing };
   }
 
   throwAway() {
-    if (this.window !== null) this.number++;
+    if (this.own > 0) this.next();
+  }
+
+  next() {
+    if (this.number === this.plainAt) this.plainAt += this.distance;
+    this.number++;
+    this.own = 0;
     this.window = null;
   }
 
   holds() {
-    return this.number < 4 ? this.number % 2 === 1 : this.number % 16 !== 0;
+    return this.number < 4 ? this.number % 2 === 1 : this.number !== this.plainAt;
   }
 
   /** Whether the law's hold counts. */
   compare(now) {
-    if (now < this.offUntil) return false;
+    if (now < this.comparison.offUntil) return false;
     const { saving, slowdown } = this.signals;
     if (saving !== undefined || slowdown !== undefined) {
       this.throwAway();
-      return this.verdict(now, saving ?? 1, slowdown ?? 0, true);
+      return this.verdict(now, { saving: saving ?? 1, slowdown: slowdown ?? 0, sure: true });
     }
-    if (this.window !== null) {
-      const events = this.left - this.window.left;
-      const time = now - this.window.time;
-      if (time >= Math.min(1000, Math.max(50, 4 * this.maxDelay())) && events >= 8) {
-        if (!this.ended(now, { time, events, cpu: this.busy() - this.window.busy })) return false;
-      }
-    }
-    this.window ??= { time: now, busy: this.busy(), left: this.left };
+    this.askings.push(this.left);
+    if (this.window === null) this.settle(now);
+    else if (!this.look(now)) return false;
     return this.holds();
   }
 
-  ended(now, measured) {
-    const [held, plain] = this.kinds;
-    const kind = this.holds() ? held : plain;
-    const sums = ['time', 'cpu', 'events'];
-    if (kind === plain) for (const one of this.kinds) for (const key of sums) one[key] /= 2;
-    for (const key of sums) kind[key] += measured[key];
-    kind.windows++;
-    this.number++;
-    this.window = null;
-    if (held.windows === 0 || plain.windows === 0) return true;
-    const cpu = (one) => one.cpu / one.events;
-    const rate = (one) => one.events / one.time;
-    const chance = Math.sqrt(rate(plain) / plain.time + rate(held) / held.time);
-    const more = rate(plain) - rate(held) > 3 * chance;
-    this.saving = plain.cpu > 0 ? 1 - cpu(held) / cpu(plain) : null;
-    this.slowdown = more ? 1 - rate(held) / rate(plain) : 0;
-    const sure = held.windows >= 2 && plain.windows >= 2;
-    return this.verdict(now, this.saving ?? 1, this.slowdown, sure);
+  settle(now) {
+    this.own++;
+    const [c, b = 0, a = 0] = this.askings.slice(-3).reverse();
+    const settled = this.own >= 2 && c - b >= 0.9 * (b - a);
+    if (settled || this.own >= 9)
+      this.window = { time: now, cpu: this.busy(), left: this.left, pushed: this.pushed };
+  }
+
+  /** False when that switched holding off. */
+  look(now) {
+    const [kind, { window }] = [this.holds() ? this.held : this.plain, this];
+    const measured = {
+      time: now - window.time,
+      cpu: this.busy() - window.cpu,
+      left: this.left - window.left,
+      pushed: this.pushed - window.pushed,
+    };
+    const lasts = kind === this.plain ? 50 : Math.min(1000, Math.max(50, 4 * this.maxDelay()));
+    if (measured.time >= lasts && measured.left >= 8) return this.ended(now, kind, measured);
+    if (kind === this.plain || this.number >= 4 || measured.time < 50) return true;
+    const slowdown = this.slowdownOf(sumOf(this.held, measured));
+    return slowdown <= 0.05 || this.switchOff(now, 4);
+  }
+
+  ended(now, kind, measured) {
+    const holds = kind === this.held;
+    if (!holds) {
+      this.held = halved(this.held);
+      this.plain = { ...sumOf(halved(this.plain), measured), windows: this.plain.windows + 1 };
+    } else {
+      this.held = { ...sumOf(this.held, measured), windows: this.held.windows + 1 };
+    }
+    const { held, plain } = this;
+    if (held.windows > 0 && plain.windows > 0) {
+      const cpu = (one) => one.cpu / one.left;
+      this.saving = plain.cpu > 0 ? 1 - cpu(held) / cpu(plain) : null;
+      this.slowdown = this.slowdownOf(held);
+      const [fall, chance] = this.fall(held);
+      const lost = Math.max(0, fall - chance) / (rateOf(plain) || 1);
+      const sure = held.windows >= 2 && plain.windows >= 2;
+      const saving = (this.saving ?? Infinity) - lost;
+      if (!this.verdict(now, { saving, slowdown: this.slowdown, sure })) return false;
+      if (sure && !holds) this.distance = Math.min(128, this.distance * 2);
+    }
+    this.next();
+    return true;
+  }
+
+  /** How far the rate has fallen with holding, and how far it does by chance. */
+  fall(held) {
+    const { plain } = this;
+    const chance = Math.sqrt(rateOf(plain) / plain.time + rateOf(held) / held.time);
+    return [rateOf(plain) - rateOf(held), chance];
+  }
+
+  slowdownOf(held) {
+    if (this.plain.windows === 0) return 0;
+    const [fall, chance] = this.fall(held);
+    return fall > 4 * chance ? fall / rateOf(this.plain) : 0;
   }
 
   /** False, and switched off, where holding does not pay. */
-  verdict(now, saving, slowdown, sure) {
-    if (slowdown > 0.05 || (sure && saving < 0.02)) {
-      this.offUntil = now + this.backoff;
-      this.backoff = Math.min(60000, this.backoff * 2);
-      this.restart();
-      return false;
-    }
-    if (sure) this.backoff = 1000;
+  verdict(now, { saving, slowdown, sure }) {
+    if (slowdown > 0.05) return this.switchOff(now, 4);
+    if (sure && saving < 0.02) return this.switchOff(now, 2);
+    if (sure) this.comparison.backoff = 1000;
     return true;
+  }
+
+  switchOff(now, factor) {
+    backOff(this.comparison, now, factor);
+    this.restart();
+    return false;
   }
 
   // --- the estimates
@@ -161,13 +215,41 @@ export class Policy {
   }
 
   /** A batch of n events leaves at a dispatch point; to be told when its handlers are done, and that they took d ms. */
-  handing(n) {
-    const timed = this.isAdaptive() && this.options.max_batch_time > 0 && n >= 2;
+  handing(n, held) {
+    const timed = this.isTiming() && !held;
     const sampled = this.isEstimating();
     return (now, d) => {
-      if (timed) this.times = [...this.times, d / n].slice(-4);
+      if (timed) this.time(now, n, d);
       if (sampled) this.sample(now, n, d);
     };
+  }
+
+  isTiming() {
+    return this.isAdaptive() && this.options.max_batch_time > 0;
+  }
+
+  /** What the time of a batch says about the limit. */
+  time(now, n, d) {
+    const { max_batch: most, max_batch_time: ms } = this.options;
+    if ((n < 8 && n !== this.most) || now < this.size.offUntil) return;
+    if (this.most === null) {
+      this.over = d > ms ? this.over + 1 : 0;
+      if (this.over < 2) return;
+      this.over = 0;
+      this.met = 0;
+      this.before = d / n;
+      this.most = fitting(n, d, ms);
+    } else if (n === this.most) {
+      if (d / n > 1.1 * this.before) {
+        this.most = null;
+        backOff(this.size, now, 2);
+        return;
+      }
+      this.met++;
+      if (this.met === 4) this.size.backoff = 1000;
+      if (d > ms) this.most = fitting(n, d, ms);
+      else if (d < ms / 2) this.most = this.most * 2 >= most ? null : this.most * 2;
+    }
   }
 
   sample(now, n, d) {
@@ -203,24 +285,36 @@ export class Policy {
     return { apart, batch_cost: b, event_cost: e, hold_cost };
   }
 
-  eventTime() {
-    return this.times.length === 0 ? undefined : Math.min(...this.times);
-  }
-
   /** Events that a batch may take at a dispatch point. */
-  limit() {
-    const { max_batch: most, max_batch_time: ms } = this.options;
-    const time = this.signals.event_time ?? this.eventTime();
-    if (!this.isAdaptive() || ms === 0 || time === undefined) return most;
-    return Math.min(most, Math.max(1, Math.floor(ms / time)));
+  limit(held) {
+    const { max_batch: most } = this.options;
+    return this.isTiming() && !held ? Math.min(most, this.most ?? most) : most;
   }
 
   estimates(now) {
     const { batch_cost, event_cost, hold_cost } = this.costs();
     return {
       ...{ utilization: this.utilization(now), total: this.rate(now, this.total) },
-      ...{ batch_cost, event_cost, hold_cost, event_time: this.eventTime() ?? 0 },
+      ...{ batch_cost, event_cost, hold_cost, limit: (this.isTiming() && this.most) || 0 },
       ...{ saving: this.saving ?? 0, slowdown: this.slowdown ?? 0 },
     };
   }
+}
+
+// Kinds of windows: sums of what was measured in them.
+
+const rateOf = (kind) => kind.pushed / kind.time;
+const mapped = (kind, change) =>
+  Object.fromEntries(
+    Object.entries(kind).map(([key, sum]) => [key, key === 'windows' ? sum : change(sum, key)]),
+  );
+const halved = (kind) => mapped(kind, (sum) => sum / 2);
+const sumOf = (kind, measured) => mapped(kind, (sum, key) => sum + measured[key]);
+
+/** Events that fit into so many ms, when n of them took d. */
+const fitting = (n, d, ms) => Math.max(1, Math.floor((n * ms) / d));
+
+function backOff(one, now, factor) {
+  one.offUntil = now + one.backoff;
+  one.backoff = Math.min(60000, one.backoff * factor);
 }

@@ -124,6 +124,7 @@ export class Model {
     const full = others.length + 1 > most || bytesOf(others) + bytes > mostBytes;
     if (!direct && full) return this.refuse(id, 'overloaded');
     this.total('pushed');
+    this.policy.pushed++;
     if (this.policy.isEstimating()) type.fresh++;
     const event = {
       ...{ id, type, bytes, key: direct ? null : key, time: this.now, number: ++this.sequence },
@@ -345,13 +346,15 @@ export class Model {
     while (this.queue.length > 0 && this.left < 8) {
       const trigger = this.judge();
       if (trigger === null) break;
-      const limit = this.policy.limit();
+      // A batch may be full, or its hold over, before the hold is on record.
+      const held = this.record !== null || ['priority', 'threshold', 'delay'].includes(trigger);
+      const limit = this.policy.limit(held);
       const batch = this.take(this.queue, limit);
       this.record = null;
       const isCut = batch.length === limit && limit < this.options.max_batch;
       this.left = isCut && this.queue.length > 0 ? 8 : this.left + 1;
       const { now } = this;
-      const sampled = this.policy.handing(batch.length);
+      const sampled = this.policy.handing(batch.length, held);
       this.leave(trigger, batch);
       sampled(this.now, this.now - now);
       this.settle();
@@ -363,7 +366,7 @@ export class Model {
   isFull() {
     const ofType = (type) => this.queue.filter((event) => event.type === type).length;
     return (
-      this.queue.length >= this.policy.limit() ||
+      this.queue.length >= this.options.max_batch ||
       this.queue.some(({ type }) => ofType(type) >= type.max_batch)
     );
   }
@@ -378,7 +381,10 @@ export class Model {
     if (this.isFull()) return 'size';
     const asked = !this.record || this.record.asksAgain;
     const ms = asked ? this.policy.hold(this.now) : this.record.ms;
-    if (ms === 0) return 'turn';
+    if (ms === 0) {
+      this.record = null;
+      return this.queue.length > this.policy.limit(false) ? 'size' : 'turn';
+    }
     if (this.queue.some((event) => event.class === 'high')) return 'priority';
     if (this.isOverThreshold()) return 'threshold';
     if (this.now >= this.queue[0].time + ms) return 'delay';

@@ -42,11 +42,10 @@ const SIGNALS = {
   total: 'amount',
   batch_cost: 'amount',
   hold_cost: 'amount',
-  event_time: 'amount',
   saving: 'number',
   slowdown: 'number',
 };
-const ESTIMATES = { ...SIGNALS, event_cost: 'amount' };
+const ESTIMATES = { ...SIGNALS, event_cost: 'amount', limit: 'count' };
 const STATS = Object.fromEntries(
   [
     ...['queued', 'bytes', 'pushed', 'delivered', 'batches', 'cancelled', 'errors', 'unhandled'],

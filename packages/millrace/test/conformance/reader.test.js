@@ -75,9 +75,9 @@ test('at and from carry an operation', () => {
 });
 
 test('signals and estimates are for the queue or for one type', () => {
-  const all = only('signal utilization=0.5 saving=-1.5 event_time=1.5 rate=2');
+  const all = only('signal utilization=0.5 saving=-1.5 hold_cost=1.5 rate=2');
   assert.equal(all.type, null);
-  assert.deepEqual(all.signals, { utilization: 0.5, saving: -1.5, event_time: 1.5, rate: 2 });
+  assert.deepEqual(all.signals, { utilization: 0.5, saving: -1.5, hold_cost: 1.5, rate: 2 });
   assert.deepEqual(only('signal network rate=0.1').signals, { rate: 0.1 });
   assert.deepEqual(only('estimate network rate=0.1'), {
     ...{ line: 2, kind: 'query', query: 'estimate' },
