@@ -90,11 +90,11 @@ export class Engine<Data = unknown> {
   #closing: 'open' | 'deliver' | 'delivering' | 'discard' | 'closed' = 'open';
   /** Options that a handler switched: applied when the current batch is over. */
   #pending: Partial<QueueOptions> | null = null;
-  /** Whether pushes, and how long each batch takes, matter to the advisor. */
+  /** Whether pushes matter to the advisor. */
   #estimating = false;
-  /** Whether it matters to the advisor how long batches of several events take. */
-  #timing = false;
-  /** Events that a batch may take at a dispatch point: `maxBatch`, or what fits into `maxBatchTime`. */
+  /** Events from which on it matters to the advisor how long a batch takes. */
+  #timedFrom = Number.POSITIVE_INFINITY;
+  /** Events that a batch may take that is not held: `maxBatch`, or what fits into `maxBatchTime`. */
   #limit = 0;
   #direct = false;
   /** Open and not direct: an event without a size enters when the queue is below `maxQueue`. */
@@ -165,7 +165,6 @@ export class Engine<Data = unknown> {
   /** Gives the policy signals in place of the estimates, for tests and replays; `rate` for one type when it is named. */
   give(given: Given, type?: unknown): void {
     this.#advisor.give(given, type === undefined ? null : this.entry(type));
-    this.#limit = this.#advisor.limit();
   }
 
   stats(): QueueStats {
@@ -210,10 +209,11 @@ export class Engine<Data = unknown> {
 
   /** Whether the hold of the open batch may end with an event of this class that has just been pushed. */
   #endsHold(level: PriorityClass): boolean {
-    const queue = this.#queue;
-    return (
-      level === HIGH || queue.count >= this.#limit || queue.hasFullType || this.#isOverThreshold
-    );
+    return level === HIGH || this.#isFull || this.#isOverThreshold;
+  }
+
+  get #isFull(): boolean {
+    return this.#queue.count >= this.#options.maxBatch || this.#queue.hasFullType;
   }
 
   get #isOverThreshold(): boolean {
@@ -425,14 +425,15 @@ export class Engine<Data = unknown> {
       const trigger = this.#judge();
       if (trigger === null) break;
       const now = this.#host.now();
-      const limit = this.#limit;
+      const isHeld = this.#hold > 0;
+      const limit = isHeld ? this.#options.maxBatch : this.#limit;
       const batch = this.#take(now, limit);
       // What `maxBatchTime` has cut off waits for the next turn, after input and timers.
       const isCut = batch.length === limit && limit < this.#options.maxBatch && queue.count > 0;
       this.#budget = isCut ? 0 : this.#budget - 1;
       this.#countHold(now);
       this.#endHold();
-      if (!this.#handOn(batch, trigger)) return;
+      if (!this.#handOn(batch, trigger, isHeld)) return;
     }
     this.#budget = 0;
   }
@@ -457,16 +458,17 @@ export class Engine<Data = unknown> {
   #judge(): Trigger | null {
     const queue = this.#queue;
     const options = this.#options;
-    if (queue.count >= this.#limit || queue.hasFullType) return 'size';
+    if (this.#isFull) return 'size';
     const now = this.#host.now();
     const asked = this.#hold < 0 || this.#askAgain;
     if (asked) {
       this.#askAgain = false;
       // Without a delay there is nothing to ask: the common case costs no estimate.
-      this.#hold = options.maxDelay === 0 ? 0 : this.#advisor.hold(now, this.counters.batched);
+      this.#hold =
+        options.maxDelay === 0 ? 0 : this.#advisor.hold(now, this.counters.batched, this.#seq);
     }
     const hold = this.#hold;
-    if (hold === 0) return 'turn';
+    if (hold === 0) return queue.count > this.#limit ? 'size' : 'turn';
     if (queue.depth(HIGH) > 0) return 'priority';
     if (this.#isOverThreshold) return 'threshold';
     const pushed = queue.oldest()!.time;
@@ -512,10 +514,12 @@ export class Engine<Data = unknown> {
   }
 
   /** Gives a batch to the sink; false when the sink needs time. */
-  #handOn(events: BatchEvent[], trigger: Trigger): boolean {
+  #handOn(events: BatchEvent[], trigger: Trigger, isHeld: boolean): boolean {
     this.#busy = true;
-    const isMeasured = this.#estimating || (this.#timing && events.length > 1);
-    const isDone = isMeasured ? this.#measure(events, trigger) : this.#leave(events, trigger);
+    const isDone =
+      events.length >= this.#timedFrom
+        ? this.#measure(events, trigger, isHeld)
+        : this.#leave(events, trigger);
     if (!isDone) return false;
     this.#busy = false;
     this.#afterBatch();
@@ -523,13 +527,13 @@ export class Engine<Data = unknown> {
   }
 
   /** Gives a batch to the sink, and tells the advisor how long that took. */
-  #measure(events: BatchEvent[], trigger: Trigger): boolean {
+  #measure(events: BatchEvent[], trigger: Trigger, isHeld: boolean): boolean {
     const { length } = events;
     const start = this.#host.clock();
     const isDone = this.#leave(events, trigger);
     const end = this.#host.clock();
-    this.#advisor.handed(length, end - start, end);
-    this.#limit = this.#advisor.limit();
+    this.#advisor.handed(length, end - start, end, isHeld);
+    this.#refreshLimit();
     return isDone;
   }
 
@@ -694,8 +698,12 @@ export class Engine<Data = unknown> {
     this.#maxQueue = this.#options.maxQueue;
     this.#maxBytes = this.#options.maxQueueBytes;
     this.#estimating = this.#advisor.estimating;
-    this.#timing = this.#advisor.timing;
+    this.#refreshLimit();
+  }
+
+  #refreshLimit(): void {
     this.#limit = this.#advisor.limit();
+    this.#timedFrom = this.#advisor.timedFrom();
   }
 
   /** Delivers what is queued, or discards it, and refuses every later push. Closing again does nothing. */

@@ -24,8 +24,9 @@ export interface QueueOptions {
    */
   minSaving: number;
   /**
-   * Longest time in ms that one batch may keep the loop: 0 (off) to 60,000, default 5. A batch takes as many events as fit, as
-   * measured, and the rest waits for the next turn. Lower it where other work on the loop must not wait. Only for `adaptive`.
+   * Longest time in ms that a batch that is not held may keep the loop: 0 (off) to 60,000, default 5. When batches take longer, the next
+   * ones take as many events as fit, and the rest waits for the next turn; not where that makes each event dearer. Lower it where other
+   * work on the loop must not wait. Only for `adaptive`.
    */
   maxBatchTime: number;
   /** `tuned` (default) compares holding with not holding and stops where it does not pay; `always` does not. Only for `adaptive`. */

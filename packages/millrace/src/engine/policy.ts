@@ -9,12 +9,15 @@
  * minimum, the square-root law of lot sizes.
  *
  * The law can be wrong: costs may hide elsewhere, and senders that wait for an answer only slow down. So windows with and without
- * holding are compared by the busy time of the loop per event, and by the rate of events. Where holding saves nothing it is switched
- * off, and tried again after a back-off.
+ * holding are compared by the busy time of the loop per event, and by the rate at which events are pushed. Where holding saves too
+ * little, or less than it slows down, it is switched off, and tried again after a back-off.
  *
- * The estimators behind it are sums over time that keep no events and own no clock: rates, costs, time per event, and the utilization
- * of a loop. All but the last belong to the {@link Advisor} of a queue, which keeps them only while they matter. A clock that goes
- * back, or gives NaN, cannot spoil them: time that went back counts as 0, and a duration that is none is left out.
+ * The size of a batch that is not held has a bound of its own, the {@link TimeLimit}: `maxBatchTime` is how long one batch may keep the
+ * loop. A held batch is large because that pays.
+ *
+ * The estimators behind it are sums over time that keep no events and own no clock: rates, costs, and the utilization of a loop. All
+ * but the last belong to the {@link Advisor} of a queue, which keeps them only while they matter. A clock that goes back, or gives NaN,
+ * cannot spoil them: time that went back counts as 0, and a duration that is none is left out.
  */
 import type { QueueOptions } from './options.js';
 
@@ -74,147 +77,234 @@ interface BusyLoop {
   busy(): number;
 }
 
-/** Windows of one kind, added up. */
+/** What there is when an asking comes: sums since the beginning of the queue, and of its loop. */
+interface Moment {
+  now: number;
+  busyMs: number;
+  /** Events that left. */
+  left: number;
+  /** Events that were pushed. */
+  pushed: number;
+}
+
+/** What was measured in the windows of one kind, added up. Halved when it gets old. */
 class Windows {
   count = 0;
-  /** Sums: ms, busy ms of the loop, events that left. Halved when they get old. */
   ms = 0;
   busyMs = 0;
-  events = 0;
+  left = 0;
+  pushed = 0;
 
-  add(ms: number, busyMs: number, events: number): void {
+  add(from: Moment, to: Moment): void {
     this.count++;
-    this.ms += ms;
-    this.busyMs += busyMs;
-    this.events += events;
+    this.ms += to.now - from.now;
+    this.busyMs += elapsed(from.busyMs, to.busyMs);
+    this.left += to.left - from.left;
+    this.pushed += to.pushed - from.pushed;
   }
 
   halve(): void {
     this.ms /= 2;
     this.busyMs /= 2;
-    this.events /= 2;
+    this.left /= 2;
+    this.pushed /= 2;
   }
 
-  /** Events per ms. */
-  get rate(): number {
-    return this.events / this.ms;
+  /** ms that the loop was busy per event. */
+  get cost(): number {
+    return this.busyMs / this.left;
   }
 }
 
-/** ms that a window lasts at least; between these bounds so many times `maxDelay`, so that it holds several batches. */
+/** Bounds of the ms that a window lasts. One that holds lasts so many times `maxDelay`, so that it has several batches. */
 const windowMs = { shortest: 50, longest: 1000 };
 const windowDelays = 4;
 const windowEvents = 8;
+/** A window has settled when a batch is not smaller than so many times the one before, and after so many askings in any case. */
+const settled = 0.9;
+const settlesFor = 8;
 /** The first windows, which alternate. */
 const trial = 4;
-/** After the trial one window in so many does not hold. */
-const plainEach = 16;
+/** Windows from one that does not hold to the next, after the trial; doubled each time. */
+const distances = { first: 32, longest: 128 };
 /** Less saved CPU per event than this, and holding is switched off. */
 const leastSaving = 0.02;
 /** A greater fall of the rate than this, and senders wait for what is held. */
 const mostSlowdown = 0.05;
-/** Standard deviations of a Poisson rate; a fall within them is chance. */
-const chance = 3;
+/** Standard deviations within which a fall of the rate is chance. */
+const chance = 4;
 const backoffMs = { first: 1000, longest: 60_000 };
 
+/** Time during which something that did not pay is left alone. */
+class Backoff {
+  #until = 0;
+  #ms = backoffMs.first;
+
+  /** A clock that went back does not keep it for longer than the longest one. */
+  lasts(now: number): boolean {
+    return now < this.#until && this.#until - now <= backoffMs.longest;
+  }
+
+  /** Begins one, and makes the next one so many times as long. */
+  begin(now: number, growth: number): void {
+    this.#until = now + this.#ms;
+    this.#ms = Math.min(this.#ms * growth, backoffMs.longest);
+  }
+
+  /** The next one is as short as the first. */
+  shorten(): void {
+    this.#ms = backoffMs.first;
+  }
+}
+
 /**
- * Compares holding with not holding. It is asked each time the law has a hold, and says whether that hold counts. A window is under
- * way from one such question to the first that finds it long enough. The law's own 0 throws a window away, with its number, so that
- * a load at which the law changes its mind often does not stay in a window without holding for good.
+ * Compares holding with not holding. It is asked each time the law has a hold, and says whether that hold counts. Each window first
+ * settles, until its batches are no longer shaped by what the kind before has left behind, and is measured from then on. The law's own 0
+ * throws a window away, with its number, so that a load at which the law changes its mind often does not stay in a window without
+ * holding for good.
+ *
+ * Rates are compared by what is pushed. A held window ends with events under way, which have not left although nobody waits for them.
  */
 export class Comparison {
+  readonly #loop: BusyLoop;
   #held = new Windows();
   #plain = new Windows();
-  /** Number of the window that is under way, or of the next one. */
+  /** Number of the current window, and of the next one after the trial that does not hold. */
   #number = 0;
-  /** Start of the window that is under way. */
-  #start: { now: number; busy: number; left: number } | null = null;
-  #offUntil = 0;
-  #backoff = backoffMs.first;
+  #plainAt = distances.first;
+  #distance = distances.first;
+  /** Askings of the current window until its measured part began. */
+  #askings = 0;
+  /** Beginning of the measured part of the current window. */
+  #start: Moment | null = null;
+  /** Events that had left at the last asking, and how many of them since the one before. */
+  #left = 0;
+  #size = 0;
+  readonly #backoff = new Backoff();
   #reason: NotHolding = 'no saving measured';
   /** Share of the CPU per event that holding saves; null while it is not known. */
   saving: number | null = null;
   /** Share by which the rate falls with holding; null while it is not known. */
   slowdown: number | null = null;
 
-  /** Throws the window that is under way away: nothing is to be compared at present. */
-  throwAway(): void {
-    if (this.#start !== null) this.#number++;
-    this.#start = null;
+  constructor(loop: BusyLoop) {
+    this.#loop = loop;
   }
 
-  /** Null when the hold of the law counts, else why it does not. `left`: events that have left so far. */
-  ask(now: number, left: number, loop: BusyLoop, maxDelay: number): NotHolding | null {
-    if (this.#isOff(now)) return this.#reason;
+  /** Throws the current window away: nothing is to be compared at present. */
+  throwAway(): void {
+    if (this.#askings > 0) this.#next();
+  }
+
+  /** Null when the hold of the law counts, else why it does not. `left`, `pushed`: events so far. */
+  ask(now: number, left: number, pushed: number, maxDelay: number): NotHolding | null {
+    if (this.#backoff.lasts(now)) return this.#reason;
+    const before = this.#size;
+    this.#size = left - this.#left;
+    this.#left = left;
     const start = this.#start;
-    if (start !== null) {
-      const { shortest, longest } = windowMs;
-      const lasts = Math.min(longest, Math.max(shortest, windowDelays * maxDelay));
-      const ms = now - start.now;
-      const events = left - start.left;
-      if (!(ms >= 0)) this.throwAway();
-      else if (ms >= lasts && events >= windowEvents) {
-        this.#end(ms, elapsed(start.busy, loop.busy()), events);
-        if (!this.#judge(now)) return this.#reason;
+    if (start !== null && now >= start.now) {
+      if (!this.#isWorthIt(start, now, left, pushed, maxDelay)) return this.#reason;
+    } else {
+      // The clock went back.
+      if (start !== null) this.throwAway();
+      const isSettled = ++this.#askings > 1 && this.#size >= settled * before;
+      if (isSettled || this.#askings > settlesFor) {
+        this.#start = { now, busyMs: this.#loop.busy(), left, pushed };
       }
     }
-    this.#start ??= { now, busy: loop.busy(), left };
     return this.#holds ? null : 'comparison window';
   }
 
   /** The same with a saving and a slowdown that are given; null: not known. */
   askGiven(now: number, saving: number | null, slowdown: number | null): NotHolding | null {
-    if (this.#isOff(now)) return this.#reason;
+    if (this.#backoff.lasts(now)) return this.#reason;
     this.throwAway();
     return this.#verdict(now, saving, slowdown ?? 0, true) ? null : this.#reason;
   }
 
-  /** A clock that went back does not keep holding off for longer than the longest back-off. */
-  #isOff(now: number): boolean {
-    return now < this.#offUntil && this.#offUntil - now <= backoffMs.longest;
-  }
-
   get #holds(): boolean {
-    return this.#number < trial ? this.#number % 2 === 1 : this.#number % plainEach !== 0;
+    return this.#number < trial ? this.#number % 2 === 1 : this.#number !== this.#plainAt;
   }
 
-  #end(ms: number, busyMs: number, events: number): void {
-    if (this.#holds) {
-      this.#held.add(ms, busyMs, events);
-    } else {
-      // What is old counts less and less.
-      this.#held.halve();
-      this.#plain.halve();
-      this.#plain.add(ms, busyMs, events);
-    }
+  #next(): void {
+    if (this.#number === this.#plainAt) this.#plainAt += this.#distance;
     this.#number++;
+    this.#askings = 0;
     this.#start = null;
   }
 
-  #judge(now: number): boolean {
-    const [held, plain] = [this.#held, this.#plain];
-    if (held.count === 0 || plain.count === 0) return true;
-    const known = plain.busyMs > 0;
-    this.saving = known ? 1 - held.busyMs / held.events / (plain.busyMs / plain.events) : null;
-    const fall = plain.rate - held.rate;
-    const noise = chance * Math.sqrt(plain.rate / plain.ms + held.rate / held.ms);
-    this.slowdown = fall > noise ? fall / plain.rate : 0;
-    return this.#verdict(now, this.saving, this.slowdown, held.count >= 2 && plain.count >= 2);
+  /** Whether holding goes on after what was measured in the current window so far; ends the window when it is long enough. */
+  #isWorthIt(start: Moment, now: number, left: number, pushed: number, maxDelay: number): boolean {
+    const { shortest, longest } = windowMs;
+    const isHeld = this.#holds;
+    const lasts = isHeld
+      ? Math.min(longest, Math.max(shortest, windowDelays * maxDelay))
+      : shortest;
+    const ms = now - start.now;
+    if (ms >= lasts && left - start.left >= windowEvents) {
+      return this.#end(start, { now, busyMs: this.#loop.busy(), left, pushed });
+    }
+    // In the trial senders that wait are not kept waiting for a whole window.
+    if (!isHeld || this.#number >= trial || ms < shortest) return true;
+    const held = this.#held;
+    const slowdown = this.#slowdown(held.pushed + pushed - start.pushed, held.ms + ms);
+    return slowdown <= mostSlowdown || this.#verdict(now, null, slowdown, false);
   }
 
-  /** Whether holding goes on. `sure`: the saving comes from enough windows to be judged. */
-  #verdict(now: number, saving: number | null, slowdown: number, sure: boolean): boolean {
+  #end(start: Moment, end: Moment): boolean {
+    const isHeld = this.#holds;
+    const [held, plain] = [this.#held, this.#plain];
+    if (isHeld) {
+      held.add(start, end);
+    } else {
+      // What is old counts less and less.
+      held.halve();
+      plain.halve();
+      plain.add(start, end);
+    }
+    if (held.count > 0 && plain.count > 0) {
+      const isSure = held.count > 1 && plain.count > 1;
+      this.saving = plain.busyMs > 0 ? 1 - held.cost / plain.cost : null;
+      this.slowdown = this.#slowdown(held.pushed, held.ms);
+      // A saturated loop that does less may save a little, too little to be worth it.
+      const net = this.saving === null ? null : this.saving - this.#fall(held.pushed, held.ms, 1);
+      if (!this.#verdict(end.now, net, this.slowdown, isSure)) return false;
+      if (isSure && !isHeld) this.#distance = Math.min(this.#distance * 2, distances.longest);
+    }
+    this.#next();
+    return true;
+  }
+
+  /** Share by which the rate has fallen, less so many standard deviations of Poisson rates, when it is `pushed` in `ms` with holding. */
+  #fall(pushed: number, ms: number, deviations: number): number {
+    const plain = this.#plain;
+    if (!(plain.pushed > 0)) return 0;
+    const rate = plain.pushed / plain.ms;
+    const deviation = Math.sqrt(rate / plain.ms + pushed / ms / ms);
+    return Math.max(0, rate - pushed / ms - deviations * deviation) / rate;
+  }
+
+  #slowdown(pushed: number, ms: number): number {
+    return this.#fall(pushed, ms, chance) > 0 ? this.#fall(pushed, ms, 0) : 0;
+  }
+
+  /** Whether holding goes on. `isSure`: the saving comes from enough windows to be judged. */
+  #verdict(now: number, saving: number | null, slowdown: number, isSure: boolean): boolean {
     const slows = slowdown > mostSlowdown;
-    if (!slows && !(sure && saving !== null && saving < leastSaving)) {
-      if (sure) this.#backoff = backoffMs.first;
+    if (!slows && !(isSure && saving !== null && saving < leastSaving)) {
+      if (isSure) this.#backoff.shorten();
       return true;
     }
     this.#reason = slows ? 'slows its senders down' : 'no saving measured';
-    this.#offUntil = now + this.#backoff;
-    this.#backoff = Math.min(this.#backoff * 2, backoffMs.longest);
+    // Senders that wait today will wait tomorrow, and each trial costs them throughput.
+    this.#backoff.begin(now, slows ? 4 : 2);
     this.#held = new Windows();
     this.#plain = new Windows();
     this.#number = 0;
+    this.#plainAt = distances.first;
+    this.#distance = distances.first;
+    this.#askings = 0;
     this.#start = null;
     return false;
   }
@@ -298,23 +388,66 @@ export class Costs {
   }
 }
 
-// ---- time per event: the least of four batches, as a thread that is preempted in one says nothing about its events
+// ---- time limit: events of a batch that take no longer than `maxBatchTime`, as long as smaller batches do not make them dearer
 
-const timedBatches = 4;
+/** Events that a batch needs to say something about how long events take. */
+export const timedEvents = 8;
+/** ms per event after a cut, in terms of those before it, from which on the cut does more harm than good. */
+const dearer = 1.1;
+/** Batches in a row that meet the limit and prove it good. */
+const proof = 4;
 
-/** ms that an event keeps the loop, from how long batches took. */
-export class EventTime {
-  readonly #last = new Float64Array(timedBatches).fill(Number.POSITIVE_INFINITY);
-  #next = 0;
-  /** Infinity while it is not known. */
-  value = Number.POSITIVE_INFINITY;
+/**
+ * Limit on the events of a batch that is not held. It comes with the second batch in a row that takes too long, because a thread that is
+ * preempted in one, or collects garbage, says nothing about the events. From then on only batches that meet the limit move it. Each batch
+ * pays for its types: where smaller ones make the events dearer, the limit goes for a back-off, as a limit that went by the time per
+ * event would take more and more of the throughput of a queue that has too little of it.
+ */
+export class TimeLimit {
+  /** Events; Infinity: none. */
+  events = Number.POSITIVE_INFINITY;
+  /** Batches in a row that took too long, without a limit; and that met the limit. */
+  #long = 0;
+  #met = 0;
+  /** ms per event without a limit. */
+  #before = 0;
+  readonly #backoff = new Backoff();
 
-  /** A batch has taken so many ms per event. */
-  add(ms: number): void {
-    const last = this.#last;
-    last[this.#next] = ms;
-    this.#next = (this.#next + 1) % timedBatches;
-    this.value = Math.min(last[0]!, last[1]!, last[2]!, last[3]!);
+  /** A batch of so many events has taken `ms`, and was done `now`. */
+  add(
+    events: number,
+    ms: number,
+    now: number,
+    { maxBatch, maxBatchTime }: Readonly<QueueOptions>,
+  ): void {
+    if ((events < timedEvents && events !== this.events) || this.#backoff.lasts(now)) return;
+    const isLong = ms > maxBatchTime;
+    if (this.events === Number.POSITIVE_INFINITY) {
+      this.#long = isLong ? this.#long + 1 : 0;
+      if (this.#long < 2) return;
+      this.#long = 0;
+      this.#met = 0;
+      this.#before = ms / events;
+      this.#fit(events, ms, maxBatchTime);
+    } else if (events === this.events) {
+      if (ms / events > dearer * this.#before) {
+        this.events = Number.POSITIVE_INFINITY;
+        this.#backoff.begin(now, 2);
+        return;
+      }
+      if (++this.#met === proof) this.#backoff.shorten();
+      if (isLong) this.#fit(events, ms, maxBatchTime);
+      else if (ms < maxBatchTime / 2) this.#double(maxBatch);
+    }
+  }
+
+  #fit(events: number, ms: number, maxBatchTime: number): void {
+    this.events = Math.max(1, Math.floor((events * maxBatchTime) / ms));
+  }
+
+  #double(maxBatch: number): void {
+    this.events *= 2;
+    if (this.events >= maxBatch) this.events = Number.POSITIVE_INFINITY;
   }
 }
 
@@ -391,13 +524,14 @@ interface RatedType {
 /** Estimates of a queue; 0 while they are not known. Rates are in events per ms, costs and times in ms. */
 export interface Estimates extends Load {
   eventCost: number;
-  eventTime: number;
+  /** Events; 0: there is none. */
+  limit: number;
   saving: number;
   slowdown: number;
 }
 
 /** Signals given from outside in place of the estimates, for tests and replays. */
-export type Given = Partial<Omit<Estimates, 'eventCost'>>;
+export type Given = Partial<Omit<Estimates, 'eventCost' | 'limit'>>;
 
 /** What the policy of a queue goes by, and what it decided last. Estimates are 0 while none are kept. */
 export interface PolicyStats {
@@ -415,6 +549,8 @@ export interface PolicyStats {
   utilization: number;
   /** Hold that was last chosen, in ms; 0: the batch left at the end of its turn. */
   hold: number;
+  /** Events that a batch may have that is not held, so that it keeps to `maxBatchTime`; null: no limit but `maxBatch`. */
+  limit: number | null;
   /** Share of the CPU per event that holding was last measured to save, at most 1; null: not measured. */
   saving: number | null;
   /** Reason why no batch is held; null: batches are held. */
@@ -434,7 +570,7 @@ export class Advisor {
   readonly touched: RatedType[] = [];
   /** Whether rates, costs and the comparison matter. */
   estimating = false;
-  /** Whether the time per event matters. */
+  /** Whether the time limit matters. */
   timing = false;
   /** The highest rate among the types that the last dispatch point found pushed. */
   #rate = 0;
@@ -443,8 +579,8 @@ export class Advisor {
   #sample = 1;
   #found = 0;
   readonly #costs = new Costs();
-  readonly #eventTime = new EventTime();
-  readonly #comparison = new Comparison();
+  readonly #timeLimit = new TimeLimit();
+  readonly #comparison: Comparison;
   #given: Given = {};
   readonly #givenRates = new Map<RatedType, number>();
   #hold = 0;
@@ -452,6 +588,7 @@ export class Advisor {
 
   constructor(loop: Loop) {
     this.#loop = loop;
+    this.#comparison = new Comparison(loop);
   }
 
   configure(options: Readonly<QueueOptions>): void {
@@ -497,27 +634,31 @@ export class Advisor {
   }
 
   /** A batch that left at a dispatch point has taken `ms`, and was done `now`. */
-  handed(events: number, ms: number, now: number): void {
+  handed(events: number, ms: number, now: number, isHeld: boolean): void {
     const types = Math.max(1, this.#found);
     this.#found = 0;
     this.#sample++;
     if (!(ms >= 0 && ms < Number.POSITIVE_INFINITY)) return;
-    if (this.timing && events > 1) this.#eventTime.add(ms / events);
+    if (this.timing && !isHeld) this.#timeLimit.add(events, ms, now, this.#options);
     if (this.estimating) this.#costs.add(types, events, ms, now);
   }
 
-  /** Events that a batch may take at a dispatch point. */
+  /** Events that a batch may take that is not held. */
   limit(): number {
-    const { maxBatch, maxBatchTime } = this.#options;
-    const time = this.#given.eventTime ?? this.#eventTime.value;
-    if (!this.timing || time === Number.POSITIVE_INFINITY) return maxBatch;
-    return Math.max(1, Math.min(maxBatch, Math.floor(maxBatchTime / time)));
+    const { maxBatch } = this.#options;
+    return this.timing ? Math.min(maxBatch, this.#timeLimit.events) : maxBatch;
   }
 
-  /** How long the open batch may be held from the push of its oldest event, in ms. `left`: events that have left so far. */
-  hold(now: number, left: number): number {
+  /** Events from which on it matters how long a batch that is not held takes. */
+  timedFrom(): number {
+    if (this.estimating) return 0;
+    return this.timing ? Math.min(timedEvents, this.#timeLimit.events) : Number.POSITIVE_INFINITY;
+  }
+
+  /** How long the open batch may be held from the push of its oldest event, in ms. `left`, `pushed`: events so far. */
+  hold(now: number, left: number, pushed: number): number {
     if (this.estimating) {
-      this.#hold = this.#adaptive(now, left);
+      this.#hold = this.#adaptive(now, left, pushed);
     } else {
       this.#hold = fixed(this.#options);
       this.#why = null;
@@ -525,7 +666,7 @@ export class Advisor {
     return this.#hold;
   }
 
-  #adaptive(now: number, left: number): number {
+  #adaptive(now: number, left: number, pushed: number): number {
     const load = this.#load(now);
     const hold = leastCostHold(load, this.#options);
     if (hold === 0) {
@@ -534,11 +675,11 @@ export class Advisor {
       this.#comparison.throwAway();
       return 0;
     }
-    this.#why = this.#compare(now, left);
+    this.#why = this.#compare(now, left, pushed);
     return this.#why === null ? hold : 0;
   }
 
-  #compare(now: number, left: number): NotHolding | null {
+  #compare(now: number, left: number, pushed: number): NotHolding | null {
     const { saving, slowdown } = this.#given;
     if (this.#options.hold === 'always') {
       this.#comparison.throwAway();
@@ -547,7 +688,7 @@ export class Advisor {
     if (saving !== undefined || slowdown !== undefined) {
       return this.#comparison.askGiven(now, saving ?? null, slowdown ?? null);
     }
-    return this.#comparison.ask(now, left, this.#loop, this.#options.maxDelay);
+    return this.#comparison.ask(now, left, pushed, this.#options.maxDelay);
   }
 
   #load(now: number): Load {
@@ -563,7 +704,7 @@ export class Advisor {
 
   /** The queue's own estimates, `rate` for one type. */
   estimate(entry: RatedType | null, now: number): Estimates {
-    const { value } = this.#eventTime;
+    const { events } = this.#timeLimit;
     return {
       utilization: this.estimating ? this.#loop.utilization(now) : 0,
       rate: entry === null ? 0 : readRate(entry.rate, now),
@@ -571,7 +712,7 @@ export class Advisor {
       batchCost: this.#costs.batch,
       eventCost: this.#costs.event,
       holdCost: this.#loop.holdCost,
-      eventTime: value === Number.POSITIVE_INFINITY ? 0 : value,
+      limit: this.timing && events < Number.POSITIVE_INFINITY ? events : 0,
       saving: this.#comparison.saving ?? 0,
       slowdown: this.#comparison.slowdown ?? 0,
     };
@@ -579,13 +720,14 @@ export class Advisor {
 
   /** A copy of what is decided by, for users. */
   stats(now: number): PolicyStats {
-    const { utilization, total, batchCost, eventCost, holdCost } = this.estimate(null, now);
+    const { utilization, total, batchCost, eventCost, holdCost, limit } = this.estimate(null, now);
     const { maxDelay, policy } = this.#options;
     const allowed = maxDelay > 0 && policy !== 'direct';
     return {
       rate: this.#rate,
       ...{ total, batchCost, eventCost, holdCost, utilization },
       hold: allowed ? this.#hold : 0,
+      limit: limit === 0 ? null : limit,
       saving: this.#comparison.saving,
       why: allowed ? this.#why : 'no delay allowed',
     };

@@ -111,7 +111,7 @@ export class Gatherer implements TurnMember {
   #isHeld(hold: Hold): boolean {
     if (isExiting()) return false;
     if (this.#timer !== null) return true;
-    const ms = hold.ask(this.#listed);
+    const ms = hold.ask(this.#listed, this.counters.frames);
     if (ms === 0) return false;
     this.counters.holds++;
     this.#timer = setTimeout(() => this.flush(), Math.max(1, Math.ceil(ms)));
@@ -317,24 +317,26 @@ function adopt(sender: Sender, gatherer: Gatherer): Outbox | null {
   return outbox;
 }
 
-/** Whether the frames of a turn are held for the next ones: the rule of all queues, with a socket as the destination. */
+/**
+ * Whether the frames of a turn are held for the next ones: the rule of all queues, with a socket as the destination. Frames that are not
+ * held leave whole at the end of their turn, whatever that takes: nothing is there to judge the rest again.
+ */
 export class Hold {
   readonly #host = new TurnHost();
   readonly #advisor = new Advisor(this.#host);
-  /** Frames that are leaving, and those that have left before. */
+  /** Frames that are leaving. */
   #leaving = 0;
-  #left = 0;
 
   /** `maxDelay` in ms. */
   constructor(maxDelay: number) {
-    this.#advisor.configure(complete({ maxDelay }));
+    this.#advisor.configure(complete({ maxDelay, maxBatchTime: 0 }));
   }
 
-  /** How long the frames that wait may be held, in ms. */
-  ask(outboxes: readonly Outbox[]): number {
+  /** How long the frames that wait may be held, in ms. `sent`: frames that were sent so far, those that wait included. */
+  ask(outboxes: readonly Outbox[], sent: number): number {
     const now = this.#host.clock();
-    this.#count(outboxes, now);
-    return this.#advisor.hold(now, this.#left);
+    const waiting = this.#count(outboxes, now);
+    return this.#advisor.hold(now, sent - waiting, sent);
   }
 
   /** The frames are about to leave; returns the time, for {@link left}. */
@@ -347,8 +349,7 @@ export class Hold {
   /** The frames have left: how long that took is what a batch of them costs. */
   left(start: number): void {
     const now = this.#host.clock();
-    if (this.#leaving > 0) this.#advisor.handed(this.#leaving, now - start, now);
-    this.#left += this.#leaving;
+    if (this.#leaving > 0) this.#advisor.handed(this.#leaving, now - start, now, true);
     this.#leaving = 0;
   }
 

@@ -5,9 +5,9 @@ import { randomNumbers, seeds } from '../../../base/test/random.js';
 import {
   Comparison,
   Costs,
-  EventTime,
   foldRate,
   readRate,
+  TimeLimit,
   Utilization,
 } from '../../dist/engine/policy.js';
 
@@ -175,35 +175,102 @@ test('costs survive a clock that goes back or gives NaN', () => {
   near(costs.event, 0.1, 'event');
 });
 
-test('the time per event is the least of the last four batches', () => {
-  const time = new EventTime();
-  assert.equal(time.value, Number.POSITIVE_INFINITY);
-  const values = [3, 5, 2, 7, 8, 9, 6, 10];
-  const least = [3, 3, 2, 2, 2, 2, 6, 6];
-  for (const [i, ms] of values.entries()) {
-    time.add(ms);
-    assert.equal(time.value, least[i]);
-  }
-});
-
-/** A comparison that is asked at these times, in which the loop is idle and ten events leave between two of them. */
-function asked(comparison, ...times) {
-  let left = 0;
-  return times.map((now) => {
-    left += 10;
-    return comparison.ask(now, left, { busy: () => 0 }, 10);
+/** The limit after each batch of [events, ms, time at which it was done]. */
+function limited(...batches) {
+  const limit = new TimeLimit();
+  const options = { maxBatch: 100, maxBatchTime: 5 };
+  return batches.map(([events, ms, now = 0]) => {
+    limit.add(events, ms, now, options);
+    return limit.events;
   });
 }
 
+const none = Number.POSITIVE_INFINITY;
+const twoLong = [
+  [10, 10],
+  [10, 10],
+];
+
+test('a limit comes with the second batch in a row that takes too long', () => {
+  assert.deepEqual(limited(...twoLong), [none, 5]);
+  assert.deepEqual(limited([10, 10], [10, 5], [10, 10], [10, 20]), [none, none, none, 2]);
+  assert.deepEqual(limited([7, 50], [7, 50], [7, 50]), [none, none, none]);
+  assert.deepEqual(limited([10, 10], [7, 1], [10, 10]), [none, none, 5]);
+});
+
+test('a limit follows the batches that meet it, and no others', () => {
+  const after = (...batches) => limited(...twoLong, ...batches).slice(2);
+  assert.deepEqual(after([5, 4]), [5]);
+  assert.deepEqual(after([5, 5.2], [4, 4]), [4, 4]);
+  assert.deepEqual(after([4, 0.1], [3, 20], [5, 2.4]), [5, 5, 10]);
+  assert.deepEqual(after([5, 0], [10, 0], [20, 0], [40, 0], [80, 0]), [10, 20, 40, 80, none]);
+});
+
+test('a limit that makes events dearer goes for a back-off', () => {
+  const gone = [5, 6, 100];
+  const anew = (now) => [
+    [10, 10, now],
+    [10, 10, now],
+  ];
+  const after = (...batches) => limited(...twoLong, gone, ...batches).slice(2);
+  assert.deepEqual(after(...anew(1099)), [none, none, none]);
+  assert.deepEqual(after(...anew(1100)), [none, none, 5]);
+  assert.deepEqual(after(...anew(-1e6)), [none, none, 5]);
+  assert.deepEqual(after(...anew(1100), [5, 6, 1100], ...anew(3099)).slice(-2), [none, none]);
+  assert.deepEqual(after(...anew(1100), [5, 6, 1100], ...anew(3100)).at(-1), 5);
+  const proven = Array.from({ length: 4 }, () => [5, 4, 1100]);
+  const shortened = after(...anew(1100), ...proven, [5, 6, 1100], ...anew(2100));
+  assert.deepEqual(shortened.slice(-3), [none, none, 5]);
+});
+
+/** A comparison that is asked at these times, in which the loop is idle and ten events leave between two of them. */
+function asked(...times) {
+  const comparison = new Comparison({ busy: () => 0 });
+  let left = 0;
+  return times.map((now) => {
+    left += 10;
+    return comparison.ask(now, left, left, 10);
+  });
+}
+
+const plain = 'comparison window';
+
 test('a window that a clock going back makes endless is thrown away', () => {
-  const plain = 'comparison window';
-  assert.deepEqual(asked(new Comparison(), 1e9, 1e9 + 50), [plain, null]);
-  assert.deepEqual(asked(new Comparison(), 1e9, 5, 55), [plain, null, plain]);
-  assert.deepEqual(asked(new Comparison(), Number.NaN, 5, 55), [plain, null, plain]);
+  assert.deepEqual(asked(1e9, 1e9, 1e9 + 50), [plain, plain, null]);
+  assert.deepEqual(asked(1e9, 1e9, 5, 5, 55), [plain, plain, null, null, plain]);
+  const wrong = Number.NaN;
+  assert.deepEqual(asked(wrong, wrong, 5, 5, 55), [plain, plain, null, null, plain]);
+});
+
+/** Numbers of the windows, of so many, that do not hold. Each is as long as it has to be from `now` on. */
+function plainOf(comparison, count, now = 0) {
+  const numbers = [];
+  let left = 0;
+  for (let number = 0; number < count; number++) {
+    const why = [0, 0, 50].map((ms) => {
+      left += 10;
+      return comparison.ask(now + number * 50 + ms, left, left, 10);
+    });
+    assert.equal(why[0], why[1]);
+    if (why[0] === plain) numbers.push(number);
+  }
+  return numbers;
+}
+
+test('windows that do not hold come 32, 64, and then 128 windows after one another', () => {
+  const comparison = new Comparison({ busy: () => 0 });
+  assert.deepEqual(plainOf(comparison, 500), [0, 2, 32, 96, 224, 352, 480]);
+});
+
+test('windows that do not hold come as often as at first when holding was switched off', () => {
+  const comparison = new Comparison({ busy: () => 0 });
+  plainOf(comparison, 300);
+  assert.equal(comparison.askGiven(20_000, -1, null), 'no saving measured');
+  assert.deepEqual(plainOf(comparison, 100, 21_000), [0, 2, 32, 96]);
 });
 
 test('a back-off lasts no longer than the longest one when the clock goes back', () => {
-  const comparison = new Comparison();
+  const comparison = new Comparison({ busy: () => 0 });
   assert.equal(comparison.askGiven(1e9, -1, null), 'no saving measured');
   assert.equal(comparison.askGiven(1e9 + 999, 1, null), 'no saving measured');
   assert.equal(comparison.askGiven(5, 1, null), null);
@@ -211,13 +278,11 @@ test('a back-off lasts no longer than the longest one when the clock goes back',
 
 test('a busy time that is NaN or goes back says nothing about the saving', () => {
   for (const wrong of [Number.NaN, -5]) {
-    const comparison = new Comparison();
-    let left = 0;
-    for (let now = 0; now < 1000; now += 50) {
-      comparison.ask(now, left, { busy: () => wrong * now }, 10);
-      left += 10;
-    }
+    let now = 0;
+    const comparison = new Comparison({ busy: () => wrong * now });
+    for (; now < 1000; now += 50) comparison.ask(now, now / 5, now / 5, 10);
+    assert.equal(comparison.slowdown, 0);
     assert.equal(comparison.saving, null);
-    assert.equal(comparison.ask(1000, left, { busy: () => 0 }, 10), null);
+    assert.equal(comparison.ask(1000, 200, 200, 10), null);
   }
 });

@@ -40,16 +40,37 @@ function engineOf(options) {
   return { calls, left, host, engine, push };
 }
 
-test('a batch of one event reads no clock where no delay is allowed', () => {
+test('a batch of few events reads no clock where no delay is allowed', () => {
   const { calls, engine, push } = engineOf({});
   for (let i = 0; i < 5; i++) {
-    push(i);
+    push(1, 2, 3, 4, 5, 6, 7);
     engine.turn();
   }
   assert.deepEqual(calls, { clock: 0, utilization: 0, busy: 0 });
-  push(1, 2);
+  push(1, 2, 3, 4, 5, 6, 7, 8);
   engine.turn();
   assert.deepEqual(calls, { clock: 2, utilization: 0, busy: 0 });
+});
+
+test('a batch that meets a limit of few events reads the clock', () => {
+  const { calls, host, engine, push } = engineOf({});
+  const { clock } = host;
+  host.clock = () => {
+    // Each batch seems to take 10 ms.
+    host.time += 10;
+    return clock();
+  };
+  for (let i = 0; i < 2; i++) {
+    push(1, 2, 3, 4, 5, 6, 7, 8);
+    engine.turn();
+  }
+  assert.equal(engine.stats().policy.limit, 4);
+  push(1, 2, 3);
+  engine.turn();
+  assert.equal(calls.clock, 4);
+  push(1, 2, 3, 4);
+  engine.turn();
+  assert.equal(calls.clock, 6);
 });
 
 for (const options of [
@@ -128,7 +149,7 @@ test('stats say what the policy goes by, and why it does not hold', () => {
   assert.equal(policyOf({ maxDelay: 20 }, slow).why, 'slows its senders down');
   assert.deepEqual(policyOf({ maxDelay: 20, hold: 'always' }, busy), {
     ...{ rate: 1, total: Math.LN2 / 100, batchCost: 0, eventCost: 0, holdCost: 0.05 },
-    ...{ utilization: 0, hold: 9, saving: null, why: null },
+    ...{ utilization: 0, hold: 9, limit: null, saving: null, why: null },
   });
   assert.equal(policyOf({ policy: 'fixed' }, busy).hold, 50);
   assert.equal(policyOf({ policy: 'fixed' }, busy).why, null);
