@@ -1,4 +1,5 @@
-/* Policies and estimates, with any signals in any order: holds and back-offs stay within their bounds. */
+/* Policies, estimates and the comparison, with anything in any order: holds, limits, costs and back-offs stay within
+ * their bounds. */
 #include "policy.h"
 
 #include <math.h>
@@ -8,18 +9,19 @@
 #include "fuzz.h"
 
 typedef struct {
-  double now;
+  double now, busy, left;
   uv_batch_options_t options;
   uvb__signals_t signals;
-  uvb__policy_state_t state;
   uvb__utilization_t window;
   uvb__rate_t rate;
-  uvb__gain_t gain;
+  uvb__costs_t costs;
+  uvb__event_time_t times;
+  uvb__comparison_t comparison;
 } world_t;
 
-/* 0 to 1, the ends and the thresholds of the policy more often than the rest. */
+/* 0 to 1, the ends more often than the rest. */
 static double share(fuzz_bytes_t* bytes) {
-  static const double often[] = {0, 0.6, 0.9, 1, 0.5999999999999999, 0.5};
+  static const double often[] = {0, 0.5, 0.9, 1, 0.9999999999999999, 1e-9};
   unsigned byte = fuzz_byte(bytes);
   return byte < sizeof(often) / sizeof(*often) ? often[byte] : byte / 255.0;
 }
@@ -31,70 +33,105 @@ static double amount(fuzz_bytes_t* bytes) {
 }
 
 static void options(world_t* world, fuzz_bytes_t* bytes) {
-  /* Under `direct` nothing waits, and no policy is asked. */
-  world->options.policy = (uv_batch_policy_t)fuzz_below(bytes, UV_BATCH_POLICY_DIRECT);
-  world->options.hold = (uv_batch_hold_t)fuzz_below(bytes, 2);
+  world->options.policy = (uv_batch_policy_t)fuzz_below(bytes, UV_BATCH_POLICY_DIRECT + 1);
   world->options.max_delay = fmin(60000, amount(bytes));
+  world->options.min_saving = share(bytes);
+  world->options.max_batch_time = fmin(60000, amount(bytes));
+  world->options.max_batch = 1 + fuzz_byte(bytes);
 }
 
 static void given_signals(world_t* world, fuzz_bytes_t* bytes) {
   world->signals.utilization = share(bytes);
   world->signals.rate = amount(bytes);
-  world->signals.gain = amount(bytes) * (fuzz_below(bytes, 2) == 0 ? 1 : -1);
-  world->signals.holds = fuzz_below(bytes, 17);
+  world->signals.total = amount(bytes);
+  world->signals.batch_cost = amount(bytes);
+  world->signals.hold_cost = amount(bytes);
+  world->signals.event_time = amount(bytes);
 }
 
 static void own_signals(world_t* world, fuzz_bytes_t* bytes) {
   unsigned fresh = fuzz_byte(bytes);
   uvb__rate_fold(&world->rate, fresh == 255 ? UINT32_MAX : fresh, world->now);
-  if (fuzz_below(bytes, 4) == 0) uvb__gain_clear(&world->gain);
-  else uvb__gain_record(&world->gain, amount(bytes) - amount(bytes));
+  double events = 1 + fuzz_byte(bytes);
+  double ms = amount(bytes);
+  uvb__costs_sample(&world->costs, 1 + fuzz_below(bytes, 4), events, ms, world->now);
+  uvb__event_time_record(&world->times, ms / events);
+  world->left += events;
   world->signals.utilization = uvb__utilization_read(&world->window, world->now);
-  world->signals.rate = uvb__rate_read(&world->rate, world->now);
-  world->signals.gain = uvb__gain_read(&world->gain);
-  world->signals.holds = world->gain.holds;
+  world->signals.rate = world->signals.total = uvb__rate_read(&world->rate, world->now);
+  world->signals.batch_cost = world->costs.batch_cost;
+  world->signals.event_time = uvb__event_time_read(&world->times);
   HOLDS(world->signals.utilization >= 0 && world->signals.utilization <= 1, "a loop is busy for 0 to 1 of its time");
   HOLDS(world->signals.rate >= 0 && isfinite(world->signals.rate), "a rate is a number of at least 0");
-  HOLDS(isfinite(world->signals.gain), "a gain is a number");
-  HOLDS(world->signals.holds <= uvb__holds_on_record, "no more holds are on record than there is room for");
+  HOLDS(world->costs.batch_cost >= 0 && isfinite(world->costs.batch_cost), "a batch costs a number of at least 0");
+  HOLDS(world->costs.event_cost >= 0 && isfinite(world->costs.event_cost), "and so does an event");
+  HOLDS(world->costs.share >= 0 && world->costs.share <= 1, "the share of the batches is within 0 and 1");
+  HOLDS(world->signals.event_time <= ms / events, "the time of an event is the least on record");
 }
 
+/* Forwards, and now and then backwards. */
 static void pass(world_t* world, fuzz_bytes_t* bytes) {
   double ms = amount(bytes);
-  uvb__utilization_observe(&world->window, world->now, world->now + ms, ms * share(bytes));
+  double busy = ms * share(bytes);
+  if (fuzz_below(bytes, 8) == 0) {
+    world->now -= fmin(world->now, ms);
+    uvb__utilization_init(&world->window, world->now);
+    return;
+  }
+  uvb__utilization_observe(&world->window, world->now, world->now + ms, busy);
   world->now += ms;
+  world->busy += busy;
 }
 
 static void ask(world_t* world) {
   const uv_batch_options_t* set = &world->options;
-  uvb__policy_state_t before = world->state;
-  uvb__decision_t decision = uvb__policy_of(set->policy)(&world->signals, set, before, world->now);
-  uvb__policy_state_t after = world->state = decision.state;
+  uvb__decision_t decision = uvb__policy_hold(&world->signals, set);
+  uint32_t limit = uvb__policy_limit(world->signals.event_time, set);
   HOLDS(decision.hold >= 0 && decision.hold <= set->max_delay, "a hold is within 0 and max_delay");
-  HOLDS(after.backoff >= 1000 && after.backoff <= 60000, "a back-off is within its bounds");
-  HOLDS(after.off_until == before.off_until || after.off_until == world->now + before.backoff,
-        "holding is switched off for as long as the back-off says");
-  bool asked = set->policy == UV_BATCH_POLICY_ADAPTIVE && set->hold == UV_BATCH_HOLD_TUNED;
-  bool same = memcmp(&after, &before, sizeof(after)) == 0;
-  HOLDS(asked || same, "only a policy that tunes itself remembers anything");
-  HOLDS(same || world->now >= before.off_until, "nothing is learned while holding is switched off");
+  HOLDS((decision.hold > 0) == (decision.why == uvb__holding), "without a hold there is a reason");
+  HOLDS(limit >= 1 && limit <= set->max_batch, "a batch takes something, and no more than max_batch");
+  if (set->policy == UV_BATCH_POLICY_DIRECT) HOLDS(decision.hold == 0, "direct holds nothing");
   if (set->policy == UV_BATCH_POLICY_FIXED) HOLDS(decision.hold == set->max_delay, "fixed holds for max_delay");
-  if (asked && world->now < after.off_until) HOLDS(decision.hold == 0, "nothing is held while holding is switched off");
-  if (set->policy == UV_BATCH_POLICY_ADAPTIVE && world->signals.utilization < 0.6) {
-    HOLDS(decision.hold == 0, "an idle loop does not hold");
+  if (set->policy != UV_BATCH_POLICY_ADAPTIVE) HOLDS(limit == set->max_batch, "only adaptive limits by time");
+}
+
+static void compare(world_t* world, fuzz_bytes_t* bytes) {
+  uvb__comparison_t* comparison = &world->comparison;
+  uvb__comparison_t before = *comparison;
+  uvb__observed_t now = {world->now, world->busy, world->left, 0};
+  uvb__why_t why;
+  switch (fuzz_below(bytes, 4)) {
+    case 0:
+      uvb__comparison_drop(comparison);
+      return;
+    case 1:
+      why = uvb__comparison_judge(comparison, share(bytes) - share(bytes), share(bytes), world->now);
+      break;
+    default:
+      why = uvb__comparison_ask(comparison, &now, world->options.max_delay);
   }
+  HOLDS(comparison->backoff >= 1000 && comparison->backoff <= 60000, "a back-off is within its bounds");
+  bool off = why == uvb__no_saving || why == uvb__slows_senders;
+  HOLDS(off == (world->now < comparison->off_until), "off is what was switched off until later");
+  bool same = memcmp(&before, comparison, sizeof(before)) == 0;
+  if (world->now < before.off_until) HOLDS(same, "nothing is learned while off");
+  else if (off) HOLDS(comparison->off_until == world->now + before.backoff, "it is off as long as the back-off says");
+  HOLDS(!(comparison->saving > 1), "no more than everything is saved");
+  HOLDS(comparison->slowdown >= 0 && comparison->slowdown <= 1, "a slowdown is within 0 and 1");
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   fuzz_bytes_t bytes = {data, size};
   world_t world;
   memset(&world, 0, sizeof(world));
-  world.state = uvb__policy_initial;
   uv_batch_options_init(&world.options);
   world.options.max_delay = 0;
   uvb__utilization_init(&world.window, 0);
+  uvb__costs_init(&world.costs);
+  uvb__event_time_init(&world.times);
+  uvb__comparison_init(&world.comparison);
   while (bytes.left > 0) {
-    switch (fuzz_below(&bytes, 5)) {
+    switch (fuzz_below(&bytes, 6)) {
       case 0:
         options(&world, &bytes);
         break;
@@ -107,8 +144,11 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       case 3:
         pass(&world, &bytes);
         break;
-      default:
+      case 4:
         ask(&world);
+        break;
+      default:
+        compare(&world, &bytes);
     }
   }
   return 0;

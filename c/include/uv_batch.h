@@ -42,6 +42,7 @@ typedef struct uv_batch_info_s uv_batch_info_t;
 typedef struct uv_batch_options_s uv_batch_options_t;
 typedef struct uv_batch_type_options_s uv_batch_type_options_t;
 typedef struct uv_batch_stats_s uv_batch_stats_t;
+typedef struct uv_batch_policy_stats_s uv_batch_policy_stats_t;
 typedef struct uv_batch_estimate_s uv_batch_estimate_t;
 typedef struct uv_batch_listener_s uv_batch_listener_t;
 typedef struct uv_batch_reader_s uv_batch_reader_t;
@@ -115,7 +116,7 @@ typedef enum {
 #define UV_BATCH_TRIGGERS 7
 
 typedef enum {
-  UV_BATCH_POLICY_ADAPTIVE = 0, /* leaves at the end of the turn; held only while holding pays */
+  UV_BATCH_POLICY_ADAPTIVE = 0, /* leaves at the end of the turn; held, up to max_delay, as long as that pays */
   UV_BATCH_POLICY_FIXED,        /* held until full or max_delay */
   UV_BATCH_POLICY_DIRECT        /* no batching: handlers run inside the push */
 } uv_batch_policy_t;
@@ -126,7 +127,7 @@ typedef enum {
 } uv_batch_order_t;
 
 typedef enum {
-  UV_BATCH_HOLD_TUNED = 0, /* holding that does not pay is switched off */
+  UV_BATCH_HOLD_TUNED = 0, /* compared with not holding, and switched off where it does not pay */
   UV_BATCH_HOLD_ALWAYS
 } uv_batch_hold_t;
 
@@ -223,10 +224,13 @@ struct uv_batch_options_s {
   uint32_t max_queue;       /* events that may be queued: 1 to 100,000,000; 65,536 */
   uint64_t max_queue_bytes; /* bytes that may be queued: 1 to 2^53 - 1; 64 MiB */
   double max_delay;         /* ms from the push of the oldest event: 0 to 60,000; UV_BATCH_DELAY_OF_POLICY */
+  double min_saving;        /* share of a core that each ms of delay has to save: 0 (use all of max_delay wherever
+                               anything is saved) to 1; 0.005. Only for adaptive */
+  double max_batch_time;    /* ms that one batch may keep the loop: 0 (off) to 60,000; 5. Only for adaptive */
   double max_deferral;      /* ms after which an event counts as one class higher: 0 to 3,600,000; 100 */
   uv_batch_cb batch_cb;     /* NULL */
   uv_batch_error_cb error_cb; /* NULL */
-  void* reserved[8];
+  void* reserved[6];
 };
 
 /* Start from uv_batch_get_type(). */
@@ -240,6 +244,22 @@ struct uv_batch_type_options_s {
   void* reserved[4];
 };
 
+/* Measurements of the policy, and its last choice. Times are ms. Without a max_delay, or unless it is adaptive, nothing
+ * is measured: then all is 0 but `hold`, `hold_cost` and `why`. */
+struct uv_batch_policy_stats_s {
+  double rate;        /* events per ms of the busiest type that the last dispatch point found */
+  double total;       /* events per ms of all types */
+  double batch_cost;  /* of a batch beside its events */
+  double event_cost;  /* of an event in a batch */
+  double hold_cost;   /* of a hold: its timer and its turn; a constant */
+  double utilization; /* busy share of the loop, 0 to 1, over about 250 ms */
+  double hold;        /* how long a batch may be held; 0: not at all */
+  double saving;      /* share of the loop's busy time per event that holding saves; NAN: not measured */
+  const char* why;    /* NULL while batches are held, else "no delay allowed", "not asked yet", "nothing to save",
+                         "saving is below the price", "comparison window", "no saving measured" or "slows its senders
+                         down"; valid for ever */
+};
+
 struct uv_batch_stats_s {
   uint64_t queued, bytes, depth[3];                                /* now; by class */
   uint64_t pushed, delivered, batches, trigger[UV_BATCH_TRIGGERS]; /* totals from here on */
@@ -249,15 +269,21 @@ struct uv_batch_stats_s {
   uint64_t held, replayed, expired;
   uint64_t posted, wakes; /* events posted, and how often a post woke the loop */
   double worst_wait[3];   /* ms from push to leaving, by class */
+  uv_batch_policy_stats_t policy;
   uint64_t reserved[8];
 };
 
 struct uv_batch_estimate_s {
   double utilization; /* busy share of the loop, 0 to 1, over about 250 ms */
   double rate;        /* events of the type per ms */
-  double gain;        /* extra events a batch got from being held */
-  uint32_t holds;     /* holds on record, 0 to 16 */
-  uint32_t reserved[5];
+  double total;       /* events of all types per ms */
+  double batch_cost;  /* ms, of a batch beside its events */
+  double event_cost;  /* ms, of an event in a batch */
+  double hold_cost;   /* ms, of a hold */
+  double event_time;  /* ms that an event keeps the loop, for max_batch_time; 0: not known */
+  double saving;      /* share of the loop's busy time per event that holding saves; NAN: not measured */
+  double slowdown;    /* share by which the rate of all events falls while holding */
+  void* reserved[4];
 };
 
 /* Yours, from uv_batch_init() until its close callback; at the same address all the while. */

@@ -143,14 +143,32 @@ static inline bool has_room(const uvb__core_t* core, uint64_t bytes) {
          taken <= core->options.max_queue_bytes - bytes;
 }
 
+/* Whether as many events are queued as a batch can hold. */
+static bool is_full(const uvb__core_t* core) {
+  const uvb__queue_t* queue = &core->queue;
+  return queue->full_types > 0 || queue->count >= uvb__advisor_limit(&core->advisor, &core->options);
+}
+
+static bool reached_threshold(const uvb__core_t* core) {
+  uint32_t threshold = core->options.threshold;
+  return threshold > 0 && core->queue.count >= threshold;
+}
+
+/* Each turn of the loop and each timer that a held batch does not need would cost what holding it saves. */
+void uvb__pushed(uvb__core_t* core) {
+  if (core->budget > 0) return;
+  bool ends = !core->armed || core->queue.depth[uvb__high] > 0 || is_full(core) || reached_threshold(core);
+  if (ends) uvb__schedule(core);
+}
+
 static void queue_event(uvb__core_t* core, uv_batch_event_t* event, uvb__type_t* type) {
-  /* At a dispatch point that is running, what handlers push is judged there. First, for the host may keep the time that
-   * is read from then on. */
-  if (core->budget == 0) uvb__schedule(core);
+  /* First where that is known, for the host may keep the time that is read from then on. */
+  if (!core->armed && core->budget == 0) uvb__schedule(core);
   uvb__stamp(core, event, type, uvb__now(core), ++core->seq);
   core->counters.pushed++;
   uvb__queue_push(&core->queue, type, event);
   uvb__note_push(core, type);
+  if (core->armed) uvb__pushed(core);
 }
 
 /* The event leaves at once, as a batch of its own; a handler that pushes is interrupted by that event's handlers. */
@@ -206,7 +224,7 @@ int uv_batch_post(uv_batch_t* batch, uv_batch_event_t* event) {
 
 static void end_hold(uvb__core_t* core) {
   core->hold = -1;
-  core->held_from = 0;
+  core->changed = false;
   if (!core->armed) return;
   core->armed = false;
   core->host->arm(core->host, -1);
@@ -251,32 +269,35 @@ static uvb__chain_t take(uvb__core_t* core, uint32_t limit) {
 
 /* Whether the open batch leaves, and for which reason. */
 static bool judge(uvb__core_t* core, uv_batch_trigger_t* trigger) {
-  uvb__queue_t* queue = &core->queue;
-  const uv_batch_options_t* options = &core->options;
   *trigger = UV_BATCH_TRIGGER_SIZE;
-  if (queue->count >= options->max_batch || queue->full_types > 0) return true;
+  if (is_full(core)) return true;
   double now = uvb__now(core);
-  bool asked = core->ask || core->hold < 0;
-  if (asked) core->hold = uvb__advisor_hold(&core->advisor, queue, options, core->host, now);
+  bool asked = core->hold < 0 || core->changed;
+  if (asked) core->hold = uvb__advisor_hold(&core->advisor, &core->options, core->host, now);
+  core->changed = false;
   *trigger = UV_BATCH_TRIGGER_TURN;
   if (core->hold == 0) return true;
   *trigger = UV_BATCH_TRIGGER_PRIORITY;
-  if (queue->depth[uvb__high] > 0) return true;
+  if (core->queue.depth[uvb__high] > 0) return true;
   *trigger = UV_BATCH_TRIGGER_THRESHOLD;
-  if (options->threshold > 0 && queue->count >= options->threshold) return true;
+  if (reached_threshold(core)) return true;
   *trigger = UV_BATCH_TRIGGER_DELAY;
-  double deadline = uvb__queue_oldest(queue)->timestamp + core->hold;
+  double deadline = uvb__queue_oldest(&core->queue)->timestamp + core->hold;
   if (deadline <= now) return true;
-  if (core->held_from == 0) core->held_from = queue->count;
   arm(core, deadline);
   if (asked && core->observer != NULL) core->observer->hold(core->observer->data, core->hold);
   return false;
 }
 
-static void hand_on(uvb__core_t* core, uv_batch_trigger_t trigger, const uvb__chain_t* events) {
+/* `judged`: it leaves at a dispatch point, and what it costs is what the policy decides by. */
+static void hand_on(uvb__core_t* core, uv_batch_trigger_t trigger, const uvb__chain_t* events, bool judged) {
+  unsigned int timed_for = uvb__advisor_leaves(&core->advisor, events->count);
+  bool timed = judged && timed_for != 0;
+  double start = timed ? core->host->clock(core->host) : 0;
   core->busy = true;
   uvb__deliver(core, trigger, events);
   core->busy = false;
+  if (timed) uvb__advisor_took(&core->advisor, timed_for, events->count, start, core->host->clock(core->host));
   after_batch(core);
 }
 
@@ -317,12 +338,13 @@ static void run(uvb__core_t* core) {
     }
     uv_batch_trigger_t trigger;
     if (!judge(core, &trigger)) break;
-    core->budget--;
-    uvb__chain_t batch = take(core, core->options.max_batch);
-    if (core->held_from > 0) uvb__advisor_held(&core->advisor, (double)batch.count - core->held_from);
+    uint32_t limit = uvb__advisor_limit(&core->advisor, &core->options);
+    uvb__chain_t batch = take(core, limit);
     end_hold(core);
-    core->ask = true;
-    hand_on(core, trigger, &batch);
+    /* After a batch that max_batch_time has cut the loop gets its turn. */
+    bool cut = limit < core->options.max_batch && batch.count >= limit && core->queue.count > 0;
+    core->budget = cut ? 0 : core->budget - 1;
+    hand_on(core, trigger, &batch, true);
   }
   core->budget = 0;
 }
@@ -341,11 +363,10 @@ static void prepare(uvb__core_t* core, double now) {
   after_batch(core);
 }
 
-static void begin(uvb__core_t* core, bool ask) {
+static void begin(uvb__core_t* core) {
   double now = uvb__now(core);
   uvb__advisor_fold(&core->advisor, now);
   core->budget = batches_per_turn;
-  core->ask = ask;
   prepare(core, now);
   run(core);
 }
@@ -355,7 +376,7 @@ void uvb__turn(uv_batch_t* batch) {
   if (core == NULL || !core->scheduled) return;
   uvb__enter(core);
   core->scheduled = false;
-  begin(core, true);
+  begin(core);
   uvb__leave(core);
 }
 
@@ -369,7 +390,7 @@ void uvb__hold_ended(uv_batch_t* batch) {
   /* The event that the hold began with was cancelled, or the timer came early. */
   double deadline = oldest->timestamp + core->hold;
   if (deadline > uvb__now(core)) arm(core, deadline);
-  else begin(core, false);
+  else begin(core);
   uvb__leave(core);
 }
 
@@ -385,7 +406,7 @@ int uv_batch_process(uv_batch_t* batch) {
       uvb__wake(core);
     } else {
       core->scheduled = false;
-      begin(core, true);
+      begin(core);
     }
   }
   uvb__loop_let_sleep(core);
@@ -468,7 +489,7 @@ static void deliver_cut(uvb__core_t* core) {
     cut->first = first->link_;
     if (cut->first == NULL) cut->last = NULL;
     first->link_ = NULL;
-    hand_on(core, (uv_batch_trigger_t)first->received_, &(uvb__chain_t){first, NULL, (size_t)first->number_});
+    hand_on(core, (uv_batch_trigger_t)first->received_, &(uvb__chain_t){first, NULL, (size_t)first->number_}, false);
   }
   if (core->closing == uvb__closing_delivering || core->closing == uvb__closing_discard) finish(core);
 }
@@ -514,7 +535,8 @@ int uv_batch_set(uv_batch_t* batch, const uv_batch_options_t* options) {
     apply(core, options, changes);
     /* A switch that is still to come must not undo what is set here. */
     uvb__options_apply(&core->pending, options, changes);
-    if (core->queue.count > 0 && core->budget == 0) uvb__wake(core);
+    core->changed = core->queue.count > 0;
+    if (core->changed && core->budget == 0) uvb__wake(core);
   } else if (in_handler(core)) {
     uvb__options_apply(&core->pending, options, changes);
     core->pending_changes |= changes;

@@ -6,16 +6,24 @@
 
 typedef struct uvb__core_s uvb__core_t;
 
+/* The load of a loop: its busy share over about 250 ms, 0 to 1, and the ms that it has worked, from any point on. */
+typedef struct {
+  double utilization;
+  double busy;
+} uvb__load_t;
+
 /* An engine needs two things from the world: time, and calls at the right moments. The loop is one host; tests have
  * another, whose clock stands still unless told. A request for a call replaces the last one; a negative deadline takes
  * it back. */
 typedef struct uvb__host_s uvb__host_t;
 struct uvb__host_s {
   double (*now)(uvb__host_t* host);                       /* ms; may be read once and kept for the rest of a turn */
+  double (*clock)(uvb__host_t* host);                     /* the same, read anew */
   void (*schedule)(uvb__host_t* host);                    /* one call of uvb__turn() at the end of this turn */
   void (*arm)(uvb__host_t* host, double deadline);        /* one call of uvb__hold_ended() at this time */
   void (*arm_expiry)(uvb__host_t* host, double deadline); /* of uvb__expire(); it keeps no loop alive */
-  double (*utilization)(uvb__host_t* host, double now);   /* busy share, 0 to 1; only for `adaptive` with a delay */
+  uvb__load_t (*load)(uvb__host_t* host, double now);     /* only for `adaptive` with a delay */
+  double hold_cost;                                       /* ms that a hold costs: its timer and its turn */
 };
 
 /* Told of each step, in order; for tests, which set it in the core. */
@@ -83,10 +91,9 @@ struct uvb__core_s {
   int nested;         /* direct pushes that are running their handlers, one inside the other */
   uvb__cut_t cut;
   int budget;         /* batches that may still leave at the dispatch point that is running; 0 when none is */
-  bool ask;           /* whether the running dispatch point may ask the policy about the open batch */
-  double hold;        /* that the policy gave the open batch, in ms; negative: it was not held */
-  uint32_t held_from; /* events queued when the hold of the open batch began; 0: none began */
-  bool armed;
+  double hold;        /* that the policy gave the open batch, in ms; negative: it was not asked yet */
+  bool changed;       /* options were set since: it is asked again at the next dispatch point */
+  bool armed;         /* the open batch is held */
   bool closed;        /* nothing is taken any more; `closing` says what is left to do */
   uvb__closing_t closing;
   bool direct;
@@ -155,6 +162,10 @@ static inline void uvb__schedule(uvb__core_t* core) {
   core->scheduled = true;
   core->host->schedule(core->host);
 }
+
+/* The same after pushes that have queued something: not while a batch is held that they do not end. At a dispatch
+ * point that is running, what handlers push is judged there. */
+void uvb__pushed(uvb__core_t* core);
 
 /* The same, when something became due without a push. */
 static inline void uvb__wake(uvb__core_t* core) {

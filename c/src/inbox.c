@@ -157,7 +157,7 @@ static taken_t by_arrival(uvb__core_t* core, uv_batch_event_t* newest, uint64_t 
   }
   uvb__queue_join(&core->queue, front, taken.bytes);
   core->counters.pushed += taken.count;
-  if (core->budget == 0) uvb__schedule(core);
+  uvb__pushed(core);
   return taken;
 }
 

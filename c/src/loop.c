@@ -159,10 +159,12 @@ typedef struct {
   bool foreign; /* some of them were closed by others */
   /* The time of this turn, kept while a dispatch point is due or running; negative: it has to be read. */
   double now;
-  /* That of the loop; sampled when a policy asks, never by a timer. */
+  /* Of the loop; sampled when a policy asks, never by a timer. */
   uvb__utilization_t utilization;
+  double observed_from;
   double sampled_at;
-  double idle;
+  double idle; /* from the beginning of the loop to the last sample */
+  double idle_before; /* the first one */
   bool observed;
 } host_t;
 
@@ -170,8 +172,16 @@ static host_t* of(uvb__host_t* host) {
   return (host_t*)host;
 }
 
+/* The timer of a hold, and the turn at its end. */
+static const double hold_cost_ms = 0.01;
+
 static double clock_ms(void) {
   return (double)uv_hrtime() / 1e6;
+}
+
+static double read_clock(uvb__host_t* host) {
+  (void)host;
+  return clock_ms();
 }
 
 static double read_now(uvb__host_t* host) {
@@ -315,27 +325,31 @@ static double idle_ms(const host_t* on) {
   return (double)uv_metrics_idle_time(on->loop) / 1e6;
 }
 
-static double read_utilization(uvb__host_t* host, double now) {
+static void begin_observing(host_t* on, double now) {
+  /* It makes the loop read the clock twice a turn, so it is turned on only when a policy wants to know. */
+  uv_loop_configure(on->loop, UV_METRICS_IDLE_TIME);
+  on->observed = true;
+  on->observed_from = on->sampled_at = now;
+  on->idle = on->idle_before = idle_ms(on);
+  uvb__utilization_init(&on->utilization, now);
+}
+
+static void sample(host_t* on, double now) {
+  double idle = idle_ms(on);
+  uvb__utilization_observe(&on->utilization, on->sampled_at, now, fmax(0, now - on->sampled_at - (idle - on->idle)));
+  on->sampled_at = now;
+  on->idle = idle;
+}
+
+static uvb__load_t read_load(uvb__host_t* host, double now) {
   host_t* on = of(host);
   /* The loop may be gone. */
-  if (uv_is_closing((uv_handle_t*)&on->check)) return on->observed ? uvb__utilization_read(&on->utilization, now) : 0;
-  if (!on->observed) {
-    /* It makes the loop read the clock twice a turn, so it is turned on only when a policy wants to know. */
-    uv_loop_configure(on->loop, UV_METRICS_IDLE_TIME);
-    on->observed = true;
-    on->sampled_at = now;
-    on->idle = idle_ms(on);
-    uvb__utilization_init(&on->utilization, now);
-  }
-  /* A sample a ms is plenty for slices of 25 ms. */
-  if (now - on->sampled_at >= 1) {
-    double idle = idle_ms(on);
-    double busy = now - on->sampled_at - (idle - on->idle);
-    uvb__utilization_observe(&on->utilization, on->sampled_at, now, fmax(0, busy));
-    on->sampled_at = now;
-    on->idle = idle;
-  }
-  return uvb__utilization_read(&on->utilization, now);
+  bool gone = uv_is_closing((uv_handle_t*)&on->check);
+  if (gone && !on->observed) return (uvb__load_t){0, 0};
+  if (!on->observed) begin_observing(on, now);
+  else if (!gone) sample(on, now);
+  double busy = on->sampled_at - on->observed_from - (on->idle - on->idle_before);
+  return (uvb__load_t){uvb__utilization_read(&on->utilization, now), busy};
 }
 
 /* ---- the phases of a turn */
@@ -384,9 +398,9 @@ static void release(host_t* on) {
 }
 
 static void finish(host_t* on) {
-  uvb__core_t* core = on->core;
+  /* The last counters come from here, too. */
+  uvb__end(on->core);
   release(on);
-  uvb__end(core);
 }
 
 bool uvb__loop_forget(uvb__core_t* core) {
@@ -461,7 +475,7 @@ int uvb__loop_start(uvb__core_t* core, uv_loop_t* loop) {
     uvb__free(on);
     return status;
   }
-  on->host = (uvb__host_t){read_now, ask_for_turn, arm_hold, arm_expiry, read_utilization};
+  on->host = (uvb__host_t){read_now, read_clock, ask_for_turn, arm_hold, arm_expiry, read_load, hold_cost_ms};
   on->core = core;
   on->loop = loop;
   on->now = -1;

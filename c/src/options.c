@@ -28,6 +28,8 @@ void uv_batch_options_init(uv_batch_options_t* options) {
       .max_queue = 65536,
       .max_queue_bytes = 64 * 1024 * 1024,
       .max_delay = UV_BATCH_DELAY_OF_POLICY,
+      .min_saving = 0.005,
+      .max_batch_time = 5,
       .max_deferral = 100,
   };
 }
@@ -76,6 +78,8 @@ int uv_batch_options_check(const uv_batch_options_t* options, char* message, siz
   choice(&complaint, "hold", (int)options->hold, 0, UV_BATCH_HOLD_ALWAYS, "UV_BATCH_HOLD_…");
   number(&complaint, "max_batch", options->max_batch, 1, 1000000);
   if (options->max_delay != UV_BATCH_DELAY_OF_POLICY) number(&complaint, "max_delay", options->max_delay, 0, 60000);
+  number(&complaint, "min_saving", options->min_saving, 0, 1);
+  number(&complaint, "max_batch_time", options->max_batch_time, 0, 60000);
   number(&complaint, "threshold", options->threshold, 0, 1000000);
   number(&complaint, "max_queue", options->max_queue, 1, 100000000);
   number(&complaint, "max_queue_bytes", (double)options->max_queue_bytes, 1, max_bytes);
@@ -101,7 +105,8 @@ int uv_batch_type_options_check(const uv_batch_type_options_t* options, char* me
 /* Each member once: its bit, how it is compared, how it is copied. */
 #define MEMBERS(each)                                                                                          \
   each(0, policy) each(1, order) each(2, hold) each(3, max_batch) each(4, threshold) each(5, max_queue)        \
-      each(6, max_queue_bytes) each(7, max_delay) each(8, max_deferral) each(9, batch_cb) each(10, error_cb)
+      each(6, max_queue_bytes) each(7, max_delay) each(8, max_deferral) each(9, batch_cb) each(10, error_cb)   \
+          each(11, min_saving) each(12, max_batch_time)
 
 uint32_t uvb__options_changes(const uv_batch_options_t* from, const uv_batch_options_t* to) {
   uint32_t changes = 0;

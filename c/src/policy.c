@@ -1,15 +1,24 @@
 /*
- * How long a batch may wait, and what is known to decide that.
+ * The time that a batch may wait, the events that it takes, and the measurements that decide both.
  *
- * A policy is a pure function: signals, options and its own state in, a hold and the next state out. It sees no clock,
- * no queue and no loop, and the estimates (rate, gain, utilization) are told the time as well. So all of them run on a
- * virtual clock. `fixed` holds each batch for max_delay. `adaptive` holds only when the loop is busy, more events are
- * expected for a type of the batch, and the user allowed a delay. It watches the gain of its holds, and switches
- * holding off, with exponential back-off, when it is too small.
+ * A policy is a pure function: signals and options in, a hold out. It sees no clock, no queue and no loop, and the
+ * estimates are told the time as well. So all of them run on a virtual clock. `fixed` holds each batch for max_delay.
+ * `adaptive` holds it as long as that pays:
  *
- * Each queue has one advisor. It owns the gain and the policy's state; a type's rate is in the type. The engine tells
- * it what was pushed and held, and asks it once per dispatch point. It estimates only while that matters, under
- * `adaptive` with a max_delay.
+ *   model     A batch costs batch_cost beside its events. A hold of h ms spreads that over the 1 + rate * h events that
+ *             a destination gets meanwhile, and delays each of them. min_saving is the price of that delay: the share
+ *             of a core that each ms has to save. Near saturation the price is 0, because there a ms of holding is
+ *             nothing against the queueing that it saves. Cost and price together have one minimum, the square-root
+ *             law of lot sizes. Where even that is no cheaper than not holding, nothing is held.
+ *   evidence  The model proposes, measurement disposes. Some windows of time run without holding, and the busy time of
+ *             the loop per event of both kinds is compared. Where nothing is saved, or where holding slows down the
+ *             senders because they wait for the answers, holding is switched off, with exponential back-off.
+ *   size      A batch takes at most as many events as fit into max_batch_time, so that no batch keeps the loop longer.
+ *
+ * Each queue has one advisor. It owns all estimates but two: a type's rate is in the type, the utilization is the
+ * loop's. The engine tells it what was pushed, what left and how long that took, and asks it once per batch. Rates,
+ * costs and the comparison are kept only while they matter, under `adaptive` with a max_delay; the time of an event
+ * under `adaptive` with a max_batch_time, from batches of at least two.
  */
 #include "policy.h"
 
@@ -18,13 +27,18 @@
 
 #include "engine.h"
 
+/* Time that has passed; a clock that goes back has stood still. */
+static double passed(double from, double to) {
+  return fmax(0, to - from);
+}
+
 /* ---- rate */
 
 static const double half_life_ms = 100;
 static const double ln_2 = 0.693147180559945309;
 
 double uvb__rate_read(const uvb__rate_t* rate, double now) {
-  return rate->value == 0 ? 0 : rate->value * exp2(-(now - rate->at) / half_life_ms);
+  return rate->value == 0 ? 0 : rate->value * exp2(-passed(rate->at, now) / half_life_ms);
 }
 
 void uvb__rate_fold(uvb__rate_t* rate, uint32_t events, double now) {
@@ -32,24 +46,63 @@ void uvb__rate_fold(uvb__rate_t* rate, uint32_t events, double now) {
   rate->at = now;
 }
 
-/* ---- gain */
+/* ---- costs */
 
-void uvb__gain_record(uvb__gain_t* gain, double extra) {
-  gain->extra[gain->next] = extra;
-  gain->next = (gain->next + 1) % uvb__holds_on_record;
-  if (gain->holds < uvb__holds_on_record) gain->holds++;
+static const double costs_half_life_ms = 1000;
+/* Batches whose sizes differ less than this cannot tell the two costs apart. */
+static const double least_spread = 0.001;
+
+void uvb__costs_init(uvb__costs_t* costs) {
+  /* What cannot be told apart yet is taken for the batch's: then a hold is tried, and the first held batches tell. */
+  *costs = (uvb__costs_t){.share = 1};
 }
 
-void uvb__gain_clear(uvb__gain_t* gain) {
-  gain->holds = 0;
-  gain->next = 0;
+void uvb__costs_sample(uvb__costs_t* costs, double types, double events, double ms, double now) {
+  double kept = exp2(-passed(costs->at, now) / costs_half_life_ms);
+  double gg = costs->gg = costs->gg * kept + types * types;
+  double gn = costs->gn = costs->gn * kept + types * events;
+  double nn = costs->nn = costs->nn * kept + events * events;
+  double gd = costs->gd = costs->gd * kept + types * ms;
+  double nd = costs->nd = costs->nd * kept + events * ms;
+  costs->at = now;
+  double spread = gg * nn - gn * gn;
+  if (spread > least_spread * gg * nn) {
+    double batch = (gd * nn - nd * gn) / spread;
+    double event = (gg * nd - gn * gd) / spread;
+    if (batch < 0) {
+      batch = 0;
+      event = nd / nn;
+    } else if (event < 0) {
+      event = 0;
+      batch = gd / gg;
+    }
+    costs->batch_cost = batch;
+    costs->event_cost = event;
+    double time = batch * gn + event * nn;
+    if (time > 0) costs->share = batch * gn / time;
+  } else {
+    double each = nd / nn;
+    costs->event_cost = (1 - costs->share) * each;
+    costs->batch_cost = costs->share * each * nn / gn;
+  }
 }
 
-double uvb__gain_read(const uvb__gain_t* gain) {
-  double sum = 0;
-  if (gain->holds == 0) return 0;
-  for (uint32_t i = 0; i < gain->holds; i++) sum += gain->extra[i];
-  return sum / gain->holds;
+/* ---- the time of an event */
+
+void uvb__event_time_init(uvb__event_time_t* times) {
+  *times = (uvb__event_time_t){.next = 0};
+  for (int i = 0; i < uvb__times_on_record; i++) times->last[i] = HUGE_VAL;
+}
+
+void uvb__event_time_record(uvb__event_time_t* times, double ms) {
+  times->last[times->next] = ms;
+  times->next = (times->next + 1) % uvb__times_on_record;
+}
+
+double uvb__event_time_read(const uvb__event_time_t* times) {
+  double least = HUGE_VAL;
+  for (int i = 0; i < uvb__times_on_record; i++) least = fmin(least, times->last[i]);
+  return least < HUGE_VAL ? least : 0;
 }
 
 /* ---- utilization */
@@ -104,111 +157,268 @@ double uvb__utilization_read(uvb__utilization_t* window, double now) {
 
 /* ---- policies */
 
-const uvb__policy_state_t uvb__policy_initial = {0, 1000};
+const char* uvb__why_words(uvb__why_t why) {
+  static const char* const words[] = {
+      [uvb__holding] = NULL,
+      [uvb__no_delay] = "no delay allowed",
+      [uvb__not_asked] = "not asked yet",
+      [uvb__nothing_to_save] = "nothing to save",
+      [uvb__below_price] = "saving is below the price",
+      [uvb__comparing] = "comparison window",
+      [uvb__no_saving] = "no saving measured",
+      [uvb__slows_senders] = "slows its senders down",
+  };
+  return words[why];
+}
 
-/* Below this busy share the loop has time to spare, and a hold only adds latency. */
-static const double busy_from = 0.6;
-/* From this busy share on the whole of max_delay is used. */
-static const double busy_full = 0.9;
-/* With fewer expected or gained events per batch than this, a hold costs more than it saves. */
-static const double worthwhile = 0.5;
+static uvb__decision_t adaptive(const uvb__signals_t* signals, const uv_batch_options_t* options) {
+  double max_delay = options->max_delay;
+  double rate = signals->rate;
+  double total = signals->total;
+  double batch_cost = signals->batch_cost;
+  if (max_delay == 0) return (uvb__decision_t){0, uvb__no_delay};
+  if (!(rate > 0 && total > 0 && batch_cost > 0)) return (uvb__decision_t){0, uvb__nothing_to_save};
+  double idle = 1 - signals->utilization;
+  double price = options->min_saving * idle * idle;
+  double held_cost = batch_cost + signals->hold_cost;
+  double hold = price == 0 ? max_delay : (sqrt(total * rate * held_cost / price) - 1) / rate;
+  /* Written so that NaN fails. */
+  if (hold > max_delay) hold = max_delay;
+  bool pays = hold > 0 && total * held_cost / (1 + rate * hold) + price * hold < total * batch_cost;
+  return pays ? (uvb__decision_t){hold, uvb__holding} : (uvb__decision_t){0, uvb__below_price};
+}
+
+uvb__decision_t uvb__policy_hold(const uvb__signals_t* signals, const uv_batch_options_t* options) {
+  if (options->policy == UV_BATCH_POLICY_ADAPTIVE) return adaptive(signals, options);
+  double hold = options->policy == UV_BATCH_POLICY_FIXED ? options->max_delay : 0;
+  return (uvb__decision_t){hold, hold > 0 ? uvb__holding : uvb__no_delay};
+}
+
+uint32_t uvb__policy_limit(double event_time, const uv_batch_options_t* options) {
+  bool limits = options->policy == UV_BATCH_POLICY_ADAPTIVE && options->max_batch_time > 0 && event_time > 0;
+  double fit = limits ? floor(options->max_batch_time / event_time) : HUGE_VAL;
+  return fit < options->max_batch ? (uint32_t)fmax(1, fit) : options->max_batch;
+}
+
+/* ---- the comparison */
+
+static const double shortest_window_ms = 50;
+static const double delays_in_a_window = 4;
+static const double fewest_events = 8;
+/* The first windows alternate; after them one in so many does not hold. */
+static const uint32_t trial_windows = 4;
+static const uint32_t check_every = 16;
+/* Windows of each kind, before a saving that is too small counts. */
+static const uint32_t enough_windows = 2;
+static const double least_saving = 0.02;
+static const double most_slowdown = 0.05;
+/* A difference of rates that chance gives once in 700 comparisons. */
+static const double beyond_chance = 3;
 static const double first_backoff_ms = 1000;
 static const double longest_backoff_ms = 60000;
 
-uvb__decision_t uvb__policy_fixed(const uvb__signals_t* signals, const uv_batch_options_t* options,
-                                  uvb__policy_state_t state, double now) {
-  (void)signals, (void)now;
-  return (uvb__decision_t){options->max_delay, state};
+void uvb__comparison_init(uvb__comparison_t* comparison) {
+  *comparison = (uvb__comparison_t){.saving = NAN, .backoff = first_backoff_ms};
 }
 
-static uvb__policy_state_t tune(const uvb__signals_t* signals, uvb__policy_state_t state, double now) {
-  if (now < state.off_until || signals->holds < uvb__holds_on_record) return state;
-  if (signals->gain >= worthwhile) {
-    state.backoff = first_backoff_ms;
-    return state;
+static bool holds_in(uint32_t window) {
+  return window < trial_windows ? window % 2 == 1 : window % check_every != 0;
+}
+
+void uvb__comparison_drop(uvb__comparison_t* comparison) {
+  comparison->number += comparison->under_way;
+  comparison->under_way = false;
+}
+
+/* Switches holding off, and starts anew, where what was measured speaks against it. */
+static uvb__why_t judge(uvb__comparison_t* comparison, double saving, double slowdown, bool sure, double now) {
+  uvb__why_t why = uvb__holding;
+  if (slowdown > most_slowdown) why = uvb__slows_senders;
+  else if (sure && saving < least_saving) why = uvb__no_saving;
+  if (why == uvb__holding) {
+    if (sure) comparison->backoff = first_backoff_ms;
+    return why;
   }
-  state.off_until = now + state.backoff;
-  state.backoff = fmin(state.backoff * 2, longest_backoff_ms);
-  return state;
+  memset(comparison->sums, 0, sizeof(comparison->sums));
+  comparison->number = 0;
+  comparison->off = why;
+  comparison->off_until = now + comparison->backoff;
+  comparison->backoff = fmin(comparison->backoff * 2, longest_backoff_ms);
+  return why;
 }
 
-uvb__decision_t uvb__policy_adaptive(const uvb__signals_t* signals, const uv_batch_options_t* options,
-                                     uvb__policy_state_t state, double now) {
-  double max_delay = options->max_delay;
-  if (max_delay == 0) return (uvb__decision_t){0, state};
-  bool tuned = options->hold != UV_BATCH_HOLD_ALWAYS;
-  if (tuned) state = tune(signals, state, now);
-  bool off = tuned && now < state.off_until;
-  if (off || signals->utilization < busy_from || signals->rate * max_delay < worthwhile) {
-    return (uvb__decision_t){0, state};
+uvb__why_t uvb__comparison_judge(uvb__comparison_t* comparison, double saving, double slowdown, double now) {
+  if (now < comparison->off_until) return comparison->off;
+  uvb__comparison_drop(comparison);
+  return judge(comparison, saving, slowdown, true, now);
+}
+
+static uvb__observed_t difference(const uvb__observed_t* from, const uvb__observed_t* to) {
+  return (uvb__observed_t){to->ms - from->ms, passed(from->busy, to->busy), to->events - from->events, 1};
+}
+
+static void add(uvb__observed_t* sum, const uvb__observed_t* window) {
+  sum->ms += window->ms;
+  sum->busy += window->busy;
+  sum->events += window->events;
+  sum->windows += window->windows;
+}
+
+static void halve(uvb__observed_t* sum) {
+  sum->ms /= 2;
+  sum->busy /= 2;
+  sum->events /= 2;
+}
+
+/* The window under way counts, and may decide. */
+static uvb__why_t end_window(uvb__comparison_t* comparison, const uvb__observed_t* window, double now) {
+  uvb__observed_t* plain = &comparison->sums[false];
+  uvb__observed_t* held = &comparison->sums[true];
+  bool holds = holds_in(comparison->number);
+  if (!holds) {
+    halve(plain);
+    halve(held);
   }
-  double share = fmin(1, (signals->utilization - busy_from) / (busy_full - busy_from));
-  return (uvb__decision_t){max_delay * share, state};
+  add(holds ? held : plain, window);
+  comparison->number++;
+  comparison->under_way = false;
+  if (plain->windows == 0 || held->windows == 0) return uvb__holding;
+  double before = plain->events / plain->ms;
+  double after = held->events / held->ms;
+  bool chance = before - after <= beyond_chance * sqrt(before / plain->ms + after / held->ms);
+  comparison->slowdown = chance ? 0 : 1 - after / before;
+  comparison->saving = plain->busy > 0 ? 1 - held->busy / held->events / (plain->busy / plain->events) : NAN;
+  bool sure = plain->windows >= enough_windows && held->windows >= enough_windows;
+  return judge(comparison, comparison->saving, comparison->slowdown, sure, now);
 }
 
-uvb__policy_t uvb__policy_of(uv_batch_policy_t policy) {
-  return policy == UV_BATCH_POLICY_FIXED ? uvb__policy_fixed : uvb__policy_adaptive;
+uvb__why_t uvb__comparison_ask(uvb__comparison_t* comparison, const uvb__observed_t* now, double max_delay) {
+  if (now->ms < comparison->off_until) return comparison->off;
+  uvb__observed_t window = difference(&comparison->since, now);
+  double shortest = fmax(shortest_window_ms, delays_in_a_window * max_delay);
+  if (window.ms < 0) uvb__comparison_drop(comparison);
+  if (comparison->under_way && window.ms >= shortest && window.events >= fewest_events) {
+    uvb__why_t why = end_window(comparison, &window, now->ms);
+    if (why != uvb__holding) return why;
+  }
+  if (!comparison->under_way) {
+    comparison->under_way = true;
+    comparison->since = *now;
+  }
+  return holds_in(comparison->number) ? uvb__holding : uvb__comparing;
 }
 
 /* ---- the advisor */
 
 void uvb__advisor_init(uvb__advisor_t* advisor) {
-  *advisor = (uvb__advisor_t){.state = uvb__policy_initial, .given = {NAN, NAN, NAN, NAN}};
+  *advisor = (uvb__advisor_t){.decision = {0, uvb__not_asked}};
+  advisor->given = (uvb__signals_t){NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
+  uvb__costs_init(&advisor->costs);
+  uvb__event_time_init(&advisor->times);
+  uvb__comparison_init(&advisor->comparison);
 }
 
 void uvb__advisor_configure(uvb__advisor_t* advisor, const uv_batch_options_t* options) {
-  advisor->estimating = options->policy == UV_BATCH_POLICY_ADAPTIVE && options->max_delay > 0;
-}
-
-void uvb__advisor_fold(uvb__advisor_t* advisor, double now) {
-  for (uvb__type_t* type = advisor->first_fresh; type != NULL; type = type->next_fresh) {
-    uvb__rate_fold(&type->rate, type->fresh, now);
-    type->fresh = 0;
-  }
-  advisor->first_fresh = NULL;
-}
-
-void uvb__advisor_held(uvb__advisor_t* advisor, double extra) {
-  if (advisor->estimating) uvb__gain_record(&advisor->gain, extra);
+  bool adapts = options->policy == UV_BATCH_POLICY_ADAPTIVE;
+  bool delays = options->policy != UV_BATCH_POLICY_DIRECT && options->max_delay > 0;
+  advisor->estimating = adapts && delays;
+  advisor->timing = adapts && options->max_batch_time > 0;
+  if (!delays) advisor->decision = (uvb__decision_t){0, uvb__no_delay};
+  else if (advisor->decision.why == uvb__no_delay) advisor->decision.why = uvb__not_asked;
 }
 
 static double either(double given, double own) {
   return isnan(given) ? own : given;
 }
 
-static double highest_rate(const uvb__advisor_t* advisor, const uvb__queue_t* queue, double now) {
+void uvb__advisor_fold(uvb__advisor_t* advisor, double now) {
+  if (advisor->first_fresh == NULL) return;
+  uint32_t events = 0;
   double highest = 0;
-  for (const uvb__type_t* type = queue->first_queued; type != NULL; type = type->next_queued) {
-    double own = uvb__rate_read(&type->rate, now);
-    highest = fmax(highest, either(type->given_rate, either(advisor->given.rate, own)));
+  for (uvb__type_t* type = advisor->first_fresh; type != NULL; type = type->next_fresh) {
+    uvb__rate_fold(&type->rate, type->fresh, now);
+    events += type->fresh;
+    type->fresh = 0;
+    advisor->types++;
+    highest = fmax(highest, either(type->given_rate, either(advisor->given.rate, type->rate.value)));
   }
-  return highest;
+  uvb__rate_fold(&advisor->total, events, now);
+  advisor->rate = highest;
+  advisor->first_fresh = NULL;
 }
 
-double uvb__advisor_hold(uvb__advisor_t* advisor, const uvb__queue_t* queue, const uv_batch_options_t* options,
-                         uvb__host_t* host, double now) {
-  /* Without a delay there is nothing to ask: the common case costs no estimate. */
-  if (options->max_delay == 0) return 0;
-  const uvb__signals_t* given = &advisor->given;
-  uvb__signals_t own = uvb__advisor_estimate(advisor, NULL, host, now);
-  uvb__signals_t signals = {
-      .utilization = either(given->utilization, own.utilization),
-      .rate = advisor->estimating ? highest_rate(advisor, queue, now) : 0,
-      .gain = either(given->gain, own.gain),
-      .holds = either(given->holds, own.holds),
+void uvb__advisor_took(uvb__advisor_t* advisor, unsigned int timed_for, size_t events, double start, double end) {
+  double ms = passed(start, end);
+  if ((timed_for & uvb__for_costs) != 0) {
+    uvb__costs_sample(&advisor->costs, fmax(1, advisor->types), (double)events, ms, end);
+    advisor->types = 0;
+  }
+  if ((timed_for & uvb__for_event_time) != 0) uvb__event_time_record(&advisor->times, ms / (double)events);
+}
+
+uint32_t uvb__advisor_limit(const uvb__advisor_t* advisor, const uv_batch_options_t* options) {
+  /* Without a record nothing is limited, and that is known without a look at it. */
+  double own = advisor->timing ? uvb__event_time_read(&advisor->times) : 0;
+  return uvb__policy_limit(either(advisor->given.event_time, own), options);
+}
+
+static uvb__signals_t observe(const uvb__advisor_t* advisor, const uvb__load_t* load, const uvb__host_t* host,
+                              double now) {
+  return (uvb__signals_t){
+      .utilization = load->utilization,
+      .rate = advisor->rate,
+      .total = uvb__rate_read(&advisor->total, now),
+      .batch_cost = advisor->costs.batch_cost,
+      .event_cost = advisor->costs.event_cost,
+      .hold_cost = host->hold_cost,
+      .saving = advisor->comparison.saving,
+      .slowdown = advisor->comparison.slowdown,
+      .event_time = uvb__event_time_read(&advisor->times),
   };
-  uvb__decision_t decision = uvb__policy_of(options->policy)(&signals, options, advisor->state, now);
-  if (decision.state.off_until != advisor->state.off_until) uvb__gain_clear(&advisor->gain);
-  advisor->state = decision.state;
-  return decision.hold;
+}
+
+/* The law of `adaptive`, and, where it would hold, what was measured. */
+static uvb__decision_t decide(uvb__advisor_t* advisor, const uv_batch_options_t* options, uvb__host_t* host,
+                              double now) {
+  const uvb__signals_t* given = &advisor->given;
+  uvb__comparison_t* comparison = &advisor->comparison;
+  uvb__load_t load = host->load(host, now);
+  uvb__signals_t signals = observe(advisor, &load, host, now);
+  signals.utilization = either(given->utilization, signals.utilization);
+  signals.total = either(given->total, signals.total);
+  signals.batch_cost = either(given->batch_cost, signals.batch_cost);
+  signals.hold_cost = either(given->hold_cost, signals.hold_cost);
+  uvb__decision_t decision = uvb__policy_hold(&signals, options);
+  if (decision.hold == 0 || options->hold == UV_BATCH_HOLD_ALWAYS) {
+    uvb__comparison_drop(comparison);
+    return decision;
+  }
+  if (isnan(given->saving) && isnan(given->slowdown)) {
+    uvb__observed_t until_now = {now, load.busy, advisor->left, 0};
+    decision.why = uvb__comparison_ask(comparison, &until_now, options->max_delay);
+  } else {
+    decision.why = uvb__comparison_judge(comparison, either(given->saving, 1), either(given->slowdown, 0), now);
+  }
+  if (decision.why != uvb__holding) decision.hold = 0;
+  return decision;
+}
+
+double uvb__advisor_hold(uvb__advisor_t* advisor, const uv_batch_options_t* options, uvb__host_t* host, double now) {
+  /* Without a delay there is nothing to estimate: the common case costs nothing. */
+  if (advisor->estimating) {
+    advisor->decision = decide(advisor, options, host, now);
+  } else {
+    uvb__comparison_drop(&advisor->comparison);
+    advisor->decision = uvb__policy_hold(&advisor->given, options);
+  }
+  return advisor->decision.hold;
 }
 
 uvb__signals_t uvb__advisor_estimate(const uvb__advisor_t* advisor, const uvb__type_t* type, uvb__host_t* host,
                                      double now) {
-  return (uvb__signals_t){
-      .utilization = advisor->estimating ? host->utilization(host, now) : 0,
-      .rate = type == NULL ? 0 : uvb__rate_read(&type->rate, now),
-      .gain = uvb__gain_read(&advisor->gain),
-      .holds = advisor->gain.holds,
-  };
+  uvb__load_t load = {0, 0};
+  if (advisor->estimating) load = host->load(host, now);
+  uvb__signals_t signals = observe(advisor, &load, host, now);
+  if (type != NULL) signals.rate = uvb__rate_read(&type->rate, now);
+  return signals;
 }

@@ -16,6 +16,19 @@ void uvb__stats(const uvb__core_t* core, uv_batch_stats_t* stats) {
   stats->refused_overloaded += atomic_load_explicit(&inbox->refused_overloaded, memory_order_relaxed);
   stats->refused_closed += atomic_load_explicit(&inbox->refused_closed, memory_order_relaxed);
   stats->wakes = atomic_load_explicit(&inbox->wakes, memory_order_relaxed);
+  const uvb__advisor_t* advisor = &core->advisor;
+  uvb__signals_t signals = uvb__advisor_estimate(advisor, NULL, core->host, uvb__now(core));
+  stats->policy = (uv_batch_policy_stats_t){
+      .rate = signals.rate,
+      .total = signals.total,
+      .batch_cost = signals.batch_cost,
+      .event_cost = signals.event_cost,
+      .hold_cost = signals.hold_cost,
+      .utilization = signals.utilization,
+      .hold = advisor->decision.hold,
+      .saving = signals.saving,
+      .why = uvb__why_words(advisor->decision.why),
+  };
 }
 
 int uv_batch_stats(const uv_batch_t* batch, uv_batch_stats_t* stats) {
@@ -34,9 +47,14 @@ int uv_batch_estimate(const uv_batch_t* batch, int type, uv_batch_estimate_t* es
   uvb__signals_t signals = uvb__advisor_estimate(&core->advisor, known, core->host, uvb__now(core));
   *estimate = (uv_batch_estimate_t){
       .utilization = signals.utilization,
-      .rate = signals.rate,
-      .gain = signals.gain,
-      .holds = (uint32_t)signals.holds,
+      .rate = type == 0 ? 0 : signals.rate,
+      .total = signals.total,
+      .batch_cost = signals.batch_cost,
+      .event_cost = signals.event_cost,
+      .hold_cost = signals.hold_cost,
+      .event_time = signals.event_time,
+      .saving = signals.saving,
+      .slowdown = signals.slowdown,
   };
   return 0;
 }

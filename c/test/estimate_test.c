@@ -51,32 +51,105 @@ TEST(a_rate_of_long_ago_is_nothing_and_a_huge_count_is_a_number) {
   CHECK_NEAR(uvb__rate_read(&rate, 1e15), one_event);
 }
 
-/* ---- gain */
-
-TEST(a_gain_is_the_mean_of_the_last_sixteen_holds) {
-  uvb__gain_t gain = {.holds = 0};
-  CHECK(uvb__gain_read(&gain) == 0);
-  uvb__gain_record(&gain, 3);
-  CHECK(uvb__gain_read(&gain) == 3);
-  uvb__gain_record(&gain, -1);
-  CHECK(uvb__gain_read(&gain) == 1);
-  CHECK_EQ(gain.holds, 2);
-  for (int i = 0; i < 16; i++) uvb__gain_record(&gain, i);
-  CHECK_EQ(gain.holds, 16);
-  CHECK_NEAR(uvb__gain_read(&gain), 7.5);
-  uvb__gain_record(&gain, 32);
-  CHECK_EQ(gain.holds, 16);
-  CHECK_NEAR(uvb__gain_read(&gain), 9.5);
+TEST(a_clock_that_goes_back_lets_a_rate_stand_still) {
+  uvb__rate_t rate = {0, 0};
+  uvb__rate_fold(&rate, 5, 100);
+  CHECK_NEAR(uvb__rate_read(&rate, 20), 5 * one_event);
+  uvb__rate_fold(&rate, 5, 20);
+  CHECK_NEAR(uvb__rate_read(&rate, 120), 5 * one_event);
 }
 
-TEST(a_cleared_gain_starts_anew) {
-  uvb__gain_t gain = {.holds = 0};
-  for (int i = 0; i < 20; i++) uvb__gain_record(&gain, 100);
-  uvb__gain_clear(&gain);
-  CHECK_EQ(gain.holds, 0);
-  CHECK(uvb__gain_read(&gain) == 0);
-  uvb__gain_record(&gain, 4);
-  CHECK(uvb__gain_read(&gain) == 4);
+/* ---- costs */
+
+static uvb__costs_t costs;
+
+/* Batches that cost 2 ms each, and 0.25 ms for each event. */
+static void sample(double types, double events, double now) {
+  uvb__costs_sample(&costs, types, events, 2 * types + 0.25 * events, now);
+}
+
+TEST(before_the_first_batch_nothing_costs_anything) {
+  uvb__costs_init(&costs);
+  CHECK(costs.batch_cost == 0);
+  CHECK(costs.event_cost == 0);
+}
+
+TEST(batches_of_different_sizes_tell_the_costs_apart) {
+  uvb__costs_init(&costs);
+  sample(1, 1, 0);
+  sample(1, 10, 5);
+  CHECK_NEAR(costs.batch_cost, 2);
+  CHECK_NEAR(costs.event_cost, 0.25);
+  sample(3, 40, 2000);
+  CHECK_NEAR(costs.batch_cost, 2);
+  CHECK_NEAR(costs.event_cost, 0.25);
+}
+
+TEST(what_cannot_be_told_apart_yet_is_taken_for_the_batchs) {
+  uvb__costs_init(&costs);
+  for (int i = 0; i < 5; i++) sample(1, 4, i);
+  CHECK_NEAR(costs.batch_cost, 3);
+  CHECK_NEAR(costs.event_cost, 0);
+}
+
+TEST(what_cannot_be_told_apart_any_more_is_shared_as_it_was_last) {
+  uvb__costs_init(&costs);
+  sample(1, 4, 0);
+  sample(1, 12, 0);
+  /* After a minute only batches of 8 are remembered: 2 of their 4 ms are the batch's. */
+  for (int i = 0; i < 60; i++) sample(1, 8, i * 1000);
+  CHECK(fabs(costs.batch_cost - 2) < 0.1);
+  CHECK_NEAR(costs.batch_cost + 8 * costs.event_cost, 4);
+}
+
+TEST(costs_are_never_below_0) {
+  uvb__costs_init(&costs);
+  uvb__costs_sample(&costs, 1, 1, 0.1, 0);
+  uvb__costs_sample(&costs, 1, 10, 2, 0);
+  CHECK(costs.batch_cost == 0);
+  CHECK_NEAR(costs.event_cost, (0.1 + 20) / 101);
+  uvb__costs_init(&costs);
+  uvb__costs_sample(&costs, 1, 1, 2, 0);
+  uvb__costs_sample(&costs, 1, 10, 1, 0);
+  CHECK(costs.event_cost == 0);
+  CHECK_NEAR(costs.batch_cost, 1.5);
+}
+
+TEST(batches_that_cost_nothing_leave_no_cost) {
+  uvb__costs_init(&costs);
+  for (int i = 0; i < 5; i++) uvb__costs_sample(&costs, 1, 1 + i, 0, i);
+  CHECK(costs.batch_cost == 0);
+  CHECK(costs.event_cost == 0);
+  CHECK(costs.share == 1);
+}
+
+TEST(old_batches_count_half_as_much_each_second) {
+  uvb__costs_init(&costs);
+  uvb__costs_sample(&costs, 1, 1, 1, 0);
+  uvb__costs_sample(&costs, 1, 1, 2, 1000);
+  CHECK_NEAR(costs.batch_cost, (0.5 * 1 + 2) / 1.5);
+  /* A clock that goes back has stood still. */
+  uvb__costs_sample(&costs, 1, 1, 5, 500);
+  CHECK_NEAR(costs.batch_cost, (0.5 * 1 + 2 + 5) / 2.5);
+  /* What was long ago is nothing, and the sums stay numbers. */
+  uvb__costs_sample(&costs, 1, 1, 7, 1e15);
+  CHECK_NEAR(costs.batch_cost, 7);
+}
+
+/* ---- the time of an event */
+
+TEST(the_time_of_an_event_is_the_least_of_the_last_four) {
+  uvb__event_time_t times;
+  uvb__event_time_init(&times);
+  CHECK(uvb__event_time_read(&times) == 0);
+  uvb__event_time_record(&times, 3);
+  CHECK(uvb__event_time_read(&times) == 3);
+  uvb__event_time_record(&times, 1);
+  CHECK(uvb__event_time_read(&times) == 1);
+  for (int i = 0; i < 3; i++) uvb__event_time_record(&times, 7);
+  CHECK(uvb__event_time_read(&times) == 1);
+  uvb__event_time_record(&times, 8);
+  CHECK(uvb__event_time_read(&times) == 7);
 }
 
 /* ---- utilization */

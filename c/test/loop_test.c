@@ -230,6 +230,94 @@ TEST(a_hold_whose_events_are_cancelled_lets_the_loop_end) {
   stop();
 }
 
+/* Puts one event into a hold of a minute. */
+static void hold_one(void) {
+  uv_batch_options_t options;
+  uv_batch_options_init(&options);
+  options.policy = UV_BATCH_POLICY_FIXED;
+  options.max_delay = 60000;
+  options.threshold = 3;
+  start(&options);
+  push_some(0, 1);
+  /* Once more: libuv takes in what keeps it alive. */
+  for (int turn = 0; turn < 2; turn++) uv_run(&loop, UV_RUN_NOWAIT);
+  CHECK_EQ(batches, 0);
+}
+
+/* Whether a dispatch point is due at the end of this turn. */
+static int is_due(void) {
+  return uv_backend_timeout(&loop) == 0;
+}
+
+TEST(a_push_that_does_not_end_a_hold_lets_the_loop_sleep) {
+  hold_one();
+  CHECK(!is_due());
+  push_some(1, 1);
+  CHECK(!is_due());
+  /* The threshold. */
+  push_some(2, 1);
+  CHECK(is_due());
+  uv_run(&loop, UV_RUN_NOWAIT);
+  CHECK_EQ(last_trigger, UV_BATCH_TRIGGER_THRESHOLD);
+  CHECK_EQ(handled, 3);
+  stop();
+}
+
+TEST(a_high_event_ends_a_hold_in_its_turn) {
+  hold_one();
+  uv_batch_event_init(&events[1], UV_BATCH_SIGNAL, NULL);
+  CHECK_EQ(uv_batch_push(&batch, &events[1]), 0);
+  CHECK(is_due());
+  uv_run(&loop, UV_RUN_NOWAIT);
+  CHECK_EQ(last_trigger, UV_BATCH_TRIGGER_PRIORITY);
+  stop();
+}
+
+TEST(a_set_of_options_asks_again_about_a_held_batch) {
+  hold_one();
+  uv_batch_options_t options;
+  CHECK_EQ(uv_batch_get(&batch, &options), 0);
+  options.max_delay = 0;
+  CHECK_EQ(uv_batch_set(&batch, &options), 0);
+  CHECK(is_due());
+  uv_run(&loop, UV_RUN_NOWAIT);
+  CHECK_EQ(last_trigger, UV_BATCH_TRIGGER_TURN);
+  stop();
+}
+
+TEST(stats_say_what_the_policy_goes_by_and_why_it_does_not_hold) {
+  uv_batch_options_t options;
+  uv_batch_stats_t stats;
+  uv_batch_options_init(&options);
+  start(&options);
+  CHECK_EQ(uv_batch_stats(&batch, &stats), 0);
+  CHECK(strcmp(stats.policy.why, "no delay allowed") == 0);
+  CHECK(stats.policy.total == 0);
+  options.max_delay = 10;
+  CHECK_EQ(uv_batch_set(&batch, &options), 0);
+  CHECK_EQ(uv_batch_stats(&batch, &stats), 0);
+  CHECK(strcmp(stats.policy.why, "not asked yet") == 0);
+  push_some(0, 4);
+  uv_run(&loop, UV_RUN_NOWAIT);
+  CHECK_EQ(uv_batch_stats(&batch, &stats), 0);
+  /* Before the first batch nothing is known to cost anything; this was the first one. */
+  CHECK(strcmp(stats.policy.why, "nothing to save") == 0);
+  CHECK(stats.policy.hold == 0);
+  CHECK(isnan(stats.policy.saving));
+  CHECK(stats.policy.rate > 0);
+  CHECK(stats.policy.total > 0);
+  CHECK(stats.policy.batch_cost + stats.policy.event_cost > 0);
+  CHECK(stats.policy.hold_cost > 0);
+  options.policy = UV_BATCH_POLICY_FIXED;
+  CHECK_EQ(uv_batch_set(&batch, &options), 0);
+  push_some(4, 1);
+  uv_run(&loop, UV_RUN_NOWAIT);
+  CHECK_EQ(uv_batch_stats(&batch, &stats), 0);
+  CHECK(stats.policy.why == NULL);
+  CHECK(stats.policy.hold == 10);
+  stop();
+}
+
 TEST(what_is_retained_keeps_no_loop_alive) {
   start(NULL);
   uv_batch_options_t options;

@@ -17,10 +17,12 @@ TEST(the_defaults_are_the_documented_ones) {
   CHECK_EQ(options.max_queue, 65536);
   CHECK_EQ(options.max_queue_bytes, 67108864);
   CHECK(options.max_delay == UV_BATCH_DELAY_OF_POLICY);
+  CHECK(options.min_saving == 0.005);
+  CHECK(options.max_batch_time == 5);
   CHECK(options.max_deferral == 100);
   CHECK(options.batch_cb == NULL);
   CHECK(options.error_cb == NULL);
-  for (int i = 0; i < 8; i++) CHECK(options.reserved[i] == NULL);
+  for (int i = 0; i < 6; i++) CHECK(options.reserved[i] == NULL);
   CHECK_EQ(uv_batch_options_check(&options, NULL, 0), 0);
   uv_batch_options_init(NULL);
 }
@@ -35,6 +37,8 @@ static void set_threshold(uv_batch_options_t* options, double value) { options->
 static void set_max_queue(uv_batch_options_t* options, double value) { options->max_queue = (uint32_t)value; }
 static void set_max_bytes(uv_batch_options_t* options, double value) { options->max_queue_bytes = (uint64_t)value; }
 static void set_max_delay(uv_batch_options_t* options, double value) { options->max_delay = value; }
+static void set_min_saving(uv_batch_options_t* options, double value) { options->min_saving = value; }
+static void set_batch_time(uv_batch_options_t* options, double value) { options->max_batch_time = value; }
 static void set_max_deferral(uv_batch_options_t* options, double value) { options->max_deferral = value; }
 static void set_policy(uv_batch_options_t* options, double value) { options->policy = (uv_batch_policy_t)value; }
 static void set_order(uv_batch_options_t* options, double value) { options->order = (uv_batch_order_t)value; }
@@ -64,6 +68,8 @@ static const bound_t bounds[] = {
     {"max_queue", set_max_queue, NULL, 1, 0, 100000000, 100000001, "from 1 to 100000000"},
     {"max_queue_bytes", set_max_bytes, NULL, 1, 0, max_bytes, max_bytes + 1, "from 1 to 9007199254740991"},
     {"max_delay", set_max_delay, NULL, 0, -1e-9, 60000, 60000.001, "from 0 to 60000"},
+    {"min_saving", set_min_saving, NULL, 0, -1e-9, 1, 1.001, "from 0 to 1"},
+    {"max_batch_time", set_batch_time, NULL, 0, -1e-9, 60000, 60000.001, "from 0 to 60000"},
     {"max_deferral", set_max_deferral, NULL, 0, -1e-9, 3600000, 3600000.001, "from 0 to 3600000"},
     {"policy", set_policy, NULL, 0, NAN, 2, 3, "UV_BATCH_POLICY_"},
     {"order", set_order, NULL, 0, NAN, 1, 2, "UV_BATCH_ORDER_"},
@@ -132,6 +138,12 @@ TEST(what_is_no_number_or_without_end_is_refused) {
     CHECK_EQ(uv_batch_options_check(&options, NULL, 0), UV_EINVAL);
     uv_batch_options_init(&options);
     options.max_deferral = bad[i];
+    CHECK_EQ(uv_batch_options_check(&options, NULL, 0), UV_EINVAL);
+    uv_batch_options_init(&options);
+    options.min_saving = bad[i];
+    CHECK_EQ(uv_batch_options_check(&options, NULL, 0), UV_EINVAL);
+    uv_batch_options_init(&options);
+    options.max_batch_time = bad[i];
     CHECK_EQ(uv_batch_options_check(&options, NULL, 0), UV_EINVAL);
     type_options.retain_max_age = bad[i];
     CHECK_EQ(uv_batch_type_options_check(&type_options, NULL, 0), UV_EINVAL);
@@ -225,6 +237,8 @@ TEST(what_is_set_is_what_is_got) {
   options.max_queue = 5;
   options.max_queue_bytes = 4;
   options.max_delay = 3.5;
+  options.min_saving = 0.75;
+  options.max_batch_time = 1.5;
   options.max_deferral = 2.25;
   options.batch_cb = some_batch;
   options.error_cb = some_error;
@@ -239,6 +253,8 @@ TEST(what_is_set_is_what_is_got) {
   CHECK_EQ(got.max_queue, 5);
   CHECK_EQ(got.max_queue_bytes, 4);
   CHECK(got.max_delay == 3.5);
+  CHECK(got.min_saving == 0.75);
+  CHECK(got.max_batch_time == 1.5);
   CHECK(got.max_deferral == 2.25);
   CHECK(got.batch_cb == some_batch);
   CHECK(got.error_cb == some_error);

@@ -1,117 +1,284 @@
-/* The policies are pure functions: what they are given, and what they answer. */
+/* The policies are pure functions, and the comparison is told everything: what they are given, and what they answer. */
 #include "policy.h"
 
 #include "test.h"
 
-static uv_batch_options_t options_with(double max_delay, uv_batch_hold_t hold) {
+static uv_batch_options_t options_with(double max_delay, double min_saving) {
   uv_batch_options_t options;
   uv_batch_options_init(&options);
   options.max_delay = max_delay;
-  options.hold = hold;
+  options.min_saving = min_saving;
   return options;
 }
 
 static int near(double a, double b) {
-  return fabs(a - b) < 1e-9;
+  return fabs(a - b) <= 1e-9 * fmax(1, fabs(b));
 }
+
+/* ---- the hold */
 
 TEST(fixed_does_not_look_at_the_signals) {
-  static const uvb__signals_t signals[] = {{0, 0, 0, 0}, {1, 1000, 0, 16}, {0.5, 0, 100, 16}};
-  uv_batch_options_t options = options_with(12.5, UV_BATCH_HOLD_TUNED);
+  static const uvb__signals_t signals[] = {{.rate = 1}, {.utilization = 1, .batch_cost = 1}, {.total = NAN}};
+  uv_batch_options_t options = options_with(12.5, 0.005);
+  options.policy = UV_BATCH_POLICY_FIXED;
   for (size_t i = 0; i < 3; i++) {
-    uvb__decision_t fixed = uvb__policy_fixed(&signals[i], &options, uvb__policy_initial, 5);
-    CHECK(fixed.hold == 12.5);
-    CHECK(fixed.state.off_until == uvb__policy_initial.off_until);
-    CHECK(fixed.state.backoff == uvb__policy_initial.backoff);
+    uvb__decision_t decision = uvb__policy_hold(&signals[i], &options);
+    CHECK(decision.hold == 12.5);
+    CHECK_EQ(decision.why, uvb__holding);
   }
 }
 
-TEST(each_policy_has_its_function) {
-  CHECK(uvb__policy_of(UV_BATCH_POLICY_ADAPTIVE) == uvb__policy_adaptive);
-  CHECK(uvb__policy_of(UV_BATCH_POLICY_FIXED) == uvb__policy_fixed);
+TEST(direct_and_a_delay_of_0_hold_nothing_and_say_why) {
+  uvb__signals_t signals = {.rate = 100, .total = 100, .batch_cost = 10};
+  uv_batch_options_t options = options_with(0, 0);
+  for (int policy = 0; policy <= UV_BATCH_POLICY_DIRECT; policy++) {
+    options.policy = (uv_batch_policy_t)policy;
+    CHECK(uvb__policy_hold(&signals, &options).hold == 0);
+    CHECK_EQ(uvb__policy_hold(&signals, &options).why, uvb__no_delay);
+  }
+  options.max_delay = 10;
+  CHECK(uvb__policy_hold(&signals, &options).hold == 0);
 }
 
-TEST(adaptive_holds_by_how_busy_the_loop_is_and_what_is_expected) {
+TEST(adaptive_holds_as_long_as_the_law_of_lot_sizes_says) {
+  static const double most = 1.7976931348623157e308;
   static const struct {
-    double max_delay, utilization, rate, hold;
+    double max_delay, min_saving, utilization, rate, total, batch_cost, hold_cost, hold;
+    uvb__why_t why;
   } cases[] = {
-      {0, 1, 1000, 0},         /* no delay allowed */
-      {10, 0, 1000, 0},        /* time to spare */
-      {10, 0.5999999, 1000, 0},
-      {10, 0.6, 1000, 0},      /* the hold grows from nothing */
-      {10, 0.75, 1000, 5},
-      {10, 0.9, 1000, 10},
-      {10, 1, 1000, 10},       /* never more than max_delay */
-      {10, 1, 0.05, 10},       /* half an event expected: just enough */
-      {10, 1, 0.0499999, 0},
-      {10, 1, 0, 0},
-      {60000, 0.675, 1, 15000},
-      {0.001, 1, 500, 0.001},
-      {0.001, 1, 499, 0},
+      /* sqrt(1 * 1 * 0.2 / 0.005) - 1 */
+      {100, 0.005, 0, 1, 1, 0.1, 0.1, 5.324555320336759, uvb__holding},
+      {5, 0.005, 0, 1, 1, 0.1, 0.1, 5, uvb__holding}, /* never more than max_delay */
+      /* Half as busy a loop pays a quarter of the price: sqrt(160) - 1. */
+      {100, 0.005, 0.5, 1, 1, 0.1, 0.1, 11.649110640673518, uvb__holding},
+      {100, 0.005, 1, 1, 1, 0.1, 0.1, 100, uvb__holding}, /* near saturation a ms costs nothing */
+      {100, 0, 0, 1, 1, 0.1, 0.1, 100, uvb__holding},     /* a price of 0 */
+      {0.1, 0, 0, 1, 1, 0.1, 0.1, 0, uvb__below_price},   /* the hold costs more than it saves */
+      {100, 1, 0, 1, 1, 0.1, 0.1, 0, uvb__below_price},   /* the price is too high */
+      /* Ten destinations: (sqrt(10 * 1 * 0.2 / 0.005) - 1) / 1. */
+      {100, 0.005, 0, 1, 10, 0.1, 0.1, 19, uvb__holding},
+      /* One event in 10 ms: a hold of 10 ms would bring one more, at 0.05 of a core. */
+      {100, 0.005, 0, 0.1, 0.1, 0.1, 0.1, 0, uvb__below_price},
+      {100, 0.005, 0, 0, 1, 0.1, 0.1, 0, uvb__nothing_to_save},
+      {100, 0.005, 0, 1, 0, 0.1, 0.1, 0, uvb__nothing_to_save},
+      {100, 0.005, 0, 1, 1, 0, 0.1, 0, uvb__nothing_to_save},
+      {100, 0.005, 0, 1, 1, -1, 0.1, 0, uvb__nothing_to_save},
+      {100, 0.005, 0, NAN, 1, 0.1, 0.1, 0, uvb__nothing_to_save},
+      {100, 0.005, NAN, 1, 1, 0.1, 0.1, 0, uvb__below_price},
+      {100, 0.005, 0, 1, 1, 0.1, NAN, 0, uvb__below_price},
+      {100, 0.005, 0, most, most, most, most, 0, uvb__below_price},
+      {100, 0.005, 0, 1e-300, 1e-300, 1e-300, 1e-300, 0, uvb__below_price},
   };
   for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-    uvb__signals_t signals = {cases[i].utilization, cases[i].rate, 0, 0};
-    uv_batch_options_t options = options_with(cases[i].max_delay, UV_BATCH_HOLD_TUNED);
-    uvb__decision_t decision = uvb__policy_adaptive(&signals, &options, uvb__policy_initial, 0);
-    if (!near(decision.hold, cases[i].hold)) fprintf(stderr, "case %d: %g\n", (int)i, decision.hold);
+    uvb__signals_t signals = {
+        .utilization = cases[i].utilization,
+        .rate = cases[i].rate,
+        .total = cases[i].total,
+        .batch_cost = cases[i].batch_cost,
+        .hold_cost = cases[i].hold_cost,
+    };
+    uv_batch_options_t options = options_with(cases[i].max_delay, cases[i].min_saving);
+    uvb__decision_t decision = uvb__policy_hold(&signals, &options);
+    if (!near(decision.hold, cases[i].hold)) fprintf(stderr, "case %d: %.16g\n", (int)i, decision.hold);
     CHECK(near(decision.hold, cases[i].hold));
+    CHECK_EQ(decision.why, cases[i].why);
   }
 }
 
-static const uvb__signals_t useless = {1, 1000, 0.4999, 16};
-static const uvb__signals_t useful = {1, 1000, 0.5, 16};
-static const uvb__signals_t unknown = {1, 1000, 0, 15};
-
-TEST(holding_is_not_judged_before_sixteen_holds) {
-  uv_batch_options_t options = options_with(10, UV_BATCH_HOLD_TUNED);
-  uvb__decision_t decision = uvb__policy_adaptive(&unknown, &options, uvb__policy_initial, 100);
-  CHECK(decision.hold == 10);
-  CHECK(decision.state.off_until == 0);
+TEST(a_hold_is_the_best_one_from_the_slowest_to_the_fastest_streams) {
+  for (double rate = 1e-3; rate <= 1e7; rate *= 10) {
+    uvb__signals_t signals = {.rate = rate, .total = rate, .batch_cost = 0.5, .hold_cost = 0.01};
+    uv_batch_options_t options = options_with(60000, 0.0001);
+    double hold = uvb__policy_hold(&signals, &options).hold;
+    CHECK(hold >= 0 && hold <= 60000);
+    if (hold == 0) continue;
+    for (double other = hold / 2; other <= hold * 2; other *= 1.1) {
+      double cost = rate * 0.51 / (1 + rate * hold) + 0.0001 * hold;
+      CHECK(cost <= (rate * 0.51 / (1 + rate * other) + 0.0001 * other) * (1 + 1e-12));
+    }
+  }
 }
 
-TEST(holding_that_does_not_pay_is_off_for_twice_as_long_each_time_up_to_a_minute) {
-  static const double backoffs[] = {1000, 2000, 4000, 8000, 16000, 32000, 60000, 60000, 60000};
-  uv_batch_options_t options = options_with(10, UV_BATCH_HOLD_TUNED);
-  uvb__policy_state_t state = uvb__policy_initial;
-  double now = 7;
+TEST(each_reason_has_its_words) {
+  CHECK(uvb__why_words(uvb__holding) == NULL);
+  CHECK(strcmp(uvb__why_words(uvb__no_delay), "no delay allowed") == 0);
+  CHECK(strcmp(uvb__why_words(uvb__not_asked), "not asked yet") == 0);
+  CHECK(strcmp(uvb__why_words(uvb__nothing_to_save), "nothing to save") == 0);
+  CHECK(strcmp(uvb__why_words(uvb__below_price), "saving is below the price") == 0);
+  CHECK(strcmp(uvb__why_words(uvb__comparing), "comparison window") == 0);
+  CHECK(strcmp(uvb__why_words(uvb__no_saving), "no saving measured") == 0);
+  CHECK(strcmp(uvb__why_words(uvb__slows_senders), "slows its senders down") == 0);
+}
+
+/* ---- the size by time */
+
+TEST(a_batch_takes_what_fits_into_its_time) {
+  static const struct {
+    double max_batch_time, event_time;
+    uint32_t limit;
+  } cases[] = {
+      {5, 0, 1000},  {5, 0.001, 1000}, {5, 0.005, 1000}, {5, 0.0051, 980}, {5, 1, 5},
+      {5, 1.01, 4},  {5, 5, 1},        {5, 5.01, 1},     {5, 1e9, 1},      {5, 1e-300, 1000},
+      {0, 100, 1000}, {60000, 100, 600}, {0.001, 0.5, 1},
+  };
+  for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    uv_batch_options_t options = options_with(0, 0.005);
+    options.max_batch = 1000;
+    options.max_batch_time = cases[i].max_batch_time;
+    CHECK_EQ(uvb__policy_limit(cases[i].event_time, &options), cases[i].limit);
+    options.policy = UV_BATCH_POLICY_FIXED;
+    CHECK_EQ(uvb__policy_limit(cases[i].event_time, &options), 1000);
+  }
+}
+
+/* ---- the comparison */
+
+static uvb__comparison_t comparison;
+static uvb__observed_t now;
+
+static void begin_comparison(void) {
+  uvb__comparison_init(&comparison);
+  now = (uvb__observed_t){1000, 500, 70, 0};
+}
+
+static uvb__why_t ask(void) {
+  return uvb__comparison_ask(&comparison, &now, 5);
+}
+
+/* Lets this much pass, and asks. */
+static uvb__why_t pass(double ms, double busy, double events) {
+  now.ms += ms;
+  now.busy += busy;
+  now.events += events;
+  return ask();
+}
+
+/* A window of 100 ms that is asked at its end: held events cost a half, unless said otherwise. */
+static uvb__why_t window(double busy_held, double events_held) {
+  bool holds = ask() == uvb__holding;
+  return pass(100, holds ? busy_held : 50, holds ? events_held : 100);
+}
+
+TEST(four_windows_alternate_and_then_one_in_sixteen_does_not_hold) {
+  begin_comparison();
+  for (int number = 0; number < 70; number++) {
+    bool holds = number < 4 ? number % 2 == 1 : number % 16 != 0;
+    CHECK_EQ(ask(), holds ? uvb__holding : uvb__comparing);
+    window(25, 100);
+  }
+}
+
+TEST(a_window_takes_its_time_and_its_events) {
+  begin_comparison();
+  CHECK_EQ(ask(), uvb__comparing);
+  CHECK_EQ(pass(49, 1, 8), uvb__comparing);
+  CHECK_EQ(pass(1, 1, 0), uvb__holding);
+  CHECK_EQ(pass(50, 1, 7), uvb__holding);
+  CHECK_EQ(pass(0, 0, 1), uvb__comparing);
+  /* Four delays, where those are longer. */
+  uvb__comparison_init(&comparison);
+  CHECK_EQ(uvb__comparison_ask(&comparison, &now, 50), uvb__comparing);
+  now.ms += 199;
+  now.events += 8;
+  CHECK_EQ(uvb__comparison_ask(&comparison, &now, 50), uvb__comparing);
+  now.ms += 1;
+  CHECK_EQ(uvb__comparison_ask(&comparison, &now, 50), uvb__holding);
+}
+
+TEST(saving_is_the_share_of_the_busy_time_of_an_event) {
+  begin_comparison();
+  CHECK(isnan(comparison.saving));
+  window(30, 100);
+  CHECK(isnan(comparison.saving));
+  window(30, 120);
+  CHECK(near(comparison.saving, 1 - 30.0 / 120 / (50.0 / 100)));
+  CHECK(comparison.slowdown == 0);
+  window(0, 0);
+  /* Both sums were halved before the second window without holding was added; its events cost what they cost before. */
+  CHECK(near(comparison.sums[false].ms, 150));
+  CHECK(near(comparison.sums[true].ms, 50));
+  CHECK(near(comparison.saving, 1 - 30.0 / 120 / (50.0 / 100)));
+}
+
+TEST(a_saving_that_is_too_small_switches_holding_off_once_each_kind_has_two_windows) {
+  begin_comparison();
+  window(49.5, 100);
+  CHECK_EQ(window(49.5, 100), uvb__comparing);
+  CHECK_EQ(window(49.5, 100), uvb__holding);
+  CHECK_EQ(window(49.5, 100), uvb__no_saving);
+  CHECK(near(comparison.saving, 0.01));
+  CHECK_EQ(pass(999.99, 0, 0), uvb__no_saving);
+  /* Then the trial begins anew. */
+  CHECK_EQ(pass(0.02, 0, 0), uvb__comparing);
+}
+
+TEST(a_rate_that_falls_while_holding_switches_it_off_at_once) {
+  begin_comparison();
+  window(0, 0);
+  CHECK_EQ(window(5, 50), uvb__slows_senders);
+  CHECK(near(comparison.slowdown, 0.5));
+  CHECK_EQ(pass(500, 0, 0), uvb__slows_senders);
+}
+
+TEST(a_rate_that_falls_by_chance_does_not) {
+  begin_comparison();
+  window(0, 0);
+  /* 100 and 65 events in 100 ms: less apart than 3 standard deviations. */
+  CHECK_EQ(window(20, 65), uvb__comparing);
+  CHECK(comparison.slowdown == 0);
+}
+
+TEST(a_loop_that_seems_idle_is_no_evidence) {
+  begin_comparison();
+  for (int i = 0; i < 8; i++) {
+    uvb__why_t why = pass(100, 0, 100);
+    CHECK(why == uvb__holding || why == uvb__comparing);
+  }
+  CHECK(isnan(comparison.saving));
+}
+
+TEST(back_off_doubles_up_to_a_minute_and_returns_when_holding_pays) {
+  static const double backoffs[] = {1000, 2000, 4000, 8000, 16000, 32000, 60000, 60000};
+  begin_comparison();
   for (size_t i = 0; i < sizeof(backoffs) / sizeof(backoffs[0]); i++) {
-    uvb__decision_t off = uvb__policy_adaptive(&useless, &options, state, now);
-    CHECK(off.hold == 0);
-    CHECK(off.state.off_until == now + backoffs[i]);
-    state = off.state;
-    /* Off it stays, and is not judged, until the very moment. */
-    now += backoffs[i];
-    uvb__decision_t still = uvb__policy_adaptive(&useless, &options, state, nextafter(now, 0));
-    CHECK(still.hold == 0);
-    CHECK(still.state.off_until == state.off_until);
-    CHECK(still.state.backoff == state.backoff);
-    CHECK(uvb__policy_adaptive(&unknown, &options, state, now).hold == 10);
+    window(0, 0);
+    CHECK_EQ(window(5, 50), uvb__slows_senders);
+    CHECK(near(comparison.off_until, now.ms + backoffs[i]));
+    now.ms = comparison.off_until;
   }
+  for (int i = 0; i < 3; i++) {
+    CHECK(comparison.backoff == 60000);
+    window(25, 100);
+  }
+  CHECK_EQ(window(25, 100), uvb__holding);
+  CHECK(comparison.backoff == 1000);
 }
 
-TEST(holding_that_pays_again_makes_the_next_back_off_short) {
-  uv_batch_options_t options = options_with(10, UV_BATCH_HOLD_TUNED);
-  uvb__policy_state_t state = uvb__policy_initial;
-  for (int i = 0; i < 4; i++) state = uvb__policy_adaptive(&useless, &options, state, state.off_until).state;
-  CHECK(state.backoff == 16000);
-  uvb__decision_t decision = uvb__policy_adaptive(&useful, &options, state, state.off_until);
-  CHECK(decision.hold == 10);
-  CHECK(decision.state.backoff == 1000);
+TEST(a_window_that_is_dropped_does_not_count_but_uses_its_number_up) {
+  begin_comparison();
+  CHECK_EQ(ask(), uvb__comparing);
+  uvb__comparison_drop(&comparison);
+  uvb__comparison_drop(&comparison);
+  CHECK_EQ(ask(), uvb__holding);
+  CHECK_EQ(comparison.sums[false].windows, 0);
 }
 
-TEST(a_busy_loop_is_not_needed_for_holding_to_be_judged) {
-  uv_batch_options_t options = options_with(10, UV_BATCH_HOLD_TUNED);
-  uvb__signals_t idle = {0, 0, 0, 16};
-  CHECK(uvb__policy_adaptive(&idle, &options, uvb__policy_initial, 50).state.off_until == 1050);
+TEST(a_clock_that_goes_back_drops_the_window) {
+  begin_comparison();
+  CHECK_EQ(ask(), uvb__comparing);
+  CHECK_EQ(pass(-900, 10, 100), uvb__holding);
+  CHECK_EQ(comparison.sums[false].windows, 0);
+  CHECK_EQ(pass(49, 10, 100), uvb__holding);
+  CHECK_EQ(pass(1, 10, 0), uvb__comparing);
 }
 
-TEST(hold_always_is_never_switched_off) {
-  uv_batch_options_t options = options_with(10, UV_BATCH_HOLD_ALWAYS);
-  uvb__policy_state_t off = {1e9, 2000};
-  uvb__decision_t decision = uvb__policy_adaptive(&useless, &options, off, 5);
-  CHECK(decision.hold == 10);
-  CHECK(decision.state.off_until == 1e9);
-  CHECK(decision.state.backoff == 2000);
+TEST(what_is_given_is_judged_at_once) {
+  begin_comparison();
+  CHECK_EQ(uvb__comparison_judge(&comparison, 0.02, 0.05, 10), uvb__holding);
+  CHECK_EQ(uvb__comparison_judge(&comparison, 0.0199, 0, 10), uvb__no_saving);
+  CHECK_EQ(uvb__comparison_judge(&comparison, 1, 0, 1009), uvb__no_saving);
+  CHECK_EQ(uvb__comparison_judge(&comparison, 1, 0.0501, 1010), uvb__slows_senders);
+  CHECK(comparison.off_until == 3010);
 }
 
 TEST_MAIN

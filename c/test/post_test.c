@@ -1,7 +1,8 @@
 /* Events from other threads: none lost, each thread's in its order, and no more wakes than changes from idle to
  * busy. */
-#include "inbox.h"
 #include "common.h"
+#include "engine.h"
+#include "inbox.h"
 #include "test.h"
 #include "uv_batch.h"
 
@@ -364,6 +365,39 @@ TEST(posted_bytes_are_bounded_as_pushed_ones_are) {
   bytes_count[0].size = 100;
   CHECK_EQ(uv_batch_post(&batch, &bytes_count[0]), 0);
   stop();
+}
+
+static void post_of(message_t* message, int type) {
+  uv_batch_event_init(&message->event, type, NULL);
+  CHECK_EQ(uv_batch_post(&batch, &message->event), 0);
+}
+
+TEST(a_post_that_does_not_end_a_hold_makes_no_dispatch_point) {
+  static message_t messages[3];
+  uv_batch_options_t options;
+  uv_batch_options_init(&options);
+  options.policy = UV_BATCH_POLICY_FIXED;
+  options.max_delay = 60000;
+  for (int order = 0; order <= UV_BATCH_ORDER_TYPE; order++) {
+    options.order = (uv_batch_order_t)order;
+    start(&options);
+    CHECK_EQ(uv_batch_ref(&batch), 0);
+    post_of(&messages[0], UV_BATCH_NETWORK);
+    for (int turn = 0; turn < 2; turn++) uv_run(&loop, UV_RUN_NOWAIT);
+    CHECK_EQ(messages[0].event.status, UV_BATCH_STATUS_QUEUED);
+    post_of(&messages[1], UV_BATCH_NETWORK);
+    uvb__take_in(batch.core_);
+    CHECK_EQ(messages[1].event.status, UV_BATCH_STATUS_QUEUED);
+    CHECK(uv_backend_timeout(&loop) != 0);
+    post_of(&messages[2], UV_BATCH_SIGNAL);
+    uvb__take_in(batch.core_);
+    CHECK_EQ(uv_backend_timeout(&loop), 0);
+    uv_run(&loop, UV_RUN_NOWAIT);
+    for (int i = 0; i < 3; i++) CHECK_EQ(messages[i].event.status, UV_BATCH_STATUS_UNHANDLED);
+    CHECK_EQ(uv_batch_close(&batch, 0, NULL), 0);
+    CHECK_EQ(uv_run(&loop, UV_RUN_DEFAULT), 0);
+    CHECK_EQ(uv_loop_close(&loop), 0);
+  }
 }
 
 TEST_MAIN

@@ -133,17 +133,25 @@ TEST(at_and_from_carry_an_operation) {
   vector_free(vector);
 }
 
+TEST(the_time_that_a_handler_takes_is_not_the_readers) {
+  vector_t* vector = read_lines("push network a\nfrom a busy 5\nturn\nat 1");
+  CHECK_EQ(vector->statements[1].inner->word, VECTOR_BUSY);
+  CHECK(vector->statements[1].inner->time == 5);
+  vector_free(vector);
+}
+
 TEST(signals_and_estimates_are_for_the_queue_or_for_one_type) {
   vector_t* vector = read_lines(
-      "signal utilization=0.5 gain=-1.5 holds=16 rate=2\nsignal network rate=0.1\n"
-      "estimate network rate=0.1\nestimate gain=0 holds=1");
+      "signal utilization=0.5 saving=-1.5 total=16 rate=2\nsignal network rate=0.1\n"
+      "estimate network rate=0.1\nestimate event_cost=0 batch_cost=1");
   const vector_statement_t* statements = vector->statements;
   CHECK(statements[0].type == -1 && statements[0].pair_count == 4);
-  CHECK(is_pair(&statements[0], 1, SIGNAL_GAIN, -1.5));
+  CHECK(is_pair(&statements[0], 1, SIGNAL_SAVING, -1.5));
   CHECK(is_pair(&statements[0], 3, SIGNAL_RATE, 2));
   CHECK(statements[1].type == 0 && is_pair(&statements[1], 0, 0, 0.1));
   CHECK(statements[2].type == 0 && is_pair(&statements[2], 0, 0, 0.1));
-  CHECK(statements[3].type == -1 && is_pair(&statements[3], 1, SIGNAL_HOLDS, 1));
+  CHECK(statements[3].type == -1 && is_pair(&statements[3], 0, ESTIMATE_EVENT_COST, 0));
+  CHECK(is_pair(&statements[3], 1, SIGNAL_BATCH_COST, 1));
   vector_free(vector);
 }
 
@@ -215,7 +223,7 @@ TEST(a_malformed_pair_is_an_error) {
   check_error("config max_batch=1 max_batch=2", 2, "'max_batch' stands twice", "");
   check_error("set network", 2, "key=value is missing", "retain_max_age");
   check_error("signal", 2, "key=value is missing", "utilization");
-  check_error("estimate", 2, "key=value is missing", "holds");
+  check_error("estimate", 2, "key=value is missing", "event_cost");
   check_error("stats", 2, "key=value is missing", "trigger.delay");
 }
 
@@ -224,10 +232,11 @@ TEST(an_unknown_key_is_an_error) {
   check_error("config retain=off", 2, "unknown key 'retain'", "policy");
   check_error("set network policy=fixed", 2, "unknown key 'policy'", "priority");
   check_error("push network a size=1", 2, "unknown key 'size'", "bytes");
-  check_error("signal load=1", 2, "unknown key 'load'", "gain");
-  check_error("signal network gain=1", 2, "unknown key 'gain'", "rate");
+  check_error("signal gain=1", 2, "unknown key 'gain'", "slowdown");
+  check_error("signal event_cost=1", 2, "unknown key 'event_cost'", "batch_cost");
+  check_error("signal network total=1", 2, "unknown key 'total'", "rate");
   check_error("estimate rate=1", 2, "unknown key 'rate'", "utilization");
-  check_error("estimate network gain=1", 2, "unknown key 'gain'", "rate");
+  check_error("estimate network total=1", 2, "unknown key 'total'", "rate");
   check_error("stats depth=1", 2, "unknown key 'depth'", "depth.high");
   check_error("stats trigger.full=1", 2, "unknown key 'trigger.full'", "");
   check_error("turn\nrefused speed invalid", 3, "unknown key 'speed'", "retain_max_age");
@@ -260,7 +269,6 @@ TEST(a_number_that_is_none_is_an_error) {
   check_error("push network a bytes=0.5", 2, "bytes '0.5'", "a whole number of at least 0");
   check_error("signal utilization=1.1", 2, "utilization '1.1'", "within 0 and 1");
   check_error("signal rate=-1", 2, "rate '-1'", "at least 0");
-  check_error("signal holds=1.5", 2, "holds '1.5'", "a whole number");
   check_error("stats queued=1.5", 2, "queued '1.5'", "");
   check_error("stats wait.low=-1", 2, "wait.low '-1'", "at least 0");
 }

@@ -48,14 +48,13 @@ static bool differ(FILE* to, const vector_t* vector, int line, const vector_stat
 }
 
 static bool query(vector_run_t* run, const vector_statement_t* statement, FILE* to) {
-  double state[STATS]; /* enough for the signals, too */
+  double state[STATS]; /* enough for the estimates, too */
   const vector_key_t* keys = vector_stats;
   if (statement->word == VECTOR_STATS) {
     vector_run_stats(run, state);
   } else {
     vector_run_estimate(run, statement->type, state);
-    keys = statement->type < 0 ? vector_queue_signals : vector_type_signals;
-    if (statement->type >= 0) state[0] = state[SIGNAL_RATE];
+    keys = statement->type < 0 ? vector_estimates : vector_type_signals;
   }
   for (size_t i = 0; i < statement->pair_count; i++) {
     const vector_pair_t* pair = &statement->pairs[i];

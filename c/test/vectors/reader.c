@@ -306,6 +306,16 @@ static bool read_push(reader_t* reader, words_t words, vector_statement_t* state
   return count(reader, words, 0, 0, usage_push);
 }
 
+static bool read_from(reader_t* reader, words_t words, vector_statement_t* statement) {
+  double clock = reader->clock;
+  bool read = count(reader, words, 1, SIZE_MAX, "from ID OPERATION") &&
+              read_id(reader, words.at[0], &statement->id) &&
+              read_inner(reader, after(words, 1), "from ID", vector_from_words, statement);
+  /* When a handler takes its time, the reader cannot know. */
+  reader->clock = clock;
+  return read;
+}
+
 static bool read_operation(reader_t* reader, vector_word_t word, words_t words, vector_statement_t* statement) {
   char usage[32];
   switch (word) {
@@ -331,8 +341,7 @@ static bool read_operation(reader_t* reader, vector_word_t word, words_t words, 
       snprintf(usage, sizeof(usage), "%s ID", vector_words[word]);
       return count(reader, words, 1, 1, usage) && read_id(reader, words.at[0], &statement->id);
     case VECTOR_FROM:
-      return count(reader, words, 1, SIZE_MAX, "from ID OPERATION") && read_id(reader, words.at[0], &statement->id) &&
-             read_inner(reader, after(words, 1), "from ID", vector_from_words, statement);
+      return read_from(reader, words, statement);
     case VECTOR_SIGNAL:
       return read_type_and_pairs(reader, words, vector_signals, vector_type_signals, statement);
     case VECTOR_SET:
@@ -431,7 +440,7 @@ static bool read_statement(reader_t* reader, words_t words) {
   if (vector_is_outcome((vector_word_t)word)) return read_outcome(reader, (vector_word_t)word, rest);
   vector_statement_t* statement = add(reader, (vector_word_t)word);
   if (word == VECTOR_ESTIMATE) {
-    return read_type_and_pairs(reader, rest, vector_queue_signals, vector_type_signals, statement);
+    return read_type_and_pairs(reader, rest, vector_estimates, vector_type_signals, statement);
   }
   if (word == VECTOR_STATS) return read_pairs(reader, rest, vector_stats, statement);
   bool again = reader->saw_operation;

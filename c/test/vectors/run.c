@@ -37,12 +37,14 @@ static void host_arm_expiry(uvb__host_t* host, double deadline) {
   ((vector_run_t*)host)->expiry_at = deadline;
 }
 
-static double host_utilization(uvb__host_t* host, double now) {
-  return uvb__utilization_read(&((vector_run_t*)host)->window, now);
+static uvb__load_t host_load(uvb__host_t* host, double now) {
+  vector_run_t* run = (vector_run_t*)host;
+  return (uvb__load_t){uvb__utilization_read(&run->window, now), run->busy};
 }
 
 static void pass(vector_run_t* run, double ms, bool busy) {
   uvb__utilization_observe(&run->window, run->time, run->time + ms, busy ? ms : 0);
+  if (busy) run->busy += ms;
   run->time += ms;
 }
 
@@ -301,6 +303,12 @@ static void change(uv_batch_options_t* options, const vector_pair_t* pair) {
     case OPTION_MAX_DELAY:
       options->max_delay = pair->value;
       break;
+    case OPTION_MIN_SAVING:
+      options->min_saving = pair->value;
+      break;
+    case OPTION_MAX_BATCH_TIME:
+      options->max_batch_time = pair->value;
+      break;
     case OPTION_THRESHOLD:
       options->threshold = small(pair->value);
       break;
@@ -408,8 +416,13 @@ static void give_signals(vector_run_t* run, const vector_statement_t* statement)
   uvb__core(&run->batch)->advisor.given = (uvb__signals_t){
       .utilization = run->given[SIGNAL_UTILIZATION],
       .rate = run->given[SIGNAL_RATE],
-      .gain = run->given[SIGNAL_GAIN],
-      .holds = run->given[SIGNAL_HOLDS],
+      .total = run->given[SIGNAL_TOTAL],
+      .batch_cost = run->given[SIGNAL_BATCH_COST],
+      .event_cost = NAN,
+      .hold_cost = run->given[SIGNAL_HOLD_COST],
+      .saving = run->given[SIGNAL_SAVING],
+      .slowdown = run->given[SIGNAL_SLOWDOWN],
+      .event_time = run->given[SIGNAL_EVENT_TIME],
   };
 }
 
@@ -465,11 +478,12 @@ static void configure(vector_run_t* run, const vector_statement_t* statement) {
 
 void vector_run_init(vector_run_t* run, const vector_t* vector, bool frees_events) {
   memset(run, 0, sizeof(*run));
-  run->host.now = host_now;
+  run->host.now = run->host.clock = host_now;
   run->host.schedule = host_schedule;
   run->host.arm = host_arm;
   run->host.arm_expiry = host_arm_expiry;
-  run->host.utilization = host_utilization;
+  run->host.load = host_load;
+  run->host.hold_cost = 0.05;
   run->hold_at = run->expiry_at = none;
   uvb__utilization_init(&run->window, 0);
   run->vector = vector;
@@ -580,17 +594,25 @@ void vector_run_stats(vector_run_t* run, double stats[STATS]) {
   stats[STAT_REFUSED + VECTOR_INVALID] = (double)run->invalid;
 }
 
-void vector_run_estimate(vector_run_t* run, int type, double signals[SIGNALS]) {
+void vector_run_estimate(vector_run_t* run, int type, double estimates[ESTIMATES]) {
   uv_batch_estimate_t got;
-  memset(signals, 0, SIGNALS * sizeof(*signals));
+  memset(estimates, 0, ESTIMATES * sizeof(*estimates));
   if (!run->started) return;
   int status = uv_batch_estimate(&run->batch, type < 0 ? UV_BATCH_NETWORK : run->types[type].number, &got);
   if (status != (run->closed ? UV_ESHUTDOWN : 0)) fault(run, "no estimate is told, or that of a queue that is over");
   if (status != 0) got = run->last_estimate;
-  signals[SIGNAL_UTILIZATION] = got.utilization;
-  signals[SIGNAL_GAIN] = got.gain;
-  signals[SIGNAL_HOLDS] = got.holds;
-  signals[SIGNAL_RATE] = got.rate;
+  if (type >= 0) {
+    estimates[0] = got.rate;
+    return;
+  }
+  estimates[SIGNAL_UTILIZATION] = got.utilization;
+  estimates[SIGNAL_TOTAL] = got.total;
+  estimates[SIGNAL_BATCH_COST] = got.batch_cost;
+  estimates[ESTIMATE_EVENT_COST] = got.event_cost;
+  estimates[SIGNAL_HOLD_COST] = got.hold_cost;
+  estimates[SIGNAL_EVENT_TIME] = got.event_time;
+  estimates[SIGNAL_SAVING] = isnan(got.saving) ? 0 : got.saving;
+  estimates[SIGNAL_SLOWDOWN] = got.slowdown;
 }
 
 void vector_run_end(vector_run_t* run) {

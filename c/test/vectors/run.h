@@ -52,6 +52,7 @@ struct vector_run_s {
   uvb__observer_t observer;
   double time, hold_at, expiry_at; /* negative: no timer */
   uvb__utilization_t window;
+  double busy; /* ms that the loop has worked */
   const vector_t* vector; /* of which names and numbers are used */
   uv_batch_t batch;
   bool started, closed, scheduled;
@@ -93,7 +94,7 @@ void vector_log_clear(vector_log_t* log);
 
 /* By the index of their key. Both do it for a closed queue, too. */
 void vector_run_stats(vector_run_t* run, double stats[STATS]);
-void vector_run_estimate(vector_run_t* run, int type, double signals[SIGNALS]);
+void vector_run_estimate(vector_run_t* run, int type, double estimates[ESTIMATES]);
 
 /* Closes the queue if it is not, checks that every event that was taken is over, and frees everything. */
 void vector_run_end(vector_run_t* run);

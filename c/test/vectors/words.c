@@ -7,7 +7,7 @@ const char* const vector_words[] = {
     "fail",   "from",      "signal",   "set",      "flush",   "close",   "expect", "hold",     "error",
     "unhandled", "held",   "replayed", "expired",  "refused", "estimate", "stats", NULL,
 };
-const char* const vector_from_words[] = {"push", "cancel", "flush", "close", "set", "handle", "unhandle", NULL};
+const char* const vector_from_words[] = {"push", "cancel", "flush", "close", "set", "handle", "unhandle", "busy", NULL};
 const char* const vector_triggers[] = {"size", "threshold", "delay", "turn", "priority", "flush", "close", NULL};
 const char* const vector_codes[] = {"overloaded", "closed", "cancelled", "retention", "already", "invalid", NULL};
 const char* const vector_classes[] = {"high", "normal", "low", NULL};
@@ -22,6 +22,8 @@ const vector_key_t vector_options[] = {
     {"order", VECTOR_A_WORD, orders},
     {"max_batch", VECTOR_AN_INTEGER, NULL},
     {"max_delay", VECTOR_A_NUMBER, NULL},
+    {"min_saving", VECTOR_A_NUMBER, NULL},
+    {"max_batch_time", VECTOR_A_NUMBER, NULL},
     {"threshold", VECTOR_AN_INTEGER, NULL},
     {"hold", VECTOR_A_WORD, holds},
     {"max_queue", VECTOR_AN_INTEGER, NULL},
@@ -42,15 +44,24 @@ const vector_key_t vector_type_options[] = {
 
 const vector_key_t vector_signals[] = {
     {"utilization", VECTOR_A_SHARE, NULL},
-    {"gain", VECTOR_A_NUMBER, NULL},
-    {"holds", VECTOR_A_COUNT, NULL},
+    {"total", VECTOR_AN_AMOUNT, NULL},
+    {"batch_cost", VECTOR_AN_AMOUNT, NULL},
+    {"hold_cost", VECTOR_AN_AMOUNT, NULL},
+    {"event_time", VECTOR_AN_AMOUNT, NULL},
+    {"saving", VECTOR_A_NUMBER, NULL},
+    {"slowdown", VECTOR_A_NUMBER, NULL},
     {"rate", VECTOR_AN_AMOUNT, NULL},
     {NULL, VECTOR_A_WORD, NULL},
 };
-const vector_key_t vector_queue_signals[] = {
+const vector_key_t vector_estimates[] = {
     {"utilization", VECTOR_A_SHARE, NULL},
-    {"gain", VECTOR_A_NUMBER, NULL},
-    {"holds", VECTOR_A_COUNT, NULL},
+    {"total", VECTOR_AN_AMOUNT, NULL},
+    {"batch_cost", VECTOR_AN_AMOUNT, NULL},
+    {"hold_cost", VECTOR_AN_AMOUNT, NULL},
+    {"event_time", VECTOR_AN_AMOUNT, NULL},
+    {"saving", VECTOR_A_NUMBER, NULL},
+    {"slowdown", VECTOR_A_NUMBER, NULL},
+    {"event_cost", VECTOR_AN_AMOUNT, NULL},
     {NULL, VECTOR_A_WORD, NULL},
 };
 const vector_key_t vector_type_signals[] = {

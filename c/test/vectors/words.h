@@ -73,6 +73,8 @@ enum {
   OPTION_ORDER,
   OPTION_MAX_BATCH,
   OPTION_MAX_DELAY,
+  OPTION_MIN_SAVING,
+  OPTION_MAX_BATCH_TIME,
   OPTION_THRESHOLD,
   OPTION_HOLD,
   OPTION_MAX_QUEUE,
@@ -89,7 +91,19 @@ enum {
   TYPE_OPTION_RETAIN_MAX_AGE,
   TYPE_OPTIONS
 };
-enum { SIGNAL_UTILIZATION, SIGNAL_GAIN, SIGNAL_HOLDS, SIGNAL_RATE, SIGNALS };
+/* The rate is that of a type; the costs of an event are an estimate only. */
+enum {
+  SIGNAL_UTILIZATION,
+  SIGNAL_TOTAL,
+  SIGNAL_BATCH_COST,
+  SIGNAL_HOLD_COST,
+  SIGNAL_EVENT_TIME,
+  SIGNAL_SAVING,
+  SIGNAL_SLOWDOWN,
+  SIGNAL_RATE,
+  SIGNALS
+};
+enum { ESTIMATE_EVENT_COST = SIGNAL_RATE, ESTIMATES };
 enum {
   STAT_QUEUED,
   STAT_BYTES,
@@ -119,8 +133,8 @@ extern const char* const vector_classes[];
 extern const vector_key_t vector_options[];
 extern const vector_key_t vector_type_options[];
 extern const vector_key_t vector_signals[];
-extern const vector_key_t vector_queue_signals[]; /* those that a queue has, but no type */
-extern const vector_key_t vector_type_signals[];  /* and the other way round: its one key has index 0 */
+extern const vector_key_t vector_estimates[];    /* of a queue */
+extern const vector_key_t vector_type_signals[]; /* signals and estimates of a type: one key */
 extern const vector_key_t vector_stats[];
 extern const vector_key_t vector_push_keys[];
 
