@@ -202,7 +202,9 @@ uint32_t uvb__policy_limit(double event_time, const uv_batch_options_t* options)
 
 /* ---- the comparison */
 
+/* A window lasts four delays, within these bounds. */
 static const double shortest_window_ms = 50;
+static const double longest_window_ms = 1000;
 static const double delays_in_a_window = 4;
 static const double fewest_events = 8;
 /* The first windows alternate; after them one in so many does not hold. */
@@ -295,9 +297,9 @@ static uvb__why_t end_window(uvb__comparison_t* comparison, const uvb__observed_
 uvb__why_t uvb__comparison_ask(uvb__comparison_t* comparison, const uvb__observed_t* now, double max_delay) {
   if (now->ms < comparison->off_until) return comparison->off;
   uvb__observed_t window = difference(&comparison->since, now);
-  double shortest = fmax(shortest_window_ms, delays_in_a_window * max_delay);
+  double enough = fmin(fmax(shortest_window_ms, delays_in_a_window * max_delay), longest_window_ms);
   if (window.ms < 0) uvb__comparison_drop(comparison);
-  if (comparison->under_way && window.ms >= shortest && window.events >= fewest_events) {
+  if (comparison->under_way && window.ms >= enough && window.events >= fewest_events) {
     uvb__why_t why = end_window(comparison, &window, now->ms);
     if (why != uvb__holding) return why;
   }

@@ -183,6 +183,12 @@ TEST(a_window_takes_its_time_and_its_events) {
   CHECK_EQ(uvb__comparison_ask(&comparison, &now, 50), uvb__comparing);
   now.ms += 1;
   CHECK_EQ(uvb__comparison_ask(&comparison, &now, 50), uvb__holding);
+  /* And a second at most. */
+  now.ms += 999;
+  now.events += 8;
+  CHECK_EQ(uvb__comparison_ask(&comparison, &now, 60000), uvb__holding);
+  now.ms += 1;
+  CHECK_EQ(uvb__comparison_ask(&comparison, &now, 60000), uvb__comparing);
 }
 
 TEST(saving_is_the_share_of_the_busy_time_of_an_event) {
