@@ -100,7 +100,8 @@ typedef enum {
   UV_BATCH_STATUS_CANCELLED,  /* taken back, or discarded by close */
   UV_BATCH_STATUS_EXPIRED,    /* retained until its age, the close, or the end of retention */
   UV_BATCH_STATUS_UNHANDLED,  /* left, had no handler, and was not to be retained, or there was no room for it */
-  UV_BATCH_STATUS_REFUSED     /* was not taken */
+  UV_BATCH_STATUS_REFUSED,    /* was not taken */
+  UV_BATCH_STATUS_SUPERSEDED  /* a newer event of its key took its place */
 } uv_batch_status_t;
 
 /* Why a batch left. */
@@ -139,8 +140,8 @@ typedef enum {
 
 /* ---- the batch queue --------------------------------------------------------------------------------------------- */
 
-/* An event is over. `status` is 0 (completed), what its handler returned (failed), UV_ECANCELED (cancelled, or the
- * queue was closed), UV_ETIMEDOUT (retained until its age), UV_ENOENT (no handler) or UV_ENOBUFS (no handler, and no
+/* An event is over. `status` is 0 (completed), what its handler returned (failed), UV_ECANCELED (cancelled, superseded, or
+ * the queue was closed), UV_ETIMEDOUT (retained until its age), UV_ENOENT (no handler) or UV_ENOBUFS (no handler, and no
  * room to retain it). Runs once for each event that was taken; from then on the event is yours again: free it, or push
  * it again. An event whose retention was turned off ends as it does when the queue is closed. */
 typedef void (*uv_batch_event_cb)(uv_batch_t* batch, uv_batch_event_t* event, int status);
@@ -158,6 +159,11 @@ typedef void (*uv_batch_cb)(uv_batch_t* batch, const uv_batch_info_t* info);
 /* A handler failed for the event. */
 typedef void (*uv_batch_error_cb)(uv_batch_t* batch, uv_batch_event_t* event, int status);
 
+/* Combines a queued event with a newer one of its type and key, which is being pushed: writes into your struct around
+ * `newer`, or into its `data` and `size`, and changes nothing else. A negative return value: it failed, `newer` has its
+ * `data` and `size` back, and both events stay. */
+typedef int (*uv_batch_merge_cb)(uv_batch_t* batch, const uv_batch_event_t* older, uv_batch_event_t* newer);
+
 /* The queue is over, and its memory is yours again. `stats` are its last counters, valid during the callback. */
 typedef void (*uv_batch_close_cb)(uv_batch_t* batch, const uv_batch_stats_t* stats);
 
@@ -167,11 +173,11 @@ struct uv_batch_event_s {
   uv_batch_event_cb callback; /* yours; may be NULL */
   uint64_t size;              /* yours: bytes, counted by max_queue_bytes; 0 when not given */
   uv_batch_event_t* next;     /* to read: the next event of the batch or the group, in their callbacks */
-  double timestamp;           /* to read, ms: when it was pushed; when a posted one was taken in */
+  double timestamp;           /* to read, ms: when it, or what it superseded, was pushed, or taken in after a post */
   int32_t type;               /* yours: a uv_batch_event_type_t, or what uv_batch_type() returned */
   int8_t priority;            /* yours: a uv_batch_priority_t */
   uint8_t status;             /* to read: a uv_batch_status_t */
-  uint8_t level_;             /* private, and so are all that follow; beyond 64 bytes a push touches owner_ only */
+  uint8_t level_;             /* private, up to code_; beyond 64 bytes a push touches owner_ and key only */
   uint8_t flags_;
   uint64_t seq_;
   uv_batch_event_t* prev_;
@@ -181,7 +187,9 @@ struct uv_batch_event_s {
   uv_batch_event_t* link_;
   void* owner_;
   int32_t code_;
-  int32_t count_;
+  uint32_t key_size; /* yours: bytes of the key */
+  const void* key;   /* yours, unchanged until the event is over: a newer event of its type with equal bytes supersedes it
+                        while it is queued; NULL: no key */
   void* reserved[1];
 };
 
@@ -241,7 +249,8 @@ struct uv_batch_type_options_s {
   uint32_t retain_max;       /* events kept: 1 to 1,000,000; 1,000 */
   uint64_t retain_max_bytes; /* bytes kept: 1 to 2^53 - 1; 1 MiB */
   double retain_max_age;     /* ms: 1 to 2,147,483,647; 60,000 */
-  void* reserved[4];
+  uv_batch_merge_cb merge;   /* combines events of a key; NULL: the newer one alone counts */
+  void* reserved[3];
 };
 
 /* Measurements of the policy, and its last choice. Times are ms. Without a max_delay, or unless it is adaptive, nothing
@@ -270,7 +279,8 @@ struct uv_batch_stats_s {
   uint64_t posted, wakes; /* events posted, and how often a post woke the loop */
   double worst_wait[3];   /* ms from push to leaving, by class */
   uv_batch_policy_stats_t policy;
-  uint64_t reserved[8];
+  uint64_t superseded; /* total */
+  uint64_t reserved[7];
 };
 
 struct uv_batch_estimate_s {
@@ -340,9 +350,14 @@ UV_BATCH_EXTERN int uv_batch_set_type(uv_batch_t* batch, int type, const uv_batc
 /* Makes an event ready for its first push; of the class of its type, with no callback. */
 UV_BATCH_EXTERN void uv_batch_event_init(uv_batch_event_t* event, int type, void* data);
 
-/* Queues an event; its handlers run at the end of the loop turn. O(1), allocates nothing. UV_EINVAL (NULL, unknown type
- * or priority), UV_EBUSY (in use already), UV_ENOBUFS (the queue is full), UV_ESHUTDOWN (closed): then nothing has
- * changed, except the status of an event that was refused. */
+/* Queues an event; its handlers run at the end of the loop turn. O(1), allocates nothing; for events with a key a table
+ * that grows with their number, where there is memory. UV_EINVAL (NULL, unknown type or priority), UV_EBUSY (in use
+ * already), UV_ENOBUFS (the queue is full), UV_ESHUTDOWN (closed): then nothing has changed, except the status of an event
+ * that was refused.
+ *
+ * An event with a key supersedes the queued one of its type and key. If both have the same class it takes the older one's
+ * place, as if it had been pushed then; otherwise it stands at the end of its own. The callback of the older one runs inside
+ * the call, with UV_ECANCELED. */
 UV_BATCH_EXTERN int uv_batch_push(uv_batch_t* batch, uv_batch_event_t* event);
 
 /* The same from any thread. Lock-free; wakes the loop only when it may be asleep. Do not touch a posted event

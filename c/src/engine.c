@@ -76,6 +76,7 @@ int uv_batch_init(uv_loop_t* loop, uv_batch_t* batch, const uv_batch_options_t* 
 }
 
 void uvb__forget(uvb__core_t* core) {
+  uvb__queue_free(&core->queue);
   uvb__types_free(&core->types);
   uvb__free(core);
 }
@@ -127,19 +128,20 @@ void uv_batch_event_init(uv_batch_event_t* event, int type, void* data) {
 
 /* Checks that the event is the caller's, and has a valid type and priority. */
 static inline int check_event(const uv_batch_event_t* event, int types) {
-  if (event->status > UV_BATCH_STATUS_REFUSED) return UV_EINVAL;
+  if (event->status > UV_BATCH_STATUS_SUPERSEDED) return UV_EINVAL;
   if (event->status >= UV_BATCH_STATUS_POSTED && event->status <= UV_BATCH_STATUS_RETAINED) return UV_EBUSY;
   if (event->type <= 0 || event->type >= types) return UV_EINVAL;
   if (event->priority < UV_BATCH_PRIORITY_OF_TYPE || event->priority > UV_BATCH_PRIORITY_LOW) return UV_EINVAL;
   return 0;
 }
 
-/* The inbox admits what other threads post, and counts the queue as well. */
-static inline bool has_room(const uvb__core_t* core, uint64_t bytes) {
+/* The inbox admits what other threads post, and counts the queue as well. `older`: the event that is superseded, or
+ * NULL. */
+static inline bool has_room(const uvb__core_t* core, uint64_t bytes, const uv_batch_event_t* older) {
   const uvb__inbox_t* inbox = uvb__inbox_of(core->batch);
-  uint64_t posted = uvb__inbox_at_most(inbox);
-  uint64_t taken = core->queue.bytes + uvb__inbox_bytes_at_most(inbox);
-  return core->queue.count + posted < core->options.max_queue && bytes <= core->options.max_queue_bytes &&
+  uint64_t queued = core->queue.count + uvb__inbox_at_most(inbox) - (older != NULL);
+  uint64_t taken = core->queue.bytes + uvb__inbox_bytes_at_most(inbox) - (older != NULL ? older->size : 0);
+  return queued < core->options.max_queue && bytes <= core->options.max_queue_bytes &&
          taken <= core->options.max_queue_bytes - bytes;
 }
 
@@ -182,10 +184,107 @@ static void push_direct(uvb__core_t* core, uv_batch_event_t* event, uvb__type_t*
   uvb__leave_direct(core);
 }
 
+/* ---- keys: an event supersedes the queued one of its type and key */
+
+static void finish_superseded(uvb__core_t* core, uv_batch_event_t* older) {
+  core->counters.superseded++;
+  uvb__finish(core, older, UV_BATCH_STATUS_SUPERSEDED, UV_ECANCELED);
+}
+
+/* The older one's place, if both have the same class, and its own otherwise. There are no more events than before, so
+ * only a HIGH one can end a hold. */
+static void supersede(uvb__core_t* core, uvb__type_t* type, uv_batch_event_t* older, uv_batch_event_t* event) {
+  uvb__stamp(core, event, type, older->timestamp, older->seq_);
+  core->counters.pushed++;
+  if (event->level_ == older->level_) {
+    uvb__queue_replace(&core->queue, type, older, event);
+  } else {
+    uvb__queue_remove(&core->queue, type, older);
+    if (event->level_ == uvb__high && core->budget == 0) uvb__schedule(core);
+    event->timestamp = uvb__now(core);
+    event->seq_ = ++core->seq;
+    uvb__queue_push(&core->queue, type, event);
+    uvb__queue_enter_key(&core->queue, event);
+  }
+  uvb__note_push(core, type);
+  finish_superseded(core, older);
+}
+
+/* What a push with a key is to do, once the type's merge has run. */
+typedef struct {
+  uv_batch_event_t* older; /* that is superseded, or NULL */
+  int failure;             /* of the merge, or 0 */
+  void* data;              /* of the event before it */
+  uint64_t size;
+} keyed_t;
+
+/* The merge may call anything here, so what it leaves is looked at again. */
+static keyed_t find_and_merge(uvb__core_t* core, const uvb__type_t* type, uv_batch_event_t* event) {
+  keyed_t keyed = {uvb__queue_find(&core->queue, event), 0, event->data, event->size};
+  uv_batch_event_t* older = keyed.older;
+  if (older == NULL || type->options.merge == NULL) return keyed;
+  uint64_t seq = older->seq_;
+  event->status = UV_BATCH_STATUS_POSTED;
+  int status = type->options.merge(core->batch, older, event);
+  if (status < 0) keyed.failure = status;
+  if (status >= 0 && uvb__queue_find(&core->queue, event) == older && older->seq_ == seq) return keyed;
+  keyed.older = NULL;
+  event->data = keyed.data;
+  event->size = keyed.size;
+  return keyed;
+}
+
+static void queue_keyed(uvb__core_t* core, uvb__type_t* type, uv_batch_event_t* event, const keyed_t* keyed) {
+  if (keyed->older != NULL) {
+    supersede(core, type, keyed->older, event);
+    return;
+  }
+  /* There is one when the merge failed, or has pushed one: both stay, and the newest of a key is the one that is
+   * superseded. */
+  uv_batch_event_t* other = uvb__queue_find(&core->queue, event);
+  if (other != NULL) uvb__queue_free_key(&core->queue, other);
+  queue_event(core, event, type);
+  uvb__queue_enter_key(&core->queue, event);
+  if (keyed->failure == 0) return;
+  core->counters.errors++;
+  if (core->options.error_cb != NULL) core->options.error_cb(core->batch, event, keyed->failure);
+}
+
+static int refuse(uint64_t* counter, uv_batch_event_t* event, int status) {
+  ++*counter;
+  event->status = UV_BATCH_STATUS_REFUSED;
+  return status;
+}
+
+static int push_keyed(uvb__core_t* core, uv_batch_event_t* event) {
+  uvb__type_t* type = core->types.all[event->type];
+  int status = 0;
+  uvb__enter(core);
+  keyed_t keyed = find_and_merge(core, type, event);
+  if (core->closed) status = refuse(&core->counters.refused_closed, event, UV_ESHUTDOWN);
+  else if (core->direct) uvb__take_event(core, event);
+  else if (has_room(core, event->size, keyed.older)) queue_keyed(core, type, event, &keyed);
+  else status = refuse(&core->counters.refused_overloaded, event, UV_ENOBUFS);
+  if (status != 0) {
+    event->data = keyed.data;
+    event->size = keyed.size;
+  }
+  uvb__leave(core);
+  return status;
+}
+
+/* ---- the ways in */
+
 void uvb__take_event(uvb__core_t* core, uv_batch_event_t* event) {
   uvb__type_t* type = core->types.all[event->type];
-  if (core->direct && !core->busy && core->queue.count == 0 && !core->closed) push_direct(core, event, type);
-  else queue_event(core, event, type);
+  if (core->direct && !core->busy && core->queue.count == 0 && !core->closed) {
+    push_direct(core, event, type);
+  } else if (event->key != NULL && !core->direct) {
+    keyed_t keyed = find_and_merge(core, type, event);
+    queue_keyed(core, type, event, &keyed);
+  } else {
+    queue_event(core, event, type);
+  }
 }
 
 int uv_batch_push(uv_batch_t* batch, uv_batch_event_t* event) {
@@ -206,11 +305,8 @@ int uv_batch_push(uv_batch_t* batch, uv_batch_event_t* event) {
     uvb__leave(core);
     return 0;
   }
-  if (!has_room(core, event->size)) {
-    core->counters.refused_overloaded++;
-    event->status = UV_BATCH_STATUS_REFUSED;
-    return UV_ENOBUFS;
-  }
+  if (event->key != NULL) return push_keyed(core, event);
+  if (!has_room(core, event->size, NULL)) return refuse(&core->counters.refused_overloaded, event, UV_ENOBUFS);
   queue_event(core, event, core->types.all[event->type]);
   return 0;
 }
@@ -304,7 +400,7 @@ static void hand_on(uvb__core_t* core, uv_batch_trigger_t trigger, const uvb__ch
 static void cut_append(uvb__cut_t* cut, const uvb__chain_t* events, uv_batch_trigger_t trigger) {
   uv_batch_event_t* first = events->first;
   first->link_ = NULL;
-  first->count_ = cut->preparations;
+  first->code_ = cut->preparations;
   first->received_ = (uint64_t)trigger;
   first->number_ = events->count;
   cut->preparations = 0;
@@ -480,7 +576,7 @@ static void deliver_cut(uvb__core_t* core) {
   uvb__cut_t* cut = &core->cut;
   while (!nothing_is_cut(core)) {
     uv_batch_event_t* first = cut->first;
-    int* preparations = first == NULL ? &cut->preparations : &first->count_;
+    int* preparations = first == NULL ? &cut->preparations : &first->code_;
     if (*preparations > 0) {
       --*preparations;
       prepare(core, uvb__now(core));

@@ -51,7 +51,7 @@ typedef enum {
 } uvb__closing_t;
 
 /* Batches that were cut by flush, close or a switch and have not left yet, as a list through their first events: link_
- * is the next one's first event, count_ how many dispatch preparations come before it, received_ the trigger, number_
+ * is the next one's first event, code_ how many dispatch preparations come before it, received_ the trigger, number_
  * its events. Nothing is allocated. */
 typedef struct {
   uv_batch_event_t* first;
@@ -88,7 +88,7 @@ struct uvb__core_s {
 
   bool scheduled;     /* a dispatch point at the end of this turn has been asked for */
   bool busy;          /* a batch is with its handlers, or what is due before it */
-  int nested;         /* direct pushes that are running their handlers, one inside the other */
+  int nested;         /* runs of handlers or callbacks outside a batch, one inside the other */
   uvb__cut_t cut;
   int budget;         /* batches that may still leave at the dispatch point that is running; 0 when none is */
   double hold;        /* that the policy gave the open batch, in ms; negative: it was not asked yet */
@@ -174,7 +174,8 @@ static inline void uvb__wake(uvb__core_t* core) {
 
 /* Takes an event that has been admitted: queues it, or, under `direct`, hands it to its handlers. */
 void uvb__take_event(uvb__core_t* core, uv_batch_event_t* event);
-/* A run of handlers under `direct`, counted in `nested`, is over: after the outermost, what they asked for comes. */
+/* A run of handlers or callbacks outside a batch, counted in `nested`, is over: after the outermost, what they asked for
+ * comes. */
 void uvb__leave_direct(uvb__core_t* core);
 
 /* The host's call-backs: the end of a turn, the end of a hold. An early call, or one that was not asked for, does no harm. */

@@ -13,7 +13,7 @@ const char* uv_batch_strerror(int code) {
     case UV_ESHUTDOWN: return "the queue is closed; push before uv_batch_close()";
     case UV_EBUSY: return "it is in use already; wait until its callback has run";
     case UV_EALREADY: return "too late: it has left, is over, or is closing";
-    case UV_ECANCELED: return "it was cancelled before it was done, or its queue was closed";
+    case UV_ECANCELED: return "it was cancelled before it was done, a newer event of its key superseded it, or its queue was closed";
     case UV_ETIMEDOUT: return "no handler came before the retained event reached retain_max_age";
     case UV_ENOENT: return "no such file; of an event: its type had no handler, so register one, or retain the type";
     case UV_EAGAIN: return "the destination takes nothing now; write the rest with uv_write()";

@@ -60,6 +60,10 @@ int uvb__inbox_post(uvb__inbox_t* inbox, uv_batch_event_t* event) {
     return refuse(inbox, event, over ? UV_ESHUTDOWN : UV_ENOBUFS);
   }
   event->status = UV_BATCH_STATUS_POSTED;
+  /* Never taken back: the loop sees it with the event, as both are written before the release below. */
+  if (event->key != NULL && atomic_load_explicit(&inbox->keyed, memory_order_relaxed) == 0) {
+    atomic_store_explicit(&inbox->keyed, 1, memory_order_relaxed);
+  }
   uintptr_t head = atomic_load_explicit(&inbox->head, memory_order_relaxed);
   for (;;) {
     if (head == closed) {
@@ -126,16 +130,16 @@ static uv_batch_event_t* oldest_first(uv_batch_event_t* newest) {
 
 static taken_t one_by_one(uvb__core_t* core, uv_batch_event_t* newest) {
   taken_t taken = {0, 0};
-  /* Under `direct` handlers run here. What they ask for, a close above all, waits until everything is in. */
-  bool direct = core->direct;
-  if (direct) core->nested++;
+  /* Handlers run here under `direct`, and callbacks of superseded events. What they ask for, a close above all, waits
+   * until everything is in. */
+  core->nested++;
   for (uv_batch_event_t *event = oldest_first(newest), *next; event != NULL; event = next) {
     next = event->next;
     taken.count++;
     taken.bytes += event->size;
     uvb__take_event(core, event);
   }
-  if (direct) uvb__leave_direct(core);
+  uvb__leave_direct(core);
   return taken;
 }
 
@@ -164,7 +168,8 @@ static taken_t by_arrival(uvb__core_t* core, uv_batch_event_t* newest, uint64_t 
 static void take_in(uvb__core_t* core, uv_batch_event_t* newest) {
   uvb__inbox_t* inbox = uvb__inbox_of(core->batch);
   if (newest != NULL) {
-    bool in_order = core->direct || core->queue.by_type;
+    bool keyed = atomic_load_explicit(&inbox->keyed, memory_order_relaxed) != 0;
+    bool in_order = core->direct || core->queue.by_type || keyed;
     taken_t taken = in_order ? one_by_one(core, newest) : by_arrival(core, newest, uvb__inbox_at_most(inbox));
     core->counters.posted += taken.count;
     uvb__inbox_taken(inbox, taken.count, taken.bytes);

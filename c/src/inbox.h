@@ -25,6 +25,7 @@ typedef struct {
   atomic_uint_fast32_t max_queue;
   atomic_uint_fast64_t max_bytes;
   atomic_uint_fast32_t types;  /* how many types there are, number 0 included */
+  atomic_uint_fast32_t keyed;  /* whether events with a key have been posted */
   atomic_uint_fast32_t waking; /* threads that may be inside uv_async_send() */
   atomic_uint_fast64_t refused_overloaded;
   atomic_uint_fast64_t refused_closed;

@@ -1,8 +1,8 @@
 /*
  * The hybrid queue-map: lanes keep the order, a map finds a type's events and settings. Push, removal and look-up by
  * type are O(1). Taking a batch is O(1) per event, plus, with order `type`, the lanes that have events. The queue
- * allocates nothing, and knows no policy and no clock: the caller says how many events a batch can hold and what time
- * it is. An event's status, links and level are the queue's from push until it is taken or removed.
+ * allocates nothing but buckets for keys, and knows no policy and no clock: the caller says how many events a batch can
+ * hold and what time it is. An event's status, links and level are the queue's from push until it is taken or removed.
  *
  * Aging, so that nothing starves: an event counts as one class higher for each max_deferral that it has waited. No
  * event is moved for that, and no timer runs. A lane is first in, first out, so its aged events are its first ones, and
@@ -10,6 +10,10 @@
  * NORMAL ones that have waited once, the LOW ones that have waited twice. When they are gone, each LOW event that
  * counts as NORMAL is older than every NORMAL one, so those come next and nothing is compared. As long as the oldest
  * NORMAL and the oldest LOW event are young, no event has aged: a batch looks at these two, and that is all it costs.
+ *
+ * Keys: a hash table has the queued event of each type and key. A newer event of the same class takes the older one's
+ * links. An entry lives as long as its event is queued, so the table is bounded as the queue is. It grows with the events
+ * in it, where there is memory; without, its chains get longer. Events without a key never look at it.
  */
 #include "queue.h"
 
@@ -173,10 +177,79 @@ static uv_batch_event_t* head_of(const uvb__queue_t* queue, int level) {
   return lane == NULL ? NULL : lane->head;
 }
 
+/* ---- keys */
+
+static uv_batch_event_t** key_bucket(uvb__queue_t* queue, uint64_t hash) {
+  uv_batch_event_t** buckets = queue->by_key != NULL ? queue->by_key : queue->few_keys;
+  return &buckets[hash & (queue->key_buckets - 1)];
+}
+
+/* FNV-1a from a start of the queue's own, so that nobody can choose keys that are all in one chain. */
+static uint64_t hash_of(const uvb__queue_t* queue, const uv_batch_event_t* event) {
+  const unsigned char* key = event->key;
+  uint64_t hash = (queue->key_seed ^ (uint32_t)event->type) * UINT64_C(0x9e3779b97f4a7c15);
+  for (uint32_t i = 0; i < event->key_size; i++) hash = (hash ^ key[i]) * UINT64_C(0x100000001b3);
+  return hash ^ hash >> 32;
+}
+
+static bool same_key(const uv_batch_event_t* a, const uv_batch_event_t* b) {
+  return a->number_ == b->number_ && a->type == b->type && a->key_size == b->key_size &&
+         memcmp(a->key, b->key, a->key_size) == 0;
+}
+
+uv_batch_event_t* uvb__queue_find(uvb__queue_t* queue, uv_batch_event_t* event) {
+  event->number_ = hash_of(queue, event);
+  uv_batch_event_t* found = *key_bucket(queue, event->number_);
+  while (found != NULL && !same_key(found, event)) found = found->link_;
+  return found;
+}
+
+static void enter_key(uvb__queue_t* queue, uv_batch_event_t* event) {
+  uv_batch_event_t** bucket = key_bucket(queue, event->number_);
+  event->link_ = *bucket;
+  *bucket = event;
+}
+
+/* When memory runs out, there are no more buckets than before: slower, but still correct. */
+static void spread_keys(uvb__queue_t* queue) {
+  uint32_t before = queue->key_buckets;
+  uv_batch_event_t** by_key = uvb__calloc((size_t)before * 4, sizeof(*by_key));
+  if (by_key == NULL) return;
+  uv_batch_event_t** old = queue->by_key;
+  uv_batch_event_t** buckets = old != NULL ? old : queue->few_keys;
+  queue->by_key = by_key;
+  queue->key_buckets = before * 4;
+  for (uint32_t i = 0; i < before; i++) {
+    for (uv_batch_event_t *event = buckets[i], *next; event != NULL; event = next) {
+      next = event->link_;
+      enter_key(queue, event);
+    }
+  }
+  uvb__free(old);
+}
+
+void uvb__queue_enter_key(uvb__queue_t* queue, uv_batch_event_t* event) {
+  if (++queue->keyed > queue->key_buckets) spread_keys(queue);
+  enter_key(queue, event);
+}
+
+void uvb__queue_free_key(uvb__queue_t* queue, const uv_batch_event_t* event) {
+  if (event->key == NULL) return;
+  uv_batch_event_t** at = key_bucket(queue, event->number_);
+  while (*at != NULL && *at != event) at = &(*at)->link_;
+  if (*at == NULL) return;
+  *at = event->link_;
+  queue->keyed--;
+}
+
 /* ---- push and remove */
 
+void uvb__queue_free(uvb__queue_t* queue) {
+  uvb__free(queue->by_key);
+}
+
 void uvb__queue_init(uvb__queue_t* queue, bool by_type) {
-  *queue = (uvb__queue_t){.by_type = by_type};
+  *queue = (uvb__queue_t){.by_type = by_type, .key_buckets = uvb__few_keys, .key_seed = uv_hrtime()};
   for (uint8_t level = 0; level < uvb__levels; level++) queue->lanes[level].level = level;
 }
 
@@ -201,6 +274,7 @@ static inline void come(uvb__queue_t* queue, uvb__type_t* type, uv_batch_event_t
 }
 
 static inline void gone(uvb__queue_t* queue, uvb__type_t* type, const uv_batch_event_t* event) {
+  if (queue->keyed > 0) uvb__queue_free_key(queue, event);
   if (type->count-- == type->options.max_batch) queue->full_types--;
   if (type->count == 0) UVB__REMOVE(queue->first_queued, queue->last_queued, type, next_queued, prev_queued);
   queue->count--;
@@ -254,6 +328,20 @@ void uvb__queue_remove(uvb__queue_t* queue, uvb__type_t* type, uv_batch_event_t*
   if (queue->by_type && lane->head == event) queue->unsorted = true;
   UVB__REMOVE(lane->head, lane->tail, event, next, prev_);
   gone(queue, type, event);
+}
+
+void uvb__queue_replace(uvb__queue_t* queue, uvb__type_t* type, uv_batch_event_t* older, uv_batch_event_t* event) {
+  uvb__lane_t* lane = lane_of(queue, type, older);
+  event->status = UV_BATCH_STATUS_QUEUED;
+  event->next = older->next;
+  event->prev_ = older->prev_;
+  if (event->prev_ == NULL) lane->head = event;
+  else event->prev_->next = event;
+  if (event->next == NULL) lane->tail = event;
+  else event->next->prev_ = event;
+  queue->bytes += event->size - older->size;
+  uvb__queue_free_key(queue, older);
+  uvb__queue_enter_key(queue, event);
 }
 
 uv_batch_event_t* uvb__queue_oldest(uvb__queue_t* queue) {
@@ -420,6 +508,9 @@ static uvb__chain_t take_all(uvb__queue_t* queue) {
       lane->listed = false;
     }
     queue->listed[level].first = queue->listed[level].last = NULL;
+  }
+  for (uv_batch_event_t* event = batch.first; queue->keyed > 0; event = event->next) {
+    uvb__queue_free_key(queue, event);
   }
   for (uvb__type_t* type = queue->first_queued; type != NULL; type = type->next_queued) type->count = 0;
   queue->first_queued = queue->last_queued = NULL;

@@ -6,6 +6,7 @@
 
 enum { uvb__high, uvb__normal, uvb__low, uvb__levels };
 enum { uvb__builtin_types = UV_BATCH_BACKGROUND };
+enum { uvb__few_keys = 16 };
 
 typedef struct uvb__lane_s uvb__lane_t;
 typedef struct uvb__type_s uvb__type_t;
@@ -145,13 +146,31 @@ typedef struct uvb__queue_s {
   uint64_t bytes;
   uint32_t depth[uvb__levels];
   uint64_t left; /* events up to this arrival number have left */
+  /* Queued events by type and key, those that a newer one of their key has left behind excepted: chained by link_, with
+   * the hash in number_. */
+  uv_batch_event_t** by_key; /* NULL: `few_keys` */
+  uint32_t key_buckets;
+  uint32_t keyed; /* events in there */
+  uint64_t key_seed;
+  uv_batch_event_t* few_keys[uvb__few_keys];
   /* For each class, the push of the oldest event in the batch that was taken last; negative: none of the class. */
   double taken[uvb__levels];
 } uvb__queue_t;
 
 void uvb__queue_init(uvb__queue_t* queue, bool by_type);
+void uvb__queue_free(uvb__queue_t* queue);
 void uvb__queue_reorder(uvb__queue_t* queue, bool by_type); /* changes the order; it is empty */
 void uvb__queue_limit_type(uvb__queue_t* queue, uvb__type_t* type, uint32_t max_batch);
+
+/* The queued event of this one's type and key, or NULL. The event has a key. */
+uv_batch_event_t* uvb__queue_find(uvb__queue_t* queue, uv_batch_event_t* event);
+/* Enters an event that is queued, and that uvb__queue_find() found nothing for. */
+void uvb__queue_enter_key(uvb__queue_t* queue, uv_batch_event_t* event);
+/* Nothing supersedes the event from here on; does nothing if that is so already. */
+void uvb__queue_free_key(uvb__queue_t* queue, const uv_batch_event_t* event);
+/* Puts an event into the place of an older one, of the same type and class. Its level_, seq_, timestamp and size are
+ * set. */
+void uvb__queue_replace(uvb__queue_t* queue, uvb__type_t* type, uv_batch_event_t* older, uv_batch_event_t* event);
 
 /* Queues an event whose level_, seq_, timestamp and size are set. */
 void uvb__queue_push(uvb__queue_t* queue, uvb__type_t* type, uv_batch_event_t* event);

@@ -29,6 +29,7 @@ static void (*while_handled[128])(void);         /* what its handlers do */
 static void (*when_over[128])(void);             /* what its callback does, before it frees the event */
 static uv_batch_event_t* given_back[128];        /* its callback leaves it here in place of freeing it */
 static int keeps[128];
+static const char* keys[128];
 static long live_events;
 
 static inline void note(const char* format, ...) {
@@ -73,7 +74,7 @@ static inline void is_over(uv_batch_t* from, uv_batch_event_t* event, int status
   CHECK(from == &batch);
   CHECK(event == event_of[name]);
   CHECK(event->status >= UV_BATCH_STATUS_COMPLETED);
-  note("%c:%s ", name, word_of(status));
+  note("%c:%s ", name, event->status == UV_BATCH_STATUS_SUPERSEDED ? "superseded" : word_of(status));
   ends[name]++;
   last_status[name] = status;
   event_of[name] = NULL;
@@ -89,6 +90,8 @@ static inline uv_batch_event_t* make(int type, int name) {
   memset(event, 0xa5, sizeof(*event));
   uv_batch_event_init(event, type, (void*)(intptr_t)name);
   event->callback = is_over;
+  event->key = keys[name];
+  event->key_size = keys[name] == NULL ? 0 : (uint32_t)strlen(keys[name]);
   return event;
 }
 
@@ -185,6 +188,7 @@ static inline void reset(void) {
   memset(when_over, 0, sizeof(when_over));
   memset(given_back, 0, sizeof(given_back));
   memset(keeps, 0, sizeof(keeps));
+  memset(keys, 0, sizeof(keys));
   memset(&batch, 0, sizeof(batch));
   closed = 0;
   story_length = 0;

@@ -328,7 +328,7 @@ static void every_call(int over) {
   CHECK_EQ(uv_batch_estimate(&batch, 0, &estimate), over ? UV_ESHUTDOWN : 0);
   CHECK_EQ(uv_batch_get(&batch, &some), over ? UV_ESHUTDOWN : 0);
   CHECK_EQ(uv_batch_get_type(&batch, N, &of_type), over ? UV_ESHUTDOWN : 0);
-  of_type = (uv_batch_type_options_t){1, 1, UV_BATCH_RETAIN_OFF, 1, 1, 1, {NULL}};
+  of_type = (uv_batch_type_options_t){1, 1, UV_BATCH_RETAIN_OFF, 1, 1, 1, NULL, {NULL}};
   CHECK_EQ(uv_batch_set_type(&batch, N, &of_type), UV_ESHUTDOWN);
   CHECK_EQ(uv_batch_off(&handlers['X']), over ? UV_EINVAL : 0);
 }

@@ -100,19 +100,24 @@ TEST(config_and_set_have_typed_options) {
   vector_free(vector);
 }
 
-TEST(a_push_has_a_class_and_bytes_or_their_defaults) {
+TEST(a_push_has_a_class_bytes_and_a_key_or_their_defaults) {
   static const struct {
     const char* line;
     int choice;
     double bytes;
-  } pushes[] = {{"push network a-1_x.y", -1, 0},
-                {"push network a-1_x.y low", 2, 0},
-                {"push network a-1_x.y bytes=7", -1, 7},
-                {"push network a-1_x.y high bytes=7", 0, 7}};
+    const char* key;
+  } pushes[] = {{"push network a-1_x.y", -1, 0, NULL},
+                {"push network a-1_x.y low", 2, 0, NULL},
+                {"push network a-1_x.y bytes=7", -1, 7, NULL},
+                {"push network a-1_x.y key=k.1", -1, 0, "k.1"},
+                {"push network a-1_x.y key=k bytes=7", -1, 7, "k"},
+                {"push network a-1_x.y high bytes=7 key=k", 0, 7, "k"}};
   for (size_t i = 0; i < sizeof(pushes) / sizeof(*pushes); i++) {
     vector_t* vector = read_lines(pushes[i].line);
     CHECK_EQ(only(vector)->choice, pushes[i].choice);
     CHECK(only(vector)->bytes == pushes[i].bytes);
+    CHECK((only(vector)->key == NULL) == (pushes[i].key == NULL));
+    if (pushes[i].key != NULL) CHECK(strcmp(only(vector)->key, pushes[i].key) == 0);
     CHECK(strcmp(vector->ids[only(vector)->id], "a-1_x.y") == 0);
     CHECK(strcmp(vector->types[only(vector)->type], "network") == 0);
     vector_free(vector);
@@ -232,6 +237,9 @@ TEST(an_unknown_key_is_an_error) {
   check_error("config retain=off", 2, "unknown key 'retain'", "policy");
   check_error("set network policy=fixed", 2, "unknown key 'policy'", "priority");
   check_error("push network a size=1", 2, "unknown key 'size'", "bytes");
+  check_error("push network a bytes=1 high", 2, "'high' is not of the form key=value", "");
+  check_error("push network a key=k!", 2, "'k!' is no key", "letters");
+  check_error("push network a key=", 2, "'key=' is not of the form key=value", "");
   check_error("signal gain=1", 2, "unknown key 'gain'", "slowdown");
   check_error("signal event_cost=1", 2, "unknown key 'event_cost'", "batch_cost");
   check_error("signal network total=1", 2, "unknown key 'total'", "rate");
@@ -301,8 +309,7 @@ TEST(a_word_too_many_is_an_error) {
   check_error("advance 1 2", 2, "'2' is one word too many", "advance T");
   check_error("turn around", 2, "'around' is one word too many", "turn");
   check_error("flush all", 2, "'all' is one word too many", "flush");
-  check_error("push network a bytes=1 high", 2, "'high' is one word too many", "");
-  check_error("push network a high bytes=1 x", 2, "'x' is one word too many", "");
+  check_error("push network a high bytes=1 key=k x", 2, "'x' is one word too many", "");
   check_error("push network a high low", 2, "'low' is not of the form key=value", "");
   check_error("handle a b", 2, "'b' is one word too many", "");
   check_error("cancel a b", 2, "'b' is one word too many", "");

@@ -42,7 +42,7 @@ typedef struct {
 } reader_t;
 
 static const char usage_at[] = "at T [OPERATION]";
-static const char usage_push[] = "push TYPE ID [high|normal|low] [bytes=N]";
+static const char usage_push[] = "push TYPE ID [high|normal|low] [bytes=N] [key=K]";
 static const char usage_expect[] = "expect TIME TRIGGER ID…";
 
 static void* checked(void* memory) {
@@ -200,7 +200,12 @@ static bool split_pair(char* word, char** value) {
   return true;
 }
 
-static bool read_value(reader_t* reader, const char* value, const vector_key_t* key, double* to) {
+static bool read_value(reader_t* reader, const char* value, const vector_key_t* key, vector_statement_t* statement,
+                       double* to) {
+  if (key->kind == VECTOR_A_NAME) {
+    statement->key = copy(reader->vector, value, strlen(value));
+    return read_name(reader, value, key->name);
+  }
   if (key->kind != VECTOR_A_WORD) return read_number(reader, value, key->kind, key->name, to);
   int index;
   bool read = read_word(reader, value, key->name, key->words, &index);
@@ -226,7 +231,7 @@ static bool read_pairs(reader_t* reader, words_t words, const vector_key_t* keys
         return fail(reader, "the key '%s' stands twice on the line: write it once", words.at[i]);
       }
     }
-    if (!read_value(reader, value, &keys[pair.key], &pair.value)) return false;
+    if (!read_value(reader, value, &keys[pair.key], statement, &pair.value)) return false;
     statement->pairs[statement->pair_count++] = pair;
   }
   return true;
@@ -285,7 +290,7 @@ static bool read_at(reader_t* reader, words_t words, vector_statement_t* stateme
 }
 
 static bool read_push(reader_t* reader, words_t words, vector_statement_t* statement) {
-  if (!count(reader, words, 2, 4, usage_push) || !read_type_name(reader, words.at[0], &statement->type) ||
+  if (!count(reader, words, 2, 5, usage_push) || !read_type_name(reader, words.at[0], &statement->type) ||
       !read_id(reader, words.at[1], &statement->id)) {
     return false;
   }
@@ -297,13 +302,12 @@ static bool read_push(reader_t* reader, words_t words, vector_statement_t* state
     if (!read_word(reader, words.at[0], "class", vector_classes, &statement->choice)) return false;
     words = after(words, 1);
   }
-  if (words.count > 0) {
-    words_t first = {words.at, 1};
-    if (!read_pairs(reader, first, vector_push_keys, statement)) return false;
-    statement->bytes = statement->pairs[0].value;
-    words = after(words, 1);
+  if (words.count == 0) return true;
+  if (!read_pairs(reader, words, vector_push_keys, statement)) return false;
+  for (size_t i = 0; i < statement->pair_count; i++) {
+    if (statement->pairs[i].key == PUSH_BYTES) statement->bytes = statement->pairs[i].value;
   }
-  return count(reader, words, 0, 0, usage_push);
+  return true;
 }
 
 static bool read_from(reader_t* reader, words_t words, vector_statement_t* statement) {

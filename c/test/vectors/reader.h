@@ -21,7 +21,7 @@ struct vector_statement_s {
   int choice;      /* push: the class, or -1; expect: the trigger; refused: the code; close: 1 to discard */
   double time;     /* at, expect, and hold: the ms */
   double bytes;    /* push */
-  const char* key; /* refused KEY invalid */
+  const char* key; /* push (or NULL); refused KEY invalid */
   vector_pair_t* pairs; /* config, set, signal, estimate, stats */
   size_t pair_count;
   int* ids; /* expect; the other outcomes have a statement for each ID */

@@ -152,6 +152,10 @@ static void on_end(uv_batch_t* batch, uv_batch_event_t* over, int status) {
     case UV_BATCH_STATUS_FAILED:
       right &= status == UV_EIO;
       break;
+    case UV_BATCH_STATUS_SUPERSEDED:
+      right &= status == UV_ECANCELED;
+      out_id(run, VECTOR_SUPERSEDED, over);
+      break;
     case UV_BATCH_STATUS_CANCELLED:
       right &= status == UV_ECANCELED;
       if (run->cancelling != event) out_refused(run, event->id, VECTOR_CANCELLED);
@@ -223,6 +227,8 @@ static void push(vector_run_t* run, const vector_statement_t* statement) {
   event->event.callback = on_end;
   event->event.size = (uint64_t)statement->bytes;
   event->event.priority = (int8_t)statement->choice;
+  event->event.key = statement->key;
+  event->event.key_size = statement->key == NULL ? 0 : (uint32_t)strlen(statement->key);
   event->run = run;
   event->id = statement->id;
   int level = statement->choice >= 0 ? statement->choice : run->types[statement->type].options.priority;
@@ -326,6 +332,23 @@ static void change(uv_batch_options_t* options, const vector_pair_t* pair) {
   }
 }
 
+/* A combined event is known by the ID of the newer one: there is nothing to do. */
+static int merge(uv_batch_t* batch, const uv_batch_event_t* older, uv_batch_event_t* newer) {
+  vector_run_t* run = ((vector_event_t*)newer)->run;
+  if (batch != &run->batch || older->type != newer->type || older->key_size != newer->key_size ||
+      memcmp(older->key, newer->key, older->key_size) != 0) {
+    fault(run, "a merge got another batch, or events of different types or keys");
+  }
+  return 0;
+}
+
+static int fail_to_merge(uv_batch_t* batch, const uv_batch_event_t* older, uv_batch_event_t* newer) {
+  merge(batch, older, newer);
+  /* Nothing of this is to last. */
+  newer->size = UINT64_MAX;
+  return UV_EIO;
+}
+
 static void change_type(uv_batch_type_options_t* options, const vector_pair_t* pair) {
   switch (pair->key) {
     case TYPE_OPTION_PRIORITY:
@@ -342,6 +365,9 @@ static void change_type(uv_batch_type_options_t* options, const vector_pair_t* p
       break;
     case TYPE_OPTION_RETAIN_MAX_BYTES:
       options->retain_max_bytes = large(pair->value);
+      break;
+    case TYPE_OPTION_MERGE:
+      options->merge = pair->value == MERGE_OFF ? NULL : pair->value == MERGE_ON ? merge : fail_to_merge;
       break;
     default:
       options->retain_max_age = pair->value;
@@ -579,6 +605,7 @@ void vector_run_stats(vector_run_t* run, double stats[STATS]) {
   stats[STAT_HELD] = (double)got.held;
   stats[STAT_REPLAYED] = (double)got.replayed;
   stats[STAT_EXPIRED] = (double)got.expired;
+  stats[STAT_SUPERSEDED] = (double)got.superseded;
   for (int class = 0; class < 3; class++) {
     stats[STAT_DEPTH + class] = (double)got.depth[class];
     stats[STAT_WAIT + class] = got.worst_wait[class];

@@ -5,7 +5,7 @@
 const char* const vector_words[] = {
     "config", "at",        "advance",  "busy",     "push",    "turn",    "handle", "unhandle", "cancel",
     "fail",   "from",      "signal",   "set",      "flush",   "close",   "expect", "hold",     "error",
-    "unhandled", "held",   "replayed", "expired",  "refused", "estimate", "stats", NULL,
+    "unhandled", "held",   "replayed", "expired",  "superseded", "refused", "estimate", "stats", NULL,
 };
 const char* const vector_from_words[] = {"push", "cancel", "flush", "close", "set", "handle", "unhandle", "busy", NULL};
 const char* const vector_triggers[] = {"size", "threshold", "delay", "turn", "priority", "flush", "close", NULL};
@@ -16,6 +16,7 @@ static const char* const policies[] = {"adaptive", "fixed", "direct", NULL};
 static const char* const orders[] = {"arrival", "type", NULL};
 static const char* const holds[] = {"tuned", "always", NULL};
 static const char* const retains[] = {"off", "first", "each", NULL};
+static const char* const merges[] = {"off", "on", "fail", NULL};
 
 const vector_key_t vector_options[] = {
     {"policy", VECTOR_A_WORD, policies},
@@ -39,6 +40,7 @@ const vector_key_t vector_type_options[] = {
     {"retain_max", VECTOR_AN_INTEGER, NULL},
     {"retain_max_bytes", VECTOR_AN_INTEGER, NULL},
     {"retain_max_age", VECTOR_A_NUMBER, NULL},
+    {"merge", VECTOR_A_WORD, merges},
     {NULL, VECTOR_A_WORD, NULL},
 };
 
@@ -83,6 +85,7 @@ const vector_key_t vector_stats[] = {
     {"held", VECTOR_A_COUNT, NULL},
     {"replayed", VECTOR_A_COUNT, NULL},
     {"expired", VECTOR_A_COUNT, NULL},
+    {"superseded", VECTOR_A_COUNT, NULL},
     {"depth.high", VECTOR_A_COUNT, NULL},
     {"depth.normal", VECTOR_A_COUNT, NULL},
     {"depth.low", VECTOR_A_COUNT, NULL},
@@ -107,6 +110,7 @@ const vector_key_t vector_stats[] = {
 
 const vector_key_t vector_push_keys[] = {
     {"bytes", VECTOR_A_COUNT, NULL},
+    {"key", VECTOR_A_NAME, NULL},
     {NULL, VECTOR_A_WORD, NULL},
 };
 

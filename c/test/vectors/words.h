@@ -29,6 +29,7 @@ typedef enum {
   VECTOR_HELD,
   VECTOR_REPLAYED,
   VECTOR_EXPIRED,
+  VECTOR_SUPERSEDED,
   VECTOR_REFUSED,
   VECTOR_ESTIMATE,
   VECTOR_STATS
@@ -54,6 +55,7 @@ typedef enum {
 /* How a value is written. */
 typedef enum {
   VECTOR_A_WORD,    /* one of `words` */
+  VECTOR_A_NAME,
   VECTOR_A_NUMBER,  /* decimal */
   VECTOR_AN_AMOUNT, /* decimal, at least 0 */
   VECTOR_A_SHARE,   /* decimal, 0 to 1 */
@@ -82,6 +84,8 @@ enum {
   OPTION_MAX_DEFERRAL,
   OPTIONS
 };
+enum { PUSH_BYTES, PUSH_KEY };
+enum { MERGE_OFF, MERGE_ON, MERGE_FAIL };
 enum {
   TYPE_OPTION_PRIORITY,
   TYPE_OPTION_MAX_BATCH,
@@ -89,6 +93,7 @@ enum {
   TYPE_OPTION_RETAIN_MAX,
   TYPE_OPTION_RETAIN_MAX_BYTES,
   TYPE_OPTION_RETAIN_MAX_AGE,
+  TYPE_OPTION_MERGE,
   TYPE_OPTIONS
 };
 /* The rate is that of a type; the costs of an event are an estimate only. */
@@ -118,6 +123,7 @@ enum {
   STAT_HELD,
   STAT_REPLAYED,
   STAT_EXPIRED,
+  STAT_SUPERSEDED,
   STAT_DEPTH,              /* by class */
   STAT_WAIT = STAT_DEPTH + 3,
   STAT_TRIGGER = STAT_WAIT + 3,

@@ -1,6 +1,7 @@
 /** What the snippets of C take for granted, by id: what stands before the function that a snippet is put into, or before it. */
 
 const LINE = 'typedef struct { uv_batch_event_t event; char text[100]; } line_t;';
+const PRICE = 'typedef struct { uv_batch_event_t event; char symbol[8]; double volume; } price_t;';
 
 /** `given`: declarations. `isWhole`: the snippet has functions of its own, so none is put around it. */
 export const around = {
@@ -14,6 +15,11 @@ export const around = {
   },
   'docs/c.md#the-life-of-an-event-2': { isWhole: true },
   'docs/c.md#late-handlers': { given: 'uv_batch_t batch; int type;' },
+  'docs/c.md#keys': {
+    isWhole: true,
+    given: `${PRICE} void price_is_over(uv_batch_t* batch, uv_batch_event_t* event, int status);`,
+  },
+  'docs/c.md#keys-2': { isWhole: true, given: PRICE },
   'docs/c.md#threads': { given: `${LINE} uv_batch_t batch; int type; line_t* line;` },
   'docs/c.md#when-a-batch-leaves': { given: 'uv_loop_t* loop; uv_batch_t batch;' },
   'docs/guides/c.md#the-change': { given: 'uv_batch_t batch; int type;' },
