@@ -313,7 +313,7 @@ uvb__why_t uvb__comparison_ask(uvb__comparison_t* comparison, const uvb__observe
 /* ---- the advisor */
 
 void uvb__advisor_init(uvb__advisor_t* advisor) {
-  *advisor = (uvb__advisor_t){.decision = {0, uvb__not_asked}};
+  *advisor = (uvb__advisor_t){.sample = 1, .decision = {0, uvb__not_asked}};
   advisor->given = (uvb__signals_t){NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
   uvb__costs_init(&advisor->costs);
   uvb__event_time_init(&advisor->times);
@@ -341,7 +341,9 @@ void uvb__advisor_fold(uvb__advisor_t* advisor, double now) {
     uvb__rate_fold(&type->rate, type->fresh, now);
     events += type->fresh;
     type->fresh = 0;
-    advisor->types++;
+    /* A held batch has two dispatch points, and a type may be pushed before both. */
+    if (type->counted_in != advisor->sample) advisor->types++;
+    type->counted_in = advisor->sample;
     highest = fmax(highest, either(type->given_rate, either(advisor->given.rate, type->rate.value)));
   }
   uvb__rate_fold(&advisor->total, events, now);
@@ -354,6 +356,7 @@ void uvb__advisor_took(uvb__advisor_t* advisor, unsigned int timed_for, size_t e
   if ((timed_for & uvb__for_costs) != 0) {
     uvb__costs_sample(&advisor->costs, fmax(1, advisor->types), (double)events, ms, end);
     advisor->types = 0;
+    advisor->sample++;
   }
   if ((timed_for & uvb__for_event_time) != 0) uvb__event_time_record(&advisor->times, ms / (double)events);
 }

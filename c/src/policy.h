@@ -136,6 +136,7 @@ typedef struct {
   uvb__rate_t total;               /* of all types */
   double rate;                     /* the highest of the types that the last dispatch point with a push found */
   uint32_t types;                  /* that dispatch points have found pushed since the last sample of the costs */
+  uint64_t sample;                 /* the number of the next one */
   double left;                     /* events that have left */
   uvb__costs_t costs;
   uvb__event_time_t times;

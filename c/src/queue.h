@@ -84,6 +84,7 @@ struct uvb__type_s {
   uint32_t fresh;
   uvb__type_t* next_fresh;
   uvb__rate_t rate;
+  uint64_t counted_in; /* the sample of the costs that it was counted for last */
   double given_rate; /* in place of the rate; NAN: none */
 
   uv_batch_handler_t* first_handler;
