@@ -78,6 +78,7 @@ static void queue_options(machine_t* machine, vector_statement_t* to) {
     if (key == OPTION_POLICY) value = fmod(value, 3);
     if (key == OPTION_ORDER || key == OPTION_HOLD) value = fmod(value, 2);
     if (key == OPTION_MAX_BATCH && value == 15) value = 1000001;
+    if (key == OPTION_MIN_SAVING) value /= 8;
     if (key == OPTION_MAX_QUEUE_BYTES) value *= 10;
     if (key == OPTION_MAX_BATCH) machine->ever.batch = fmax(machine->ever.batch, value > 1000000 ? 0 : value);
     if (key == OPTION_MAX_QUEUE) machine->ever.queue = fmax(machine->ever.queue, value);
@@ -92,14 +93,19 @@ static void type_options(machine_t* machine, vector_statement_t* to) {
   for (size_t count = 1 + fuzz_below(bytes, max_pairs); count > 0; count--) {
     int key = (int)fuzz_below(bytes, TYPE_OPTIONS);
     double value = fuzz_below(bytes, 16);
-    if (key == TYPE_OPTION_PRIORITY || key == TYPE_OPTION_RETAIN) value = fmod(value, 3);
+    if (key == TYPE_OPTION_PRIORITY || key == TYPE_OPTION_RETAIN || key == TYPE_OPTION_MERGE) value = fmod(value, 3);
     if (key == TYPE_OPTION_RETAIN_MAX_BYTES) value *= 5;
     add_pair(to, key, value);
   }
 }
 
 static void signals(machine_t* machine, vector_statement_t* to) {
-  static const double values[][4] = {{0, 0.7, 0.8, 1}, {-1, 0, 0.5, 2}, {0, 15, 16, 16}, {0, 0.01, 1, 5}};
+  static const double values[SIGNALS][4] = {
+      [SIGNAL_UTILIZATION] = {0, 0.7, 0.8, 1}, [SIGNAL_TOTAL] = {0, 0.01, 1, 5},
+      [SIGNAL_BATCH_COST] = {0, 0.05, 1, 5},   [SIGNAL_HOLD_COST] = {0, 0.05, 0.1, 1},
+      [SIGNAL_EVENT_TIME] = {0, 0.5, 1, 5},    [SIGNAL_SAVING] = {-1, 0, 0.02, 1},
+      [SIGNAL_SLOWDOWN] = {0, 0.05, 0.06, 1},  [SIGNAL_RATE] = {0, 0.01, 1, 5},
+  };
   fuzz_bytes_t* bytes = &machine->bytes;
   if (fuzz_below(bytes, 4) == 0) {
     to->type = (int)fuzz_below(bytes, types);
@@ -119,10 +125,11 @@ static void push_of(machine_t* machine, vector_statement_t* to) {
   to->id = machine->ids++;
   to->choice = how < 60 ? (int)(how % 3) : -1;
   to->bytes = how & 64 ? how % 30 : 0;
+  if (how >= 192) to->key = how & 1 ? "k" : "l";
 }
 
-static const vector_word_t handler_words[] = {VECTOR_PUSH, VECTOR_CANCEL, VECTOR_FLUSH, VECTOR_SET,
-                                              VECTOR_HANDLE, VECTOR_UNHANDLE, VECTOR_CLOSE};
+static const vector_word_t handler_words[] = {VECTOR_PUSH,   VECTOR_CANCEL,   VECTOR_FLUSH, VECTOR_SET,
+                                              VECTOR_HANDLE, VECTOR_UNHANDLE, VECTOR_BUSY,  VECTOR_CLOSE};
 
 static void fill(machine_t* machine, vector_statement_t* to) {
   fuzz_bytes_t* bytes = &machine->bytes;
@@ -151,7 +158,7 @@ static void fill(machine_t* machine, vector_statement_t* to) {
     case VECTOR_FROM: {
       to->id = some_id(machine);
       unsigned kind = fuzz_below(bytes, 16);
-      vector_word_t inner = handler_words[kind < 6 ? kind : kind < 15 ? kind % 5 : 6];
+      vector_word_t inner = handler_words[kind < 7 ? kind : kind < 15 ? kind % 5 : 7];
       if (inner == VECTOR_PUSH && machine->ids == max_ids) inner = VECTOR_FLUSH;
       to->inner = statement(machine, inner);
       fill(machine, to->inner);
@@ -187,6 +194,7 @@ static void print(const machine_t* machine, const vector_statement_t* said) {
   if (said->id >= 0) fprintf(stderr, " e%d", said->id);
   if (said->word == VECTOR_PUSH && said->choice >= 0) fprintf(stderr, " %s", vector_classes[said->choice]);
   if (said->bytes > 0) fprintf(stderr, " bytes=%.10g", said->bytes);
+  if (said->key != NULL) fprintf(stderr, " key=%s", said->key);
   if (said->word == VECTOR_CLOSE && said->choice == 1) fputs(" discard", stderr);
   for (size_t i = 0; i < said->pair_count; i++) {
     const vector_key_t* key = &keys[said->pairs[i].key];
@@ -280,6 +288,7 @@ static void check_counts(machine_t* machine, const double* stats) {
   HOLDS(stats[STAT_HELD] == (double)machine->said[VECTOR_HELD], "held events are counted");
   HOLDS(stats[STAT_REPLAYED] == (double)machine->said[VECTOR_REPLAYED], "replays are counted");
   HOLDS(stats[STAT_EXPIRED] == (double)machine->said[VECTOR_EXPIRED], "expired events are counted");
+  HOLDS(stats[STAT_SUPERSEDED] == (double)machine->said[VECTOR_SUPERSEDED], "superseded events are counted");
   for (int i = 0; i < VECTOR_CODES; i++) {
     HOLDS(stats[STAT_REFUSED + i] == (double)machine->refused[i], "refusals are counted");
   }
@@ -362,6 +371,9 @@ static void on_failed(vector_run_t* run, vector_event_t* event) {
 static bool on_over(vector_run_t* run, vector_event_t* event) {
   machine_t* machine = run->watcher;
   int id = event->id;
+  /* The event of its key that is being pushed has its place, if their classes are the same. */
+  bool superseded = event->event.status == UV_BATCH_STATUS_SUPERSEDED;
+  if (superseded && run->pushing->level == event->level) run->pushing->number = event->number;
   do_once(machine, &machine->when_over[id]);
   if (id % 7 == 3 && !run->closed) uv_batch_process(&run->batch);
   if (id % 11 == 5 && !uv_batch_is_closing(&run->batch)) switch_group(machine, id % types);
