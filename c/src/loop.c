@@ -159,6 +159,10 @@ typedef struct {
   bool foreign; /* some of them were closed by others */
   /* The time of this turn, kept while a dispatch point is due or running; negative: it has to be read. */
   double now;
+  /* During a hold pushes ask for no dispatch point. The time that one reads is kept as long as the loop's own, which stands
+   * still from poll to poll. */
+  double held_now;
+  uint64_t held_at; /* that of the loop; UINT64_MAX: it has to be read */
   /* Of the loop; sampled when a policy asks, never by a timer. */
   uvb__utilization_t utilization;
   double observed_from;
@@ -187,13 +191,24 @@ static double read_clock(uvb__host_t* host) {
 static double read_now(uvb__host_t* host) {
   host_t* on = of(host);
   if (on->now >= 0) return on->now;
+  /* Once it is closing, the loop may be gone. */
+  bool keeps = on->held && !uv_is_closing((uv_handle_t*)&on->check);
+  uint64_t at = keeps ? uv_now(on->loop) : UINT64_MAX;
+  if (keeps && at == on->held_at) return on->held_now;
   double now = clock_ms();
   if (on->due) on->now = now;
+  on->held_now = now;
+  on->held_at = at;
   return now;
 }
 
+static void look_at_clock(host_t* on) {
+  on->now = -1;
+  on->held_at = UINT64_MAX;
+}
+
 void uvb__loop_look_at_clock(uvb__core_t* core) {
-  if (core->gate != NULL) of(core->host)->now = -1;
+  if (core->gate != NULL) look_at_clock(of(core->host));
 }
 
 /* ---- handles that others have closed */
@@ -290,7 +305,7 @@ static void hold_ended(uv_timer_t* timer) {
   host_t* on = timer->data;
   uvb__core_t* core = on->core;
   if (ends(on)) return;
-  on->now = -1;
+  look_at_clock(on);
   on->held = false;
   uvb__enter(core);
   uvb__hold_ended(core->batch);
@@ -384,8 +399,8 @@ static void on_check(uv_check_t* check) {
     on->due = false;
     on->now = clock_ms();
     uvb__turn(core->batch);
-    on->now = -1;
   }
+  look_at_clock(on);
   uvb__loop_let_sleep(core);
   uvb__leave(core);
 }
@@ -478,7 +493,7 @@ int uvb__loop_start(uvb__core_t* core, uv_loop_t* loop) {
   on->host = (uvb__host_t){read_now, read_clock, ask_for_turn, arm_hold, arm_expiry, read_load, hold_cost_ms};
   on->core = core;
   on->loop = loop;
-  on->now = -1;
+  look_at_clock(on);
   uv_check_init(loop, &on->check);
   uv_timer_init(loop, &on->hold);
   uv_timer_init(loop, &on->expiry);

@@ -263,6 +263,32 @@ TEST(a_push_that_does_not_end_a_hold_lets_the_loop_sleep) {
   stop();
 }
 
+TEST(pushes_of_one_turn_have_one_time_during_a_hold_too) {
+  hold_one();
+  push_some(1, 1);
+  uv_sleep(1);
+  push_some(2, 1);
+  CHECK(events[1].timestamp == events[2].timestamp);
+  CHECK(events[1].timestamp > events[0].timestamp);
+  stop();
+}
+
+TEST(a_hold_that_is_over_ends_in_the_middle_of_a_turn_when_asked) {
+  uv_batch_options_t options;
+  uv_batch_options_init(&options);
+  options.policy = UV_BATCH_POLICY_FIXED;
+  options.max_delay = 5;
+  start(&options);
+  push_some(0, 1);
+  CHECK_EQ(uv_batch_process(&batch), 0);
+  push_some(1, 1);
+  uv_sleep(6);
+  CHECK_EQ(uv_batch_process(&batch), 0);
+  CHECK_EQ(handled, 2);
+  CHECK_EQ(last_trigger, UV_BATCH_TRIGGER_DELAY);
+  stop();
+}
+
 TEST(a_high_event_ends_a_hold_in_its_turn) {
   hold_one();
   uv_batch_event_init(&events[1], UV_BATCH_SIGNAL, NULL);
