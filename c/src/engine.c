@@ -210,7 +210,7 @@ static void supersede(uvb__core_t* core, uvb__type_t* type, uv_batch_event_t* ol
   finish_superseded(core, older);
 }
 
-/* What a push with a key is to do, once the type's merge has run. */
+/* A push with a key, once the type's merge has run. */
 typedef struct {
   uv_batch_event_t* older; /* that is superseded, or NULL */
   int failure;             /* of the merge, or 0 */
@@ -298,7 +298,7 @@ int uv_batch_push(uv_batch_t* batch, uv_batch_event_t* event) {
     event->status = UV_BATCH_STATUS_REFUSED;
     return UV_ESHUTDOWN;
   }
-  /* Only under `direct` does a push run anything. */
+  /* Only under `direct`, or with a key, does a push run anything. */
   if (core->direct) {
     uvb__enter(core);
     uvb__take_event(core, event);
