@@ -234,7 +234,8 @@ struct uv_batch_options_s {
   double max_delay;         /* ms from the push of the oldest event: 0 to 60,000; UV_BATCH_DELAY_OF_POLICY */
   double min_saving;        /* share of a core that each ms of delay has to save: 0 (use all of max_delay wherever
                                anything is saved) to 1; 0.005. Only for adaptive */
-  double max_batch_time;    /* ms that one batch may keep the loop: 0 (off) to 60,000; 5. Only for adaptive */
+  double max_batch_time;    /* ms that a batch that is not held may keep the loop: 0 (off) to 60,000; 5. Only for
+                               adaptive */
   double max_deferral;      /* ms after which an event counts as one class higher: 0 to 3,600,000; 100 */
   uv_batch_cb batch_cb;     /* NULL */
   uv_batch_error_cb error_cb; /* NULL */
@@ -254,7 +255,7 @@ struct uv_batch_type_options_s {
 };
 
 /* Measurements of the policy, and its last choice. Times are ms. Without a max_delay, or unless it is adaptive, nothing
- * is measured: then all is 0 but `hold`, `hold_cost` and `why`. */
+ * is measured: then all is 0 but `hold`, `hold_cost`, `limit` and `why`. */
 struct uv_batch_policy_stats_s {
   double rate;        /* events per ms of the busiest type that the last dispatch point found */
   double total;       /* events per ms of all types */
@@ -264,6 +265,7 @@ struct uv_batch_policy_stats_s {
   double utilization; /* busy share of the loop, 0 to 1, over about 250 ms */
   double hold;        /* how long a batch may be held; 0: not at all */
   double saving;      /* share of the loop's busy time per event that holding saves; NAN: not measured */
+  uint32_t limit;     /* events of a batch that is not held, for max_batch_time; 0: no limit */
   const char* why;    /* NULL while batches are held, else "no delay allowed", "not asked yet", "nothing to save",
                          "saving is below the price", "comparison window", "no saving measured" or "slows its senders
                          down"; valid for ever */
@@ -290,9 +292,9 @@ struct uv_batch_estimate_s {
   double batch_cost;  /* ms, of a batch beside its events */
   double event_cost;  /* ms, of an event in a batch */
   double hold_cost;   /* ms, of a hold */
-  double event_time;  /* ms that an event keeps the loop, for max_batch_time; 0: not known */
+  uint32_t limit;     /* events of a batch that is not held, for max_batch_time; 0: no limit */
   double saving;      /* share of the loop's busy time per event that holding saves; NAN: not measured */
-  double slowdown;    /* share by which the rate of all events falls while holding */
+  double slowdown;    /* share by which the rate of all pushes falls while holding */
   void* reserved[4];
 };
 

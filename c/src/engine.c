@@ -148,7 +148,14 @@ static inline bool has_room(const uvb__core_t* core, uint64_t bytes, const uv_ba
 /* Whether as many events are queued as a batch can hold. */
 static bool is_full(const uvb__core_t* core) {
   const uvb__queue_t* queue = &core->queue;
-  return queue->full_types > 0 || queue->count >= uvb__advisor_limit(&core->advisor, &core->options);
+  return queue->full_types > 0 || queue->count >= core->options.max_batch;
+}
+
+/* The events that a batch takes at most, if it is not held. */
+static uint32_t limit_of(const uvb__core_t* core) {
+  uint32_t most = core->options.max_batch;
+  uint32_t by_time = uvb__advisor_limit(&core->advisor);
+  return by_time > 0 && by_time < most ? by_time : most;
 }
 
 static bool reached_threshold(const uvb__core_t* core) {
@@ -369,9 +376,9 @@ static bool judge(uvb__core_t* core, uv_batch_trigger_t* trigger) {
   if (is_full(core)) return true;
   double now = uvb__now(core);
   bool asked = core->hold < 0 || core->changed;
-  if (asked) core->hold = uvb__advisor_hold(&core->advisor, &core->options, core->host, now);
+  if (asked) core->hold = uvb__advisor_hold(&core->advisor, &core->options, core->host, now, core->counters.pushed);
   core->changed = false;
-  *trigger = UV_BATCH_TRIGGER_TURN;
+  *trigger = core->queue.count > limit_of(core) ? UV_BATCH_TRIGGER_SIZE : UV_BATCH_TRIGGER_TURN;
   if (core->hold == 0) return true;
   *trigger = UV_BATCH_TRIGGER_PRIORITY;
   if (core->queue.depth[uvb__high] > 0) return true;
@@ -385,15 +392,17 @@ static bool judge(uvb__core_t* core, uv_batch_trigger_t* trigger) {
   return false;
 }
 
-/* `judged`: it leaves at a dispatch point, and what it costs is what the policy decides by. */
-static void hand_on(uvb__core_t* core, uv_batch_trigger_t trigger, const uvb__chain_t* events, bool judged) {
-  unsigned int timed_for = uvb__advisor_leaves(&core->advisor, events->count);
-  bool timed = judged && timed_for != 0;
-  double start = timed ? core->host->clock(core->host) : 0;
+static void hand_on(uvb__core_t* core, uv_batch_trigger_t trigger, const uvb__chain_t* events,
+                    uvb__leaving_t leaving) {
+  unsigned int timed_for = uvb__advisor_leaves(&core->advisor, events->count, leaving);
+  double start = timed_for != 0 ? core->host->clock(core->host) : 0;
   core->busy = true;
   uvb__deliver(core, trigger, events);
   core->busy = false;
-  if (timed) uvb__advisor_took(&core->advisor, timed_for, events->count, start, core->host->clock(core->host));
+  if (timed_for != 0) {
+    double end = core->host->clock(core->host);
+    uvb__advisor_took(&core->advisor, timed_for, &core->options, events->count, start, end);
+  }
   after_batch(core);
 }
 
@@ -434,13 +443,14 @@ static void run(uvb__core_t* core) {
     }
     uv_batch_trigger_t trigger;
     if (!judge(core, &trigger)) break;
-    uint32_t limit = uvb__advisor_limit(&core->advisor, &core->options);
+    bool held = core->hold > 0;
+    uint32_t limit = held ? core->options.max_batch : limit_of(core);
     uvb__chain_t batch = take(core, limit);
     end_hold(core);
     /* After a batch that max_batch_time has cut the loop gets its turn. */
     bool cut = limit < core->options.max_batch && batch.count >= limit && core->queue.count > 0;
     core->budget = cut ? 0 : core->budget - 1;
-    hand_on(core, trigger, &batch, true);
+    hand_on(core, trigger, &batch, held ? uvb__was_held : uvb__was_not_held);
   }
   core->budget = 0;
 }
@@ -585,7 +595,8 @@ static void deliver_cut(uvb__core_t* core) {
     cut->first = first->link_;
     if (cut->first == NULL) cut->last = NULL;
     first->link_ = NULL;
-    hand_on(core, (uv_batch_trigger_t)first->received_, &(uvb__chain_t){first, NULL, (size_t)first->number_}, false);
+    uvb__chain_t batch = {first, NULL, (size_t)first->number_};
+    hand_on(core, (uv_batch_trigger_t)first->received_, &batch, uvb__not_judged);
   }
   if (core->closing == uvb__closing_delivering || core->closing == uvb__closing_discard) finish(core);
 }

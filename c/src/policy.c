@@ -13,12 +13,14 @@
  *   evidence  The model proposes, measurement disposes. Some windows of time run without holding, and the busy time of
  *             the loop per event of both kinds is compared. Where nothing is saved, or where holding slows down the
  *             senders because they wait for the answers, holding is switched off, with exponential back-off.
- *   size      A batch takes at most as many events as fit into max_batch_time, so that no batch keeps the loop longer.
+ *   limit     A batch that is not held takes at most as many events as fit into max_batch_time, so that it does not
+ *             keep the loop longer. This is measured as well: where the cut makes events dearer, there is no limit. A
+ *             held batch is as large as it is because that pays.
  *
  * Each queue has one advisor. It owns all estimates but two: a type's rate is in the type, the utilization is the
  * loop's. The engine tells it what was pushed, what left and how long that took, and asks it once per batch. Rates,
- * costs and the comparison are kept only while they matter, under `adaptive` with a max_delay; the time of an event
- * under `adaptive` with a max_batch_time, from batches of at least two.
+ * costs and the comparison are kept only while they matter, under `adaptive` with a max_delay; the limit under
+ * `adaptive` with a max_batch_time.
  */
 #include "policy.h"
 
@@ -85,24 +87,6 @@ void uvb__costs_sample(uvb__costs_t* costs, double types, double events, double 
     costs->event_cost = (1 - costs->share) * each;
     costs->batch_cost = costs->share * each * nn / gn;
   }
-}
-
-/* ---- the time of an event */
-
-void uvb__event_time_init(uvb__event_time_t* times) {
-  *times = (uvb__event_time_t){.next = 0};
-  for (int i = 0; i < uvb__times_on_record; i++) times->last[i] = HUGE_VAL;
-}
-
-void uvb__event_time_record(uvb__event_time_t* times, double ms) {
-  times->last[times->next] = ms;
-  times->next = (times->next + 1) % uvb__times_on_record;
-}
-
-double uvb__event_time_read(const uvb__event_time_t* times) {
-  double least = HUGE_VAL;
-  for (int i = 0; i < uvb__times_on_record; i++) least = fmin(least, times->last[i]);
-  return least < HUGE_VAL ? least : 0;
 }
 
 /* ---- utilization */
@@ -194,129 +178,236 @@ uvb__decision_t uvb__policy_hold(const uvb__signals_t* signals, const uv_batch_o
   return (uvb__decision_t){hold, hold > 0 ? uvb__holding : uvb__no_delay};
 }
 
-uint32_t uvb__policy_limit(double event_time, const uv_batch_options_t* options) {
-  bool limits = options->policy == UV_BATCH_POLICY_ADAPTIVE && options->max_batch_time > 0 && event_time > 0;
-  double fit = limits ? floor(options->max_batch_time / event_time) : HUGE_VAL;
-  return fit < options->max_batch ? (uint32_t)fmax(1, fit) : options->max_batch;
+static const double first_backoff_ms = 1000;
+static const double longest_backoff_ms = 60000;
+
+static void back_off(uvb__backoff_t* off, double factor, double now) {
+  off->until = now + off->ms;
+  off->ms = fmin(off->ms * factor, longest_backoff_ms);
+}
+
+/* ---- the limit by time */
+
+/* One batch that takes too long may be an accident: the thread was preempted, or a page was not there. */
+static const uint32_t batches_over = 2;
+/* Smaller batches share the cost of a batch among fewer events. Where that makes an event dearer than this, the cut
+ * costs more than it is worth. */
+static const double dearer = 1.1;
+static const uint32_t batches_met = 4;
+
+void uvb__time_limit_init(uvb__time_limit_t* limit) {
+  *limit = (uvb__time_limit_t){.off = {0, first_backoff_ms}};
+}
+
+static uint32_t fitting(uint32_t events, double ms, double max_ms) {
+  return (uint32_t)fmax(1, floor(events * max_ms / ms));
+}
+
+void uvb__time_limit_sample(uvb__time_limit_t* limit, uint32_t events, double ms, double now,
+                            const uv_batch_options_t* options) {
+  double most = options->max_batch_time;
+  if (now < limit->off.until) return;
+  if (limit->events == 0) {
+    limit->over = ms > most ? limit->over + 1 : 0;
+    if (limit->over < batches_over) return;
+    limit->over = limit->met = 0;
+    limit->before = ms / events;
+    limit->events = fitting(events, ms, most);
+  } else if (events == limit->events) {
+    if (ms / events > dearer * limit->before) {
+      limit->events = 0;
+      back_off(&limit->off, 2, now);
+      return;
+    }
+    if (++limit->met == batches_met) limit->off.ms = first_backoff_ms;
+    if (ms > most) limit->events = fitting(events, ms, most);
+    else if (ms < most / 2) limit->events = 2 * events < options->max_batch ? 2 * events : 0;
+  }
 }
 
 /* ---- the comparison */
 
-/* A window lasts four delays, within these bounds. */
+/* A window that holds lasts four delays, within these bounds; one that does not, as long as the shortest. */
 static const double shortest_window_ms = 50;
 static const double longest_window_ms = 1000;
 static const double delays_in_a_window = 4;
 static const double fewest_events = 8;
-/* The first windows alternate; after them one in so many does not hold. */
-static const uint32_t trial_windows = 4;
-static const uint32_t check_every = 16;
+/* A large batch makes the next ones large, as events come while it is handled. So a window is measured once what the
+ * one before has left behind is gone, and batches do not shrink any more; or after so many askings. */
+static const double settled_share = 0.9;
+static const uint32_t longest_settling = 9;
+/* The first windows alternate. After them one in 32 does not hold, and less and less often where holding pays. */
+static const uint64_t trial_windows = 4;
+static const uint32_t first_distance = 32;
+static const uint32_t longest_distance = 128;
 /* Windows of each kind, before a saving that is too small counts. */
 static const uint32_t enough_windows = 2;
 static const double least_saving = 0.02;
 static const double most_slowdown = 0.05;
-/* A difference of rates that chance gives once in 700 comparisons. */
-static const double beyond_chance = 3;
-static const double first_backoff_ms = 1000;
-static const double longest_backoff_ms = 60000;
+/* In standard deviations of the difference of two rates: chance alone gives it once in 30,000 comparisons. */
+static const double beyond_chance = 4;
 
-void uvb__comparison_init(uvb__comparison_t* comparison) {
-  *comparison = (uvb__comparison_t){.saving = NAN, .backoff = first_backoff_ms};
+static void start_anew(uvb__comparison_t* comparison) {
+  memset(comparison->sums, 0, sizeof(comparison->sums));
+  comparison->number = 0;
+  comparison->plain_at = comparison->distance = first_distance;
+  comparison->askings = 0;
+  comparison->measured = false;
 }
 
-static bool holds_in(uint32_t window) {
-  return window < trial_windows ? window % 2 == 1 : window % check_every != 0;
+void uvb__comparison_init(uvb__comparison_t* comparison) {
+  *comparison = (uvb__comparison_t){.saving = NAN, .off = {0, first_backoff_ms}};
+  start_anew(comparison);
+}
+
+static bool holds_now(const uvb__comparison_t* comparison) {
+  uint64_t number = comparison->number;
+  return number < trial_windows ? number % 2 == 1 : number != comparison->plain_at;
+}
+
+static void next_window(uvb__comparison_t* comparison) {
+  if (comparison->number == comparison->plain_at) comparison->plain_at += comparison->distance;
+  comparison->number++;
+  comparison->askings = 0;
+  comparison->measured = false;
 }
 
 void uvb__comparison_drop(uvb__comparison_t* comparison) {
-  comparison->number += comparison->under_way;
-  comparison->under_way = false;
+  if (comparison->askings > 0) next_window(comparison);
 }
 
-/* Switches holding off, and starts anew, where what was measured speaks against it. */
-static uvb__why_t judge(uvb__comparison_t* comparison, double saving, double slowdown, bool sure, double now) {
-  uvb__why_t why = uvb__holding;
-  if (slowdown > most_slowdown) why = uvb__slows_senders;
-  else if (sure && saving < least_saving) why = uvb__no_saving;
-  if (why == uvb__holding) {
-    if (sure) comparison->backoff = first_backoff_ms;
-    return why;
-  }
-  memset(comparison->sums, 0, sizeof(comparison->sums));
-  comparison->number = 0;
-  comparison->off = why;
-  comparison->off_until = now + comparison->backoff;
-  comparison->backoff = fmin(comparison->backoff * 2, longest_backoff_ms);
+/* A closed loop stays closed, so it is asked again less often than a load that may change. */
+static uvb__why_t switch_off(uvb__comparison_t* comparison, uvb__why_t why, double now) {
+  back_off(&comparison->off, why == uvb__slows_senders ? 4 : 2, now);
+  comparison->why_off = why;
+  start_anew(comparison);
   return why;
 }
 
+/* Switches holding off where what was measured speaks against it. */
+static uvb__why_t judge(uvb__comparison_t* comparison, double saving, double slowdown, bool sure, double now) {
+  if (slowdown > most_slowdown) return switch_off(comparison, uvb__slows_senders, now);
+  if (sure && saving < least_saving) return switch_off(comparison, uvb__no_saving, now);
+  if (sure) comparison->off.ms = first_backoff_ms;
+  return uvb__holding;
+}
+
 uvb__why_t uvb__comparison_judge(uvb__comparison_t* comparison, double saving, double slowdown, double now) {
-  if (now < comparison->off_until) return comparison->off;
+  if (now < comparison->off.until) return comparison->why_off;
   uvb__comparison_drop(comparison);
   return judge(comparison, saving, slowdown, true, now);
 }
 
 static uvb__observed_t difference(const uvb__observed_t* from, const uvb__observed_t* to) {
-  return (uvb__observed_t){to->ms - from->ms, passed(from->busy, to->busy), to->events - from->events, 1};
+  return (uvb__observed_t){
+      .ms = to->ms - from->ms,
+      .busy = passed(from->busy, to->busy),
+      .left = to->left - from->left,
+      .pushed = to->pushed - from->pushed,
+      .windows = 1,
+  };
 }
 
-static void add(uvb__observed_t* sum, const uvb__observed_t* window) {
-  sum->ms += window->ms;
-  sum->busy += window->busy;
-  sum->events += window->events;
-  sum->windows += window->windows;
+static uvb__observed_t sum_of(const uvb__observed_t* sum, const uvb__observed_t* window) {
+  return (uvb__observed_t){
+      .ms = sum->ms + window->ms,
+      .busy = sum->busy + window->busy,
+      .left = sum->left + window->left,
+      .pushed = sum->pushed + window->pushed,
+      .windows = sum->windows + window->windows,
+  };
 }
 
 static void halve(uvb__observed_t* sum) {
   sum->ms /= 2;
   sum->busy /= 2;
-  sum->events /= 2;
+  sum->left /= 2;
+  sum->pushed /= 2;
 }
 
-/* The window under way counts, and may decide. */
+/* The share by which the rate falls while holding. What is pushed counts and not what left: held windows end while
+ * events wait. */
+typedef struct {
+  double beyond_one;    /* less one standard deviation; 0 within it */
+  double beyond_chance; /* 0 where it may be chance */
+} fall_t;
+
+static fall_t fall_of(const uvb__observed_t* plain, const uvb__observed_t* held) {
+  double before = plain->pushed / plain->ms;
+  double after = held->pushed / held->ms;
+  double fall = before - after;
+  double deviation = sqrt(before / plain->ms + after / held->ms);
+  return (fall_t){fmax(0, fall - deviation) / before, fall > beyond_chance * deviation ? fall / before : 0};
+}
+
+/* The current window counts, and may decide. */
 static uvb__why_t end_window(uvb__comparison_t* comparison, const uvb__observed_t* window, double now) {
   uvb__observed_t* plain = &comparison->sums[false];
   uvb__observed_t* held = &comparison->sums[true];
-  bool holds = holds_in(comparison->number);
+  bool holds = holds_now(comparison);
   if (!holds) {
     halve(plain);
     halve(held);
   }
-  add(holds ? held : plain, window);
-  comparison->number++;
-  comparison->under_way = false;
-  if (plain->windows == 0 || held->windows == 0) return uvb__holding;
-  double before = plain->events / plain->ms;
-  double after = held->events / held->ms;
-  bool chance = before - after <= beyond_chance * sqrt(before / plain->ms + after / held->ms);
-  comparison->slowdown = chance ? 0 : 1 - after / before;
-  comparison->saving = plain->busy > 0 ? 1 - held->busy / held->events / (plain->busy / plain->events) : NAN;
-  bool sure = plain->windows >= enough_windows && held->windows >= enough_windows;
-  return judge(comparison, comparison->saving, comparison->slowdown, sure, now);
+  comparison->sums[holds] = sum_of(&comparison->sums[holds], window);
+  if (plain->windows > 0 && held->windows > 0) {
+    fall_t fall = fall_of(plain, held);
+    comparison->slowdown = fall.beyond_chance;
+    comparison->saving = plain->busy > 0 ? 1 - held->busy / held->left / (plain->busy / plain->left) : NAN;
+    bool sure = plain->windows >= enough_windows && held->windows >= enough_windows;
+    uvb__why_t why = judge(comparison, comparison->saving - fall.beyond_one, comparison->slowdown, sure, now);
+    if (why != uvb__holding) return why;
+    if (sure && !holds && comparison->distance < longest_distance) comparison->distance *= 2;
+  }
+  next_window(comparison);
+  return uvb__holding;
+}
+
+/* An asking of a window that is being measured: the last one, or, during the trial, already enough to see that senders
+ * wait. */
+static uvb__why_t look(uvb__comparison_t* comparison, const uvb__observed_t* now, double max_delay) {
+  bool holds = holds_now(comparison);
+  uvb__observed_t window = difference(&comparison->since, now);
+  double lasts = holds ? fmin(fmax(shortest_window_ms, delays_in_a_window * max_delay), longest_window_ms)
+                       : shortest_window_ms;
+  if (window.ms >= lasts && window.left >= fewest_events) return end_window(comparison, &window, now->ms);
+  bool tells = holds && comparison->number < trial_windows && window.ms >= shortest_window_ms;
+  if (!tells || comparison->sums[false].windows == 0) return uvb__holding;
+  uvb__observed_t held = sum_of(&comparison->sums[true], &window);
+  double slowdown = fall_of(&comparison->sums[false], &held).beyond_chance;
+  if (slowdown <= most_slowdown) return uvb__holding;
+  comparison->slowdown = slowdown;
+  return switch_off(comparison, uvb__slows_senders, now->ms);
+}
+
+static void settle(uvb__comparison_t* comparison, const uvb__observed_t* now, double size) {
+  comparison->askings++;
+  bool settled = comparison->askings >= 2 && size >= settled_share * comparison->size_before;
+  if (!settled && comparison->askings < longest_settling) return;
+  comparison->measured = true;
+  comparison->since = *now;
 }
 
 uvb__why_t uvb__comparison_ask(uvb__comparison_t* comparison, const uvb__observed_t* now, double max_delay) {
-  if (now->ms < comparison->off_until) return comparison->off;
-  uvb__observed_t window = difference(&comparison->since, now);
-  double enough = fmin(fmax(shortest_window_ms, delays_in_a_window * max_delay), longest_window_ms);
-  if (window.ms < 0) uvb__comparison_drop(comparison);
-  if (comparison->under_way && window.ms >= enough && window.events >= fewest_events) {
-    uvb__why_t why = end_window(comparison, &window, now->ms);
-    if (why != uvb__holding) return why;
-  }
-  if (!comparison->under_way) {
-    comparison->under_way = true;
-    comparison->since = *now;
-  }
-  return holds_in(comparison->number) ? uvb__holding : uvb__comparing;
+  if (now->ms < comparison->off.until) return comparison->why_off;
+  double size = now->left - comparison->left_before;
+  if (comparison->measured && now->ms < comparison->since.ms) uvb__comparison_drop(comparison);
+  uvb__why_t why = uvb__holding;
+  if (comparison->measured) why = look(comparison, now, max_delay);
+  else settle(comparison, now, size);
+  comparison->left_before = now->left;
+  comparison->size_before = size;
+  if (why != uvb__holding) return why;
+  return holds_now(comparison) ? uvb__holding : uvb__comparing;
 }
 
 /* ---- the advisor */
 
 void uvb__advisor_init(uvb__advisor_t* advisor) {
   *advisor = (uvb__advisor_t){.sample = 1, .decision = {0, uvb__not_asked}};
-  advisor->given = (uvb__signals_t){NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
+  advisor->given = (uvb__signals_t){NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
   uvb__costs_init(&advisor->costs);
-  uvb__event_time_init(&advisor->times);
+  uvb__time_limit_init(&advisor->limit);
   uvb__comparison_init(&advisor->comparison);
 }
 
@@ -351,20 +442,15 @@ void uvb__advisor_fold(uvb__advisor_t* advisor, double now) {
   advisor->first_fresh = NULL;
 }
 
-void uvb__advisor_took(uvb__advisor_t* advisor, unsigned int timed_for, size_t events, double start, double end) {
+void uvb__advisor_took(uvb__advisor_t* advisor, unsigned int timed_for, const uv_batch_options_t* options,
+                       size_t events, double start, double end) {
   double ms = passed(start, end);
   if ((timed_for & uvb__for_costs) != 0) {
     uvb__costs_sample(&advisor->costs, fmax(1, advisor->types), (double)events, ms, end);
     advisor->types = 0;
     advisor->sample++;
   }
-  if ((timed_for & uvb__for_event_time) != 0) uvb__event_time_record(&advisor->times, ms / (double)events);
-}
-
-uint32_t uvb__advisor_limit(const uvb__advisor_t* advisor, const uv_batch_options_t* options) {
-  /* Without a record nothing is limited, and that is known without a look at it. */
-  double own = advisor->timing ? uvb__event_time_read(&advisor->times) : 0;
-  return uvb__policy_limit(either(advisor->given.event_time, own), options);
+  if ((timed_for & uvb__for_limit) != 0) uvb__time_limit_sample(&advisor->limit, (uint32_t)events, ms, end, options);
 }
 
 static uvb__signals_t observe(const uvb__advisor_t* advisor, const uvb__load_t* load, const uvb__host_t* host,
@@ -378,13 +464,12 @@ static uvb__signals_t observe(const uvb__advisor_t* advisor, const uvb__load_t* 
       .hold_cost = host->hold_cost,
       .saving = advisor->comparison.saving,
       .slowdown = advisor->comparison.slowdown,
-      .event_time = uvb__event_time_read(&advisor->times),
   };
 }
 
 /* The law of `adaptive`, and, where it would hold, what was measured. */
 static uvb__decision_t decide(uvb__advisor_t* advisor, const uv_batch_options_t* options, uvb__host_t* host,
-                              double now) {
+                              double now, uint64_t pushed) {
   const uvb__signals_t* given = &advisor->given;
   uvb__comparison_t* comparison = &advisor->comparison;
   uvb__load_t load = host->load(host, now);
@@ -399,7 +484,7 @@ static uvb__decision_t decide(uvb__advisor_t* advisor, const uv_batch_options_t*
     return decision;
   }
   if (isnan(given->saving) && isnan(given->slowdown)) {
-    uvb__observed_t until_now = {now, load.busy, advisor->left, 0};
+    uvb__observed_t until_now = {now, load.busy, advisor->left, (double)pushed, 0};
     decision.why = uvb__comparison_ask(comparison, &until_now, options->max_delay);
   } else {
     decision.why = uvb__comparison_judge(comparison, either(given->saving, 1), either(given->slowdown, 0), now);
@@ -408,10 +493,11 @@ static uvb__decision_t decide(uvb__advisor_t* advisor, const uv_batch_options_t*
   return decision;
 }
 
-double uvb__advisor_hold(uvb__advisor_t* advisor, const uv_batch_options_t* options, uvb__host_t* host, double now) {
+double uvb__advisor_hold(uvb__advisor_t* advisor, const uv_batch_options_t* options, uvb__host_t* host, double now,
+                         uint64_t pushed) {
   /* Without a delay there is nothing to estimate: the common case costs nothing. */
   if (advisor->estimating) {
-    advisor->decision = decide(advisor, options, host, now);
+    advisor->decision = decide(advisor, options, host, now, pushed);
   } else {
     uvb__comparison_drop(&advisor->comparison);
     advisor->decision = uvb__policy_hold(&advisor->given, options);

@@ -33,18 +33,7 @@ void uvb__costs_init(uvb__costs_t* costs);
 /* A batch with events of this many types took `ms`. */
 void uvb__costs_sample(uvb__costs_t* costs, double types, double events, double ms, double now);
 
-enum { uvb__times_on_record = 4, uvb__slices = 10 };
-
-/* The time that an event keeps the loop: the least of the last four batches. A thread that is preempted in one batch
- * says nothing about the events. */
-typedef struct {
-  double last[uvb__times_on_record];
-  uint32_t next;
-} uvb__event_time_t;
-
-void uvb__event_time_init(uvb__event_time_t* times);
-void uvb__event_time_record(uvb__event_time_t* times, double ms); /* per event of one batch */
-double uvb__event_time_read(const uvb__event_time_t* times);      /* ms; 0 without a record */
+enum { uvb__slices = 10 };
 
 /* The busy share of a loop over about 250 ms: ten slices of 25 ms, the current one included. */
 typedef struct {
@@ -68,7 +57,6 @@ typedef struct {
   double hold_cost;
   double saving;
   double slowdown;
-  double event_time;
 } uvb__signals_t;
 
 /* ---- policies */
@@ -94,39 +82,67 @@ typedef struct {
 
 /* The hold of `fixed` or of the law of `adaptive`; under `direct` nothing waits, and nothing is asked. */
 uvb__decision_t uvb__policy_hold(const uvb__signals_t* signals, const uv_batch_options_t* options);
-/* The events that a batch takes at most: those that fit into max_batch_time, and never more than max_batch. */
-uint32_t uvb__policy_limit(double event_time, const uv_batch_options_t* options);
+
+/* What did not pay is left off for a while, the next time for longer. */
+typedef struct {
+  double until; /* off until this time */
+  double ms;    /* how long it is left off the next time */
+} uvb__backoff_t;
+
+/* ---- the limit by time: the events of a batch that is not held, so that it keeps the loop for max_batch_time at most */
+
+typedef struct {
+  uint32_t events; /* 0: no limit */
+  uint32_t over;   /* batches in a row that took too long, while there is no limit */
+  uint32_t met;    /* batches in a row that met the limit */
+  double before;   /* ms per event when the limit was set */
+  uvb__backoff_t off;
+} uvb__time_limit_t;
+
+void uvb__time_limit_init(uvb__time_limit_t* limit);
+/* Whether the time of a batch of so many events says something. */
+static inline bool uvb__time_limit_wants(const uvb__time_limit_t* limit, size_t events) {
+  return events >= 8 || events == limit->events;
+}
+/* A batch that uvb__time_limit_wants(), and that was not held, has taken `ms`. */
+void uvb__time_limit_sample(uvb__time_limit_t* limit, uint32_t events, double ms, double now,
+                            const uv_batch_options_t* options);
 
 /* ---- the comparison: whether holding saves anything here, measured in windows that hold and windows that do not */
 
 typedef struct {
   double ms;
-  double busy; /* ms of the loop */
-  double events;
+  double busy;   /* ms of the loop */
+  double left;   /* events, in batches */
+  double pushed; /* events */
   uint32_t windows;
 } uvb__observed_t;
 
 typedef struct {
   uvb__observed_t sums[2]; /* of the windows without holding, and with it */
-  uint32_t number;         /* of the window under way, or the next one */
-  bool under_way;
-  uvb__observed_t since;   /* the counts at its beginning */
-  /* As found when a window ended last. */
+  uint64_t number;         /* of the current window */
+  uint64_t plain_at;     /* the next one after the trial that does not hold */
+  uint32_t distance;       /* from one of those to the next */
+  uint32_t askings;        /* of the current window */
+  bool measured;           /* it has settled: its measured part has begun */
+  uvb__observed_t since;   /* the counts at that moment */
+  double left_before;      /* events that had left at the asking before */
+  double size_before;      /* how many of them between the one before that and it */
+  /* As found last. */
   double saving;           /* share of the busy time per event that holding saves; NAN: not measured */
   double slowdown;         /* share by which the rate falls while holding, where it is more than chance; else 0 */
-  double off_until;        /* until this time holding is switched off */
-  double backoff;          /* how long it is switched off the next time, in ms */
-  uvb__why_t off;          /* why it was switched off */
+  uvb__backoff_t off;
+  uvb__why_t why_off;
 } uvb__comparison_t;
 
 void uvb__comparison_init(uvb__comparison_t* comparison);
 /* Whether a batch that the law would hold may be held: uvb__holding, or why not. `now` has the time, the busy time of
- * the loop and the events that have left, each counted from any point. */
+ * the loop, the events that have left and those that were pushed, each counted from any point. */
 uvb__why_t uvb__comparison_ask(uvb__comparison_t* comparison, const uvb__observed_t* now, double max_delay);
 /* The same with signals from outside in place of windows. */
 uvb__why_t uvb__comparison_judge(uvb__comparison_t* comparison, double saving, double slowdown, double now);
-/* The window that is under way does not count, but its number is used up: else a load at which the law changes its mind
- * often would never get past a window that does not hold. */
+/* The current window does not count, but its number is used up: else a load at which the law changes its mind often
+ * would never get past a window that does not hold. */
 void uvb__comparison_drop(uvb__comparison_t* comparison);
 
 /* ---- the advisor of a queue */
@@ -139,31 +155,38 @@ typedef struct {
   uint64_t sample;                 /* the number of the next one */
   double left;                     /* events that have left */
   uvb__costs_t costs;
-  uvb__event_time_t times;
+  uvb__time_limit_t limit;
   uvb__comparison_t comparison;
   uvb__decision_t decision; /* the last one */
   bool estimating;          /* whether rates, costs and the comparison matter */
-  bool timing;              /* whether the time of an event matters */
+  bool timing;              /* whether the limit matters */
   uvb__signals_t given;     /* in place of the estimates, for tests; NAN: none */
 } uvb__advisor_t;
 
 void uvb__advisor_init(uvb__advisor_t* advisor);
 void uvb__advisor_configure(uvb__advisor_t* advisor, const uv_batch_options_t* options);
 void uvb__advisor_fold(uvb__advisor_t* advisor, double now); /* a dispatch point: brings the rates up to date */
+/* Batches that leave at a dispatch point are timed, those that were held for the costs alone; other batches are not. */
+typedef enum { uvb__not_judged, uvb__was_held, uvb__was_not_held } uvb__leaving_t;
 /* Purposes of timing a batch. */
-enum { uvb__for_costs = 1, uvb__for_event_time = 2 };
-/* A batch leaves. Returns what it is to be timed for if it leaves at a dispatch point. */
-static inline unsigned int uvb__advisor_leaves(uvb__advisor_t* advisor, size_t events) {
+enum { uvb__for_costs = 1, uvb__for_limit = 2 };
+/* A batch leaves. Returns what it is to be timed for. */
+static inline unsigned int uvb__advisor_leaves(uvb__advisor_t* advisor, size_t events, uvb__leaving_t leaving) {
   advisor->left += (double)events;
-  return (advisor->estimating ? uvb__for_costs : 0u) | (advisor->timing && events >= 2 ? uvb__for_event_time : 0u);
+  if (leaving == uvb__not_judged) return 0;
+  bool limits = advisor->timing && leaving == uvb__was_not_held && uvb__time_limit_wants(&advisor->limit, events);
+  return (advisor->estimating ? uvb__for_costs : 0u) | (limits ? uvb__for_limit : 0u);
 }
 /* A batch was with its handlers from `start` to `end`. */
-void uvb__advisor_took(uvb__advisor_t* advisor, unsigned int timed_for, size_t events, double start, double end);
-/* How long the open batch may be held from the push of its oldest event, in ms. */
+void uvb__advisor_took(uvb__advisor_t* advisor, unsigned int timed_for, const uv_batch_options_t* options,
+                       size_t events, double start, double end);
+/* How long the open batch may be held from the push of its oldest event, in ms. `pushed`: events so far. */
 double uvb__advisor_hold(uvb__advisor_t* advisor, const uv_batch_options_t* options, struct uvb__host_s* host,
-                         double now);
-/* The events that a batch takes at most. */
-uint32_t uvb__advisor_limit(const uvb__advisor_t* advisor, const uv_batch_options_t* options);
+                         double now, uint64_t pushed);
+/* The events that a batch takes at most because of max_batch_time, if it is not held; 0: no limit. */
+static inline uint32_t uvb__advisor_limit(const uvb__advisor_t* advisor) {
+  return advisor->timing ? advisor->limit.events : 0;
+}
 /* The estimates; `rate` of one type, or, when that is NULL, as the policy sees it. */
 uvb__signals_t uvb__advisor_estimate(const uvb__advisor_t* advisor, const struct uvb__type_s* type,
                                      struct uvb__host_s* host, double now);

@@ -27,6 +27,7 @@ void uvb__stats(const uvb__core_t* core, uv_batch_stats_t* stats) {
       .utilization = signals.utilization,
       .hold = advisor->decision.hold,
       .saving = signals.saving,
+      .limit = uvb__advisor_limit(advisor),
       .why = uvb__why_words(advisor->decision.why),
   };
 }
@@ -52,7 +53,7 @@ int uv_batch_estimate(const uv_batch_t* batch, int type, uv_batch_estimate_t* es
       .batch_cost = signals.batch_cost,
       .event_cost = signals.event_cost,
       .hold_cost = signals.hold_cost,
-      .event_time = signals.event_time,
+      .limit = uvb__advisor_limit(&core->advisor),
       .saving = signals.saving,
       .slowdown = signals.slowdown,
   };

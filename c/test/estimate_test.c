@@ -136,22 +136,6 @@ TEST(old_batches_count_half_as_much_each_second) {
   CHECK_NEAR(costs.batch_cost, 7);
 }
 
-/* ---- the time of an event */
-
-TEST(the_time_of_an_event_is_the_least_of_the_last_four) {
-  uvb__event_time_t times;
-  uvb__event_time_init(&times);
-  CHECK(uvb__event_time_read(&times) == 0);
-  uvb__event_time_record(&times, 3);
-  CHECK(uvb__event_time_read(&times) == 3);
-  uvb__event_time_record(&times, 1);
-  CHECK(uvb__event_time_read(&times) == 1);
-  for (int i = 0; i < 3; i++) uvb__event_time_record(&times, 7);
-  CHECK(uvb__event_time_read(&times) == 1);
-  uvb__event_time_record(&times, 8);
-  CHECK(uvb__event_time_read(&times) == 7);
-}
-
 /* ---- utilization */
 
 static uvb__utilization_t window;

@@ -344,6 +344,35 @@ TEST(stats_say_what_the_policy_goes_by_and_why_it_does_not_hold) {
   stop();
 }
 
+TEST(batches_that_take_too_long_limit_the_next_ones) {
+  uv_batch_options_t options;
+  uv_batch_estimate_t estimate;
+  uv_batch_stats_t stats;
+  uv_batch_options_init(&options);
+  options.max_batch_time = 1e-6;
+  start(&options);
+  for (int i = 0; i < 2; i++) {
+    CHECK_EQ(uv_batch_stats(&batch, &stats), 0);
+    CHECK_EQ(stats.policy.limit, 0);
+    push_some(0, 8);
+    uv_run(&loop, UV_RUN_NOWAIT);
+    CHECK_EQ(batches, i + 1);
+  }
+  CHECK_EQ(uv_batch_stats(&batch, &stats), 0);
+  CHECK_EQ(stats.policy.limit, 1);
+  CHECK_EQ(uv_batch_estimate(&batch, UV_BATCH_NETWORK, &estimate), 0);
+  CHECK_EQ(estimate.limit, 1);
+  /* The loop gets its turn between them. */
+  push_some(0, 3);
+  uv_run(&loop, UV_RUN_NOWAIT);
+  CHECK_EQ(batches, 3);
+  CHECK_EQ(last_trigger, UV_BATCH_TRIGGER_SIZE);
+  CHECK_EQ(handled, 17);
+  uv_run(&loop, UV_RUN_DEFAULT);
+  CHECK_EQ(handled, 19);
+  stop();
+}
+
 TEST(what_is_retained_keeps_no_loop_alive) {
   start(NULL);
   uv_batch_options_t options;

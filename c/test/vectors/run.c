@@ -448,7 +448,6 @@ static void give_signals(vector_run_t* run, const vector_statement_t* statement)
       .hold_cost = run->given[SIGNAL_HOLD_COST],
       .saving = run->given[SIGNAL_SAVING],
       .slowdown = run->given[SIGNAL_SLOWDOWN],
-      .event_time = run->given[SIGNAL_EVENT_TIME],
   };
 }
 
@@ -637,7 +636,7 @@ void vector_run_estimate(vector_run_t* run, int type, double estimates[ESTIMATES
   estimates[SIGNAL_BATCH_COST] = got.batch_cost;
   estimates[ESTIMATE_EVENT_COST] = got.event_cost;
   estimates[SIGNAL_HOLD_COST] = got.hold_cost;
-  estimates[SIGNAL_EVENT_TIME] = got.event_time;
+  estimates[ESTIMATE_LIMIT] = got.limit;
   estimates[SIGNAL_SAVING] = isnan(got.saving) ? 0 : got.saving;
   estimates[SIGNAL_SLOWDOWN] = got.slowdown;
 }

@@ -49,7 +49,6 @@ const vector_key_t vector_signals[] = {
     {"total", VECTOR_AN_AMOUNT, NULL},
     {"batch_cost", VECTOR_AN_AMOUNT, NULL},
     {"hold_cost", VECTOR_AN_AMOUNT, NULL},
-    {"event_time", VECTOR_AN_AMOUNT, NULL},
     {"saving", VECTOR_A_NUMBER, NULL},
     {"slowdown", VECTOR_A_NUMBER, NULL},
     {"rate", VECTOR_AN_AMOUNT, NULL},
@@ -60,10 +59,10 @@ const vector_key_t vector_estimates[] = {
     {"total", VECTOR_AN_AMOUNT, NULL},
     {"batch_cost", VECTOR_AN_AMOUNT, NULL},
     {"hold_cost", VECTOR_AN_AMOUNT, NULL},
-    {"event_time", VECTOR_AN_AMOUNT, NULL},
     {"saving", VECTOR_A_NUMBER, NULL},
     {"slowdown", VECTOR_A_NUMBER, NULL},
     {"event_cost", VECTOR_AN_AMOUNT, NULL},
+    {"limit", VECTOR_A_COUNT, NULL},
     {NULL, VECTOR_A_WORD, NULL},
 };
 const vector_key_t vector_type_signals[] = {

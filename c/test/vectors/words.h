@@ -96,19 +96,18 @@ enum {
   TYPE_OPTION_MERGE,
   TYPE_OPTIONS
 };
-/* The rate is that of a type; the costs of an event are an estimate only. */
+/* The rate is that of a type; the cost of an event and the limit by time are estimates only. */
 enum {
   SIGNAL_UTILIZATION,
   SIGNAL_TOTAL,
   SIGNAL_BATCH_COST,
   SIGNAL_HOLD_COST,
-  SIGNAL_EVENT_TIME,
   SIGNAL_SAVING,
   SIGNAL_SLOWDOWN,
   SIGNAL_RATE,
   SIGNALS
 };
-enum { ESTIMATE_EVENT_COST = SIGNAL_RATE, ESTIMATES };
+enum { ESTIMATE_EVENT_COST = SIGNAL_RATE, ESTIMATE_LIMIT, ESTIMATES };
 enum {
   STAT_QUEUED,
   STAT_BYTES,
