@@ -317,6 +317,7 @@ type BatcherStats struct {
 func (b *Batcher[K, V]) Stats() BatcherStats {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.host.read()
 	return BatcherStats{Stats: Stats(b.engine.Stats()), InFlight: b.flying, SharedTotal: b.shared}
 }
 
@@ -339,6 +340,7 @@ type batcherHost struct {
 	holdEnded   func()
 	used        engine.Utilization
 	usedSince   time.Duration
+	busy        time.Duration // of all batches that were in flight
 	flying      int
 	concurrency int
 }
@@ -346,9 +348,10 @@ type batcherHost struct {
 // read reads the clock, once each time that the mutex is taken.
 func (h *batcherHost) read() { h.now = time.Since(h.start) }
 
-func (h *batcherHost) Now() time.Duration { return h.now }
-func (h *batcherHost) Inside() bool       { return true }
-func (h *batcherHost) Alive() bool        { return true }
+func (h *batcherHost) Now() time.Duration   { return h.now }
+func (h *batcherHost) Clock() time.Duration { return time.Since(h.start) }
+func (h *batcherHost) Inside() bool         { return true }
+func (h *batcherHost) Alive() bool          { return true }
 
 func (h *batcherHost) Schedule() error {
 	h.due = true
@@ -369,8 +372,9 @@ func (h *batcherHost) Arm(deadline time.Duration) error {
 
 // flies notes how many batches are in flight from now on.
 func (h *batcherHost) flies(n int) {
-	span := h.now - h.usedSince
-	h.used.Observe(h.usedSince, h.now, span*time.Duration(h.flying)/time.Duration(h.concurrency))
+	flown := (h.now - h.usedSince) * time.Duration(h.flying)
+	h.used.Observe(h.usedSince, h.now, flown/time.Duration(h.concurrency))
+	h.busy += flown
 	h.usedSince, h.flying = h.now, n
 }
 
@@ -379,3 +383,11 @@ func (h *batcherHost) Utilization(now time.Duration) float64 {
 	h.flies(h.flying)
 	return h.used.Read(now)
 }
+
+// Busy is the time of the bulk function.
+func (h *batcherHost) Busy(time.Duration) time.Duration {
+	h.flies(h.flying)
+	return h.busy
+}
+
+func (h *batcherHost) HoldCost() time.Duration { return holdCost }

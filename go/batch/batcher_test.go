@@ -496,7 +496,7 @@ func TestFixedHoldsAndEnds(t *testing.T) {
 	})
 }
 
-func TestAdaptiveHoldsOnlyWhenBusy(t *testing.T) {
+func TestAdaptiveStopsHoldingWhereNothingIsSaved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBatch(t, func(_ context.Context, keys []int) ([]int, error) {
 			time.Sleep(9 * time.Millisecond)
@@ -507,8 +507,7 @@ func TestAdaptiveHoldsOnlyWhenBusy(t *testing.T) {
 		if took := time.Since(start); took != 9*time.Millisecond {
 			t.Errorf("idle, a call took %v, want 9ms", took)
 		}
-		// One caller after another keeps fn busy, and each call waits for more that never come: holding switches
-		// itself off.
+		// One caller after another keeps fn busy, and each call waits for more that never come.
 		longest := time.Duration(0)
 		for range 200 {
 			start := time.Now()
@@ -523,7 +522,42 @@ func TestAdaptiveHoldsOnlyWhenBusy(t *testing.T) {
 			b.Do(background, 1)
 		}
 		if took := time.Since(start); took != 450*time.Millisecond {
-			t.Errorf("after 16 holds without gain 50 calls took %v, want 450ms", took)
+			t.Errorf("after windows without a saving 50 calls took %v, want 450ms", took)
+		}
+		if p := b.Stats().Policy; p.Why != "no saving measured" || !p.SavingMeasured || p.Saving > 0.02 || p.Hold != 0 {
+			t.Errorf("the policy says %+v", p)
+		}
+	})
+}
+
+func TestAdaptiveHoldsWhereItPays(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBatch(t, func(_ context.Context, keys []int) ([]int, error) {
+			time.Sleep(2*time.Millisecond + time.Duration(len(keys))*100*time.Microsecond)
+			return keys, nil
+		}, config{MaxDelay: 20 * time.Millisecond})
+		if p := b.Stats().Policy; p.Why != "not asked yet" {
+			t.Errorf("at first the policy says %+v", p)
+		}
+		for i := range 3000 {
+			go b.Do(background, i)
+			time.Sleep(time.Millisecond)
+		}
+		s := b.Stats()
+		p := s.Policy
+		if s.BatchTotal > 3000/10 {
+			t.Errorf("%d batches for 3,000 calls, one each ms", s.BatchTotal)
+		}
+		if p.Saving < 0.5 || p.Why != "" && p.Why != "comparison window" {
+			t.Errorf("the policy says %+v", p)
+		}
+		if near := func(got, want time.Duration) bool { return max(got-want, want-got) < want/20 }; !near(p.BatchCost, 2*time.Millisecond) ||
+			!near(p.EventCost, 100*time.Microsecond) {
+			t.Errorf("the costs are %v and %v", p.BatchCost, p.EventCost)
+		}
+		b.Close(background)
+		if waited := b.Stats().QueueWaitMax.Normal; waited > 25*time.Millisecond {
+			t.Errorf("a call waited %v", waited)
 		}
 	})
 }
@@ -673,6 +707,9 @@ func TestBadOptionsOfNew(t *testing.T) {
 		{config{MaxBatch: 1_000_001}, "MaxBatch"},
 		{config{MaxDelay: -2}, "MaxDelay is -2ns; it must be from 0 (None) to 1m0s"},
 		{config{MaxDelay: time.Hour}, "MaxDelay"},
+		{config{MinSaving: -2}, "MinSaving is -2; it must be from 0 (None) to 1"},
+		{config{MinSaving: 1.5}, "MinSaving"},
+		{config{MinSaving: math.NaN()}, "MinSaving is NaN"},
 		{config{Threshold: -2}, "Threshold"},
 		{config{MaxQueue: -1}, "MaxQueue"},
 		{config{MaxQueueBytes: -1}, "MaxQueueBytes"},
@@ -686,7 +723,7 @@ func TestBadOptionsOfNew(t *testing.T) {
 			t.Errorf("want %q, got %v", c.text, err)
 		}
 	}
-	for _, c := range []config{{}, {MaxDelay: batch.None, Threshold: batch.None, Key: batch.KeyOf[int, int](nil)}} {
+	for _, c := range []config{{}, {MaxDelay: batch.None, MinSaving: batch.None, Threshold: batch.None, Key: batch.KeyOf[int, int](nil)}} {
 		if _, err := batch.New(fn, c); err != nil {
 			t.Errorf("%+v: %v", c, err)
 		}

@@ -12,7 +12,8 @@ import (
 type Policy uint8
 
 const (
-	// Adaptive (the default): at once when idle, at the end of the turn when busy; held up to MaxDelay while that pays.
+	// Adaptive (the default): at once when idle, at the end of the turn when busy; held for as long as it pays, up to
+	// MaxDelay.
 	Adaptive Policy = iota + 1
 	// Fixed: when full, or MaxDelay after its oldest event. A predictable cadence.
 	Fixed
@@ -34,14 +35,15 @@ const (
 type Hold uint8
 
 const (
-	// HoldTuned (the default) stops holding that does not bring more events into a batch, and tries again later.
+	// HoldTuned (the default) compares holding with not holding, stops where that saves nothing or slows the senders down,
+	// and tries again later.
 	HoldTuned Hold = iota + 1
-	// HoldAlways goes on.
+	// HoldAlways does not compare.
 	HoldAlways
 )
 
-// None is 0 for MaxDelay, Threshold and MaxDeferral, where a field that is left out means something else: the default,
-// or in Set what it was.
+// None is 0 for MaxDelay, MinSaving, MaxBatchTime, Threshold and MaxDeferral, where a field that is left out means
+// something else: the default, or in Set what it was.
 const None = -1
 
 // Config has the settings of New. The zero value of each field stands for its default.
@@ -53,9 +55,13 @@ type Config[K, V any] struct {
 	// MaxBatch bounds a batch: 1 to 1,000,000 calls, by default 1024.
 	MaxBatch int
 	// MaxDelay is the longest hold, from the oldest call in a batch: up to a minute, by default 0 (None), and 50 ms under
-	// Fixed. Under Adaptive it is used only while the bulk function is busy for more than 60 % of the time, more is
-	// expected, and holding has paid.
+	// Fixed. Every call in the batch waits for it. Adaptive holds as long as it pays: while the calls of the bulk function
+	// that a hold saves are worth more than the delay.
 	MaxDelay time.Duration
+	// MinSaving is what each ms of delay has to save, under Adaptive, as a share of the time in which the bulk function
+	// could run: 0 (None) to 1, by default 0.005. Lower: longer holds; with None all of MaxDelay is used wherever a hold
+	// saves anything. The busier the function, the less a ms has to save.
+	MinSaving float64
 	// Threshold ends a hold at that many queued calls: up to 1,000,000, by default 0 (None): off.
 	Threshold int
 	// MaxQueue bounds what may wait: 1 to 100,000,000 calls, by default 65,536. One more is refused with ErrOverload.
@@ -76,7 +82,9 @@ type Config[K, V any] struct {
 func (c *Config[K, V]) queue() engine.Options {
 	return engine.Options{
 		Policy: engine.PolicyName(c.Policy), Hold: engine.Hold(c.Hold), MaxBatch: c.MaxBatch, MaxDelay: c.MaxDelay,
-		Threshold: c.Threshold, MaxQueue: c.MaxQueue, MaxQueueBytes: c.MaxQueueBytes,
+		MinSaving: c.MinSaving, Threshold: c.Threshold, MaxQueue: c.MaxQueue, MaxQueueBytes: c.MaxQueueBytes,
+		// A call of the bulk function keeps no loop, and the longer it takes, the more is to be gained by a large batch.
+		MaxBatchTime: engine.None,
 	}
 }
 
@@ -90,9 +98,16 @@ type EmitterConfig[T any] struct {
 	// MaxBatch bounds a batch: 1 to 1,000,000 events, by default 1024.
 	MaxBatch int
 	// MaxDelay is the longest hold, from the push of the oldest event in a batch: up to a minute, by default 0 (None), and
-	// 50 ms under Fixed. Under Adaptive it is used only while the loop is busy for more than 60 % of the time, more is
-	// expected, and holding has paid.
+	// 50 ms under Fixed. Handlers get every event of the batch that much later. Adaptive holds as long as it pays: while
+	// the loop's time that a hold saves is worth more than the delay.
 	MaxDelay time.Duration
+	// MinSaving is the share of a core that each ms of delay has to save, under Adaptive: 0 (None) to 1, by default 0.005.
+	// Lower: longer holds; with None all of MaxDelay is used wherever a hold saves anything. The busier the loop, the less a
+	// ms has to save.
+	MinSaving float64
+	// MaxBatchTime is for how long one batch may keep the loop, under Adaptive: up to a minute, by default 5 ms; None: for
+	// as long as MaxBatch events take. Longer: fewer turns of the loop; shorter: its timers and descriptors wait less.
+	MaxBatchTime time.Duration
 	// Threshold ends a hold at that many queued events: up to 1,000,000, by default 0 (None): off.
 	Threshold int
 	// MaxQueue bounds what may wait: 1 to 100,000,000 events, by default 65,536. One more is refused with ErrOverload.
@@ -122,8 +137,8 @@ type EmitterConfig[T any] struct {
 func (c *EmitterConfig[T]) queue() engine.Options {
 	return engine.Options{
 		Policy: engine.PolicyName(c.Policy), Hold: engine.Hold(c.Hold), Order: engine.Order(c.Order), MaxBatch: c.MaxBatch,
-		MaxDelay: c.MaxDelay, Threshold: c.Threshold, MaxQueue: c.MaxQueue, MaxQueueBytes: c.MaxQueueBytes,
-		MaxDeferral: c.MaxDeferral,
+		MaxDelay: c.MaxDelay, MinSaving: c.MinSaving, MaxBatchTime: c.MaxBatchTime, Threshold: c.Threshold,
+		MaxQueue: c.MaxQueue, MaxQueueBytes: c.MaxQueueBytes, MaxDeferral: c.MaxDeferral,
 	}
 }
 
@@ -195,7 +210,8 @@ func checkBytes(n int) error {
 type Trigger uint8
 
 const (
-	// TriggerSize: MaxBatch events were queued, or a type had its own MaxBatch; under Direct every event.
+	// TriggerSize: MaxBatch events were queued, or as many as fit into MaxBatchTime, or a type had its own MaxBatch; under
+	// Direct every event.
 	TriggerSize Trigger = iota
 	// TriggerThreshold: Threshold events ended a hold.
 	TriggerThreshold
@@ -222,6 +238,26 @@ type Stats struct {
 	QueueWaitMax millrace.ByPriority[time.Duration]
 	// BatchHold is the hold of the open batch; 0 when none is held.
 	BatchHold time.Duration
+	// Policy is what the policy Adaptive works with, and why it holds or does not. Estimates are kept while MaxDelay is
+	// above 0.
+	Policy struct {
+		// Rate is the highest among the types that came last, Total that of all together, in events per ms.
+		Rate, Total float64
+		// BatchCost is what a batch costs for each of its types beside its events, EventCost what an event adds, as measured
+		// over the last second or so. HoldCost is what a hold costs, a constant.
+		BatchCost, EventCost, HoldCost time.Duration
+		// Utilization is the busy share of the loop, and for New the share in use of the batches that may be in flight.
+		Utilization float64
+		// Hold is how long the batch could be held about which the policy was asked last.
+		Hold time.Duration
+		// Saving is the share of the time per event that holding was last found to save, if SavingMeasured; it may be
+		// negative.
+		Saving         float64
+		SavingMeasured bool
+		// Why is empty while batches are held, and otherwise "no delay allowed", "not asked yet", "nothing to save", "saving
+		// is below the price", "comparison window", "no saving measured" or "slows its senders down".
+		Why string
+	}
 	// PushedTotal events were taken in; DeliveredTotal of them had a handler, failed or not.
 	PushedTotal, DeliveredTotal, CancelledTotal uint64
 	// BatchTotal is the number of batches that left; DeliveredTotal / BatchTotal is about the mean batch_size.

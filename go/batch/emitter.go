@@ -14,6 +14,7 @@ import (
 	"millrace.dev/go"
 	"millrace.dev/go/batch/internal/engine"
 	"millrace.dev/go/eventloop"
+	"millrace.dev/go/internal/inner"
 )
 
 // Emitter hands events to handlers on a loop, in batches. Make one with NewEmitter.
@@ -100,8 +101,9 @@ func NewEmitter[T any](loop *eventloop.Loop, config EmitterConfig[T]) (*Emitter[
 // Emit queues an event. Nothing has changed when it returns an error of package millrace: ErrOverload when the queue is
 // full, ErrClosed after Close of the emitter or of its loop, ErrOption for a size below 0.
 //
-// Costs a mutex, off the loop the loop's mutex as well, and no allocation once as many events have been queued before;
-// the first event of a turn asks the loop for a call at its end (go test -bench Emit ./batch).
+// Costs a mutex, and no allocation once as many events have been queued before; the first event of a turn asks the loop
+// for a call at its end, which off the loop costs the loop's mutex as well (go test -bench Emit ./batch). Into a batch
+// that is held, only an event that may end the hold does.
 func (e *Emitter[T]) Emit(typ string, data T) error {
 	_, err := e.push(typ, data, engine.OfType, 0)
 	return err
@@ -344,6 +346,9 @@ func caught() {
 
 // ---- the host
 
+// holdCost is what a hold costs beside its batch: a timer, and the turn or the goroutine at its end.
+const holdCost = 10 * time.Microsecond
+
 // emitterHost is the world of an emitter's engine: its dispatch point is the end of a loop turn. The mutex is held.
 type emitterHost[T any] struct {
 	e     *Emitter[T]
@@ -371,8 +376,15 @@ func (h *emitterHost[T]) handlersRan() { h.kept = false }
 
 func (h *emitterHost[T]) Inside() bool { return h.e.loop.Inside() }
 
-// Alive: a turn that was asked for keeps its loop alive, unless that was closed and has left it.
-func (h *emitterHost[T]) Alive() bool { return h.e.loop.Alive() }
+// Alive: a turn or a timer that was asked for comes, unless the loop was closed and has left it.
+func (h *emitterHost[T]) Alive() bool {
+	select {
+	case <-h.e.loop.Done():
+		return false
+	default:
+		return true
+	}
+}
 
 // Schedule asks for a call at the end of this turn, or, from outside the loop, of the turn that a task begins.
 func (h *emitterHost[T]) Schedule() error {
@@ -405,7 +417,14 @@ func (h *emitterHost[T]) runTurn() {
 	h.e.engine.Turn()
 }
 
+func (h *emitterHost[T]) Clock() time.Duration { return time.Since(h.start) }
+
 func (h *emitterHost[T]) Utilization(time.Duration) float64 { return h.e.loop.Utilization() }
+
+// Busy: only differences of it count.
+func (h *emitterHost[T]) Busy(now time.Duration) time.Duration { return now - inner.Slept(h.e.loop) }
+
+func (h *emitterHost[T]) HoldCost() time.Duration { return holdCost }
 
 // Arm fails when the loop is closing.
 func (h *emitterHost[T]) Arm(deadline time.Duration) error {

@@ -16,6 +16,7 @@ import (
 	"millrace.dev/go"
 	"millrace.dev/go/batch"
 	"millrace.dev/go/eventloop"
+	"millrace.dev/go/internal/looptest"
 )
 
 func newLoop(t testing.TB) *eventloop.Loop {
@@ -561,6 +562,155 @@ func TestHoldsEndInTime(t *testing.T) {
 		}
 		l.want(t)
 	})
+}
+
+func TestAPushIntoAHeldBatchAsksForNoTurn(t *testing.T) {
+	loop := looptest.Started(t)
+	got := make(chan string, 1000)
+	e := newEmitter(t, loop, settings{Policy: batch.Fixed, MaxDelay: time.Minute})
+	e.On("x", func(data string) { got <- data })
+	emit(t, e, "x", "first")
+	for e.Stats().BatchHold == 0 {
+		runtime.Gosched()
+	}
+	submitted := loop.Stats().SubmittedTotal
+	var others sync.WaitGroup
+	for range 4 {
+		others.Go(func() {
+			for range 50 {
+				emit(t, e, "x", "from outside")
+			}
+		})
+	}
+	others.Wait()
+	if more := loop.Stats().SubmittedTotal - submitted; more != 0 {
+		t.Errorf("200 events for a held batch submitted %d tasks", more)
+	}
+	looptest.On(t, loop, func() {
+		live := loop.Stats().Live
+		emit(t, e, "x", "from the loop")
+		if loop.Stats().Live != live {
+			t.Error("an event for a held batch has asked for the end of a turn")
+		}
+	})
+	if len(got) != 0 {
+		t.Errorf("%d events were not held", len(got))
+	}
+	// One that ends the hold does, from any goroutine.
+	emit(t, e, "signal", "")
+	for range 202 {
+		<-got
+	}
+}
+
+func TestAHeldBatchOfAClosedLoopTakesNoEvent(t *testing.T) {
+	loop, l := newLoop(t), &log{}
+	e := newEmitter(t, loop, settings{
+		Policy: batch.Fixed, MaxDelay: time.Minute, OnLost: func(lost batch.Lost[string]) { l.add("%s: %v", lost.Data, lost.Why) },
+	})
+	e.On("x", l.handler(""))
+	submit(t, loop, func() {
+		emit(t, e, "x", "held")
+		loop.Immediate(func() {
+			if e.Stats().BatchHold == 0 {
+				t.Error("nothing is held")
+			}
+			loop.Stop()
+		})
+	})
+	runLoop(t, loop)
+	if err := loop.Close(background); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Emit("x", "late"); !errors.Is(err, millrace.ErrClosed) {
+		t.Errorf("Emit returned %v", err)
+	}
+	if err := e.Close(background); !errors.Is(err, millrace.ErrClosed) {
+		t.Errorf("Close returned %v", err)
+	}
+	l.want(t, "held: "+millrace.ErrCancelled.Error())
+}
+
+func TestABatchKeepsTheLoopForMaxBatchTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		loop, err := eventloop.New(eventloop.Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer loop.Close(background)
+		l := &log{}
+		e := newEmitter(t, loop)
+		e.OnBatch("x", func(all []string, info batch.Info) {
+			l.add("%d %v", len(all), info.Trigger)
+			loop.Submit(func() { l.add("task") })
+		})
+		e.On("x", func(string) { time.Sleep(time.Millisecond) })
+		emitAll := func(n int) {
+			t.Helper()
+			submit(t, loop, func() {
+				for range n {
+					emit(t, e, "x", "")
+				}
+			})
+			runLoop(t, loop)
+		}
+		// For how long an event takes is not known yet; one alone tells nothing.
+		emitAll(1)
+		emitAll(8)
+		l.want(t, "1 turn", "task", "8 turn", "task")
+		emitAll(12)
+		l.want(t, "5 size", "task", "5 size", "task", "2 turn", "task")
+		if err := e.Set(settings{MaxBatchTime: 3 * time.Millisecond}); err != nil {
+			t.Fatal(err)
+		}
+		emitAll(4)
+		l.want(t, "3 size", "task", "1 turn", "task")
+		if err := e.Set(settings{MaxBatchTime: batch.None}); err != nil {
+			t.Fatal(err)
+		}
+		emitAll(12)
+		l.want(t, "12 turn", "task")
+	})
+}
+
+func TestAdaptiveHoldsOnALoop(t *testing.T) {
+	// batches of events of which two come each ms, each ms that a batch takes being 0.5 and 0.05 for each event.
+	run := func(t *testing.T, maxDelay time.Duration) (stats batch.Stats) {
+		synctest.Test(t, func(t *testing.T) {
+			loop, err := eventloop.New(eventloop.Config{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer loop.Close(background)
+			e := newEmitter(t, loop, settings{MaxDelay: maxDelay})
+			e.OnBatch("x", func(all []string, _ batch.Info) {
+				time.Sleep(500*time.Microsecond + time.Duration(len(all))*50*time.Microsecond)
+			})
+			ticks := 0
+			var timer *eventloop.Timer
+			timer, err = loop.Every(time.Millisecond, func() {
+				emit(t, e, "x", "")
+				emit(t, e, "x", "")
+				if ticks++; ticks == 2000 {
+					stats = e.Stats()
+					timer.Stop()
+				}
+			})
+			runLoop(t, loop)
+		})
+		return stats
+	}
+	without, with := run(t, batch.None), run(t, 20*time.Millisecond)
+	if without.Policy.Why != "no delay allowed" || without.Policy.BatchCost != 0 {
+		t.Errorf("without a delay the policy says %+v", without.Policy)
+	}
+	p := with.Policy
+	if with.BatchTotal > without.BatchTotal/3 || with.QueueWaitMax.Normal > 25*time.Millisecond {
+		t.Errorf("%d batches, without a delay %d; %v", with.BatchTotal, without.BatchTotal, with.QueueWaitMax)
+	}
+	if p.Saving < 0.3 || p.Why != "" && p.Why != "comparison window" || p.Rate < 1.5 || p.Total < 1.5 {
+		t.Errorf("the policy says %+v", p)
+	}
 }
 
 func TestAClosingLoopDeliversWhatItsTurnWouldHold(t *testing.T) {

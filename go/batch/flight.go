@@ -20,8 +20,10 @@ type flight[K, V any] struct {
 	keys   []K
 	seqs   []uint64 // arrival numbers of the calls
 	ctx    *flightContext
-	wanted int    // keys that somebody waits for
-	fly    func() // the goroutine's function, made once
+	wanted int           // keys that somebody waits for
+	types  int           // as in engine.Batch
+	took   time.Duration // 0: not measured
+	fly    func()        // the goroutine's function, made once
 }
 
 // batcherSink is where a batcher's batches go. It is called with the mutex held.
@@ -54,6 +56,7 @@ func (s *batcherSink[K, V]) Deliver(batch engine.Batch[*call[K, V]]) bool {
 		return true
 	}
 	counters.DeliveredTotal += uint64(f.wanted)
+	f.types = batch.Types
 	b.ready = append(b.ready, f)
 	b.flies(+1)
 	b.full = b.flying >= b.concurrency && b.engine.Options().Policy != engine.Direct
@@ -94,6 +97,7 @@ func (b *Batcher[K, V]) park(f *flight[K, V]) {
 	clear(f.calls)
 	clear(f.keys)
 	f.calls, f.keys, f.seqs, f.ctx = f.calls[:0], f.keys[:0], f.seqs[:0], nil
+	f.took = 0
 	if len(b.idle) < b.concurrency {
 		b.idle = append(b.idle, f)
 	}
@@ -150,7 +154,13 @@ func (b *Batcher[K, V]) call(f *flight[K, V]) (values []V, each Errors, err erro
 			values, each, err = nil, nil, inner.Caught(value)
 		}
 	}()
-	values, err = b.fn(f.ctx, f.keys)
+	if f.types == 0 {
+		values, err = b.fn(f.ctx, f.keys)
+	} else {
+		began := b.host.Clock()
+		values, err = b.fn(f.ctx, f.keys)
+		f.took = b.host.Clock() - began
+	}
 	n := len(f.keys)
 	needed := err == nil
 	if err != nil {
@@ -201,6 +211,9 @@ func (b *Batcher[K, V]) land(f *flight[K, V], values []V, each Errors, err error
 	b.host.read()
 	for _, seq := range f.seqs {
 		b.done(seq)
+	}
+	if f.took > 0 {
+		b.engine.Spent(f.types, len(f.calls), f.took)
 	}
 	b.park(f)
 	b.flies(-1)

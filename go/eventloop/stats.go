@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"millrace.dev/go"
+	"millrace.dev/go/internal/inner"
 )
 
 // Stats tells what a loop has done.
@@ -64,6 +65,10 @@ type load struct {
 type moment struct{ at, slept int64 }
 
 const window = int64(250 * time.Millisecond)
+
+func init() {
+	inner.Slept = func(loop any) time.Duration { return time.Duration(loop.(*Loop).load.slept.Load()) }
+}
 
 func (d *load) sleeps(now int64) { d.sleepsSince.Store(now) }
 

@@ -31,6 +31,10 @@ var Promises struct {
 	Runs func(loop any) bool
 }
 
+// Slept is for how long an *eventloop.Loop has slept since its Utilization was first asked for, without a sleep that is
+// under way. Package eventloop sets it.
+var Slept func(loop any) time.Duration
+
 // Caught makes an error of what recover returned for a function that did not return. With runtime.Goexit that is nil.
 func Caught(value any) error {
 	if value == nil {
@@ -40,7 +44,7 @@ func Caught(value any) error {
 }
 
 // Within returns a *millrace.OptionError unless the value is in its range, or zero, which means that it is not given.
-func Within[N int | int64 | time.Duration](name string, value, least, most N) error {
+func Within[N int | int64 | float64 | time.Duration](name string, value, least, most N) error {
 	if value == 0 || value >= least && value <= most {
 		return nil
 	}

@@ -88,7 +88,14 @@ func (d *Dispatcher[T]) Deliver(batch Batch[T]) bool {
 	if d.hooks.Batch != nil {
 		d.hooks.Batch(batch)
 	}
-	d.deliver(delivery[T]{rest: batch.First, trigger: batch.Trigger})
+	run := delivery[T]{rest: batch.First, trigger: batch.Trigger}
+	if batch.Types == 0 {
+		d.deliver(run)
+		return true
+	}
+	began := d.engine.host.Clock()
+	d.deliver(run)
+	d.engine.Spent(batch.Types, batch.Count, d.engine.host.Clock()-began)
 	return true
 }
 

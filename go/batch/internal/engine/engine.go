@@ -6,7 +6,6 @@
 package engine
 
 import (
-	"math"
 	"slices"
 	"time"
 
@@ -68,11 +67,9 @@ type Engine[T any] struct {
 	cuts    cuts[T]
 	flushTo uint64        // events up to this arrival number leave with the next batches, whatever the policy says
 	budget  int           // batches that may still leave at the dispatch point that is running; 0 when none is
-	ask     bool          // whether that one may ask the policy about the open batch
-	hold    time.Duration // the hold that the policy gave the open batch; negative: it was not held
-	// Events queued when the hold of the open batch began.
-	heldFrom int
-	armed    bool
+	hold    time.Duration // the hold that the policy gave the open batch; negative: it is not held
+	again   bool          // options were set since: the policy is asked once more
+	armed   bool
 	// Nothing is taken any more; closing says what is left to do.
 	closed    bool
 	closing   closing
@@ -92,8 +89,7 @@ func New[T any](host Host, sink Sink[T], options Options) (*Engine[T], error) {
 	e.options = options.complete()
 	e.recycler.limit = keptAlways
 	e.queue = Queue[T]{byType: e.options.Order == ByType, types: map[string]*Type[T]{}, sweepAt: fewTypes}
-	e.advisor.state = PolicyState{Backoff: firstBackoff}
-	e.advisor.given = Signals{math.NaN(), math.NaN(), math.NaN(), math.NaN()}
+	e.advisor = newAdvisor[T](&e.options)
 	e.note()
 	return e, nil
 }
@@ -131,7 +127,7 @@ func (e *Engine[T]) Push(t *Type[T], data T, priority Priority, bytes int64) (Re
 	}
 	// At a dispatch point that is running, what handlers push is judged there. First, for the host may keep the time
 	// that is read from then on.
-	if e.budget == 0 && !(e.scheduled && inside) {
+	if e.budget == 0 && !(e.scheduled && inside) && (e.hold < 0 || e.mayEndHold(t, priority)) {
 		if err := e.Wake(); err != nil {
 			return Ref[T]{}, err
 		}
@@ -142,6 +138,17 @@ func (e *Engine[T]) Push(t *Type[T], data T, priority Priority, bytes int64) (Re
 		e.advisor.pushed(t)
 	}
 	return Ref[T]{event, event.seq}, nil
+}
+
+// mayEndHold tells whether one more event may end the hold of the open batch. Others need no dispatch point: a turn of the
+// loop and a new timer for each would cost much of what the hold saves.
+func (e *Engine[T]) mayEndHold(t *Type[T], priority Priority) bool {
+	q, threshold := &e.queue, e.options.Threshold
+	return priority == High || priority == OfType && t.Priority == High ||
+		q.count+1 >= e.advisor.limit || q.fullTypes > 0 || t.count+1 >= t.maxBatch ||
+		threshold > 0 && q.count+1 >= threshold ||
+		// A host that takes no calls any more refuses the event.
+		!e.host.Alive()
 }
 
 func (e *Engine[T]) stamp(t *Type[T], data T, priority Priority, bytes int64) *Event[T] {
@@ -162,7 +169,7 @@ func (e *Engine[T]) pushDirect(t *Type[T], data T, priority Priority, bytes int6
 	event.stage, event.next, event.prev = left, nil, nil
 	ref := Ref[T]{event, event.seq}
 	e.nested++
-	e.leave(chain[T]{event, event, 1}, TriggerSize)
+	e.leave(chain[T]{event, event, 1}, TriggerSize, 0)
 	if e.nested--; e.nested == 0 {
 		e.afterBatch()
 		e.deliverCut()
@@ -192,7 +199,7 @@ func (e *Engine[T]) Withdraw(ref Ref[T]) bool {
 func (e *Engine[T]) Turn() {
 	if e.scheduled {
 		e.scheduled = false
-		e.begin(true)
+		e.begin()
 	}
 }
 
@@ -205,7 +212,7 @@ func (e *Engine[T]) HoldEnded() {
 	}
 	// The event that the hold began with was cancelled, or the timer came early.
 	if deadline := oldest.Time + e.hold; deadline <= e.host.Now() || !e.arm(deadline) {
-		e.begin(false)
+		e.begin()
 	}
 }
 
@@ -225,7 +232,7 @@ func (e *Engine[T]) Wake() error {
 	return err
 }
 
-func (e *Engine[T]) begin(ask bool) {
+func (e *Engine[T]) begin() {
 	if e.busy {
 		e.missed = true
 		return
@@ -235,7 +242,6 @@ func (e *Engine[T]) begin(ask bool) {
 	e.advisor.fold(now)
 	e.recycler.point(e.queue.count)
 	e.budget = batchesPerTurn
-	e.ask = ask
 	if e.closing != closingDiscard {
 		e.prepare(now)
 	}
@@ -267,13 +273,17 @@ func (e *Engine[T]) run() {
 			break
 		}
 		e.budget--
-		batch := e.take(e.options.MaxBatch)
-		if e.heldFrom > 0 && trigger != TriggerFlush {
-			e.advisor.held(batch.count - e.heldFrom)
+		limit, most := e.advisor.limit, e.options.MaxBatch
+		if trigger == TriggerFlush {
+			limit = most
 		}
+		batch := e.take(limit)
 		e.endHold()
-		e.ask = true
-		if !e.handOn(batch, trigger) {
+		if limit < most && batch.count == limit && e.queue.count > 0 {
+			// The loop gets its turn before the rest.
+			e.budget = 0
+		}
+		if !e.handOn(batch, trigger, e.advisor.sample(batch.count)) {
 			return
 		}
 	}
@@ -286,13 +296,12 @@ func (e *Engine[T]) Delivered() {
 	e.advisor.fold(e.host.Now())
 	e.afterBatch()
 	if e.missed && !e.closed {
-		e.begin(true)
+		e.begin()
 		return
 	}
 	if e.budget == 0 {
 		// Not within a dispatch point: this is one.
 		e.budget = batchesPerTurn
-		e.ask = true
 	}
 	e.run()
 }
@@ -303,13 +312,13 @@ func (e *Engine[T]) judge() (Trigger, bool) {
 	if e.flushTo > 0 && q.oldest().seq <= e.flushTo {
 		return TriggerFlush, true
 	}
-	if q.count >= o.MaxBatch || q.fullTypes > 0 {
+	if q.count >= e.advisor.limit || q.fullTypes > 0 {
 		return TriggerSize, true
 	}
 	now := e.host.Now()
-	asked := e.ask || e.hold < 0
+	asked := e.hold < 0 || e.again
 	if asked {
-		e.hold = e.advisor.hold(e, now)
+		e.hold, e.again = e.advisor.hold(e.host, now), false
 	}
 	switch {
 	case e.hold == 0:
@@ -323,9 +332,6 @@ func (e *Engine[T]) judge() (Trigger, bool) {
 	if deadline <= now {
 		return TriggerDelay, true
 	}
-	if e.heldFrom == 0 {
-		e.heldFrom = q.count
-	}
 	if !e.arm(deadline) {
 		return TriggerFlush, true
 	}
@@ -336,8 +342,7 @@ func (e *Engine[T]) judge() (Trigger, bool) {
 }
 
 func (e *Engine[T]) endHold() {
-	e.hold = never
-	e.heldFrom = 0
+	e.hold, e.again = never, false
 	if e.armed {
 		e.armed = false
 		// Taking a request back does not fail.
@@ -358,9 +363,9 @@ func (e *Engine[T]) take(limit int) chain[T] {
 }
 
 // handOn gives a batch to the sink; false when that needs time.
-func (e *Engine[T]) handOn(batch chain[T], trigger Trigger) bool {
+func (e *Engine[T]) handOn(batch chain[T], trigger Trigger, types int) bool {
 	e.busy = true
-	if !e.leave(batch, trigger) {
+	if !e.leave(batch, trigger, types) {
 		return false
 	}
 	e.busy = false
@@ -368,10 +373,16 @@ func (e *Engine[T]) handOn(batch chain[T], trigger Trigger) bool {
 	return true
 }
 
-func (e *Engine[T]) leave(batch chain[T], trigger Trigger) bool {
+func (e *Engine[T]) leave(batch chain[T], trigger Trigger, types int) bool {
 	e.counters.BatchTotal++
 	e.counters.BatchTriggerTotal[trigger]++
-	return e.sink.Deliver(Batch[T]{trigger, batch.first, batch.count})
+	e.advisor.left += uint64(batch.count)
+	return e.sink.Deliver(Batch[T]{trigger, batch.first, batch.count, types})
+}
+
+// Spent says for how long the handlers had a batch of so many events.
+func (e *Engine[T]) Spent(types, events int, took time.Duration) {
+	e.advisor.spent(types, events, took, e.host.Clock())
 }
 
 // prepare lets the sink do what is due before anything leaves; its handlers may do what those of a batch may.
@@ -458,7 +469,7 @@ func (e *Engine[T]) deliverCut() bool {
 			e.sink.(resumer[T]).resume(one.events.first)
 			e.busy = false
 			e.afterBatch()
-		case !e.handOn(one.events, one.trigger):
+		case !e.handOn(one.events, one.trigger, 0):
 			return false
 		}
 	}
@@ -563,6 +574,7 @@ func (e *Engine[T]) Set(changes Options) error {
 		// These two are as they are, or on their way: see pending.
 		changes.Policy, changes.Order = 0, 0
 		e.apply(changes)
+		e.again = e.hold >= 0
 		// A switch that is still to come must not undo what is set here.
 		if e.pending != nil {
 			e.pending = &later
@@ -600,7 +612,7 @@ func (e *Engine[T]) apply(changes Options) {
 
 func (e *Engine[T]) note() {
 	e.direct = e.options.Policy == Direct
-	e.advisor.configure(&e.options)
+	e.advisor.configure()
 }
 
 // Close delivers what is queued, or discards it, and refuses every later push. Closing again does nothing. An error

@@ -15,8 +15,14 @@ type Host interface {
 	// Arm asks for one call of HoldEnded at this time, or earlier; it replaces the last request. Negative: takes it
 	// back. An error lets the batch that was to be held leave now.
 	Arm(deadline time.Duration) error
-	// Utilization is the busy share of the loop, 0 to 1. Asked only under Adaptive with a MaxDelay.
+	// Clock is Now, read anew.
+	Clock() time.Duration
+	// Utilization is the busy share of the loop, 0 to 1, and Busy for how long it has been busy so far. Asked only under
+	// Adaptive with a MaxDelay.
 	Utilization(now time.Duration) float64
+	Busy(now time.Duration) time.Duration
+	// HoldCost is what a hold costs: the timer, and the turn at its end.
+	HoldCost() time.Duration
 }
 
 // never is a deadline that takes the request for a call back.
@@ -27,6 +33,9 @@ type Batch[T any] struct {
 	Trigger Trigger
 	First   *Event[T]
 	Count   int
+	// Types is how many types the batch counts for among the costs. Unless it is 0, the sink says with Spent for how long
+	// the handlers had the batch.
+	Types int
 }
 
 // Sink is where batches go.

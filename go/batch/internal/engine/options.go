@@ -49,6 +49,8 @@ type Options struct {
 	Hold          Hold
 	MaxBatch      int
 	MaxDelay      time.Duration
+	MinSaving     float64
+	MaxBatchTime  time.Duration
 	Threshold     int
 	MaxQueue      int
 	MaxQueueBytes int64
@@ -60,6 +62,8 @@ var defaults = Options{
 	Order:         ByArrival,
 	Hold:          Tuned,
 	MaxBatch:      1024,
+	MinSaving:     0.005,
+	MaxBatchTime:  5 * time.Millisecond,
 	MaxQueue:      65_536,
 	MaxQueueBytes: 64 << 20,
 	MaxDeferral:   100 * time.Millisecond,
@@ -82,6 +86,8 @@ func (o Options) with(later Options) Options {
 		Hold:          cmp.Or(later.Hold, o.Hold),
 		MaxBatch:      cmp.Or(later.MaxBatch, o.MaxBatch),
 		MaxDelay:      cmp.Or(later.MaxDelay, o.MaxDelay),
+		MinSaving:     cmp.Or(later.MinSaving, o.MinSaving),
+		MaxBatchTime:  cmp.Or(later.MaxBatchTime, o.MaxBatchTime),
 		Threshold:     cmp.Or(later.Threshold, o.Threshold),
 		MaxQueue:      cmp.Or(later.MaxQueue, o.MaxQueue),
 		MaxQueueBytes: cmp.Or(later.MaxQueueBytes, o.MaxQueueBytes),
@@ -97,6 +103,7 @@ func (o Options) complete() Options {
 	}
 	all = all.with(o)
 	all.MaxDelay, all.Threshold, all.MaxDeferral = max(0, all.MaxDelay), max(0, all.Threshold), max(0, all.MaxDeferral)
+	all.MinSaving, all.MaxBatchTime = max(0, all.MinSaving), max(0, all.MaxBatchTime)
 	return all
 }
 
@@ -108,6 +115,8 @@ func (o *Options) Check() error {
 		upTo("Hold", o.Hold, Always, "HoldTuned or HoldAlways"),
 		inner.Within("MaxBatch", o.MaxBatch, 1, 1_000_000),
 		orNone("MaxDelay", o.MaxDelay, time.Minute),
+		orNone("MinSaving", o.MinSaving, 1),
+		orNone("MaxBatchTime", o.MaxBatchTime, time.Minute),
 		orNone("Threshold", o.Threshold, 1_000_000),
 		inner.Within("MaxQueue", o.MaxQueue, 1, 100_000_000),
 		inner.Within("MaxQueueBytes", o.MaxQueueBytes, 1, maxBytes),
@@ -123,8 +132,8 @@ func upTo[N PolicyName | Order | Hold | Replay](name string, value, most N, allo
 }
 
 // orNone is inner.Within for an option that may be None.
-func orNone[N int | time.Duration](name string, value, most N) error {
-	if value == None || inner.Within(name, value, 1, most) == nil {
+func orNone[N int | float64 | time.Duration](name string, value, most N) error {
+	if value == None || inner.Within(name, value, 0, most) == nil {
 		return nil
 	}
 	return &millrace.OptionError{Name: name, Value: value, Allowed: fmt.Sprintf("from 0 (None) to %v", most)}

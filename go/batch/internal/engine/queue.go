@@ -281,6 +281,8 @@ type Type[T any] struct {
 	nextFresh *Type[T]
 	rate      rate
 	givenRate float64
+	// Number of the sample of the costs for which it was counted last.
+	countedFor int
 
 	// The slice is never changed in place. `ready` is the same for those without the lock; nil when the rest of
 	// the type has to be looked at before a handler may run.

@@ -277,36 +277,64 @@ func TestAHostThatTakesNoCalls(t *testing.T) {
 
 // FuzzPolicy: a policy never answers out of range, whatever the signals are.
 func FuzzPolicy(f *testing.F) {
-	f.Add(uint8(0), 0.7, 1.0, 0.5, 16.0, int64(time.Second), int64(0), int64(time.Second), int64(5*time.Second), false)
-	f.Add(uint8(0), math.NaN(), 100.0, 1.0, 0.0, int64(time.Second), int64(0), int64(0), int64(0), true)
-	f.Add(uint8(1), 2.0, -1.0, 0.0, 0.0, int64(0), int64(-1), int64(0), int64(0), true)
+	f.Add(0.5, 10.0, 10.0, 0.5, 0.05, math.NaN(), math.NaN(), 0.005, int64(50*time.Millisecond), int64(0))
+	f.Add(1.0, 1e7, 1e7, 1.0, 0.0, 0.5, 0.0, 0.0, int64(time.Second), int64(time.Hour))
+	f.Add(math.NaN(), 1.0, 1e-3, 1e300, -1.0, 0.0, 0.0, 1.0, int64(0), int64(5*time.Second))
+	f.Add(0.9, 1.0, 2.0, 3.0, 0.1, 0.5, 0.06, 0.1, int64(time.Second), int64(time.Minute))
 	f.Fuzz(func(
-		t *testing.T, policy uint8, utilization, rate, gain, holds float64,
-		maxDelay, offUntil, backoff, now int64, always bool,
+		t *testing.T, utilization, rate, total, batchCost, holdCost, saving, slowdown, minSaving float64, maxDelay, now int64,
 	) {
 		const century = 100 * 365 * 24 * time.Hour
 		within := func(n int64, most time.Duration) time.Duration { return time.Duration(n&(1<<62-1)) % (most + 1) }
 		o := defaults
-		o.Policy = PolicyName(1 + policy%2)
 		o.MaxDelay = within(maxDelay, time.Minute)
-		if always {
-			o.Hold = Always
+		o.MinSaving = max(0, min(1, given(minSaving, 0)))
+		s := Signals{Utilization: utilization, Rate: rate, Total: total, BatchCost: batchCost, HoldCost: holdCost}
+		if hold, why := leastCostHold(&s, &o); hold < 0 || hold > o.MaxDelay || (hold > 0) != (why == holding) {
+			t.Errorf("the hold is %v (%s), MaxDelay %v", hold, why, o.MaxDelay)
 		}
-		state := PolicyState{within(offUntil, century), firstBackoff + within(backoff, longestBackoff-firstBackoff)}
-		time := within(now, century)
-		hold, next := policies[o.Policy](Signals{utilization, rate, gain, holds}, &o, state, time)
-		if hold < 0 || hold > o.MaxDelay {
-			t.Errorf("the hold is %v, MaxDelay %v", hold, o.MaxDelay)
+		c := newComparison()
+		at := within(now, century)
+		for range 10 {
+			before := c
+			why := c.askGiven(at, saving, slowdown)
+			if c.backoff < firstBackoff || c.backoff > longestBackoff {
+				t.Errorf("the back-off is %v", c.backoff)
+			}
+			off := slowdown > mostSlowdown || saving < leastSaving
+			if off != (why == noSaving || why == slowsItsSenders) || !off && why != holding {
+				t.Errorf("with a saving of %v and a slowdown of %v it says %q", saving, slowdown, why)
+			}
+			if off && (c.offUntil <= at || c.offUntil > at+longestBackoff || c.offUntil != at+before.backoff) {
+				t.Errorf("off until %v, at %v", c.offUntil, at)
+			}
+			at = max(at, c.offUntil)
 		}
-		if next.Backoff < firstBackoff || next.Backoff > longestBackoff {
-			t.Errorf("the back-off is %v", next.Backoff)
-		}
-		if next.OffUntil != state.OffUntil && (next.OffUntil < time+firstBackoff || next.OffUntil > time+longestBackoff) {
-			t.Errorf("off until %v, at %v", next.OffUntil, time)
-		}
-		again, same := policies[o.Policy](Signals{utilization, rate, gain, holds}, &o, state, time)
-		if again != hold || same != next {
-			t.Error("asked again, it answers something else")
+	})
+}
+
+func TestAWindowThatBeganInTheFutureIsThrownAway(t *testing.T) {
+	c := newComparison()
+	c.ask(tally{time: time.Hour}, 0)
+	if why := c.ask(tally{time: time.Second, left: 8}, 0); why != holding || c.number != 1 || c.plain.count != 0 {
+		t.Errorf("it says %q in window %d, after %d", why, c.number, c.plain.count)
+	}
+}
+
+// FuzzCosts: costs are at least 0, whatever the batches were.
+func FuzzCosts(f *testing.F) {
+	f.Add([]byte{1, 1, 10, 20, 1, 50, 90, 4})
+	f.Fuzz(func(t *testing.T, batches []byte) {
+		c := costs{share: 1}
+		now := time.Duration(0)
+		for len(batches) >= 4 {
+			b := batches[:4]
+			batches = batches[4:]
+			now += time.Duration(b[0]) * time.Duration(b[0]) * time.Millisecond
+			c.sample(1+int(b[1]), 1+int(b[2]), time.Duration(b[3])*time.Millisecond, now)
+			if !(c.batch >= 0 && c.event >= 0 && c.share >= 0 && c.share <= 1) {
+				t.Fatalf("the costs are %+v", c)
+			}
 		}
 	})
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"math"
 	"time"
 
 	"millrace.dev/go"
@@ -30,10 +31,19 @@ func (t Trigger) String() string {
 
 // Stats are the depths and totals of one queue. Those of package batch, which explains them, have the same fields.
 type Stats struct {
-	QueueDepth                                  millrace.ByPriority[int]
-	QueueBytes                                  int64
-	QueueWaitMax                                millrace.ByPriority[time.Duration]
-	BatchHold                                   time.Duration
+	QueueDepth   millrace.ByPriority[int]
+	QueueBytes   int64
+	QueueWaitMax millrace.ByPriority[time.Duration]
+	BatchHold    time.Duration
+	Policy       struct {
+		Rate, Total                    float64
+		BatchCost, EventCost, HoldCost time.Duration
+		Utilization                    float64
+		Hold                           time.Duration
+		Saving                         float64
+		SavingMeasured                 bool
+		Why                            string
+	}
 	PushedTotal, DeliveredTotal, CancelledTotal uint64
 	BatchTotal                                  uint64
 	BatchTriggerTotal                           [triggers]uint64
@@ -54,6 +64,16 @@ func (e *Engine[T]) Stats() Stats {
 	stats.QueueDepth = millrace.ByPriority[int]{High: depth[High], Normal: depth[Normal], Low: depth[Low]}
 	stats.QueueWaitMax = millrace.ByPriority[time.Duration]{High: waits[High], Normal: waits[Normal], Low: waits[Low]}
 	stats.QueueBytes, stats.PushedTotal, stats.BatchHold = e.queue.bytes, e.seq, max(0, e.hold)
+	a, p := &e.advisor, &stats.Policy
+	own := a.estimate(e.host, nil, e.host.Now())
+	p.Rate, p.Total, p.Utilization = a.rate, own.Total, own.Utilization
+	p.BatchCost, p.EventCost, p.HoldCost = duration(own.BatchCost), duration(own.EventCost), e.host.HoldCost()
+	p.SavingMeasured = !math.IsNaN(own.Saving)
+	p.Saving = given(own.Saving, 0)
+	p.Hold, p.Why = a.chosen, a.why
+	if e.options.MaxDelay == 0 || e.direct {
+		p.Hold, p.Why = 0, noDelay
+	}
 	return stats
 }
 

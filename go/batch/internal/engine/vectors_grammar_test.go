@@ -14,8 +14,8 @@ func TestAllVectorsCanBeRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(all) < 424 {
-		t.Errorf("%d vectors; there were 424", len(all))
+	if len(all) < 518 {
+		t.Errorf("%d vectors; there were 518", len(all))
 	}
 	for _, vector := range all {
 		if vector.Name == "" || len(vector.Statements) == 0 {
@@ -33,7 +33,9 @@ func TestAVector(t *testing.T) {
 		"at 1.5\tpush work a low bytes=7\n" +
 		"# a comment\n" +
 		"from a set work retain=each retain_max=3\n" +
+		"from a busy 10\n" +
 		"busy 0.25\n" +
+		"at 2\n" +
 		"expect 1.5 size a\n" +
 		"held a\n" +
 		"stats queued=0 wait.low=0.5"
@@ -41,10 +43,10 @@ func TestAVector(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v.Name != "a name" || len(v.Statements) != 7 {
+	if v.Name != "a name" || len(v.Statements) != 9 {
 		t.Fatalf("got %+v", v)
 	}
-	at, from, expect := v.Statements[1], v.Statements[2], v.Statements[4]
+	at, from, expect := v.Statements[1], v.Statements[2], v.Statements[6]
 	if at.Line != 4 || at.Time != 1500*time.Microsecond || at.Inner.Class != "low" || at.Inner.Bytes != 7 {
 		t.Errorf("got %+v", at)
 	}
@@ -106,7 +108,10 @@ func TestMalformedVectors(t *testing.T) {
 		{"# x\nclose now", "unknown way to close 'now'"},
 		{"# x\nsignal work utilization=1", "unknown key 'utilization'"},
 		{"# x\nsignal utilization=1.5", "within 0 and 1"},
+		{"# x\nsignal event_cost=1", "unknown key 'event_cost'"},
+		{"# x\nsignal batch_cost=-1", "at least 0"},
 		{"# x\nestimate rate=1", "unknown key 'rate'"},
+		{"# x\nestimate work total=1", "unknown key 'total'"},
 		{"# x\nstats wait.low=-1", "at least 0"},
 		{"# x\nstats queue=1", "unknown key 'queue'"},
 	}

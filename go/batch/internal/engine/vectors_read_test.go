@@ -187,11 +187,7 @@ func (r *reader) statement(word string, rest []string) {
 		r.outcome(word, rest)
 	case word == "estimate":
 		name, rest := r.optionalType(rest)
-		keys := signals[1:]
-		if name != "" {
-			keys = signals[:1]
-		}
-		r.add(Statement{Kind: Query, Word: word, Type: name, Pairs: r.pairs(rest, keys)})
+		r.add(Statement{Kind: Query, Word: word, Type: name, Pairs: r.pairs(rest, forType(name, signals[:1], estimates))})
 	case word == "stats":
 		r.add(Statement{Kind: Query, Word: word, Pairs: r.pairs(rest, stats)})
 	default:
@@ -230,7 +226,10 @@ func (r *reader) operation(word string, rest []string) Statement {
 	case "from":
 		r.words(rest, 1, math.MaxInt, "from ID OPERATION")
 		s.ID = r.id(rest[0])
+		// What the handler does takes no time before the event has been delivered.
+		clock := r.clock
 		s.Inner = r.inner("from ID", rest[1:], fromOperations)
+		r.clock = clock
 	case "signal":
 		name, rest := r.optionalType(rest)
 		s.Type, s.Pairs = name, r.pairs(rest, forType(name, signals[:1], signals))
@@ -417,7 +416,7 @@ var (
 	// "at" stands first: it is in no other operation.
 	operations = []string{"at", "advance", "busy", "push", "turn", "handle", "unhandle", "cancel", "fail", "from",
 		"signal", "set", "flush", "close"}
-	fromOperations = []string{"push", "cancel", "flush", "close", "set", "handle", "unhandle"}
+	fromOperations = []string{"push", "cancel", "flush", "close", "set", "handle", "unhandle", "busy"}
 	outcomes       = []string{"expect", "hold", "error", "unhandled", "held", "replayed", "expired", "refused"}
 	triggerWords   = []string{"size", "turn", "priority", "threshold", "delay", "flush", "close"}
 	codes          = []string{"overloaded", "closed", "cancelled", "retention", "already", "invalid"}
@@ -448,6 +447,8 @@ var (
 		{name: "order", words: []string{"arrival", "type"}},
 		{name: "max_batch", kind: integer},
 		{name: "max_delay", kind: number},
+		{name: "min_saving", kind: number},
+		{name: "max_batch_time", kind: number},
 		{name: "threshold", kind: integer},
 		{name: "hold", words: []string{"tuned", "always"}},
 		{name: "max_queue", kind: integer},
@@ -466,9 +467,14 @@ var (
 	signals = []key{
 		{name: "rate", kind: amount},
 		{name: "utilization", kind: share},
-		{name: "gain", kind: number},
-		{name: "holds", kind: count},
+		{name: "total", kind: amount},
+		{name: "batch_cost", kind: amount},
+		{name: "hold_cost", kind: amount},
+		{name: "event_time", kind: amount},
+		{name: "saving", kind: number},
+		{name: "slowdown", kind: number},
 	}
+	estimates   = append(slices.Clone(signals[1:]), key{name: "event_cost", kind: amount})
 	stats       = statsKeys()
 	optionNames = strings.Split(namesOf(queueOptions)+", "+namesOf(typeOptions), ", ")
 )

@@ -18,6 +18,7 @@ type virtualHost struct {
 	expiryAt      time.Duration
 	scheduled     bool
 	utilization   Utilization
+	busy          time.Duration
 	scheduleError error
 	outside, dead bool
 }
@@ -33,9 +34,13 @@ func (h *virtualHost) Arm(deadline time.Duration) error {
 	h.holdAt = deadline
 	return nil
 }
+func (h *virtualHost) Clock() time.Duration                  { return h.now }
 func (h *virtualHost) Utilization(now time.Duration) float64 { return h.utilization.Read(now) }
+func (h *virtualHost) Busy(time.Duration) time.Duration      { return h.busy }
+func (h *virtualHost) HoldCost() time.Duration               { return 50 * time.Microsecond }
 func (h *virtualHost) pass(d time.Duration, busy time.Duration) {
 	h.utilization.Observe(h.now, h.now+d, busy)
+	h.busy += busy
 	h.now += d
 }
 
@@ -64,7 +69,7 @@ func newRun() *run {
 		host: virtualHost{holdAt: never, expiryAt: never, utilization: NewUtilization(0)},
 		refs: map[string]Ref[string]{}, acts: map[string][]*Statement{}, failing: map[string]bool{},
 		retain: map[string]Retain{}, mode: map[string]string{}, known: map[string]bool{}, rates: map[string]bool{},
-		given: Signals{math.NaN(), math.NaN(), math.NaN(), math.NaN()},
+		given: unknown,
 	}
 	r.lock.Lock()
 	r.make(Options{})
@@ -239,10 +244,18 @@ func (r *run) signal(s *Statement) {
 		switch pair.Key {
 		case "utilization":
 			r.given.Utilization = pair.Number
-		case "gain":
-			r.given.Gain = pair.Number
-		case "holds":
-			r.given.Holds = pair.Number
+		case "total":
+			r.given.Total = pair.Number
+		case "batch_cost":
+			r.given.BatchCost = pair.Number
+		case "hold_cost":
+			r.given.HoldCost = pair.Number
+		case "event_time":
+			r.given.EventTime = pair.Number
+		case "saving":
+			r.given.Saving = pair.Number
+		case "slowdown":
+			r.given.Slowdown = pair.Number
 		case "rate":
 			r.given.Rate = pair.Number
 			for name := range r.rates {
@@ -267,6 +280,10 @@ func changes(pairs []Pair) (o Options) {
 			o.MaxBatch = int(n)
 		case "max_delay":
 			o.MaxDelay = d
+		case "min_saving":
+			o.MinSaving = n
+		case "max_batch_time":
+			o.MaxBatchTime = d
 		case "threshold":
 			o.Threshold = int(n)
 		case "max_queue":
@@ -334,9 +351,9 @@ func (r *run) setType(t *Type[string], pairs []Pair) error {
 }
 
 var keyOf = map[string]string{
-	"MaxBatch": "max_batch", "MaxDelay": "max_delay", "Threshold": "threshold", "MaxQueue": "max_queue",
-	"MaxQueueBytes": "max_queue_bytes", "MaxDeferral": "max_deferral", "Retain.Max": "retain_max",
-	"Retain.MaxBytes": "retain_max_bytes", "Retain.MaxAge": "retain_max_age",
+	"MaxBatch": "max_batch", "MaxDelay": "max_delay", "MinSaving": "min_saving", "MaxBatchTime": "max_batch_time",
+	"Threshold": "threshold", "MaxQueue": "max_queue", "MaxQueueBytes": "max_queue_bytes", "MaxDeferral": "max_deferral",
+	"Retain.Max": "retain_max", "Retain.MaxBytes": "retain_max_bytes", "Retain.MaxAge": "retain_max_age",
 }
 
 func (r *run) checked(pairs []Pair, err error) {
@@ -356,7 +373,11 @@ func (r *run) query(s *Statement) map[string]float64 {
 			r.typed(s.Type)
 		}
 		own := r.engine.Estimate(s.Type)
-		return map[string]float64{"utilization": own.Utilization, "gain": own.Gain, "holds": own.Holds, "rate": own.Rate}
+		return map[string]float64{
+			"utilization": own.Utilization, "rate": own.Rate, "total": own.Total, "batch_cost": own.BatchCost,
+			"event_cost": own.EventCost, "hold_cost": own.HoldCost, "event_time": given(own.EventTime, 0),
+			"saving": given(own.Saving, 0), "slowdown": given(own.Slowdown, 0),
+		}
 	}
 	stats := r.engine.Stats()
 	values := map[string]float64{
@@ -467,7 +488,10 @@ func (e *Engine[T]) Estimate(name string) Signals {
 
 // GiveSignals puts signals in place of the engine's estimates, NaN: its own; for tests and replays. GiveRate does so
 // for one type.
-func (e *Engine[T]) GiveSignals(s Signals) { e.advisor.given = s }
+func (e *Engine[T]) GiveSignals(s Signals) {
+	e.advisor.given = s
+	e.advisor.setLimit()
+}
 
 func (e *Engine[T]) GiveRate(t *Type[T], rate float64) { t.givenRate, t.Pinned = rate, true }
 
