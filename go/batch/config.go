@@ -128,7 +128,7 @@ type EmitterConfig[T any] struct {
 	Retain Retain
 	// OnError gets a *HandlerError for each event for which a handler failed. It runs on the loop. Default: slog.Error.
 	OnError func(error)
-	// OnLost is told of each event that was accepted and ended without a handler. It runs on the loop, or on the caller of
+	// OnLost is told of each event that was accepted and ended without a handler, unless by Cancel or by a Key. It runs on the loop, or on the caller of
 	// what ended it: a Close after that of the loop, or a SetType with ReplayNever. Default: one warning by slog for each
 	// reason but ErrUnhandled; all are counted in Stats.
 	OnLost func(Lost[T])
@@ -152,6 +152,11 @@ type TypeConfig[T any] struct {
 	// Size and Retain, as in EmitterConfig, for this type. ReplayNever turns its retention off.
 	Size   func(data T) int
 	Retain Retain
+	// Merge combines the data of a queued event with that of a newer one of its EventConfig.Key: the newer one carries the
+	// result. It runs on the caller of Push, without a lock, and once more if another goroutine was faster. When it panics,
+	// both events stay, and OnError is told, on that caller; when it ends its goroutine, the newer event is not queued.
+	// Default: the newer event replaces the older one.
+	Merge func(older, newer T) T
 }
 
 // EventConfig has the settings of one event, for Push.
@@ -160,6 +165,11 @@ type EventConfig struct {
 	Priority millrace.Priority
 	// Bytes is the event's size, by default what Size says.
 	Bytes int
+	// Key lets the event supersede a queued one of its type with an equal key, whose place it takes: who is slow gets the
+	// latest of each key. With another priority it goes to the end of its own class instead. Superseded events meet no
+	// handler, and are counted in Stats.SupersededTotal. The key must be comparable, and lies in memory for as long as the
+	// event is queued, or a little longer. Default (nil): none.
+	Key any
 }
 
 // Replay says to whom retained events go.
@@ -260,6 +270,8 @@ type Stats struct {
 	}
 	// PushedTotal events were taken in; DeliveredTotal of them had a handler, failed or not.
 	PushedTotal, DeliveredTotal, CancelledTotal uint64
+	// SupersededTotal events gave their place to a newer one of their key.
+	SupersededTotal uint64
 	// BatchTotal is the number of batches that left; DeliveredTotal / BatchTotal is about the mean batch_size.
 	BatchTotal uint64
 	// BatchTriggerTotal counts them by trigger: BatchTriggerTotal[TriggerSize].

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"reflect"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -105,22 +106,46 @@ func NewEmitter[T any](loop *eventloop.Loop, config EmitterConfig[T]) (*Emitter[
 // for a call at its end, which off the loop costs the loop's mutex as well (go test -bench Emit ./batch). Into a batch
 // that is held, only an event that may end the hold does.
 func (e *Emitter[T]) Emit(typ string, data T) error {
-	_, err := e.push(typ, data, engine.OfType, 0)
+	_, err := e.push(typ, data, engine.OfType, 0, nil)
 	return err
 }
 
-// Push is Emit with settings of this event, and a handle for Cancel.
+// Push is Emit with settings of this event, and a handle for Cancel. With a key it costs a look-up in a map and the memory
+// of an event more.
 func (e *Emitter[T]) Push(typ string, data T, config EventConfig) (Event[T], error) {
-	if err := cmp.Or(config.Priority.Check(), checkBytes(config.Bytes)); err != nil {
+	if err := cmp.Or(config.Priority.Check(), checkBytes(config.Bytes), checkKey(config.Key)); err != nil {
 		return Event[T]{}, err
 	}
-	return e.push(typ, data, classOf(config.Priority), config.Bytes)
+	return e.push(typ, data, classOf(config.Priority), config.Bytes, config.Key)
+}
+
+func checkKey(key any) error {
+	switch key.(type) {
+	case nil, string, int:
+		return nil
+	}
+	if !reflect.ValueOf(key).Comparable() {
+		return &millrace.OptionError{Name: "Key", Value: key, Allowed: "comparable"}
+	}
+	return nil
+}
+
+// merge is the user's, for the engine.
+func (e *Emitter[T]) merge(typ string, fn func(older, newer T) T) engine.Merge[T] {
+	return func(older, newer T, bytes int64) (T, int64, error) {
+		data := fn(older, newer)
+		if e.sizes.Load() != nil {
+			size, err := e.sizeOf(typ, data)
+			return data, int64(size), err
+		}
+		return data, bytes, nil
+	}
 }
 
 // classOf is the engine's number of a priority; that of zero is OfType.
 func classOf(p millrace.Priority) engine.Priority { return engine.Priority(p) - 1 }
 
-func (e *Emitter[T]) push(typ string, data T, priority engine.Priority, bytes int) (Event[T], error) {
+func (e *Emitter[T]) push(typ string, data T, priority engine.Priority, bytes int, key any) (Event[T], error) {
 	if bytes == 0 {
 		var err error
 		if bytes, err = e.sizeOf(typ, data); err != nil {
@@ -130,7 +155,12 @@ func (e *Emitter[T]) push(typ string, data T, priority engine.Priority, bytes in
 	e.mu.Lock()
 	// Under Direct handlers run inside this call.
 	defer e.mu.Unlock()
-	ref, err := e.engine.Push(e.engine.Queue().Type(typ), data, priority, int64(bytes))
+	t := e.engine.Queue().Type(typ)
+	if key != nil {
+		ref, err := e.d.PushKeyed(t, key, data, priority, int64(bytes))
+		return Event[T]{ref}, err
+	}
+	ref, err := e.engine.Push(t, data, priority, int64(bytes))
 	return Event[T]{ref}, err
 }
 
@@ -240,6 +270,9 @@ func (e *Emitter[T]) SetType(typ string, config TypeConfig[T]) error {
 		}
 		next.byType[typ] = config.Size
 		e.sizes.Store(next)
+	}
+	if config.Merge != nil {
+		t.SetMerge(e.merge(typ, config.Merge))
 	}
 	if config.Retain != (Retain{}) {
 		e.d.Retain(t, retain)

@@ -713,6 +713,120 @@ func TestAdaptiveHoldsOnALoop(t *testing.T) {
 	}
 }
 
+func TestAnEventTakesThePlaceOfTheOlderOneOfItsKey(t *testing.T) {
+	loop, l := newLoop(t), &log{}
+	e := newEmitter(t, loop)
+	e.On("x", l.handler(""))
+	push := func(data string, key any) batch.Event[string] {
+		t.Helper()
+		event, err := e.Push("x", data, batch.EventConfig{Key: key})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return event
+	}
+	type place struct{ row, column int }
+	older := push("a1", "a")
+	push("b1", place{1, 2})
+	emit(t, e, "x", "without a key")
+	push("c1", [1]any{"c"})
+	push("b2", place{1, 2})
+	push("c2", [1]any{"c"})
+	push("a2", "a")
+	if e.Cancel(older) {
+		t.Error("a superseded event was cancelled")
+	}
+	runLoop(t, loop)
+	l.want(t, "a2", "b2", "without a key", "c2")
+	push("a3", "a")
+	runLoop(t, loop)
+	l.want(t, "a3")
+	if s := e.Stats(); s.SupersededTotal != 3 || s.PushedTotal != 8 || s.DeliveredTotal != 5 || s.CancelledTotal != 0 {
+		t.Errorf("stats: %+v", s)
+	}
+	for _, key := range []any{[]int{1}, [1]any{[]int{1}}, func() {}, map[int]int{}} {
+		_, err := e.Push("x", "", batch.EventConfig{Key: key})
+		if !errors.Is(err, millrace.ErrOption) || !strings.Contains(err.Error(), "it must be comparable") {
+			t.Errorf("the key %T: %v", key, err)
+		}
+	}
+}
+
+func TestMergesOfManyGoroutinesLoseNothing(t *testing.T) {
+	loop := newLoop(t)
+	e, err := batch.NewEmitter(loop, batch.EmitterConfig[int]{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum, events := 0, 0
+	e.On("x", func(n int) { sum, events = sum+n, events+1 })
+	err = e.SetType("x", batch.TypeConfig[int]{Merge: func(older, newer int) int {
+		runtime.Gosched()
+		return older + newer
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			for range 200 {
+				if _, err := e.Push("x", 1, batch.EventConfig{Key: "sum"}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if err := loop.Run(background); err != nil {
+		t.Fatal(err)
+	}
+	if sum != 1600 || events != 1 {
+		t.Errorf("the sum is %d in %d events", sum, events)
+	}
+}
+
+func TestAMergeThatFails(t *testing.T) {
+	loop, l := newLoop(t), &log{}
+	e := newEmitter(t, loop, settings{
+		Size:    func(data string) int { return len(data) },
+		OnError: func(err error) { l.add("%v", strings.Split(err.Error(), "\n")[0]) },
+	})
+	e.On("x", l.handler(""))
+	var merge func(older, newer string) string
+	err := e.SetType("x", batch.TypeConfig[string]{Merge: func(older, newer string) string { return merge(older, newer) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	push := func(data string) error {
+		_, err := e.Push("x", data, batch.EventConfig{Key: 1})
+		return err
+	}
+	push("a")
+	merge = func(string, string) string { panic("no") }
+	push("b")
+	l.want(t, `a handler of "x" failed: millrace: a function panicked: no`)
+	// The next one meets the newer of the two, and has the size of what was merged.
+	merge = func(older, newer string) string { return older + "+" + newer }
+	push("c")
+	if s := e.Stats(); s.QueueBytes != int64(len("a")+len("b+c")) || s.ErrorsTotal != 1 {
+		t.Errorf("stats: %+v", s)
+	}
+	// One that ends its goroutine takes its event along, and nothing else.
+	merge = func(string, string) string { runtime.Goexit(); return "" }
+	apart(func() { push("d") })
+	// One that uses the emitter: what it has let go is not merged.
+	merge = func(older, newer string) string {
+		if err := e.Flush(); err != nil {
+			t.Error(err)
+		}
+		return "merged"
+	}
+	submit(t, loop, func() { push("e") })
+	runLoop(t, loop)
+	l.want(t, "a", "b+c", "e")
+}
+
 func TestAClosingLoopDeliversWhatItsTurnWouldHold(t *testing.T) {
 	loop, l := newLoop(t), &log{}
 	e := newEmitter(t, loop, settings{Policy: batch.Fixed, MaxDelay: time.Minute})

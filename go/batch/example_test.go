@@ -174,3 +174,28 @@ func ExampleEmitter_SetType() {
 	// order 1
 	// order 2
 }
+
+// A newer event of a key takes the place of the one that still waits; Merge combines the two.
+func ExampleEmitter_Push() {
+	loop, err := eventloop.New(eventloop.Config{})
+	if err != nil {
+		panic(err)
+	}
+	bus, err := batch.NewEmitter(loop, batch.EmitterConfig[int]{})
+	if err != nil {
+		panic(err)
+	}
+	add := func(older, newer int) int { return older + newer }
+	bus.SetType("sold", batch.TypeConfig[int]{Merge: add})
+	bus.On("price", func(cents int) { fmt.Println("price", cents) })
+	bus.On("sold", func(n int) { fmt.Println("sold", n) })
+
+	bus.Push("price", 100, batch.EventConfig{Key: "apple"})
+	bus.Push("sold", 2, batch.EventConfig{Key: "apple"})
+	bus.Push("price", 95, batch.EventConfig{Key: "apple"})
+	bus.Push("sold", 3, batch.EventConfig{Key: "apple"})
+	loop.Run(context.Background())
+	// Output:
+	// price 95
+	// sold 5
+}

@@ -63,6 +63,47 @@ func NewDispatcher[T any](lock sync.Locker, hooks Hooks[T], retain *Retain) *Dis
 // Attach names the engine, which is made with its sink.
 func (d *Dispatcher[T]) Attach(e *Engine[T]) { d.engine = e }
 
+// PushKeyed is the engine's Push, with a key that the language can compare: the event supersedes the queued one of its
+// type and key, or is merged with it. O(1), and the type's merge, which runs without the lock.
+func (d *Dispatcher[T]) PushKeyed(t *Type[T], key any, data T, priority Priority, bytes int64) (Ref[T], error) {
+	e := d.engine
+	for {
+		older := e.keyed(t, key)
+		if older == nil || t.merge == nil {
+			return e.pushKeyed(t, key, older, data, priority, bytes)
+		}
+		ref := Ref[T]{older, older.seq}
+		merged, size, failure := d.merged(t.merge, older.Data, data, bytes)
+		if failure != nil {
+			// Both stay, and it is the newer one that the next event of the key supersedes.
+			newer, err := e.pushKeyed(t, key, nil, data, priority, bytes)
+			if err == nil {
+				// The event itself may leave while the hook runs.
+				d.failed(failure, &Event[T]{Type: t, Data: data})
+			}
+			return newer, err
+		}
+		// Meanwhile other goroutines may have pushed, or the event may have left: then once more, with the one that is there.
+		if e.keyed(t, key) == older && e.queue.names(ref) {
+			return e.pushKeyed(t, key, older, merged, priority, size)
+		}
+	}
+}
+
+func (d *Dispatcher[T]) merged(merge Merge[T], older, newer T, bytes int64) (data T, size int64, err error) {
+	d.lock.Unlock()
+	returned := false
+	defer func() {
+		if !returned {
+			err = inner.Caught(recover())
+		}
+		d.lock.Lock()
+	}()
+	data, size, err = merge(older, newer, bytes)
+	returned = true
+	return data, size, err
+}
+
 // Prepare is the sink's: what is due before anything leaves.
 func (d *Dispatcher[T]) Prepare(now time.Duration) {
 	d.expire(now)

@@ -76,8 +76,10 @@ type Engine[T any] struct {
 	abandoned bool // what was cut to be delivered by close is discarded after all
 	finishing bool // finish is under way: a hook of it may close once more
 
-	// OnHold is told when a dispatch point asked the policy and left the batch open. It may be nil.
-	OnHold func(hold time.Duration)
+	// OnHold is told when a dispatch point asked the policy and left the batch open, OnSuperseded when a newer event of its
+	// key has superseded a queued one, whose data is gone afterwards. They may be nil.
+	OnHold       func(hold time.Duration)
+	OnSuperseded func(older *Event[T])
 }
 
 // New makes an engine, or returns a *millrace.OptionError.
@@ -122,8 +124,7 @@ func (e *Engine[T]) Push(t *Type[T], data T, priority Priority, bytes int64) (Re
 		}
 	} else if q, o := &e.queue, &e.options; q.count >= o.MaxQueue || bytes > o.MaxQueueBytes ||
 		q.bytes > o.MaxQueueBytes-bytes {
-		e.counters.RefusedTotal.Overloaded++
-		return Ref[T]{}, &overload{q.count, o.MaxQueue, q.bytes, bytes, o.MaxQueueBytes}
+		return Ref[T]{}, e.overloaded(q.count, q.bytes, bytes)
 	}
 	// At a dispatch point that is running, what handlers push is judged there. First, for the host may keep the time
 	// that is read from then on.
@@ -134,6 +135,67 @@ func (e *Engine[T]) Push(t *Type[T], data T, priority Priority, bytes int64) (Re
 	}
 	event := e.stamp(t, data, priority, bytes)
 	e.queue.push(event)
+	if e.advisor.estimating {
+		e.advisor.pushed(t)
+	}
+	return Ref[T]{event, event.seq}, nil
+}
+
+func (e *Engine[T]) overloaded(queued int, queuedBytes, bytes int64) error {
+	e.counters.RefusedTotal.Overloaded++
+	return &overload{queued, e.options.MaxQueue, queuedBytes, bytes, e.options.MaxQueueBytes}
+}
+
+// keyed is the queued event that a push with this key supersedes, or nil: keys count where events are queued, open and
+// not under Direct.
+func (e *Engine[T]) keyed(t *Type[T], key any) *Event[T] {
+	if e.closed || e.direct {
+		return nil
+	}
+	return e.queue.keyed(t, key)
+}
+
+// pushKeyed is Push with a key that the language can compare; `older` is what keyed returned for it, or nil: then the event
+// supersedes nothing.
+func (e *Engine[T]) pushKeyed(t *Type[T], key any, older *Event[T], data T, priority Priority, bytes int64) (Ref[T], error) {
+	if older == nil {
+		ref, err := e.Push(t, data, priority, bytes)
+		if err == nil && !e.direct {
+			e.queue.setKey(t, key, ref.event)
+		}
+		return ref, err
+	}
+	q, o := &e.queue, &e.options
+	// It makes room.
+	queued, queuedBytes := q.count-1, q.bytes-older.Bytes
+	if queued >= o.MaxQueue || bytes > o.MaxQueueBytes || queuedBytes > o.MaxQueueBytes-bytes {
+		return Ref[T]{}, e.overloaded(queued, queuedBytes, bytes)
+	}
+	if priority == OfType {
+		priority = t.Priority
+	}
+	// There are no more events than before, so a hold goes on, unless a HIGH one has come. A host that takes no calls any
+	// more refuses the event.
+	if priority == High && older.Priority != High && e.budget == 0 || !e.host.Alive() {
+		if err := e.Wake(); err != nil {
+			return Ref[T]{}, err
+		}
+	}
+	event := e.stamp(t, data, priority, bytes)
+	if older.Priority == priority {
+		q.replace(older, event)
+	} else {
+		q.remove(older)
+		q.push(event)
+	}
+	q.setKey(t, key, event)
+	older.stage = superseded
+	e.counters.SupersededTotal++
+	if e.OnSuperseded != nil {
+		e.OnSuperseded(older)
+	}
+	// Its memory is not used again: the newer one has its number, and its Ref must not name a third one.
+	*older = Event[T]{seq: older.seq, stage: superseded}
 	if e.advisor.estimating {
 		e.advisor.pushed(t)
 	}
@@ -180,7 +242,7 @@ func (e *Engine[T]) pushDirect(t *Type[T], data T, priority Priority, bytes int6
 // Withdraw takes a queued event back, after Close as well; false if it has left already. The event is over.
 func (e *Engine[T]) Withdraw(ref Ref[T]) bool {
 	event := ref.event
-	if event == nil || event.seq != ref.seq || !e.queue.has(event) {
+	if !e.queue.names(ref) {
 		return false
 	}
 	e.queue.remove(event)

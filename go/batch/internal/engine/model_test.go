@@ -13,27 +13,44 @@ type model struct {
 	queue    []*modelEvent
 	now      time.Duration
 	// NORMAL events taken since the last LOW one.
-	counter int
-	refused int
+	counter    int
+	refused    int
+	superseded int
 }
 
 type modelEvent struct {
 	id, typ  string
+	key      string // empty: none
 	priority Priority
 	bytes    int64
 	pushed   time.Duration
 }
 
 func (m *model) push(e *modelEvent) bool {
-	bytes := e.bytes
-	for _, other := range m.queue {
-		bytes += other.bytes
+	older := slices.IndexFunc(m.queue, func(other *modelEvent) bool {
+		return e.key != "" && other.key == e.key && other.typ == e.typ
+	})
+	count, bytes := 1, e.bytes
+	for i, other := range m.queue {
+		if i != older {
+			count++
+			bytes += other.bytes
+		}
 	}
-	if len(m.queue)+1 > m.options.MaxQueue || bytes > m.options.MaxQueueBytes {
+	if count > m.options.MaxQueue || bytes > m.options.MaxQueueBytes {
 		m.refused++
 		return false
 	}
 	e.pushed = m.now
+	if older >= 0 {
+		m.superseded++
+		if m.queue[older].priority == e.priority {
+			e.pushed = m.queue[older].pushed
+			m.queue[older] = e
+			return true
+		}
+		m.queue = slices.Delete(m.queue, older, older+1)
+	}
 	m.queue = append(m.queue, e)
 	return true
 }

@@ -33,6 +33,12 @@ const (
 // NORMAL ones that have waited once, the LOW ones that have waited twice. When they are gone, each LOW event that
 // counts as NORMAL is older than every NORMAL one, so those come next and nothing is compared. As long as the oldest
 // NORMAL and the oldest LOW event are young, no event has aged: a batch looks at these two, and that is all it costs.
+//
+// Keys: a type has a map from a key to the queued event that had it last, made for its first event with a key. A newer
+// event of the same class is linked in the place of the older one, with its number; one of another class goes to the end
+// of its own lane, and the older one is removed as by a cancel. Events know nothing of their keys and cost nothing for
+// them: an entry whose event is not queued any more is stale. All are when the type has no events, and a map that has
+// doubled is swept, so it is bounded as the queue is.
 type Queue[T any] struct {
 	byType bool
 	types  map[string]*Type[T]
@@ -99,6 +105,7 @@ const (
 	queued stage = iota
 	left
 	cancelled
+	superseded
 	retained
 )
 
@@ -224,6 +231,21 @@ func (l *lane[T]) remove(event *Event[T]) {
 	l.count--
 }
 
+// replace puts an event in the place of another.
+func (l *lane[T]) replace(older, newer *Event[T]) {
+	newer.next, newer.prev = older.next, older.prev
+	if newer.prev == nil {
+		l.head = newer
+	} else {
+		newer.prev.next = newer
+	}
+	if newer.next == nil {
+		l.tail = newer
+	} else {
+		newer.next.prev = newer
+	}
+}
+
 // chain is a list of events that leave together, linked by next.
 type chain[T any] struct {
 	first, last *Event[T]
@@ -283,6 +305,11 @@ type Type[T any] struct {
 	givenRate float64
 	// Number of the sample of the costs for which it was counted last.
 	countedFor int
+
+	// Queued events by key, and how many entries there may be before stale ones are looked for.
+	keys        map[any]Ref[T]
+	sweepKeysAt int
+	merge       Merge[T]
 
 	// The slice is never changed in place. `ready` is the same for those without the lock; nil when the rest of
 	// the type has to be looked at before a handler may run.
@@ -410,10 +437,69 @@ func (q *Queue[T]) gone(event *Event[T]) {
 	}
 	if t.count--; t.count == 0 {
 		q.queued.remove(t, queuing)
+		t.forgetKeys()
 	}
 	q.count--
 	q.depth[event.Priority]--
 	q.bytes -= event.Bytes
+}
+
+// ---- keys
+
+// Merge combines the data of a queued event with that of a newer one of its key, which has so many bytes. It returns the
+// data of the event that stands for both, and its size.
+type Merge[T any] func(older, newer T, bytes int64) (T, int64, error)
+
+// fewKeys: up to this many entries the map of a type is never swept; it is kept for the next events up to keptAlways.
+const fewKeys = 64
+
+// SetMerge makes a type's newer events carry what the function returns. Nil: they supersede the older ones.
+func (t *Type[T]) SetMerge(merge Merge[T]) { t.merge, t.Pinned = merge, true }
+
+// keyed is the queued event that a newer one of the key supersedes, or nil.
+func (q *Queue[T]) keyed(t *Type[T], key any) *Event[T] {
+	if ref, found := t.keys[key]; found && q.names(ref) {
+		return ref.event
+	}
+	return nil
+}
+
+// names tells whether the event of a ref is still queued.
+func (q *Queue[T]) names(ref Ref[T]) bool {
+	return ref.event != nil && ref.event.seq == ref.seq && q.has(ref.event)
+}
+
+// setKey notes that a queued event has the key.
+func (q *Queue[T]) setKey(t *Type[T], key any, event *Event[T]) {
+	if t.keys == nil {
+		t.keys, t.sweepKeysAt = map[any]Ref[T]{}, fewKeys
+	}
+	if len(t.keys) >= t.sweepKeysAt {
+		for key, ref := range t.keys {
+			if !q.names(ref) {
+				delete(t.keys, key)
+			}
+		}
+		t.sweepKeysAt = max(fewKeys, 2*len(t.keys))
+	}
+	t.keys[key] = Ref[T]{event, event.seq}
+}
+
+// forgetKeys: the type has no events.
+func (t *Type[T]) forgetKeys() {
+	switch n := len(t.keys); {
+	case n > keptAlways:
+		t.keys = nil
+	case n > 0:
+		clear(t.keys)
+	}
+}
+
+// replace puts an event in the place of a queued one of the same type and class.
+func (q *Queue[T]) replace(older, newer *Event[T]) {
+	newer.seq, newer.Time = older.seq, older.Time
+	q.laneOf(older).replace(older, newer)
+	q.bytes += newer.Bytes - older.Bytes
 }
 
 // oldest is the queued event that arrived first, or nil.
@@ -467,6 +553,7 @@ func (q *Queue[T]) takeAll() chain[T] {
 	}
 	for _, t := range q.queued {
 		t.count = 0
+		t.forgetKeys()
 	}
 	clear(q.queued)
 	q.queued = q.queued[:0]

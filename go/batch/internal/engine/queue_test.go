@@ -86,7 +86,14 @@ func (p *pair) step(what, how int) {
 			given = Priority(how % 3)
 			e.priority = given
 		}
-		ref, err := p.engine.Push(p.engine.Queue().Type(typ), e.id, given, e.bytes)
+		var ref Ref[string]
+		var err error
+		if what%3 == 0 {
+			e.key = fmt.Sprint(how / 32 % 3)
+			ref, err = p.d.PushKeyed(p.engine.Queue().Type(typ), e.key, e.id, given, e.bytes)
+		} else {
+			ref, err = p.engine.Push(p.engine.Queue().Type(typ), e.id, given, e.bytes)
+		}
 		if taken := p.model.push(e); taken != (err == nil) || err != nil && !errors.Is(err, millrace.ErrOverload) {
 			p.t.Fatalf("after %v: the engine says %v to an event, the model %v", p.done, err, taken)
 		}
@@ -130,8 +137,9 @@ func (p *pair) check() {
 		bytes += e.bytes
 	}
 	if stats.QueueDepth != depth || stats.QueueBytes != bytes || p.engine.Count() != len(p.model.queue) ||
-		stats.RefusedTotal.Overloaded != uint64(p.model.refused) {
-		p.t.Fatalf("after %v: %+v; the model has %v, %d bytes, %d refused", p.done, stats, depth, bytes, p.model.refused)
+		stats.RefusedTotal.Overloaded != uint64(p.model.refused) || stats.SupersededTotal != uint64(p.model.superseded) {
+		p.t.Fatalf("after %v: %+v; the model has %v, %d bytes, %d refused, %d superseded",
+			p.done, stats, depth, bytes, p.model.refused, p.model.superseded)
 	}
 }
 
@@ -248,6 +256,68 @@ func TestEventsAreUsedAgainAndABurstIsForgotten(t *testing.T) {
 	}
 	if n := p.engine.recycler.free.count; n > keptAlways {
 		t.Errorf("%d events are kept of a burst long ago", n)
+	}
+}
+
+func TestKeysAreBoundedAsEventsAre(t *testing.T) {
+	p := newPair(t)
+	p.set(Options{MaxQueue: 100_000, MaxBatch: 100_000})
+	typ := p.engine.Queue().Type("x")
+	p.d.Add("x", One(func(string) {}, false))
+	push := func(key any) Ref[string] {
+		ref, err := p.d.PushKeyed(typ, key, "", OfType, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return ref
+	}
+	// One event is always queued, so that the type is never without one.
+	push("kept")
+	for n := range 50_000 {
+		if !p.d.Cancel(push(n)) {
+			t.Fatal("an event that is queued was not cancelled")
+		}
+		push(math.NaN())
+		if n%100 == 0 {
+			p.engine.Turn()
+			push("kept")
+		}
+	}
+	if n := len(typ.keys); n > 1000 {
+		t.Errorf("the map has %d entries", n)
+	}
+	if s := p.engine.Stats(); s.SupersededTotal != 0 {
+		t.Errorf("%d events were superseded", s.SupersededTotal)
+	}
+	for n := range 50_000 {
+		push(n)
+	}
+	p.engine.Turn()
+	if typ.keys != nil {
+		t.Errorf("after a burst of keys the map has %d entries", len(typ.keys))
+	}
+}
+
+// TestARefOfASupersededEventNamesNoOther: it has the number of the newer event, so it must never be another one with that number.
+func TestARefOfASupersededEventNamesNoOther(t *testing.T) {
+	p := newPair(t)
+	typ := p.engine.Queue().Type("x")
+	var refs []Ref[string]
+	for n := range 20 {
+		ref, err := p.d.PushKeyed(typ, "key", fmt.Sprint(n), OfType, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		refs = append(refs, ref)
+	}
+	for _, ref := range refs[:19] {
+		if p.d.Cancel(ref) {
+			t.Fatal("a superseded event was cancelled")
+		}
+	}
+	p.expect([][]string{{"19"}}, p.engine.Turn)
+	if p.d.Cancel(refs[19]) {
+		t.Error("an event that has left was cancelled")
 	}
 }
 

@@ -45,6 +45,7 @@ type Stats struct {
 		Why                            string
 	}
 	PushedTotal, DeliveredTotal, CancelledTotal uint64
+	SupersededTotal                             uint64
 	BatchTotal                                  uint64
 	BatchTriggerTotal                           [triggers]uint64
 	ErrorsTotal                                 uint64

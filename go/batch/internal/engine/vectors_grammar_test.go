@@ -95,6 +95,8 @@ func TestMalformedVectors(t *testing.T) {
 		{"# x\npush a b urgent", "unknown class 'urgent'"},
 		{"# x\npush a b bytes=-1", "at least 0"},
 		{"# x\npush a b bytes=1 low", "one word too many"},
+		{"# x\npush a b key=", "is no key"},
+		{"# x\npush a b key=k bytes=1", "one word too many"},
 		{"# x\npush a b\npush a b", "pushed twice"},
 		{"# x\npush a/b c", "is no type"},
 		{"# x\npush a ü", "is no ID"},

@@ -42,8 +42,10 @@ type Statement struct {
 	Time time.Duration
 	// Trigger of a batch, code of a refusal, class of a push.
 	Trigger, Code, Class string
-	Bytes                int64
-	Discard              bool
+	// Key of a push, empty: none.
+	Key     string
+	Bytes   int64
+	Discard bool
 	// Inner operation of at and from.
 	Inner *Statement
 	// Pairs of key and value, in the order written.
@@ -262,8 +264,8 @@ func (r *reader) inner(outer string, words []string, allowed []string) *Statemen
 }
 
 func (r *reader) push(s *Statement, rest []string) {
-	const usage = "push TYPE ID [high|normal|low] [bytes=N]"
-	r.words(rest, 2, 4, usage)
+	const usage = "push TYPE ID [high|normal|low] [bytes=N] [key=K]"
+	r.words(rest, 2, 5, usage)
 	s.Type, s.ID = r.name(rest[0], "type"), r.id(rest[1])
 	if r.pushed[s.ID] {
 		r.fail("the ID '%s' is pushed twice: an ID names one event", s.ID)
@@ -273,9 +275,16 @@ func (r *reader) push(s *Statement, rest []string) {
 	if len(rest) > 0 && !strings.Contains(rest[0], "=") {
 		s.Class, rest = r.word(rest[0], "class", classes), rest[1:]
 	}
-	if len(rest) > 0 {
+	if len(rest) > 0 && !strings.HasPrefix(rest[0], "key=") {
 		s.Bytes = int64(r.pairs(rest[:1], []key{{name: "bytes", kind: count}})[0].Number)
 		rest = rest[1:]
+	}
+	if len(rest) > 0 {
+		word, isKey := strings.CutPrefix(rest[0], "key=")
+		if !isKey {
+			r.fail("'%s' is one word too many: write '%s'", rest[0], usage)
+		}
+		s.Key, rest = r.name(word, "key"), rest[1:]
 	}
 	r.words(rest, 0, 0, usage)
 }
@@ -417,7 +426,7 @@ var (
 	operations = []string{"at", "advance", "busy", "push", "turn", "handle", "unhandle", "cancel", "fail", "from",
 		"signal", "set", "flush", "close"}
 	fromOperations = []string{"push", "cancel", "flush", "close", "set", "handle", "unhandle", "busy"}
-	outcomes       = []string{"expect", "hold", "error", "unhandled", "held", "replayed", "expired", "refused"}
+	outcomes       = []string{"expect", "hold", "error", "unhandled", "held", "replayed", "expired", "superseded", "refused"}
 	triggerWords   = []string{"size", "turn", "priority", "threshold", "delay", "flush", "close"}
 	codes          = []string{"overloaded", "closed", "cancelled", "retention", "already", "invalid"}
 	classes        = []string{"high", "normal", "low"}
@@ -462,6 +471,7 @@ var (
 		{name: "retain_max", kind: integer},
 		{name: "retain_max_bytes", kind: integer},
 		{name: "retain_max_age", kind: number},
+		{name: "merge", words: []string{"off", "on", "fail"}},
 	}
 	// The rate stands first: it alone is of a type.
 	signals = []key{
@@ -481,7 +491,7 @@ var (
 
 func statsKeys() []key {
 	var keys []key
-	for _, name := range []string{"queued", "bytes", "pushed", "delivered", "batches", "cancelled", "errors", "unhandled",
+	for _, name := range []string{"queued", "bytes", "pushed", "delivered", "batches", "cancelled", "superseded", "errors", "unhandled",
 		"retained", "retained.bytes", "held", "replayed", "expired"} {
 		keys = append(keys, key{name: name, kind: count})
 	}

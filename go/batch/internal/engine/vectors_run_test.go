@@ -115,6 +115,7 @@ func (r *run) make(options Options) error {
 		return err
 	}
 	d.Attach(e)
+	e.OnSuperseded = func(older *Event[string]) { r.out(Statement{Word: "superseded", ID: older.Data}) }
 	e.OnHold = func(hold time.Duration) { r.out(Statement{Word: "hold", Time: hold}) }
 	r.d, r.engine = d, e
 	return nil
@@ -221,7 +222,7 @@ var classOf = map[string]Priority{"": OfType, "high": High, "normal": Normal, "l
 
 func (r *run) push(s *Statement) {
 	t := r.typed(s.Type)
-	ref, err := r.engine.Push(t, s.ID, classOf[s.Class], s.Bytes)
+	ref, err := r.pushTo(t, s)
 	switch {
 	case errors.Is(err, millrace.ErrOverload):
 		r.out(Statement{Word: "refused", ID: s.ID, Code: "overloaded"})
@@ -232,6 +233,19 @@ func (r *run) push(s *Statement) {
 	default:
 		r.refs[s.ID] = ref
 	}
+}
+
+func (r *run) pushTo(t *Type[string], s *Statement) (Ref[string], error) {
+	if s.Key == "" {
+		return r.engine.Push(t, s.ID, classOf[s.Class], s.Bytes)
+	}
+	return r.d.PushKeyed(t, s.Key, s.ID, classOf[s.Class], s.Bytes)
+}
+
+// merges are the functions of the type option merge. The data of an event is its ID, and a combined one has the newer's.
+var merges = map[string]Merge[string]{
+	"on":   func(_, newer string, bytes int64) (string, int64, error) { return newer, bytes, nil },
+	"fail": func(_, newer string, _ int64) (string, int64, error) { panic("the merge of " + newer + " fails") },
 }
 
 func (r *run) signal(s *Statement) {
@@ -309,7 +323,7 @@ func explicit[N float64 | time.Duration](n N) N {
 
 func (r *run) setType(t *Type[string], pairs []Pair) error {
 	retain := r.retain[t.Name]
-	mode, priority, maxBatch := r.mode[t.Name], t.Priority, t.MaxBatch()
+	mode, priority, maxBatch, merge := r.mode[t.Name], t.Priority, t.MaxBatch(), t.merge
 	for _, pair := range pairs {
 		switch pair.Key {
 		case "priority":
@@ -319,6 +333,8 @@ func (r *run) setType(t *Type[string], pairs []Pair) error {
 			if err := CheckMaxBatch(maxBatch); err != nil {
 				return err
 			}
+		case "merge":
+			merge = merges[pair.Text]
 		case "retain":
 			mode = pair.Text
 		case "retain_max":
@@ -340,6 +356,7 @@ func (r *run) setType(t *Type[string], pairs []Pair) error {
 		return err
 	}
 	t.Priority = priority
+	t.SetMerge(merge)
 	r.engine.Queue().SetMaxBatch(t, maxBatch)
 	r.retain[t.Name], r.mode[t.Name] = retain, mode
 	if mode == "first" || mode == "each" {
@@ -383,7 +400,7 @@ func (r *run) query(s *Statement) map[string]float64 {
 	values := map[string]float64{
 		"queued": float64(r.engine.Count()), "bytes": float64(stats.QueueBytes), "pushed": float64(stats.PushedTotal),
 		"delivered": float64(stats.DeliveredTotal), "batches": float64(stats.BatchTotal),
-		"cancelled": float64(stats.CancelledTotal), "errors": float64(stats.ErrorsTotal),
+		"cancelled": float64(stats.CancelledTotal), "superseded": float64(stats.SupersededTotal), "errors": float64(stats.ErrorsTotal),
 		"unhandled": float64(stats.UnhandledTotal), "retained": float64(stats.Retained.Count),
 		"retained.bytes": float64(stats.Retained.Bytes), "held": float64(stats.Retained.Held),
 		"replayed": float64(stats.Retained.Replayed), "expired": float64(stats.Retained.Expired),
