@@ -352,6 +352,7 @@ func (h *batcherHost) Now() time.Duration   { return h.now }
 func (h *batcherHost) Clock() time.Duration { return time.Since(h.start) }
 func (h *batcherHost) Inside() bool         { return true }
 func (h *batcherHost) Alive() bool          { return true }
+func (h *batcherHost) MayHold() bool        { return true }
 
 func (h *batcherHost) Schedule() error {
 	h.due = true

@@ -419,6 +419,9 @@ func (h *emitterHost[T]) Alive() bool {
 	}
 }
 
+// MayHold: a loop that is closing drops its timers.
+func (h *emitterHost[T]) MayHold() bool { return !inner.Closed(h.e.loop) }
+
 // Schedule asks for a call at the end of this turn, or, from outside the loop, of the turn that a task begins.
 func (h *emitterHost[T]) Schedule() error {
 	loop := h.e.loop

@@ -631,6 +631,42 @@ func TestAHeldBatchOfAClosedLoopTakesNoEvent(t *testing.T) {
 	l.want(t, "held: "+millrace.ErrCancelled.Error())
 }
 
+func TestAHeldBatchOfAClosingLoop(t *testing.T) {
+	loop, l := newLoop(t), &log{}
+	e := newEmitter(t, loop, settings{Policy: batch.Fixed, MaxDelay: time.Minute})
+	e.On("x", l.handler(""))
+	submit(t, loop, func() { emit(t, e, "x", "held") })
+	begun, goOn := make(chan struct{}), make(chan struct{})
+	submit(t, loop, func() {
+		loop.Immediate(func() {
+			if e.Stats().BatchHold == 0 {
+				t.Error("nothing is held")
+			}
+			close(begun)
+			<-goOn
+			// The loop drops its timers before the turn ends.
+			emit(t, e, "x", "on the loop")
+		})
+	})
+	if err := loop.Start(); err != nil {
+		t.Fatal(err)
+	}
+	<-begun
+	closed := make(chan error, 1)
+	go func() { closed <- loop.Close(background) }()
+	for loop.Submit(func() {}) == nil {
+		runtime.Gosched()
+	}
+	if err := e.Emit("x", "late"); !errors.Is(err, millrace.ErrClosed) {
+		t.Errorf("Emit returned %v", err)
+	}
+	close(goOn)
+	if err, left := <-closed, loop.Left(); len(left) > 0 || err != nil {
+		t.Errorf("Close left %d, %v", len(left), err)
+	}
+	l.want(t, "held", "on the loop")
+}
+
 func TestABatchKeepsTheLoopForMaxBatchTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		loop, err := eventloop.New(eventloop.Config{})

@@ -169,7 +169,7 @@ func TestTheEndOfTheContextEndsClose(t *testing.T) {
 			t.Error(len(left), err)
 		}
 	})
-	until(l, func() bool { return l.closed })
+	until(l, func() bool { return l.closed.Load() })
 	cancel()
 	until(l, func() bool { return l.ending == endNow })
 	release()
@@ -253,7 +253,8 @@ func TestCloseBetweenTheDecisionAndTheEnd(t *testing.T) {
 	must(t, l.Submit(func() { ran = true }))
 	l.mu.Lock()
 	done, err := l.startLocked(true)
-	l.closed, l.ending = true, endEmpty
+	l.closed.Store(true)
+	l.ending = endEmpty
 	l.mu.Unlock()
 	must(t, err)
 	if l.finish(done, false) {
@@ -311,7 +312,7 @@ func TestCloseFromManyGoroutines(t *testing.T) {
 		})
 	}
 	closes(context.Background(), millrace.ErrClosed)
-	until(l, func() bool { return l.closed })
+	until(l, func() bool { return l.closed.Load() })
 	for range 8 {
 		closes(context.Background(), millrace.ErrClosed)
 		closes(cancelled(), context.Canceled)

@@ -26,6 +26,7 @@ type Loop struct {
 	live      atomic.Int64          // what keeps the loop alive besides tasks: timers, immediates, handles, watchers
 	idleCalls atomic.Bool           // somebody wants to know when nothing keeps the loop alive: Run or Drain
 	timed     atomic.Bool           // the clock is read for utilization and waits
+	closed    atomic.Bool           // work is refused; becomes true under the mutex
 	begun     atomic.Uint64         // tasks of the chunks that were begun; the owner's to write
 	freed     atomic.Pointer[chunk] // those that the owner has emptied, for reuse
 
@@ -38,7 +39,6 @@ type Loop struct {
 	running bool
 	toIdle  bool // Run: the loop ends when nothing keeps it alive
 	ending  ending
-	closed  bool
 	done    chan struct{}   // closed when the Run or Start under way has ended
 	drains  []chan struct{} // closed when nothing keeps the loop alive
 	gone    chan struct{}   // closed once a closed loop is not going to run anything any more
@@ -95,7 +95,7 @@ func (l *Loop) Alive() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
-	case l.closed && !l.running:
+	case l.closed.Load() && !l.running:
 		return false
 	case l.live.Load() > 0 || l.queued() > 0 || len(l.ops) > 0:
 		return true
@@ -131,18 +131,11 @@ type Handle struct {
 // KeepAlive keeps Run, Drain and Alive waiting for work that goes on outside the loop, until the handle is completed or
 // released. Any goroutine; usually the task that starts the work, since a loop that has become idle may end meanwhile.
 func (l *Loop) KeepAlive() (*Handle, error) {
-	if l.refuses() {
+	if l.closed.Load() {
 		return nil, millrace.ErrClosed
 	}
 	l.live.Add(1)
 	return &Handle{loop: l}, nil
-}
-
-// refuses reports whether the loop was closed.
-func (l *Loop) refuses() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.closed
 }
 
 // Complete queues fn as a task, with the result of the work, and releases the handle once it is in the queue. Errors as

@@ -53,7 +53,7 @@ func (l *Loop) Start() error {
 func (l *Loop) start(toIdle bool) (chan struct{}, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.closed {
+	if l.closed.Load() {
 		return nil, millrace.ErrClosed
 	}
 	return l.startLocked(toIdle)
@@ -195,7 +195,7 @@ func (l *Loop) finish(done chan struct{}, must bool) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
-	case !l.closed:
+	case !l.closed.Load():
 		// What was taken out of the lanes and not run counts as queued while the loop is stopped.
 		l.begun.Store(l.begun.Load() - uint64(l.taken()))
 		l.tighten()
@@ -231,7 +231,7 @@ func (l *Loop) rested() {
 func (l *Loop) endRun(done chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.running && l.done == done && !l.closed {
+	if l.running && l.done == done && !l.closed.Load() {
 		l.ending = endNow
 		l.notify(urgent)
 	}
@@ -261,7 +261,7 @@ func (l *Loop) Drain(ctx context.Context) error {
 		return ErrInside
 	}
 	l.mu.Lock()
-	if l.closed {
+	if l.closed.Load() {
 		l.mu.Unlock()
 		return l.waitGone(ctx)
 	}
@@ -301,8 +301,8 @@ func (l *Loop) Drain(ctx context.Context) error {
 func (l *Loop) Close(ctx context.Context) error {
 	l.mu.Lock()
 	done, begin := l.done, false
-	if !l.closed {
-		l.closed = true
+	if !l.closed.Load() {
+		l.closed.Store(true)
 		l.tighten()
 		if begin = !l.running; begin {
 			done, _ = l.startLocked(true)

@@ -67,6 +67,7 @@ type moment struct{ at, slept int64 }
 const window = int64(250 * time.Millisecond)
 
 func init() {
+	inner.Closed = func(loop any) bool { return loop.(*Loop).closed.Load() }
 	inner.Slept = func(loop any) time.Duration { return time.Duration(loop.(*Loop).load.slept.Load()) }
 }
 

@@ -47,7 +47,7 @@ func (l *Loop) submit(class int, task func(), bounded bool) error {
 		return nil
 	}
 	queued := l.queued()
-	if l.closed || bounded && queued >= l.config.MaxQueue {
+	if l.closed.Load() || bounded && queued >= l.config.MaxQueue {
 		err := l.refuse(1)
 		l.mu.Unlock()
 		return err
@@ -72,8 +72,8 @@ func (l *Loop) SubmitBatch(tasks []func()) (int, error) {
 	l.mu.Lock()
 	n := len(tasks)
 	// The queue may be above its bound: Stop puts back what the loop had begun to work through.
-	if room := max(0, l.config.MaxQueue-l.queued()); n > room || l.closed {
-		if l.closed {
+	if room := max(0, l.config.MaxQueue-l.queued()); n > room || l.closed.Load() {
+		if l.closed.Load() {
 			room = 0
 		}
 		err = l.refuse(n - room)
@@ -131,7 +131,7 @@ func (l *Loop) put(class int, task func(), queued int) bool {
 // refuse counts a refusal and says why; the mutex is held.
 func (l *Loop) refuse(tasks int) error {
 	l.refused += uint64(tasks)
-	if l.closed {
+	if l.closed.Load() {
 		return millrace.ErrClosed
 	}
 	if l.wake == nil {

@@ -75,7 +75,7 @@ func (t *Timer) Reset(d time.Duration) error {
 		return nil
 	}
 	l.mu.Lock()
-	if l.closed {
+	if l.closed.Load() {
 		l.mu.Unlock()
 		return millrace.ErrClosed
 	}

@@ -100,10 +100,9 @@ func (l *Loop) Watch(fd int, events Events, fn func(Events)) (*Watcher, error) {
 }
 
 func (p *poller) add(w *Watcher) error {
-	closed := p.loop.refuses()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if closed || p.closed {
+	if p.loop.closed.Load() || p.closed {
 		return millrace.ErrClosed
 	}
 	if p.watchers[w.fd] != nil {

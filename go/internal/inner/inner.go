@@ -35,6 +35,10 @@ var Promises struct {
 // under way. Package eventloop sets it.
 var Slept func(loop any) time.Duration
 
+// Closed reports whether an *eventloop.Loop was closed and refuses work, though it may still run what waits. Package
+// eventloop sets it.
+var Closed func(loop any) bool
+
 // Caught makes an error of what recover returned for a function that did not return. With runtime.Goexit that is nil.
 func Caught(value any) error {
 	if value == nil {

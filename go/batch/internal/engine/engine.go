@@ -174,9 +174,8 @@ func (e *Engine[T]) pushKeyed(t *Type[T], key any, older *Event[T], data T, prio
 	if priority == OfType {
 		priority = t.Priority
 	}
-	// There are no more events than before, so a hold goes on, unless a HIGH one has come. A host that takes no calls any
-	// more refuses the event.
-	if priority == High && older.Priority != High && e.budget == 0 || !e.host.Alive() {
+	// There are no more events than before, so a hold goes on, unless a HIGH one has come.
+	if e.budget == 0 && (priority == High && older.Priority != High || !e.host.MayHold()) {
 		if err := e.Wake(); err != nil {
 			return Ref[T]{}, err
 		}
@@ -208,9 +207,7 @@ func (e *Engine[T]) mayEndHold(t *Type[T], priority Priority) bool {
 	q, threshold := &e.queue, e.options.Threshold
 	return priority == High || priority == OfType && t.Priority == High ||
 		q.count+1 >= e.advisor.limit || q.fullTypes > 0 || t.count+1 >= t.maxBatch ||
-		threshold > 0 && q.count+1 >= threshold ||
-		// A host that takes no calls any more refuses the event.
-		!e.host.Alive()
+		threshold > 0 && q.count+1 >= threshold || !e.host.MayHold()
 }
 
 func (e *Engine[T]) stamp(t *Type[T], data T, priority Priority, bytes int64) *Event[T] {

@@ -12,6 +12,9 @@ type Host interface {
 	Schedule() error
 	// Alive tells whether a call that was asked for may still come: a loop may have been closed in between.
 	Alive() bool
+	// MayHold tells whether a hold can still end at its time. Otherwise nothing joins a batch that is held: Schedule refuses
+	// the event, or lets all of them leave.
+	MayHold() bool
 	// Arm asks for one call of HoldEnded at this time, or earlier; it replaces the last request. Negative: takes it
 	// back. An error lets the batch that was to be held leave now.
 	Arm(deadline time.Duration) error

@@ -26,6 +26,7 @@ type virtualHost struct {
 func (h *virtualHost) Now() time.Duration { return h.now }
 func (h *virtualHost) Inside() bool       { return !h.outside }
 func (h *virtualHost) Alive() bool        { return !h.dead }
+func (h *virtualHost) MayHold() bool      { return !h.dead }
 func (h *virtualHost) Schedule() error {
 	h.scheduled = h.scheduleError == nil
 	return h.scheduleError
