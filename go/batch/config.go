@@ -105,8 +105,10 @@ type EmitterConfig[T any] struct {
 	// Lower: longer holds; with None all of MaxDelay is used wherever a hold saves anything. The busier the loop, the less a
 	// ms has to save.
 	MinSaving float64
-	// MaxBatchTime is for how long one batch may keep the loop, under Adaptive: up to a minute, by default 5 ms; None: for
-	// as long as MaxBatch events take. Longer: fewer turns of the loop; shorter: its timers and descriptors wait less.
+	// MaxBatchTime is for how long a batch that is not held may keep the loop, under Adaptive: up to a minute, by default
+	// 5 ms; None: for as long as MaxBatch events take. When two such batches in a row have taken longer, the next ones take
+	// fewer events, unless that makes the events dearer. Longer: fewer turns of the loop; shorter: its timers and descriptors
+	// wait less.
 	MaxBatchTime time.Duration
 	// Threshold ends a hold at that many queued events: up to 1,000,000, by default 0 (None): off.
 	Threshold int
@@ -220,7 +222,7 @@ func checkBytes(n int) error {
 type Trigger uint8
 
 const (
-	// TriggerSize: MaxBatch events were queued, or as many as fit into MaxBatchTime, or a type had its own MaxBatch; under
+	// TriggerSize: MaxBatch events were queued, or more than fit into MaxBatchTime, or a type had its own MaxBatch; under
 	// Direct every event.
 	TriggerSize Trigger = iota
 	// TriggerThreshold: Threshold events ended a hold.
@@ -267,6 +269,9 @@ type Stats struct {
 		// Why is empty while batches are held, and otherwise "no delay allowed", "not asked yet", "nothing to save", "saving
 		// is below the price", "comparison window", "no saving measured" or "slows its senders down".
 		Why string
+		// Limit is how many events a batch that is not held can take so that it keeps the loop for no longer than MaxBatchTime;
+		// 0: no limit but MaxBatch.
+		Limit int
 	}
 	// PushedTotal events were taken in; DeliveredTotal of them had a handler, failed or not.
 	PushedTotal, DeliveredTotal, CancelledTotal uint64

@@ -690,15 +690,20 @@ func TestABatchKeepsTheLoopForMaxBatchTime(t *testing.T) {
 			})
 			runLoop(t, loop)
 		}
-		// For how long an event takes is not known yet; one alone tells nothing.
-		emitAll(1)
+		// Two batches in a row have to take too long.
 		emitAll(8)
-		l.want(t, "1 turn", "task", "8 turn", "task")
+		emitAll(8)
+		l.want(t, "8 turn", "task", "8 turn", "task")
 		emitAll(12)
 		l.want(t, "5 size", "task", "5 size", "task", "2 turn", "task")
+		if limit := e.Stats().Policy.Limit; limit != 5 {
+			t.Errorf("the limit is %d", limit)
+		}
 		if err := e.Set(settings{MaxBatchTime: 3 * time.Millisecond}); err != nil {
 			t.Fatal(err)
 		}
+		emitAll(5)
+		l.want(t, "5 turn", "task")
 		emitAll(4)
 		l.want(t, "3 size", "task", "1 turn", "task")
 		if err := e.Set(settings{MaxBatchTime: batch.None}); err != nil {
@@ -706,6 +711,9 @@ func TestABatchKeepsTheLoopForMaxBatchTime(t *testing.T) {
 		}
 		emitAll(12)
 		l.want(t, "12 turn", "task")
+		if limit := e.Stats().Policy.Limit; limit != 0 {
+			t.Errorf("the limit is %d", limit)
+		}
 	})
 }
 

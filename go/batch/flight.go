@@ -21,7 +21,7 @@ type flight[K, V any] struct {
 	seqs   []uint64 // arrival numbers of the calls
 	ctx    *flightContext
 	wanted int           // keys that somebody waits for
-	types  int           // as in engine.Batch
+	sample engine.Sample // as in engine.Batch
 	took   time.Duration // 0: not measured
 	fly    func()        // the goroutine's function, made once
 }
@@ -56,7 +56,7 @@ func (s *batcherSink[K, V]) Deliver(batch engine.Batch[*call[K, V]]) bool {
 		return true
 	}
 	counters.DeliveredTotal += uint64(f.wanted)
-	f.types = batch.Types
+	f.sample = batch.Sample
 	b.ready = append(b.ready, f)
 	b.flies(+1)
 	b.full = b.flying >= b.concurrency && b.engine.Options().Policy != engine.Direct
@@ -154,7 +154,7 @@ func (b *Batcher[K, V]) call(f *flight[K, V]) (values []V, each Errors, err erro
 			values, each, err = nil, nil, inner.Caught(value)
 		}
 	}()
-	if f.types == 0 {
+	if f.sample == (engine.Sample{}) {
 		values, err = b.fn(f.ctx, f.keys)
 	} else {
 		began := b.host.Clock()
@@ -213,7 +213,7 @@ func (b *Batcher[K, V]) land(f *flight[K, V], values []V, each Errors, err error
 		b.done(seq)
 	}
 	if f.took > 0 {
-		b.engine.Spent(f.types, len(f.calls), f.took)
+		b.engine.Spent(f.sample, len(f.calls), f.took)
 	}
 	b.park(f)
 	b.flies(-1)

@@ -130,13 +130,13 @@ func (d *Dispatcher[T]) Deliver(batch Batch[T]) bool {
 		d.hooks.Batch(batch)
 	}
 	run := delivery[T]{rest: batch.First, trigger: batch.Trigger}
-	if batch.Types == 0 {
+	if batch.Sample == (Sample{}) {
 		d.deliver(run)
 		return true
 	}
 	began := d.engine.host.Clock()
 	d.deliver(run)
-	d.engine.Spent(batch.Types, batch.Count, d.engine.host.Clock()-began)
+	d.engine.Spent(batch.Sample, batch.Count, d.engine.host.Clock()-began)
 	return true
 }
 

@@ -206,7 +206,7 @@ func (e *Engine[T]) pushKeyed(t *Type[T], key any, older *Event[T], data T, prio
 func (e *Engine[T]) mayEndHold(t *Type[T], priority Priority) bool {
 	q, threshold := &e.queue, e.options.Threshold
 	return priority == High || priority == OfType && t.Priority == High ||
-		q.count+1 >= e.advisor.limit || q.fullTypes > 0 || t.count+1 >= t.maxBatch ||
+		q.count+1 >= e.options.MaxBatch || q.fullTypes > 0 || t.count+1 >= t.maxBatch ||
 		threshold > 0 && q.count+1 >= threshold || !e.host.MayHold()
 }
 
@@ -228,7 +228,7 @@ func (e *Engine[T]) pushDirect(t *Type[T], data T, priority Priority, bytes int6
 	event.stage, event.next, event.prev = left, nil, nil
 	ref := Ref[T]{event, event.seq}
 	e.nested++
-	e.leave(chain[T]{event, event, 1}, TriggerSize, 0)
+	e.leave(chain[T]{event, event, 1}, TriggerSize, Sample{})
 	if e.nested--; e.nested == 0 {
 		e.afterBatch()
 		e.deliverCut()
@@ -332,9 +332,11 @@ func (e *Engine[T]) run() {
 			break
 		}
 		e.budget--
-		limit, most := e.advisor.limit, e.options.MaxBatch
-		if trigger == TriggerFlush {
-			limit = most
+		// What was not held may be too large for the loop.
+		bounded := e.hold <= 0 && trigger != TriggerFlush
+		limit, most := e.options.MaxBatch, e.options.MaxBatch
+		if bounded {
+			limit = e.advisor.limit
 		}
 		batch := e.take(limit)
 		e.endHold()
@@ -342,7 +344,7 @@ func (e *Engine[T]) run() {
 			// The loop gets its turn before the rest.
 			e.budget = 0
 		}
-		if !e.handOn(batch, trigger, e.advisor.sample(batch.count)) {
+		if !e.handOn(batch, trigger, e.advisor.sample(batch.count, bounded)) {
 			return
 		}
 	}
@@ -371,15 +373,17 @@ func (e *Engine[T]) judge() (Trigger, bool) {
 	if e.flushTo > 0 && q.oldest().seq <= e.flushTo {
 		return TriggerFlush, true
 	}
-	if q.count >= e.advisor.limit || q.fullTypes > 0 {
+	if q.count >= o.MaxBatch || q.fullTypes > 0 {
 		return TriggerSize, true
 	}
 	now := e.host.Now()
 	asked := e.hold < 0 || e.again
 	if asked {
-		e.hold, e.again = e.advisor.hold(e.host, now), false
+		e.hold, e.again = e.advisor.hold(e.host, now, e.seq), false
 	}
 	switch {
+	case e.hold == 0 && q.count > e.advisor.limit:
+		return TriggerSize, true
 	case e.hold == 0:
 		return TriggerTurn, true
 	case q.depth[High] > 0:
@@ -422,9 +426,9 @@ func (e *Engine[T]) take(limit int) chain[T] {
 }
 
 // handOn gives a batch to the sink; false when that needs time.
-func (e *Engine[T]) handOn(batch chain[T], trigger Trigger, types int) bool {
+func (e *Engine[T]) handOn(batch chain[T], trigger Trigger, sample Sample) bool {
 	e.busy = true
-	if !e.leave(batch, trigger, types) {
+	if !e.leave(batch, trigger, sample) {
 		return false
 	}
 	e.busy = false
@@ -432,16 +436,16 @@ func (e *Engine[T]) handOn(batch chain[T], trigger Trigger, types int) bool {
 	return true
 }
 
-func (e *Engine[T]) leave(batch chain[T], trigger Trigger, types int) bool {
+func (e *Engine[T]) leave(batch chain[T], trigger Trigger, sample Sample) bool {
 	e.counters.BatchTotal++
 	e.counters.BatchTriggerTotal[trigger]++
 	e.advisor.left += uint64(batch.count)
-	return e.sink.Deliver(Batch[T]{trigger, batch.first, batch.count, types})
+	return e.sink.Deliver(Batch[T]{trigger, batch.first, batch.count, sample})
 }
 
 // Spent says for how long the handlers had a batch of so many events.
-func (e *Engine[T]) Spent(types, events int, took time.Duration) {
-	e.advisor.spent(types, events, took, e.host.Clock())
+func (e *Engine[T]) Spent(sample Sample, events int, took time.Duration) {
+	e.advisor.spent(sample, events, took, e.host.Clock())
 }
 
 // prepare lets the sink do what is due before anything leaves; its handlers may do what those of a batch may.
@@ -528,7 +532,7 @@ func (e *Engine[T]) deliverCut() bool {
 			e.sink.(resumer[T]).resume(one.events.first)
 			e.busy = false
 			e.afterBatch()
-		case !e.handOn(one.events, one.trigger, 0):
+		case !e.handOn(one.events, one.trigger, Sample{}):
 			return false
 		}
 	}

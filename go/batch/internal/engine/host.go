@@ -36,9 +36,8 @@ type Batch[T any] struct {
 	Trigger Trigger
 	First   *Event[T]
 	Count   int
-	// Types is how many types the batch counts for among the costs. Unless it is 0, the sink says with Spent for how long
-	// the handlers had the batch.
-	Types int
+	// Unless Sample is zero, the sink says with Spent for how long the handlers had the batch.
+	Sample Sample
 }
 
 // Sink is where batches go.

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"math"
-	"slices"
 	"time"
 )
 
@@ -16,12 +15,15 @@ import (
 // takes. Cost and price together have one minimum, the square-root law of lot sizes.
 //
 // The law can be wrong: costs may hide elsewhere, and senders that wait for an answer only slow down. So windows of time
-// with and without holding are compared by the busy time of the loop per event, and by the rate of events. Where holding
-// saves nothing it is switched off, and tried again after a back-off.
+// with and without holding are compared by the busy time of the loop per event, and by how fast events are pushed. Where
+// holding saves nothing it is switched off, and tried again after a back-off.
 //
-// The estimators behind it are sums over time that keep no events and own no clock: rates, costs, the time of an event,
-// and the utilization of a loop. All but the last belong to the advisor of a queue, which keeps them only while they
-// matter: under Adaptive, with a MaxDelay or a MaxBatchTime. The utilization is the host's.
+// A batch that is not held may be large all the same, when events come faster than they are handled. MaxBatchTime then
+// bounds it (timeLimit), unless that makes its events dearer. A held batch is large because that pays.
+//
+// The estimators behind it are sums over time that keep no events and own no clock: rates, costs, and the utilization of
+// a loop. All but the last belong to the advisor of a queue, which keeps them only while they matter: under Adaptive,
+// with a MaxDelay. The utilization is the host's.
 
 // Signals are what the engine knows about the loop and its events. NaN: not known.
 type Signals struct {
@@ -36,12 +38,10 @@ type Signals struct {
 	// Saving is the share of the loop's time per event that holding saves, Slowdown the share of the rate that is lost
 	// while batches are held.
 	Saving, Slowdown float64
-	// EventTime is for how long an event keeps the loop, in ms.
-	EventTime float64
 }
 
 var unknown = Signals{
-	math.NaN(), math.NaN(), math.NaN(), math.NaN(), math.NaN(), math.NaN(), math.NaN(), math.NaN(), math.NaN(),
+	math.NaN(), math.NaN(), math.NaN(), math.NaN(), math.NaN(), math.NaN(), math.NaN(), math.NaN(),
 }
 
 // with takes those of the signals that are given, and those of its own for the others.
@@ -49,7 +49,7 @@ func (s Signals) with(own Signals) Signals {
 	return Signals{
 		given(s.Utilization, own.Utilization), given(s.Rate, own.Rate), given(s.Total, own.Total),
 		given(s.BatchCost, own.BatchCost), given(s.EventCost, own.EventCost), given(s.HoldCost, own.HoldCost),
-		given(s.Saving, own.Saving), given(s.Slowdown, own.Slowdown), given(s.EventTime, own.EventTime),
+		given(s.Saving, own.Saving), given(s.Slowdown, own.Slowdown),
 	}
 }
 
@@ -96,88 +96,108 @@ func leastCostHold(s *Signals, o *Options) (time.Duration, string) {
 // ---- comparison: windows that hold, and windows that do not
 
 const (
-	// A window lasts for so many MaxDelays, within these bounds, and until so many events have left.
+	// A window lasts for the shortest time, or where batches are held for so many MaxDelays within these bounds, and until
+	// so many events have left.
 	shortestWindow, longestWindow = 50 * time.Millisecond, time.Second
 	windowDelays                  = 4
 	windowEvents                  = 8
-	// The first windows alternate; afterwards one in so many does not hold.
-	trialWindows = 4
-	plainEach    = 16
+	// It is measured from the second asking on to which so much of the last one's events left; after so many, in any case.
+	settled, mostSettling = 0.9, 8
+	// The first windows alternate. After them one does not hold, this far on, and then each time twice as far.
+	trialWindows                = 4
+	firstDistance, mostDistance = 32, 128
 	// With a smaller saving, or a greater fall of the rate, holding is switched off; a fall of so many standard deviations
 	// is more than chance.
-	leastSaving, mostSlowdown    = 0.02, 0.05
-	chance                       = 3
-	firstBackoff, longestBackoff = time.Second, time.Minute
+	leastSaving, mostSlowdown = 0.02, 0.05
+	chance                    = 4
 )
 
 // windows of one kind, added up; times are in ms.
 type windows struct {
-	count              int
-	time, busy, events float64
+	count                    int
+	time, busy, left, pushed float64
 }
 
 func (w *windows) add(from, to tally) {
 	w.count++
 	w.time += milliseconds(to.time - from.time)
 	w.busy += milliseconds(to.busy - from.busy)
-	w.events += float64(to.left - from.left)
+	w.left += float64(to.left - from.left)
+	w.pushed += float64(to.pushed - from.pushed)
 }
 
-func (w *windows) halve() { w.time, w.busy, w.events = w.time/2, w.busy/2, w.events/2 }
+func (w *windows) halve() {
+	w.time, w.busy, w.left, w.pushed = w.time/2, w.busy/2, w.left/2, w.pushed/2
+}
 
-// tally is a time, for how long the loop has been busy until then, and how many events have left.
+// tally is a time, for how long the loop has been busy until then, and how many events have left and been pushed.
 type tally struct {
-	time, busy time.Duration
-	left       uint64
+	time, busy   time.Duration
+	left, pushed uint64
 }
 
-// comparison compares holding with not holding. It is asked each time the law has a hold, and says whether that counts. A
-// window is under way from one such question to the first that finds it long enough. The law's own 0 throws a window
-// away, with its number, so that a load at which the law changes its mind often does not stay in a window without holding
-// for good.
+// comparison compares holding with not holding. It is asked each time the law has a hold, and says whether that counts.
+// One window follows the other, each from the asking that ends the one before it to the first that finds it long enough.
+// The law's own 0 throws a window away, with its number, so that a load at which the law changes its mind often does not
+// stay in a window without holding for good.
+//
+// A window is measured once its batches have settled. Near saturation a large batch makes the next ones large: without
+// that a window that does not hold would look as cheap as the held one before it.
 type comparison struct {
 	held, plain windows
-	number      int // of the window that is under way, or of the next one
-	underWay    bool
+	number      int  // of the window
+	nextPlain   int  // number of the next window after the trial that does not hold
+	distance    int  // from that to the one after it
+	askings     int  // in the window, until it is measured
+	measured    bool // from start on
 	start       tally
-	// Until offUntil holding is switched off, for this reason, and the next time for backoff.
-	offUntil, backoff time.Duration
-	reason            string
+	// Events that had left at the last asking, and since the one before it.
+	lastLeft, lastSize uint64
+	// Holding is switched off, for this reason.
+	off    backoff
+	reason string
 	// The share of the busy time per event that holding was last found to save, and by which the rate falls; NaN: not known.
 	saving, slowdown float64
 }
 
 func newComparison() comparison {
-	return comparison{backoff: firstBackoff, saving: math.NaN(), slowdown: math.NaN()}
+	return comparison{
+		nextPlain: firstDistance, distance: firstDistance, off: backoff{next: firstBackoff},
+		saving: math.NaN(), slowdown: math.NaN(),
+	}
 }
 
 // throwAway: nothing is to be compared at present.
 func (c *comparison) throwAway() {
-	if c.underWay {
-		c.underWay = false
-		c.number++
+	if c.askings > 0 {
+		c.next()
 	}
+}
+
+func (c *comparison) next() {
+	c.askings, c.measured = 0, false
+	if c.number == c.nextPlain {
+		c.nextPlain += c.distance
+	}
+	c.number++
 }
 
 // ask says why the hold of the law does not count, or that it does.
 func (c *comparison) ask(now tally, maxDelay time.Duration) string {
-	if now.time < c.offUntil {
+	if now.time < c.off.until {
 		return c.reason
 	}
-	if c.underWay {
-		lasts := min(longestWindow, max(shortestWindow, windowDelays*maxDelay))
-		switch passed := now.time - c.start.time; {
-		case passed < 0:
-			c.throwAway()
-		case passed >= lasts && now.left-c.start.left >= windowEvents:
-			c.end(now)
-			if !c.judge(now.time) {
-				return c.reason
-			}
-		}
+	if c.measured && now.time < c.start.time {
+		c.throwAway()
 	}
-	if !c.underWay {
-		c.underWay, c.start = true, now
+	before := c.lastSize
+	c.lastLeft, c.lastSize = now.left, now.left-c.lastLeft
+	if c.measured {
+		if !c.look(now, maxDelay) {
+			return c.reason
+		}
+	} else if c.askings++; c.askings > mostSettling || c.askings > 1 && float64(c.lastSize) >= settled*float64(before) {
+		c.measured, c.start = true, now
 	}
 	if !c.holds() {
 		return inPlainWindow
@@ -187,7 +207,7 @@ func (c *comparison) ask(now tally, maxDelay time.Duration) string {
 
 // askGiven is the same with a saving and a slowdown that are given; NaN: not known.
 func (c *comparison) askGiven(now time.Duration, saving, slowdown float64) string {
-	if now >= c.offUntil {
+	if now >= c.off.until {
 		c.throwAway()
 		if c.verdict(now, saving, slowdown, true) {
 			return holding
@@ -201,57 +221,108 @@ func (c *comparison) holds() bool {
 	if c.number < trialWindows {
 		return c.number%2 == 1
 	}
-	return c.number%plainEach != 0
+	return c.number != c.nextPlain
 }
 
-func (c *comparison) end(now tally) {
-	if c.holds() {
-		c.held.add(c.start, now)
+// look ends the window if it has been measured for long enough, and tells whether holding goes on.
+func (c *comparison) look(now tally, maxDelay time.Duration) bool {
+	held, lasts := c.holds(), shortestWindow
+	if held {
+		lasts = min(longestWindow, max(shortestWindow, windowDelays*maxDelay))
+	}
+	switch passed := now.time - c.start.time; {
+	case passed >= lasts && now.left-c.start.left >= windowEvents:
+		return c.end(now)
+	case held && c.number < trialWindows && passed >= shortestWindow:
+		// Senders that wait for what is held are not to wait for the end of the window.
+		sum := c.held
+		sum.add(c.start, now)
+		if slowdown, _ := c.fall(&sum); slowdown > mostSlowdown {
+			c.slowdown = slowdown
+			return c.verdict(now.time, math.NaN(), slowdown, false)
+		}
+	}
+	return true
+}
+
+// end adds the window to those of its kind, and tells whether holding goes on.
+func (c *comparison) end(now tally) bool {
+	held, plain := &c.held, &c.plain
+	isHeld := c.holds()
+	if isHeld {
+		held.add(c.start, now)
 	} else {
 		// What is old counts less and less.
-		c.held.halve()
-		c.plain.halve()
-		c.plain.add(c.start, now)
+		held.halve()
+		plain.halve()
+		plain.add(c.start, now)
 	}
-	c.underWay = false
-	c.number++
+	if held.count > 0 && plain.count > 0 {
+		c.saving = math.NaN()
+		// A clock that measures nothing is no evidence.
+		if plain.busy > 0 {
+			c.saving = 1 - held.busy/held.left/(plain.busy/plain.left)
+		}
+		var fall float64
+		c.slowdown, fall = c.fall(held)
+		isSure := min(held.count, plain.count) > 1
+		if !c.verdict(now.time, c.saving-fall, c.slowdown, isSure) {
+			return false
+		}
+		if isSure && !isHeld {
+			c.distance = min(2*c.distance, mostDistance)
+		}
+	}
+	c.next()
+	return true
 }
 
-func (c *comparison) judge(now time.Duration) bool {
-	held, plain := &c.held, &c.plain
-	if held.count == 0 || plain.count == 0 {
-		return true
+// fall is the share by which fewer events are pushed while batches are held: where it is more than chance, and otherwise
+// 0; and what of it is more than one standard deviation. What is pushed counts, since a window that holds ends with
+// events under way.
+func (c *comparison) fall(held *windows) (sure, likely float64) {
+	if !(c.plain.pushed > 0) {
+		return 0, 0
 	}
-	c.saving, c.slowdown = math.NaN(), 0
-	// A clock that measures nothing is no evidence.
-	if plain.busy > 0 {
-		c.saving = 1 - held.busy/held.events/(plain.busy/plain.events)
+	before, after := c.plain.pushed/c.plain.time, held.pushed/held.time
+	fall, deviation := before-after, math.Sqrt(before/c.plain.time+after/held.time)
+	if fall > chance*deviation {
+		sure = fall / before
 	}
-	before, after := plain.events/plain.time, held.events/held.time
-	if before-after > chance*math.Sqrt(before/plain.time+after/held.time) {
-		c.slowdown = 1 - after/before
-	}
-	return c.verdict(now, c.saving, c.slowdown, min(held.count, plain.count) > 1)
+	return sure, max(0, (fall-deviation)/before)
 }
 
-// verdict tells whether holding goes on. sure: the saving comes from enough windows to be judged.
-func (c *comparison) verdict(now time.Duration, saving, slowdown float64, sure bool) bool {
+// verdict tells whether holding goes on. isSure: the saving comes from enough windows to be judged.
+func (c *comparison) verdict(now time.Duration, saving, slowdown float64, isSure bool) bool {
 	slows := slowdown > mostSlowdown
-	if !slows && !(sure && saving < leastSaving) {
-		if sure {
-			c.backoff = firstBackoff
+	if !slows && !(isSure && saving < leastSaving) {
+		if isSure {
+			c.off.next = firstBackoff
 		}
 		return true
 	}
-	off := comparison{
-		offUntil: now + c.backoff, backoff: min(2*c.backoff, longestBackoff), reason: noSaving,
-		saving: c.saving, slowdown: c.slowdown,
-	}
 	if slows {
-		off.reason = slowsItsSenders
+		// Senders that wait for an answer go on doing so.
+		c.off.begin(now, 4)
+		c.reason = slowsItsSenders
+	} else {
+		c.off.begin(now, 2)
+		c.reason = noSaving
 	}
-	*c = off
+	c.held, c.plain = windows{}, windows{}
+	c.askings, c.measured = 0, false
+	c.number, c.nextPlain, c.distance = 0, firstDistance, firstDistance
 	return false
+}
+
+const firstBackoff, longestBackoff = time.Second, time.Minute
+
+// backoff is until when something is off, and for how long it is off the next time.
+type backoff struct{ until, next time.Duration }
+
+// begin: off from now on, and the next time so many times as long.
+func (b *backoff) begin(now, times time.Duration) {
+	b.until, b.next = now+b.next, min(times*b.next, longestBackoff)
 }
 
 // ---- rates
@@ -332,24 +403,58 @@ func (c *costs) sample(types, events int, took, now time.Duration) {
 	}
 }
 
-// eventTime is for how long an event keeps the loop, in ms: the least of the last four batches. The least, because a
-// goroutine that is preempted or collects garbage in one batch says nothing about the events.
-type eventTime struct {
-	last [4]float64
-	n    int
+// ---- the limit by time
+
+const (
+	// A smaller batch says little about the time of its events.
+	timedEvents = 8
+	// The limit is set by so many batches in a row that took too long, and has proved good when so many have met it.
+	overTime, provenGood = 2, 4
+	// Events that take so much longer than without the limit have become dearer by it.
+	dearer = 1.1
+)
+
+// timeLimit limits the events of a batch that is not held, by the time that such batches take. What a batch costs
+// beside its events is spent for fewer of them then, so a limit that makes events dearer is lifted again: a queue that
+// can hardly keep up would be the last to bear it.
+type timeLimit struct {
+	limit  int     // 0: none
+	over   int     // batches in a row that took too long
+	before float64 // ms per event when the limit was set
+	met    int     // batches that met the limit since
+	off    backoff // there is no limit
 }
 
-func (t *eventTime) sample(events int, took time.Duration) {
-	t.last[t.n%len(t.last)] = milliseconds(took) / float64(events)
-	t.n++
-}
-
-// read is NaN as long as it is not known.
-func (t *eventTime) read() float64 {
-	if t.n == 0 {
-		return math.NaN()
+// sample is told of a batch that was not held, and done now. d and most are ms.
+func (l *timeLimit) sample(n int, d float64, now time.Duration, most float64, maxBatch int) {
+	if now < l.off.until || n < timedEvents && n != l.limit {
+		return
 	}
-	return slices.Min(t.last[:min(t.n, len(t.last))])
+	fit := func() { l.limit = max(1, int(float64(n)*most/d)) }
+	switch perEvent := d / float64(n); {
+	case l.limit == 0 && d <= most:
+		l.over = 0
+	case l.limit == 0:
+		if l.over++; l.over == overTime {
+			l.over, l.met, l.before = 0, 0, perEvent
+			fit()
+		}
+	case n != l.limit:
+	case perEvent > dearer*l.before:
+		l.limit = 0
+		l.off.begin(now, 2)
+	default:
+		if l.met++; l.met == provenGood {
+			l.off.next = firstBackoff
+		}
+		if d > most {
+			fit()
+		} else if d < most/2 {
+			if l.limit *= 2; l.limit >= maxBatch {
+				l.limit = 0
+			}
+		}
+	}
 }
 
 // ---- utilization
@@ -429,7 +534,7 @@ type advisor[T any] struct {
 	why    string
 
 	estimating bool     // whether rates and costs matter
-	timing     bool     // whether the time of an event does
+	timing     bool     // whether the time of a batch does
 	firstFresh *Type[T] // types pushed since the last dispatch point
 	rate       float64  // the highest among those that the last dispatch point found
 	total      rate
@@ -437,14 +542,15 @@ type advisor[T any] struct {
 	nextSample int    // number of the next batch that is a sample, and of how many types events were pushed for it
 	types      int
 	costs      costs
-	eventTime  eventTime
-	limit      int     // events that a batch can hold
+	byTime     timeLimit
+	limit      int     // events that a batch can hold that is not held
 	given      Signals // in place of the estimates, for tests and replays; NaN: the engine's own
 }
 
 func newAdvisor[T any](o *Options) advisor[T] {
 	return advisor[T]{
-		options: o, comparison: newComparison(), why: notAsked, nextSample: 1, costs: costs{share: 1}, given: unknown,
+		options: o, comparison: newComparison(), why: notAsked, nextSample: 1, costs: costs{share: 1},
+		byTime: timeLimit{off: backoff{next: firstBackoff}}, given: unknown,
 	}
 }
 
@@ -459,15 +565,10 @@ func (a *advisor[T]) configure() {
 	a.setLimit()
 }
 
-// setLimit: a batch is no larger than what the loop can do in MaxBatchTime.
 func (a *advisor[T]) setLimit() {
 	a.limit = a.options.MaxBatch
-	if !a.timing {
-		return
-	}
-	fit := math.Floor(milliseconds(a.options.MaxBatchTime) / given(a.given.EventTime, a.eventTime.read()))
-	if fit < float64(a.limit) {
-		a.limit = max(1, int(fit))
+	if a.timing && a.byTime.limit > 0 {
+		a.limit = min(a.limit, a.byTime.limit)
 	}
 }
 
@@ -503,29 +604,36 @@ func (a *advisor[T]) fold(now time.Duration) {
 	a.total.fold(events, now)
 }
 
-// sample is how many types a batch counts for that leaves at a dispatch point; 0: what it takes does not matter.
-func (a *advisor[T]) sample(events int) (types int) {
-	if a.estimating || a.timing && events > 1 {
-		types = max(1, a.types)
+// Sample is what a batch counts for that leaves at a dispatch point: so many types, for the costs; and whether it counts
+// for the limit by time. Zero: what it takes does not matter.
+type Sample struct {
+	types int
+	timed bool
+}
+
+func (a *advisor[T]) sample(events int, bounded bool) (s Sample) {
+	if a.estimating {
+		s.types = max(1, a.types)
 		a.types = 0
 		a.nextSample++
 	}
-	return types
+	s.timed = a.timing && bounded && (events >= timedEvents || events == a.byTime.limit)
+	return s
 }
 
 // spent: handing such a batch to its handlers took this long.
-func (a *advisor[T]) spent(types, events int, took, now time.Duration) {
-	if a.estimating {
-		a.costs.sample(types, events, took, now)
+func (a *advisor[T]) spent(s Sample, events int, took, now time.Duration) {
+	if a.estimating && s.types > 0 {
+		a.costs.sample(s.types, events, took, now)
 	}
-	if a.timing && events > 1 {
-		a.eventTime.sample(events, took)
+	if a.timing && s.timed {
+		a.byTime.sample(events, milliseconds(took), now, milliseconds(a.options.MaxBatchTime), a.options.MaxBatch)
 		a.setLimit()
 	}
 }
 
 // hold is how long the open batch may be held from the push of its oldest event.
-func (a *advisor[T]) hold(host Host, now time.Duration) time.Duration {
+func (a *advisor[T]) hold(host Host, now time.Duration, pushed uint64) time.Duration {
 	switch o := a.options; {
 	case o.MaxDelay == 0:
 		// Nothing to ask: the common case costs no estimate.
@@ -534,12 +642,12 @@ func (a *advisor[T]) hold(host Host, now time.Duration) time.Duration {
 	case o.Policy == Fixed:
 		a.chosen, a.why = o.MaxDelay, holding
 	default:
-		a.chosen, a.why = a.adaptive(host, now)
+		a.chosen, a.why = a.adaptive(host, now, pushed)
 	}
 	return a.chosen
 }
 
-func (a *advisor[T]) adaptive(host Host, now time.Duration) (time.Duration, string) {
+func (a *advisor[T]) adaptive(host Host, now time.Duration, pushed uint64) (time.Duration, string) {
 	s := a.given.with(a.estimate(host, nil, now))
 	// What is given in its place is in it already.
 	s.Rate = a.rate
@@ -550,7 +658,7 @@ func (a *advisor[T]) adaptive(host Host, now time.Duration) (time.Duration, stri
 	case !math.IsNaN(saving) || !math.IsNaN(slowdown):
 		why = a.comparison.askGiven(now, saving, slowdown)
 	default:
-		why = a.comparison.ask(tally{now, host.Busy(now), a.left}, a.options.MaxDelay)
+		why = a.comparison.ask(tally{now, host.Busy(now), a.left, pushed}, a.options.MaxDelay)
 	}
 	if why != holding {
 		hold = 0
@@ -562,7 +670,7 @@ func (a *advisor[T]) adaptive(host Host, now time.Duration) (time.Duration, stri
 func (a *advisor[T]) estimate(host Host, t *Type[T], now time.Duration) Signals {
 	s := Signals{
 		Total: a.total.read(now), BatchCost: a.costs.batch, EventCost: a.costs.event, HoldCost: milliseconds(host.HoldCost()),
-		Saving: a.comparison.saving, Slowdown: a.comparison.slowdown, EventTime: a.eventTime.read(),
+		Saving: a.comparison.saving, Slowdown: a.comparison.slowdown,
 	}
 	if a.estimating {
 		s.Utilization = host.Utilization(now)

@@ -368,17 +368,17 @@ func FuzzPolicy(f *testing.F) {
 		for range 10 {
 			before := c
 			why := c.askGiven(at, saving, slowdown)
-			if c.backoff < firstBackoff || c.backoff > longestBackoff {
-				t.Errorf("the back-off is %v", c.backoff)
+			if c.off.next < firstBackoff || c.off.next > longestBackoff {
+				t.Errorf("the back-off is %v", c.off.next)
 			}
 			off := slowdown > mostSlowdown || saving < leastSaving
 			if off != (why == noSaving || why == slowsItsSenders) || !off && why != holding {
 				t.Errorf("with a saving of %v and a slowdown of %v it says %q", saving, slowdown, why)
 			}
-			if off && (c.offUntil <= at || c.offUntil > at+longestBackoff || c.offUntil != at+before.backoff) {
-				t.Errorf("off until %v, at %v", c.offUntil, at)
+			if off && (c.off.until <= at || c.off.until > at+longestBackoff || c.off.until != at+before.off.next) {
+				t.Errorf("off until %v, at %v", c.off.until, at)
 			}
-			at = max(at, c.offUntil)
+			at = max(at, c.off.until)
 		}
 	})
 }
@@ -386,9 +386,71 @@ func FuzzPolicy(f *testing.F) {
 func TestAWindowThatBeganInTheFutureIsThrownAway(t *testing.T) {
 	c := newComparison()
 	c.ask(tally{time: time.Hour}, 0)
+	c.ask(tally{time: time.Hour}, 0)
 	if why := c.ask(tally{time: time.Second, left: 8}, 0); why != holding || c.number != 1 || c.plain.count != 0 {
 		t.Errorf("it says %q in window %d, after %d", why, c.number, c.plain.count)
 	}
+}
+
+func TestWindowsWithoutHoldingBecomeRare(t *testing.T) {
+	c := newComparison()
+	now := tally{}
+	// until asks until the window has this number, at a rate at which each window is long enough.
+	until := func(number int, busyPerEvent time.Duration) (plain []int) {
+		t.Helper()
+		for last := -1; c.number < number; {
+			if last != c.number && !c.holds() {
+				plain = append(plain, c.number)
+			}
+			last = c.number
+			now.time += shortestWindow
+			now.left += windowEvents
+			now.pushed += windowEvents
+			now.busy += busyPerEvent
+			if c.holds() {
+				now.busy -= busyPerEvent / 2
+			}
+			c.ask(now, 0)
+			if c.number < last {
+				return plain
+			}
+		}
+		return plain
+	}
+	if plain := until(500, time.Millisecond); fmt.Sprint(plain) != "[0 2 32 96 224 352 480]" {
+		t.Errorf("windows %v do not hold", plain)
+	}
+	// Nothing is saved any more: it is switched off, and begins anew.
+	until(math.MaxInt, 0)
+	if c.number != 0 || c.reason != noSaving {
+		t.Errorf("window %d, %s", c.number, c.reason)
+	}
+	now.time = c.off.until
+	if plain := until(100, time.Millisecond); fmt.Sprint(plain) != "[0 2 32 96]" {
+		t.Errorf("after a back-off windows %v do not hold", plain)
+	}
+}
+
+// FuzzTimeLimit: a limit is below what a batch can hold, and there is none while it is off.
+func FuzzTimeLimit(f *testing.F) {
+	f.Add([]byte{1, 100, 100, 1, 100, 100, 1, 5, 20, 5, 200, 5, 0, 5, 1})
+	f.Fuzz(func(t *testing.T, batches []byte) {
+		const most, maxBatch = 5, 200
+		l := timeLimit{off: backoff{next: firstBackoff}}
+		now := time.Duration(0)
+		for ; len(batches) >= 3; batches = batches[3:] {
+			now += time.Duration(batches[0]) * time.Duration(batches[0]) * time.Millisecond
+			n := 1 + int(batches[1])%maxBatch
+			if batches[1]%2 == 0 && l.limit > 0 {
+				n = l.limit
+			}
+			l.sample(n, float64(batches[2])/8, now, most, maxBatch)
+			if l.limit < 0 || l.limit >= maxBatch || now < l.off.until && l.limit > 0 ||
+				l.off.next < firstBackoff || l.off.next > longestBackoff {
+				t.Fatalf("after %d events: %+v", n, l)
+			}
+		}
+	})
 }
 
 // FuzzCosts: costs are at least 0, whatever the batches were.

@@ -43,6 +43,7 @@ type Stats struct {
 		Saving                         float64
 		SavingMeasured                 bool
 		Why                            string
+		Limit                          int
 	}
 	PushedTotal, DeliveredTotal, CancelledTotal uint64
 	SupersededTotal                             uint64
@@ -74,6 +75,9 @@ func (e *Engine[T]) Stats() Stats {
 	p.Hold, p.Why = a.chosen, a.why
 	if e.options.MaxDelay == 0 || e.direct {
 		p.Hold, p.Why = 0, noDelay
+	}
+	if a.timing {
+		p.Limit = a.byTime.limit
 	}
 	return stats
 }

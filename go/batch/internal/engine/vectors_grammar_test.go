@@ -14,8 +14,8 @@ func TestAllVectorsCanBeRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(all) < 518 {
-		t.Errorf("%d vectors; there were 518", len(all))
+	if len(all) < 531 {
+		t.Errorf("%d vectors; there were 531", len(all))
 	}
 	for _, vector := range all {
 		if vector.Name == "" || len(vector.Statements) == 0 {
@@ -111,6 +111,8 @@ func TestMalformedVectors(t *testing.T) {
 		{"# x\nsignal work utilization=1", "unknown key 'utilization'"},
 		{"# x\nsignal utilization=1.5", "within 0 and 1"},
 		{"# x\nsignal event_cost=1", "unknown key 'event_cost'"},
+		{"# x\nsignal limit=1", "unknown key 'limit'"},
+		{"# x\nestimate limit=1.5", "a whole number"},
 		{"# x\nsignal batch_cost=-1", "at least 0"},
 		{"# x\nestimate rate=1", "unknown key 'rate'"},
 		{"# x\nestimate work total=1", "unknown key 'total'"},

@@ -480,11 +480,10 @@ var (
 		{name: "total", kind: amount},
 		{name: "batch_cost", kind: amount},
 		{name: "hold_cost", kind: amount},
-		{name: "event_time", kind: amount},
 		{name: "saving", kind: number},
 		{name: "slowdown", kind: number},
 	}
-	estimates   = append(slices.Clone(signals[1:]), key{name: "event_cost", kind: amount})
+	estimates   = append(slices.Clone(signals[1:]), key{name: "event_cost", kind: amount}, key{name: "limit", kind: count})
 	stats       = statsKeys()
 	optionNames = strings.Split(namesOf(queueOptions)+", "+namesOf(typeOptions), ", ")
 )

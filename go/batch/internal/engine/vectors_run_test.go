@@ -265,8 +265,6 @@ func (r *run) signal(s *Statement) {
 			r.given.BatchCost = pair.Number
 		case "hold_cost":
 			r.given.HoldCost = pair.Number
-		case "event_time":
-			r.given.EventTime = pair.Number
 		case "saving":
 			r.given.Saving = pair.Number
 		case "slowdown":
@@ -393,7 +391,7 @@ func (r *run) query(s *Statement) map[string]float64 {
 		own := r.engine.Estimate(s.Type)
 		return map[string]float64{
 			"utilization": own.Utilization, "rate": own.Rate, "total": own.Total, "batch_cost": own.BatchCost,
-			"event_cost": own.EventCost, "hold_cost": own.HoldCost, "event_time": given(own.EventTime, 0),
+			"event_cost": own.EventCost, "hold_cost": own.HoldCost, "limit": float64(r.engine.Stats().Policy.Limit),
 			"saving": given(own.Saving, 0), "slowdown": given(own.Slowdown, 0),
 		}
 	}
@@ -508,7 +506,6 @@ func (e *Engine[T]) Estimate(name string) Signals {
 // for one type.
 func (e *Engine[T]) GiveSignals(s Signals) {
 	e.advisor.given = s
-	e.advisor.setLimit()
 }
 
 func (e *Engine[T]) GiveRate(t *Type[T], rate float64) { t.givenRate, t.Pinned = rate, true }
