@@ -10,6 +10,7 @@
  * @typedef {object} Way
  * @property {'direct' | 'fixed' | 'adaptive'} policy
  * @property {number} maxDelay the budget
+ * @property {object} [others] options of the queue besides
  * @property {false} [quick]
  */
 
@@ -47,6 +48,9 @@ const adaptive = (maxDelay, quick) => ({ policy: 'adaptive', maxDelay, quick });
 /** The end of the turn is what `adaptive` does without a budget. */
 export const endOfTurn = 'end of turn';
 
+/** Holds what `fixed 5` holds, but measures all that `adaptive` does: the difference is the cost of measuring. */
+export const measuring = 'measuring 5';
+
 /** @type {Record<string, Way>} */
 export const ways = {
   direct: { policy: 'direct', maxDelay: 0 },
@@ -61,6 +65,7 @@ export const ways = {
   'adaptive 5': adaptive(5),
   'adaptive 20': adaptive(20, false),
   'adaptive 50': adaptive(50),
+  [measuring]: { ...adaptive(5), others: { minSaving: 0, hold: 'always' } },
 };
 
 /** What a ms of delay has to save, in cores: the default of `minSaving`. */

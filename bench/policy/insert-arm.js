@@ -53,8 +53,8 @@ async function measure(database, { perSecond, way, warmup, seconds }) {
   const saveAll = database.transaction((dues) =>
     dues.map((due) => Number(statement.run(due).lastInsertRowid)),
   );
-  const { policy, maxDelay } = ways[way];
-  const save = batch((dues) => saveAll(dues), { policy, maxDelay });
+  const { policy, maxDelay, others } = ways[way];
+  const save = batch((dues) => saveAll(dues), { policy, maxDelay, ...others });
 
   const begin = nowMs();
   const from = begin + warmup * 1000;

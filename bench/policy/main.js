@@ -6,7 +6,7 @@ import { noteGenerator, refuseBackend, refuseFaults } from '../lib/checks.js';
 import { pinned } from '../lib/cores.js';
 import { measure, metrics as metricsOfLoad, program } from '../lib/load.js';
 import { ensureResults } from '../lib/results.js';
-import { bestWithin, endOfTurn, keepsUp, loads, score, ways } from './cases.js';
+import { bestWithin, endOfTurn, keepsUp, loads, measuring, score, ways } from './cases.js';
 import { estimators, patterns, simulate } from './forecast.js';
 import { writePicture } from './picture.js';
 
@@ -56,8 +56,8 @@ await runBench('policy', async (bench) => {
       return sample;
     }
     async function sent(way) {
-      const { policy, maxDelay } = ways[way];
-      const options = { policy, maxDelay, maxPending: 1024 ** 3 };
+      const { policy, maxDelay, others } = ways[way];
+      const options = { policy, maxDelay, maxPending: 1024 ** 3, ...others };
       const command = [process.execPath, program('rooms.js'), JSON.stringify(options)];
       const env = backend === 'js' ? {} : { MILLRACE_FANOUT: backend };
       const load = { payload: 100, protocol: 'raw', drain: 1, ...timing, ...crowd, ...offered };
@@ -75,7 +75,8 @@ await runBench('policy', async (bench) => {
     );
     if (crowd !== undefined) noteGenerator(bench, name, rounds);
     for (const [way, { policy, maxDelay: budget }] of arms) {
-      if (policy === 'adaptive' && budget > 0) compare(name, offered, rounds, way, budget);
+      if (policy === 'adaptive' && budget > 0)
+        compare({ name, crowd, offered }, rounds, way, budget);
     }
     if (crowd !== undefined && offered.mode === 'open')
       curves.push({ name, points: pointsOf(rounds, offered) });
@@ -96,7 +97,7 @@ await runBench('policy', async (bench) => {
     bench.add({ case: `${ours}, ${name} ${budget}`, peer, backend: 'js', ...scored }, trend, plain);
   }
 
-  function compare(name, offered, rounds, way, budget) {
+  function compare({ name, crowd, offered }, rounds, way, budget) {
     const add = (what, peer, target) =>
       bench.add(
         { case: `${name} ${way}`, peer, backend, ...what },
@@ -106,7 +107,12 @@ await runBench('policy', async (bench) => {
       );
     const named = (metric) => ({ metric, ...metrics[metric] });
     if (offered.mode === 'closed') {
+      if (way === measuring) return;
       add(named('msgs_per_s'), endOfTurn, 0.97);
+      return;
+    }
+    if (way === measuring) {
+      if (crowd !== undefined) add(named('cpu_us_per_msg'), `fixed ${budget}`, 0.98);
       return;
     }
     const best = bestWithin(rounds, budget, offered);
@@ -134,6 +140,7 @@ const read = (sample, metric) => (metric === 'score' ? score(sample) : sample[me
 function pointsOf(rounds, offered) {
   const middle = (values) => values.toSorted((a, b) => a - b)[values.length >> 1];
   return Object.keys(rounds[0])
+    .filter((way) => way !== measuring)
     .filter((way) => rounds.every((round) => keepsUp(round[way], offered)))
     .map((way) => ({
       way,
