@@ -38,6 +38,10 @@ export const notRun = {
   'conformance/README.md#a-vector':
     'a vector: packages/millrace/test/conformance runs those in files',
   'conformance/README.md#semantics': 'a formula',
+  'conformance/README.md#semantics-2': 'a formula',
+  'conformance/README.md#semantics-3': 'a formula',
+  'conformance/README.md#semantics-4': 'a formula',
+  'conformance/README.md#semantics-5': 'a formula',
   'docs/api/pool.md#logallocations': OUTPUT,
   'docs/c.md#build-and-link-2': 'CMake and a shell: c/test/consumer does both',
   'docs/c.md#the-life-of-an-event': DIAGRAM,

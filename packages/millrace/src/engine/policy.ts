@@ -391,7 +391,7 @@ export class Costs {
 // ---- time limit: events of a batch that take no longer than `maxBatchTime`, as long as smaller batches do not make them dearer
 
 /** Events that a batch needs to say something about how long events take. */
-export const timedEvents = 8;
+const timedEvents = 8;
 /** ms per event after a cut, in terms of those before it, from which on the cut does more harm than good. */
 const dearer = 1.1;
 /** Batches in a row that meet the limit and prove it good. */

@@ -28,7 +28,7 @@ test('a fresh emitter has counted nothing', () => {
     holdMs: 0,
     policy: {
       ...{ rate: 0, total: 0, batchCost: 0, eventCost: 0, holdCost: 0.05, utilization: 0 },
-      ...{ hold: 0, saving: null, why: 'no delay allowed' },
+      ...{ hold: 0, limit: null, saving: null, why: 'no delay allowed' },
     },
     retained: { count: 0, bytes: 0, fill: 0, held: 0, replayed: 0, expired: 0, refused: 0 },
   });

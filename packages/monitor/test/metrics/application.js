@@ -1,7 +1,7 @@
 /**
  * A server that uses what the chat does not: a guard with more requests than it takes, a cached route, a pool, batches that are held,
- * an emitter whose events nobody handles or whose queue is full, a cluster of one process, a bridge and durable tasks if there is a BROKER. Its metrics are at /metrics
- * of a port that it prints.
+ * an emitter whose events nobody handles or whose queue is full, one that holds as it pays and one that has not been asked to, a cluster
+ * of one process, a bridge and durable tasks if there is a BROKER. Its metrics are at /metrics of a port that it prints.
  */
 import { createServer } from 'node:http';
 import { serve } from '@millrace/cluster';
@@ -22,6 +22,10 @@ const pool = new Pool({ filename: new URL('./task.js', import.meta.url), maxThre
 const held = new BatchEmitter({ policy: 'fixed', maxDelay: 20, maxQueue: 50, onLost: () => {} });
 held.configure('late', { retain: { max: 100 } });
 held.on('event', () => {});
+const measured = new BatchEmitter({ maxDelay: 20, minSaving: 0 });
+const unused = new BatchEmitter({ maxDelay: 20 });
+measured.on('event', (work) => work());
+unused.on('event', () => {});
 const { BROKER: broker } = process.env;
 if (broker) {
   bridge(held, { broker, events: ['event'] });
@@ -71,3 +75,13 @@ setInterval(() => {
     if (error.code !== 'MILLRACE_E_OVERLOADED') throw error;
   }
 }, 100);
+// A batch costs about half a ms, and its events next to nothing.
+setInterval(() => {
+  let isOver = false;
+  const work = () => {
+    const until = performance.now() + 0.5;
+    while (!isOver && performance.now() < until);
+    isOver = true;
+  };
+  for (let i = 0; i < 10; i++) measured.emit('event', work);
+}, 5);
