@@ -59,7 +59,8 @@ function needed() {
     ...[tools('make', 'cmake', 'cc', 'python3'), packages(), millrace, addon, generator],
     packages('bench'),
     ...(servers[NAME] ? [provision(servers[NAME], 'programs that benchmarks use')] : []),
-    ...(NAME === 'c' ? [uvbatch, uvbatchProject('streaming', 'examples/streaming')] : []),
+    ...(NAME === 'c' || NAME === 'policy' ? [uvbatch] : []),
+    ...(NAME === 'c' ? [uvbatchProject('streaming', 'examples/streaming')] : []),
   ];
 }
 

@@ -3,8 +3,9 @@
  *
  * @typedef {object} Load
  * @property {string} name
- * @property {object} [crowd] of WebSockets; without it the load is of durable inserts by `batch()`
- * @property {object} offered options of the generator; `perSecond` of inserts
+ * @property {object} [crowd] of WebSockets; without it the load is of durable inserts by `batch()`, or a log
+ * @property {'c'} [backend] of libuvbatch: a durable log
+ * @property {object} offered options of the generator; `perSecond` of inserts and of a log
  * @property {false} [quick] only in a full run
  *
  * @typedef {object} Way
@@ -40,6 +41,8 @@ export const loads = [
   { name: 'inserts 100', offered: { perSecond: 100 } },
   { name: 'inserts 300', offered: { perSecond: 300 }, quick: false },
   { name: 'inserts 1000', offered: { perSecond: 1000 } },
+  { name: 'c log 300', backend: 'c', offered: { perSecond: 300 } },
+  { name: 'c log 1000', backend: 'c', offered: { perSecond: 1000 } },
 ];
 
 const fixed = (maxDelay, quick) => ({ policy: 'fixed', maxDelay, quick });
@@ -67,6 +70,17 @@ export const ways = {
   'adaptive 50': adaptive(50),
   [measuring]: { ...adaptive(5), others: { minSaving: 0, hold: 'always' } },
 };
+
+/** Ways of a log in C, which c/bench/policy.c knows by these names. */
+export const waysInC = [
+  'direct',
+  endOfTurn,
+  'fixed 5',
+  'fixed 20',
+  'fixed 50',
+  'adaptive 5',
+  'adaptive 50',
+];
 
 /** What a ms of delay has to save, in cores: the default of `minSaving`. */
 const price = 0.005;

@@ -1,16 +1,19 @@
 /** How long to hold: `adaptive` against the best fixed choice in hindsight: `make bench NAME=policy`. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { arm } from '../c/arm.js';
 import { backends } from '../fanout/arms.js';
 import { runArm } from '../lib/arm.js';
 import { Refused, runBench } from '../lib/bench.js';
 import { noteGenerator, refuseBackend, refuseFaults } from '../lib/checks.js';
 import { pinned } from '../lib/cores.js';
 import { measure, metrics as metricsOfLoad, program } from '../lib/load.js';
-import { ensureResults } from '../lib/results.js';
-import { bestWithin, endOfTurn, keepsUp, loads, measuring, score, ways } from './cases.js';
+import { ensureResults, resultsFolder } from '../lib/results.js';
+import { bestWithin, endOfTurn, keepsUp, loads, measuring, score, ways, waysInC } from './cases.js';
 import { estimators, patterns, simulate } from './forecast.js';
 import { writePicture } from './picture.js';
 
-const [backend] = backends;
+const [fanout] = backends;
 const insertArm = new URL('./insert-arm.js', import.meta.url);
 const metrics = {
   ...metricsOfLoad,
@@ -47,8 +50,21 @@ await runBench('policy', async (bench) => {
   const curves = [];
   ensureResults();
 
-  for (const { name, crowd, offered } of loads.filter(isMeasured)) {
-    const once = crowd === undefined ? inserted : sent;
+  for (const { name, crowd, backend = fanout, offered } of loads.filter(isMeasured)) {
+    const isInC = backend === 'c';
+    const once = isInC ? logged : crowd === undefined ? inserted : sent;
+    async function logged(way) {
+      const { warmup, seconds } = timing;
+      const folder = await mkdtemp(join(resultsFolder, 'policy-'));
+      try {
+        const args = [way, offered.perSecond, warmup, seconds, join(folder, 'log')];
+        const sample = await arm('policy', ...args);
+        if (!sample.complete) throw new Refused(`in '${name}' ${way} has not logged all records`);
+        return sample;
+      } finally {
+        await rm(folder, { recursive: true });
+      }
+    }
     async function inserted(way) {
       const { warmup, seconds } = timing;
       const sample = await runArm(insertArm, [offered.perSecond, way, warmup, seconds].map(String));
@@ -67,7 +83,9 @@ await runBench('policy', async (bench) => {
       refuseBackend(name, way, sample.stats, backend);
       return { ...sample, cores: (sample.cpu_us_per_msg * sample.msgs_per_s) / 1e6 };
     }
-    const arms = Object.entries(ways).filter(([, way]) => isMeasured(way));
+    const arms = Object.entries(ways).filter(([each, way]) =>
+      isInC ? waysInC.includes(each) : isMeasured(way),
+    );
     const rounds = await bench.rounds(
       name,
       Object.fromEntries(arms.map(([way]) => [way, () => once(way)])),
@@ -76,7 +94,7 @@ await runBench('policy', async (bench) => {
     if (crowd !== undefined) noteGenerator(bench, name, rounds);
     for (const [way, { policy, maxDelay: budget }] of arms) {
       if (policy === 'adaptive' && budget > 0)
-        compare({ name, crowd, offered }, rounds, way, budget);
+        compare({ name, crowd, backend, offered }, rounds, way, budget);
     }
     if (crowd !== undefined && offered.mode === 'open')
       curves.push({ name, points: pointsOf(rounds, offered) });
@@ -97,7 +115,7 @@ await runBench('policy', async (bench) => {
     bench.add({ case: `${ours}, ${name} ${budget}`, peer, backend: 'js', ...scored }, trend, plain);
   }
 
-  function compare({ name, crowd, offered }, rounds, way, budget) {
+  function compare({ name, crowd, backend, offered }, rounds, way, budget) {
     const add = (what, peer, target) =>
       bench.add(
         { case: `${name} ${way}`, peer, backend, ...what },
