@@ -103,8 +103,8 @@ static void signals(machine_t* machine, vector_statement_t* to) {
   static const double values[SIGNALS][4] = {
       [SIGNAL_UTILIZATION] = {0, 0.7, 0.8, 1}, [SIGNAL_TOTAL] = {0, 0.01, 1, 5},
       [SIGNAL_BATCH_COST] = {0, 0.05, 1, 5},   [SIGNAL_HOLD_COST] = {0, 0.05, 0.1, 1},
-      [SIGNAL_EVENT_TIME] = {0, 0.5, 1, 5},    [SIGNAL_SAVING] = {-1, 0, 0.02, 1},
-      [SIGNAL_SLOWDOWN] = {0, 0.05, 0.06, 1},  [SIGNAL_RATE] = {0, 0.01, 1, 5},
+      [SIGNAL_SAVING] = {-1, 0, 0.02, 1},      [SIGNAL_SLOWDOWN] = {0, 0.05, 0.06, 1},
+      [SIGNAL_RATE] = {0, 0.01, 1, 5},
   };
   fuzz_bytes_t* bytes = &machine->bytes;
   if (fuzz_below(bytes, 4) == 0) {

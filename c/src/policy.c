@@ -232,8 +232,8 @@ static const double shortest_window_ms = 50;
 static const double longest_window_ms = 1000;
 static const double delays_in_a_window = 4;
 static const double fewest_events = 8;
-/* A large batch makes the next ones large, as events come while it is handled. So a window is measured once what the
- * one before has left behind is gone, and batches do not shrink any more; or after so many askings. */
+/* A large batch makes the next ones large, because events come while it is handled. So the measured part of a window
+ * begins when batches do not shrink any more, or at this asking. */
 static const double settled_share = 0.9;
 static const uint32_t longest_settling = 9;
 /* The first windows alternate. After them one in 32 does not hold, and less and less often where holding pays. */
@@ -276,7 +276,7 @@ void uvb__comparison_drop(uvb__comparison_t* comparison) {
   if (comparison->askings > 0) next_window(comparison);
 }
 
-/* A closed loop stays closed, so it is asked again less often than a load that may change. */
+/* A closed loop stays closed, and each trial costs it throughput: the next one is further away. */
 static uvb__why_t switch_off(uvb__comparison_t* comparison, uvb__why_t why, double now) {
   back_off(&comparison->off, why == uvb__slows_senders ? 4 : 2, now);
   comparison->why_off = why;
@@ -325,8 +325,8 @@ static void halve(uvb__observed_t* sum) {
   sum->pushed /= 2;
 }
 
-/* The share by which the rate falls while holding. What is pushed counts and not what left: held windows end while
- * events wait. */
+/* Share by which the rate of pushes falls while holding. The rate of events that left would fall in any case, as held
+ * windows end while events wait. */
 typedef struct {
   double beyond_one;    /* less one standard deviation; 0 within it */
   double beyond_chance; /* 0 where it may be chance */

@@ -83,10 +83,10 @@ typedef struct {
 /* The hold of `fixed` or of the law of `adaptive`; under `direct` nothing waits, and nothing is asked. */
 uvb__decision_t uvb__policy_hold(const uvb__signals_t* signals, const uv_batch_options_t* options);
 
-/* What did not pay is left off for a while, the next time for longer. */
+/* Something that did not pay is left off for a while, the next time for longer. */
 typedef struct {
-  double until; /* off until this time */
-  double ms;    /* how long it is left off the next time */
+  double until; /* it is off until this time */
+  double ms;    /* length of the next back-off */
 } uvb__backoff_t;
 
 /* ---- the limit by time: the events of a batch that is not held, so that it keeps the loop for max_batch_time at most */

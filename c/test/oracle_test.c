@@ -178,7 +178,7 @@ static outcome_t serve(const load_t* load, uv_batch_policy_t policy, double max_
   state = 1;
   double end = seconds * 1000;
   coming_t* events = make_events(load, end);
-  /* What is handed over has come, in a closed loop again and again, and each time has cost the loop its time. */
+  /* In a closed loop each event is handed over again and again, and takes the loop's time each time. */
   size_t most = room_of(load, end) + (load->senders > 0 ? (size_t)(end / load->event) : 0);
   server.delays = malloc(most * sizeof(*server.delays));
   CHECK(server.delays != NULL);

@@ -249,7 +249,9 @@ export class Comparison {
     if (!isHeld || this.#number >= trial || ms < shortest) return true;
     const held = this.#held;
     const slowdown = this.#slowdown(held.pushed + pushed - start.pushed, held.ms + ms);
-    return slowdown <= mostSlowdown || this.#verdict(now, null, slowdown, false);
+    if (slowdown <= mostSlowdown) return true;
+    this.slowdown = slowdown;
+    return this.#verdict(now, null, slowdown, false);
   }
 
   #end(start: Moment, end: Moment): boolean {

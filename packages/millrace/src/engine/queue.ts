@@ -122,7 +122,7 @@ export class KeyedEvent<Data = unknown> extends BatchEvent<Data> {
 }
 
 /** Data that stands for two events, and its size. */
-export interface Merged<Data = unknown> {
+interface Merged<Data = unknown> {
   readonly data: Data;
   readonly bytes: number;
 }

@@ -129,7 +129,9 @@ export class Policy {
     if (measured.time >= lasts && measured.left >= 8) return this.ended(now, kind, measured);
     if (kind === this.plain || this.number >= 4 || measured.time < 50) return true;
     const slowdown = this.slowdownOf(sumOf(this.held, measured));
-    return slowdown <= 0.05 || this.switchOff(now, 4);
+    if (slowdown <= 0.05) return true;
+    this.slowdown = slowdown;
+    return this.switchOff(now, 4);
   }
 
   ended(now, kind, measured) {
