@@ -380,8 +380,9 @@ func caught() {
 // ---- the host
 
 // holdCost is what a hold costs beside its batch: a timer, and the turn or the goroutine at its end. BenchmarkHold found
-// 42 to 58 µs of CPU time for each hold with two CPUs, and 32 µs with one, on a virtual machine that was busy otherwise.
-// Most of it is the Go runtime's: a time.AfterFunc that is set again each ms took about as much there.
+// 42 to 82 µs of CPU time for each hold, mostly some 50, on two CPUs of a virtual machine that was busy with other things,
+// and 29 µs and more with GOMAXPROCS=1. Most of that is the Go runtime's: a time.AfterFunc that is set again each ms took
+// 30 to 60 µs there.
 const holdCost = 50 * time.Microsecond
 
 // emitterHost is the world of an emitter's engine: its dispatch point is the end of a loop turn. The mutex is held.

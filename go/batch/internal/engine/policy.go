@@ -637,7 +637,6 @@ func (a *advisor[T]) hold(host Host, now time.Duration, pushed uint64) time.Dura
 	switch o := a.options; {
 	case o.MaxDelay == 0:
 		// Nothing to ask: the common case costs no estimate.
-		a.comparison.throwAway()
 		return 0
 	case o.Policy == Fixed:
 		a.chosen, a.why = o.MaxDelay, holding

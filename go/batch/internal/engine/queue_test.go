@@ -395,39 +395,62 @@ func TestAWindowThatBeganInTheFutureIsThrownAway(t *testing.T) {
 func TestWindowsWithoutHoldingBecomeRare(t *testing.T) {
 	c := newComparison()
 	now := tally{}
-	// until asks until the window has this number, at a rate at which each window is long enough.
-	until := func(number int, busyPerEvent time.Duration) (plain []int) {
-		t.Helper()
-		for last := -1; c.number < number; {
-			if last != c.number && !c.holds() {
+	// after asks so many times. Each time the loop has been busy for 1 ms, or for `held` where batches are held. It returns
+	// the numbers of the windows that do not hold.
+	after := func(askings int, held time.Duration) (plain []int) {
+		last := -1
+		for range askings {
+			if c.number != last && !c.holds() {
 				plain = append(plain, c.number)
 			}
 			last = c.number
 			now.time += shortestWindow
 			now.left += windowEvents
 			now.pushed += windowEvents
-			now.busy += busyPerEvent
 			if c.holds() {
-				now.busy -= busyPerEvent / 2
+				now.busy += held
+			} else {
+				now.busy += time.Millisecond
 			}
 			c.ask(now, 0)
-			if c.number < last {
-				return plain
-			}
 		}
 		return plain
 	}
-	if plain := until(500, time.Millisecond); fmt.Sprint(plain) != "[0 2 32 96 224 352 480]" {
+	// Each window takes three askings: two to settle, and the one that ends it.
+	if plain := after(3*500, time.Millisecond/2); fmt.Sprint(plain) != "[0 2 32 96 224 352 480]" {
 		t.Errorf("windows %v do not hold", plain)
 	}
-	// Nothing is saved any more: it is switched off, and begins anew.
-	until(math.MaxInt, 0)
-	if c.number != 0 || c.reason != noSaving {
-		t.Errorf("window %d, %s", c.number, c.reason)
+	if after(3*200, 2*time.Millisecond); c.number != 0 || c.reason != noSaving {
+		t.Errorf("in window %d: %s", c.number, c.reason)
 	}
-	now.time = c.off.until
-	if plain := until(100, time.Millisecond); fmt.Sprint(plain) != "[0 2 32 96]" {
+	now.time = max(now.time, c.off.until)
+	if plain := after(3*100, time.Millisecond/2); fmt.Sprint(plain) != "[0 2 32 96]" {
 		t.Errorf("after a back-off windows %v do not hold", plain)
+	}
+}
+
+func TestATrialEndsWhenSendersAreFoundToWait(t *testing.T) {
+	const maxDelay = 100 * time.Millisecond
+	c := newComparison()
+	now := tally{}
+	ask := func(passed time.Duration, events uint64) string {
+		now.time += passed
+		now.left += events
+		now.pushed += events
+		return c.ask(now, maxDelay)
+	}
+	ask(0, 1000)
+	ask(0, 1000)
+	if why := ask(shortestWindow, 1000); why != holding {
+		t.Fatalf("in the second window: %q", why)
+	}
+	ask(0, 1000)
+	ask(0, 1000)
+	if why := ask(shortestWindow-1, 500); why != holding {
+		t.Errorf("before 50 ms are over: %q", why)
+	}
+	if why := ask(1, 0); why != slowsItsSenders || c.off.next != 4*firstBackoff || c.slowdown != 0.5 {
+		t.Errorf("after 50 of 400 ms: %q, a slowdown of %v, the next back-off %v", why, c.slowdown, c.off.next)
 	}
 }
 
