@@ -221,7 +221,8 @@ export class Policy {
     const timed = this.isTiming() && !held;
     const sampled = this.isEstimating();
     return (now, d) => {
-      if (timed) this.time(now, n, d);
+      // A handler may have switched it off.
+      if (timed && this.isTiming()) this.time(now, n, d);
       if (sampled) this.sample(now, n, d);
     };
   }
