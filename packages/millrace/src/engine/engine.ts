@@ -201,10 +201,13 @@ export class Engine<Data = unknown> {
     queue.push(event);
     if (this.#estimating) this.#advisor.pushed(entry);
     // At a dispatch point that is running, what handlers push is judged there.
-    if (!this.#scheduled && this.#budget === 0 && (this.#hold < 0 || this.#endsHold(level))) {
-      this.#schedule();
-    }
+    if (!this.#scheduled && this.#budget === 0) this.#ask(level);
     return event;
+  }
+
+  /** Asks for a dispatch point after a push of this class. Apart from `push`, which is inlined where it is called. */
+  #ask(level: PriorityClass): void {
+    if (this.#hold < 0 || this.#endsHold(level)) this.#schedule();
   }
 
   /** Whether the hold of the open batch may end with an event of this class that has just been pushed. */
@@ -258,14 +261,7 @@ export class Engine<Data = unknown> {
     if (this.#estimating) this.#advisor.pushed(entry);
     // A hold, if there is one, goes on: there are no more events than before.
     const waits = older !== null && (level !== HIGH || older.priority === HIGH);
-    if (
-      !waits &&
-      !this.#scheduled &&
-      this.#budget === 0 &&
-      (this.#hold < 0 || this.#endsHold(level))
-    ) {
-      this.#schedule();
-    }
+    if (!waits && !this.#scheduled && this.#budget === 0) this.#ask(level);
     if (older !== null) {
       this.counters.superseded++;
       this.onSuperseded?.(older, event);
