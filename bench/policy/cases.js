@@ -1,5 +1,5 @@
 /**
- * What is measured: loads, ways to batch, and how an arm is scored. Rates are deliveries per second; delays are in ms.
+ * Loads, ways to batch, and the score of an arm. Rates are deliveries per second; delays are in ms.
  *
  * @typedef {object} Load
  * @property {string} name
@@ -29,7 +29,7 @@ export const loads = [
   { name: '50k', crowd: of10Rooms, offered: open(50_000) },
   { name: '100k', crowd: of10Rooms, offered: open(100_000) },
   { name: '160k', crowd: of10Rooms, offered: open(160_000), quick: false },
-  { name: '450k', crowd: of10Rooms, offered: open(450_000) },
+  { name: '450k', crowd: of10Rooms, offered: open(450_000), quick: false },
   { name: 'closed', crowd: of10Rooms, offered: { mode: 'closed' } },
   { name: 'spikes 50k', crowd: of10Rooms, offered: open(50_000, 'spikes'), quick: false },
   {
@@ -38,10 +38,10 @@ export const loads = [
     offered: open(60_000),
     quick: false,
   },
-  { name: 'inserts 100', offered: { perSecond: 100 } },
+  { name: 'inserts 100', offered: { perSecond: 100 }, quick: false },
   { name: 'inserts 300', offered: { perSecond: 300 }, quick: false },
   { name: 'inserts 1000', offered: { perSecond: 1000 } },
-  { name: 'c log 300', backend: 'c', offered: { perSecond: 300 } },
+  { name: 'c log 300', backend: 'c', offered: { perSecond: 300 }, quick: false },
   { name: 'c log 1000', backend: 'c', offered: { perSecond: 1000 } },
 ];
 
@@ -59,7 +59,7 @@ export const ways = {
   direct: { policy: 'direct', maxDelay: 0 },
   [endOfTurn]: adaptive(0),
   'fixed 1': fixed(1, false),
-  'fixed 2': fixed(2),
+  'fixed 2': fixed(2, false),
   'fixed 5': fixed(5),
   'fixed 10': fixed(10, false),
   'fixed 20': fixed(20),
@@ -82,11 +82,11 @@ export const waysInC = [
   'adaptive 50',
 ];
 
-/** What a ms of delay has to save, in cores: the default of `minSaving`. */
+/** Price of a ms of delay in cores: the default of `minSaving`. */
 const price = 0.005;
 
 /**
- * What an arm costs, in cores: its CPU and its median latency at the price of a ms, which falls with the square of the time that the
+ * Cost of an arm in cores: its CPU, and its median latency at the price of a ms, which falls with the square of the time that the
  * loop has left.
  *
  * @param {{ cores: number, p50_ms: number }} sample

@@ -1,7 +1,7 @@
 /**
  * One arm of one round of durable inserts: `node insert-arm.js PER_SECOND WAY WARMUP SECONDS`. Items arrive at random times, each as a
  * message of another thread; a bulk function saves those of a batch in one transaction of SQLite, synchronously, with synchronous=FULL.
- * What a batch saves is the loop's time, which a commit blocks: `cores` is the share of time in which the loop was busy.
+ * A batch saves the loop's time, which a commit blocks: `cores` is the share of time in which the loop was busy.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';

@@ -49,6 +49,7 @@ const metrics = {
   p99_ms: ['p99, ms'],
   p99_us: ['p99, ms', 1e-3],
   recovery_ms: ['ms'],
+  score: ['cores, and the delay at its price'],
   reqs_per_s: ['requests/s'],
   rss_bytes: ['memory of each, KB', 1e-3],
   sends_per_s: ['sends/s'],
@@ -64,6 +65,7 @@ const peers = {
   capacity: 'all that it can do',
   default: 'Node.js as it is',
   direct: '`ws` alone',
+  'end of turn': 'the end of the turn',
   'millrace direct': '`direct`',
   'mutex+uv_async': 'mutex, list, `uv_async_send`',
   none: 'without it',
@@ -130,6 +132,32 @@ export const rows = [
       ['p99_ms', 'bun'],
     ],
     '500x10 overload': ['offered 20 times what `ws` can do', ['msgs_per_s', 'bun']],
+  }),
+  ...of('policy', {
+    '50k adaptive 50': [
+      '`Rooms`, 50,000 messages/s, `maxDelay: 50`',
+      ['cpu_us_per_msg', 'direct', { against: 'policy `direct`' }],
+      ['score', 'best in hindsight', { against: 'the best fixed delay within it' }],
+      ['p99_ms', null],
+    ],
+    '50k adaptive 5': [
+      'the same, `maxDelay: 5`',
+      ['cpu_us_per_msg', 'direct', { against: 'policy `direct`' }],
+      ['score', 'best in hindsight', { against: 'the best fixed delay within it' }],
+    ],
+    '20k adaptive 50': [
+      '20,000 messages/s, `maxDelay: 50`',
+      ['cpu_us_per_msg', 'end of turn'],
+      ['score', 'best in hindsight', { against: 'the best fixed delay within it' }],
+    ],
+    'closed adaptive 50': [
+      'as fast as answers come, `maxDelay: 50`',
+      ['msgs_per_s', 'end of turn'],
+    ],
+    'inserts 1000 adaptive 50': [
+      'durable inserts by `batch()`, 1,000/s, `maxDelay: 50`',
+      ['score', 'best in hindsight', { against: 'the best fixed delay within it' }],
+    ],
   }),
   ...of('batch', {
     insert: [

@@ -55,7 +55,7 @@ static const double costs_half_life_ms = 1000;
 static const double least_spread = 0.001;
 
 void uvb__costs_init(uvb__costs_t* costs) {
-  /* What cannot be told apart yet is taken for the batch's: then a hold is tried, and the first held batches tell. */
+  /* Costs that cannot be told apart yet count as the batch's: then a hold is tried, and the first held batches tell. */
   *costs = (uvb__costs_t){.share = 1};
 }
 

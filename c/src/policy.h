@@ -180,7 +180,7 @@ static inline unsigned int uvb__advisor_leaves(uvb__advisor_t* advisor, size_t e
 /* A batch was with its handlers from `start` to `end`. */
 void uvb__advisor_took(uvb__advisor_t* advisor, unsigned int timed_for, const uv_batch_options_t* options,
                        size_t events, double start, double end);
-/* How long the open batch may be held from the push of its oldest event, in ms. `pushed`: events so far. */
+/* Hold of the open batch in ms, from the push of its oldest event. `pushed`: events so far. */
 double uvb__advisor_hold(uvb__advisor_t* advisor, const uv_batch_options_t* options, struct uvb__host_s* host,
                          double now, uint64_t pushed);
 /* The events that a batch takes at most because of max_batch_time, if it is not held; 0: no limit. */

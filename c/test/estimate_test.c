@@ -131,7 +131,7 @@ TEST(old_batches_count_half_as_much_each_second) {
   /* A clock that goes back has stood still. */
   uvb__costs_sample(&costs, 1, 1, 5, 500);
   CHECK_NEAR(costs.batch_cost, (0.5 * 1 + 2 + 5) / 2.5);
-  /* What was long ago is nothing, and the sums stay numbers. */
+  /* Samples of long ago count as nothing, and the sums stay numbers. */
   uvb__costs_sample(&costs, 1, 1, 7, 1e15);
   CHECK_NEAR(costs.batch_cost, 7);
 }

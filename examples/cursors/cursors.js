@@ -24,7 +24,7 @@ export class Cursors {
   }
 }
 
-/** Where a cursor is at a time: both numbers are within 0 and 1. */
+/** Place of a cursor at a time: both numbers are within 0 and 1. */
 export function placeOf(id, now) {
   const angle = (speed) => id * 2.399963 + (now / 1000) * speed;
   const x = 0.5 + 0.25 * Math.sin(angle(0.31 + (id % 7) / 30)) + 0.23 * Math.sin(angle(0.17));

@@ -50,7 +50,7 @@ export class Reader {
 
   /** Lets a slow reader take so many messages more. */
   allow(messages) {
-    // What it has not used it does not catch up on.
+    // Time that it has not used is not made up for.
     this.#allowed = Math.max(this.#allowed, messages);
     if (this.#take() && this.#isPaused) {
       this.#isPaused = false;

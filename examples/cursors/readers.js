@@ -3,7 +3,7 @@ import { decode } from './cursors.js';
 import { Reader } from './reader.js';
 
 const { port, readers, rate, slow: times } = JSON.parse(process.env.READERS);
-/** How often the slow reader reads, in ms. */
+/** Interval in ms at which the slow reader reads. */
 const stepMs = 50;
 
 const latest = new Map();

@@ -1,7 +1,7 @@
 /** A slow connection: passes on what a server sends at a number of bytes a second, and reads no more than that ahead. */
 import { connect } from 'node:net';
 
-/** How often something is passed on, in ms. */
+/** Interval in ms at which bytes are passed on. */
 const stepMs = 20;
 
 /** Connects a WebSocket of a page to this server again, slowly. Ends with either side. */

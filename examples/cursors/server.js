@@ -16,9 +16,9 @@ const files = {
   '/style.css': ['style.css', 'text/css; charset=utf-8'],
 };
 const room = 'cursors';
-/** What moves within this time leaves together, in ms. */
+/** Moves of this many ms leave together. */
 const maxDelay = 50;
-/** How often cursors move, in ms. */
+/** Interval in ms at which cursors move. */
 const stepMs = 10;
 
 export class CursorServer {

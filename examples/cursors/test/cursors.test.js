@@ -51,7 +51,7 @@ describe('a server of 1,000 cursors and 20 readers', () => {
     }
     slow.reader.allow(Number.POSITIVE_INFINITY);
     await until(() => isAt(slow, rounds));
-    // What was on its way when it stopped to read, and each cursor once.
+    // Messages that were on their way when it stopped reading, and each cursor once.
     assert.ok(slow.reader.count < 2 * cursors, `${slow.reader.count}`);
     const { slowSuperseded, slowClosed, superseded } = server.conflated.stats();
     assert.deepEqual([slowClosed, superseded], [0, 0]);

@@ -332,7 +332,7 @@ func (e *Engine[T]) run() {
 			break
 		}
 		e.budget--
-		// What was not held may be too large for the loop.
+		// A batch that was not held may be too large for the loop.
 		bounded := e.hold <= 0 && trigger != TriggerFlush
 		limit, most := e.options.MaxBatch, e.options.MaxBatch
 		if bounded {

@@ -13,7 +13,7 @@ import (
 // takes in all that have come, and hands over batches at its end. In a closed loop each sender sends again when its event
 // was handed over.
 
-// What the loop does besides, and the time between an event that was handed over and the next one of its sender.
+// Other work of the loop, and the time between an event that was handed over and the next one of its sender.
 const (
 	wakeCost  = 20 * time.Microsecond
 	turnCost  = 20 * time.Microsecond

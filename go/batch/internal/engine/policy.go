@@ -252,7 +252,7 @@ func (c *comparison) end(now tally) bool {
 	if isHeld {
 		held.add(c.start, now)
 	} else {
-		// What is old counts less and less.
+		// Old windows count less and less.
 		held.halve()
 		plain.halve()
 		plain.add(c.start, now)
@@ -529,7 +529,7 @@ func (u *Utilization) advance(to int64) {
 type advisor[T any] struct {
 	options    *Options
 	comparison comparison
-	// How long the last batch about which the policy was asked could be held, and why it was not.
+	// Hold of the last batch about which the policy was asked, and why it was not held.
 	chosen time.Duration
 	why    string
 
@@ -648,7 +648,7 @@ func (a *advisor[T]) hold(host Host, now time.Duration, pushed uint64) time.Dura
 
 func (a *advisor[T]) adaptive(host Host, now time.Duration, pushed uint64) (time.Duration, string) {
 	s := a.given.with(a.estimate(host, nil, now))
-	// What is given in its place is in it already.
+	// A signal given in its place is in it already.
 	s.Rate = a.rate
 	hold, why := leastCostHold(&s, a.options)
 	switch saving, slowdown := a.given.Saving, a.given.Slowdown; {

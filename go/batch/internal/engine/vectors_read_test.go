@@ -228,7 +228,7 @@ func (r *reader) operation(word string, rest []string) Statement {
 	case "from":
 		r.words(rest, 1, math.MaxInt, "from ID OPERATION")
 		s.ID = r.id(rest[0])
-		// What the handler does takes no time before the event has been delivered.
+		// The handler takes no time before the event has been delivered.
 		clock := r.clock
 		s.Inner = r.inner("from ID", rest[1:], fromOperations)
 		r.clock = clock

@@ -424,7 +424,7 @@ export class Engine<Data = unknown> {
       const isHeld = this.#hold > 0;
       const limit = isHeld ? this.#options.maxBatch : this.#limit;
       const batch = this.#take(now, limit);
-      // What `maxBatchTime` has cut off waits for the next turn, after input and timers.
+      // Events that `maxBatchTime` has cut off wait for the next turn, after input and timers.
       const isCut = batch.length === limit && limit < this.#options.maxBatch && queue.count > 0;
       this.#budget = isCut ? 0 : this.#budget - 1;
       this.#countHold(now);

@@ -77,7 +77,7 @@ interface BusyLoop {
   busy(): number;
 }
 
-/** What there is when an asking comes: sums since the beginning of the queue, and of its loop. */
+/** Sums at an asking: since the beginning of the queue, and of its loop. */
 interface Moment {
   now: number;
   busyMs: number;
@@ -87,7 +87,7 @@ interface Moment {
   pushed: number;
 }
 
-/** What was measured in the windows of one kind, added up. Halved when it gets old. */
+/** Sums of the windows of one kind. Halved when they get old. */
 class Windows {
   count = 0;
   ms = 0;
@@ -260,7 +260,7 @@ export class Comparison {
     if (isHeld) {
       held.add(start, end);
     } else {
-      // What is old counts less and less.
+      // Old windows count less and less.
       held.halve();
       plain.halve();
       plain.add(start, end);
@@ -535,7 +535,7 @@ export interface Estimates extends Load {
 /** Signals given from outside in place of the estimates, for tests and replays. */
 export type Given = Partial<Omit<Estimates, 'eventCost' | 'limit'>>;
 
-/** What the policy of a queue goes by, and what it decided last. Estimates are 0 while none are kept. */
+/** Estimates of a queue's policy, and its last decision. Estimates are 0 while none are kept. */
 export interface PolicyStats {
   /** Events per ms: the highest rate among the types that were pushed last. */
   rate: number;
@@ -559,7 +559,7 @@ export interface PolicyStats {
   why: NotHolding | null;
 }
 
-/** What an advisor needs of the host. */
+/** The part of the host that an advisor needs. */
 interface Loop extends BusyLoop {
   readonly holdCost: number;
   utilization(now: number): number;
@@ -657,7 +657,7 @@ export class Advisor {
     return this.timing ? Math.min(timedEvents, this.#timeLimit.events) : Number.POSITIVE_INFINITY;
   }
 
-  /** How long the open batch may be held from the push of its oldest event, in ms. `left`, `pushed`: events so far. */
+  /** Hold of the open batch in ms, from the push of its oldest event. `left`, `pushed`: events so far. */
   hold(now: number, left: number, pushed: number): number {
     if (this.estimating) {
       this.#hold = this.#adaptive(now, left, pushed);

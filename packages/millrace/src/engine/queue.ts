@@ -51,7 +51,7 @@ export function earlier<A extends Arrived>(a: A | null, b: A | null): A | null {
   return a === null || (b !== null && b.seq < a.seq) ? b : a;
 }
 
-/** Where an event is in its life: waiting in the queue; left in a batch, or taken out; cancelled or superseded before it left. */
+/** State of an event: waiting in the queue; left in a batch, or taken out; cancelled or superseded before it left. */
 const QUEUED = 0;
 export const LEFT = 1;
 const REMOVED = 2;

@@ -81,7 +81,7 @@ export interface QueueStats {
   /** Batches that the policy held open, and for how long in sum, in ms. */
   holds: number;
   holdMs: number;
-  /** What the policy goes by, and what it decided last. */
+  /** Estimates of the policy, and its last decision. */
   policy: PolicyStats;
 }
 

@@ -332,7 +332,7 @@ export class Hold {
     this.#advisor.configure(complete({ maxDelay, maxBatchTime: 0 }));
   }
 
-  /** How long the frames that wait may be held, in ms. `sent`: frames that were sent so far, those that wait included. */
+  /** Hold of the frames that wait, in ms. `sent`: frames that were sent so far, the waiting ones included. */
   ask(outboxes: readonly Outbox[], sent: number): number {
     const now = this.#host.clock();
     const waiting = this.#count(outboxes, now);

@@ -476,7 +476,7 @@ export class Room {
     return (
       (newer.except === null || newer.except === older.except) &&
       older.published > this.leftAfter &&
-      // What is to go to other processes is not superseded by what came from one of them.
+      // A message for other processes is not superseded by one that came from them.
       (older.route === null || newer.route !== null)
     );
   }

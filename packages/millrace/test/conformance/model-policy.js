@@ -158,7 +158,7 @@ export class Policy {
     return true;
   }
 
-  /** How far the rate has fallen with holding, and how far it does by chance. */
+  /** Fall of the rate with holding, and its standard deviation. */
   fall(held) {
     const { plain } = this;
     const chance = Math.sqrt(rateOf(plain) / plain.time + rateOf(held) / held.time);
@@ -202,7 +202,7 @@ export class Policy {
     return type.rate * 2 ** (-(now - type.folded) / 100);
   }
 
-  /** What a dispatch point does to the rates. */
+  /** Folds the rates at a dispatch point. */
   fold(now, types) {
     const touched = types.filter((type) => type.fresh > 0);
     this.total.fresh = touched.reduce((sum, type) => sum + type.fresh, 0);
@@ -231,7 +231,7 @@ export class Policy {
     return this.isAdaptive() && this.options.max_batch_time > 0;
   }
 
-  /** What the time of a batch says about the limit. */
+  /** Adjusts the limit by the time of a batch. */
   time(now, n, d) {
     const { max_batch: most, max_batch_time: ms } = this.options;
     if ((n < 8 && n !== this.most) || now < this.size.offUntil) return;

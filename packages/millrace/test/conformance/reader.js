@@ -12,7 +12,7 @@ export const FROM_OPERATIONS = [
 const NAME = /^[A-Za-z0-9_.-]+$/;
 const NUMBER = /^-?\d{1,16}(\.\d{1,9})?$/;
 
-// How the value of a key is read: a list of words, a name, or a kind of number.
+// Kinds of values of keys: a list of words, a name, or a kind of number.
 const QUEUE_OPTIONS = {
   policy: ['direct', 'fixed', 'adaptive'],
   order: ['arrival', 'type'],

@@ -6,7 +6,7 @@
 import { Engine } from '../../dist/engine/engine.js';
 import { Utilization } from '../../dist/engine/policy.js';
 
-/** ms of what the loop does besides. */
+/** ms of other work of the loop. */
 const costs = { wake: 0.02, turn: 0.02, timer: 0.03 };
 /** Time in ms between an event that was handed over and the next one of its sender. */
 const roundTrip = 0.2;
@@ -39,7 +39,7 @@ class VirtualLoop {
     this.now = until;
   }
 
-  /** What an engine asks of its host. */
+  /** The host of an engine. */
   get host() {
     return {
       now: () => this.now,

@@ -68,7 +68,7 @@ export function gathering(Base: AdapterClass, keyOf: KeyOf | null): AdapterClass
   };
 }
 
-/** What a message supersedes: that of the same namespace, rooms and key. */
+/** Identity of a message with a key: one of the same namespace, rooms and key is superseded. */
 function idOf(namespace: string, { rooms = [] }: Target, key: unknown): string {
   if (typeof key !== 'string' && typeof key !== 'number') {
     throw new MillraceError(
