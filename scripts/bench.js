@@ -22,6 +22,8 @@ const script = join(root, 'scripts/bench.js');
 const main = (name) => join(bench, name, 'main.js');
 /** Programs that are fetched where Debian has them. */
 const servers = { redis: ['redis-server'], scale: ['nats-server', 'redis-server'] };
+/** Benchmarks that compile programs in Go. */
+const inGo = ['go', 'policy'];
 /** What each is about, as the comment at its beginning says. */
 const about = (name) =>
   /\/\*\*[\s*]+(.+): `make bench NAME=/.exec(readFileSync(main(name), 'utf8'))?.[1];
@@ -49,14 +51,15 @@ function runByName(name) {
 async function runBenchmark() {
   await runOrExit(needed(), process.stderr);
   const options = json ? { stdio: ['ignore', 'pipe', 'inherit'], onStart: onlyJson } : {};
-  const env = NAME === 'go' ? goEnvironment() : process.env;
+  const env = inGo.includes(NAME) ? goEnvironment() : process.env;
   await run(process.execPath, [main(NAME)], { cwd: bench, env, ...options });
 }
 
 function needed() {
   if (NAME === 'go') return [tools('go'), packages(), millrace];
   return [
-    ...[tools('make', 'cmake', 'cc', 'python3'), packages(), millrace, addon, generator],
+    tools('make', 'cmake', 'cc', 'python3', ...(inGo.includes(NAME) ? ['go'] : [])),
+    ...[packages(), millrace, addon, generator],
     packages('bench'),
     ...(servers[NAME] ? [provision(servers[NAME], 'programs that benchmarks use')] : []),
     ...(NAME === 'c' || NAME === 'policy' ? [uvbatch] : []),

@@ -1,4 +1,4 @@
-/** The program that measures: cmd/arm. */
+/** The programs that measure: cmd/arm, and cmd/policy of the benchmark `policy`. */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -7,33 +7,44 @@ import { promisify } from 'node:util';
 import { Refused } from '../lib/bench.js';
 
 const run = promisify(execFile);
-const program = fileURLToPath(new URL('./build/arm', import.meta.url));
+const path = (program) => fileURLToPath(new URL(`./build/${program}`, import.meta.url));
 
-/** Compiles it; Go knows whether there is anything to do. */
-export async function build() {
+/**
+ * Compiles a program of bench/go/cmd; Go knows whether there is anything to do.
+ *
+ * @param {string} program
+ */
+export async function build(program) {
   const cwd = fileURLToPath(new URL('.', import.meta.url));
-  await run('go', ['build', '-o', program, './cmd/arm'], { cwd, timeout: 300_000 });
+  await run('go', ['build', '-o', path(program), `./cmd/${program}`], { cwd, timeout: 300_000 });
 }
 
 /** What there is: `{ go, gomaxprocs, cases: [{ name, arms }] }`. */
-export const list = () => printed(['list']);
+export const list = () => arm('arm', 'list');
 
 /**
  * Measures one arm of a case in a process of its own.
  *
  * @param {string} name of the case
- * @param {string} arm
+ * @param {string} entrant the arm
  * @param {number} seed of what is random in it
  * @returns {Promise<Record<string, number>>} what it measured, by metric
  */
-export const measure = (name, arm, seed) => printed([name, arm, '0', String(seed)]);
+export const measure = (name, entrant, seed) => arm('arm', name, entrant, 0, seed);
 
-async function printed(args) {
+/**
+ * Runs a program of bench/go/cmd.
+ *
+ * @param {string} program
+ * @param {(string | number)[]} args
+ * @returns {Promise<Record<string, any>>} what it printed
+ */
+export async function arm(program, ...args) {
   try {
-    const { stdout } = await run(program, args, { timeout: 120_000 });
+    const { stdout } = await run(path(program), args.map(String), { timeout: 120_000 });
     return JSON.parse(stdout);
   } catch ({ message, stderr }) {
-    throw new Refused(`arm ${args.join(' ')}: ${(stderr || message).trim()}`);
+    throw new Refused(`${program} ${args.join(' ')}: ${(stderr || message).trim()}`);
   }
 }
 
@@ -45,7 +56,7 @@ async function printed(args) {
  * @param {(line: object) => void} onLine told of each tenth of the time
  */
 export async function runStability(seconds, seed, onLine) {
-  const child = spawn(program, ['stability', String(seconds), String(seed)], {
+  const child = spawn(path('arm'), ['stability', String(seconds), String(seed)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   createInterface({ input: child.stdout }).on('line', (line) => onLine(JSON.parse(line)));

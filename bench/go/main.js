@@ -26,7 +26,7 @@ const fullRounds = 21;
 if (tableFrom?.endsWith('.json')) {
   writeTable(JSON.parse(readFileSync(resolve(root, tableFrom), 'utf8')));
 } else {
-  await build();
+  await build('arm');
   await runBench('go', tournament);
 }
 

@@ -4,7 +4,7 @@
  * @typedef {object} Load
  * @property {string} name
  * @property {object} [crowd] of WebSockets; without it the load is of durable inserts by `batch()`, or a log
- * @property {'c'} [backend] of libuvbatch: a durable log
+ * @property {'c' | 'go'} [backend] of libuvbatch or the Go module: a durable log
  * @property {object} offered options of the generator; `perSecond` of inserts and of a log
  * @property {false} [quick] only in a full run
  *
@@ -43,6 +43,8 @@ export const loads = [
   { name: 'inserts 1000', offered: { perSecond: 1000 } },
   { name: 'c log 300', backend: 'c', offered: { perSecond: 300 }, quick: false },
   { name: 'c log 1000', backend: 'c', offered: { perSecond: 1000 } },
+  { name: 'go log 300', backend: 'go', offered: { perSecond: 300 }, quick: false },
+  { name: 'go log 1000', backend: 'go', offered: { perSecond: 1000 } },
 ];
 
 const fixed = (maxDelay, quick) => ({ policy: 'fixed', maxDelay, quick });
@@ -71,8 +73,8 @@ export const ways = {
   [measuring]: { ...adaptive(5), others: { minSaving: 0, hold: 'always' } },
 };
 
-/** Ways of a log in C, which c/bench/policy.c knows by these names. */
-export const waysInC = [
+/** Ways of a log, which c/bench/policy.c and bench/go/cmd/policy know by these names. */
+export const waysOfLogs = [
   'direct',
   endOfTurn,
   'fixed 5',

@@ -1,19 +1,31 @@
 /** `adaptive` against the best fixed delay in hindsight: `make bench NAME=policy`. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { arm } from '../c/arm.js';
+import { arm as armInC } from '../c/arm.js';
 import { backends } from '../fanout/arms.js';
+import { arm as armInGo, build } from '../go/arm.js';
 import { runArm } from '../lib/arm.js';
 import { Refused, runBench } from '../lib/bench.js';
 import { noteGenerator, refuseBackend, refuseFaults } from '../lib/checks.js';
 import { pinned } from '../lib/cores.js';
 import { measure, metrics as metricsOfLoad, program } from '../lib/load.js';
 import { ensureResults, resultsFolder } from '../lib/results.js';
-import { bestWithin, endOfTurn, keepsUp, loads, measuring, score, ways, waysInC } from './cases.js';
+import {
+  bestWithin,
+  endOfTurn,
+  keepsUp,
+  loads,
+  measuring,
+  score,
+  ways,
+  waysOfLogs,
+} from './cases.js';
 import { estimators, patterns, simulate } from './forecast.js';
 import { writePicture } from './picture.js';
 
 const [fanout] = backends;
+/** Programs of durable logs, by backend. */
+const logs = { c: armInC, go: armInGo };
 const insertArm = new URL('./insert-arm.js', import.meta.url);
 const metrics = {
   ...metricsOfLoad,
@@ -43,6 +55,7 @@ const bestWay = 'best in hindsight';
 
 const budgetsForecast = [5, 50];
 
+await build('policy');
 await runBench('policy', async (bench) => {
   const { quick } = bench;
   const { prefix, note } = pinned();
@@ -54,14 +67,14 @@ await runBench('policy', async (bench) => {
   ensureResults();
 
   for (const { name, crowd, backend = fanout, offered } of loads.filter(isMeasured)) {
-    const isInC = backend === 'c';
-    const once = isInC ? logged : crowd === undefined ? inserted : sent;
+    const log = logs[backend];
+    const once = log ? logged : crowd === undefined ? inserted : sent;
     async function logged(way) {
       const { warmup, seconds } = timing;
       const folder = await mkdtemp(join(resultsFolder, 'policy-'));
       try {
         const args = [way, offered.perSecond, warmup, seconds, join(folder, 'log')];
-        const sample = await arm('policy', ...args);
+        const sample = await log('policy', ...args);
         if (!sample.complete) throw new Refused(`in '${name}' ${way} has not logged all records`);
         return sample;
       } finally {
@@ -87,7 +100,7 @@ await runBench('policy', async (bench) => {
       return { ...sample, cores: (sample.cpu_us_per_msg * sample.msgs_per_s) / 1e6 };
     }
     const arms = Object.entries(ways).filter(([each, way]) =>
-      isInC ? waysInC.includes(each) : isMeasured(way),
+      log ? waysOfLogs.includes(each) : isMeasured(way),
     );
     const rounds = await bench.rounds(
       name,
