@@ -116,11 +116,13 @@ static void append(uv_batch_handler_t* with, uv_batch_event_t* first, size_t eve
 
 /* ---- */
 
-static double ms_of(const char* text_of) {
+static double number_of(const char* argument) {
   char* rest;
-  double ms = strtod(text_of, &rest);
-  if (rest == text_of || *rest != '\0') bench_die("a delay is a number of ms");
-  return ms;
+  double number = strtod(argument, &rest);
+  if (rest == argument || *rest != '\0' || !(number > 0 && number <= 1e6)) {
+    bench_die("times and rates must be numbers above 0, at most 1000000");
+  }
+  return number;
 }
 
 static uv_batch_options_t options_of(const char* way) {
@@ -131,9 +133,9 @@ static uv_batch_options_t options_of(const char* way) {
     options.policy = UV_BATCH_POLICY_DIRECT;
   } else if (strncmp(way, "fixed ", 6) == 0) {
     options.policy = UV_BATCH_POLICY_FIXED;
-    options.max_delay = ms_of(way + 6);
+    options.max_delay = number_of(way + 6);
   } else if (strncmp(way, "adaptive ", 9) == 0) {
-    options.max_delay = ms_of(way + 9);
+    options.max_delay = number_of(way + 9);
   } else if (strcmp(way, "end of turn") != 0) {
     bench_die("a way is direct, end of turn, fixed MS or adaptive MS");
   }
@@ -148,9 +150,9 @@ static int by_size(const void* a, const void* b) {
 int main(int argc, char** argv) {
   if (argc != 6) bench_die("usage: policy WAY PER_SECOND WARMUP SECONDS FILE");
   uv_batch_options_t options = options_of(argv[1]);
-  per_second = (double)bench_count(argv[2]);
-  double warmup = (double)bench_count(argv[3]);
-  double seconds = (double)bench_count(argv[4]);
+  per_second = number_of(argv[2]);
+  double warmup = number_of(argv[3]);
+  double seconds = number_of(argv[4]);
   room = (size_t)(per_second * (warmup + seconds) * 1.5) + 1000;
   records = calloc(room, sizeof(*records));
   latencies = malloc(room * sizeof(*latencies));
