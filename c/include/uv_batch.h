@@ -234,7 +234,7 @@ struct uv_batch_options_s {
   double max_delay;         /* ms from the push of the oldest event: 0 to 60,000; UV_BATCH_DELAY_OF_POLICY */
   double min_saving;        /* share of a core that each ms of delay has to save: 0 (use all of max_delay wherever
                                anything is saved) to 1; 0.005. Only for adaptive */
-  double max_batch_time;    /* ms that a batch that is not held may keep the loop: 0 (off) to 60,000; 5. Only for
+  double max_batch_time;    /* ms that a batch that is not held may keep the loop: up to 60,000; 0: off. Only for
                                adaptive */
   double max_deferral;      /* ms after which an event counts as one class higher: 0 to 3,600,000; 100 */
   uv_batch_cb batch_cb;     /* NULL */

@@ -444,13 +444,15 @@ static void run(uvb__core_t* core) {
     uv_batch_trigger_t trigger;
     if (!judge(core, &trigger)) break;
     bool held = core->hold > 0;
+    /* A window that does not hold shows what not holding costs; trials of the limit would make it look dearer. */
+    bool compared = core->hold == 0 && uvb__advisor_compares(&core->advisor);
     uint32_t limit = held ? core->options.max_batch : limit_of(core);
     uvb__chain_t batch = take(core, limit);
     end_hold(core);
     /* After a batch that max_batch_time has cut the loop gets its turn. */
     bool cut = limit < core->options.max_batch && batch.count >= limit && core->queue.count > 0;
     core->budget = cut ? 0 : core->budget - 1;
-    hand_on(core, trigger, &batch, held ? uvb__was_held : uvb__was_not_held);
+    hand_on(core, trigger, &batch, held || compared ? uvb__was_not_limited : uvb__was_limited);
   }
   core->budget = 0;
 }

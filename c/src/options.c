@@ -29,7 +29,7 @@ void uv_batch_options_init(uv_batch_options_t* options) {
       .max_queue_bytes = 64 * 1024 * 1024,
       .max_delay = UV_BATCH_DELAY_OF_POLICY,
       .min_saving = 0.005,
-      .max_batch_time = 5,
+      .max_batch_time = 0,
       .max_deferral = 100,
   };
 }

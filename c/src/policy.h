@@ -167,15 +167,20 @@ void uvb__advisor_init(uvb__advisor_t* advisor);
 void uvb__advisor_configure(uvb__advisor_t* advisor, const uv_batch_options_t* options);
 void uvb__advisor_fold(uvb__advisor_t* advisor, double now); /* a dispatch point: brings the rates up to date */
 /* Batches that leave at a dispatch point are timed, those that were held for the costs alone; other batches are not. */
-typedef enum { uvb__not_judged, uvb__was_held, uvb__was_not_held } uvb__leaving_t;
+/* Ways of leaving. Only the time of a batch that the limit bounds, outside of comparison windows, says something about it. */
+typedef enum { uvb__not_judged, uvb__was_not_limited, uvb__was_limited } uvb__leaving_t;
 /* Purposes of timing a batch. */
 enum { uvb__for_costs = 1, uvb__for_limit = 2 };
 /* A batch leaves. Returns what it is to be timed for. */
 static inline unsigned int uvb__advisor_leaves(uvb__advisor_t* advisor, size_t events, uvb__leaving_t leaving) {
   advisor->left += (double)events;
   if (leaving == uvb__not_judged) return 0;
-  bool limits = advisor->timing && leaving == uvb__was_not_held && uvb__time_limit_wants(&advisor->limit, events);
+  bool limits = advisor->timing && leaving == uvb__was_limited && uvb__time_limit_wants(&advisor->limit, events);
   return (advisor->estimating ? uvb__for_costs : 0u) | (limits ? uvb__for_limit : 0u);
+}
+/* Whether the batch about which the policy was asked last leaves in a window that does not hold. */
+static inline bool uvb__advisor_compares(const uvb__advisor_t* advisor) {
+  return advisor->estimating && advisor->decision.why == uvb__comparing;
 }
 /* A batch was with its handlers from `start` to `end`. */
 void uvb__advisor_took(uvb__advisor_t* advisor, unsigned int timed_for, const uv_batch_options_t* options,

@@ -18,7 +18,7 @@ TEST(the_defaults_are_the_documented_ones) {
   CHECK_EQ(options.max_queue_bytes, 67108864);
   CHECK(options.max_delay == UV_BATCH_DELAY_OF_POLICY);
   CHECK(options.min_saving == 0.005);
-  CHECK(options.max_batch_time == 5);
+  CHECK(options.max_batch_time == 0);
   CHECK(options.max_deferral == 100);
   CHECK(options.batch_cb == NULL);
   CHECK(options.error_cb == NULL);

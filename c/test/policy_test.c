@@ -121,6 +121,7 @@ static void begin_limit(void) {
   uvb__time_limit_init(&limit);
   limited = options_with(0, 0.005);
   limited.max_batch = 1000;
+  limited.max_batch_time = 5;
   at = 0;
 }
 

@@ -105,10 +105,10 @@ type EmitterConfig[T any] struct {
 	// Lower: longer holds; with None all of MaxDelay is used wherever a hold saves anything. The busier the loop, the less a
 	// ms has to save.
 	MinSaving float64
-	// MaxBatchTime is for how long a batch that is not held may keep the loop, under Adaptive: up to a minute, by default
-	// 5 ms; None: for as long as MaxBatch events take. When two such batches in a row have taken longer, the next ones take
-	// fewer events, unless that makes the events dearer. Longer: fewer turns of the loop; shorter: its timers and descriptors
-	// wait less.
+	// MaxBatchTime is for how long a batch that is not held may keep the loop, under Adaptive: up to a minute, by default 0
+	// (None): for as long as MaxBatch events take. When two such batches in a row have taken longer, the next ones take
+	// fewer events, unless that makes the events dearer. Set it, for example to 5 ms, where bursts of slow events must not
+	// keep timers and descriptors waiting.
 	MaxBatchTime time.Duration
 	// Threshold ends a hold at that many queued events: up to 1,000,000, by default 0 (None): off.
 	Threshold int

@@ -690,6 +690,9 @@ func TestABatchKeepsTheLoopForMaxBatchTime(t *testing.T) {
 			})
 			runLoop(t, loop)
 		}
+		if err := e.Set(settings{MaxBatchTime: 5 * time.Millisecond}); err != nil {
+			t.Fatal(err)
+		}
 		// Two batches in a row have to take too long.
 		emitAll(8)
 		emitAll(8)

@@ -334,6 +334,8 @@ func (e *Engine[T]) run() {
 		e.budget--
 		// A batch that was not held may be too large for the loop.
 		bounded := e.hold <= 0 && trigger != TriggerFlush
+		// A window that does not hold shows what not holding costs; trials of the limit would make it look dearer.
+		limits := bounded && !(e.hold == 0 && e.advisor.compares())
 		limit, most := e.options.MaxBatch, e.options.MaxBatch
 		if bounded {
 			limit = e.advisor.limit
@@ -344,7 +346,7 @@ func (e *Engine[T]) run() {
 			// The loop gets its turn before the rest.
 			e.budget = 0
 		}
-		if !e.handOn(batch, trigger, e.advisor.sample(batch.count, bounded)) {
+		if !e.handOn(batch, trigger, e.advisor.sample(batch.count, limits)) {
 			return
 		}
 	}

@@ -63,7 +63,6 @@ var defaults = Options{
 	Hold:          Tuned,
 	MaxBatch:      1024,
 	MinSaving:     0.005,
-	MaxBatchTime:  5 * time.Millisecond,
 	MaxQueue:      65_536,
 	MaxQueueBytes: 64 << 20,
 	MaxDeferral:   100 * time.Millisecond,

@@ -611,13 +611,16 @@ type Sample struct {
 	timed bool
 }
 
-func (a *advisor[T]) sample(events int, bounded bool) (s Sample) {
+// compares tells whether the batch about which the policy was asked last leaves in a window that does not hold.
+func (a *advisor[T]) compares() bool { return a.estimating && a.why == inPlainWindow }
+
+func (a *advisor[T]) sample(events int, limits bool) (s Sample) {
 	if a.estimating {
 		s.types = max(1, a.types)
 		a.types = 0
 		a.nextSample++
 	}
-	s.timed = a.timing && bounded && (events >= timedEvents || events == a.byTime.limit)
+	s.timed = a.timing && limits && (events >= timedEvents || events == a.byTime.limit)
 	return s
 }
 

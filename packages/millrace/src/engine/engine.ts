@@ -423,13 +423,15 @@ export class Engine<Data = unknown> {
       const now = this.#host.now();
       const isHeld = this.#hold > 0;
       const limit = isHeld ? this.#options.maxBatch : this.#limit;
+      // A window that does not hold shows what not holding costs; trials of the limit would make it look dearer.
+      const isCompared = this.#estimating && this.#hold === 0 && this.#advisor.isComparing;
       const batch = this.#take(now, limit);
       // Events that `maxBatchTime` has cut off wait for the next turn, after input and timers.
       const isCut = batch.length === limit && limit < this.#options.maxBatch && queue.count > 0;
       this.#budget = isCut ? 0 : this.#budget - 1;
       this.#countHold(now);
       this.#endHold();
-      if (!this.#handOn(batch, trigger, isHeld)) return;
+      if (!this.#handOn(batch, trigger, !isHeld && !isCompared)) return;
     }
     this.#budget = 0;
   }
@@ -510,11 +512,11 @@ export class Engine<Data = unknown> {
   }
 
   /** Gives a batch to the sink; false when the sink needs time. */
-  #handOn(events: BatchEvent[], trigger: Trigger, isHeld: boolean): boolean {
+  #handOn(events: BatchEvent[], trigger: Trigger, limits: boolean): boolean {
     this.#busy = true;
     const isDone =
       events.length >= this.#timedFrom
-        ? this.#measure(events, trigger, isHeld)
+        ? this.#measure(events, trigger, limits)
         : this.#leave(events, trigger);
     if (!isDone) return false;
     this.#busy = false;
@@ -523,12 +525,12 @@ export class Engine<Data = unknown> {
   }
 
   /** Gives a batch to the sink, and tells the advisor how long that took. */
-  #measure(events: BatchEvent[], trigger: Trigger, isHeld: boolean): boolean {
+  #measure(events: BatchEvent[], trigger: Trigger, limits: boolean): boolean {
     const { length } = events;
     const start = this.#host.clock();
     const isDone = this.#leave(events, trigger);
     const end = this.#host.clock();
-    this.#advisor.handed(length, end - start, end, isHeld);
+    this.#advisor.handed(length, end - start, end, limits);
     this.#refreshLimit();
     return isDone;
   }

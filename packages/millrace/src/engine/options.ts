@@ -24,9 +24,9 @@ export interface QueueOptions {
    */
   minSaving: number;
   /**
-   * Longest time in ms that a batch that is not held may keep the loop: 0 (off) to 60,000, default 5. When batches take longer, the next
-   * ones take as many events as fit, and the rest waits for the next turn; not where that makes each event dearer. Lower it where other
-   * work on the loop must not wait. Only for `adaptive`.
+   * Longest time in ms that a batch that is not held may keep the loop: 0 (off, default) to 60,000. When batches take longer, the next
+   * ones take as many events as fit, and the rest waits for the next turn; not where that makes each event dearer. Set it, for example to
+   * 5, where bursts of slow events must not keep other work on the loop waiting. Only for `adaptive`.
    */
   maxBatchTime: number;
   /** `tuned` (default) compares holding with not holding and stops where it does not pay; `always` does not. Only for `adaptive`. */
@@ -47,7 +47,7 @@ export const queueFields = {
   maxDelay: is.ms(0, 60_000),
   threshold: is.integer(0, 1_000_000, 0),
   minSaving: is.number(0, 1, 0.005),
-  maxBatchTime: is.ms(0, 60_000, 5),
+  maxBatchTime: is.ms(0, 60_000, 0),
   hold: is.choice(['tuned', 'always'], 'tuned'),
   maxQueue: is.integer(1, 100_000_000, 65_536),
   maxQueueBytes: is.bytes(1, Number.MAX_SAFE_INTEGER, 64 * 1024 * 1024),

@@ -635,13 +635,18 @@ export class Advisor {
     this.touched.length = 0;
   }
 
-  /** A batch that left at a dispatch point has taken `ms`, and was done `now`. */
-  handed(events: number, ms: number, now: number, isHeld: boolean): void {
+  /** Whether the batch about which the policy was asked last leaves in a window that does not hold. */
+  get isComparing(): boolean {
+    return this.#why === 'comparison window';
+  }
+
+  /** A batch that left at a dispatch point has taken `ms`, and was done `now`. `limits`: its time counts for the limit. */
+  handed(events: number, ms: number, now: number, limits: boolean): void {
     const types = Math.max(1, this.#found);
     this.#found = 0;
     this.#sample++;
     if (!(ms >= 0 && ms < Number.POSITIVE_INFINITY)) return;
-    if (this.timing && !isHeld) this.#timeLimit.add(events, ms, now, this.#options);
+    if (this.timing && limits) this.#timeLimit.add(events, ms, now, this.#options);
     if (this.estimating) this.#costs.add(types, events, ms, now);
   }
 

@@ -18,6 +18,7 @@ export class Policy {
     this.found = new Set(); // types, since the last sample
     this.samples = [];
     this.share = 1;
+    this.comparing = false; // the batch that is judged leaves in a window that does not hold
     this.most = null; // the limit by time
     this.over = 0; // batches in a row that took too long, without a limit
     this.met = 0; // batches in a row that met the limit
@@ -105,6 +106,7 @@ export class Policy {
     this.askings.push(this.left);
     if (this.window === null) this.settle(now);
     else if (!this.look(now)) return false;
+    this.comparing = !this.holds();
     return this.holds();
   }
 
@@ -216,9 +218,12 @@ export class Policy {
     this.highest = Math.max(...touched.map((type) => type.signal ?? type.rate));
   }
 
-  /** A batch of n events leaves at a dispatch point; to be told when its handlers are done, and that they took d ms. */
-  handing(n, held) {
-    const timed = this.isTiming() && !held;
+  /**
+   * A batch of n events leaves at a dispatch point; to be told when its handlers are done, and that they took d ms. `mute`: it says
+   * nothing about the limit.
+   */
+  handing(n, mute) {
+    const timed = this.isTiming() && !mute;
     const sampled = this.isEstimating();
     return (now, d) => {
       // A handler may have switched it off.

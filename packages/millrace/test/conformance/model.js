@@ -34,7 +34,7 @@ export class Model {
     this.options = {
       ...{ policy: 'adaptive', order: 'arrival', hold: 'tuned', max_batch: 1024, threshold: 0 },
       ...{ max_queue: 65536, max_queue_bytes: 67108864, max_deferral: 100 },
-      ...{ min_saving: 0.005, max_batch_time: 5 },
+      ...{ min_saving: 0.005, max_batch_time: 0 },
     };
     this.policy = new Policy(this.options);
     this.types = new Map();
@@ -344,6 +344,7 @@ export class Model {
     this.replayDue();
     this.settle();
     while (this.queue.length > 0 && this.left < 8) {
+      this.policy.comparing = false;
       const trigger = this.judge();
       if (trigger === null) break;
       // A batch may be full, or its hold over, before the hold is on record.
@@ -354,7 +355,7 @@ export class Model {
       const isCut = batch.length === limit && limit < this.options.max_batch;
       this.left = isCut && this.queue.length > 0 ? 8 : this.left + 1;
       const { now } = this;
-      const sampled = this.policy.handing(batch.length, held);
+      const sampled = this.policy.handing(batch.length, held || this.policy.comparing);
       this.leave(trigger, batch);
       sampled(this.now, this.now - now);
       this.settle();

@@ -41,7 +41,7 @@ function engineOf(options) {
 }
 
 test('a batch of few events reads no clock where no delay is allowed', () => {
-  const { calls, engine, push } = engineOf({});
+  const { calls, engine, push } = engineOf({ maxBatchTime: 5 });
   for (let i = 0; i < 5; i++) {
     push(1, 2, 3, 4, 5, 6, 7);
     engine.turn();
@@ -53,7 +53,7 @@ test('a batch of few events reads no clock where no delay is allowed', () => {
 });
 
 test('a batch that meets a limit of few events reads the clock', () => {
-  const { calls, host, engine, push } = engineOf({});
+  const { calls, host, engine, push } = engineOf({ maxBatchTime: 5 });
   const { clock } = host;
   host.clock = () => {
     // Each batch seems to take 10 ms.
@@ -74,14 +74,14 @@ test('a batch that meets a limit of few events reads the clock', () => {
 });
 
 for (const options of [
-  { maxBatchTime: 0 },
-  { policy: 'fixed', maxDelay: 0 },
-  { policy: 'fixed', maxDelay: 5 },
-  { policy: 'direct', maxDelay: 5 },
+  {},
+  { policy: 'fixed', maxDelay: 0, maxBatchTime: 5 },
+  { policy: 'fixed', maxDelay: 5, maxBatchTime: 5 },
+  { policy: 'direct', maxDelay: 5, maxBatchTime: 5 },
 ]) {
   test(`with ${JSON.stringify(options)} nothing is measured`, () => {
     const { calls, engine, push, left, host } = engineOf(options);
-    push(1, 2, 3);
+    push(1, 2, 3, 4, 5, 6, 7, 8);
     engine.turn();
     host.time += 5;
     engine.holdEnded();
