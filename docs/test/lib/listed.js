@@ -42,6 +42,8 @@ export const notRun = {
   'conformance/README.md#semantics-3': 'a formula',
   'conformance/README.md#semantics-4': 'a formula',
   'conformance/README.md#semantics-5': 'a formula',
+  'docs/adaptive.md#the-rule': 'a formula',
+  'docs/adaptive.md#the-rule-2': 'a formula',
   'docs/api/pool.md#logallocations': OUTPUT,
   'docs/c.md#build-and-link-2': 'CMake and a shell: c/test/consumer does both',
   'docs/c.md#the-life-of-an-event': DIAGRAM,
