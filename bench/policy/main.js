@@ -1,4 +1,4 @@
-/** `adaptive` against the best fixed delay in hindsight: `make bench NAME=policy`. */
+/** Holds of `adaptive` against the best fixed delay in hindsight: `make bench NAME=policy`. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { arm as armInC } from '../c/arm.js';

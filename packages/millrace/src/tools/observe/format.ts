@@ -234,7 +234,9 @@ function noExperiment(command: string | undefined, { application }: Report): str
 const wasHeld = ({ loop, requests }: Report) =>
   loop.blockedTurns > 0 || requests.routes.some(({ maxMs }) => maxMs > loop.blockedMs);
 
-const isTooLittle = (report: Report) => report.seconds < briefSeconds && !sawSomething(report);
+/** A thread without a CPU did little, and that is worth telling. */
+const isTooLittle = (report: Report) =>
+  report.seconds < briefSeconds && report.loop.starvedTurns === 0 && !sawSomething(report);
 
 function nothingToTry(report: Report): string {
   if (wasHeld(report)) {
