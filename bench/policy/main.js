@@ -169,7 +169,9 @@ await runBench('policy', async (bench) => {
   }
 });
 
-const read = (sample, metric) => (metric === 'score' ? score(sample) : sample[metric]);
+function read(sample, metric) {
+  return metric === 'score' ? score(sample) : sample[metric];
+}
 
 /** One point for each way that kept up: CPU per message against the median latency. */
 function pointsOf(rounds, offered) {
