@@ -1,4 +1,4 @@
-/** How options are checked everywhere: by a schema of schema.cts, with a MillraceError. */
+/** Checks options by a schema of schema.cts, with a MillraceError: the one way for all packages. */
 import { MillraceError } from './errors.js';
 import {
   badValue,

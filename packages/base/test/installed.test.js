@@ -1,4 +1,4 @@
-/** Where a package is found: by who asks. */
+/** Lookup of an installed package, by the file that asks. */
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

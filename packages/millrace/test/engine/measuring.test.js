@@ -1,4 +1,4 @@
-// What an engine asks of its host: clock readings, busy time and timers, on a host that counts them.
+// Calls of an engine to its host: clock readings, busy time and timers, on a host that counts them.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Engine } from '../../dist/engine/engine.js';

@@ -41,7 +41,7 @@ for (const [load, options, expected] of [
   });
 }
 
-/** What the law minimises, in cores: CPU time for batches, and the price of the delay. */
+/** Total that the law minimises, in cores: CPU time for batches, and the price of the delay. */
 function cost(h, { utilization, rate, total, batchCost, holdCost }, minSaving) {
   const batch = h === 0 ? batchCost : batchCost + holdCost;
   return (total * batch) / (1 + rate * h) + minSaving * (1 - utilization) ** 2 * h;

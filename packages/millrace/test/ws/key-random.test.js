@@ -55,7 +55,7 @@ const classOf = (data) => classes.indexOf(data.split(' ')[2]);
 const numberOf = (data) => Number(data.split(' ')[3]);
 const hasKey = (data) => !data.includes('undefined');
 
-/** What is wrong with what a member has received of what was published to it; null if nothing is. */
+/** First fault in the messages that a member has received, against those published to it; null if there is none. */
 function fault(sent, received) {
   if (new Set(received).size < received.length) return 'something came twice';
   const strange = received.find((data) => !sent.includes(data));

@@ -44,7 +44,7 @@ interface PolicyFigures extends Figures<'total' | 'batchCost' | 'eventCost' | 'h
   readonly why: string | null;
 }
 
-/** What the policy goes by; nothing for a queue that may not hold, and only the hold for one that always does. */
+/** Estimates of the policy; none for a queue that may not hold, and only the hold for one that always does. */
 function policy(source: SourceKind, stats: PolicyFigures, add: Add): void {
   const { total, batchCost, eventCost, holdCost, hold, saving, why } = stats;
   if (why === 'no delay allowed') return;

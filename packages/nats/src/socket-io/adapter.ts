@@ -88,7 +88,7 @@ export interface NatsAdapter {
 export function natsAdapter(options: NatsAdapterOptions): NatsAdapter {
   const settings = adapterSettings(options);
   const { key } = settings;
-  /** What comes from another node has its key, whether or not this one has a function for it. */
+  /** A packet from another node has its key, whether or not this one has a function for it. */
   const keyOf = (packet: Packet | RemotePacket) =>
     packet instanceof RemotePacket ? packet.key : key?.(...(packet.data as [string]));
   const baseOf = adapterBase(keyOf);
