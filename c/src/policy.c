@@ -236,9 +236,9 @@ static const double fewest_events = 8;
  * begins when batches do not shrink any more, or at this asking. */
 static const double settled_share = 0.9;
 static const uint32_t longest_settling = 9;
-/* The first windows alternate. After them one in 32 does not hold, and less and less often where holding pays. */
+/* The first windows alternate. After them one in 8 does not hold, and less and less often where holding pays. */
 static const uint64_t trial_windows = 4;
-static const uint32_t first_distance = 32;
+static const uint32_t first_distance = 8;
 static const uint32_t longest_distance = 128;
 /* Windows of each kind, before a saving that is too small counts. */
 static const uint32_t enough_windows = 2;

@@ -239,10 +239,10 @@ static uvb__why_t window(double busy_held, double events_held) {
 }
 
 TEST(four_windows_alternate_and_then_few_do_not_hold) {
-  static const int plain[] = {0, 2, 32, 96, 224, 352};
+  static const int plain[] = {0, 2, 8, 24, 56, 120, 248, 376};
   begin_comparison();
-  for (int number = 0, i = 0; number <= 352; number++) {
-    bool holds = i == 6 || number != plain[i];
+  for (int number = 0, i = 0; number <= 376; number++) {
+    bool holds = i == 8 || number != plain[i];
     i += !holds;
     CHECK_EQ(ask(), holds ? uvb__holding : uvb__comparing);
     window(25, 100);

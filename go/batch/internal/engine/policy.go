@@ -105,7 +105,7 @@ const (
 	settled, mostSettling = 0.9, 8
 	// The first windows alternate. After them one does not hold, this far on, and then each time twice as far.
 	trialWindows                = 4
-	firstDistance, mostDistance = 32, 128
+	firstDistance, mostDistance = 8, 128
 	// With a smaller saving, or a greater fall of the rate, holding is switched off; a fall of so many standard deviations
 	// is more than chance.
 	leastSaving, mostSlowdown = 0.02, 0.05

@@ -417,14 +417,14 @@ func TestWindowsWithoutHoldingBecomeRare(t *testing.T) {
 		return plain
 	}
 	// Each window takes three askings: two to settle, and the one that ends it.
-	if plain := after(3*500, time.Millisecond/2); fmt.Sprint(plain) != "[0 2 32 96 224 352 480]" {
+	if plain := after(3*500, time.Millisecond/2); fmt.Sprint(plain) != "[0 2 8 24 56 120 248 376]" {
 		t.Errorf("windows %v do not hold", plain)
 	}
 	if after(3*200, 2*time.Millisecond); c.number != 0 || c.reason != noSaving {
 		t.Errorf("in window %d: %s", c.number, c.reason)
 	}
 	now.time = max(now.time, c.off.until)
-	if plain := after(3*100, time.Millisecond/2); fmt.Sprint(plain) != "[0 2 32 96]" {
+	if plain := after(3*100, time.Millisecond/2); fmt.Sprint(plain) != "[0 2 8 24 56]" {
 		t.Errorf("after a back-off windows %v do not hold", plain)
 	}
 }

@@ -126,7 +126,7 @@ const settlesFor = 8;
 /** The first windows, which alternate. */
 const trial = 4;
 /** Windows from one that does not hold to the next, after the trial; doubled each time. */
-const distances = { first: 32, longest: 128 };
+const distances = { first: 8, longest: 128 };
 /** Less saved CPU per event than this, and holding is switched off. */
 const leastSaving = 0.02;
 /** A greater fall of the rate than this, and senders wait for what is held. */

@@ -71,8 +71,8 @@ export class Policy {
 
   restart() {
     this.number = 0;
-    this.plainAt = 32;
-    this.distance = 32;
+    this.plainAt = 8;
+    this.distance = 8;
     this.own = 0; // askings of the window
     this.window = null; // what there was when its measured part began
     const nothing = { windows: 0, time: 0, cpu: 0, left: 0, pushed: 0 };

@@ -257,16 +257,16 @@ function plainOf(comparison, count, now = 0) {
   return numbers;
 }
 
-test('windows that do not hold come 32, 64, and then 128 windows after one another', () => {
+test('windows that do not hold come 8, 16, and so on up to 128 windows after one another', () => {
   const comparison = new Comparison({ busy: () => 0 });
-  assert.deepEqual(plainOf(comparison, 500), [0, 2, 32, 96, 224, 352, 480]);
+  assert.deepEqual(plainOf(comparison, 500), [0, 2, 8, 24, 56, 120, 248, 376]);
 });
 
 test('windows that do not hold come as often as at first when holding was switched off', () => {
   const comparison = new Comparison({ busy: () => 0 });
   plainOf(comparison, 300);
   assert.equal(comparison.askGiven(20_000, -1, null), 'no saving measured');
-  assert.deepEqual(plainOf(comparison, 100, 21_000), [0, 2, 32, 96]);
+  assert.deepEqual(plainOf(comparison, 100, 21_000), [0, 2, 8, 24, 56]);
 });
 
 test('a back-off lasts no longer than the longest one when the clock goes back', () => {
