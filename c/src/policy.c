@@ -6,8 +6,8 @@
  * `adaptive` holds it as long as that pays:
  *
  *   model     A batch costs batch_cost beside its events. A hold of h ms spreads that over the 1 + rate * h events that
- *             a destination gets meanwhile, and delays each of them. min_saving is the price of that delay: the share
- *             of a core that each ms has to save. Near saturation the price is 0, because there a ms of holding is
+ *             a destination gets meanwhile, and its own cost over all events of the batch. It delays each of them.
+ *             min_saving is the price of that delay: the share of a core that each ms has to save. Near saturation the price is 0, because there a ms of holding is
  *             nothing against the queueing that it saves. Cost and price together have one minimum, the square-root
  *             law of lot sizes. Where even that is no cheaper than not holding, nothing is held.
  *   evidence  The model proposes, measurement disposes. Some windows of time run without holding, and the busy time of
@@ -164,11 +164,13 @@ static uvb__decision_t adaptive(const uvb__signals_t* signals, const uv_batch_op
   if (!(rate > 0 && total > 0 && batch_cost > 0)) return (uvb__decision_t){0, uvb__nothing_to_save};
   double idle = 1 - signals->utilization;
   double price = options->min_saving * idle * idle;
-  double held_cost = batch_cost + signals->hold_cost;
-  double hold = price == 0 ? max_delay : (sqrt(total * rate * held_cost / price) - 1) / rate;
+  double hold_cost = signals->hold_cost;
+  double spread = total * batch_cost + rate * hold_cost;
+  double hold = price == 0 ? max_delay : (sqrt(rate * spread / price) - 1) / rate;
   /* Written so that NaN fails. */
   if (hold > max_delay) hold = max_delay;
-  bool pays = hold > 0 && total * held_cost / (1 + rate * hold) + price * hold < total * batch_cost;
+  double used = total * batch_cost / (1 + rate * hold) + total * hold_cost / (1 + total * hold);
+  bool pays = hold > 0 && used + price * hold < total * batch_cost;
   return pays ? (uvb__decision_t){hold, uvb__holding} : (uvb__decision_t){0, uvb__below_price};
 }
 

@@ -55,8 +55,8 @@ TEST(adaptive_holds_as_long_as_the_law_of_lot_sizes_says) {
       {100, 0, 0, 1, 1, 0.1, 0.1, 100, uvb__holding},     /* a price of 0 */
       {0.1, 0, 0, 1, 1, 0.1, 0.1, 0, uvb__below_price},   /* the hold costs more than it saves */
       {100, 1, 0, 1, 1, 0.1, 0.1, 0, uvb__below_price},   /* the price is too high */
-      /* Ten destinations: (sqrt(10 * 1 * 0.2 / 0.005) - 1) / 1. */
-      {100, 0.005, 0, 1, 10, 0.1, 0.1, 19, uvb__holding},
+      /* Ten destinations share a hold: (sqrt(1 * (10 * 0.19 + 1 * 0.1) / 0.005) - 1) / 1. */
+      {100, 0.005, 0, 1, 10, 0.19, 0.1, 19, uvb__holding},
       /* One event in 10 ms: a hold of 10 ms would bring one more, at 0.05 of a core. */
       {100, 0.005, 0, 0.1, 0.1, 0.1, 0.1, 0, uvb__below_price},
       {100, 0.005, 0, 0, 1, 0.1, 0.1, 0, uvb__nothing_to_save},

@@ -10,8 +10,8 @@ import (
 // Direct nobody asks.
 //
 // A hold of h ms spreads what a batch costs beside its events over the 1 + rate h events that a destination gets
-// meanwhile, and delays each of them by h ms. MinSaving is the price of that delay: the share of a core that each ms has
-// to save. The busier the loop, the lower the price, because a saturated loop loses more time to queueing than a hold
+// meanwhile, and its own cost over all events of the batch; it delays each of them by h ms. MinSaving is the price of that
+// delay: the share of a core that each ms has to save. The busier the loop, the lower the price, because a saturated loop loses more time to queueing than a hold
 // takes. Cost and price together have one minimum, the square-root law of lot sizes.
 //
 // The law can be wrong: costs may hide elsewhere, and senders that wait for an answer only slow down. So windows of time
@@ -81,12 +81,13 @@ func leastCostHold(s *Signals, o *Options) (time.Duration, string) {
 		return 0, nothingToSave
 	}
 	price := o.MinSaving * (1 - s.Utilization) * (1 - s.Utilization)
-	cost := s.BatchCost + s.HoldCost
+	spread := s.Total*s.BatchCost + s.Rate*s.HoldCost
 	hold := milliseconds(o.MaxDelay)
 	if price != 0 {
-		hold = min(hold, (math.Sqrt(s.Total*s.Rate*cost/price)-1)/s.Rate)
+		hold = min(hold, (math.Sqrt(s.Rate*spread/price)-1)/s.Rate)
 	}
-	if !(hold > 0 && s.Total*cost/(1+s.Rate*hold)+price*hold < s.Total*s.BatchCost) {
+	used := s.Total*s.BatchCost/(1+s.Rate*hold) + s.Total*s.HoldCost/(1+s.Total*hold)
+	if !(hold > 0 && used+price*hold < s.Total*s.BatchCost) {
 		return 0, belowThePrice
 	}
 	// Not less than the clock can tell.

@@ -4,7 +4,7 @@
  * `direct`, the engine hands on each event as it is pushed and asks nobody.
  *
  * A hold of h ms spreads what a batch costs beside its events over the `1 + rate * h` events that a destination gets meanwhile, and
- * delays each of them by h ms. `minSaving` is the price of that delay: the share of a core that each ms has to save. The busier the
+ * its own cost over all events of the batch; it delays each of them by h ms. `minSaving` is the price of that delay: the share of a core that each ms has to save. The busier the
  * loop, the lower the price, because a saturated loop loses more time to queueing than a hold takes. Cost and price together have one
  * minimum, the square-root law of lot sizes.
  *
@@ -53,10 +53,11 @@ export function leastCostHold(
 ): number {
   if (!(maxDelay > 0 && rate > 0 && total > 0 && batchCost > 0)) return 0;
   const price = minSaving * (1 - utilization) ** 2;
-  const cost = batchCost + holdCost;
-  const best = price === 0 ? maxDelay : (Math.sqrt((total * rate * cost) / price) - 1) / rate;
+  const spread = total * batchCost + rate * holdCost;
+  const best = price === 0 ? maxDelay : (Math.sqrt((rate * spread) / price) - 1) / rate;
   const hold = Math.min(best, maxDelay);
-  const pays = hold > 0 && (total * cost) / (1 + rate * hold) + price * hold < total * batchCost;
+  const used = (total * batchCost) / (1 + rate * hold) + (total * holdCost) / (1 + total * hold);
+  const pays = hold > 0 && used + price * hold < total * batchCost;
   return pays ? hold : 0;
 }
 

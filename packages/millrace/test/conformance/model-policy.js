@@ -62,9 +62,10 @@ export class Policy {
     const w = this.options.min_saving * (1 - utilization) ** 2;
     const rate = this.highest;
     if (!(total > 0 && rate > 0 && b > 0)) return 0;
-    const best = w === 0 ? Infinity : (Math.sqrt((total * rate * (b + c)) / w) - 1) / rate;
+    const best = w === 0 ? Infinity : (Math.sqrt((rate * (total * b + rate * c)) / w) - 1) / rate;
     const h = Math.min(best, this.maxDelay());
-    return h > 0 && (total * (b + c)) / (1 + rate * h) + w * h < total * b ? h : 0;
+    const least = (total * b) / (1 + rate * h) + (total * c) / (1 + total * h) + w * h;
+    return h > 0 && least < total * b ? h : 0;
   }
 
   // --- the comparison
