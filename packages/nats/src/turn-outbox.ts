@@ -4,16 +4,19 @@
  * the broker is away or behind, is counted and uses up its number (`gaps.ts`): nothing is kept for later.
  *
  * An outbox empties itself `soon`, after the promise jobs that are queued now, where a batch of the engine has gathered already what
- * is to leave together; otherwise at the end of the loop turn. Only `add()`, `skip()` and `takeBack()` change what is
- * gathered, and only `flush()` sends.
+ * is to leave together; otherwise at the end of the loop turn. With a hold it asks a queue, which gets an event for each record: the
+ * end of its batch is that of the turn, so a turn is held as long as it pays here, and no longer than for `fullTurn` records. Only
+ * `add()`, `skip()` and `takeBack()` change what is gathered, and only `flush()` sends.
  *
  * With `ordered` the receivers can restore the order over several subjects (`Arrivals` of socket-io), which the
  * gathering loses where subjects take turns: each record gets its position in the turn, and where subjects did take turns,
  * each message begins with a list of the subjects that follow it.
  */
 import { atTurnEnd, nextMicrotask, onceAt } from '@millrace/base/turn';
+import { BatchEmitter, type PushOptions, type QueueStats } from 'millrace';
 import { Numbers, type Unit } from './gaps.js';
 import type { Link } from './link.js';
+import type { TurnHold } from './options.js';
 import { encodeBatch, split, type WireRecord } from './wire.js';
 
 /** Subjects of an ordered turn before it is divided, so that the list stays short. */
@@ -23,8 +26,16 @@ export const orderBytes = 1024;
 /** Flags of the record that lists what follows. */
 export const following = 1;
 
+/** Records that end a hold. */
+const fullTurn = 1024;
+/** No bound: what is gathered is not in the queue. */
+const maxQueue = 100_000_000;
+const urgently: PushOptions = { priority: 'high' };
+const normally: PushOptions = { priority: 'normal' };
+
 interface TurnOutboxOptions {
   readonly soon?: boolean;
+  readonly hold?: TurnHold;
   readonly ordered?: boolean;
   readonly unit: Unit;
   /** Told of each batch, whether it has left. */
@@ -42,7 +53,10 @@ export class TurnOutbox {
   readonly #numbers = new Numbers();
   #gathered = new Map<string, WireRecord[]>();
   readonly #skipped = new Set<string>();
-  readonly #flushLater: () => void;
+  /** Asks for a flush: of an urgent record at the end of the turn, whatever is held. */
+  readonly #flushLater: (isUrgent?: boolean) => void;
+  /** Decides how long turns are held; null: not at all. */
+  readonly #queue: BatchEmitter | null = null;
   #lastSubject: string | null = null;
   #isInterleaved = false;
   #position = 0;
@@ -51,7 +65,21 @@ export class TurnOutbox {
   constructor(link: Link, options: TurnOutboxOptions) {
     this.#link = link;
     this.#options = options;
-    this.#flushLater = onceAt(options.soon ? nextMicrotask : atTurnEnd, () => this.flush());
+    const { soon, hold } = options;
+    const flush = () => this.flush();
+    if (hold === undefined || hold.maxDelay === 0) {
+      this.#flushLater = onceAt(soon ? nextMicrotask : atTurnEnd, flush);
+      return;
+    }
+    const queue = new BatchEmitter({ ...hold, threshold: fullTurn, maxQueue, context: 'off' });
+    queue.onBatch('turn', flush);
+    this.#queue = queue;
+    this.#flushLater = (isUrgent) => void queue.push('turn', [], isUrgent ? urgently : normally);
+  }
+
+  /** The policy's estimates and its last decision; null without a hold. */
+  get policy(): QueueStats['policy'] | null {
+    return this.#queue?.stats().policy ?? null;
   }
 
   /** Number of the turn that is being gathered: as long as it is the same, what has been added has not left. */
@@ -59,9 +87,12 @@ export class TurnOutbox {
     return this.#turn;
   }
 
-  /** Takes a record, which leaves with its turn. Until then its owner may give it other bytes, with the same position. O(1). */
-  add(subject: string, record: WireRecord): void {
-    this.#flushLater();
+  /**
+   * Takes a record, which leaves with its turn; an urgent one ends a hold. Until then its owner may give it other bytes, with the same
+   * position. O(1).
+   */
+  add(subject: string, record: WireRecord, isUrgent = false): void {
+    this.#flushLater(isUrgent);
     let records = this.#gathered.get(subject);
     if (this.#options.ordered) {
       if (records === undefined && this.#gathered.size === maxSubjects) this.flush();
@@ -90,6 +121,12 @@ export class TurnOutbox {
   skip(subject: string): void {
     this.#flushLater();
     this.#skipped.add(subject);
+  }
+
+  /** Sends what is gathered; nothing is added any more. */
+  close(): void {
+    this.flush();
+    this.#queue?.close();
   }
 
   /** Sends what is gathered, now. */

@@ -56,6 +56,16 @@ const bad = {
     { broker, events: ['x'], onLost: 5 },
     /'onLost' is 5/,
   ],
+  'a wait of more than a minute': [
+    new EventEmitter(),
+    { broker, events: ['x'], maxDelay: 60_001 },
+    /'maxDelay' is 60001/,
+  ],
+  'a saving of more than a core': [
+    new EventEmitter(),
+    { broker, events: ['x'], minSaving: 2 },
+    /'minSaving' is 2/,
+  ],
 };
 
 for (const [what, [emitter, options, message]] of Object.entries(bad)) {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
 import { test } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { BatchEmitter } from 'millrace';
 import { Link } from '../dist/link.js';
 import { encodeBatch } from '../dist/wire.js';
@@ -54,6 +55,36 @@ test('events of one turn are one message', { skip }, async (t) => {
   const { sent, batches, link } = bridges[0].stats();
   assert.deepEqual({ sent, batches, messages: link.sent }, { sent: 101, batches: 1, messages: 1 });
   assert.equal(bridges[1].stats().link.received, 1);
+});
+
+test('turns that may be held arrive whole and in order, and close() sends the last of them', {
+  skip,
+}, async (t) => {
+  const { url: broker } = await natsServer(t);
+  const [a, b] = [new EventEmitter(), new EventEmitter()];
+  const hold = { maxDelay: 60_000, minSaving: 0 };
+  const [from] = await Promise.all([
+    own(t, a, { broker, events: ['x', 'last'], ...hold }),
+    own(t, b, { broker, events: ['x', 'last'] }),
+  ]);
+  const got = [];
+  b.on('x', (number) => got.push(number));
+  const done = once(b, 'last');
+  const count = 2000;
+  for (let number = 0; number < count; number++) {
+    a.emit('x', number);
+    await nextTurn();
+  }
+  a.emit('last');
+  assert.equal(from.stats().policy.why === 'no delay allowed', false);
+  await from.close();
+  await done;
+  assert.deepEqual(
+    got,
+    Array.from({ length: count }, (_, i) => i),
+  );
+  const { sent, unsent } = from.stats();
+  assert.deepEqual({ sent, unsent }, { sent: count + 1, unsent: 0 });
 });
 
 test('what a listener changes after emit() does not arrive changed', { skip }, async (t) => {

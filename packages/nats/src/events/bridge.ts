@@ -14,16 +14,28 @@ import { patchMethod } from '@millrace/base/patch';
 import * as is from '@millrace/base/schema';
 import { announce } from '@millrace/base/sources';
 import { throwLater } from '@millrace/base/turn';
-import { BatchEmitter, type Priority, type PushedEvent, type PushOptions } from 'millrace';
+import {
+  BatchEmitter,
+  type Priority,
+  type PushedEvent,
+  type PushOptions,
+  type QueueStats,
+} from 'millrace';
 import { Heard } from '../gaps.js';
 import { Link } from '../link.js';
-import { type BrokerOptions, brokerField, type LinkStats } from '../options.js';
+import {
+  type BrokerOptions,
+  brokerField,
+  holdFields,
+  type LinkStats,
+  type TurnHold,
+} from '../options.js';
 import { TurnOutbox } from '../turn-outbox.js';
 import { batchHead, recordBytes, type WireRecord } from '../wire.js';
 import { decodeEvent, encodeEvent, maxNameBytes, nameOf } from './record.js';
 
 /** Options of {@link bridge}. */
-export interface BridgeOptions {
+export interface BridgeOptions extends Partial<TurnHold> {
   /** A URL such as `nats://127.0.0.1:4222`, or options of the connection. */
   broker: string | BrokerOptions;
   /** Names of the bridged events: 1 or more, of 1 to 255 bytes each. All others stay local. */
@@ -56,13 +68,16 @@ export interface BridgeStats {
   missed: number;
   /** Messages that were not a batch, and events in batches that cannot be read. */
   malformed: number;
+  /** Whether events for other nodes are held at present, and why; null without `maxDelay`. */
+  policy: QueueStats['policy'] | null;
   /** The connection. */
   link: LinkStats;
 }
 
 /**
  * Forwards the named events of an emitter to all bridges of the same channel, and emits theirs here; those are not forwarded
- * again. Events of one turn of the loop leave as one message; the order of what a node emits is kept, across names. At most
+ * again. Events of one turn of the loop leave as one message, and those of several turns where `maxDelay` allows it and that pays; those
+ * pushed with priority `high` do not wait. The order of what a node emits is kept, across names. At most
  * once: while the broker is away, and to a node that is too slow, events are lost and counted; local listeners get
  * all of them. Arguments are cloned as `structuredClone()` does, at the time of `emit()`.
  *
@@ -89,7 +104,7 @@ export class Bridge {
 
   /** As {@link bridge}. */
   constructor(emitter: EventEmitter, options: BridgeOptions) {
-    const { broker, events, channel, onLost } = bridgeSettings(emitter, options);
+    const { broker, events, channel, onLost, ...hold } = bridgeSettings(emitter, options);
     this.#names = new Set(events);
     this.#onLost = onLost;
     this.#tap = tap(emitter, [...this.#names], (...event) => this.#emitted(...event));
@@ -101,6 +116,7 @@ export class Bridge {
     }
     this.#subject = this.#link.subject('bridge', channel);
     this.#outbox = new TurnOutbox(this.#link, {
+      hold,
       unit: 'batch',
       onSent: (records, isSent) => {
         if (isSent) this.#counts.batches++;
@@ -125,7 +141,7 @@ export class Bridge {
   /** Counters since the start. */
   stats(): BridgeStats {
     const { duplicates: _, ...counts } = this.#counts;
-    return { ...counts, link: this.#link.stats() };
+    return { ...counts, policy: this.#outbox.policy, link: this.#link.stats() };
   }
 
   /** Sends what this turn has emitted, and lets go of the emitter. Idempotent. */
@@ -133,7 +149,7 @@ export class Bridge {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#tap.close();
-    this.#outbox.flush();
+    this.#outbox.close();
     await this.#link.close();
   }
 
@@ -141,7 +157,7 @@ export class Bridge {
   #emitted(name: string, args: unknown[], priority: Priority | undefined): () => void {
     const record = this.#encode(name, args, priority);
     if (record === null) return () => {};
-    this.#outbox.add(this.#subject, record);
+    this.#outbox.add(this.#subject, record, priority === 'high');
     return () => void this.#outbox.takeBack(this.#subject, record);
   }
 
@@ -239,6 +255,7 @@ export const bridgeSchema = is.schema({
   events: is.required(is.list(nameField, "an array of one name or more, as in ['message']", 1)),
   channel: is.or(is.text(), 'events'),
   onLost: is.callback(),
+  ...holdFields,
 } satisfies is.FieldsOf<BridgeOptions>);
 
 /** The options with their defaults. Throws MILLRACE_E_INVALID_OPTION, also for anything but an emitter. */

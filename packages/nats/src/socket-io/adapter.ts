@@ -15,7 +15,13 @@ import { parse } from '@millrace/base/options';
 import * as is from '@millrace/base/schema';
 import { throwLater } from '@millrace/base/turn';
 import { adapterBase } from 'millrace/ws/socket-io';
-import { type BrokerOptions, brokerField, brokerSettings } from '../options.js';
+import {
+  type BrokerOptions,
+  brokerField,
+  brokerSettings,
+  holdFields,
+  type TurnHold,
+} from '../options.js';
 import { durableField, durableRooms, type StreamLimits, streamField } from '../store/store.js';
 import { RemoteCommands } from './commands.js';
 import {
@@ -43,7 +49,7 @@ import {
 import { Arrivals, common, durableSubject, keyFor, Sender, Subscriptions } from './subjects.js';
 
 /** Options of {@link natsAdapter}. */
-export interface NatsAdapterOptions {
+export interface NatsAdapterOptions extends Partial<TurnHold> {
   /** The NATS server or servers that all socket.io servers of a fleet share: `'nats://host:4222'`, or {@link BrokerOptions}. */
   broker: string | BrokerOptions;
   /** Time in ms between two signs of life: 50 to 600,000. Default: 2000. A server that has been silent for three of them, and at most four, is gone. */
@@ -306,6 +312,7 @@ export const natsAdapterSchema = is.schema({
   durable: durableField,
   stream: streamField,
   key: is.callback(),
+  ...holdFields,
 } satisfies is.FieldsOf<NatsAdapterOptions>);
 
 /** Throws before anything has left; the base says the same of what is local. */
@@ -320,8 +327,8 @@ function checkedKey(key: unknown): string | number | undefined {
 /** Throws MILLRACE_E_INVALID_OPTION. */
 function adapterSettings(options: NatsAdapterOptions): AdapterSettings {
   const parsed = parse('natsAdapter()', options, natsAdapterSchema);
-  const { broker, heartbeat, durable, stream, key } = parsed;
+  const { broker, heartbeat, durable, stream, key, ...hold } = parsed;
   // For its errors, which should come here.
   brokerSettings(broker);
-  return { broker, heartbeatMs: heartbeat, durable: durableRooms(durable), stream, key };
+  return { broker, heartbeatMs: heartbeat, durable: durableRooms(durable), stream, key, hold };
 }

@@ -7,7 +7,7 @@ import { announce } from '@millrace/base/sources';
 import { atTurnEnd } from '@millrace/base/turn';
 import { Link } from '../link.js';
 import { costOf, type Entry, Members, type Others } from '../members.js';
-import type { BrokerOptions, LinkStats } from '../options.js';
+import type { BrokerOptions, LinkStats, TurnHold } from '../options.js';
 import { type DurableStats, Store, type StreamLimits } from '../store/store.js';
 
 /** A namespace of this server. */
@@ -26,6 +26,7 @@ export interface AdapterSettings {
   readonly durable: ((room: string) => boolean) | null;
   readonly stream: Required<StreamLimits>;
   readonly key: ((event: string, ...args: any[]) => string | number | undefined) | undefined;
+  readonly hold: TurnHold;
 }
 
 /** Counters of an adapter of {@link natsAdapter}. */
@@ -73,6 +74,8 @@ export class ServerLink implements Others<NamespaceEntry> {
   readonly store: Store | null;
   /** Which rooms are durable. */
   readonly isDurable: ((room: string) => boolean) | null;
+  /** How long broadcasts to other nodes may wait. */
+  readonly hold: TurnHold;
   readonly #members: Members<NamespaceEntry>;
   readonly #namespaces = new Map<Namespace, number>();
   #lastKey = 0;
@@ -81,7 +84,8 @@ export class ServerLink implements Others<NamespaceEntry> {
   #settling: Promise<void> | null = null;
   #closing: Promise<void> | null = null;
 
-  constructor({ broker, heartbeatMs, durable, stream }: AdapterSettings) {
+  constructor({ broker, heartbeatMs, durable, stream, hold }: AdapterSettings) {
+    this.hold = hold;
     this.link = new Link(broker, 'socket-io');
     this.isDurable = durable;
     this.store = durable === null ? null : new Store(this.link, 'socket-io', stream, this.counts);

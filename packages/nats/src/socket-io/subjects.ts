@@ -76,18 +76,18 @@ export class Sender {
     this.#server = server;
     this.#namespace = namespace;
     this.#durableSubject = durableSubject(server.link, namespace);
-    this.#outbox = new TurnOutbox(server.link, { ordered: true, unit: 'batch' });
+    this.#outbox = new TurnOutbox(server.link, { ordered: true, unit: 'batch', hold: server.hold });
   }
 
-  /** Throws MILLRACE_E_TOO_LARGE. */
+  /** Sends what somebody may wait for: no hold delays it. Throws MILLRACE_E_TOO_LARGE. */
   send(key: string, record: WireRecord): void {
     this.#keyed.clear();
-    this.#add(key, record);
+    this.#add(key, record, true);
   }
 
-  #add(key: string, record: WireRecord): void {
+  #add(key: string, record: WireRecord, isUrgent = false): void {
     this.#check(record);
-    if (!this.#isClosed) this.#outbox.add(this.#subjectOf(key), record);
+    if (!this.#isClosed) this.#outbox.add(this.#subjectOf(key), record, isUrgent);
   }
 
   /**
@@ -159,7 +159,7 @@ export class Sender {
   }
 
   close(): void {
-    this.#outbox.flush();
+    this.#outbox.close();
     this.#isClosed = true;
   }
 

@@ -1,6 +1,7 @@
 /** Who gets what another server broadcasts, and what exactly arrives. */
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { inOneTurn, range } from '../../../millrace/test/ws/socket-io.js';
 import { natsServer, unable } from '../nats.js';
 import { openFleet, takeAll, whoGot, wholeFile } from './nodes.js';
@@ -178,4 +179,24 @@ test('a packet of another server is seen by onAnyOutgoing', { skip }, async () =
   await takeAll(fleet);
   b.server.offAnyOutgoing(note);
   assert.deepEqual(seen[0], ['m', { x: 1 }, Buffer.from('y')]);
+});
+
+test('broadcasts that may be held arrive whole and in order, before what is asked after them', {
+  skip,
+}, async (t) => {
+  const broker = await natsServer(t);
+  const held = await openFleet(t, broker, { count: 2, maxDelay: 60_000 });
+  const [io] = held.ios;
+  for (const number of range(500)) {
+    io.emit('m', number);
+    await nextTurn();
+  }
+  // An ask goes at the end of its turn, and what was held goes with it.
+  const received = await takeAll(held);
+  for (const guest of ['a', 'b']) {
+    assert.deepEqual(
+      received[guest].map(([, number]) => number),
+      range(500),
+    );
+  }
 });

@@ -26,14 +26,14 @@ export const fleetAt = (broker) => ({
  *
  * @param {import('node:test').TestContext} t
  * @param {object} broker options of the broker
- * @param {object} [options] of the server, and `heartbeat`, `durable` and `key` of the adapter
+ * @param {object} [options] of the server, and `heartbeat`, `durable`, `key` and `maxDelay` of the adapter
  */
 export async function openNode(
   t,
   broker,
-  { heartbeat = 200, durable = false, key, ...options } = {},
+  { heartbeat = 200, durable = false, key, maxDelay = 0, ...options } = {},
 ) {
-  const adapter = natsAdapter({ broker, heartbeat, durable, key });
+  const adapter = natsAdapter({ broker, heartbeat, durable, key, maxDelay });
   const house = await open(t, { adapter, ...options });
   house.adapter = adapter;
   return house;
