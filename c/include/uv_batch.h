@@ -3,7 +3,7 @@
  *
  * Everything here is for the loop's thread, except uv_batch_post() and what touches neither a queue nor a loop.
  * Functions that return an int return 0, or a negative UV_E… code; docs/c-reference.md lists the codes of each.
- * Times are milliseconds.
+ * Times are milliseconds. It is one header, however long, so that an application includes nothing else.
  */
 #ifndef UV_BATCH_H
 #define UV_BATCH_H

@@ -6,12 +6,14 @@
  *
  * A push asks the host for one dispatch point (`#scheduled`); during a hold only one that may end it does. There, `#run` lets batches
  * leave until nothing is due or its `#budget` is used up; `#judge` gives each its trigger, or holds the open batch (`#hold` >= 0) and
- * arms the host's timer. Flush, a switch of policy
- * or order, and close cut what is queued into batches beforehand (`#cut`), which leave first. While a batch is with the sink (`#busy`),
- * or a direct push runs its handlers (`#nested`), what handlers ask for waits until that is over (`#afterBatch`).
+ * arms the host's timer. Flush, a switch of policy or order, and close cut what is queued into batches beforehand (`#cut`), which leave
+ * first. While a batch is with the sink (`#busy`), or a direct push runs its handlers (`#nested`), what handlers ask for waits until that
+ * is over (`#afterBatch`).
  *
  * `#closing` goes one way: from `open` to `deliver` (what is queued is to be cut), `delivering` (it has been) and `closed`; or from
  * `open` to `discard` and `closed`. Only `close`, `#afterBatch` and `#finish` change it.
+ *
+ * It is long because it is one owner: these fields change together, and nothing outside can see them half changed.
  */
 
 import { MillraceError, show } from '@millrace/base/errors';

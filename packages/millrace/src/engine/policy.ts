@@ -18,6 +18,8 @@
  * The estimators behind it are sums over time that keep no events and own no clock: rates, costs, and the utilization of a loop. All
  * but the last belong to the {@link Advisor} of a queue, which keeps them only while they matter. A clock that goes back, or gives NaN,
  * cannot spoil them: time that went back counts as 0, and a duration that is none is left out.
+ *
+ * All of it is one file, as in C and Go: who wants to know why a batch was held reads it from top to bottom.
  */
 import type { QueueOptions } from './options.js';
 

@@ -14,6 +14,8 @@
  * Keys: a type has a map from the key to the queued event of it, made for its first event with a key. A newer event of the same class
  * is put into the lane at the older one's index; one of another class is appended, and the older one is removed as by a cancel. An
  * entry lives as long as its event is queued, so the maps are bounded as the queue is. Events without a key never look at them.
+ *
+ * Map, lanes and cursors are one file because they share how events are stored, which nothing else knows.
  */
 import { classOfType, HIGH, LOW, NORMAL, type PriorityClass } from '@millrace/base/priority';
 import type { Order } from './options.js';
