@@ -5,8 +5,8 @@
  *
  * An outbox empties itself `soon`, after the promise jobs that are queued now, where a batch of the engine has gathered already what
  * is to leave together; otherwise at the end of the loop turn. With a hold it asks a queue, which gets an event for each record: the
- * end of its batch is that of the turn, so a turn is held as long as it pays here, and no longer than for `fullTurn` records. Only
- * `add()`, `skip()` and `takeBack()` change what is gathered, and only `flush()` sends.
+ * end of its batch is that of the turn, so a turn is held as long as it pays here, and no longer than for `fullTurn` records, or for as
+ * many bytes as a message can have. Only `add()`, `skip()` and `takeBack()` change what is gathered, and only `flush()` sends.
  *
  * With `ordered` the receivers can restore the order over several subjects (`Arrivals` of socket-io), which the
  * gathering loses where subjects take turns: each record gets its position in the turn, and where subjects did take turns,
@@ -52,6 +52,8 @@ export class TurnOutbox {
   readonly #options: TurnOutboxOptions;
   readonly #numbers = new Numbers();
   #gathered = new Map<string, WireRecord[]>();
+  /** Bytes added since the last flush. */
+  #bytes = 0;
   readonly #skipped = new Set<string>();
   /** Asks for a flush: of an urgent record at the end of the turn, whatever is held. */
   readonly #flushLater: (isUrgent?: boolean) => void;
@@ -92,7 +94,8 @@ export class TurnOutbox {
    * position. O(1).
    */
   add(subject: string, record: WireRecord, isUrgent = false): void {
-    this.#flushLater(isUrgent);
+    this.#bytes += record.data.length;
+    this.#flushLater(isUrgent || this.#bytes >= this.#link.maxPayload);
     let records = this.#gathered.get(subject);
     if (this.#options.ordered) {
       if (records === undefined && this.#gathered.size === maxSubjects) this.flush();
@@ -133,6 +136,7 @@ export class TurnOutbox {
   flush(): void {
     for (const subject of this.#skipped) this.#numbers.take(subject, 1);
     this.#skipped.clear();
+    this.#bytes = 0;
     const gathered = this.#gathered;
     if (gathered.size === 0) return;
     this.#gathered = new Map();

@@ -80,6 +80,17 @@ test('1,024 records end a hold', async () => {
   outbox.close();
 });
 
+test('as many bytes as a message can have end a hold', async () => {
+  const { outbox, left, added } = await held();
+  for (let i = 0; i < 4; i++) {
+    outbox.add('subject', { flags: 0, data: Buffer.alloc(256 * 1024) });
+  }
+  await nextTurn();
+  await nextTurn();
+  assert.equal(left(), added() + 4);
+  outbox.close();
+});
+
 test('without a hold a turn leaves at its end, and has no policy', async () => {
   const messages = [];
   const outbox = new TurnOutbox(linkOf(messages), {
