@@ -7,9 +7,10 @@
  *
  *   model     A batch costs batch_cost beside its events. A hold of h ms spreads that over the 1 + rate * h events that
  *             a destination gets meanwhile, and its own cost over all events of the batch. It delays each of them.
- *             min_saving is the price of that delay: the share of a core that each ms has to save. Near saturation the price is 0, because there a ms of holding is
- *             nothing against the queueing that it saves. Cost and price together have one minimum, the square-root
- *             law of lot sizes. Where even that is no cheaper than not holding, nothing is held.
+ *             min_saving is the price of that delay: the share of a core that each ms has to save. Near saturation the
+ *             price is 0, because there a ms of holding is nothing against the queueing that it saves. Cost and price
+ *             together have one minimum, the square-root law of lot sizes. Where even that is no cheaper than not
+ *             holding, nothing is held.
  *   evidence  The model proposes, measurement disposes. Some windows of time run without holding, and the busy time of
  *             the loop per event of both kinds is compared. Where nothing is saved, or where holding slows down the
  *             senders because they wait for the answers, holding is switched off, with exponential back-off.

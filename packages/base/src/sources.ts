@@ -41,6 +41,8 @@ const made = channel('millrace:source');
  */
 const most = 256;
 const sweepMs = 1000;
+/** What is made now is part of another object. */
+let isPart = false;
 const known = new Map<SourceKind, { places: WeakSource<object>[]; sweptMs: number }>();
 
 class WeakSource<Counted extends object> implements Source {
@@ -75,6 +77,7 @@ export function announce<Counted extends object>(
   object: Counted,
   read: (object: Counted) => object,
 ): void {
+  if (isPart) return;
   let of = known.get(kind);
   if (of === undefined) {
     of = { places: [], sweptMs: 0 };
@@ -90,6 +93,17 @@ export function announce<Counted extends object>(
   const source = new WeakSource(kind, object, read);
   of.places.push(source as unknown as WeakSource<object>);
   if (made.hasSubscribers) made.publish(source);
+}
+
+/** Makes an object that is part of another one, which counts for it: it is not announced. */
+export function unannounced<Made>(make: () => Made): Made {
+  const before = isPart;
+  isPart = true;
+  try {
+    return make();
+  } finally {
+    isPart = before;
+  }
 }
 
 /**

@@ -27,7 +27,7 @@ export interface BrokerOptions {
 }
 
 /** How long a turn may wait, so that what further turns bring leaves with it. Held as the policy `adaptive` holds a batch. */
-export interface TurnHold {
+export interface HoldOptions {
   /** Longest wait in ms for what others get from here: 0 to 60,000, default 0: a turn leaves at its end. */
   maxDelay: number;
   /** Share of a core that each ms of waiting has to save: 0 to 1, default 0.005. */
@@ -37,7 +37,7 @@ export interface TurnHold {
 export const holdFields = {
   maxDelay: is.ms(0, 60_000, 0),
   minSaving: is.number(0, 1, 0.005),
-} satisfies is.FieldsOf<TurnHold>;
+} satisfies is.FieldsOf<HoldOptions>;
 
 const what = 'broker';
 // It may be a password in the wrong place.

@@ -4,19 +4,18 @@
  * the broker is away or behind, is counted and uses up its number (`gaps.ts`): nothing is kept for later.
  *
  * An outbox empties itself `soon`, after the promise jobs that are queued now, where a batch of the engine has gathered already what
- * is to leave together; otherwise at the end of the loop turn. With a hold it asks a queue, which gets an event for each record: the
- * end of its batch is that of the turn, so a turn is held as long as it pays here, and no longer than for `fullTurn` records, or for as
- * many bytes as a message can have. Only `add()`, `skip()` and `takeBack()` change what is gathered, and only `flush()` sends.
+ * is to leave together; otherwise at the end of the loop turn, or when the hold ends (`turn-hold.ts`): what this calls a turn then takes
+ * several of the loop's, but no more bytes than a message, or a part of what may be under way. Only `add()`, `replace()`, `skip()` and
+ * `takeBack()` change what is gathered, and only `flush()` sends.
  *
  * With `ordered` the receivers can restore the order over several subjects (`Arrivals` of socket-io), which the
  * gathering loses where subjects take turns: each record gets its position in the turn, and where subjects did take turns,
  * each message begins with a list of the subjects that follow it.
  */
 import { atTurnEnd, nextMicrotask, onceAt } from '@millrace/base/turn';
-import { BatchEmitter, type PushOptions, type QueueStats } from 'millrace';
 import { Numbers, type Unit } from './gaps.js';
 import type { Link } from './link.js';
-import type { TurnHold } from './options.js';
+import type { TurnHold } from './turn-hold.js';
 import { encodeBatch, split, type WireRecord } from './wire.js';
 
 /** Subjects of an ordered turn before it is divided, so that the list stays short. */
@@ -26,16 +25,9 @@ export const orderBytes = 1024;
 /** Flags of the record that lists what follows. */
 export const following = 1;
 
-/** Records that end a hold. */
-const fullTurn = 1024;
-/** No bound: what is gathered is not in the queue. */
-const maxQueue = 100_000_000;
-const urgently: PushOptions = { priority: 'high' };
-const normally: PushOptions = { priority: 'normal' };
-
 interface TurnOutboxOptions {
   readonly soon?: boolean;
-  readonly hold?: TurnHold;
+  readonly hold?: TurnHold | null;
   readonly ordered?: boolean;
   readonly unit: Unit;
   /** Told of each batch, whether it has left. */
@@ -55,10 +47,7 @@ export class TurnOutbox {
   /** Bytes added since the last flush. */
   #bytes = 0;
   readonly #skipped = new Set<string>();
-  /** Asks for a flush: of an urgent record at the end of the turn, whatever is held. */
-  readonly #flushLater: (isUrgent?: boolean) => void;
-  /** Decides how long turns are held; null: not at all. */
-  readonly #queue: BatchEmitter | null = null;
+  readonly #leaveLater: () => void;
   #lastSubject: string | null = null;
   #isInterleaved = false;
   #position = 0;
@@ -67,21 +56,7 @@ export class TurnOutbox {
   constructor(link: Link, options: TurnOutboxOptions) {
     this.#link = link;
     this.#options = options;
-    const { soon, hold } = options;
-    const flush = () => this.flush();
-    if (hold === undefined || hold.maxDelay === 0) {
-      this.#flushLater = onceAt(soon ? nextMicrotask : atTurnEnd, flush);
-      return;
-    }
-    const queue = new BatchEmitter({ ...hold, threshold: fullTurn, maxQueue, context: 'off' });
-    queue.onBatch('turn', flush);
-    this.#queue = queue;
-    this.#flushLater = (isUrgent) => void queue.push('turn', [], isUrgent ? urgently : normally);
-  }
-
-  /** The policy's estimates and its last decision; null without a hold. */
-  get policy(): QueueStats['policy'] | null {
-    return this.#queue?.stats().policy ?? null;
+    this.#leaveLater = onceAt(options.soon ? nextMicrotask : atTurnEnd, () => this.#leave());
   }
 
   /** Number of the turn that is being gathered: as long as it is the same, what has been added has not left. */
@@ -89,16 +64,16 @@ export class TurnOutbox {
     return this.#turn;
   }
 
-  /**
-   * Takes a record, which leaves with its turn; an urgent one ends a hold. Until then its owner may give it other bytes, with the same
-   * position. O(1).
-   */
+  /** Takes a record, which leaves with its turn; an urgent one ends a hold. O(1). */
   add(subject: string, record: WireRecord, isUrgent = false): void {
+    const { hold, ordered } = this.#options;
+    const isFull = ordered && this.#gathered.size === maxSubjects && !this.#gathered.has(subject);
+    if (isFull) this.#leave();
     this.#bytes += record.data.length;
-    this.#flushLater(isUrgent || this.#bytes >= this.#link.maxPayload);
+    if (hold) hold.added(this, isUrgent || this.#bytes >= this.#most);
+    else this.#leaveLater();
     let records = this.#gathered.get(subject);
-    if (this.#options.ordered) {
-      if (records === undefined && this.#gathered.size === maxSubjects) this.flush();
+    if (ordered) {
       this.#isInterleaved ||= records !== undefined && this.#lastSubject !== subject;
       this.#lastSubject = subject;
       (record.data as Buffer).writeUInt32BE(this.#position++, 0);
@@ -108,6 +83,13 @@ export class TurnOutbox {
       this.#gathered.set(subject, records);
     }
     records.push(record);
+  }
+
+  /** Gives other bytes to a record that has not left, with the position of those that it has. O(1). */
+  replace(record: { data: Uint8Array }, data: Uint8Array): void {
+    if (this.#options.ordered) data.set(record.data.subarray(0, 4));
+    this.#bytes += data.length - record.data.length;
+    record.data = data;
   }
 
   /** False if it has left already. O(1) for the last one. */
@@ -122,14 +104,20 @@ export class TurnOutbox {
 
   /** Something for this subject cannot even be added: others see that they missed it, as soon as they hear more. */
   skip(subject: string): void {
-    this.#flushLater();
+    this.#leaveLater();
     this.#skipped.add(subject);
   }
 
-  /** Sends what is gathered; nothing is added any more. */
-  close(): void {
+  /** Bytes that end a hold: more would not fit into a message, or be refused by the link. */
+  get #most(): number {
+    const { maxPayload, maxPending } = this.#link;
+    return Math.min(maxPayload, maxPending / 4);
+  }
+
+  /** Flushes by the hold, if there is one, so that it learns what that costs. What was only skipped is none of its business. */
+  #leave(): void {
+    this.#options.hold?.flush();
     this.flush();
-    this.#queue?.close();
   }
 
   /** Sends what is gathered, now. */

@@ -11,8 +11,9 @@ import (
 //
 // A hold of h ms spreads what a batch costs beside its events over the 1 + rate h events that a destination gets
 // meanwhile, and its own cost over all events of the batch; it delays each of them by h ms. MinSaving is the price of that
-// delay: the share of a core that each ms has to save. The busier the loop, the lower the price, because a saturated loop loses more time to queueing than a hold
-// takes. Cost and price together have one minimum, the square-root law of lot sizes.
+// delay: the share of a core that each ms has to save. The busier the loop, the lower the price, because a saturated loop
+// loses more time to queueing than a hold takes. Cost and price together have one minimum, the square-root law of lot
+// sizes.
 //
 // The law can be wrong: costs may hide elsewhere, and senders that wait for an answer only slow down. So windows of time
 // with and without holding are compared by the busy time of the loop per event, and by how fast events are pushed. Where

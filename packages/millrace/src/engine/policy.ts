@@ -4,9 +4,9 @@
  * `direct`, the engine hands on each event as it is pushed and asks nobody.
  *
  * A hold of h ms spreads what a batch costs beside its events over the `1 + rate * h` events that a destination gets meanwhile, and
- * its own cost over all events of the batch; it delays each of them by h ms. `minSaving` is the price of that delay: the share of a core that each ms has to save. The busier the
- * loop, the lower the price, because a saturated loop loses more time to queueing than a hold takes. Cost and price together have one
- * minimum, the square-root law of lot sizes.
+ * its own cost over all events of the batch; it delays each of them by h ms. `minSaving` is the price of that delay: the share of a core
+ * that each ms has to save. The busier the loop, the lower the price, because a saturated loop loses more time to queueing than a hold
+ * takes. Cost and price together have one minimum, the square-root law of lot sizes.
  *
  * The law can be wrong: costs may hide elsewhere, and senders that wait for an answer only slow down. So windows with and without
  * holding are compared by the busy time of the loop per event, and by the rate at which events are pushed. Where holding saves too

@@ -308,17 +308,29 @@ function heard(source: SourceKind, { missed, malformed }: HeardFigures, add: Add
   add('broker_malformed_total', { source }, malformed);
 }
 
-function adapter(stats: HeardFigures & Figures<'ignored' | 'unanswered'>, add: Add): void {
+/** Turns for the broker that may wait. */
+interface HoldFigures {
+  /** Null where none may. */
+  readonly policy: PolicyFigures | null;
+}
+
+type AdapterFigures = HeardFigures & HoldFigures & Figures<'ignored' | 'unanswered'>;
+
+function adapter(stats: AdapterFigures, add: Add): void {
   add('refused_total', { source: 'socket-io', reason: 'bound' }, stats.ignored);
   heard('socket-io', stats, add);
   add('errors_total', { source: 'socket-io' }, stats.unanswered);
+  if (stats.policy !== null) policy('socket-io-fleet', stats.policy, add);
 }
 
-function bridge(stats: HeardFigures & Figures<'sent' | 'batches' | 'refused'>, add: Add): void {
+type BridgeFigures = HeardFigures & HoldFigures & Figures<'sent' | 'batches' | 'refused'>;
+
+function bridge(stats: BridgeFigures, add: Add): void {
   const source = 'bridge';
   summary(add, 'batch_size', { source }, stats.sent, stats.batches);
   add('refused_total', { source, reason: 'overloaded' }, stats.refused);
   heard(source, stats, add);
+  if (stats.policy !== null) policy(source, stats.policy, add);
 }
 
 function monitor({ utilization, loopDelay, gc }: Snapshot, add: Add): void {

@@ -100,6 +100,22 @@ test('a queue that may hold tells what its policy goes by, and why it does not h
   fixed.close();
 });
 
+test('turns for the broker that may wait tell the same', () => {
+  const figures = { total: 2, batchCost: 0.4, eventCost: 0.1, holdCost: 0.05, hold: 9 };
+  const policy = { ...figures, saving: 0.3, why: null };
+  for (const source of ['bridge', 'socket-io-fleet']) {
+    for (const each of [policy, null]) {
+      const points = new Map();
+      const counts = { missed: 0, malformed: 0, sent: 0, batches: 0, refused: 0, ignored: 0 };
+      readers[source]({ ...counts, unanswered: 0, policy: each }, (name, labels, given) => {
+        if (/^batch_(hold_chosen|saving)/.test(name)) points.set(name, [labels.source, given]);
+      });
+      const expected = { batch_hold_chosen_ms: [source, 9], batch_saving: [source, 0.3] };
+      assert.deepEqual(Object.fromEntries(points), each === null ? {} : expected);
+    }
+  }
+});
+
 test('totals do not fall when objects are collected, and go on with those that come', async () => {
   const labels = { source: 'batch' };
   const run = async () => {

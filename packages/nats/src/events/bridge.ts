@@ -26,16 +26,17 @@ import { Link } from '../link.js';
 import {
   type BrokerOptions,
   brokerField,
+  type HoldOptions,
   holdFields,
   type LinkStats,
-  type TurnHold,
 } from '../options.js';
+import { type TurnHold, turnHold } from '../turn-hold.js';
 import { TurnOutbox } from '../turn-outbox.js';
 import { batchHead, recordBytes, type WireRecord } from '../wire.js';
 import { decodeEvent, encodeEvent, maxNameBytes, nameOf } from './record.js';
 
 /** Options of {@link bridge}. */
-export interface BridgeOptions extends Partial<TurnHold> {
+export interface BridgeOptions extends Partial<HoldOptions> {
   /** A URL such as `nats://127.0.0.1:4222`, or options of the connection. */
   broker: string | BrokerOptions;
   /** Names of the bridged events: 1 or more, of 1 to 255 bytes each. All others stay local. */
@@ -68,7 +69,7 @@ export interface BridgeStats {
   missed: number;
   /** Messages that were not a batch, and events in batches that cannot be read. */
   malformed: number;
-  /** Whether events for other nodes are held at present, and why; null without `maxDelay`. */
+  /** The policy of the hold: its estimates, the hold that it chose, and why none if so; null without `maxDelay`. */
   policy: QueueStats['policy'] | null;
   /** The connection. */
   link: LinkStats;
@@ -93,6 +94,7 @@ export class Bridge {
   readonly #link: Link;
   readonly #subject: string;
   readonly #tap: Tap;
+  readonly #hold: TurnHold | null;
   readonly #outbox: TurnOutbox;
   readonly #onLost: BridgeOptions['onLost'];
   readonly #warned = new Set<string>();
@@ -104,7 +106,7 @@ export class Bridge {
 
   /** As {@link bridge}. */
   constructor(emitter: EventEmitter, options: BridgeOptions) {
-    const { broker, events, channel, onLost, ...hold } = bridgeSettings(emitter, options);
+    const { broker, events, channel, onLost, ...holdOptions } = bridgeSettings(emitter, options);
     this.#names = new Set(events);
     this.#onLost = onLost;
     this.#tap = tap(emitter, [...this.#names], (...event) => this.#emitted(...event));
@@ -115,8 +117,9 @@ export class Bridge {
       throw error;
     }
     this.#subject = this.#link.subject('bridge', channel);
+    this.#hold = turnHold(holdOptions);
     this.#outbox = new TurnOutbox(this.#link, {
-      hold,
+      hold: this.#hold,
       unit: 'batch',
       onSent: (records, isSent) => {
         if (isSent) this.#counts.batches++;
@@ -141,7 +144,7 @@ export class Bridge {
   /** Counters since the start. */
   stats(): BridgeStats {
     const { duplicates: _, ...counts } = this.#counts;
-    return { ...counts, policy: this.#outbox.policy, link: this.#link.stats() };
+    return { ...counts, policy: this.#hold?.policy ?? null, link: this.#link.stats() };
   }
 
   /** Sends what this turn has emitted, and lets go of the emitter. Idempotent. */
@@ -149,14 +152,16 @@ export class Bridge {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#tap.close();
-    this.#outbox.close();
+    this.#hold?.close();
+    this.#outbox.flush();
     await this.#link.close();
   }
 
   /** Takes an event that is emitted now. Returns a function that takes it back, while the turn lasts. */
   #emitted(name: string, args: unknown[], priority: Priority | undefined): () => void {
     const record = this.#encode(name, args, priority);
-    if (record === null) return () => {};
+    // Encoding reads the arguments, which may do anything.
+    if (record === null || this.#isClosed) return () => {};
     this.#outbox.add(this.#subject, record, priority === 'high');
     return () => void this.#outbox.takeBack(this.#subject, record);
   }

@@ -19,8 +19,8 @@ import {
   type BrokerOptions,
   brokerField,
   brokerSettings,
+  type HoldOptions,
   holdFields,
-  type TurnHold,
 } from '../options.js';
 import { durableField, durableRooms, type StreamLimits, streamField } from '../store/store.js';
 import { RemoteCommands } from './commands.js';
@@ -49,7 +49,7 @@ import {
 import { Arrivals, common, durableSubject, keyFor, Sender, Subscriptions } from './subjects.js';
 
 /** Options of {@link natsAdapter}. */
-export interface NatsAdapterOptions extends Partial<TurnHold> {
+export interface NatsAdapterOptions extends Partial<HoldOptions> {
   /** The NATS server or servers that all socket.io servers of a fleet share: `'nats://host:4222'`, or {@link BrokerOptions}. */
   broker: string | BrokerOptions;
   /** Time in ms between two signs of life: 50 to 600,000. Default: 2000. A server that has been silent for three of them, and at most four, is gone. */

@@ -5,10 +5,12 @@
  */
 import { announce } from '@millrace/base/sources';
 import { atTurnEnd } from '@millrace/base/turn';
+import type { QueueStats } from 'millrace';
 import { Link } from '../link.js';
 import { costOf, type Entry, Members, type Others } from '../members.js';
-import type { BrokerOptions, LinkStats, TurnHold } from '../options.js';
+import type { BrokerOptions, HoldOptions, LinkStats } from '../options.js';
 import { type DurableStats, Store, type StreamLimits } from '../store/store.js';
+import { type TurnHold, turnHold } from '../turn-hold.js';
 
 /** A namespace of this server. */
 export interface Namespace {
@@ -26,7 +28,7 @@ export interface AdapterSettings {
   readonly durable: ((room: string) => boolean) | null;
   readonly stream: Required<StreamLimits>;
   readonly key: ((event: string, ...args: any[]) => string | number | undefined) | undefined;
-  readonly hold: TurnHold;
+  readonly hold: HoldOptions;
 }
 
 /** Counters of an adapter of {@link natsAdapter}. */
@@ -47,6 +49,8 @@ export interface NatsAdapterStats {
   unanswered: number;
   /** Durable rooms; null when there are none. */
   durable: DurableStats | null;
+  /** The policy of the hold: its estimates, the hold that it chose, and why none if so; null without `maxDelay`. */
+  policy: QueueStats['policy'] | null;
   /** The connection to the broker. */
   broker: LinkStats;
 }
@@ -74,8 +78,8 @@ export class ServerLink implements Others<NamespaceEntry> {
   readonly store: Store | null;
   /** Which rooms are durable. */
   readonly isDurable: ((room: string) => boolean) | null;
-  /** How long broadcasts to other nodes may wait. */
-  readonly hold: TurnHold;
+  /** Of broadcasts to other nodes; null: they do not wait. */
+  readonly hold: TurnHold | null;
   readonly #members: Members<NamespaceEntry>;
   readonly #namespaces = new Map<Namespace, number>();
   #lastKey = 0;
@@ -85,7 +89,7 @@ export class ServerLink implements Others<NamespaceEntry> {
   #closing: Promise<void> | null = null;
 
   constructor({ broker, heartbeatMs, durable, stream, hold }: AdapterSettings) {
-    this.hold = hold;
+    this.hold = turnHold(hold);
     this.link = new Link(broker, 'socket-io');
     this.isDurable = durable;
     this.store = durable === null ? null : new Store(this.link, 'socket-io', stream, this.counts);
@@ -104,6 +108,7 @@ export class ServerLink implements Others<NamespaceEntry> {
       ...{ nodes: this.#members.size, requests, missed, duplicates },
       ...{ malformed, ignored, unanswered },
       durable: this.store?.stats() ?? null,
+      policy: this.hold?.policy ?? null,
       broker: this.link.stats(),
     };
   }
@@ -125,6 +130,7 @@ export class ServerLink implements Others<NamespaceEntry> {
   }
 
   async #end(): Promise<void> {
+    this.hold?.close();
     this.#members.close();
     try {
       await this.store?.close();

@@ -117,9 +117,7 @@ export class Sender {
     const older = this.#keyedTurn === this.#outbox.turn ? this.#keyed.get(id) : undefined;
     if (older !== undefined) {
       this.#check({ flags, data });
-      // Its position in the turn.
-      data.set(older.data.subarray(0, 4));
-      older.data = data;
+      this.#outbox.replace(older, data);
       return;
     }
     const record = { flags, data };
@@ -159,7 +157,7 @@ export class Sender {
   }
 
   close(): void {
-    this.#outbox.close();
+    this.#outbox.flush();
     this.#isClosed = true;
   }
 
