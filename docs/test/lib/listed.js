@@ -42,6 +42,7 @@ export const notRun = {
   'conformance/README.md#semantics-3': 'a formula',
   'conformance/README.md#semantics-4': 'a formula',
   'conformance/README.md#semantics-5': 'a formula',
+  'conformance/README.md#semantics-6': 'a formula',
   'docs/adaptive.md#the-rule': 'a formula',
   'docs/adaptive.md#the-rule-2': 'a formula',
   'docs/api/pool.md#logallocations': OUTPUT,
