@@ -1,9 +1,9 @@
 /**
  * Replaces methods of objects that are not ours, and puts back exactly what was there. All of Millrace does so by this file alone.
  *
- * A replacement has the name, the length and the attributes of its original, and calls it. An original that is inherited is looked up
- * for each call, since its prototype may be patched at any time, and nothing stays on a derived object afterwards. Others may replace
- * the same property before and after:
+ * A replacement has the name, the length, the attributes and the symbols of its original, and calls it: by a symbol `util.promisify` knows
+ * what to make of a function. An original that is inherited is looked up for each call, since its prototype may be patched at any time, and
+ * nothing stays on a derived object afterwards. Others may replace the same property before and after:
  *
  * - theirs came first: it is the original, and ours calls it.
  * - theirs came later and calls ours: `undo()` leaves theirs in place, and `apply()` does nothing. So a replacement that can be switched
@@ -143,6 +143,10 @@ function named(method: Method, original: Method): Method {
     if (method[key] !== original[key]) {
       Object.defineProperty(method, key, { value: original[key], configurable: true });
     }
+  }
+  for (const key of Object.getOwnPropertySymbols(original)) {
+    if (Object.hasOwn(method, key)) continue;
+    Object.defineProperty(method, key, Object.getOwnPropertyDescriptor(original, key)!);
   }
   return method;
 }

@@ -1,6 +1,7 @@
 /** What a replaced method looks like, what is put back, and what others may do to it meanwhile. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { promisify } from 'node:util';
 import patching from '../dist/patch.cjs';
 
 const { Patch, patchMethod, patchReads } = patching;
@@ -291,4 +292,22 @@ describe('patchReads', () => {
     patch.undo();
     assert.deepEqual(Object.getOwnPropertyDescriptor(target, 'value'), theirs);
   });
+});
+
+test('a replacement has the symbols of its original, by which promisify knows the values', async () => {
+  const target = {
+    lookup(callback) {
+      callback(null, 'address', 4);
+    },
+  };
+  target.lookup[promisify.custom] = async () => 'of the original';
+  patchMethod(
+    target,
+    'lookup',
+    (original) =>
+      function lookup(...args) {
+        return original.apply(this, args);
+      },
+  );
+  assert.equal(await promisify(target.lookup)(), 'of the original');
 });

@@ -12,10 +12,10 @@ import type { CoalesceOptions, EnlargeOptions } from '../net/index.js' with {
 import type { InstallOptions } from '../ws/index.js' with { 'resolution-mode': 'import' };
 
 /**
- * ws: fan-out of `millrace/ws`; fs: `millrace/fs`; reads: `enlarge()`; net: `coalesce()`; guard: `@millrace/guard`; monitor:
- * `@millrace/monitor`.
+ * ws: fan-out of `millrace/ws`; fs: `millrace/fs`; dns: equal look-ups of names together; reads: `enlarge()`; net: `coalesce()`; guard:
+ * `@millrace/guard`; monitor: `@millrace/monitor`.
  */
-export type FeatureName = 'ws' | 'fs' | 'reads' | 'net' | 'guard' | 'monitor';
+export type FeatureName = 'ws' | 'fs' | 'dns' | 'reads' | 'net' | 'guard' | 'monitor';
 
 /** waiting: switched on, but nothing has happened yet that it could act on. */
 export type FeatureState = 'off' | 'waiting' | 'active';
@@ -53,6 +53,14 @@ export interface DashboardSettings {
   readonly token: string | null;
 }
 
+/** How long answers to look-ups of names count. */
+export interface DnsSettings {
+  /** Time in ms for which an answer is kept: 0 to 86,400,000, default 0: no answer is kept, only look-ups that are under way are shared. */
+  readonly ttl?: number;
+  /** Time in ms for which it counts longer, when no name server answers: 0 to 86,400,000, default 60,000. Only with `ttl`. */
+  readonly staleIfError?: number;
+}
+
 /** Options of a guard that a file can hold: those that are not functions. */
 export type GuardSettings = Omit<GuardOptions, 'classify' | 'route' | 'onShed'>;
 
@@ -62,6 +70,7 @@ export interface Settings {
   readonly mode: 'act' | 'observe' | 'off';
   readonly ws: boolean | InstallOptions;
   readonly fs: boolean;
+  readonly dns: boolean | DnsSettings;
   readonly reads: boolean | EnlargeOptions;
   readonly net: boolean | CoalesceOptions;
   readonly guard: boolean | GuardSettings;

@@ -25,6 +25,7 @@ export const defaults: Settings = Object.freeze({
   mode: 'act',
   ws: true,
   fs: true,
+  dns: true,
   reads: true,
   net: false,
   guard: false,
@@ -132,6 +133,10 @@ export function makeFeatures(settings: Settings): Readonly<Record<FeatureName, L
       const { FsPart } = require('./fs.cjs') as typeof import('./fs.cjs');
       return new FsPart();
     },
+    dns() {
+      const { DnsPart } = require('./dns.cjs') as typeof import('./dns.cjs');
+      return new DnsPart(options('dns'));
+    },
     reads() {
       const { ReadsPart } = require('./reads.cjs') as typeof import('./reads.cjs');
       return new ReadsPart(options('reads'));
@@ -154,6 +159,7 @@ export function makeFeatures(settings: Settings): Readonly<Record<FeatureName, L
   return Object.freeze({
     ws: feature('ws', atFirstConnection),
     fs: feature('fs', atOnce),
+    dns: feature('dns', atOnce),
     reads: feature('reads', atFirstConnection),
     net: feature('net', atOnce),
     guard: feature('guard', atOnce),

@@ -4,9 +4,10 @@
  */
 
 import { type Method, Patch } from '@millrace/base/patch';
-import { builtin, isError, isURL, otherRuntime } from '@millrace/base/realm';
+import { builtin, isURL, otherRuntime } from '@millrace/base/realm';
 import { nextTick } from '@millrace/base/timers';
 import { checkModules, type Part, sentence } from './feature.cjs';
+import { hideUs, ownFrames } from './frames.cjs';
 
 const { promises } = builtin('node:fs');
 const { syncBuiltinESMExports } = builtin('node:module');
@@ -122,24 +123,6 @@ function pass(method: Method, caller: unknown, ...args: unknown[]): unknown {
   } finally {
     if (isNumber) Reflect.set(Error, 'stackTraceLimit', limit);
   }
-}
-
-/** Of `pass` and of whatever has called it. */
-const ownFrames = 2;
-
-function hideUs(error: unknown, limit: number): void {
-  // Errors of the system come later, when none of these functions is in the stack.
-  if (!isError(error) || (error as NodeJS.ErrnoException).errno !== undefined) return;
-  const { stack } = error;
-  if (typeof stack !== 'string') return;
-  const lines = stack.split('\n');
-  const isFrame = (line: string) => /^ +at /.test(line);
-  const first = lines.findIndex(isFrame);
-  if (first < 0) return;
-  const frames = lines.splice(first);
-  const own = frames.findIndex((line) => /^ +at pass \(/.test(line));
-  if (own >= 0) frames.splice(own, ownFrames);
-  error.stack = [...lines, ...frames.slice(0, limit)].join('\n');
 }
 
 /** All of them begin by completing their options, in Node.js 20 to 24. Of an unknown release they are left alone. */

@@ -21,6 +21,7 @@ type Given = { -readonly [Name in keyof Settings]: Settings[Name] | undefined };
 export const featureNames: readonly FeatureName[] = [
   'ws',
   'fs',
+  'dns',
   'reads',
   'net',
   'guard',
@@ -38,6 +39,7 @@ const off: Settings = Object.freeze({
   mode: 'off',
   ws: false,
   fs: false,
+  dns: false,
   reads: false,
   monitor: false,
 });

@@ -13,6 +13,7 @@ const { existsSync, writeSync } = builtin('node:fs');
 
 export type {
   DashboardSettings,
+  DnsSettings,
   Feature,
   FeatureName,
   FeatureState,

@@ -18,6 +18,7 @@ const defaults = {
   mode: 'act',
   ws: true,
   fs: true,
+  dns: true,
   reads: true,
   net: false,
   guard: false,
@@ -53,7 +54,15 @@ test('switches', () => {
   for (const [MILLRACE, expected] of Object.entries(cases)) {
     assert.deepEqual(readSettings({ MILLRACE }, nowhere), { ...defaults, ...expected }, MILLRACE);
   }
-  const off = { ...defaults, mode: 'off', ws: false, fs: false, reads: false, monitor: false };
+  const off = {
+    ...defaults,
+    mode: 'off',
+    ws: false,
+    fs: false,
+    dns: false,
+    reads: false,
+    monitor: false,
+  };
   assert.deepEqual(readSettings({ MILLRACE: 'off,nonsense', MILLRACE_CONFIG: '/no' }), off);
 });
 
