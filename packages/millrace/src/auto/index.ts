@@ -7,6 +7,7 @@ import { ready } from './start.cjs';
 
 export {
   type DashboardSettings,
+  type DnsSettings,
   type Feature,
   type FeatureName,
   type FeatureState,
