@@ -1,18 +1,19 @@
 /**
  * Look-ups of names: `lookup` of `node:dns` and `node:dns/promises`, and so of every connection to a name. Each is a job of the
  * threadpool, and its four threads also read the files. Whoever calls another server for each request asks the same over and over: equal
- * questions that are under way at one time are one *flight* here, which begins with the first and ends with the answer.
+ * questions that come together are one *flight* here, which begins with the first and ends with the answer. Who asks later than
+ * `boardingMs` after the first begins another: a look-up may take many seconds, and the same question asked anew may have another answer.
  *
- * Nothing is kept after that, so nothing is staler than what the first of them was told. A program sees what it sees on Node.js: each
- * caller gets an answer of its own, in the order of asking, in its own async context and in a macrotask of its own, so that ticks and
- * promise jobs run between two callbacks. Wrong arguments go to Node.js, whose errors are thrown.
+ * Nothing is kept. A program sees what it sees on Node.js: each caller gets an answer of its own, in the order of asking, in its own
+ * async context and in a macrotask of its own, so that ticks and promise jobs run between two callbacks. Questions with callbacks and
+ * those with promises have flights of their own, as their errors have other stacks. Wrong arguments go to Node.js, whose errors are thrown.
  *
- * With `ttl` answers are kept for that time. When a name server does not answer, the last answer counts for `staleIfError` longer; that
- * a name does not exist is an answer.
+ * With `ttl` answers are kept for that time. When no name server answers, the last answer counts for `staleIfError` longer; that a name does
+ * not exist is an answer.
  */
 import { Patch } from '@millrace/base/patch';
 import { builtin, isError, otherRuntime } from '@millrace/base/realm';
-import { performance } from '@millrace/base/timers';
+import { clearTimeout, performance, setTimeout } from '@millrace/base/timers';
 import { atTurnEnd } from '@millrace/base/turn';
 import { type DnsSettings, type Part, sentence } from './feature.cjs';
 import { hideUs, ownFrames } from './frames.cjs';
@@ -21,6 +22,11 @@ const dns = builtin('node:dns');
 const { AsyncResource } = builtin('node:async_hooks');
 const { syncBuiltinESMExports } = builtin('node:module');
 const { isIP } = builtin('node:net');
+const { isProxy } = builtin('node:util').types;
+/** Not in Node.js 20.0. */
+const { getDefaultResultOrder } = dns as Partial<typeof dns>;
+// As applications may replace it.
+const { Promise: NodePromise } = globalThis;
 
 /** Arguments of a callback: an error; or null, and an address and its family, or a list of both. */
 type Answer = readonly unknown[];
@@ -30,19 +36,28 @@ type Lookup = (this: unknown, ...args: unknown[]) => unknown;
 /** A caller that waits for an answer. */
 interface Waiting {
   readonly callback: Callback;
+  /** Its `this`. */
+  readonly request: unknown;
   readonly context: import('node:async_hooks').AsyncResource;
 }
 
 /** A question that is under way. */
 interface Flight {
-  /** What Node.js has returned to the first caller. */
-  request: unknown;
-  /** The others. */
+  /** Ends the boarding; others join until then. */
+  timer: NodeJS.Timeout | null;
+  /** All but the first caller. */
   readonly waiting: Waiting[];
 }
 
+/** Ms from the beginning of a flight in which others join it. */
+const boardingMs = 50;
+/** Longer ones are no names; Node.js refuses some without a look-up. */
+const longestName = 255;
 /** More answers than this are not kept; the oldest ones go. */
 const mostKept = 1000;
+/** No name server has answered. */
+const noAnswer: readonly unknown[] = ['EAI_AGAIN', 'EAI_FAIL'];
+const orders: readonly unknown[] = [undefined, null, 'verbatim', 'ipv4first', 'ipv6first'];
 const usualStaleMs = 60_000;
 
 export class DnsPart implements Part {
@@ -66,6 +81,10 @@ export class DnsPart implements Part {
   }
 
   on(): undefined {
+    if (getDefaultResultOrder === undefined) {
+      this.why = `Node.js ${process.version} does not tell in which order it returns addresses; use a later one`;
+      return;
+    }
     const isForeign = [dns, dns.promises].some(
       ({ lookup }, i) => !this.#patches[i]!.isApplied && !isOfNode(lookup),
     );
@@ -99,29 +118,30 @@ export class DnsPart implements Part {
     return function lookup(this: unknown, ...args: unknown[]): unknown {
       const hasOptions = typeof args[1] !== 'function';
       const callback = args[hasOptions ? 2 : 1] as Callback;
-      const key = part.#keyOf(args[0], hasOptions ? args[1] : undefined);
+      const key = part.#keyOf('callback', args[0], hasOptions ? args[1] : undefined);
       if (key === null || typeof callback !== 'function') {
         return pass(original, this, args);
       }
-      const known = part.#join(key, callback);
-      if (known !== null) return known.request;
-      const flight: Flight = { request: {}, waiting: [] };
+      // As Node.js returns where it makes no request.
+      const request = {};
+      if (part.#joins(key, request, callback)) return request;
+      const flight = newFlight();
       const land: Callback = function (...answer) {
         Reflect.apply(callback, this, part.#land(key, flight, answer));
       };
-      flight.request = pass(original, this, [
+      const asked = pass(original, this, [
         ...(hasOptions ? args.slice(0, 2) : args.slice(0, 1)),
         land,
       ]);
       part.#flights.set(key, flight);
-      return flight.request;
+      return asked;
     };
   }
 
   #promising(original: Lookup): Lookup {
     const part = this;
     return function lookup(this: unknown, ...args: unknown[]): unknown {
-      const key = part.#keyOf(args[0], args[1]);
+      const key = part.#keyOf('promise', args[0], args[1]);
       if (key === null) return pass(original, this, args);
       const isList = (args[1] as { all?: unknown } | null | undefined)?.all === true;
       /** The promise's value, or its rejection. */
@@ -130,11 +150,11 @@ export class DnsPart implements Part {
         return isList ? address : { address, family };
       };
       let tell!: Callback;
-      const told = new Promise<Answer>((resolve) => {
+      const told = new NodePromise<Answer>((resolve) => {
         tell = (...answer) => resolve(answer);
       });
-      if (part.#join(key, tell) !== null) return told.then(settle);
-      const flight: Flight = { request: {}, waiting: [] };
+      if (part.#joins(key, undefined, tell)) return told.then(settle);
+      const flight = newFlight();
       const answered = pass(original, this, args) as Promise<any>;
       part.#flights.set(key, flight);
       return answered.then(
@@ -151,43 +171,45 @@ export class DnsPart implements Part {
    * Questions with the same key have the same answer. Null where Node.js is to be called: it answers at once, or refuses. What is
    * checked no further here was checked by Node.js for the first of a flight.
    */
-  #keyOf(hostname: unknown, given: unknown): string | null {
-    if (!this.#isOn || typeof hostname !== 'string' || hostname === '' || isIP(hostname) !== 0) {
-      return null;
-    }
+  #keyOf(kind: string, hostname: unknown, given: unknown): string | null {
+    if (!this.#isOn || typeof hostname !== 'string') return null;
+    if (hostname === '' || hostname.length > longestName || isIP(hostname) !== 0) return null;
     const options = typeof given === 'number' ? { family: given } : (given ?? {});
-    if (typeof options !== 'object') return null;
+    if (typeof options !== 'object' || !isReadable(options)) return null;
     const { family, hints, all, verbatim, order } = options as Record<string, unknown>;
     const isUsual =
       [undefined, null, 0, 4, 6].includes(family as number) &&
       isAbsentOr('number', hints) &&
       isAbsentOr('boolean', all) &&
       isAbsentOr('boolean', verbatim) &&
-      isAbsentOr('string', order);
+      orders.includes(order);
     if (!isUsual) return null;
     const question = [family || 0, hints || 0, all ?? false, verbatim ?? '', order ?? ''];
-    return [hostname, ...question, dns.getDefaultResultOrder()].join('\n');
+    return [kind, hostname, ...question, getDefaultResultOrder!()].join('\n');
   }
 
-  /** The flight that will tell `callback`; null if there is none. */
-  #join(key: string, callback: Callback): Flight | null {
+  /** Whether `callback` will be told by a flight that has begun, or an answer that is kept. `request` is its `this`. */
+  #joins(key: string, request: unknown, callback: Callback): boolean {
+    const now = performance.now();
     const kept = this.#kept.get(key);
-    const isFresh = kept !== undefined && performance.now() - kept.atMs < this.#ttlMs;
-    const flight = isFresh ? { request: {}, waiting: [] } : this.#flights.get(key);
-    if (flight === undefined) return null;
+    const isFresh = kept !== undefined && now - kept.atMs < this.#ttlMs;
+    const flight = this.#flights.get(key);
+    if (!isFresh && !flight?.timer) return false;
     this.state = 'active';
     // Of the type that Node.js gives each look-up.
-    const waiting = { callback, context: new AsyncResource('GETADDRINFOREQWRAP') };
-    if (isFresh) tell(waiting, flight.request, copyOf(kept.answer));
-    else flight.waiting.push(waiting);
-    return flight;
+    const context = new AsyncResource('GETADDRINFOREQWRAP', { requireManualDestroy: true });
+    const waiting = { callback, request, context };
+    if (isFresh) tell(waiting, copyOf(kept.answer));
+    else flight!.waiting.push(waiting);
+    return true;
   }
 
   /** The flight is over: tells those that wait, and returns what the first is told. */
   #land(key: string, flight: Flight, answer: Answer): Answer {
-    this.#flights.delete(key);
-    const valid = this.#ttlMs === 0 ? answer : this.#keep(key, answer);
-    for (const each of flight.waiting) tell(each, flight.request, copyOf(valid));
+    if (flight.timer !== null) clearTimeout(flight.timer);
+    if (this.#flights.get(key) === flight) this.#flights.delete(key);
+    const valid = this.#ttlMs > 0 && this.#isOn ? this.#keep(key, answer) : answer;
+    for (const each of flight.waiting) tell(each, copyOf(valid));
     return valid;
   }
 
@@ -195,16 +217,27 @@ export class DnsPart implements Part {
   #keep(key: string, answer: Answer): Answer {
     const now = performance.now();
     const [error] = answer as [NodeJS.ErrnoException | null];
-    if (error === null) {
-      this.#kept.delete(key);
-      this.#kept.set(key, { answer: copyOf(answer), atMs: now });
-      if (this.#kept.size > mostKept) this.#kept.delete(this.#kept.keys().next().value!);
-      return answer;
-    }
     const last = this.#kept.get(key);
-    const counts = last !== undefined && now - last.atMs < this.#ttlMs + this.#staleMs;
-    return counts && error.code !== 'ENOTFOUND' ? copyOf(last.answer) : answer;
+    if (error !== null && noAnswer.includes(error.code)) {
+      const counts = last !== undefined && now - last.atMs < this.#ttlMs + this.#staleMs;
+      return counts ? copyOf(last.answer) : answer;
+    }
+    this.#kept.delete(key);
+    if (error !== null) return answer;
+    this.#kept.set(key, { answer: copyOf(answer), atMs: now });
+    if (this.#kept.size > mostKept) this.#kept.delete(this.#kept.keys().next().value!);
+    return answer;
   }
+}
+
+/** A timer, so that all that a turn asks is one flight, however long the turn takes. */
+function newFlight(): Flight {
+  const flight: Flight = { timer: null, waiting: [] };
+  flight.timer = setTimeout(() => {
+    flight.timer = null;
+  }, boardingMs);
+  flight.timer.unref();
+  return flight;
 }
 
 /** Calls Node.js, whose errors about wrong arguments have stacks without us. */
@@ -222,9 +255,16 @@ function pass(original: Lookup, caller: unknown, args: readonly unknown[]): unkn
   }
 }
 
-/** In a macrotask of its own. */
-function tell({ callback, context }: Waiting, request: unknown, answer: Answer): void {
-  atTurnEnd(() => context.runInAsyncScope(callback, request, ...answer));
+/** In a macrotask of its own, which belongs to the caller's async context also when the callback throws. */
+function tell({ callback, request, context }: Waiting, answer: Answer): void {
+  const call = () => {
+    try {
+      Reflect.apply(callback, request, answer);
+    } finally {
+      context.emitDestroy();
+    }
+  };
+  context.runInAsyncScope(atTurnEnd, undefined, call);
 }
 
 /** For one caller alone, who may change it. */
@@ -236,9 +276,20 @@ function copyOf([error, addresses, ...others]: Answer): Answer {
 
 function copyOfError(error: Error): Error {
   const copy = Object.assign(new Error(error.message), error);
-  copy.stack = error.stack!;
+  try {
+    copy.stack = error.stack!;
+  } catch {
+    // The application formats stacks, and has failed to.
+  }
   return copy;
 }
+
+/** Options that can be read once more than Node.js does, and nobody sees it. */
+const isReadable = (options: object): boolean =>
+  !isProxy(options) &&
+  ['family', 'hints', 'all', 'verbatim', 'order'].every(
+    (name) => Object.getOwnPropertyDescriptor(options, name)?.get === undefined,
+  );
 
 const isAbsentOr = (type: string, value: unknown): boolean =>
   value === undefined || value === null || typeof value === type;

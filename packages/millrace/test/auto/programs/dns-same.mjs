@@ -89,13 +89,15 @@ await calls(2, (say) => {
 
 // What a callback throws is its own.
 const thrown = [];
-process.on('uncaughtException', (error) => thrown.push(error.message));
+process.on('uncaughtException', (error) => thrown.push(error.message, storage.getStore()));
 await new Promise((resolve) => {
   for (const name of ['a', 'b', 'c']) {
-    lookup('localhost', () => {
-      if (name === 'c') setImmediate(resolve);
-      throw new Error(name);
-    });
+    storage.run(`context of ${name}`, () =>
+      lookup('localhost', () => {
+        if (name === 'c') setImmediate(resolve);
+        throw new Error(name);
+      }),
+    );
   }
 });
 print(thrown);
@@ -114,6 +116,8 @@ for (const args of [
   ['localhost', 5, () => {}],
   ['localhost', { hints: 2 ** 20 }, () => {}],
   ['localhost', { all: 1 }, () => {}],
+  ['localhost', { order: '' }, () => {}],
+  ['x'.repeat(70_000), () => {}],
   ['localhost', {}, null],
 ]) {
   for (const method of [lookup, promises.lookup]) {
