@@ -190,7 +190,6 @@ struct uv_batch_event_s {
   uint32_t key_size; /* yours: bytes of the key */
   const void* key;   /* yours, unchanged until the event is over: a newer event of its type with equal bytes supersedes it
                         while it is queued; NULL: no key */
-  void* reserved[1];
 };
 
 struct uv_batch_info_s {
