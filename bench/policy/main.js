@@ -1,4 +1,7 @@
-/** Holds of `adaptive` against the best fixed delay in hindsight: `make bench NAME=policy`. */
+/**
+ * Holds of `adaptive` against the best fixed delay in hindsight: `make bench NAME=policy`. LOAD=5k,450k measures these loads alone, in a
+ * quick run those of a full one, too.
+ */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { arm as armInC } from '../c/arm.js';
@@ -55,18 +58,29 @@ const bestWay = 'best in hindsight';
 
 const budgetsForecast = [5, 50];
 
+/** Names of the loads that are wanted; null: all. */
+const asked = process.env.LOAD ? process.env.LOAD.split(',') : null;
+
 await build('policy');
 await runBench('policy', async (bench) => {
   const { quick } = bench;
+  const unknown = asked?.find((name) => !loads.some((load) => load.name === name));
+  if (unknown !== undefined) {
+    const names = loads.map(({ name }) => name).join(', ');
+    throw new Refused(`LOAD has '${unknown}'; there are ${names}`);
+  }
+  if (asked !== null && process.env.SAVE)
+    throw new Refused('SAVE=1 keeps a run of all loads; leave out LOAD');
   const { prefix, note } = pinned();
   bench.note(note);
   const timing = quick ? { warmup: 2, seconds: 1.5 } : { warmup: 3, seconds: 5 };
   const size = quick ? { rounds: 6, warmup: 0 } : { rounds: 9, warmup: 1 };
   const isMeasured = (each) => !quick || each.quick !== false;
+  const isAsked = (load) => (asked === null ? isMeasured(load) : asked.includes(load.name));
   const curves = [];
   ensureResults();
 
-  for (const { name, crowd, backend = fanout, offered } of loads.filter(isMeasured)) {
+  for (const { name, crowd, backend = fanout, offered } of loads.filter(isAsked)) {
     const log = logs[backend];
     const once = log ? logged : crowd === undefined ? inserted : sent;
     async function logged(way) {
