@@ -41,7 +41,7 @@ const made = channel('millrace:source');
  */
 const most = 256;
 const sweepMs = 1000;
-/** What is made now is part of another object. */
+/** An object that is made now is part of another one. */
 let isPart = false;
 const known = new Map<SourceKind, { places: WeakSource<object>[]; sweptMs: number }>();
 

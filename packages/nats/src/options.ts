@@ -26,7 +26,7 @@ export interface BrokerOptions {
   connectTimeout?: number;
 }
 
-/** How long a turn may wait, so that what further turns bring leaves with it. Held as the policy `adaptive` holds a batch. */
+/** Limits of the time that a turn waits, so that what further turns bring leaves with it. It is held as the policy `adaptive` holds a batch. */
 export interface HoldOptions {
   /** Longest wait in ms for what others get from here: 0 to 60,000, default 0: a turn leaves at its end. */
   maxDelay: number;

@@ -41,17 +41,17 @@ export class TurnHold {
     this.#queue.push('record', [], isUrgent ? urgently : normally);
   }
 
-  /** What waits leaves now. */
+  /** Sends what waits. */
   flush(): void {
     this.#queue.flush();
   }
 
-  /** What waits leaves now; nothing is added any more. */
+  /** Sends what waits; nothing is added any more. */
   close(): void {
     this.#queue.close();
   }
 }
 
-/** Null where nothing may wait. */
+/** A hold with these options; null where nothing may wait. */
 export const turnHold = (options: HoldOptions): TurnHold | null =>
   options.maxDelay > 0 ? new TurnHold(options) : null;

@@ -22,7 +22,7 @@ function linkOf(messages) {
   };
 }
 
-/** Four bytes for its position, and its number. */
+/** A record: four bytes for its position, and its number. */
 function record(number) {
   const data = Buffer.alloc(8);
   data.writeUInt32BE(number, 4);

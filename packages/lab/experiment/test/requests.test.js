@@ -76,7 +76,7 @@ test('answers that are wrong, no JSON or missing are told', async (t) => {
 
 /** Stops the clock; it goes on by 300 ms when so many answers have come. */
 function clockOfAnswers(t, count) {
-  // Whole, so that 300 ms later is not a part of a ms too early, for ever.
+  // A whole number, so that 300 ms later is not a part of a ms too early, for ever.
   let nowMs = Math.ceil(performance.now());
   let left = count;
   const take = () => {

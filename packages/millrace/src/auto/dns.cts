@@ -23,9 +23,9 @@ const { AsyncResource } = builtin('node:async_hooks');
 const { syncBuiltinESMExports } = builtin('node:module');
 const { isIP } = builtin('node:net');
 const { isProxy } = builtin('node:util').types;
-/** Not in Node.js 20.0. */
+/** Undefined in Node.js 20.0. */
 const { getDefaultResultOrder } = dns as Partial<typeof dns>;
-// As applications may replace it.
+// Applications may replace the global one.
 const { Promise: NodePromise } = globalThis;
 
 /** Arguments of a callback: an error; or null, and an address and its family, or a list of both. */
@@ -55,7 +55,7 @@ const boardingMs = 50;
 const longestName = 255;
 /** More answers than this are not kept; the oldest ones go. */
 const mostKept = 1000;
-/** No name server has answered. */
+/** Codes of errors that say that no name server has answered. */
 const noAnswer: readonly unknown[] = ['EAI_AGAIN', 'EAI_FAIL'];
 const orders: readonly unknown[] = [undefined, null, 'verbatim', 'ipv4first', 'ipv6first'];
 const usualStaleMs = 60_000;
@@ -122,7 +122,7 @@ export class DnsPart implements Part {
       if (key === null || typeof callback !== 'function') {
         return pass(original, this, args);
       }
-      // As Node.js returns where it makes no request.
+      // Node.js returns such an object where it makes no request.
       const request = {};
       if (part.#joins(key, request, callback)) return request;
       const flight = newFlight();
@@ -196,7 +196,7 @@ export class DnsPart implements Part {
     const flight = this.#flights.get(key);
     if (!isFresh && !flight?.timer) return false;
     this.state = 'active';
-    // Of the type that Node.js gives each look-up.
+    // Node.js gives each look-up a resource of this type.
     const context = new AsyncResource('GETADDRINFOREQWRAP', { requireManualDestroy: true });
     const waiting = { callback, request, context };
     if (isFresh) tell(waiting, copyOf(kept.answer));
@@ -255,7 +255,7 @@ function pass(original: Lookup, caller: unknown, args: readonly unknown[]): unkn
   }
 }
 
-/** In a macrotask of its own, which belongs to the caller's async context also when the callback throws. */
+/** Calls back in a macrotask of its own, which belongs to the caller's async context also when the callback throws. */
 function tell({ callback, request, context }: Waiting, answer: Answer): void {
   const call = () => {
     try {
@@ -267,7 +267,7 @@ function tell({ callback, request, context }: Waiting, answer: Answer): void {
   context.runInAsyncScope(atTurnEnd, undefined, call);
 }
 
-/** For one caller alone, who may change it. */
+/** A copy for one caller alone, who may change it. */
 function copyOf([error, addresses, ...others]: Answer): Answer {
   if (error !== null) return [isError(error) ? copyOfError(error) : error];
   const isList = Array.isArray(addresses);

@@ -53,7 +53,7 @@ export interface DashboardSettings {
   readonly token: string | null;
 }
 
-/** How long answers to look-ups of names count. */
+/** Times for which answers to look-ups of names count. */
 export interface DnsSettings {
   /** Time in ms for which an answer is kept: 0 to 86,400,000, default 0: no answer is kept, only look-ups that are under way are shared. */
   readonly ttl?: number;

@@ -78,7 +78,7 @@ export class ServerLink implements Others<NamespaceEntry> {
   readonly store: Store | null;
   /** Which rooms are durable. */
   readonly isDurable: ((room: string) => boolean) | null;
-  /** Of broadcasts to other nodes; null: they do not wait. */
+  /** Hold of broadcasts to other nodes; null: they do not wait. */
   readonly hold: TurnHold | null;
   readonly #members: Members<NamespaceEntry>;
   readonly #namespaces = new Map<Namespace, number>();
