@@ -12,15 +12,14 @@
  * not exist is an answer.
  */
 import { Patch } from '@millrace/base/patch';
-import { builtin, isError, otherRuntime } from '@millrace/base/realm';
+import { builtin, isError } from '@millrace/base/realm';
 import { clearTimeout, performance, setTimeout } from '@millrace/base/timers';
 import { atTurnEnd } from '@millrace/base/turn';
-import { type DnsSettings, type Part, sentence } from './feature.cjs';
-import { hideUs, ownFrames } from './frames.cjs';
+import type { DnsSettings, Part } from './feature.cjs';
+import { applyAll, hideUs, ownFrames, replacedBefore, undoAll } from './functions.cjs';
 
 const dns = builtin('node:dns');
 const { AsyncResource } = builtin('node:async_hooks');
-const { syncBuiltinESMExports } = builtin('node:module');
 const { isIP } = builtin('node:net');
 const { isProxy } = builtin('node:util').types;
 /** Undefined in Node.js 20.0. */
@@ -88,29 +87,14 @@ export class DnsPart implements Part {
     const isForeign = [dns, dns.promises].some(
       ({ lookup }, i) => !this.#patches[i]!.isApplied && !isOfNode(lookup),
     );
-    if (isForeign) {
-      // Whoever has replaced it wants to see each call.
-      this.why =
-        otherRuntime === null
-          ? 'dns.lookup was replaced before millrace/auto was loaded'
-          : `${otherRuntime} has functions of its own in the place of those of Node.js`;
-      return;
-    }
-    try {
-      for (const patch of this.#patches) patch.apply();
-    } catch (error) {
-      this.why = sentence(error);
-      return this.off() as undefined;
-    }
-    this.#isOn = true;
-    syncBuiltinESMExports();
+    this.why = isForeign ? replacedBefore('dns.lookup') : applyAll(this.#patches);
+    this.#isOn = this.why === null;
   }
 
   off(): void {
     this.#isOn = false;
     this.#kept.clear();
-    for (const patch of this.#patches) patch.undo();
-    syncBuiltinESMExports();
+    undoAll(this.#patches);
   }
 
   #calling(original: Lookup): Lookup {

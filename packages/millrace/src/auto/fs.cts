@@ -4,13 +4,12 @@
  */
 
 import { type Method, Patch } from '@millrace/base/patch';
-import { builtin, isURL, otherRuntime } from '@millrace/base/realm';
+import { builtin, isURL } from '@millrace/base/realm';
 import { nextTick } from '@millrace/base/timers';
 import { checkModules, type Part, sentence } from './feature.cjs';
-import { hideUs, ownFrames } from './frames.cjs';
+import { applyAll, hideUs, ownFrames, replacedBefore, undoAll } from './functions.cjs';
 
 const { promises } = builtin('node:fs');
-const { syncBuiltinESMExports } = builtin('node:module');
 
 type Name = 'readFile' | 'appendFile';
 
@@ -52,29 +51,20 @@ export class FsPart implements Part {
     const foreign = names.find(
       (name, i) => !this.#patches[i]!.isApplied && !isOfNode(promises[name]),
     );
-    if (foreign !== undefined) {
-      // Whoever has replaced it wants to see each call; millrace/fs would bypass them.
-      this.why = mayBeVirtual(promises[foreign])
-        ? `Node.js ${process.version} has virtual files, which millrace/fs would not find; call it where yours are on a disk`
-        : otherRuntime === null
-          ? `fs.promises.${foreign} was replaced before millrace/auto was loaded`
-          : `${otherRuntime} has functions of its own in the place of those of Node.js`;
+    if (foreign === undefined) {
+      const why = applyAll(this.#patches);
+      if (why === null) this.#isOn = true;
+      else this.why = why;
       return;
     }
-    try {
-      for (const patch of this.#patches) patch.apply();
-    } catch (error) {
-      this.why = sentence(error);
-      return this.off() as undefined;
-    }
-    this.#isOn = true;
-    syncBuiltinESMExports();
+    this.why = mayBeVirtual(promises[foreign])
+      ? `Node.js ${process.version} has virtual files, which millrace/fs would not find; call it where yours are on a disk`
+      : replacedBefore(`fs.promises.${foreign}`);
   }
 
   off(): void {
     this.#isOn = false;
-    for (const patch of this.#patches) patch.undo();
-    syncBuiltinESMExports();
+    undoAll(this.#patches);
   }
 
   /** Null when Node.js is to be called. */

@@ -87,7 +87,7 @@ await calls(2, (say) => {
     lookup(missing, (error, ...values) => say(name, told(error), values));
 });
 
-// What a callback throws is its own.
+// Each error of a callback is its caller's.
 const thrown = [];
 process.on('uncaughtException', (error) => thrown.push(error.message, storage.getStore()));
 await new Promise((resolve) => {
