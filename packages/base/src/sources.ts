@@ -13,6 +13,7 @@ export type SourceKind =
   | 'cached'
   | 'cluster'
   | 'coalesce'
+  | 'dns'
   | 'emitter'
   | 'enlarge'
   | 'fs'

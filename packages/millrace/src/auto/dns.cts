@@ -15,7 +15,7 @@ import { Patch } from '@millrace/base/patch';
 import { builtin, isError } from '@millrace/base/realm';
 import { clearTimeout, performance, setTimeout } from '@millrace/base/timers';
 import { atTurnEnd } from '@millrace/base/turn';
-import type { DnsSettings, Part } from './feature.cjs';
+import { checkModules, type DnsSettings, type Part } from './feature.cjs';
 import { applyAll, hideUs, ownFrames, replacedBefore, undoAll } from './functions.cjs';
 
 const dns = builtin('node:dns');
@@ -48,6 +48,9 @@ interface Flight {
   readonly waiting: Waiting[];
 }
 
+/** Look-ups of this thread with which others can be shared: all, and those for which the system was not asked. */
+const counters = { lookups: 0, shared: 0, kept: 0 };
+
 /** Ms from the beginning of a flight in which others join it. */
 const boardingMs = 50;
 /** Longer ones are no names; Node.js refuses some without a look-up. */
@@ -69,6 +72,7 @@ export class DnsPart implements Part {
   readonly #ttlMs: number;
   readonly #staleMs: number;
   #isOn = false;
+  #isAnnounced = false;
 
   constructor({ ttl = 0, staleIfError = usualStaleMs }: DnsSettings) {
     this.#ttlMs = ttl;
@@ -178,14 +182,24 @@ export class DnsPart implements Part {
     const kept = this.#kept.get(key);
     const isFresh = kept !== undefined && now - kept.atMs < this.#ttlMs;
     const flight = this.#flights.get(key);
+    counters.lookups++;
     if (!isFresh && !flight?.timer) return false;
-    this.state = 'active';
+    if (isFresh) counters.kept++;
+    else counters.shared++;
+    this.#act();
     // Node.js gives each look-up a resource of this type.
     const context = new AsyncResource('GETADDRINFOREQWRAP', { requireManualDestroy: true });
     const waiting = { callback, request, context };
     if (isFresh) tell(waiting, copyOf(kept.answer));
     else flight!.waiting.push(waiting);
     return true;
+  }
+
+  #act(): void {
+    this.state = 'active';
+    if (this.#isAnnounced) return;
+    this.#isAnnounced = true;
+    announceCounters();
   }
 
   /** The flight is over: tells those that wait, and returns what the first is told. */
@@ -212,6 +226,15 @@ export class DnsPart implements Part {
     if (this.#kept.size > mostKept) this.#kept.delete(this.#kept.keys().next().value!);
     return answer;
   }
+}
+
+/** For metrics. Without them look-ups are shared all the same. */
+async function announceCounters(): Promise<void> {
+  try {
+    checkModules();
+    const { announce } = await import('@millrace/base/sources');
+    announce('dns', counters, (each) => ({ ...each }));
+  } catch {}
 }
 
 /** A timer, so that all that a turn asks is one flight, however long the turn takes. */

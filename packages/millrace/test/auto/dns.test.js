@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { sources } from '@millrace/base/sources';
 import { preloads, programs, run, runJson } from './run.js';
 
 const { DnsPart } = createRequire(import.meta.url)('../../dist/auto/dns.cjs');
@@ -70,6 +71,19 @@ function partOf(t, settings, answers) {
 const error = (code) => [Object.assign(new Error(code), { code })];
 const known = [null, '10.0.0.1', 4];
 const day = 86_400_000;
+
+test('look-ups are counted by who answered them', { skip }, async (t) => {
+  const { ask } = partOf(t, { ttl: day }, () => known);
+  await Promise.all([ask('a'), ask('a'), ask('a'), ask('b')]);
+  const counted = () =>
+    sources()
+      .find(({ kind }) => kind === 'dns')
+      ?.stats();
+  while (counted() === undefined) await sleep(1);
+  const { lookups, shared, kept } = counted();
+  await Promise.all([ask('a'), ask('c'), ask('c')]);
+  assert.deepEqual(counted(), { lookups: lookups + 3, shared: shared + 1, kept: kept + 1 });
+});
 
 test('without a ttl no answer is kept', { skip }, async (t) => {
   const { asked, ask } = partOf(t, {}, () => known);

@@ -150,6 +150,12 @@ function files(stats: FileFigures, add: Add): void {
   add('refused_total', { source: 'fs', reason: 'overloaded' }, stats.refused);
 }
 
+function dns({ lookups, shared, kept }: Figures<'lookups' | 'shared' | 'kept'>, add: Add): void {
+  add('lookups_total', { answer: 'system' }, lookups - shared - kept);
+  add('lookups_total', { answer: 'shared' }, shared);
+  add('lookups_total', { answer: 'kept' }, kept);
+}
+
 interface ClassFigures extends Figures<'queued' | 'admitted'> {
   readonly shed: Counts;
   readonly wouldShed: Counts;
@@ -355,6 +361,7 @@ export const readers = {
   cached,
   cluster,
   coalesce,
+  dns,
   emitter,
   enlarge,
   fs: files,

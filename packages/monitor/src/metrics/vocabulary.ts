@@ -136,6 +136,13 @@ export const families: readonly Family[] = [
   counter('file_commits_total', '{write}', 'Writes for those calls.'),
   counter('file_bytes_total', 'By', 'Bytes appended.'),
 
+  counter(
+    'lookups_total',
+    '{lookup}',
+    'Look-ups of names, by who answered: the system, one that was under way, or what is kept.',
+    ['answer'],
+  ),
+
   counter('admitted_total', '{request}', 'Requests that the guard admitted.', ['class']),
   counter('shed_total', '{request}', 'Requests that the guard refused.', ['class', 'reason']),
   counter(

@@ -1,8 +1,9 @@
 /**
  * A server that uses what the chat does not: a guard with more requests than it takes, a cached route, a pool, batches that are held,
  * an emitter whose events nobody handles or whose queue is full, one that holds as it pays and one that has not been asked to, a cluster
- * of one process, a bridge and durable tasks if there is a BROKER. Its metrics are at /metrics of a port that it prints.
+ * of one process, equal look-ups of a name, a bridge and durable tasks if there is a BROKER. Its metrics are at /metrics of a port that it prints.
  */
+import { lookup } from 'node:dns';
 import { createServer } from 'node:http';
 import { serve } from '@millrace/cluster';
 import { guard } from '@millrace/guard';
@@ -11,6 +12,7 @@ import { prometheus } from '@millrace/monitor/metrics';
 import { bridge } from '@millrace/nats/events';
 import { TaskClient, TaskWorker } from '@millrace/nats/tasks';
 import { BatchEmitter } from 'millrace';
+import 'millrace/auto';
 import 'millrace/net';
 import { Pool } from '@millrace/pool';
 import { collectDefaultMetrics, register } from 'prom-client';
@@ -67,6 +69,7 @@ server.listen(0, '127.0.0.1', () => console.log(`http://127.0.0.1:${server.addre
 process.on('SIGTERM', async () => process.exit(await cluster.close()));
 // Events come together, more than there is room for.
 setInterval(() => {
+  for (let i = 0; i < 2; i++) lookup('localhost', () => {});
   try {
     held.emit('nobody', 1);
     if (held.stats().retained.count < 90) held.emit('late', 1);

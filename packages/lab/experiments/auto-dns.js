@@ -1,0 +1,27 @@
+import { armsOf, hasCounted } from './auto/arms.js';
+import { applicationMetrics } from './auto/metrics.js';
+
+export const question =
+  'What does auto bring a server that asks another one by its name, many times for one page?';
+
+export const about =
+  'A server of node:http puts each page together of ten parts, for each of which it makes a connection to localhost; the server of the ' +
+  'parts is in the same process, and its cost is in the figures. 8 connections request pages. Each connection to a name is a ' +
+  'dns.lookup, a job of the threadpool; auto makes equal ones that come together one.';
+
+const { control: plain, auto } = armsOf('parts.js', { isOn: hasCounted('dns', 'shared') });
+
+export const control = plain;
+export const treatment = auto();
+
+export const load = {
+  kind: 'script',
+  file: new URL('./auto/hello-load.js', import.meta.url).href,
+  connections: 8,
+  warmup: ({ quick }) => (quick ? 0.3 : 2),
+  seconds: ({ quick }) => (quick ? 1 : 5),
+};
+
+export const metrics = applicationMetrics('page');
+
+export const rounds = { full: 20, quick: 6 };
