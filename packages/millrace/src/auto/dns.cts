@@ -14,12 +14,10 @@
 import { Patch } from '@millrace/base/patch';
 import { builtin, isError } from '@millrace/base/realm';
 import { clearTimeout, performance, setTimeout } from '@millrace/base/timers';
-import { atTurnEnd } from '@millrace/base/turn';
 import { checkModules, type DnsSettings, type Part } from './feature.cjs';
-import { applyAll, hideUs, ownFrames, replacedBefore, undoAll } from './functions.cjs';
+import { applyAll, PendingCallback, pass, replacedBefore, undoAll } from './functions.cjs';
 
 const dns = builtin('node:dns');
-const { AsyncResource } = builtin('node:async_hooks');
 const { isIP } = builtin('node:net');
 const { isProxy } = builtin('node:util').types;
 /** Undefined in Node.js 20.0. */
@@ -32,20 +30,12 @@ type Answer = readonly unknown[];
 type Callback = (this: unknown, ...answer: Answer) => void;
 type Lookup = (this: unknown, ...args: unknown[]) => unknown;
 
-/** A caller that waits for an answer. */
-interface Waiting {
-  readonly callback: Callback;
-  /** Its `this`. */
-  readonly request: unknown;
-  readonly context: import('node:async_hooks').AsyncResource;
-}
-
 /** A question that is under way. */
 interface Flight {
   /** Ends the boarding; others join until then. */
   timer: NodeJS.Timeout | null;
   /** All but the first caller. */
-  readonly waiting: Waiting[];
+  readonly waiting: PendingCallback[];
 }
 
 /** Look-ups of this thread with which others can be shared: all, and those for which the system was not asked. */
@@ -188,9 +178,8 @@ export class DnsPart implements Part {
     else counters.shared++;
     this.#act();
     // Node.js gives each look-up a resource of this type.
-    const context = new AsyncResource('GETADDRINFOREQWRAP', { requireManualDestroy: true });
-    const waiting = { callback, request, context };
-    if (isFresh) tell(waiting, copyOf(kept.answer));
+    const waiting = new PendingCallback('GETADDRINFOREQWRAP', callback, request);
+    if (isFresh) waiting.call(copyOf(kept.answer));
     else flight!.waiting.push(waiting);
     return true;
   }
@@ -207,7 +196,7 @@ export class DnsPart implements Part {
     if (flight.timer !== null) clearTimeout(flight.timer);
     if (this.#flights.get(key) === flight) this.#flights.delete(key);
     const valid = this.#ttlMs > 0 && this.#isOn ? this.#keep(key, answer) : answer;
-    for (const each of flight.waiting) tell(each, copyOf(valid));
+    for (const each of flight.waiting) each.call(copyOf(valid));
     return valid;
   }
 
@@ -245,33 +234,6 @@ function newFlight(): Flight {
   }, boardingMs);
   flight.timer.unref();
   return flight;
-}
-
-/** Calls Node.js, whose errors about wrong arguments have stacks without us. */
-function pass(original: Lookup, caller: unknown, args: readonly unknown[]): unknown {
-  const { stackTraceLimit: limit } = Error;
-  if (typeof limit !== 'number') return Reflect.apply(original, caller, args);
-  Reflect.set(Error, 'stackTraceLimit', limit + ownFrames);
-  try {
-    return Reflect.apply(original, caller, args);
-  } catch (error) {
-    hideUs(error, limit);
-    throw error;
-  } finally {
-    Reflect.set(Error, 'stackTraceLimit', limit);
-  }
-}
-
-/** Calls back in a macrotask of its own, which belongs to the caller's async context also when the callback throws. */
-function tell({ callback, request, context }: Waiting, answer: Answer): void {
-  const call = () => {
-    try {
-      Reflect.apply(callback, request, answer);
-    } finally {
-      context.emitDestroy();
-    }
-  };
-  context.runInAsyncScope(atTurnEnd, undefined, call);
 }
 
 /** A copy for one caller alone, who may change it. */

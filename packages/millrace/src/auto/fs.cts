@@ -7,7 +7,7 @@ import { type Method, Patch } from '@millrace/base/patch';
 import { builtin, isURL } from '@millrace/base/realm';
 import { nextTick } from '@millrace/base/timers';
 import { checkModules, type Part, sentence } from './feature.cjs';
-import { applyAll, hideUs, ownFrames, replacedBefore, undoAll } from './functions.cjs';
+import { applyAll, passPromise, replacedBefore, undoAll } from './functions.cjs';
 
 const { promises } = builtin('node:fs');
 
@@ -34,13 +34,14 @@ export class FsPart implements Part {
     const ours = {
       async readFile(path: unknown, options: unknown) {
         return (
-          part.#call('readFile', this, path, options) ?? pass(node.readFile, this, path, options)
+          part.#call('readFile', this, path, options) ??
+          passPromise(node.readFile, this, [path, options])
         );
       },
       async appendFile(path: unknown, data: unknown, options: unknown) {
         return (
           part.#call('appendFile', this, path, data, options) ??
-          pass(node.appendFile, this, path, data, options)
+          passPromise(node.appendFile, this, [path, data, options])
         );
       },
     };
@@ -96,22 +97,6 @@ export class FsPart implements Part {
     } catch (error) {
       this.why = sentence(error);
     }
-  }
-}
-
-/** Calls Node.js. Its error about a wrong argument has a stack without us. */
-function pass(method: Method, caller: unknown, ...args: unknown[]): unknown {
-  const { stackTraceLimit: limit } = Error;
-  const isNumber = typeof limit === 'number';
-  if (isNumber) Reflect.set(Error, 'stackTraceLimit', limit + ownFrames);
-  try {
-    const result = Reflect.apply(method, caller, args) as Promise<unknown>;
-    return result.catch((error) => {
-      if (isNumber) hideUs(error, limit);
-      throw error;
-    });
-  } finally {
-    if (isNumber) Reflect.set(Error, 'stackTraceLimit', limit);
   }
 }
 

@@ -1,11 +1,13 @@
 /**
  * Functions of modules of Node.js that auto replaces: whether they are still its own, how ours are put in their places, for ES modules too,
- * and stacks of errors as they are on plain Node.js, without ours.
+ * how Node.js is called from them, so that the stacks of its errors are as without us, and how callbacks are called.
  */
-import type { Patch } from '@millrace/base/patch';
+import type { Method, Patch } from '@millrace/base/patch';
 import { builtin, isError, otherRuntime } from '@millrace/base/realm';
+import { atTurnEnd } from '@millrace/base/turn';
 import { sentence } from './feature.cjs';
 
+const { AsyncResource } = builtin('node:async_hooks');
 const { syncBuiltinESMExports } = builtin('node:module');
 
 /** The reason to leave functions alone of which one is not that of Node.js: whoever has replaced it wants to see each call. */
@@ -31,11 +33,46 @@ export function undoAll(patches: readonly Patch[]): void {
   syncBuiltinESMExports();
 }
 
-/** Frames of a function `pass` that calls Node.js, and of whatever has called that. */
-export const ownFrames = 2;
+/** Frames of `pass` or `passPromise`, and of the function that has called it. */
+const ownFrames = 2;
+
+/** Calls Node.js, from a function that stands in the place of its own. An error about a wrong argument has a stack without us. */
+export function pass(original: Method, caller: unknown, args: readonly unknown[]): unknown {
+  const { stackTraceLimit: limit } = Error;
+  if (typeof limit !== 'number') return Reflect.apply(original, caller, args);
+  Reflect.set(Error, 'stackTraceLimit', limit + ownFrames);
+  try {
+    return Reflect.apply(original, caller, args);
+  } catch (error) {
+    hideUs(error, limit);
+    throw error;
+  } finally {
+    Reflect.set(Error, 'stackTraceLimit', limit);
+  }
+}
+
+/** The same for an async function. */
+export function passPromise(
+  original: Method,
+  caller: unknown,
+  args: readonly unknown[],
+): Promise<unknown> {
+  const { stackTraceLimit: limit } = Error;
+  if (typeof limit !== 'number') return Reflect.apply(original, caller, args);
+  Reflect.set(Error, 'stackTraceLimit', limit + ownFrames);
+  try {
+    const result: Promise<unknown> = Reflect.apply(original, caller, args);
+    return result.catch((error) => {
+      hideUs(error, limit);
+      throw error;
+    });
+  } finally {
+    Reflect.set(Error, 'stackTraceLimit', limit);
+  }
+}
 
 /** Takes them out of the stack of an error of Node.js about a wrong argument, and leaves `limit` frames. */
-export function hideUs(error: unknown, limit: number): void {
+function hideUs(error: unknown, limit: number): void {
   // Errors of the system come later, when none of these functions is in the stack.
   if (!isError(error) || (error as NodeJS.ErrnoException).errno !== undefined) return;
   const { stack } = error;
@@ -45,7 +82,35 @@ export function hideUs(error: unknown, limit: number): void {
   const first = lines.findIndex(isFrame);
   if (first < 0) return;
   const frames = lines.splice(first);
-  const own = frames.findIndex((line) => /^ +at pass \(/.test(line));
+  const own = frames.findIndex((line) => /^ +at pass(?:Promise)? \(/.test(line));
   if (own >= 0) frames.splice(own, ownFrames);
   error.stack = [...lines, ...frames.slice(0, limit)].join('\n');
+}
+
+/**
+ * A callback of the application that is due later, called as Node.js calls those of its requests: with the async context of its caller,
+ * in which it is also when it throws, and in a macrotask of its own, so that ticks and promise jobs run before the next one.
+ */
+export class PendingCallback {
+  readonly #callback: Method;
+  readonly #request: unknown;
+  readonly #context: import('node:async_hooks').AsyncResource;
+
+  /** `type`: what async_hooks are told; `request`: `this` of the callback. */
+  constructor(type: string, callback: Method, request: unknown) {
+    this.#callback = callback;
+    this.#request = request;
+    this.#context = new AsyncResource(type, { requireManualDestroy: true });
+  }
+
+  /** Once, in the order in which callbacks are to be called. */
+  call(args: readonly unknown[]): void {
+    this.#context.runInAsyncScope(atTurnEnd, undefined, () => {
+      try {
+        Reflect.apply(this.#callback, this.#request, args);
+      } finally {
+        this.#context.emitDestroy();
+      }
+    });
+  }
 }
