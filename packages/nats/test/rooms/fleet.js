@@ -19,7 +19,7 @@ export function roomsAcross({ broker, durable, stream, heartbeat, required, ...o
 export async function openNode(t, broker, options = {}, { peers: count = 1, room = 'x' } = {}) {
   const hall = await openHall(t);
   const peers = await hall.connectMany(count);
-  const rooms = roomsAcross({ broker, heartbeat: 200, ...options });
+  const rooms = roomsAcross({ broker, heartbeat: 1000, ...options });
   t.after(async () => {
     rooms.close();
     await rooms.closed().catch(() => {});

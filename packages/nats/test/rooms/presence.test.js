@@ -28,9 +28,13 @@ async function open(t, broker, options = {}, setting = {}) {
 const ids = (presences) => presences.map(({ id }) => id).sort();
 const program = new URL('programs/node.js', import.meta.url);
 
+/** Ms between two signs of life, where a node that a busy machine keeps waiting for a moment must not count as gone. */
+const heartbeat = 1000;
+
 /** The same in a process of its own, with a member in room `x`. */
 async function openProcess(t, broker, id, env = {}) {
-  const peer = node(t, program, { BROKER: broker, ...env });
+  const OPTIONS = JSON.stringify({ heartbeat });
+  const peer = node(t, program, { BROKER: broker, OPTIONS, ...env });
   const { failure } = await peer.says();
   assert.equal(failure, null);
   await peer.ask({ do: 'join', room: 'x', presence: { id } });
@@ -82,14 +86,14 @@ test('a newcomer learns of everybody, also when that takes several messages', as
 
 test('kill -9 of a node: its members leave once; one that closes leaves by itself', async (t) => {
   const server = await natsServer(t);
-  const a = await open(t, server.url, { heartbeat: 100 });
+  const a = await open(t, server.url, { heartbeat });
   await a.rooms.ready();
   // Their clocks are hours off, each in another direction.
   const skews = ['36000000', '-36000000', '0'];
   const [b, c, d] = await Promise.all(
     ['bob', 'cid', 'dan'].map((id, n) => openProcess(t, server.url, id, { SKEW_MS: skews[n] })),
   );
-  await until(() => a.changes.length === 3);
+  await until(() => a.ids('x').length === 3);
   for (const { since } of a.rooms.presence('x')) assert.ok(Math.abs(Date.now() - since) < 600_000);
   a.changes.splice(0);
   await b.kill();
@@ -105,10 +109,10 @@ test('kill -9 of a node: its members leave once; one that closes leaves by itsel
 
 test('a node that stood still leaves, and is back with who is there now', async (t) => {
   const server = await natsServer(t);
-  const a = await open(t, server.url, { heartbeat: 100 });
+  const a = await open(t, server.url, { heartbeat });
   await a.rooms.ready();
   const b = await openProcess(t, server.url, 'bob');
-  await until(() => a.changes.length === 1);
+  await until(() => a.ids('x').includes('bob'));
   a.join(0, 'x', 'ann');
   await until(async () => (await b.ask({ do: 'presence', room: 'x' })).length === 2);
   await b.ask({ do: 'changes' });
@@ -126,8 +130,8 @@ test('a node that stood still leaves, and is back with who is there now', async 
 test('a network that is cut and healed: gone for the others, and back with what changed', async (t) => {
   const server = await natsServer(t);
   const cable = await proxy(t, server.port);
-  const a = await open(t, server.url, { heartbeat: 100 });
-  const b = await open(t, cable.url, { heartbeat: 100 });
+  const a = await open(t, server.url, { heartbeat });
+  const b = await open(t, cable.url, { heartbeat });
   await Promise.all([a, b].map(({ rooms }) => rooms.ready()));
   a.join(0, 'x', 'ann');
   b.join(0, 'x', 'bob');
