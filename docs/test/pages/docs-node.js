@@ -19,6 +19,28 @@ const given = {
   ship: (order) => shipped.push(order),
 };
 
+/** Stands in for a pool of `pg`: packages/millrace/test/pg has a server. */
+class AnsweredPool {
+  options = { max: 1 };
+  totalCount = 0;
+  idleCount = 0;
+  waitingCount = 0;
+  Client = class {
+    pipeline = false;
+    getTransactionStatus = () => 'I';
+    on() {}
+    removeListener() {}
+    query(_config, _values, done) {
+      queueMicrotask(() => done(null, { rows: [{ name: 'Ada' }] }));
+    }
+  };
+  query() {}
+  end() {}
+  connect(done) {
+    done(undefined, new this.Client(), () => {});
+  }
+}
+
 export async function setup(name) {
   await writeFile('index.html', '<p>hello</p>');
   if (name === 'keys') {
@@ -39,12 +61,14 @@ export async function setup(name) {
       }
     };
   }
+  if (name === 'pipelined') given.pg = { Pool: AnsweredPool };
   given.httpServer = createServer();
   return given;
 }
 
 export const checks = {
   batch: ({ id }) => assert.equal(id, 1),
+  pipelined: ({ rows }) => assert.equal(rows[0].name, 'Ada'),
   batchemitter: () => {
     assert.deepEqual(shipped, [{ id: 1 }]);
   },

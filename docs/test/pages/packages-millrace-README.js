@@ -1,19 +1,20 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
+import pg from 'pg';
 import { WebSocket, WebSocketServer } from 'ws';
 import * as names from '../lib/names.js';
 
-const given = { ...names.storage(), line: 'a line\n', WebSocket };
+const given = { ...names.storage(), line: 'a line\n', pg, WebSocket };
 
 export async function setup(name) {
   if (name === 'millrace-4') return { server: new WebSocketServer({ port: 0 }) };
   if (name === 'millrace-5') given.redis = await names.redisLike();
-  if (name === 'millrace-6') given.io = await names.io();
+  if (name === 'millrace-7') given.io = await names.io();
   return given;
 }
 
 export const checks = {
   'millrace-2': ({ id }) => assert.equal(id, 1),
   'millrace-3': () => assert.deepEqual(given.written, [[{ cpu: 0.7 }]]),
-  'millrace-7': async () => assert.equal(await readFile('events.log', 'utf8'), given.line),
+  'millrace-8': async () => assert.equal(await readFile('events.log', 'utf8'), given.line),
 };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { findPostgres, startPostgres } from '../../../scripts/lib/postgres.js';
 import { openStorage } from '../storage/index.js';
-import { findPostgres, startPostgres } from './postgres-server.js';
 import { ARMS, Client, postJson, request, start } from './support.js';
 
 const bin = findPostgres();

@@ -18,7 +18,7 @@ const { bun, deno } = process.versions as { bun?: string; deno?: string };
 export const otherRuntime: string | null =
   bun !== undefined ? `Bun ${bun}` : deno !== undefined ? `Deno ${deno}` : null;
 
-export const { isAnyArrayBuffer, isArrayBuffer, isSet, isUint8Array } = types;
+export const { isAnyArrayBuffer, isArrayBuffer, isDate, isSet, isUint8Array } = types;
 
 /** Costs next to nothing for what has no `message`. */
 export function isError(value: unknown): value is Error {

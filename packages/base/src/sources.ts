@@ -20,6 +20,7 @@ export type SourceKind =
   | 'guard'
   | 'install'
   | 'monitor'
+  | 'pipelined'
   | 'pool'
   | 'rooms'
   | 'socket-io'

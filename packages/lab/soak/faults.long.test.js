@@ -1,8 +1,8 @@
 /** The soak with faults, for SOAK_SECONDS (default 120, at least 75): each kind of fault at least once. */
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { findPostgres } from '../../../examples/chat/test/postgres-server.js';
 import { find } from '../../../scripts/debian.js';
+import { findPostgres } from '../../../scripts/lib/postgres.js';
 import { KINDS } from './faults/plan.js';
 import { soakResult } from './faults/result.js';
 

@@ -18,6 +18,7 @@ testBundles('millrace', {
   './fs': { file: 'fs', works: { text: 'abc', bytes: 'abc', code: 'ENOENT' } },
   './net': { file: 'net', works: { text: '01234', writes: 5 } },
   './observe': { file: 'observe', works: { text: 'string', reads: 2, pid: true } },
+  './pg': { file: 'pg', works: { code: 'MILLRACE_E_INVALID_ARGUMENT' } },
   './threads': {
     file: 'threads',
     works: { hasHeader: true, api: 'object' },

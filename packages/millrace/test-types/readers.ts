@@ -12,6 +12,7 @@ import type { PoolStats } from '@millrace/pool';
 import type { BatchEmitter, BatchStats } from 'millrace';
 import type { FileStats } from 'millrace/fs';
 import type { CoalesceStats } from 'millrace/net';
+import type { PipelineStats } from 'millrace/pg';
 import type { InstallStats, RoomsStats } from 'millrace/ws';
 // biome-ignore lint/style/noRestrictedImports: only the compiler can compare all statistics with what reads them
 import type { readers } from '../../monitor/dist/metrics/readers.js';
@@ -31,6 +32,7 @@ declare const statistics: {
   guard: GuardStats;
   install: InstallStats;
   monitor: Snapshot;
+  pipelined: PipelineStats;
   pool: PoolStats;
   rooms: RoomsStats | RoomsStats<NatsRoomsStats>;
   'socket-io-fleet': NatsAdapterStats;

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { findPostgres, startPostgres } from '../../../../examples/chat/test/postgres-server.js';
+import { findPostgres, startPostgres } from '../../../../scripts/lib/postgres.js';
 import { LabError } from '../../load/errors.js';
 import { guard } from '../../run/guard.js';
 import { newMark, strays } from '../../run/strays.js';

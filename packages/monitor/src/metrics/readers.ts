@@ -156,6 +156,19 @@ function dns({ lookups, shared, kept }: Figures<'lookups' | 'shared' | 'kept'>, 
   add('lookups_total', { answer: 'kept' }, kept);
 }
 
+type PipelineFigures = Figures<
+  'queries' | 'checkouts' | 'errors' | 'refused' | 'queued' | 'maxQueue'
+>;
+
+function pipelined(stats: PipelineFigures, add: Add): void {
+  const source = 'pipelined';
+  add('queue_depth', { source, priority: 'normal' }, stats.queued);
+  add('queue_fill', { source }, fillOf(stats.queued, stats.maxQueue));
+  summary(add, 'batch_size', { source }, stats.queries, stats.checkouts);
+  add('refused_total', { source, reason: 'overloaded' }, stats.refused);
+  add('errors_total', { source }, stats.errors);
+}
+
 interface ClassFigures extends Figures<'queued' | 'admitted'> {
   readonly shed: Counts;
   readonly wouldShed: Counts;
@@ -368,6 +381,7 @@ export const readers = {
   guard,
   install: gathered('install'),
   monitor,
+  pipelined,
   pool,
   rooms,
   'socket-io': socketIo,

@@ -5,8 +5,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
-import { freePort } from '../../../packages/lab/run/up.js';
-import { isExecutable } from '../../../scripts/lib/which.js';
+import { freePort } from '../../packages/lab/run/up.js';
+import { isExecutable } from './which.js';
 
 const run = promisify(execFile);
 
@@ -20,9 +20,9 @@ export function findPostgres() {
   );
 }
 
-/** A PostgreSQL server of its own in a temporary folder, which `stop`, `start` and `remove` act on. */
+/** A PostgreSQL server of its own in a temporary folder, which the functions of the result act on. */
 export async function startPostgres(bin) {
-  const dir = await mkdtemp(join(tmpdir(), 'chat-postgres-'));
+  const dir = await mkdtemp(join(tmpdir(), 'millrace-postgres-'));
   // initdb refuses to run as root.
   const user = process.getuid() === 0 ? unprivilegedUser() : {};
   if (user.uid !== undefined) chownSync(dir, user.uid, user.gid);
@@ -57,6 +57,8 @@ export async function startPostgres(bin) {
     url: `postgres://chat@127.0.0.1:${port}/postgres`,
     start: () => control('-l', join(dir, 'log'), '-o', settings, 'start'),
     stop: () => control('-m', 'fast', 'stop'),
+    /** Ends it as a crash would: connections break, and the next start recovers. */
+    crash: () => control('-m', 'immediate', 'stop'),
     async remove() {
       await server.stop().catch(() => {});
       await rm(dir, { recursive: true, force: true });
