@@ -55,3 +55,27 @@ export async function io() {
   const { Server } = await import('socket.io');
   return new Server(createServer());
 }
+
+/** Stands in for the pool of the package `pg`; packages/millrace/test/pg has a server. */
+class AnsweredPool {
+  options = { max: 1 };
+  totalCount = 0;
+  idleCount = 0;
+  waitingCount = 0;
+  Client = class {
+    pipeline = false;
+    getTransactionStatus = () => 'I';
+    on() {}
+    removeListener() {}
+    query(_config, _values, done) {
+      queueMicrotask(() => done(null, { rows: [{ name: 'Ada' }] }));
+    }
+  };
+  query() {}
+  end() {}
+  connect(done) {
+    done(undefined, new this.Client(), () => {});
+  }
+}
+
+export const pg = { Pool: AnsweredPool };

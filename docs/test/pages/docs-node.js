@@ -19,28 +19,6 @@ const given = {
   ship: (order) => shipped.push(order),
 };
 
-/** Stands in for a pool of `pg`: packages/millrace/test/pg has a server. */
-class AnsweredPool {
-  options = { max: 1 };
-  totalCount = 0;
-  idleCount = 0;
-  waitingCount = 0;
-  Client = class {
-    pipeline = false;
-    getTransactionStatus = () => 'I';
-    on() {}
-    removeListener() {}
-    query(_config, _values, done) {
-      queueMicrotask(() => done(null, { rows: [{ name: 'Ada' }] }));
-    }
-  };
-  query() {}
-  end() {}
-  connect(done) {
-    done(undefined, new this.Client(), () => {});
-  }
-}
-
 export async function setup(name) {
   await writeFile('index.html', '<p>hello</p>');
   if (name === 'keys') {
@@ -61,7 +39,7 @@ export async function setup(name) {
       }
     };
   }
-  if (name === 'pipelined') given.pg = { Pool: AnsweredPool };
+  if (name === 'pipelined') given.pg = names.pg;
   given.httpServer = createServer();
   return given;
 }

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
-import pg from 'pg';
 import { WebSocket, WebSocketServer } from 'ws';
 import * as names from '../lib/names.js';
 
-const given = { ...names.storage(), line: 'a line\n', pg, WebSocket };
+const given = { ...names.storage(), line: 'a line\n', pg: names.pg, WebSocket };
 
 export async function setup(name) {
   if (name === 'millrace-4') return { server: new WebSocketServer({ port: 0 }) };
