@@ -21,7 +21,11 @@ const bench = join(root, 'bench');
 const script = join(root, 'scripts/bench.js');
 const main = (name) => join(bench, name, 'main.js');
 /** Programs that are fetched where Debian has them. */
-const servers = { pg: ['postgresql'], redis: ['redis-server'], scale: ['nats-server', 'redis-server'] };
+const servers = {
+  pg: ['postgresql'],
+  redis: ['redis-server'],
+  scale: ['nats-server', 'redis-server'],
+};
 /** Benchmarks that compile programs in Go. */
 const inGo = ['go', 'policy'];
 /** What each is about, as the comment at its beginning says. */
