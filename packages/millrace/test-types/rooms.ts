@@ -1,6 +1,9 @@
 // Rooms as its users' compilers see it.
+import type { ServerResponse } from 'node:http';
+import type { Http2ServerResponse } from 'node:http2';
 import { type DurableStats, type NatsRoomsStats, natsRooms } from '@millrace/nats/rooms';
 import {
+  type Connection,
   type Presence,
   type PresenceChange,
   Rooms,
@@ -48,8 +51,17 @@ rooms.send(socket, 'text', { except: socket });
 // @ts-expect-error: a socket is needed
 rooms.join('lobby', socket);
 
+declare const response: ServerResponse;
+declare const response2: Http2ServerResponse;
+new Rooms({ keepAlive: 15_000 });
+for (const each of [response, response2]) rooms.join(each, 'lobby');
+rooms.send(response, 'text', { event: 'price', id: '17' });
+rooms.publish('lobby', 'text', { event: 'price', id: '17', except: response });
+// @ts-expect-error: an id is text
+rooms.publish('lobby', 'text', { id: 17 });
+
 const size: number = rooms.size('lobby');
-const members: WebSocket[] = [...rooms.members('lobby')];
+const members: Connection[] = [...rooms.members('lobby')];
 const names: string[] = rooms.of(socket);
 rooms.set({ maxDelay: 0 }).flush();
 rooms.close();

@@ -8,6 +8,12 @@
 import type { PriorityClass } from '@millrace/base/priority';
 import type { PresenceList } from './presence.js';
 
+/** Fields that an event stream sends with a message; WebSockets have none. Text without line breaks or U+0000. */
+export interface StreamFields {
+  readonly event: string | undefined;
+  readonly id: string | undefined;
+}
+
 /** A message on its way to the other processes. */
 export interface Message {
   /** Not to be changed. It stays valid for as long as it is referred to. */
@@ -18,25 +24,28 @@ export interface Message {
   readonly priority: PriorityClass;
   /** A later message of the room with the same key supersedes it; undefined: none does. */
   readonly key: unknown;
+  /** What event streams get with it; null: nothing. */
+  readonly stream: StreamFields | null;
   /** Set by `admit()`, for use by the link. As long as it is null the message is for this process alone, and `send()` does not get it. */
   route: object | null;
 }
 
-/** What became of a message of another process: `later`, the queue is full now; `never`, it is larger than the queue. */
-export type Receipt = 'taken' | 'later' | 'never';
+/** What became of a message of another process: `later`, the queue is full now; `never`, it is larger than the queue; `malformed`, a field for event streams is no single line. */
+export type Receipt = 'taken' | 'later' | 'never' | 'malformed';
 
 /** The rooms of this process, as the other side sees them. */
 export interface RoomsHere {
   /** Random name of this process among the others: 12 characters of base64url. */
   readonly node: string;
   readonly presences: PresenceList;
-  /** Queues a message of another process for the members here. Text has to be valid UTF-8: browsers end a connection for anything else. */
+  /** Queues a message of another process for the members here. Text has to be valid UTF-8: browsers end a connection for anything else. `stream`: what event streams get with it, default null. */
   receive(
     room: string,
     data: Buffer,
     binary: boolean,
     priority: PriorityClass,
     key: unknown,
+    stream?: StreamFields | null,
   ): Receipt;
 }
 

@@ -14,7 +14,7 @@ import { earlier, isAged } from '../engine/queue.js';
 /** Something with a class and a size that waits to be written. */
 export interface Chunk {
   readonly priority: PriorityClass;
-  readonly data: Uint8Array;
+  readonly data: Buffer;
   /** Arrival number. */
   readonly seq: number;
   /** Time of the push. */

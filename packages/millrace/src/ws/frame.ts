@@ -4,7 +4,7 @@ import { MillraceError, show } from '@millrace/base/errors';
 import type { PriorityClass } from '@millrace/base/priority';
 import { isAnyArrayBuffer } from '@millrace/base/realm';
 import type { Tick } from '../engine/queue.js';
-import type { Message } from './across.js';
+import type { Message, StreamFields } from './across.js';
 import type { Chunk } from './backlog.js';
 import type { Content } from './content.js';
 
@@ -34,6 +34,10 @@ export class Frame implements Chunk, Message {
   place = 0;
   /** Its way to other processes; null if it is for this one alone. */
   route: object | null = null;
+  /** Fields of the message as an event of a stream; null: none. */
+  readonly stream: StreamFields | null;
+  /** The message as an event of a stream; null until a member needs it. Made after it has left the queue. */
+  streamed: Chunk | null = null;
 
   constructor(
     data: Data,
@@ -41,12 +45,14 @@ export class Frame implements Chunk, Message {
     priority: PriorityClass,
     except: object | null,
     key: unknown,
+    stream: StreamFields | null,
   ) {
     this.data = encode(typeof data === 'string' ? data : toBytes(data), binary);
     this.binary = binary;
     this.priority = priority;
     this.except = except;
     this.key = key;
+    this.stream = stream;
   }
 
   /** Time of the push. */
@@ -106,15 +112,15 @@ function toBytes(data: Exclude<Data, string>): Uint8Array {
   );
 }
 
-/** Several frames as the bytes of one write. */
-export class Joined implements Content {
-  readonly frames: readonly Frame[];
+/** Several frames, or other chunks, as the bytes of one write. */
+export class Joined<C extends Chunk = Frame> implements Content {
+  readonly frames: readonly C[];
   readonly length: number;
   /** Whether some of them have keys. */
   readonly hasKeys: boolean;
   #bytes: Buffer | null = null;
 
-  constructor(frames: readonly Frame[]) {
+  constructor(frames: readonly C[]) {
     this.frames = frames;
     let length = 0;
     let hasKeys = false;

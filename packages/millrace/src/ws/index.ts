@@ -1,5 +1,5 @@
 /**
- * WebSockets and socket.io: messages of one turn leave together.
+ * WebSockets, event streams and socket.io: messages of one turn leave together.
  *
  * @module ws
  */
@@ -10,7 +10,9 @@ export type {
   Receipt,
   RoomsHere,
   RoomsLink,
+  StreamFields,
 } from './across.js';
+export type { Connection, StreamResponse } from './connection.js';
 export type { Data } from './frame.js';
 export {
   type Installation,

@@ -1,6 +1,7 @@
 /**
- * One socket: the rooms it is in, and what it has not taken yet. A socket that does not keep up has a backlog of its own,
- * bounded in bytes, so that it costs nobody else anything.
+ * One member of rooms: the rooms it is in, and what it has not taken yet. A member that does not keep up has a backlog of its own,
+ * bounded in bytes, so that it costs nobody else anything. How it is written to depends on what it is: a WebSocket, below, or an event
+ * stream (stream-member.ts).
  */
 import type { Socket } from 'node:net';
 import {
@@ -12,33 +13,33 @@ import {
 } from '@millrace/base/priority';
 import { clearTimeout, nextTick, performance, setTimeout } from '@millrace/base/timers';
 import type { TypeEntry } from '../engine/queue.js';
-import { type Aging, Backlog } from './backlog.js';
+import { type Aging, Backlog, type Chunk } from './backlog.js';
+import type { Connection } from './connection.js';
 import { type Frame, Joined } from './frame.js';
 import { Pace } from './pace.js';
 import { maxContent, type Receiver } from './volley.js';
 import { Wire } from './wire.js';
-import type { WebSocket } from './ws-class.js';
-import { isAtRest, type Sender } from './ws-class.js';
+import { isAtRest, type Sender, type WebSocket } from './ws-class.js';
 
-/** What happens to a socket whose backlog passes `maxPending`. */
+/** What happens to a member whose backlog passes `maxPending`. */
 export type SlowPolicy = 'close' | 'drop-low' | 'drop-normal';
 
-/** Classes that a policy may drop, in this order, before it closes the socket. */
+/** Classes that a policy may drop, in this order, before it closes the member. */
 const droppable: Readonly<Record<SlowPolicy, readonly PriorityClass[]>> = {
   close: [],
   'drop-low': [LOW],
   'drop-normal': [LOW, NORMAL],
 };
 
-/** Told when a slow socket loses frames or is closed. */
+/** Told when a slow member loses messages or is closed. */
 export interface SlowInfo {
-  readonly socket: WebSocket;
-  /** `dropped`: frames were left out; `closed`: the socket was closed with 1013. */
+  readonly socket: Connection;
+  /** `dropped`: messages were left out; `closed`: a socket was closed with 1013, the response of an event stream destroyed. */
   readonly action: 'dropped' | 'closed';
-  /** Frames that were left out, and their class (`closed`: of all classes). */
+  /** Messages that were left out, and their class (`closed`: of all classes). */
   readonly frames: number;
   readonly priority: Priority | null;
-  /** Bytes that the socket had not taken when it happened. */
+  /** Bytes that the member had not taken when it happened. */
   readonly pendingBytes: number;
 }
 
@@ -51,7 +52,7 @@ export interface SlowOptions {
   readonly aging: Aging;
 }
 
-/** What a socket's writes add up to; shared by all members of one `Rooms`. */
+/** What the writes of members add up to; shared by all of one `Rooms`. */
 export interface Written {
   sends: number;
   deliveries: number;
@@ -61,172 +62,147 @@ export interface Written {
   slowClosed: number;
 }
 
-/** The parts of a ws socket that its type declarations leave out. */
-interface Internals {
-  readonly _socket: Socket;
-  readonly _isServer?: boolean;
-  readonly _sender?: Sender;
-}
-
-const open = 1;
-const tryAgainLater = 1013;
-/** How long a socket may take for half of what is more than `maxPending` of one turn, and to read that it is closed for being slow, in ms. */
+/** How long a slow member may take for half of what is more than `maxPending` of one turn, in ms. */
 const graceMs = 1000;
-/** How soon to look again whether ws has finished what it is in the middle of, in ms. No event says so. */
-const retryMs = 5;
 /** Size of the pieces in which a backlog is written, in bytes. */
 const pieceBytes = 64 * 1024;
-/** Pings that were sent: each has data of its own, by which its answer is known. */
-let pings = 0;
 
-export class Member implements Receiver<Joined> {
-  readonly ws: WebSocket;
+export abstract class Member<C extends Chunk = Chunk> {
+  abstract readonly connection: Connection;
+  abstract readonly isStream: boolean;
   readonly rooms = new Set<Room>();
-  readonly #socket: Socket;
-  readonly #sender: Sender | undefined;
-  readonly #wire: Wire;
-  /** Only ws itself can encode for it: compression keeps a state per socket, and what a client sends is masked. */
-  readonly #encodedByWs: boolean;
-  readonly #options: SlowOptions;
-  readonly #written: Written;
-  #backlog: Backlog<Frame> | null = null;
-  /** Since it gets messages with keys; null before. */
-  #pace: Pace | null = null;
-  /** The data of the last ping. */
-  #ping: Buffer | null = null;
-  #retry: NodeJS.Timeout | null = null;
+  protected readonly options: SlowOptions;
+  protected readonly written: Written;
+  protected backlog: Backlog<C> | null = null;
+  /** Set by `releaseWhenDrained`. */
+  protected isLeaving = false;
   #overdue: NodeJS.Timeout | null = null;
   /** Bytes that were pending when `#overdue` was set; `maxPending` while it is not. */
   #allowed: number;
-  /** Set by `releaseWhenDrained`. */
-  #leaving = false;
-  /** Set by `end`: the close that follows when nothing is queued for the socket any more. */
+  /** Set by `end`: the close that follows when nothing is queued for the member any more. */
   #ending: { code: number | undefined; reason: string | undefined } | null = null;
   #nothingQueued = false;
 
-  constructor(ws: WebSocket, options: SlowOptions, written: Written) {
-    this.ws = ws;
-    const { _socket, _isServer, _sender } = ws as unknown as Internals;
-    this.#socket = _socket;
-    this.#sender = _sender;
-    this.#wire = Wire.of(_socket);
-    this.#encodedByWs = ws.extensions.includes('permessage-deflate') || _isServer === false;
-    this.#options = options;
+  constructor(options: SlowOptions, written: Written) {
+    this.options = options;
     this.#allowed = options.maxPending;
-    this.#written = written;
-    this.#socket.on('drain', this.#drain);
+    this.written = written;
   }
 
-  /** Stops listening to the socket. */
+  // ---- what a kind of member knows
+
+  /** Not closing or gone, nor with its stream ended or destroyed, which is noticed a little later. */
+  abstract get isOpen(): boolean;
+  /** Bytes that wait in its streams for the kernel to take them. */
+  protected abstract get bufferedBytes(): number;
+  /** Whether its stream takes more now, and is not in the middle of something that must not be cut in two. If not, `drain` is called later. */
+  protected abstract isReady(): boolean;
+  /** The same between two pieces of a backlog. */
+  protected abstract get takesMore(): boolean;
+  /** Calls `drain` when a backlog may go on. Never throws: a member whose write fails harms no other. `isBehind`: more is pending than is allowed. */
+  protected abstract send(content: Joined<C>, isBehind: boolean): void;
+  protected abstract close(code: number | undefined, reason: string | undefined): void;
+  /** Ends a slow member, whatever it has not taken. */
+  protected abstract cutOff(): void;
+
+  /** Bytes that may be written at once. */
+  protected get mostAtOnce(): number {
+    return this.options.maxPending;
+  }
+
+  /** Bytes that may be on their way beside those that are. */
+  protected get room(): number {
+    return Number.POSITIVE_INFINITY;
+  }
+
+  /** The same, for messages the first of which may have a key. */
+  protected roomFor(_content: Joined<C>): number {
+    return this.room;
+  }
+
+  /** Whether `room` says what is kept back. */
+  protected get isPaced(): boolean {
+    return false;
+  }
+
+  /** The client has taken what was compressed for it; what is pending waits for the compressor. */
+  protected get isCompressing(): boolean {
+    return false;
+  }
+
+  // ---- its life
+
+  /** Stops listening to the connection. */
   release(): void {
-    this.#socket.off('drain', this.#drain);
-    if (this.#pace !== null) this.ws.off('pong', this.#onPong);
-    if (this.#retry !== null) clearTimeout(this.#retry);
     if (this.#overdue !== null) clearTimeout(this.#overdue);
-    this.#backlog = null;
+    this.backlog = null;
   }
 
   /** The same, but what waits is still written first. */
   releaseWhenDrained(): void {
-    this.#leaving = true;
-    if (this.#backlog === null) this.release();
-    else this.#drain();
+    this.isLeaving = true;
+    if (this.backlog === null) this.release();
+    else this.drain();
   }
 
-  /** Not closing or gone, nor with its stream ended or destroyed, which ws notices a little later. */
-  get isOpen(): boolean {
-    return this.ws.readyState === open && this.#socket.writable;
-  }
-
-  /** Bytes that wait here, in ws or in the stream for the kernel to take them. */
+  /** Bytes that wait here, in the streams or for the kernel to take them. */
   get pendingBytes(): number {
-    return this.ws.bufferedAmount + (this.#backlog?.bytes ?? 0);
+    return this.bufferedBytes + (this.backlog?.bytes ?? 0);
   }
 
-  /** Notes that the socket is to be closed when what is queued has been written. */
+  /** Notes that the member is to be closed when what is queued has been written. */
   end(code: number | undefined, reason: string | undefined): void {
     this.#ending ??= { code, reason };
-    this.#drain();
+    this.drain();
   }
 
   get isEnding(): boolean {
     return this.#ending !== null;
   }
 
-  /** Nothing is queued for the ended socket any more: closes it now, or when its backlog has been written. */
+  /** Nothing is queued for the ended member any more: closes it now, or when its backlog has been written. */
   closeWhenWritten(): void {
     this.#nothingQueued = true;
     this.#closeIfEnded();
   }
 
   #closeIfEnded(): void {
-    if (this.#ending === null || !this.#nothingQueued || this.#backlog !== null) return;
-    this.ws.close(this.#ending.code, this.#ending.reason);
+    if (this.#ending === null || !this.#nothingQueued || this.backlog !== null) return;
+    this.close(this.#ending.code, this.#ending.reason);
   }
 
-  /** The descriptor, if it can be sent to past ws and the stream right now; else -1, and `write()` is the way. */
-  fdFor(content: Joined): number {
-    const { ws } = this;
-    const { maxPending } = this.#options;
-    if (
-      this.#backlog !== null ||
-      this.#encodedByWs ||
-      content.length > maxPending ||
-      content.length > maxContent ||
-      ws.readyState !== open
-    ) {
-      return -1;
-    }
-    if (content.length > this.#roomFor(content)) return -1;
-    // ws has nothing of its own to send first.
-    const isAlone = this.#sender === undefined ? ws.bufferedAmount === 0 : isAtRest(this.#sender);
-    return isAlone ? this.#wire.fdFor(null) : -1;
-  }
+  // ---- what it is sent
 
-  sent(result: number, content: Joined): void {
-    this.#wire.settle(result, content);
-    this.#count(content);
-  }
-
-  write(content: Joined): void {
-    // A socket that is closing or gone gets nothing: its descriptor may be somebody else's already.
+  write(content: Joined<C>): void {
+    // A member that is closing or gone gets nothing: its descriptor may be somebody else's already.
     if (!this.isOpen) return;
-    const { maxPending } = this.#options;
-    const room = this.#roomFor(content);
-    const isReady = this.#backlog === null && this.#ready();
-    // ws keeps a message until it is compressed, so it gets no more than one piece.
-    const most = Math.min(room, this.#encodedByWs ? pieceBytes : maxPending);
-    if (isReady && content.length <= most) {
-      this.#send(content);
+    const { maxPending } = this.options;
+    const room = this.roomFor(content);
+    const isReady = this.backlog === null && this.isReady();
+    if (isReady && content.length <= Math.min(room, this.mostAtOnce)) {
+      this.send(content, false);
       return;
     }
-    const backlog = this.#backlog ?? new Backlog(this.#options.aging);
-    this.#backlog = backlog;
-    for (const frame of content.frames) if (backlog.add(frame)) this.#written.slowSuperseded++;
+    const backlog = this.backlog ?? new Backlog(this.options.aging);
+    this.backlog = backlog;
+    for (const frame of content.frames) if (backlog.add(frame)) this.written.slowSuperseded++;
     // More than its keys: the pace does not keep it back.
-    if (!isReady && this.#pace !== null && backlog.bytes > maxPending) this.#drain();
+    if (!isReady && this.isPaced && backlog.bytes > maxPending) this.drain();
     const { pendingBytes } = this;
     if (isReady) {
-      // A socket that kept up until now may take a moment for more than the usual.
+      // A member that kept up until now may take a moment for more than the usual.
       if (pendingBytes > maxPending) this.#watch();
       this.#pump(backlog);
       return;
     }
-    const mayHave = this.#isCompressing ? this.#allowed + maxPending : maxPending;
+    const mayHave = this.isCompressing ? this.#allowed + maxPending : maxPending;
     if (pendingBytes > mayHave) this.#tooSlow();
   }
 
-  /** The client has taken what was compressed for it; what is pending waits for the compressor. */
-  get #isCompressing(): boolean {
-    const { writableLength, writableNeedDrain } = this.#socket;
-    if (!this.#encodedByWs || writableNeedDrain) return false;
-    return writableLength === 0 || this.ws.bufferedAmount > writableLength;
-  }
-
-  /** Looks again later whether the socket has taken enough; if it took half of what was left, it is given more time. */
+  /** Looks again later whether the member has taken enough; if it took half of what was left, it is given more time. */
   #watch(left = this.pendingBytes): void {
     if (this.#overdue !== null) return;
-    const { maxPending } = this.#options;
+    const { maxPending } = this.options;
     const due = performance.now() + graceMs;
     this.#allowed = Math.max(left, maxPending);
     this.#overdue = setTimeout(() => {
@@ -234,157 +210,53 @@ export class Member implements Receiver<Joined> {
       this.#allowed = maxPending;
       const { isOpen, pendingBytes } = this;
       if (!isOpen || pendingBytes <= maxPending) return;
-      // If the loop was blocked meanwhile, or compression takes that long, it is not the socket that is slow.
-      if (performance.now() > due + graceMs / 2 || this.#isCompressing) this.#watch(left);
+      // If the loop was blocked meanwhile, or compression takes that long, it is not the member that is slow.
+      if (performance.now() > due + graceMs / 2 || this.isCompressing) this.#watch(left);
       else if (pendingBytes > left / 2) this.#tooSlow();
       else this.#watch();
     }, graceMs).unref();
   }
 
-  /** Whether the stream takes more now, and ws is not in the middle of something that must not be cut in two. */
-  #ready(): boolean {
-    if (this.#socket.writableNeedDrain || !this.#isInPace) return false;
-    // What ws keeps back: it is being compressed, or read from a Blob, maybe as a fragment.
-    const keptBytes = this.ws.bufferedAmount - this.#socket.writableLength;
-    const mayKeepBytes = this.#encodedByWs ? this.#socket.writableHighWaterMark : 0;
-    const inFragments = this.#sender?._firstFragment === false;
-    if (!inFragments && keptBytes <= mayKeepBytes) return true;
-    this.#retry ??= setTimeout(() => {
-      this.#retry = null;
-      this.#drain();
-    }, retryMs).unref();
-    return false;
-  }
-
   /**
-   * Writes of a backlog what the kernel takes right now, piece by piece: a copy of all of it could be large. The callback of
-   * the last piece goes on; 'drain' does not come for a piece that is smaller than the stream's buffer.
+   * Writes of a backlog what the kernel takes right now, piece by piece: a copy of all of it could be large. When the last piece has
+   * been taken, `drain` goes on.
    */
-  #pump(backlog: Backlog<Frame>): void {
+  #pump(backlog: Backlog<C>): void {
     do {
       const isBehind = this.pendingBytes > this.#allowed;
-      const piece = new Joined(backlog.take(Math.min(pieceBytes, this.#room || pieceBytes)));
-      if (backlog.bytes === 0) this.#backlog = null;
-      this.#send(piece, isBehind);
-    } while (backlog.bytes > 0 && this.isOpen && this.ws.bufferedAmount === 0 && this.#isInPace);
+      const piece = new Joined(backlog.take(Math.min(pieceBytes, this.room || pieceBytes)));
+      if (backlog.bytes === 0) this.backlog = null;
+      this.send(piece, isBehind);
+    } while (backlog.bytes > 0 && this.isOpen && this.takesMore);
   }
 
-  // ---- the pace of a socket that gets messages with keys
-
-  /** Bytes that may be on their way beside those that are. */
-  get #room(): number {
-    return this.#pace === null ? Number.POSITIVE_INFINITY : this.#pace.room(performance.now());
-  }
-
-  /** The same, for messages the first of which may have a key. */
-  #roomFor(content: Joined): number {
-    if (this.#pace === null && content.hasKeys) this.#startPace();
-    return this.#room;
-  }
-
-  #startPace(): void {
-    const { maxLag } = this.#options;
-    if (maxLag === 0) return;
-    this.#pace = new Pace(maxLag, performance.now());
-    this.ws.on('pong', this.#onPong);
-    this.#sendPing();
-  }
-
-  /** Whether the pace lets anything leave: it keeps back no more than may be pending, and nothing at the end. */
-  get #isInPace(): boolean {
-    if (this.#pace === null || this.#ending !== null || this.#leaving) return true;
-    return this.#room > 0 || (this.#backlog?.bytes ?? 0) > this.#options.maxPending;
-  }
-
-  #sendPing(): void {
-    if (!this.isOpen) return;
-    this.#ping = Buffer.from(`millrace ${++pings}`);
-    try {
-      this.ws.ping(this.#ping);
-    } catch {
-      // It is closing, and needs no pace any more.
-    }
-  }
-
-  readonly #onPong = (data: Buffer): void => {
-    if (this.#ping === null || !this.#ping.equals(data)) return;
-    this.#ping = null;
-    if (this.#pace!.answered(performance.now())) this.#sendPing();
-    this.#drain();
-  };
-
-  /**
-   * Calls `#drain` when a backlog may go on. Never throws: a socket whose write fails harms no other. `isBehind`: the
-   * compressor does not keep up with what is published, so this leaves uncompressed.
-   */
-  #send(content: Joined, isBehind = false): void {
-    const { frames } = content;
-    try {
-      if (this.#encodedByWs) {
-        const last = frames.at(-1);
-        for (const frame of frames) {
-          const options = { binary: frame.binary, compress: !isBehind };
-          if (frame === last) this.ws.send(frame.payload, options, this.#drain);
-          else this.ws.send(frame.payload, options);
-        }
-        this.#written.sends += frames.length;
-        this.#written.deliveries += frames.length;
-        this.#follow(content);
-      } else {
-        const bytes = content.bytes();
-        if (this.#backlog === null) this.#socket.write(bytes);
-        else this.#socket.write(bytes, this.#drain);
-        this.#count(content);
-      }
-    } catch (error) {
-      // Nobody knows how much of it left. The socket ends like one that ws finds broken: with 'error' and 'close'.
-      this.ws.terminate();
-      nextTick(() => this.ws.emit('error', error as Error));
-    }
-  }
-
-  #count(content: Joined): void {
-    const written = this.#written;
-    written.sends++;
-    written.bytes += content.length;
-    written.deliveries += content.frames.length;
-    this.#follow(content);
-  }
-
-  /** Lets a ping follow what has been written, when it is time for one. */
-  #follow(content: Joined): void {
-    if (this.#pace?.wrote(content.length, performance.now())) this.#sendPing();
-  }
-
-  readonly #drain = (): void => {
-    const backlog = this.#backlog;
-    if (backlog === null || !this.isOpen || !this.#ready()) return;
+  protected readonly drain = (): void => {
+    const { backlog } = this;
+    if (backlog === null || !this.isOpen || !this.isReady()) return;
     if (backlog.bytes > 0) this.#pump(backlog);
-    else this.#backlog = null;
-    if (this.#backlog !== null) return;
+    else this.backlog = null;
+    if (this.backlog !== null) return;
     this.#closeIfEnded();
-    if (this.#leaving) this.release();
+    if (this.isLeaving) this.release();
   };
 
-  /** Drops what may be dropped, least important and oldest first; if that is not enough, the socket has to go. */
+  /** Drops what may be dropped, least important and oldest first; if that is not enough, the member has to go. */
   #tooSlow(): void {
-    const { maxPending, slow, aging } = this.#options;
-    const backlog = this.#backlog ?? new Backlog(aging);
+    const { maxPending, slow, aging } = this.options;
+    const backlog = this.backlog ?? new Backlog<C>(aging);
     const { pendingBytes } = this;
     for (const priority of droppable[slow]) {
       let frames = 0;
       while (this.pendingBytes > maxPending && backlog.dropOldest(priority) !== null) frames++;
-      this.#written.dropped[priority] += frames;
+      this.written.dropped[priority] += frames;
       if (frames > 0) this.#report('dropped', frames, priorities[priority]!, pendingBytes);
     }
     if (this.pendingBytes <= maxPending) return;
-    this.#backlog = null;
+    this.backlog = null;
     const frames = backlog.take(Number.POSITIVE_INFINITY);
-    for (const frame of frames) this.#written.dropped[frame.priority]++;
-    this.#written.slowClosed++;
-    this.ws.close(tryAgainLater, 'too slow: unread messages exceed the limit');
-    // The close frame waits behind what the peer does not read: it may never arrive.
-    setTimeout(() => this.ws.terminate(), graceMs).unref();
+    for (const frame of frames) this.written.dropped[frame.priority]++;
+    this.written.slowClosed++;
+    this.cutOff();
     this.#report('closed', frames.length, null, pendingBytes);
   }
 
@@ -395,9 +267,223 @@ export class Member implements Receiver<Joined> {
     priority: Priority | null,
     pendingBytes: number,
   ): void {
-    const { onSlow } = this.#options;
+    const { onSlow } = this.options;
     if (onSlow === undefined) return;
-    nextTick(onSlow, { socket: this.ws, action, frames, priority, pendingBytes });
+    nextTick(onSlow, { socket: this.connection, action, frames, priority, pendingBytes });
+  }
+}
+
+// ---- a WebSocket
+
+/** The parts of a ws socket that its type declarations leave out. */
+interface Internals {
+  readonly _socket: Socket;
+  readonly _isServer?: boolean;
+  readonly _sender?: Sender;
+}
+
+const open = 1;
+const tryAgainLater = 1013;
+/** How long a socket may take to read that it is closed for being slow, in ms. */
+const closingMs = 1000;
+/** How soon to look again whether ws has finished what it is in the middle of, in ms. No event says so. */
+const retryMs = 5;
+/** Pings that were sent: each has data of its own, by which its answer is known. */
+let pings = 0;
+
+/** A WebSocket: written to past ws, or by ws where only it can encode, and with a pace if it gets messages with keys. */
+export class SocketMember extends Member<Frame> implements Receiver<Joined> {
+  readonly connection: WebSocket;
+  readonly isStream = false;
+  readonly #socket: Socket;
+  readonly #sender: Sender | undefined;
+  readonly #wire: Wire;
+  /** Only ws itself can encode for it: compression keeps a state per socket, and what a client sends is masked. */
+  readonly #encodedByWs: boolean;
+  /** Since it gets messages with keys; null before. */
+  #pace: Pace | null = null;
+  /** The data of the last ping. */
+  #ping: Buffer | null = null;
+  #retry: NodeJS.Timeout | null = null;
+
+  constructor(ws: WebSocket, options: SlowOptions, written: Written) {
+    super(options, written);
+    this.connection = ws;
+    const { _socket, _isServer, _sender } = ws as unknown as Internals;
+    this.#socket = _socket;
+    this.#sender = _sender;
+    this.#wire = Wire.of(_socket);
+    this.#encodedByWs = ws.extensions.includes('permessage-deflate') || _isServer === false;
+    this.#socket.on('drain', this.drain);
+  }
+
+  override release(): void {
+    super.release();
+    this.#socket.off('drain', this.drain);
+    if (this.#pace !== null) this.connection.off('pong', this.#onPong);
+    if (this.#retry !== null) clearTimeout(this.#retry);
+  }
+
+  get isOpen(): boolean {
+    return this.connection.readyState === open && this.#socket.writable;
+  }
+
+  protected get bufferedBytes(): number {
+    return this.connection.bufferedAmount;
+  }
+
+  protected close(code: number | undefined, reason: string | undefined): void {
+    this.connection.close(code, reason);
+  }
+
+  protected cutOff(): void {
+    const ws = this.connection;
+    ws.close(tryAgainLater, 'too slow: unread messages exceed the limit');
+    // The close frame waits behind what the peer does not read: it may never arrive.
+    setTimeout(() => ws.terminate(), closingMs).unref();
+  }
+
+  /** The descriptor, if it can be sent to past ws and the stream right now; else -1, and `write()` is the way. */
+  fdFor(content: Joined): number {
+    const ws = this.connection;
+    const { maxPending } = this.options;
+    if (
+      this.backlog !== null ||
+      this.#encodedByWs ||
+      content.length > maxPending ||
+      content.length > maxContent ||
+      ws.readyState !== open
+    ) {
+      return -1;
+    }
+    if (content.length > this.roomFor(content)) return -1;
+    // ws has nothing of its own to send first.
+    const isAlone = this.#sender === undefined ? ws.bufferedAmount === 0 : isAtRest(this.#sender);
+    return isAlone ? this.#wire.fdFor(null) : -1;
+  }
+
+  sent(result: number, content: Joined): void {
+    this.#wire.settle(result, content);
+    this.#count(content);
+  }
+
+  /** ws keeps a message until it is compressed, so it gets no more than one piece. */
+  protected override get mostAtOnce(): number {
+    return this.#encodedByWs ? pieceBytes : this.options.maxPending;
+  }
+
+  protected override get isCompressing(): boolean {
+    const { writableLength, writableNeedDrain } = this.#socket;
+    if (!this.#encodedByWs || writableNeedDrain) return false;
+    return writableLength === 0 || this.connection.bufferedAmount > writableLength;
+  }
+
+  protected isReady(): boolean {
+    if (this.#socket.writableNeedDrain || !this.#isInPace) return false;
+    // What ws keeps back: it is being compressed, or read from a Blob, maybe as a fragment.
+    const keptBytes = this.connection.bufferedAmount - this.#socket.writableLength;
+    const mayKeepBytes = this.#encodedByWs ? this.#socket.writableHighWaterMark : 0;
+    const inFragments = this.#sender?._firstFragment === false;
+    if (!inFragments && keptBytes <= mayKeepBytes) return true;
+    this.#retry ??= setTimeout(() => {
+      this.#retry = null;
+      this.drain();
+    }, retryMs).unref();
+    return false;
+  }
+
+  protected get takesMore(): boolean {
+    return this.connection.bufferedAmount === 0 && this.#isInPace;
+  }
+
+  /**
+   * `isBehind`: the compressor does not keep up with what is published, so this leaves uncompressed. The callback of the last piece of
+   * a backlog goes on: 'drain' does not come for a piece that is smaller than the stream's buffer.
+   */
+  protected send(content: Joined, isBehind: boolean): void {
+    const ws = this.connection;
+    const { frames } = content;
+    try {
+      if (this.#encodedByWs) {
+        const last = frames.at(-1);
+        for (const frame of frames) {
+          const options = { binary: frame.binary, compress: !isBehind };
+          if (frame === last) ws.send(frame.payload, options, this.drain);
+          else ws.send(frame.payload, options);
+        }
+        this.written.sends += frames.length;
+        this.written.deliveries += frames.length;
+        this.#follow(content);
+      } else {
+        const bytes = content.bytes();
+        if (this.backlog === null) this.#socket.write(bytes);
+        else this.#socket.write(bytes, this.drain);
+        this.#count(content);
+      }
+    } catch (error) {
+      // Nobody knows how much of it left. The socket ends like one that ws finds broken: with 'error' and 'close'.
+      ws.terminate();
+      nextTick(() => ws.emit('error', error as Error));
+    }
+  }
+
+  #count(content: Joined): void {
+    const { written } = this;
+    written.sends++;
+    written.bytes += content.length;
+    written.deliveries += content.frames.length;
+    this.#follow(content);
+  }
+
+  // ---- the pace of a socket that gets messages with keys
+
+  protected override get room(): number {
+    return this.#pace === null ? Number.POSITIVE_INFINITY : this.#pace.room(performance.now());
+  }
+
+  protected override roomFor(content: Joined): number {
+    if (this.#pace === null && content.hasKeys) this.#startPace();
+    return this.room;
+  }
+
+  protected override get isPaced(): boolean {
+    return this.#pace !== null;
+  }
+
+  #startPace(): void {
+    const { maxLag } = this.options;
+    if (maxLag === 0) return;
+    this.#pace = new Pace(maxLag, performance.now());
+    this.connection.on('pong', this.#onPong);
+    this.#sendPing();
+  }
+
+  /** Whether the pace lets anything leave: it keeps back no more than may be pending, and nothing at the end. */
+  get #isInPace(): boolean {
+    if (this.#pace === null || this.isEnding || this.isLeaving) return true;
+    return this.room > 0 || (this.backlog?.bytes ?? 0) > this.options.maxPending;
+  }
+
+  #sendPing(): void {
+    if (!this.isOpen) return;
+    this.#ping = Buffer.from(`millrace ${++pings}`);
+    try {
+      this.connection.ping(this.#ping);
+    } catch {
+      // It is closing, and needs no pace any more.
+    }
+  }
+
+  readonly #onPong = (data: Buffer): void => {
+    if (this.#ping === null || !this.#ping.equals(data)) return;
+    this.#ping = null;
+    if (this.#pace!.answered(performance.now())) this.#sendPing();
+    this.drain();
+  };
+
+  /** Lets a ping follow what has been written, when it is time for one. */
+  #follow(content: Joined): void {
+    if (this.#pace?.wrote(content.length, performance.now())) this.#sendPing();
   }
 }
 

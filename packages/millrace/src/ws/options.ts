@@ -1,36 +1,43 @@
-/** What users give to `Rooms`: options of it and of a message, names, sockets, how a socket is closed; and the checks that keep bad values out. */
+/** What users give to `Rooms`: options of it and of a message, names, how a socket is closed; and the checks that keep bad values out. */
 
 import { MillraceError, show } from '@millrace/base/errors';
 import { parse } from '@millrace/base/options';
 import { classOf, NORMAL, type Priority, priorityField } from '@millrace/base/priority';
 import * as is from '@millrace/base/schema';
 import { orderedFields, type QueueOptions } from '../engine/options.js';
-import type { Across, AcrossStats } from './across.js';
+import type { Across, AcrossStats, StreamFields } from './across.js';
+import type { Connection } from './connection.js';
+import { isFieldText } from './event-stream.js';
 import { type Data, Frame } from './frame.js';
 import type { Member, SlowInfo, SlowPolicy } from './member.js';
 import type { OnPresence } from './presence.js';
-import type { WebSocket } from './ws-class.js';
 
 /** Options of `Rooms`. */
 export interface RoomsOptions<Stats extends AcrossStats = AcrossStats>
   extends Partial<Omit<QueueOptions, 'order'>> {
   /**
-   * Bytes that one socket may leave untaken: 1 to 2^53 - 1, default 1 MiB. As much again may wait for permessage-deflate while
+   * Bytes that one member may leave untaken: 1 to 2^53 - 1, default 1 MiB. As much again may wait for permessage-deflate while
    * the client keeps up.
    */
   maxPending?: number;
   /**
-   * What to do with a socket beyond that. `close` (default): it is closed with 1013. `drop-low`: its oldest LOW frames are
-   * left out, and it is closed when that is not enough. `drop-normal`: LOW, then NORMAL frames.
+   * What to do with a member beyond that. `close` (default): a socket is closed with 1013, the response of an event stream destroyed.
+   * `drop-low`: its oldest LOW messages are left out, and it is closed when that is not enough. `drop-normal`: LOW, then
+   * NORMAL messages.
    */
   slow?: SlowPolicy;
   /**
    * Time in ms that messages may wait on their way to a socket that gets messages with a key: 0 (any time) to 60,000, default 250. It
    * is measured by pings, which the peer must answer. What would wait longer waits here, where a newer message of its key
-   * supersedes it.
+   * supersedes it. Event streams have no pings: for them it has no meaning.
    */
   maxLag?: number;
-  /** Told when a slow socket loses frames or is closed, right after the batch in which it happened. */
+  /**
+   * Interval in ms at which each event stream gets a comment, so that no proxy ends it as idle: 0 (none, default) to 2,147,483,647. Readers
+   * do not see it.
+   */
+  keepAlive?: number;
+  /** Told when a slow member loses messages or is closed, right after the batch in which it happened. */
   onSlow?: (info: SlowInfo) => void;
   /** Makes the rooms one with those of other processes, as `natsRooms()` of `@millrace/nats/rooms` does. Default: none. */
   across?: Across<Stats>;
@@ -42,15 +49,19 @@ export interface RoomsOptions<Stats extends AcrossStats = AcrossStats>
 export interface PublishOptions {
   /** `high` leaves first, `low` last. Default `normal`. */
   priority?: Priority;
-  /** Send as a binary message. Default: for everything but strings. */
+  /** Send as a binary message, in base64 to event streams. Default: for everything but strings. */
   binary?: boolean;
-  /** A socket of this process that does not get it, such as a sender that has it already. Default: none. */
-  except?: WebSocket;
+  /** A member of this process that does not get it, such as a sender that has it already. Default: none. */
+  except?: Connection;
   /**
    * Any value but undefined, with `across` a string or a number: a newer message for the same room, or socket, with this key supersedes
    * this one wherever it waits. So a slow reader gets the latest message of each key. Default: none.
    */
   key?: unknown;
+  /** For event streams, the type of the event: text without line breaks. Default: none, which a browser calls `message`. */
+  event?: string;
+  /** For event streams, the id of the event, which a browser sends as `Last-Event-ID` when it connects again: text without line breaks. Default: none. */
+  id?: string;
 }
 
 export const roomsSchema = is.schema({
@@ -58,6 +69,7 @@ export const roomsSchema = is.schema({
   maxPending: is.bytes(1, Number.MAX_SAFE_INTEGER, 1024 * 1024),
   slow: is.choice(['close', 'drop-low', 'drop-normal'], 'close'),
   maxLag: is.ms(0, 60_000, 250),
+  keepAlive: is.wholeMs(0, 2_147_483_647, 0),
   onSlow: is.callback(),
   across: is.custom<Across>(
     'of natsRooms(), from @millrace/nats/rooms',
@@ -66,10 +78,14 @@ export const roomsSchema = is.schema({
   onPresence: is.callback(),
 } satisfies is.FieldsOf<RoomsOptions>);
 
+const lineOfText = is.text('text without line breaks or U+0000', isFieldText);
+
 export const sendSchema = is.schema({
   priority: priorityField,
   binary: is.boolean(),
   key: is.anything(),
+  event: lineOfText,
+  id: lineOfText,
 });
 
 export const publishSchema = is.schema({
@@ -81,10 +97,11 @@ export const publishSchema = is.schema({
 /** Throws MILLRACE_E_INVALID_OPTION for an unknown option or a bad value. */
 export function roomsSettings<Stats extends AcrossStats>(options: RoomsOptions<Stats>) {
   const parsed = parse('Rooms', options, roomsSchema);
-  const { maxPending, slow, maxLag, onSlow, across, onPresence, ...queue } = parsed;
+  const { maxPending, slow, maxLag, keepAlive, onSlow, across, onPresence, ...queue } = parsed;
   return {
     queue,
     slow: { maxPending, slow, maxLag, onSlow },
+    keepAlive,
     across: across as Across<Stats> | undefined,
     onPresence,
   };
@@ -92,9 +109,11 @@ export function roomsSettings<Stats extends AcrossStats>(options: RoomsOptions<S
 
 /** A message of checked options, with the member that does not get it. */
 export function frameOf(data: Data, options: PublishOptions, except: Member | null): Frame {
-  const { binary = typeof data !== 'string', priority, key } = options;
+  const { binary = typeof data !== 'string', priority, key, event, id } = options;
   const level = priority === undefined ? NORMAL : classOf(priority);
-  return new Frame(data, binary, level, except, key);
+  const hasFields = event !== undefined || id !== undefined;
+  const stream: StreamFields | null = hasFields ? { event, id } : null;
+  return new Frame(data, binary, level, except, key, stream);
 }
 
 export function checkName(name: unknown): void {
@@ -123,27 +142,5 @@ export function checkClose(code: unknown, reason: unknown): void {
   throw new MillraceError(
     'MILLRACE_E_INVALID_ARGUMENT',
     `the reason of a close is ${show(reason)}; it must be a string of at most 123 bytes`,
-  );
-}
-
-/** What we use of a socket must be there, including `_socket`, which ws does not document. */
-export function checkSocket(socket: unknown): void {
-  const candidate = socket as {
-    readyState?: unknown;
-    extensions?: unknown;
-    _socket?: { on?: unknown; write?: unknown } | null;
-  } | null;
-  if (
-    typeof candidate?.readyState === 'number' &&
-    typeof candidate.extensions === 'string' &&
-    (candidate.readyState !== 1 ||
-      (typeof candidate._socket?.on === 'function' &&
-        typeof candidate._socket.write === 'function'))
-  ) {
-    return;
-  }
-  throw new MillraceError(
-    'MILLRACE_E_INVALID_ARGUMENT',
-    `the socket is ${show(socket)}; it must be a WebSocket of the ws package, version 8`,
   );
 }

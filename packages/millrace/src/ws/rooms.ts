@@ -7,13 +7,15 @@ import { TurnHost } from '../engine/host.js';
 import { orderedSchema, type QueueOptions } from '../engine/options.js';
 import { type BatchEvent, TypeEntry } from '../engine/queue.js';
 import type { QueueStats } from '../engine/stats.js';
-import type { AcrossStats, Receipt, RoomsLink } from './across.js';
+import type { AcrossStats, Receipt, RoomsLink, StreamFields } from './across.js';
+import { type Connection, checkConnection, isResponse } from './connection.js';
+import { isFieldText } from './event-stream.js';
 import { type Data, Frame, Joined } from './frame.js';
-import { Member, Room, type SlowOptions, type Written } from './member.js';
+import { Heartbeat } from './heartbeat.js';
+import { Member, Room, type SlowOptions, SocketMember, type Written } from './member.js';
 import {
   checkClose,
   checkName,
-  checkSocket,
   frameOf,
   type PublishOptions,
   publishSchema,
@@ -22,24 +24,25 @@ import {
   sendSchema,
 } from './options.js';
 import { checkPresence, type Presence, type PresenceOptions, Presences } from './presence.js';
+import { openStream, StreamMember } from './stream-member.js';
+import { sendToStreams } from './stream-sending.js';
 import { type BackendName, backend, checkBackend, Volley } from './volley.js';
-import type { WebSocket } from './ws-class.js';
 
 /** Counters of rooms; `Stats` are those of the option `across`. */
 export interface RoomsStats<Stats extends AcrossStats = AcrossStats> extends QueueStats {
   rooms: number;
-  /** Sockets that have joined a room or been sent a message, and are not closed. */
+  /** Sockets and event streams that have joined a room or been sent a message, and are not closed. */
   members: number;
-  /** Frames handed to sockets, the writes they took, and their bytes. */
+  /** Messages handed to members, the writes they took, and their bytes. */
   deliveries: number;
   sends: number;
   sentBytes: number;
-  /** Frames that slow sockets did not get, by class, and slow sockets that were closed. */
+  /** Messages that slow members did not get, by class, and slow members that were closed. */
   dropped: { high: number; normal: number; low: number };
-  /** Frames in the backlogs of slow sockets whose place a newer one of their key took. */
+  /** Messages in the backlogs of slow members whose place a newer one of their key took. */
   slowSuperseded: number;
   slowClosed: number;
-  /** How messages leave: by the stream of each socket, or natively. */
+  /** How messages leave: by the stream of each member, or natively. */
   backend: BackendName;
   /** Counters of what is exchanged with other processes; null without the option `across`. */
   across: Stats | null;
@@ -50,21 +53,23 @@ const noOptions: PublishOptions = Object.freeze({});
 const nowhere = new TypeEntry('nowhere');
 
 /**
- * Rooms of WebSockets (of the `ws` package). What is published in one loop turn leaves at its end: each message is encoded
- * once, each socket gets everything for it in one write, HIGH first. A slow socket delays nobody else.
+ * Rooms of WebSockets (of the `ws` package) and of server-sent event streams (the responses of requests, by HTTP/1 or HTTP/2). What
+ * is published in one loop turn leaves at its end: each message is encoded once for either, each member gets everything for it
+ * in one write, HIGH first. A slow member delays nobody else.
  *
- * Publishing is O(1); the end of the turn costs one write a socket, whatever the number of messages.
- * A socket leaves all its rooms by itself when it closes.
+ * Publishing is O(1); the end of the turn costs one write per member, whatever the number of messages.
+ * A member leaves all its rooms by itself when its connection closes. An event stream gets binary messages in base64.
  *
  * With `across` the rooms of several processes are the same rooms; members here get a message as before.
  */
 export class Rooms<Stats extends AcrossStats = AcrossStats> {
   readonly #rooms = new Map<string, Room>();
-  readonly #members = new Map<WebSocket, Member>();
+  readonly #members = new Map<Connection, Member>();
   readonly #engine: Engine<Frame>;
   /** Members to close when what is queued has been written. */
   readonly #ending = new Map<Member, { readonly upTo: number; remaining: number }>();
   readonly #slow: SlowOptions;
+  readonly #heartbeat: Heartbeat;
   readonly #across: RoomsLink<Stats> | null;
   readonly #presences: Presences;
   readonly #written: Written = {
@@ -78,11 +83,12 @@ export class Rooms<Stats extends AcrossStats = AcrossStats> {
 
   /** Throws MILLRACE_E_INVALID_OPTION for an unknown option or a bad value. */
   constructor(options: RoomsOptions<Stats> = {}) {
-    const { queue, slow, across, onPresence } = roomsSettings(options);
+    const { queue, slow, keepAlive, across, onPresence } = roomsSettings(options);
     checkBackend();
     const host = new TurnHost();
     const maxDeferral = () => this.#engine.options.maxDeferral;
     this.#slow = { ...slow, aging: { now: () => host.now(), maxDeferral } };
+    this.#heartbeat = new Heartbeat(keepAlive);
     const fanOut = new FanOut(
       (batch) => this.#sent(batch),
       () => this.#across?.close(),
@@ -109,19 +115,21 @@ export class Rooms<Stats extends AcrossStats = AcrossStats> {
   }
 
   /**
-   * Adds the socket to the room, which is made if it is not there. With `presence` it is present there, as `presence()` and
+   * Adds a socket or a response to the room, which is made if it is not there. A response becomes an event stream: its headers
+   * leave now, `content-type`, `cache-control` and `x-accel-buffering` unless it has its own; one that must have no body, as for HEAD,
+   * is ended. With `presence` the member is present there, as `presence()` and
    * `onPresence` show on every node. False if it is there already, if it is not open, and after `close()`. Throws
    * MILLRACE_E_TOO_LARGE for more data than the broker takes, MILLRACE_E_INVALID_ARGUMENT when it cannot be cloned.
    */
-  join(socket: WebSocket, name: string, presence?: PresenceOptions): boolean {
+  join(socket: Connection, name: string, presence?: PresenceOptions): boolean {
     checkName(name);
     if (presence !== undefined) checkPresence(presence);
+    // Whatever throws does so before anything has changed.
+    this.#across?.check(name);
     const member = this.#member(socket);
     if (member === null) return false;
     let room = this.#rooms.get(name);
     if (room?.members.has(member)) return false;
-    // Whatever throws does so before anything has changed.
-    this.#across?.check(name);
     if (presence !== undefined) this.#presences.join(member, name, presence);
     if (room === undefined) {
       room = new Room(name);
@@ -137,9 +145,9 @@ export class Rooms<Stats extends AcrossStats = AcrossStats> {
   }
 
   /**
-   * Takes the socket out of the room, or out of all. It still gets what was published before. False if it was in none.
+   * Takes the member out of the room, or out of all. It still gets what was published before. False if it was in none.
    */
-  leave(socket: WebSocket, name?: string): boolean {
+  leave(socket: Connection, name?: string): boolean {
     if (name !== undefined) checkName(name);
     const member = this.#known(socket);
     if (member === undefined) return false;
@@ -221,10 +229,13 @@ export class Rooms<Stats extends AcrossStats = AcrossStats> {
     binary: boolean,
     priority: PriorityClass,
     key: unknown,
+    stream: StreamFields | null = null,
   ): Receipt => {
+    const isLine = (text = '') => isFieldText(text);
+    if (stream !== null && !(isLine(stream.event) && isLine(stream.id))) return 'malformed';
     const room = this.#rooms.get(name);
     if (room === undefined || this.#engine.closed) return 'taken';
-    const frame = new Frame(data, binary, priority, null, key);
+    const frame = new Frame(data, binary, priority, null, key, stream);
     try {
       this.#queue(room, frame);
       return 'taken';
@@ -234,10 +245,11 @@ export class Rooms<Stats extends AcrossStats = AcrossStats> {
   };
 
   /**
-   * Sends a message to one socket, in order with what its rooms publish. False if it is not open. Errors as `publish`.
+   * Sends a message to one socket or event stream, in order with what its rooms publish; it need be in none. A response becomes an
+   * event stream as by `join`. False if it is not open. Errors as `publish`.
    */
   send(
-    socket: WebSocket,
+    socket: Connection,
     data: Data,
     options: Omit<PublishOptions, 'except'> = noOptions,
   ): boolean {
@@ -287,23 +299,23 @@ export class Rooms<Stats extends AcrossStats = AcrossStats> {
     return this.#rooms.get(name)?.members.size ?? 0;
   }
 
-  /** The sockets in a room. */
-  members(name: string): IterableIterator<WebSocket> {
+  /** The sockets and responses in a room. */
+  members(name: string): IterableIterator<Connection> {
     checkName(name);
-    return sockets(this.#rooms.get(name)?.members.keys() ?? []);
+    return connections(this.#rooms.get(name)?.members.keys() ?? []);
   }
 
-  /** The names of the rooms that a socket is in. */
-  of(socket: WebSocket): string[] {
+  /** The names of the rooms that a socket or a response is in. */
+  of(socket: Connection): string[] {
     return [...(this.#known(socket)?.rooms ?? [])].map((room) => room.name);
   }
 
   /**
-   * Closes a socket, after everything that was published to it has been written; `socket.close()` alone would lose what
-   * this turn has for it. `code` is one that an application may use (1000 to 1003, 1007 to 1014, 3000 to 4999), `reason`
+   * Closes a socket or ends a response, after everything that was published to it has been written; `socket.close()` or
+   * `response.end()` alone would lose what this turn has for it. `code` and `reason` are for sockets: `code` is one that an application may use (1000 to 1003, 1007 to 1014, 3000 to 4999), `reason`
    * has at most 123 bytes of UTF-8. False if it is not open.
    */
-  end(socket: WebSocket, code?: number, reason?: string): boolean {
+  end(socket: Connection, code?: number, reason?: string): boolean {
     checkClose(code, reason);
     const known = this.#members.get(socket);
     if (known?.isEnding) return known.isOpen;
@@ -330,14 +342,15 @@ export class Rooms<Stats extends AcrossStats = AcrossStats> {
     return this;
   }
 
-  /** Writes what is queued; later messages are refused. The sockets stay open. Idempotent. The connection to the broker ends when all has left, for which `closed()` waits. */
+  /** Writes what is queued; later messages are refused. The members stay open. Idempotent. The connection to the broker ends when all has left, for which `closed()` waits. */
   close(): void {
     this.#engine.close();
     for (const [socket, member] of this.#members) {
-      socket.off('close', this.#onClose);
+      (socket as NodeJS.EventEmitter).off('close', this.#onClose);
       // A backlog stays with its member until the socket has taken it.
       member.releaseWhenDrained();
     }
+    this.#heartbeat.close();
     this.#members.clear();
     this.#rooms.clear();
   }
@@ -367,35 +380,48 @@ export class Rooms<Stats extends AcrossStats = AcrossStats> {
     };
   }
 
-  /** The socket's member; undefined for a socket that has not been seen. Throws when it is not a socket. */
-  #known(socket: WebSocket): Member | undefined {
+  /** The member of a connection; undefined for one that has not been seen. Throws when it is neither a socket nor a response. */
+  #known(socket: Connection): Member | undefined {
     const member = this.#members.get(socket);
-    if (member === undefined) checkSocket(socket);
+    if (member === undefined) checkConnection(socket);
     return member;
   }
 
-  /** The socket's member, made when it is seen first; null when the socket is not open. */
-  #member(socket: WebSocket): Member | null {
+  /** The member of a connection, made when that is seen first; null when it is not open. */
+  #member(socket: Connection): Member | null {
     const known = this.#known(socket);
     if (known !== undefined) return known.isOpen && !known.isEnding ? known : null;
-    if (this.#engine.closed || socket.readyState !== 1) return null;
-    const member = new Member(socket, this.#slow, this.#written);
+    if (this.#engine.closed) return null;
+    const member = this.#made(socket);
+    if (member === null) return null;
     this.#members.set(socket, member);
-    socket.once('close', this.#onClose);
+    // Both have this event; their declarations have no overload in common.
+    (socket as NodeJS.EventEmitter).once('close', this.#onClose);
     return member;
+  }
+
+  #made(socket: Connection): Member | null {
+    if (!isResponse(socket)) {
+      return socket.readyState === 1 ? new SocketMember(socket, this.#slow, this.#written) : null;
+    }
+    if (!openStream(socket)) return null;
+    const stream = new StreamMember(socket, this.#slow, this.#written);
+    this.#heartbeat.add(stream);
+    return stream;
   }
 
   /** `this` is the socket. One function for all of them, so that a socket costs no closure. */
   readonly #onClose = ((rooms: Rooms<Stats>) =>
-    function (this: WebSocket): void {
+    function (this: Connection): void {
       rooms.#gone(this);
     })(this);
 
-  #gone(socket: WebSocket): void {
+  #gone(socket: Connection): void {
     const member = this.#members.get(socket);
     if (member === undefined) return;
     for (const room of member.rooms) this.#leave(member, room);
     member.release();
+    if (member.isStream) this.#heartbeat.delete(member as StreamMember);
     this.#ending.delete(member);
     this.#members.delete(socket);
     this.#engine.queue.forget(member);
@@ -419,14 +445,14 @@ export class Rooms<Stats extends AcrossStats = AcrossStats> {
   }
 }
 
-function* sockets(members: Iterable<Member>): IterableIterator<WebSocket> {
-  for (const member of members) yield member.ws;
+function* connections(members: Iterable<Member>): IterableIterator<Connection> {
+  for (const member of members) yield member.connection;
 }
 
 /** Frames of members for whom one room's bytes are not the whole answer: several rooms, or not all frames of one. */
 type Mixed = Map<Member, Frame[]>;
 
-/** The sink of the queue: turns a batch of frames for many rooms into one write for each socket. */
+/** The sink of the queue: turns a batch of frames for many rooms into one write for each member. */
 class FanOut implements Sink<Frame> {
   engine!: Engine<Frame>;
   /** Called when a batch has been written. */
@@ -506,17 +532,26 @@ class FanOut implements Sink<Frame> {
 class Sending {
   readonly #volley = Volley.take<Joined>();
   /** Members that must be written to through ws or their streams; that may run other code, so they come last. */
-  readonly #rest: [Member, Joined][] = [];
+  readonly #rest: [SocketMember, Joined][] = [];
+  /** Apart from the sockets, so that neither cuts the other's groups of the same content in two. */
+  readonly #streams: [StreamMember, Joined][] = [];
 
   add(member: Member, content: Joined): void {
-    const fd = this.#volley === null ? -1 : member.fdFor(content);
-    if (fd < 0) this.#rest.push([member, content]);
-    else this.#volley!.add(member, fd, content);
+    if (member.isStream) {
+      this.#streams.push([member as StreamMember, content]);
+      return;
+    }
+    const socket = member as SocketMember;
+    const fd = this.#volley === null ? -1 : socket.fdFor(content);
+    if (fd < 0) this.#rest.push([socket, content]);
+    else this.#volley!.add(socket, fd, content);
   }
 
   end(): void {
     this.#volley?.send();
+    const rest = this.#streams.length > 0 ? sendToStreams(this.#streams) : [];
     for (const [member, content] of this.#rest) member.write(content);
+    for (const [member, events] of rest) member.write(events);
   }
 }
 

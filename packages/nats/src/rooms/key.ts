@@ -1,6 +1,7 @@
 /**
  * The key of a message on its way to other nodes, in front of its payload: its length in two bytes, its type in one, and its text. Both
- * types of keys are compared there as here: a number has the text that JavaScript gives it.
+ * types of keys are compared there as here: a number has the text that JavaScript gives it. An event and an id for event streams travel in
+ * the same form.
  */
 import { MillraceError, show } from '@millrace/base/errors';
 
@@ -8,20 +9,20 @@ const [stringType, numberType] = [1, 2];
 const head = 3;
 const mostBytes = 65_535;
 
-/** Bytes that a key takes; 0 for none. Throws MILLRACE_E_INVALID_ARGUMENT for one that cannot travel. */
-export function keyBytes(key: unknown): number {
+/** Bytes that a key, or what else has this form, takes; 0 for none. Throws MILLRACE_E_INVALID_ARGUMENT for one that cannot travel. */
+export function keyBytes(key: unknown, name = 'key'): number {
   if (key === undefined) return 0;
   if (typeof key !== 'string' && typeof key !== 'number') {
     throw new MillraceError(
       'MILLRACE_E_INVALID_ARGUMENT',
-      `the key of a message is ${show(key)}; with the option 'across' it must be a string or a number`,
+      `the ${name} of a message is ${show(key)}; with the option 'across' it must be a string or a number`,
     );
   }
   const bytes = Buffer.byteLength(String(key));
   if (bytes <= mostBytes) return head + bytes;
   throw new MillraceError(
     'MILLRACE_E_INVALID_ARGUMENT',
-    `the key of a message has ${bytes} bytes; with the option 'across' it must have at most ${mostBytes}`,
+    `the ${name} of a message has ${bytes} bytes; with the option 'across' it must have at most ${mostBytes}`,
   );
 }
 

@@ -103,15 +103,53 @@ interface Route {
   readonly isDurable: boolean;
 }
 
-/** Flags of a record: the class in two bits, then whether it is binary, and whether its key comes before the payload. */
+/** Flags of a record: the class in two bits, then whether it is binary, and whether a key, an event and an id come before the payload, in this order. */
 const priorityBits = 3;
 const binaryBit = 4;
-const keyBit = 8;
-const flagsOf = ({ priority, binary, key }: Message) =>
-  priority | (binary ? binaryBit : 0) | (key === undefined ? 0 : keyBit);
+const partBits = [8, 16, 32] as const;
+const knownBits = partBits.reduce((bits, bit) => bits | bit, priorityBits | binaryBit);
 
-/** Bytes of a message with its key. */
-const sizeOf = ({ payload, key }: Message) => payload.length + keyBytes(key);
+const partNames = ['key', 'event', 'id'] as const;
+/** What comes before the payload, each in the form of a key. */
+const partsOf = ({ key, stream }: Message) => [key, stream?.event, stream?.id];
+
+function flagsOf(message: Message): number {
+  const parts = partsOf(message);
+  const { priority, binary } = message;
+  return partBits.reduce<number>(
+    (flags, bit, part) => flags | (parts[part] === undefined ? 0 : bit),
+    priority | (binary ? binaryBit : 0),
+  );
+}
+
+/** Bytes of a message with what comes before its payload. */
+const sizeOf = (message: Message) =>
+  partsOf(message).reduce<number>(
+    (bytes, part, at) => bytes + keyBytes(part, partNames[at]),
+    message.payload.length,
+  );
+
+/** The data of a record. */
+const dataOf = (message: Message) =>
+  partsOf(message).reduceRight<Buffer>(
+    (data, part) => (part === undefined ? data : writeKey(part, data)),
+    message.payload,
+  );
+
+/** The parts of a record and its payload; null if it is malformed. */
+function readParts(flags: number, record: Buffer) {
+  const parts: (string | number | undefined)[] = [];
+  let data = record;
+  for (const bit of partBits) {
+    const keyed = (flags & bit) === 0 ? { key: undefined, data } : readKey(data);
+    if (keyed === null) return null;
+    parts.push(keyed.key);
+    data = keyed.data;
+  }
+  const [key, event, id] = parts;
+  if (typeof event === 'number' || typeof id === 'number') return null;
+  return { key, stream: event === undefined && id === undefined ? null : { event, id }, data };
+}
 
 /** How many names' subjects are remembered; beyond it they are worked out anew. */
 const mostRoutes = 10_000;
@@ -214,15 +252,22 @@ class NatsRooms implements RoomsLink<NatsRoomsStats>, Others<PresenceEntry>, Pre
   #take(room: string, flags: number, record: Buffer): boolean {
     const priority = flags & priorityBits;
     const binary = (flags & binaryBit) !== 0;
-    const keyed = (flags & keyBit) === 0 ? { key: undefined, data: record } : readKey(record);
-    const isKnown = flags <= (priorityBits | binaryBit | keyBit) && priority <= 2;
+    const parts = flags <= knownBits && priority <= 2 ? readParts(flags, record) : null;
     // A browser ends a connection that sends invalid text.
-    if (!isKnown || keyed === null || !(binary || isUtf8(keyed.data))) {
+    if (parts === null || !(binary || isUtf8(parts.data))) {
       this.#counts.malformed++;
       return true;
     }
-    const { key, data } = keyed;
-    const receipt = this.#here.receive(room, data, binary, priority as Message['priority'], key);
+    const { key, stream, data } = parts;
+    const receipt = this.#here.receive(
+      room,
+      data,
+      binary,
+      priority as Message['priority'],
+      key,
+      stream,
+    );
+    if (receipt === 'malformed') this.#counts.malformed++;
     // Read again, it would be refused for ever.
     if (receipt === 'never') this.#counts.refused++;
     return receipt !== 'later';
@@ -255,9 +300,7 @@ class NatsRooms implements RoomsLink<NatsRoomsStats>, Others<PresenceEntry>, Pre
 
   send(message: Message): void {
     const { subject, isDurable } = message.route as Route;
-    const { payload, key } = message;
-    const data = key === undefined ? payload : writeKey(key, payload);
-    const record = { flags: flagsOf(message), data };
+    const record = { flags: flagsOf(message), data: dataOf(message) };
     if (isDurable) this.#store!.add(subject, record);
     else this.#outbox.add(subject, record);
   }

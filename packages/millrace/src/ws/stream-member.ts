@@ -1,0 +1,175 @@
+/**
+ * An event stream in rooms: the response of a request by HTTP/1 or HTTP/2. It gets the messages of a turn in one `write()` of the
+ * response, and its backlog follows what that returns, so that HTTP/2's flow control and the buffer of a compression count.
+ *
+ * Where the response would pass the bytes on unchanged, as one chunk of HTTP/1.1 or bare in a body that ends with its connection, they
+ * can leave natively. That is so as long as its headers are out, it buffers nothing, nobody has replaced its `write`, and its
+ * socket may be written to directly (`wire.ts`).
+ */
+import { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { nextTick } from '@millrace/base/timers';
+import type { Chunk } from './backlog.js';
+import type { StreamResponse } from './connection.js';
+import type { Events } from './event-stream.js';
+import type { Joined } from './frame.js';
+import { Member, type SlowOptions, type Written } from './member.js';
+import { maxContent, type Receiver } from './volley.js';
+import { Wire } from './wire.js';
+
+/** Headers of an event stream, unless the application has set its own. Caches and compressions would keep events back, and so would nginx. */
+const headers = {
+  'content-type': 'text/event-stream',
+  'cache-control': 'no-store, no-transform',
+  'x-accel-buffering': 'no',
+} as const;
+
+const plainWrite = ServerResponse.prototype.write;
+
+/** Parts of responses that their type declarations leave out, or that those of HTTP/1 alone have. */
+interface Internals {
+  readonly chunkedEncoding?: boolean;
+  readonly stream?: { readonly closed: boolean; readonly destroyed: boolean };
+  flush?(): void;
+}
+
+/** Statuses without a body. */
+const bodiless = [204, 304];
+
+/** Sends the headers of an event stream, unless they have been sent. False: the response has ended, or must have no body, and ends now. */
+export function openStream(response: StreamResponse): boolean {
+  if (!isWritable(response)) return false;
+  if (!response.headersSent) {
+    for (const [name, value] of Object.entries(headers)) {
+      if (!response.hasHeader(name)) response.setHeader(name, value);
+    }
+  }
+  (response as ServerResponse).flushHeaders();
+  if (response.req.method !== 'HEAD' && !bodiless.includes(response.statusCode)) return true;
+  (response as ServerResponse).end();
+  return false;
+}
+
+function isWritable(response: StreamResponse): boolean {
+  if (response.writableEnded) return false;
+  const { stream } = response as Internals;
+  if (stream !== undefined) return !stream.closed && !stream.destroyed;
+  const { destroyed, socket } = response as ServerResponse;
+  return !destroyed && (socket === null || socket.writable);
+}
+
+export class StreamMember extends Member<Chunk> implements Receiver<Events> {
+  readonly connection: StreamResponse;
+  readonly isStream = true;
+  /** Whether the body leaves in chunks of HTTP/1.1. */
+  readonly isChunked: boolean;
+  readonly #response: ServerResponse;
+  /** Null where bytes would not leave as they are: by HTTP/2, or with a length that was announced. */
+  readonly #wire: Wire | null;
+  /** The response has not emitted 'drain' since `write()` returned false. */
+  #isFull = false;
+
+  constructor(response: StreamResponse, options: SlowOptions, written: Written) {
+    super(options, written);
+    this.connection = response;
+    // The compatible one of HTTP/2 has all that is used here of it.
+    this.#response = response as ServerResponse;
+    const { chunkedEncoding = false, stream } = response as Internals;
+    this.isChunked = chunkedEncoding;
+    const socket: Socket | null = stream === undefined ? response.socket : null;
+    const isBare = chunkedEncoding || !response.hasHeader('content-length');
+    this.#wire = socket !== null && isBare ? Wire.of(socket) : null;
+    this.#response.on('drain', this.#onDrain);
+  }
+
+  override release(): void {
+    super.release();
+    this.#response.off('drain', this.#onDrain);
+  }
+
+  get isOpen(): boolean {
+    return isWritable(this.#response);
+  }
+
+  protected get bufferedBytes(): number {
+    return this.#response.writableLength;
+  }
+
+  protected isReady(): boolean {
+    // What the kernel did not take of bytes that left natively waits in the socket, of which the response knows nothing.
+    return !this.#isFull && this.#wire?.socket.writableNeedDrain !== true;
+  }
+
+  protected get takesMore(): boolean {
+    return this.isReady();
+  }
+
+  readonly #onDrain = (): void => {
+    this.#isFull = false;
+    this.drain();
+  };
+
+  /** The descriptor, if the bytes may leave past the response right now; else -1, and `write()` is the way. */
+  fdFor(events: Events): number {
+    const response = this.#response;
+    if (
+      this.#wire === null ||
+      this.backlog !== null ||
+      this.#isFull ||
+      events.length > this.options.maxPending ||
+      events.length > maxContent ||
+      response.write !== plainWrite ||
+      response.socket !== this.#wire.socket ||
+      response.writableEnded ||
+      response.writableCorked > 0 ||
+      response.writableLength > 0
+    ) {
+      return -1;
+    }
+    return this.#wire.fdFor(null);
+  }
+
+  sent(result: number, events: Events): void {
+    this.#wire!.settle(result, events, this.drain);
+    this.#count(events);
+  }
+
+  protected send(events: Joined<Chunk>): void {
+    this.#send(events);
+  }
+
+  /** Sends a comment, which keeps the connection in use; not behind messages that wait, as these do so too. */
+  sendComment(comment: Events): void {
+    if (this.isOpen && this.backlog === null && this.isReady()) this.#send(comment);
+  }
+
+  #send(events: Events): void {
+    const response = this.#response;
+    try {
+      this.#isFull = !response.write(events.bytes());
+      // A compression that has replaced `write` keeps back what it can: `flush` is its own, and not the deprecated one of Node.js.
+      if (Object.hasOwn(response, 'flush')) (response as Internals).flush!();
+      this.#count(events);
+    } catch (error) {
+      // Nobody knows how much of it left.
+      response.destroy();
+      nextTick(() => response.emit('error', error as Error));
+    }
+  }
+
+  #count(events: Events): void {
+    const { written } = this;
+    written.sends++;
+    written.bytes += events.length;
+    written.deliveries += events.frames.length;
+  }
+
+  protected close(): void {
+    this.#response.end();
+  }
+
+  /** At once: an end would wait behind what the client does not read. Browsers connect again by themselves. */
+  protected cutOff(): void {
+    this.#response.destroy();
+  }
+}
