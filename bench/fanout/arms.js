@@ -57,3 +57,16 @@ export const install = (backend, maxDelay = 0) =>
   ours(backend, 'installed', ['--import', program('install.js'), program('ws.js')], {
     INSTALL_OPTIONS: JSON.stringify({ maxDelay }),
   });
+
+/** Servers of event streams: `Rooms`, and a response's own `write()`, its string made once for all. */
+export function streamArms(quick) {
+  const used = quick ? backends.slice(0, 1) : backends;
+  const own = used.map((backend) => [
+    `rooms ${backend}`,
+    ours(backend, 'stats', [program('sse.js'), 'rooms']),
+  ]);
+  return Object.fromEntries([
+    ...own,
+    ['res.write', { command: [node, program('sse.js'), 'write'] }],
+  ]);
+}

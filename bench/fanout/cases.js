@@ -86,3 +86,10 @@ export const cases = [
     install: { ws: nothingWorse },
   },
 ];
+
+/** Server-sent events. What can be delivered a second is up to the generator, so it only has to be no worse: 500 readers of one room, 50 messages of 100 bytes under way at any time. */
+export const streams = {
+  name: '500 readers sse closed',
+  peer: 'res.write',
+  targets: { msgs_per_s: noWorse, cpu_us_per_msg: 3 },
+};

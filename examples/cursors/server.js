@@ -1,6 +1,7 @@
 /**
- * The server: a page, and three WebSockets that show the same cursors. `/live` and `/slow` are one room whose messages have keys;
- * `/past` is a room of messages without keys. `/slow` and `/past` go through a relay that passes on as little as a slow connection.
+ * The server: a page, and three WebSockets and an event stream that show the same cursors. `/live`, `/slow` and `/events`, the stream, are one
+ * room whose messages have keys; `/past` is a room of messages without keys. `/slow` and `/past` go through a relay that passes on as
+ * little as a slow connection.
  */
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
@@ -97,6 +98,10 @@ export class CursorServer {
   }
 
   async #page({ url, method }, response) {
+    if (url === '/events' && method === 'GET') {
+      this.conflated.join(response, room);
+      return;
+    }
     const [name, type] = files[url] ?? [];
     if (name === undefined || method !== 'GET') {
       response.writeHead(404).end();

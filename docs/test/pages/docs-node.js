@@ -26,6 +26,7 @@ export async function setup(name) {
     for (const type of ['price', 'sold']) given.bus.on(type, (value) => keyed.push(value));
   }
   if (name === 'messages-with-a-key') given.rooms = new Rooms();
+  if (name === 'event-streams') given.missedSince = () => [];
   if (name === 'broadcasts-with-a-key')
     Object.assign(given, { io: await names.io(), millraceAdapter });
   if (name === 'rooms') Object.assign(given, await names.socket());

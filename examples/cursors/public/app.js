@@ -1,4 +1,4 @@
-// Three views of the same cursors. The page and the server share a clock: they run on one machine.
+// Four views of the same cursors. The page and the server share a clock: they run on one machine.
 
 /** The time after which a cursor is drawn at its palest, in ms. */
 const palest = 5000;
@@ -13,7 +13,13 @@ class View {
     this.canvas = section.querySelector('canvas');
     this.age = section.querySelector('[data-age]');
     this.rate = section.querySelector('[data-rate]');
-    const socket = new WebSocket(`ws://${location.host}${section.dataset.path}`);
+    const { path, source } = section.dataset;
+    if (source === 'events') this.#readEvents(path);
+    else this.#readSocket(path);
+  }
+
+  #readSocket(path) {
+    const socket = new WebSocket(`ws://${location.host}${path}`);
     socket.binaryType = 'arraybuffer';
     socket.onopen = () => {
       this.#state = null;
@@ -21,6 +27,21 @@ class View {
     socket.onmessage = ({ data }) => this.#take(new DataView(data));
     socket.onclose = ({ code }) => {
       this.#state = code === 1013 ? 'closed: too slow' : 'closed';
+    };
+  }
+
+  /** An event is text: the same bytes come in base64. */
+  #readEvents(path) {
+    const source = new EventSource(path);
+    source.onopen = () => {
+      this.#state = null;
+    };
+    source.onmessage = ({ data }) => {
+      const bytes = Uint8Array.from(atob(data), (character) => character.charCodeAt(0));
+      this.#take(new DataView(bytes.buffer));
+    };
+    source.onerror = () => {
+      this.#state = 'connecting again…';
     };
   }
 

@@ -77,6 +77,26 @@ describe('a server of 1,000 cursors and 20 readers', () => {
     assert.equal(past.reader.count, 3 * cursors);
   });
 
+  test('gives an event stream the same messages, in base64', async (t) => {
+    const { server, port } = await open(t);
+    const response = await fetch(`http://127.0.0.1:${port}/events`);
+    assert.equal(response.headers.get('content-type'), 'text/event-stream');
+    for (let n = 0; n < cursors; n++) server.move(7);
+    server.conflated.flush();
+    const latest = new Map();
+    let text = '';
+    for await (const bytes of response.body) {
+      text += Buffer.from(bytes);
+      const events = text.split('\n\n');
+      text = events.pop();
+      for (const event of events) {
+        const { id, time } = decode(Buffer.from(event.slice('data: '.length), 'base64'));
+        latest.set(id, time);
+      }
+      if (isAt({ latest }, 7)) break;
+    }
+  });
+
   test('serves the page, and nothing else', async (t) => {
     const { port } = await open(t);
     for (const [path, status, type] of [
