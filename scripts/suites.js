@@ -190,7 +190,8 @@ export const longSuites = [
   suite({
     title: 'tests of packages under auto',
     folders: ['packages/millrace/test-peers/auto'],
-    extraSeconds: 300,
+    // About 2,000 processes for the tests of Node.js alone.
+    extraSeconds: 1800,
   }),
   suite({
     title: 'fuzz of the guard',

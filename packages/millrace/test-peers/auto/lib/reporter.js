@@ -5,6 +5,8 @@ export default async function* reporter(source) {
     if (type === 'test:start') path.splice(data.nesting, path.length, data.name);
     if (type !== 'test:pass' && type !== 'test:fail') continue;
     const name = [...path.slice(0, data.nesting), data.name].join(' > ');
-    yield `${JSON.stringify({ name, passed: type === 'test:pass' })}\n`;
+    const isSkipped = data.skip !== undefined || data.todo !== undefined;
+    const outcome = isSkipped ? 'skipped' : type === 'test:pass' ? 'passed' : 'failed';
+    yield `${JSON.stringify({ name, outcome })}\n`;
   }
 }

@@ -1,49 +1,93 @@
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import { test } from 'node:test';
-import { compare } from './compare.js';
+import { groups } from '../suites.js';
+import { arms, compare } from './compare.js';
+import { folderOf } from './sources.js';
 
-const modules = join(import.meta.dirname, '../node_modules');
+/** Part of the processes that have to tell of their features: some are killed, or end themselves in another way. */
+const leastSeen = 0.8;
+/** All that are on by default, but for one that needs the addon. */
+const usual = ['ws', 'fs', 'dns', 'monitor'];
 
 /**
- * A test of the files of one package: what passes without auto passes with it, and auto was there.
+ * Tests of the suites of a group: each has as many tests as are listed, they end in all arms alike, and auto was there.
  *
- * @param {object} named
- * @param {string} named.name of the package
- * @param {RegExp} named.files of its folder `test`, by their paths in it
- * @param {number} named.least tests that pass at least, all files taken together
- * @param {string[]} [named.active] features that have to act in one of the processes at least
+ * @param {keyof typeof groups} group
  */
-export function underAuto({ name, files, least, active = [] }) {
-  test(`${name} under auto`, { concurrency: 2 }, async (t) => {
-    const folder = join(modules, name);
-    const results = [];
-    const paths = readdirSync(join(folder, 'test'), { recursive: true });
-    const those = paths.filter((path) => files.test(path)).sort();
-    await Promise.all(
-      those.map((path) =>
-        t.test(path, async (t) => {
-          const result = await compare({ folder, file: join('test', path) });
-          results.push(result);
-          for (const kind of ['failed', 'flaky', 'withAnyImport']) {
-            for (const title of result[kind]) t.diagnostic(`${kind}: ${title}`);
-          }
-          assert.deepEqual(result.worse, [], result.output);
-          assert.ok(result.seen.length > 0, `no process has told of auto: ${result.output}`);
-          for (const { ws } of result.seen) assert.match(ws ?? 'missing', /^(waiting|active)$/);
-        }),
-      ),
-    );
-    const passed = results.reduce((sum, result) => sum + result.passed, 0);
-    const seen = results.flatMap((result) => result.seen);
-    t.diagnostic(`${passed} tests in ${those.length} files of ${relative(modules, folder)} pass`);
-    assert.ok(passed >= least, `${passed} tests have passed, of ${least} at least`);
-    for (const feature of active) {
-      assert.ok(
-        seen.some((states) => states[feature] === 'active'),
-        `${feature} was active in no process`,
-      );
-    }
-  });
+export function underAuto(group) {
+  for (const suite of groups[group]) {
+    if (suite.checkout && !process.env.SUITES) continue;
+    test(`${suite.name} under auto`, { concurrency: suite.alone ? 1 : 2 }, (t) => check(suite, t));
+  }
 }
+
+async function check(suite, t) {
+  let folder;
+  try {
+    folder = folderOf({ ...suite, package: suite.package ?? packageOf(suite) });
+  } catch (error) {
+    t.skip(error.message);
+    return;
+  }
+  const results = [];
+  const {
+    folder: below = 'test',
+    runner = 'node:test',
+    by = 'import',
+    flags = [],
+    args = [],
+    seconds = 60,
+  } = suite;
+  const paths = readdirSync(join(folder, below), { recursive: true });
+  const files = paths.filter((path) => suite.files.test(path)).sort();
+  await Promise.all(
+    files.map((path) =>
+      t.test(path, async (t) => {
+        const result = await compare({
+          folder,
+          file: join(below, path),
+          runner,
+          by,
+          flags,
+          args,
+          seconds,
+        });
+        results.push(result);
+        for (const kind of ['failed', 'flaky', 'withoutAuto']) {
+          for (const line of result[kind]) t.diagnostic(`${kind}: ${line}`);
+        }
+        const unknown = result.differs.filter((line) => !suite.differs?.[path]);
+        assert.deepEqual(unknown, [], result.outputs.auto + result.outputs.all);
+      }),
+    ),
+  );
+  const sum = (arm, outcome) =>
+    results.reduce((total, { counts }) => total + counts[arm][outcome], 0);
+  const told = arms.map((arm) => `${arm} ${sum(arm, 'passed')}/${sum(arm, 'failed')}`);
+  console.log(`${suite.name} ${suite.version}: ${told.join(', ')}`);
+  const all = ['passed', 'failed', 'skipped'].reduce(
+    (total, each) => total + sum('plain', each),
+    0,
+  );
+  assert.equal(all, suite.tests, 'another number of tests has run');
+  for (const [arm, wanted] of [
+    ['auto', suite.active ?? []],
+    ['all', usual],
+  ]) {
+    const seen = results.map((result) => result.seen[arm]);
+    const present = seen.filter((threads) => threads.some(({ ws }) => /waiting|active/.test(ws)));
+    assert.ok(present.length >= leastSeen * files.length, `${arm}: few processes had auto`);
+    for (const feature of wanted) {
+      const active = seen.filter((threads) =>
+        threads.some((states) => states[feature] === 'active'),
+      );
+      const least = arm === 'all' ? leastSeen * files.length : 1;
+      assert.ok(active.length >= least, `${arm}: ${feature} was seldom active`);
+    }
+  }
+}
+
+/** The tests of Node.js are of no package. */
+const packageOf = ({ name }) => (name.startsWith('Node.js') ? undefined : name);

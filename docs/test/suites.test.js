@@ -1,0 +1,30 @@
+/** The table of other people's tests under auto is that of the suites which run. */
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { groups } from '../../packages/millrace/test-peers/auto/suites.js';
+import { root } from '../../scripts/lib/paths.js';
+import { tableRows } from './lib/tables.js';
+
+const suites = Object.values(groups).flat();
+
+test('each suite is a line of the table in docs/auto.md, and no other', () => {
+  const rows = tableRows('docs/auto.md').filter(({ head }) => head[0] === 'tests of');
+  assert.deepEqual(
+    rows.map(({ cells }) => `| ${cells.join(' | ')} |`),
+    suites.map(lineOf),
+  );
+});
+
+test('each group of suites has its test file', () => {
+  for (const group of Object.keys(groups)) {
+    const path = `packages/millrace/test-peers/auto/${group}.test.js`;
+    assert.ok(existsSync(join(root, path)), path);
+  }
+});
+
+function lineOf({ name, version, tests, checkout }) {
+  const count = tests.toLocaleString('en-US');
+  return `| ${name} | ${version} | ${count}${checkout ? ' *' : ''} |`;
+}

@@ -1,0 +1,3 @@
+import { underAuto } from './lib/under-auto.js';
+
+underAuto('node');
