@@ -1,5 +1,4 @@
 /** The parts of the ws package that its type declarations leave out, and the check that they are there. */
-import { EventEmitter } from 'node:events';
 import { Socket } from 'node:net';
 import { MillraceError, show } from '@millrace/base/errors';
 // biome-ignore lint/suspicious/noTsIgnore: where it is installed, there is no error to expect
@@ -49,20 +48,20 @@ export function baseClass(WebSocket: WebSocketClass): WebSocketClass {
   return baseOf(WebSocket) as unknown as WebSocketClass;
 }
 
-/** The class of senders. Throws MILLRACE_E_INVALID_ARGUMENT unless it works as in version 8 of ws. */
+/** The class of senders. Throws MILLRACE_E_INVALID_ARGUMENT unless it works as in versions 6 to 8 of ws. */
 export function checkClass(WebSocket: unknown): SenderClass {
   const Sender = senderClass(WebSocket);
   if (Sender !== null) return Sender;
   const name = typeof WebSocket === 'function' && WebSocket.name;
   throw new MillraceError(
     'MILLRACE_E_INVALID_ARGUMENT',
-    `the class is ${name || show(WebSocket)}; it must be WebSocket of the ws package, version 8, or derived from it${hint}`,
+    `the class is ${name || show(WebSocket)}; it must be WebSocket of the ws package, version 6, 7 or 8, or derived from it${hint}`,
   );
 }
 
 function senderClass(WebSocket: unknown): SenderClass | null {
   const Base = baseOf(WebSocket);
-  if (Base === null || !isOfVersion8(Base.prototype)) return null;
+  if (Base === null) return null;
   try {
     // Not every way to import ws shows the class of its senders, but each open socket has one.
     const ws = new Base(null, undefined, {});
@@ -76,11 +75,11 @@ function senderClass(WebSocket: unknown): SenderClass | null {
   }
 }
 
-/** Whether the frames of an open socket can be gathered: those of version 8 of ws. Makes no socket, and changes nothing. */
+/** Whether the frames of an open socket can be gathered: those of versions 6 to 8 of ws. Makes no socket, and changes nothing. */
 export function isGathered(ws: { readonly _sender?: Sender }): boolean {
   const Base = baseOf(ws.constructor);
   const sender = ws._sender;
-  if (Base === null || sender === undefined || !isOfVersion8(Base.prototype)) return false;
+  if (Base === null || sender === undefined) return false;
   try {
     return worksAsKnown(sender, sender.constructor as unknown as SenderClass);
   } catch {
@@ -113,12 +112,6 @@ function baseOf(WebSocket: unknown): BaseClass | null {
     candidate = Object.getPrototypeOf(candidate);
   }
   return null;
-}
-
-/** Since version 8 a socket without a listener of this kind answers null, as in browsers; before, undefined. */
-function isOfVersion8(prototype: object): boolean {
-  const onmessage = Object.getOwnPropertyDescriptor(prototype, 'onmessage');
-  return onmessage?.get !== undefined && onmessage.get.call(new EventEmitter()) === null;
 }
 
 function worksAsKnown(sender: Sender, Sender: SenderClass): boolean {

@@ -33,8 +33,8 @@ export function ws({ cwd }: Place) {
   const copies = copiesOf('ws', cwd);
   if (copies.length === 0) return ok('no copy in node_modules');
   const found = described(copies, cwd);
-  if (copies.every((copy) => majorOf(copy) === 8)) return ok(found);
-  const means = 'Millrace works with version 8 and leaves others as they are';
+  if (copies.every((copy) => majorOf(copy) >= 6 && majorOf(copy) <= 8)) return ok(found);
+  const means = 'Millrace works with versions 6 to 8 and leaves others as they are';
   return note(found, means, 'npm ls ws says who brings the other one');
 }
 

@@ -13,7 +13,7 @@ import { isGathered as isClassGathered, type Sender as WsSender } from '../../ws
 export interface FramesReport {
   /** WebSockets of servers that were seen, of any version of the ws package. */
   sockets: number;
-  /** Messages that `ws` can gather: of version 8 of the package, whole, not compressed, sent by a server. */
+  /** Messages that `ws` can gather: of versions 6 to 8 of the package, whole, not compressed, sent by a server. */
   frames: number;
   /** Turns of the loop with such frames. */
   turns: number;
