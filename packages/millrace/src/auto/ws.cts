@@ -1,6 +1,7 @@
 /**
  * Fan-out for each copy of ws in the process. A WebSocket of ws puts itself on its socket under a symbol of its own and then
- * calls `setNoDelay()`: that is where its class is found.
+ * calls `setNoDelay()`: that is where its class is found. Frames that come encoded, the same for several sockets, are broadcasts of
+ * socket.io: the class of its clients is found among the modules that have been loaded.
  */
 import type { Socket } from 'node:net';
 import { Patch } from '@millrace/base/patch';
@@ -16,6 +17,9 @@ const { prototype: sockets } = builtin('node:net').Socket;
 type Install = typeof import('../ws/install.js', { with: { 'resolution-mode': 'import' }});
 type Class = new (...args: never[]) => never;
 
+/** Of socket.io 4, the file with the class of its clients. */
+const clientFile = /[\\/]socket\.io[\\/]dist[\\/]client\.js$/;
+
 /** Internals of ws. */
 interface Internals {
   readonly _isServer?: boolean;
@@ -30,6 +34,8 @@ export class WsPart implements Part {
   /** Null for a class that the application has installed by itself; only the application may take that back. */
   readonly #installations = new Map<Class, Installation | null>();
   #install: Install | null = null;
+  /** Ends it, by class of the clients of socket.io. */
+  readonly #queues = new Map<object, () => void>();
   #isOn = false;
 
   constructor(private readonly options: InstallOptions) {
@@ -74,6 +80,8 @@ export class WsPart implements Part {
     this.#patch.undo();
     for (const installation of this.#installations.values()) installation?.uninstall();
     this.#installations.clear();
+    for (const end of this.#queues.values()) end();
+    this.#queues.clear();
   }
 
   #look(socket: Socket): void {
@@ -97,7 +105,25 @@ export class WsPart implements Part {
       checkModules();
       this.#install = await import('../ws/install.js');
       if (!this.#isOn || this.#installations.has(Found)) return;
-      this.#installations.set(Found, this.#install.installAutomatically(Found, this.options));
+      const onShared = () => this.#queueTogether();
+      const installation = this.#install.installAutomatically(Found, this.options, onShared);
+      this.#installations.set(Found, installation);
+    } catch (error) {
+      this.#why = sentence(error);
+    }
+  }
+
+  async #queueTogether(): Promise<void> {
+    try {
+      checkModules();
+      const { queueTogether } = await import('../ws/socket-io/queued.js');
+      if (!this.#isOn) return;
+      for (const [path, module] of Object.entries(require.cache ?? {})) {
+        if (!clientFile.test(path)) continue;
+        const { Client } = module?.exports ?? {};
+        if (typeof Client?.prototype?.writeToEngine !== 'function') continue;
+        if (!this.#queues.has(Client)) this.#queues.set(Client, queueTogether(Client));
+      }
     } catch (error) {
       this.#why = sentence(error);
     }

@@ -21,7 +21,7 @@ import {
 } from './gatherer.js';
 import type { SharedFrame } from './sequence.js';
 import { TransparentGatherer } from './transparent.js';
-import type { TurnFrames } from './turn-frames.js';
+import { maxCopied, type TurnFrames } from './turn-frames.js';
 import { type BackendName, backend, checkBackend } from './volley.js';
 import type { WriteCallback } from './wire.js';
 import type { WebSocket } from './ws-class.js';
@@ -73,8 +73,6 @@ const installed = new WeakMap<SenderClass, Installation>();
 const inForce = new WeakSet<Installation>();
 /** Installations that millrace/auto has made, not the application. */
 const automatic = new WeakSet<Installation>();
-/** To copy and compare more than this costs more than to encode it again. */
-const maxCopied = 16 * 1024;
 
 /**
  * From now on all sockets of this class, those that exist and those of derived classes included, send at the end of the
@@ -86,7 +84,7 @@ const maxCopied = 16 * 1024;
  * process exits; it is lost when it is killed.
  *
  * A class that is installed already keeps its options, and its {@link Installation} is returned. Throws
- * MILLRACE_E_INVALID_ARGUMENT for anything but the `WebSocket` of the ws package, version 8, MILLRACE_E_INVALID_OPTION for
+ * MILLRACE_E_INVALID_ARGUMENT for anything but the `WebSocket` of the ws package, version 6, 7 or 8, MILLRACE_E_INVALID_OPTION for
  * an unknown option or a bad value. Costs one `setImmediate` for each turn in which something is sent.
  */
 export function install(WebSocket: WebSocketClass, options: InstallOptions = {}): Installation {
@@ -101,11 +99,13 @@ export function install(WebSocket: WebSocketClass, options: InstallOptions = {})
 
 /**
  * `install()` for millrace/auto. Without `maxDelay`, an application can tell it from plain ws by time alone. Returns null for a class
- * that the application has installed by itself; if it does so later, that ends the installation made here.
+ * that the application has installed by itself; if it does so later, that ends the installation made here. `onShared` is called once,
+ * when frames that others have encoded, as socket.io does, are sent to several sockets.
  */
 export function installAutomatically(
   WebSocket: WebSocketClass,
   options: InstallOptions,
+  onShared: () => void = () => {},
 ): Installation | null {
   const { maxPendingBytes, maxDelay } = check(options);
   const SenderOfClass = checkClass(WebSocket);
@@ -116,7 +116,7 @@ export function installAutomatically(
     installation = install(WebSocket, options);
   } else {
     const gatherer = new TransparentGatherer(maxPendingBytes);
-    const patches = patchTransparently(SenderOfClass.prototype, gatherer);
+    const patches = patchTransparently(SenderOfClass.prototype, gatherer, onShared);
     patches.push(patchReads(baseClass(WebSocket).prototype, 'bufferedAmount', observe));
     installation = begin(SenderOfClass, gatherer, patches);
   }
@@ -182,8 +182,26 @@ function patchMethods(senders: Sender, gatherer: Gatherer): Patch[] {
   ];
 }
 
-function patchTransparently(senders: Sender, gatherer: TransparentGatherer): Pick<Patch, 'undo'>[] {
+function patchTransparently(
+  senders: Sender,
+  gatherer: TransparentGatherer,
+  onShared: () => void,
+): Pick<Patch, 'undo'>[] {
   const { send, sendFrame } = senders;
+  const { demand, frames } = gatherer;
+  let hasShared = false;
+  /** ws writes the frame of the `send` that is running. */
+  let isPassing = false;
+
+  function pass(sender: Sender, data: unknown, options: SendOptions, callback: unknown): void {
+    gatherer.passes();
+    isPassing = true;
+    try {
+      send.call(sender, data, options, callback);
+    } finally {
+      isPassing = false;
+    }
+  }
 
   /** The outbox of a socket whose stream is idle. Null where only ws may write: the order and the callbacks are those of its stream. */
   function idleOutbox(sender: Sender, callback: unknown): Outbox | null {
@@ -193,19 +211,48 @@ function patchTransparently(senders: Sender, gatherer: TransparentGatherer): Pic
   }
 
   function transparentSend(this: Sender, data: unknown, options: SendOptions, callback: unknown) {
-    if (isWhole(options) && isAtRest(this)) {
-      const outbox = idleOutbox(this, callback);
-      const frame = outbox === null ? null : messageFrame(gatherer.frames, data, options);
-      if (frame !== null && gatherer.send(outbox!, frame, callback as WriteCallback)) return;
+    if (isWhole(options)) {
+      if (!demand.isThere && !demand.beginsWith(this, data)) {
+        pass(this, data, options, callback);
+        return;
+      }
+      const outbox = isAtRest(this) ? idleOutbox(this, callback) : null;
+      if (outbox !== null && isContent(data, options)) {
+        if (gatherer.isSingle(outbox, data)) {
+          pass(this, data, options, callback);
+          return;
+        }
+        const frame = messageFrame(frames, data, options);
+        if (frame !== null && gatherer.send(outbox, frame, callback as WriteCallback)) return;
+      }
     }
     send.call(this, data, options, callback);
   }
 
+  /** Whether a frame that is encoded already has been sent here; otherwise ws has to. */
+  function isSent(sender: Sender, parts: FrameParts, callback: unknown): boolean {
+    if (!demand.isThere && !demand.beginsWith(sender, parts)) {
+      gatherer.passes();
+      return false;
+    }
+    const outbox = idleOutbox(sender, callback);
+    if (outbox === null) return false;
+    if (gatherer.isSingle(outbox, parts)) {
+      gatherer.passes();
+      return false;
+    }
+    if (!hasShared) {
+      hasShared = true;
+      onShared();
+    }
+    return gatherer.send(outbox, frames.joined(parts), callback as WriteCallback);
+  }
+
   function transparentSendFrame(this: Sender, parts: FrameParts, callback: unknown) {
-    if (isMessage(parts)) {
-      const outbox = idleOutbox(this, callback);
-      const frame = outbox === null ? null : gatherer.frames.joined(parts);
-      if (frame !== null && gatherer.send(outbox!, frame, callback as WriteCallback)) return;
+    if (isPassing) {
+      isPassing = false;
+    } else if (isMessage(parts) && isSent(this, parts, callback)) {
+      return;
     }
     knownOutbox(this)?.release();
     sendFrame.call(this, parts, callback as WriteCallback);
@@ -226,11 +273,14 @@ function observe(ws: WebSocket): void {
 /** A message in one frame, neither masked nor compressed. */
 const isWhole = ({ fin, mask, compress }: SendOptions) => fin === true && !mask && !compress;
 
+/** Whether the message can be encoded here; otherwise only ws can. */
+const isContent = (data: unknown, { binary }: SendOptions): data is string | Uint8Array =>
+  typeof data === 'string' ? !binary : isUint8Array(data) && data.length <= maxCopied;
+
 /** The frame of a message; null for what only ws can encode. */
 function messageFrame(frames: TurnFrames, data: unknown, options: SendOptions): SharedFrame | null {
-  if (typeof data === 'string') return options.binary ? null : frames.text(data);
-  if (!isUint8Array(data) || data.length > maxCopied) return null;
-  return frames.copy(data, options.binary === true);
+  if (!isContent(data, options)) return null;
+  return typeof data === 'string' ? frames.text(data) : frames.copy(data, options.binary === true);
 }
 
 /** A whole message, neither compressed nor masked; engine.io itself encodes those that it broadcasts. */

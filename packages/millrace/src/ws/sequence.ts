@@ -41,6 +41,7 @@ export class Sequence implements Content {
   /** Its place among the groups of the turn that is ending; -1 before. */
   group = -1;
   #bytes: Buffer | null = null;
+  #parts: readonly [Buffer] | null = null;
 
   constructor(before: Sequence | null, last: SharedFrame) {
     this.#before = before;
@@ -65,6 +66,12 @@ export class Sequence implements Content {
       frames.push(by.get(node.#last) ?? node.#last);
     }
     return frames.reduceRight((sequence, frame) => frame.after(sequence), nothing);
+  }
+
+  /** The bytes as a frame of ws, one object for all sockets, by which it is known that they send the same. */
+  parts(): readonly [Buffer] {
+    this.#parts ??= [this.bytes()];
+    return this.#parts;
   }
 
   bytes(): Buffer {

@@ -1,19 +1,21 @@
 /**
- * Gathering for `millrace/auto`, which an application can tell from plain ws by time alone. The first frame of a turn on a socket leaves
- * within `send`, through the stream of the socket. Further frames wait for the end of the turn only if the socket sent several in its
- * last turn, and only while the application cannot notice: they leave when the callback of one of them is due, and before the
- * application reads how much was written. A socket that sends one frame per turn costs no more than with plain ws: equal content is
- * still encoded once.
+ * Gathering for `millrace/auto`, which an application can tell from plain ws by time alone. While there is no demand, ws writes all
+ * frames itself. Then the first frame of a turn on a socket leaves within `send`: by ws where the socket sent a single one in its last
+ * turn and no other socket has just been sent the same, otherwise in the encoding that all sockets share. Further frames wait for the end
+ * of the turn only if the socket sent several in its last turn, and only while the application cannot notice: they leave when the
+ * callback of one of them is due, and before the application reads how much was written.
  */
 import type { Socket } from 'node:net';
 import { nextTick } from '@millrace/base/timers';
 import { isExiting } from '../net/turn.js';
+import { Demand } from './demand.js';
 import { payloadOf } from './frame.js';
 import { Gatherer, inContext, type Outbox } from './gatherer.js';
 import type { SharedFrame } from './sequence.js';
 import type { Wire, WriteCallback } from './wire.js';
 
 export class TransparentGatherer extends Gatherer {
+  readonly demand = new Demand(() => this.join());
   /** Number of the loop turn, counting turns in which something was sent. */
   #turn = 1;
 
@@ -21,10 +23,25 @@ export class TransparentGatherer extends Gatherer {
     super(maxPendingBytes, null);
   }
 
-  /** Sends a frame. Returns false, and sends nothing, where ws has to: something waits in the stream before it. */
+  /** A frame that ws writes. */
+  passes(): void {
+    this.counters.frames++;
+    this.counters.writes++;
+    this.frames.encoded++;
+  }
+
+  /** Whether ws is to write this frame: the only one of its turn on this socket, and of this content, as far as anybody can tell. */
+  isSingle(outbox: Outbox, content: object | string): boolean {
+    if (outbox.turn === this.#turn) return false;
+    this.#begin(outbox);
+    if (outbox.gathers || this.frames.isRepeated(content)) return false;
+    outbox.turnFrames = 1;
+    return true;
+  }
+
+  /** Sends a frame that is not single. Returns false, and sends nothing, where ws has to: something waits in the stream before it. */
   send(outbox: Outbox, frame: SharedFrame, callback: WriteCallback | undefined): boolean {
-    const isFirst = outbox.turn !== this.#turn;
-    if (isFirst) this.#begin(outbox);
+    const isFirst = outbox.turnFrames === 0;
     outbox.turnFrames++;
     if (!isFirst && outbox.gathers && this.#gather(outbox, frame, callback)) return true;
     outbox.release();
@@ -61,6 +78,8 @@ export class TransparentGatherer extends Gatherer {
     super.endTurn();
     this.frames.clear();
     this.#turn++;
+    const { frames, writes } = this.counters;
+    this.demand.turnEnds(2 * frames - writes - this.frames.encoded);
   }
 
   override over(callbacks: readonly WriteCallback[]): void {

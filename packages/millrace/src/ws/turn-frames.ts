@@ -1,4 +1,5 @@
 /** The frames of one turn, encoded once for each content. Each is a copy: its source may change right after. */
+import { isUint8Array } from '@millrace/base/realm';
 import { encode, payloadOf } from './frame.js';
 import { SharedFrame } from './sequence.js';
 import type { FrameParts } from './ws-class.js';
@@ -18,7 +19,18 @@ interface Copied {
   readonly frame: SharedFrame;
 }
 
+/** To copy and compare more than this costs more than to encode it again. In bytes. */
+export const maxCopied = 16 * 1024;
 const empty = Buffer.alloc(0);
+
+/** Whether two contents are the same text, the same object, or a few bytes that are equal. */
+export const isSame = (one: unknown, other: unknown): boolean =>
+  one === other ||
+  (isUint8Array(one) &&
+    isUint8Array(other) &&
+    one.length === other.length &&
+    one.length <= maxCopied &&
+    Buffer.compare(one, other) === 0);
 
 export class TurnFrames {
   /** Bytes that have been encoded in this turn. */
@@ -28,11 +40,27 @@ export class TurnFrames {
   readonly #texts = new Map<string, SharedFrame>();
   readonly #copies = new Map<Uint8Array, Copied>();
   readonly #joined = new Map<object, Joined>();
+  /** Content of the frame before this one, which ws has written itself. */
+  #passed: object | string | null = null;
   /** The last of each: a message usually goes to one socket after another. */
   #text: string | null = null;
   #textFrame!: SharedFrame;
   #source: Uint8Array | null = null;
   #copied!: Copied;
+
+  /**
+   * Whether the content is that of the frame before this one in this turn, so that it pays to encode it for more. Otherwise it is
+   * remembered as such.
+   */
+  isRepeated(content: object | string): boolean {
+    const isRepeated =
+      isSame(content, this.#passed) ||
+      isSame(content, this.#text) ||
+      isSame(content, this.#source) ||
+      this.#joined.has(content as object);
+    if (!isRepeated) this.#passed = content;
+    return isRepeated;
+  }
 
   /** A text message. */
   text(data: string): SharedFrame {
@@ -93,6 +121,7 @@ export class TurnFrames {
   /** The turn is over. */
   clear(): void {
     this.bytes = 0;
+    this.#passed = null;
     this.#text = null;
     this.#source = null;
     if (this.#texts.size > 0) this.#texts.clear();

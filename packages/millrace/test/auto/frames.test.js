@@ -4,11 +4,11 @@ import { test } from 'node:test';
 import { preloads, programs, runJson } from './run.js';
 
 /** The same program without auto and with it, loaded in both ways. */
-async function runBoth(program) {
-  const plain = await runJson([programs + program]);
+async function runBoth(program, ...args) {
+  const plain = await runJson([programs + program, ...args]);
   assert.equal(plain.state, 'none');
   const auto = await Promise.all(
-    Object.values(preloads).map((preload) => runJson([...preload, programs + program])),
+    Object.values(preloads).map((preload) => runJson([...preload, programs + program, ...args])),
   );
   for (const { state } of auto) assert.equal(state, 'active');
   return { plain, auto };
@@ -17,12 +17,13 @@ async function runBoth(program) {
 test('socket.io: volatile packets, acknowledgements and orders are the same, whatever the bursts', async () => {
   const { plain, auto } = await runBoth('socket-io.mjs');
   assert.ok(plain.received.every((messages) => messages.length > 0));
-  for (const { received, acknowledged, unwritten } of auto) {
+  for (const { received, acknowledged, unwritten, queuedTogether } of auto) {
     for (const n of plain.received.keys()) {
       assert.deepEqual(received[n], plain.received[n]);
       assert.deepEqual(acknowledged[n], plain.acknowledged[n]);
     }
     assert.ok(unwritten > 0, 'frames have left together');
+    assert.ok(queuedTogether > 0, 'broadcasts have waited together');
   }
 });
 
@@ -36,6 +37,17 @@ test('a frame is there before the program goes on, and an error comes in its tic
     });
   for (const { logs } of auto) assert.deepEqual(outline(logs), outline(plain.logs));
 });
+
+for (const version of ['ws', 'ws-7', 'ws-6']) {
+  test(`${version}: messages, callbacks and what is buffered are the same`, async () => {
+    const { plain, auto } = await runBoth('versions.cjs', version);
+    for (const { sent, saved, unwritten } of auto) {
+      assert.deepEqual(sent, plain.sent);
+      assert.ok(saved > 0, 'some have been encoded once');
+      assert.ok(unwritten > 0, 'some have left together');
+    }
+  });
+}
 
 test('a class that is derived from the one of ws is not taken for the application calling install()', async () => {
   const result = await runJson([...preloads['--import'], `${programs}derived-class.mjs`]);

@@ -6,9 +6,9 @@ import { show } from '@millrace/base/errors';
 import { parse } from '@millrace/base/options';
 import * as is from '@millrace/base/schema';
 import { checkBackend } from '../volley.js';
-import { announceTotals } from './engine-io.js';
 import { gathering } from './gathering.js';
 import { type AdapterClass, inMemoryAdapter, type Namespace, unsupported } from './in-memory.js';
+import { announceTotals } from './totals.js';
 
 /** Options of {@link millraceAdapter}. */
 export interface MillraceAdapterOptions {

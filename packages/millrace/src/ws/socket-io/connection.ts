@@ -22,3 +22,12 @@ export interface Transport extends EventEmitter {
   /** From engine.io 6.4 on: whether it sends `wsPreEncodedFrame` as it is, which it does not with permessage-deflate. */
   _canSendPreEncodedFrame?(packet: unknown): boolean;
 }
+
+/** Whether somebody is told of packets, who must see each of them. */
+export function isWatched(connection: Connection): boolean {
+  return (
+    connection.listenerCount('packetCreate') > 0 ||
+    connection.listenerCount('flush') > 0 ||
+    connection.server.listenerCount('flush') > 0
+  );
+}

@@ -9,7 +9,6 @@
  * same again.
  */
 import { Socket } from 'node:net';
-import { announce } from '@millrace/base/sources';
 import { nextTick } from '@millrace/base/timers';
 import { callEach, Turn } from '@millrace/base/turn';
 import { isExiting, joinTurn, listenForExit } from '../../net/turn.js';
@@ -17,7 +16,8 @@ import type { Content } from '../content.js';
 import { nothing, type Sequence, type SharedFrame } from '../sequence.js';
 import { maxContent, type Receiver, Volley } from '../volley.js';
 import { Wire } from '../wire.js';
-import type { Connection, Transport } from './connection.js';
+import { type Connection, isWatched, type Transport } from './connection.js';
+import { totals } from './totals.js';
 
 /** A message as frames of WebSocket. */
 export interface Frames {
@@ -29,20 +29,6 @@ export interface Frames {
 
 /** Bytes up to which messages are put into one packet, so that a slow client's messages are not joined into a large one. */
 const bundleBytes = 64 * 1024;
-
-/**
- * Of all servers: a frame is a message for one client, with its attachments, and a write is a bundle of them. Superseded: messages
- * whose place a newer one of their key took before they were sent to a client.
- */
-const totals = { frames: 0, writes: 0, superseded: 0 };
-let isAnnounced = false;
-
-/** Announces what is counted here, once somebody uses it. */
-export function announceTotals(): void {
-  if (isAnnounced) return;
-  isAnnounced = true;
-  announce('socket-io', totals, (each) => ({ ...each }));
-}
 
 /** A packet of engine.io that stands for many. */
 class Bundle {
@@ -239,15 +225,6 @@ function add(writeBuffer: unknown[], frame: SharedFrame): Bundle {
   writeBuffer.push(bundle);
   totals.writes++;
   return bundle;
-}
-
-/** Whether somebody is told of packets, who must see each of them. */
-function isWatched(connection: Connection): boolean {
-  return (
-    connection.listenerCount('packetCreate') > 0 ||
-    connection.listenerCount('flush') > 0 ||
-    connection.server.listenerCount('flush') > 0
-  );
 }
 
 /**

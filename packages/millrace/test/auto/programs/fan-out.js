@@ -44,20 +44,26 @@ export function stateOf(name) {
 
 const sourcesUrl = '@millrace/base/sources';
 
-/** Counters of fan-out for each class. */
-async function counts() {
+/** Counters of fan-out for each class, or for socket.io. */
+async function counts(kind) {
   // By a variable: in a bundle, too, it is the one of the package that auto uses.
   const { sources } = await import(process.env.SOURCES ?? sourcesUrl);
-  const installs = sources().filter(({ kind }) => kind === 'install');
-  return installs.map((each) => each.stats());
+  return sources().flatMap((each) => (each.kind === kind ? [each.stats()] : []));
 }
 
 /** Number of encodings that fan-out has saved, in all classes together. */
 export async function saved() {
-  return (await counts()).reduce((sum, { frames, encoded }) => sum + frames - encoded, 0);
+  return (await counts('install')).reduce((sum, { frames, encoded }) => sum + frames - encoded, 0);
 }
+
+const together = (sum, { frames, writes }) => sum + frames - writes;
 
 /** Number of writes that it has saved. */
 export async function unwritten() {
-  return (await counts()).reduce((sum, { frames, writes }) => sum + frames - writes, 0);
+  return (await counts('install')).reduce(together, 0);
+}
+
+/** Number of packets of socket.io that had no place of their own in the queue of engine.io. */
+export async function queuedTogether() {
+  return (await counts('socket-io')).reduce(together, 0);
 }

@@ -6,7 +6,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { Server } from 'socket.io';
 import { io as connect } from 'socket.io-client';
-import { stateOf, unwritten } from './fan-out.js';
+import { queuedTogether, stateOf, unwritten } from './fan-out.js';
 
 const count = 20;
 const sizes = [1, 10, 50];
@@ -45,12 +45,23 @@ async function serve() {
   });
   // Auto has been loaded some milliseconds after the first connection.
   while (stateOf('ws') === 'waiting') await turn();
+  for (const [n, socket] of sockets.entries()) {
+    if (n % 3 > 0) socket.join('room');
+    if (n % 4 > 1) socket.join('corner');
+  }
   const acknowledged = sockets.map(() => []);
   let number = 0;
   const emits = {
     'to all': () => io.volatile.emit('to all', number++),
     'to each': () => {
       for (const socket of sockets) socket.volatile.emit('to each', number++);
+    },
+    'kept, to all': () => io.emit('kept', number++),
+    'text and bytes': () => {
+      io.emit('text', number++);
+      io.to('room').except('corner').emit('part', number++);
+      io.emit('bytes', Buffer.from(`${number++}`));
+      io.compress(false).emit('text', number++);
     },
     mixed() {
       io.emit('kept', number++);
@@ -89,6 +100,12 @@ async function serve() {
   }
   io.emit('end');
   const [received] = await reported;
-  const result = { received, acknowledged, state: stateOf('ws'), unwritten: await unwritten() };
+  const result = {
+    received,
+    acknowledged,
+    state: stateOf('ws'),
+    unwritten: await unwritten(),
+    queuedTogether: await queuedTogether(),
+  };
   process.stdout.write(JSON.stringify(result), () => process.exit());
 }
