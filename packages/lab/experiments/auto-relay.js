@@ -1,0 +1,37 @@
+import { armsOf, hasCounted } from './auto/arms.js';
+import { applicationMetrics, latencies } from './auto/metrics.js';
+
+export const question = 'What does auto cost a relay whose turns bring one frame?';
+
+export const about =
+  'A server of ws that sends each message, 100 bytes, to the one other client of its room, as signalling servers do; 100 ' +
+  'clients in 50 rooms, open loop. No two frames have the same content, and a socket is rarely sent two in a turn: there is ' +
+  'nothing to gain, and there should be nothing to lose. The generator checks each delivery.';
+
+const { control: plain, auto } = armsOf('relay.js', { isOn: hasCounted('install', 'frames') });
+
+export const control = plain;
+export const treatment = auto();
+
+export const load = {
+  kind: 'ws',
+  protocol: 'raw',
+  mode: 'open',
+  to: 'others',
+  deliveriesRate: ({ rate }) => rate,
+  connections: 100,
+  rooms: 50,
+  payload: 100,
+  warmup: ({ quick }) => (quick ? 0.8 : 2),
+  seconds: ({ quick }) => (quick ? 1 : 5),
+  drain: 60,
+};
+
+export const cases = [
+  { label: '3,000 messages/s', rate: 3000 },
+  { label: '10,000 messages/s', rate: 10_000 },
+];
+
+export const metrics = [...applicationMetrics('message'), ...latencies];
+
+export const rounds = { full: 20, quick: 6 };

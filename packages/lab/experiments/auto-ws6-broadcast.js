@@ -1,0 +1,26 @@
+import { armsOf, hasCounted } from './auto/arms.js';
+import { deliveries } from './auto/deliveries.js';
+import { applicationMetrics, latencies } from './auto/metrics.js';
+
+export const question = 'What does auto bring a broadcast server of ws 6?';
+
+export const about =
+  'The broadcast server of the README of ws, with version 6 of 2019, which many applications still have. Each message of a ' +
+  'client goes to all 100, including the sender, 100 bytes each. Open loop: all arms deliver the same number, and the cost of ' +
+  'a delivery is measured. Closed loop: each client sends its next message when the last one is back. The generator checks ' +
+  'each delivery.';
+
+const { control: plain, auto } = armsOf('broadcast-ws6.js', {
+  isOn: hasCounted('install', 'frames'),
+});
+
+export const control = plain;
+export const treatment = auto();
+
+export const load = deliveries('raw');
+
+export const cases = [{ label: '30,000 deliveries/s', rate: 30_000 }, { label: 'closed loop' }];
+
+export const metrics = [...applicationMetrics('message'), ...latencies];
+
+export const rounds = { full: 20, quick: 6 };
