@@ -74,6 +74,7 @@ export const notRun = {
   'docs/guides/scale.md#see-that-it-works-4': OUTPUT,
   'docs/lab.md#in-a-program': `${LONG}; packages/lab/experiment/test/run.test.js makes the same calls`,
   'docs/observe.md#a-first-report-3': OUTPUT,
+  'docs/observe.md#a-first-report-4': OUTPUT,
   'docs/pool.md#from-piscina': CHANGE,
   'docs/pool.md#dynamicresourceallocator-and-its-log-2': OUTPUT,
   'examples/cursors/README.md#what-was-found': OUTPUT,

@@ -20,6 +20,8 @@ const report: Report = observation.report();
 const saved: number = report.writes.saved + report.frames.frames - report.frames.contents;
 const slowest: string | undefined = report.requests.routes[0]?.route;
 const file: string | null = report.loop.functions[0]!.file;
+const instead: string | null = report.queries.statements[0]!.instead;
+const late: number = report.deadEmits[0]!.place.line + report.lookups.joined;
 const text: string = formatReport(report, { colour: true, command: 'node app.js' });
 formatReport(report);
 // @ts-expect-error: a text
@@ -29,4 +31,4 @@ observation.stop();
 startObserving({ json: 'report.json', blockedMs: 20 }).stop();
 startObserving({ json: null });
 
-void [saved, slowest, file, text];
+void [saved, slowest, file, instead, late, text];

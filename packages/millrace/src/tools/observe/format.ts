@@ -1,7 +1,20 @@
 /** The report as text for people: what was seen, with figures; what acting on it would bring; and the commands that try it. */
 import { type Paint, painter, wrapped } from '@millrace/base/text';
+import type { Place } from './callers.js';
 import type { LoopReport } from './loop.js';
-import { advice, commands, type Report, relativePath, savedFiles, savedFrames } from './report.js';
+import type { StatementReport } from './queries.js';
+import {
+  advice,
+  commands,
+  type Report,
+  relativePath,
+  savedFiles,
+  savedFrames,
+  savedLookupsMs,
+  savedQueriesMs,
+  savedReadsMs,
+  savedTripsMs,
+} from './report.js';
 
 /** Options of {@link formatReport}. */
 export interface FormatOptions {
@@ -19,6 +32,10 @@ type Line = readonly [what: string, text: string];
 const labelWidth = 15;
 const mostFunctions = 5;
 const mostRoutes = 3;
+const mostStatements = 5;
+const mostEmits = 3;
+/** Columns of a statement in its line. */
+const mostOfText = 100;
 /** Below this nothing can be said about an application that did nothing. */
 const briefSeconds = 5;
 
@@ -44,11 +61,12 @@ export function formatReport(report: Report, options: FormatOptions = {}): strin
 }
 
 /** Whether there is anything to tell of a thread beside its loop. */
-export function sawSomething({ writes, frames, files, requests, loop }: Report): boolean {
-  const { reads, appends } = files;
-  return (
-    writes.writes + frames.frames + reads + appends + requests.requests + loop.blockedTurns > 0
-  );
+export function sawSomething(report: Report): boolean {
+  const { writes, frames, files, lookups, queries, deadEmits, requests, loop } = report;
+  const { reads, appends, streams, handleReads } = files;
+  const seen = [writes.writes, frames.frames, reads, appends, streams, handleReads];
+  const more = [lookups.lookups, queries.queries, queries.unseen.length, deadEmits.length];
+  return [...seen, ...more, requests.requests, loop.blockedTurns].some((each) => each > 0);
 }
 
 function rows(report: Report): Line[] {
@@ -56,6 +74,9 @@ function rows(report: Report): Line[] {
   return [
     ...socketRows(report),
     ...fileRows(report),
+    ...lookupRows(report),
+    ...queryRows(report),
+    ...emitRows(report),
     ...requestRows(report),
     ...loopRows(report.loop),
     ...threadpoolRows(report),
@@ -72,29 +93,128 @@ function socketRows({ writes, frames }: Report): Line[] {
   }
   if (frames.frames + frames.others === 0) return lines;
   const { encodings, sends } = savedFrames(frames);
-  const seen = `${count(frames.frames)} in ${many(frames.turns, 'turn')}, ${count(frames.contents)} different`;
+  const { lone, mostOnSocket } = frames;
+  const seen = `${count(frames.frames)} in ${many(frames.turns, 'turn')}, ${count(frames.contents)} different, at most ${count(mostOnSocket)} to one socket in a turn`;
   const gains =
     encodings + sends === 0
       ? 'no gain here'
-      : `${many(encodings, 'encoding')} and ${many(sends, 'write')} fewer with ws`;
+      : `${many(encodings, 'encoding')} and ${many(sends, 'write')} fewer with ws${lone === 0 ? '' : `; ${count(lone)} alone in their turn, with no gain`}`;
   const others = frames.others === 0 ? '' : ` (${count(frames.others)} more cannot be gathered)`;
   lines.push(['frames', `${seen}: ${gains}${others}`]);
   return lines;
 }
 
-function fileRows({ files }: Report): Line[] {
-  const { reads, readTicks, mostReadsInTick, appends, commits } = files;
+function fileRows({ files, requests }: Report): Line[] {
+  const { reads, loneReads, readTicks, largeReads, mostReadsInTick, handleReads } = files;
+  const { appends, commits, streams, smallStreams } = files;
   const saved = savedFiles(files);
   const lines: Line[] = [];
   if (reads > 0) {
-    const seen = `${count(reads)} in ${many(readTicks, 'tick')}, at most ${count(mostReadsInTick)} in one`;
-    lines.push(['file reads', `${seen}: ${gain(saved.reads, reads, 'join another', 'fs')}`]);
+    const alone = loneReads === 0 ? '' : `, ${count(loneReads)} alone`;
+    const seen = `${count(reads)} in ${many(readTicks, 'tick')}, at most ${count(mostReadsInTick)} in one${alone}`;
+    const large =
+      largeReads === 0 ? '' : `; ${count(largeReads)} of more than 256 KB, with no gain`;
+    const gains = gain(
+      saved.reads,
+      reads,
+      'on the loop or joined with fs, if they are cached',
+      null,
+    );
+    lines.push(['file reads', `${seen}: ${gains}${about(savedReadsMs(saved.reads))}${large}`]);
+  }
+  if (handleReads > 0) {
+    lines.push(['', `${count(handleReads)} of a FileHandle, which are left to Node.js`]);
+  }
+  if (streams > 0) {
+    const each = saved.streams === 0 ? 0 : saved.trips / saved.streams;
+    const trips = `${count(saved.trips)} trips to the threadpool, ${each.toFixed(1)} a file`;
+    const gains =
+      saved.streams === 0
+        ? 'no gain here'
+        : `${trips}, fewer with fs, if they are cached${about(savedTripsMs(saved.trips))}`;
+    const of = requests.requests === 0 ? '' : ` in ${many(requests.requests, 'request')}`;
+    const small = `${count(smallStreams)} of at most 256 KB`;
+    lines.push(['file streams', `${count(streams)}${of}, ${small}: ${gains}`]);
   }
   if (appends > 0) {
     const seen = `${count(appends)} to ${many(commits, 'file')}, tick by tick`;
     lines.push(['file appends', `${seen}: ${gain(saved.appends, appends, 'join another', 'fs')}`]);
   }
   return lines;
+}
+
+function lookupRows({ lookups }: Report): Line[] {
+  const { lookups: all, questions, joined, repeated, mostJoined } = lookups;
+  if (all === 0) return [];
+  const seen = `${count(all)} of ${many(questions, 'name')}`;
+  const most = joined === 0 ? '' : `, at most ${count(mostJoined)} at once`;
+  const gains = `${gain(joined, all, 'fewer', 'dns')}${about(savedLookupsMs(lookups))}`;
+  const lines: Line[] = [['look-ups', `${seen}${most}: ${gains}`]];
+  if (repeated > 0) {
+    const again = `${count(repeated)} more came within 10 s of an equal one`;
+    lines.push(['', `${again}: fewer with { "dns": { "ttl": 10000 } }, with answers of that age`]);
+  }
+  return lines;
+}
+
+function queryRows({ queries, requests }: Report): Line[] {
+  const { queries: all, drivers, unseen, poolQueries, poolWaits, statements } = queries;
+  const lines: Line[] = [];
+  for (const database of unseen) {
+    lines.push([
+      'queries',
+      `those of ${database} cannot be seen: its driver is in a bundle, or is none of pg, mysql2 and better-sqlite3`,
+    ]);
+  }
+  if (all === 0) return lines;
+  const equal = statements.filter((each) => each.queries > each.ticks);
+  const repeats = equal.reduce((sum, each) => sum + each.queries - each.ticks, 0);
+  const gains =
+    repeats === 0
+      ? 'none twice in a tick: no gain here'
+      : `${count(repeats)} equal to another of their tick (${percent(repeats / all)})`;
+  lines.push(['queries', `${count(all)} of ${drivers.join(', ')}: ${gains}`]);
+  for (const each of equal.slice(0, mostStatements)) lines.push(...statementRows(each));
+  for (const each of statements.filter((each) => isSequential(each, requests.requests))) {
+    const per = (each.queries / requests.requests).toFixed(1);
+    const text = `${placesOf(each)}${per} a request, one after another: ${shortened(each.text)}`;
+    lines.push(['', `${text}: start them together, then batch() can gather them`]);
+  }
+  if (poolWaits > 0) {
+    const waited = `${count(poolWaits)} of ${count(poolQueries)} queries of the pool`;
+    lines.push(['', `${waited} waited for a connection (${percent(poolWaits / poolQueries)})`]);
+  }
+  return lines;
+}
+
+/** Several in a request, but not at once. Those that nobody asked for, at the start for instance, are few. */
+const isSequential = ({ queries, ticks }: StatementReport, requests: number): boolean =>
+  requests >= 10 && queries / requests >= 2 && queries - ticks < queries / 2;
+
+function statementRows(statement: StatementReport): Line[] {
+  const { driver, text, queries, ticks, mostInTick } = statement;
+  const seen = `${count(queries)} in ${many(ticks, 'tick')}, at most ${count(mostInTick)} in one`;
+  const saved = savedQueriesMs(statement);
+  const cost = driver === 'better-sqlite3' ? ` (${ms(saved)} at most)` : about(saved);
+  const fewer = `${count(queries - ticks)} fewer as one${cost}`;
+  return [['', `${placesOf(statement)}${shortened(text)}: ${seen}: ${fewer}`]];
+}
+
+const shortened = (text: string): string =>
+  text.length <= mostOfText ? text : `${text.slice(0, mostOfText)}…`;
+
+const placesOf = ({ places }: { places: readonly Place[] }): string =>
+  places.length === 0 ? '' : `${places.map(placeOf).join(', ')}: `;
+
+const placeOf = ({ file, line }: Place): string => `${relativePath(file)}:${line}`;
+
+function emitRows({ deadEmits }: Report): Line[] {
+  return deadEmits.slice(0, mostEmits).map(({ event, emitter, emits, listeners, place }, i) => {
+    const who = listeners === 1 ? 'the listener' : `${count(listeners)} listeners, the first`;
+    const missed = `${many(emits, 'emit')} of '${event}' on ${emitter}`;
+    const text = `${missed} came before ${who} at ${placeOf(place)}: BatchEmitter keeps them with retain`;
+    return [i === 0 ? 'dead emits' : '', text];
+  });
 }
 
 function requestRows({ requests }: Report): Line[] {
@@ -156,12 +276,16 @@ function threadpoolRows({ threadpool }: Report): Line[] {
   return [['threadpool', text]];
 }
 
-/** One sentence for what a feature would save. */
-function gain(saved: number, all: number, what: string, feature: string): string {
-  return saved === 0
-    ? 'no gain here'
-    : `${count(saved)} ${what} with ${feature} (${percent(saved / all)})`;
+/** One sentence for what a feature would save; null: `what` names it. */
+function gain(saved: number, all: number, what: string, feature: string | null): string {
+  if (saved === 0) return 'no gain here';
+  const by = feature === null ? what : `${what} with ${feature}`;
+  return `${count(saved)} ${by} (${percent(saved / all)})`;
 }
+
+/** CPU time that a change saves, by what was measured elsewhere; nothing below 1 ms. */
+const about = (savedMs: number): string =>
+  savedMs < 1 ? '' : `, about ${ms(savedMs)} of CPU time`;
 
 /** By hand: a formatter of Intl takes 50 ms and megabytes when it is made. */
 const count = (value: number): string => `${Math.round(value)}`.replaceAll(/\B(?=(\d{3})+$)/g, ',');
@@ -184,32 +308,42 @@ const titles = {
   net: 'net alone',
   guard: 'guard alone',
   threadpool: 'a larger threadpool',
+  batch: 'batch()',
+  pipelined: 'pipelined() of millrace/pg',
 };
 
 function toTry(report: Report, command: string | undefined, bold: Paint, width: number): string[] {
   const changes = advice(report);
-  const [first, ...others] = changes;
-  if (first === undefined) return wrapped(nothingToTry(report), width);
+  if (changes.length === 0) return wrapped(nothingToTry(report), width);
+  const isOne = changes.length === 1;
   const each = changes.flatMap((change, i) => {
+    const place = change.name === 'batch' ? placesOf(change.statement) : '';
+    const title = `${isOne ? '' : `${i + 1}. `}${titles[change.name]}: ${place}${change.why}`;
     const { run } = commands(report, change, command);
-    const title = `${changes.length === 1 ? '' : `${i + 1}. `}${titles[change.name]}: ${change.why}`;
+    const code = codeOf(change);
     return [
       ...wrapped(title, width - 2).map((line) => `  ${line}`),
       ...(run === null ? [] : [bold(`     ${run}`)]),
+      ...(code === null ? [] : code.split('\n').map((line) => bold(`     ${line}`))),
     ];
   });
   const lines = [
-    ...wrapped(
-      others.length === 0 ? 'Worth a try:' : 'Worth a try, each by itself, the first one first:',
-      width,
-    ),
+    ...wrapped(isOne ? 'Worth a try:' : 'Worth a try, each by itself, the first one first:', width),
     '',
     ...each,
     '',
   ];
-  const { experiment } = commands(report, first, command);
+  const index = changes.findIndex(({ name }) => name !== 'batch' && name !== 'pipelined');
+  if (index < 0) {
+    return [...lines, ...wrapped('Run it again like this to see what is left.', width)];
+  }
+  const { experiment } = commands(report, changes[index]!, command);
   if (experiment === null) return [...lines, ...wrapped(noExperiment(command, report), width)];
-  const what = others.length === 0 ? 'it helps' : 'the first one helps';
+  const what = isOne
+    ? 'it helps'
+    : index === 0
+      ? 'the first one helps'
+      : `number ${index + 1} helps`;
   return [
     ...lines,
     ...wrapped(`This measures whether ${what} (needs @millrace/lab):`, width),
@@ -222,6 +356,16 @@ function toTry(report: Report, command: string | undefined, bold: Paint, width: 
         ]
       : []),
   ];
+}
+
+/** Code for a change that no switch makes. */
+function codeOf(change: ReturnType<typeof advice>[number]): string | null {
+  if (change.name === 'pipelined') {
+    return "import { pipelined } from 'millrace/pg';\nconst shared = pipelined(pool); // shared.query() in place of pool.query()";
+  }
+  if (change.name !== 'batch') return null;
+  const { instead, text } = change.statement;
+  return instead ?? `// by hand: one statement for many values, in batch(), instead of\n// ${text}`;
 }
 
 function noExperiment(command: string | undefined, { application }: Report): string {

@@ -21,6 +21,10 @@ export interface FramesReport {
   contents: number;
   /** Sockets that were sent to, turn by turn: writes that remain. */
   writes: number;
+  /** Frames in turns in which each socket got one, and each another content: nothing can be gathered. */
+  lone: number;
+  /** Frames to one socket in a turn, at most. */
+  mostOnSocket: number;
   /** Frames left to `ws`: of clients, compressed, in fragments, pings. */
   others: number;
 }
@@ -40,8 +44,13 @@ export class FramesObserver {
   isSending = false;
   readonly #known = new Set<object>();
   readonly #contents = new Contents();
-  readonly #sockets = new Set<unknown>();
-  readonly #counts = { sockets: 0, frames: 0, turns: 0, contents: 0, writes: 0, others: 0 };
+  /** Frames of this turn by socket. */
+  readonly #sockets = new Map<unknown, number>();
+  #framesInTurn = 0;
+  readonly #counts = {
+    ...{ sockets: 0, frames: 0, turns: 0, contents: 0, writes: 0, others: 0 },
+    ...{ lone: 0, mostOnSocket: 0 },
+  };
   #patches: Patch[] = [];
   #isOn = false;
 
@@ -111,15 +120,22 @@ export class FramesObserver {
     counts.frames++;
     if (this.#sockets.size === 0) atTurnEnd(this.#endTurn);
     this.#contents.add(parts);
-    this.#sockets.add(sender._socket);
+    this.#framesInTurn++;
+    const onSocket = (this.#sockets.get(sender._socket) ?? 0) + 1;
+    this.#sockets.set(sender._socket, onSocket);
+    counts.mostOnSocket = Math.max(counts.mostOnSocket, onSocket);
     return true;
   }
 
   readonly #endTurn = (): void => {
-    if (this.#sockets.size === 0) return;
-    this.#counts.turns++;
-    this.#counts.contents += this.#contents.size;
-    this.#counts.writes += this.#sockets.size;
+    const frames = this.#framesInTurn;
+    if (frames === 0) return;
+    const counts = this.#counts;
+    counts.turns++;
+    counts.contents += this.#contents.size;
+    counts.writes += this.#sockets.size;
+    if (this.#contents.size === frames && this.#sockets.size === frames) counts.lone += frames;
+    this.#framesInTurn = 0;
     this.#contents.clear();
     this.#sockets.clear();
   };

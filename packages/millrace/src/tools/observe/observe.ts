@@ -1,7 +1,7 @@
 /**
  * Observe mode of a thread. Observers measure one thing each while the application goes on as it is: `start()` replaces what it has to,
  * `stop()` puts that back, the figures stay. Those of sockets (writes, frames, requests) begin with the first connection; until then
- * nothing of `node:net` is touched. `observe()` makes them and reads the report; `startObserving()` reports by itself at the end of the
+ * only `connect` of a socket is replaced. `observe()` makes them and reads the report; `startObserving()` reports by itself at the end of the
  * process, and on SIGUSR2.
  */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
@@ -13,12 +13,15 @@ import { parse } from '@millrace/base/options';
 import { type FieldsOf, ms, schema } from '@millrace/base/schema';
 import type { GuardOptions } from '@millrace/guard';
 import { maxWaitField } from '@millrace/guard/requests';
+import { EmitsObserver } from './emits.js';
 import { watchEnds, whileAlone } from './endings.js';
 import { FilesObserver } from './files.js';
 import { sawSomething } from './format.js';
 import { FramesObserver } from './frames.js';
+import { LookupsObserver } from './lookups.js';
 import { LoopObserver } from './loop.js';
 import { Keeper, pathOf, say, tell, terminal, writeJson } from './output.js';
+import { QueriesObserver } from './queries.js';
 import { application, type Report } from './report.js';
 import { RequestsObserver } from './requests.js';
 import { ThreadpoolObserver } from './threadpool.js';
@@ -73,7 +76,11 @@ function begin(options: ObserveOptions) {
   const loop = new LoopObserver(blockedMs);
   const requests = new RequestsObserver(maxWait, loop);
   const files = new FilesObserver();
+  const lookups = new LookupsObserver();
+  const queries = new QueriesObserver();
+  const emits = new EmitsObserver();
   const threadpool = new ThreadpoolObserver();
+  const always = [files, lookups, queries, emits, loop, threadpool];
   const started = application();
   const startedMs = now();
   let stoppedMs: number | null = null;
@@ -91,23 +98,30 @@ function begin(options: ObserveOptions) {
     frames: frames.read(),
     requests: requests.read(),
     files: files.read(),
+    lookups: lookups.read(),
+    queries: queries.read(),
+    deadEmits: emits.read(),
     loop: loop.read(isBrief),
     threadpool: threadpool.read(),
   });
   for (const channel of connections) subscribe(channel, onConnection);
-  for (const each of [files, loop, threadpool]) each.start();
+  for (const each of always) each.start();
   return {
     report: () => read(false),
     /** Without functions of the piece of a profile that is being recorded. */
     briefReport: () => read(true),
     /** Grows with whatever was seen, at next to no cost. */
-    count: () => writes.count + frames.count + requests.count + files.count + loop.count,
+    count: () =>
+      [writes, frames, requests, files, lookups, queries, emits, loop].reduce(
+        (sum, { count }) => sum + count,
+        0,
+      ),
     stop() {
       if (stoppedMs !== null) return;
       stoppedMs = now();
       for (const channel of connections) unsubscribe(channel, onConnection);
       if (isConnected) for (const each of [frames, writes, requests]) each.stop();
-      for (const each of [files, loop, threadpool]) each.stop();
+      for (const each of always) each.stop();
     },
   };
 }

@@ -5,9 +5,12 @@
  */
 import { relative } from 'node:path';
 import { isMainThread, threadId } from 'node:worker_threads';
+import type { DeadEmit } from './emits.js';
 import type { FilesReport } from './files.js';
 import type { FramesReport } from './frames.js';
+import type { LookupsReport } from './lookups.js';
 import type { LoopReport } from './loop.js';
+import type { QueriesReport, StatementReport } from './queries.js';
 import type { RequestsReport } from './requests.js';
 import type { ThreadpoolReport } from './threadpool.js';
 import type { WritesReport } from './writes.js';
@@ -22,6 +25,10 @@ export interface Report {
   writes: WritesReport;
   frames: FramesReport;
   files: FilesReport;
+  lookups: LookupsReport;
+  queries: QueriesReport;
+  /** Events that were emitted before the listener came that waits for them. */
+  deadEmits: DeadEmit[];
   requests: RequestsReport;
   loop: LoopReport;
   threadpool: ThreadpoolReport;
@@ -86,18 +93,31 @@ export function relativePath(file: string): string {
   }
 }
 
-/** One change to try. `auto` is what `millrace/auto` has on by default; the others are switched on by name. */
+/** One change to try. `auto` is what `millrace/auto` has on by default; `net` and `guard` are switched on by name. */
 type Change =
   | { readonly name: 'auto' | 'net' | 'guard'; readonly why: string }
-  | { readonly name: 'threadpool'; readonly size: number; readonly why: string };
+  | { readonly name: 'threadpool'; readonly size: number; readonly why: string }
+  | { readonly name: 'batch'; readonly statement: StatementReport; readonly why: string }
+  | { readonly name: 'pipelined'; readonly why: string };
 
 /** Less than this, in total and as a share of what was counted, is not worth a try. */
 const least = 10;
 const leastShare = 0.05;
 const mostThreads = 128;
+/** More statements than these are in the data only. */
+const mostBatches = 3;
+
+/**
+ * CPU time in µs that one of each costs the process at least: about half of what was measured, on servers of others (docs/observe.md). A guess
+ * for other machines, good enough to say which saving is larger.
+ */
+const costs = { encoding: 1, write: 5, trip: 10, lookup: 50, query: 100 };
+/** Jobs of the threadpool for a `readFile`: it opens, looks at, reads and closes the file. */
+const tripsOfRead = 4;
 
 /** The changes that may help, the first one first. */
-export function advice({ writes, frames, files, requests, threadpool }: Report): Change[] {
+export function advice(report: Report): Change[] {
+  const { writes, frames, files, lookups, requests, threadpool } = report;
   const waits: [share: number, change: Change][] = [];
   const { share, size } = threadpool;
   if (share >= leastShare && size < mostThreads) {
@@ -108,47 +128,97 @@ export function advice({ writes, frames, files, requests, threadpool }: Report):
     const why = 'requests waited behind others for too long';
     waits.push([requests.wouldShed / requests.requests, { name: 'guard', why }]);
   }
-  const savings: [saved: number, change: Change][] = [];
+  const savings: [savedMs: number, change: Change][] = [];
   const { encodings, sends } = savedFrames(frames);
-  const { reads, appends } = savedFiles(files);
-  const isWs = isWorthIt(encodings + sends, 2 * frames.frames);
-  const isFs = isWorthIt(reads + appends, files.reads + files.appends);
-  if (isWs || isFs) {
-    const saved = (isWs ? encodings + sends : 0) + (isFs ? reads + appends : 0);
-    const what = [isWs && 'frames', isFs && 'files'].filter(Boolean).join(' and ');
-    savings.push([saved, { name: 'auto', why: `${what} can be gathered` }]);
+  const saved = savedFiles(files);
+  const ofAuto: [isWorth: boolean, what: string, ms: number][] = [
+    [
+      isWorthIt(encodings + sends, 2 * frames.frames),
+      'frames can be gathered',
+      (encodings * costs.encoding + sends * costs.write) / 1000,
+    ],
+    [
+      isWorthIt(saved.reads + saved.appends + saved.streams, countOfFiles(files)),
+      'files can be read on the loop or gathered',
+      saved.ms,
+    ],
+    [isWorthIt(lookups.joined, lookups.lookups), 'look-ups can be one', savedLookupsMs(lookups)],
+  ];
+  const worth = ofAuto.filter(([isWorth]) => isWorth);
+  if (worth.length > 0) {
+    const why = worth.map(([, what]) => what).join(', ');
+    savings.push([worth.reduce((sum, [, , ms]) => sum + ms, 0), { name: 'auto', why }]);
   }
   if (isWorthIt(writes.saved, writes.writes)) {
-    savings.push([writes.saved, { name: 'net', why: 'socket writes can be gathered' }]);
+    const ms = (writes.saved * costs.write) / 1000;
+    savings.push([ms, { name: 'net', why: 'socket writes can be gathered' }]);
   }
+  savings.push(...ofQueries(report));
   return [waits, savings].flatMap((each) => each.sort(([a], [b]) => b - a).map(([, it]) => it));
+}
+
+/** A pool that is exhausted by equal queries needs one advice: with fewer queries it is not. */
+function ofQueries({ queries }: Report): [savedMs: number, change: Change][] {
+  const { statements, poolQueries, poolWaits } = queries;
+  const equal = statements
+    .filter((each) => isWorthIt(each.queries - each.ticks, each.queries))
+    .slice(0, mostBatches)
+    .map((statement): [number, Change] => {
+      const why = 'equal queries in one tick can be one';
+      return [savedQueriesMs(statement), { name: 'batch', statement, why }];
+    });
+  if (equal.length > 0 || !isWorthIt(poolWaits, poolQueries)) return equal;
+  const why = 'queries of the pool waited for a connection';
+  return [[(poolWaits * costs.query) / 2000, { name: 'pipelined', why }]];
 }
 
 export function savedFrames({ frames, contents, writes }: Report['frames']) {
   return { encodings: frames - contents, sends: frames - writes };
 }
 
-export function savedFiles({ reads, readTicks, appends, commits }: Report['files']) {
-  return { reads: reads - readTicks, appends: appends - commits };
+const countOfFiles = ({ reads, appends, streams }: FilesReport) => reads + appends + streams;
+
+/** Reads and streams without a trip to the threadpool, appends that join another, trips, and the CPU time in ms that all save. */
+export function savedFiles(files: FilesReport) {
+  const { reads, largeReads, appends, commits, smallStreams, streamTrips, stats } = files;
+  const small = reads - largeReads;
+  const joined = appends - commits;
+  // A file system is looked at for a stream, and otherwise for reasons of its own.
+  const trips = streamTrips + Math.min(stats, smallStreams);
+  const ms = savedReadsMs(small + joined) + savedTripsMs(trips);
+  return { reads: small, appends: joined, streams: smallStreams, trips, ms };
+}
+
+export const savedReadsMs = (reads: number): number => savedTripsMs(reads * tripsOfRead);
+
+export const savedTripsMs = (trips: number): number => (trips * costs.trip) / 1000;
+
+export const savedLookupsMs = ({ joined }: LookupsReport): number => (joined * costs.lookup) / 1000;
+
+/** Of a database that is asked in the process itself: the time of the queries that remain is not known, so all of it at most. */
+export function savedQueriesMs({ driver, queries, ticks, busyMs }: StatementReport): number {
+  if (driver === 'better-sqlite3') return busyMs * (1 - ticks / queries);
+  return ((queries - ticks) * costs.query) / 1000;
 }
 
 const isWorthIt = (saved: number, all: number) => saved >= least && saved / all >= leastShare;
 
 interface Commands {
-  /** Starts the application with the change; null when it is not known how it is started. */
+  /** Starts the application with the change; null when it is not known how it is started, and for a change of its code. */
   run: string | null;
   /** Compares both ways; null also when there is no server of http or ws that it could ask. */
   experiment: string | null;
 }
 
 /** Switches of what is on by default, so that a feature can be tried alone. */
-const nothingElse = ['no-ws', 'no-fs', 'no-reads'];
+const nothingElse = ['no-ws', 'no-fs', 'no-dns', 'no-reads'];
 
 /** @param given how the application is started, as `node app.js`; otherwise what the report knows of it */
 export function commands(report: Report, change: Change, given?: string): Commands {
   const { application } = report;
   const fixed = given ?? commandOf(application, null);
-  if (fixed === null) return { run: null, experiment: null };
+  if (fixed === null || change.name === 'batch' || change.name === 'pipelined')
+    return { run: null, experiment: null };
   const run = changed(fixed, change);
   const load = loadOf(report);
   if (load === null) return { run, experiment: null };

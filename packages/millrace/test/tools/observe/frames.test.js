@@ -60,6 +60,30 @@ for (const [name, { send, saved }] of Object.entries(cases)) {
   });
 }
 
+test('frames that are alone in their turn, and bursts, are told apart', async (t) => {
+  const observation = observe();
+  t.after(() => observation.stop());
+  const { sockets } = await hall(t, 3);
+  for (let i = 0; i < 2; i++) {
+    sockets.forEach((socket, j) => {
+      socket.send(`of its own ${j}`);
+    });
+    await turnOver();
+  }
+  assert.deepEqual(figuresOf(observation), [6, 6, 1]);
+  // The same to two, and then four to one.
+  for (const socket of sockets.slice(1)) socket.send('the same');
+  await turnOver();
+  for (let i = 0; i < 4; i++) sockets[0].send(`burst ${i}`);
+  await turnOver();
+  assert.deepEqual(figuresOf(observation), [12, 6, 4]);
+});
+
+function figuresOf(observation) {
+  const { frames, lone, mostOnSocket } = observation.report().frames;
+  return [frames, lone, mostOnSocket];
+}
+
 test('frames of ws 7 count as those of ws 8', async (t) => {
   const observation = observe();
   t.after(() => observation.stop());
