@@ -33,6 +33,8 @@ export async function startMysql(t) {
     connection.on('query', (sql) => {
       queries.push(sql);
       const rows = [...sql.matchAll(/\d+/g)].map(([id]) => ({ id }));
+      // The answer to a packet that had the number 0.
+      connection.sequenceId = 1;
       connection.writeTextResult(rows, [column]);
     });
   });
