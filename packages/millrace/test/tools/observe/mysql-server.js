@@ -33,9 +33,10 @@ export async function startMysql(t) {
     connection.on('query', (sql) => {
       queries.push(sql);
       const rows = [...sql.matchAll(/\d+/g)].map(([id]) => ({ id }));
-      // The answer to a packet that had the number 0.
+      // Packets are numbered from a query, which is 0, to the end of its answer.
       connection.sequenceId = 1;
       connection.writeTextResult(rows, [column]);
+      connection.sequenceId = 0;
     });
   });
   server.listen(0, '127.0.0.1');

@@ -20,8 +20,6 @@ describe('queries of pg', { skip }, () => {
   before(async () => {
     server = await startPostgres(bin);
     pool = new pg.Pool({ connectionString: server.url, max: 4 });
-    // The server may stop before it has read that they end.
-    pool.on('connect', (client) => client.on('error', () => {}));
     await pool.query('create table users (id int primary key, name text)');
     await pool.query("insert into users select i, 'user ' || i from generate_series(0, 99) i");
     // All its connections: each test finds them free.
@@ -29,6 +27,8 @@ describe('queries of pg', { skip }, () => {
     for (const client of clients) client.release();
   });
   after(async () => {
+    // end() waits for no connection: the server may stop while one is open.
+    pool?.on('error', () => {});
     await pool?.end();
     await server?.remove();
   });
