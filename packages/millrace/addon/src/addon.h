@@ -37,6 +37,7 @@ int millrace_words(napi_env env, napi_value value, void** base, size_t* bytes);
 int millrace_export(napi_env env, napi_value exports, const char* name, napi_callback call, void* data);
 
 /* Each 0 with an exception pending. */
+int millrace_callbacks_register(napi_env env, napi_value exports);
 int millrace_fanout_register(napi_env env, napi_value exports);
 int millrace_files_register(napi_env env, napi_value exports);
 int millrace_enlarge_register(napi_env env, napi_value exports);

@@ -131,7 +131,7 @@ export function makeFeatures(settings: Settings): Readonly<Record<FeatureName, L
     },
     fs() {
       const { FsPart } = require('./fs.cjs') as typeof import('./fs.cjs');
-      return new FsPart();
+      return new FsPart(whenSettled);
     },
     dns() {
       const { DnsPart } = require('./dns.cjs') as typeof import('./dns.cjs');

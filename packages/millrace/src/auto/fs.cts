@@ -1,85 +1,128 @@
 /**
- * `readFile` and `appendFile` of `node:fs/promises` by `millrace/fs`. What is put there at first calls the functions of Node.js,
- * until two files are asked for in one tick: only then is there something to gather, and `millrace/fs` is loaded.
+ * `readFile` of `node:fs`, with a callback and as a promise, and `appendFile` of `node:fs/promises`, by `millrace/fs`. What is put there
+ * at first calls the functions of Node.js, and `millrace/fs` is loaded when it pays: when two files are asked for in one tick, or one by a
+ * process that is no longer young. A program that reads its configuration and ends has nothing of it.
+ *
+ * A file in the page cache is then read on the loop, within a budget for each turn; what comes together is gathered. With a callback the
+ * order is that of the calls, as far as files take equally long: Node.js promises none.
  */
 
 import { type Method, Patch } from '@millrace/base/patch';
 import { builtin, isURL } from '@millrace/base/realm';
 import { nextTick } from '@millrace/base/timers';
 import { checkModules, type Part, sentence } from './feature.cjs';
-import { applyAll, passPromise, replacedBefore, undoAll } from './functions.cjs';
+import { applyAll, pass, passPromise, replacedBefore, undoAll } from './functions.cjs';
 
-const { promises } = builtin('node:fs');
+const fs = builtin('node:fs');
+const { promises } = fs;
 
-type Name = 'readFile' | 'appendFile';
+type Plain = typeof import('../fs/plain.js', { with: { 'resolution-mode': 'import' }});
 
-const names: readonly Name[] = ['readFile', 'appendFile'];
+/** The loader of ES modules of Node.js 20 reads its files with `fs.promises`, by URLs, which are left to it. */
+const loaderReads = /^v2[01]\./.test(process.version);
+
+/** A function to replace. `begins`: how that of Node.js begins, in the releases that are known. */
+interface Original {
+  readonly target: object;
+  readonly name: string;
+  readonly title: string;
+  readonly begins: RegExp;
+}
+
+/** All of them begin by completing their options, in Node.js 20 to 24. Those of an unknown release are left alone. */
+const originals: readonly Original[] = [
+  ...['readFile', 'appendFile'].map((name) => ({
+    target: promises,
+    name,
+    title: `fs.promises.${name}`,
+    begins: /^async function \w+\([^)]*\) \{\s+options = getOptions\(options/,
+  })),
+  {
+    target: fs,
+    name: 'readFile',
+    title: 'fs.readFile',
+    begins:
+      /^function readFile\(path, options, callback\) \{\s+callback (?:\|\|= options;|= maybeCallback\()/,
+  },
+];
 
 export class FsPart implements Part {
   state: Part['state'] = 'waiting';
   why: string | null = null;
   readonly #patches: readonly Patch[];
+  readonly #whenSettled: (fire: () => void) => () => void;
   #isOn = false;
+  #isSettled = false;
+  #disarm = () => {};
   #calledInTick = false;
   #isLoading = false;
-  /** `millrace/fs`, once it is loaded. */
-  #ours: Readonly<Record<Name, Method>> | null = null;
+  /** Null until it is loaded. */
+  #ours: Plain | null = null;
 
-  constructor() {
+  /** `whenSettled` calls back when the process is no longer young; what it returns prevents that. */
+  constructor(whenSettled: (fire: () => void) => () => void) {
+    this.#whenSettled = whenSettled;
     // millrace/fs has to be made of these, and not of ours.
-    const node = require('../fs/originals.cjs') as Readonly<Record<Name, Method>>;
+    const node = require('../fs/originals.cjs') as typeof import('../fs/originals.cjs');
     const part = this;
     // Like the functions of Node.js: async, no constructors, and with the same names and lengths. They do not await, for then
     // they would be in the stack of each error.
-    const ours = {
+    const promising = {
       async readFile(path: unknown, options: unknown) {
         return (
-          part.#call('readFile', this, path, options) ??
+          part.#act(path)?.readFile.call(this, path, options) ??
           passPromise(node.readFile, this, [path, options])
         );
       },
       async appendFile(path: unknown, data: unknown, options: unknown) {
         return (
-          part.#call('appendFile', this, path, data, options) ??
+          part.#act(path)?.appendFile.call(this, path, data, options) ??
           passPromise(node.appendFile, this, [path, data, options])
         );
       },
     };
-    this.#patches = names.map((name) => new Patch(promises, name, () => ours[name] as Method));
+    const calling = (original: Method): Method =>
+      function readFile(this: unknown, ...args: unknown[]): unknown {
+        const isBegun = part.#act(args[0])?.readFileThen(original, this, args);
+        return isBegun ? undefined : pass(original, this, args);
+      };
+    this.#patches = [
+      new Patch(promises, 'readFile', () => promising.readFile),
+      new Patch(promises, 'appendFile', () => promising.appendFile),
+      new Patch(fs, 'readFile', calling),
+    ];
   }
 
   on(): undefined {
-    const foreign = names.find(
-      (name, i) => !this.#patches[i]!.isApplied && !isOfNode(promises[name]),
+    const foreign = originals.find(
+      ({ target, name, begins }, i) =>
+        !this.#patches[i]!.isApplied && !begins.test(String(Reflect.get(target, name))),
     );
-    if (foreign === undefined) {
-      const why = applyAll(this.#patches);
-      if (why === null) this.#isOn = true;
-      else this.why = why;
-      return;
-    }
-    this.why = mayBeVirtual(promises[foreign])
-      ? `Node.js ${process.version} has virtual files, which millrace/fs would not find; call it where yours are on a disk`
-      : replacedBefore(`fs.promises.${foreign}`);
+    this.why = foreign === undefined ? applyAll(this.#patches) : reasonToLeave(foreign);
+    if (this.why !== null) return;
+    this.#isOn = true;
+    this.#disarm = this.#whenSettled(() => {
+      this.#isSettled = true;
+    });
   }
 
   off(): void {
     this.#isOn = false;
+    this.#disarm();
     undoAll(this.#patches);
   }
 
   /** Null when Node.js is to be called. */
-  #call(name: Name, caller: unknown, ...args: unknown[]): unknown {
-    // The loader of ES modules of Node.js 20 reads its files with this, by URLs.
-    if (!this.#isOn || (name === 'readFile' && isURL(args[0]))) return null;
-    if (this.#ours !== null) return Reflect.apply(this.#ours[name], caller, args);
-    this.#count();
-    return null;
+  #act(path: unknown): Plain | null {
+    if (!this.#isOn || (loaderReads && isURL(path))) return null;
+    if (this.#ours === null) this.#notice();
+    return this.#ours;
   }
 
-  #count(): void {
-    if (this.#calledInTick) {
-      if (!this.#isLoading) this.#load();
+  #notice(): void {
+    if (this.#isLoading) return;
+    if (this.#isSettled || this.#calledInTick) {
+      this.#load();
       return;
     }
     this.#calledInTick = true;
@@ -92,7 +135,7 @@ export class FsPart implements Part {
     this.#isLoading = true;
     try {
       checkModules();
-      this.#ours = (await import('../fs/plain.js')) as unknown as Record<Name, Method>;
+      this.#ours = await import('../fs/plain.js');
       this.state = 'active';
     } catch (error) {
       this.why = sentence(error);
@@ -100,9 +143,10 @@ export class FsPart implements Part {
   }
 }
 
-/** All of them begin by completing their options, in Node.js 20 to 24. Of an unknown release they are left alone. */
-function isOfNode(method: unknown): boolean {
-  return /^async function \w+\([^)]*\) \{\s+options = getOptions\(options/.test(String(method));
+function reasonToLeave({ target, name, title }: Original): string {
+  return mayBeVirtual(Reflect.get(target, name))
+    ? `Node.js ${process.version} has virtual files, which millrace/fs would not find; call it where yours are on a disk`
+    : replacedBefore(title);
 }
 
 /** From Node.js 26 on a file may be in a file system that the program has mounted (`node:vfs`). */

@@ -5,6 +5,9 @@
 import type { Method, Patch } from '@millrace/base/patch';
 import { builtin, isError, otherRuntime } from '@millrace/base/realm';
 import { atTurnEnd } from '@millrace/base/turn';
+import type { CallbacksBinding, CallbacksHandle } from '../native/binding.js' with {
+  'resolution-mode': 'import',
+};
 import { sentence } from './feature.cjs';
 
 const { AsyncResource } = builtin('node:async_hooks');
@@ -105,12 +108,69 @@ export class PendingCallback {
 
   /** Once, in the order in which callbacks are to be called. */
   call(args: readonly unknown[]): void {
-    this.#context.runInAsyncScope(atTurnEnd, undefined, () => {
-      try {
-        Reflect.apply(this.#callback, this.#request, args);
-      } finally {
-        this.#context.emitDestroy();
-      }
-    });
+    if (callbacks === null)
+      this.#context.runInAsyncScope(atTurnEnd, undefined, () => this.#run(args));
+    else callbacks.add(() => this.#context.runInAsyncScope(this.#runReporting, this, args));
+  }
+
+  /** Has a function of Node.js do what is left, and call back, instead. */
+  passOn(original: Method, caller: unknown, args: readonly unknown[]): void {
+    this.#context.runInAsyncScope(Reflect.apply, undefined, original, caller, args);
+    this.#context.emitDestroy();
+  }
+
+  #run(args: readonly unknown[]): void {
+    try {
+      Reflect.apply(this.#callback, this.#request, args);
+    } finally {
+      this.#context.emitDestroy();
+    }
+  }
+
+  #runReporting(args: readonly unknown[]): void {
+    try {
+      this.#run(args);
+    } catch (error) {
+      callbacks!.report(error);
+    }
+  }
+}
+
+/** Null until the addon is loaded. Then callbacks are called where the loop calls those of files, and not at the end of the turn. */
+let callbacks: Callbacks | null = null;
+
+export function useAddon(binding: CallbacksBinding): void {
+  callbacks ??= new Callbacks(binding);
+}
+
+/** What is called by the addon, in order. */
+class Callbacks {
+  readonly #binding: CallbacksBinding;
+  readonly #handle: CallbacksHandle;
+  readonly #due = new Uint32Array(1);
+  #queue: (() => void)[] = [];
+  #next = 0;
+
+  constructor(binding: CallbacksBinding) {
+    this.#binding = binding;
+    this.#handle = binding.callbacksOpen(this.#due, () => this.#call());
+  }
+
+  add(fn: () => void): void {
+    this.#queue.push(fn);
+    if (this.#due[0]!++ === 0) this.#binding.callbacksWake(this.#handle);
+  }
+
+  report(error: unknown): void {
+    this.#binding.callbacksThrow(error);
+  }
+
+  #call(): void {
+    const fn = this.#queue[this.#next++]!;
+    if (this.#next === this.#queue.length) {
+      this.#queue = [];
+      this.#next = 0;
+    }
+    fn();
   }
 }

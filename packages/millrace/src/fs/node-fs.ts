@@ -7,10 +7,11 @@ import { readFile } from './originals.cjs';
 export {
   appendFile as nodeAppendFile,
   readFile as nodeReadFile,
+  readWithCallback,
   writeFile as nodeWriteFile,
 } from './originals.cjs';
 
-export const { readFile: readWithCallback, open, write, fdatasync, close, stat } = fs;
+export const { open, write, fdatasync, close, stat } = fs;
 
 /** Rejects with the error of Node.js for a signal that has been aborted; opens nothing. */
 export function rejectAborted(signal: AbortSignal): Promise<never> {

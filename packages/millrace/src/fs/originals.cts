@@ -4,6 +4,7 @@
  */
 import { builtin } from '@millrace/base/realm';
 
-const { promises } = builtin('node:fs');
+const fs = builtin('node:fs');
 
-export const { readFile, writeFile, appendFile } = promises;
+export const { readFile, writeFile, appendFile } = fs.promises;
+export const { readFile: readWithCallback } = fs;

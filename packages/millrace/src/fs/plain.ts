@@ -1,12 +1,19 @@
 /**
- * `readFile` and `appendFile` for programs that were written for `node:fs/promises`: with them a program can tell no difference
- * except by time. So no call waits for one that it would not wait for in Node.js, nothing is refused, and what cannot be done is
- * left to Node.js, whose errors are then its own, with the stack of the caller. `this` is that of the caller: stacks show it.
+ * `readFile` and `appendFile` for programs that were written for `node:fs/promises`, and `readFile` for those of `node:fs`: with them a
+ * program can tell no difference except by time. So no call waits for one that it would not wait for in Node.js, nothing is refused, and
+ * what cannot be done is left to Node.js, whose errors are then its own, with the stack of the caller. `this` is that of the caller:
+ * stacks show it.
  *
- * Null is returned for a call that Node.js has to carry out from its beginning.
+ * Null or false is returned for a call that Node.js has to carry out from its beginning.
  */
+import type { Method } from '@millrace/base/patch';
+import { PendingCallback, useAddon } from '../auto/functions.cjs';
+import { binding } from '../native/load.js';
 import { Commit, commitTo, toRecord, writeAll } from './append.js';
 import {
+  asWritten,
+  baseOf,
+  fromBase,
   opening,
   type Path,
   plainAppendOptions,
@@ -14,10 +21,12 @@ import {
   toPath,
   type Understood,
 } from './arguments.js';
-import { beginRead } from './bounds.js';
+import type { ReadRequest } from './backend.js';
+import { beginRead, endRead } from './bounds.js';
+import { backend } from './native.js';
 import { close, codeOf, nodeAppendFile, nodeReadFile, rejection, systemError } from './node-fs.js';
 import { Chains } from './order.js';
-import { Read } from './read.js';
+import { gather, Read } from './read.js';
 
 type Call<Value> = (this: unknown, ...args: unknown[]) => Promise<Value>;
 
@@ -50,6 +59,64 @@ export function readFile(
   const request = new PlainRead(file!, understood, this);
   request.start();
   return request.promise;
+}
+
+if (binding !== null) useAddon(binding);
+
+/** A read of `node:fs`, whose caller is called back. */
+class CallbackRead implements ReadRequest {
+  readonly path: Path;
+  readonly base: string | null;
+  readonly encoding: BufferEncoding | null;
+  readonly cancelled = false;
+  readonly #node: Method;
+  readonly #caller: unknown;
+  readonly #callback: Method;
+  readonly #pending: PendingCallback;
+
+  constructor(path: Path, options: Understood, node: Method, caller: unknown, callback: Method) {
+    this.path = path;
+    this.base = baseOf(path);
+    this.encoding = options.encoding;
+    this.#node = node;
+    this.#caller = caller;
+    this.#callback = callback;
+    this.#pending = new PendingCallback('FSREQCALLBACK', callback, undefined);
+  }
+
+  done(error: NodeJS.ErrnoException | null, data: Buffer | string | undefined): void {
+    endRead();
+    if (error === null) this.#pending.call([null, data]);
+    else this.#fail();
+  }
+
+  /** Node.js tries again: later than it would have failed, never sooner. */
+  #fail(): void {
+    const { path } = this;
+    const callback = this.#callback;
+    const opened = fromBase(path, this.base);
+    const told: Method =
+      opened === path
+        ? callback
+        : function (error, ...rest) {
+            Reflect.apply(callback, this, [asWritten(error, opened, path), ...rest]);
+          };
+    this.#pending.passOn(this.#node, this.#caller, [opened, this.encoding, told]);
+  }
+}
+
+/**
+ * `readFile` of `node:fs`, which is `node`, with the arguments `args`. False as well where it gains nothing: what the addon does not
+ * read, Node.js reads as fast.
+ */
+export function readFileThen(node: Method, caller: unknown, args: readonly unknown[]): boolean {
+  const [path, options, last] = args;
+  const callback = last || options;
+  const file = backend.name === 'native' && typeof callback === 'function' ? toPath(path) : null;
+  const understood = file === null ? null : plainReadOptions(last ? options : null);
+  if (understood === null || !beginRead()) return false;
+  gather(new CallbackRead(file!, understood, node, caller, callback as Method));
+  return true;
 }
 
 /** Appends that are under way, by file: they wait for each other, and for nothing else. */

@@ -28,7 +28,7 @@ export class Read extends Deferred<Buffer | string> implements ReadRequest {
   }
 
   start(): void {
-    gathered.add(this);
+    gather(this);
   }
 
   done(error: NodeJS.ErrnoException | null, data: Buffer | string | undefined): void {
@@ -60,11 +60,14 @@ class OrderedRead extends Read implements Step {
 }
 
 /** All reads of one tick, which are handed over in the `process.nextTick` queue of that tick. */
-const gathered = new Turn<Read>(nextTick, (reads) => {
+const gathered = new Turn<ReadRequest>(nextTick, (reads) => {
   counters.reads += reads.length;
   counters.readBatches++;
   backend.read(reads);
 });
+
+/** Reads a file with the others of this tick. */
+export const gather = (request: ReadRequest): void => gathered.add(request);
 
 /**
  * `readFile` of `node:fs/promises`, with the same arguments, results and errors. Files asked for in one tick are read

@@ -66,6 +66,21 @@ export interface FilesBinding {
   ): number;
 }
 
+/** What `callbacksOpen` gives. */
+export type CallbacksHandle = object & { readonly callbacks: unique symbol };
+
+export interface CallbacksBinding {
+  /**
+   * Calls `call` as many times as `due`, one number, says, each time in a macrotask of its own, in the phase of the loop in which callbacks
+   * of files are called. It takes those that it has called from the number.
+   */
+  callbacksOpen(due: Uint32Array, call: () => void): CallbacksHandle;
+  /** The number is not 0 any more. */
+  callbacksWake(handle: CallbacksHandle): void;
+  /** Makes an error an uncaught exception, at once, in the async context that counts now. */
+  callbacksThrow(error: unknown): void;
+}
+
 export interface EnlargeBinding {
   /**
    * Searches the loop for open TCP handles by their descriptors and enables larger reads for them. `options` has eight
@@ -85,7 +100,12 @@ interface RingBinding {
   readonly threads: object;
 }
 
-export interface Binding extends FanOutBinding, FilesBinding, EnlargeBinding, RingBinding {
+export interface Binding
+  extends FanOutBinding,
+    FilesBinding,
+    CallbacksBinding,
+    EnlargeBinding,
+    RingBinding {
   /** Of libuvbatch in the addon. */
   readonly version: string;
   /** Of libuv in the process. */

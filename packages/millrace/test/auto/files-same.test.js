@@ -30,7 +30,7 @@ const withAuto = ['--import', new URL('../../dist/auto/index.js', import.meta.ur
 /** After this files are gathered, if there is auto. */
 const warm = `
   import { appendFile, readFile, writeFile } from 'node:fs/promises';
-  import { appendFileSync, readFileSync } from 'node:fs';
+  import fs, { appendFileSync, readFileSync } from 'node:fs';
   const feature = process[Symbol.for('millrace.auto')]?.features.fs;
   let left = 2000;
   do {
@@ -51,6 +51,20 @@ const endings = {
     throw new Error('on purpose');`,
   'an exception behind a read': `await writeFile('log', 'x');
     readFile('log').then(() => { throw new Error('on purpose'); });`,
+  'an uncaught exception in a callback of a read': `fs.readFile('package.json', () => {
+      setImmediate(() => console.log('never'));
+      throw new Error('on purpose');
+    });`,
+  'no error, thrown in a callback of a read': `process.on('uncaughtException', (error, origin) => {
+      console.log(error, origin);
+      process.exitCode = 6;
+    });
+    fs.readFile('package.json', () => { throw undefined; });`,
+  'a promise that is rejected in a callback of a read': `fs.readFile('none', (error) => { Promise.reject(error); });`,
+  'the end, with callbacks under way': `for (let i = 0; i < 50; i++) fs.readFile('none', () => appendFileSync('log', 'x'));
+    process.on('exit', () => console.log(readFileSync('log', 'utf8').length));`,
+  'exit in a callback': `fs.readFile('none', () => { appendFileSync('log', 'x'); process.exit(9); });
+    fs.readFile('none', () => { appendFileSync('log', 'x'); process.exit(9); });`,
   'exit right behind an append': `await appendFile('log', 'one');
     appendFile('log', 'two');
     process.exit(3);`,
@@ -69,10 +83,10 @@ const endings = {
   'the exit code of a failure that is handled': `process.exitCode = await readFile('none').catch((error) => -error.errno);`,
 };
 
-/** Without the frames of Node.js that began the turn: which they are depends on what else was due in it. */
+/** Without the frames that began the turn: which they are depends on what else was due in it. Those of callbacks of files differ. */
 const withoutTurn = (text) =>
   text.replace(
-    /\n +at (?:process\.processTicksAndRejections|runNextTicks|process\.process(?:Immediate|Timers)|listOn(?:Timeout|Immediate)) .*/g,
+    /\n +at (?:(?:FSReqCallback|ReadFileContext)\.|Reflect\.|PendingCallback\.|AsyncResource\.|#run|Callbacks\.|process\.processTicksAndRejections|runNextTicks|process\.process(?:Immediate|Timers)|listOn(?:Timeout|Immediate)) .*/g,
     '',
   );
 

@@ -1,14 +1,14 @@
 /**
- * What a program can see of `node:fs/promises`: prints one line of JSON for each case, and whether files were gathered. In an
+ * What a program can see of `node:fs/promises`, and of `readFile` of `node:fs`: prints one line of JSON for each case, and whether files were gathered. In an
  * empty working folder; with the argument `idle` auto has nothing to gather before.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import fs from 'node:fs';
+import fs, { readFile as readFileOfName } from 'node:fs';
 import promises, { appendFile, open, readFile, writeFile } from 'node:fs/promises';
 import { pathToFileURL } from 'node:url';
-import { inspect, types } from 'node:util';
+import { inspect, promisify, types } from 'node:util';
 
 const here = process.cwd();
 const turn = () => new Promise(setImmediate);
@@ -152,7 +152,10 @@ for (const [name, body] of Object.entries(bodies)) {
   cases[`read ${name}`] = async () => {
     fs.writeFileSync('body', body);
     const results = [];
-    for (const encoding of encodings) results.push(await settled(() => readFile('body', encoding)));
+    for (const encoding of encodings) {
+      results.push(await settled(() => readFile('body', encoding)));
+      results.push(await settled(() => functions.callBack('body', encoding)));
+    }
     results.push(
       await Promise.all(encodings.slice(1, 8).map((each) => outcome(readFile('body', each)))),
     );
@@ -163,6 +166,8 @@ cases['what the system makes up'] = async () => [
   (await readFile('/proc/self/status', 'utf8')).startsWith('Name:'),
   (await readFile('/proc/self/cmdline')).length > 0,
   await settled(() => readFile('/dev/null')),
+  (await functions.callBack('/proc/self/status', 'utf8')).startsWith('Name:'),
+  await settled(() => functions.callBack('/dev/null')),
 ];
 
 // ---- paths
@@ -198,8 +203,25 @@ const paths = {
   object: {},
   array: ['file'],
 };
+/** The callback's `this` and arguments; or what was thrown instead. */
+const callBack = (...args) =>
+  new Promise((resolve) => {
+    fs.readFile(...args, function (...given) {
+      resolve([this === globalThis ? 'global' : this?.constructor.name, ...given]);
+    });
+  });
 const functions = {
   readFile: (path, options) => readFile(path, options),
+  callBack: async (path, options) => {
+    const [, error, data] = await callBack(path, options);
+    if (error === null) return data;
+    // That of a signal that was aborted before is made within the call.
+    error.stack = error.stack?.replace(
+      /\n +at (?:pass|Object\.readFile) \(.*millrace\/dist.*/g,
+      '',
+    );
+    throw error;
+  },
   appendFile: (path, options) => appendFile(path, 'cafe', options),
   writeFile: (path, options) => writeFile(path, 'cafe', options),
 };
@@ -207,7 +229,11 @@ for (const [title, path] of Object.entries(paths)) {
   cases[`path: ${title}`] = async () => {
     fs.symlinkSync('loop', 'loop');
     const results = [];
-    for (const run of Object.values(functions)) results.push(await settled(() => run(path)));
+    for (const run of Object.values(functions)) {
+      // A number is a descriptor for it, and a bad one ends the process.
+      if (run === functions.callBack && typeof path === 'number') continue;
+      results.push(await settled(() => run(path)));
+    }
     return results;
   };
 }
@@ -466,7 +492,7 @@ for (const [title, reason] of Object.entries(reasons)) {
   for (const [when, schedule] of Object.entries(later)) {
     cases[`aborted ${when}, reason ${title}`] = async () => {
       const results = [];
-      for (const run of [functions.readFile, functions.appendFile]) {
+      for (const run of [functions.readFile, functions.callBack, functions.appendFile]) {
         results.push(
           await settled(() => {
             const controller = new AbortController();
@@ -494,6 +520,244 @@ cases.handles = async () => {
   await handle.close();
   results.push(await settled(() => readFile(handle)), await settled(() => appendFile(handle, 'x')));
   return [results, contents()];
+};
+
+// ---- callbacks
+
+cases['the function with a callback'] = async () => {
+  const { readFile: fn } = fs;
+  return {
+    type: types.isAsyncFunction(fn),
+    keys: Reflect.ownKeys(fn).map(String),
+    name: fn.name,
+    length: fn.length,
+    prototype: Reflect.getOwnPropertyDescriptor(fn, 'prototype'),
+    source: /^function readFile\(/.test(String(fn)),
+    descriptor: { ...Object.getOwnPropertyDescriptor(fs, 'readFile'), value: 0 },
+    same: readFileOfName === fn,
+    returns: fn('file', () => {}),
+    promisified: describe(await promisify(fn)('file', 'utf8')),
+    failed: await settled(() => promisify(fn)('none')),
+  };
+};
+const forms = {
+  path: ['file'],
+  'path, null': ['file', null],
+  'path, undefined': ['file', undefined],
+  'path, encoding': ['file', 'utf8'],
+  'path, options': ['file', { encoding: 'latin1', flag: 'r' }],
+  'path, function': ['file', () => {}],
+  'a missing file': ['none'],
+  'a missing file, encoding': ['none', 'utf8'],
+  'a folder': ['.'],
+  'an empty path': [''],
+};
+for (const [title, args] of Object.entries(forms)) {
+  cases[`called with ${title}`] = async () => {
+    await turn();
+    const [caller, error, ...data] = await callBack(...args);
+    return [caller, error === null ? null : describeError(error), data.map(describe)];
+  };
+}
+cases['called without a callback'] = async () =>
+  Promise.all(
+    [[], ['file'], ['file', 'utf8'], ['file', null, null], ['file', 'utf8', {}], ['none', 5]].map(
+      (args) => settled(async () => fs.readFile(...args)),
+    ),
+  );
+cases['called with a callback where options belong, too'] = async () => {
+  await turn();
+  return new Promise((resolve) => {
+    fs.readFile(
+      'file',
+      (_error, data) => resolve(['options', describe(data)]),
+      (_error, data) => resolve(['callback', describe(data)]),
+    );
+  });
+};
+for (const limit of [0, 1, 3]) {
+  cases[`thrown at a caller, ${limit} frames`] = async () => {
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = limit;
+    try {
+      return await Promise.all([
+        settled(async () => fs.readFile('file', 'klingon', () => {})),
+        settled(async () => fs.readFile(undefined, () => {})),
+        settled(async () => fs.readFile('file')),
+      ]);
+    } finally {
+      Error.stackTraceLimit = stackTraceLimit;
+    }
+  };
+}
+cases['a descriptor'] = async () => {
+  const fd = fs.openSync('file');
+  const read = () => callBack(fd, 'utf8').then(([, , text]) => text);
+  const seen = [await read(), await read()];
+  fs.closeSync(fd);
+  return [seen, await settled(() => functions.callBack(fd))];
+};
+cases['ticks and promise jobs between two callbacks'] = async () => {
+  await turn();
+  const seen = [];
+  const read = (name) =>
+    new Promise((resolve) => {
+      fs.readFile('file', () => {
+        seen.push(name);
+        process.nextTick(() => seen.push('tick'));
+        queueMicrotask(() => seen.push('job'));
+        setImmediate(resolve);
+      });
+    });
+  await Promise.all(['one', 'two', 'three'].map(read));
+  // Which of them is the first is open.
+  return seen.map((each) => (/t[io]/.test(each) || each === 'job' ? each : 'callback')).join();
+};
+cases['never before the call has returned, its ticks and its promise jobs'] = async () => {
+  await turn();
+  const seen = [];
+  await new Promise((resolve) => {
+    fs.readFile('file', () => {
+      seen.push('callback');
+      resolve();
+    });
+    const ticks = (left) => left > 0 && process.nextTick(ticks, left - 1);
+    process.nextTick(() => seen.push('tick'));
+    ticks(50);
+    let jobs = Promise.resolve();
+    for (let i = 0; i < 50; i++) jobs = jobs.then(() => {});
+    jobs.then(() => seen.push('job'));
+    seen.push('returned');
+  });
+  return seen;
+};
+cases['an immediate before a timer, as in each callback of a file'] = async () => {
+  const seen = [];
+  for (let i = 0; i < 20; i++) {
+    await turn();
+    seen.push(
+      await new Promise((resolve) => {
+        fs.readFile('file', () => {
+          setTimeout(resolve, 0, 'timer');
+          setImmediate(resolve, 'immediate');
+          const end = performance.now() + 2;
+          while (performance.now() < end);
+        });
+      }),
+    );
+  }
+  return seen;
+};
+cases['exceptions in callbacks'] = async () => {
+  await turn();
+  const storage = new AsyncLocalStorage();
+  const seen = [];
+  let left = 4;
+  return new Promise((resolve) => {
+    const end = () => {
+      if (--left > 0) return;
+      process.off('uncaughtException', onError);
+      resolve(seen.sort());
+    };
+    const onError = (error) => {
+      seen.push(`${error.message} in ${storage.getStore()}`);
+      end();
+    };
+    process.on('uncaughtException', onError);
+    for (const name of ['file', 'none']) {
+      storage.run(`the context of ${name}`, () => {
+        fs.readFile(name, () => {
+          throw new Error(`of ${name}`);
+        });
+        fs.readFile(name, (error, data) => {
+          seen.push([error?.code, data?.length, storage.getStore()].join());
+          end();
+        });
+      });
+    }
+  });
+};
+cases['a context in a callback'] = async () => {
+  const storage = new AsyncLocalStorage();
+  return Promise.all(
+    ['file', 'none', 'file'].map((path, i) =>
+      storage.run(i, () =>
+        callBack(path).then(async () => {
+          const seen = [storage.getStore()];
+          fs.readFile(path, () => seen.push(storage.getStore()));
+          storage.run('inner', () => fs.readFile(path, () => seen.push(storage.getStore())));
+          while (seen.length < 3) await turn();
+          return seen.sort();
+        }),
+      ),
+    ),
+  );
+};
+cases['callbacks that read on'] = async () => {
+  const seen = [];
+  const chain = (left, resolve) => {
+    fs.readFile('file', 'utf8', (_error, text) => {
+      seen.push(text);
+      if (left > 0) chain(left - 1, resolve);
+      else resolve();
+    });
+  };
+  await Promise.all(Array.from({ length: 5 }, () => new Promise((resolve) => chain(40, resolve))));
+  return [seen.length, new Set(seen).size];
+};
+cases['callbacks, another working folder after the call'] = async () => {
+  fs.mkdirSync('sub');
+  const all = [callBack('none/a'), callBack('file', 'utf8'), callBack('.')];
+  fs.copyFileSync('file', 'sub/file');
+  process.chdir('sub');
+  const results = await Promise.all(all);
+  process.chdir(here);
+  return results.map(([, error, data]) => (error ? [error.message, error.path] : data));
+};
+cases['a file that changes between the call and its callback'] = async () => {
+  const results = [];
+  const changes = {
+    grows: () => fs.appendFileSync('file', ' and more'),
+    'is gone': () => fs.rmSync('file'),
+    'is a folder': () => {
+      fs.rmSync('file');
+      fs.mkdirSync('file');
+    },
+    'is empty': () => fs.truncateSync('file'),
+    'is another': () => {
+      fs.writeFileSync('other', 'content');
+      fs.renameSync('other', 'file');
+    },
+  };
+  for (const [name, change] of Object.entries(changes)) {
+    for (const run of [functions.readFile, functions.callBack]) {
+      fs.rmSync('file', { recursive: true, force: true });
+      fs.writeFileSync('file', 'content');
+      // Before it has begun: Node.js has a thread at it by then, so either outcome is right.
+      const reading = outcome(run('file', 'utf8'));
+      change();
+      const { value, error } = await reading;
+      const valid = [
+        'content',
+        'content and more',
+        '',
+        "ENOENT: no such file or directory, open 'file'",
+        'EISDIR: illegal operation on a directory, read',
+      ];
+      const got = error?.message ?? value.text;
+      results.push([name, valid.includes(got) ? 'valid' : got]);
+    }
+  }
+  return results;
+};
+cases['no descriptor is left'] = async () => {
+  const count = () => fs.readdirSync('/proc/self/fd').length;
+  await turn();
+  const before = count();
+  for (let i = 0; i < 40; i++) {
+    await Promise.all([callBack('file'), callBack('none'), callBack('.'), readFile('file')]);
+  }
+  return count() - before;
 };
 
 // ---- who waits for whom
@@ -657,6 +921,13 @@ if (hasFifos) {
     const text = reader();
     await Promise.all(all);
     return (await text).length;
+  };
+  cases['a FIFO, with a callback'] = async () => {
+    const path = fifo();
+    const reading = callBack(path, 'utf8');
+    for (let i = 0; i < 20; i++) await turn();
+    await appendFile(path, 'sent');
+    return reading;
   };
   cases['a FIFO and the file beside it'] = async () => {
     const path = fifo();
