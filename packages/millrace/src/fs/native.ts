@@ -30,8 +30,8 @@ const maxFiles = 64;
 const relieveMs = 10;
 /** This many files that the loop may not read any more in this turn are worth a job; fewer wait for others. */
 const leastInJob = 8;
-/** In one call of the addon. */
-const maxRecords = 1024;
+/** In one turn: to hand over thousands takes longer than timers should wait, and the threads have enough to do with these. */
+const mostInTurn = 1024;
 
 const fields = 4;
 const [resultAt, placeAt, syscallAt] = [1, 2, 3];
@@ -104,10 +104,10 @@ class NativeFiles {
   readonly #binding: FilesBinding;
   readonly #handle: FilesHandle;
   readonly #slab = Buffer.allocUnsafeSlow(onLoopBytes + regions * regionBytes);
-  readonly #records = new Int32Array(maxRecords * fields);
+  readonly #records = new Int32Array(mostInTurn * fields);
   readonly #large: ArrayBuffer[] = [];
   readonly #counts = new Uint32Array(4);
-  readonly #ids = new Int32Array(maxRecords);
+  readonly #ids = new Int32Array(mostInTurn);
   #paths = Buffer.allocUnsafeSlow(64 * 1024);
   readonly #under = new Slots<ReadRequest | Append>();
 
@@ -125,22 +125,21 @@ class NativeFiles {
 
   read(requests: readonly ReadRequest[]): void {
     const left = this.#counts[filesLeftAt]!;
-    const now = requests.length - left >= leastInJob ? requests.length : left;
-    this.#readAll(requests.slice(0, now));
-    for (let i = now; i < requests.length; i++) this.#held.add(requests[i]!);
+    this.#readFirst(requests, requests.length - left >= leastInJob ? mostInTurn : left);
   }
 
   /** Until the end of the turn: what its other callbacks ask for goes to the same jobs. */
   readonly #held = new Turn<ReadRequest>(atTurnEnd, (held) => {
     this.#counts[filesLeftAt] = onLoopFiles;
     this.#counts[bytesLeftAt] = onLoopBytes;
-    this.#readAll(held);
+    this.#readFirst(held, mostInTurn);
   });
 
-  #readAll(requests: readonly ReadRequest[]): void {
-    for (let from = 0; from < requests.length; from += maxRecords) {
-      this.#readSome(requests, from, Math.min(requests.length, from + maxRecords));
-    }
+  /** The others are held. */
+  #readFirst(requests: readonly ReadRequest[], most: number): void {
+    const count = Math.min(requests.length, most);
+    if (count > 0) this.#readSome(requests, count);
+    for (let i = count; i < requests.length; i++) this.#held.add(requests[i]!);
     counters.onLoop = this.#counts[0]!;
     counters.jobs = this.#counts[jobsAt]!;
   }
@@ -155,11 +154,11 @@ class NativeFiles {
     javascriptBackend.append(request);
   }
 
-  #readSome(requests: readonly ReadRequest[], from: number, to: number): void {
+  #readSome(requests: readonly ReadRequest[], most: number): void {
     const ids = this.#ids;
     let length = 0;
     let count = 0;
-    for (let i = from; i < to; i++) {
+    for (let i = 0; i < most; i++) {
       const request = requests[i]!;
       if (request.cancelled) {
         request.done(null, undefined);
