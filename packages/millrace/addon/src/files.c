@@ -100,6 +100,7 @@ static int is_within(int32_t value, int32_t least, int32_t most) {
 static int settings_are_valid(files_t* files) {
   const int32_t* settings = files->settings;
   if (!is_within(settings[on_loop_files], 0, most_on_loop) || !is_within(settings[on_loop_bytes], 1, 1 << 30) ||
+      !is_within(settings[on_loop_file_bytes], 1, 1 << 30) ||
       !is_within(settings[region_bytes], 1, 1 << 30) || !is_within(settings[warm_jobs], 1, 64) ||
       !is_within(settings[cold_jobs], 1, 64) || !is_within(settings[max_files], least_files, 65536) ||
       !is_within(settings[relieve_ms], 1, 1 << 30) || files->records_size < most_on_loop ||

@@ -17,7 +17,7 @@
 #include "uv_batch.h"
 
 /* The settings of filesOpen(), by their places in its array. */
-enum { on_loop_files, on_loop_bytes, region_bytes, warm_jobs, cold_jobs, max_files, relieve_ms, settings_count };
+enum { on_loop_files, on_loop_bytes, on_loop_file_bytes, region_bytes, warm_jobs, cold_jobs, max_files, relieve_ms, settings_count };
 
 /* A result, as JavaScript gets it: four numbers in `records`. */
 enum { record_id, record_result, record_at, record_syscall, record_fields };

@@ -176,6 +176,16 @@ describe('once it is loaded', { skip }, () => {
     assert.ok(most <= 32, `${most} files in one turn`);
   });
 
+  test('a file of more than 256 KiB is left to the threads', async (t) => {
+    await loaded(t);
+    const large = join(folder, 'large');
+    writeFileSync(large, Buffer.alloc(256 * 1024 + 1, 'large'));
+    await turn();
+    const { onLoop } = stats();
+    assert.deepEqual(await promisify(fs.readFile)(large), readFileSync(large));
+    assert.equal(stats().onLoop, onLoop);
+  });
+
   test('a worker that ends with callbacks due', async () => {
     const { Worker } = await import('node:worker_threads');
     const code = `
@@ -203,10 +213,12 @@ test('without descriptors the error is the same', {
   const seen = [];
   for (const preload of [[], ['--require', 'millrace/auto']]) {
     const args = [process.execPath, ...preload, `${programs}no-descriptors.cjs`];
-    const { stdout, stderr, code } = await run([
-      '--eval',
-      `process.exitCode = require('node:child_process').spawnSync('sh', ['-c', 'ulimit -n 80; exec "$@"', 'sh', ...${JSON.stringify(args)}], { stdio: 'inherit' }).status`,
-    ]);
+    const command = ['-c', 'ulimit -n 80; exec "$@"', 'sh', ...args];
+    const start = `const { status } = require('node:child_process').spawnSync('sh', ${JSON.stringify(command)}, { stdio: 'inherit' });
+      process.exitCode = status;`;
+    // A monitor that starts meanwhile closes files, and there would be a descriptor again.
+    const env = { MILLRACE: 'no-monitor' };
+    const { stdout, stderr, code } = await run(['--eval', start], { env });
     assert.equal(stderr, '');
     assert.equal(code, 0);
     const lines = stdout.trimEnd().split('\n');
