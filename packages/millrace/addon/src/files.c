@@ -139,6 +139,7 @@ static napi_value open_files(napi_env env, napi_callback_info info) {
   files->options.max_file_size = INT32_MAX;
   files->options.alloc_data = files;
   files->on_loop_options = files->options;
+  files->on_loop_options.max_file_size = (uint64_t)files->settings[on_loop_file_bytes];
   files->options.alloc = files_allocate_in_job;
   files->on_loop_options.alloc = files_allocate_on_loop;
   files->mean_bytes = 4096;

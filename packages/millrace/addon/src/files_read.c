@@ -129,32 +129,27 @@ void files_renew_budget(uv_check_t* turn) {
   uv_check_stop(turn);
 }
 
-/* Tries one file, within what is left of the budget. */
-static void try_on_loop(files_t* files, uv_batch_file_t* file) {
-  uv_batch_fs_options_t* options = &files->on_loop_options;
-  uint32_t room = files->counts[bytes_left], most = (uint32_t)files->settings[on_loop_file_bytes];
-  if (room == 0) return;
-  options->max_cached = room < most ? room : most;
-  (void)uv_batch_fs_read_cached(file, 1, options);
-  if (file->result > 0) files->counts[bytes_left] -= (uint32_t)file->result;
-}
-
 /* Answers what the page cache has, and notes it. */
 static void read_on_loop(files_t* files, uv_batch_file_t head[], size_t count) {
-  if (count == 0) return;
+  uv_batch_fs_options_t* options = &files->on_loop_options;
+  uint32_t* room = &files->counts[bytes_left];
+  options->max_cached = *room;
+  if (count == 0 || *room == 0 || uv_batch_fs_read_cached(head, count, options) < 0) return;
   uv_check_start(&files->turn, files_renew_budget);
   files->counts[files_left] -= (uint32_t)count;
   int colds = 0, hits = 0;
   for (size_t i = 0; i < count; i++) {
-    try_on_loop(files, &head[i]);
     if (head[i].result == UV_EAGAIN) {
       files_free_memory(files, &head[i]);
       /* Without a system call it was not tried, or the system cannot tell. */
       colds += head[i].syscall != NULL;
       continue;
     }
-    hits += head[i].result > 0;
-    files->counts[count_on_loop]++;
+    if (head[i].result > 0) {
+      *room -= (uint32_t)head[i].result;
+      hits++;
+    }
+    files->counts[count_on_loop] += head[i].result != UV_EFBIG;
     files_note(files, &head[i]);
   }
   if (colds + hits > 0) files->is_cold = colds > 0;

@@ -15,8 +15,8 @@ import { close, codeOf, systemError } from './node-fs.js';
 /** Files and bytes of one turn that the loop itself reads: more would keep it from its other work. */
 const onLoopFiles = 16;
 const onLoopBytes = 1024 * 1024;
-/** A larger file is read by a thread, while the loop does its other work: copying it takes longer than the ways between the two. */
-const onLoopFileBytes = 256 * 1024;
+/** A larger file that is alone is left to Node.js: what the ways to a thread cost is little beside copying it once more. */
+const onLoopFileBytes = 64 * 1024;
 /**
  * What jobs read into, before it is copied out: memory that is used again and again is there at once. Untouched, it is only
  * address space. A file that does not fit gets memory of its own.

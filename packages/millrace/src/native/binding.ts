@@ -22,8 +22,8 @@ export type FilesHandle = object & { readonly files: unique symbol };
 
 export interface FilesBinding {
   /**
-   * `settings`: the files (0 to 64) and the bytes of one turn that are read on the loop, and the bytes of the largest of these files; the
-   * bytes of a region, which are what the slab has behind those; jobs at a time for files in memory and for others; files in one job; the ms after which
+   * `settings`: the files (0 to 64) and the bytes of one turn that are read on the loop, and the bytes of the largest of these files (a
+   * larger one fails with UV_EFBIG); the bytes of a region, which are what the slab has behind those; jobs at a time for files in memory and for others; files in one job; the ms after which
    * files no longer wait for the one before them. `call(count)` runs when a job is over: so many results are in `records`, of
    * four numbers each: the id, the bytes or a negative code of libuv, where in the slab the bytes are (-1: in the next buffer
    * of `large`), and the system call that failed (0 open, 1 fstat, 2 read, 3 write, 4 fdatasync, 5 close, or -1). They are to
