@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import { batch } from 'millrace';
 import { observe } from 'millrace/observe';
 import pg from 'pg';
-import { findPostgres, startPostgres } from '../../../../../examples/chat/test/postgres-server.js';
+import { findPostgres, startPostgres } from '../../../../../scripts/lib/postgres.js';
 import { defined, observed } from './queries.js';
 import { turnOver } from './sockets.js';
 
