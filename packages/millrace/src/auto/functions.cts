@@ -143,12 +143,16 @@ export function useAddon(binding: CallbacksBinding): void {
   callbacks ??= new Callbacks(binding);
 }
 
+/** So many places of callbacks that were called are kept. */
+const mostCalled = 1024;
+
 /** What is called by the addon, in order. */
 class Callbacks {
   readonly #binding: CallbacksBinding;
   readonly #handle: CallbacksHandle;
   readonly #due = new Uint32Array(1);
-  #queue: (() => void)[] = [];
+  /** Those that were called are undefined: each holds a file. */
+  readonly #queue: ((() => void) | undefined)[] = [];
   #next = 0;
 
   constructor(binding: CallbacksBinding) {
@@ -166,9 +170,11 @@ class Callbacks {
   }
 
   #call(): void {
-    const fn = this.#queue[this.#next++]!;
-    if (this.#next === this.#queue.length) {
-      this.#queue = [];
+    const fn = this.#queue[this.#next]!;
+    this.#queue[this.#next++] = undefined;
+    // Callbacks that ask for more may keep it from ever being empty.
+    if (this.#next === this.#queue.length || this.#next === mostCalled) {
+      this.#queue.splice(0, this.#next);
       this.#next = 0;
     }
     fn();

@@ -406,6 +406,7 @@ export class Rooms<Stats extends AcrossStats = AcrossStats> {
     }
     if (!openStream(socket)) return null;
     const stream = new StreamMember(socket, this.#slow, this.#written);
+    stream.whenLost(() => this.#gone(socket));
     this.#heartbeat.add(stream);
     return stream;
   }

@@ -54,8 +54,8 @@ function isWritable(response: StreamResponse): boolean {
   if (response.writableEnded) return false;
   const { stream } = response as Internals;
   if (stream !== undefined) return !stream.closed && !stream.destroyed;
-  const { destroyed, socket } = response as ServerResponse;
-  return !destroyed && (socket === null || socket.writable);
+  const { destroyed, socket, req } = response as ServerResponse;
+  return !destroyed && (socket ?? req.socket).writable;
 }
 
 export class StreamMember extends Member<Chunk> implements Receiver<Events> {
@@ -68,6 +68,9 @@ export class StreamMember extends Member<Chunk> implements Receiver<Events> {
   readonly #wire: Wire | null;
   /** The response has not emitted 'drain' since `write()` returned false. */
   #isFull = false;
+  /** The socket of the request, while the response waits behind another one of it; else null. */
+  #awaited: Socket | null = null;
+  #onLost: () => void = () => {};
 
   constructor(response: StreamResponse, options: SlowOptions, written: Written) {
     super(options, written);
@@ -80,11 +83,23 @@ export class StreamMember extends Member<Chunk> implements Receiver<Events> {
     const isBare = chunkedEncoding || !response.hasHeader('content-length');
     this.#wire = socket !== null && isBare ? Wire.of(socket) : null;
     this.#response.on('drain', this.#onDrain);
+    if (stream === undefined && socket === null) this.#awaited = this.#response.req.socket;
   }
 
   override release(): void {
     super.release();
     this.#response.off('drain', this.#onDrain);
+    this.#awaited?.off('close', this.#onLost);
+  }
+
+  /**
+   * Calls back when the connection closes, or the member is cut off, before the response has got its socket: Node.js 20 and 22 do not tell
+   * a response that waits behind another one. Any other is told by its event 'close'.
+   */
+  whenLost(onLost: () => void): void {
+    if (this.#awaited === null) return;
+    this.#onLost = onLost;
+    this.#awaited.once('close', onLost);
   }
 
   get isOpen(): boolean {
@@ -171,5 +186,7 @@ export class StreamMember extends Member<Chunk> implements Receiver<Events> {
   /** At once: an end would wait behind what the client does not read. Browsers connect again by themselves. */
   protected cutOff(): void {
     this.#response.destroy();
+    // Without a socket that only takes effect when it gets one.
+    if (this.#response.socket === null) nextTick(this.#onLost);
   }
 }

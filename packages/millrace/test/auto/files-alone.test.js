@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { hasVirtualFiles, programs, run } from './run.js';
+import { hasVirtualFiles, programs, run, runJson } from './run.js';
 
 const require = createRequire(import.meta.url);
 const { FsPart } = require('../../dist/auto/fs.cjs');
@@ -229,4 +229,14 @@ test('without descriptors the error is the same', {
   }
   assert.equal(seen[0].errors[0].code, 'EMFILE');
   assert.deepEqual(seen[1], seen[0]);
+});
+
+test('files that were handed over are not kept while callbacks ask for more', {
+  skip,
+}, async (t) => {
+  const cwd = mkdtempSync(join(tmpdir(), 'millrace-chains-'));
+  t.after(() => rmSync(cwd, { recursive: true }));
+  const program = ['--expose-gc', '--import', import.meta.resolve('millrace/auto')];
+  const kept = await runJson([...program, `${programs}files-chains.mjs`], { cwd });
+  assert.ok(kept < 3000, `${kept} of 6000`);
 });

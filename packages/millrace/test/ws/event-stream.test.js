@@ -356,6 +356,32 @@ test('sockets and streams of one room get the same, each in its form', async (t)
   assert.deepEqual(stream.reader.texts, ['text', Buffer.from('bytes').toString('base64')]);
 });
 
+test('responses that wait behind another one leave with their connection', async (t) => {
+  const { rooms, port } = await openRoom(t, { count: 0 });
+  const client = connect(port, '127.0.0.1');
+  for (const path of ['/a', '/b', '/c']) {
+    client.write(`GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`);
+  }
+  while (rooms.size('x') < 3) await turn();
+  client.destroy();
+  while (rooms.size('x') > 0) await turn();
+  assert.equal(rooms.stats().members, 0);
+});
+
+test('a response that waits behind another one is cut off like any', async (t) => {
+  const { rooms, port } = await openRoom(t, { count: 0, options: { maxPending: 100_000 } });
+  const client = connect(port, '127.0.0.1');
+  t.after(() => client.destroy());
+  for (const path of ['/a', '/b']) client.write(`GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`);
+  while (rooms.size('x') < 2) await turn();
+  client.resume();
+  while (rooms.stats().slowClosed === 0) {
+    rooms.publish('x', 'x'.repeat(10_000));
+    await turn();
+  }
+  while (rooms.size('x') > 1) await turn();
+});
+
 test('what waits for a stream leaves after close() of the rooms', async (t) => {
   const { rooms, stream } = await openRoom(t, { options: { policy: 'fixed', maxDelay: 60_000 } });
   rooms.publish('x', 'queued');
