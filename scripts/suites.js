@@ -48,6 +48,7 @@ export const addonFree = [
 ];
 /** They have no test without it. */
 const addonOnly = [
+  'native/file-calls',
   'net/enlarge-size',
   'threads/close',
   'threads/delivery',

@@ -16,7 +16,7 @@ const PAGE = new URL('../../../../docs/auto-results.md', import.meta.url);
 const INTRO = `# What auto gains for unchanged applications
 
 [millrace/auto](auto.md) needs no change of an application's code, so any application can be measured with and without it.
-Below are plain ones, built on ws, socket.io, Fastify and ioredis, without a line of Millrace, each started in
+Below are plain ones, built on ws, socket.io, Express, Fastify, sirv and ioredis, without a line of Millrace, each started in
 two ways: \`node app.js\`, and the same with \`--import millrace/auto\`. They are in \`packages/lab/experiments/auto/apps\`. The
 lab starts them in turn, checks that both did the same work, and compares them in pairs ([how](lab.md)).
 
@@ -29,7 +29,7 @@ gain nor rule one out.`;
 
 const WHERE = `## Where there is nothing to gain
 
-- Streams: \`@fastify/static\`, \`send\` and \`serve-static\` open a stream for each file, which auto leaves alone.
+- Files on overlayfs, the file system of most container images, on tmpfs and on network file systems: they cannot be read without waiting.
 - Frames that are alone in their turn: the first frame of a socket leaves inside its \`send()\`, as without auto, and has nothing to share a
   write with. That holds for a broadcast at a low rate too. The gain begins where turns bring a socket several frames.
 - ioredis with \`enableAutoPipelining\`: it already gathers what \`MILLRACE=net\` would gather.

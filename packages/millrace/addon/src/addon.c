@@ -29,8 +29,8 @@ NAPI_MODULE_INIT() {
       !add_string(env, exports, "uv", uv_version_string()) ||
       !add_string(env, exports, "package", MILLRACE_VERSION) ||
       !millrace_fanout_register(env, exports) || !millrace_files_register(env, exports) ||
-      !millrace_enlarge_register(env, exports) || !millrace_ring_register(env, exports) ||
-      !millrace_callbacks_register(env, exports)) {
+      !millrace_file_calls_register(env, exports) || !millrace_enlarge_register(env, exports) ||
+      !millrace_ring_register(env, exports) || !millrace_callbacks_register(env, exports)) {
     return NULL;
   }
   return exports;

@@ -40,6 +40,7 @@ int millrace_export(napi_env env, napi_value exports, const char* name, napi_cal
 int millrace_callbacks_register(napi_env env, napi_value exports);
 int millrace_fanout_register(napi_env env, napi_value exports);
 int millrace_files_register(napi_env env, napi_value exports);
+int millrace_file_calls_register(napi_env env, napi_value exports);
 int millrace_enlarge_register(napi_env env, napi_value exports);
 int millrace_ring_register(napi_env env, napi_value exports);
 

@@ -62,6 +62,31 @@ export const whenSettled: Trigger = (fire) => {
   return () => clearTimeout(timer);
 };
 
+/** Several parts of one feature. */
+class Parts implements Part {
+  readonly #parts: readonly Part[];
+
+  constructor(parts: readonly Part[]) {
+    this.#parts = parts;
+  }
+
+  get state(): Part['state'] {
+    return this.#parts.some(({ state }) => state === 'active') ? 'active' : 'waiting';
+  }
+
+  get why(): string | null {
+    return this.#parts.find(({ why }) => why !== null)?.why ?? null;
+  }
+
+  on(): undefined {
+    for (const part of this.#parts) part.on();
+  }
+
+  off(): void {
+    for (const part of this.#parts) part.off();
+  }
+}
+
 /** They act on classes of Node.js in whose place Bun has its own. */
 const isUnreachable = (name: FeatureName): boolean =>
   process.versions.bun !== undefined && ['ws', 'reads', 'guard'].includes(name);
@@ -131,7 +156,8 @@ export function makeFeatures(settings: Settings): Readonly<Record<FeatureName, L
     },
     fs() {
       const { FsPart } = require('./fs.cjs') as typeof import('./fs.cjs');
-      return new FsPart(whenSettled);
+      const { FileCallsPart } = require('./file-calls.cjs') as typeof import('./file-calls.cjs');
+      return new Parts([new FsPart(whenSettled), new FileCallsPart()]);
     },
     dns() {
       const { DnsPart } = require('./dns.cjs') as typeof import('./dns.cjs');

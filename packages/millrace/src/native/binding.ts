@@ -81,6 +81,42 @@ export interface CallbacksBinding {
   callbacksThrow(error: unknown): void;
 }
 
+/**
+ * System calls that do not wait, on regular files of local file systems; each refuses where it would, and has changed nothing. -2 - ID
+ * stands for a mount of which `fileMount()` has told nothing yet.
+ */
+export interface FileCallsBinding {
+  /** Whether the system can look at a file without waiting. */
+  fileCanLook(): boolean;
+  /**
+   * Finds a file whose place is in the kernel's memory. Returns a descriptor for `fstat` alone, which `fileDrop()` closes; -1: refused; or
+   * below that a mount. `follows`: symbolic links at its end.
+   */
+  fileLook(path: string | Uint8Array, follows: boolean): number;
+  /** Opens a file for reading. Returns as `fileLook()` does. */
+  fileOpen(path: string | Uint8Array): number;
+  /** Tells whether the file system of a mount is local. */
+  fileMount(id: number, isLocal: boolean): void;
+  /** The inode of the file that one of the two has found, or that was checked, last. */
+  fileInode(): number;
+  /** Whether a descriptor is one of such a file, and not of one that has been deleted. */
+  fileCheck(fd: number): boolean;
+  /**
+   * Reads from `position`, or where the descriptor stands if that is negative. Returns the bytes: all that were asked for, or those up
+   * to the end of the file; -1: refused.
+   */
+  fileRead(
+    fd: number,
+    buffer: Uint8Array,
+    offset: number,
+    length: number,
+    position: number,
+  ): number;
+  /** Closes a descriptor for reading such a file; false: refused. */
+  fileClose(fd: number): boolean;
+  fileDrop(fd: number): void;
+}
+
 export interface EnlargeBinding {
   /**
    * Searches the loop for open TCP handles by their descriptors and enables larger reads for them. `options` has eight
@@ -104,6 +140,7 @@ export interface Binding
   extends FanOutBinding,
     FilesBinding,
     CallbacksBinding,
+    FileCallsBinding,
     EnlargeBinding,
     RingBinding {
   /** Of libuvbatch in the addon. */
