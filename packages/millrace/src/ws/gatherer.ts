@@ -37,6 +37,8 @@ export class Gatherer implements TurnMember {
   readonly frames = new TurnFrames();
   closed = false;
   readonly counters: GathererCounters = { frames: 0, writes: 0, groups: 0, holds: 0 };
+  /** Frames that were left to ws: each encoded and written by itself. The counters leave them out. */
+  passed = 0;
   /** Bytes of one socket that leave at once. */
   readonly #maxPendingBytes: number;
   readonly #hold: Hold | null;

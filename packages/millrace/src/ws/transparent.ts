@@ -23,18 +23,14 @@ export class TransparentGatherer extends Gatherer {
     super(maxPendingBytes, null);
   }
 
-  /** A frame that ws writes. */
-  passes(): void {
-    this.counters.frames++;
-    this.counters.writes++;
-    this.frames.encoded++;
-  }
-
-  /** Whether ws is to write this frame: the only one of its turn on this socket, and of this content, as far as anybody can tell. */
-  isSingle(outbox: Outbox, content: object | string): boolean {
+  /**
+   * Whether ws is to write this frame: the only one of its turn on this socket, and of this content, as far as anybody can tell. Null for
+   * a content that is encoded already.
+   */
+  isSingle(outbox: Outbox, content: object | string | null): boolean {
     if (outbox.turn === this.#turn) return false;
     this.#begin(outbox);
-    if (outbox.gathers || this.frames.isRepeated(content)) return false;
+    if (outbox.gathers || (content !== null && this.frames.isRepeated(content))) return false;
     outbox.turnFrames = 1;
     return true;
   }

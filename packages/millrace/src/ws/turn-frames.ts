@@ -54,10 +54,7 @@ export class TurnFrames {
    */
   isRepeated(content: object | string): boolean {
     const isRepeated =
-      isSame(content, this.#passed) ||
-      isSame(content, this.#text) ||
-      isSame(content, this.#source) ||
-      this.#joined.has(content as object);
+      isSame(content, this.#passed) || isSame(content, this.#text) || isSame(content, this.#source);
     if (!isRepeated) this.#passed = content;
     return isRepeated;
   }

@@ -69,7 +69,42 @@ describe('the demand for gathering', () => {
   it('asks for the end of few turns while they bring single frames', () => {
     const { state, play } = player();
     for (const n of range(156)) play([[one, `${n}`]]);
-    assert.equal(state.asked, 11);
+    assert.equal(state.asked, 4);
+    for (const n of range(4096)) play([[one, `${n}`]]);
+    assert.equal(state.asked, 4 + 6, 'one in 1,024 at last');
+  });
+
+  it('does not begin with the same content for a second socket if nobody has to encode it', () => {
+    const { demand, play } = player();
+    play([
+      [one, null],
+      [other, null],
+    ]);
+    assert.equal(demand.isThere, false);
+    for (let turns = 0; turns < 40 && !demand.isThere; turns++) {
+      play([
+        [one, null],
+        [one, null],
+      ]);
+    }
+    assert.equal(demand.isThere, true);
+  });
+
+  it('samples often again once gathering has paid', () => {
+    const { demand, state, play } = player();
+    for (const n of range(3000)) play([[one, `${n}`]]);
+    for (let n = 0; n < 2000 && !demand.isThere; n++) {
+      play([
+        [one, `${n}`],
+        [one, `${n}`],
+      ]);
+    }
+    assert.equal(demand.isThere, true);
+    for (const _ of range(17)) play([]);
+    assert.equal(demand.isThere, false);
+    state.asked = 0;
+    for (const n of range(156)) play([[one, `${n}`]]);
+    assert.equal(state.asked, 4);
   });
 
   it('ends after sixteen turns that have saved nothing', () => {
