@@ -27,6 +27,16 @@ test('socket.io: volatile packets, acknowledgements and orders are the same, wha
   }
 });
 
+test('socket.io: with another adapter, broadcasts are queued one by one', async () => {
+  const { plain, auto } = await runBoth('socket-io.mjs', 'own-adapter');
+  for (const { received, acknowledged, unwritten, queuedTogether } of auto) {
+    assert.deepEqual(received, plain.received);
+    assert.deepEqual(acknowledged, plain.acknowledged);
+    assert.ok(unwritten > 0, 'frames have left together');
+    assert.equal(queuedTogether, 0);
+  }
+});
+
 test('a frame is there before the program goes on, and an error comes in its tick', async () => {
   const { plain, auto } = await runBoth('ws-waits.mjs');
   /** The first error that the system has reported; later ones depend on what else was written. */

@@ -2,10 +2,10 @@
  * Broadcasts of socket.io under `millrace/auto`. The first packet of a tick for a connection leaves at once. Those that follow have to
  * wait in the queue of engine.io until it has been written, and are sent there one after the other. Here the broadcasts among them become
  * one packet: the bytes of all their frames, which connections that get the same broadcasts share. All else, and so when a packet
- * leaves, which volatile one is dropped and what precedes what, is decided by socket.io and engine.io; whatever adapter is in use calls
- * this for its clients here.
+ * leaves, which volatile one is dropped and what precedes what, is decided by socket.io and engine.io.
  *
- * A broadcast is left alone if it is not one frame of text, and on every connection that is not an open WebSocket without compression, or
+ * A broadcast is left alone if its server has another adapter than an in-memory one of socket.io itself, if it is not one frame of
+ * text, and on every connection that is not an open WebSocket without compression, or
  * whose packets somebody watches.
  */
 import { Socket } from 'node:net';
@@ -40,10 +40,22 @@ class QueuedFrames {
   }
 }
 
+/** A client as socket.io itself makes it. */
+interface ServerClient extends Client {
+  /** `adapter()` returns the class that the server's namespaces take. */
+  readonly server: { adapter(): { readonly name: string } };
+}
+
 /** The class of the clients of a socket.io server. */
 export interface ClientClass {
-  readonly prototype: Client;
+  readonly prototype: ServerClient;
 }
+
+/** The adapters of socket.io-adapter that know no other servers, by name: there may be several copies. */
+const isInMemory = ({ server }: ServerClient): boolean => {
+  const { name } = server.adapter();
+  return name === 'Adapter' || name === 'SessionAwareAdapter';
+};
 
 /** From now on the broadcasts that wait for its clients are queued as one. Returns a function that ends this. */
 export function queueTogether(Class: ClientClass): () => void {
@@ -53,7 +65,7 @@ export function queueTogether(Class: ClientClass): () => void {
     Class.prototype,
     'writeToEngine',
     (original) =>
-      function writeToEngine(this: Client, encoded: unknown, options: BroadcastOptions) {
+      function writeToEngine(this: ServerClient, encoded: unknown, options: BroadcastOptions) {
         const { conn } = this;
         // What can be written at once leaves at once; volatile packets are dropped meanwhile.
         if (
@@ -61,6 +73,7 @@ export function queueTogether(Class: ClientClass): () => void {
           options?.wsPreEncodedFrame !== undefined &&
           conn.transport.writable === false &&
           !options.volatile &&
+          isInMemory(this) &&
           queue(conn, options)
         ) {
           return;

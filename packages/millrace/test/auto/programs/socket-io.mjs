@@ -1,10 +1,11 @@
 /**
- * A socket.io server, and 20 clients in a process without auto. Prints what each client has received, its acknowledgements in
+ * A socket.io server, with an adapter of its own if the argument is 'own-adapter', and 20 clients in a process without auto. Prints what each client has received, its acknowledgements in
  * order, and how often frames left together.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { Server } from 'socket.io';
+import { Adapter } from 'socket.io-adapter';
 import { io as connect } from 'socket.io-client';
 import { queuedTogether, stateOf, unwritten } from './fan-out.js';
 
@@ -31,6 +32,7 @@ function clients(url) {
 
 async function serve() {
   const io = new Server({ serveClient: false, pingInterval: 3_600_000 });
+  if (process.argv[2] === 'own-adapter') io.adapter(class OwnAdapter extends Adapter {});
   io.listen(0);
   const url = `http://127.0.0.1:${io.httpServer.address().port}`;
   const options = { env: { ...process.env, NODE_OPTIONS: '' }, execArgv: [] };
