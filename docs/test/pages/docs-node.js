@@ -47,7 +47,7 @@ export async function setup(name) {
 
 export const checks = {
   batch: ({ id }) => assert.equal(id, 1),
-  pipelined: ({ rows }) => assert.equal(rows[0].name, 'Ada'),
+  pipelined: ({ users }) => assert.equal(users.rows[0].name, 'Ada'),
   batchemitter: () => {
     assert.deepEqual(shipped, [{ id: 1 }]);
   },

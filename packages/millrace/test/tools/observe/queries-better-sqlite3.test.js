@@ -5,14 +5,12 @@ import { observe } from 'millrace/observe';
 import { defined, observed } from './queries.js';
 import { turnOver } from './sockets.js';
 
-/** Node.js 20 crashes when it loads version 13 of it. */
-const skip = process.versions.node.startsWith('20.') && 'better-sqlite3 13 needs Node.js 22';
+/** Version 13 of it makes Node.js 20 crash. There is no test there; the tests on later releases have these. */
+const testOfIt = process.versions.node.startsWith('20.') ? () => {} : test;
 const byId = 'select * from users where id = ?';
 const ids = Array.from({ length: 20 }, (_, i) => i);
 
-test('statements of a tick are counted, and the code that is told does the same', {
-  skip,
-}, async (t) => {
+testOfIt('statements of a tick are counted, and the code that is told does the same', async (t) => {
   const { default: Database } = await import('better-sqlite3');
   const observation = observe();
   t.after(() => observation.stop());
@@ -58,7 +56,7 @@ for (const [name, load] of [
   ['app.cjs', "const Database = require('$better-sqlite3/lib/index.js')"],
   ['app.mjs', "import Database from '$better-sqlite3/lib/index.js'"],
 ]) {
-  test(`a program is seen as it is: ${name}`, { skip }, async (t) => {
+  testOfIt(`a program is seen as it is: ${name}`, async (t) => {
     const program = `${load};
 const db = new Database(':memory:');
 const statement = db.prepare('select ? as a');
