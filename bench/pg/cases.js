@@ -1,4 +1,4 @@
-/** What is measured: callers that await one query after the other, clients of the pool, and whether statements have a name. */
+/** The cases: callers that await one query after the other, clients of the pool, and whether statements have a name. */
 export const cases = {
   '100 over 2': { callers: 100, clients: 2, named: false },
   '100 over 2 named': { callers: 100, clients: 2, named: true },

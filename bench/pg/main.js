@@ -1,4 +1,4 @@
-/** What sharing the connections of a `pg` pool is worth: `make bench NAME=pg`. */
+/** The worth of sharing the connections of a `pg` pool: `make bench NAME=pg`. */
 import { findPostgres, startPostgres } from '../../scripts/lib/postgres.js';
 import { runArm } from '../lib/arm.js';
 import { Refused, runBench } from '../lib/bench.js';
@@ -7,7 +7,7 @@ import { fill } from './subjects.js';
 
 const arm = new URL('./arm.js', import.meta.url);
 const rate = { metric: 'queries_per_s', unit: '1/s', better: 'higher' };
-/** Of the client's process. */
+/** CPU time of the client's process. */
 const cpu = { metric: 'cpu_us_per_query', unit: 'us', better: 'lower' };
 const p99 = { metric: 'p99_ms', unit: 'ms', better: 'lower' };
 const ours = 'millrace';

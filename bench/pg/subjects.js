@@ -1,4 +1,4 @@
-/** What is compared: functions that give the row of a user, by a primary key, from the table that `fill` has made. */
+/** The subjects: functions that give the row of a user, by a primary key, from the table that `fill` has made. */
 import { pipelined } from 'millrace/pg';
 import pg from 'pg';
 import postgres from 'postgres';

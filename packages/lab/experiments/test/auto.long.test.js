@@ -24,7 +24,7 @@ for (const name of names) {
     const params = { ...cases[0], quick: true, seed: 1 };
     if (params.rate !== undefined) params.rate = 5000;
     const small = { ...load, connections: 20, warmup: 0.2, seconds: 0.5 };
-    // As many clients to a room as before.
+    // The number of clients in a room stays the same.
     if (load.rooms > 1) small.rooms = (20 * load.rooms) / load.connections;
     const runs = [];
     for (const arm of [control, ...treatments]) {

@@ -253,7 +253,7 @@ export class FileCallsPart implements Part {
   }
 
   /**
-   * As Node.js makes them, of the very file that the addon has found. Where a test has replaced its binding, it knows no such descriptor,
+   * Made by Node.js, of the very file that the addon has found. Where a test has replaced its binding, it knows no such descriptor,
    * or has another file by this number: null.
    */
   #statsOf(fd: number): Stats | null {
@@ -366,7 +366,7 @@ const tracesSyncIo = (): boolean =>
     /--trace[-_]sync[-_]io/.test(options),
   );
 
-/** As in Node.js 20 to 24, without virtual files. Others are left alone. */
+/** The functions are those of Node.js 20 to 24, without virtual files. Others are left alone. */
 function isOfNode(method: unknown, begin: string, sign: string): boolean {
   const source = String(method);
   return source.startsWith(begin) && source.includes(sign) && !source.includes('vfs');

@@ -146,12 +146,12 @@ export function useAddon(binding: CallbacksBinding): void {
 /** So many places of callbacks that were called are kept. */
 const mostCalled = 1024;
 
-/** What is called by the addon, in order. */
+/** Calls that the addon makes, in order. */
 class Callbacks {
   readonly #binding: CallbacksBinding;
   readonly #handle: CallbacksHandle;
   readonly #due = new Uint32Array(1);
-  /** Those that were called are undefined: each holds a file. */
+  /** Calls that were made are undefined: each holds a file. */
   readonly #queue: ((() => void) | undefined)[] = [];
   #next = 0;
 

@@ -17,7 +17,7 @@ const { prototype: sockets } = builtin('node:net').Socket;
 type Install = typeof import('../ws/install.js', { with: { 'resolution-mode': 'import' }});
 type Class = new (...args: never[]) => never;
 
-/** Of socket.io 4, the file with the class of its clients. */
+/** The file of socket.io 4 with the class of its clients. */
 const clientFile = /[\\/]socket\.io[\\/]dist[\\/]client\.js$/;
 
 /** Internals of ws. */

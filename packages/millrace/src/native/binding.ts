@@ -66,7 +66,7 @@ export interface FilesBinding {
   ): number;
 }
 
-/** What `callbacksOpen` gives. */
+/** The result of `callbacksOpen`. */
 export type CallbacksHandle = object & { readonly callbacks: unique symbol };
 
 export interface CallbacksBinding {

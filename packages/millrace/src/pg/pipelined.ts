@@ -10,6 +10,8 @@
  * Requests for clients stand in the pool's own line, with those of others, and serve queries that came before the request. When somebody
  * else waits there, one lane per waiter takes no further queries, so that it drains. A lane whose query fails drains too, and its client is
  * removed, as pool.query() does it; the queries behind the failed one are not affected.
+ *
+ * Lines, lanes and the rules by which a query gets one are one algorithm, and therefore one long file.
  */
 import { captureContext, runInContext } from '@millrace/base/context';
 import { MillraceError, show } from '@millrace/base/errors';
@@ -45,7 +47,7 @@ export interface PipelineOptions {
 export interface PipelineStats {
   /** Queries that were sent. */
   queries: number;
-  /** Those of them that were sent behind another one. */
+  /** Queries among them that were sent behind another one. */
   shared: number;
   /** Clients that were checked out for them. */
   checkouts: number;
@@ -63,7 +65,7 @@ export interface PipelineStats {
 
 type AnyFunction = (...args: any[]) => any;
 
-/** What `pipelined()` uses of a pool: `Pool` of `pg`, with `Client` of `pg` 8.23 or later. */
+/** The parts of a pool that `pipelined()` uses: `Pool` of `pg`, with `Client` of `pg` 8.23 or later. */
 export interface PgPool {
   query: AnyFunction;
   connect: AnyFunction;
@@ -718,7 +720,7 @@ function another(error: Error): Error {
 /** A call of `query()` with a text. */
 interface Plan {
   readonly config: unknown;
-  /** As given beside the text; undefined: there are none, or `config` has them. */
+  /** The values given beside the text; undefined: there are none, or `config` has them. */
   readonly values: unknown;
   /** Null where it is not known and shares nothing. */
   readonly statement: Statement | null;

@@ -24,13 +24,13 @@ export interface Message {
   readonly priority: PriorityClass;
   /** A later message of the room with the same key supersedes it; undefined: none does. */
   readonly key: unknown;
-  /** What event streams get with it; null: nothing. */
+  /** Fields that event streams get with it; null: none. */
   readonly stream: StreamFields | null;
   /** Set by `admit()`, for use by the link. As long as it is null the message is for this process alone, and `send()` does not get it. */
   route: object | null;
 }
 
-/** What became of a message of another process: `later`, the queue is full now; `never`, it is larger than the queue; `malformed`, a field for event streams is no single line. */
+/** The fate of a message of another process: `later`, the queue is full now; `never`, it is larger than the queue; `malformed`, a field for event streams is no single line. */
 export type Receipt = 'taken' | 'later' | 'never' | 'malformed';
 
 /** The rooms of this process, as the other side sees them. */

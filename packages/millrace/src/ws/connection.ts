@@ -7,7 +7,7 @@ import type { WebSocket } from './ws-class.js';
 /** The response of a request by HTTP/1 or HTTP/2. */
 export type StreamResponse = ServerResponse | Http2ServerResponse;
 
-/** What can join a room. */
+/** A connection that can join a room. */
 export type Connection = WebSocket | StreamResponse;
 
 const responseMethods = ['write', 'end', 'setHeader', 'flushHeaders'] as const;

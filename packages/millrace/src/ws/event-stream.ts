@@ -59,7 +59,7 @@ export const isFieldText = (text: string): boolean => !/[\r\n\0]/.test(text);
 
 /** The messages of a turn for some streams. */
 export class TurnEvents {
-  /** As the body of a response. */
+  /** Its bytes in the body of a response. */
   readonly events: Joined<Chunk>;
   #chunked: Events | null = null;
 
@@ -72,7 +72,7 @@ export class TurnEvents {
     );
   }
 
-  /** As a connection gets them. */
+  /** The bytes that a connection gets. */
   on({ isChunked }: { readonly isChunked: boolean }): Events {
     if (!isChunked) return this.events;
     this.#chunked ??= chunkOf(this.events);

@@ -131,7 +131,7 @@ export class DriverWatch {
     if (addon.test(String(file))) this.#databases.add('SQLite');
   }
 
-  /** What was loaded since the last look is at the end. */
+  /** Modules that were loaded since the last look are at the end. */
   #look(): void {
     const paths = Object.keys(cache);
     const from = paths.length < this.#looked ? 0 : this.#looked;

@@ -84,7 +84,7 @@ export class EmitsObserver {
     return this.#found.size;
   }
 
-  /** Those with the most emits first. */
+  /** Events with the most emits come first. */
   read(): DeadEmit[] {
     return [...this.#found.values()]
       .map((each) => ({ ...each, place: { ...each.place } }))

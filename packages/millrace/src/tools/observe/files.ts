@@ -14,11 +14,11 @@ import { onceAt } from '@millrace/base/turn';
 export interface FilesReport {
   /** Calls of `readFile` with a path, of `fs.promises` and with a callback. */
   reads: number;
-  /** Of these: calls with a callback. */
+  /** Calls among these that have a callback. */
   callbackReads: number;
-  /** Of these: calls that were the only one of their tick. */
+  /** Calls among these that were the only one of their tick. */
   loneReads: number;
-  /** Of these: files with more than 256 KB, which are not read on the loop. */
+  /** Files among these with more than 256 KB, which are not read on the loop. */
   largeReads: number;
   /** Ticks with such calls. */
   readTicks: number;
@@ -34,13 +34,13 @@ export interface FilesReport {
   stats: number;
   /** Files that were opened for reading by `fs.open`, as streams do, and closed. */
   streams: number;
-  /** Of these: files of which at most 256 KB were read. */
+  /** Files among these of which at most 256 KB were read. */
   smallStreams: number;
   /** Jobs of the threadpool for the small ones: `open`, each `read`, `close`. */
   streamTrips: number;
 }
 
-/** What auto reads on the loop at most, in bytes. */
+/** Bytes that auto reads on the loop at most. */
 const mostOnLoop = 256 * 1024;
 /** Descriptors that are watched at once; a program that closes them by other means leaves them here. */
 const mostOpen = 10_000;

@@ -16,20 +16,20 @@ export interface LookupsReport {
   questions: number;
   /** Look-ups that `dns` joins to an equal one that is under way, and began at most 50 ms before. */
   joined: number;
-  /** Of the others: look-ups at most 10 s after an equal one. */
+  /** Look-ups among the others that came at most 10 s after an equal one. */
   repeated: number;
   /** Equal look-ups that were one, at most. */
   mostJoined: number;
 }
 
-/** What is known of a question. */
+/** A question that was asked, and how many joined it. */
 interface Asked {
   startedMs: number;
   isUnderWay: boolean;
   joined: number;
 }
 
-/** As auto joins them. */
+/** Ms in which auto joins equal look-ups, and in which an equal one came soon. */
 const boardingMs = 50;
 const soonMs = 10_000;
 const mostQuestions = 1000;

@@ -75,7 +75,7 @@ const mostLooks = 10;
 export class QueriesObserver {
   readonly #watch = new DriverWatch((found) => this.#patch(found));
   readonly #statements = new Map<string, Statement>();
-  /** Those with no value in their text, as it was given: they need not be redacted again. */
+  /** Texts with no value in them, word for word: they need not be redacted again. */
   readonly #plain: Record<Driver, Map<string, Statement>> = {
     pg: new Map(),
     mysql2: new Map(),
@@ -297,7 +297,7 @@ export class QueriesObserver {
 
 const repeatsOf = ({ queries, ticks }: Statement) => queries - ticks;
 
-/** Of an object that says what to ask: `text` of pg, `sql` of mysql2. */
+/** The text in an object that says what to ask: `text` of pg, `sql` of mysql2. */
 function textOf(given: object | null): unknown {
   const { text, sql } = (given ?? {}) as { text?: unknown; sql?: unknown };
   return text ?? sql;

@@ -195,7 +195,7 @@ export const savedTripsMs = (trips: number): number => (trips * costs.trip) / 10
 
 export const savedLookupsMs = ({ joined }: LookupsReport): number => (joined * costs.lookup) / 1000;
 
-/** Of a database that is asked in the process itself: the time of the queries that remain is not known, so all of it at most. */
+/** The saving where a database is asked in the process itself: the time of the queries that remain is not known, so all of it at most. */
 export function savedQueriesMs({ driver, queries, ticks, busyMs }: StatementReport): number {
   if (driver === 'better-sqlite3') return busyMs * (1 - ticks / queries);
   return ((queries - ticks) * costs.query) / 1000;

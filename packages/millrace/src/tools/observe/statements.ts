@@ -54,7 +54,7 @@ export function manyAtOnce(driver: Driver, text: string): string | null {
 const parameter = /\$\d+|\?/g;
 /** One parameter, which a column has to equal. */
 const equality = /(?<![\w$.`"])((?:[\w$`"]+\.)*([\w$`"]+)) ?= ?(?:\$1|\?)(?![\w?])/;
-/** What would be done once for all, and not for each. */
+/** The work that would be done once for all, and not for each. */
 const beyondRows =
   /\b(?:or|not|limit|offset|fetch|distinct|group by|having|union|intersect|except|for update|for share|over|join lateral)\b|\b(?:count|sum|avg|min|max|\w+_agg|group_concat|total) ?\(|\(\s*select\b/i;
 
