@@ -27,7 +27,7 @@ static void on_idle(uv_idle_t* idle) {
   (void)idle;
 }
 
-/* What JavaScript throws it has reported itself; this is for what it could not. 0: no more can be called. */
+/* JavaScript has reported what it throws; this is for errors that it could not. 0: no more can be called. */
 static int call(callbacks_t* callbacks) {
   napi_env env = callbacks->env;
   napi_handle_scope scope;

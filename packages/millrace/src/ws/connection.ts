@@ -1,4 +1,4 @@
-/** Who can be a member of rooms: a WebSocket, or the response of a request, which becomes an event stream. */
+/** A member of rooms can be a WebSocket, or the response of a request, which becomes an event stream. */
 import type { ServerResponse } from 'node:http';
 import type { Http2ServerResponse } from 'node:http2';
 import { MillraceError, show } from '@millrace/base/errors';
@@ -17,7 +17,7 @@ export function isResponse(connection: Connection): connection is StreamResponse
   return responseMethods.every((name) => typeof candidate?.[name] === 'function');
 }
 
-/** What we use of a connection must be there, including `_socket`, which ws does not document. */
+/** The parts of a connection that we use must be there, including `_socket`, which ws does not document. */
 export function checkConnection(connection: unknown): void {
   const candidate = connection as {
     readyState?: unknown;

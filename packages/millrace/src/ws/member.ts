@@ -21,7 +21,7 @@ import { maxContent, type Receiver } from './volley.js';
 import { Wire } from './wire.js';
 import { isAtRest, type Sender, type WebSocket } from './ws-class.js';
 
-/** What happens to a member whose backlog passes `maxPending`. */
+/** The treatment of a member whose backlog passes `maxPending`. */
 export type SlowPolicy = 'close' | 'drop-low' | 'drop-normal';
 
 /** Classes that a policy may drop, in this order, before it closes the member. */
@@ -52,7 +52,7 @@ export interface SlowOptions {
   readonly aging: Aging;
 }
 
-/** What the writes of members add up to; shared by all of one `Rooms`. */
+/** Sums of the writes of members; shared by all of one `Rooms`. */
 export interface Written {
   sends: number;
   deliveries: number;
@@ -62,7 +62,7 @@ export interface Written {
   slowClosed: number;
 }
 
-/** How long a slow member may take for half of what is more than `maxPending` of one turn, in ms. */
+/** Time in ms that a slow member may take for half of what is more than `maxPending` of one turn. */
 const graceMs = 1000;
 /** Size of the pieces in which a backlog is written, in bytes. */
 const pieceBytes = 64 * 1024;
@@ -284,7 +284,7 @@ interface Internals {
 
 const open = 1;
 const tryAgainLater = 1013;
-/** How long a socket may take to read that it is closed for being slow, in ms. */
+/** Time in ms that a socket may take to read that it is closed for being slow. */
 const closingMs = 1000;
 /** How soon to look again whether ws has finished what it is in the middle of, in ms. No event says so. */
 const retryMs = 5;

@@ -1,4 +1,4 @@
-/** What users give to `Rooms`: options of it and of a message, names, how a socket is closed; and the checks that keep bad values out. */
+/** Input of users to `Rooms`: options of it and of a message, names, how a socket is closed; and the checks that keep bad values out. */
 
 import { MillraceError, show } from '@millrace/base/errors';
 import { parse } from '@millrace/base/options';
@@ -21,7 +21,7 @@ export interface RoomsOptions<Stats extends AcrossStats = AcrossStats>
    */
   maxPending?: number;
   /**
-   * What to do with a member beyond that. `close` (default): a socket is closed with 1013, the response of an event stream destroyed.
+   * The treatment of a member beyond that. `close` (default): a socket is closed with 1013, the response of an event stream destroyed.
    * `drop-low`: its oldest LOW messages are left out, and it is closed when that is not enough. `drop-normal`: LOW, then
    * NORMAL messages.
    */

@@ -42,7 +42,7 @@ export interface RoomsStats<Stats extends AcrossStats = AcrossStats> extends Que
   /** Messages in the backlogs of slow members whose place a newer one of their key took. */
   slowSuperseded: number;
   slowClosed: number;
-  /** How messages leave: by the stream of each member, or natively. */
+  /** The way of messages: by the stream of each member, or natively. */
   backend: BackendName;
   /** Counters of what is exchanged with other processes; null without the option `across`. */
   across: Stats | null;
@@ -124,7 +124,7 @@ export class Rooms<Stats extends AcrossStats = AcrossStats> {
   join(socket: Connection, name: string, presence?: PresenceOptions): boolean {
     checkName(name);
     if (presence !== undefined) checkPresence(presence);
-    // Whatever throws does so before anything has changed.
+    // Checks that throw come before anything has changed.
     this.#across?.check(name);
     const member = this.#member(socket);
     if (member === null) return false;

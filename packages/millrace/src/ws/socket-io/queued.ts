@@ -67,7 +67,7 @@ export function queueTogether(Class: ClientClass): () => void {
     (original) =>
       function writeToEngine(this: ServerClient, encoded: unknown, options: BroadcastOptions) {
         const { conn } = this;
-        // What can be written at once leaves at once; volatile packets are dropped meanwhile.
+        // Packets that can be written leave at once; volatile ones are dropped meanwhile.
         if (
           isOn &&
           options?.wsPreEncodedFrame !== undefined &&
