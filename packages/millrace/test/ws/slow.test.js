@@ -161,15 +161,14 @@ test("'drop-normal' closes when only HIGH is left", async (t) => {
 
 test('one write that is larger than every buffer is not slowness', async (t) => {
   const hall = await openHall(t);
-  const peers = await hall.connectMany(3);
+  // One: several would have to share what a busy machine leaves of the second in which half has to be taken.
+  const peer = await hall.connect();
   const rooms = new Rooms({ maxPending: 1000, onSlow: assert.fail });
-  for (const { server } of peers) rooms.join(server, 'x');
+  rooms.join(peer.server, 'x');
   const parts = range(32).map((n) => String(n % 10).repeat(256 * 1024));
   for (const part of parts) rooms.publish('x', part);
-  for (const peer of peers) {
-    await peer.until((received) => received.length === parts.length);
-    assert.deepEqual(peer.received, parts);
-  }
+  await peer.until((received) => received.length === parts.length);
+  assert.deepEqual(peer.received, parts);
   assert.equal(rooms.stats().slowClosed, 0);
 });
 

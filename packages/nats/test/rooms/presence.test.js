@@ -93,7 +93,8 @@ test('kill -9 of a node: its members leave once; one that closes leaves by itsel
   const [b, c, d] = await Promise.all(
     ['bob', 'cid', 'dan'].map((id, n) => openProcess(t, server.url, id, { SKEW_MS: skews[n] })),
   );
-  await until(() => a.ids('x').length === 3);
+  // Changes are told at the end of the turn in which they come.
+  await until(() => a.ids('x').length === 3 && a.changes.length === 3);
   for (const { since } of a.rooms.presence('x')) assert.ok(Math.abs(Date.now() - since) < 600_000);
   a.changes.splice(0);
   await b.kill();
