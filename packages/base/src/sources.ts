@@ -22,6 +22,7 @@ export type SourceKind =
   | 'monitor'
   | 'pipelined'
   | 'pool'
+  | 'responses'
   | 'rooms'
   | 'socket-io'
   | 'socket-io-fleet'

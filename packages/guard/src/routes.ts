@@ -1,4 +1,5 @@
 /** What is known of each route: what a request of it costs the loop, and how much it has cost so far. Bounded. */
+import { foldIds } from '@millrace/base/route';
 import { type ClassIndex, type ClassPatterns, classes, classNames } from './classes.js';
 
 /** Cost of a route that was never run, in ms; its first request tells better. */
@@ -144,18 +145,4 @@ export class RouteTable {
     this.#known = new Map();
     this.#foldedSize = 0;
   }
-}
-
-/** A segment that names one thing among many: digits, a UUID, or a long token with digits in it. */
-const id = /^(?:\d+|[0-9a-f]{8}-[0-9a-f-]{27}|(?=[^/]*\d)[\w~.-]{20,}|.{65,})$/i;
-
-/** `/users/17/posts` as `/users/:id/posts`. */
-export function foldIds(path: string): string {
-  const segments = path.split('/');
-  // A path of so many is made up.
-  if (segments.length > 16) segments.length = 16;
-  for (let i = 0; i < segments.length; i++) {
-    if (id.test(segments[i]!)) segments[i] = ':id';
-  }
-  return segments.join('/');
 }

@@ -1,5 +1,6 @@
 /** Which charts there are, and what each is drawn from. */
 import {
+  busiestRoutes,
   by,
   level,
   levelsBy,
@@ -10,6 +11,7 @@ import {
   quantiles,
   rate,
   ratesBy,
+  responseTimes,
   shed,
 } from './lines.js';
 
@@ -58,6 +60,46 @@ export const charts = [
       level('resident', 'process_resident_memory_bytes', once),
       level('heap in use', 'nodejs_heap_size_used_bytes'),
       level('external', 'nodejs_external_memory_bytes'),
+    ),
+  },
+  {
+    id: 'responses',
+    title: 'Responses by route',
+    unit: 'perSecond',
+    lines: busiestRoutes((span, where) => span.rate('http_response_ms_count', { where })),
+  },
+  {
+    id: 'statuses',
+    title: 'Responses by status',
+    unit: 'perSecond',
+    lines: ratesBy('http_responses_total', 'status'),
+  },
+  {
+    id: 'response-median',
+    title: 'Response time by route, median',
+    unit: 'ms',
+    lines: responseTimes('0.5'),
+  },
+  {
+    id: 'response-p99',
+    title: 'Response time by route, p99',
+    unit: 'ms',
+    lines: responseTimes('0.99'),
+  },
+  {
+    id: 'switches',
+    title: 'Context switches',
+    unit: 'perSecond',
+    lines: by('context_switches_total', 'kind', (span, where) =>
+      span.rate('context_switches_total', { where, ...once }),
+    ),
+  },
+  {
+    id: 'calls',
+    title: 'System calls that read and write',
+    unit: 'perSecond',
+    lines: by('system_calls_total', 'kind', (span, where) =>
+      span.rate('system_calls_total', { where, ...once }),
     ),
   },
   { id: 'batch-size', title: 'Events per batch', unit: 'count', lines: means('batch_size') },

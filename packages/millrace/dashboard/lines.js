@@ -35,8 +35,26 @@ export const lines =
 export const means = (name, label = 'source') =>
   by(`${name}_count`, label, (span, where) => span.quotient(`${name}_sum`, `${name}_count`, where));
 
-/** With several processes, one line for each as long as they can be told apart. */
+/** Lines that can be told apart. */
 const mostLines = 6;
+
+/** One line for each of the routes with the most responses in sight. */
+export const busiestRoutes = (valuesOf) => (span) => {
+  const count = (where) =>
+    span.rate('http_response_ms_count', { where }).reduce((sum, each) => sum + (each ?? 0), 0);
+  return span
+    .valuesOf('http_response_ms_count', 'route')
+    .map((route) => ({ route, count: count({ route }) }))
+    .sort((a, b) => b.count - a.count)
+    .slice(0, mostLines)
+    .map(({ route }) => ({ label: route, optional: true, values: valuesOf(span, { route }) }));
+};
+export const responseTimes = (quantile) =>
+  busiestRoutes((span, where) =>
+    span.level('http_response_ms', { where: { ...where, quantile }, across: 'max' }),
+  );
+
+/** With several processes, one line for each as long as they can be told apart. */
 export const perProcess = (label, valuesOf) => (span) => {
   if (span.processes.length === 1) return [{ label, values: valuesOf(span) }];
   if (span.processes.length > mostLines) return [{ label: 'highest', values: valuesOf(span) }];

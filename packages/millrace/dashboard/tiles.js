@@ -30,6 +30,12 @@ const tiles = [
     values: (span) => span.level('process_resident_memory_bytes', once),
   },
   {
+    title: 'Responses',
+    optional: true,
+    unit: 'perSecond',
+    values: (span) => span.rate('http_response_ms_count'),
+  },
+  {
     title: 'Fan-out frames',
     optional: true,
     unit: 'perSecond',

@@ -3,7 +3,7 @@
 import type { ClusterStats } from '@millrace/cluster';
 import type { GuardStats } from '@millrace/guard';
 import type { CachedStats } from '@millrace/guard/cached';
-import type { Snapshot } from '@millrace/monitor';
+import type { Responses, Snapshot } from '@millrace/monitor';
 import type { BridgeStats, LinkStats } from '@millrace/nats/events';
 import type { NatsRoomsStats } from '@millrace/nats/rooms';
 import type { NatsAdapterStats } from '@millrace/nats/socket-io';
@@ -34,6 +34,7 @@ declare const statistics: {
   monitor: Snapshot;
   pipelined: PipelineStats;
   pool: PoolStats;
+  responses: { routes: ReturnType<Responses['routes']> };
   rooms: RoomsStats | RoomsStats<NatsRoomsStats>;
   'socket-io-fleet': NatsAdapterStats;
   'task-client': TaskClientStats;

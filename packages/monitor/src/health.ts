@@ -41,6 +41,26 @@ export function ofThread(): Omit<ProcessMemory, 'limit'> {
   return { rss, heapUsed, heapTotal, external, arrayBuffers, heapLimit };
 }
 
+/** What the kernel has counted of the process since its start. The same in each of its threads. */
+export interface KernelCounts {
+  /** Switches of its threads to others: `voluntary` ones because they had to wait, `involuntary` ones because their time was up. */
+  readonly switches: { readonly voluntary: number; readonly involuntary: number };
+  /** System calls that read or write files, pipes and streams, without `send()` and `recv()`; null where the kernel does not tell. */
+  readonly calls: { readonly read: number; readonly write: number } | null;
+}
+
+/** Reads a small file of the kernel: tens of µs. */
+export function kernelCounts(root = '/'): KernelCounts {
+  const { voluntaryContextSwitches, involuntaryContextSwitches } = process.resourceUsage();
+  const text = readText(root, 'proc/self/io') ?? '';
+  const read = /^syscr: (\d+)$/m.exec(text)?.[1];
+  const write = /^syscw: (\d+)$/m.exec(text)?.[1];
+  return {
+    switches: { voluntary: voluntaryContextSwitches, involuntary: involuntaryContextSwitches },
+    calls: read && write ? { read: Number(read), write: Number(write) } : null,
+  };
+}
+
 /** Times of a core since the machine started, in ticks of any length. */
 interface CoreTimes {
   readonly cpu: number;
@@ -160,7 +180,7 @@ function coreTimes(root: string): CoreTimes[] {
   });
 }
 
-/** What a monitor knows without a system call, as plain data. */
+/** What a monitor knows, and what little the system says besides, as plain data. */
 export interface Snapshot {
   readonly delay: number;
   readonly limit: number;
@@ -169,6 +189,7 @@ export interface Snapshot {
   readonly loopDelay: LoopDelay;
   readonly gc: GcStats;
   readonly memory: ProcessMemory;
+  readonly kernel: KernelCounts;
 }
 
 /** What `Monitor.health()` returns: of the process, and of what its container leaves it. */

@@ -17,6 +17,7 @@ export {
   type Core,
   type Cores,
   type Health,
+  type KernelCounts,
   memoryUsage,
   type ProcessMemory,
   type Snapshot,
@@ -24,3 +25,4 @@ export {
 export type { GcKind, GcPauses, GcStats, LoopDelay } from './measures.js';
 export { Monitor, type MonitorEvents, monitor, monitor as default } from './monitor.js';
 export type { MonitorOptions, TaskSource } from './options.js';
+export { type Responses, type RouteResponses, responses, type StatusClass } from './responses.js';

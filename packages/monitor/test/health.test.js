@@ -1,8 +1,9 @@
 /** The health report: fields, cores, task queues. */
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { limits, monitor } from '@millrace/monitor';
-import { idleByQuota, idleShares, parseStat } from '../dist/health.js';
+import { idleByQuota, idleShares, kernelCounts, parseStat } from '../dist/health.js';
 import { block, turn } from './block.js';
 
 test('what a report has', async (t) => {
@@ -29,10 +30,29 @@ test('what a report has', async (t) => {
   assert.equal(memory.usedBytes, memory.totalBytes - memory.availableBytes);
   assert.ok(memory.process.rss > memory.process.heapUsed);
   assert.deepEqual(tasks, {});
-  const names = ['delay', 'gc', 'limit', 'loopDelay', 'overLimit', 'utilization'];
+  const names = ['delay', 'gc', 'kernel', 'limit', 'loopDelay', 'overLimit', 'utilization'];
   assert.deepEqual(Object.keys(loop).sort(), names);
   assert.ok(loop.loopDelay.count >= 1 && loop.loopDelay.max >= 5, JSON.stringify(loop.loopDelay));
   assert.ok(loop.utilization > 0 && loop.utilization <= 1);
+});
+
+test('context switches and system calls of the process grow', async (t) => {
+  const watch = monitor();
+  t.after(() => watch.stop());
+  const before = watch.snapshot().kernel;
+  for (let i = 0; i < 10; i++) await readFile(new URL(import.meta.url));
+  const { switches, calls } = watch.snapshot().kernel;
+  assert.ok(switches.voluntary > before.switches.voluntary);
+  assert.ok(switches.involuntary >= before.switches.involuntary);
+  if (process.platform !== 'linux') return;
+  assert.ok(calls.read >= before.calls.read + 10, `${calls.read} after ${before.calls.read}`);
+  assert.ok(calls.write >= before.calls.write);
+});
+
+test('where the kernel does not count calls there are none', () => {
+  const { switches, calls } = kernelCounts('/nowhere');
+  assert.equal(calls, null);
+  assert.ok(switches.voluntary >= 0);
 });
 
 test('a threshold of 1 finds no core idle', (t) => {

@@ -20,12 +20,13 @@
  * counters: `queue.size` + `running` are the tasks for which somebody waits. Workers start and end in `workers.ts`.
  */
 import { AbortError, type AbortSource, reasonOf } from '@millrace/base/abort';
+import { Durations } from '@millrace/base/durations';
 import { clearTimeout, performance, setTimeout } from '@millrace/base/timers';
 import { afterMicrotasks, atTurnEnd, nextMicrotask, onceAt } from '@millrace/base/turn';
 import type { LoadBalancer, Settings } from './options.js';
 import { ENDED, type Failure, type Reply } from './protocol.cjs';
 import type { RunQueue } from './queue.js';
-import { Durations, type PoolStats, timesOf } from './stats.js';
+import { type PoolStats, timesOf } from './stats.js';
 import {
   batchSize,
   failureOf,

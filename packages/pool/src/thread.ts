@@ -17,6 +17,7 @@ import {
   Worker,
   type WorkerOptions,
 } from 'node:worker_threads';
+import { Durations, type DurationsSummary } from '@millrace/base/durations';
 import { packageFile } from '@millrace/base/installed';
 import { clearTimeout, performance, setTimeout } from '@millrace/base/timers';
 import { thisPackage } from './package.cjs';
@@ -41,7 +42,6 @@ import {
   type Stop,
   WAITING,
 } from './protocol.cjs';
-import { Durations, type DurationsSummary } from './stats.js';
 import { isShort, type PoolFunction, type Task, type TaskThread } from './task.js';
 
 /** Tasks behind one that has run this long, in ms, are given to a worker that has none; so are those that take longer than this together. */

@@ -3,9 +3,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { foldIds } from '@millrace/base/route';
 import { Guard } from '@millrace/guard';
 import { ClassPatterns } from '../../dist/classes.js';
-import { foldIds, Route, RouteTable } from '../../dist/routes.js';
+import { Route, RouteTable } from '../../dist/routes.js';
 
 const table = (max = 1000, patterns = {}) => new RouteTable(new ClassPatterns(patterns), max);
 

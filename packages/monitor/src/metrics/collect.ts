@@ -30,12 +30,12 @@ interface Series {
   number: number;
 }
 
-/** All monitors of a thread count the same pauses. */
-const shared = 'gc_pause_ms_total';
+/** All monitors of a thread count the same. */
+const shared = ['gc_pause_ms_total', 'context_switches_total', 'system_calls_total'];
 
 const combines = new Map<string, Combine>();
 for (const { name, kind, across } of families) {
-  const total = name === shared ? 'shared' : 'total';
+  const total = shared.includes(name) ? 'shared' : 'total';
   combines.set(name, kind === 'counter' ? total : across);
   if (kind !== 'summary') continue;
   // The name itself is that of its quantiles.

@@ -1,6 +1,7 @@
 /** Metrics through the API of OpenTelemetry, for the SDK that the application has. */
 import { parse } from '@millrace/base/options';
-import { custom, type FieldsOf, schema } from '@millrace/base/schema';
+import { boolean, custom, type FieldsOf, schema } from '@millrace/base/schema';
+import { type Responses, responses } from '../responses.js';
 import { collect, type Exporter, peer, watchLoop } from './collect.js';
 import { type Family, families } from './vocabulary.js';
 
@@ -22,6 +23,8 @@ export interface ObservableMeter {
 export interface OpenTelemetryOptions {
   /** Where the instruments are made; default `metrics.getMeter('millrace')` of `@opentelemetry/api`. */
   meter?: ObservableMeter;
+  /** Whether responses of node:http are counted by route, as `responses()` does. Default: true. */
+  responses?: boolean;
 }
 
 interface Result {
@@ -29,7 +32,7 @@ interface Result {
 }
 
 /** First words of names that say to what the rest belongs. */
-const areas = /^(batch|broker|cache|cluster|fanout|file|gc|loop|pool|queue)_/;
+const areas = /^(batch|broker|cache|cluster|fanout|file|gc|http|loop|pool|queue)_/;
 
 /** `queue_wait_ms` → `millrace.queue.wait`, `file_read_batches_total` → `millrace.file.read_batches`: units and kinds are told apart from names. */
 const nameOf = ({ name }: Family): string =>
@@ -71,35 +74,40 @@ export const openTelemetrySchema = schema({
     'a Meter of OpenTelemetry',
     (value: any) => typeof value?.addBatchObservableCallback === 'function',
   ),
+  responses: boolean(true),
 } satisfies FieldsOf<OpenTelemetryOptions>);
 
 const exporters = new WeakMap<ObservableMeter, Exporter>();
 
 /**
  * Gives the metrics of this thread to OpenTelemetry as observable instruments. They are collected when a reader of the application's SDK
- * asks. From the first time on there is a `monitor()` of the loop, and nothing else in between. Call it after the SDK has set its provider:
+ * asks. From the first time on there is a `monitor()` of the loop and responses are counted; there is nothing else in between. Call it after the SDK has set its provider:
  * without one it does nothing.
  * A second call for the same meter returns what the first did.
  *
  * @throws {MillraceError} `MILLRACE_E_INVALID_OPTION` for a bad option, and when `meter` is not given and `@opentelemetry/api` not installed
  */
 export function openTelemetry(options: OpenTelemetryOptions = {}): Exporter {
-  const { meter = usualMeter() } = parse('openTelemetry()', options, openTelemetrySchema);
+  const parsed = parse('openTelemetry()', options, openTelemetrySchema);
+  const { meter = usualMeter() } = parsed;
   const present = exporters.get(meter);
   if (present !== undefined) return present;
   const byName = new Map(families.flatMap((family) => instruments(meter, family)));
   let endWatch: (() => void) | null = null;
+  let counting: Responses | null = null;
   const callback = (result: Result): void => {
     for (const { name, labels, value } of collect())
       result.observe(byName.get(name)!, value, labels);
     // Not before: a meter without an SDK never asks. A monitor that has just begun has nothing to say.
     endWatch ??= watchLoop();
+    if (parsed.responses) counting ??= responses();
   };
   const observed = [...byName.values()];
   meter.addBatchObservableCallback(callback as never, observed as never);
   const exporter = {
     stop() {
       endWatch?.();
+      counting?.stop();
       exporters.delete(meter);
       meter.removeBatchObservableCallback(callback as never, observed as never);
     },

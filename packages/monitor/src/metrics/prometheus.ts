@@ -5,6 +5,7 @@
 import { parse, refused } from '@millrace/base/options';
 import * as is from '@millrace/base/schema';
 import { nextMicrotask } from '@millrace/base/turn';
+import { responses } from '../responses.js';
 import { collect, type Exporter, peer, watchLoop } from './collect.js';
 import { type Family, families, type Kind, type Point, runtimeFamilies } from './vocabulary.js';
 
@@ -70,6 +71,8 @@ export interface PrometheusOptions {
   register?: MetricRegistry;
   /** What their names begin with; default `millrace_`. */
   prefix?: string;
+  /** Whether responses of node:http are counted by route, as `responses()` does: up to 101 routes, with some ten series each. Default: true. */
+  responses?: boolean;
 }
 
 export const prometheusSchema = is.schema({
@@ -77,6 +80,7 @@ export const prometheusSchema = is.schema({
     'a Registry of prom-client',
     (value: any) => typeof value?.registerMetric === 'function',
   ),
+  responses: is.boolean(true),
   prefix: is.or(
     is.text('letters, digits, _ and :, without a digit at its beginning', (prefix) =>
       /^([a-zA-Z_:][\w:]*)?$/.test(prefix),
@@ -166,12 +170,16 @@ const exporters = new WeakMap<MetricRegistry, Map<string, CollectedMetric[]>>();
 
 /**
  * Puts the metrics of this thread into a registry of prom-client. They are collected when they are asked for, and nothing happens in
- * between, except for a `monitor()` of the loop. In a registry that has them already nothing changes.
+ * between, except for a `monitor()` of the loop and the counting of responses. In a registry that has them already nothing changes.
  *
  * @throws {MillraceError} `MILLRACE_E_INVALID_OPTION` for a bad option, and when `register` is not given and prom-client not installed
  */
 export function prometheus(options: PrometheusOptions = {}): Exporter {
-  const { prefix, register = usualRegistry() } = parse('prometheus()', options, prometheusSchema);
+  const {
+    prefix,
+    register = usualRegistry(),
+    responses: counts,
+  } = parse('prometheus()', options, prometheusSchema);
   const byPrefix = exporters.get(register) ?? new Map<string, CollectedMetric[]>();
   const metrics =
     byPrefix.get(prefix) ?? families.map((family) => new CollectedMetric(family, prefix));
@@ -189,9 +197,11 @@ export function prometheus(options: PrometheusOptions = {}): Exporter {
     register.registerMetric(metric as never);
   }
   const endWatch = watchLoop();
+  const counting = counts ? responses() : null;
   return {
     stop() {
       endWatch();
+      counting?.stop();
       if (byPrefix.get(prefix) !== metrics) return;
       byPrefix.delete(prefix);
       for (const { key } of metrics) register.removeSingleMetric(key);

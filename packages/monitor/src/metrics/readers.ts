@@ -5,6 +5,7 @@
  */
 import type { SourceKind } from '@millrace/base/sources';
 import type { Snapshot } from '../health.js';
+import type { RouteResponses } from '../responses.js';
 
 /** Counts by name. */
 type Counts = Readonly<Record<string, number>>;
@@ -352,7 +353,7 @@ function bridge(stats: BridgeFigures, add: Add): void {
   if (stats.policy !== null) policy(source, stats.policy, add);
 }
 
-function monitor({ utilization, loopDelay, gc }: Snapshot, add: Add): void {
+function monitor({ utilization, loopDelay, gc, kernel }: Snapshot, add: Add): void {
   add('loop_utilization', {}, utilization);
   add('loop_delay_ms', { quantile: '0.5' }, loopDelay.p50);
   add('loop_delay_ms', { quantile: '0.9' }, loopDelay.p90);
@@ -360,6 +361,24 @@ function monitor({ utilization, loopDelay, gc }: Snapshot, add: Add): void {
   add('loop_delay_ms', { quantile: '1' }, loopDelay.max);
   for (const [kind, { totalMs }] of Object.entries(gc.byKind)) {
     add('gc_pause_ms_total', { kind }, totalMs);
+  }
+  const { switches, calls } = kernel;
+  add('context_switches_total', { kind: 'voluntary' }, switches.voluntary);
+  add('context_switches_total', { kind: 'involuntary' }, switches.involuntary);
+  if (calls === null) return;
+  add('system_calls_total', { kind: 'read' }, calls.read);
+  add('system_calls_total', { kind: 'write' }, calls.write);
+}
+
+function responses({ routes }: { readonly routes: readonly RouteResponses[] }, add: Add): void {
+  for (const { route, count, sumMs, statuses, p50, p99, max } of routes) {
+    summary(add, 'http_response_ms', { route }, sumMs, count);
+    add('http_response_ms', { route, quantile: '0.5' }, p50);
+    add('http_response_ms', { route, quantile: '0.99' }, p99);
+    add('http_response_ms', { route, quantile: '1' }, max);
+    for (const [status, responses] of Object.entries(statuses)) {
+      if (responses > 0) add('http_responses_total', { route, status }, responses);
+    }
   }
 }
 
@@ -383,6 +402,7 @@ export const readers = {
   monitor,
   pipelined,
   pool,
+  responses,
   rooms,
   'socket-io': socketIo,
   'socket-io-fleet': adapter,

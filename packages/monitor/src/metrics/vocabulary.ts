@@ -53,6 +53,26 @@ export const families: readonly Family[] = [
   counter('gc_pause_ms_total', 'ms', 'Time that the garbage collector stopped the thread.', [
     'kind',
   ]),
+  counter('context_switches_total', '{switch}', 'Context switches of the threads of the process.', [
+    'kind',
+  ]),
+  counter(
+    'system_calls_total',
+    '{call}',
+    'Calls of the process that read and write files, pipes and streams, as far as the kernel counts them.',
+    ['kind'],
+  ),
+
+  summary(
+    'http_response_ms',
+    'ms',
+    'Times from the head of a request to the end of its response; quantiles of the last 10 to 20 s.',
+    ['route'],
+  ),
+  counter('http_responses_total', '{response}', 'Responses by route and class of status code.', [
+    'route',
+    'status',
+  ]),
 
   gauge('queue_depth', '{item}', 'Queued items: events, calls, requests or connections.', [
     'source',

@@ -7,7 +7,7 @@ import { basename } from 'node:path';
 import { isMainThread, threadId } from 'node:worker_threads';
 import { countsIdleTime } from '@millrace/base/loop-clock';
 import { performance, setTimeout, wallClock } from '@millrace/base/timers';
-import { monitor } from '@millrace/monitor';
+import { monitor, responses } from '@millrace/monitor';
 import { collect, type Point, runtime } from '@millrace/monitor/metrics';
 import { formatReport } from '../observe/format.js';
 import type { Report } from '../observe/report.js';
@@ -15,8 +15,8 @@ import type { Report } from '../observe/report.js';
 /** It is read by people, and costs more than counters. */
 const reportEveryMs = 5000;
 
-/** How long a monitor is kept after the last sample: a Prometheus server comes by every half a minute or so. */
-const keepMonitorMs = 60_000;
+/** How long the loop is watched after the last sample: a Prometheus server comes by every half a minute or so. */
+const keepWatchingMs = 60_000;
 
 const mostPoints = 5000;
 const mostFeatures = 32;
@@ -91,7 +91,7 @@ export class Sampler {
   readonly #report: (() => Report) | undefined;
   #observed: object | undefined;
   #observedMs = Number.NEGATIVE_INFINITY;
-  #endMonitor: NodeJS.Timeout | undefined;
+  #endWatch: NodeJS.Timeout | undefined;
 
   constructor(
     readonly process: ProcessInfo,
@@ -105,7 +105,7 @@ export class Sampler {
   sample(): Sample {
     const observe = this.#observe();
     const counted = collect();
-    this.#keepMonitor(counted.some(({ name }) => name === 'loop_utilization'));
+    this.#keepWatching(counted.some(({ name }) => name === 'loop_utilization'));
     return {
       type: 'sample',
       at: wallClock.now(),
@@ -117,16 +117,20 @@ export class Sampler {
     };
   }
 
-  /** People look at the loop first. If nobody has a monitor of it, this makes one for as long as it is asked. */
-  #keepMonitor(isMonitored: boolean) {
-    if (this.#endMonitor !== undefined) this.#endMonitor.refresh();
-    else if (!isMonitored && countsIdleTime) {
-      const watch = monitor();
-      this.#endMonitor = setTimeout(() => {
-        this.#endMonitor = undefined;
-        watch.stop();
-      }, keepMonitorMs).unref();
+  /**
+   * People look at the loop first, and at the responses. If nobody has a monitor of the loop, this makes one for as long as it is asked;
+   * responses are counted for as long.
+   */
+  #keepWatching(isMonitored: boolean) {
+    if (this.#endWatch !== undefined) {
+      this.#endWatch.refresh();
+      return;
     }
+    const watches = isMonitored || !countsIdleTime ? [responses()] : [responses(), monitor()];
+    this.#endWatch = setTimeout(() => {
+      this.#endWatch = undefined;
+      for (const watch of watches) watch.stop();
+    }, keepWatchingMs).unref();
   }
 
   /** The report and its text, of a few seconds ago at most. */

@@ -1,8 +1,8 @@
 // Times of tasks: percentiles against the exact ones.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { randomNumbers, seeds } from '../../base/test/random.js';
-import { Durations } from '../dist/stats.js';
+import { Durations } from '@millrace/base/durations';
+import { randomNumbers, seeds } from './random.js';
 
 const percents = [0.001, 1, 2.5, 10, 25, 50, 75, 90, 97.5, 99, 99.9, 99.999, 100];
 
@@ -93,6 +93,19 @@ test('times that are no times, and very long ones', () => {
   assert.ok(long.percentile(50) <= 1.032);
   // Longer than what is told apart: at least as long as that.
   assert.ok(long.percentile(100) >= 2_000_000);
+});
+
+test('what is added counts as if it had been recorded', () => {
+  const random = randomNumbers(2);
+  const times = Array.from({ length: 2000 }, () => 0.01 + random(1e6) / 1000);
+  const both = recorded(times.slice(0, 700));
+  both.add(recorded(times.slice(700)));
+  both.add(new Durations());
+  const { mean, average, stddev, ...summary } = both.summary();
+  const { mean: exactMean, average: _, stddev: exactDeviation, ...all } = recorded(times).summary();
+  assert.deepEqual(summary, all);
+  assert.ok(Math.abs(mean - exactMean) < 1e-9 && average === mean);
+  assert.ok(Math.abs(stddev - exactDeviation) < 1e-6);
 });
 
 test('reset forgets all of it', () => {
