@@ -4,6 +4,7 @@ import { element, find, setText } from './dom.js';
 const explained = {
   ws: 'WebSocket fan-out',
   fs: 'file batches',
+  dns: 'shared look-ups',
   reads: 'adaptive reads',
   net: 'coalesced writes',
   guard: 'overload guard',

@@ -25,4 +25,10 @@ export {
 export type { GcKind, GcPauses, GcStats, LoopDelay } from './measures.js';
 export { Monitor, type MonitorEvents, monitor, monitor as default } from './monitor.js';
 export type { MonitorOptions, TaskSource } from './options.js';
-export { type Responses, type RouteResponses, responses, type StatusClass } from './responses.js';
+export {
+  type Responses,
+  type RouteResponses,
+  responses,
+  type StatusClass,
+  uncounted,
+} from './responses.js';

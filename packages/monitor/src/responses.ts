@@ -9,7 +9,7 @@
  * and becomes the newer. 14 KB for each route.
  */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { types } from 'node:util';
 import { Durations } from '@millrace/base/durations';
 import { foldIds } from '@millrace/base/route';
@@ -46,6 +46,7 @@ export interface Responses {
 interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
+  readonly server?: object;
 }
 
 /** What Fastify publishes before it calls a handler. */
@@ -155,7 +156,10 @@ export class ResponseCounter {
   readonly #listeners: readonly (readonly [string, (message: unknown) => void])[] = [
     [
       'http.server.request.start',
-      (message) => this.#begun.set((message as Exchange).request, this.#clock()),
+      (message) => {
+        const { request, server } = message as Exchange;
+        if (server === undefined || !leftOut.has(server)) this.#begun.set(request, this.#clock());
+      },
     ],
     ['http.server.response.finish', (message) => this.#finished(message as Exchange)],
     [
@@ -169,7 +173,7 @@ export class ResponseCounter {
 
   #finished({ request, response }: Exchange): void {
     const begunMs = this.#begun.get(request);
-    // It came before anybody asked.
+    // It came before anybody asked, or its server is left out.
     if (begunMs === undefined) return;
     const nowMs = this.#clock();
     const slice = Math.floor(nowMs / sliceMs);
@@ -204,6 +208,13 @@ function expressPath({ route, baseUrl }: ExpressRequest): string | null {
   const path = route?.path;
   if (typeof path !== 'string' && !types.isRegExp(path) && !Array.isArray(path)) return null;
   return (typeof baseUrl === 'string' ? foldIds(baseUrl) : '') + String(path);
+}
+
+const leftOut = new WeakSet<object>();
+
+/** From now on the responses of a server are not counted: for a port of its own that serves metrics or health. */
+export function uncounted(server: Server): void {
+  leftOut.add(server);
 }
 
 let counter: ResponseCounter | null = null;

@@ -6,7 +6,7 @@ import { Agent, createServer, get } from 'node:http';
 import { createServer as createHttp2, connect as http2 } from 'node:http2';
 import { connect } from 'node:net';
 import { test } from 'node:test';
-import { responses } from '@millrace/monitor';
+import { responses, uncounted } from '@millrace/monitor';
 import express from 'express';
 import fastify from 'fastify';
 import { ResponseCounter } from '../dist/responses.js';
@@ -180,6 +180,22 @@ test('servers of node:http, Express and Fastify are counted together, upgrades a
   });
   const broken = watch.routes().find(({ route }) => route === 'GET /broken');
   assert.equal(broken.statuses['5xx'], 1);
+});
+
+test('a server that is left out is not counted', async (t) => {
+  const watch = responses();
+  t.after(() => watch.stop());
+  const server = createServer((_request, response) => response.end('metrics'));
+  uncounted(server);
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const agent = new Agent();
+  t.after(() => server.close());
+  const url = `http://127.0.0.1:${server.address().port}/left-out`;
+  assert.equal(await answer(url, agent), 200);
+  assert.equal(
+    watch.routes().find(({ route }) => route === 'GET /left-out'),
+    undefined,
+  );
 });
 
 test('HTTP/2 is not counted, and not harmed', async (t) => {

@@ -11,6 +11,7 @@ import { type AddressInfo, isIPv6, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { isMainThread } from 'node:worker_threads';
 import { installed } from '@millrace/base/installed';
+import { uncounted } from '@millrace/monitor';
 import { markOwn } from '../../auto/sockets.cjs';
 import { thisPackage } from '../../package.cjs';
 import { bearer, RateLimit, sameToken } from './access.js';
@@ -69,6 +70,8 @@ export async function serveDashboard(options: DashboardOptions = {}): Promise<Da
       connectionsCheckingInterval: patienceMs,
     }),
   ).unref();
+  // People want to see their application there.
+  uncounted(server);
   server.on('connection', (socket: Socket) => {
     markOwn(socket).unref();
     connections.add(socket);
