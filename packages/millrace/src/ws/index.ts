@@ -12,7 +12,6 @@ export type {
   RoomsLink,
   StreamFields,
 } from './across.js';
-export type { Connection, StreamResponse } from './connection.js';
 export type { Data } from './frame.js';
 export {
   type Installation,
@@ -20,7 +19,7 @@ export {
   type InstallStats,
   install,
 } from './install.js';
-export type { SlowInfo, SlowPolicy } from './member.js';
+export type { Connection, SlowInfo, SlowPolicy, StreamResponse } from './member.js';
 export type { PublishOptions, RoomsOptions } from './options.js';
 export type {
   OnPresence,

@@ -6,10 +6,9 @@ import { classOf, NORMAL, type Priority, priorityField } from '@millrace/base/pr
 import * as is from '@millrace/base/schema';
 import { orderedFields, type QueueOptions } from '../engine/options.js';
 import type { Across, AcrossStats, StreamFields } from './across.js';
-import type { Connection } from './connection.js';
 import { isFieldText } from './event-stream.js';
 import { type Data, Frame } from './frame.js';
-import type { Member, SlowInfo, SlowPolicy } from './member.js';
+import type { Connection, Member, SlowInfo, SlowPolicy } from './member.js';
 import type { OnPresence } from './presence.js';
 
 /** Options of `Rooms`. */

@@ -8,11 +8,18 @@ import { orderedSchema, type QueueOptions } from '../engine/options.js';
 import { type BatchEvent, TypeEntry } from '../engine/queue.js';
 import type { QueueStats } from '../engine/stats.js';
 import type { AcrossStats, Receipt, RoomsLink, StreamFields } from './across.js';
-import { type Connection, checkConnection, isResponse } from './connection.js';
 import { isFieldText } from './event-stream.js';
 import { type Data, Frame, Joined } from './frame.js';
-import { Heartbeat } from './heartbeat.js';
-import { Member, Room, type SlowOptions, SocketMember, type Written } from './member.js';
+import {
+  type Connection,
+  checkConnection,
+  isResponse,
+  Member,
+  Room,
+  type SlowOptions,
+  SocketMember,
+  type Written,
+} from './member.js';
 import {
   checkClose,
   checkName,
@@ -24,8 +31,7 @@ import {
   sendSchema,
 } from './options.js';
 import { checkPresence, type Presence, type PresenceOptions, Presences } from './presence.js';
-import { openStream, StreamMember } from './stream-member.js';
-import { sendToStreams } from './stream-sending.js';
+import { Heartbeat, openStream, StreamMember, sendToStreams } from './stream-member.js';
 import { type BackendName, backend, checkBackend, Volley } from './volley.js';
 
 /** Counters of rooms; `Stats` are those of the option `across`. */

@@ -8,13 +8,12 @@
  */
 import { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { nextTick } from '@millrace/base/timers';
+import { clearInterval, nextTick, setInterval } from '@millrace/base/timers';
 import type { Chunk } from './backlog.js';
-import type { StreamResponse } from './connection.js';
-import type { Events } from './event-stream.js';
+import { chunkedComment, comment, type Events, TurnEvents } from './event-stream.js';
 import type { Joined } from './frame.js';
-import { Member, type SlowOptions, type Written } from './member.js';
-import { maxContent, type Receiver } from './volley.js';
+import { Member, type SlowOptions, type StreamResponse, type Written } from './member.js';
+import { maxContent, type Receiver, Volley } from './volley.js';
 import { Wire } from './wire.js';
 
 /** Headers of an event stream, unless the application has set its own. Caches and compressions would keep events back, and so would nginx. */
@@ -188,5 +187,73 @@ export class StreamMember extends Member<Chunk> implements Receiver<Events> {
     this.#response.destroy();
     // Without a socket that only takes effect when it gets one.
     if (this.#response.socket === null) nextTick(this.#onLost);
+  }
+}
+
+// ---- all streams together
+
+/** Returns the streams that have to be written to, and what they get. That may run other code, so it comes last. */
+export function sendToStreams(
+  streams: readonly (readonly [StreamMember, Joined])[],
+): [StreamMember, Joined<Chunk>][] {
+  const volley = Volley.take<Events>();
+  const rest: [StreamMember, Joined<Chunk>][] = [];
+  let last: Joined | null = null;
+  let turn!: TurnEvents;
+  for (const [stream, content] of streams) {
+    // Members of one room follow each other.
+    if (content !== last) turn = new TurnEvents(content);
+    last = content;
+    const events = turn.on(stream);
+    const fd = volley === null ? -1 : stream.fdFor(events);
+    if (fd < 0) rest.push([stream, turn.events]);
+    else volley!.add(stream, fd, events);
+  }
+  volley?.send();
+  return rest;
+}
+
+function sendComments(streams: Iterable<StreamMember>): void {
+  const volley = Volley.take<Events>();
+  const rest: StreamMember[] = [];
+  for (const stream of streams) {
+    const events = stream.isChunked ? chunkedComment : comment;
+    const fd = volley === null ? -1 : stream.fdFor(events);
+    if (fd < 0) rest.push(stream);
+    else volley!.add(stream, fd, events);
+  }
+  volley?.send();
+  for (const stream of rest) stream.sendComment(comment);
+}
+
+/**
+ * Comments at an interval that keep event streams in use, for proxies that end an idle connection. The timer runs while there are streams,
+ * and keeps no process alive.
+ */
+export class Heartbeat {
+  readonly #intervalMs: number;
+  readonly #streams = new Set<StreamMember>();
+  #timer: NodeJS.Timeout | null = null;
+
+  /** 0: no comments. */
+  constructor(intervalMs: number) {
+    this.#intervalMs = intervalMs;
+  }
+
+  add(stream: StreamMember): void {
+    if (this.#intervalMs === 0) return;
+    this.#streams.add(stream);
+    this.#timer ??= setInterval(() => sendComments(this.#streams), this.#intervalMs).unref();
+  }
+
+  delete(stream: StreamMember): void {
+    this.#streams.delete(stream);
+    if (this.#streams.size === 0) this.close();
+  }
+
+  close(): void {
+    if (this.#timer !== null) clearInterval(this.#timer);
+    this.#timer = null;
+    this.#streams.clear();
   }
 }
