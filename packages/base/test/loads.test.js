@@ -5,8 +5,7 @@ import { loaded } from './loads.js';
 
 for (const [specifier, most] of [
   ['millrace', 25],
-  // Eight of them for event streams, and for gathering that watches what it saves.
-  ['millrace/ws', 48],
+  ['millrace/ws', 40],
 ]) {
   test(`${specifier} loads at most ${most} modules, and none of nats`, async () => {
     const modules = await loaded(specifier);

@@ -14,7 +14,7 @@ import { isOwn, take } from './sockets.cjs';
 
 const { prototype: sockets } = builtin('node:net').Socket;
 
-type Install = typeof import('../ws/install.js', { with: { 'resolution-mode': 'import' }});
+type Install = typeof import('../ws/transparent.js', { with: { 'resolution-mode': 'import' }});
 type Class = new (...args: never[]) => never;
 
 /** The file of socket.io 4 with the class of its clients. */
@@ -103,7 +103,7 @@ export class WsPart implements Part {
   async #add(Found: Class): Promise<void> {
     try {
       checkModules();
-      this.#install = await import('../ws/install.js');
+      this.#install = await import('../ws/transparent.js');
       if (!this.#isOn || this.#installations.has(Found)) return;
       const onShared = () => this.#queueTogether();
       const installation = this.#install.installAutomatically(Found, this.options, onShared);

@@ -5,7 +5,7 @@
  */
 
 import { parse } from '@millrace/base/options';
-import { type Patch, patchMethod, patchReads } from '@millrace/base/patch';
+import { type Patch, patchMethod } from '@millrace/base/patch';
 import { isUint8Array } from '@millrace/base/realm';
 import * as is from '@millrace/base/schema';
 import { announce } from '@millrace/base/sources';
@@ -16,17 +16,13 @@ import {
   Hold,
   inContext,
   knownOutbox,
-  type Outbox,
   outboxOf,
 } from './gatherer.js';
 import type { SharedFrame } from './sequence.js';
-import { TransparentGatherer } from './transparent.js';
 import { maxCopied, type TurnFrames } from './turn-frames.js';
 import { type BackendName, backend, checkBackend } from './volley.js';
 import type { WriteCallback } from './wire.js';
-import type { WebSocket } from './ws-class.js';
 import {
-  baseClass,
   checkClass,
   type FrameParts,
   isAtRest,
@@ -68,11 +64,15 @@ export const installSchema = is.schema({
   maxPendingBytes: is.bytes(1, Number.MAX_SAFE_INTEGER, defaultMaxPendingBytes),
 } satisfies is.FieldsOf<InstallOptions>);
 
-const installed = new WeakMap<SenderClass, Installation>();
+/** An installation, and whether millrace/auto has made it, not the application. */
+interface Known {
+  readonly installation: Installation;
+  readonly isAutomatic: boolean;
+}
+
+const installed = new WeakMap<SenderClass, Known>();
 /** Installations that have not been taken back. */
 const inForce = new WeakSet<Installation>();
-/** Installations that millrace/auto has made, not the application. */
-const automatic = new WeakSet<Installation>();
 
 /**
  * From now on all sockets of this class, those that exist and those of derived classes included, send at the end of the
@@ -88,55 +88,45 @@ const automatic = new WeakSet<Installation>();
  * an unknown option or a bad value. Costs one `setImmediate` for each turn in which something is sent.
  */
 export function install(WebSocket: WebSocketClass, options: InstallOptions = {}): Installation {
-  const { maxPendingBytes, maxDelay } = check(options);
+  const settings = check(options);
   const SenderOfClass = checkClass(WebSocket);
   const known = installed.get(SenderOfClass);
-  if (known !== undefined && !automatic.has(known)) return known;
-  known?.uninstall();
-  const gatherer = new Gatherer(maxPendingBytes, maxDelay > 0 ? new Hold(maxDelay) : null);
-  return begin(SenderOfClass, gatherer, patchMethods(SenderOfClass.prototype, gatherer));
+  if (known?.isAutomatic === false) return known.installation;
+  known?.installation.uninstall();
+  return gatherTurns(SenderOfClass, settings, false);
 }
 
-/**
- * `install()` for millrace/auto. Without `maxDelay`, an application can tell it from plain ws by time alone. Returns null for a class
- * that the application has installed by itself; if it does so later, that ends the installation made here. `onShared` is called once,
- * when frames that others have encoded, as socket.io does, are sent to several sockets.
- */
-export function installAutomatically(
-  WebSocket: WebSocketClass,
-  options: InstallOptions,
-  onShared: () => void = () => {},
-): Installation | null {
-  const { maxPendingBytes, maxDelay } = check(options);
-  const SenderOfClass = checkClass(WebSocket);
-  const known = installed.get(SenderOfClass);
-  if (known !== undefined) return automatic.has(known) ? known : null;
-  let installation: Installation;
-  if (maxDelay > 0) {
-    installation = install(WebSocket, options);
-  } else {
-    const gatherer = new TransparentGatherer(maxPendingBytes);
-    const patches = patchTransparently(SenderOfClass.prototype, gatherer, onShared);
-    patches.push(patchReads(baseClass(WebSocket).prototype, 'bufferedAmount', observe));
-    installation = begin(SenderOfClass, gatherer, patches);
-  }
-  automatic.add(installation);
-  return installation;
-}
+/** The installation of a class; undefined for one that has none. */
+export const installationOf = (SenderOfClass: SenderClass): Known | undefined =>
+  installed.get(SenderOfClass);
 
 /** Whether it still acts: it has not been taken back, and the application has not called `install()` since. */
 export const isInForce = (installation: Installation): boolean => inForce.has(installation);
 
-function check(options: InstallOptions): Required<InstallOptions> {
+/** Throws as {@link install} does. */
+export function check(options: InstallOptions): Required<InstallOptions> {
   const parsed = parse('install()', options, installSchema);
   checkBackend();
   return parsed;
 }
 
-function begin(
+/** Gathers the frames of each turn of a class that has no installation. */
+export function gatherTurns(
+  SenderOfClass: SenderClass,
+  { maxPendingBytes, maxDelay }: Required<InstallOptions>,
+  isAutomatic: boolean,
+): Installation {
+  const gatherer = new Gatherer(maxPendingBytes, maxDelay > 0 ? new Hold(maxDelay) : null);
+  const patches = patchMethods(SenderOfClass.prototype, gatherer);
+  return begin(SenderOfClass, gatherer, patches, isAutomatic);
+}
+
+/** The installation of a class whose patches are in force, and gather with `gatherer`. */
+export function begin(
   SenderOfClass: SenderClass,
   gatherer: Gatherer,
   patches: readonly Pick<Patch, 'undo'>[],
+  isAutomatic: boolean,
 ): Installation {
   const installation = {
     uninstall() {
@@ -156,7 +146,7 @@ function begin(
       };
     },
   };
-  installed.set(SenderOfClass, installation);
+  installed.set(SenderOfClass, { installation, isAutomatic });
   inForce.add(installation);
   announce('install', installation, (each) => each.stats());
   return installation;
@@ -191,111 +181,25 @@ function patchMethods(senders: Sender, gatherer: Gatherer): Patch[] {
   ];
 }
 
-function patchTransparently(
-  senders: Sender,
-  gatherer: TransparentGatherer,
-  onShared: () => void,
-): Pick<Patch, 'undo'>[] {
-  const { send, sendFrame } = senders;
-  const { demand, frames } = gatherer;
-  let hasShared = false;
-  /** ws writes the frame of the `send` that is running. */
-  let isPassing = false;
-
-  function pass(sender: Sender, data: unknown, options: SendOptions, callback: unknown): void {
-    gatherer.passed++;
-    isPassing = true;
-    try {
-      send.call(sender, data, options, callback);
-    } finally {
-      isPassing = false;
-    }
-  }
-
-  /** The outbox of a socket whose stream is idle. Null where only ws may write: the order and the callbacks are those of its stream. */
-  function idleOutbox(sender: Sender, callback: unknown): Outbox | null {
-    if (gatherer.closed || !(callback === undefined || typeof callback === 'function')) return null;
-    const outbox = outboxOf(sender, gatherer);
-    return outbox?.wire.isIdle === true ? outbox : null;
-  }
-
-  function transparentSend(this: Sender, data: unknown, options: SendOptions, callback: unknown) {
-    if (isWhole(options)) {
-      if (!demand.isThere && !demand.beginsWith(this, data as object | string)) {
-        pass(this, data, options, callback);
-        return;
-      }
-      const outbox = isAtRest(this) ? idleOutbox(this, callback) : null;
-      if (outbox !== null && isContent(data, options)) {
-        if (gatherer.isSingle(outbox, data)) {
-          pass(this, data, options, callback);
-          return;
-        }
-        const frame = messageFrame(frames, data, options);
-        if (frame !== null && gatherer.send(outbox, frame, callback as WriteCallback)) return;
-      }
-    }
-    send.call(this, data, options, callback);
-  }
-
-  /** Whether a frame that is encoded already has been sent here; otherwise ws has to. */
-  function isSent(sender: Sender, parts: FrameParts, callback: unknown): boolean {
-    // Nothing is saved by the same content for others: it is encoded once as it is.
-    if (!demand.isThere && !demand.beginsWith(sender, null)) {
-      gatherer.passed++;
-      return false;
-    }
-    const outbox = idleOutbox(sender, callback);
-    if (outbox === null) return false;
-    if (gatherer.isSingle(outbox, null)) {
-      gatherer.passed++;
-      return false;
-    }
-    if (!hasShared) {
-      hasShared = true;
-      onShared();
-    }
-    return gatherer.send(outbox, frames.joined(parts), callback as WriteCallback);
-  }
-
-  function transparentSendFrame(this: Sender, parts: FrameParts, callback: unknown) {
-    if (isPassing) {
-      // Nothing waits before it.
-      isPassing = false;
-    } else {
-      if (isMessage(parts) && isSent(this, parts, callback)) return;
-      knownOutbox(this)?.release();
-    }
-    sendFrame.call(this, parts, callback as WriteCallback);
-  }
-
-  return [
-    patchMethod(senders, 'send', () => transparentSend),
-    patchMethod(senders, 'sendFrame', () => transparentSendFrame),
-  ];
-}
-
-/** Called before `bufferedAmount` is read: the stream must hold what it would without us. */
-function observe(ws: WebSocket): void {
-  const { _sender } = ws as unknown as { readonly _sender?: Sender | null };
-  if (_sender) knownOutbox(_sender)?.observed();
-}
-
 /** A message in one frame, neither masked nor compressed. */
-const isWhole = ({ fin, mask, compress }: SendOptions) => fin === true && !mask && !compress;
+export const isWhole = ({ fin, mask, compress }: SendOptions) => fin === true && !mask && !compress;
 
 /** Whether the message can be encoded here; otherwise only ws can. */
-const isContent = (data: unknown, { binary }: SendOptions): data is string | Uint8Array =>
+export const isContent = (data: unknown, { binary }: SendOptions): data is string | Uint8Array =>
   typeof data === 'string' ? !binary : isUint8Array(data) && data.length <= maxCopied;
 
 /** The frame of a message; null for what only ws can encode. */
-function messageFrame(frames: TurnFrames, data: unknown, options: SendOptions): SharedFrame | null {
+export function messageFrame(
+  frames: TurnFrames,
+  data: unknown,
+  options: SendOptions,
+): SharedFrame | null {
   if (!isContent(data, options)) return null;
   return typeof data === 'string' ? frames.text(data) : frames.copy(data, options.binary === true);
 }
 
 /** A whole message, neither compressed nor masked; engine.io itself encodes those that it broadcasts. */
-function isMessage(parts: FrameParts): boolean {
+export function isMessage(parts: FrameParts): boolean {
   const [header, payload] = parts;
   return (
     isUint8Array(header) &&

@@ -6,15 +6,151 @@
  * callback of one of them is due, and before the application reads how much was written.
  */
 import type { Socket } from 'node:net';
+import { type Patch, patchMethod, patchReads } from '@millrace/base/patch';
 import { nextTick } from '@millrace/base/timers';
 import { isExiting } from '../net/turn.js';
 import { Demand } from './demand.js';
 import { payloadOf } from './frame.js';
-import { Gatherer, inContext, type Outbox } from './gatherer.js';
+import { Gatherer, inContext, knownOutbox, type Outbox, outboxOf } from './gatherer.js';
+import {
+  begin,
+  check,
+  gatherTurns,
+  type Installation,
+  type InstallOptions,
+  installationOf,
+  isContent,
+  isMessage,
+  isWhole,
+  messageFrame,
+} from './install.js';
 import type { SharedFrame } from './sequence.js';
 import type { Wire, WriteCallback } from './wire.js';
+import {
+  baseClass,
+  checkClass,
+  type FrameParts,
+  isAtRest,
+  type Sender,
+  type SendOptions,
+  type WebSocket,
+  type WebSocketClass,
+} from './ws-class.js';
 
-export class TransparentGatherer extends Gatherer {
+/**
+ * `install()` for millrace/auto. Without `maxDelay`, an application can tell it from plain ws by time alone. Returns null for a class
+ * that the application has installed by itself; if it does so later, that ends the installation made here. `onShared` is called once,
+ * when frames that others have encoded, as socket.io does, are sent to several sockets.
+ */
+export function installAutomatically(
+  WebSocket: WebSocketClass,
+  options: InstallOptions,
+  onShared: () => void = () => {},
+): Installation | null {
+  const settings = check(options);
+  const SenderOfClass = checkClass(WebSocket);
+  const known = installationOf(SenderOfClass);
+  if (known !== undefined) return known.isAutomatic ? known.installation : null;
+  if (settings.maxDelay > 0) return gatherTurns(SenderOfClass, settings, true);
+  const gatherer = new TransparentGatherer(settings.maxPendingBytes);
+  const patches = patchTransparently(SenderOfClass.prototype, gatherer, onShared);
+  patches.push(patchReads(baseClass(WebSocket).prototype, 'bufferedAmount', observe));
+  return begin(SenderOfClass, gatherer, patches, true);
+}
+
+export { isInForce } from './install.js';
+
+function patchTransparently(
+  senders: Sender,
+  gatherer: TransparentGatherer,
+  onShared: () => void,
+): Pick<Patch, 'undo'>[] {
+  const { send, sendFrame } = senders;
+  const { demand, frames } = gatherer;
+  let hasShared = false;
+  /** ws writes the frame of the `send` that is running. */
+  let isPassing = false;
+
+  function pass(sender: Sender, data: unknown, options: SendOptions, callback: unknown): void {
+    gatherer.passed++;
+    isPassing = true;
+    try {
+      send.call(sender, data, options, callback);
+    } finally {
+      isPassing = false;
+    }
+  }
+
+  /** The outbox of a socket whose stream is idle. Null where only ws may write: the order and the callbacks are those of its stream. */
+  function idleOutbox(sender: Sender, callback: unknown): Outbox | null {
+    if (gatherer.closed || !(callback === undefined || typeof callback === 'function')) return null;
+    const outbox = outboxOf(sender, gatherer);
+    return outbox?.wire.isIdle === true ? outbox : null;
+  }
+
+  function transparentSend(this: Sender, data: unknown, options: SendOptions, callback: unknown) {
+    if (isWhole(options)) {
+      if (!demand.isThere && !demand.beginsWith(this, data as object | string)) {
+        pass(this, data, options, callback);
+        return;
+      }
+      const outbox = isAtRest(this) ? idleOutbox(this, callback) : null;
+      if (outbox !== null && isContent(data, options)) {
+        if (gatherer.isSingle(outbox, data)) {
+          pass(this, data, options, callback);
+          return;
+        }
+        const frame = messageFrame(frames, data, options);
+        if (frame !== null && gatherer.send(outbox, frame, callback as WriteCallback)) return;
+      }
+    }
+    send.call(this, data, options, callback);
+  }
+
+  /** Whether a frame that is encoded already has been sent here; otherwise ws has to. */
+  function isSent(sender: Sender, parts: FrameParts, callback: unknown): boolean {
+    // Nothing is saved by the same content for others: it is encoded once as it is.
+    if (!demand.isThere && !demand.beginsWith(sender, null)) {
+      gatherer.passed++;
+      return false;
+    }
+    const outbox = idleOutbox(sender, callback);
+    if (outbox === null) return false;
+    if (gatherer.isSingle(outbox, null)) {
+      gatherer.passed++;
+      return false;
+    }
+    if (!hasShared) {
+      hasShared = true;
+      onShared();
+    }
+    return gatherer.send(outbox, frames.joined(parts), callback as WriteCallback);
+  }
+
+  function transparentSendFrame(this: Sender, parts: FrameParts, callback: unknown) {
+    if (isPassing) {
+      // Nothing waits before it.
+      isPassing = false;
+    } else {
+      if (isMessage(parts) && isSent(this, parts, callback)) return;
+      knownOutbox(this)?.release();
+    }
+    sendFrame.call(this, parts, callback as WriteCallback);
+  }
+
+  return [
+    patchMethod(senders, 'send', () => transparentSend),
+    patchMethod(senders, 'sendFrame', () => transparentSendFrame),
+  ];
+}
+
+/** Called before `bufferedAmount` is read: the stream must hold what it would without us. */
+function observe(ws: WebSocket): void {
+  const { _sender } = ws as unknown as { readonly _sender?: Sender | null };
+  if (_sender) knownOutbox(_sender)?.observed();
+}
+
+class TransparentGatherer extends Gatherer {
   readonly demand = new Demand(() => this.join());
   /** Number of the loop turn, counting turns in which something was sent. */
   #turn = 1;

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Sender, WebSocket } from 'ws';
 import { Demand } from '../../dist/ws/demand.js';
-import { installAutomatically } from '../../dist/ws/install.js';
+import { installAutomatically } from '../../dist/ws/transparent.js';
 import { openHall, range, turn } from './hall.js';
 
 describe('the demand for gathering', () => {

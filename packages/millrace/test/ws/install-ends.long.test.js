@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { install } from 'millrace/ws';
 import { WebSocket } from 'ws';
-import { installAutomatically } from '../../dist/ws/install.js';
+import { installAutomatically } from '../../dist/ws/transparent.js';
 import { openHall, range, stall, turn } from './hall.js';
 
 const program = fileURLToPath(new URL('./install-program.js', import.meta.url));

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { install } from 'millrace/ws';
 import { WebSocket } from 'ws';
-import { installAutomatically } from '../../dist/ws/install.js';
+import { installAutomatically } from '../../dist/ws/transparent.js';
 import { openHall, randomFrom, range, turn } from './hall.js';
 
 async function play(t, { seed, options = {}, turns = 120, by = install }) {

@@ -2,7 +2,7 @@
 import { isMainThread, parentPort, Worker } from 'node:worker_threads';
 import { install } from 'millrace/ws';
 import { WebSocket, WebSocketServer } from 'ws';
-import { installAutomatically } from '../../dist/ws/install.js';
+import { installAutomatically } from '../../dist/ws/transparent.js';
 
 const [, program, how, arm] = process.argv;
 // Held frames are still there when the process exits: the longest delay, and a loop that is never idle.

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { install } from 'millrace/ws';
 import { Sender, WebSocket } from 'ws';
-import { installAutomatically } from '../../dist/ws/install.js';
+import { installAutomatically } from '../../dist/ws/transparent.js';
 import { openHall, range, stall, turn } from './hall.js';
 
 /** `count` peers, the gathering of auto in force until the test ends. */

@@ -6,9 +6,14 @@ import { show } from '@millrace/base/errors';
 import { parse } from '@millrace/base/options';
 import * as is from '@millrace/base/schema';
 import { checkBackend } from '../volley.js';
-import { gathering } from './gathering.js';
-import { type AdapterClass, inMemoryAdapter, type Namespace, unsupported } from './in-memory.js';
-import { announceTotals } from './totals.js';
+import { announceTotals } from './engine-io.js';
+import {
+  type AdapterClass,
+  gathering,
+  inMemoryAdapter,
+  type Namespace,
+  unsupported,
+} from './gathering.js';
 
 /** Options of {@link millraceAdapter}. */
 export interface MillraceAdapterOptions {

@@ -8,7 +8,9 @@
  * it is sent, and puts the newer frames in when its bytes are asked for: so the sequences of connections with the same frames are the
  * same again.
  */
+import type { EventEmitter } from 'node:events';
 import { Socket } from 'node:net';
+import { announce } from '@millrace/base/sources';
 import { nextTick } from '@millrace/base/timers';
 import { callEach, Turn } from '@millrace/base/turn';
 import { isExiting, joinTurn, listenForExit } from '../../net/turn.js';
@@ -16,8 +18,53 @@ import type { Content } from '../content.js';
 import { nothing, type Sequence, type SharedFrame } from '../sequence.js';
 import { maxContent, type Receiver, Volley } from '../volley.js';
 import { Wire } from '../wire.js';
-import { type Connection, isWatched, type Transport } from './connection.js';
-import { totals } from './totals.js';
+import type { WebSocket } from '../ws-class.js';
+
+/** A connection of engine.io, as far as it is used here. */
+export interface Connection extends EventEmitter {
+  readonly readyState: string;
+  readonly protocol: number;
+  readonly transport: Transport;
+  /** Packets that have not been handed to the transport. */
+  writeBuffer: unknown[];
+  readonly server: EventEmitter;
+  /** Hands them over, if the transport can take them. */
+  flush(): void;
+}
+
+interface Transport extends EventEmitter {
+  readonly name: string;
+  /** False while it sends. */
+  writable: boolean;
+  readonly supportsBinary: boolean;
+  readonly socket?: WebSocket;
+  /** From engine.io 6.4 on: whether it sends `wsPreEncodedFrame` as it is, which it does not with permessage-deflate. */
+  _canSendPreEncodedFrame?(packet: unknown): boolean;
+}
+
+/** Whether somebody is told of packets, who must see each of them. */
+export function isWatched(connection: Connection): boolean {
+  return (
+    connection.listenerCount('packetCreate') > 0 ||
+    connection.listenerCount('flush') > 0 ||
+    connection.server.listenerCount('flush') > 0
+  );
+}
+
+/**
+ * Counters of what is gathered for the clients of socket.io, for all servers together. A frame is a message for one client, with its
+ * attachments, and a write is a bundle of them. Superseded: messages whose place a newer one of their key took before they were sent to a
+ * client.
+ */
+export const totals = { frames: 0, writes: 0, superseded: 0 };
+let isAnnounced = false;
+
+/** Announces `totals`, once somebody uses it. */
+export function announceTotals(): void {
+  if (isAnnounced) return;
+  isAnnounced = true;
+  announce('socket-io', totals, (each) => ({ ...each }));
+}
 
 /** A message as frames of WebSocket. */
 export interface Frames {

@@ -12,9 +12,8 @@ import { Socket } from 'node:net';
 import { patchMethod } from '@millrace/base/patch';
 import { nothing, type Sequence, SharedFrame } from '../sequence.js';
 import type { FrameParts } from '../ws-class.js';
-import { type Connection, isWatched } from './connection.js';
-import type { Client, WriteOptions } from './in-memory.js';
-import { announceTotals, totals } from './totals.js';
+import { announceTotals, type Connection, isWatched, totals } from './engine-io.js';
+import type { Client, WriteOptions } from './gathering.js';
 
 /** Options of a broadcast, which all its clients share. */
 interface BroadcastOptions extends WriteOptions {
