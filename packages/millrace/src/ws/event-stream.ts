@@ -3,8 +3,8 @@
  * the line breaks CR LF and CR arrive as LF, which is all that this format knows. Binary is base64: whether a room has streams,
  * here or on other machines, is nothing that a publisher knows, so it must be possible to send anything to it.
  *
- * A response by HTTP/1.1 gets the events of a turn as one chunk. It is made once, and can leave past all responses, natively; a client
- * of HTTP/1.0 reads the events as they are, until the connection ends.
+ * A response by HTTP/1.1 gets the events of a turn as one chunk. It is made once, and can leave past all responses; a client of HTTP/1.0
+ * reads the events as they are, until the connection ends.
  */
 import type { Chunk } from './backlog.js';
 import type { Content } from './content.js';
@@ -57,14 +57,12 @@ function linesOf(payload: Buffer): Buffer {
 /** The fields of an event are lines: they cannot have line breaks, and an id no U+0000. */
 export const isFieldText = (text: string): boolean => !/[\r\n\0]/.test(text);
 
-/** The messages of a turn for some streams. */
-export class TurnEvents {
-  /** Its bytes in the body of a response. */
-  readonly events: Joined<Chunk>;
+/** The messages of a turn for some streams: their bytes are those in the body of a response. */
+export class TurnEvents extends Joined<Chunk> {
   #chunked: Events | null = null;
 
   constructor({ frames }: Joined) {
-    this.events = new Joined(
+    super(
       frames.map((frame) => {
         frame.streamed ??= new StreamEvent(frame);
         return frame.streamed;
@@ -74,8 +72,8 @@ export class TurnEvents {
 
   /** The bytes that a connection gets. */
   on({ isChunked }: { readonly isChunked: boolean }): Events {
-    if (!isChunked) return this.events;
-    this.#chunked ??= chunkOf(this.events);
+    if (!isChunked) return this;
+    this.#chunked ??= chunkOf(this);
     return this.#chunked;
   }
 }

@@ -3,8 +3,9 @@
  * response, and its backlog follows what that returns, so that HTTP/2's flow control and the buffer of a compression count.
  *
  * Where the response would pass the bytes on unchanged, as one chunk of HTTP/1.1 or bare in a body that ends with its connection, they
- * can leave natively. That is so as long as its headers are out, it buffers nothing, nobody has replaced its `write`, and its
- * socket may be written to directly (`wire.ts`).
+ * leave past it: all streams together in a native call, or each in one write of its socket where only that can, as with TLS. That is
+ * so as long as its headers are out, it buffers nothing, nobody has replaced its `write`, and its socket may be written to directly
+ * (`wire.ts`). A backlog leaves through the response.
  */
 import { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -88,6 +89,7 @@ export class StreamMember extends Member<Chunk> implements Receiver<Events> {
   override release(): void {
     super.release();
     this.#response.off('drain', this.#onDrain);
+    this.#wire?.socket.off('drain', this.drain);
     this.#awaited?.off('close', this.#onLost);
   }
 
@@ -123,24 +125,31 @@ export class StreamMember extends Member<Chunk> implements Receiver<Events> {
     this.drain();
   };
 
-  /** The descriptor, if the bytes may leave past the response right now; else -1, and `write()` is the way. */
-  fdFor(events: Events): number {
+  /** Whether bytes may leave past the response right now. */
+  get #isPassable(): boolean {
     const response = this.#response;
+    return (
+      this.#wire !== null &&
+      !this.#isFull &&
+      response.write === plainWrite &&
+      response.socket === this.#wire.socket &&
+      !response.writableEnded &&
+      response.writableCorked === 0 &&
+      response.writableLength === 0
+    );
+  }
+
+  /** The descriptor, if the bytes may leave natively right now; else -1, and `write()` is the way. */
+  fdFor(events: Events): number {
     if (
-      this.#wire === null ||
       this.backlog !== null ||
-      this.#isFull ||
       events.length > this.options.maxPending ||
       events.length > maxContent ||
-      response.write !== plainWrite ||
-      response.socket !== this.#wire.socket ||
-      response.writableEnded ||
-      response.writableCorked > 0 ||
-      response.writableLength > 0
+      !this.#isPassable
     ) {
       return -1;
     }
-    return this.#wire.fdFor(null);
+    return this.#wire!.fdFor(null);
   }
 
   sent(result: number, events: Events): void {
@@ -149,7 +158,14 @@ export class StreamMember extends Member<Chunk> implements Receiver<Events> {
   }
 
   protected send(events: Joined<Chunk>): void {
-    this.#send(events);
+    if (!(events instanceof TurnEvents && this.#isPassable && this.#wire!.isFree)) {
+      this.#send(events);
+      return;
+    }
+    const { socket } = this.#wire!;
+    const own = events.on(this);
+    if (!socket.write(own.bytes())) socket.once('drain', this.drain);
+    this.#count(own);
   }
 
   /** Sends a comment, which keeps the connection in use; not behind messages that wait, as these do so too. */
@@ -206,7 +222,7 @@ export function sendToStreams(
     last = content;
     const events = turn.on(stream);
     const fd = volley === null ? -1 : stream.fdFor(events);
-    if (fd < 0) rest.push([stream, turn.events]);
+    if (fd < 0) rest.push([stream, turn]);
     else volley!.add(stream, fd, events);
   }
   volley?.send();

@@ -103,6 +103,11 @@ export class Wire {
     );
   }
 
+  /** Whether that is so, and nothing is kept back. */
+  get isFree(): boolean {
+    return this.holder === null && this.isIdle;
+  }
+
   /** Writes to the stream, even if `write` of the socket is replaced. The caller has released what the holder keeps back. */
   write(bytes: Buffer, callback?: WriteCallback): void {
     (plainWrite as (bytes: Buffer, callback?: WriteCallback) => boolean).call(
