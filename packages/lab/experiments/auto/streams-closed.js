@@ -1,0 +1,3 @@
+import { streamLoad } from './streams-load.js';
+
+export default streamLoad();
