@@ -8,6 +8,8 @@ import { randomFrom, shuffled } from '../lib/random.js';
 const folder = fileURLToPath(new URL('.', import.meta.url));
 /** Starts of an arm in a round, of which the least counts: what disturbs a start only adds to it. */
 const startsInRound = 5;
+/** CPU time and time that auto may add to the start of an empty module. */
+const mostAddedMs = 10;
 /** Less is the difference of two starts without anything. */
 const leastMs = 0.1;
 
@@ -21,7 +23,7 @@ const preloads = {
   'require empty': ['--require', resolve('./empty.cjs')],
 };
 
-/** CPU time in ms, user and system, that a process has taken when its application begins. */
+/** CPU time, user and system, and time in ms that a process has taken when its application begins. */
 async function startOnce(options) {
   const env = { ...process.env };
   for (const name of Object.keys(env)) if (/^(MILLRACE|NODE_OPTIONS)/.test(name)) delete env[name];
@@ -30,13 +32,14 @@ async function startOnce(options) {
     env,
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  let micros = '';
-  child.stdout.on('data', (text) => {
-    micros += text;
+  let text = '';
+  child.stdout.on('data', (chunk) => {
+    text += chunk;
   });
   const [code] = await once(child, 'close');
   if (code !== 0) throw new Error(`node ${options.join(' ')} ended with ${code}`);
-  return Number(micros) / 1000;
+  const [cpu, wall] = text.split(' ').map((micros) => Number(micros) / 1000);
+  return { cpu, wall };
 }
 
 /** Adds `start import` and `start require`. */
@@ -46,25 +49,18 @@ export async function compareStarts(bench) {
   // Interleaved within a round too: each arm sees the same of what else the machine does.
   const arms = { all: () => startAll(random) };
   const samples = await bench.rounds(title, arms, { rounds: bench.quick ? 8 : 60, warmup: 1 });
-  const values = (arm) => samples.map(({ all }) => all[arm]);
   for (const way of ['import', 'require']) {
-    const [ours, empty] = [values(`${way} auto`), values(`${way} empty`)];
-    const what = { case: `start ${way}`, metric: 'start_cpu_ms', unit: 'ms', better: 'lower' };
-    bench.add({ ...what, peer: 'empty module' }, ours, empty);
-    bench.add({ ...what, peer: 'none' }, ours, values('none'));
+    for (const what of ['cpu', 'wall']) {
+      const values = (arm) => samples.map(({ all }) => all[arm][what]);
+      const [ours, empty] = [values(`${way} auto`), values(`${way} empty`)];
+      const named = { case: `start ${way}`, unit: 'ms', better: 'lower' };
+      const whole = { ...named, metric: `start_${what}_ms` };
+      bench.add({ ...whole, peer: 'empty module' }, ours, empty);
+      bench.add({ ...whole, peer: 'none' }, ours, values('none'));
+      const added = ours.map((ms, i) => Math.max(leastMs, ms - empty[i]));
+      bench.add({ ...named, metric: `added_${what}_ms`, peer: null }, added, mostAddedMs, 1);
+    }
   }
-  addAdded(bench, samples);
-}
-
-/**
- * CPU time added to a process without any module: that of an empty module under --require is too little to be compared with. No round is
- * left out: where a start with a module took no longer than one without, it counts as one that took `leastMs` longer.
- */
-function addAdded(bench, samples) {
-  const added = (arm) => samples.map(({ all }) => Math.max(leastMs, all[arm] - all.none));
-  const what = { metric: 'added_cpu_ms', unit: 'ms', better: 'lower' };
-  const named = { case: 'start import', peer: 'empty module', ...what };
-  bench.add(named, added('import auto'), added('import empty'), 0.5);
 }
 
 async function startAll(random) {
@@ -74,5 +70,11 @@ async function startAll(random) {
       all[arm].push(await startOnce(options));
     }
   }
-  return Object.fromEntries(Object.entries(all).map(([arm, each]) => [arm, Math.min(...each)]));
+  const least = (each, what) => Math.min(...each.map((start) => start[what]));
+  return Object.fromEntries(
+    Object.entries(all).map(([arm, each]) => [
+      arm,
+      { cpu: least(each, 'cpu'), wall: least(each, 'wall') },
+    ]),
+  );
 }
