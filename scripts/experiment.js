@@ -1,24 +1,64 @@
 /**
- * `make experiment [NAME=…] [QUICK=1] [JSON=1]`: runs the experiment packages/lab/experiments/NAME.js, or the file whose path
- * is given; without a name the suite of all of them; LIST=1 lists them. With JSON=1 stdout carries JSON lines and
- * nothing else; all the rest goes to stderr.
+ * `make experiment [NAME=…] [QUICK=1] [ROUNDS=N] [JSON=1]`: runs the experiment packages/lab/experiments/NAME.js, or the
+ * file whose path is given; NAME=auto runs those of millrace/auto one after the other, and writes docs/auto-results.md.
+ * Without a name it runs the suite of all others; LIST=1 lists them. With JSON=1 stdout carries JSON lines and nothing else;
+ * all the rest goes to stderr.
  */
+import { readdirSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { addon } from './lib/addon.js';
 import { run } from './lib/child.js';
 import { exitWith } from './lib/failure.js';
+import { labApps, namesOfApps } from './lib/lab-apps.js';
 import { root } from './lib/paths.js';
+import { runAll } from './lib/run-all.js';
 import { generator, millrace, packages, tools } from './lib/setup.js';
 import { runOrExit } from './lib/steps.js';
 
-const { NAME, LIST, QUICK, JSON: json, SEED } = process.env;
+const lab = 'packages/lab';
+const { NAME, LIST, QUICK, JSON: json, SEED, ROUNDS } = process.env;
 
-const needed = [tools('make', 'cmake', 'cc', 'python3'), packages(), millrace, addon, generator];
+const needed = [
+  ...[tools('make', 'cmake', 'cc', 'python3'), packages(), millrace, addon, generator],
+  ...(['auto', ...namesOfApps].includes(NAME) ? labApps : []),
+];
 await runOrExit(LIST ? [tools(), packages(), millrace] : needed, process.stderr);
-const args = [
-  ...(NAME && !LIST ? ['packages/lab/experiment/main.js', NAME] : ['packages/lab/suite/main.js']),
-  ...(LIST ? ['--list'] : []),
+const common = [
   ...(QUICK ? ['--quick'] : []),
   ...(json ? ['--json'] : []),
   ...(SEED ? ['--seed', SEED] : []),
 ];
-await run(process.execPath, args, { cwd: root }).catch(exitWith);
+try {
+  if (LIST) await program('suite/main.js', '--list');
+  else if (!NAME) await program('suite/main.js', ...common, ...given('--rounds', ROUNDS));
+  else if (NAME === 'auto') await allOfAuto();
+  else await one(NAME);
+} catch (error) {
+  exitWith(error);
+}
+
+function one(name, ...more) {
+  return program('experiment/main.js', name, ...common, ...given('--samples', ROUNDS), ...more);
+}
+
+/** Has the page made even where one has failed: it tells the others. */
+async function allOfAuto() {
+  const names = readdirSync(join(root, lab, 'experiments'))
+    .filter((file) => /^auto-.*\.js$/.test(file))
+    .map((file) => basename(file, '.js'));
+  const results = `${lab}/results/auto-${new Date().toISOString().replaceAll(':', '-')}`;
+  const work = (name) => one(name, '--results', results);
+  try {
+    await runAll(names, work, console.error);
+  } finally {
+    await program('experiments/auto/page.js', results);
+  }
+}
+
+function program(path, ...args) {
+  return run(process.execPath, [join(lab, path), ...args], { cwd: root });
+}
+
+function given(option, value) {
+  return value ? [option, value] : [];
+}

@@ -5,6 +5,7 @@ import { ctestStep, variant } from './lib/cmake.js';
 import { command } from './lib/command.js';
 import { generatorBuild } from './lib/generator.js';
 import { goChecks, goFuzz, goPackages, goPlatforms, goTests } from './lib/go.js';
+import { labApps } from './lib/lab-apps.js';
 import { provision } from './lib/provision.js';
 import { repository } from './lib/repository.js';
 import { generator, millrace, packages, tools } from './lib/setup.js';
@@ -171,5 +172,6 @@ export const longSteps = [
   workflows,
   ...releases,
   packages('packages/millrace/test-peers/auto'),
+  ...labApps,
   ...longSuites,
 ];

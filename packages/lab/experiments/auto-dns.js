@@ -1,5 +1,6 @@
 import { armsOf, hasCounted } from './auto/arms.js';
 import { applicationMetrics } from './auto/metrics.js';
+import { window } from './auto/window.js';
 
 export const question =
   'What does auto bring a server that asks another one by its name, many times for one page?';
@@ -9,17 +10,16 @@ export const about =
   'parts is in the same process, and its cost is in the figures. 8 connections request pages. Each connection to a name is a ' +
   'dns.lookup, a job of the threadpool; auto makes equal ones that come together one.';
 
-const { control: plain, auto } = armsOf('parts.js', { isOn: hasCounted('dns', 'shared') });
+const { control: plain, auto, byHand } = armsOf('parts.js', { isOn: hasCounted('dns', 'shared') });
 
 export const control = plain;
-export const treatment = auto();
+export const treatment = [auto(), byHand('dns')];
 
 export const load = {
   kind: 'script',
   file: new URL('./auto/hello-load.js', import.meta.url).href,
   connections: 8,
-  warmup: ({ quick }) => (quick ? 0.3 : 2),
-  seconds: ({ quick }) => (quick ? 1 : 5),
+  ...window,
 };
 
 export const metrics = applicationMetrics('page');

@@ -1,6 +1,7 @@
 import { measured } from '../report/numbers.js';
 import { armsOf } from './auto/arms.js';
 import { applicationMetrics } from './auto/metrics.js';
+import { window } from './auto/window.js';
 
 export const question = 'What does auto cost an application that has nothing to batch?';
 
@@ -16,14 +17,13 @@ const isOn = ({ probe, output }) =>
 const { control: plain, auto } = armsOf('hello.js', { isOn });
 
 export const control = plain;
-export const treatment = [auto(), auto('observe')];
+export const treatment = [auto(), auto('observe', { quick: false })];
 
 export const load = {
   kind: 'script',
   file: new URL('./auto/hello-load.js', import.meta.url).href,
   connections: 100,
-  warmup: ({ quick }) => (quick ? 0.3 : 2),
-  seconds: ({ quick }) => (quick ? 0.6 : 5),
+  ...window,
 };
 
 export const metrics = applicationMetrics('request');
@@ -31,7 +31,7 @@ export const metrics = applicationMetrics('request');
 export const rounds = { full: 30, quick: 6 };
 
 /** MB of 10^6 bytes, per process. */
-const MOST_MB = 8;
+const MOST_MB = 3;
 
 export const notes = ({ figures }) =>
   figures

@@ -2,6 +2,7 @@ import { freePort } from '../run/up.js';
 import { armsOf, hasCounted } from './auto/arms.js';
 import { applicationMetrics } from './auto/metrics.js';
 import { startRedis } from './auto/redis.js';
+import { window } from './auto/window.js';
 
 const port = await freePort();
 
@@ -28,13 +29,12 @@ export const treatment = auto('net');
 export const load = {
   kind: 'http',
   connections: 50,
-  warmup: ({ quick }) => (quick ? 0.3 : 2),
-  seconds: ({ quick }) => (quick ? 0.5 : 5),
+  ...window,
 };
 
 export const cases = [
   { label: 'ioredis as it is', pipelining: false },
-  { label: 'enableAutoPipelining', pipelining: true },
+  { label: 'enableAutoPipelining', pipelining: true, quick: false },
 ];
 
 export const metrics = applicationMetrics('request');

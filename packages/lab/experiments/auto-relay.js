@@ -1,5 +1,6 @@
-import { armsOf, hasCounted } from './auto/arms.js';
+import { armsOf, hasMonitor } from './auto/arms.js';
 import { applicationMetrics, latencies } from './auto/metrics.js';
+import { window } from './auto/window.js';
 
 export const question = 'What does auto cost a relay whose turns bring one frame?';
 
@@ -8,7 +9,7 @@ export const about =
   'clients in 50 rooms, open loop. No two frames have the same content, and a socket is rarely sent two in a turn: there is ' +
   'nothing to gain, and there should be nothing to lose. The generator checks each delivery.';
 
-const { control: plain, auto } = armsOf('relay.js', { isOn: hasCounted('install', 'frames') });
+const { control: plain, auto } = armsOf('relay.js', { isOn: hasMonitor });
 
 export const control = plain;
 export const treatment = auto();
@@ -22,13 +23,12 @@ export const load = {
   connections: 100,
   rooms: 50,
   payload: 100,
-  warmup: ({ quick }) => (quick ? 0.8 : 2),
-  seconds: ({ quick }) => (quick ? 1 : 5),
+  ...window,
   drain: 60,
 };
 
 export const cases = [
-  { label: '3,000 messages/s', rate: 3000 },
+  { label: '3,000 messages/s', rate: 3000, quick: false },
   { label: '10,000 messages/s', rate: 10_000 },
 ];
 

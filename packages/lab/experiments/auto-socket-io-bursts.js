@@ -1,5 +1,6 @@
 import { armsOf, hasCounted } from './auto/arms.js';
 import { applicationMetrics } from './auto/metrics.js';
+import { window } from './auto/window.js';
 
 export const question = 'What does auto bring a server of socket.io that broadcasts in bursts?';
 
@@ -20,8 +21,7 @@ export const load = {
   kind: 'script',
   file: new URL('./auto/bursts-load.js', import.meta.url).href,
   connections: 100,
-  warmup: ({ quick }) => (quick ? 0.3 : 2),
-  seconds: ({ quick }) => (quick ? 1 : 5),
+  ...window,
 };
 
 export const cases = [

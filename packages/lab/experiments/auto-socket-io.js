@@ -1,4 +1,4 @@
-import { armsOf, hasCounted } from './auto/arms.js';
+import { armsOf, hasMonitor } from './auto/arms.js';
 import { deliveries } from './auto/deliveries.js';
 import { applicationMetrics, latencies } from './auto/metrics.js';
 
@@ -10,12 +10,17 @@ export const about =
   'its next message when the last one is back. The generator checks each delivery. Native sends use send() or io_uring, ' +
   'whichever a probe at the start finds faster: the calls of send() are counted, what io_uring does in one call is not.';
 
-const { control: plain, auto } = armsOf('socket-io-chat.js', {
-  isOn: hasCounted('install', 'frames'),
+const {
+  control: plain,
+  auto,
+  byHand,
+} = armsOf('socket-io-chat.js', {
+  // At this rate the turns of a socket bring one frame, and auto leaves them to ws.
+  isOn: hasMonitor,
 });
 
 export const control = plain;
-export const treatment = auto();
+export const treatment = [auto(), byHand('cork')];
 
 export const load = deliveries('socket.io');
 

@@ -1,5 +1,6 @@
 import { armsOf, hasCounted } from './auto/arms.js';
 import { applicationMetrics } from './auto/metrics.js';
+import { window } from './auto/window.js';
 
 export const question = 'What does auto bring a server that reads templates with fs.promises?';
 
@@ -7,17 +8,20 @@ export const about =
   'Fastify; each page is assembled from three files of 1 to 4 KB, which readFile of node:fs/promises reads for each ' +
   'request. 100 connections request four pages in turn. auto gathers the reads of a turn.';
 
-const { control: plain, auto } = armsOf('templates.js', { isOn: hasCounted('fs', 'reads') });
+const {
+  control: plain,
+  auto,
+  byHand,
+} = armsOf('templates.js', { isOn: hasCounted('fs', 'reads') });
 
 export const control = plain;
-export const treatment = auto();
+export const treatment = [auto(), byHand('files')];
 
 export const load = {
   kind: 'script',
   file: new URL('./auto/templates-load.js', import.meta.url).href,
   connections: 100,
-  warmup: ({ quick }) => (quick ? 0.3 : 2),
-  seconds: ({ quick }) => (quick ? 0.6 : 5),
+  ...window,
 };
 
 export const metrics = applicationMetrics('request');

@@ -10,10 +10,14 @@ export const about =
   'back. The generator checks each delivery. Native sends use send() or io_uring, whichever a probe at the start finds ' +
   'faster: the calls of send() are counted, what io_uring does in one call is not.';
 
-const { control: plain, auto } = armsOf('broadcast.js', { isOn: hasCounted('install', 'frames') });
+const {
+  control: plain,
+  auto,
+  byHand,
+} = armsOf('broadcast.js', { isOn: hasCounted('install', 'frames') });
 
 export const control = plain;
-export const treatment = [auto(), auto('net', { quick: false })];
+export const treatment = [auto(), auto('net', { quick: false }), byHand('broadcast')];
 
 export const load = deliveries('raw');
 

@@ -10,12 +10,16 @@ export const about =
   'a delivery is measured. Closed loop: each client sends its next message when the last one is back. The generator checks ' +
   'each delivery.';
 
-const { control: plain, auto } = armsOf('broadcast-ws6.js', {
+const {
+  control: plain,
+  auto,
+  byHand,
+} = armsOf('broadcast-ws6.js', {
   isOn: hasCounted('install', 'frames'),
 });
 
 export const control = plain;
-export const treatment = auto();
+export const treatment = [auto(), byHand('broadcast', { quick: false })];
 
 export const load = deliveries('raw');
 

@@ -1,10 +1,14 @@
 /**
- * Applications as they are, in two ways: `node app.js`, and the same with `millrace/auto` preloaded. Nothing in apps/ knows
- * of Millrace.
+ * Applications as they are, in two ways: `node app.js`, and the same with `millrace/auto` preloaded; where there is something to
+ * gain, also with a preload of some lines from by-hand/, which does for this one application what can be done in the simplest
+ * way. Nothing in apps/ knows of Millrace.
  */
 import { fileURLToPath } from 'node:url';
 
 const AUTO = import.meta.resolve('millrace/auto');
+
+/** The name of the arms with a preload of by-hand/, and the line that each of these prints. */
+export const BY_HAND = 'by hand';
 
 /** Switches come from the arm alone, and not from who runs the lab. */
 const UNSET = { MILLRACE: '', MILLRACE_CONFIG: '', MILLRACE_DASHBOARD: '', NODE_ENV: 'production' };
@@ -12,18 +16,21 @@ const UNSET = { MILLRACE: '', MILLRACE_CONFIG: '', MILLRACE_DASHBOARD: '', NODE_
 /**
  * The arms of an application.
  *
- * @param {string} app file in apps/
+ * @param {string | (() => string)} app file in apps/, or a function that gives the path of another one when it is needed
  * @param {object} options
- * @param {(run: import('../../experiment/measure.js').Run) => boolean} options.isOn
+ * @param {(run: import('../../experiment/measure.js').Run) => boolean} options.isOn with auto
  * @param {(params: object) => string[]} [options.args] of the application, in all arms
  * @param {(params: object) => Record<string, string>} [options.env] of it
+ * @param {RegExp} [options.ready] as in an arm
+ * @param {string} [options.health] as in an arm
  */
-export function armsOf(app, { isOn, args = () => [], env = () => ({}) }) {
-  const file = fileURLToPath(new URL(`apps/${app}`, import.meta.url));
+export function armsOf(app, { isOn, args = () => [], env = () => ({}), ...server }) {
+  const path = () => (typeof app === 'string' ? pathOf(`apps/${app}`) : app());
   const arm = (name, flags, switches) => ({
     name,
-    command: (params) => [process.execPath, ...flags, file, ...args(params)],
+    command: (params) => [process.execPath, ...flags, path(), ...args(params)],
     env: (params) => ({ ...UNSET, ...switches, ...env(params) }),
+    ...server,
     isOn,
   });
   return {
@@ -35,8 +42,19 @@ export function armsOf(app, { isOn, args = () => [], env = () => ({}) }) {
       }),
       ...changes,
     }),
+    /** @param {string} preload name of a file in by-hand/ @param {object} [changes] of the arm */
+    byHand: (preload, changes = {}) => ({
+      ...arm(BY_HAND, ['--import', pathOf(`by-hand/${preload}.mjs`)], {}),
+      isOn: ({ output }) => output.split('\n').includes(BY_HAND),
+      ...changes,
+    }),
   };
 }
+
+const pathOf = (path) => fileURLToPath(new URL(path, import.meta.url));
+
+/** Whether the monitor of auto was there, which is on everywhere. */
+export const hasMonitor = ({ probe }) => Object.hasOwn(probe?.millrace ?? {}, 'monitor');
 
 /**
  * Whether objects of these kinds have done something in the measured window, by their own counters.

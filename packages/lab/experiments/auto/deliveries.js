@@ -1,3 +1,5 @@
+import { window } from './window.js';
+
 /**
  * The load of a server that sends what one of 100 clients says to all: open if the case has a rate, otherwise closed.
  *
@@ -11,7 +13,6 @@ export const deliveries = (protocol) => ({
   connections: 100,
   rooms: 1,
   payload: 100,
-  warmup: ({ quick }) => (quick ? 0.8 : 2),
-  seconds: ({ quick }) => (quick ? 0.5 : 5),
+  ...window,
   drain: 60,
 });

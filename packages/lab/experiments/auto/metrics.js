@@ -20,7 +20,12 @@ export const applicationMetrics = (thing) => [
   lower('cpu_us', `CPU time of a ${thing}`, 'µs', cpuUsPer()),
   lower('syscalls', `system calls of a ${thing}`, '', syscallsPer()),
   lower('rss_mb', 'memory at the end', 'MB', rssMb),
-  { name: 'answers_per_s', title: `${thing}s`, unit: '1/s', of: value('answers_per_s') },
+  {
+    name: 'answers_per_s',
+    title: `${thing.replace(/y$/, 'ie')}s`,
+    unit: '1/s',
+    of: value('answers_per_s'),
+  },
   { name: 'utilization', title: 'event loop in use', unit: '', of: utilization },
 ];
 

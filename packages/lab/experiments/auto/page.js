@@ -1,28 +1,38 @@
 /**
- * Writes docs/auto-results.md from what the experiments of this folder have found:
- * `node packages/lab/experiments/auto/page.js RESULTS.json...`.
+ * Writes docs/auto-results.md from what the experiments of this folder have found. `make experiment NAME=auto` does so at its end;
+ * `node packages/lab/experiments/auto/page.js PATH...` takes files of results, or folders of them: the newest of each experiment.
  */
-import { writeFileSync } from 'node:fs';
+import { readdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { escapeMarkdown } from '../../report/escape.js';
 import { facts } from '../../report/facts.js';
 import { NONE } from '../../report/numbers.js';
 import { readResults } from '../../report/read.js';
 import { rows } from '../../report/rows.js';
-import { controlOf } from '../../report/select.js';
+import { controlOf, mainMetric } from '../../report/select.js';
 import { headline } from '../../report/text.js';
+import { BY_HAND } from './arms.js';
 
 const PAGE = new URL('../../../../docs/auto-results.md', import.meta.url);
 
 const INTRO = `# What auto gains for unchanged applications
 
 [millrace/auto](auto.md) needs no change of an application's code, so any application can be measured with and without it.
-Below are plain ones, built on ws, socket.io, Express, Fastify, sirv and ioredis, without a line of Millrace, each started in
-two ways: \`node app.js\`, and the same with \`--import millrace/auto\`. They are in \`packages/lab/experiments/auto/apps\`. The
-lab starts them in turn, checks that both did the same work, and compares them in pairs ([how](lab.md)).
+Below are plain ones, built on common packages such as ws, socket.io, Express, Fastify and Next.js, without a line of Millrace, each
+started in two ways: \`node app.js\`, and the same with \`--import millrace/auto\`. They are in \`packages/lab/experiments/auto/apps\`.
+The lab starts them in turn, checks that both did the same work, and compares them in pairs ([how](lab.md)).
+
+Where there is something to gain, a third arm, *by hand*, is a preload of some 20 lines that does for this one application what auto
+does, in the simplest way. It may do what auto must not: hold the loop while a disk is slow, skip the callbacks of \`send\`, share one
+result between callers. It shows what is within reach. Each experiment begins with what auto gains over \`node app.js\`.
 
 This page is generated. To measure one of them again:
 
-    make experiment NAME=auto-ws-broadcast QUICK=1
+    make experiment NAME=auto-ws-broadcast QUICK=1 ROUNDS=9
+
+To measure all of them, and write this page:
+
+    make experiment NAME=auto QUICK=1 ROUNDS=9
 
 *Times better* is estimated from the ratio of each round; above 1, auto is better. *Undecided*: these rounds neither show a
 gain nor rule one out.`;
@@ -54,13 +64,15 @@ function experiment(results) {
 function figures(results) {
   // What a run could not tell, as latencies of a generator that was late, is in the notes.
   const list = rows(results).filter(
-    ({ control, treatment }) => ![control, treatment].includes(NONE),
+    ({ control, treatment, arm, metric }) =>
+      ![control, treatment].includes(NONE) &&
+      (arm !== BY_HAND || metric === mainMetric(results)?.name),
   );
   if (list.length === 0) return '';
   const hasCases = results.cases.length > 1;
   const hasArms = new Set(list.map(({ arm }) => arm)).size > 1;
   const heads = [...(hasCases ? ['case'] : []), ...(hasArms ? ['arm'] : []), 'figure'];
-  heads.push(controlOf(results), hasArms ? 'with auto' : list[0].arm);
+  heads.push(controlOf(results), hasArms ? 'the arm' : list[0].arm);
   heads.push('times better', 'interval', 'finding');
   return table(
     heads.map(escapeMarkdown),
@@ -95,11 +107,28 @@ function measured(all) {
   ];
 }
 
-const paths = process.argv.slice(2);
-if (paths.length === 0) {
-  console.error('no file of results is named; it must be one or several of experiments auto-*');
+/** The newest of each experiment, in the order in which they are named. */
+function newestOf(paths) {
+  const files = paths.flatMap((path) =>
+    statSync(path).isDirectory()
+      ? readdirSync(path)
+          .filter((name) => name.endsWith('.json'))
+          .sort()
+          .map((name) => join(path, name))
+      : [path],
+  );
+  const newest = new Map();
+  for (const results of files.map(readResults)) {
+    const { experiment, date } = results;
+    if (!(newest.get(experiment)?.date > date)) newest.set(experiment, results);
+  }
+  return [...newest.values()];
+}
+
+const all = newestOf(process.argv.slice(2));
+if (all.length === 0) {
+  console.error('there are no results; name files or folders of those of experiments auto-*');
   process.exit(2);
 }
-const all = paths.map(readResults);
 const parts = [INTRO, ...all.flatMap(experiment), WHERE, ...measured(all)];
 writeFileSync(PAGE, `${parts.filter((part) => part !== '').join('\n\n')}\n`);

@@ -1,6 +1,7 @@
-/** A static server with auto and without: four pages of 4 KB, requested in turn. */
-import { armsOf } from './arms.js';
+/** A static server in three arms: four pages of 4 KB, requested in turn. */
+import { armsOf, hasMonitor } from './arms.js';
 import { applicationMetrics } from './metrics.js';
+import { window } from './window.js';
 
 /**
  * All of an experiment but its question.
@@ -8,19 +9,15 @@ import { applicationMetrics } from './metrics.js';
  * @param {string} app file in apps/
  */
 export function staticServer(app) {
-  const { control, auto } = armsOf(app, {
-    isOn: ({ probe }) => Object.hasOwn(probe?.millrace ?? {}, 'monitor'),
-  });
+  const { control, auto, byHand } = armsOf(app, { isOn: hasMonitor });
   return {
     control,
-    treatment: auto(),
+    treatment: [auto(), byHand('files')],
     load: {
       kind: 'script',
       file: new URL('./static-load.js', import.meta.url).href,
       connections: 50,
-      // Code that is compiled meanwhile costs as much as what is measured.
-      warmup: ({ quick }) => (quick ? 2.5 : 5),
-      seconds: ({ quick }) => (quick ? 1 : 5),
+      ...window,
     },
     metrics: applicationMetrics('request'),
     rounds: { full: 20, quick: 8 },

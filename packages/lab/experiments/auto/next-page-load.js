@@ -1,0 +1,3 @@
+import { bareLoad } from './bare-load.js';
+
+export default bareLoad(['/about']);

@@ -1,0 +1,9 @@
+/**
+ * How long a server is warmed up and measured, s, by load of our own. In its first second, code of auto and of the
+ * application is still compiled, which takes as long as what is measured; with these times the figures are those of a server that
+ * lives.
+ */
+export const window = {
+  warmup: ({ quick }) => (quick ? 1.5 : 5),
+  seconds: ({ quick }) => (quick ? 1 : 5),
+};
