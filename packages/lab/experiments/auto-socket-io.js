@@ -20,7 +20,7 @@ const {
 });
 
 export const control = plain;
-export const treatment = [auto(), byHand('cork')];
+export const treatment = [auto(), byHand('cork', { quick: false })];
 
 export const load = deliveries('socket.io');
 
