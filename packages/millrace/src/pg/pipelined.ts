@@ -5,7 +5,8 @@
  * A client is checked out for queries by `pool.connect()` and is a lane until its last query has settled; then the pool has it back, and its
  * pipeline mode is as before. So what `connect()` gives to others is never a lane. Each query waits in one of two lines, is in flight in one
  * lane, or has settled; it is sent once. Statements that are quick reads share lanes. All others, and those not measured yet, have a lane to
- * themselves. Cursors and streams are left to the `query()` of the pool.
+ * themselves. Cursors and streams are left to the `query()` of the pool, and so is a query that asks alone and finds a free client: a pool
+ * with enough clients costs as much as a plain one. The first run of a text that might share is no such query, as it has to be measured.
  *
  * Requests for clients stand in the pool's own line, with those of others, and serve queries that came before the request. When somebody
  * else waits there, one lane per waiter takes no further queries, so that it drains. A lane whose query fails drains too, and its client is
@@ -43,8 +44,10 @@ export interface PipelineOptions {
   maxQueue?: number;
 }
 
-/** Counters of a pipelined pool, without cursors and streams, which are left to the pool's own `query()`. */
+/** Counters of a pipelined pool. Cursors and streams are in none of them. */
 export interface PipelineStats {
+  /** Queries that found a free client and were left to the pool's own `query()`. The other counters are without them, `errors` too. */
+  direct: number;
   /** Queries that were sent. */
   queries: number;
   /** Queries among them that were sent behind another one. */
@@ -130,7 +133,8 @@ const known = new WeakSet<PgPool>();
  * that wait.
  *
  * Throws MILLRACE_E_INVALID_ARGUMENT for anything but a pool of `pg` 8.23 or later, for the native client, and for a pool that is pipelined
- * already; MILLRACE_E_INVALID_OPTION for an unknown option or a bad value. Costs about a microsecond per query.
+ * already; MILLRACE_E_INVALID_OPTION for an unknown option or a bad value. Costs a small part of a microsecond for a query that finds a
+ * free client, and about a microsecond for any other.
  */
 export function pipelined<Given extends PgPool>(
   pool: Given,
@@ -316,6 +320,8 @@ class Pipeline {
   readonly #settings: is.Parsed<typeof pipelineSchema.fields>;
   readonly #statements = new Statements();
   readonly #lanes = new Set<Lane>();
+  /** Lanes among them on which queries have been sent behind others. */
+  #pipelined = 0;
   /** Queries that wait: those that may share a lane, and those that need one to themselves. */
   readonly #sharing = new Line();
   readonly #alone = new Line();
@@ -328,7 +334,7 @@ class Pipeline {
   #delayMs = Number.POSITIVE_INFINITY;
   /** The call of `end()`, while queries wait. */
   #end: (() => void) | null = null;
-  readonly #counts = { queries: 0, shared: 0, checkouts: 0, errors: 0, refused: 0 };
+  readonly #counts = { direct: 0, queries: 0, shared: 0, checkouts: 0, errors: 0, refused: 0 };
 
   constructor(pool: Pool, settings: is.Parsed<typeof pipelineSchema.fields>) {
     this.#pool = pool;
@@ -363,13 +369,28 @@ class Pipeline {
 
   #query(original: Method, args: any[]): unknown {
     const plan = planOf(args, this.#statements);
-    if (plan === null && this.#end === null) return Reflect.apply(original, this.#pool, args);
+    if (this.#isForPool(plan)) return Reflect.apply(original, this.#pool, args);
     const callback = args.slice(1, 3).find((each) => typeof each === 'function');
     if (callback === undefined) {
       return this.#promise((done) => this.#push(plan, done));
     }
     this.#push(plan, callback);
     return undefined;
+  }
+
+  /**
+   * Whether a query is left to the pool: it is the only one to ask for a client, and there is a free one, so no connection needs to be shared.
+   * Several queries of one tick are not left to it, as the later ones can follow the first at once on a lane.
+   */
+  #isForPool(plan: Plan | null): boolean {
+    if (this.#end !== null) return false;
+    if (plan === null) return true;
+    const { idleCount, waitingCount } = this.#pool;
+    if (idleCount === 0 || waitingCount > 0 || this.#queued > 0 || this.#pipelined > 0)
+      return false;
+    if (this.#isHarmless(plan) && !this.#mayShare(plan)) return false;
+    this.#counts.direct++;
+    return true;
   }
 
   /** Its errors have the stack of the call, as those of pool.query() have. */
@@ -403,11 +424,17 @@ class Pipeline {
     if (query.sentMs === 0) this.#limitWait(query);
   }
 
-  #mayShare({ statement, isSafe }: Plan): boolean {
-    const { slow, writes } = this.#settings;
-    if (!isSafe || statement === null || statement.ms === null) return false;
-    const { effect, ms } = statement;
-    return ms < slow && (effect === 'read' || (writes && effect === 'write'));
+  /** It is harmless, and has been measured as quick. */
+  #mayShare(plan: Plan): boolean {
+    const ms = plan.statement?.ms;
+    return typeof ms === 'number' && ms < this.#settings.slow && this.#isHarmless(plan);
+  }
+
+  /** No query behind it notices it, if it is quick. */
+  #isHarmless({ statement, isSafe }: Plan): boolean {
+    const { writes } = this.#settings;
+    if (!isSafe || statement === null) return false;
+    return statement.effect === 'read' || (writes && statement.effect === 'write');
   }
 
   /** The pool limits the wait for a client; a query that waits here has the same limit. */
@@ -531,18 +558,12 @@ class Pipeline {
     if (inFlight.length === 0 || inFlight.length >= maxDepth || !inFlight[0]!.shares) return false;
     // The first may take longer than it ever did, or wait for a lock.
     if (now - lane.headMs > slow + this.#delayMs) return false;
-    if (!lane.isPipelined && this.#pipelinedLanes() >= this.#settings.maxPipelined) return false;
+    if (!lane.isPipelined && this.#pipelined >= this.#settings.maxPipelined) return false;
     if (now - lane.sinceMs > laneMs) {
       lane.isClosing = true;
       return false;
     }
     return query.name === undefined || this.#isPrepared(lane, query);
-  }
-
-  #pipelinedLanes(): number {
-    let count = 0;
-    for (const { isPipelined } of this.#lanes) if (isPipelined) count++;
-    return count;
   }
 
   /** If the first use of a name fails to be parsed, what uses the name behind it fails with it. So one use has to succeed first. */
@@ -598,6 +619,7 @@ class Pipeline {
   #send(lane: Lane, query: Query): void {
     clearTimeout(query.timer);
     if (lane.inFlight.length > 0) {
+      if (!lane.isPipelined) this.#pipelined++;
       lane.share();
       lane.holdWrites();
       this.#counts.shared++;
@@ -671,6 +693,7 @@ class Pipeline {
   #leave(lane: Lane, error: unknown): void {
     if (lane.isGone) return;
     this.#lanes.delete(lane);
+    if (lane.isPipelined) this.#pipelined--;
     lane.leave(error);
   }
 

@@ -167,16 +167,17 @@ describeOnPostgres('a pipelined pool', (here) => {
         [ONE, [0]],
       ],
     });
+    const client = await pool.connect();
     // Not from the beginning: on a busy machine the queries above might take as long.
-    pool.once('acquire', (client) => {
-      client.connectionParameters.query_timeout = 100;
-    });
+    client.connectionParameters.query_timeout = 100;
     const removed = new Promise((resolve) => pool.once('remove', resolve));
-    const results = await Promise.allSettled([
+    const sent = Promise.allSettled([
       pool.query(SLEEP, [600]),
       pool.query(ONE, [2]),
       pool.query(ONE, [3]),
     ]);
+    client.release();
+    const results = await sent;
     for (const { reason } of results) assert.equal(reason.message, 'Query read timeout');
     assert.equal(pool.pipelineStats().shared, 2);
     await removed;
@@ -197,8 +198,9 @@ describeOnPostgres('a pipelined pool', (here) => {
         [ONE, [0]],
       ],
     });
-    const held = await pool.connect();
+    const [held, other] = [await pool.connect(), await pool.connect()];
     const sleeping = pool.query(SLEEP, [600]);
+    other.release();
     const failed = assert.rejects(sleeping, { code: '57014' });
     while (pool.pipelineStats().inFlight === 0) await new Promise(setImmediate);
     const behind = pool.query(ONE, [1]);

@@ -27,6 +27,31 @@ describeOnPostgres('pipelined()', (here) => {
     assert.equal(pool.idleCount, 2);
   });
 
+  test('leaves queries to the pool while a client is free, once their text has been measured', async (t) => {
+    const pool = await openPipelined(t, here);
+    const texts = ['SELECT 2 AS n', 'SELECT 3 AS n'];
+    for (const text of [...texts, ...texts]) await pool.query(text);
+    const stats = pool.pipelineStats();
+    assert.deepEqual([stats.direct, stats.queries, stats.checkouts], [2, 2, 2]);
+    // A text that can share no connection needs no measuring.
+    await pool.query('SET application_name = DEFAULT');
+    await new Promise((resolve) => pool.query(texts[0], resolve));
+    assert.equal(pool.pipelineStats().direct, 4);
+    const client = await pool.connect();
+    await pool.query(texts[0]);
+    client.release();
+    const both = await times(2, () => pool.query(texts[1]));
+    assert.deepEqual(
+      both.map(({ rows }) => rows[0].n),
+      [3, 3],
+    );
+    const after = pool.pipelineStats();
+    assert.deepEqual([after.direct, after.queries, after.shared], [6, 3, 0]);
+    assert.equal(pool.idleCount, 2);
+    await assert.rejects(pool.query('SELECT * FROM nowhere;;'), { code: '42P01' });
+    assert.deepEqual([pool.pipelineStats().direct, pool.totalCount], [7, 1]);
+  });
+
   test('takes the forms of query() that pg takes, with results as pg gives them', async (t) => {
     const plain = openPool(t, here);
     const pool = await openPipelined(t, here, { config: { max: 1 } });
