@@ -29,6 +29,7 @@ const metrics = {
   bytes_per_s: ['GB/s', 1e-9],
   cpu_us_per_msg: ['CPU µs per message'],
   cpu_us_per_op: ['CPU µs per command'],
+  cpu_us_per_query: ['CPU µs per query'],
   cpu_us_per_req: ['CPU µs per request'],
   cpu_us_per_task: ['CPU µs per task'],
   delivered_share: ['delivered in time'],
@@ -48,6 +49,7 @@ const metrics = {
   p50_ns: ['p50, ns'],
   p99_ms: ['p99, ms'],
   p99_us: ['p99, ms', 1e-3],
+  queries_per_s: ['queries/s'],
   recovery_ms: ['ms'],
   score: ['cores, and the delay at its price'],
   reqs_per_s: ['requests/s'],
@@ -78,7 +80,7 @@ const peers = {
   unprotected: 'unprotected',
 };
 /** Names of functions and modules, rather than of packages. */
-const isCode = /^(uv_|fs\.|node:|ws$|dataloader$)/;
+const isCode = /^(uv_|fs\.|node:|pool\.|ws$|dataloader$)/;
 const named = (peer) => peers[peer] ?? (isCode.test(peer) ? `\`${peer}\`` : peer);
 
 /**
@@ -337,6 +339,30 @@ export const rows = [
       ['ops_per_s', 'ioredis pipelining', { against: 'its own pipelining' }],
     ],
     single: ['one command at a time', ['ops_per_s', 'ioredis']],
+  }),
+  ...of('pg', {
+    '100 over 2': [
+      '100 callers that look up rows in PostgreSQL over 2 connections, `pipelined`',
+      ['queries_per_s', 'pool.query'],
+      ['cpu_us_per_query', 'pool.query'],
+      ['queries_per_s', 'postgres.js', { against: 'postgres.js, which prepares' }],
+    ],
+    '100 over 2 named': [
+      'the same with named statements, which `pg` prepares',
+      ['queries_per_s', 'pool.query'],
+      ['queries_per_s', 'postgres.js'],
+      ['cpu_us_per_query', 'postgres.js'],
+    ],
+    '100 over 10': [
+      '100 callers over 10 connections',
+      ['queries_per_s', 'pool.query'],
+      ['queries_per_s', 'postgres.js', { against: 'postgres.js, which prepares' }],
+    ],
+    '2 over 2': [
+      'as many callers as connections',
+      ['queries_per_s', 'pool.query'],
+      ['cpu_us_per_query', 'pool.query'],
+    ],
   }),
   ...of('auto', {
     'hello auto': ['hello world under `millrace/auto`', ['cpu_us_per_req', 'none']],
