@@ -20,14 +20,14 @@ export function findPostgres() {
   );
 }
 
-/** A PostgreSQL server of its own in a temporary folder, which the functions of the result act on. */
-export async function startPostgres(bin) {
+/** A PostgreSQL server of its own in a temporary folder, which the functions of the result act on. Without a port it listens on a free one. */
+export async function startPostgres(bin, given) {
   const dir = await mkdtemp(join(tmpdir(), 'millrace-postgres-'));
   // initdb refuses to run as root.
   const user = process.getuid() === 0 ? unprivilegedUser() : {};
   if (user.uid !== undefined) chownSync(dir, user.uid, user.gid);
   const data = join(dir, 'data');
-  const port = await freePort();
+  const port = given ?? (await freePort());
   const options = { cwd: dir, env: { PATH: process.env.PATH, LC_ALL: 'C' }, ...user };
   const settings = [
     `-p ${port}`,

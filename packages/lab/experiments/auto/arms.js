@@ -1,7 +1,7 @@
 /**
  * Applications as they are, in two ways: `node app.js`, and the same with `millrace/auto` preloaded; where there is something to
  * gain, also with a preload of some lines from by-hand/, which does for this one application what can be done in the simplest
- * way. Nothing in apps/ knows of Millrace.
+ * way. Nothing in apps/ knows of Millrace, except for a line in users.js that an arm asks for.
  */
 import { fileURLToPath } from 'node:url';
 
@@ -35,6 +35,8 @@ export function armsOf(app, { isOn, args = () => [], env = () => ({}), ...server
   });
   return {
     control: arm('node app.js', [], {}),
+    /** @param {string} name @param {Record<string, string>} env that changes the application @param {object} changes of the arm */
+    changed: (name, env, changes) => ({ ...arm(name, [], env), ...changes }),
     /** @param {string} [switches] value of MILLRACE @param {object} [changes] of the arm */
     auto: (switches = '', changes = {}) => ({
       ...arm(switches ? `auto, MILLRACE=${switches}` : 'auto', ['--import', AUTO], {

@@ -24,7 +24,9 @@ The lab starts them in turn, checks that both did the same work, and compares th
 
 Where there is something to gain, a third arm, *by hand*, is a preload of some 20 lines that does for this one application what auto
 does, in the simplest way. It may do what auto must not: hold the loop while a disk is slow, skip the callbacks of \`send\`, share one
-result between callers. It shows what is within reach. Each experiment begins with what auto gains over \`node app.js\`.
+result between callers. It shows what is within reach. Each experiment begins with what auto gains over \`node app.js\`. Queries of
+PostgreSQL are not auto's to share; what one changed line gains there, with \`pipelined\`, stands beside it, and so does \`Rooms\` for
+event streams.
 
 This page is generated. To measure one of them again:
 
@@ -42,6 +44,7 @@ const WHERE = `## Where there is nothing to gain
 - Files on overlayfs, the file system of most container images, on tmpfs and on network file systems: they cannot be read without waiting.
 - Frames that are alone in their turn: the first frame of a socket leaves inside its \`send()\`, as without auto, and has nothing to share a
   write with. That holds for a broadcast at a low rate too. The gain begins where turns bring a socket several frames.
+- Servers that ask PostgreSQL: auto leaves queries alone.
 - ioredis with \`enableAutoPipelining\`: it already gathers what \`MILLRACE=net\` would gather.
 - The first second: the code of auto is still being compiled. A process that lives for seconds gains less, or
   loses.`;

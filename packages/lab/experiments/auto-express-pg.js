@@ -1,0 +1,30 @@
+import { armsOf } from './auto/arms.js';
+import { applicationMetrics } from './auto/metrics.js';
+import { startPostgres } from './auto/postgres.js';
+
+export const question = 'What does auto cost a server of Express that asks PostgreSQL?';
+
+export const about =
+  'A server of Express that looks up one row per request by pool.query of pg, for 10 client connections, with as many ' +
+  'connections to PostgreSQL. auto finds nothing to batch there. CPU time is that of the application, without PostgreSQL itself.';
+
+const { control: plain, auto } = armsOf('express-users.js', {
+  isOn: ({ probe }) => Object.hasOwn(probe?.millrace ?? {}, 'monitor'),
+  args: () => [startPostgres()],
+});
+
+export const control = plain;
+export const treatment = auto();
+
+export const load = {
+  kind: 'script',
+  file: new URL('./auto/users-load.js', import.meta.url).href,
+  connections: 10,
+  // Code that is compiled meanwhile costs as much as what is measured.
+  warmup: ({ quick }) => (quick ? 2.5 : 5),
+  seconds: ({ quick }) => (quick ? 1 : 5),
+};
+
+export const metrics = applicationMetrics('request');
+
+export const rounds = { full: 30, quick: 8 };
