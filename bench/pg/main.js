@@ -15,7 +15,8 @@ const metrics = [
 /** Each peer and the least that `ahead` in queries has to be; 0.95: no worse. */
 const peers = {
   '100 over 2': { 'pool.query': 2, 'postgres.js': undefined },
-  '100 over 2 named': { 'pool.query': 2, 'postgres.js': undefined },
+  '100 over 2 named': { 'pool.query': 2, 'postgres.js': 1 },
+  '100 over 2 prepare': { 'pool.query': undefined, 'postgres.js': 1 },
   '100 over 10': { 'pool.query': undefined, 'postgres.js': undefined },
   '2 over 2': { 'pool.query': 0.95 },
 };

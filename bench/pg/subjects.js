@@ -22,8 +22,8 @@ function queryOf(pool, named) {
 
 /** Each gives the function, `shared` queries so far where the pool counts them, and the end. */
 export const subjects = {
-  millrace(url, { clients, named }) {
-    const pool = pipelined(new pg.Pool({ connectionString: url, max: clients }));
+  millrace(url, { clients, named, prepare }) {
+    const pool = pipelined(new pg.Pool({ connectionString: url, max: clients }), { prepare });
     const shared = () => pool.pipelineStats().shared;
     return { find: queryOf(pool, named), shared, end: () => pool.end() };
   },

@@ -353,6 +353,11 @@ export const rows = [
       ['queries_per_s', 'postgres.js'],
       ['cpu_us_per_query', 'postgres.js'],
     ],
+    '100 over 2 prepare': [
+      'the same with `prepare`',
+      ['queries_per_s', 'pool.query'],
+      ['queries_per_s', 'postgres.js'],
+    ],
     '100 over 10': [
       '100 callers over 10 connections',
       ['queries_per_s', 'pool.query'],

@@ -24,6 +24,7 @@ const options: PipelineOptions = {
   maxPipelined: 4,
   slow: 5,
   writes: true,
+  prepare: true,
   maxQueue: 1000,
 };
 const pool: PipelinedPool<Pool> = pipelined(plain, options);

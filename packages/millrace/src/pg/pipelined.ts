@@ -40,6 +40,12 @@ export interface PipelineOptions {
    * queries behind it wait.
    */
   writes?: boolean;
+  /**
+   * Whether texts with parameters that share connections are prepared: under a name of their own, once per connection, so that the server does not
+   * parse and plan them each time. Default false: a proxy may not keep what is prepared, and after a change of a table its first query on each
+   * connection may fail with `cached plan must not change result type`.
+   */
+  prepare?: boolean;
   /** Queries that may wait for a connection: 1 to 100,000,000, default 65,536. Beyond it a query is refused. */
   maxQueue?: number;
 }
@@ -89,6 +95,7 @@ export const pipelineSchema = is.schema({
   maxDepth: is.integer(1, 10_000, 64),
   slow: is.ms(0, 60_000, 10),
   writes: is.boolean(false),
+  prepare: is.boolean(false),
   maxQueue: is.integer(1, 100_000_000, 65_536),
 } satisfies is.FieldsOf<PipelineOptions>);
 
@@ -116,6 +123,14 @@ interface Client {
 interface Corkable {
   cork?(): void;
   uncork?(): void;
+}
+
+/** What pg takes in place of a text, as far as it is looked at. */
+interface QueryConfig {
+  readonly text: string;
+  readonly values?: unknown;
+  readonly name?: unknown;
+  readonly query_timeout?: unknown;
 }
 
 type Callback = (error: Error | null | undefined, result?: unknown) => void;
@@ -184,6 +199,8 @@ class Query {
   readonly values: unknown;
   readonly statement: Statement | null;
   readonly name: string | undefined;
+  /** The name is not in `config`. */
+  readonly isNamedHere: boolean;
   /** Its own limit on its time, which pg keeps. */
   readonly hasTimeout: boolean;
   /** It may share a connection. */
@@ -197,11 +214,18 @@ class Query {
   sentMs = 0;
   timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(plan: Plan, shares: boolean, seq: number, callback: Callback) {
+  constructor(
+    plan: Plan,
+    name: string | undefined,
+    shares: boolean,
+    seq: number,
+    callback: Callback,
+  ) {
     this.config = plan.config;
     this.values = plan.values;
     this.statement = plan.statement;
-    this.name = plan.name;
+    this.name = plan.name ?? name;
+    this.isNamedHere = name !== undefined;
     this.hasTimeout = plan.hasTimeout;
     this.shares = shares;
     this.seq = seq;
@@ -409,8 +433,10 @@ class Pipeline {
       callback(new Error('Cannot use a pool after calling end on the pool'));
       return;
     }
-    const { maxQueue } = this.#settings;
-    const query = new Query(plan, this.#mayShare(plan), ++this.#seq, callback);
+    const { maxQueue, prepare } = this.#settings;
+    const shares = this.#mayShare(plan);
+    const name = prepare && shares ? this.#nameOf(plan) : undefined;
+    const query = new Query(plan, name, shares, ++this.#seq, callback);
     if (this.#queued >= maxQueue) {
       this.#counts.refused++;
       const sentence = `${this.#queued} queries wait for a connection, and maxQueue is ${maxQueue}; retry later, query less, or raise the bound`;
@@ -435,6 +461,13 @@ class Pipeline {
     const { writes } = this.#settings;
     if (!isSafe || statement === null) return false;
     return statement.effect === 'read' || (writes && statement.effect === 'write');
+  }
+
+  /** A name to prepare a statement under; undefined for one that has a name, or no values: pg sends the latter by another protocol. */
+  #nameOf({ config, values, statement, name }: Plan): string | undefined {
+    const given = values || (config as QueryConfig).values;
+    const hasValues = Array.isArray(given) && given.length > 0;
+    return name === undefined && hasValues ? this.#statements.prepare(statement!) : undefined;
   }
 
   /** The pool limits the wait for a client; a query that waits here has the same limit. */
@@ -632,11 +665,16 @@ class Pipeline {
 
   #submit(lane: Lane, query: Query): void {
     let { config } = query;
-    if (lane.timeoutMs > 0 && !query.hasTimeout) {
-      const given = typeof config === 'string' ? { text: config } : (config as object);
-      config = { ...given, query_timeout: never };
-      query.timer = setTimeout(() => this.#timedOut(lane, query), lane.timeoutMs);
+    const isLimited = lane.timeoutMs > 0 && !query.hasTimeout;
+    if (isLimited || query.isNamedHere) {
+      const given = typeof config === 'string' ? { text: config } : (config as QueryConfig);
+      config = {
+        ...given,
+        name: query.isNamedHere ? query.name : given.name,
+        query_timeout: isLimited ? never : given.query_timeout,
+      };
     }
+    if (isLimited) query.timer = setTimeout(() => this.#timedOut(lane, query), lane.timeoutMs);
     const callback: Callback = (error, result) => this.#returned(lane, query, error, result);
     try {
       lane.client.query(config, query.values, callback);

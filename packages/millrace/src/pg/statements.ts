@@ -35,6 +35,8 @@ export class Statement {
   readonly effect: Effect;
   /** Mean time on the server in ms, of late; null before the first. */
   ms: number | null = null;
+  /** The name under which it is prepared; undefined before `Statements.prepare()`. */
+  name: string | undefined;
 
   constructor(text: string) {
     this.effect = effectOf(text);
@@ -45,13 +47,14 @@ export class Statement {
   }
 }
 
-/** Texts that are remembered; beyond that the oldest is measured anew. */
+/** Texts that are remembered, beyond which the oldest is measured anew; and texts that get a name. */
 const most = 1000;
 /** Characters; a longer text is not remembered. */
 const longest = 16_384;
 
 export class Statements {
   readonly #known = new Map<string, Statement>();
+  #named = 0;
 
   /** Null for a text that is too long to be remembered. */
   of(text: string): Statement | null {
@@ -63,5 +66,17 @@ export class Statements {
       this.#known.set(text, statement);
     }
     return statement;
+  }
+
+  /**
+   * Gives a statement a name. A server keeps what is prepared for as long as the connection lives, so only so many get one: undefined for
+   * all others.
+   */
+  prepare(statement: Statement): string | undefined {
+    if (statement.name === undefined && this.#named < most) {
+      this.#named++;
+      statement.name = `millrace_${this.#named}`;
+    }
+    return statement.name;
   }
 }

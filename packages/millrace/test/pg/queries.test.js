@@ -268,6 +268,46 @@ describeOnPostgres('pipelined()', (here) => {
     assert.ok(most > 2 && most <= 4, `${most} in flight on two connections`);
   });
 
+  test('with prepare, prepares texts with parameters that share connections, once per connection', async (t) => {
+    const table = 'CREATE TABLE prepared AS SELECT n, n * 2 AS twice FROM generate_series(1, 50) n';
+    const [text, plain, add] = [
+      'SELECT * FROM prepared WHERE n = $1',
+      'SELECT count(*)::int AS count FROM prepared',
+      'ALTER TABLE prepared ADD COLUMN more int',
+    ];
+    const texts = [[table], [text, [1]], [plain], [{ name: 'mine', text: ONE }, [1]]];
+    const config = { max: 1 };
+    const pool = await openPipelined(t, here, { config, options: { prepare: true }, texts });
+    const burst = async () => {
+      const results = await settled([
+        pool.query(plain),
+        ...Array.from({ length: 20 }, (_, n) => pool.query(text, [n + 1])),
+        pool.query(text, ['no number']),
+        pool.query(plain),
+        pool.query({ text, values: [21], rowMode: 'array' }),
+        pool.query({ name: 'mine', text: ONE }, [22]),
+      ]);
+      return results.map(({ value, reason }) => value?.rows[0] ?? reason.code);
+    };
+    const rows = Array.from({ length: 20 }, (_, n) => ({ n: n + 1, twice: n * 2 + 2 }));
+    const [count, wrong] = [{ count: 50 }, '22P02'];
+    const expected = [count, ...rows, wrong, count, [21, 42], { n: 22 }];
+    assert.deepEqual(await burst(), expected);
+    assert.deepEqual(await burst(), expected);
+    await Promise.all(Array.from({ length: 5 }, (_, n) => pool.query(text, [n + 1])));
+    const { rows: kept } = await pool.query('SELECT name, statement FROM pg_prepared_statements');
+    assert.deepEqual(kept, [{ name: 'millrace_1', statement: text }]);
+    assert.ok(pool.pipelineStats().shared > 20);
+    // What pg and the server do for any prepared statement: the connection that has it is of no use any more.
+    await pool.query(add);
+    const codes = (await settled(Array.from({ length: 5 }, () => pool.query(text, [1]))))
+      .filter(({ reason }) => reason)
+      .map(({ reason }) => reason.code);
+    assert.deepEqual([...new Set(codes)], ['0A000']);
+    const after = await times(5, (n) => pool.query(text, [n + 1]));
+    assert.deepEqual(after[4].rows, [{ n: 5, twice: 10, more: null }]);
+  });
+
   test('refuses queries beyond maxQueue, and counts them', async (t) => {
     const pool = await openPipelined(t, here, { config: { max: 1 }, options: { maxQueue: 5 } });
     const client = await pool.connect();
