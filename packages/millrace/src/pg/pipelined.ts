@@ -22,6 +22,7 @@ import { isDate, isUint8Array } from '@millrace/base/realm';
 import * as is from '@millrace/base/schema';
 import { announce } from '@millrace/base/sources';
 import { clearTimeout, nextTick, performance, setTimeout } from '@millrace/base/timers';
+import { atTurnEnd } from '@millrace/base/turn';
 import { type Statement, Statements } from './statements.js';
 
 /** Options of `pipelined()`. */
@@ -142,7 +143,7 @@ const known = new WeakSet<PgPool>();
  * Makes the queries of a `pg` pool share its connections once all of them are taken. Returns the same pool, of which `query` and
  * `end` are replaced; `connect()` and transactions are as before.
  *
- * A query that finds a free client uses it as before. If there is none, a quick read goes out at once behind others on a connection that serves only
+ * A query that finds a free client uses it as before. If there is none, a quick read goes out at the end of the turn behind others on a connection that serves only
  * `pool.query`. Errors and timeouts concern the query they belong to; if the connection is lost, each query in flight on it fails with that
  * error, and none is sent again. Rejects a query with MILLRACE_E_OVERLOADED when `maxQueue` queries wait. `end()` first sends the queries
  * that wait.
@@ -304,13 +305,13 @@ class Lane {
     return Math.max(this.doneMs, this.inFlight[0]?.sentMs ?? 0);
   }
 
-  /** Queries behind the one in flight go to the socket together, at the end of what runs now. */
+  /** Queries behind the one in flight go to the socket together, at the end of the turn: the server has something to do meanwhile. */
   holdWrites(): void {
     const stream = this.client.connection?.stream;
     if (this.#isCorked || stream?.cork === undefined) return;
     this.#isCorked = true;
     stream.cork();
-    nextTick(() => {
+    atTurnEnd(() => {
       this.#isCorked = false;
       stream.uncork?.();
     });
