@@ -4,6 +4,7 @@
  * @module monitor
  */
 
+export type { Core, Cores } from '@millrace/base/limits/cores';
 export { type Limits, limits, type SystemMemory } from '@millrace/base/limits/limits';
 export {
   type Burst,
@@ -14,8 +15,6 @@ export {
   type RequestTimes,
 } from './capacity.js';
 export {
-  type Core,
-  type Cores,
   type Health,
   type KernelCounts,
   memoryUsage,

@@ -10,10 +10,9 @@ import {
   parseMemberships,
   parseMounts,
 } from '@millrace/base/limits/cgroup';
+import { CoreWatch } from '@millrace/base/limits/cores';
 import { limitsOf, systemMemory } from '@millrace/base/limits/limits';
 import { parseCpuList } from '@millrace/base/limits/system-files';
-import { CoreWatch } from '../dist/health.js';
-import { sleep } from './block.js';
 
 const gibi = 1024 ** 3;
 
@@ -339,37 +338,83 @@ test('CPU time where it is counted in a mount of its own', (t) => {
   assert.deepEqual(cpuGroup(root), { quota: 0.5, usedMs: 9 });
 });
 
-test('idle cores are judged over the time between two looks, as far as the quota leaves', async (t) => {
-  const stat = (...idle) => idle.map((ticks, cpu) => `cpu${cpu} ${1e6 - ticks} 0 0 ${ticks}`);
+/** A clock for a watch; `pass(ms)` moves it on. */
+function clock() {
+  let nowMs = 1000;
+  const pass = (ms) => {
+    nowMs += ms;
+  };
+  return { now: () => nowMs, pass };
+}
+
+/** Cores with so many idle ticks each, of a thousand since the machine started. */
+const stat = (...idle) =>
+  `${idle.map((ticks, cpu) => `cpu${cpu} ${1000 - ticks} 0 0 ${ticks}`).join('\n')}\n`;
+
+test('idle cores are judged over the time between two looks, as far as the quota leaves', (t) => {
   const files = (ticks, usage) => ({
     ...v2('/box'),
-    'proc/stat': `${ticks.join('\n')}\n`,
+    'proc/stat': ticks,
     ...at('box', { 'cpu.max': '300000 100000\n', 'cpu.stat': `usage_usec ${usage}\n` }),
   });
   const root = tree(t, files(stat(0, 0, 0, 0), 0));
-  const cores = new CoreWatch(root);
-  const { intervalMs, quotaUsed } = cores.read(0.1);
-  assert.ok(intervalMs > 1000);
-  assert.equal(quotaUsed, null);
-  await sleep(600);
-  // All of them are idle now, but the group has used 2.95 of its 3 CPUs, or more.
-  const busy = files(
-    stat(0, 0, 0, 0).map((line) => line.replace(/0$/, '100')),
-    1e12,
-  );
-  for (const [path, text] of Object.entries(busy)) writeFileSync(join(root, path), text);
-  const second = cores.read(0.1);
-  assert.deepEqual([second.count, second.idle, second.busy], [3, 0, 3]);
-  assert.ok(second.quotaUsed > 3);
+  const { now, pass } = clock();
+  const cores = new CoreWatch(root, now);
+  const write = (changed) => {
+    for (const [path, text] of Object.entries(changed)) writeFileSync(join(root, path), text);
+  };
+  // All of them were idle since, but the group has used 2.95 of its 3 CPUs.
+  pass(600);
+  write(files(stat(0, 0, 0, 0).replaceAll(/0$/gm, '100'), 2.95 * 600_000));
+  const { count, idle, busy, quotaUsed, intervalMs, each } = cores.read(0.1);
   assert.deepEqual(
-    second.each.map(({ idleShare }) => idleShare),
+    { count, idle, busy, quotaUsed, intervalMs },
+    {
+      ...{ count: 3, idle: 0, busy: 3, quotaUsed: 2.95, intervalMs: 600 },
+    },
+  );
+  assert.deepEqual(
+    each.map(({ idleShare }) => idleShare),
     [1, 1, 1, 1],
   );
-  assert.ok(second.intervalMs >= 500 && second.intervalMs < intervalMs);
 });
 
-test('a core is idle above the threshold, not at it; until the second look since the start', (t) => {
-  const root = tree(t, { 'proc/stat': 'cpu0 0 0 0 100\ncpu1 50 0 0 50\ncpu9 0 0 0 5\n' });
-  const idle = (threshold) => new CoreWatch(root).read(threshold).idle;
+test('the first report is about the time since the watch was made, not since the machine started', (t) => {
+  const root = tree(t, { 'proc/stat': 'cpu0 0 0 0 9000\ncpu1 9000 0 0 0\n' });
+  const { now, pass } = clock();
+  const cores = new CoreWatch(root, now);
+  const report = (text, ms) => {
+    writeFileSync(join(root, 'proc/stat'), text);
+    pass(ms);
+    const { each, intervalMs } = cores.read(0.1);
+    return [...each.map(({ idleShare }) => idleShare), intervalMs];
+  };
+  // As short as it is, until there is more; then over half a second at least, and no longer than there are reports.
+  assert.deepEqual(report('cpu0 10 0 0 9000\ncpu1 9000 0 0 10\n', 100), [0, 1, 100]);
+  assert.deepEqual(report('cpu0 10 0 0 9030\ncpu1 9030 0 0 10\n', 300), [0.75, 0.25, 400]);
+  assert.deepEqual(report('cpu0 10 0 0 9090\ncpu1 9090 0 0 10\n', 600), [0.9, 0.1, 1000]);
+  assert.deepEqual(report('cpu0 30 0 0 9120\ncpu1 9120 0 0 30\n', 100), [0.8, 0.2, 1100]);
+  assert.deepEqual(report('cpu0 130 0 0 9120\ncpu1 9120 0 0 130\n', 500), [0.2, 0.8, 600]);
+});
+
+test('a core that has not ticked is idle; a file that says nothing of use leaves what the affinity says', (t) => {
+  const root = tree(t, { 'proc/stat': stat(0, 0) });
+  const cores = new CoreWatch(root, clock().now);
+  const { count, idle, intervalMs } = cores.read(0.1);
+  assert.deepEqual([count, idle, intervalMs], [2, 2, 0]);
+  for (const text of ['', 'nonsense', 'cpu0\n', 'cpu0 1 2\ncpu1 x 0 0 0\n']) {
+    writeFileSync(join(root, 'proc/stat'), text);
+    const { count, idle, each } = new CoreWatch(root, clock().now).read(0.1);
+    assert.deepEqual([count, idle, each], [8, 8, []], text);
+  }
+});
+
+test('a core is idle above the threshold, not at it', (t) => {
+  const root = tree(t, { 'proc/stat': 'cpu0 0 0 0 0\ncpu1 0 0 0 0\ncpu9 0 0 0 0\n' });
+  const { now, pass } = clock();
+  const cores = new CoreWatch(root, now);
+  writeFileSync(join(root, 'proc/stat'), 'cpu0 0 0 0 100\ncpu1 50 0 0 50\ncpu9 0 0 0 5\n');
+  pass(1);
+  const idle = (threshold) => cores.read(threshold).idle;
   assert.deepEqual([idle(1), idle(0.99), idle(0.5), idle(0.4)], [0, 1, 1, 2]);
 });
