@@ -56,13 +56,23 @@ export function hasRoom(room: Room, reservedBytes: number, perWorkerBytes: numbe
   return usedBytes + growth + perWorkerBytes <= limitBytes;
 }
 
-/** The used shares of memory from which on CPU tasks step back, and below which they no longer do. */
-const shortShare = 0.92;
-const enoughShare = 0.85;
+/** Used shares of memory, 0 to 1. */
+export interface ThrottleShares {
+  /** From this on CPU tasks step back. */
+  readonly above: number;
+  /** Below this they no longer do. */
+  readonly below: number;
+}
+
+/** The defaults of the options `throttleAbove` and `throttleBelow`. */
+export const usualShares: ThrottleShares = { above: 0.92, below: 0.85 };
 
 /** Whether memory is short, given whether it was: between the two shares it stays as it is. */
-export const memoryIsShort = (was: boolean, usedShare: number): boolean =>
-  usedShare >= (was ? enoughShare : shortShare);
+export const memoryIsShort = (
+  was: boolean,
+  usedShare: number,
+  { above, below }: ThrottleShares = usualShares,
+): boolean => usedShare >= (was ? below : above);
 
 /**
  * The monitor counts file cache that was in use lately as used. The kernel takes that back, too, before it kills anybody, and
@@ -100,6 +110,8 @@ interface MemoryWatchOptions {
   clock?: () => number;
   /** Memory of the process and of the heap of this thread, for tests; default `process.memoryUsage`. */
   usage?: () => { rss: number; heapTotal: number; external: number };
+  /** When memory is short; default 0.92 and 0.85. */
+  shares?: ThrottleShares;
 }
 
 /** A look that is younger than this is used again, in ms. */
@@ -113,6 +125,7 @@ export class MemoryWatch {
   readonly #root: string;
   readonly #clock: () => number;
   readonly #usage: NonNullable<MemoryWatchOptions['usage']>;
+  readonly #shares: ThrottleShares;
   /** What the process has beyond the heap of this thread. */
   readonly #besideHeap: number;
   #last: MemoryLook | null = null;
@@ -122,10 +135,12 @@ export class MemoryWatch {
     root = '/',
     clock = performance.now,
     usage = process.memoryUsage,
+    shares = usualShares,
   }: MemoryWatchOptions = {}) {
     this.#root = root;
     this.#clock = clock;
     this.#usage = usage;
+    this.#shares = shares;
     const { rss, heapTotal, external } = usage();
     this.#besideHeap = Math.max(0, rss - heapTotal - external);
   }
@@ -144,7 +159,7 @@ export class MemoryWatch {
       rssBytes: rss,
       baseBytes: this.#besideHeap + heapTotal + external,
       usedShare,
-      throttled: memoryIsShort(this.#last?.throttled ?? false, usedShare),
+      throttled: memoryIsShort(this.#last?.throttled ?? false, usedShare, this.#shares),
     };
     return this.#last;
   }

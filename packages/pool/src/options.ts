@@ -15,6 +15,7 @@ import { fault, parse, parseValue, refused, unknown } from '@millrace/base/optio
 import { classOf, type Priority, priorityField } from '@millrace/base/priority';
 import { isURL } from '@millrace/base/realm';
 import * as is from '@millrace/base/schema';
+import { type ThrottleShares, usualShares } from './memory.js';
 import { clockOffsetMs } from './protocol.cjs';
 import { isTaskQueue, type PoolTask, type TaskQueue } from './queue.js';
 import type { TaskExtras } from './task.js';
@@ -62,6 +63,15 @@ export interface PoolOptions {
   maxWorkerAge?: number;
   /** Limits of each worker's memory, as `new Worker()` takes them. With them, no more workers start than the container has memory for. Default: those of V8. */
   resourceLimits?: ResourceLimits;
+  /**
+   * Whether no more workers have tasks at a time than other programs leave cores idle, by the CPU time of the machine and of the container;
+   * one at least. Default: true if neither `minThreads` nor `maxThreads` is given.
+   */
+  idleCores?: boolean;
+  /** Used share of the memory that the container allows, from which on tasks run one at a time: 0.01 to 1. Default: 0.92. */
+  throttleAbove?: number;
+  /** Used share below which they no longer do: 0 to 1, less than `throttleAbove`. Default: 0.85, or 0.07 less than `throttleAbove` if that is lower. */
+  throttleBelow?: number;
   /** Arguments of the workers, as `new Worker()` takes them. Default: none. */
   argv?: unknown[];
   /** Options of Node.js for them, as `new Worker()` takes them. Default: those of this process. */
@@ -145,6 +155,9 @@ export const poolSchema = is.schema({
     'an object',
     is.custom<ResourceLimits>('', (value) => typeof value === 'object' && value !== null),
   ),
+  idleCores: is.boolean(),
+  throttleAbove: is.number(0.01, 1, usualShares.above),
+  throttleBelow: is.number(0, 1),
   // Read by `new Worker()`.
   argv: is.anything(),
   execArgv: is.anything(),
@@ -189,6 +202,8 @@ const what = 'Pool';
 export function settingsOf(given: PoolOptions) {
   const options = parse(what, is.isObject(given) ? own(given) : given, poolSchema);
   const { min, max, followsShare } = threadsOf(options);
+  const { idleCores = followsShare } = options;
+  const { above, below } = sharesOf(options);
   const { argv, execArgv, env, workerData, resourceLimits, trackUnmanagedFds, ...others } = options;
   const { concurrentTasksPerWorker, workerHistogram, atomics, ...rest } = others;
   const filename = options.filename ? pathOf(options.filename, what, 'filename') : null;
@@ -202,6 +217,9 @@ export function settingsOf(given: PoolOptions) {
     minThreads: min,
     maxThreads: max,
     followsShare,
+    idleCores,
+    throttleAbove: above,
+    throttleBelow: below,
     maxQueue: maxQueue === 'auto' ? max ** 2 : maxQueue,
     concurrency: concurrentTasksPerWorker,
     priority: classOf(options.priority),
@@ -238,6 +256,15 @@ function threadsOf({ minThreads, maxThreads }: Parsed): {
   const max = Math.ceil(maxThreads ?? Math.max(usual.max, minThreads ?? 0));
   const min = Math.ceil(minThreads ?? Math.min(usual.min, max));
   return { min, max, followsShare: minThreads === undefined && maxThreads === undefined };
+}
+
+/** As far below as by default, if it is not said. */
+const usualGap = usualShares.above - usualShares.below;
+
+function sharesOf({ throttleAbove: above, throttleBelow }: Parsed): ThrottleShares {
+  const below = throttleBelow ?? Math.max(0, Math.min(usualShares.below, above - usualGap));
+  if (below < above) return { above, below };
+  throw refused(what, 'throttleBelow', below, `below 'throttleAbove', which is ${above}`);
 }
 
 function workerOf({

@@ -36,7 +36,7 @@ import { thisPackage } from './package.cjs';
 import { anyFunction, state } from './protocol.cjs';
 import { ArrayTaskQueue, FairQueue, FixedQueue, UserQueue } from './queue.js';
 import { Scheduler } from './scheduler.js';
-import { histogramOf, type PoolHistogram, type PoolStats } from './stats.js';
+import { finite, histogramOf, type PoolHistogram, type PoolStats } from './stats.js';
 import { Functions, type PoolFunction, Task, type TaskExtras } from './task.js';
 import { type PoolWorker, workerProgram } from './thread.js';
 import { type Allocation, type AllocationReason, logAllocations } from './workers.js';
@@ -373,6 +373,7 @@ export class Pool<Argument = any, Result = any> extends Emitter {
       maxThreads: workers.maxThreads,
       queued,
       running,
+      coreLimit: finite(workers.coreLimit),
       memory: { reservedBytes: workers.reservedBytes, limitBytes, throttled: workers.throttled },
     };
     this.#emit('allocation', [allocation]);

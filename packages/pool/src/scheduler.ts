@@ -26,7 +26,7 @@ import { afterMicrotasks, atTurnEnd, nextMicrotask, onceAt } from '@millrace/bas
 import type { LoadBalancer, Settings } from './options.js';
 import { ENDED, type Failure, type Reply } from './protocol.cjs';
 import type { RunQueue } from './queue.js';
-import { type PoolStats, timesOf } from './stats.js';
+import { finite, type PoolStats, timesOf } from './stats.js';
 import {
   batchSize,
   failureOf,
@@ -190,9 +190,8 @@ export class Scheduler implements TaskOwner {
         if (queue.size > 0) this.#takeBackStuck(nowMs);
         this.#dispatchByRoom(nowMs);
       }
-      const isCalm = queue.size === 0 && !workers.throttled;
-      if (isCalm && maxBatch !== 1) this.#steal(nowMs);
-      if (!workers.throttled) workers.growLater();
+      if (queue.size === 0 && maxBatch !== 1) this.#steal(nowMs);
+      workers.growLater();
     } finally {
       this.#dispatching = false;
     }
@@ -237,7 +236,8 @@ export class Scheduler implements TaskOwner {
         this.#fail(task, error);
         continue;
       }
-      if (thread?.admits(this.#isAlone(task))) {
+      const isUsable = thread && (thread.inFlight > 0 || !this.workers.isFull);
+      if (isUsable && thread?.admits(this.#isAlone(task))) {
         this.#send(thread, [task]);
         continue;
       }
@@ -246,9 +246,11 @@ export class Scheduler implements TaskOwner {
     }
   }
 
-  /** While memory is short a task begins when no other runs. */
+  /** While memory is short a task begins when no other runs. Cores that are short limit the workers that have tasks: `workers.isFull`. */
   #stepsBack(): boolean {
-    return this.workers.isThrottled() && this.#running > 0;
+    const isBeside = this.#running > 0;
+    this.workers.look(isBeside);
+    return this.workers.throttled && isBeside;
   }
 
   /** Takes tasks out of the queue. Until they are sent or put back they are in hand. */
@@ -305,8 +307,9 @@ export class Scheduler implements TaskOwner {
   /** A worker where a task would begin at once; the first of those with the least to do, so that the last ones become idle. */
   #threadWithRoom(alone: boolean): Thread | null {
     let best: Thread | null = null;
-    for (const thread of this.workers.threads) {
-      if (!thread.hasRoom(alone)) continue;
+    const { threads, isFull } = this.workers;
+    for (const thread of threads) {
+      if (!thread.hasRoom(alone) || (isFull && thread.inFlight === 0)) continue;
       if (thread.inFlight === 0 && thread.isReady) return thread;
       if (best === null || thread.inFlight < best.inFlight) best = thread;
     }
@@ -320,7 +323,9 @@ export class Scheduler implements TaskOwner {
   #threadAhead({ fn, returns, moves }: Task): Thread | null {
     const { maxBatch } = this.#settings;
     if (maxBatch === 1 || returns > 0 || moves) return null;
-    for (const thread of this.workers.threads) {
+    const { threads, isFull } = this.workers;
+    for (const thread of threads) {
+      if (isFull && thread.inFlight === 0) continue;
       if (!thread.takesAhead(fn) || thread.room < maxBatch) continue;
       if (this.#tasksLeft(thread) > 0) return thread;
     }
@@ -353,6 +358,8 @@ export class Scheduler implements TaskOwner {
       if (thief.inFlight > 0 || thief.retiring || !thief.isReady) continue;
       const victim = victimOf(threads);
       if (victim === null) return;
+      this.workers.look(true);
+      if (this.workers.isFull) return;
       if (!victim.holdsUp(nowMs)) {
         // What it has may be done in no time; if not, that shows at the next look.
         this.#stealTimer ??= setTimeout(() => {
@@ -579,12 +586,12 @@ export class Scheduler implements TaskOwner {
   /** Tasks have come, or gone: tells when all have ended, and when there is room for further ones. */
   #checkDrain(): void {
     const { concurrency } = this.#settings;
-    const { threads, maxThreads } = this.workers;
+    const { threads, maxThreads, coreLimit } = this.workers;
     if (this.#done !== null && this.#isDone) this.#done(true);
     if (this.#running === 0 && this.queue.size > 0) this.#keepAlive();
     let usage = 0;
     for (const thread of threads) usage += Math.min(concurrency, thread.live);
-    const isFull = usage >= maxThreads * concurrency;
+    const isFull = usage >= Math.min(maxThreads, coreLimit) * concurrency;
     if (isFull === this.#needsDrain) return;
     this.#needsDrain = isFull;
     nextMicrotask(() => this.#events.emit(isFull ? 'needsDrain' : 'drain'));
@@ -649,6 +656,7 @@ export class Scheduler implements TaskOwner {
       ...others,
       crashed: workers.crashed,
       throttled: workers.throttled,
+      coreLimit: finite(workers.coreLimit),
       waitMs: timesOf(this.waitTimes),
       runMs: timesOf(this.runTimes),
       memory: {

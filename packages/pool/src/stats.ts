@@ -78,6 +78,8 @@ export interface PoolStats {
   readonly crashed: number;
   /** Memory is short: one task at a time. */
   readonly throttled: boolean;
+  /** Workers that may have tasks at a time, as other programs use the cores; null while these leave enough, and without `idleCores`. */
+  readonly coreLimit: number | null;
   readonly waitMs: PoolTimes;
   readonly runMs: PoolTimes;
   readonly memory: {
@@ -86,6 +88,9 @@ export interface PoolStats {
     readonly limitBytes: number;
   };
 }
+
+/** Null without a limit, which JSON has no number for. */
+export const finite = (limit: number): number | null => (Number.isFinite(limit) ? limit : null);
 
 /** Times as `stats()` has them. */
 export function timesOf(times: Durations | null): PoolTimes {

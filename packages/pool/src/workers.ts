@@ -5,18 +5,19 @@
  *        └───────────┴───────────────────▲
  *
  * A worker starts for the minimum, or when tasks wait and the time to start one is worth it (`wantsWorker`), and only if there
- * is memory for what it may grow to. It retires (it gets no more tasks) when it is replaced, or is too many for a new maximum,
+ * is memory for what it may grow to, and a core that is idle. It retires (it gets no more tasks) when it is replaced, or is too many for a new maximum,
  * and ends when it has no task. It ends at once when it was idle for `idleTimeout`, when nothing else stops its task
  * (`#condemn`), and when it crashes. Three workers in a row that end by themselves before they ran a task leave no hope: then
  * what waits is rejected, none starts, and each further call allows one more try.
  *
- * Only this file changes `threads`, the sizes, `throttled`, `crashed`, and of a thread `retiring`, `idleSinceMs` and who waits for
+ * Only this file changes `threads`, the sizes, `throttled`, `coreLimit`, `crashed`, and of a thread `retiring`, `idleSinceMs` and who waits for
  * it. It owns no task: what becomes of those of a worker that ends is up to the scheduler, its {@link TaskOwner}.
  */
 
 import { MillraceError, show } from '@millrace/base/errors';
 import { clearTimeout, performance, setTimeout } from '@millrace/base/timers';
 import { nextMicrotask } from '@millrace/base/turn';
+import { CoreWatch } from './cores.js';
 import { MemoryWatch, workerBytes } from './memory.js';
 import type { Settings } from './options.js';
 import { WAITING } from './protocol.cjs';
@@ -27,7 +28,7 @@ import { Thread, type ThreadEvents } from './thread.js';
 const usualStartMs = 40;
 /** How many workers in a row may end by themselves before running a task, until it is no use to start more. */
 const hopeless = 3;
-/** How often memory is looked at while it is short, in ms. */
+/** How often memory and cores are looked at while they are short, in ms. */
 const throttleMs = 250;
 
 /** The scheduler, as its workers know it. */
@@ -56,9 +57,13 @@ export class Workers {
   readonly ending = new Set<Promise<number>>();
   minThreads: number;
   maxThreads: number;
-  memory = new MemoryWatch();
+  readonly memory: MemoryWatch;
+  /** Null if idle cores do not count. */
+  readonly cores: CoreWatch | null;
   /** Memory is short: one task at a time, and no more workers. */
   throttled = false;
+  /** Workers that may have tasks at a time, as others use the cores; Infinity without a limit. */
+  coreLimit = Number.POSITIVE_INFINITY;
   /** Workers that ended without being told to. */
   crashed = 0;
   /** No more workers start. */
@@ -98,6 +103,9 @@ export class Workers {
     this.minThreads = settings.minThreads;
     this.maxThreads = settings.maxThreads;
     this.#bytes = workerBytes(settings.worker.resourceLimits);
+    const shares = { above: settings.throttleAbove, below: settings.throttleBelow };
+    this.memory = new MemoryWatch({ shares });
+    this.cores = settings.idleCores ? new CoreWatch() : null;
     this.#startMinimum(null);
     for (const thread of this.threads) {
       // The first ones are there before anybody can listen.
@@ -111,6 +119,20 @@ export class Workers {
     let size = 0;
     for (const thread of this.threads) if (!thread.retiring) size++;
     return size;
+  }
+
+  /** Workers that may have tasks at a time. */
+  get limit(): number {
+    return this.throttled ? 1 : this.coreLimit;
+  }
+
+  /** As many have tasks as may: one that has none gets none. */
+  get isFull(): boolean {
+    const { limit } = this;
+    if (limit === Number.POSITIVE_INFINITY) return false;
+    let busy = 0;
+    for (const thread of this.threads) if (thread.inFlight > 0) busy++;
+    return busy >= limit;
   }
 
   get reservedBytes(): number {
@@ -138,7 +160,8 @@ export class Workers {
 
   /** Whether tasks that wait are worth another worker, and there is room for it. */
   wants(waiting: number, meanTaskMs: number | null): boolean {
-    const { size: workers, maxThreads: max } = this;
+    const { size: workers } = this;
+    const max = Math.min(this.maxThreads, this.limit);
     if (workers >= max || this.closed || this.#isHopeless) return false;
     if (!wantsWorker({ waiting, workers, max, meanTaskMs, startMs: this.#startMs })) return false;
     return this.#admits();
@@ -154,7 +177,7 @@ export class Workers {
    * well as those that were sent to a worker and stand there behind another.
    */
   growLater(): void {
-    if (this.#growTimer !== null || this.size >= this.maxThreads) return;
+    if (this.#growTimer !== null || this.size >= Math.min(this.maxThreads, this.limit)) return;
     if (this.size === 0 && this.#isHopeless) return;
     const isBehind = this.#steals && this.threads.some(({ ahead }) => ahead > 0);
     if (this.#owner.queued === 0 && !isBehind) return;
@@ -225,9 +248,11 @@ export class Workers {
     return thread;
   }
 
-  /** Starts workers until there are `count`, as far as there is memory for them; resolves when they are ready. */
+  /** Starts workers until there are `count`, as far as there are memory and idle cores for them; resolves when they are ready. */
   async prewarm(count: number): Promise<void> {
-    while (this.size < count && !this.closed && this.#admits()) this.#startNow('load');
+    this.look(true);
+    const most = Math.min(count, this.limit);
+    while (this.size < most && !this.closed && this.#admits()) this.#startNow('load');
     await Promise.all(this.threads.map((thread) => this.#whenReady(thread)));
   }
 
@@ -262,30 +287,37 @@ export class Workers {
     this.#owner.dispatch();
   }
 
-  // ------------------------------------------------------------------------------------------------ memory
+  // ------------------------------------------------------------------------------------------------ memory and cores
 
   /** Whether there is memory for another one. */
   #admits(): boolean {
     return this.memory.admits(this.reservedBytes, this.#bytes);
   }
 
-  /** Looks at the memory: whether it is too short for another task beside one that runs. */
-  isThrottled(): boolean {
+  /** Looks at the memory, and at the cores if a worker is to get tasks beside others that have some: sets {@link limit}. */
+  look(isBeside: boolean): void {
     const { throttled } = this.memory.look();
     if (throttled !== this.throttled) {
       this.throttled = throttled;
       this.#events.allocated('memory');
     }
-    if (throttled && this.#throttleTimer === null) {
-      this.#throttleTimer = setTimeout(() => {
-        this.#throttleTimer = null;
-        // Even when nothing waits: listeners are told when it is over.
-        this.isThrottled();
-        this.#owner.dispatch();
-      }, throttleMs);
-      this.#throttleTimer.unref();
-    }
-    return throttled;
+    if (isBeside && this.cores !== null) this.#limitTo(this.cores.allowed());
+    if (this.limit === Number.POSITIVE_INFINITY || this.#throttleTimer !== null) return;
+    this.#throttleTimer = setTimeout(() => {
+      this.#throttleTimer = null;
+      // Even when nothing waits: listeners are told when it is over.
+      this.look(true);
+      this.#owner.dispatch();
+    }, throttleMs);
+    this.#throttleTimer.unref();
+  }
+
+  /** As many as there may be is no limit. */
+  #limitTo(allowed: number): void {
+    const limit = allowed < this.maxThreads ? allowed : Number.POSITIVE_INFINITY;
+    if (limit === this.coreLimit) return;
+    this.coreLimit = limit;
+    this.#events.allocated('cores');
   }
 
   // ------------------------------------------------------------------------------------------------ endings
@@ -505,15 +537,15 @@ export interface SchedulerEvents {
 }
 
 /** Why the number of workers has changed; `share`: this process got more or fewer CPUs in its cluster. */
-export type AllocationReason = 'load' | 'idle' | 'memory' | 'crash' | 'recycle' | 'share';
+export type AllocationReason = 'load' | 'idle' | 'memory' | 'cores' | 'crash' | 'recycle' | 'share';
 
-/** Event `allocation` of a pool: the number of its workers has changed, or it was throttled, or is no longer. */
+/** Event `allocation` of a pool: the number of its workers has changed, or of those that may have tasks, or it was throttled, or is no longer. */
 export interface Allocation {
   /** Time of day in ms, as `Date.now()`. */
   readonly at: number;
   /**
-   * `load`: a worker for tasks that wait; `idle`: one less, as it had nothing to do; `memory`: the throttle; `crash`: one has
-   * ended without being told to; `recycle`: one was replaced, or ended, as nothing else would have ended its task; `share`: the
+   * `load`: a worker for tasks that wait; `idle`: one less, as it had nothing to do; `memory`: the throttle; `cores`: other
+   * programs leave more or fewer cores idle; `crash`: one has ended without being told to; `recycle`: one was replaced, or ended, as nothing else would have ended its task; `share`: the
    * process may use more or fewer CPUs.
    */
   readonly reason: AllocationReason;
@@ -524,6 +556,8 @@ export interface Allocation {
   readonly queued: number;
   /** Tasks that run. */
   readonly running: number;
+  /** Workers that may have tasks at a time, as other programs use the cores; null while these leave enough, and without `idleCores`. */
+  readonly coreLimit: number | null;
   readonly memory: {
     /** What the workers may grow to, in bytes. */
     readonly reservedBytes: number;
@@ -563,7 +597,8 @@ export function logAllocations(
   };
 }
 
-function line({ at, reason, workers, maxThreads, queued, running, memory }: Allocation): string {
+function line(allocation: Allocation): string {
+  const { at, reason, workers, maxThreads, queued, running, coreLimit, memory } = allocation;
   const { reservedBytes, limitBytes, throttled } = memory;
   return [
     `${new Date(at).toISOString()} pool: ${reason}`,
@@ -571,6 +606,7 @@ function line({ at, reason, workers, maxThreads, queued, running, memory }: Allo
     `${queued} ${queued === 1 ? 'task' : 'tasks'} queued`,
     `${running} running`,
     `memory reserved ${mebi(reservedBytes)} of ${mebi(limitBytes)} MB${throttled ? ', throttled' : ''}`,
+    ...(coreLimit === null ? [] : [`cores for ${coreLimit}`]),
   ].join(', ');
 }
 

@@ -66,6 +66,9 @@ const options: PoolOptions = {
   maxTasksPerWorker: 1000,
   maxWorkerAge: 60_000,
   resourceLimits: { maxOldGenerationSizeMb: 64 },
+  idleCores: true,
+  throttleAbove: 0.8,
+  throttleBelow: 0.7,
   argv: ['a', 1],
   execArgv: ['--no-warnings'],
   env: { A: 'a' },
@@ -145,7 +148,8 @@ const percentiles: number[] = summary ? [summary.p0_001, summary.p50, summary.p9
 // @ts-expect-error: undefined with `recordTiming: false`
 histogram.runTime.mean;
 const stats: PoolStats = pool.stats();
-const { queued, workers, waitMs, runMs, memory, throttled } = stats;
+const { queued, workers, waitMs, runMs, memory, throttled, coreLimit } = stats;
+const cores: number | null = coreLimit;
 numbers.push(queued.high, queued.total, workers.idle, waitMs.p99, runMs.mean, memory.limitBytes);
 // @ts-expect-error: plain data that is a copy, and nobody's to write to
 stats.completed = 0;
@@ -169,7 +173,7 @@ pool.on('workerCreate', (worker) => {
   void [usage, histogram?.mean];
 });
 pool.on('allocation', ({ at, reason, workers, memory }) => {
-  const known: 'load' | 'idle' | 'memory' | 'crash' | 'recycle' | 'share' = reason;
+  const known: 'load' | 'idle' | 'memory' | 'cores' | 'crash' | 'recycle' | 'share' = reason;
   void [at, known, workers, memory.throttled];
 });
 // @ts-expect-error: a worker is no string
@@ -260,6 +264,19 @@ const statics: [string, boolean, typeof fileChunks] = [
 ];
 new Pool.FixedQueue().push({} as PoolTask);
 
-void [text, wrong, count, same, registered, done, threads, full, inUse, percentiles, throttled];
+void [
+  text,
+  wrong,
+  count,
+  same,
+  registered,
+  done,
+  threads,
+  full,
+  inUse,
+  percentiles,
+  throttled,
+  cores,
+];
 void [names, asEmitter, id, end, allocation, handler, inWorker, data, buffer, bytes, both, worker];
 void [ranges, lines, statics, version];

@@ -11,6 +11,7 @@ const allocation = {
   maxThreads: 4,
   queued: 120,
   running: 3,
+  coreLimit: null,
   memory: { reservedBytes: 393.2 * 2 ** 20, limitBytes: 2 ** 31, throttled: false },
 };
 
@@ -25,12 +26,16 @@ test('a line for each allocation', () => {
     queued: 1,
     memory: { ...allocation.memory, throttled: true },
   });
+  pool.emit('allocation', { ...allocation, reason: 'cores', coreLimit: 1 });
   assert.deepEqual(lines, [
     [
       '2026-01-31T12:00:00.000Z pool: load, 3 of 4 workers, 120 tasks queued, 3 running, memory reserved 393 of 2048 MB',
     ],
     [
       '2026-01-31T12:00:00.000Z pool: memory, 3 of 4 workers, 1 task queued, 3 running, memory reserved 393 of 2048 MB, throttled',
+    ],
+    [
+      '2026-01-31T12:00:00.000Z pool: cores, 3 of 4 workers, 120 tasks queued, 3 running, memory reserved 393 of 2048 MB, cores for 1',
     ],
   ]);
 });

@@ -98,6 +98,15 @@ test('memory is short from 92 % on, and no longer below 85 %', () => {
   ]);
 });
 
+test('memory is short by other shares', () => {
+  const shares = { above: 0.5, below: 0.1 };
+  const isShort = (was, share) => memoryIsShort(was, share, shares);
+  assert.deepEqual(
+    [isShort(false, 0.49), isShort(false, 0.5), isShort(true, 0.1), isShort(true, 0.09)],
+    [false, true, true, false],
+  );
+});
+
 /** A container with 1000 MiB, of which some are used, on a machine with 16 GiB. */
 function container(t) {
   const root = mkdtempSync(join(tmpdir(), 'millrace-memory-'));

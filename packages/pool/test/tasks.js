@@ -67,6 +67,13 @@ export function deaf({ say }, { aborted }) {
 
 export const sleep = (ms) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 
+/** Computes. */
+export function spin(ms) {
+  const end = performance.now() + ms;
+  while (performance.now() < end);
+  return ms;
+}
+
 export const where = () => threadId;
 
 /** What a function is told beside its task; ends its worker so many times before. */

@@ -1,0 +1,96 @@
+/**
+ * How many workers may have tasks at a time, so that they take only the cores that other programs leave idle.
+ *
+ * A look compares the CPU time used since the last one, on the cores of the affinity and in the group with the quota, with that of this
+ * process. The difference is what others use; what they leave of the cores and of the quota, the lesser of both, is for this process.
+ * Each look counts as much as all before it, so that a short burst of another program changes little, and its end shows within a second.
+ * Own tasks never limit: they are not others' use.
+ *
+ * There is no limit in the first 100 ms; after 2 s without a look, as what was before says nothing about now; and while all threads of this
+ * process but the one of the pool use less than a tenth of a CPU: then tasks wait for something, maybe for one another, and take no core.
+ */
+import { cpuGroup } from '@millrace/base/limits/cgroup';
+import { type CoreLook, groupUse, idleShares, lookAtCores } from '@millrace/base/limits/cores';
+import { allowedCpus, readText } from '@millrace/base/limits/system-files';
+import { performance } from '@millrace/base/timers';
+
+/** CPU time in ms since the start. */
+interface OwnUse {
+  readonly processMs: number;
+  /** That of this thread, which runs no tasks; 0 where the kernel does not say. */
+  readonly threadMs: number;
+}
+
+interface CoreWatchOptions {
+  /** Root folder of the kernel's files, for tests; default `/`. */
+  root?: string;
+  /** Clock in ms, for tests. */
+  clock?: () => number;
+  /** What this process has used, for tests. */
+  usage?: () => OwnUse;
+}
+
+/** The length of the first window, and a look that is younger than `freshMs` is used again; in ms. */
+const firstMs = 100;
+const freshMs = 250;
+/** A window that is longer says nothing about now, in ms. */
+const staleMs = 2000;
+/** CPUs: threads that use less wait. */
+const waitingUse = 0.1;
+
+/** Looks at the cores when it is asked, at most every 250 ms; it has no timer. */
+export class CoreWatch {
+  readonly #root: string;
+  readonly #clock: () => number;
+  readonly #usage: () => OwnUse;
+  #last: CoreLook & OwnUse;
+  /** CPUs that others leave, smoothed; Infinity while that is unknown. */
+  #free = Number.POSITIVE_INFINITY;
+  #allowed = Number.POSITIVE_INFINITY;
+
+  constructor({ root = '/', clock = performance.now, usage = ownUse }: CoreWatchOptions = {}) {
+    this.#root = root;
+    this.#clock = clock;
+    this.#usage = usage;
+    this.#last = this.#look();
+  }
+
+  /** Workers that may have tasks at a time: one at least; Infinity without a limit. About half a ms of reading if the last look is old, else next to nothing. */
+  allowed(): number {
+    const elapsed = this.#clock() - this.#last.at;
+    if (elapsed < (this.#free === Number.POSITIVE_INFINITY ? firstMs : freshMs))
+      return this.#allowed;
+    const before = this.#last;
+    this.#last = this.#look();
+    const free = elapsed > staleMs ? Number.POSITIVE_INFINITY : this.#left(before, this.#last);
+    this.#free = this.#free === Number.POSITIVE_INFINITY ? free : (this.#free + free) / 2;
+    const isWaiting = othersOf(this.#last) - othersOf(before) < waitingUse * elapsed;
+    this.#allowed = isWaiting ? Number.POSITIVE_INFINITY : Math.max(1, Math.round(this.#free));
+    return this.#allowed;
+  }
+
+  #look(): CoreLook & OwnUse {
+    return { ...lookAtCores(this.#root, this.#clock()), ...this.#usage() };
+  }
+
+  /** CPUs that others have left between two looks. Infinity where nothing is known of any core. */
+  #left(from: CoreLook & OwnUse, to: CoreLook & OwnUse): number {
+    const own = (to.processMs - from.processMs) / (to.at - from.at);
+    const left = (cpus: number, used: number) => cpus - Math.max(0, used - own);
+    const cores = idleShares(from.times, to.times, allowedCpus(this.#root));
+    const busy = cores.reduce((sum, { idleShare }) => sum + 1 - idleShare, 0);
+    const ofCores = cores.length === 0 ? Number.POSITIVE_INFINITY : left(cores.length, busy);
+    const { quota } = cpuGroup(this.#root);
+    if (quota === null) return ofCores;
+    return Math.min(ofCores, left(quota, groupUse(from, to) ?? 0));
+  }
+}
+
+/** CPU time in ms of all threads but the pool's. */
+const othersOf = ({ processMs, threadMs }: OwnUse): number => processMs - threadMs;
+
+export function ownUse(): OwnUse {
+  const { user, system } = process.cpuUsage();
+  const nanoseconds = /^\d+/.exec(readText('/', 'proc/thread-self/schedstat') ?? '')?.[0];
+  return { processMs: (user + system) / 1000, threadMs: Number(nanoseconds ?? 0) / 1e6 };
+}
