@@ -42,6 +42,11 @@ export const NODE_TABLES = [
     first: 'filename',
     options: 'pool: PoolOptions',
   },
+  {
+    page: 'docs/pool.md',
+    first: 'interval',
+    options: 'cluster/r-load-balancer: AllocatorOptions',
+  },
   { page: 'docs/durable-tasks.md', first: 'broker', options: 'nats/tasks: TaskClientOptions' },
   {
     page: 'docs/durable-tasks.md',

@@ -20,5 +20,10 @@ export const checks = {
   'arguments-and-results': (exported) => assert.equal(typeof exported.default, 'function'),
   getfilechunks: ({ counts, path }) => assert.ok(counts.length > 1 && path.endsWith('tasks.js')),
   'getfilechunks-2': ({ lines }) => assert.equal(lines, 1_000_000),
+  'the-module-itself': ({ one, all, queue }) => {
+    assert.equal(one, 2880067194370816120n);
+    assert.deepEqual(all, [1n, 1n, 2n]);
+    assert.deepEqual(queue, []);
+  },
   managecpuboundtasks: ({ refused }) => assert.ok(refused.length > 0),
 };

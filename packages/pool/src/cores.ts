@@ -1,5 +1,5 @@
 /**
- * How many workers may have tasks at a time, so that they take only the cores that other programs leave idle.
+ * Limits the workers that may have tasks at a time to the cores that other programs leave idle.
  *
  * A look compares the CPU time used since the last one, on the cores of the affinity and in the group with the quota, with that of this
  * process. The difference is what others use; what they leave of the cores and of the quota, the lesser of both, is for this process.
@@ -26,7 +26,7 @@ interface CoreWatchOptions {
   root?: string;
   /** Clock in ms, for tests. */
   clock?: () => number;
-  /** What this process has used, for tests. */
+  /** CPU time of this process, for tests. */
   usage?: () => OwnUse;
 }
 

@@ -28,7 +28,7 @@ import { Thread, type ThreadEvents } from './thread.js';
 const usualStartMs = 40;
 /** How many workers in a row may end by themselves before running a task, until it is no use to start more. */
 const hopeless = 3;
-/** How often memory and cores are looked at while they are short, in ms. */
+/** Time in ms between looks at memory and cores while they are short. */
 const throttleMs = 250;
 
 /** The scheduler, as its workers know it. */
@@ -126,7 +126,7 @@ export class Workers {
     return this.throttled ? 1 : this.coreLimit;
   }
 
-  /** As many have tasks as may: one that has none gets none. */
+  /** Whether the limit is reached: a worker without a task gets none. */
   get isFull(): boolean {
     const { limit } = this;
     if (limit === Number.POSITIVE_INFINITY) return false;
@@ -312,7 +312,7 @@ export class Workers {
     this.#throttleTimer.unref();
   }
 
-  /** As many as there may be is no limit. */
+  /** A limit that is not below `maxThreads` is none. */
   #limitTo(allowed: number): void {
     const limit = allowed < this.maxThreads ? allowed : Number.POSITIVE_INFINITY;
     if (limit === this.coreLimit) return;
