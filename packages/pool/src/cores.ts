@@ -3,11 +3,11 @@
  *
  * A look compares the CPU time used since the last one, on the cores of the affinity and in the group with the quota, with that of this
  * process. The difference is what others use; what they leave of the cores and of the quota, the lesser of both, is for this process.
- * Each look counts as much as all before it, so that a short burst of another program changes little, and its end shows within a second.
- * Own tasks never limit: they are not others' use.
+ * With each 250 ms what was before counts half as much, so that a short burst of another program changes little, and its end shows within a
+ * second. A window is as long as nobody looked: where tasks are long, so is it. Own tasks never limit: they are not others' use.
  *
- * There is no limit in the first 100 ms; after 2 s without a look, as what was before says nothing about now; and while all threads of this
- * process but the one of the pool use less than a tenth of a CPU: then tasks wait for something, maybe for one another, and take no core.
+ * There is no limit in the first 100 ms, and while all threads of this process but the one of the pool use less than a tenth of a CPU: then
+ * tasks wait for something, maybe for one another, and take no core.
  */
 import { cpuGroup } from '@millrace/base/limits/cgroup';
 import { type CoreLook, groupUse, idleShares, lookAtCores } from '@millrace/base/limits/cores';
@@ -30,11 +30,10 @@ interface CoreWatchOptions {
   usage?: () => OwnUse;
 }
 
-/** The length of the first window, and a look that is younger than `freshMs` is used again; in ms. */
+/** The length of the first window, in ms. */
 const firstMs = 100;
+/** A look that is younger is used again, and what is older by this counts half; in ms. */
 const freshMs = 250;
-/** A window that is longer says nothing about now, in ms. */
-const staleMs = 2000;
 /** CPUs: threads that use less wait. */
 const waitingUse = 0.1;
 
@@ -62,8 +61,9 @@ export class CoreWatch {
       return this.#allowed;
     const before = this.#last;
     this.#last = this.#look();
-    const free = elapsed > staleMs ? Number.POSITIVE_INFINITY : this.#left(before, this.#last);
-    this.#free = this.#free === Number.POSITIVE_INFINITY ? free : (this.#free + free) / 2;
+    const free = this.#left(before, this.#last);
+    const weight = this.#free === Number.POSITIVE_INFINITY ? 0 : 0.5 ** (elapsed / freshMs);
+    this.#free = weight === 0 ? free : weight * this.#free + (1 - weight) * free;
     const isWaiting = othersOf(this.#last) - othersOf(before) < waitingUse * elapsed;
     this.#allowed = isWaiting ? Number.POSITIVE_INFINITY : Math.max(1, Math.round(this.#free));
     return this.#allowed;

@@ -212,7 +212,7 @@ export class Pool<Argument = any, Result = any> extends Emitter {
     return this;
   }
 
-  /** Starts workers until there are `count`, at most `maxThreads`, which is the default; resolves when they are ready. A file that cannot be loaded is reported by the calls that need it. */
+  /** Starts workers until there are `count`, at most `maxThreads`, which is the default, as far as there is memory for them and cores are idle; resolves when they are ready. A file that cannot be loaded is reported by the calls that need it. */
   prewarm(count: number = this.maxThreads): Promise<void> {
     parseValue('Pool.prewarm()', 'count', count, countField);
     if (this.#state !== 'open') return Promise.reject(closed('queue is being terminated'));

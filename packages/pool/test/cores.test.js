@@ -157,14 +157,17 @@ test('a look counts for 250 ms, and half as much as what was before', (t) => {
   assert.deepEqual(looks(1), [7]);
 });
 
-test('what was long ago says nothing about now', (t) => {
-  const { state, pass, looks, watch } = machine(t);
+test('where nobody has looked for long, the time since then counts, and nothing before it', (t) => {
+  const { state, looks } = machine(t);
   Object.assign(state, { burners: 4, tasks: 1 });
-  assert.deepEqual(looks(2), [1, 1]);
-  pass(2001);
-  assert.equal(watch.allowed(), unlimited);
-  assert.deepEqual(looks(1, 99), [unlimited]);
-  assert.deepEqual(looks(1, 1), [1]);
+  assert.deepEqual(looks(2, 10_000), [1, 1]);
+  state.burners = 0;
+  assert.deepEqual(looks(1, 10_000), [2]);
+  state.burners = 4;
+  assert.deepEqual(looks(1, 10_000), [1]);
+  // Nothing ran, so nothing is known of tasks.
+  state.tasks = 0;
+  assert.deepEqual(looks(1, 60_000), [unlimited]);
 });
 
 test('files that say nothing of use limit nothing', (t) => {
