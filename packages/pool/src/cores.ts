@@ -6,19 +6,21 @@
  * With each 250 ms what was before counts half as much, so that a short burst of another program changes little, and its end shows within a
  * second. A window is as long as nobody looked: where tasks are long, so is it. Own tasks never limit: they are not others' use.
  *
- * There is no limit in the first 100 ms, and while all threads of this process but the one of the pool use less than a tenth of a CPU: then
- * tasks wait for something, maybe for one another, and take no core.
+ * There is no limit in the first 100 ms, and while the other threads of this process want less than a tenth of a CPU: then tasks wait for
+ * something, maybe for one another, and take no core. What they want is the time that they ran, and that they could have run but had no core.
  */
-import { cpuGroup } from '@millrace/base/limits/cgroup';
+import { readdirSync, readlinkSync } from 'node:fs';
+import { basename } from 'node:path';
 import { type CoreLook, groupUse, idleShares, lookAtCores } from '@millrace/base/limits/cores';
 import { allowedCpus, readText } from '@millrace/base/limits/system-files';
 import { performance } from '@millrace/base/timers';
 
-/** CPU time in ms since the start. */
+/** Times in ms since the start. */
 interface OwnUse {
+  /** CPU time of this process. */
   readonly processMs: number;
-  /** That of this thread, which runs no tasks; 0 where the kernel does not say. */
-  readonly threadMs: number;
+  /** CPU time that its threads but this one, which runs no tasks, have had, or could have used while they had no core. */
+  readonly wantedMs: number;
 }
 
 interface CoreWatchOptions {
@@ -34,7 +36,7 @@ interface CoreWatchOptions {
 const firstMs = 100;
 /** A look that is younger is used again, and what is older by this counts half; in ms. */
 const freshMs = 250;
-/** CPUs: threads that use less wait. */
+/** CPUs: threads that want less wait. */
 const waitingUse = 0.1;
 
 /** Looks at the cores when it is asked, at most every 250 ms; it has no timer. */
@@ -54,7 +56,7 @@ export class CoreWatch {
     this.#last = this.#look();
   }
 
-  /** Workers that may have tasks at a time: one at least; Infinity without a limit. About half a ms of reading if the last look is old, else next to nothing. */
+  /** Workers that may have tasks at a time: one at least; Infinity without a limit. Under a ms of reading if the last look is old, else next to nothing. */
   allowed(): number {
     const elapsed = this.#clock() - this.#last.at;
     if (elapsed < (this.#free === Number.POSITIVE_INFINITY ? firstMs : freshMs))
@@ -64,7 +66,7 @@ export class CoreWatch {
     const free = this.#left(before, this.#last);
     const weight = this.#free === Number.POSITIVE_INFINITY ? 0 : 0.5 ** (elapsed / freshMs);
     this.#free = weight === 0 ? free : weight * this.#free + (1 - weight) * free;
-    const isWaiting = othersOf(this.#last) - othersOf(before) < waitingUse * elapsed;
+    const isWaiting = this.#last.wantedMs - before.wantedMs < waitingUse * elapsed;
     this.#allowed = isWaiting ? Number.POSITIVE_INFINITY : Math.max(1, Math.round(this.#free));
     return this.#allowed;
   }
@@ -80,17 +82,32 @@ export class CoreWatch {
     const cores = idleShares(from.times, to.times, allowedCpus(this.#root));
     const busy = cores.reduce((sum, { idleShare }) => sum + 1 - idleShare, 0);
     const ofCores = cores.length === 0 ? Number.POSITIVE_INFINITY : left(cores.length, busy);
-    const { quota } = cpuGroup(this.#root);
+    const { quota } = to;
     if (quota === null) return ofCores;
     return Math.min(ofCores, left(quota, groupUse(from, to) ?? 0));
   }
 }
 
-/** CPU time in ms of all threads but the pool's. */
-const othersOf = ({ processMs, threadMs }: OwnUse): number => processMs - threadMs;
-
 export function ownUse(): OwnUse {
   const { user, system } = process.cpuUsage();
-  const nanoseconds = /^\d+/.exec(readText('/', 'proc/thread-self/schedstat') ?? '')?.[0];
-  return { processMs: (user + system) / 1000, threadMs: Number(nanoseconds ?? 0) / 1e6 };
+  const processMs = (user + system) / 1000;
+  return { processMs, wantedMs: wantedMs() ?? processMs };
+}
+
+/** Null where the kernel does not say it. */
+function wantedMs(): number | null {
+  let sum = 0;
+  try {
+    const own = basename(readlinkSync('/proc/thread-self'));
+    for (const thread of readdirSync('/proc/self/task')) {
+      if (thread === own) continue;
+      // It may have just ended.
+      const times = readText('/', 'proc/self/task', thread, 'schedstat') ?? '0 0';
+      const [ranNs, delayedNs] = times.split(' ');
+      sum += Number(ranNs) + Number(delayedNs);
+    }
+  } catch {
+    return null;
+  }
+  return Number.isFinite(sum) ? sum / 1e6 : null;
 }

@@ -31,7 +31,7 @@ function machine(t, { cores = 2, quota = null } = {}) {
   let nowMs = 0;
   let busyMs = 0;
   let groupMs = 0;
-  const own = { processMs: 0, threadMs: 0 };
+  const own = { processMs: 0, wantedMs: 0 };
   const tell = () => {
     // Ticks of a ms, a thousand of them before the machine was looked at, all of them busy.
     const busy = Math.round(1000 + busyMs / cores);
@@ -50,7 +50,7 @@ function machine(t, { cores = 2, quota = null } = {}) {
     busyMs += ms * each * threads;
     groupMs += ms * each * (tasks + loop + inGroup);
     own.processMs += ms * each * (tasks + loop);
-    own.threadMs += ms * each * loop;
+    own.wantedMs += ms * tasks;
     tell();
   };
   tell();
@@ -131,7 +131,7 @@ test('a quota whose use is not known limits by the quota', (t) => {
 test('tasks that wait are not limited, as they may need one another, even if the loop computes', (t) => {
   for (const loop of [0, 1]) {
     const { state, looks } = machine(t);
-    Object.assign(state, { burners: 4, tasks: 0.1, loop });
+    Object.assign(state, { burners: 4, tasks: 0.05, loop });
     assert.deepEqual(
       looks(4),
       repeat(4, () => unlimited),
@@ -139,6 +139,12 @@ test('tasks that wait are not limited, as they may need one another, even if the
     state.tasks = 1;
     assert.equal(looks(1)[0], 1);
   }
+});
+
+test('tasks that get hardly any time, as very many others compute, do not count as waiting', (t) => {
+  const { state, looks } = machine(t);
+  Object.assign(state, { burners: 100, tasks: 1 });
+  assert.deepEqual(looks(4), [1, 1, 1, 1]);
 });
 
 test('no limit before there is a window of 100 ms', (t) => {
@@ -206,7 +212,7 @@ test('without files of the kernel it has no fault, and own tasks limit nothing',
   const root = mkdtempSync(join(tmpdir(), 'millrace-cores-'));
   t.after(() => rmSync(root, { recursive: true }));
   let nowMs = 0;
-  const usage = () => ({ processMs: nowMs * 4096, threadMs: 0 });
+  const usage = () => ({ processMs: nowMs * 4096, wantedMs: nowMs });
   const watch = new CoreWatch({ root, clock: () => nowMs, usage });
   const said = repeat(3, () => {
     nowMs += 250;
@@ -218,12 +224,13 @@ test('without files of the kernel it has no fault, and own tasks limit nothing',
   );
 });
 
-test('what this process has used, and this thread', () => {
+test('what this process has used, and what its other threads want', async (t) => {
   const before = ownUse();
-  assert.ok(before.processMs > 0 && before.threadMs >= 0);
+  assert.ok(before.processMs > 0 && before.wantedMs >= 0);
   while (ownUse().processMs === before.processMs);
-  // Elsewhere the kernel does not say it.
-  if (process.platform === 'linux') while (ownUse().threadMs === before.threadMs);
+  const pool = open(t);
+  await pool.run(50, { name: 'spin' });
+  assert.ok(ownUse().wantedMs > before.wantedMs);
 });
 
 /** A program that computes until it is told to end, and for a minute at most. */
@@ -234,8 +241,7 @@ test('beside real programs that compute: fewer tasks at a time, and all of them 
 }, async (t) => {
   const cores = availableParallelism();
   let least = unlimited;
-  // More than there are cores, so that together they get a share even of a machine with much to do.
-  const pool = open(t, { maxThreads: 4 * cores, idleCores: true });
+  const pool = open(t, { maxThreads: 2 * cores, idleCores: true });
   pool.on('allocation', ({ coreLimit }) => {
     least = Math.min(least, coreLimit ?? unlimited);
   });
@@ -253,7 +259,7 @@ test('beside real programs that compute: fewer tasks at a time, and all of them 
       done++;
     }
   };
-  const calls = repeat(4 * cores, call);
+  const calls = repeat(2 * cores, call);
   await until(() => least < Math.max(2, cores));
   kill();
   stop = true;

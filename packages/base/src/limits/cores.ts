@@ -71,13 +71,16 @@ export interface CoreLook {
   /** In ms. */
   readonly at: number;
   readonly times: readonly CoreTimes[];
+  /** The least quota, in CPUs; null for none. */
+  readonly quota: number | null;
   /** CPU time in ms that the group with the least quota has used; null without a quota, or if unknown. */
   readonly groupMs: number | null;
 }
 
 /** Reads the counters: a fraction of a ms. `root` is the folder of the kernel's files, for tests. */
 export function lookAtCores(root: string, at: number): CoreLook {
-  return { at, times: coreTimes(root), groupMs: cpuGroup(root).usedMs };
+  const { quota, usedMs } = cpuGroup(root);
+  return { at, times: coreTimes(root), quota, groupMs: usedMs };
 }
 
 /** CPUs that the group with the quota has used on average between two looks; null if that is unknown. */
