@@ -98,6 +98,11 @@ export class Gatherer implements TurnMember {
     return true;
   }
 
+  /** Sockets that have something to send. */
+  protected get waiting(): number {
+    return this.#listed.length;
+  }
+
   /** Makes sure that {@link endTurn} is called. */
   protected join(): void {
     if (this.#joined) return;

@@ -4,6 +4,9 @@
  * turn and no other socket has just been sent the same, otherwise in the encoding that all sockets share. Further frames wait for the end
  * of the turn only if the socket sent several in its last turn, and only while the application cannot notice: they leave when the
  * callback of one of them is due, and before the application reads how much was written.
+ *
+ * A broadcast of socket.io is a loop over sockets within one call. The first frames of such sockets wait for its end, and leave
+ * before the call returns.
  */
 import type { Socket } from 'node:net';
 import { type Patch, patchMethod, patchReads } from '@millrace/base/patch';
@@ -42,6 +45,26 @@ import {
  * that the application has installed by itself; if it does so later, that ends the installation made here. `onShared` is called once,
  * when frames that others have encoded, as socket.io does, are sent to several sockets.
  */
+/** Sockets whose frames leave before a broadcast goes on, so that the first of a large room need not wait for the last. */
+const maxHeld = 256;
+
+/** Broadcasts that are running, one within the other. */
+let broadcasts = 0;
+/** Gatherers whose frames wait for the end of one. */
+const holding = new Set<TransparentGatherer>();
+
+/** Begins a loop that writes to one socket after the other, within one call of the application. */
+export function beginBroadcast(): void {
+  broadcasts++;
+}
+
+/** Ends the innermost loop. The frames that wait leave in native calls, for all sockets together. */
+export function endBroadcast(): void {
+  broadcasts--;
+  for (const gatherer of holding) gatherer.flush();
+  holding.clear();
+}
+
 export function installAutomatically(
   WebSocket: WebSocketClass,
   options: InstallOptions,
@@ -175,7 +198,11 @@ class TransparentGatherer extends Gatherer {
   send(outbox: Outbox, frame: SharedFrame, callback: WriteCallback | undefined): boolean {
     const isFirst = outbox.turnFrames === 0;
     outbox.turnFrames++;
-    if (!isFirst && outbox.gathers && this.#gather(outbox, frame, callback)) return true;
+    const waits = outbox.gathers && (!isFirst || broadcasts > 0);
+    if (waits && this.#gather(outbox, frame, callback)) {
+      if (broadcasts > 0) this.#hold();
+      return true;
+    }
     outbox.release();
     if (!outbox.wire.isIdle) return false;
     this.counters.frames++;
@@ -204,6 +231,11 @@ class TransparentGatherer extends Gatherer {
     if (!this.add(outbox, frame, receipt.written)) return false;
     nextTick(callBack, this, receipt);
     return true;
+  }
+
+  #hold(): void {
+    if (this.waiting < maxHeld) holding.add(this);
+    else this.flush();
   }
 
   override endTurn(): void {

@@ -27,6 +27,19 @@ test('socket.io: volatile packets, acknowledgements and orders are the same, wha
   }
 });
 
+test('socket.io: a program that looks into a broadcast sees what it would see, and all have it when emit returns', async () => {
+  const { plain, auto } = await runBoth('socket-io-loops.mjs');
+  assert.ok(plain.waited > 0);
+  assert.equal(plain.held, 0);
+  for (const { log, received, waited, held, queuedTogether } of auto) {
+    assert.deepEqual(log, plain.log);
+    assert.equal(waited, plain.waited);
+    for (const n of plain.received.keys()) assert.deepEqual(received[n], plain.received[n]);
+    assert.ok(held > 0, 'frames have waited for the end of a broadcast');
+    assert.ok(queuedTogether > 0, 'broadcasts have waited together');
+  }
+});
+
 test('socket.io: with another adapter, broadcasts are queued one by one', async () => {
   const { plain, auto } = await runBoth('socket-io.mjs', 'own-adapter');
   for (const { received, acknowledged, unwritten, queuedTogether } of auto) {

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { install } from 'millrace/ws';
 import { Sender, WebSocket } from 'ws';
 import { installAutomatically } from '../../dist/ws/transparent.js';
+import { beginBroadcast, endBroadcast } from '../../dist/ws/transparent.js';
 import { openHall, range, stall, turn } from './hall.js';
 
 /** `count` peers, the gathering of auto in force until the test ends. */
@@ -44,6 +45,49 @@ test('the first frame of a turn leaves inside send; the others wait where the la
   assert.deepEqual(await writesOf(1), [1, 1]);
   assert.deepEqual(await writesOf(2), [1, 2, 2]);
   assert.deepEqual(await writesOf(2), [1, 1, 2]);
+});
+
+test('while a broadcast runs, the first frames wait too, and leave at its end', async (t) => {
+  const { installation, peers } = await setUp(t, 3);
+  const writes = () => installation.stats().writes;
+  await warm(peers);
+  const before = writes();
+  beginBroadcast();
+  for (const { server } of peers) server.send('1');
+  assert.equal(writes() - before, 0);
+  // Another one within it, which ends first.
+  beginBroadcast();
+  peers[0].server.send('2');
+  endBroadcast();
+  assert.equal(writes() - before, 3);
+  peers[0].server.send('3');
+  assert.equal(writes() - before, 3);
+  endBroadcast();
+  assert.equal(writes() - before, 4);
+  for (const [n, expected] of [['1', '2', '3'], ['1'], ['1']].entries()) {
+    assert.deepEqual(await peers[n].take(), expected);
+  }
+  await turn();
+  beginBroadcast();
+  peers[1].server.send('alone in the turn before');
+  assert.equal(writes() - before, 5);
+  endBroadcast();
+  assert.deepEqual(await peers[1].take(), ['alone in the turn before']);
+});
+
+test('a broadcast to many sockets leaves in portions of 256', async (t) => {
+  const { installation, peers } = await setUp(t, 300);
+  await warm(peers);
+  const { writes } = installation.stats();
+  beginBroadcast();
+  const counts = peers.map(({ server }) => {
+    server.send('1');
+    return installation.stats().writes - writes;
+  });
+  assert.deepEqual([counts[254], counts[255], counts[298], counts[299]], [0, 256, 256, 256]);
+  endBroadcast();
+  assert.equal(installation.stats().writes - writes, 300);
+  for (const peer of peers) assert.deepEqual(await peer.take(), ['1']);
 });
 
 test('content that many sockets are sent is encoded once, at once and later', async (t) => {

@@ -56,6 +56,16 @@ export async function saved() {
   return (await counts('install')).reduce((sum, { frames, encoded }) => sum + frames - encoded, 0);
 }
 
+/** What returns the frames that have been sent so far but not written. */
+export async function frameCounter() {
+  const { sources } = await import(process.env.SOURCES ?? sourcesUrl);
+  return () =>
+    sources()
+      .filter(({ kind }) => kind === 'install')
+      .map((each) => each.stats())
+      .reduce((sum, { frames, writes }) => sum + frames - writes, 0);
+}
+
 const together = (sum, { frames, writes }) => sum + frames - writes;
 
 /** Number of writes that it has saved. */
