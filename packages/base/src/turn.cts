@@ -17,8 +17,11 @@ import { nextTick, queueMicrotask, setImmediate } from './timers.cjs';
 /** Calls `fn` later, once. */
 export type Point = (fn: () => void) => unknown;
 
-/** Calls `fn` at the end of the loop turn. The process waits for it, unless it is unreferenced. */
-export const atTurnEnd: (fn: () => void) => NodeJS.Immediate = setImmediate;
+/** Calls `fn` with `args` at the end of the loop turn. The process waits for it, unless it is unreferenced. */
+export const atTurnEnd: <Args extends unknown[]>(
+  fn: (...args: Args) => void,
+  ...args: Args
+) => NodeJS.Immediate = setImmediate;
 
 /** Calls `fn` after the promise jobs that are queued now. */
 export const nextMicrotask: (fn: () => void) => void = queueMicrotask;

@@ -22,6 +22,19 @@ napi_value millrace_throw(napi_env env, const char* code, const char* message);
  * none. */
 int millrace_report(napi_env env);
 
+/* A JavaScript function that the loop calls. All zero until it is open. */
+typedef struct {
+  napi_env env;
+  napi_ref function;
+  napi_async_context context;
+} millrace_callee_t;
+
+/* `name`: for async_hooks. 0 with an exception pending; it is to be closed all the same. */
+int millrace_callee_open(napi_env env, millrace_callee_t* callee, napi_value function, const char* name);
+/* Calls it, with the arguments in a handle scope of the caller. What it throws is an uncaught exception. 0: it was not reached. */
+int millrace_callee_call(const millrace_callee_t* callee, size_t count, const napi_value argv[]);
+void millrace_callee_close(millrace_callee_t* callee);
+
 /* The loop of the environment; NULL with an exception pending. */
 uv_loop_t* millrace_loop(napi_env env);
 

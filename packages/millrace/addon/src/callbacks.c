@@ -12,8 +12,8 @@ typedef struct {
   napi_env env;
   uv_loop_t* loop;
   napi_async_cleanup_hook_handle hook;
-  napi_async_context context;
-  napi_ref resource, call, due_ref;
+  millrace_callee_t callee;
+  napi_ref due_ref;
   uint32_t* due;  /* shared with JavaScript */
   uint32_t ready; /* of these */
   uv_idle_t idle; /* runs while any is due: so the poll does not wait, and the process does not end */
@@ -27,29 +27,13 @@ static void on_idle(uv_idle_t* idle) {
   (void)idle;
 }
 
-/* JavaScript has reported what it throws; this is for errors that it could not. 0: no more can be called. */
-static int call(callbacks_t* callbacks) {
-  napi_env env = callbacks->env;
-  napi_handle_scope scope;
-  napi_value resource, function;
-  int called = 0;
-  if (callbacks->is_closing || napi_open_handle_scope(env, &scope) != napi_ok) return 0;
-  if (napi_get_reference_value(env, callbacks->resource, &resource) == napi_ok &&
-      napi_get_reference_value(env, callbacks->call, &function) == napi_ok) {
-    called = napi_make_callback(env, callbacks->context, resource, function, 0, NULL, NULL) == napi_ok;
-    if (millrace_report(env)) called = 1;
-  }
-  napi_close_handle_scope(env, scope);
-  return called;
-}
-
 static void on_check(uv_check_t* check);
 
 static void on_prepare(uv_prepare_t* prepare) {
   callbacks_t* callbacks = prepare->data;
   uint32_t ready = callbacks->ready;
   uv_prepare_stop(prepare);
-  while (ready > 0 && call(callbacks)) ready--;
+  while (ready > 0 && !callbacks->is_closing && millrace_callee_call(&callbacks->callee, 0, NULL)) ready--;
   if (callbacks->is_closing) return;
   *callbacks->due -= callbacks->ready - ready;
   callbacks->ready = 0;
@@ -73,11 +57,8 @@ static void on_closed(uv_handle_t* handle) {
 }
 
 static void release_values(callbacks_t* callbacks) {
-  napi_ref* references[] = {&callbacks->resource, &callbacks->call, &callbacks->due_ref};
-  for (size_t i = 0; i < sizeof(references) / sizeof(references[0]); i++) {
-    if (*references[i] != NULL) napi_delete_reference(callbacks->env, *references[i]);
-  }
-  if (callbacks->context != NULL) napi_async_destroy(callbacks->env, callbacks->context);
+  if (callbacks->due_ref != NULL) napi_delete_reference(callbacks->env, callbacks->due_ref);
+  millrace_callee_close(&callbacks->callee);
 }
 
 /* The environment ends. What is due is not called any more, as no callback is. */
@@ -91,23 +72,16 @@ static void end(napi_async_cleanup_hook_handle hook, void* data) {
   uv_close((uv_handle_t*)&callbacks->prepare, on_closed);
 }
 
-static int keep(napi_env env, napi_value value, napi_ref* reference) {
-  return millrace_ok(env, napi_create_reference(env, value, 1, reference));
-}
-
 static int keep_values(callbacks_t* callbacks, napi_value argv[]) {
   napi_env env = callbacks->env;
-  napi_value name, resource;
   size_t size;
   if (!millrace_words(env, argv[0], (void**)&callbacks->due, &size)) return 0;
   if (size != sizeof(*callbacks->due)) {
     millrace_throw(env, "MILLRACE_E_INVALID_ARGUMENT", "the number of what is due is not one number");
     return 0;
   }
-  return keep(env, argv[0], &callbacks->due_ref) && keep(env, argv[1], &callbacks->call) &&
-         millrace_ok(env, napi_create_object(env, &resource)) && keep(env, resource, &callbacks->resource) &&
-         millrace_ok(env, napi_create_string_utf8(env, "millrace.callbacks", NAPI_AUTO_LENGTH, &name)) &&
-         millrace_ok(env, napi_async_init(env, resource, name, &callbacks->context));
+  return millrace_ok(env, napi_create_reference(env, argv[0], 1, &callbacks->due_ref)) &&
+         millrace_callee_open(env, &callbacks->callee, argv[1], "millrace.callbacks");
 }
 
 /* callbacksOpen(due, call) -> handle */
@@ -147,16 +121,7 @@ static napi_value wake(napi_env env, napi_callback_info info) {
   return NULL;
 }
 
-/* callbacksThrow(error): it is an uncaught exception, in the async context of the caller. */
-static napi_value throw_uncaught(napi_env env, napi_callback_info info) {
-  napi_value argv[1];
-  if (!millrace_arguments(env, info, 1, argv, NULL)) return NULL;
-  napi_fatal_exception(env, argv[0]);
-  return NULL;
-}
-
 int millrace_callbacks_register(napi_env env, napi_value exports) {
   return millrace_export(env, exports, "callbacksOpen", open_callbacks, NULL) &&
-         millrace_export(env, exports, "callbacksWake", wake, NULL) &&
-         millrace_export(env, exports, "callbacksThrow", throw_uncaught, NULL);
+         millrace_export(env, exports, "callbacksWake", wake, NULL);
 }

@@ -37,14 +37,11 @@ static void delete_reference(napi_env env, napi_ref* reference) {
 }
 
 static void release_values(files_t* files) {
-  delete_reference(files->env, &files->resource);
-  delete_reference(files->env, &files->call);
   delete_reference(files->env, &files->slab_ref);
   delete_reference(files->env, &files->records_ref);
   delete_reference(files->env, &files->large_ref);
   delete_reference(files->env, &files->counts_ref);
-  if (files->context != NULL) napi_async_destroy(files->env, files->context);
-  files->context = NULL;
+  millrace_callee_close(&files->callee);
 }
 
 /* The environment ends. Node.js runs the loop until the hook is removed, and only then frees what JavaScript has:
@@ -66,7 +63,6 @@ static int keep(napi_env env, napi_value value, napi_ref* reference) {
 
 static int keep_values(files_t* files, napi_value argv[]) {
   napi_env env = files->env;
-  napi_value name, resource;
   void* memory;
   size_t size;
   if (!millrace_words(env, argv[0], &memory, &size)) return 0;
@@ -87,10 +83,7 @@ static int keep_values(files_t* files, napi_value argv[]) {
   }
   return keep(env, argv[1], &files->slab_ref) && keep(env, argv[2], &files->records_ref) &&
          keep(env, argv[3], &files->large_ref) && keep(env, argv[4], &files->counts_ref) &&
-         keep(env, argv[5], &files->call) &&
-         millrace_ok(env, napi_create_object(env, &resource)) && keep(env, resource, &files->resource) &&
-         millrace_ok(env, napi_create_string_utf8(env, "millrace.files", NAPI_AUTO_LENGTH, &name)) &&
-         millrace_ok(env, napi_async_init(env, resource, name, &files->context));
+         millrace_callee_open(env, &files->callee, argv[5], "millrace.files");
 }
 
 static int is_within(int32_t value, int32_t least, int32_t most) {

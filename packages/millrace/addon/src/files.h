@@ -52,8 +52,8 @@ typedef struct {
   napi_env env;
   uv_loop_t* loop;
   napi_async_cleanup_hook_handle hook;
-  napi_async_context context;
-  napi_ref resource, call, slab_ref, records_ref, large_ref, counts_ref;
+  millrace_callee_t callee;
+  napi_ref slab_ref, records_ref, large_ref, counts_ref;
   char* slab; /* on_loop_bytes for what the loop reads, then the regions */
   int32_t* records;
   size_t slab_size, records_size; /* of records: how many */

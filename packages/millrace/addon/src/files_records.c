@@ -3,18 +3,15 @@
 
 #include "files.h"
 
-/* Calls JavaScript. What it throws is an uncaught exception, as in any callback of the loop. 0: it was not reached. */
+/* Calls JavaScript. 0: it was not reached. */
 static int call_with(files_t* files, size_t count) {
   napi_env env = files->env;
   napi_handle_scope scope;
-  napi_value resource, call, argv[1];
+  napi_value argv[1];
   int reached = 0;
   if (files->is_closing || napi_open_handle_scope(env, &scope) != napi_ok) return 0;
-  if (napi_get_reference_value(env, files->resource, &resource) == napi_ok &&
-      napi_get_reference_value(env, files->call, &call) == napi_ok &&
-      napi_create_uint32(env, (uint32_t)count, &argv[0]) == napi_ok) {
-    reached = napi_make_callback(env, files->context, resource, call, 1, argv, NULL) == napi_ok;
-    if (millrace_report(env)) reached = 1;
+  if (napi_create_uint32(env, (uint32_t)count, &argv[0]) == napi_ok) {
+    reached = millrace_callee_call(&files->callee, 1, argv);
   }
   napi_close_handle_scope(env, scope);
   return reached;

@@ -35,9 +35,8 @@ typedef struct {
   uint32_t max_batch;
   uint32_t in_vain; /* looks, one after the other, at a place that is claimed */
   napi_env env;
-  napi_ref callback;
+  millrace_callee_t callee;
   napi_ref buffer;
-  napi_async_context context;
   napi_async_cleanup_hook_handle hook;
   void (*closed)(napi_env env, void* data);
   void* data;
@@ -95,15 +94,12 @@ static void release(millrace_ring_t* ring) {
 static void deliver(ring_t* ring, uint32_t first, uint32_t count) {
   napi_env env = ring->env;
   napi_handle_scope scope;
-  napi_value global, callback, arguments[3];
+  napi_value arguments[3];
   if (napi_open_handle_scope(env, &scope) != napi_ok) return;
-  if (napi_get_global(env, &global) == napi_ok &&
-      napi_get_reference_value(env, ring->callback, &callback) == napi_ok &&
-      napi_get_reference_value(env, ring->buffer, &arguments[0]) == napi_ok &&
+  if (napi_get_reference_value(env, ring->buffer, &arguments[0]) == napi_ok &&
       napi_create_uint32(env, first, &arguments[1]) == napi_ok &&
       napi_create_uint32(env, count, &arguments[2]) == napi_ok) {
-    napi_make_callback(env, ring->context, global, callback, 3, arguments, NULL);
-    millrace_report(env);
+    millrace_callee_call(&ring->callee, 3, arguments);
   }
   napi_close_handle_scope(env, scope);
 }
@@ -114,7 +110,7 @@ static void tell_closed(ring_t* ring) {
   napi_callback_scope callback_scope = NULL;
   if (ring->closed == NULL || napi_open_handle_scope(env, &scope) != napi_ok) return;
   /* So that promises that it settles are heard of; with no JavaScript to run there are none. */
-  if (!ring->ended && napi_open_callback_scope(env, NULL, ring->context, &callback_scope) != napi_ok) {
+  if (!ring->ended && napi_open_callback_scope(env, NULL, ring->callee.context, &callback_scope) != napi_ok) {
     callback_scope = NULL;
   }
   ring->closed(env, ring->data);
@@ -127,9 +123,8 @@ static void on_handle_closed(uv_handle_t* handle) {
   ring_t* ring = handle->data;
   if (--ring->handles > 0) return;
   tell_closed(ring);
-  napi_delete_reference(ring->env, ring->callback);
   napi_delete_reference(ring->env, ring->buffer);
-  napi_async_destroy(ring->env, ring->context);
+  millrace_callee_close(&ring->callee);
   napi_remove_async_cleanup_hook(ring->hook);
   let_go(ring);
 }
@@ -255,7 +250,7 @@ static ring_t* allocate(const millrace_ring_options_t* options, uint32_t capacit
 /* Takes from the environment what the ring needs. What it got before a failure stays for give_back(). */
 static int attach(ring_t* ring, napi_value callback) {
   napi_env env = ring->env;
-  napi_value buffer, name;
+  napi_value buffer;
   uv_loop_t* loop;
   size_t bytes = ring->queue.record_size * (size_t)ring->queue.capacity;
   /* Counted before: the finalizer may run as soon as there is a buffer. */
@@ -265,9 +260,7 @@ static int attach(ring_t* ring, napi_value callback) {
     return 0;
   }
   if (napi_create_reference(env, buffer, 1, &ring->buffer) != napi_ok ||
-      napi_create_reference(env, callback, 1, &ring->callback) != napi_ok ||
-      napi_create_string_utf8(env, "millrace_ring", NAPI_AUTO_LENGTH, &name) != napi_ok ||
-      napi_async_init(env, NULL, name, &ring->context) != napi_ok ||
+      !millrace_callee_open(env, &ring->callee, callback, "millrace_ring") ||
       napi_add_async_cleanup_hook(env, on_environment_end, ring, &ring->hook) != napi_ok) {
     return 0;
   }
@@ -284,8 +277,7 @@ static int attach(ring_t* ring, napi_value callback) {
 
 static void give_back(ring_t* ring) {
   if (ring->hook != NULL) napi_remove_async_cleanup_hook(ring->hook);
-  if (ring->context != NULL) napi_async_destroy(ring->env, ring->context);
-  if (ring->callback != NULL) napi_delete_reference(ring->env, ring->callback);
+  millrace_callee_close(&ring->callee);
   if (ring->buffer != NULL) napi_delete_reference(ring->env, ring->buffer);
   let_go(ring);
 }

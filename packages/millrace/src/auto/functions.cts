@@ -4,6 +4,7 @@
  */
 import type { Method, Patch } from '@millrace/base/patch';
 import { builtin, isError, otherRuntime } from '@millrace/base/realm';
+import { nextTick } from '@millrace/base/timers';
 import { atTurnEnd } from '@millrace/base/turn';
 import type { CallbacksBinding, CallbacksHandle } from '../native/binding.js' with {
   'resolution-mode': 'import',
@@ -12,6 +13,7 @@ import { sentence } from './feature.cjs';
 
 const { AsyncResource } = builtin('node:async_hooks');
 const { syncBuiltinESMExports } = builtin('node:module');
+const { apply } = Reflect;
 
 /** The reason to leave functions alone of which one is not that of Node.js: whoever has replaced it wants to see each call. */
 export const replacedBefore = (name: string): string =>
@@ -91,13 +93,15 @@ function hideUs(error: unknown, limit: number): void {
 }
 
 /**
- * A callback of the application that is due later, called as Node.js calls those of its requests: with the async context of its caller,
- * in which it is also when it throws, and in a macrotask of its own, so that ticks and promise jobs run before the next one.
+ * A callback of the application that is due later. It is called in the async context of its caller and in a macrotask of its own, so that
+ * ticks and promise jobs run before the next one. Node.js itself calls it, from its queue of ticks or of immediates: there is no frame of
+ * ours below it, and an exception is printed with its place.
  */
 export class PendingCallback {
   readonly #callback: Method;
   readonly #request: unknown;
   readonly #context: import('node:async_hooks').AsyncResource;
+  #args: readonly unknown[] = [];
 
   /** `type`: what async_hooks are told; `request`: `this` of the callback. */
   constructor(type: string, callback: Method, request: unknown) {
@@ -108,31 +112,22 @@ export class PendingCallback {
 
   /** Once, in the order in which callbacks are to be called. */
   call(args: readonly unknown[]): void {
-    if (callbacks === null)
-      this.#context.runInAsyncScope(atTurnEnd, undefined, () => this.#run(args));
-    else callbacks.add(() => this.#context.runInAsyncScope(this.#runReporting, this, args));
+    this.#args = args;
+    if (callbacks === null) this.scheduleAt(atTurnEnd);
+    else callbacks.add(this);
+  }
+
+  /** Has Node.js call it at a point. */
+  scheduleAt(point: typeof nextTick | typeof atTurnEnd): void {
+    const context = this.#context;
+    context.runInAsyncScope(point, undefined, apply, this.#callback, this.#request, this.#args);
+    context.emitDestroy();
   }
 
   /** Has a function of Node.js do what is left, and call back, instead. */
   passOn(original: Method, caller: unknown, args: readonly unknown[]): void {
-    this.#context.runInAsyncScope(Reflect.apply, undefined, original, caller, args);
+    this.#context.runInAsyncScope(apply, undefined, original, caller, args);
     this.#context.emitDestroy();
-  }
-
-  #run(args: readonly unknown[]): void {
-    try {
-      Reflect.apply(this.#callback, this.#request, args);
-    } finally {
-      this.#context.emitDestroy();
-    }
-  }
-
-  #runReporting(args: readonly unknown[]): void {
-    try {
-      this.#run(args);
-    } catch (error) {
-      callbacks!.report(error);
-    }
   }
 }
 
@@ -146,37 +141,34 @@ export function useAddon(binding: CallbacksBinding): void {
 /** So many places of callbacks that were called are kept. */
 const mostCalled = 1024;
 
-/** Calls that the addon makes, in order. */
+/** Callbacks that the addon has Node.js call, in order. */
 class Callbacks {
   readonly #binding: CallbacksBinding;
   readonly #handle: CallbacksHandle;
   readonly #due = new Uint32Array(1);
-  /** Calls that were made are undefined: each holds a file. */
-  readonly #queue: ((() => void) | undefined)[] = [];
+  /** The places of callbacks that were called are undefined: each holds a file. */
+  readonly #queue: (PendingCallback | undefined)[] = [];
   #next = 0;
 
   constructor(binding: CallbacksBinding) {
     this.#binding = binding;
-    this.#handle = binding.callbacksOpen(this.#due, () => this.#call());
+    this.#handle = binding.callbacksOpen(this.#due, () => this.#schedule());
   }
 
-  add(fn: () => void): void {
-    this.#queue.push(fn);
+  add(callback: PendingCallback): void {
+    this.#queue.push(callback);
     if (this.#due[0]!++ === 0) this.#binding.callbacksWake(this.#handle);
   }
 
-  report(error: unknown): void {
-    this.#binding.callbacksThrow(error);
-  }
-
-  #call(): void {
-    const fn = this.#queue[this.#next]!;
+  /** Called by the addon; Node.js runs its ticks when this returns. */
+  #schedule(): void {
+    const callback = this.#queue[this.#next]!;
     this.#queue[this.#next++] = undefined;
     // Callbacks that ask for more may keep it from ever being empty.
     if (this.#next === this.#queue.length || this.#next === mostCalled) {
       this.#queue.splice(0, this.#next);
       this.#next = 0;
     }
-    fn();
+    callback.scheduleAt(nextTick);
   }
 }

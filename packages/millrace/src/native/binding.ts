@@ -77,8 +77,6 @@ export interface CallbacksBinding {
   callbacksOpen(due: Uint32Array, call: () => void): CallbacksHandle;
   /** The number is not 0 any more. */
   callbacksWake(handle: CallbacksHandle): void;
-  /** Makes an error an uncaught exception, at once, in the async context that counts now. */
-  callbacksThrow(error: unknown): void;
 }
 
 /**

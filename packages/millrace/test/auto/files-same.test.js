@@ -51,15 +51,38 @@ const endings = {
     throw new Error('on purpose');`,
   'an exception behind a read': `await writeFile('log', 'x');
     readFile('log').then(() => { throw new Error('on purpose'); });`,
-  'an uncaught exception in a callback of a read': `fs.readFile('package.json', () => {
+  'an uncaught exception in a callback of a read': `await writeFile('log', 'x');
+    fs.readFile('log', () => {
       setImmediate(() => console.log('never'));
       throw new Error('on purpose');
     });`,
-  'no error, thrown in a callback of a read': `process.on('uncaughtException', (error, origin) => {
+  'an uncaught exception in a callback of a read that failed': `fs.readFile('none', (error) => { throw error; });`,
+  'an error that was made before, thrown in a callback of a read': `await writeFile('log', 'x');
+    const early = new Error('on purpose');
+    fs.readFile('log', () => {
+      throw early;
+    });`,
+  'no error, thrown in a callback of a read': `await writeFile('log', 'x');
+    fs.readFile('log', () => {
+      throw 'on purpose';
+    });`,
+  'no error, thrown in a tick of a callback of a read': `await writeFile('log', 'x');
+    fs.readFile('log', () => process.nextTick(() => {
+      throw 'on purpose';
+    }));`,
+  'no error, thrown in a tick behind a read': `await writeFile('log', 'x');
+    await readFile('log');
+    process.nextTick(() => {
+      throw 'on purpose';
+    });`,
+  'no error, thrown in a callback of a read, and a handler': `process.on('uncaughtException', (error, origin) => {
       console.log(error, origin);
       process.exitCode = 6;
     });
-    fs.readFile('package.json', () => { throw undefined; });`,
+    await writeFile('log', 'x');
+    fs.readFile('log', () => { throw undefined; });`,
+  'a promise that is rejected in a callback of a read that succeeded': `await writeFile('log', 'x');
+    fs.readFile('log', () => { Promise.reject(new Error('on purpose')); });`,
   'a promise that is rejected in a callback of a read': `fs.readFile('none', (error) => { Promise.reject(error); });`,
   'the end, with callbacks under way': `for (let i = 0; i < 50; i++) fs.readFile('none', () => appendFileSync('log', 'x'));
     process.on('exit', () => console.log(readFileSync('log', 'utf8').length));`,
@@ -83,10 +106,10 @@ const endings = {
   'the exit code of a failure that is handled': `process.exitCode = await readFile('none').catch((error) => -error.errno);`,
 };
 
-/** Without the frames that began the turn: which they are depends on what else was due in it. Those of callbacks of files differ. */
+/** Without the frames of Node.js that began the turn: which they are depends on what else was due in it. */
 const withoutTurn = (text) =>
   text.replace(
-    /\n +at (?:(?:FSReqCallback|ReadFileContext)\.|Reflect\.|PendingCallback\.|AsyncResource\.|#run|Callbacks\.|process\.processTicksAndRejections|runNextTicks|process\.process(?:Immediate|Timers)|listOn(?:Timeout|Immediate)) .*/g,
+    /\n +at (?:FSReqCallback\.\w+|process\.processTicksAndRejections|runNextTicks|process\.process(?:Immediate|Timers)|listOn(?:Timeout|Immediate)) .*/g,
     '',
   );
 

@@ -2,7 +2,7 @@
  * What a program can see of `node:fs/promises`, and of `readFile` of `node:fs`: prints one line of JSON for each case, and whether files were gathered. In an
  * empty working folder; with the argument `idle` auto has nothing to gather before.
  */
-import { AsyncLocalStorage } from 'node:async_hooks';
+import { AsyncLocalStorage, createHook, executionAsyncId } from 'node:async_hooks';
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import fs, { readFile as readFileOfName } from 'node:fs';
@@ -692,6 +692,16 @@ cases['a context in a callback'] = async () => {
       ),
     ),
   );
+};
+cases['async hooks and a callback'] = async () => {
+  const types = new Set();
+  const hook = createHook({ init: (_id, type) => types.add(type) }).enable();
+  const ids = new Set([executionAsyncId()]);
+  const read = () =>
+    new Promise((resolve) => fs.readFile('file', () => resolve(executionAsyncId())));
+  for (const id of await Promise.all([read(), read(), read()])) ids.add(id);
+  hook.disable();
+  return [types.has('FSREQCALLBACK'), ids.size, !ids.has(0)];
 };
 cases['callbacks that read on'] = async () => {
   const seen = [];
