@@ -18,6 +18,8 @@ export interface ReadRequest {
   /** Nobody waits for it any more: it need not be read. `done` is called for it all the same, with whatever there is. */
   readonly cancelled: boolean;
   done(error: NodeJS.ErrnoException | null, data: Buffer | string | undefined): void;
+  /** Called instead of `done` for a file that is too large to be read on the loop. Null: read it on a thread. */
+  readonly tooLarge: (() => void) | null;
 }
 
 /** One commit to one file. */

@@ -42,6 +42,7 @@ const [jobsAt, filesLeftAt, bytesLeftAt] = [1, 2, 3];
 const syscalls = ['open', 'fstat', 'read', 'write', 'fdatasync', 'close'];
 
 const ENOENT = codeOf('ENOENT');
+const EFBIG = codeOf('EFBIG');
 const ESPIPE = codeOf('ESPIPE');
 
 class Append {
@@ -286,6 +287,7 @@ function give(request: ReadRequest, bytes: Buffer, at: number, length: number, o
 function fail(request: ReadRequest, code: number, descriptor: number): void {
   if (code === ENOENT) request.done(systemError(code, 'open', request.path), undefined);
   else if (code === ESPIPE && descriptor >= 0) readFifo(request, descriptor);
+  else if (code === EFBIG && request.tooLarge !== null) request.tooLarge();
   else javascriptBackend.read([request]);
 }
 

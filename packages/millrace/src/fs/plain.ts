@@ -33,7 +33,31 @@ type Call<Value> = (this: unknown, ...args: unknown[]) => Promise<Value>;
 const read = nodeReadFile as Call<Buffer | string>;
 const append = nodeAppendFile as unknown as Call<void>;
 
+/** Paths of large files, and how many reads of each go to Node.js without a try, which is dear where it comes to nothing. */
+const larges = new Map<Path, number>();
+const untried = 64;
+const mostLarges = 1000;
+
+function noteLarge(path: Path): void {
+  if (typeof path !== 'string') return;
+  if (larges.size === mostLarges) larges.clear();
+  larges.set(path, untried);
+}
+
+function isLarge(path: Path): boolean {
+  const left = larges.get(path);
+  if (left === undefined) return false;
+  if (left > 1) larges.set(path, left - 1);
+  else larges.delete(path);
+  return true;
+}
+
 class PlainRead extends Read {
+  override readonly tooLarge = (): void => {
+    endRead();
+    noteLarge(this.path);
+    this.fail();
+  };
   readonly #caller: unknown;
 
   constructor(path: Path, options: Understood, caller: unknown) {
@@ -54,7 +78,7 @@ export function readFile(
   options: unknown,
 ): Promise<Buffer | string> | null {
   const file = toPath(path);
-  const understood = file === null ? null : plainReadOptions(options);
+  const understood = file === null || isLarge(file) ? null : plainReadOptions(options);
   if (understood === null || !beginRead()) return null;
   const request = new PlainRead(file!, understood, this);
   request.start();
@@ -90,6 +114,12 @@ class CallbackRead implements ReadRequest {
     else this.#fail();
   }
 
+  tooLarge(): void {
+    endRead();
+    noteLarge(this.path);
+    this.#fail();
+  }
+
   /** Node.js tries again: later than it would have failed, never sooner. */
   #fail(): void {
     const { path } = this;
@@ -113,7 +143,8 @@ export function readFileThen(node: Method, caller: unknown, args: readonly unkno
   const [path, options, last] = args;
   const callback = last || options;
   const file = backend.name === 'native' && typeof callback === 'function' ? toPath(path) : null;
-  const understood = file === null ? null : plainReadOptions(last ? options : null);
+  const understood =
+    file === null || isLarge(file) ? null : plainReadOptions(last ? options : null);
   if (understood === null || !beginRead()) return false;
   gather(new CallbackRead(file!, understood, node, caller, callback as Method));
   return true;

@@ -13,6 +13,7 @@ export class Read extends Deferred<Buffer | string> implements ReadRequest {
   readonly path: Path;
   readonly base: string | null;
   readonly encoding: BufferEncoding | null;
+  readonly tooLarge: ReadRequest['tooLarge'] = null;
   readonly #signal: AbortSignal | null;
 
   constructor(path: Path, { encoding, signal }: Pick<Understood, 'encoding' | 'signal'>) {

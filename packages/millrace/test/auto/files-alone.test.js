@@ -189,6 +189,28 @@ describe('once it is loaded', { skip }, () => {
     if (onLoop > 0) assert.equal(stats().jobs, jobs);
   });
 
+  test('a file that was too large is not tried again at once', async (t) => {
+    if (nativeError !== null) return t.skip(nativeError);
+    await loaded(t);
+    const large = join(folder, 'too large');
+    const read = promisify(fs.readFile);
+    writeFileSync(large, 'small');
+    const { onLoop } = stats();
+    await read(large);
+    if (stats().onLoop === onLoop) return t.skip('this file system cannot be read on the loop');
+    writeFileSync(large, Buffer.alloc(64 * 1024 + 1, 'large'));
+    assert.deepEqual(await read(large), readFileSync(large));
+    const { reads } = stats();
+    for (let i = 0; i < 32; i++) {
+      assert.deepEqual(await read(large), readFileSync(large));
+      assert.deepEqual(await fs.promises.readFile(large), readFileSync(large));
+    }
+    assert.equal(stats().reads, reads);
+    writeFileSync(large, 'small');
+    assert.equal(await read(large, 'utf8'), 'small');
+    assert.equal(stats().reads, reads + 1);
+  });
+
   test('a worker that ends with callbacks due', async () => {
     const { Worker } = await import('node:worker_threads');
     const code = `
