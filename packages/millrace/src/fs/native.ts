@@ -3,7 +3,7 @@
  * rest by few jobs of the threadpool, each of which comes back in one call.
  */
 import { Socket } from 'node:net';
-import { atTurnEnd, Turn } from '@millrace/base/turn';
+import { atTurnEnd, onceAt } from '@millrace/base/turn';
 import type { FilesBinding, FilesHandle } from '../native/binding.js';
 import { binding } from '../native/load.js';
 import { fromBase } from './arguments.js';
@@ -32,8 +32,8 @@ const maxFiles = 64;
 const relieveMs = 10;
 /** This many files that the loop may not read any more in this turn are worth a job; fewer wait for others. */
 const leastInJob = 8;
-/** In one turn: to hand over thousands takes longer than timers should wait, and the threads have enough to do with these. */
-const mostInTurn = 1024;
+/** Under way at a time: the results of more would keep the loop longer than timers should wait, and the threads have enough to do with these. */
+const mostAtOnce = 512;
 
 const fields = 4;
 const [resultAt, placeAt, syscallAt] = [1, 2, 3];
@@ -107,12 +107,15 @@ class NativeFiles {
   readonly #binding: FilesBinding;
   readonly #handle: FilesHandle;
   readonly #slab = Buffer.allocUnsafeSlow(onLoopBytes + regions * regionBytes);
-  readonly #records = new Int32Array(mostInTurn * fields);
+  readonly #records = new Int32Array(mostAtOnce * fields);
   readonly #large: ArrayBuffer[] = [];
   readonly #counts = new Uint32Array(4);
-  readonly #ids = new Int32Array(mostInTurn);
+  readonly #ids = new Int32Array(mostAtOnce);
   #paths = Buffer.allocUnsafeSlow(64 * 1024);
   readonly #under = new Slots<ReadRequest | Append>();
+  /** Reads that are under way, and those that are held, in order. */
+  #reading = 0;
+  readonly #held: ReadRequest[] = [];
 
   constructor(binding: FilesBinding) {
     this.#binding = binding;
@@ -131,23 +134,30 @@ class NativeFiles {
 
   read(requests: readonly ReadRequest[]): void {
     const left = this.#counts[filesLeftAt]!;
-    this.#readFirst(requests, requests.length - left >= leastInJob ? mostInTurn : left);
+    const most = requests.length - left >= leastInJob ? mostAtOnce : left;
+    // Reads that are held come first.
+    const count = this.#held.length > 0 ? 0 : Math.min(most, this.#room, requests.length);
+    this.#readSome(requests, count);
+    for (let i = count; i < requests.length; i++) this.#held.push(requests[i]!);
+    if (count < requests.length) this.#readHeldLater();
   }
 
-  /** Until the end of the turn: what its other callbacks ask for goes to the same jobs. */
-  readonly #held = new Turn<ReadRequest>(atTurnEnd, (held) => {
+  /** At the end of the turn: what its other callbacks ask for goes to the same jobs. */
+  readonly #readHeldLater = onceAt(atTurnEnd, () => {
     this.#counts[filesLeftAt] = onLoopFiles;
     this.#counts[bytesLeftAt] = onLoopBytes;
-    this.#readFirst(held, mostInTurn);
+    const some = this.#held.splice(0, this.#room);
+    this.#readSome(some, some.length);
   });
 
-  /** The others are held. */
-  #readFirst(requests: readonly ReadRequest[], most: number): void {
-    const count = Math.min(requests.length, most);
-    if (count > 0) this.#readSome(requests, count);
-    for (let i = count; i < requests.length; i++) this.#held.add(requests[i]!);
-    counters.onLoop = this.#counts[0]!;
-    counters.jobs = this.#counts[jobsAt]!;
+  get #room(): number {
+    return mostAtOnce - this.#reading;
+  }
+
+  /** So many are not under way any more. */
+  #leave(count: number): void {
+    this.#reading -= count;
+    if (this.#held.length > 0) this.#readHeldLater();
   }
 
   append(request: AppendRequest): void {
@@ -174,13 +184,17 @@ class NativeFiles {
       ids[count++] = this.#under.put(request);
     }
     if (count === 0) return;
+    this.#reading += count;
     const ready = this.#binding.filesRead(this.#handle, this.#paths, length, ids, count);
+    counters.onLoop = this.#counts[0]!;
+    counters.jobs = this.#counts[jobsAt]!;
     if (ready >= 0) {
       this.#take(ready);
       return;
     }
     // There is no memory for a job: Node.js does it, or says so.
     const left = Array.from(ids.subarray(0, count), (id) => this.#under.take(id) as ReadRequest);
+    this.#leave(count);
     javascriptBackend.read(left);
   }
 
@@ -204,6 +218,7 @@ class NativeFiles {
   #take(count: number): void {
     const records = this.#records;
     let larges = 0;
+    let reads = 0;
     for (let at = 0; at < count * fields; at += fields) {
       const id = records[at]!;
       const result = records[at + resultAt]!;
@@ -219,6 +234,7 @@ class NativeFiles {
         continue;
       }
       this.#under.take(id);
+      reads++;
       if (result > 0 && place < 0) {
         const bytes = Buffer.from(this.#large[larges]!);
         this.#large[larges++] = none;
@@ -229,6 +245,7 @@ class NativeFiles {
         fail(item, result, place);
       }
     }
+    this.#leave(reads);
   }
 }
 

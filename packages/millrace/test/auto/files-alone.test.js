@@ -176,6 +176,29 @@ describe('once it is loaded', { skip }, () => {
     assert.ok(most <= 32, `${most} files in one turn`);
   });
 
+  test('no turn calls back for more than are under way', async (t) => {
+    if (nativeError !== null) return t.skip(nativeError);
+    await loaded(t);
+    let called = 0;
+    let most = 0;
+    await turn();
+    for (let i = 0; i < 10_000; i++) {
+      fs.readFile(files[i % files.length], (error) => {
+        assert.ifError(error);
+        called++;
+      });
+    }
+    await turn();
+    // The threads go on meanwhile, with all that they have.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
+    for (let before = called; called < 10_000; before = called) {
+      await turn();
+      most = Math.max(most, called - before);
+    }
+    // Some are read on the loop at the end of the turn that has called back for others.
+    assert.ok(most <= 512 + 32, `${most} in one turn`);
+  });
+
   test('a file of more than 64 KiB is left to Node.js', async (t) => {
     await loaded(t);
     const large = join(folder, 'large');
