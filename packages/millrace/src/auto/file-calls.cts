@@ -20,6 +20,7 @@ import { setTimeout } from '@millrace/base/timers';
 import { atTurnEnd, onceAt } from '@millrace/base/turn';
 import type { FileCallsBinding } from '../native/binding.js' with { 'resolution-mode': 'import' };
 import { checkModules, type Part, sentence } from './feature.cjs';
+import { areOriginal, type BindingName, whyReplaced } from './fs-binding.cjs';
 import { applyAll, pass, passPromise, replacedBefore, undoAll } from './functions.cjs';
 
 const fs = builtin('node:fs');
@@ -51,6 +52,14 @@ const localTypes: readonly unknown[] = ['ext2', 'ext3', 'ext4', 'xfs', 'btrfs', 
 const farthest = 2 ** 52;
 /** A mount that the addon does not know is this less its ID. */
 const unknownMount = -2;
+
+/** Functions beneath the calls. All `Stats` come from `fstat`. */
+const ofStat = ['stat', 'fstat'] as const;
+const ofLstat = ['lstat', 'fstat'] as const;
+const ofFstat = ['fstat'] as const;
+const ofOpen = ['open', 'fstat'] as const;
+const ofRead = ['read'] as const;
+const ofClose = ['close'] as const;
 
 const callbackNames = ['stat', 'lstat', 'fstat', 'open', 'read', 'close'] as const;
 const promiseNames = ['stat', 'lstat'] as const;
@@ -140,7 +149,8 @@ export class FileCallsPart implements Part {
       ([method, name, kind, sign], i) =>
         !this.#patches[i]!.isApplied && !isOfNode(method, `${kind} ${name}(`, sign),
     );
-    this.why = foreign === undefined ? applyAll(this.#patches) : replacedBefore(`fs.${foreign[1]}`);
+    this.why = foreign === undefined ? whyReplaced() : replacedBefore(`fs.${foreign[1]}`);
+    this.why ??= applyAll(this.#patches);
     if (this.why !== null) return;
     this.#isOn = true;
     setTimeout(() => {
@@ -156,7 +166,7 @@ export class FileCallsPart implements Part {
 
   /** Null stands, here and below, for a call that Node.js has to make. */
   #stat(path: unknown, follows: boolean): Stats | null {
-    if (!isPath(path) || !this.#mayAsk()) return null;
+    if (!isPath(path) || !this.#mayAsk(follows ? ofStat : ofLstat)) return null;
     const fd = this.#find((addon) => addon.fileLook(path, follows));
     if (fd === null) return null;
     const stats = this.#statsOf(fd);
@@ -166,7 +176,7 @@ export class FileCallsPart implements Part {
 
   #fstat(callback: unknown, fd: unknown): Stats | null {
     if (!this.#ours.has(fd as number)) return null;
-    if (callback !== null && this.#mayCall() && this.#addon!.fileCheck(fd as number)) {
+    if (callback !== null && this.#mayCall(ofFstat) && this.#addon!.fileCheck(fd as number)) {
       this.#renewLater();
       const stats = this.#statsOf(fd as number);
       if (stats !== null) return stats;
@@ -176,7 +186,7 @@ export class FileCallsPart implements Part {
   }
 
   #open(path: unknown): number | null {
-    if (!isPath(path) || !this.#mayAsk()) return null;
+    if (!isPath(path) || !this.#mayAsk(ofOpen)) return null;
     const fd = this.#find((addon) => addon.fileOpen(path));
     if (fd === null) return null;
     if (this.#statsOf(fd) === null) {
@@ -205,7 +215,7 @@ export class FileCallsPart implements Part {
       length <= longestRead &&
       offset + length <= buffer.byteLength &&
       (position === undefined || position === null || (isWhole(position) && position < farthest));
-    if (isPlain && length <= this.#bytes && this.#mayCall()) {
+    if (isPlain && length <= this.#bytes && this.#mayCall(ofRead)) {
       this.#renewLater();
       // All of it, as a refusal may come after most has been copied.
       this.#bytes -= length;
@@ -223,7 +233,7 @@ export class FileCallsPart implements Part {
   #close(callback: unknown, fd: unknown): boolean {
     const isRead = this.#ours.get(fd as number);
     this.#ours.delete(fd as number);
-    if (isRead !== true || callback === null || !this.#mayCall()) return false;
+    if (isRead !== true || callback === null || !this.#mayCall(ofClose)) return false;
     this.#renewLater();
     return this.#addon!.fileClose(fd as number);
   }
@@ -266,15 +276,15 @@ export class FileCallsPart implements Part {
   }
 
   /** Whether the addon may be asked for one more path. */
-  #mayAsk(): boolean {
-    if (this.#skipped === 0) return this.#mayCall();
+  #mayAsk(beneath: readonly BindingName[]): boolean {
+    if (this.#skipped === 0) return this.#mayCall(beneath);
     this.#skipped--;
     return false;
   }
 
-  /** Whether the turn may answer one more. */
-  #mayCall(): boolean {
-    if (!this.#isOn) return false;
+  /** Whether the turn may answer one more, for which Node.js would use these functions. */
+  #mayCall(beneath: readonly BindingName[]): boolean {
+    if (!this.#isOn || !areOriginal(beneath)) return false;
     if (this.#addon === null) {
       this.#toLoad--;
       if (this.#toLoad === 0) this.#load();

@@ -11,6 +11,7 @@ import { type Method, Patch } from '@millrace/base/patch';
 import { builtin, isURL } from '@millrace/base/realm';
 import { nextTick } from '@millrace/base/timers';
 import { checkModules, type Part, sentence } from './feature.cjs';
+import { areOriginal, whyReplaced } from './fs-binding.cjs';
 import { applyAll, pass, passPromise, replacedBefore, undoAll } from './functions.cjs';
 
 const fs = builtin('node:fs');
@@ -20,6 +21,12 @@ type Plain = typeof import('../fs/plain.js', { with: { 'resolution-mode': 'impor
 
 /** The loader of ES modules of Node.js 20 reads its files with `fs.promises`, by URLs, which are left to it. */
 const loaderReads = /^v2[01]\./.test(process.version);
+
+/** Functions beneath these, in any of the known releases. */
+const beneath = {
+  reads: ['openFileHandle', 'open', 'fstat', 'read', 'close'],
+  appends: ['openFileHandle', 'writeBuffer', 'writeString', 'close'],
+} as const;
 
 /** A function to replace. `begins`: how that of Node.js begins, in the releases that are known. */
 interface Original {
@@ -48,7 +55,7 @@ const originals: readonly Original[] = [
 
 export class FsPart implements Part {
   state: Part['state'] = 'waiting';
-  why: string | null = null;
+  #why: string | null = null;
   readonly #patches: readonly Patch[];
   readonly #whenSettled: (fire: () => void) => () => void;
   #isOn = false;
@@ -70,20 +77,20 @@ export class FsPart implements Part {
     const promising = {
       async readFile(path: unknown, options: unknown) {
         return (
-          part.#act(path)?.readFile.call(this, path, options) ??
+          part.#act('reads', path)?.readFile.call(this, path, options) ??
           passPromise(node.readFile, this, [path, options])
         );
       },
       async appendFile(path: unknown, data: unknown, options: unknown) {
         return (
-          part.#act(path)?.appendFile.call(this, path, data, options) ??
+          part.#act('appends', path)?.appendFile.call(this, path, data, options) ??
           passPromise(node.appendFile, this, [path, data, options])
         );
       },
     };
     const calling = (original: Method): Method =>
       function readFile(this: unknown, ...args: unknown[]): unknown {
-        const isBegun = part.#act(args[0])?.readFileThen(original, this, args);
+        const isBegun = part.#act('reads', args[0])?.readFileThen(original, this, args);
         return isBegun ? undefined : pass(original, this, args);
       };
     this.#patches = [
@@ -93,13 +100,18 @@ export class FsPart implements Part {
     ];
   }
 
+  get why(): string | null {
+    return this.#why ?? whyReplaced();
+  }
+
   on(): undefined {
     const foreign = originals.find(
       ({ target, name, begins }, i) =>
         !this.#patches[i]!.isApplied && !begins.test(String(Reflect.get(target, name))),
     );
-    this.why = foreign === undefined ? applyAll(this.#patches) : reasonToLeave(foreign);
-    if (this.why !== null) return;
+    this.#why = foreign === undefined ? whyReplaced() : reasonToLeave(foreign);
+    this.#why ??= applyAll(this.#patches);
+    if (this.#why !== null) return;
     this.#isOn = true;
     this.#disarm = this.#whenSettled(() => {
       this.#isSettled = true;
@@ -113,8 +125,8 @@ export class FsPart implements Part {
   }
 
   /** Null when Node.js is to be called. */
-  #act(path: unknown): Plain | null {
-    if (!this.#isOn || (loaderReads && isURL(path))) return null;
+  #act(kind: keyof typeof beneath, path: unknown): Plain | null {
+    if (!this.#isOn || (loaderReads && isURL(path)) || !areOriginal(beneath[kind])) return null;
     if (this.#ours === null) this.#notice();
     return this.#ours;
   }
@@ -138,7 +150,7 @@ export class FsPart implements Part {
       this.#ours = await import('../fs/plain.js');
       this.state = 'active';
     } catch (error) {
-      this.why = sentence(error);
+      this.#why = sentence(error);
     }
   }
 }
