@@ -84,7 +84,7 @@ const inForce = new WeakSet<Installation>();
  * process exits; it is lost when it is killed.
  *
  * A class that is installed already keeps its options, and its {@link Installation} is returned. Throws
- * MILLRACE_E_INVALID_ARGUMENT for anything but the `WebSocket` of the ws package, version 6, 7 or 8, MILLRACE_E_INVALID_OPTION for
+ * MILLRACE_E_INVALID_ARGUMENT for anything but the `WebSocket` of the ws package, version 6.2.1 to 8, MILLRACE_E_INVALID_OPTION for
  * an unknown option or a bad value. Costs one `setImmediate` for each turn in which something is sent.
  */
 export function install(WebSocket: WebSocketClass, options: InstallOptions = {}): Installation {

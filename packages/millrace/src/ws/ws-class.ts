@@ -48,14 +48,14 @@ export function baseClass(WebSocket: WebSocketClass): WebSocketClass {
   return baseOf(WebSocket) as unknown as WebSocketClass;
 }
 
-/** The class of senders. Throws MILLRACE_E_INVALID_ARGUMENT unless it works as in versions 6 to 8 of ws. */
+/** The class of senders. Throws MILLRACE_E_INVALID_ARGUMENT unless it works as in versions 6.2.1 to 8 of ws. */
 export function checkClass(WebSocket: unknown): SenderClass {
   const Sender = senderClass(WebSocket);
   if (Sender !== null) return Sender;
   const name = typeof WebSocket === 'function' && WebSocket.name;
   throw new MillraceError(
     'MILLRACE_E_INVALID_ARGUMENT',
-    `the class is ${name || show(WebSocket)}; it must be WebSocket of the ws package, version 6, 7 or 8, or derived from it${hint}`,
+    `the class is ${name || show(WebSocket)}; it must be WebSocket of the ws package, version 6.2.1 to 8, or derived from it${hint}`,
   );
 }
 
@@ -75,7 +75,7 @@ function senderClass(WebSocket: unknown): SenderClass | null {
   }
 }
 
-/** Whether the frames of an open socket can be gathered: those of versions 6 to 8 of ws. Makes no socket, and changes nothing. */
+/** Whether the frames of an open socket can be gathered: those of versions 6.2.1 to 8 of ws. Makes no socket, and changes nothing. */
 export function isGathered(ws: { readonly _sender?: Sender }): boolean {
   const Base = baseOf(ws.constructor);
   const sender = ws._sender;
@@ -120,6 +120,8 @@ function worksAsKnown(sender: Sender, Sender: SenderClass): boolean {
     Object.hasOwn(Sender.prototype, 'send') &&
     Object.hasOwn(Sender.prototype, 'sendFrame') &&
     isAtRest(sender) &&
+    // Older releases make small frames in one piece, and write those of two without corking.
+    parts.length === 2 &&
     Buffer.concat(parts as Buffer[]).equals(Buffer.from([0x81, 1, 0x61]))
   );
 }

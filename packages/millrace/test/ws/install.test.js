@@ -426,7 +426,22 @@ test('only WebSocket of ws is taken', () => {
     setSocket() {}
     terminate() {}
   }
+  // As in ws 6.2.0 and older, which puts header and payload of a small frame into one buffer.
+  class OlderSender extends Sender {
+    static frame(...args) {
+      return [Buffer.concat(Sender.frame(...args))];
+    }
+    send() {}
+    sendFrame() {}
+  }
+  class Older {
+    setSocket(socket) {
+      this._sender = new OlderSender(socket, {});
+    }
+    terminate() {}
+  }
   const bad = [
+    Older,
     undefined,
     null,
     {},
@@ -441,7 +456,7 @@ test('only WebSocket of ws is taken', () => {
     assert.throws(() => install(value), {
       code: 'MILLRACE_E_INVALID_ARGUMENT',
       message:
-        /^the class is .+; it must be WebSocket of the ws package, version 6, 7 or 8, or derived/,
+        /^the class is .+; it must be WebSocket of the ws package, version 6\.2\.1 to 8, or derived/,
     });
   }
   assert.throws(() => install(WithoutSender), { message: /^the class is WithoutSender; / });
