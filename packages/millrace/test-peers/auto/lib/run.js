@@ -81,7 +81,8 @@ export async function runFile({ folder, file, runner, arm, by, flags, args, seco
     const { code, output } = await ended(child, seconds);
     const tests = testing.results({ report, output, code });
     if (runner !== 'program') {
-      tests.push({ name: whole, outcome: code === 0 ? 'passed' : 'failed' });
+      const isExplained = code === 0 || tests.some(({ outcome }) => outcome === 'failed');
+      tests.push({ name: whole, outcome: isExplained ? 'passed' : 'failed' });
     }
     return { outcomes: new Map(numbered(tests, scratch)), seen: linesOf(seen), output };
   } finally {
@@ -89,8 +90,8 @@ export async function runFile({ folder, file, runner, arm, by, flags, args, seco
   }
 }
 
-/** The name of a test that is not counted: the file has ended with code 0. */
-export const whole = 'the file as a whole';
+/** The name of a test that is not counted: the file has ended with code 0, unless a test of it has failed. */
+export const whole = 'the end of the file';
 
 /** Nothing of the run of this test itself, no switches that somebody has set, and no CI, where some tests are left out. */
 function environment() {

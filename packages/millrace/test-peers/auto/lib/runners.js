@@ -28,7 +28,10 @@ export const runners = {
       ...[mocha, '--reporter', mochaReporter, '--reporter-option', `report=${report}`],
       ...['--exit', '--timeout', '20000', file],
     ],
-    results: ({ report }) => linesOf(report),
+    // A hook has another name for each test.
+    results: ({ report }) => [
+      ...new Map(linesOf(report).map((test) => [`${test.id} ${test.name}`, test])).values(),
+    ],
   },
   /** The file writes TAP to its standard output. Subtests and assertions of a test are not counted. */
   tap: {

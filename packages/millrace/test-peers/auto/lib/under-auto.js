@@ -58,8 +58,11 @@ async function check(suite, t) {
         for (const kind of ['failed', 'flaky', 'withoutAuto']) {
           for (const line of result[kind]) t.diagnostic(`${kind}: ${line}`);
         }
-        const unknown = result.differs.filter((line) => !suite.differs?.[path]);
-        assert.deepEqual(unknown, [], result.outputs.auto + result.outputs.all);
+        const reason = suite.differs?.[path];
+        if (reason === undefined) {
+          assert.deepEqual(result.differs, [], result.outputs.auto + result.outputs.all);
+        }
+        for (const line of result.differs) t.diagnostic(`differs: ${line}: ${reason}`);
       }),
     ),
   );
