@@ -40,7 +40,6 @@ typedef struct {
 typedef struct {
   mount_t mounts[most_mounts];
   uint32_t noted; /* so far */
-  uint64_t inode; /* of the file that was checked last */
 } calls_t;
 
 static mount_t* find_mount(calls_t* calls, int32_t id) {
@@ -70,7 +69,7 @@ enum { resolve_cached = 0x20, statx_mount_id = 0x1000, mount_id_at = 0x90 };
 /* A regular file and its mount, as the system knows them without asking a server: 0, or `refused`. */
 static int32_t find(int fd, struct statx* found, int32_t* mount_id) {
   uint64_t id;
-  unsigned int mask = STATX_TYPE | STATX_NLINK | STATX_INO | statx_mount_id;
+  unsigned int mask = STATX_TYPE | STATX_NLINK | statx_mount_id;
   if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, mask, found) != 0) return refused;
   if (!S_ISREG(found->stx_mode) || (found->stx_mask & mask) != mask) return refused;
   memcpy(&id, (const char*)found + mount_id_at, sizeof(id));
@@ -85,7 +84,6 @@ static int32_t check(calls_t* calls, int fd) {
   if (find(fd, &found, &id) != 0 || found.stx_nlink == 0) return refused;
   const mount_t* mount = find_mount(calls, id);
   if (mount == NULL) return unknown - id;
-  calls->inode = found.stx_ino;
   return mount->is_local ? 0 : refused;
 }
 
@@ -268,15 +266,6 @@ static napi_value check_descriptor(napi_env env, napi_callback_info info) {
   return boolean(env, check(calls, fd) == 0);
 }
 
-/* fileInode(): the inode of the file that was checked last, as Stats have it. */
-static napi_value inode(napi_env env, napi_callback_info info) {
-  calls_t* calls;
-  napi_value result;
-  if (!millrace_arguments(env, info, 0, NULL, (void**)&calls)) return NULL;
-  CHECK(napi_create_double(env, (double)calls->inode, &result));
-  return result;
-}
-
 /* fileRead(fd, buffer, offset, length, position): the bytes read, or a negative number. */
 static napi_value read_descriptor(napi_env env, napi_callback_info info) {
   calls_t* calls;
@@ -329,7 +318,6 @@ int millrace_file_calls_register(napi_env env, napi_value exports) {
          millrace_export(env, exports, "fileLook", look_at, calls) &&
          millrace_export(env, exports, "fileOpen", open_path, calls) &&
          millrace_export(env, exports, "fileMount", mount, calls) &&
-         millrace_export(env, exports, "fileInode", inode, calls) &&
          millrace_export(env, exports, "fileCheck", check_descriptor, calls) &&
          millrace_export(env, exports, "fileRead", read_descriptor, calls) &&
          millrace_export(env, exports, "fileClose", close_descriptor, calls) &&

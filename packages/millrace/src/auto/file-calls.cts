@@ -57,7 +57,7 @@ const unknownMount = -2;
 const ofStat = ['stat', 'fstat'] as const;
 const ofLstat = ['lstat', 'fstat'] as const;
 const ofFstat = ['fstat'] as const;
-const ofOpen = ['open', 'fstat'] as const;
+const ofOpen = ['open'] as const;
 const ofRead = ['read'] as const;
 const ofClose = ['close'] as const;
 
@@ -169,7 +169,7 @@ export class FileCallsPart implements Part {
     if (!isPath(path) || !this.#mayAsk(follows ? ofStat : ofLstat)) return null;
     const fd = this.#find((addon) => addon.fileLook(path, follows));
     if (fd === null) return null;
-    const stats = this.#statsOf(fd);
+    const stats = fstatSync(fd);
     this.#addon!.fileDrop(fd);
     return stats;
   }
@@ -178,8 +178,7 @@ export class FileCallsPart implements Part {
     if (!this.#ours.has(fd as number)) return null;
     if (callback !== null && this.#mayCall(ofFstat) && this.#addon!.fileCheck(fd as number)) {
       this.#renewLater();
-      const stats = this.#statsOf(fd as number);
-      if (stats !== null) return stats;
+      return fstatSync(fd as number);
     }
     this.#ours.delete(fd as number);
     return null;
@@ -189,10 +188,6 @@ export class FileCallsPart implements Part {
     if (!isPath(path) || !this.#mayAsk(ofOpen)) return null;
     const fd = this.#find((addon) => addon.fileOpen(path));
     if (fd === null) return null;
-    if (this.#statsOf(fd) === null) {
-      this.#addon!.fileDrop(fd);
-      return null;
-    }
     this.#ours.set(fd, false);
     return fd;
   }
@@ -260,19 +255,6 @@ export class FileCallsPart implements Part {
       this.#skipped = Math.min(2 ** (this.#refused - freely), mostSkipped);
     }
     return null;
-  }
-
-  /**
-   * Made by Node.js, of the very file that the addon has found. Where a test has replaced its binding, it knows no such descriptor,
-   * or has another file by this number: null.
-   */
-  #statsOf(fd: number): Stats | null {
-    try {
-      const stats = fstatSync(fd);
-      return stats.ino === this.#addon!.fileInode() ? stats : null;
-    } catch {
-      return null;
-    }
   }
 
   /** Whether the addon may be asked for one more path. */

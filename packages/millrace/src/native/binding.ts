@@ -95,8 +95,6 @@ export interface FileCallsBinding {
   fileOpen(path: string | Uint8Array): number;
   /** Tells whether the file system of a mount is local. */
   fileMount(id: number, isLocal: boolean): void;
-  /** The inode of the file that one of the two has found, or that was checked, last. */
-  fileInode(): number;
   /** Whether a descriptor is one of such a file, and not of one that has been deleted. */
   fileCheck(fd: number): boolean;
   /**
