@@ -211,6 +211,22 @@ export const groups = {
       tests: 1130,
     },
     {
+      name: 'undici',
+      version: '7.29.0',
+      checkout: 'undici-7.29.0',
+      // The others are doubles of connections, and single functions.
+      files: new RegExp(
+        `^(${[
+          'client.*|close-.*|connect-.*|http.*|https|inflight-.*|max-.*|pipeline-.*|pool.*|promises|proxy.*|redirect-.*',
+          'request.*|retry-.*|round-.*|socket-.*|stream-.*|tls.*|trailers|upgrade-.*',
+          '(eventsource|websocket)[/\\\\].*',
+        ].join('|')})\\.js$`,
+      ),
+      tests: 947,
+      active: ['ws'],
+      seconds: 180,
+    },
+    {
       ...ofMocha,
       name: 'send',
       version: '1.2.1',
