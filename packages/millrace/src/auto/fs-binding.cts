@@ -23,7 +23,7 @@ const binding = isClosed ? null : bindingOfNode();
 const originals = Object.fromEntries(names.map((name) => [name, binding?.[name]])) as Binding;
 const areNative = binding !== null && names.every((name) => isNative(originals[name], name));
 
-/** Whether Node.js has these functions still. Costs some 30 ns for each. Only if {@link whyReplaced} returned null at the start. */
+/** Whether these functions are still those of Node.js. Only where {@link whyReplaced} returned null at the start. Costs some 30 ns per name. */
 export function areOriginal(wanted: readonly BindingName[]): boolean {
   if (binding === null) return true;
   for (const name of wanted) if (binding[name] !== originals[name]) return false;

@@ -76,6 +76,19 @@ test('who has replaced readFile before sees each call', async () => {
   assert.match(why, /readFile was replaced before/);
 });
 
+test('files are left to Node.js where looking beneath node:fs prints a warning', async () => {
+  if (hasVirtualFiles) return;
+  const code = `
+    const { fs: { why } } = process[Symbol.for('millrace.auto')].features;
+    const fs = require('node:fs');
+    console.log(JSON.stringify({ why, isOriginal: /FSReqCallback/.test(String(fs.stat)) }));
+  `;
+  const args = ['--pending-deprecation', ...preloads['--require'], '--eval', code];
+  const { why, isOriginal } = await runJson(args);
+  assert.match(why, /^process\.binding warns or was replaced/);
+  assert.ok(isOriginal);
+});
+
 test('reads that come in bulk', async () => {
   const { same, state, why } = await runJson([...preloads['--import'], `${programs}bulk.mjs`]);
   assert.ok(same);
