@@ -21,11 +21,12 @@ export const proofOf = (pattern) => (pattern === undefined ? ofCounters() : ofPa
 function ofCounters() {
   return {
     isOn({ probe }) {
-      const counters = Object.values(probe?.millrace ?? {});
-      return counters.some((each) => Object.values(each).some((value) => value > 0));
+      const counters = probe?.millrace ?? {};
+      if (Object.hasOwn(counters, 'auto')) return true;
+      return Object.values(counters).some((each) => Object.values(each).some((value) => value > 0));
     },
     about:
-      "Proof: Millrace's own counters, which must move in the treatment and not in the control (no --proof is given).",
+      "Proof: millrace/auto, or Millrace's own counters, which must move in the treatment and not in the control (no --proof is given).",
     advice: () =>
       "Without --proof, Millrace's own counters say whether it is on: they must move in the treatment and not in " +
       'the control. Let the treatment alone use it, or give --proof REGEX ' +

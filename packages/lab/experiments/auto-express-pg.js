@@ -9,7 +9,7 @@ export const about =
   'connections to PostgreSQL. auto finds nothing to batch there. CPU time is that of the application, without PostgreSQL itself.';
 
 const { control: plain, auto } = armsOf('express-users.js', {
-  isOn: ({ probe }) => Object.hasOwn(probe?.millrace ?? {}, 'monitor'),
+  isOn: ({ probe }) => Object.hasOwn(probe?.millrace ?? {}, 'auto'),
   args: () => [startPostgres()],
 });
 

@@ -1,4 +1,4 @@
-import { armsOf, hasMonitor } from './auto/arms.js';
+import { armsOf, hasAuto } from './auto/arms.js';
 import { installed } from './auto/installed.js';
 import { applicationMetrics } from './auto/metrics.js';
 import { window } from './auto/window.js';
@@ -9,7 +9,7 @@ export const about =
   'A server of graphql-ws with 100 clients; requests publish 50 values/s, and each goes to all of them. The frames of a value differ, ' +
   'as each has the id of its subscription: there is nothing to gain, and there should be nothing to lose, for auto or by hand.';
 
-const { control: plain, auto } = armsOf(() => installed('graphql.js'), { isOn: hasMonitor });
+const { control: plain, auto } = armsOf(() => installed('graphql.js'), { isOn: hasAuto });
 
 export const control = plain;
 export const treatment = auto();

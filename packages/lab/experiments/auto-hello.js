@@ -7,12 +7,11 @@ export const question = 'What does auto cost an application that has nothing to 
 
 export const about =
   'A server of node:http that answers each request at once with a line of text, on 100 keep-alive connections. auto waits ' +
-  'for work to batch, which never comes, and runs a monitor of the event loop; MILLRACE=observe counts the calls, and ' +
-  'reports at the end what batching would gain.';
+  'for work to batch, which never comes; MILLRACE=observe counts the calls, and reports at the end what batching would gain.';
 
-/** The monitor of auto announces itself; observe prints its report when the server is ended. */
+/** Observe does not act; it prints its report when the server is ended. */
 const isOn = ({ probe, output }) =>
-  Object.hasOwn(probe?.millrace ?? {}, 'monitor') || /millrace/i.test(output);
+  Object.hasOwn(probe?.millrace ?? {}, 'auto') || /millrace/i.test(output);
 
 const { control: plain, auto } = armsOf('hello.js', { isOn });
 

@@ -1,4 +1,4 @@
-import { armsOf, hasMonitor } from './auto/arms.js';
+import { armsOf, hasAuto } from './auto/arms.js';
 import { installed } from './auto/installed.js';
 import { applicationMetrics } from './auto/metrics.js';
 import { window } from './auto/window.js';
@@ -16,7 +16,7 @@ const {
   auto,
   byHand,
 } = armsOf(() => installed('node_modules/next/dist/bin/next'), {
-  isOn: hasMonitor,
+  isOn: hasAuto,
   args: () => ['start', installed('next'), '--port', '0', '--hostname', '127.0.0.1'],
   env: () => ({ NEXT_TELEMETRY_DISABLED: '1' }),
   ready: /Local: +(http:\S+)/,

@@ -1,4 +1,4 @@
-import { armsOf, hasMonitor } from './auto/arms.js';
+import { armsOf, hasAuto } from './auto/arms.js';
 import { installed } from './auto/installed.js';
 import { applicationMetrics } from './auto/metrics.js';
 import { window } from './auto/window.js';
@@ -11,7 +11,7 @@ export const about =
   'nothing to lose, for auto or by hand.';
 
 const { control: plain, auto } = armsOf(() => installed('peer.js'), {
-  isOn: hasMonitor,
+  isOn: hasAuto,
   health: '/',
 });
 

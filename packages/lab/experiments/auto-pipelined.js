@@ -15,7 +15,7 @@ const {
   auto,
   changed,
 } = armsOf('users.js', {
-  isOn: ({ probe }) => Object.hasOwn(probe?.millrace ?? {}, 'monitor'),
+  isOn: ({ probe }) => Object.hasOwn(probe?.millrace ?? {}, 'auto'),
   args: () => [startPostgres()],
 });
 

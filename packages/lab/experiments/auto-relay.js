@@ -1,4 +1,4 @@
-import { armsOf, hasMonitor } from './auto/arms.js';
+import { armsOf, hasAuto } from './auto/arms.js';
 import { applicationMetrics, latencies } from './auto/metrics.js';
 import { window } from './auto/window.js';
 
@@ -9,7 +9,7 @@ export const about =
   'clients in 50 rooms, open loop. No two frames have the same content, and a socket is rarely sent two in a turn: there is ' +
   'nothing to gain, and there should be nothing to lose. The generator checks each delivery.';
 
-const { control: plain, auto } = armsOf('relay.js', { isOn: hasMonitor });
+const { control: plain, auto } = armsOf('relay.js', { isOn: hasAuto });
 
 export const control = plain;
 export const treatment = auto();

@@ -1,4 +1,4 @@
-import { armsOf, hasMonitor } from './auto/arms.js';
+import { armsOf, hasAuto } from './auto/arms.js';
 import { deliveries } from './auto/deliveries.js';
 import { applicationMetrics, latencies } from './auto/metrics.js';
 
@@ -16,7 +16,7 @@ const {
   byHand,
 } = armsOf('socket-io-chat.js', {
   // At this rate the turns of a socket bring one frame, and auto leaves them to ws.
-  isOn: hasMonitor,
+  isOn: hasAuto,
 });
 
 export const control = plain;

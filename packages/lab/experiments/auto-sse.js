@@ -11,7 +11,7 @@ export const about =
   `comes in one turn leaves in one write per reader. Open loop: ${rate} messages a second, mostly alone in their turn, where the ` +
   'gain is one chunk for all readers, and one native call. Readers count bytes, one of them parses them.';
 
-const isOn = ({ probe }) => Object.hasOwn(probe?.millrace ?? {}, 'monitor');
+const isOn = ({ probe }) => Object.hasOwn(probe?.millrace ?? {}, 'auto');
 const { control: plain, auto } = armsOf('event-streams.js', { isOn });
 const { control: rooms } = armsOf('../event-streams-rooms.js', {
   isOn: hasCounted('rooms', 'deliveries'),

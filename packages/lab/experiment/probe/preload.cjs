@@ -147,7 +147,10 @@ function collectionsMeter() {
   };
 }
 
-/** The counters of Millrace's objects in this process, summed by kind; of one that is gone, as they were last. */
+/**
+ * The counters of Millrace's objects in this process, summed by kind; of one that is gone, as they were last. Where `millrace/auto` is loaded
+ * there is a kind `auto`, without counters.
+ */
 function millraceMeter() {
   const { subscribe, unsubscribe } = require('node:diagnostics_channel');
   const sources = new Map();
@@ -169,6 +172,8 @@ function millraceMeter() {
         sources.delete(source);
       }
       const all = {};
+      const auto = process[Symbol.for('millrace.auto')];
+      if (auto !== undefined && auto.settings.mode !== 'off') all.auto = {};
       for (const [kind, totals] of Object.entries(gone)) sum(all, kind, totals);
       for (const [source, totals] of sources) sum(all, source.kind, totals);
       return all;

@@ -55,8 +55,8 @@ export function armsOf(app, { isOn, args = () => [], env = () => ({}), ...server
 
 const pathOf = (path) => fileURLToPath(new URL(path, import.meta.url));
 
-/** Whether the monitor of auto was there, which is on everywhere. */
-export const hasMonitor = ({ probe }) => Object.hasOwn(probe?.millrace ?? {}, 'monitor');
+/** Whether auto was there, whatever it had to act on. */
+export const hasAuto = ({ probe }) => Object.hasOwn(probe?.millrace ?? {}, 'auto');
 
 /**
  * Whether objects of these kinds have done something in the measured window, by their own counters.

@@ -1,5 +1,5 @@
 /** A static server in three arms: four pages of 4 KB, requested in turn. */
-import { armsOf, hasMonitor } from './arms.js';
+import { armsOf, hasAuto } from './arms.js';
 import { applicationMetrics } from './metrics.js';
 import { window } from './window.js';
 
@@ -9,7 +9,7 @@ import { window } from './window.js';
  * @param {string} app file in apps/
  */
 export function staticServer(app) {
-  const { control, auto, byHand } = armsOf(app, { isOn: hasMonitor });
+  const { control, auto, byHand } = armsOf(app, { isOn: hasAuto });
   return {
     control,
     treatment: [auto(), byHand('files')],

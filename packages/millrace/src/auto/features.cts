@@ -29,7 +29,7 @@ export const defaults: Settings = Object.freeze({
   reads: true,
   net: false,
   guard: false,
-  monitor: true,
+  monitor: false,
   dashboard: false,
   metrics: false,
   file: null,
@@ -37,30 +37,50 @@ export const defaults: Settings = Object.freeze({
 
 /** Ms after which a process no longer counts as short-lived. */
 const settledMs = 100;
-const connections = ['net.server.socket', 'net.client.socket'];
+const clientConnection = 'net.client.socket';
+const connections = ['net.server.socket', clientConnection];
 
 const atOnce: Trigger = (fire) => {
   fire();
   return () => {};
 };
 
-const atFirstConnection: Trigger = (fire) => {
-  const disarm = () => {
-    for (const name of connections) unsubscribe(name, onConnection);
+/** When something is published on one of these channels. */
+const atFirst =
+  (channels: readonly string[]): Trigger =>
+  (fire) => {
+    const disarm = () => {
+      for (const name of channels) unsubscribe(name, onMessage);
+    };
+    const onMessage = () => {
+      disarm();
+      fire();
+    };
+    for (const name of channels) subscribe(name, onMessage);
+    return disarm;
   };
-  const onConnection = () => {
-    disarm();
-    fire();
-  };
-  for (const name of connections) subscribe(name, onConnection);
-  return disarm;
-};
 
 export const whenSettled: Trigger = (fire) => {
   const timer = setTimeout(fire, settledMs);
   timer.unref();
   return () => clearTimeout(timer);
 };
+
+/** The first of several. */
+const either =
+  (...triggers: readonly Trigger[]): Trigger =>
+  (fire) => {
+    const disarm = () => {
+      for (const end of ends) end();
+    };
+    const ends = triggers.map((trigger) =>
+      trigger(() => {
+        disarm();
+        fire();
+      }),
+    );
+    return disarm;
+  };
 
 /** Several parts of one feature. */
 class Parts implements Part {
@@ -183,10 +203,11 @@ export function makeFeatures(settings: Settings): Readonly<Record<FeatureName, L
   const feature = (name: FeatureName, trigger: Trigger) =>
     new LazyFeature(name, trigger, load[name]);
   return Object.freeze({
-    ws: feature('ws', atFirstConnection),
+    ws: feature('ws', atFirst(connections)),
     fs: feature('fs', atOnce),
-    dns: feature('dns', atOnce),
-    reads: feature('reads', atFirstConnection),
+    // A client publishes itself before it looks a name up. To load node:dns would cost programs that end soon.
+    dns: feature('dns', either(atFirst([clientConnection]), whenSettled)),
+    reads: feature('reads', atFirst(connections)),
     net: feature('net', atOnce),
     guard: feature('guard', atOnce),
     monitor: feature('monitor', whenSettled),

@@ -25,7 +25,6 @@ import { applyAll, pass, passPromise, replacedBefore, undoAll } from './function
 
 const fs = builtin('node:fs');
 const { isProxy } = builtin('node:util').types;
-const { isMainThread } = builtin('node:worker_threads');
 const { fstatSync, readFileSync } = fs;
 // Applications may replace the global one.
 const { Promise: NodePromise } = globalThis;
@@ -33,6 +32,9 @@ const { bind } = Function.prototype;
 
 type Stats = import('node:fs').Stats;
 type Path = string | Uint8Array;
+
+/** As node:worker_threads says it, which loads node:stream with it: in a worker a process cannot change its folder. */
+const isWorker = (process.chdir as { readonly disabled?: boolean }).disabled === true;
 
 /** Calls and bytes of one turn. A call takes some microseconds. */
 const callsOfTurn = 256;
@@ -137,7 +139,7 @@ export class FileCallsPart implements Part {
 
   on(): undefined {
     // A worker closes the descriptors that Node.js knows of when it ends. The permission model has rules for each path.
-    if (process.platform !== 'linux' || !isMainThread || process.permission !== undefined) return;
+    if (process.platform !== 'linux' || isWorker || process.permission !== undefined) return;
     if (tracesSyncIo()) return;
     const methods = [
       ...callbackNames.map((name) => [fs[name], name, 'function', 'new FSReqCallback('] as const),
@@ -285,6 +287,11 @@ export class FileCallsPart implements Part {
   });
 
   async #load(): Promise<void> {
+    // Where `isWorker` does not say so.
+    if (!builtin('node:worker_threads').isMainThread) {
+      this.off();
+      return;
+    }
     try {
       checkModules();
       const { binding } = await import('../native/load.js');

@@ -41,7 +41,6 @@ const off: Settings = Object.freeze({
   fs: false,
   dns: false,
   reads: false,
-  monitor: false,
 });
 
 /** Pairs of settings of which the first must not be larger than the second. */

@@ -32,7 +32,7 @@ import { dashboardOptions, defaultPort, isLoopback } from './dashboard/options.j
 
 const OPTIONS: Options = {
   with: { value: 'NAMES', meaning: 'switches features on that are off by default: net, guard' },
-  without: { value: 'NAMES', meaning: 'switches features off: ws, fs, dns, reads, monitor' },
+  without: { value: 'NAMES', meaning: 'switches features off: ws, fs, dns, reads' },
   config: { value: 'FILE', meaning: 'instead of ./millrace.config.json' },
   port: { value: 'N', meaning: "the dashboard's (7117, or a free one if that is taken)" },
   host: { value: 'ADDRESS', meaning: "the dashboard's (127.0.0.1); others need a token" },

@@ -22,7 +22,7 @@ const defaults = {
   reads: true,
   net: false,
   guard: false,
-  monitor: true,
+  monitor: false,
   dashboard: false,
   metrics: false,
   file: null,
@@ -46,7 +46,7 @@ test('switches', () => {
     observe: { mode: 'observe' },
     'observe,on': {},
     'net, guard,no-fs': { net: true, guard: true, fs: false },
-    'all,no-guard': { net: true },
+    'all,no-guard': { net: true, monitor: true },
     'no-ws,ws': {},
     dashboard: { dashboard },
     'dashboard,no-dashboard': {},
@@ -61,7 +61,6 @@ test('switches', () => {
     fs: false,
     dns: false,
     reads: false,
-    monitor: false,
   };
   assert.deepEqual(readSettings({ MILLRACE: 'off,nonsense', MILLRACE_CONFIG: '/no' }), off);
 });

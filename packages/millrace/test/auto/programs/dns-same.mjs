@@ -2,8 +2,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import dns, { lookup } from 'node:dns';
 import promises from 'node:dns/promises';
+import { connect } from 'node:net';
 import { promisify } from 'node:util';
 
+// The feature is there from the first client on.
+connect({ port: 1, host: '127.0.0.1' }).on('error', () => {});
 const feature = process[Symbol.for('millrace.auto')]?.features.dns;
 // An empty name is one that Node.js warns of.
 process.noDeprecation = true;
