@@ -3,8 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { install } from 'millrace/ws';
 import { Sender, WebSocket } from 'ws';
-import { installAutomatically } from '../../dist/ws/transparent.js';
-import { beginBroadcast, endBroadcast } from '../../dist/ws/transparent.js';
+import { beginBroadcast, endBroadcast, installAutomatically } from '../../dist/ws/transparent.js';
 import { openHall, range, stall, turn } from './hall.js';
 
 /** `count` peers, the gathering of auto in force until the test ends. */
