@@ -24,6 +24,10 @@ const quotes = {
       'takes {ours} µs of CPU time per request, without auto {theirs}: {ahead} times as good ({lo} to {hi})',
     ],
     [['auto', 'hello auto', 'added_rss_mb', null], 'It has {ours} MB more memory'],
+    [
+      ['auto', 'idle auto', 'added_private_mb', null],
+      'An idle one has {ours} MB more that no other process shares',
+    ],
   ],
   'docs/dashboard.md': [
     [
