@@ -22,7 +22,8 @@ async function idle(execArgv) {
     await once(child, 'message');
     await sleep(settleMs);
     const sizes = readFileSync(`/proc/${child.pid}/smaps_rollup`, 'utf8');
-    const mb = (name) => Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(sizes)[1]) * 1024e-6;
+    const mb = (name) =>
+      Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(sizes)[1]) * 1024e-6;
     return { rss_mb: mb('Rss'), private_mb: mb('Private_Clean') + mb('Private_Dirty') };
   } finally {
     const ended = once(child, 'exit');
