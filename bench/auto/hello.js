@@ -7,7 +7,7 @@ import { pinned } from '../lib/cores.js';
 const arm = new URL('../guard/overhead-arm.js', import.meta.url);
 const server = fileURLToPath(new URL('./server.js', import.meta.url));
 const connections = 100;
-/** How many times as good each must be at least, and the most memory that it may add. */
+/** The factor that each must reach at least, and the most memory that it may add. */
 const bounds = { auto: { ahead: 0.98, addedMb: 3 }, observe: { ahead: 0.95, addedMb: 8 } };
 /** Less is the page that one process happens to use more than another. */
 const leastMb = 0.1;

@@ -175,7 +175,7 @@ export interface HealthMetrics {
   readonly cpu: {
     /** CPUs that this process may use, not rounded. */
     readonly limit: number;
-    /** Of the machine, over 1, 5 and 15 minutes; 0 on Windows. */
+    /** Load averages of the machine, over 1, 5 and 15 minutes; 0 on Windows. */
     readonly loadAverage: readonly number[];
     readonly cores: Cores;
   };

@@ -39,7 +39,7 @@ export function ofThread(): Omit<ProcessMemory, 'limit'> {
   return { rss, heapUsed, heapTotal, external, arrayBuffers, heapLimit };
 }
 
-/** What the kernel has counted of the process since its start. The same in each of its threads. */
+/** Counts of the kernel since the start of the process. The same in each of its threads. */
 export interface KernelCounts {
   /** Switches of its threads to others: `voluntary` ones because they had to wait, `involuntary` ones because their time was up. */
   readonly switches: { readonly voluntary: number; readonly involuntary: number };
@@ -59,7 +59,7 @@ export function kernelCounts(root = '/'): KernelCounts {
   };
 }
 
-/** What a monitor knows, and what little the system says besides, as plain data. */
+/** The figures of a monitor, and the little that the system says besides, as plain data. */
 export interface Snapshot {
   readonly delay: number;
   readonly limit: number;
@@ -82,7 +82,7 @@ export interface Health extends Omit<Snapshot, 'memory'> {
     /** CPUs that this process may use, not rounded, and what says so. */
     readonly limit: number;
     readonly limitSource: 'affinity' | 'cgroup';
-    /** Of the machine, over 1, 5 and 15 minutes; 0 on Windows. */
+    /** Load averages of the machine, over 1, 5 and 15 minutes; 0 on Windows. */
     readonly loadAverage: readonly [number, number, number];
     readonly cores: Cores;
   };

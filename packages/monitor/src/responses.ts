@@ -21,7 +21,7 @@ export type StatusClass = '1xx' | '2xx' | '3xx' | '4xx' | '5xx';
 
 /** Responses of one route. Times are in ms, from the head of the request to the last byte handed to the system. */
 export interface RouteResponses {
-  /** As `GET /users/:id`; up to 100 characters. `(not found)` and `(others)` stand for many. */
+  /** Method and path, `GET /users/:id`; up to 100 characters. `(not found)` and `(others)` stand for many. */
   readonly route: string;
   /** Since they are counted, and the sum of their times. */
   readonly count: number;
@@ -34,28 +34,28 @@ export interface RouteResponses {
   readonly max: number;
 }
 
-/** What {@link responses} returns. */
+/** A counting of responses, until it is stopped: see {@link responses}. */
 export interface Responses {
-  /** What was counted so far, in the order in which the routes came up. Some µs for each route. */
+  /** All that was counted so far, in the order in which the routes came up. Some µs for each route. */
   routes(): RouteResponses[];
   /** Ends the counting, if nobody else asked for it. Idempotent. */
   stop(): void;
 }
 
-/** What Node.js publishes, of a request and of a response. */
+/** The part of a message of Node.js, about a request or a response, that is read. */
 interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly server?: object;
 }
 
-/** What Fastify publishes before it calls a handler. */
+/** The part of Fastify's message before it calls a handler that is read. */
 interface FastifyHandling {
   readonly request: { readonly raw: IncomingMessage };
   readonly route?: { readonly url?: string };
 }
 
-/** What Express adds to a request. */
+/** Properties that Express adds to a request. */
 interface ExpressRequest {
   readonly baseUrl?: unknown;
   readonly route?: { readonly path?: unknown };
@@ -120,7 +120,7 @@ class Route {
 export class ResponseCounter {
   readonly #clock: () => number;
   readonly #routes = new Map<string, Route>();
-  /** When the head of a request was read, and its route if Fastify has said it. */
+  /** The time at which the head of a request was read, and its route if Fastify has said it. */
   #begun = new WeakMap<IncomingMessage, number>();
   #declared = new WeakMap<IncomingMessage, string>();
   #users = 0;

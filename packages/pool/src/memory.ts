@@ -110,7 +110,7 @@ interface MemoryWatchOptions {
   clock?: () => number;
   /** Memory of the process and of the heap of this thread, for tests; default `process.memoryUsage`. */
   usage?: () => { rss: number; heapTotal: number; external: number };
-  /** When memory is short; default 0.92 and 0.85. */
+  /** Shares of memory from which on it is short, and below which it no longer is; default 0.92 and 0.85. */
   shares?: ThrottleShares;
 }
 

@@ -258,7 +258,7 @@ function threadsOf({ minThreads, maxThreads }: Parsed): {
   return { min, max, followsShare: minThreads === undefined && maxThreads === undefined };
 }
 
-/** As far below as by default, if it is not said. */
+/** Without it, as far below as by default. */
 const usualGap = usualShares.above - usualShares.below;
 
 function sharesOf({ throttleAbove: above, throttleBelow }: Parsed): ThrottleShares {

@@ -1,4 +1,4 @@
-/** How many workers may have tasks: on a machine that is made up, with a clock of its own, and beside programs that really compute. */
+/** Limits on workers that may have tasks: on a machine that is made up, with a clock of its own, and beside programs that really compute. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -55,7 +55,7 @@ function machine(t, { cores = 2, quota = null } = {}) {
   };
   tell();
   const watch = new CoreWatch({ root, clock: () => nowMs, usage: () => ({ ...own }) });
-  /** What it says after each of some looks. */
+  /** Its answers after each of some looks. */
   const looks = (count, ms = 250) =>
     repeat(count, () => {
       pass(ms);

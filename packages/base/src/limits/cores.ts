@@ -95,7 +95,7 @@ export function groupUse(from: CoreLook, to: CoreLook): number | null {
 export interface Cores {
   /** Cores that this process may use: those of its affinity, or as many as its quota fills, rounded up. */
   readonly count: number;
-  /** Those that were idle for more than the threshold, as far as the quota leaves time on them. */
+  /** Cores that were idle for more than the threshold, as far as the quota leaves time on them. */
   readonly idle: number;
   readonly busy: number;
   readonly idleThreshold: number;
@@ -103,7 +103,7 @@ export interface Cores {
   readonly intervalMs: number;
   /** CPUs that the group with the quota has used on average over the interval; null without a quota. */
   readonly quotaUsed: number | null;
-  /** Those of the affinity, also where a quota allows fewer. */
+  /** The cores of the affinity, also where a quota allows fewer. */
   readonly each: readonly Core[];
 }
 

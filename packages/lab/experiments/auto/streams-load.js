@@ -10,7 +10,7 @@ const PUBLISHERS = 50;
 const TEXT_BYTES = 100;
 /** Readers that connect at a time. */
 const GROUP = 50;
-/** Of the loop that reads: from here on it is the limit itself. */
+/** Utilization of the loop that reads: from here on it is the limit itself. */
 const BUSY = 0.9;
 /** Ms between two looks at whether all has arrived, and looks without anything new after which nothing comes any more. */
 const LOOK_MS = 10;

@@ -45,7 +45,7 @@ const atOnce: Trigger = (fire) => {
   return () => {};
 };
 
-/** When something is published on one of these channels. */
+/** Fires when something is published on one of these channels. */
 const atFirst =
   (channels: readonly string[]): Trigger =>
   (fire) => {

@@ -33,7 +33,7 @@ const { bind } = Function.prototype;
 type Stats = import('node:fs').Stats;
 type Path = string | Uint8Array;
 
-/** As node:worker_threads says it, which loads node:stream with it: in a worker a process cannot change its folder. */
+/** In a worker a process cannot change its folder. node:worker_threads says it, too, but loads node:stream with it. */
 const isWorker = (process.chdir as { readonly disabled?: boolean }).disabled === true;
 
 /** Calls and bytes of one turn. A call takes some microseconds. */
@@ -287,7 +287,7 @@ export class FileCallsPart implements Part {
   });
 
   async #load(): Promise<void> {
-    // Where `isWorker` does not say so.
+    // `isWorker` may not say so in later releases.
     if (!builtin('node:worker_threads').isMainThread) {
       this.off();
       return;

@@ -126,7 +126,7 @@ interface Corkable {
   uncork?(): void;
 }
 
-/** What pg takes in place of a text, as far as it is looked at. */
+/** The part of an object that pg takes in place of a text which is looked at. */
 interface QueryConfig {
   readonly text: string;
   readonly values?: unknown;

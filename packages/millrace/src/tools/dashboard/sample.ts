@@ -15,7 +15,7 @@ import type { Report } from '../observe/report.js';
 /** It is read by people, and costs more than counters. */
 const reportEveryMs = 5000;
 
-/** How long the loop is watched after the last sample: a Prometheus server comes by every half a minute or so. */
+/** Time that the loop is watched after the last sample, in ms: a Prometheus server comes by every half a minute or so. */
 const keepWatchingMs = 60_000;
 
 const mostPoints = 5000;

@@ -56,7 +56,7 @@ export async function saved() {
   return (await counts('install')).reduce((sum, { frames, encoded }) => sum + frames - encoded, 0);
 }
 
-/** What returns the frames that have been sent so far but not written. */
+/** Returns the frames that have been sent so far but not written. */
 export async function frameCounter() {
   const { sources } = await import(process.env.SOURCES ?? sourcesUrl);
   return () =>
