@@ -8,7 +8,7 @@ export const about =
   'A server of node:http that writes what is posted, 100 bytes, to 500 readers of server-sent events. The second arm is the ' +
   'same program with auto, which does nothing for it and should cost nothing. In the third one Rooms of millrace/ws take the ' +
   'place of its set of responses. Closed loop: 50 publishers post their next message when the last one has arrived; what ' +
-  `comes in one turn leaves in one write per reader. Open loop: ${rate} messages a second, mostly alone in their turn, where the ` +
+  `comes in one turn leaves in one write per reader. With Rooms the readers are the limit of how many that are, and not of what each costs. Open loop: ${rate} messages a second, mostly alone in their turn, where the ` +
   'gain is one chunk for all readers, and one native call. Readers count bytes, one of them parses them.';
 
 const isOn = ({ probe }) => Object.hasOwn(probe?.millrace ?? {}, 'auto');

@@ -32,7 +32,9 @@ export function streamLoad(rate) {
       const { events, eventBytes, latencies } = await crowd.publish(seconds, rate);
       const { utilization } = performance.eventLoopUtilization(begun);
       const faults = [...crowd.faults];
-      if (utilization > BUSY) faults.push(`the load was the limit: it was busy for ${utilization}`);
+      // In a closed loop a server that has to wait for the load does not pay for that.
+      const isLimit = rate !== undefined && utilization > BUSY;
+      if (isLimit) faults.push(`the load was the limit: it was busy for ${utilization}`);
       const answers = events * connections;
       return {
         work: [{ name: 'events', answers, status: { 200: answers }, bytes: eventBytes / events }],
