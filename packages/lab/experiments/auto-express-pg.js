@@ -1,4 +1,4 @@
-import { armsOf } from './auto/arms.js';
+import { armsOf, hasAuto } from './auto/arms.js';
 import { applicationMetrics } from './auto/metrics.js';
 import { startPostgres } from './auto/postgres.js';
 
@@ -9,7 +9,7 @@ export const about =
   'connections to PostgreSQL. auto finds nothing to batch there. CPU time is that of the application, without PostgreSQL itself.';
 
 const { control: plain, auto } = armsOf('express-users.js', {
-  isOn: ({ probe }) => Object.hasOwn(probe?.millrace ?? {}, 'auto'),
+  isOn: hasAuto,
   args: () => [startPostgres()],
 });
 

@@ -1,5 +1,5 @@
 import { measured } from '../report/numbers.js';
-import { armsOf } from './auto/arms.js';
+import { armsOf, hasAuto } from './auto/arms.js';
 import { applicationMetrics } from './auto/metrics.js';
 import { window } from './auto/window.js';
 
@@ -10,8 +10,7 @@ export const about =
   'for work to batch, which never comes; MILLRACE=observe counts the calls, and reports at the end what batching would gain.';
 
 /** Observe does not act; it prints its report when the server is ended. */
-const isOn = ({ probe, output }) =>
-  Object.hasOwn(probe?.millrace ?? {}, 'auto') || /millrace/i.test(output);
+const isOn = (run) => hasAuto(run) || /millrace/i.test(run.output);
 
 const { control: plain, auto } = armsOf('hello.js', { isOn });
 

@@ -1,4 +1,4 @@
-import { armsOf, hasCounted } from './auto/arms.js';
+import { armsOf, hasAuto, hasCounted } from './auto/arms.js';
 import { applicationMetrics } from './auto/metrics.js';
 import { startPostgres } from './auto/postgres.js';
 
@@ -15,7 +15,7 @@ const {
   auto,
   changed,
 } = armsOf('users.js', {
-  isOn: ({ probe }) => Object.hasOwn(probe?.millrace ?? {}, 'auto'),
+  isOn: hasAuto,
   args: () => [startPostgres()],
 });
 

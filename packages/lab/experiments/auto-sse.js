@@ -1,4 +1,4 @@
-import { armsOf, hasCounted } from './auto/arms.js';
+import { armsOf, hasAuto, hasCounted } from './auto/arms.js';
 import { applicationMetrics, latencies } from './auto/metrics.js';
 import { rate } from './auto/streams-open.js';
 
@@ -11,8 +11,7 @@ export const about =
   `comes in one turn leaves in one write per reader. With Rooms the readers are the limit of how many that are, and not of what each costs. Open loop: ${rate} messages a second, mostly alone in their turn, where the ` +
   'gain is one chunk for all readers, and one native call. Readers count bytes, one of them parses them.';
 
-const isOn = ({ probe }) => Object.hasOwn(probe?.millrace ?? {}, 'auto');
-const { control: plain, auto } = armsOf('event-streams.js', { isOn });
+const { control: plain, auto } = armsOf('event-streams.js', { isOn: hasAuto });
 const { control: rooms } = armsOf('../event-streams-rooms.js', {
   isOn: hasCounted('rooms', 'deliveries'),
 });

@@ -1,5 +1,5 @@
 /**
- * How long a server is warmed up and measured, s, by load of our own. In its first second, code of auto and of the
+ * Times in s for which a server is warmed up and measured, by load of our own. In its first second, code of auto and of the
  * application is still compiled, which takes as long as what is measured; with these times the figures are those of a server that
  * lives.
  */

@@ -46,7 +46,7 @@ async function descriptors(file, count) {
   return fds;
 }
 
-/** How many of these calls end in the turn in which they are made, and so not by the pool. */
+/** The number of these calls that end in the turn in which they are made, and so not by the pool. */
 async function madeOnLoop(calls) {
   let count = 0;
   // In the phase of a turn in which Node.js tells what the pool has done: the next turn is the first in which it may tell of these.

@@ -298,7 +298,7 @@ describeOnPostgres('pipelined()', (here) => {
     const { rows: kept } = await pool.query('SELECT name, statement FROM pg_prepared_statements');
     assert.deepEqual(kept, [{ name: 'millrace_1', statement: text }]);
     assert.ok(pool.pipelineStats().shared > 20);
-    // What pg and the server do for any prepared statement: the connection that has it is of no use any more.
+    // So pg and the server do with any prepared statement: the connection that has it is of no use any more.
     await pool.query(add);
     const codes = (await settled(Array.from({ length: 5 }, () => pool.query(text, [1]))))
       .filter(({ reason }) => reason)

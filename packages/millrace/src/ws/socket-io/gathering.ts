@@ -8,7 +8,7 @@ import { encode } from '../frame.js';
 import { SharedFrame } from '../sequence.js';
 import { type Connection, type Frames, flush, queue } from './engine-io.js';
 
-/** What is used of socket.io; its types are not imported, because most users of this package do not have it. */
+/** The part of socket.io that is used; its types are not imported, because most users of this package do not have it. */
 export interface WriteOptions {
   readonly volatile?: boolean | undefined;
 }
@@ -50,7 +50,7 @@ export type AdapterClass = new (namespace: never) => Adapter;
 
 export interface Namespace {
   readonly server: { readonly opts?: { readonly connectionStateRecovery?: unknown } };
-  /** What was there before: at first the adapter that the server has chosen itself. */
+  /** The adapter that was there before: at first the one that the server has chosen itself. */
   readonly adapter?: object;
 }
 

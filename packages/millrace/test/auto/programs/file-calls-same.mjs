@@ -1,5 +1,5 @@
 /**
- * What a program can see of the calls of `node:fs` that static servers make: prints one line of JSON for each case, and at its end whether
+ * All that a program can see of the calls of `node:fs` that static servers make: prints one line of JSON for each case, and at its end whether
  * they were made on the loop. In an empty working folder, with one thread in the pool, so that calls end in their order; with a limit of
  * descriptors that is soon reached. The argument is a seed for the random cases.
  */
@@ -32,7 +32,7 @@ async function begin() {
 const call = (fn, ...args) =>
   new Promise((resolve) => fn(...args, (...answer) => resolve(answer.map(describe))));
 
-/** Where a turn begins depends on what else is in it. */
+/** Frames with which a turn begins: which they are depends on what else is in it. */
 const turns = /\n +at (?:process\.)?(?:runNextTicks|process\w+) \(node:internal.*/g;
 Error.stackTraceLimit = 30;
 

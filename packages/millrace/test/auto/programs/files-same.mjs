@@ -28,7 +28,7 @@ async function gather() {
 
 const cases = {};
 
-/** Where a turn begins depends on what else is in it. */
+/** Frames with which a turn begins: which they are depends on what else is in it. */
 const turns = /\n +at (?:process\.)?(?:runNextTicks|process\w+) \(node:internal.*/g;
 Error.stackTraceLimit = 30;
 
