@@ -1,8 +1,9 @@
 /** What goes with the features: observe mode, dashboard, metrics. Only loaded where one of them is wanted. */
 import { builtin } from '@millrace/base/realm';
 import type * as Observe from '../tools/observe/index.js' with { 'resolution-mode': 'import' };
-import { type Features, type Settings, sentence } from './feature.cjs';
+import type { Features, Settings } from './feature.cjs';
 import { whenSettled } from './features.cjs';
+import { sentence } from './functions.cjs';
 
 const { randomBytes } = builtin('node:crypto');
 const { resolve } = builtin('node:path');

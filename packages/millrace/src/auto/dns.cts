@@ -14,8 +14,15 @@
 import { Patch } from '@millrace/base/patch';
 import { builtin, isError } from '@millrace/base/realm';
 import { clearTimeout, performance, setTimeout } from '@millrace/base/timers';
-import { checkModules, type DnsSettings, type Part } from './feature.cjs';
-import { applyAll, PendingCallback, pass, replacedBefore, undoAll } from './functions.cjs';
+import type { DnsSettings, Part } from './feature.cjs';
+import {
+  applyAll,
+  checkModules,
+  PendingCallback,
+  pass,
+  replacedBefore,
+  undoAll,
+} from './functions.cjs';
 
 const dns = builtin('node:dns');
 const { isIP } = builtin('node:net');

@@ -1,9 +1,8 @@
 /**
- * What a feature of auto is: for those who look at it and switch it ({@link Feature}), and for those who make it ({@link Part}); and
- * what can be set. A feature is made at the start, its part when there is something that it could act on. Whatever prevents a part from
+ * A feature of auto, for those who look at it and switch it ({@link Feature}) and for those who make it ({@link Part}), and its
+ * settings. A feature is made at the start, its part when there is something that it could act on. Whatever prevents a part from
  * acting is a sentence in `why`: it never throws at the application.
  */
-import { isError } from '@millrace/base/realm';
 import type { GuardOptions } from '@millrace/guard' with { 'resolution-mode': 'import' };
 import type { MonitorOptions } from '@millrace/monitor' with { 'resolution-mode': 'import' };
 import type { CoalesceOptions, EnlargeOptions } from '../net/index.js' with {
@@ -79,17 +78,4 @@ export interface Settings {
   readonly metrics: false | 'opentelemetry';
   /** The file it was read from; null: none. */
   readonly file: string | null;
-}
-
-/**
- * Throws where loading a module would end the process: Node.js looks into `process.env` each time, and an application
- * may have deleted that.
- */
-export function checkModules(): void {
-  if (process.env === undefined) throw new Error('the application has deleted process.env');
-}
-
-/** What went wrong, worded for `why`. */
-export function sentence(error: unknown): string {
-  return isError(error) ? error.message : String(error);
 }

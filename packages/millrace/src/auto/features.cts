@@ -2,15 +2,8 @@
 import { builtin, otherRuntime } from '@millrace/base/realm';
 // Loaded here, before an application can replace timers.
 import { clearTimeout, setTimeout } from '@millrace/base/timers';
-import {
-  checkModules,
-  type Feature,
-  type FeatureName,
-  type FeatureState,
-  type Part,
-  type Settings,
-  sentence,
-} from './feature.cjs';
+import type { Feature, FeatureName, FeatureState, Part, Settings } from './feature.cjs';
+import { checkModules, sentence } from './functions.cjs';
 
 const { subscribe, unsubscribe } = builtin('node:diagnostics_channel');
 

@@ -19,9 +19,17 @@ import { builtin, isPlainObject, isUint8Array } from '@millrace/base/realm';
 import { setTimeout } from '@millrace/base/timers';
 import { atTurnEnd, onceAt } from '@millrace/base/turn';
 import type { FileCallsBinding } from '../native/binding.js' with { 'resolution-mode': 'import' };
-import { checkModules, type Part, sentence } from './feature.cjs';
+import type { Part } from './feature.cjs';
 import { areOriginal, type BindingName, whyReplaced } from './fs-binding.cjs';
-import { applyAll, pass, passPromise, replacedBefore, undoAll } from './functions.cjs';
+import {
+  applyAll,
+  checkModules,
+  pass,
+  passPromise,
+  replacedBefore,
+  sentence,
+  undoAll,
+} from './functions.cjs';
 
 const fs = builtin('node:fs');
 const { isProxy } = builtin('node:util').types;

@@ -10,9 +10,17 @@
 import { type Method, Patch } from '@millrace/base/patch';
 import { builtin, isURL } from '@millrace/base/realm';
 import { nextTick } from '@millrace/base/timers';
-import { checkModules, type Part, sentence } from './feature.cjs';
+import type { Part } from './feature.cjs';
 import { areOriginal, whyReplaced } from './fs-binding.cjs';
-import { applyAll, pass, passPromise, replacedBefore, undoAll } from './functions.cjs';
+import {
+  applyAll,
+  checkModules,
+  pass,
+  passPromise,
+  replacedBefore,
+  sentence,
+  undoAll,
+} from './functions.cjs';
 
 const fs = builtin('node:fs');
 const { promises } = fs;

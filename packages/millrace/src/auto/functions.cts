@@ -1,6 +1,7 @@
 /**
  * Functions of modules of Node.js that auto replaces: whether they are still its own, how ours are put in their places, for ES modules too,
- * how Node.js is called from them, so that the stacks of its errors are as without us, and how callbacks are called.
+ * how Node.js is called from them, so that the stacks of its errors are as without us, how callbacks are called, and the sentence that
+ * stands in `why` where something is in the way.
  */
 import type { Method, Patch } from '@millrace/base/patch';
 import { builtin, isError, otherRuntime } from '@millrace/base/realm';
@@ -9,11 +10,23 @@ import { atTurnEnd } from '@millrace/base/turn';
 import type { CallbacksBinding, CallbacksHandle } from '../native/binding.js' with {
   'resolution-mode': 'import',
 };
-import { sentence } from './feature.cjs';
 
 const { AsyncResource } = builtin('node:async_hooks');
 const { syncBuiltinESMExports } = builtin('node:module');
 const { apply } = Reflect;
+
+/**
+ * Throws where loading a module would end the process: Node.js looks into `process.env` each time, and an application
+ * may have deleted that.
+ */
+export function checkModules(): void {
+  if (process.env === undefined) throw new Error('the application has deleted process.env');
+}
+
+/** What went wrong, worded for `why`. */
+export function sentence(error: unknown): string {
+  return isError(error) ? error.message : String(error);
+}
 
 /** The reason to leave functions alone of which one is not that of Node.js: whoever has replaced it wants to see each call. */
 export const replacedBefore = (name: string): string =>

@@ -3,7 +3,8 @@ import type { Server as HttpServer } from 'node:http';
 import type { Server } from 'node:net';
 import { atTurnEnd } from '@millrace/base/turn';
 import type { Guard } from '@millrace/guard' with { 'resolution-mode': 'import' };
-import { checkModules, type GuardSettings, type Part, sentence } from './feature.cjs';
+import type { GuardSettings, Part } from './feature.cjs';
+import { checkModules, sentence } from './functions.cjs';
 import { WeakList, watchServers } from './sockets.cjs';
 
 export class GuardPart implements Part {

@@ -3,19 +3,33 @@
  *
  * @module auto
  */
-import { ready } from './start.cjs';
+import { createRequire } from 'node:module';
+import type { Features, Settings } from './start.cjs';
 
-export {
-  type DashboardSettings,
-  type DnsSettings,
-  type Feature,
-  type FeatureName,
-  type FeatureState,
-  type Features,
-  features,
-  type GuardSettings,
-  type Settings,
-  settings,
+export type {
+  DashboardSettings,
+  DnsSettings,
+  Feature,
+  FeatureName,
+  FeatureState,
+  Features,
+  GuardSettings,
+  Settings,
 } from './start.cjs';
 
+let start: typeof import('./start.cjs');
+try {
+  // Node.js would look for the exports of a CommonJS module that is imported, with a parser that takes a third of our start.
+  // biome-ignore lint/plugin: a bundle has the other way
+  start = createRequire(import.meta.url)('millrace/auto');
+} catch {
+  start = await import('./start.cjs');
+}
+
+/** The features of this thread, to look at and to switch on and off. */
+export const features: Features = start.features;
+/** What the environment and the file amount to. */
+export const settings: Settings = start.settings;
+
+const { ready } = start;
 if (ready !== undefined) await ready;

@@ -1,7 +1,8 @@
 import type { Monitor, MonitorOptions } from '@millrace/monitor' with {
   'resolution-mode': 'import',
 };
-import { checkModules, type Part, sentence } from './feature.cjs';
+import type { Part } from './feature.cjs';
+import { checkModules, sentence } from './functions.cjs';
 
 /** One monitor of this thread, for metrics, the dashboard and whoever asks `sources()`. */
 export class MonitorPart implements Part {

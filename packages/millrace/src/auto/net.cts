@@ -5,7 +5,8 @@ import { builtin } from '@millrace/base/realm';
 import type { CoalesceOptions, Coalescer } from '../net/index.js' with {
   'resolution-mode': 'import',
 };
-import { checkModules, type Part, sentence } from './feature.cjs';
+import type { Part } from './feature.cjs';
+import { checkModules, sentence } from './functions.cjs';
 import { coalescedBy, isPlain, isTaken, WeakList } from './sockets.cjs';
 
 const { subscribe, unsubscribe } = builtin('node:diagnostics_channel');

@@ -8,7 +8,8 @@ import { builtin } from '@millrace/base/realm';
 import type { Enlarged, EnlargeOptions } from '../net/index.js' with {
   'resolution-mode': 'import',
 };
-import { checkModules, type Part, sentence } from './feature.cjs';
+import type { Part } from './feature.cjs';
+import { checkModules, sentence } from './functions.cjs';
 import { isPlain, WeakList } from './sockets.cjs';
 
 const { prototype: sockets } = builtin('node:net').Socket;

@@ -9,7 +9,8 @@ import { builtin } from '@millrace/base/realm';
 import type { Installation, InstallOptions } from '../ws/index.js' with {
   'resolution-mode': 'import',
 };
-import { checkModules, type Part, sentence } from './feature.cjs';
+import type { Part } from './feature.cjs';
+import { checkModules, sentence } from './functions.cjs';
 import { isOwn, take } from './sockets.cjs';
 
 const { prototype: sockets } = builtin('node:net').Socket;

@@ -55,18 +55,28 @@ test('without it nothing is different but that nothing is saved', async () => {
   assert.deepEqual(result, { same: true, state: 'none', saved: 0 });
 });
 
-test('a bundle, minified', async (t) => {
+/** A bundle in a folder where no package is installed. */
+function bundled(t, source, format) {
   const folder = mkdtempSync(join(tmpdir(), 'millrace-bundle-'));
   t.after(() => rmSync(folder, { recursive: true }));
   const esbuild = require.resolve('esbuild/bin/esbuild', {
     paths: [dirname(require.resolve('tsx/package.json'))],
   });
-  const bundle = join(folder, 'bundle.cjs');
-  const format = ['--bundle', '--minify', '--platform=node', '--format=cjs'];
-  const args = [`${programs}common.cjs`, ...format, `--outfile=${bundle}`];
-  execFileSync(esbuild, args, { stdio: 'pipe' });
+  const bundle = join(folder, `bundle.${format === 'esm' ? 'mjs' : 'cjs'}`);
+  const how = ['--bundle', '--minify', '--platform=node', `--format=${format}`];
+  execFileSync(esbuild, [source, ...how, `--outfile=${bundle}`], { stdio: 'pipe' });
+  return bundle;
+}
+
+test('a bundle, minified', async (t) => {
+  const bundle = bundled(t, `${programs}common.cjs`, 'cjs');
   const env = { SOURCES: import.meta.resolve('@millrace/base/sources') };
   assertFansOut(await runJson([...preloads['--import'], bundle], { env }));
+});
+
+test('a bundle that has auto in it', async (t) => {
+  const bundle = bundled(t, `${programs}imports.mjs`, 'esm');
+  assert.deepEqual(await runJson([bundle]), { fs: 'waiting', mode: 'act' });
 });
 
 test('two copies of ws in one tree', async (t) => {
