@@ -2,7 +2,7 @@
  * The options of `serve()`: meaning, default and range. And the CPUs: a process has one event loop and the threads of its pools; the
  * loops and threads of all processes together are no more than there are whole CPUs, as far as that leaves each pool one thread.
  */
-import { cpuShare } from '@millrace/base/limits/share';
+import { cpuShare } from '@millrace/base/limits/limits';
 import { parse, parseValue, refused } from '@millrace/base/options';
 import * as is from '@millrace/base/schema';
 

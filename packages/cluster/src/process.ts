@@ -4,7 +4,7 @@
  * within its drain timeout, is killed and counts as late. The owner is told of each change once, and of the end with the reason.
  */
 import cluster, { type Worker } from 'node:cluster';
-import { shareMessage, shareVariable } from '@millrace/base/limits/share';
+import { shareMessage, shareVariable } from '@millrace/base/limits/limits';
 import { clearTimeout, performance, setTimeout, within } from '@millrace/base/timers';
 import type { Settings } from './options.js';
 import {

@@ -5,7 +5,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { cpuShare } from '@millrace/base/limits/share';
+import { cpuShare } from '@millrace/base/limits/limits';
 import {
   detectIdleCores,
   dynamicResourceAllocator,

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { allowedCpus } from '@millrace/base/limits/system-files';
+import { allowedCpus } from '@millrace/base/limits/kernel';
 
 /**
  * Moves this process, and what it will start, to one core, and leaves another one for the server

@@ -7,8 +7,8 @@
 import { loadavg, uptime } from 'node:os';
 import { getHeapStatistics } from 'node:v8';
 import { type Cores, CoreWatch } from '@millrace/base/limits/cores';
+import { readText } from '@millrace/base/limits/kernel';
 import { limits, type SystemMemory, systemMemory } from '@millrace/base/limits/limits';
-import { readText } from '@millrace/base/limits/system-files';
 import { isError } from '@millrace/base/realm';
 import type { GcStats, LoopDelay } from './measures.js';
 import type { TaskSource } from './options.js';

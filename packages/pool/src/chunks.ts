@@ -2,7 +2,7 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { MillraceError, show } from '@millrace/base/errors';
-import { cpuShare } from '@millrace/base/limits/share';
+import { cpuShare } from '@millrace/base/limits/limits';
 import { parse, parseValue } from '@millrace/base/options';
 import { isUint8Array } from '@millrace/base/realm';
 import * as is from '@millrace/base/schema';

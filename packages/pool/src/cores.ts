@@ -12,7 +12,7 @@
 import { readdirSync, readlinkSync } from 'node:fs';
 import { basename } from 'node:path';
 import { type CoreLook, groupUse, idleShares, lookAtCores } from '@millrace/base/limits/cores';
-import { allowedCpus, readText } from '@millrace/base/limits/system-files';
+import { allowedCpus, readText } from '@millrace/base/limits/kernel';
 import { performance } from '@millrace/base/timers';
 
 /** Times in ms since the start. */

@@ -1,8 +1,7 @@
 /** Whether there is memory for another worker, and whether it is so short that CPU tasks have to step back. */
 import type { ResourceLimits } from 'node:worker_threads';
-import { hierarchies } from '@millrace/base/limits/cgroup';
+import { hierarchies, memoryInfo, readText } from '@millrace/base/limits/kernel';
 import { type SystemMemory, systemMemory } from '@millrace/base/limits/limits';
-import { memoryInfo, readText } from '@millrace/base/limits/system-files';
 import { performance } from '@millrace/base/timers';
 
 const mebi = 2 ** 20;

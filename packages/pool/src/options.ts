@@ -9,7 +9,7 @@ import type {
 } from 'node:worker_threads';
 import type { AbortSource } from '@millrace/base/abort';
 import { MillraceError, show } from '@millrace/base/errors';
-import { cpuShare } from '@millrace/base/limits/share';
+import { cpuShare } from '@millrace/base/limits/limits';
 import { isMoved, transferOf } from '@millrace/base/movable';
 import { fault, parse, parseValue, refused, unknown } from '@millrace/base/options';
 import { classOf, type Priority, priorityField } from '@millrace/base/priority';

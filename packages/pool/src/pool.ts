@@ -2,7 +2,7 @@ import { type EventEmitter, EventEmitterAsyncResource } from 'node:events';
 import type { Worker } from 'node:worker_threads';
 import { AbortError, type AbortSource, isAborted, onAbort, reasonOf } from '@millrace/base/abort';
 import { MillraceError } from '@millrace/base/errors';
-import { onShare } from '@millrace/base/limits/share';
+import { onShare } from '@millrace/base/limits/limits';
 import {
   isMoved,
   move,

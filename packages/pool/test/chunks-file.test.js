@@ -17,7 +17,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { cpuShare } from '@millrace/base/limits/share';
+import { cpuShare } from '@millrace/base/limits/limits';
 import { randomNumbers, seeds } from '../../base/test/random.js';
 import { cut, fileChunks, reader } from '../dist/chunks.js';
 import { defaultThreads } from '../dist/options.js';

@@ -1,5 +1,5 @@
 /** A process that listens for its share, and says what it hears. SCENARIO says what else it does. */
-import { cpuShare, onShare } from '@millrace/base/limits/share';
+import { cpuShare, onShare } from '@millrace/base/limits/limits';
 
 const count = () => process.listenerCount('message');
 const before = count();

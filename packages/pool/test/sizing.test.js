@@ -5,7 +5,7 @@ import cluster from 'node:cluster';
 import { on, once } from 'node:events';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { cpuShare, onShare } from '@millrace/base/limits/share';
+import { cpuShare, onShare } from '@millrace/base/limits/limits';
 import { limits } from '@millrace/monitor';
 import { defaultThreads } from '../dist/options.js';
 import { wantsWorker } from '../dist/workers.js';

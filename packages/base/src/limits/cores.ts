@@ -8,9 +8,8 @@
  */
 import { cpus } from 'node:os';
 import { performance } from '../timers.cjs';
-import { cpuGroup } from './cgroup.js';
+import { allowedCpus, cpuGroup, readText } from './kernel.js';
 import { limitsOf } from './limits.js';
-import { allowedCpus, readText } from './system-files.js';
 
 /** Times of a core since the machine started, in ticks of any length. */
 interface CoreTimes {

@@ -9,7 +9,7 @@ import { createRequire } from 'node:module';
 import { release } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { readText } from '@millrace/base/limits/system-files';
+import { readText } from '@millrace/base/limits/kernel';
 import type { Binding } from '../../native/binding.js';
 import { note, ok, onLinux, type Place, warning } from './report.js';
 

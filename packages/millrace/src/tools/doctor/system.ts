@@ -6,9 +6,8 @@
 import { spawnSync } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { getHeapStatistics } from 'node:v8';
-import { hierarchies } from '@millrace/base/limits/cgroup';
+import { hierarchies, readText } from '@millrace/base/limits/kernel';
 import { limitsOf } from '@millrace/base/limits/limits';
-import { readText } from '@millrace/base/limits/system-files';
 import { note, ok, onLinux, type Place, warning } from './report.js';
 
 /** A connection is an open file. */

@@ -4,15 +4,15 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir, totalmem } from 'node:os';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
+import { CoreWatch } from '@millrace/base/limits/cores';
 import {
   cpuGroup,
   groupFolders,
+  parseCpuList,
   parseMemberships,
   parseMounts,
-} from '@millrace/base/limits/cgroup';
-import { CoreWatch } from '@millrace/base/limits/cores';
+} from '@millrace/base/limits/kernel';
 import { limitsOf, systemMemory } from '@millrace/base/limits/limits';
-import { parseCpuList } from '@millrace/base/limits/system-files';
 
 const gibi = 1024 ** 3;
 
