@@ -2,11 +2,14 @@
 import { runArm } from '../lib/arm.js';
 import { Refused } from '../lib/bench.js';
 import { mean, share } from '../lib/statistics.js';
+import { ClosedLoop } from './closed-loop.js';
 import { obstacle } from './syscalls.js';
 
-const arm = new URL('./overhead-arm.js', import.meta.url);
+const countArm = new URL('./count-arm.js', import.meta.url);
 const title = 'idle overhead';
 const connections = 100;
+/** Requests that take some tens of ms. */
+const slice = 2000;
 const [ours, peer] = ['millrace', 'unprotected'];
 const noWorse = 0.95;
 /** So much space for new objects, in MB, that nothing is collected while they are counted: the heap grows by what was allocated. */
@@ -23,13 +26,20 @@ const counts = [
 
 /** @param {(subject: string, options?: object) => string[]} command that starts a server */
 export async function compareOverhead(bench, command) {
-  const rate = await measure(bench.quick ? 6 : 11, (subject) => ({
-    command: command(subject),
-    connections,
-    seconds: bench.quick ? 0.7 : 1.5,
-  }));
+  const { quick } = bench;
+  const servers = Object.fromEntries(
+    [ours, peer].map((subject) => [subject, { command: command(subject) }]),
+  );
+  const load = (port) => new ClosedLoop(port, connections);
+  const plan = { servers, load, slice, laps: quick ? 15 : 40, warmup: 10 };
+  const rate = await bench.slices(title, plan, quick ? 6 : 12);
+  for (const [subject, { load }] of rate.flatMap(Object.entries)) {
+    if (load.wrong) throw new Refused(`in the case '${title}', ${subject}: ${load.wrong}`);
+  }
   add(rates, rate, noWorse);
-  const [answers, shed] = ['answers', 'shed'].map((what) => rate.map((round) => round[ours][what]));
+  const [answers, shed] = ['answers', 'shed'].map((what) =>
+    rate.map((round) => round[ours].load[what]),
+  );
   const admitted = { case: title, metric: 'admitted', unit: '1', better: 'higher', peer: null };
   const shares = answers.map((count, i) => share(count, count + shed[i]));
   bench.add({ ...admitted, summary: mean }, shares, 1, 1);
@@ -37,37 +47,24 @@ export async function compareOverhead(bench, command) {
     bench.note(
       `${title}: ${ours} answered ${sum(shed)} of ${sum(answers) + sum(shed)} requests with 503`,
     );
-  const busiest = Math.max(
-    ...rate.flatMap((round) => [round[ours].utilization, round[peer].utilization]),
-  );
-  bench.note(
-    `${title}: the generator was busy for up to ${Math.round(busiest * 100)} % of its time`,
-  );
 
   // Counts have no target.
-  if (bench.quick) return;
+  if (quick) return;
   const why = obstacle();
   if (why !== null) bench.note(`${title}: system calls were not counted: ${why}`);
   const flags = [`--min-semi-space-size=${young}`, `--max-semi-space-size=${young}`, '--expose-gc'];
-  const counted = await measure(6, (subject) => ({
-    command: command(subject, { flags }),
-    connections,
-    count: 20_000,
-    syscalls: why === null,
-  }));
-  add(why === null ? counts : counts.slice(1), counted);
-
-  async function measure(rounds, plan) {
-    const arms = [ours, peer].map((subject) => [
+  const arms = [ours, peer].map((subject) => {
+    const counted = { command: command(subject, { flags }), connections, count: 20_000 };
+    return [
       subject,
-      () => runArm(arm, [JSON.stringify(plan(subject))]),
-    ]);
-    const samples = await bench.rounds(title, Object.fromEntries(arms), { rounds, warmup: 0 });
-    for (const [subject, { wrong }] of samples.flatMap(Object.entries)) {
-      if (wrong) throw new Refused(`in the case '${title}', ${subject}: ${wrong}`);
-    }
-    return samples;
+      () => runArm(countArm, [JSON.stringify({ ...counted, syscalls: why === null })]),
+    ];
+  });
+  const counted = await bench.rounds(title, Object.fromEntries(arms), { rounds: 6, warmup: 0 });
+  for (const [subject, { wrong }] of counted.flatMap(Object.entries)) {
+    if (wrong) throw new Refused(`in the case '${title}', ${subject}: ${wrong}`);
   }
+  add(why === null ? counts : counts.slice(1), counted);
 
   function add(metrics, rounds, target) {
     for (const what of metrics) {

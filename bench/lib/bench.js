@@ -14,6 +14,7 @@ import { figure } from './figure.js';
 import { randomFrom } from './random.js';
 import { keep } from './results.js';
 import { pairedRounds } from './rounds.js';
+import { slicedRound } from './slices.js';
 import { LEAST_ROUNDS } from './statistics.js';
 import { table } from './table.js';
 import { verdict } from './verdict.js';
@@ -82,6 +83,23 @@ export class Bench {
       random: this.#random,
       say: (line) => this.say(line),
     });
+    this.#raw.push({ case: title, rounds: samples });
+    return samples;
+  }
+
+  /**
+   * Measures servers in slices of one load, with new processes in each round, and keeps the raw samples.
+   *
+   * @param {Omit<Parameters<typeof slicedRound>[0], 'random'>} plan
+   * @throws {Refused} as `rounds`
+   */
+  async slices(title, plan, rounds) {
+    if (this.#save && rounds < LEAST_ROUNDS) throw new Refused(tooFew(title, rounds));
+    const samples = [];
+    while (samples.length < rounds) {
+      samples.push(await slicedRound({ ...plan, random: this.#random }));
+      this.say(`${title}: round ${samples.length} of ${rounds}`);
+    }
     this.#raw.push({ case: title, rounds: samples });
     return samples;
   }

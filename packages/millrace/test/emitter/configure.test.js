@@ -6,7 +6,7 @@ import { recorder, turn } from './helper.js';
 
 test('configure returns the emitter, and keeps what is not given', async () => {
   const { log, on } = recorder();
-  const e = new BatchEmitter();
+  const e = new BatchEmitter({ maxDeferral: 3_600_000 });
   assert.equal(e.configure('x', { priority: 'low', maxBatch: 1 }), e);
   e.configure('x', { retain: true });
   e.configure('x', {});

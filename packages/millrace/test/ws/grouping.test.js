@@ -144,7 +144,7 @@ test('nobody is written to for a room that is not there, empty, or has only the 
 test('turns stay apart and in order', async (t) => {
   const hall = await openHall(t);
   const a = await hall.connect();
-  const rooms = new Rooms();
+  const rooms = new Rooms({ maxDeferral: 3_600_000 });
   rooms.join(a.server, 'x');
   const writes = a.writes();
   for (const n of range(10)) {

@@ -1,0 +1,130 @@
+/**
+ * What auto costs where it can do nothing: servers that answer at once, that ask PostgreSQL, and that send each client a frame of its own;
+ * and what observe costs the first of them.
+ */
+import { fileURLToPath } from 'node:url';
+import { findPostgres, startPostgres } from '../../scripts/lib/postgres.js';
+import { ClosedLoop } from '../guard/closed-loop.js';
+import { runArm } from '../lib/arm.js';
+import { Refused } from '../lib/bench.js';
+import { pinned } from '../lib/cores.js';
+import { Fan } from './fan.js';
+
+const countArm = new URL('../guard/count-arm.js', import.meta.url);
+const program = (name) => fileURLToPath(new URL(`./${name}.js`, import.meta.url));
+/** The factor that each must reach at least, and the most memory that it may add. */
+const bounds = { auto: { ahead: 0.98, addedMb: 3 }, observe: { ahead: 0.95, addedMb: 8 } };
+/** Less is the page that one process happens to use more than another. */
+const leastMb = 0.1;
+/** So much space for new objects, in MB, that nothing is collected while they are counted. */
+const young = 256;
+
+const preload = ['--import', 'millrace/auto'];
+const subjects = {
+  none: { env: 'MILLRACE=', options: [] },
+  auto: { env: 'MILLRACE=', options: preload },
+  observe: { env: 'MILLRACE=observe', options: preload },
+};
+
+/** Requests of a slice take some tens of ms. */
+const cases = {
+  hello: {
+    program: 'server',
+    compared: ['auto', 'observe'],
+    slice: 2000,
+    load: (port) => new ClosedLoop(port, 100),
+  },
+  users: {
+    program: 'users',
+    compared: ['auto'],
+    slice: 500,
+    load: (port) => new ClosedLoop(port, 10),
+  },
+  frames: {
+    program: 'frames',
+    compared: ['auto'],
+    slice: 2000,
+    load: (port) => new Fan(port, 100),
+  },
+};
+
+const cpu = { metric: 'cpu_us_per_req', unit: 'us', better: 'lower' };
+const memory = { metric: 'added_rss_mb', unit: 'MB', better: 'lower', peer: null };
+const counts = [
+  { metric: 'syscalls_per_req', unit: '1', better: 'lower' },
+  { metric: 'allocated_bytes_per_req', unit: 'B', better: 'lower' },
+];
+
+/**
+ * Adds a case for each of these servers: `hello auto`, `hello observe`, `users auto`, `frames auto`.
+ *
+ * @param {string | null} obstacle why system calls cannot be counted
+ */
+export async function compareCosts(bench, obstacle) {
+  const { prefix, note } = pinned();
+  bench.note(`cost: ${note}`);
+  await compare(bench, 'hello', prefix);
+  if (!bench.quick) await addCounts(bench, obstacle, prefix);
+  const bin = findPostgres();
+  if (!bin) throw new Refused('there is no PostgreSQL; on Debian: apt-get install postgresql');
+  const postgres = await startPostgres(bin);
+  try {
+    await compare(bench, 'users', prefix, [postgres.url]);
+  } finally {
+    await postgres.remove();
+  }
+  await compare(bench, 'frames', prefix);
+}
+
+async function compare(bench, title, prefix, args = []) {
+  const { quick } = bench;
+  const { program: name, compared, slice, load } = cases[title];
+  const command = (subject) => [...commandOf(subject, prefix), program(name), ...args];
+  const servers = Object.fromEntries(
+    ['none', ...compared].map((subject) => [subject, { command: command(subject) }]),
+  );
+  const plan = { servers, load, slice, laps: quick ? 15 : 40, warmup: 10 };
+  const rounds = await bench.slices(title, plan, quick ? 6 : 12);
+  for (const [subject, { load }] of rounds.flatMap(Object.entries)) {
+    if (load.wrong) throw new Refused(`in the case '${title}', ${subject}: ${load.wrong}`);
+  }
+  for (const subject of compared) {
+    const named = { case: `${title} ${subject}` };
+    const { ahead, addedMb } = bounds[subject];
+    const per = (who) => rounds.map((round) => round[who].cpu_us_per_req);
+    bench.add({ ...named, peer: 'none', ...cpu }, per(subject), per('none'), ahead);
+    const added = rounds.map((round) =>
+      Math.max(leastMb, round[subject].stats.rss_mb - round.none.stats.rss_mb),
+    );
+    bench.add({ ...named, ...memory }, added, addedMb, 1);
+  }
+}
+
+async function addCounts(bench, obstacle, prefix) {
+  if (obstacle !== null) bench.note(`hello: system calls were not counted: ${obstacle}`);
+  const flags = [`--min-semi-space-size=${young}`, `--max-semi-space-size=${young}`, '--expose-gc'];
+  const plan = { connections: 100, count: 20_000, syscalls: obstacle === null };
+  const arms = Object.keys(subjects).map((subject) => {
+    const command = [...commandOf(subject, prefix, flags), program('server')];
+    return [subject, () => runArm(countArm, [JSON.stringify({ ...plan, command })])];
+  });
+  const rounds = await bench.rounds('hello counts', Object.fromEntries(arms), {
+    rounds: 6,
+    warmup: 0,
+  });
+  for (const [subject, { wrong }] of rounds.flatMap(Object.entries)) {
+    if (wrong) throw new Refused(`in the case 'hello', ${subject}: ${wrong}`);
+  }
+  for (const what of obstacle === null ? counts : counts.slice(1)) {
+    const values = (subject) => rounds.map((round) => round[subject][what.metric]);
+    for (const subject of ['auto', 'observe']) {
+      const named = { case: `hello ${subject}`, peer: 'none', ...what };
+      bench.add(named, values(subject), values('none'));
+    }
+  }
+}
+
+function commandOf(subject, prefix, flags = []) {
+  const { env, options } = subjects[subject];
+  return [...prefix, 'env', env, process.execPath, ...flags, ...options];
+}
