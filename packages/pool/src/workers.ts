@@ -17,7 +17,7 @@
 import { MillraceError, show } from '@millrace/base/errors';
 import { clearTimeout, performance, setTimeout } from '@millrace/base/timers';
 import { nextMicrotask } from '@millrace/base/turn';
-import { CoreWatch } from './cores.js';
+import { IdleCores } from './idle-cores.js';
 import { MemoryWatch, workerBytes } from './memory.js';
 import type { Settings } from './options.js';
 import { WAITING } from './protocol.cjs';
@@ -59,7 +59,7 @@ export class Workers {
   maxThreads: number;
   readonly memory: MemoryWatch;
   /** Null if idle cores do not count. */
-  readonly cores: CoreWatch | null;
+  readonly cores: IdleCores | null;
   /** Memory is short: one task at a time, and no more workers. */
   throttled = false;
   /** Workers that may have tasks at a time, as others use the cores; Infinity without a limit. */
@@ -105,7 +105,7 @@ export class Workers {
     this.#bytes = workerBytes(settings.worker.resourceLimits);
     const shares = { above: settings.throttleAbove, below: settings.throttleBelow };
     this.memory = new MemoryWatch({ shares });
-    this.cores = settings.idleCores ? new CoreWatch() : null;
+    this.cores = settings.idleCores ? new IdleCores() : null;
     this.#startMinimum(null);
     for (const thread of this.threads) {
       // The first ones are there before anybody can listen.

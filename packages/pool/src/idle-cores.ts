@@ -23,7 +23,7 @@ interface OwnUse {
   readonly wantedMs: number;
 }
 
-interface CoreWatchOptions {
+interface IdleCoresOptions {
   /** Root folder of the kernel's files, for tests; default `/`. */
   root?: string;
   /** Clock in ms, for tests. */
@@ -40,7 +40,7 @@ const freshMs = 250;
 const waitingUse = 0.1;
 
 /** Looks at the cores when it is asked, at most every 250 ms; it has no timer. */
-export class CoreWatch {
+export class IdleCores {
   readonly #root: string;
   readonly #clock: () => number;
   readonly #usage: () => OwnUse;
@@ -49,7 +49,7 @@ export class CoreWatch {
   #free = Number.POSITIVE_INFINITY;
   #allowed = Number.POSITIVE_INFINITY;
 
-  constructor({ root = '/', clock = performance.now, usage = ownUse }: CoreWatchOptions = {}) {
+  constructor({ root = '/', clock = performance.now, usage = ownUse }: IdleCoresOptions = {}) {
     this.#root = root;
     this.#clock = clock;
     this.#usage = usage;

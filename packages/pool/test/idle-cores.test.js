@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
-import { CoreWatch, ownUse } from '../dist/cores.js';
+import { IdleCores, ownUse } from '../dist/idle-cores.js';
 import { open, repeat, until } from './support.js';
 
 const unlimited = Number.POSITIVE_INFINITY;
@@ -54,7 +54,7 @@ function machine(t, { cores = 2, quota = null } = {}) {
     tell();
   };
   tell();
-  const watch = new CoreWatch({ root, clock: () => nowMs, usage: () => ({ ...own }) });
+  const watch = new IdleCores({ root, clock: () => nowMs, usage: () => ({ ...own }) });
   /** Its answers after each of some looks. */
   const looks = (count, ms = 250) =>
     repeat(count, () => {
@@ -213,7 +213,7 @@ test('without files of the kernel it has no fault, and own tasks limit nothing',
   t.after(() => rmSync(root, { recursive: true }));
   let nowMs = 0;
   const usage = () => ({ processMs: nowMs * 4096, wantedMs: nowMs });
-  const watch = new CoreWatch({ root, clock: () => nowMs, usage });
+  const watch = new IdleCores({ root, clock: () => nowMs, usage });
   const said = repeat(3, () => {
     nowMs += 250;
     return watch.allowed();
