@@ -11,7 +11,7 @@ import { startChat } from '../app.js';
 /** Every feature is tested over these. */
 export const ARMS = ['direct', 'adaptive'];
 
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = 60_000;
 const SERVER = fileURLToPath(new URL('../server.js', import.meta.url));
 
 /** A chat in this process on a free port; closed when the test ends. */

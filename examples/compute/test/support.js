@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { crc32 } from 'node:zlib';
 import { createService } from '../service.js';
 
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 60_000;
 const MAIN = fileURLToPath(new URL('../main.js', import.meta.url));
 
 /** An address that nobody answers at: the port is a privileged one that is hardly ever used. */
@@ -87,13 +87,16 @@ export function isRunning(pid) {
   return processes().some((each) => each.pid === pid && !each.state.startsWith('Z'));
 }
 
+/** All but the one that lists them. */
 function processes() {
-  const { stdout } = spawnSync('ps', ['-A', '-o', 'pid=,ppid=,stat='], { encoding: 'utf8' });
+  const args = ['-A', '-o', 'pid=,ppid=,stat='];
+  const { stdout, pid: lister } = spawnSync('ps', args, { encoding: 'utf8' });
   return stdout
     .trim()
     .split('\n')
     .map((line) => line.trim().split(/\s+/))
-    .map(([pid, parent, state]) => ({ pid: Number(pid), parent: Number(parent), state }));
+    .map(([pid, parent, state]) => ({ pid: Number(pid), parent: Number(parent), state }))
+    .filter(({ pid }) => pid !== lister);
 }
 
 /** Waits for a condition that nothing announces. */

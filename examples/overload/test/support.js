@@ -6,7 +6,7 @@ import { Generator } from '../control/generator.js';
 import { startServer } from '../control/server.js';
 import { iterationsFor } from '../servers/work.js';
 
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 60_000;
 
 /** A small load, which leaves the machine time for the tests. */
 export const SMALL = ['--capacity', '10', '--connections', '10'];
@@ -70,13 +70,16 @@ export function isRunning(pid) {
   return processes().some((each) => each.pid === pid && !each.state.startsWith('Z'));
 }
 
+/** All but the one that lists them. */
 function processes() {
-  const { stdout } = spawnSync('ps', ['-A', '-o', 'pid=,ppid=,stat='], { encoding: 'utf8' });
+  const args = ['-A', '-o', 'pid=,ppid=,stat='];
+  const { stdout, pid: lister } = spawnSync('ps', args, { encoding: 'utf8' });
   return stdout
     .trim()
     .split('\n')
     .map((line) => line.trim().split(/\s+/))
-    .map(([pid, parent, state]) => ({ pid: Number(pid), parent: Number(parent), state }));
+    .map(([pid, parent, state]) => ({ pid: Number(pid), parent: Number(parent), state }))
+    .filter(({ pid }) => pid !== lister);
 }
 
 /** Waits for a condition that nothing announces. */

@@ -19,7 +19,7 @@ export function recorder() {
 
 /** Resolves when `fn` returns true; looks once a turn, and gives up at last, so that a failing test ends. */
 export async function until(fn) {
-  const giveUp = performance.now() + 20_000;
+  const giveUp = performance.now() + 60_000;
   while (!fn()) {
     if (performance.now() > giveUp) throw new Error(`never: ${fn}`);
     await new Promise(setImmediate);

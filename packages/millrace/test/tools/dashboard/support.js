@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { serveDashboard } from 'millrace/dashboard';
 
-const patienceMs = 20_000;
+const patienceMs = 60_000;
 
 /** A dashboard on a free port, closed when the test ends. */
 export async function serve(t, options = {}) {
