@@ -4,10 +4,7 @@ import { standardDeviation } from './spread.js';
 
 const FOLDS = 5;
 
-/**
- * What is tried, as multiples of Scott's bandwidth: an eighth to four times as much, in steps of a quarter of a
- * doubling.
- */
+/** Bandwidths to try, as multiples of Scott's: an eighth to four times as much, in steps of a quarter of a doubling. */
 const FACTORS = Array.from({ length: 21 }, (_, i) => 2 ** (i / 4 - 3));
 
 /**
@@ -59,7 +56,7 @@ export function crossValidatedBandwidth(values, { seed } = {}) {
   };
 }
 
-/** Of all values, each by the density of those outside its fold; what is the same at every bandwidth is left out. */
+/** Sum over all values, each by the density of those outside its fold; terms that no bandwidth changes are left out. */
 function logLikelihood(values, folds, bandwidth) {
   return values.reduce((sum, value, i) => {
     const exponents = values

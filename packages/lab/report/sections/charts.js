@@ -1,11 +1,11 @@
-import { density } from '../charts/density.js';
+import { density, FEWEST } from '../charts/density.js';
 import { gainChart } from '../charts/gain.js';
 import { legend } from '../charts/legend.js';
 import { percentileChart, percentilePoints } from '../charts/percentiles.js';
 import { bothWidths, captioned, NARROW } from '../charts/plot.js';
 import { seriesChart } from '../charts/series.js';
 import { html } from '../escape.js';
-import { isNumber } from '../numbers.js';
+import { isNumber, quantity } from '../numbers.js';
 import {
   claimsOf,
   figuresOf,
@@ -80,8 +80,8 @@ export function caseCharts(results, label) {
   return html`${legend(arms)}${
     densities.length > 0 &&
     html`<h4>Spread of the rounds</h4>
-<p class="note">Each tick is a round; the curves are their density (Gaussian kernel, Scott’s bandwidth), the marks their medians.</p>
-<div class="multiples">${densities}</div>
+<p class="note">${spreadNote(densities)}</p>
+<div class="multiples">${densities.map(({ figure }) => figure)}</div>
 `
   }${percentiles}${
     series.length > 0 &&
@@ -103,10 +103,36 @@ function densityCharts(results, label, arms) {
         return { arm, values: figure?.values?.[arm.role] ?? [] };
       });
       const drawn = density(`Density of ${title}`, samples);
-      const note = drawn?.isScaled ? 'Each curve is drawn to a height of its own.' : null;
-      return drawn === null ? null : captioned(capital(title), unit, drawn.drawing, note);
+      if (drawn === null) return null;
+      const { bandwidths, isScaled, drawing } = drawn;
+      const scale = isScaled ? 'Each arm is drawn to a height of its own.' : '';
+      const note = [bandwidthNote(bandwidths), scale].filter(Boolean).join(' ') || null;
+      return { bandwidths, figure: captioned(capital(title), unit, drawing, note) };
     })
-    .filter((figure) => figure !== null);
+    .filter((each) => each !== null);
+}
+
+function spreadNote(densities) {
+  const bandwidths = densities.flatMap((each) => each.bandwidths);
+  const marks = 'Each tick is a round, each mark a median. ';
+  if (bandwidths.length === 0) return marks;
+  const curves = `${marks}The filled curves are densities (Gaussian kernel) with a bandwidth by Scott’s rule. `;
+  if (!bandwidths.some(({ isTried }) => isTried)) {
+    return `${curves}With fewer than ${FEWEST} rounds there is no cross validation of the bandwidth.`;
+  }
+  return `${curves}Five-fold cross validation is beside it: where it chose half of that or less, a thin line shows its curve. A dash: it found none, as values repeat or lie far from the others, or there are fewer than ${FEWEST} rounds.`;
+}
+
+/** Both bandwidths of each arm, as `Bandwidth, Scott’s rule / cross-validated: direct 0.42 / 0.21`. */
+function bandwidthNote(bandwidths) {
+  if (bandwidths.length === 0) return '';
+  const isTried = bandwidths.some((each) => each.isTried);
+  const each = bandwidths.map(({ arm, scott, crossValidated }) =>
+    [arm.title, quantity(scott), ...(isTried ? ['/', quantity(crossValidated)] : [])].join(
+      '\u00a0',
+    ),
+  );
+  return `Bandwidth, Scott’s rule${isTried ? ' / cross-validated' : ''}: ${each.join(', ')}.`;
 }
 
 function percentileFigure(results, label, arms) {
