@@ -4,12 +4,13 @@
 
 #include "download.h"
 
-enum { most_arms = 8 };
+enum { most_arms = 8, most_rounds = 100 };
 
 typedef struct {
   download_t download;
   const arm_t* arms[most_arms + 1]; /* ends with NULL; the others are compared with the first */
   size_t rounds;
+  size_t whole; /* rounds of a case too long to be run, whose times are extrapolated from those that were; or 0 */
   double until; /* uv_hrtime() in ns: no round begins after that */
 } compare_t;
 

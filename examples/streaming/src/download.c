@@ -39,11 +39,15 @@ const arm_t* arm_named(const char* name) {
   return NULL;
 }
 
-static double cpu_seconds(void) {
+typedef struct {
+  double user, kernel;
+} cpu_t;
+
+static cpu_t cpu_seconds(void) {
   struct rusage usage;
   getrusage(RUSAGE_SELF, &usage);
-  return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
-         (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
+  return (cpu_t){(double)usage.ru_utime.tv_sec + (double)usage.ru_utime.tv_usec / 1e6,
+                 (double)usage.ru_stime.tv_sec + (double)usage.ru_stime.tv_usec / 1e6};
 }
 
 static void one_less(uv_loop_t* loop) {
@@ -159,15 +163,23 @@ result_t download_run(const download_t* download, const arm_t* chosen, const str
 
   bytes = reads = callbacks = 0;
   lateness_start(loop);
-  double cpu = cpu_seconds();
+  cpu_t before = cpu_seconds();
   double start = (double)uv_hrtime();
   download_all(loop, now->downloads);
   double seconds = ((double)uv_hrtime() - start) / 1e9;
-  cpu = cpu_seconds() - cpu;
+  cpu_t after = cpu_seconds();
   lateness_stop();
 
-  result = (result_t){bytes / seconds, cpu / (bytes / 1e9), lateness_at(0.5), lateness_at(0.99), reads, callbacks,
-                      raised_share()};
+  double gigabytes = bytes / 1e9, kernel = after.kernel - before.kernel;
+  result = (result_t){.bytes_per_s = bytes / seconds,
+                      .cpu_s_per_gb = (after.user - before.user + kernel) / gigabytes,
+                      .kernel_s_per_gb = kernel / gigabytes,
+                      .late_p50 = lateness_at(0.5),
+                      .late_p99 = lateness_at(0.99),
+                      .reads = reads,
+                      .callbacks = callbacks,
+                      .kernel_us_per_read = kernel * 1e6 / reads,
+                      .raised = raised_share()};
   /* What the clock must not see. */
   if (work == WORK_EMPTY) {
     work = WORK_SUM;

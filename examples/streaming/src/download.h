@@ -19,8 +19,11 @@ typedef struct {
 } download_t;
 
 typedef struct {
-  double bytes_per_s, cpu_s_per_gb, late_p50, late_p99;
+  double bytes_per_s, cpu_s_per_gb;
+  double kernel_s_per_gb; /* CPU time of the kernel for this process: in system calls, nearly all of it in read() */
+  double late_p50, late_p99;
   double reads, callbacks;
+  double kernel_us_per_read;
   double raised; /* share of the clients whose receive buffer was raised */
 } result_t;
 

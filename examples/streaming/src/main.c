@@ -12,6 +12,9 @@ static const char help[] =
     "\n"
     "  --scenario short    128 clients, 4 downloads of 5 MB each (this is the default)\n"
     "  --scenario long     100 clients, 4 downloads of 10 MB each\n"
+    "  --scenario paper    100 clients, 100 downloads of 100 MB each: 1 TB in the first and in the last arm.\n"
+    "                      A round is a download of each client. It runs 10 of the 100, or --rounds, begins\n"
+    "                      none after 30 minutes, or --seconds, and extrapolates the rest\n"
     "  --sweep work        the first and the last arm by what the read callback does\n"
     "  --sweep clients     the same by the number of clients\n"
     "  --clients N, --downloads N, --size MB\n"
@@ -63,9 +66,20 @@ static work_t work_named(const char* name) {
 }
 
 static void choose_scenario(const char* name) {
-  if (strcmp(name, "short") == 0) compare.download = (download_t){128, 4, 5 << 20, compare.download.work};
-  else if (strcmp(name, "long") == 0) compare.download = (download_t){100, 4, 10 << 20, compare.download.work};
-  else FAIL("there is no scenario %s (see --help)", name);
+  work_t work = compare.download.work;
+  compare.whole = 0;
+  if (strcmp(name, "short") == 0) {
+    compare.download = (download_t){128, 4, 5 << 20, work};
+  } else if (strcmp(name, "long") == 0) {
+    compare.download = (download_t){100, 4, 10 << 20, work};
+  } else if (strcmp(name, "paper") == 0) {
+    compare.download = (download_t){100, 1, 100 * 1000 * 1000, work};
+    compare.whole = 100;
+    compare.rounds = 10;
+    seconds = 1800;
+  } else {
+    FAIL("there is no scenario %s (see --help)", name);
+  }
 }
 
 static void choose_sweep(const char* name) {
@@ -84,7 +98,7 @@ static void take_option(const char* option, char* value) {
   else if (strcmp(option, "--size") == 0) compare.download.size = megabytes(option, value);
   else if (strcmp(option, "--work") == 0) compare.download.work = work_named(value);
   else if (strcmp(option, "--arms") == 0) choose_arms(value);
-  else if (strcmp(option, "--rounds") == 0) compare.rounds = whole(option, value, 100);
+  else if (strcmp(option, "--rounds") == 0) compare.rounds = whole(option, value, most_rounds);
   else if (strcmp(option, "--seconds") == 0) seconds = number(option, value, 1, 3600);
   else if (strcmp(option, "--rtt") == 0) rtt = number(option, value, 0, 2000);
   else if (strcmp(option, "--sweep") == 0) choose_sweep(value);
@@ -144,6 +158,7 @@ int main(int argc, char** argv) {
   compare.download.work = WORK_DISPATCH;
   choose_scenario("short");
   take_options(argc, argv);
+  if (compare.whole > 0 && *sweep != 0) FAIL("--scenario paper takes no --sweep: its rounds are parts of one case");
   if (checking) {
     check();
     return 0;
@@ -170,6 +185,7 @@ int main(int argc, char** argv) {
       run(&server, 0.2);
     }
   } else {
+    if (compare.whole > 0) keep_first_and_last_arm();
     run(&server, 1);
   }
   return 0;

@@ -74,6 +74,20 @@ export const metrics = [
     of: value('cpu_s_per_gb'),
   },
   {
+    name: 'kernel_s_per_gb',
+    title: 'the part of it in system calls',
+    unit: 's',
+    better: 'lower',
+    of: value('kernel_s_per_gb'),
+  },
+  {
+    name: 'loop_p50_ms',
+    title: 'delay of its loop, median',
+    unit: 'ms',
+    better: 'lower',
+    of: value('loop_p50_ms'),
+  },
+  {
     name: 'loop_p99_ms',
     title: 'delay of its loop, p99',
     unit: 'ms',

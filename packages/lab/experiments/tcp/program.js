@@ -23,7 +23,7 @@ await downloadAll(1);
 const delay = monitorEventLoopDelay({ resolution: 1 });
 chunks = 0;
 delay.enable();
-const { seconds, cpuS } = await measured(() => downloadAll(times));
+const { seconds, cpuS, kernelS } = await measured(() => downloadAll(times));
 delay.disable();
 
 const answers = clients * times;
@@ -33,7 +33,9 @@ print({
   values: {
     ...{ answers, answers_per_s: answers / seconds, run_s: seconds },
     cpu_s_per_gb: cpuS / gigabytes,
+    kernel_s_per_gb: kernelS / gigabytes,
     utilization: cpuS / seconds,
+    loop_p50_ms: delay.percentile(50) / 1e6,
     loop_p99_ms: delay.percentile(99) / 1e6,
     chunk_kb: (answers * DOWNLOAD_BYTES) / chunks / 1024,
   },
