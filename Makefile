@@ -34,7 +34,7 @@ check-all: ## make test, and the long tests after it (FUZZ_SECONDS=60 SOAK_SECON
 bench: ## list the benchmarks; run one: NAME=emitter, or NAME=all [QUICK=1] [JSON=1] [SAVE=1]
 	@scripts/node scripts/bench.js
 
-experiment: ## test every published claim, for hours, or in ten minutes with QUICK=1; one: NAME=chat-equal [ROUNDS=9]; those of millrace/auto: NAME=auto; LIST=1 lists them
+experiment: ## test every published claim: SIZE=quick takes a quarter of an hour, medium 100 minutes, paper 40 hours; one: NAME=chat-equal [ROUNDS=9]; those of millrace/auto: NAME=auto; LIST=1 lists them
 	@scripts/node scripts/experiment.js
 
 soak: ## an hour of the chat with a fault every minute (SOAK_SECONDS=3600)

@@ -1,5 +1,5 @@
 /**
- * `make experiment [NAME=…] [QUICK=1] [ROUNDS=N] [JSON=1]`: runs the experiment packages/lab/experiments/NAME.js, or the
+ * `make experiment [NAME=…] [SIZE=quick|medium|paper] [ROUNDS=N] [JSON=1]`: runs the experiment packages/lab/experiments/NAME.js, or the
  * file whose path is given; NAME=auto runs those of millrace/auto one after the other, and writes docs/auto-results.md.
  * Without a name it runs the suite of all others; LIST=1 lists them. With JSON=1 stdout carries JSON lines and nothing else;
  * all the rest goes to stderr.
@@ -16,18 +16,14 @@ import { generator, millrace, packages, tools } from './lib/setup.js';
 import { runOrExit } from './lib/steps.js';
 
 const lab = 'packages/lab';
-const { NAME, LIST, QUICK, JSON: json, SEED, ROUNDS } = process.env;
+const { NAME, LIST, SIZE, JSON: json, SEED, ROUNDS } = process.env;
 
 const needed = [
   ...[tools('make', 'cmake', 'cc', 'python3'), packages(), millrace, addon, generator],
   ...(['auto', ...namesOfApps].includes(NAME) ? labApps : []),
 ];
 await runOrExit(LIST ? [tools(), packages(), millrace] : needed, process.stderr);
-const common = [
-  ...(QUICK ? ['--quick'] : []),
-  ...(json ? ['--json'] : []),
-  ...(SEED ? ['--seed', SEED] : []),
-];
+const common = [...(json ? ['--json'] : []), ...given('--size', SIZE), ...given('--seed', SEED)];
 try {
   if (LIST) await program('suite/main.js', '--list');
   else if (!NAME) await program('suite/main.js', ...common, ...given('--rounds', ROUNDS));

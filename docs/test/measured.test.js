@@ -84,7 +84,7 @@ test('docs/results.md has the verdicts that the kept lines of the tournament giv
       (row) => row.head[1] === 'section' && row.cells[0] === listed.text,
     )?.cells;
     const again =
-      'run make experiment QUICK=1, or node packages/lab/suite/main.js --from its results';
+      'run make experiment SIZE=medium, or node packages/lab/suite/main.js --from its results';
     assert.ok(
       cells?.some((cell) => cell.split(':')[0] === verdict),
       `${listed.text}: ${again}`,

@@ -21,7 +21,7 @@ function experiment(t, name, change = (word) => word) {
   const [[, , ...words]] = commandsOf(block(name));
   const at = words.indexOf('--rate');
   if (at >= 0) words.splice(at, 2);
-  const own = words.filter((word) => word !== '--quick').map(change);
+  const own = words.filter((word) => word !== '--size' && word !== 'quick').map(change);
   const args = [join(root, 'packages/millrace/bin/millrace.js'), ...own, ...SHORT];
   return start(t, process.execPath, args, { cwd: place(t, files) });
 }

@@ -104,9 +104,9 @@ function checkTogether({ url, ws, script, protocol, rate, ignore, connections })
   }
 }
 
-function checkRate({ url, rate, quick, ...options }) {
+function checkRate({ url, rate, size, ...options }) {
   if (rate === undefined) return;
-  const seconds = secondsOf(options, quick);
+  const seconds = secondsOf(options, size);
   const requests = rate * seconds;
   if (requests >= url.length && requests <= MOST_REQUESTS) return;
   throw new UsageError(

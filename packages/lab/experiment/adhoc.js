@@ -3,6 +3,7 @@ import { freePort } from '../run/up.js';
 import { readExperiment } from './format.js';
 import { CONNECTIONS, ROUNDS, secondsOf, WARMUP_S } from './options.js';
 import { proofOf } from './proof.js';
+import { SIZES } from './sizes.js';
 import { usualMetrics } from './usual.js';
 
 /**
@@ -36,7 +37,7 @@ export async function experimentOf(options) {
       treatment: arm('treatment'),
       load: loadOf(options, fill),
       metrics: usualMetrics(rate !== undefined),
-      rounds: samples ? { full: samples, quick: samples } : ROUNDS,
+      rounds: samples ? Object.fromEntries(SIZES.map((size) => [size, samples])) : ROUNDS,
     },
     'experiment',
   );
@@ -47,7 +48,7 @@ export async function experimentOf(options) {
 
 function loadOf(options, fill) {
   const { warmup = WARMUP_S, connections = CONNECTIONS, rate, ws, script } = options;
-  const times = { seconds: ({ quick }) => secondsOf(options, quick), warmup, connections };
+  const times = { seconds: ({ size }) => secondsOf(options, size), warmup, connections };
   if (ws !== undefined) {
     const { protocol = 'raw', reply, data, to } = options;
     const event = protocol === 'socket.io' ? (options.event ?? 'message') : undefined;
@@ -74,5 +75,5 @@ function openLoop(options, paths, warmup) {
       ...{ name: `GET ${path}`, path, at: (i * 1000) / rate },
       ...{ rate: rate / paths.length, seconds },
     }));
-  return { requests: ({ quick }) => mix(secondsOf(options, quick)), warmup: () => mix(warmup) };
+  return { requests: ({ size }) => mix(secondsOf(options, size)), warmup: () => mix(warmup) };
 }

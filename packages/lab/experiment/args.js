@@ -3,6 +3,7 @@ import { readArgs } from '../run/command.js';
 import { checkAdHoc } from './adhoc-args.js';
 import { readFailOn } from './fail-on.js';
 import { MOST_SEED, OPTIONS } from './options.js';
+import { LARGEST } from './sizes.js';
 
 /** What an experiment of a name or a file has already. */
 const AD_HOC = [
@@ -40,7 +41,7 @@ const AD_HOC = [
  * @property {RegExp | undefined} proof
  * @property {RegExp | undefined} ignore
  * @property {Set<string> | undefined} fail-on findings
- * @property {boolean} quick
+ * @property {import('./sizes.js').Size} size
  * @property {boolean} json
  * @property {boolean} help
  */
@@ -56,6 +57,7 @@ export function readExperimentArgs(argv) {
   const given = Object.keys(options).filter((each) => ![undefined, false].includes(options[each]));
   options.name = name;
   options.url ??= [];
+  options.size ??= LARGEST;
   options.seed ??= Math.floor(Math.random() * (MOST_SEED + 1));
   for (const each of ['control-env', 'treatment-env']) {
     options[each] = variables(each, options[each]);

@@ -1,22 +1,23 @@
 import { LabError } from '../load/errors.js';
 import { ask } from './errors.js';
 import { is, show } from './form.js';
+import { isMeasuredAt, LARGEST } from './sizes.js';
 
 /**
  * The arms of a round: control, its twin (the control once more, the A/A arm) and each treatment.
  *
  * @param {import('./format.js').Experiment} experiment
- * @param {{ quick?: boolean }} [options] whether the run is quick, and leaves out treatments that are not
+ * @param {{ size?: import('./sizes.js').Size }} [options] of the run, which leaves out treatments that are of larger ones only
  * @returns {{ role: Role, arm: import('./format.js').Arm }[]}
  *
  * @typedef {'control' | 'twin' | 'treatment'} Role
  */
-export function armsOf({ control, treatments }, { quick = false } = {}) {
+export function armsOf({ control, treatments }, { size = LARGEST } = {}) {
   return [
     { role: 'control', arm: control },
     { role: 'twin', arm: control },
     ...treatments
-      .filter((arm) => !quick || (arm.quick ?? true))
+      .filter((arm) => isMeasuredAt(size, arm))
       .map((arm) => ({ role: 'treatment', arm })),
   ];
 }

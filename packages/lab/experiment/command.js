@@ -17,6 +17,7 @@ import { Runs } from './progress.js';
 import { jsonLines, keep } from './results.js';
 import { runExperiment } from './run.js';
 import { watchSignals } from './signals.js';
+import { LARGEST } from './sizes.js';
 import { stepsOf } from './steps.js';
 import { introduction, table } from './table.js';
 import { wrap } from './text.js';
@@ -86,17 +87,17 @@ async function wanted(options) {
 
 /** @returns {Promise<number>} the exit code */
 async function run(options, cleanup, ended) {
-  const { quick, seed, json, samples, effect } = options;
+  const { size, seed, json, samples, effect } = options;
   const out = json ? process.stderr : process.stdout;
   const say = (line) => out.write(`${line}\n`);
   const { experiment, adviceOf } = await wanted(options);
   checkFailOn(experiment, options);
-  const plan = planLine([experiment], { quick, rounds: samples });
-  const isShort = quick || samples !== undefined;
-  const hint = isShort ? '' : '; --quick makes fewer and shorter ones';
-  say(`${introduction(experiment, { quick })}\n${plan}${hint}.\n`);
+  const plan = planLine([experiment], { size, rounds: samples });
+  const isShort = size !== LARGEST || samples !== undefined;
+  const hint = isShort ? '' : '; --size quick makes fewer and shorter ones';
+  say(`${introduction(experiment, { size })}\n${plan}${hint}.\n`);
   const runs = new Runs({
-    steps: stepsOf(experiment, { quick, rounds: samples }),
+    steps: stepsOf(experiment, { size, rounds: samples }),
     metric: experiment.metrics[0],
     out,
   });
@@ -104,7 +105,7 @@ async function run(options, cleanup, ended) {
   let [results, failure] = [null, null];
   try {
     results = await runExperiment(experiment, {
-      ...{ quick, seed, cleanup, rounds: samples },
+      ...{ size, seed, cleanup, rounds: samples },
       ...(effect !== undefined && { effect: 1 + effect / 100 }),
       onRun: (told) => runs.done(told),
     });

@@ -37,7 +37,7 @@ export async function experimentLines() {
  * How many runs experiments take, and how long that is at least.
  *
  * @param {import('./format.js').Experiment[]} experiments
- * @param {{ quick?: boolean, rounds?: number }} [options]
+ * @param {{ size?: import('./sizes.js').Size, rounds?: number }} [options]
  * @returns {string} as `1,250 runs, 8 h or more`
  */
 export function planLine(experiments, options = {}) {

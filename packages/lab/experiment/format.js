@@ -12,7 +12,7 @@
  * @property {Case[]} cases the same question at several sizes; one without a label by default
  * @property {Metric[]} metrics the first that has a `better` is the main one: without a claim it is what is asked for, and
  *   tested alone; with claims those that they name are. All others are corrected for how many there are
- * @property {{ full: number, quick: number }} rounds of all arms, for each case; default 50 and 6. With less than 6
+ * @property {Record<import('./sizes.js').Size, number>} rounds of all arms, for each case; default 6, 10 and 50. With less than 6
  *   nothing can be shown: there is no p of 0.05
  * @property {string | null} sameRunsAs name of another experiment: its runs answer this question too, so that this
  *   file has no control, treatment, load, cases and rounds of its own
@@ -30,7 +30,7 @@
  *   have parameters of its own
  * @property {string} [stats] path of JSON that is read after the load, for `run.stats`
  * @property {RegExp} [proof] looked for in each line that its server writes, for `run.proof`
- * @property {boolean} [quick] of a treatment: whether it is in quick runs too, default true
+ * @property {import('./sizes.js').Size} [from] of a treatment: the smallest size at which it is measured, default quick
  * @property {(run: import('./measure.js').Run) => boolean} isOn whether the feature was seen at work; it must be
  *   in each run of the treatment and in none of the control
  *
@@ -43,12 +43,12 @@
  *
  * @typedef {object} Case with whatever else the load wants to know
  * @property {string} label
- * @property {boolean} [quick] whether it is in quick runs too, default true
+ * @property {import('./sizes.js').Size} [from] the smallest size at which it is measured, default quick
  * @property {Record<string, Record<string, number>>} [paper] what was published: `control` and `treatment`, or the
  *   name of one of several treatments; values by metric
  *
- * @typedef {Case & { quick: boolean, seed: number }} Params what functions of the load and of arms are given: `quick`
- *   is whether the run is, `seed` is for what is random in a load, the same for all arms of a round
+ * @typedef {Case & { size: import('./sizes.js').Size, seed: number }} Params what functions of the load and of arms are given: `size`
+ *   of the run; `seed` is for what is random in a load, the same for all arms of a round
  *
  * @typedef {object} Metric
  * @property {string} name with its unit at the end: `health_p50_ms`
@@ -69,8 +69,9 @@
 import { LabError } from '../load/errors.js';
 import { allowedAre, among, check, conform, either, is, isObject, show, unique } from './form.js';
 import { loads } from './loads/index.js';
+import { isMeasuredAt, sizeRule } from './sizes.js';
 
-const ROUNDS = { full: 50, quick: 6 };
+const ROUNDS = { quick: 6, medium: 10, paper: 50 };
 const TIMEOUT_S = 600;
 
 /** What an experiment has that answers its question by runs of its own. */
@@ -101,7 +102,7 @@ const forms = {
     'routes?': is.texts,
     'stats?': is.path,
     'proof?': is.pattern,
-    'quick?': is.flag,
+    'from?': sizeRule,
     isOn: is.function,
   },
   metric: {
@@ -120,7 +121,7 @@ const forms = {
     atLeast: is.positive,
     'says?': is.texts,
   },
-  rounds: { full: is.count, quick: is.count },
+  rounds: { 'quick?': is.count, 'medium?': is.count, 'paper?': is.count },
 };
 
 /**
@@ -158,7 +159,7 @@ const runsOf = ({ control, treatments, load, cases, rounds }) => ({
   ...{ control, treatments, load, cases, rounds },
 });
 
-const isQuick = ({ quick = true }) => quick;
+const isQuick = (what) => isMeasuredAt('quick', what);
 
 function ownRuns(module, fail) {
   const { control, load, cases = [{ label: '' }], rounds = ROUNDS } = module;
@@ -174,18 +175,24 @@ function ownRuns(module, fail) {
   });
   unique('cases', cases, 'label', fail);
   if (!cases.some(isQuick)) fail('no case is quick; at least one must be');
-  if (control.quick === false) {
-    fail('control.quick is false; a quick run has the control', 'control.quick');
+  if (!isQuick(control)) {
+    fail(`control.from is ${show(control.from)}; every run has the control`, 'control.from');
   }
   if (!treatments.some(isQuick)) {
-    fail('no treatment is quick; at least one must be', 'treatment.quick');
+    fail('no treatment is quick; at least one must be', 'treatment.from');
   }
   const names = [control, ...treatments].map((arm) => arm.name);
   const twice = names.find((each, i) => names.indexOf(each) !== i);
   if (twice !== undefined) {
     fail(`two arms have the name ${show(twice)}; each must have its own`, 'treatment.name');
   }
-  return { control, treatments, load: { timeoutS: TIMEOUT_S, ...load }, cases, rounds };
+  return {
+    control,
+    treatments,
+    load: { timeoutS: TIMEOUT_S, ...load },
+    cases,
+    rounds: { ...ROUNDS, ...rounds },
+  };
 }
 
 function checkLoad(load, fail) {
@@ -209,7 +216,7 @@ function checkLoad(load, fail) {
 function checkCase(value, path, isNamed, fail) {
   if (!isObject(value)) fail(`${path} is ${show(value)}; it must be an object`, path);
   if (isNamed) check(value.label, is.text, `${path}.label`, fail);
-  for (const [key, rule] of Object.entries({ quick: is.flag, paper: is.object })) {
+  for (const [key, rule] of Object.entries({ from: sizeRule, paper: is.object })) {
     if (value[key] !== undefined) check(value[key], rule, `${path}.${key}`, fail);
   }
 }

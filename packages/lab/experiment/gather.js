@@ -6,6 +6,7 @@ import { needCollections } from './metrics.js';
 import { randomFrom, shuffled } from './random.js';
 import { loadRecord, versionsOf } from './record.js';
 import { refusalOfRound } from './refusal.js';
+import { LARGEST } from './sizes.js';
 import { planOf } from './steps.js';
 
 /** Share of the rounds of a case that are made again when the load generator was late or the limit. */
@@ -20,7 +21,7 @@ const REPEATS = 1 / 3;
  *
  * @param {import('./format.js').Experiment} experiment
  * @param {object} options
- * @param {boolean} [options.quick] only its quick cases, in few rounds
+ * @param {import('./sizes.js').Size} [options.size] which cases, treatments and rounds; default the largest
  * @param {number} options.seed of the order
  * @param {number} [options.rounds] in place of the experiment's own
  * @param {import('./format.js').Experiment[]} [options.sharing] others that will be judged by the same runs
@@ -33,7 +34,7 @@ const REPEATS = 1 / 3;
  * @typedef {object} Gathered
  * @property {Date} date when it began
  * @property {number} seconds that it took
- * @property {boolean} quick
+ * @property {import('./sizes.js').Size} size
  * @property {number} seed
  * @property {ReturnType<typeof hostRecord>} host
  * @property {string[]} cases labels of those that were to be measured
@@ -59,9 +60,9 @@ const REPEATS = 1 / 3;
  * @property {import('./asked.js').AskedRun} run
  * @property {Record<string, number | null>} metrics of the run, by the first of the experiments
  */
-export async function gather(experiment, { quick = false, seed, cleanup, onRun, ...options }) {
+export async function gather(experiment, { size = LARGEST, seed, cleanup, onRun, ...options }) {
   const random = randomFrom(seed);
-  const plan = planOf(experiment, { quick, rounds: options.rounds });
+  const plan = planOf(experiment, { size, rounds: options.rounds });
   const { arms, cases, rounds: wanted } = plan;
   const judged = [experiment, ...(options.sharing ?? [])];
   const collections = needCollections(judged);
@@ -145,14 +146,14 @@ export async function gather(experiment, { quick = false, seed, cleanup, onRun, 
   }
 
   function paramsOf(at, round) {
-    return { ...at, quick, seed: (seed + round) % 2 ** 32 };
+    return { ...at, size, seed: (seed + round) % 2 ** 32 };
   }
 
   function gathered(ended) {
     const { load } = experiment;
     const params = cases.map((at) => paramsOf(at, 1));
     return {
-      ...{ date, seconds: seconds(), quick, seed, host, rounds, mistakes },
+      ...{ date, seconds: seconds(), size, seed, host, rounds, mistakes },
       cases: cases.map(({ label }) => label),
       arms: arms.map(({ role, arm }) => armRecord(role, armFor(arm, params[0]))),
       load: loadRecord(load, params),

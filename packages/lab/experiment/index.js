@@ -6,7 +6,7 @@
  *     const experiment = await loadExperiment('./cache.js');
  *     const cleanup = new Cleanup();
  *     cleanup.watch();
- *     const { figures, claims } = await runExperiment(experiment, { quick: true, seed: 1, cleanup });
+ *     const { figures, claims } = await runExperiment(experiment, { size: 'quick', seed: 1, cleanup });
  */
 export { LabError } from '../load/errors.js';
 export { Cleanup } from '../run/cleanup.js';

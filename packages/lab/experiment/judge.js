@@ -27,7 +27,7 @@ const EFFECT = 1.05;
  * @property {string} question
  * @property {string | null} about
  * @property {string} date ISO 8601
- * @property {boolean} quick
+ * @property {import('./sizes.js').Size} size
  * @property {number} seed of the order of the arms
  * @property {number} seconds that it took
  * @property {number} effect sought
@@ -48,19 +48,19 @@ const EFFECT = 1.05;
  */
 export function judge(experiment, gathered, { effect = EFFECT } = {}) {
   const { name, question, about = null } = experiment;
-  const { date, seconds, quick, seed, host, versions, load, pinned, cases, arms } = gathered;
+  const { date, seconds, size, seed, host, versions, load, pinned, cases, arms } = gathered;
   const counted = gathered.rounds.filter(({ discarded }) => discarded === undefined);
   const partial = gathered.partial ?? mistaken(gathered.mistakes.get(name));
   const refusals = refusalsOf(counted);
   const measured = cases.filter((label) => counted.some((round) => round.case === label));
   const isAll = measured.length > 0 && measured.every((label) => refusals.has(label));
   const refusal = isAll ? refusals.get(measured[0]) : null;
-  const made = { cases, arms: armsOf(experiment, { quick }).map(({ arm }) => arm.name) };
+  const made = { cases, arms: armsOf(experiment, { size }).map(({ arm }) => arm.name) };
   const figures = figuresOf(experiment, counted, { ...made, effect }).filter(
     (each) => !refusals.has(each.case),
   );
   const results = {
-    ...{ format: 1, experiment: name, question, about, date: date.toISOString(), quick, seed },
+    ...{ format: 1, experiment: name, question, about, date: date.toISOString(), size, seed },
     ...{ seconds, effect, partial, refusal, host, versions, load, pinned, arms, cases },
     metrics: experiment.metrics.map(({ of, better = null, ...metric }) => ({ ...metric, better })),
     figures,

@@ -20,7 +20,7 @@ const EXIT_MS = 50;
  * @param {'control' | 'twin' | 'treatment'} options.role
  * @param {import('./format.js').Arm} options.arm with its command and environment as they are in this case
  * @param {import('./format.js').Load} options.load
- * @param {import('./format.js').Case & { quick: boolean }} options.params
+ * @param {import('./format.js').Params} options.params
  * @param {number} options.round
  * @param {boolean} [options.collections] whether each garbage collection is looked at, which costs the server time
  * @param {import('../run/cleanup.js').Cleanup} options.cleanup

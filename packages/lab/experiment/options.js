@@ -1,6 +1,7 @@
 /** The options of the command line: what they take, what they mean. */
 import { optionLines } from '@millrace/base/command';
-import { flag, list, number, text, whole } from '../run/command.js';
+import { choice, flag, list, number, text, whole } from '../run/command.js';
+import { SIZES } from './sizes.js';
 
 export const MOST_SEED = 4_294_967_295;
 
@@ -24,14 +25,14 @@ export const OPTIONS = {
   markdown: text('FILE', 'writes it as text'),
   results: text('FOLDER', 'for the raw samples'),
   'fail-on': text('FINDINGS', 'that exit with code 4, such as worse,undecided'),
-  samples: whole(1, 1000, 'rounds; each measures every arm once (50, quick 8)'),
-  seconds: number(0.5, 86_400, 'measured time of a run (10, quick 2)'),
+  samples: whole(1, 1000, 'rounds; each measures every arm once (50, medium 20, quick 8)'),
+  seconds: number(0.5, 86_400, 'measured time of a run (10, medium 5, quick 2)'),
   warmup: number(0, 3600, 'time before it, not measured (1)'),
   connections: whole(1, 10_000, 'clients (50); not of --url with --rate'),
   rate: number(0.01, 1_000_000, 'requests/s or messages/s, sent without waiting'),
   effect: number(0.1, 1000, 'smallest effect worth finding, percent (5)'),
   seed: whole(0, MOST_SEED, 'seed of everything random (random)'),
-  quick: flag('few rounds, small cases'),
+  size: choice(SIZES, 'how many cases and rounds, and how long (paper)'),
   json: flag('JSON lines on stdout; text goes to stderr'),
 };
 
@@ -39,12 +40,14 @@ export const OPTIONS = {
  * Of an experiment without a file. With fewer rounds in a quick one no effect on a metric but the first could be shown, however large:
  * p is corrected for their number.
  */
-export const ROUNDS = { full: 50, quick: 8 };
+export const ROUNDS = { quick: 8, medium: 20, paper: 50 };
 export const CONNECTIONS = 50;
 export const WARMUP_S = 1;
 
+const SECONDS = { quick: 2, medium: 5, paper: 10 };
+
 /** The measured time of a run. @returns {number} seconds */
-export const secondsOf = ({ seconds }, quick) => seconds ?? (quick ? 2 : 10);
+export const secondsOf = ({ seconds }, size) => seconds ?? SECONDS[size];
 
 export const USAGE = `Usage: millrace experiment [NAME | FILE.js] [options]
 
@@ -55,7 +58,7 @@ experiments.
 Does my server get faster with a flag that makes it use Millrace? Eight
 rounds, a minute and a half:
   millrace experiment --control 'node app.js' \\
-    --treatment 'node app.js --batched' --url http://127.0.0.1:3000/ --quick
+    --treatment 'node app.js --batched' --url http://127.0.0.1:3000/ --size quick
 
 Does my flag lower the latency at 500 requests/s? {port} is a free port, --proof
 matches what only a server with the flag writes or answers:

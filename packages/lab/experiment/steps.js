@@ -1,5 +1,6 @@
 import { armsOf } from './arms.js';
 import { valueOfKey } from './loads/keys.js';
+import { isMeasuredAt, LARGEST } from './sizes.js';
 
 /** To start a server, to ask whether it is up and to stop it takes at least this long, s. */
 const START_STOP_S = 1;
@@ -8,14 +9,14 @@ const START_STOP_S = 1;
  * What a run of an experiment measures.
  *
  * @param {import('./format.js').Experiment} experiment
- * @param {{ quick?: boolean, rounds?: number }} options `rounds` in place of the experiment's own
+ * @param {{ size?: import('./sizes.js').Size, rounds?: number }} options `rounds` in place of the experiment's own
  * @returns {{ arms: ReturnType<typeof armsOf>, cases: import('./format.js').Case[], rounds: number }} rounds of each case
  */
-export function planOf(experiment, { quick = false, rounds }) {
+export function planOf(experiment, { size = LARGEST, rounds }) {
   return {
-    arms: armsOf(experiment, { quick }),
-    cases: experiment.cases.filter((each) => !quick || (each.quick ?? true)),
-    rounds: rounds ?? experiment.rounds[quick ? 'quick' : 'full'],
+    arms: armsOf(experiment, { size }),
+    cases: experiment.cases.filter((each) => isMeasuredAt(size, each)),
+    rounds: rounds ?? experiment.rounds[size],
   };
 }
 
@@ -35,9 +36,9 @@ export function stepsOf(experiment, options) {
  */
 export function leastSecondsOf(experiment, options) {
   const { arms, cases, rounds } = planOf(experiment, options);
-  const { quick = false } = options;
+  const { size = LARGEST } = options;
   const ofRuns = cases.map(
-    (at) => loadSeconds(experiment.load, { ...at, quick, seed: 0 }) + START_STOP_S,
+    (at) => loadSeconds(experiment.load, { ...at, size, seed: 0 }) + START_STOP_S,
   );
   return ofRuns.reduce((a, b) => a + b, 0) * rounds * arms.length;
 }

@@ -35,9 +35,9 @@ export function table(experiment, results, out = process.stdout) {
 }
 
 /** A sentence or two about an experiment, above its table, with the arms that such a run has. */
-export function introduction(experiment, { quick = false } = {}) {
+export function introduction(experiment, options) {
   const { question, about, control } = experiment;
-  const arms = armsOf(experiment, { quick }).filter(({ role }) => role !== 'twin');
+  const arms = armsOf(experiment, options).filter(({ role }) => role !== 'twin');
   const names = arms.map(({ arm }) => arm.name).join(', ');
   return [question, `Arms: ${names}, and ${control.name} once more.`, about ?? '']
     .filter((each) => each !== '')

@@ -26,7 +26,7 @@ const LEVEL = 0.95;
  * @param {import('./figure.js').Figure[]} figures of the cases that were measured
  * @param {Map<string, import('./errors.js').Refusal>} refusals by case
  * @param {{ cases?: string[], arms?: string[] }} [made] what was to be measured; default: all. Of a claim that has one of
- *   them the others, which a quick run leaves out, are not told
+ *   them the others, which a run of a smaller size leaves out, are not told
  * @returns {Judged[]}
  *
  * @typedef {'met' | 'not met' | 'refuted' | 'open' | 'no difference' | 'refused' | 'not measured'} Verdict
@@ -67,7 +67,7 @@ export function judgeClaims({ claims, cases, treatments }, figures, refusals, ma
         ? { verdict: 'refused', why: refusal.why }
         : isMade(place)
           ? verdictOf(figure, atLeast)
-          : { verdict: 'not measured', why: 'only in a full run' };
+          : { verdict: 'not measured', why: 'only in a run of a larger size' };
       const { ahead = null, lo = null, hi = null, n = null, p = null, pHolm = null } = figure ?? {};
       const measured = { ahead, lo, hi, n, p, pHolm };
       const named = { text, source, metric, ...place, atLeast };

@@ -21,10 +21,10 @@ export const load = {
   file: new URL('./auto/users-load.js', import.meta.url).href,
   connections: 10,
   // Code that is compiled meanwhile costs as much as what is measured.
-  warmup: ({ quick }) => (quick ? 2.5 : 5),
-  seconds: ({ quick }) => (quick ? 1 : 5),
+  warmup: ({ size }) => (size === 'quick' ? 2.5 : 5),
+  seconds: ({ size }) => (size === 'quick' ? 1 : 5),
 };
 
 export const metrics = applicationMetrics('request');
 
-export const rounds = { full: 30, quick: 8 };
+export const rounds = { quick: 8, paper: 30 };

@@ -15,7 +15,7 @@ const isOn = (run) => hasAuto(run) || /millrace/i.test(run.output);
 const { control: plain, auto } = armsOf('hello.js', { isOn });
 
 export const control = plain;
-export const treatment = [auto(), auto('observe', { quick: false })];
+export const treatment = [auto(), auto('observe', { from: 'paper' })];
 
 export const load = {
   kind: 'script',
@@ -26,7 +26,7 @@ export const load = {
 
 export const metrics = applicationMetrics('request');
 
-export const rounds = { full: 30, quick: 6 };
+export const rounds = { quick: 6, paper: 30 };
 
 /** MB of 10^6 bytes, per process. */
 const MOST_MB = 3;

@@ -34,9 +34,9 @@ export const load = {
 
 export const cases = [
   { label: 'ioredis as it is', pipelining: false },
-  { label: 'enableAutoPipelining', pipelining: true, quick: false },
+  { label: 'enableAutoPipelining', pipelining: true, from: 'paper' },
 ];
 
 export const metrics = applicationMetrics('request');
 
-export const rounds = { full: 20, quick: 6 };
+export const rounds = { quick: 6, paper: 20 };

@@ -36,9 +36,9 @@ export const load = {
 export const cases = [
   { label: 'static page', file: 'next-page-load' },
   { label: 'page and its files', file: 'next-load' },
-  { label: 'page of the App Router', file: 'hello-load', quick: false },
+  { label: 'page of the App Router', file: 'hello-load', from: 'paper' },
 ];
 
 export const metrics = applicationMetrics('request');
 
-export const rounds = { full: 20, quick: 6 };
+export const rounds = { quick: 6, paper: 20 };

@@ -29,8 +29,8 @@ export const load = {
   kind: 'script',
   file: new URL('./auto/users-load.js', import.meta.url).href,
   connections: 100,
-  warmup: ({ quick }) => (quick ? 1 : 3),
-  seconds: ({ quick }) => (quick ? 1 : 5),
+  warmup: ({ size }) => (size === 'quick' ? 1 : 3),
+  seconds: ({ size }) => (size === 'quick' ? 1 : 5),
 };
 
 const [answers, ...others] = ['answers_per_s', 'cpu_us', 'syscalls', 'rss_mb', 'utilization'].map(
@@ -38,4 +38,4 @@ const [answers, ...others] = ['answers_per_s', 'cpu_us', 'syscalls', 'rss_mb', '
 );
 export const metrics = [{ ...answers, better: 'higher' }, ...others];
 
-export const rounds = { full: 20, quick: 6 };
+export const rounds = { quick: 6, paper: 20 };

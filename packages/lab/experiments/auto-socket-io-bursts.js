@@ -31,4 +31,4 @@ export const cases = [
 
 export const metrics = applicationMetrics('delivery');
 
-export const rounds = { full: 20, quick: 6 };
+export const rounds = { quick: 6, paper: 20 };

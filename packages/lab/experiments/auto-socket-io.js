@@ -20,15 +20,15 @@ const {
 });
 
 export const control = plain;
-export const treatment = [auto(), byHand('cork', { quick: false })];
+export const treatment = [auto(), byHand('cork', { from: 'paper' })];
 
 export const load = deliveries('socket.io');
 
 export const cases = [
   { label: '15,000 deliveries/s', rate: 15_000 },
-  { label: 'closed loop', quick: false },
+  { label: 'closed loop', from: 'paper' },
 ];
 
 export const metrics = [...applicationMetrics('message'), ...latencies];
 
-export const rounds = { full: 20, quick: 6 };
+export const rounds = { quick: 6, paper: 20 };

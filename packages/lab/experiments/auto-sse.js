@@ -25,8 +25,8 @@ export const load = {
   kind: 'script',
   file: ({ isOpen }) => file(isOpen ? 'streams-open.js' : 'streams-closed.js'),
   connections: 500,
-  warmup: ({ quick }) => (quick ? 1 : 3),
-  seconds: ({ quick }) => (quick ? 1.5 : 5),
+  warmup: ({ size }) => (size === 'quick' ? 1 : 3),
+  seconds: ({ size }) => (size === 'quick' ? 1.5 : 5),
 };
 
 export const cases = [
@@ -36,4 +36,4 @@ export const cases = [
 
 export const metrics = [...applicationMetrics('delivery'), ...latencies];
 
-export const rounds = { full: 20, quick: 6 };
+export const rounds = { quick: 6, paper: 20 };

@@ -26,4 +26,4 @@ export const load = {
 
 export const metrics = applicationMetrics('request');
 
-export const rounds = { full: 20, quick: 6 };
+export const rounds = { quick: 6, paper: 20 };

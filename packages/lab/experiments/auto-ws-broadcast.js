@@ -17,15 +17,15 @@ const {
 } = armsOf('broadcast.js', { isOn: hasCounted('install', 'frames') });
 
 export const control = plain;
-export const treatment = [auto(), auto('net', { quick: false }), byHand('broadcast')];
+export const treatment = [auto(), auto('net', { from: 'paper' }), byHand('broadcast')];
 
 export const load = deliveries('raw');
 
 export const cases = [
   { label: '30,000 deliveries/s', rate: 30_000 },
-  { label: 'closed loop', quick: false },
+  { label: 'closed loop', from: 'paper' },
 ];
 
 export const metrics = [...applicationMetrics('message'), ...latencies];
 
-export const rounds = { full: 20, quick: 6 };
+export const rounds = { quick: 6, paper: 20 };

@@ -19,7 +19,7 @@ const {
 });
 
 export const control = plain;
-export const treatment = [auto(), byHand('broadcast', { quick: false })];
+export const treatment = [auto(), byHand('broadcast', { from: 'paper' })];
 
 export const load = deliveries('raw');
 
@@ -27,4 +27,4 @@ export const cases = [{ label: '30,000 deliveries/s', rate: 30_000 }, { label: '
 
 export const metrics = [...applicationMetrics('message'), ...latencies];
 
-export const rounds = { full: 20, quick: 6 };
+export const rounds = { quick: 6, paper: 20 };

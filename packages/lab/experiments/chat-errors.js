@@ -51,14 +51,14 @@ export const load = {
   ...clients,
   mode: 'open',
   deliveriesRate: ({ rate }) => rate,
-  drain: ({ quick }) => (quick ? 0.2 : 2),
+  drain: ({ size }) => (size === 'quick' ? 0.2 : 2),
   mayLose: true,
   mayCrash: true,
 };
 
 export const cases = [
   { label: perSecond(160_000), rate: 160_000 },
-  { label: perSecond(320_000), rate: 320_000, quick: false },
+  { label: perSecond(320_000), rate: 320_000, from: 'paper' },
 ];
 
 const percent = (part, whole) => (whole > 0 ? (100 * part) / whole : null);
@@ -95,4 +95,4 @@ export const metrics = [
 ];
 
 /** So many that each of three metrics can be told from chance, in quick runs too. */
-export const rounds = { full: 50, quick: 7 };
+export const rounds = { quick: 7, paper: 50 };

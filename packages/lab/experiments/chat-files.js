@@ -44,7 +44,7 @@ const upload = (bytes) => ({
 
 export const cases = [
   { label: 'upload 4 KB', request: upload(4096) },
-  { label: 'upload 100 KB', request: upload(102_400), quick: false },
+  { label: 'upload 100 KB', request: upload(102_400), from: 'paper' },
   { label: 'download 4 KB', request: { method: 'GET', path: `/api/rooms/shelf/files/${FILE_ID}` } },
 ];
 

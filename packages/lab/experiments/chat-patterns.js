@@ -43,11 +43,11 @@ export const load = {
 const MEAN = 40_000;
 
 export const cases = [
-  { label: 'steady', quick: false, rate: MEAN },
-  { label: 'spikes', quick: false, rate: MEAN },
+  { label: 'steady', from: 'paper', rate: MEAN },
+  { label: 'spikes', from: 'paper', rate: MEAN },
   { label: 'ramp', rate: 2 * MEAN },
-  { label: 'sustained', quick: false, rate: MEAN },
-  { label: 'mixed priority', quick: false, rate: MEAN },
+  { label: 'sustained', from: 'paper', rate: MEAN },
+  { label: 'mixed priority', from: 'paper', rate: MEAN },
 ];
 
 export const metrics = [cpuPerMessage, p50, p99, spread, cpuUse];

@@ -34,10 +34,10 @@ export const load = {
   kind: 'requests',
   pin: false,
   warmup,
-  requests: ({ n, rsaN = n, quick }) => [
+  requests: ({ n, rsaN = n, size }) => [
     fibonacci(n),
     rsa(rsaN),
-    records(quick ? 200_000 : 1_000_000),
+    records(size === 'quick' ? 200_000 : 1_000_000),
     photos({ at: 20, rate: 20, seconds: 0.25, mayFail: true }),
     health({ at: 30, rate: 20, seconds: 0.5 }),
   ],
@@ -48,14 +48,14 @@ export const cases = [
   ...[10, 1000, 100_000, 1_000_000].map((n) => ({
     label: n.toLocaleString('en-US'),
     n,
-    quick: n === 100_000,
+    from: n === 100_000 ? 'quick' : 'paper',
     paper: RSA[n],
   })),
   {
     label: '2,000,000; RSA 3,000,000',
     n: 2_000_000,
     rsaN: 3_000_000,
-    quick: false,
+    from: 'paper',
     paper: ALL,
   },
 ];
@@ -85,7 +85,7 @@ export const metrics = [
   { name: 'cores', title: 'cores in use', unit: '', of: cores },
 ];
 
-export const rounds = { full: 50, quick: 6 };
+export const rounds = { quick: 6, paper: 50 };
 
 export function notes() {
   const { fibonacci_ms, rsa_ms, photos_ms, records_ms, health_ms } = ALL_EKS.treatment;

@@ -80,4 +80,4 @@ export const metrics = [
   },
 ];
 
-export const rounds = { full: 20, quick: 6 };
+export const rounds = { quick: 6, paper: 20 };

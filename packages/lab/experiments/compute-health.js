@@ -36,7 +36,7 @@ export const cases = [
   {
     label: 'N = 1,000,000',
     n: 1_000_000,
-    quick: false,
+    from: 'paper',
     paper: { control: BLOCKED, treatment: { health_ms } },
   },
 ];
@@ -61,4 +61,4 @@ export const metrics = [
   },
 ];
 
-export const rounds = { full: 50, quick: 6 };
+export const rounds = { quick: 6, paper: 50 };

@@ -20,23 +20,23 @@ export const treatment = { name: 'millrace/fs', command: commandOf(PROGRAM, 'mil
 export const load = { kind: 'program', timeoutS: 120 };
 
 const KB = 1024;
-const read = (label, bytes, atOnce, quick = false) => ({
-  ...{ label, quick, operation: 'reads', bytes, atOnce },
+const read = (label, bytes, atOnce, from = 'paper') => ({
+  ...{ label, from, operation: 'reads', bytes, atOnce },
   count: bytes >= 1000 * KB ? 50 : 1000,
 });
-const append = (label, atOnce, quick = false) => ({
-  ...{ label, quick, operation: 'appends', bytes: 100, atOnce },
+const append = (label, atOnce, from = 'paper') => ({
+  ...{ label, from, operation: 'appends', bytes: 100, atOnce },
 });
 
 export const cases = [
   read('read 4 KB, 1 at a time', 4 * KB, 1),
   read('read 4 KB, 10 at a time', 4 * KB, 10),
-  read('read 4 KB, 100 at a time', 4 * KB, 100, true),
+  read('read 4 KB, 100 at a time', 4 * KB, 100, 'quick'),
   read('read 4 KB, 1,000 at a time', 4 * KB, 1000),
   read('read 64 KB, 100 at a time', 64 * KB, 100),
-  read('read 1 MB, 10 at a time', 1024 * KB, 10, true),
+  read('read 1 MB, 10 at a time', 1024 * KB, 10, 'quick'),
   append('append 100 bytes, 1 at a time', 1),
-  append('append 100 bytes, 100 at a time', 100, true),
+  append('append 100 bytes, 100 at a time', 100, 'quick'),
 ];
 
 export const claim = {
@@ -77,4 +77,4 @@ export const metrics = [
   },
 ];
 
-export const rounds = { full: 50, quick: 7 };
+export const rounds = { quick: 7, paper: 50 };

@@ -46,4 +46,4 @@ export const claim = [
   },
 ];
 
-export const rounds = { full: 50, quick: 7 };
+export const rounds = { quick: 7, paper: 50 };

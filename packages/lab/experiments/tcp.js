@@ -17,15 +17,15 @@ export const treatment = { name: 'enlarge()', command: commandOf(PROGRAM, 'enlar
 
 export const load = { kind: 'program', timeoutS: 120 };
 
-const downloads = (label, clients, times, { looks = true, quick = false } = {}) => ({
-  ...{ label, clients, times, looks, quick },
+const downloads = (label, clients, times, { looks = true, from = 'paper' } = {}) => ({
+  ...{ label, clients, times, looks, from },
 });
 
 export const cases = [
   downloads('8 clients, 64 downloads each', 8, 64),
   downloads('32 clients, 16 downloads each', 32, 16),
   downloads('128 clients, 4 downloads each', 128, 4),
-  downloads('128 clients, one download each', 128, 1, { quick: true }),
+  downloads('128 clients, one download each', 128, 1, { from: 'quick' }),
   downloads('128 clients, 4 downloads each, empty callback', 128, 4, { looks: false }),
 ];
 
@@ -97,4 +97,4 @@ export const metrics = [
   { name: 'chunk_kb', title: 'bytes that a callback gets', unit: 'KB', of: value('chunk_kb') },
 ];
 
-export const rounds = { full: 50, quick: 7 };
+export const rounds = { quick: 7, paper: 50 };

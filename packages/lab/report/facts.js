@@ -21,7 +21,7 @@ const HOST = {
  * @returns {[string, string][]}
  */
 export function facts(results) {
-  const { figures, date, seconds, seed, host, versions, load, pinned, quick, runs } = results;
+  const { figures, date, seconds, seed, host, versions, load, pinned, size, runs } = results;
   const rounds = [...new Set(figures.map(({ n }) => n).filter(isNumber))].sort((a, b) => a - b);
   const others = othersCores(runs);
   return [
@@ -29,7 +29,7 @@ export function facts(results) {
     ['duration', duration(seconds)],
     [
       'rounds of all arms',
-      rounds.length === 0 ? NONE : `${rounds.join(', ')}${quick ? ' (quick)' : ''}`,
+      rounds.length === 0 ? NONE : `${rounds.join(', ')}${size === 'quick' ? ' (quick)' : ''}`,
     ],
     ['runs kept', quantity(runs.length)],
     ['order', `random, seed ${seed}`],

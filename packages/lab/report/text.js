@@ -277,7 +277,7 @@ export function rowWord(results, figure) {
  * @returns {string[]} sentences
  */
 export function limits(results) {
-  const { figures, quick } = results;
+  const { figures, size } = results;
   const rounds = Math.max(0, ...figures.map(({ n }) => n ?? 0));
   const few = figures.some(({ level }) => isNumber(level) && level < 0.95);
   return [
@@ -285,7 +285,7 @@ export function limits(results) {
     'Load and server share the machine, so absolute figures are lower than on a server of its own. The comparison is fair, for both arms share it alike.',
     'An interval says how far chance may have moved the figure. It knows nothing of a cause that is the same in all rounds.',
     'Where the load waits for answers before it asks again, latency is that of a server kept busy by so many clients, not at a fixed rate.',
-    quick && 'A quick run: fewer rounds and cases, to look rather than to decide.',
+    size === 'quick' && 'A quick run: fewer rounds and cases, to look rather than to decide.',
     few &&
       `With ${count(rounds, 'round')} no interval reaches 95 %; the level is written beside each.`,
     'The rank-sum p ignores that the runs of a round belong together; the signed-rank p uses it, and is corrected for the number of metrics.',

@@ -15,6 +15,7 @@ const MISTAKES = ['MILLRACE_LAB_E_EXPERIMENT', 'MILLRACE_LAB_E_INVALID_OPTION'];
  * @property {string} meaning
  * @property {[least: number, most: number]} [range] of a number
  * @property {boolean} [isWhole] whether that has to be a whole one
+ * @property {string[]} [allowed] all that its value may be
  * @property {boolean} [isList] whether it may be given several times
  */
 
@@ -22,6 +23,8 @@ const MISTAKES = ['MILLRACE_LAB_E_EXPERIMENT', 'MILLRACE_LAB_E_INVALID_OPTION'];
 export const flag = (meaning) => ({ meaning });
 /** @returns {Option} */
 export const text = (value, meaning) => ({ value, meaning });
+/** @returns {Option} one of several values */
+export const choice = (allowed, meaning) => ({ value: allowed.join('|'), meaning, allowed });
 /** @returns {Option} */
 export const list = (value, meaning) => ({ value, meaning, isList: true });
 /** @returns {Option} */
@@ -55,10 +58,13 @@ export function readOnlyOptions(argv, known) {
   return options;
 }
 
-function taken(name, { value, range, isWhole, isList }, given) {
+function taken(name, { value, range, isWhole, isList, allowed }, given) {
   if (value === undefined) return given !== undefined;
   if (given === undefined || isList) return given;
   if (given.length > 1) throw new UsageError(`--${name} is given twice; it can be given once.`);
+  if (allowed !== undefined && !allowed.includes(given[0])) {
+    throw new UsageError(`--${name} is "${given[0]}"; allowed are ${allowed.join(', ')}.`);
+  }
   if (range === undefined) return given[0];
   const [least, most] = range;
   const read = Number(given[0]);

@@ -1,11 +1,13 @@
 import { optionLines } from '@millrace/base/command';
-import { flag, readOnlyOptions, text, whole } from '../run/command.js';
+import { LARGEST, SIZES } from '../experiment/sizes.js';
+import { choice, flag, readOnlyOptions, text, whole } from '../run/command.js';
 
 const MOST_SEED = 4_294_967_295;
 
 const OPTIONS = {
-  quick: flag(
-    'small cases, few rounds: a quarter of an hour on 2 cores; the full run takes about 40 hours',
+  size: choice(
+    SIZES,
+    'how many cases and rounds: a quarter of an hour on 2 cores, 100 minutes, or about 40 hours (paper)',
   ),
   list: flag('the experiments, their questions, how many runs and how long at least; no run'),
   json: flag('JSON lines on stdout; text goes to stderr'),
@@ -32,12 +34,13 @@ kept.`;
 
 /**
  * @param {string[]} argv
- * @returns {{ quick: boolean, list: boolean, json: boolean, help: boolean, rounds: number | undefined, seed: number,
+ * @returns {{ size: import('../experiment/sizes.js').Size, list: boolean, json: boolean, help: boolean, rounds: number | undefined, seed: number,
  *   results: string | undefined, docs: string | undefined, from: string | undefined }}
  * @throws {import('@millrace/base/command').UsageError} one sentence: what is wrong, and what is allowed
  */
 export function readSuiteArgs(argv) {
   const options = readOnlyOptions(argv, OPTIONS);
+  options.size ??= LARGEST;
   options.seed ??= Math.floor(Math.random() * (MOST_SEED + 1));
   return options;
 }

@@ -1,4 +1,5 @@
 import { LEAST_ROUNDS } from '../experiment/detectable.js';
+import { LARGEST } from '../experiment/sizes.js';
 import { median } from '../stats/index.js';
 import { suiteNames } from './run.js';
 
@@ -11,7 +12,7 @@ const SAME = 1e-3;
  * @param {import('../experiments/lib/claims.js').Listed[]} listed
  * @param {import('./run.js').Entry[]} entries
  * @param {object} [more]
- * @param {boolean} [more.quick] the suite was quick, and has left out experiments
+ * @param {import('../experiment/sizes.js').Size} [more.size] of the suite, which has left out experiments of larger ones
  * @param {import('../../../bench/go/judge.js').JudgedClaim[]} [more.judged] what a benchmark says of the claims that it tests
  * @returns {ClaimRow[]}
  *
@@ -41,14 +42,14 @@ const SAME = 1e-3;
  * @typedef {Pick<import('../experiment/figure.js').Figure, 'title' | 'case' | 'arm' | 'ahead' | 'lo' | 'hi' | 'n' | 'pHolm' |
  *   'finding'> & { experiment: string }} Beside
  */
-export const claimRows = (listed, entries, { quick = false, judged = [] } = {}) =>
+export const claimRows = (listed, entries, { size = LARGEST, judged = [] } = {}) =>
   listed.map((each) => ({
     listed: each,
-    ...verdictOf(each, entries, { quick, judged }),
+    ...verdictOf(each, entries, { size, judged }),
     beside: besideOf(each, entries),
   }));
 
-function verdictOf(listed, entries, { quick, judged }) {
+function verdictOf(listed, entries, { size, judged }) {
   const without = (verdict, why) => ({ verdict, why, places: [] });
   if (listed.declined) return without('declined', listed.declined);
   if (listed.unmeasured) return without('not measured', listed.unmeasured);
@@ -70,8 +71,8 @@ function verdictOf(listed, entries, { quick, judged }) {
     .find((entry) => entry !== undefined && entry.state !== 'done');
   if (ended) return without(ended.state, ended.why);
   const names = [...new Set(asked.map(({ experiment }) => experiment))];
-  const isLeftOut = quick && suiteNames(names, true).length === 0;
-  const notRun = isLeftOut ? 'only in a full run' : `not run: ${names.join(', ')}`;
+  const isLeftOut = suiteNames(names, size).length === 0;
+  const notRun = isLeftOut ? 'only in a run of a larger size' : `not run: ${names.join(', ')}`;
   return without('not measured', places[0]?.why ?? notRun);
 }
 

@@ -10,6 +10,7 @@ import { experimentLines, experimentNames, loadExperiment, planLine } from '../e
 import { checkOutlets, makeFolder } from '../experiment/outlets.js';
 import { jsonLines, keep } from '../experiment/results.js';
 import { watchSignals } from '../experiment/signals.js';
+import { SIZES } from '../experiment/sizes.js';
 import { CLAIMS } from '../experiments/lib/claims.js';
 import { writeReport } from '../report/index.js';
 import { duration } from '../report/numbers.js';
@@ -32,7 +33,7 @@ try {
   fail('node packages/lab/suite/main.js', error);
   process.exit();
 }
-const { quick, json, results: folder = RESULTS, docs = DOCS } = options;
+const { size, json, results: folder = RESULTS, docs = DOCS } = options;
 const out = json ? process.stderr : process.stdout;
 const say = (line) => out.write(`${out.isTTY ? CLEAR : ''}${line}\n`);
 
@@ -46,22 +47,24 @@ else await run();
 
 async function list() {
   console.log((await experimentLines()).join('\n'));
-  const plan = async (isQuick) =>
-    planLine(measuredOf(await loaded(isQuick)), { quick: isQuick, rounds: options.rounds });
-  console.log(`\nall of them:  ${await plan(false)}\na quick run:  ${await plan(true)}`);
+  console.log('\nall of them:');
+  for (const each of SIZES) {
+    const plan = planLine(measuredOf(await loaded(each)), { size: each, rounds: options.rounds });
+    console.log(`  ${each.padEnd(6)}  ${plan}`);
+  }
 }
 
-function loaded(isQuick) {
-  return Promise.all(suiteNames(experimentNames(), isQuick).map((name) => loadExperiment(name)));
+function loaded(of) {
+  return Promise.all(suiteNames(experimentNames(), of).map((name) => loadExperiment(name)));
 }
 
 async function run() {
   const ended = watchSignals(cleanup, tell);
   let code;
   try {
-    const experiments = await loaded(quick);
+    const experiments = await loaded(size);
     say(
-      `${planLine(measuredOf(experiments), { quick, rounds: options.rounds })}; Ctrl-C keeps what there is`,
+      `${planLine(measuredOf(experiments), { size, rounds: options.rounds })}; Ctrl-C keeps what there is`,
     );
     const suite = await runSuite(experiments, { ...options, cleanup, onRun, onEnd });
     write(suite);

@@ -7,8 +7,8 @@ const HEAD = `<!-- Written by packages/lab/suite/main.js: change the experiments
 
 # Results
 
-What five documents claim, and what we measured. \`make experiment\` writes this page; \`make experiment
-QUICK=1\` writes it from few rounds. No figure is typed by hand.`;
+What five documents claim, and what we measured. \`make experiment SIZE=medium\` writes this page;
+\`SIZE=quick\` writes it from fewer rounds and cases. No figure is typed by hand.`;
 
 const HOW = `Each figure tells how many times better the treatment is, estimated from the ratio of each round, with a 95 % interval. Above 1
 is better, whether more or less is wanted. Verdicts:
@@ -36,7 +36,7 @@ of its comparisons. The verdict comes from the interval: a p above 0.05 beside i
  * @returns {string}
  */
 export function resultsPage(suite, claims, judged = []) {
-  const found = claimRows(claims, suite.entries, { quick: suite.quick, judged });
+  const found = claimRows(claims, suite.entries, { size: suite.size, judged });
   const parts = [
     HEAD,
     facts(suite),
@@ -53,16 +53,19 @@ export function resultsPage(suite, claims, judged = []) {
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
 }
 
-function facts({ date, quick, seed, seconds, entries }) {
+const SIZE = {
+  quick: 'A quick run: small cases and few rounds.',
+  medium: 'A run of medium size: every claim, in ten rounds or so.',
+  paper: 'A run of the papers’ size.',
+};
+
+function facts({ date, size, seed, seconds, entries }) {
   const host = entries.find(({ results }) => results)?.results.host;
-  const command = `make experiment${quick ? ' QUICK=1' : ''} SEED=${seed}`;
+  const command = `make experiment SIZE=${size} SEED=${seed}`;
   const on = host
     ? ` on ${host.cpu}, ${host.cores} cores, ${host.kernel}, Node.js ${host.node}`
     : '';
-  const size = quick
-    ? 'A quick run: small cases and few rounds.'
-    : 'A full run, of the papers’ size.';
-  return `${moment(date)}, \`${command}\`${escapeMarkdown(on)}; it took ${duration(seconds)}. ${size}`;
+  return `${moment(date)}, \`${command}\`${escapeMarkdown(on)}; it took ${duration(seconds)}. ${SIZE[size]}`;
 }
 
 function summary(found) {

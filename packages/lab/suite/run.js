@@ -1,23 +1,37 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gather } from '../experiment/gather.js';
 import { judge } from '../experiment/judge.js';
+import { isMeasuredAt, LARGEST } from '../experiment/sizes.js';
 import { stepsOf } from '../experiment/steps.js';
 
 /** Ctrl-C goes to the whole group: a server may be seen to end before the signal is seen here. */
 const SIGNAL_MS = 250;
 
-/** A quick run leaves these out: no claim needs them that is not tested elsewhere, or their tasks take too long. */
-const NOT_QUICK = [
-  ...['compute-algorithm', 'compute-api', 'compute-container', 'compute-fibonacci', 'compute-rsa'],
-  ...['chat-files', 'chat-http-patterns', 'threads'],
-];
+/**
+ * Experiments that smaller sizes leave out, by the smallest size that has them: no claim needs them that is not tested elsewhere, or their
+ * tasks take too long.
+ */
+const FROM = {
+  ...from('medium', 'chat-files', 'chat-http-patterns', 'compute-container'),
+  ...from('medium', 'compute-fibonacci', 'compute-rsa'),
+  ...from('paper', 'compute-algorithm', 'compute-api', 'threads'),
+};
+
+function from(size, ...names) {
+  return Object.fromEntries(names.map((name) => [name, size]));
+}
 
 /** No document says anything of them: they are measured by themselves, and have a page of their own. */
 const isOfAuto = (name) => name.startsWith('auto-');
 
-/** The names that a suite runs. @param {string[]} names all @param {boolean} quick */
-export const suiteNames = (names, quick) =>
-  names.filter((name) => !isOfAuto(name) && !(quick && NOT_QUICK.includes(name)));
+/**
+ * The names that a suite runs.
+ *
+ * @param {string[]} names all
+ * @param {import('../experiment/sizes.js').Size} size
+ */
+export const suiteNames = (names, size) =>
+  names.filter((name) => !isOfAuto(name) && isMeasuredAt(size, { from: FROM[name] }));
 
 /**
  * Runs experiments one after the other, each that shares runs with another by the runs of that one. What fails or is
@@ -25,7 +39,7 @@ export const suiteNames = (names, quick) =>
  *
  * @param {import('../experiment/format.js').Experiment[]} experiments
  * @param {object} options
- * @param {boolean} [options.quick]
+ * @param {import('../experiment/sizes.js').Size} [options.size] default the largest
  * @param {number} options.seed
  * @param {number} [options.rounds] in place of the experiments' own
  * @param {import('../run/cleanup.js').Cleanup} options.cleanup its signal ends it; what there is is kept
@@ -44,31 +58,31 @@ export const suiteNames = (names, quick) =>
  * @typedef {object} Suite
  * @property {1} format
  * @property {string} date ISO 8601
- * @property {boolean} quick
+ * @property {import('../experiment/sizes.js').Size} size
  * @property {number} seed
  * @property {number} seconds
  * @property {boolean} stopped by Ctrl-C
  * @property {Entry[]} entries
  */
-export async function runSuite(experiments, { quick = false, onRun, onEnd, ...options }) {
+export async function runSuite(experiments, { size = LARGEST, onRun, onEnd, ...options }) {
   const { seed, rounds, cleanup } = options;
   const start = performance.now();
   const date = new Date().toISOString();
   const groups = groupsOf(experiments);
-  let steps = groups.reduce((sum, [first]) => sum + stepsOf(first, { quick, rounds }), 0);
+  let steps = groups.reduce((sum, [first]) => sum + stepsOf(first, { size, rounds }), 0);
   let step = 0;
   const entries = [];
 
   for (const group of groups) {
     if (cleanup.signal.aborted) break;
     const [first, ...sharing] = group;
-    const end = step + stepsOf(first, { quick, rounds });
+    const end = step + stepsOf(first, { size, rounds });
     const told = ({ run }) => {
       step += 1;
       const secondsLeft = ((performance.now() - start) / 1000 / step) * (steps - step);
       onRun?.({ step, steps, secondsLeft, experiment: first.name, run });
     };
-    const found = await gathered(first, { quick, seed, rounds, sharing, cleanup, onRun: told });
+    const found = await gathered(first, { size, seed, rounds, sharing, cleanup, onRun: told });
     // Runs that will not be made, as something failed, are not waited for.
     steps -= end - step;
     // Stopped before there was anything to keep.
@@ -80,7 +94,7 @@ export async function runSuite(experiments, { quick = false, onRun, onEnd, ...op
     }
   }
   const seconds = (performance.now() - start) / 1000;
-  return { format: 1, date, quick, seed, seconds, stopped: cleanup.signal.aborted, entries };
+  return { format: 1, date, size, seed, seconds, stopped: cleanup.signal.aborted, entries };
 }
 
 /** Of each that shares runs with others the first: what is measured. */

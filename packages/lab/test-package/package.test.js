@@ -14,7 +14,7 @@ await testPackage('@millrace/lab', {
   dependencies: ['@observablehq/plot', 'autocannon', 'linkedom', 'ws'],
   program: `import { Cleanup, loadExperiment, runExperiment } from '@millrace/lab/experiment';
     const experiment = await loadExperiment('./cache.js');
-    const results = await runExperiment(experiment, { quick: true, seed: 1, cleanup: new Cleanup() });
+    const results = await runExperiment(experiment, { size: 'quick', seed: 1, cleanup: new Cleanup() });
     console.log(results.figures);
     // @ts-expect-error: there is no such thing
     console.log(results.nothing);`,

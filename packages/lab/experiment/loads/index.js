@@ -15,7 +15,7 @@ import * as ws from './ws.js';
  * @typedef {object} Context
  * @property {string} url of the server
  * @property {object} load the experiment's
- * @property {object} params the case, with `quick` and `seed`
+ * @property {object} params the case, with `size` and `seed`
  * @property {import('../format.js').Arm} [arm] its functions of the params already called
  * @property {import('../../run/server.js').Server} [server] whose command is the load itself; `program`
  * @property {AbortSignal} [signal] ends it; the promise is then rejected with the reason

@@ -17,7 +17,7 @@ test('what is given is read, and the rest has its default', () => {
   ]);
   assert.deepEqual([options.control, options.treatment, options.seconds], ['a', 'b', 0.5]);
   assert.equal(options.url.length, 2);
-  assert.deepEqual([options.quick, options.json, options.samples], [false, false, undefined]);
+  assert.deepEqual([options.size, options.json, options.samples], ['paper', false, undefined]);
   assert.ok(Number.isInteger(options.seed));
   const env = readExperimentArgs([
     ...both,
@@ -47,14 +47,15 @@ const mistakes = [
   ],
   [['--effect', '-1'], '--effect is "-1"; allowed are numbers from 0.1 to 1000.'],
   [['--connections'], '--connections has no value; it takes N.'],
-  [['--quick=yes'], '--quick takes no value, but has "yes".'],
+  [['--json=yes'], '--json takes no value, but has "yes".'],
+  [['--size', 'huge'], '--size is "huge"; allowed are quick, medium, paper.'],
   [
     ['--fail-on', 'undecided,wors'],
     '--fail-on is "undecided,wors"; did you mean worse? allowed are worse, undecided, different, no-difference, refused, ' +
       'better, several with commas.',
   ],
   [['--fail-on', 'never'], /^--fail-on is "never"; allowed are worse, /],
-  [['--quik'], 'there is no --quik. Did you mean --quick?'],
+  [['--siz', 'x'], 'there is no --siz. Did you mean --size?'],
   [['--hmtl', 'x'], 'there is no --hmtl. Did you mean --html?'],
   [['--fail-on', 'worse'], /^--fail-on needs an experiment: its name or file, or --control/],
   [['--xyzzy'], 'there is no --xyzzy.'],
@@ -95,7 +96,7 @@ const mistakes = [
     /^--connections cannot be combined with --rate/,
   ],
   [
-    [...both, ...url, '--rate', '0.1', '--quick'],
+    [...both, ...url, '--rate', '0.1', '--size', 'quick'],
     /^--rate 0\.1 in --seconds 2 makes 0\.2 requests/,
   ],
   [[...both, ...url, '--rate', '1000', '--seconds', '5000'], /5000000 requests; allowed are 1 /],

@@ -6,7 +6,7 @@ export async function drive(kind, load, more = {}) {
   const outcome = await loads[kind].drive({
     ...{
       load: { kind, ...load },
-      params: { quick: true, seed: 1 },
+      params: { size: 'quick', seed: 1 },
       timeoutS: 30,
       phase: 'measure',
     },

@@ -10,7 +10,7 @@ test('what a file leaves out has a default', () => {
   assert.equal(experiment.name, 'plain');
   assert.deepEqual(experiment.claims, []);
   assert.deepEqual(experiment.cases, [{ label: '' }]);
-  assert.deepEqual(experiment.rounds, { full: 50, quick: 6 });
+  assert.deepEqual(experiment.rounds, { quick: 6, medium: 10, paper: 50 });
   assert.equal(experiment.sameRunsAs, null);
   assert.deepEqual(
     experiment.treatments.map(({ name }) => name),
@@ -28,7 +28,7 @@ test('a claim may stand alone or in a list', () => {
 const claim = { text: 'twice', source: 'a paper', metric: 'one_ms', atLeast: 2 };
 const [metric] = moduleWith().metrics;
 const named = (name) => ({ name, command: ['true'], isOn: () => true });
-const cases = [{ label: 'a' }, { label: 'b', quick: false }];
+const cases = [{ label: 'a' }, { label: 'b', from: 'paper' }];
 
 const mistakes = {
   'question is missing; it must be a text': { question: undefined },
@@ -57,16 +57,18 @@ const mistakes = {
   'metrics[0].better is "less"; it must be': { metrics: [{ ...metric, better: 'less' }] },
   'metrics has "one_ms" twice': { metrics: [metric, metric] },
   'cases[1].label is undefined; it must be a text': { cases: [{ label: 'a' }, {}] },
-  'cases[0].quick is 1; it must be true or false': { cases: [{ label: 'a', quick: 1 }] },
+  "cases[0].from is \"later\"; it must be 'quick', 'medium', 'paper'": {
+    cases: [{ label: 'a', from: 'later' }],
+  },
   'cases has "a" twice': { cases: [{ label: 'a' }, { label: 'a' }] },
-  'no case is quick; at least one must be': { cases: [{ label: 'a', quick: false }] },
-  'control.quick is false; a quick run has the control': { control: { quick: false } },
-  'no treatment is quick; at least one must be': { treatment: { quick: false } },
-  'treatment[1].quick is "no"; it must be true or false': {
-    treatment: [named('a'), { ...named('b'), quick: 'no' }],
+  'no case is quick; at least one must be': { cases: [{ label: 'a', from: 'paper' }] },
+  'control.from is "paper"; every run has the control': { control: { from: 'paper' } },
+  'no treatment is quick; at least one must be': { treatment: { from: 'paper' } },
+  "treatment[1].from is \"no\"; it must be 'quick', 'medium', 'paper'": {
+    treatment: [named('a'), { ...named('b'), from: 'no' }],
   },
   'treatment.proof is "on"; it must be': { treatment: { proof: 'on' } },
-  'rounds.quick is 0; it must be a whole number from 1 to 1000': { rounds: { full: 1, quick: 0 } },
+  'rounds.quick is 0; it must be a whole number from 1 to 1000': { rounds: { quick: 0 } },
   'claim[0].metric is "two_ms"; allowed are "one_ms"': { claim: { ...claim, metric: 'two_ms' } },
   'claim[1].atLeast is "2"; it must be a number above 0': {
     claim: [claim, { ...claim, atLeast: '2' }],
@@ -122,7 +124,7 @@ test('an experiment may ask another question of the same runs', () => {
   }
   const mistake = (changes, message) =>
     assert.throws(() => readExperiment({ ...asks, ...changes }, 'shared', base), { message });
-  mistake({ rounds: { full: 1, quick: 1 } }, /the key "rounds" is not known/);
+  mistake({ rounds: { quick: 1, paper: 1 } }, /the key "rounds" is not known/);
   mistake({ claim: { ...claim, cases: ['c'] } }, /claim\[0\].cases is "c"; allowed are "a", "b"/);
   assert.throws(() => readExperiment(asks, 'shared'), /sameRunsAs is "base", which is not there/);
 });

@@ -108,7 +108,7 @@ test('a claim is told of the cases that were to be measured, and of all where it
     ...(cases && { cases }),
   });
   const experiment = costExperiment({
-    cases: [{ label: 'small' }, { label: 'large', quick: false }],
+    cases: [{ label: 'small' }, { label: 'large', from: 'paper' }],
     claim: [claim(), claim(['large'])],
   });
   const quick = { ...experiment, cases: [experiment.cases[0]] };
@@ -120,7 +120,7 @@ test('a claim is told of the cases that were to be measured, and of all where it
       ['large', true],
     ],
   );
-  assert.equal(claims[1].why, 'only in a full run');
+  assert.equal(claims[1].why, 'only in a run of a larger size');
 });
 
 test('a quick run leaves out treatments that are not quick, and is whole without them', () => {
@@ -129,14 +129,14 @@ test('a quick run leaves out treatments that are not quick, and is whole without
   const experiment = costExperiment({
     treatment: [
       { ...arm, name: 'fast' },
-      { ...arm, name: 'slow start', quick: false },
+      { ...arm, name: 'slow start', from: 'paper' },
     ],
     claim: [claim, { ...claim, text: 'of one', arms: ['slow start'] }],
   });
-  assert.equal(stepsOf(experiment, { quick: true, rounds: 6 }), 18);
+  assert.equal(stepsOf(experiment, { size: 'quick', rounds: 6 }), 18);
   assert.equal(stepsOf(experiment, { rounds: 6 }), 24);
   const [fast] = experiment.treatments;
-  const made = gatheredFrom({ ...experiment, treatments: [fast] }, 6, costs, { quick: true });
+  const made = gatheredFrom({ ...experiment, treatments: [fast] }, 6, costs, { size: 'quick' });
   const told = ({ figures, claims }) => [
     figures.map((each) => each.arm),
     claims.map(({ arm: name, verdict }) => [name, verdict === 'not measured']),

@@ -40,16 +40,16 @@ test('a long one says how it can be shorter, one that is short already does not'
   };
   assert.match(
     await ends([]),
-    /^150 runs, 30 min or more; --quick makes fewer and shorter ones\.$/m,
+    /^150 runs, 30 min or more; --size quick makes fewer and shorter ones\.$/m,
   );
-  assert.doesNotMatch(await ends(['--samples', '3']), /--quick/);
+  assert.doesNotMatch(await ends(['--samples', '3']), /--size/);
 });
 
 test('an experiment ends in a table, and its raw samples are kept', async (t) => {
   const folder = folderFor(t);
   const path = write(folder, ONE, `, claim: ${CLAIM}`);
   const results = join(folder, 'results');
-  const said = start(t, [path, '--quick', '--seed', '5', '--results', results]);
+  const said = start(t, [path, '--size', 'quick', '--seed', '5', '--results', results]);
   assert.equal(await said.ended, 0, said.errors);
   assert.match(said.output, /^Is it faster\?$/m);
   assert.match(said.output, /^3 runs, \d+ s or more\.$/m);
@@ -58,7 +58,7 @@ test('an experiment ends in a table, and its raw samples are kept', async (t) =>
   assert.match(said.output, /"Much faster" \(a paper\)/);
   assert.match(said.output, /seed 5/);
   const [kept] = keptIn(results, 'tiny');
-  assert.deepEqual([kept.seed, kept.quick, kept.partial, kept.refusal], [5, true, null, null]);
+  assert.deepEqual([kept.seed, kept.size, kept.partial, kept.refusal], [5, 'quick', null, null]);
   // On a busy machine a round may have been made again.
   assert.equal(kept.runs.filter(({ discarded }) => !discarded).length, 3);
   assert.ok(kept.runs[0].answers[0].latencyMs > 0);
@@ -91,7 +91,7 @@ test('with --json stdout carries lines of JSON and nothing else', async (t) => {
 test('a refusal ends with code 3, the difference and what to do, and no figure', async (t) => {
   const folder = folderFor(t);
   const path = write(folder, "[{ name: 'one', path: '/one' }]");
-  const said = start(t, [path, '--quick', '--results', folder]);
+  const said = start(t, [path, '--size', 'quick', '--results', folder]);
   assert.equal(await said.ended, 3);
   assert.match(said.errors, /Refused, so no figure counts: payload of 'one': .*\nMake the arms do/);
   assert.doesNotMatch(said.output, /one, ms/);
@@ -103,7 +103,7 @@ test('a refusal ends with code 3, the difference and what to do, and no figure',
 test('a server that dies midway fails it, with its last words', async (t) => {
   const folder = folderFor(t);
   const requests = "[{ name: 'one', path: '/die' }, { name: 'late', path: '/one', at: 60_000 }]";
-  const said = start(t, [write(folder, requests), '--quick', '--results', folder]);
+  const said = start(t, [write(folder, requests), '--size', 'quick', '--results', folder]);
   assert.equal(await said.ended, 1);
   assert.match(said.errors, /Failed: (slow|fast) ended unexpectedly with code 3/);
 });
@@ -222,7 +222,7 @@ test('where nothing can be written is told before anything is measured', async (
     ['html', folder],
     ['markdown', join(path, 'report.md')],
   ]) {
-    const said = start(t, [path, '--quick', `--${name}`, value]);
+    const said = start(t, [path, '--size', 'quick', `--${name}`, value]);
     assert.equal(await said.ended, 2);
     assert.match(
       said.errors,
@@ -235,7 +235,15 @@ test('where nothing can be written is told before anything is measured', async (
 test('a report goes into a folder that is made for it', async (t) => {
   const folder = folderFor(t);
   const html = join(folder, 'new', 'report.html');
-  const said = start(t, [write(folder, ONE), '--quick', '--results', folder, '--html', html]);
+  const said = start(t, [
+    write(folder, ONE),
+    '--size',
+    'quick',
+    '--results',
+    folder,
+    '--html',
+    html,
+  ]);
   assert.equal(await said.ended, 0, said.errors);
   assert.match(readFileSync(html, 'utf8'), /^<!doctype html>/i);
 });

@@ -7,7 +7,7 @@ import { randomFrom, shuffled } from '../random.js';
 import { runExperiment } from '../run.js';
 import { experimentWith, moduleWith, run, SERVER } from './support.js';
 
-const cases = [{ label: 'a' }, { label: 'b', quick: false }];
+const cases = [{ label: 'a' }, { label: 'b', from: 'paper' }];
 
 /** Servers that this process has started and that run now; other files of tests run beside it. */
 function servers() {
@@ -60,12 +60,12 @@ test('all arms are measured in every round of every case, on servers that are go
 });
 
 test('a quick run leaves out what is not quick', async (t) => {
-  const results = await run(t, experimentWith({ cases }), { quick: true });
+  const results = await run(t, experimentWith({ cases }), { size: 'quick' });
   assert.deepEqual(
     results.runs.map(({ case: label }) => label),
     ['a', 'a', 'a'],
   );
-  assert.equal(results.quick, true);
+  assert.equal(results.size, 'quick');
 });
 
 test('the seed gives the order of the arms', async (t) => {
@@ -96,8 +96,8 @@ test('the load is told its case, and the warm-up comes before it, in no figure',
       { name: 'asked', title: 'asked', unit: '', of: ({ answers }) => answers[0].json.value },
     ],
   });
-  const results = await run(t, experiment, { quick: true });
-  assert.deepEqual(seen[0], { label: 'a', path: '/asked', quick: true, seed: 2 });
+  const results = await run(t, experiment, { size: 'quick' });
+  assert.deepEqual(seen[0], { label: 'a', path: '/asked', size: 'quick', seed: 2 });
   assert.ok(
     seen.every(({ seed }) => seed === 2),
     'the same for all arms of a round',
@@ -265,7 +265,7 @@ test('functions of the experiment that fail are named', async (t) => {
 });
 
 test('results say what the load was, where it ran, and of which versions all is', async (t) => {
-  const results = await run(t, experimentWith({ cases, load: { pin: false } }), { quick: true });
+  const results = await run(t, experimentWith({ cases, load: { pin: false } }), { size: 'quick' });
   assert.deepEqual(results.load, {
     kind: 'requests',
     cases: [{ case: 'a', requests: ['/one'] }],

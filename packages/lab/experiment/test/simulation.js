@@ -60,7 +60,7 @@ export function gatheredFrom(experiment, rounds, changes, more = {}, sharing = [
     }),
   });
   return {
-    ...{ date: new Date('2026-01-01'), seconds: 1, quick: false, seed: 1, host: hostRecord() },
+    ...{ date: new Date('2026-01-01'), seconds: 1, size: 'paper', seed: 1, host: hostRecord() },
     ...{ cases, arms: [], partial: null, error: null, mistakes },
     ...{ load: { kind: 'requests', cases: [] }, pinned: true, versions: { lab: '0.1.0' } },
     rounds: cases.flatMap((label) => Array.from({ length: rounds }, (_, i) => one(label, i + 1))),

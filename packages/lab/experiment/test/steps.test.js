@@ -5,13 +5,13 @@ import { readExperiment } from '../format.js';
 import { leastSecondsOf, stepsOf } from '../steps.js';
 import { experimentWith, moduleWith } from './support.js';
 
-const cases = [{ label: 'a' }, { label: 'b', quick: false }];
-const rounds = { full: 10, quick: 2 };
+const cases = [{ label: 'a' }, { label: 'b', from: 'paper' }];
+const rounds = { quick: 2, paper: 10 };
 
 test('the runs are those of all cases, rounds and arms; quick ones are fewer', () => {
   const experiment = experimentWith({ cases, rounds });
   assert.equal(stepsOf(experiment, {}), 2 * 10 * 3);
-  assert.equal(stepsOf(experiment, { quick: true }), 1 * 2 * 3);
+  assert.equal(stepsOf(experiment, { size: 'quick' }), 1 * 2 * 3);
   assert.equal(stepsOf(experiment, { rounds: 4 }), 2 * 4 * 3);
 });
 
@@ -25,20 +25,20 @@ test('a run takes its warm-up, its load and a second at least', () => {
   };
   const experiment = experimentWith({ cases, rounds, load });
   assert.equal(leastSecondsOf(experiment, {}), (2.5 + 0.5 + 1 + (4.5 + 0.5 + 1)) * 10 * 3);
-  assert.equal(leastSecondsOf(experiment, { quick: true }), (2.5 + 0.5 + 1) * 2 * 3);
+  assert.equal(leastSecondsOf(experiment, { size: 'quick' }), (2.5 + 0.5 + 1) * 2 * 3);
   const ws = {
     kind: 'ws',
-    seconds: ({ quick }) => (quick ? 1 : 20),
+    seconds: ({ size }) => (size === 'quick' ? 1 : 20),
     warmup: 2,
   };
   const sockets = readExperiment({ ...moduleWith({ rounds }), load: ws }, 'sockets');
   assert.equal(leastSecondsOf(sockets, {}), 23 * 10 * 3);
-  assert.equal(planLine([sockets, sockets], { quick: true }), '12 runs, 48 s or more');
+  assert.equal(planLine([sockets, sockets], { size: 'quick' }), '12 runs, 48 s or more');
 });
 
 test('a load that is mistaken is told of by name, or left to the run', () => {
   const seconds = (load) =>
-    leastSecondsOf(experimentWith({ rounds: { full: 1, quick: 1 }, load }), {});
+    leastSecondsOf(experimentWith({ rounds: { quick: 1, paper: 1 }, load }), {});
   const requests = () => {
     throw new Error('no such case');
   };

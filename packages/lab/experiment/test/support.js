@@ -27,7 +27,7 @@ export function moduleWith({ control = {}, treatment = {}, load = {}, ...others 
       ...load,
     },
     metrics: [{ name: 'one_ms', title: 'one', unit: 'ms', better: 'lower', of: latencyMs('one') }],
-    rounds: { full: 2, quick: 1 },
+    rounds: { quick: 1, paper: 2 },
     ...others,
   };
 }

@@ -59,7 +59,7 @@ test('too few rounds, no ratio, no run and a figure that does not count', () => 
 });
 
 const claim = { text: 't', source: 's', metric: 'cost', atLeast: 2, says: { met: 'so it is' } };
-const cases = [{ label: 'a' }, { label: 'b' }, { label: 'c', quick: false }];
+const cases = [{ label: 'a' }, { label: 'b' }, { label: 'c', from: 'paper' }];
 const isOn = ({ values: { isOn: on } }) => on === 1;
 const treatment = ['fast', 'faster'].map((name) => ({ name, command: ['true'], isOn }));
 

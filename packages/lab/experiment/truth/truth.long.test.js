@@ -30,7 +30,7 @@ const experimentOf = (us, load) =>
       treatment: arm('treatment', us, true),
       load: { kind: 'requests', ...load },
       metrics: [{ name: 'cpu_ms', title: 'CPU time', unit: 'ms', better: 'lower', of: cpuMs }],
-      rounds: { full: ROUNDS, quick: ROUNDS },
+      rounds: { quick: ROUNDS, paper: ROUNDS },
     },
     'truth',
   );

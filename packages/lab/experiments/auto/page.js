@@ -30,11 +30,11 @@ event streams.
 
 This page is generated. To measure one of them again:
 
-    make experiment NAME=auto-ws-broadcast QUICK=1 ROUNDS=9
+    make experiment NAME=auto-ws-broadcast SIZE=quick ROUNDS=9
 
 To measure all of them, and write this page:
 
-    make experiment NAME=auto QUICK=1 ROUNDS=9
+    make experiment NAME=auto SIZE=quick ROUNDS=9
 
 *Times better* is estimated from the ratio of each round; above 1, auto is better. *Undecided*: these rounds neither show a
 gain nor rule one out.`;

@@ -4,6 +4,6 @@
  * lives.
  */
 export const window = {
-  warmup: ({ quick }) => (quick ? 1.5 : 5),
-  seconds: ({ quick }) => (quick ? 1 : 5),
+  warmup: ({ size }) => (size === 'quick' ? 1.5 : 5),
+  seconds: ({ size }) => (size === 'quick' ? 1 : 5),
 };

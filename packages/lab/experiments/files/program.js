@@ -7,7 +7,7 @@ import { appends } from './appends.js';
 import { reads } from './reads.js';
 
 const WARMUP_MS = 150;
-const MEASURED_MS = { quick: 300, full: 1000 };
+const MEASURED_MS = { quick: 300, medium: 500, paper: 1000 };
 
 const { arm, params } = readArguments();
 const folder = mkdtempSync(join(tmpdir(), 'millrace-files-'));
@@ -33,7 +33,7 @@ async function runFor(ms) {
 }
 
 await runFor(WARMUP_MS);
-const ms = params.quick ? MEASURED_MS.quick : MEASURED_MS.full;
+const ms = MEASURED_MS[params.size];
 const { result: bursts, seconds, cpuS } = await measured(() => runFor(ms));
 const answers = bursts.length * params.atOnce;
 const counted = files.stats?.() ?? null;

@@ -12,8 +12,8 @@ import { measured, print, readArguments } from '../lib/program.js';
 const WARMUP_SLOTS = 2;
 
 const { arm, params } = readArguments();
-const { iterations, clients, times, seed = 1, quick } = params;
-const seconds = quick ? 1.5 : 5;
+const { iterations, clients, times, seed = 1, size } = params;
+const seconds = size === 'quick' ? 1.5 : 5;
 /** What one server can do, requests a second, as far as the size of the handler says. */
 const capacity = 1000 / HANDLER_MS;
 

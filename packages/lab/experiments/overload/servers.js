@@ -28,8 +28,8 @@ export const serverArm = (name, server) => ({
 /** 50 clients that ask again as soon as they are answered, as in the article; or this many times what one server can do. */
 export const cases = [
   { label: '50 clients', clients: 50 },
-  { label: '1.5 times the capacity', times: 1.5, quick: false },
-  { label: '10 times the capacity', times: 10, quick: false },
+  { label: '1.5 times the capacity', times: 1.5, from: 'paper' },
+  { label: '10 times the capacity', times: 10, from: 'paper' },
 ];
 
 const value = (name) => (run) => run.values[name];

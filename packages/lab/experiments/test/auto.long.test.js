@@ -21,7 +21,7 @@ test('the quick suite of the documents has none of them', () => {
 for (const name of names) {
   test(`a small round of ${name}: the arms do the same, with auto where it should be`, async (t) => {
     const { control, treatments, load, cases, metrics } = await loadExperiment(name);
-    const params = { ...cases[0], quick: true, seed: 1 };
+    const params = { ...cases[0], size: 'quick', seed: 1 };
     if (params.rate !== undefined) params.rate = 5000;
     const small = { ...load, connections: 20, warmup: 0.2, seconds: 0.5 };
     // The number of clients in a room stays the same.

@@ -14,7 +14,7 @@ test('a small round of chat-equal: all arms do the same, and each is what it is 
   const switches = await loadExperiment('chat-switches');
   const memory = await loadExperiment('chat-memory');
   const small = { ...load, connections: 20, rooms: 2, warmup: 0.2, seconds: 0.4 };
-  const params = { label: 'small', rate: 4000, quick: true, seed: 1 };
+  const params = { label: 'small', rate: 4000, size: 'quick', seed: 1 };
   const runs = [];
   for (const arm of [control, ...treatments]) {
     const role = arm === control ? 'control' : 'treatment';
@@ -40,7 +40,7 @@ test('a small round of chat-requests: arms answer alike, and the batching ones s
   const { control, treatments, load, cases, metrics } = await loadExperiment('chat-requests');
   const small = { ...load, connections: 20, warmup: 0.2, seconds: 0.5 };
   for (const at of cases) {
-    const params = { ...at, quick: true, seed: 1 };
+    const params = { ...at, size: 'quick', seed: 1 };
     const runs = [];
     for (const arm of [control, ...treatments]) {
       const role = arm === control ? 'control' : 'treatment';

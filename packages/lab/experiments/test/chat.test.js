@@ -3,6 +3,7 @@ import { readdirSync } from 'node:fs';
 import test from 'node:test';
 import { loadExperiment } from '../../experiment/files.js';
 import { loads } from '../../experiment/loads/index.js';
+import { SIZES } from '../../experiment/sizes.js';
 import { growth } from '../chat/growth.js';
 import { CPU, MESSAGES } from '../chat/paper.js';
 import { arms } from '../chat/service.js';
@@ -21,11 +22,11 @@ test('each experiment of the chat is well-formed', async (t) => {
       assert.equal(control.name, 'direct');
       assert.ok(treatments.some((arm) => arm.name === 'adaptive'));
       assert.ok(claims.length > 0);
-      assert.ok(cases.some(({ quick = true }) => quick));
+      assert.ok(cases.some(({ from = 'quick' }) => from === 'quick'));
       const { form } = loads[load.kind];
       for (const at of cases) {
-        for (const quick of [true, false]) {
-          const params = { ...at, quick, seed: 1 };
+        for (const size of SIZES) {
+          const params = { ...at, size, seed: 1 };
           for (const [key, value] of Object.entries(load)) {
             if (['kind', 'timeoutS', 'mayCrash'].includes(key)) continue;
             const settled = typeof value === 'function' ? value(params) : value;
@@ -50,11 +51,11 @@ test('experiments of equal load and of requests run adaptive with budgets of 0, 
     const { treatments } = await loadExperiment(name);
     const adaptive = treatments.filter(({ command }) => command.includes('adaptive'));
     assert.deepEqual(
-      adaptive.map((arm) => [arm.name, budget(arm), arm.quick ?? true]),
+      adaptive.map((arm) => [arm.name, budget(arm), arm.from ?? 'quick']),
       [
-        ['adaptive', '0', true],
-        ['adaptive, up to 5 ms', '5', true],
-        ['adaptive, up to 50 ms', '50', true],
+        ['adaptive', '0', 'quick'],
+        ['adaptive, up to 5 ms', '5', 'quick'],
+        ['adaptive, up to 50 ms', '50', 'quick'],
       ],
       name,
     );

@@ -94,7 +94,7 @@ export function sampleResults({
     ...{
       date: new Date('2026-03-04T09:12:45.120Z'),
       seconds: 4512,
-      quick: false,
+      size: 'paper',
       seed: 3_141_592_653,
     },
     ...{

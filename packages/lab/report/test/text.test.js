@@ -199,7 +199,7 @@ describe('claims', () => {
 
 test('limits name what is so in these results', () => {
   const plain = limits(results());
-  const quick = limits(results({ quick: true }));
+  const quick = limits(results({ size: 'quick' }));
   assert.equal(quick.length, plain.length + 1);
   assert.ok(
     limits(results({ figures: [figure({ level: 0.5 })] })).some((text) => /95 %/.test(text)),

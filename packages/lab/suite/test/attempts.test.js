@@ -17,7 +17,7 @@ test('results that cannot be kept in their folder do not stop the others', async
   const suite = await runSuite(
     names.map((name) => countedExperiment(name, join(folder, 'runs'))),
     {
-      ...{ quick: true, seed: 1, cleanup: cleanupFor(t) },
+      ...{ size: 'quick', seed: 1, cleanup: cleanupFor(t) },
       onEnd: ({ results }) =>
         attempts.try(() => {
           try {

@@ -33,7 +33,7 @@ test('the page says what the data say, and nothing else', () => {
   );
   assert.doesNotMatch(page(110), /\| met\b/);
   assert.match(page(40), /written by/i);
-  assert.match(page(40), /make experiment QUICK=1 SEED=1` on a processor, 2 cores/);
+  assert.match(page(40), /make experiment SIZE=quick SEED=1` on a processor, 2 cores/);
 });
 
 test('a claim that holds at some places only is met in part, and the page says where', () => {
@@ -75,8 +75,8 @@ test('what was refused, has failed or was not run is in the table with the reaso
   assert.match(page, /\| refused: bytes \\\| differ \| –/);
   assert.match(resultsPage(suiteOf([]), [listed()]), /not measured: not run: one/);
   const long = listed({ tests: [{ experiment: 'chat-files', metric: 'ms' }] });
-  assert.match(resultsPage(suiteOf([]), [long]), /not measured: only in a full run/);
-  const full = { ...suiteOf([]), quick: false };
+  assert.match(resultsPage(suiteOf([]), [long]), /not measured: only in a run of a larger size/);
+  const full = { ...suiteOf([]), size: 'paper' };
   assert.match(resultsPage(full, [long]), /not measured: not run: chat-files/);
 });
 

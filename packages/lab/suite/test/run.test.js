@@ -5,7 +5,7 @@ import { cleanupFor, folderFor } from '../../experiment/test/support.js';
 import { runSuite, suiteNames } from '../run.js';
 import { countedExperiment, runsIn, sharedExperiment } from './support.js';
 
-const options = (t, more) => ({ quick: true, seed: 1, cleanup: cleanupFor(t), ...more });
+const options = (t, more) => ({ size: 'quick', seed: 1, cleanup: cleanupFor(t), ...more });
 
 test('an experiment that is refused, and one that fails, do not stop the others', async (t) => {
   const file = join(folderFor(t), 'runs');
@@ -97,8 +97,9 @@ test('a stopped suite keeps what it has', async (t) => {
   assert.match(suite.entries[1].why, /stopped after 1 of 2 rounds/);
 });
 
-test('a quick suite leaves out what needs long, and knows all that it names', () => {
+test('smaller sizes leave out what needs long', () => {
   const names = ['chat-messages', 'compute-rsa', 'files', 'threads'];
-  assert.deepEqual(suiteNames(names, true), ['chat-messages', 'files']);
-  assert.deepEqual(suiteNames(names, false), names);
+  assert.deepEqual(suiteNames(names, 'quick'), ['chat-messages', 'files']);
+  assert.deepEqual(suiteNames(names, 'medium'), names.slice(0, 3));
+  assert.deepEqual(suiteNames(names, 'paper'), names);
 });

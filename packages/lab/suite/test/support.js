@@ -27,7 +27,7 @@ export function countedExperiment(name, file, { isOn = true } = {}) {
     load: { kind: 'program' },
     metrics: [metric('ms', ({ values }) => values.ms)],
     claim: { text: 'Twice as fast', source: 'a book', metric: 'ms', atLeast: 2 },
-    rounds: { full: 2, quick: 1 },
+    rounds: { quick: 1, paper: 2 },
   };
   return readExperiment(module, name);
 }
@@ -90,7 +90,7 @@ export function entryOf(name, values, claim) {
     ...{ role, name: role === 'treatment' ? 'fast' : 'slow', command: [], env: {} },
   }));
   const gathered = {
-    ...{ date: new Date(0), seconds: 1, quick: true, seed: 1, host, cases: [''], arms, rounds },
+    ...{ date: new Date(0), seconds: 1, size: 'quick', seed: 1, host, cases: [''], arms, rounds },
     ...{ partial: null, error: null, mistakes: new Map() },
   };
   const results = judge(experiment, gathered);
@@ -99,6 +99,6 @@ export function entryOf(name, values, claim) {
 
 /** @param {object[]} entries */
 export const suiteOf = (entries) => ({
-  ...{ format: 1, date: '2026-01-01T00:00:00.000Z', quick: true, seed: 1, seconds: 60 },
+  ...{ format: 1, date: '2026-01-01T00:00:00.000Z', size: 'quick', seed: 1, seconds: 60 },
   ...{ stopped: false, entries },
 });

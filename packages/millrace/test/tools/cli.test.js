@@ -97,8 +97,8 @@ test('the lab of the working directory comes first', async (t) => {
   const cwd = folderWith(t);
   installLab(cwd);
   assert.equal(
-    (await millrace(['experiment', '--quick', 'x'], { cwd })).output,
-    'mine --quick x\n',
+    (await millrace(['experiment', '--size', 'quick', 'x'], { cwd })).output,
+    'mine --size quick x\n',
   );
   const other = await millrace(['report'], { cwd });
   assert.equal(other.code, 1);
