@@ -1,6 +1,6 @@
 /**
  * `make experiment [NAME=…] [SIZE=quick|medium|paper] [ROUNDS=N] [JSON=1]`: runs the experiment packages/lab/experiments/NAME.js, or the
- * file whose path is given; NAME=auto runs those of millrace/auto one after the other, and writes docs/auto-results.md.
+ * file whose path is given; FOR=60m ends it after a whole round, and RESUME=1 goes on with it. NAME=auto runs those of millrace/auto one after the other, and writes docs/auto-results.md.
  * Without a name it runs the suite of all others; LIST=1 lists them. With JSON=1 stdout carries JSON lines and nothing else;
  * all the rest goes to stderr.
  */
@@ -16,7 +16,7 @@ import { generator, millrace, packages, tools } from './lib/setup.js';
 import { runOrExit } from './lib/steps.js';
 
 const lab = 'packages/lab';
-const { NAME, LIST, SIZE, JSON: json, SEED, ROUNDS } = process.env;
+const { NAME, LIST, SIZE, JSON: json, SEED, ROUNDS, RESUME, FOR } = process.env;
 
 const needed = [
   ...[tools('make', 'cmake', 'cc', 'python3'), packages(), millrace, addon, generator],
@@ -34,7 +34,9 @@ try {
 }
 
 function one(name, ...more) {
-  return program('experiment/main.js', name, ...common, ...given('--samples', ROUNDS), ...more);
+  const parts = [...(RESUME ? ['--resume'] : []), ...given('--for', FOR)];
+  const rounds = given('--samples', ROUNDS);
+  return program('experiment/main.js', name, ...common, ...rounds, ...parts, ...more);
 }
 
 /** Has the page made even where one has failed: it tells the others. */

@@ -2,7 +2,8 @@ import { UsageError } from '@millrace/base/command';
 import { readArgs } from '../run/command.js';
 import { checkAdHoc } from './adhoc-args.js';
 import { readFailOn } from './fail-on.js';
-import { MOST_SEED, OPTIONS } from './options.js';
+import { OPTIONS } from './options.js';
+import { randomSeed } from './random.js';
 import { LARGEST } from './sizes.js';
 
 /** What an experiment of a name or a file has already. */
@@ -34,7 +35,9 @@ const AD_HOC = [
  *
  * @typedef {object} Options by their names; what was not given is undefined, except these
  * @property {string | undefined} name of an experiment, or the path of its file
- * @property {number} seed
+ * @property {number | undefined} seed given, or random; undefined with `resume`, whose run has one
+ * @property {number | undefined} forS seconds
+ * @property {boolean} resume
  * @property {string[]} url
  * @property {Record<string, string>} control-env
  * @property {Record<string, string>} treatment-env
@@ -58,7 +61,8 @@ export function readExperimentArgs(argv) {
   options.name = name;
   options.url ??= [];
   options.size ??= LARGEST;
-  options.seed ??= Math.floor(Math.random() * (MOST_SEED + 1));
+  if (!options.resume) options.seed ??= randomSeed();
+  options.forS = seconds(options.for);
   for (const each of ['control-env', 'treatment-env']) {
     options[each] = variables(each, options[each]);
   }
@@ -70,6 +74,9 @@ export function readExperimentArgs(argv) {
     throw new UsageError(
       `--${adHoc[0]} cannot be combined with ${name}, which has its own; leave one of them out.`,
     );
+  }
+  if (options.resume && name === undefined) {
+    throw new UsageError('--resume needs an experiment that has a name or a file.');
   }
   if (adHoc.length > 0) checkAdHoc(options);
   else if (name === undefined && given.length > 0) {
@@ -87,6 +94,16 @@ function variables(name, pairs = []) {
   return Object.fromEntries(
     pairs.map((pair) => [pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1)]),
   );
+}
+
+const UNITS = { s: 1, m: 60, h: 3600 };
+
+/** A time as `90m`. */
+function seconds(text) {
+  if (text === undefined) return undefined;
+  const [, count, unit] = /^(\d+)([smh])$/.exec(text) ?? [];
+  if (Number(count) > 0) return count * UNITS[unit];
+  throw new UsageError(`--for is "${text}"; it takes a time, as 45s, 90m or 2h.`);
 }
 
 function pattern(name, text) {

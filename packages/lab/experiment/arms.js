@@ -22,6 +22,18 @@ export function armsOf({ control, treatments }, { size = LARGEST } = {}) {
   ];
 }
 
+/**
+ * The arms of one round: the twin is in the first round, and from there in every so many.
+ *
+ * @template {{ role: Role }} Arm
+ * @param {Arm[]} arms
+ * @param {Pick<import('./format.js').Experiment, 'twinEvery'>} experiment
+ * @param {number} round from 1
+ * @returns {Arm[]}
+ */
+export const armsOfRound = (arms, { twinEvery = 1 }, round) =>
+  arms.filter(({ role }) => role !== 'twin' || (round - 1) % twinEvery === 0);
+
 /** What a run or an arm of a round is called. */
 export const nameOf = (role, name) => (role === 'twin' ? `${name} (A/A)` : name);
 

@@ -14,7 +14,8 @@ import { loads } from './loads/index.js';
 import { USAGE } from './options.js';
 import { checkOutlets } from './outlets.js';
 import { Runs } from './progress.js';
-import { jsonLines, keep } from './results.js';
+import { FOLDER, jsonLines, keep } from './results.js';
+import { journalOf } from './resume.js';
 import { runExperiment } from './run.js';
 import { watchSignals } from './signals.js';
 import { LARGEST } from './sizes.js';
@@ -28,7 +29,7 @@ const SIGNAL_MS = 250;
 const HOME = fileURLToPath(new URL('../../../', import.meta.url));
 
 /** Where raw samples are kept: within the working copy the lab has a folder for them, elsewhere they are kept where one is. */
-const OWN_RESULTS = `${process.cwd()}/`.startsWith(HOME) ? undefined : 'millrace-results';
+const OWN_RESULTS = `${process.cwd()}/`.startsWith(HOME) ? FOLDER : 'millrace-results';
 
 /**
  * The command `experiment`: runs one, shows and keeps what it has found, and ends the process.
@@ -87,7 +88,7 @@ async function wanted(options) {
 
 /** @returns {Promise<number>} the exit code */
 async function run(options, cleanup, ended) {
-  const { size, seed, json, samples, effect } = options;
+  const { size, json, samples, effect, forS, results: folder = OWN_RESULTS } = options;
   const out = json ? process.stderr : process.stdout;
   const say = (line) => out.write(`${line}\n`);
   const { experiment, adviceOf } = await wanted(options);
@@ -96,8 +97,11 @@ async function run(options, cleanup, ended) {
   const isShort = size !== LARGEST || samples !== undefined;
   const hint = isShort ? '' : '; --size quick makes fewer and shorter ones';
   say(`${introduction(experiment, { size })}\n${plan}${hint}.\n`);
+  const { journal, seed, hint: told } = journalOf(experiment, { ...options, folder });
+  if (told) say(`${told}\n`);
   const runs = new Runs({
     steps: stepsOf(experiment, { size, rounds: samples }),
+    before: journal?.runs,
     metric: experiment.metrics[0],
     out,
   });
@@ -105,7 +109,7 @@ async function run(options, cleanup, ended) {
   let [results, failure] = [null, null];
   try {
     results = await runExperiment(experiment, {
-      ...{ size, seed, cleanup, rounds: samples },
+      ...{ size, seed, cleanup, rounds: samples, journal, forS },
       ...(effect !== undefined && { effect: 1 + effect / 100 }),
       onRun: (told) => runs.done(told),
     });
@@ -121,7 +125,9 @@ async function run(options, cleanup, ended) {
   else say(`\n${table(experiment, results, out)}\n`);
   if (failure && !results.refusal) tell(failure);
   for (const line of circumstances(results)) say(line);
-  const isWritten = await write(results, options, say);
+  const isWritten = await write(results, { ...options, results: folder }, say);
+  if (results.partial === null && isWritten) journal?.remove();
+  else if (journal) say(`To go on with it: --resume (its rounds are in ${journal.path}).`);
   if (results.refusal) return 3;
   if (failure) return codeOf(failure);
   if (!isWritten) return 1;
@@ -164,7 +170,7 @@ function tellRefusal({ why, advice }) {
 }
 
 /** Raw samples and reports. @returns {Promise<boolean>} whether all was written */
-async function write(results, { results: folder = OWN_RESULTS, html, markdown }, say) {
+async function write(results, { results: folder, html, markdown }, say) {
   let isWritten = true;
   const attempt = async (what, work) => {
     try {

@@ -17,13 +17,13 @@ import { hasRatio, ratioSpread, roundsForRatio, smallestRatio, twinFigure } from
  * @param {import('./format.js').Metric} metric
  * @param {import('./format.js').Case} at
  * @param {string} arm name of the treatment
- * @param {Values} values
+ * @param {Values & { besideTwin?: (number | null)[] }} all `besideTwin` is the control in the rounds that have a twin; default: in all
  * @param {object} options
  * @param {number} options.effect sought, as a ratio above 1
  * @param {boolean} [options.isOnly] whether it is the only treatment: then `paper.treatment` is its
  * @returns {Omit<Figure, 'pHolm' | 'bias' | 'refused' | 'finding' | 'why'>}
  *
- * @typedef {Record<'control' | 'twin' | 'treatment', (number | null)[]>} Values one a round, null where a run could
+ * @typedef {Record<'control' | 'twin' | 'treatment', (number | null)[]>} Values one a round, of the twin one in each that has it; null where a run could
  *   not tell. When one of them is null nothing is concluded: runs that cannot tell are seldom those where all is well
  *
  * @typedef {object} Figure
@@ -48,8 +48,7 @@ import { hasRatio, ratioSpread, roundsForRatio, smallestRatio, twinFigure } from
  * @property {number | null} pRankSum of the rank-sum test, which knows no rounds
  * @property {number | null} delta Cliff's, above 0 where the treatment's values are greater
  * @property {{ control: Spread, treatment: Spread }} spread
- * @property {{ ahead: number | null, lo: number | null, hi: number | null, p: number } | null} twin A/A: twin ÷
- *   control
+ * @property {ReturnType<typeof twinFigure> | null} twin A/A: twin ÷ control
  * @property {number | null} smallest ratio that this many rounds show in 4 of 5 experiments, from the noise of A/A
  * @property {number | null} roundsFor how many rounds would show the effect sought
  * @property {number | null} bias by how much A/A differs at most, as a ratio above 1, when it does but surely by less than the
@@ -62,7 +61,8 @@ import { hasRatio, ratioSpread, roundsForRatio, smallestRatio, twinFigure } from
  * @typedef {{ iqr: number | null, cv: number | null }} Spread interquartile range, coefficient of variation
  * @typedef {'better' | 'worse' | 'different' | 'no difference' | 'undecided' | 'refused'} Finding
  */
-export function figure(metric, at, arm, values, { effect, isOnly = true }) {
+export function figure(metric, at, arm, all, { effect, isOnly = true }) {
+  const { besideTwin = all.control, ...values } = all;
   const { name, title, unit, better = null } = metric;
   const { control, treatment } = values;
   const named = {
@@ -75,12 +75,13 @@ export function figure(metric, at, arm, values, { effect, isOnly = true }) {
     n: control.length,
     values,
   };
-  const isTold = control.length > 0 && !Object.values(values).flat().includes(null);
+  const isTold =
+    control.length > 0 && besideTwin.length > 0 && !Object.values(values).flat().includes(null);
   return {
     ...named,
     control: over(median, control),
     treatment: over(median, treatment),
-    ...(isTold ? compared(better, values, effect) : UNKNOWN),
+    ...(isTold ? compared(better, { ...values, besideTwin }, effect) : UNKNOWN),
     spread: { control: spreadOf(control), treatment: spreadOf(treatment) },
     paper: published(better, at.paper, name, [arm, ...(isOnly ? ['treatment'] : [])]),
   };
@@ -92,9 +93,9 @@ const UNKNOWN = {
   ...{ twin: null, smallest: null, roundsFor: null },
 };
 
-function compared(better, { control, twin, treatment }, effect) {
-  const aa = twinFigure(control, twin);
-  const noise = ratioSpread(control, twin);
+function compared(better, { control, twin, treatment, besideTwin }, effect) {
+  const aa = twinFigure(besideTwin, twin);
+  const noise = ratioSpread(besideTwin, twin);
   return {
     ...timesBetter(better, control, treatment),
     shift: interval(pairedShift(control, treatment)),

@@ -81,7 +81,8 @@ async function load(name, askedBy) {
 /** As editors know it: `cache.js:10`. */
 const place = (path, line) => `${relative('', path)}${line === null ? '' : `:${line}`}`;
 
-function pathOf(name) {
+/** The file of an experiment. @throws {LabError} as {@link loadExperiment}, when there is none */
+export function pathOf(name) {
   if (/\.m?js$/.test(name)) {
     if (existsSync(name)) return resolve(name);
     throw mistake(`there is no file ${name}`);

@@ -1,4 +1,4 @@
-import { holm, median } from '../stats/index.js';
+import { holm } from '../stats/index.js';
 import { LEAST_ROUNDS } from './detectable.js';
 import { ALPHA } from './noise.js';
 
@@ -125,15 +125,14 @@ function direction({ better, ahead, shift }) {
   return gain > 0 ? 'better' : 'worse';
 }
 
-function differing({ twin: { p }, values: { control, twin } }) {
-  const medians = [control, twin].map((values) => Number(median(values).toPrecision(3)));
-  const shown = `${medians.join(' and ')} (p ${Number(p.toPrecision(2))})`;
+function differing({ twin: { p, medians } }) {
+  const shown = `${medians.map((each) => Number(each.toPrecision(3))).join(' and ')} (p ${Number(p.toPrecision(2))})`;
   return `A/A differs: the control measured twice gave ${shown}`;
 }
 
-function untold({ n, values }) {
-  const rounds = values.control.map((_, i) => Object.values(values).map((each) => each[i]));
-  const silent = rounds.filter((round) => round.includes(null)).length;
+function untold({ n, values: { control, twin, treatment } }) {
+  const missing = (values) => values.filter((value) => value === null).length;
+  const silent = Math.max(...[control, twin, treatment].map(missing));
   return `${silent === n ? `none of ${count(n)}` : `${n - silent} of ${count(n)} only`} could tell`;
 }
 

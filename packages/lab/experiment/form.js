@@ -24,6 +24,7 @@ export const is = {
   objects: ['an object, or a list of them', (value) => isObject(value) || isList(value)],
   anything: ['', () => true],
   count: ['a whole number from 1 to 1000', (value) => inRange(value, 1, 1000) && value % 1 === 0],
+  everyFew: ['a whole number from 1 to 10', (value) => inRange(value, 1, 10) && value % 1 === 0],
   seconds: ['a number from 1 to 3600', (value) => inRange(value, 1, 3600)],
   positive: ['a number above 0', (value) => Number.isFinite(value) && value > 0],
   better: ["'higher' or 'lower'", (value) => value === 'higher' || value === 'lower'],

@@ -14,6 +14,8 @@
  *   tested alone; with claims those that they name are. All others are corrected for how many there are
  * @property {Record<import('./sizes.js').Size, number>} rounds of all arms, for each case; default 6, 10 and 50. With less than 6
  *   nothing can be shown: there is no p of 0.05
+ * @property {number} twinEvery the control is measured against itself in every so many rounds, from 1 to 10; default 1. More make a
+ *   long experiment shorter: at least six rounds must be left that have it
  * @property {string | null} sameRunsAs name of another experiment: its runs answer this question too, so that this
  *   file has no control, treatment, load, cases and rounds of its own
  * @property {(results: import('./judge.js').Results) => string[]} [notes] remarks that need the figures
@@ -39,11 +41,14 @@
  * @property {number} [timeoutS] for the last answer after the last request is due, 1 to 3600, default 600
  * @property {boolean} [pin] whether the server has one core and the load another, where there are two; default true, but
  *   for programs; false for a server that works on several threads
+ * @property {number | ((params: Params) => number)} [takes] seconds that a run is expected to take where its load does not tell, as that of a
+ *   program or of long requests: for the plan alone
  * @property {boolean} [mayCrash] a server that ends during the load is a result (`run.crash`), and no failure
  *
  * @typedef {object} Case with whatever else the load wants to know
  * @property {string} label
  * @property {import('./sizes.js').Size} [from] the smallest size at which it is measured, default quick
+ * @property {number} [rounds] the most that are made of it, whatever the size: of one that takes long
  * @property {Record<string, Record<string, number>>} [paper] what was published: `control` and `treatment`, or the
  *   name of one of several treatments; values by metric
  *
@@ -81,6 +86,7 @@ const ofItsOwn = {
   load: is.object,
   'cases?': is.list,
   'rounds?': is.object,
+  'twinEvery?': is.everyFew,
 };
 
 const asks = {
@@ -155,14 +161,14 @@ export function readExperiment(module, name, base) {
   return { ...{ name, question, about, claims, ...runs, metrics, notes, sameRunsAs } };
 }
 
-const runsOf = ({ control, treatments, load, cases, rounds }) => ({
-  ...{ control, treatments, load, cases, rounds },
+const runsOf = ({ control, treatments, load, cases, rounds, twinEvery }) => ({
+  ...{ control, treatments, load, cases, rounds, twinEvery },
 });
 
 const isQuick = (what) => isMeasuredAt('quick', what);
 
 function ownRuns(module, fail) {
-  const { control, load, cases = [{ label: '' }], rounds = ROUNDS } = module;
+  const { control, load, cases = [{ label: '' }], rounds = {}, twinEvery = 1 } = module;
   const treatments = [module.treatment].flat();
   conform(control, forms.arm, 'control', fail);
   treatments.forEach((arm, i) => {
@@ -192,6 +198,7 @@ function ownRuns(module, fail) {
     load: { timeoutS: TIMEOUT_S, ...load },
     cases,
     rounds: { ...ROUNDS, ...rounds },
+    twinEvery,
   };
 }
 
@@ -207,6 +214,7 @@ function checkLoad(load, fail) {
     'timeoutS?': is.seconds,
     'mayCrash?': is.flag,
     'pin?': is.flag,
+    'takes?': either(is.positive, is.function),
     ...loads[load.kind].form,
   };
   conform(load, form, 'load', fail);
@@ -216,7 +224,11 @@ function checkLoad(load, fail) {
 function checkCase(value, path, isNamed, fail) {
   if (!isObject(value)) fail(`${path} is ${show(value)}; it must be an object`, path);
   if (isNamed) check(value.label, is.text, `${path}.label`, fail);
-  for (const [key, rule] of Object.entries({ from: sizeRule, paper: is.object })) {
+  for (const [key, rule] of Object.entries({
+    from: sizeRule,
+    rounds: is.count,
+    paper: is.object,
+  })) {
     if (value[key] !== undefined) check(value[key], rule, `${path}.${key}`, fail);
   }
 }

@@ -1,4 +1,5 @@
-import { armFor } from './arms.js';
+import { LabError } from '../load/errors.js';
+import { armFor, armsOfRound } from './arms.js';
 import { asked, light } from './asked.js';
 import { hostRecord } from './host.js';
 import { isPinned, measure } from './measure.js';
@@ -7,7 +8,7 @@ import { randomFrom, shuffled } from './random.js';
 import { loadRecord, versionsOf } from './record.js';
 import { refusalOfRound } from './refusal.js';
 import { LARGEST } from './sizes.js';
-import { planOf } from './steps.js';
+import { planOf, runsOf } from './steps.js';
 
 /** Share of the rounds of a case that are made again when the load generator was late or the limit. */
 const REPEATS = 1 / 3;
@@ -27,13 +28,16 @@ const REPEATS = 1 / 3;
  * @param {import('./format.js').Experiment[]} [options.sharing] others that will be judged by the same runs
  * @param {import('../run/cleanup.js').Cleanup} options.cleanup its signal ends it; whole rounds are kept
  * @param {(told: Told) => void} [options.onRun] told of each run
+ * @param {import('./journal.js').Journal} [options.journal] rounds that were made before are taken from it, and each new one is added
+ * @param {number} [options.forS] seconds after which no further round is begun
  * @returns {Promise<Gathered>} resolves with what there is once there is a whole round, whatever ends it
  * @throws {LabError} those of `measure`, and `MILLRACE_LAB_E_EXPERIMENT` when a function of the experiment fails, before
  *   the first round is whole
  *
  * @typedef {object} Gathered
  * @property {Date} date when it began
- * @property {number} seconds that it took
+ * @property {string[]} parts when each part of it began: several, when a run was gone on with
+ * @property {number} seconds that it took, in all parts
  * @property {import('./sizes.js').Size} size
  * @property {number} seed
  * @property {ReturnType<typeof hostRecord>} host
@@ -63,51 +67,88 @@ const REPEATS = 1 / 3;
 export async function gather(experiment, { size = LARGEST, seed, cleanup, onRun, ...options }) {
   const random = randomFrom(seed);
   const plan = planOf(experiment, { size, rounds: options.rounds });
-  const { arms, cases, rounds: wanted } = plan;
+  const { arms, cases } = plan;
+  const { journal, forS = Infinity } = options;
+  const replay = [...(journal?.kept ?? [])];
   const judged = [experiment, ...(options.sharing ?? [])];
   const collections = needCollections(judged);
   const mistakes = new Map();
-  let steps = cases.length * wanted * arms.length;
-  const date = new Date();
+  const stepsOfCase = ({ rounds: count }) => runsOf(experiment, arms, count);
+  const sum = (list, of) => list.reduce((total, each) => total + of(each), 0);
+  let steps = sum(cases, stepsOfCase);
+  const date = journal?.date ?? new Date();
   const start = performance.now();
-  const seconds = () => (performance.now() - start) / 1000;
+  const secondsNow = () => (performance.now() - start) / 1000;
   const rounds = [];
   let step = 0;
   let whole = 0;
+  let isTimeUp = false;
 
   const host = hostRecord();
   try {
-    for (const at of cases) await oneCase(at);
+    for (const each of cases) await oneCase(each);
   } catch (error) {
     if (whole === 0) throw error;
     const isStopped = cleanup.signal.aborted;
     const why = isStopped ? 'stopped' : `ended by a failure (${error.message})`;
-    const of = cases.length * wanted;
-    const partial = `${why} after ${whole} of ${of} rounds; the others were not measured`;
-    return gathered({ partial, error: isStopped ? null : error });
+    return gathered({ partial: partialAs(why), error: isStopped ? null : error });
   }
-  return gathered({});
+  return gathered(isTimeUp ? { partial: partialAs('its time was up') } : {});
 
-  async function oneCase(at) {
+  function partialAs(why) {
+    const of = sum(cases, (each) => each.rounds);
+    return `${why} after ${whole} of ${of} rounds; the others were not measured`;
+  }
+
+  async function oneCase({ at, rounds: wanted }) {
     let repeats = Math.max(1, Math.floor(wanted * REPEATS));
-    for (let round = 1; round <= wanted; ) {
-      const outcome = await oneRound(at, round, repeats > 0);
+    for (let round = 1; round <= wanted && !isTimeUp; ) {
+      // The same numbers are drawn for a round that was made before.
+      const order = shuffled(armsOfRound(arms, experiment, round), random);
+      const outcome =
+        replay.length > 0
+          ? replayed(at, round, order)
+          : await oneRound(at, { round, order, mayRepeat: repeats > 0 });
       if (outcome === 'hindered') repeats -= 1;
       else round += 1;
+      isTimeUp = replay.length === 0 && secondsNow() >= forS;
       if (outcome !== 'refused') continue;
       // What is refused is not made again: the steps that are left are those of the other cases.
-      steps = step + (cases.length - 1 - cases.indexOf(at)) * wanted * arms.length;
+      const index = cases.findIndex((each) => each.at === at);
+      steps = step + sum(cases.slice(index + 1), stepsOfCase);
       return;
     }
   }
 
-  /** @returns {Promise<'whole' | 'hindered' | 'refused'>} */
-  async function oneRound(at, number, mayRepeat) {
-    const params = paramsOf(at, number);
-    const runs = [];
-    const round = { case: at.label, round: number, runs };
+  function replayed(at, number, order) {
+    const { round, outcome } = replay.shift();
+    if (round.case !== at.label || round.round !== number) {
+      throw new LabError(
+        'MILLRACE_LAB_E_RESULTS',
+        `${journal.path} is damaged: it has round ${round.round} of ${round.case} in place of ${number} of ${at.label}`,
+      );
+    }
     rounds.push(round);
-    for (const { role, arm } of shuffled(arms, random)) {
+    const counted = countedRuns({ round, outcome });
+    if (outcome === 'hindered') steps += counted;
+    else if (counted === order.length) whole += 1;
+    step += counted;
+    return outcome;
+  }
+
+  /** @returns {Promise<'whole' | 'hindered' | 'refused'>} */
+  async function oneRound(at, { round: number, order, mayRepeat }) {
+    const round = { case: at.label, round: number, runs: [] };
+    rounds.push(round);
+    const outcome = await runsOfRound(at, round, { order, mayRepeat });
+    journal?.add({ round, outcome, seconds: secondsNow() });
+    return outcome;
+  }
+
+  async function runsOfRound(at, round, { order, mayRepeat }) {
+    const { round: number, runs } = round;
+    const params = paramsOf(at, number);
+    for (const { role, arm } of order) {
       cleanup.signal.throwIfAborted();
       const ofCase = armFor(arm, params);
       const { load } = experiment;
@@ -151,10 +192,12 @@ export async function gather(experiment, { size = LARGEST, seed, cleanup, onRun,
 
   function gathered(ended) {
     const { load } = experiment;
-    const params = cases.map((at) => paramsOf(at, 1));
+    const params = cases.map(({ at }) => paramsOf(at, 1));
     return {
-      ...{ date, seconds: seconds(), size, seed, host, rounds, mistakes },
-      cases: cases.map(({ label }) => label),
+      ...{ date, size, seed, host, rounds, mistakes },
+      parts: journal?.parts ?? [date.toISOString()],
+      seconds: (journal?.secondsBefore ?? 0) + secondsNow(),
+      cases: cases.map(({ at }) => at.label),
       arms: arms.map(({ role, arm }) => armRecord(role, armFor(arm, params[0]))),
       load: loadRecord(load, params),
       pinned: isPinned(load),
@@ -163,5 +206,9 @@ export async function gather(experiment, { size = LARGEST, seed, cleanup, onRun,
     };
   }
 }
+
+/** How many runs of a round count as steps: the one that was hindered is none. @param {import('./journal.js').Kept} kept */
+export const countedRuns = ({ round, outcome }) =>
+  outcome === 'hindered' ? round.runs.length - 1 : round.runs.length;
 
 const armRecord = (role, { name, command, env = {} }) => ({ role, name, command, env });

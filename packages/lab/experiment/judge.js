@@ -1,4 +1,4 @@
-import { armsOf, nameOf } from './arms.js';
+import { armsOf, armsOfRound, nameOf } from './arms.js';
 import { ask } from './errors.js';
 import { figure } from './figure.js';
 import { askedFor, biasNote, findings } from './finding.js';
@@ -55,8 +55,9 @@ export function judge(experiment, gathered, { effect = EFFECT } = {}) {
   const measured = cases.filter((label) => counted.some((round) => round.case === label));
   const isAll = measured.length > 0 && measured.every((label) => refusals.has(label));
   const refusal = isAll ? refusals.get(measured[0]) : null;
-  const made = { cases, arms: armsOf(experiment, { size }).map(({ arm }) => arm.name) };
-  const figures = figuresOf(experiment, counted, { ...made, effect }).filter(
+  const planned = armsOf(experiment, { size });
+  const made = { cases, arms: planned.map(({ arm }) => arm.name) };
+  const figures = figuresOf(experiment, counted, { cases, arms: planned, effect }).filter(
     (each) => !refusals.has(each.case),
   );
   const results = {
@@ -71,6 +72,7 @@ export function judge(experiment, gathered, { effect = EFFECT } = {}) {
         : [...refusals.values()].map(({ why, advice }) => `Refused: ${why}. ${advice}.`)),
       ...figures.filter(({ bias }) => bias !== null).map((each) => biasNote(each, effect)),
       ...repeated(gathered.rounds.length - counted.length),
+      ...inParts(gathered.parts),
       ...notesOf(counted),
     ],
     runs: gathered.rounds.flatMap(({ runs, discarded }) =>
@@ -95,6 +97,13 @@ function repeated(count) {
   if (count === 0) return [];
   const rounds = count === 1 ? '1 round was' : `${count} rounds were`;
   return [`${rounds} made again, as the load generator was late or the limit.`];
+}
+
+function inParts(parts = []) {
+  if (parts.length < 2) return [];
+  return [
+    `Measured in ${parts.length} parts, begun at ${parts.map((at) => at.slice(0, 16)).join(', ')} UTC.`,
+  ];
 }
 
 /** What happened in runs, each thing once, with how often. */
@@ -128,19 +137,24 @@ function refusalIn(runs) {
 
 function figuresOf(experiment, rounds, { cases, arms, effect }) {
   const { metrics } = experiment;
-  const treatments = experiment.treatments.filter(({ name }) => arms.includes(name));
+  const treatments = arms.filter(({ role }) => role === 'treatment').map(({ arm }) => arm);
   const isTold = (run) => run.metrics?.[experiment.name] !== undefined;
-  const whole = rounds.filter(({ runs }) => runs.length === arms.length && runs.every(isTold));
+  const whole = rounds.filter(
+    ({ runs, round }) =>
+      runs.length === armsOfRound(arms, experiment, round).length && runs.every(isTold),
+  );
   return cases.flatMap((label) => {
     const at = experiment.cases.find((each) => each.label === label);
     const ofCase = whole.filter((round) => round.case === label);
     // A case that was never reached has no figure.
     if (ofCase.length === 0) return [];
+    const twinned = ofCase.filter(({ runs }) => runs.some(({ role }) => role === 'twin'));
     return treatments.flatMap(({ name }) => {
       const values = {
         control: ofCase.map((round) => metricsOf(round, 'control')),
-        twin: ofCase.map((round) => metricsOf(round, 'twin')),
+        twin: twinned.map((round) => metricsOf(round, 'twin')),
         treatment: ofCase.map((round) => metricsOf(round, 'treatment', name)),
+        besideTwin: twinned.map((round) => metricsOf(round, 'control')),
       };
       const isOnly = treatments.length === 1;
       const found = metrics.map((metric) =>

@@ -1,4 +1,4 @@
-import { pairedRatio, signedRank, standardDeviation } from '../stats/index.js';
+import { median, pairedRatio, signedRank, standardDeviation } from '../stats/index.js';
 import { detectable, roundsFor } from './detectable.js';
 
 /** Up to which p two arms are called different. */
@@ -9,13 +9,15 @@ export const ALPHA = 0.05;
  *
  * @param {number[]} control a value for each round, one round or more
  * @param {number[]} twin of the same rounds
- * @returns {{ ahead: number | null, lo: number | null, hi: number | null, p: number }} `ahead` is twin ÷ control
+ * @returns {{ ahead: number | null, lo: number | null, hi: number | null, p: number, medians: number[] }} `ahead` is twin ÷ control, `medians`
+ *   are of the control and of the twin
  */
 export function twinFigure(control, twin) {
   const { p } = signedRank(control, twin);
-  if (!hasRatio(control, twin)) return { ahead: null, lo: null, hi: null, p };
+  const medians = [control, twin].map(median);
+  if (!hasRatio(control, twin)) return { ahead: null, lo: null, hi: null, p, medians };
   const { estimate, lo, hi } = pairedRatio(control, twin);
-  return { ahead: estimate, lo, hi, p };
+  return { ahead: estimate, lo, hi, p, medians };
 }
 
 /**

@@ -1,9 +1,8 @@
 /** The options of the command line: what they take, what they mean. */
 import { optionLines } from '@millrace/base/command';
 import { choice, flag, list, number, text, whole } from '../run/command.js';
+import { MOST_SEED } from './random.js';
 import { SIZES } from './sizes.js';
-
-export const MOST_SEED = 4_294_967_295;
 
 export const OPTIONS = {
   control: text('COMMAND', 'starts the server without the feature'),
@@ -25,6 +24,8 @@ export const OPTIONS = {
   markdown: text('FILE', 'writes it as text'),
   results: text('FOLDER', 'for the raw samples'),
   'fail-on': text('FINDINGS', 'that exit with code 4, such as worse,undecided'),
+  resume: flag('goes on with the last run of it that was stopped'),
+  for: text('TIME', 'ends after a whole round, as 90m or 2h'),
   samples: whole(1, 1000, 'rounds; each measures every arm once (50, medium 20, quick 8)'),
   seconds: number(0.5, 86_400, 'measured time of a run (10, medium 5, quick 2)'),
   warmup: number(0, 3600, 'time before it, not measured (1)'),
@@ -32,7 +33,7 @@ export const OPTIONS = {
   rate: number(0.01, 1_000_000, 'requests/s or messages/s, sent without waiting'),
   effect: number(0.1, 1000, 'smallest effect worth finding, percent (5)'),
   seed: whole(0, MOST_SEED, 'seed of everything random (random)'),
-  size: choice(SIZES, 'how many cases and rounds, and how long (paper)'),
+  size: choice('SIZE', SIZES, 'cases and rounds (paper)'),
   json: flag('JSON lines on stdout; text goes to stderr'),
 };
 
@@ -58,7 +59,8 @@ experiments.
 Does my server get faster with a flag that makes it use Millrace? Eight
 rounds, a minute and a half:
   millrace experiment --control 'node app.js' \\
-    --treatment 'node app.js --batched' --url http://127.0.0.1:3000/ --size quick
+    --treatment 'node app.js --batched' --url http://127.0.0.1:3000/ \\
+    --size quick
 
 Does my flag lower the latency at 500 requests/s? {port} is a free port, --proof
 matches what only a server with the flag writes or answers:

@@ -15,14 +15,15 @@ export class Runs {
   /**
    * @param {object} options
    * @param {number} options.steps
+   * @param {number} [options.before] runs that were made before, by a part of the experiment that was stopped
    * @param {import('./format.js').Metric} options.metric that is shown of each run
    * @param {import('node:tty').WriteStream} options.out
    */
-  constructor({ steps, metric, out }) {
+  constructor({ steps, before, metric, out }) {
     this.#metric = metric;
     // Lines that stay say what was measured; one that goes, that something is.
     this.#title = out.isTTY ? 'measuring' : '';
-    this.#progress = new Progress({ steps, estimateMs: ESTIMATE_MS, out });
+    this.#progress = new Progress({ steps, before, estimateMs: ESTIMATE_MS, out });
     this.#next();
   }
 

@@ -1,5 +1,11 @@
 /** Random numbers from a seed (splitmix32), so that a run can be repeated in the same order. */
 
+/** The greatest seed. */
+export const MOST_SEED = 4_294_967_295;
+
+/** @returns {number} a whole number from 0 */
+export const randomSeed = () => Math.floor(Math.random() * (MOST_SEED + 1));
+
 /**
  * @param {number} seed a whole number from 0 to 2^32 - 1
  * @returns {() => number} numbers from 0 to below 1

@@ -6,7 +6,7 @@ import { LabError } from '../load/errors.js';
 import { makeFolder } from './outlets.js';
 
 /** Where raw samples are kept; not part of the repository. */
-const FOLDER = fileURLToPath(new URL('../results/', import.meta.url));
+export const FOLDER = fileURLToPath(new URL('../results/', import.meta.url));
 
 /**
  * Keeps everything that a run has measured, as one JSON file.

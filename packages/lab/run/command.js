@@ -24,7 +24,10 @@ export const flag = (meaning) => ({ meaning });
 /** @returns {Option} */
 export const text = (value, meaning) => ({ value, meaning });
 /** @returns {Option} one of several values */
-export const choice = (allowed, meaning) => ({ value: allowed.join('|'), meaning, allowed });
+export const choice = (value, allowed, meaning) => ({
+  ...{ value, allowed },
+  meaning: `${allowed.join(', ')}: ${meaning}`,
+});
 /** @returns {Option} */
 export const list = (value, meaning) => ({ value, meaning, isList: true });
 /** @returns {Option} */

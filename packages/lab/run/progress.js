@@ -11,16 +11,20 @@ export class Progress {
   #estimateMs;
   #start = performance.now();
   #stepMs = 0;
-  #done = 0;
+  #before;
+  #done;
   #timer;
 
   /**
    * @param {object} options
    * @param {number} options.steps
    * @param {number} options.estimateMs time of one step, until the first one is done
+   * @param {number} [options.before] steps that were done before this program began
    * @param {import('node:tty').WriteStream} [options.out]
    */
-  constructor({ steps, estimateMs, out = process.stdout }) {
+  constructor({ steps, estimateMs, before = 0, out = process.stdout }) {
+    this.#before = before;
+    this.#done = before;
     this.#steps = steps;
     this.#estimateMs = estimateMs;
     this.#out = out;
@@ -69,8 +73,9 @@ export class Progress {
 
   #times() {
     const elapsedMs = performance.now() - this.#start;
-    const stepMs = this.#done > 0 ? this.#stepMs / this.#done : this.#estimateMs;
-    const remainingMs = Math.max(0, this.#steps * stepMs - elapsedMs);
+    const done = this.#done - this.#before;
+    const stepMs = done > 0 ? this.#stepMs / done : this.#estimateMs;
+    const remainingMs = Math.max(0, (this.#steps - this.#before) * stepMs - elapsedMs);
     return `${clock(elapsedMs)}, ${this.#done === this.#steps ? 'done' : `${clock(remainingMs)} left`}`;
   }
 }

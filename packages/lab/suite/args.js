@@ -1,13 +1,13 @@
 import { optionLines } from '@millrace/base/command';
+import { MOST_SEED, randomSeed } from '../experiment/random.js';
 import { LARGEST, SIZES } from '../experiment/sizes.js';
 import { choice, flag, readOnlyOptions, text, whole } from '../run/command.js';
 
-const MOST_SEED = 4_294_967_295;
-
 const OPTIONS = {
   size: choice(
+    'SIZE',
     SIZES,
-    'how many cases and rounds: a quarter of an hour on 2 cores, 100 minutes, or about 40 hours (paper)',
+    'a quarter of an hour on 2 cores, 100 minutes, or about 40 hours (paper)',
   ),
   list: flag('the experiments, their questions, how many runs and how long at least; no run'),
   json: flag('JSON lines on stdout; text goes to stderr'),
@@ -41,6 +41,6 @@ kept.`;
 export function readSuiteArgs(argv) {
   const options = readOnlyOptions(argv, OPTIONS);
   options.size ??= LARGEST;
-  options.seed ??= Math.floor(Math.random() * (MOST_SEED + 1));
+  options.seed ??= randomSeed();
   return options;
 }

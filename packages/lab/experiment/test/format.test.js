@@ -68,6 +68,10 @@ const mistakes = {
     treatment: [named('a'), { ...named('b'), from: 'no' }],
   },
   'treatment.proof is "on"; it must be': { treatment: { proof: 'on' } },
+  'twinEvery is 11; it must be a whole number from 1 to 10': { twinEvery: 11 },
+  'cases[0].rounds is 0; it must be a whole number from 1 to 1000': {
+    cases: [{ label: 'a', rounds: 0 }],
+  },
   'rounds.quick is 0; it must be a whole number from 1 to 1000': { rounds: { quick: 0 } },
   'claim[0].metric is "two_ms"; allowed are "one_ms"': { claim: { ...claim, metric: 'two_ms' } },
   'claim[1].atLeast is "2"; it must be a number above 0': {

@@ -123,6 +123,22 @@ test('a claim is told of the cases that were to be measured, and of all where it
   assert.equal(claims[1].why, 'only in a run of a larger size');
 });
 
+test('rounds without a twin are whole, and A/A is of those that have one', () => {
+  const experiment = costExperiment({ twinEvery: 3 });
+  const rounds = 18;
+  const gathered = gatheredFrom(experiment, rounds, (role, _, round) => ({
+    cost: (role === 'treatment' ? 50 : 100) + round + (role === 'twin' ? 1 : 0),
+  }));
+  for (const round of gathered.rounds) {
+    round.runs = round.runs.filter(({ role }) => role !== 'twin' || round.round % 3 === 1);
+  }
+  const [found] = judge(experiment, gathered).figures;
+  assert.deepEqual([found.n, found.values.twin.length], [rounds, 6]);
+  // Rounds 1, 4, … 16.
+  assert.deepEqual(found.twin.medians, [108.5, 109.5]);
+  assert.ok(found.ahead > 1.7);
+});
+
 test('a quick run leaves out treatments that are not quick, and is whole without them', () => {
   const arm = { command: ['true'], isOn: ({ values }) => values.isOn === 1 };
   const claim = { text: 'half', source: 'a paper', metric: 'cost', atLeast: 2 };

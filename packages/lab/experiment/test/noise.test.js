@@ -60,7 +60,7 @@ test('the noise is that of the ratios of a round, whatever all of a round share'
 test('A/A says by how much the twin differs, and how sure that is', () => {
   const control = [10, 11, 12, 13, 14, 15];
   const same = twinFigure(control, control);
-  assert.deepEqual(same, { ahead: 1, lo: 1, hi: 1, p: 1 });
+  assert.deepEqual(same, { ahead: 1, lo: 1, hi: 1, p: 1, medians: [12.5, 12.5] });
   const other = twinFigure(
     control,
     control.map((value) => value * 1.5),

@@ -15,6 +15,23 @@ test('the runs are those of all cases, rounds and arms; quick ones are fewer', (
   assert.equal(stepsOf(experiment, { rounds: 4 }), 2 * 4 * 3);
 });
 
+test('a case has its own most, unless rounds are given, and a twin may be rare', () => {
+  const one = { label: 'a', rounds: 4 };
+  const experiment = experimentWith({ cases: [one, { label: 'b' }], rounds, twinEvery: 3 });
+  // Of 4 rounds 2 have a twin, of 10 rounds 4.
+  assert.equal(stepsOf(experiment, {}), 4 * 2 + 2 + (10 * 2 + 4));
+  assert.equal(stepsOf(experiment, { rounds: 6 }), 2 * (6 * 2 + 2));
+});
+
+test('what a load is expected to take is in the plan', () => {
+  const takes = ({ label }) => (label === 'a' ? 10 : 0.5);
+  const experiment = experimentWith({ cases, rounds, load: { takes } });
+  assert.equal(leastSecondsOf(experiment, { size: 'quick' }), 11 * 2 * 3);
+  const program = { kind: 'program', takes: 4 };
+  const work = readExperiment({ ...moduleWith({ rounds }), load: program }, 'work');
+  assert.equal(leastSecondsOf(work, { size: 'quick' }), 5 * 2 * 3);
+});
+
 test('a run takes its warm-up, its load and a second at least', () => {
   const load = {
     requests: ({ label }) => [
