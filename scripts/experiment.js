@@ -1,6 +1,7 @@
 /**
  * `make experiment [NAME=…] [SIZE=quick|medium|paper] [ROUNDS=N] [JSON=1]`: runs the experiment packages/lab/experiments/NAME.js, or the
- * file whose path is given; FOR=60m ends it after a whole round, and RESUME=1 goes on with it. NAME=auto runs those of millrace/auto one after the other, and writes docs/auto-results.md.
+ * file whose path is given; FOR=60m ends it after a whole round, and RESUME=1 goes on with it. NAME=auto runs those of millrace/auto
+ * one after the other, and writes docs/auto-results.md; NAME=compute those of the compute study's tables, and docs/compute-results.md.
  * Without a name it runs the suite of all others; LIST=1 lists them. With JSON=1 stdout carries JSON lines and nothing else;
  * all the rest goes to stderr.
  */
@@ -16,6 +17,9 @@ import { generator, millrace, packages, tools } from './lib/setup.js';
 import { runOrExit } from './lib/steps.js';
 
 const lab = 'packages/lab';
+
+/** Several experiments by one name, and a page of their own. */
+const GROUPS = ['auto', 'compute'];
 const { NAME, LIST, SIZE, JSON: json, SEED, ROUNDS, RESUME, FOR } = process.env;
 
 const needed = [
@@ -27,7 +31,7 @@ const common = [...(json ? ['--json'] : []), ...given('--size', SIZE), ...given(
 try {
   if (LIST) await program('suite/main.js', '--list');
   else if (!NAME) await program('suite/main.js', ...common, ...given('--rounds', ROUNDS));
-  else if (NAME === 'auto') await allOfAuto();
+  else if (GROUPS.includes(NAME)) await group(NAME);
   else await one(NAME);
 } catch (error) {
   exitWith(error);
@@ -40,17 +44,24 @@ function one(name, ...more) {
 }
 
 /** Has the page made even where one has failed: it tells the others. */
-async function allOfAuto() {
-  const names = readdirSync(join(root, lab, 'experiments'))
+async function group(name) {
+  const results = `${lab}/results/${name}-${new Date().toISOString().replaceAll(':', '-')}`;
+  const work = (each) => one(each, '--results', results);
+  try {
+    await runAll(await namesOf(name), work, console.error);
+  } finally {
+    await program(`experiments/${name}/page.js`, results);
+  }
+}
+
+async function namesOf(group) {
+  if (group === 'compute') {
+    const { EXPERIMENTS } = await import('../packages/lab/experiments/compute/tables.js');
+    return EXPERIMENTS;
+  }
+  return readdirSync(join(root, lab, 'experiments'))
     .filter((file) => /^auto-.*\.js$/.test(file))
     .map((file) => basename(file, '.js'));
-  const results = `${lab}/results/auto-${new Date().toISOString().replaceAll(':', '-')}`;
-  const work = (name) => one(name, '--results', results);
-  try {
-    await runAll(names, work, console.error);
-  } finally {
-    await program('experiments/auto/page.js', results);
-  }
 }
 
 function program(path, ...args) {

@@ -22,16 +22,19 @@ export function armsOf({ control, treatments }, { size = LARGEST } = {}) {
   ];
 }
 
+/** In every how many rounds of a run of that size there is a twin. */
+export const twinEveryAt = ({ twinEvery }, size) => twinEvery?.[size] ?? 1;
+
 /**
  * The arms of one round: the twin is in the first round, and from there in every so many.
  *
  * @template {{ role: Role }} Arm
  * @param {Arm[]} arms
- * @param {Pick<import('./format.js').Experiment, 'twinEvery'>} experiment
+ * @param {number} twinEvery see {@link twinEveryAt}
  * @param {number} round from 1
  * @returns {Arm[]}
  */
-export const armsOfRound = (arms, { twinEvery = 1 }, round) =>
+export const armsOfRound = (arms, twinEvery, round) =>
   arms.filter(({ role }) => role !== 'twin' || (round - 1) % twinEvery === 0);
 
 /** What a run or an arm of a round is called. */

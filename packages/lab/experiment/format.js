@@ -14,8 +14,8 @@
  *   tested alone; with claims those that they name are. All others are corrected for how many there are
  * @property {Record<import('./sizes.js').Size, number>} rounds of all arms, for each case; default 6, 10 and 50. With less than 6
  *   nothing can be shown: there is no p of 0.05
- * @property {number} twinEvery the control is measured against itself in every so many rounds, from 1 to 10; default 1. More make a
- *   long experiment shorter: at least six rounds must be left that have it
+ * @property {Partial<Record<import('./sizes.js').Size, number>>} twinEvery the control is measured against itself in every so many
+ *   rounds, from 1 to 10; default 1. More make a long experiment shorter: at least six rounds must be left that have it
  * @property {string | null} sameRunsAs name of another experiment: its runs answer this question too, so that this
  *   file has no control, treatment, load, cases and rounds of its own
  * @property {(results: import('./judge.js').Results) => string[]} [notes] remarks that need the figures
@@ -86,7 +86,7 @@ const ofItsOwn = {
   load: is.object,
   'cases?': is.list,
   'rounds?': is.object,
-  'twinEvery?': is.everyFew,
+  'twinEvery?': is.object,
 };
 
 const asks = {
@@ -128,6 +128,7 @@ const forms = {
     'says?': is.texts,
   },
   rounds: { 'quick?': is.count, 'medium?': is.count, 'paper?': is.count },
+  twinEvery: { 'quick?': is.everyFew, 'medium?': is.everyFew, 'paper?': is.everyFew },
 };
 
 /**
@@ -168,7 +169,7 @@ const runsOf = ({ control, treatments, load, cases, rounds, twinEvery }) => ({
 const isQuick = (what) => isMeasuredAt('quick', what);
 
 function ownRuns(module, fail) {
-  const { control, load, cases = [{ label: '' }], rounds = {}, twinEvery = 1 } = module;
+  const { control, load, cases = [{ label: '' }], rounds = {}, twinEvery = {} } = module;
   const treatments = [module.treatment].flat();
   conform(control, forms.arm, 'control', fail);
   treatments.forEach((arm, i) => {
@@ -176,6 +177,7 @@ function ownRuns(module, fail) {
   });
   checkLoad(load, fail);
   conform(rounds, forms.rounds, 'rounds', fail);
+  conform(twinEvery, forms.twinEvery, 'twinEvery', fail);
   cases.forEach((each, i) => {
     checkCase(each, `cases[${i}]`, module.cases !== undefined, fail);
   });

@@ -3,7 +3,7 @@ import { armFor, armsOfRound } from './arms.js';
 import { asked, light } from './asked.js';
 import { hostRecord } from './host.js';
 import { isPinned, measure } from './measure.js';
-import { needCollections } from './metrics.js';
+import { needAllocations, needCollections } from './metrics.js';
 import { randomFrom, shuffled } from './random.js';
 import { loadRecord, versionsOf } from './record.js';
 import { refusalOfRound } from './refusal.js';
@@ -67,13 +67,14 @@ const REPEATS = 1 / 3;
 export async function gather(experiment, { size = LARGEST, seed, cleanup, onRun, ...options }) {
   const random = randomFrom(seed);
   const plan = planOf(experiment, { size, rounds: options.rounds });
-  const { arms, cases } = plan;
+  const { arms, cases, twinEvery } = plan;
   const { journal, forS = Infinity } = options;
   const replay = [...(journal?.kept ?? [])];
   const judged = [experiment, ...(options.sharing ?? [])];
   const collections = needCollections(judged);
+  const allocations = needAllocations(judged);
   const mistakes = new Map();
-  const stepsOfCase = ({ rounds: count }) => runsOf(experiment, arms, count);
+  const stepsOfCase = ({ rounds: count }) => runsOf(plan, count);
   const sum = (list, of) => list.reduce((total, each) => total + of(each), 0);
   let steps = sum(cases, stepsOfCase);
   const date = journal?.date ?? new Date();
@@ -104,7 +105,7 @@ export async function gather(experiment, { size = LARGEST, seed, cleanup, onRun,
     let repeats = Math.max(1, Math.floor(wanted * REPEATS));
     for (let round = 1; round <= wanted && !isTimeUp; ) {
       // The same numbers are drawn for a round that was made before.
-      const order = shuffled(armsOfRound(arms, experiment, round), random);
+      const order = shuffled(armsOfRound(arms, twinEvery, round), random);
       const outcome =
         replay.length > 0
           ? replayed(at, round, order)
@@ -152,7 +153,7 @@ export async function gather(experiment, { size = LARGEST, seed, cleanup, onRun,
       cleanup.signal.throwIfAborted();
       const ofCase = armFor(arm, params);
       const { load } = experiment;
-      const asOf = { params, round: number, collections };
+      const asOf = { params, round: number, collections, allocations };
       const run = await measure({ role, arm: ofCase, load, ...asOf, cleanup });
       const hindrance = run.saturated ?? run.late ?? null;
       if (hindrance !== null && mayRepeat) {

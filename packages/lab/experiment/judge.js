@@ -1,4 +1,4 @@
-import { armsOf, armsOfRound, nameOf } from './arms.js';
+import { armsOf, armsOfRound, nameOf, twinEveryAt } from './arms.js';
 import { ask } from './errors.js';
 import { figure } from './figure.js';
 import { askedFor, biasNote, findings } from './finding.js';
@@ -56,10 +56,11 @@ export function judge(experiment, gathered, { effect = EFFECT } = {}) {
   const isAll = measured.length > 0 && measured.every((label) => refusals.has(label));
   const refusal = isAll ? refusals.get(measured[0]) : null;
   const planned = armsOf(experiment, { size });
+  const twinEvery = twinEveryAt(experiment, size);
   const made = { cases, arms: planned.map(({ arm }) => arm.name) };
-  const figures = figuresOf(experiment, counted, { cases, arms: planned, effect }).filter(
-    (each) => !refusals.has(each.case),
-  );
+  const figures = figuresOf(experiment, counted, {
+    ...{ cases, arms: planned, twinEvery, effect },
+  }).filter((each) => !refusals.has(each.case));
   const results = {
     ...{ format: 1, experiment: name, question, about, date: date.toISOString(), size, seed },
     ...{ seconds, effect, partial, refusal, host, versions, load, pinned, arms, cases },
@@ -135,13 +136,13 @@ function refusalIn(runs) {
   return runs.some(({ role }) => role === 'control') ? refusalOfRound(runs) : null;
 }
 
-function figuresOf(experiment, rounds, { cases, arms, effect }) {
+function figuresOf(experiment, rounds, { cases, arms, twinEvery, effect }) {
   const { metrics } = experiment;
   const treatments = arms.filter(({ role }) => role === 'treatment').map(({ arm }) => arm);
   const isTold = (run) => run.metrics?.[experiment.name] !== undefined;
   const whole = rounds.filter(
     ({ runs, round }) =>
-      runs.length === armsOfRound(arms, experiment, round).length && runs.every(isTold),
+      runs.length === armsOfRound(arms, twinEvery, round).length && runs.every(isTold),
   );
   return cases.flatMap((label) => {
     const at = experiment.cases.find((each) => each.label === label);

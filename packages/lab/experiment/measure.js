@@ -4,6 +4,7 @@ import { startProgram, startServer } from '../run/server.js';
 import { loads } from './loads/index.js';
 import { Collector } from './probe/collector.js';
 import { withoutCollections } from './probe/summary.js';
+import { Allocations } from './sample/allocations.js';
 import { Window } from './window.js';
 
 /** How long a server that has just cut every connection may take to be seen as gone. */
@@ -23,6 +24,7 @@ const EXIT_MS = 50;
  * @param {import('./format.js').Params} options.params
  * @param {number} options.round
  * @param {boolean} [options.collections] whether each garbage collection is looked at, which costs the server time
+ * @param {boolean} [options.allocations] whether calls of the C library's allocator are counted, which makes each a little slower
  * @param {import('../run/cleanup.js').Cleanup} options.cleanup
  * @returns {Promise<Run>}
  * @throws {LabError} `MILLRACE_LAB_E_SERVER` when the server ends and may not, and those of the load
@@ -43,7 +45,16 @@ const EXIT_MS = 50;
  * @property {string[]} notes what a reader should know, as that the server had to be killed
  * @typedef {import('./loads/index.js').Outcome & RunOf} Run
  */
-export async function measure({ role, arm, load, params, round, collections, cleanup }) {
+export async function measure({
+  role,
+  arm,
+  load,
+  params,
+  round,
+  collections,
+  allocations,
+  cleanup,
+}) {
   const startedAt = new Date().toISOString();
   const undo = [];
   try {
@@ -53,11 +64,18 @@ export async function measure({ role, arm, load, params, round, collections, cle
     const collector = await Collector.open(cleanup);
     undo.push(() => collector.close());
 
-    const probed = { ...arm, env: { ...arm.env, ...collector.env(arm.env, { collections }) } };
+    const counted = allocations ? Allocations.open(cleanup) : null;
+    undo.push(() => counted?.close());
+    const env = {
+      ...arm.env,
+      ...collector.env(arm.env, { collections }),
+      ...counted?.env(arm.env),
+    };
+    const probed = { ...arm, env };
     const { isProgram = false } = loads[load.kind];
     const server = await (isProgram ? startProgram : startServer)({ ...probed, core, cleanup });
     undo.push(() => server.stop());
-    const window = new Window(server.pid, collector, cleanup);
+    const window = new Window(server.pid, collector, counted, cleanup);
     undo.push(() => window.close());
 
     const context = {

@@ -132,6 +132,20 @@ export const ofCollections = (of) => Object.assign((run) => of(run), { needsColl
 export const needCollections = (experiments) =>
   experiments.some(({ metrics }) => metrics.some(({ of }) => of.needsCollections === true));
 
+/**
+ * Calls of the C library's allocator by the server for one: allocations and frees. V8's objects are not among them. Each call is counted
+ * where a metric of the experiment asks for it, which costs a few ns of the server; null without a C compiler or glibc.
+ */
+export const allocatorCallsPer = (name) =>
+  Object.assign(
+    per(({ costs: { allocator } }) => allocator && allocator.allocations + allocator.frees, name),
+    { needsAllocations: true },
+  );
+
+/** Whether one of the metrics of experiments needs these. @param {Pick<import('./format.js').Experiment, 'metrics'>[]} experiments */
+export const needAllocations = (experiments) =>
+  experiments.some(({ metrics }) => metrics.some(({ of }) => of.needsAllocations === true));
+
 /** Bytes allocated on the heap of V8 for one, without Buffers; null without a probe, as all that follow. */
 export const allocatedBytesPer = (name) =>
   ofCollections(per(({ probe }) => probe?.allocatedBytes, name));

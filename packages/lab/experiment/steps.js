@@ -1,4 +1,4 @@
-import { armsOf, armsOfRound } from './arms.js';
+import { armsOf, armsOfRound, twinEveryAt } from './arms.js';
 import { valueOfKey } from './loads/keys.js';
 import { isMeasuredAt, LARGEST } from './sizes.js';
 
@@ -10,13 +10,14 @@ const START_STOP_S = 1;
  *
  * @param {import('./format.js').Experiment} experiment
  * @param {{ size?: import('./sizes.js').Size, rounds?: number }} options `rounds` of each case, in place of the experiment's own
- * @returns {{ arms: ReturnType<typeof armsOf>, cases: { at: import('./format.js').Case, rounds: number }[] }}
+ * @returns {{ arms: ReturnType<typeof armsOf>, cases: { at: import('./format.js').Case, rounds: number }[], twinEvery: number }}
  */
 export function planOf(experiment, { size = LARGEST, rounds }) {
   const roundsAt = ({ rounds: most = Infinity }) =>
     rounds ?? Math.min(experiment.rounds[size], most);
   return {
     arms: armsOf(experiment, { size }),
+    twinEvery: twinEveryAt(experiment, size),
     cases: experiment.cases
       .filter((each) => isMeasuredAt(size, each))
       .map((at) => ({ at, rounds: roundsAt(at) })),
@@ -25,13 +26,13 @@ export function planOf(experiment, { size = LARGEST, rounds }) {
 
 /** How many runs that is. @param {Parameters<typeof planOf>} plan @returns {number} */
 export function stepsOf(experiment, options) {
-  const { arms, cases } = planOf(experiment, options);
-  return cases.reduce((sum, { rounds }) => sum + runsOf(experiment, arms, rounds), 0);
+  const { cases, ...plan } = planOf(experiment, options);
+  return cases.reduce((sum, { rounds }) => sum + runsOf(plan, rounds), 0);
 }
 
-/** The runs of so many rounds of a case. */
-export function runsOf(experiment, arms, rounds) {
-  const of = (round) => armsOfRound(arms, experiment, round).length;
+/** The runs of so many rounds of a case. @param {Pick<ReturnType<typeof planOf>, 'arms' | 'twinEvery'>} plan */
+export function runsOf({ arms, twinEvery }, rounds) {
+  const of = (round) => armsOfRound(arms, twinEvery, round).length;
   return Array.from({ length: rounds }, (_, i) => of(i + 1)).reduce((a, b) => a + b, 0);
 }
 
@@ -44,11 +45,10 @@ export function runsOf(experiment, arms, rounds) {
  * @throws {LabError} `MILLRACE_LAB_E_EXPERIMENT` when a function of the load fails
  */
 export function leastSecondsOf(experiment, options) {
-  const { arms, cases } = planOf(experiment, options);
+  const { cases, ...plan } = planOf(experiment, options);
   const { size = LARGEST } = options;
   const secondsOf = ({ at, rounds }) =>
-    (loadSeconds(experiment.load, { ...at, size, seed: 0 }) + START_STOP_S) *
-    runsOf(experiment, arms, rounds);
+    (loadSeconds(experiment.load, { ...at, size, seed: 0 }) + START_STOP_S) * runsOf(plan, rounds);
   return cases.reduce((sum, each) => sum + secondsOf(each), 0);
 }
 

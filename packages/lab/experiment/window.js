@@ -5,6 +5,7 @@ import { Sampler } from './sample/sampler.js';
 export class Window {
   #sampler;
   #collector;
+  #allocations;
   #hasEnded = false;
   /** Node.js processes that were there when it began. */
   #nodes = [];
@@ -12,9 +13,11 @@ export class Window {
   /**
    * @param {number} pid of the server
    * @param {import('./probe/collector.js').Collector} collector
+   * @param {import('./sample/allocations.js').Allocations | null} allocations
    * @param {import('../run/cleanup.js').Cleanup} cleanup
    */
-  constructor(pid, collector, cleanup) {
+  constructor(pid, collector, allocations, cleanup) {
+    this.#allocations = allocations;
     this.#sampler = new Sampler(pid, cleanup);
     this.#collector = collector;
   }
@@ -33,6 +36,7 @@ export class Window {
   async open({ isWhole }) {
     await this.#collector.begin();
     await this.#sampler.begin({ isWhole });
+    this.#allocations?.begin();
     this.#nodes = this.#sampler.pids.filter(isNode);
   }
 
@@ -40,6 +44,7 @@ export class Window {
   begin() {
     this.#sampler.begin();
     this.#collector.begin();
+    this.#allocations?.begin();
     this.#nodes = this.#sampler.pids.filter(isNode);
     this.#hasEnded = false;
   }
@@ -47,6 +52,7 @@ export class Window {
   /** It ends now, if it has not yet. */
   end() {
     if (this.#hasEnded) return;
+    this.#allocations?.end();
     this.#sampler.end();
     this.#collector.end();
     this.#hasEnded = true;
@@ -58,7 +64,8 @@ export class Window {
     const probe = await this.#collector.read();
     const nodes = this.#nodes.filter((pid) => this.#sampler.pids.includes(pid));
     const unprobed = Math.max(0, nodes.length - this.#collector.connections);
-    return { costs: await this.#sampler.stop(), probe, unprobed };
+    const costs = await this.#sampler.stop();
+    return { costs: { ...costs, allocator: this.#allocations?.count ?? null }, probe, unprobed };
   }
 
   /** Ends the sampling, whatever was begun. May be called again. */

@@ -55,7 +55,7 @@ export const cases = [
   { rate: 5000, from: 'paper' },
   { rate: 25_000, from: 'paper' },
   { rate: 50_000 },
-  { rate: 80_000, from: 'paper' },
+  { rate: 80_000, from: 'medium' },
   // Shorter: what the control falls behind by has to fit into its queue of inserts, and to be worked off.
   { rate: 160_000, seconds: 5, from: 'paper' },
 ].map((each) => ({ label: perSecond(each.rate), ...each }));

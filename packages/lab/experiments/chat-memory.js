@@ -6,7 +6,7 @@ export const question =
 
 export const about =
   'Of the same runs as chat-equal. Allocations are the bytes that V8 has allocated in the main thread for each delivered ' +
-  'message; they do not count native memory, and V8 does not count the operations, which is what the paper does. Fragmentation is the share of the committed heap that holds nothing, which ' +
+  'message; they do not count native memory, and V8 does not count the operations; chat-allocations has those of the C library. Fragmentation is the share of the committed heap that holds nothing, which ' +
   'is what a process can see of it. The paper does not say how it has measured either; its memory is in percent of its machine ' +
   '(62 to 77 % without, about 70 % with batching, p = 0.69, which it calls not significant).';
 

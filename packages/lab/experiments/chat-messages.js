@@ -45,7 +45,7 @@ export const load = {
 
 export const cases = [
   { label: '200 clients', connections: 200, inflight: 1 },
-  { label: '2,000 clients', connections: 2000, inflight: 1, from: 'paper' },
+  { label: '2,000 clients', connections: 2000, inflight: 1, from: 'medium' },
   { label: '2,000 clients, 8 under way', connections: 2000, inflight: 8, from: 'paper' },
 ];
 

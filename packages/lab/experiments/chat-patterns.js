@@ -33,10 +33,15 @@ export const control = direct;
 
 export const treatment = [adaptive, adaptive50];
 
+/** One second of five is a spike: a shorter run has none. */
+const SPIKES_EVERY_S = 5;
+const isMediumSpikes = ({ label, size }) => label === 'spikes' && size === 'medium';
+
 export const load = {
   ...atEqualLoad,
   users: 'blend',
   pattern: ({ label }) => (label === 'mixed priority' ? 'mixed' : label),
+  seconds: (params) => (isMediumSpikes(params) ? SPIKES_EVERY_S : atEqualLoad.seconds(params)),
   warmup: (params) => (params.label === 'sustained' ? 0 : atEqualLoad.warmup(params)),
 };
 
@@ -44,10 +49,12 @@ const MEAN = 40_000;
 
 export const cases = [
   { label: 'steady', from: 'paper', rate: MEAN },
-  { label: 'spikes', from: 'paper', rate: MEAN },
+  { label: 'spikes', from: 'medium', rate: MEAN },
   { label: 'ramp', rate: 2 * MEAN },
-  { label: 'sustained', from: 'paper', rate: MEAN },
+  { label: 'sustained', from: 'medium', rate: MEAN },
   { label: 'mixed priority', from: 'paper', rate: MEAN },
 ];
 
 export const metrics = [cpuPerMessage, p50, p99, spread, cpuUse];
+
+export const rounds = { medium: 8 };

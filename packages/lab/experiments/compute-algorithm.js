@@ -1,5 +1,5 @@
 import { cpuS, latencyMs } from '../experiment/metrics.js';
-import { fibonacci, treatment as pool, warmup } from './compute/service.js';
+import { cpuSecondsOf, fibonacci, treatment as pool, warmup } from './compute/service.js';
 
 export const question = 'What is a better algorithm worth, where threads bring nothing?';
 
@@ -27,6 +27,7 @@ export const load = {
   kind: 'requests',
   pin: false,
   warmup,
+  takes: ({ n }) => cpuSecondsOf({ fibonacci: n }),
   requests: ({ n }) => [{ ...fibonacci(n), path: `/f?n=${n}` }],
 };
 

@@ -1,7 +1,7 @@
-import { limits } from '@millrace/monitor';
 import { cores, wallS } from '../experiment/metrics.js';
 import { SOURCE } from './compute/paper.js';
 import {
+  CORES,
   command,
   fibonacci,
   health,
@@ -12,8 +12,6 @@ import {
 } from './compute/service.js';
 import { parallelShare, speedup } from './lib/amdahl.js';
 
-/** Also what a quota leaves, as whole threads. */
-const CORES = Math.max(1, Math.floor(limits().cpus));
 const TASKS = 8;
 
 export const question = `How much faster are tasks on ${CORES} threads than on one, and what does Amdahl’s law say?`;

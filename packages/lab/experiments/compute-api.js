@@ -1,5 +1,5 @@
 import { latencyMs, longestMs, percentileMs } from '../experiment/metrics.js';
-import { control, fibonacci, health, treatment, warmup } from './compute/service.js';
+import { control, cpuSecondsOf, fibonacci, health, treatment, warmup } from './compute/service.js';
 
 export { control, treatment };
 
@@ -17,6 +17,7 @@ export const load = {
   kind: 'requests',
   pin: false,
   warmup,
+  takes: () => 1 + cpuSecondsOf({ fibonacci: N }),
   requests: ({ rate }) => [fibonacci(N), health({ at: 20, rate, seconds: 1 })],
 };
 
@@ -40,4 +41,4 @@ export const metrics = [
   },
 ];
 
-export const rounds = { quick: 6, paper: 50 };
+export const rounds = { paper: 6 };

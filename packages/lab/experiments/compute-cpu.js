@@ -1,5 +1,13 @@
 import { cpuS, peakRssMb, wallS } from '../experiment/metrics.js';
-import { control, fibonacci, records, rsa, treatment, warmup } from './compute/service.js';
+import {
+  control,
+  cpuSecondsOf,
+  fibonacci,
+  records,
+  rsa,
+  treatment,
+  warmup,
+} from './compute/service.js';
 
 export { control, treatment };
 
@@ -19,14 +27,30 @@ export const load = {
   kind: 'requests',
   pin: false,
   warmup: () => [...warmup(), ...several(fibonacci(2000, { at: 300 }))],
+  takes: ({ cpuS: each }) => TASKS * each,
   requests: ({ task }) => several(task),
 };
 
 export const cases = [
-  { label: 'F(100,000)', task: fibonacci(100_000) },
-  { label: 'RSA of 100,000', task: rsa(100_000), from: 'paper' },
-  { label: '100,000 records', task: records(100_000), from: 'paper' },
-  { label: 'F(1,000,000)', task: fibonacci(1_000_000), from: 'paper' },
+  { label: 'F(100,000)', task: fibonacci(100_000), cpuS: cpuSecondsOf({ fibonacci: 100_000 }) },
+  {
+    label: 'RSA of 100,000',
+    task: rsa(100_000),
+    cpuS: cpuSecondsOf({ rsa: 100_000 }),
+    from: 'paper',
+  },
+  {
+    label: '100,000 records',
+    task: records(100_000),
+    cpuS: cpuSecondsOf({ records: 100_000 }),
+    from: 'paper',
+  },
+  {
+    label: 'F(1,000,000)',
+    task: fibonacci(1_000_000),
+    cpuS: cpuSecondsOf({ fibonacci: 1_000_000 }),
+    from: 'paper',
+  },
 ];
 
 export const metrics = [

@@ -1,6 +1,14 @@
 import { coresDuring, latencyMs } from '../experiment/metrics.js';
 import { FIBONACCI, SCALABILITY, SOURCE } from './compute/paper.js';
-import { control, fibonacci, health, photos, treatment, warmup } from './compute/service.js';
+import {
+  control,
+  cpuSecondsOf,
+  fibonacci,
+  health,
+  photos,
+  treatment,
+  warmup,
+} from './compute/service.js';
 
 export { control, treatment };
 
@@ -28,6 +36,7 @@ export const load = {
   kind: 'requests',
   pin: false,
   warmup,
+  takes: ({ n }) => cpuSecondsOf({ fibonacci: n }),
   requests: ({ n }) => [
     fibonacci(n),
     photos({ at: 20, rate: 20, seconds: 0.25 }),
@@ -35,10 +44,17 @@ export const load = {
   ],
 };
 
+/** A claim speaks of these; the largest of them takes a minute. */
+const FROM = { 100000: 'quick', 1000000: 'medium' };
+
+/** The most rounds of N: the larger ones take minutes. */
+const ROUNDS = { 10: 3, 100: 3, 1000: 3, 10000: 3, 100000: 10, 1000000: 6, 2000000: 1 };
+
 export const cases = [10, 100, 1000, 10_000, 100_000, 1_000_000, 2_000_000].map((n) => ({
   label: n.toLocaleString('en-US'),
   n,
-  from: n <= 100_000 ? 'quick' : 'paper',
+  from: FROM[n] ?? 'paper',
+  rounds: ROUNDS[n],
   paper: FIBONACCI[n],
 }));
 

@@ -1,6 +1,6 @@
 import { coresDuring, latencyMs, longestMs } from '../experiment/metrics.js';
 import { BLOCKED, FIBONACCI, SOURCE } from './compute/paper.js';
-import { control, fibonacci, health, treatment, warmup } from './compute/service.js';
+import { control, cpuSecondsOf, fibonacci, health, treatment, warmup } from './compute/service.js';
 
 export { control, treatment };
 
@@ -24,6 +24,7 @@ export const load = {
   kind: 'requests',
   pin: false,
   warmup,
+  takes: ({ n }) => 0.6 + cpuSecondsOf({ fibonacci: n }),
   requests: ({ n }) => [
     health({ name: 'idle', rate: 20, seconds: 0.5 }),
     fibonacci(n, { at: 600 }),

@@ -1,3 +1,4 @@
+import { bySize } from '../experiment/sizes.js';
 import { cases, metrics, serverArm } from './overload/servers.js';
 
 export { cases, metrics };
@@ -15,7 +16,11 @@ export const treatment = [
   serverArm('load-aware', 'load-aware'),
 ];
 
-export const load = { kind: 'program', timeoutS: 60 };
+export const load = {
+  kind: 'program',
+  timeoutS: 60,
+  takes: bySize({ quick: 2.3, medium: 2.8, paper: 6 }),
+};
 
 const SOURCE = 'The Node.js event loop (Platformatic)';
 

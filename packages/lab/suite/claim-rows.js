@@ -52,7 +52,6 @@ export const claimRows = (listed, entries, { size = LARGEST, judged = [] } = {})
 function verdictOf(listed, entries, { size, judged }) {
   const without = (verdict, why) => ({ verdict, why, places: [] });
   if (listed.declined) return without('declined', listed.declined);
-  if (listed.unmeasured) return without('not measured', listed.unmeasured);
   if (listed.bench) {
     const found = judged.find(({ text }) => text === listed.text);
     if (!found) return without('not measured', `not kept: ${commandOf(listed.bench)}`);

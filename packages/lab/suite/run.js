@@ -12,7 +12,7 @@ const SIGNAL_MS = 250;
  * tasks take too long.
  */
 const FROM = {
-  ...from('medium', 'chat-files', 'chat-http-patterns', 'compute-container'),
+  ...from('medium', 'chat-allocations', 'chat-files', 'chat-http-patterns', 'compute-container'),
   ...from('medium', 'compute-fibonacci', 'compute-rsa'),
   ...from('paper', 'compute-algorithm', 'compute-api', 'threads'),
 };
@@ -21,8 +21,8 @@ function from(size, ...names) {
   return Object.fromEntries(names.map((name) => [name, size]));
 }
 
-/** No document says anything of them: they are measured by themselves, and have a page of their own. */
-const isOfAuto = (name) => name.startsWith('auto-');
+/** They are measured by themselves, and have a page of their own: no document says anything of auto, and chat-paper takes hours. */
+const isAlone = (name) => name.startsWith('auto-') || name === 'chat-paper';
 
 /**
  * The names that a suite runs.
@@ -31,7 +31,7 @@ const isOfAuto = (name) => name.startsWith('auto-');
  * @param {import('../experiment/sizes.js').Size} size
  */
 export const suiteNames = (names, size) =>
-  names.filter((name) => !isOfAuto(name) && isMeasuredAt(size, { from: FROM[name] }));
+  names.filter((name) => !isAlone(name) && isMeasuredAt(size, { from: FROM[name] }));
 
 /**
  * Runs experiments one after the other, each that shares runs with another by the runs of that one. What fails or is

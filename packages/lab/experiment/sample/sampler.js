@@ -27,6 +27,7 @@ const WINDOWS = 2;
  * @property {number} voluntarySwitches times that a thread went to sleep
  * @property {number} involuntarySwitches times that one was made to wait
  * @property {number | null} syscalls system calls; null where perf cannot count them
+ * @property {{ allocations: number, frees: number } | null} [allocator] calls of the C library's allocator; null unless a metric asks for them
  * @property {Record<'cpu' | 'rss_bytes' | 'threads' | 'descriptors', [number, number][]>} series each as [seconds, value];
  *   of `cpu` the cores in use since the one before
  */

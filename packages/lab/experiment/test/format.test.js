@@ -68,7 +68,7 @@ const mistakes = {
     treatment: [named('a'), { ...named('b'), from: 'no' }],
   },
   'treatment.proof is "on"; it must be': { treatment: { proof: 'on' } },
-  'twinEvery is 11; it must be a whole number from 1 to 10': { twinEvery: 11 },
+  'twinEvery.paper is 11; it must be a whole number from 1 to 10': { twinEvery: { paper: 11 } },
   'cases[0].rounds is 0; it must be a whole number from 1 to 1000': {
     cases: [{ label: 'a', rounds: 0 }],
   },

@@ -124,7 +124,7 @@ test('a claim is told of the cases that were to be measured, and of all where it
 });
 
 test('rounds without a twin are whole, and A/A is of those that have one', () => {
-  const experiment = costExperiment({ twinEvery: 3 });
+  const experiment = costExperiment({ twinEvery: { paper: 3 } });
   const rounds = 18;
   const gathered = gatheredFrom(experiment, rounds, (role, _, round) => ({
     cost: (role === 'treatment' ? 50 : 100) + round + (role === 'twin' ? 1 : 0),

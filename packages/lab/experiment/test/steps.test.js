@@ -17,7 +17,11 @@ test('the runs are those of all cases, rounds and arms; quick ones are fewer', (
 
 test('a case has its own most, unless rounds are given, and a twin may be rare', () => {
   const one = { label: 'a', rounds: 4 };
-  const experiment = experimentWith({ cases: [one, { label: 'b' }], rounds, twinEvery: 3 });
+  const experiment = experimentWith({
+    cases: [one, { label: 'b' }],
+    rounds,
+    twinEvery: { paper: 3 },
+  });
   // Of 4 rounds 2 have a twin, of 10 rounds 4.
   assert.equal(stepsOf(experiment, {}), 4 * 2 + 2 + (10 * 2 + 4));
   assert.equal(stepsOf(experiment, { rounds: 6 }), 2 * (6 * 2 + 2));

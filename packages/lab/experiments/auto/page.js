@@ -2,15 +2,14 @@
  * Writes docs/auto-results.md from what the experiments of this folder have found. `make experiment NAME=auto` does so at its end;
  * `node packages/lab/experiments/auto/page.js PATH...` takes files of results, or folders of them: the newest of each experiment.
  */
-import { readdirSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { writeFileSync } from 'node:fs';
 import { escapeMarkdown } from '../../report/escape.js';
 import { facts } from '../../report/facts.js';
 import { NONE } from '../../report/numbers.js';
-import { readResults } from '../../report/read.js';
 import { rows } from '../../report/rows.js';
 import { controlOf, mainMetric } from '../../report/select.js';
 import { headline } from '../../report/text.js';
+import { newestOf } from '../lib/newest.js';
 import { BY_HAND } from './arms.js';
 
 const PAGE = new URL('../../../../docs/auto-results.md', import.meta.url);
@@ -108,24 +107,6 @@ function measured(all) {
       ]),
     ),
   ];
-}
-
-/** The newest of each experiment, in the order in which they are named. */
-function newestOf(paths) {
-  const files = paths.flatMap((path) =>
-    statSync(path).isDirectory()
-      ? readdirSync(path)
-          .filter((name) => name.endsWith('.json'))
-          .sort()
-          .map((name) => join(path, name))
-      : [path],
-  );
-  const newest = new Map();
-  for (const results of files.map(readResults)) {
-    const { experiment, date } = results;
-    if (!(newest.get(experiment)?.date > date)) newest.set(experiment, results);
-  }
-  return [...newest.values()];
 }
 
 const all = newestOf(process.argv.slice(2));

@@ -1,5 +1,6 @@
 /** The chat of examples/chat, its arms, and what its clients ask of it. */
 import { fileURLToPath } from 'node:url';
+import { bySize } from '../../experiment/sizes.js';
 
 const CHAT = fileURLToPath(new URL('../../../../examples/chat/server.js', import.meta.url));
 const STOCKED = fileURLToPath(new URL('stocked.js', import.meta.url));
@@ -58,10 +59,10 @@ export function arms({ stocked = false, gathers = true } = {}) {
 export const ROOM = 50;
 
 export const SIZE =
-  'At the paper’s size there are 2,000 clients for 20 s; in quick runs 200 for 0.8 s.';
+  'At the paper’s size there are 2,000 clients for 20 s; at medium size 1,000 for 3 s (HTTP: 2 s), in quick runs 200 for 0.8 s.';
 
-/** The paper's size, and a tenth of it. */
-const connections = ({ size }) => (size === 'quick' ? 200 : 2000);
+/** The paper's size, half of it and a tenth. */
+const connections = bySize({ quick: 200, medium: 1000, paper: 2000 });
 
 /** Clients in rooms of 50, messages of 100 bytes; the measured time is 20 s as in the paper. */
 export const clients = {
@@ -70,16 +71,16 @@ export const clients = {
   connections,
   rooms: (params) => connections(params) / ROOM,
   payload: 100,
-  warmup: ({ size }) => (size === 'quick' ? 0.4 : 2),
-  seconds: ({ size, seconds = 20 }) => (size === 'quick' ? 0.8 : seconds),
+  warmup: bySize({ quick: 0.4, medium: 1, paper: 2 }),
+  seconds: ({ size, seconds = 20 }) => ({ quick: 0.8, medium: 3, paper: seconds })[size],
 };
 
 /** As many over HTTP, each asking again when it has its answer. */
 export const httpClients = {
   kind: 'http',
   connections,
-  warmup: ({ size }) => (size === 'quick' ? 0.4 : 2),
-  seconds: ({ size }) => (size === 'quick' ? 0.8 : 20),
+  warmup: bySize({ quick: 0.4, medium: 0.5, paper: 2 }),
+  seconds: bySize({ quick: 0.8, medium: 2, paper: 20 }),
   // The last of 2,000 connections is accepted late where the first are busy.
   timeout: 60,
 };

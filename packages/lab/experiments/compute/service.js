@@ -1,11 +1,15 @@
 /** The service of examples/compute, its two arms, and what is asked of it. */
 import { fileURLToPath } from 'node:url';
+import { limits } from '@millrace/monitor';
 
 const MAIN = fileURLToPath(new URL('../../../../examples/compute/main.js', import.meta.url));
 const FIBONACCI_END = 10n ** 20n;
 
 /** Numbers with this many digits in an answer say how long it took. */
 const bytesTolerance = 0.15;
+
+/** Also what a quota leaves, as whole threads. */
+export const CORES = Math.max(1, Math.floor(limits().cpus));
 
 /** @param {string[]} args of the service */
 export const command = (...args) => [process.execPath, MAIN, '--port', '0', ...args];
@@ -18,8 +22,14 @@ const ON_MAIN_THREAD = {
   '/records': '/records-single',
 };
 
-/** Including the paper's largest, for which the service refuses to block unless it is told to. */
-const service = { command: command('--blocking-n', '3000000'), env: { NODE_ENV: 'production' } };
+/**
+ * Including the paper's largest, for which the service refuses to block unless it is told to. The number of threads is fixed: without
+ * one the pool uses fewer while other programs use the cores, as the generator of the load does.
+ */
+const service = {
+  command: command('--threads', `${CORES}`, '--blocking-n', '3000000'),
+  env: { NODE_ENV: 'production' },
+};
 
 /** Each task says where it ran: `main`, `worker` or `workers`. */
 const onThreads = ({ answers }) =>
@@ -95,6 +105,14 @@ export const health = (more) => ({
   check: ({ status }) => status === 'ok',
   ...more,
 });
+
+/**
+ * CPU time of a task, s, about: additions of numbers that grow cost the square of n. For plans.
+ *
+ * @param {{ fibonacci?: number, rsa?: number, records?: number }} sizes
+ */
+export const cpuSecondsOf = ({ fibonacci: n = 0, rsa: m = 0, records: count = 0 }) =>
+  7.6 * (n / 1e6) ** 2 + 12.6 * (m / 1e6) ** 2 + 2 * (count / 1e6);
 
 /** Something of each, several at a time, so that threads are there and code is compiled. */
 export const warmup = () => [

@@ -13,7 +13,7 @@ const WARMUP_SLOTS = 2;
 
 const { arm, params } = readArguments();
 const { iterations, clients, times, seed = 1, size } = params;
-const seconds = size === 'quick' ? 1.5 : 5;
+const seconds = { quick: 1.5, medium: 2, paper: 5 }[size];
 /** What one server can do, requests a second, as far as the size of the handler says. */
 const capacity = 1000 / HANDLER_MS;
 

@@ -4,6 +4,7 @@ import test from 'node:test';
 import { loadExperiment } from '../../experiment/files.js';
 import { loads } from '../../experiment/loads/index.js';
 import { SIZES } from '../../experiment/sizes.js';
+import { leastSecondsOf, stepsOf } from '../../experiment/steps.js';
 import { growth } from '../chat/growth.js';
 import { CPU, MESSAGES } from '../chat/paper.js';
 import { arms } from '../chat/service.js';
@@ -15,12 +16,12 @@ const names = readdirSync(new URL('../', import.meta.url))
 const allowedBy = (form, key) => (form[key] ?? form[`${key}?`])[1];
 
 test('each experiment of the chat is well-formed', async (t) => {
-  assert.equal(names.length, 9);
+  assert.equal(names.length, 11);
   for (const name of names) {
     await t.test(name, async () => {
       const { control, treatments, load, cases, claims } = await loadExperiment(name);
       assert.equal(control.name, 'direct');
-      assert.ok(treatments.some((arm) => arm.name === 'adaptive'));
+      assert.ok(treatments.some((arm) => arm.name.startsWith('adaptive')));
       assert.ok(claims.length > 0);
       assert.ok(cases.some(({ from = 'quick' }) => from === 'quick'));
       const { form } = loads[load.kind];
@@ -105,4 +106,14 @@ test('growth with load is told only where the intervals lie apart', () => {
   assert.match(said(at('1', 1, null, null), at('2', 2, 1.5, 2.5))[0], /too few rounds/);
   assert.deepEqual(said(at('1', 1, 0.9, 1.1)), []);
   assert.deepEqual(said(at('1', null, null, null), at('2', 1, 0.9, 1.1)), []);
+});
+
+test('the published size of chat-paper fits into two and a half hours', async () => {
+  const experiment = await loadExperiment('chat-paper');
+  const { rounds, treatments } = experiment;
+  assert.equal(rounds.paper, 50);
+  assert.equal(treatments.length, 2);
+  // To open and close 2,000 connections takes some seconds more than the plan has for a run.
+  const opening = 3 * stepsOf(experiment, {});
+  assert.ok(leastSecondsOf(experiment, {}) + opening <= 2.5 * 3600);
 });

@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import test from 'node:test';
+import { experimentNames, loadExperiment } from '../../experiment/files.js';
+import { isMeasuredAt } from '../../experiment/sizes.js';
+import { leastSecondsOf, stepsOf } from '../../experiment/steps.js';
 import { cleanupFor, folderFor } from '../../experiment/test/support.js';
-import { runSuite, suiteNames } from '../run.js';
+import { CLAIMS } from '../../experiments/lib/claims.js';
+import { measuredOf, runSuite, suiteNames } from '../run.js';
 import { countedExperiment, runsIn, sharedExperiment } from './support.js';
 
 const options = (t, more) => ({ size: 'quick', seed: 1, cleanup: cleanupFor(t), ...more });
@@ -102,4 +106,33 @@ test('smaller sizes leave out what needs long', () => {
   assert.deepEqual(suiteNames(names, 'quick'), ['chat-messages', 'files']);
   assert.deepEqual(suiteNames(names, 'medium'), names.slice(0, 3));
   assert.deepEqual(suiteNames(names, 'paper'), names);
+});
+
+test('a suite of medium size has every claim, and takes at most 100 minutes', async () => {
+  const names = suiteNames(experimentNames(), 'medium');
+  const experiments = await Promise.all(names.map((name) => loadExperiment(name)));
+  const tested = CLAIMS.flatMap(({ tests = [], bound }) => [...tests, bound ?? []].flat());
+  for (const { experiment, metric, arm } of tested) {
+    const { claims, metrics, cases, treatments } = experiments.find(
+      ({ name }) => name === experiment,
+    );
+    assert.ok(
+      metrics.some(({ name }) => name === metric),
+      `${experiment} has ${metric}`,
+    );
+    const made = cases.filter((each) => isMeasuredAt('medium', each)).map(({ label }) => label);
+    for (const claim of claims.filter((each) => each.metric === metric)) {
+      assert.ok(
+        (claim.cases ?? made).some((label) => made.includes(label)),
+        claim.text,
+      );
+    }
+    const arms = treatments.filter((each) => isMeasuredAt('medium', each)).map(({ name }) => name);
+    assert.ok(arm === undefined || arms.includes(arm), `${experiment} has ${arm}`);
+  }
+  const all = measuredOf(experiments);
+  const sum = (of) => all.reduce((total, each) => total + of(each, { size: 'medium' }), 0);
+  // To start a server and open a thousand connections takes up to a second more than the plan has.
+  const minutes = (sum(leastSecondsOf) + sum(stepsOf)) / 60;
+  assert.ok(minutes <= 100, `${minutes} min`);
 });
