@@ -20,6 +20,10 @@ const lab = 'packages/lab';
 
 /** Several experiments by one name, and a page of their own. */
 const GROUPS = ['auto', 'compute'];
+
+/** Runs the image of the compute service, which takes longer to build than a server may take to start. */
+const CONTAINER = 'compute-container';
+
 const { NAME, LIST, SIZE, JSON: json, SEED, ROUNDS, RESUME, FOR } = process.env;
 
 const needed = [
@@ -27,6 +31,7 @@ const needed = [
   ...(['auto', ...namesOfApps].includes(NAME) ? labApps : []),
 ];
 await runOrExit(LIST ? [tools(), packages(), millrace] : needed, process.stderr);
+if (!LIST && (NAME === CONTAINER || (!NAME && SIZE !== 'quick'))) await buildImage();
 const common = [...(json ? ['--json'] : []), ...given('--size', SIZE), ...given('--seed', SEED)];
 try {
   if (LIST) await program('suite/main.js', '--list');
@@ -62,6 +67,15 @@ async function namesOf(group) {
   return readdirSync(join(root, lab, 'experiments'))
     .filter((file) => /^auto-.*\.js$/.test(file))
     .map((file) => basename(file, '.js'));
+}
+
+/** Without root, buildah or crun that experiment fails, and the others run. */
+async function buildImage() {
+  const { imageOf } = await import('../deploy/container/image.js');
+  console.error('the image of the compute service, which may take some minutes');
+  await imageOf({ app: 'examples/compute', main: 'main.js' }).catch(({ message }) =>
+    console.error(`${CONTAINER} will fail: ${message}`),
+  );
 }
 
 function program(path, ...args) {

@@ -8,30 +8,15 @@
  * the repository, by what it was made of.
  */
 import { spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { constants } from 'node:os';
-import { join } from 'node:path';
-import { files } from '../../scripts/lib/files.js';
-import { projectCache, read } from '../../scripts/lib/paths.js';
-import { build, storageIn } from './build.js';
-import { command } from './command.js';
+import { imageOf } from './image.js';
 import { container } from './run.js';
 
 const [app, main, ...args] = process.argv.slice(2);
-const place = join(projectCache, 'containers');
-const storage = storageIn(place);
-const tag = `localhost/${app.replaceAll('/', '-')}:${contents()}`;
-
-const isThere = await command('buildah', [...storage, 'inspect', '--type', 'image', tag]).then(
-  () => true,
-  () => false,
-);
-if (!isThere) await build({ storage, app, main, tag });
+const image = await imageOf({ app, main });
 const { HOST = '127.0.0.1', PORT = '0', CPUS = '2' } = process.env;
 const prepared = await container({
-  storage,
-  tag,
-  place,
+  ...image,
   args,
   env: { HOST, PORT },
   cpus: Number(CPUS),
@@ -43,11 +28,3 @@ child.once('exit', async (code, signal) => {
   await prepared.remove();
   process.exit(code ?? 128 + constants.signals[signal]);
 });
-
-/** A hash of all that the image is made of. */
-function contents() {
-  const hash = createHash('sha256');
-  const paths = ['c/src', 'c/include', 'packages', 'deploy/image', app].flatMap(files);
-  for (const path of [...paths, 'package-lock.json', 'deploy/Dockerfile']) hash.update(read(path));
-  return hash.digest('hex').slice(0, 16);
-}
