@@ -28,13 +28,13 @@ export class Child {
   #until = Number.POSITIVE_INFINITY;
   #listeners = new Set();
   #rest = '';
-  #unguard = () => {};
   #first = [];
   #chunks = [];
   #length = 0;
   #total = 0;
   #errors = '';
   #mark = newMark();
+  #guard = guard(this.#mark);
 
   /** The first line that has what was looked for; null before there is one. @type {string | null} */
   proof = null;
@@ -53,7 +53,8 @@ export class Child {
       detached: true,
     });
     this.#child = child;
-    if (child.pid !== undefined) this.#unguard = guard(child.pid, this.#mark);
+    if (child.pid === undefined) this.#guard.end();
+    else this.#guard.group(child.pid);
     for (const stream of [child.stdin, child.stdio[3]]) stream?.on('error', () => {});
     if (proof) for (const stream of [child.stdout, child.stderr]) this.#lookFor(proof, stream);
     child.stdout.on('data', (data) => this.#keep(data));
@@ -155,7 +156,7 @@ export class Child {
     this.#child.stdout.destroy();
     this.#child.stderr.destroy();
     await this.ended;
-    this.#unguard();
+    this.#guard.end();
     return wasKilled;
   }
 
