@@ -10,6 +10,14 @@ const sends = { metric: 'sends_per_s', unit: '1/s', better: 'higher' };
 const sendCpu = { metric: 'cpu_ns_per_send', unit: 'ns', better: 'lower' };
 const bytes = { metric: 'bytes_per_s', unit: 'B/s', better: 'higher' };
 const cpu = { metric: 'cpu_s', unit: 's/GB', better: 'lower' };
+const accepts = [
+  ['cpu_us_per_connection', 'µs'],
+  ['handlers_per_connection', '1'],
+  ['turns_per_connection', '1'],
+  ['syscalls_per_connection', '1'],
+  ['p50_us', 'µs'],
+  ['p99_us', 'µs'],
+].map(([metric, unit]) => ({ metric, unit, better: 'lower' }));
 const delay = { metric: 'loop_p99_ms', unit: 'ms', better: 'lower' };
 
 const noWorse = 0.95;
@@ -120,6 +128,27 @@ await runBench('c', async (bench) => {
         add(title, { ...sendCpu, backend: backends }, values, 'fanout', peer);
       }
     }
+  }
+
+  for (const [connections, times, arms] of [
+    [3, 1000, { 'accept 3': 'uv_batch_listen', 'accept 3 fixed': 'fixed' }],
+    [2000, 5, { 'accept storm 2000': 'uv_batch_listen' }],
+  ]) {
+    const names = ['uv_listen', ...Object.values(arms)];
+    const values = await measure(
+      Object.keys(arms)[0],
+      Object.fromEntries(
+        names.map((name) => [name, () => arm('accept', name, connections, times)]),
+      ),
+      fewer,
+    );
+    // The kernel does not tell every user.
+    const isTold = ({ metric }) => values('uv_listen', metric).every((value) => value !== null);
+    for (const [title, ours] of Object.entries(arms)) {
+      for (const what of accepts.filter(isTold)) add(title, what, values, ours, 'uv_listen');
+    }
+    // Since 1.45 libuv accepts one connection a turn by itself.
+    bench.note(`${Object.keys(arms)[0]}: libuv ${values('uv_listen', 'libuv')[0]}`);
   }
 
   // By what the read callback does: see examples/streaming/README.md.
