@@ -11,12 +11,12 @@ const sendCpu = { metric: 'cpu_ns_per_send', unit: 'ns', better: 'lower' };
 const bytes = { metric: 'bytes_per_s', unit: 'B/s', better: 'higher' };
 const cpu = { metric: 'cpu_s', unit: 's/GB', better: 'lower' };
 const accepts = [
-  ['cpu_us_per_connection', 'µs'],
+  ['cpu_us_per_connection', 'us'],
   ['handlers_per_connection', '1'],
   ['turns_per_connection', '1'],
   ['syscalls_per_connection', '1'],
-  ['p50_us', 'µs'],
-  ['p99_us', 'µs'],
+  ['p50_us', 'us'],
+  ['p99_us', 'us'],
 ].map(([metric, unit]) => ({ metric, unit, better: 'lower' }));
 const delay = { metric: 'loop_p99_ms', unit: 'ms', better: 'lower' };
 
