@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import net from 'node:net';
 import DataLoader from 'dataloader';
 import { BatchEmitter, batch } from 'millrace';
 import { millraceAdapter, Rooms } from 'millrace/ws';
+import { WebSocket } from 'ws';
 import * as names from '../lib/names.js';
 
 const shipped = [];
@@ -46,6 +48,14 @@ export async function setup(name) {
 }
 
 export const checks = {
+  batchconnections: async () => {
+    given.httpServer.listen(0, '127.0.0.1');
+    await once(given.httpServer, 'listening');
+    const client = new WebSocket(`ws://127.0.0.1:${given.httpServer.address().port}/chat`);
+    assert.equal(String((await once(client, 'message'))[0]), 'new: /chat');
+    client.terminate();
+    given.httpServer.close();
+  },
   batch: ({ id }) => assert.equal(id, 1),
   pipelined: ({ users }) => assert.equal(users.rows[0].name, 'Ada'),
   batchemitter: () => {

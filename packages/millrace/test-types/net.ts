@@ -1,6 +1,17 @@
-// coalesce() as its users' compilers see it.
-import type { Socket } from 'node:net';
-import { type CoalesceOptions, type Coalescer, type CoalesceStats, coalesce } from 'millrace/net';
+// coalesce() and batchConnections() as their users' compilers see them.
+import type { Server as HttpServer, IncomingMessage } from 'node:http';
+import type { Server, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { TLSSocket, Server as TlsServer } from 'node:tls';
+import {
+  batchConnections,
+  type CoalesceOptions,
+  type Coalescer,
+  type CoalesceStats,
+  type ConnectionBatches,
+  coalesce,
+} from 'millrace/net';
+import type { WebSocket, WebSocketServer } from 'ws';
 
 declare const socket: Socket;
 
@@ -22,3 +33,41 @@ coalescer.off();
 coalescer.endTurn();
 
 void saved;
+
+declare const servers: { net: Server; tls: TlsServer; http: HttpServer; ws: WebSocketServer };
+
+batchConnections(servers.net, ([connection]) => {
+  const accepted: Socket = connection!.socket;
+  void accepted;
+});
+batchConnections(servers.tls, async ([connection]) => {
+  const accepted: TLSSocket = connection!.socket;
+  await accepted;
+});
+batchConnections(servers.http, ([upgrade]) => {
+  const {
+    request,
+    socket: accepted,
+    head,
+  }: { request: IncomingMessage; socket: Duplex; head: Buffer } = upgrade!;
+  void [request, accepted, head];
+});
+const batches: ConnectionBatches = batchConnections(
+  servers.ws,
+  (connections) => {
+    for (const { socket: accepted, request } of connections) {
+      const webSocket: WebSocket = accepted;
+      webSocket.send(request.url ?? '');
+    }
+  },
+  { maxBatch: 100, maxDelay: 5 },
+);
+// @ts-expect-error: connections of a server have no request
+batchConnections(servers.net, ([connection]) => connection!.request);
+// @ts-expect-error: no such option
+batchConnections(servers.net, () => {}, { maxQueue: 5 });
+// @ts-expect-error: a server is needed
+batchConnections(8080, () => {});
+batches.off();
+const held: number = batches.stats().queued;
+void held;
