@@ -10,7 +10,7 @@ import { connect } from 'node:net';
 const [name, subject] = process.argv.slice(2);
 const clients = 500;
 const warmups = 4;
-const storms = 12;
+const storms = 8;
 const handshake = [
   ...['GET / HTTP/1.1', 'Host: x', 'Connection: Upgrade', 'Upgrade: websocket'],
   ...['Sec-WebSocket-Version: 13', 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==', '', ''],

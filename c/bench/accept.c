@@ -5,10 +5,9 @@
  *   fixed            the same under the policy FIXED, as in the paper on event batching: 3 connections, or 50 ms
  *
  * In each round a thread opens CONNECTIONS connections as fast as it can, and waits until each has got one byte and then the end. Any
- * other answer, and none, ends the program. Latency counts from connect() to the byte; handlers, turns and CPU time are those of the
- * loop, which is the main thread, and so are its system calls (null where the kernel does not let us count them). */
+ * other answer, and none, ends the program. Latency counts from connect() to the byte. Handlers, turns, CPU time and system calls are
+ * those of the loop, which is the main thread; system calls are null where the kernel does not let us count them. */
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <pthread.h>
 #include <stdbool.h>
