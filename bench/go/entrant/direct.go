@@ -1,10 +1,17 @@
 package entrant
 
-import "sync"
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+)
 
 // Direct is the report's "Baseline" without JavaScript: no queue between loop and timers, whose callbacks come over an
-// unbuffered channel one at a time; tasks from elsewhere gather in an auxiliary slice, and each of them signals.
+// unbuffered channel one at a time; tasks from elsewhere gather in an auxiliary slice, and each of them signals. Each task is
+// followed by its microtasks. A goroutine waits for descriptors.
 type Direct struct {
+	*readiness
+	microtasks
 	jobs chan func()
 	wake chan struct{}
 
@@ -19,6 +26,7 @@ type Direct struct {
 // NewDirect starts a Direct.
 func NewDirect(int) (Entrant, error) {
 	l := &Direct{jobs: make(chan func()), wake: make(chan struct{}, 1), ended: make(chan struct{})}
+	l.readiness = newReadiness(l.Submit)
 	go l.run()
 	return l, nil
 }
@@ -28,7 +36,7 @@ func (l *Direct) run() {
 	for {
 		select {
 		case job := <-l.jobs:
-			job()
+			l.perform(job)
 		case <-l.wake:
 			if closed := l.runAux(); closed {
 				return
@@ -43,11 +51,18 @@ func (l *Direct) runAux() (closed bool) {
 	l.aux = l.spare
 	l.mu.Unlock()
 	for i, task := range tasks {
-		task()
+		l.perform(task)
 		tasks[i] = nil
 	}
 	l.spare = tasks[:0]
 	return closed
+}
+
+func (l *Direct) perform(task func()) {
+	task()
+	for l.microtasks.length() > 0 {
+		l.microtasks.drain(budget)
+	}
 }
 
 // Submit implements Entrant.
@@ -66,8 +81,32 @@ func (l *Direct) signal() {
 	}
 }
 
+// After implements Timer.
+func (l *Direct) After(delay time.Duration, callback func()) (cancel func(), err error) {
+	var cancelled atomic.Bool
+	job := func() {
+		if !cancelled.Load() {
+			callback()
+		}
+	}
+	timer := time.AfterFunc(delay, func() {
+		select {
+		case l.jobs <- job:
+		case <-l.ended:
+		}
+	})
+	return func() {
+		cancelled.Store(true)
+		timer.Stop()
+	}, nil
+}
+
+// Promise implements Promiser.
+func (l *Direct) Promise() Promise { return newPromise(l) }
+
 // Close implements Entrant.
 func (l *Direct) Close() error {
+	l.readiness.close()
 	l.mu.Lock()
 	l.closed = true
 	l.mu.Unlock()

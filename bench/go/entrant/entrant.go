@@ -1,7 +1,7 @@
 // Package entrant holds the event loops that the tournament compares: Millrace's, one that is in wide use, two that
-// anybody would write, and one compact loop for each design of a published comparison of designs. All but the first
-// two are written for this comparison, and each is as quick as its design lets it be: no feature that it could do
-// without is paid for.
+// anybody would write, and one compact loop for each design of a published comparison of designs, with all that the designs
+// have: timers, promises, microtasks and descriptors. Each loop is one file, with the tick, the queues and the end that
+// make the design; parts that are the same in all of them are files of their own: timers, promise, poller, tasklist.
 package entrant
 
 import (
@@ -45,6 +45,35 @@ type Timer interface {
 	After(delay time.Duration, callback func()) (cancel func(), err error)
 }
 
+// Microtasker runs functions after the task that is running, before the next one.
+type Microtasker interface {
+	// Microtask queues one. Only on the loop.
+	Microtask(fn func())
+}
+
+// Promiser makes promises whose reactions are microtasks.
+type Promiser interface {
+	// Promise makes one. Only on the loop.
+	Promise() Promise
+}
+
+// Promise is a value that comes later, or the reason why it does not. All its methods are of the loop's goroutine, and
+// only the first call of Resolve or Reject counts.
+type Promise interface {
+	Resolve(value any)
+	Reject(reason error)
+	// Then calls back with the value, Catch with the reason. Each returns a promise of the result, which is what the promise
+	// itself becomes when there is no call.
+	Then(fn func(value any) (any, error)) Promise
+	Catch(fn func(reason error) (any, error)) Promise
+}
+
+// Scripted is a loop whose microtasks follow calls of JavaScript, not all of its tasks.
+type Scripted interface {
+	// SubmitScript submits a task that is such a call.
+	SubmitScript(task func()) error
+}
+
 // Native is a loop whose tasks are not of type func(), without the wrapper that Submit needs for each of them.
 type Native interface {
 	// Count submits a new closure that adds one to n and finishes wg.
@@ -62,19 +91,23 @@ type Preparer interface {
 // it best when `queue` is 0.
 type New func(queue int) (Entrant, error)
 
-// All are the entrants by name, in the order of the tables.
-var All = []struct {
-	Name string
-	New  New
-}{
-	{"millrace", NewMillrace},
-	{"goja_nodejs", NewGoja},
-	{"goja_nodejs native", NewGojaNative},
-	{"channel", NewChannel},
-	{"mutex", NewMutex},
-	{"direct", NewDirect},
-	{"tick", NewTick},
-	{"safe", NewSafe},
-	{"lockfree", NewLockFree},
-	{"batched", NewBatched},
+// An Entry is an entrant of the tournament.
+type Entry struct {
+	Name   string
+	Design string // of the report; empty: none of them
+	New    New
+}
+
+// All are the entrants, in the order of the tables.
+var All = []Entry{
+	{"millrace", "", NewMillrace},
+	{"goja_nodejs", "Baseline", NewGoja},
+	{"goja_nodejs native", "Baseline", NewGojaNative},
+	{"channel", "", NewChannel},
+	{"mutex", "", NewMutex},
+	{"direct", "Baseline", NewDirect},
+	{"tick", "Main", NewTick},
+	{"safe", "AlternateOne", NewSafe},
+	{"lockfree", "AlternateTwo", NewLockFree},
+	{"batched", "AlternateThree", NewBatched},
 }

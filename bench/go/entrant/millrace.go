@@ -6,6 +6,7 @@ import (
 
 	"millrace.dev/go"
 	"millrace.dev/go/eventloop"
+	"millrace.dev/go/promise"
 )
 
 // Millrace is the loop of millrace.dev/go/eventloop.
@@ -53,6 +54,36 @@ func (l *Millrace) Watch(fd int, callback func()) (func() error, error) {
 		return nil, err
 	}
 	return watcher.Stop, nil
+}
+
+// Microtask implements Microtasker.
+func (l *Millrace) Microtask(fn func()) {
+	if err := l.Loop.Microtask(fn); err != nil {
+		panic(err) // it is not on the loop
+	}
+}
+
+// Promise implements Promiser.
+func (l *Millrace) Promise() Promise {
+	p, resolve, reject := promise.New[any](l.Loop)
+	return millracePromise{p, resolve, reject}
+}
+
+type millracePromise struct {
+	promise *promise.Promise[any]
+	resolve func(any)
+	reject  func(error)
+}
+
+func (p millracePromise) Resolve(value any)   { p.resolve(value) }
+func (p millracePromise) Reject(reason error) { p.reject(reason) }
+
+func (p millracePromise) Then(fn func(any) (any, error)) Promise {
+	return millracePromise{promise: promise.Then(p.promise, fn)}
+}
+
+func (p millracePromise) Catch(fn func(error) (any, error)) Promise {
+	return millracePromise{promise: p.promise.Catch(fn)}
 }
 
 // Close implements Entrant.

@@ -8,9 +8,10 @@ import (
 )
 
 // poller is what the report's own designs have in common: the loop's goroutine waits in epoll_wait, and an eventfd
-// wakes it. The eventfd is edge-triggered, so that nobody has to read it.
+// wakes it. The eventfd is edge-triggered, so that nobody has to read it, unless that belongs to the design.
 type poller struct {
 	epoll, wakeup int
+	readsWakes    bool // before the first wait
 	events        [128]syscall.EpollEvent
 
 	mu        sync.Mutex
@@ -72,6 +73,10 @@ func (p *poller) wait(milliseconds int) {
 	}
 	for _, event := range p.events[:max(n, 0)] {
 		if int(event.Fd) == p.wakeup {
+			if p.readsWakes {
+				var count [8]byte
+				syscall.Read(p.wakeup, count[:])
+			}
 			continue
 		}
 		p.mu.Lock()

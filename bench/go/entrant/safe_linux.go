@@ -12,24 +12,28 @@ import (
 
 // Safe is the report's "AlternateOne", safety first. It does nothing cleverly and checks everything:
 //
-//   - one lock for all lanes, taken for each task that comes and for each that leaves
-//   - all lanes are checked before and after each change; a chunk is cleared as a whole before it is used again
+//   - one lock for all lanes, that of microtasks too, taken for each task that comes and for each that leaves
+//   - all lanes are checked before and after each change; a chunk is cleared as a whole before it is used again; so are timers
 //   - every change of the loop's state takes a lock, and one that the design does not have is a panic
 //   - the loop looks at the queue under the lock before it sleeps
 //   - each task has a number, which its panic reports together with the stack
 //   - the end has phases, one after the other: refuse new tasks, run each lane until it is empty
 //
-// The states, phases and poll are those of Tick. Only the loop's goroutine takes tasks and sleeps.
+// The states and phases are those of Tick, but for its registry. Only the loop's goroutine takes tasks and sleeps.
 type Safe struct {
 	*poller
 	queue  safeQueue
 	state  safeState
 	waking atomic.Bool
-	now    atomic.Int64
-	start  time.Time
 	timers safeTimers
 	ended  chan struct{}
 }
+
+const (
+	internalLane = iota
+	externalLane
+	microtaskLane
+)
 
 // NewSafe starts a Safe.
 func NewSafe(int) (Entrant, error) {
@@ -37,27 +41,28 @@ func NewSafe(int) (Entrant, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Safe{poller: poller, start: time.Now(), ended: make(chan struct{})}
+	l := &Safe{poller: poller, ended: make(chan struct{})}
 	go l.run()
 	return l, nil
 }
 
 func (l *Safe) run() {
 	defer close(l.ended)
+	l.state.transition(awake, running)
 	for !l.state.ending() {
 		l.tick()
 	}
-	l.queue.close()
-	for _, lane := range []int{externalLane, internalLane, microtaskLane} {
-		for l.drain(lane) {
-		}
+	l.queue.refuse()
+	for l.queue.length() > 0 {
+		l.drain(externalLane)
+		l.drain(internalLane)
+		l.drain(microtaskLane)
 	}
 	l.state.transition(terminating, terminated)
 }
 
 func (l *Safe) tick() {
-	l.now.Store(int64(time.Since(l.start)))
-	l.timers.expire(l.start.Add(time.Duration(l.now.Load())))
+	l.runTimers()
 	for lane := internalLane; lane <= microtaskLane; lane++ {
 		if l.state.ending() {
 			return
@@ -74,16 +79,26 @@ func (l *Safe) tick() {
 	l.drain(microtaskLane)
 }
 
-// drain runs as many tasks of a lane as the budget allows, and reports whether that was all of the budget.
-func (l *Safe) drain(lane int) bool {
+func (l *Safe) runTimers() {
+	now := uptime()
+	for one := l.timers.take(now); one != nil; one = l.timers.take(now) {
+		l.queue.number(one.callback).run()
+		l.drain(microtaskLane)
+	}
+}
+
+// drain runs as many tasks of a lane as the budget allows, each with its microtasks.
+func (l *Safe) drain(lane int) {
 	for range budget {
 		task, found := l.queue.take(lane)
 		if !found {
-			return false
+			return
 		}
 		task.run()
+		if lane != microtaskLane {
+			l.drain(microtaskLane)
+		}
 	}
-	return true
 }
 
 func (l *Safe) poll() {
@@ -91,7 +106,7 @@ func (l *Safe) poll() {
 		return
 	}
 	if l.queue.length() == 0 {
-		l.wait(forever)
+		l.wait(l.timers.wait())
 		l.waking.Store(false)
 	}
 	l.state.transition(sleeping, running)
@@ -105,11 +120,32 @@ func (l *Safe) Submit(task func()) error {
 	if err := l.queue.push(externalLane, task); err != nil {
 		return err
 	}
+	l.wakeSleeping()
+	return nil
+}
+
+func (l *Safe) wakeSleeping() {
 	if l.state.value.Load() == sleeping && l.waking.CompareAndSwap(false, true) {
 		l.wake()
 	}
-	return nil
 }
+
+// After implements Timer.
+func (l *Safe) After(delay time.Duration, callback func()) (cancel func(), err error) {
+	if l.state.ending() {
+		return nil, errEnded
+	}
+	one := newTimer(delay, callback)
+	l.timers.change(func(timers *timers) { timers.add(one) })
+	l.wakeSleeping() // for less long
+	return func() { l.timers.change(func(timers *timers) { timers.remove(one) }) }, nil
+}
+
+// Microtask implements Microtasker. At the end, too, it is part of the task that is running.
+func (l *Safe) Microtask(fn func()) { l.queue.pushMicrotask(fn) }
+
+// Promise implements Promiser.
+func (l *Safe) Promise() Promise { return newPromise(l) }
 
 // Close implements Entrant.
 func (l *Safe) Close() error {
@@ -141,17 +177,38 @@ func (s *safeState) transition(from, to state) bool {
 	panic(fmt.Sprintf("safe: there is no transition from %d to %d", from, to))
 }
 
-// safeTimers are in order of their deadlines; the cases of the tournament set none.
+// safeTimers are changed under a lock, and looked at before and after.
 type safeTimers struct {
-	mu  sync.Mutex
-	due []time.Time
+	mu     sync.Mutex
+	timers timers
 }
 
-func (t *safeTimers) expire(now time.Time) {
+func (t *safeTimers) change(change func(timers *timers)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for len(t.due) > 0 && !t.due[0].After(now) {
-		t.due = t.due[1:]
+	t.check()
+	defer t.check()
+	change(&t.timers)
+}
+
+func (t *safeTimers) take(now time.Duration) (one *timer) {
+	t.change(func(timers *timers) { one = timers.take(now) })
+	return one
+}
+
+func (t *safeTimers) wait() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.timers.wait()
+}
+
+// check panics when the first timer does not know its place, or another one is due before it.
+func (t *safeTimers) check() {
+	heap := t.timers.heap
+	for i := range heap[:min(len(heap), 3)] {
+		if heap[i].place != i || heap.Less(i, 0) {
+			panic("safe: the timers are damaged")
+		}
 	}
 }
 
@@ -183,11 +240,29 @@ func (q *safeQueue) push(lane int, call func()) error {
 	if q.closed {
 		return errEnded
 	}
+	q.add(lane, call)
+	return nil
+}
+
+func (q *safeQueue) pushMicrotask(call func()) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.add(microtaskLane, call)
+}
+
+func (q *safeQueue) add(lane int, call func()) {
 	q.check()
 	defer q.check()
 	q.last++
 	q.lanes[lane].push(safeTask{call, q.last})
-	return nil
+}
+
+// number makes a task of what was in no lane.
+func (q *safeQueue) number(call func()) safeTask {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.last++
+	return safeTask{call, q.last}
 }
 
 func (q *safeQueue) take(lane int) (task safeTask, found bool) {
@@ -208,7 +283,8 @@ func (q *safeQueue) length() int {
 	return sum
 }
 
-func (q *safeQueue) close() {
+// refuse ends the lanes but for microtasks.
+func (q *safeQueue) refuse() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.closed = true

@@ -49,6 +49,19 @@ func TestSafeSeesADamagedLane(t *testing.T) {
 	l.queue.mu.Unlock()
 }
 
+func TestSafeSeesDamagedTimers(t *testing.T) {
+	var timers safeTimers
+	one := newTimer(0, func() {})
+	timers.timers.add(one)
+	one.place = 7
+	defer func() {
+		if recover() == nil {
+			t.Error("one was taken")
+		}
+	}()
+	timers.take(uptime())
+}
+
 func TestSafeKeepsNothingOfTasksThatHaveRun(t *testing.T) {
 	var lane safeLane
 	for n := range uint64(300) {

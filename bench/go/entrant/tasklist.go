@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// taskList is a list of chunks of tasks, as two of the report's designs have it.
+// taskList is a list of chunks of tasks.
 type taskList struct {
 	head, tail *taskChunk
 	length     int
@@ -45,20 +45,6 @@ func (q *taskList) popInto(batch []func()) int {
 		q.dropEmpty()
 	}
 	return popped
-}
-
-// pop returns the next task, or nil.
-func (q *taskList) pop() func() {
-	if q.length == 0 {
-		return nil
-	}
-	c := q.head
-	task := c.tasks[c.read]
-	c.tasks[c.read] = nil
-	c.read++
-	q.length--
-	q.dropEmpty()
-	return task
 }
 
 func (q *taskList) dropEmpty() {
