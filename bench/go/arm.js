@@ -49,17 +49,25 @@ export async function arm(program, ...args) {
 }
 
 /**
- * Runs the long one.
+ * Starts the program under random load, whose lines are objects of an interval, the last one that of the whole run.
  *
- * @param {number} seconds
- * @param {number} seed
- * @param {(line: object) => void} onLine told of each tenth of the time
+ * @param {(string | number)[]} args time, seed, tasks a second (0: as many as go), intervals
+ * @param {(line: string) => void} onLine
+ * @returns {{ ended: Promise<void>, stop: (signal: NodeJS.Signals) => void }} `ended` rejects when the loop has lost something, and
+ *   when the program was killed
  */
-export async function runStability(seconds, seed, onLine) {
-  const child = spawn(path('arm'), ['stability', String(seconds), String(seed)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
+export function startStability(args, onLine) {
+  const child = spawn(path('arm'), ['stability', ...args.map(String)], {
+    stdio: ['ignore', 'pipe', 'pipe'],
   });
-  createInterface({ input: child.stdout }).on('line', (line) => onLine(JSON.parse(line)));
-  const [code, signal] = await once(child, 'close');
-  if (code !== 0) throw new Refused(`the stability run ended with ${signal ?? code}`);
+  let said = '';
+  child.stderr.setEncoding('utf8').on('data', (text) => {
+    said += text;
+  });
+  createInterface({ input: child.stdout }).on('line', onLine);
+  const ended = once(child, 'close').then(([code, signal]) => {
+    if (code === 0) return;
+    throw new Refused(said.trim() || `the stability run was ended by ${signal ?? `code ${code}`}`);
+  });
+  return { ended, stop: (signal) => child.kill(signal) };
 }

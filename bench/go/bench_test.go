@@ -60,3 +60,6 @@ func BenchmarkFDReady(b *testing.B)               { run(b, "FDReady") }
 func BenchmarkFDReadyByTheLoop(b *testing.B)      { run(b, "FDReady by the loop") }
 func BenchmarkFDIdle(b *testing.B)                { run(b, "FDIdle") }
 func BenchmarkTimers(b *testing.B)                { run(b, "Timers") }
+func BenchmarkMicrotasks(b *testing.B)            { run(b, "Microtasks") }
+func BenchmarkPromises(b *testing.B)              { run(b, "Promises") }
+func BenchmarkHundredMillion(b *testing.B)        { run(b, "HundredMillion") }

@@ -3,7 +3,7 @@
  * A figure is the comparison of two arms: `subject` (else `millrace`) and each of the others.
  */
 const rate = ['ns_per_op', 'bytes_per_op', 'allocs_per_op', 'p999_ns'];
-const wait = ['ns_per_op', 'p50_ns', 'p99_ns', 'p999_ns'];
+const wait = ['ns_per_op', 'p50_ns', 'p95_ns', 'p99_ns', 'p999_ns'];
 const tails = ['p50_ns', 'p99_ns', 'p999_ns'];
 
 export const units = {
@@ -16,13 +16,15 @@ export const units = {
   p95_ns: 'ns',
   p99_ns: 'ns',
   p999_ns: 'ns',
+  tasks: '1',
+  heap_bytes: 'B',
 };
 
 const noWorse = 0.95;
 /** Ahead of the report's quickest design by a twentieth, wherever it is about throughput. */
 const batched = { ns_per_op: 1.05 };
 const usual = ['millrace', 'goja_nodejs', 'batched'];
-/** All designs of the report, in the cases that it has. */
+/** All designs of the report. */
 const designs = [...usual, 'tick', 'safe', 'lockfree'];
 /** So many that 23 claims can each be told from chance: the least p of fewer, corrected for all of them, is above 0.05. */
 const ofClaims = 11;
@@ -30,8 +32,8 @@ const against = (ahead) => ({ goja_nodejs: { ns_per_op: ahead }, batched });
 
 /**
  * @type {{ name: string, metrics: string[], quick: string[], rounds: number, subject?: string,
- *   targets?: Record<string, Record<string, number>>, beside?: string }[]} `beside`: of many at once, the case of one at a time,
- *   without which no short table shows it
+ *   targets?: Record<string, Record<string, number>>, beside?: string, alone?: true }[]} `beside`: of many at once, the case of one
+ *   at a time, without which no short table shows it. `alone`: takes minutes, and is run by its name only, in these rounds
  */
 export const cases = [
   {
@@ -113,7 +115,7 @@ export const cases = [
   {
     name: 'FDReady',
     metrics: wait,
-    quick: ['millrace', 'tick'],
+    quick: ['millrace', 'tick', 'goja_nodejs'],
     rounds: 6,
     targets: { tick: { ns_per_op: 4 } },
   },
@@ -125,10 +127,12 @@ export const cases = [
     rounds: 6,
     targets: { 'no descriptor': { ns_per_op: noWorse } },
   },
+  { name: 'Microtasks', metrics: ['ns_per_op', 'bytes_per_op'], quick: designs, rounds: 6 },
+  { name: 'Promises', metrics: ['ns_per_op', 'bytes_per_op'], quick: designs, rounds: 6 },
   {
     name: 'Timers',
     metrics: ['ns_per_op', ...tails],
-    quick: ['millrace', 'millrace precise', 'goja_nodejs', 'time.AfterFunc'],
+    quick: ['millrace', 'millrace precise', 'goja_nodejs', 'tick', 'time.AfterFunc'],
     rounds: 6,
   },
   {
@@ -142,6 +146,13 @@ export const cases = [
     metrics: ['ns_per_op', 'bytes_per_op'],
     quick: usual,
     rounds: 6,
+  },
+  {
+    name: 'HundredMillion',
+    metrics: ['ns_per_op', 'bytes_per_op', 'allocs_per_op'],
+    quick: [],
+    rounds: 6,
+    alone: true,
   },
 ];
 

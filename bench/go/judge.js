@@ -3,7 +3,7 @@ import { verdictOf } from '../../packages/lab/experiment/verdict.js';
 import { holm } from '../../packages/lab/stats/index.js';
 import { timesBetter } from '../lib/statistics.js';
 import { stability } from './cases.js';
-import { claims, faultless, variance } from './claims.js';
+import { claims, faultless, further, variance } from './claims.js';
 import { variation } from './samples.js';
 
 /**
@@ -14,13 +14,14 @@ import { variation } from './samples.js';
  * @property {string} case
  * @property {string} arm
  * @property {string | number | null} than the other arm, or a bound
+ * @property {string} [metric] where there is a figure of each round
  * @property {number} claimed how many times better it is said to be
  * @property {number} atLeast what is enough for that
  * @property {number} ahead how many times better it is
  * @property {number | null} lo of its interval; null for what has none
  * @property {number | null} hi
  * @property {number | null} n rounds
- * @property {number | null} pHolm of no difference, corrected for all places of all claims
+ * @property {number | null} pHolm of no difference, corrected for all places that are judged together
  * @property {string} verdict
  * @property {string | null} why it is open
  *
@@ -31,8 +32,16 @@ import { variation } from './samples.js';
  */
 
 /** @param {Values} values @returns {JudgedClaim[]} those of which something was measured */
-export function judgeClaims(values) {
-  const found = claims.map(({ text, places: asked, isDenied }) => {
+export const judgeClaims = (values) =>
+  [...judged(values, claims), steady(values), withoutFault(values)].filter(isMeasured);
+
+/** The same of what else the report says. @param {Values} values @returns {JudgedClaim[]} */
+export const judgeFurther = (values) => judged(values, further).filter(isMeasured);
+
+const isMeasured = ({ places }) => places.length > 0;
+
+function judged(values, some) {
+  const found = some.map(({ text, places: asked, isDenied }) => {
     const places = asked.flatMap((place) => measuredPlace(values, place, isDenied));
     return { text, places, ...(isDenied && { verdict: deniedTogether(places) }) };
   });
@@ -42,7 +51,7 @@ export function judgeClaims(values) {
     place.pHolm = corrected[i];
     delete place.p;
   }
-  return [...found, steady(values), withoutFault(values)].filter(({ places }) => places.length > 0);
+  return found;
 }
 
 function measuredPlace(values, { case: name, of, than, claimed, least, metric }, isDenied) {
@@ -56,7 +65,7 @@ function measuredPlace(values, { case: name, of, than, claimed, least, metric },
   const { verdict, why } = verdictOf(figure, least);
   const { ahead, lo, hi, p } = found;
   return {
-    ...{ case: name, arm: of, than, claimed, atLeast: least, ahead, lo, hi, n, p, why },
+    ...{ case: name, arm: of, than, metric, claimed, atLeast: least, ahead, lo, hi, n, p, why },
     verdict: isDenied ? denied(verdict) : verdict,
   };
 }
@@ -87,18 +96,22 @@ function steady(values) {
   return { text: variance.text, places };
 }
 
-/** A fault ends the run. */
+/** A fault ends the run. Numbered tasks are so many in each round, tasks under random load in all rounds together. */
 function withoutFault(values) {
-  const tasks = values(stability.name, 'millrace', 'tasks');
-  if (tasks === undefined) return { text: faultless.text, places: [] };
-  const all = tasks.reduce((sum, each) => sum + each, 0);
-  const isMet = all >= faultless.tasks;
-  const why = `${millions(all)} million tasks without a fault, of ${millions(faultless.tasks)}`;
-  const place = point(stability.name, all / faultless.tasks, tasks.length);
-  return {
-    text: faultless.text,
-    places: [{ ...place, verdict: isMet ? 'met' : 'open', why: isMet ? null : why }],
-  };
+  const counted = [
+    [faultless.numbered, (tasks) => Math.min(...tasks)],
+    [stability.name, (tasks) => tasks.reduce((sum, each) => sum + each, 0)],
+  ];
+  const places = counted.flatMap(([name, count]) => {
+    const tasks = values(name, 'millrace', 'tasks');
+    if (tasks === undefined) return [];
+    const all = count(tasks);
+    const isMet = all >= faultless.tasks;
+    const why = `${millions(all)} million tasks without a fault, of ${millions(faultless.tasks)}`;
+    const place = point(name, all / faultless.tasks, tasks.length);
+    return [{ ...place, verdict: isMet ? 'met' : 'open', why: isMet ? null : why }];
+  });
+  return { text: faultless.text, places };
 }
 
 const point = (name, ahead, n) => ({

@@ -1,33 +1,21 @@
-/** The tables of docs/go-tournament.md, between two marks. */
+/**
+ * The report beside this machine, for a terminal and for docs/go-tournament.md. What compares with the report is made of the figures
+ * that are kept in bench/measured, or of a run's rounds; the tables of the cases, on the page between the same two marks, of rounds
+ * alone, and stay as they are when their case was not run.
+ */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { median, timesBetter } from '../lib/statistics.js';
 import { percent as level } from '../lib/table.js';
 import { cases, stability } from './cases.js';
-import { judgeClaims, valuesOfRounds } from './judge.js';
+import { judgeClaims, judgeFurther } from './judge.js';
+import { BASELINE, designs, features, tables } from './report.js';
 import { variation } from './samples.js';
+import { rowOf } from './stability.js';
 
 const path = fileURLToPath(new URL('../../docs/go-tournament.md', import.meta.url));
-const begin = '<!-- written by make bench NAME=go TABLE=1 -->';
+const begin = '<!-- written by make bench NAME=go SAVE=1 -->';
 const end = '<!-- end of what make bench wrote -->';
-
-const reported = [
-  'PingPong',
-  'PingPongLatency',
-  'MultiProducer10',
-  'BurstSubmit',
-  'GCPressure',
-  'Allocation',
-];
-
-/** What the report says, in ns: the designs by their names there, with the entrants that stand for them. */
-const report = [
-  ['Main', 'tick', [160.5, 11131, 213.8, 145.5, 528.8, 171.4]],
-  ['AlternateOne', 'safe', [340, 11280, 170.6, 117, 345.8, 162.9]],
-  ['AlternateTwo', 'lockfree', [161.2, 12564, 195.4, 105.4, 349.5, 119.7]],
-  ['AlternateThree', 'batched', [95, 11232, 140.4, 88.5, 292.4, 81.9]],
-  ['Baseline', 'goja_nodejs', [102.4, 530.6, 198.8, 107.9, 295, 88.1]],
-];
 
 const columns = {
   ns_per_op: 'ns',
@@ -44,69 +32,205 @@ const columns = {
   heap_growth: 'growth of the heap',
 };
 
-/** @param {{ raw: { case: string, rounds: object[] }[], notes: string[] }} run */
-export function writeTable({ raw, notes }) {
-  const found = [...cases, { ...stability, metrics: ['p999_ns'] }]
-    .map((each) => ({ ...each, rounds: raw.find((one) => one.case === each.name)?.rounds }))
-    .filter(({ rounds }) => rounds);
-  const text = [
-    begin,
-    notes.find((note) => note.includes('GOMAXPROCS')) ?? '',
-    ...reportTable(found),
-    ...claimTable(found),
-    ...found.flatMap(caseTable),
-    end,
-  ].join('\n\n');
-  const page = readFileSync(path, 'utf8');
-  const [from, to] = [page.indexOf(begin), page.indexOf(end)];
-  if (from < 0 || to < from) throw new Error(`${path} has lost the marks ${begin} and ${end}`);
-  writeFileSync(path, page.slice(0, from) + text + page.slice(to + end.length));
-}
+/** Titles of the parts that are no case. */
+const titles = {
+  report: 'The report and this machine',
+  claims: 'What the report claims',
+  further: 'What else it says of its designs',
+  long: 'A long run',
+};
 
-function reportTable(found) {
-  const there = reported.filter((name) => found.some((each) => each.name === name));
-  const here = (name, entrant) => {
-    const rounds = found.find((each) => each.name === name).rounds;
-    return entrant in rounds[0] ? number(medianOf(rounds, entrant, 'ns_per_op')) : '–';
-  };
-  const rows = report.map(([design, entrant, figures]) => [
-    design,
-    `\`${entrant}\``,
-    ...there.map((name) => `${number(figures[reported.indexOf(name)])} / ${here(name, entrant)}`),
-  ]);
-  const own = ['–', '`millrace`', ...there.map((name) => `– / ${here(name, 'millrace')}`)];
-  return [
-    '### The report and this machine',
-    'Nanoseconds an operation, there (macOS, Apple M2 Pro) / here.',
-    markdown(['design', 'entrant', ...there], [...rows, own]),
+/** @typedef {import('./judge.js').Values} Values */
+
+/**
+ * Prints for a terminal: the tables of the report, each figure beside ours, and a verdict on each of its claims.
+ *
+ * @param {Values} values
+ * @param {string} machine
+ * @returns {string}
+ */
+export function reportText(values, machine) {
+  const measured = tables.filter(({ case: name }) => values(name, 'millrace', 'ns_per_op'));
+  const parts = [
+    `The report: macOS, Apple M2 Pro. Here: ${machine}. Times in ns.`,
+    ...measured.flatMap((table) => [
+      `${table.section} ${table.title}`,
+      aligned(...rowsOf(table, values)),
+    ]),
+    ...['5 features', aligned(...featureRows())],
+    ...['claims', aligned(...claimRows(judgeClaims(values), plain))],
+    ...['further statements', aligned(...claimRows(judgeFurther(values), plain))],
   ];
+  return `${parts.join('\n\n')}\n`;
 }
 
-/** Of claims whose arms were run. */
-function claimTable(found) {
-  const rows = judgeClaims(valuesOfRounds(found)).flatMap(({ text, places }) =>
+/** The heads and rows of a table of the report: of each metric the figures there and here, and how the design does against the baseline. */
+function rowsOf({ case: name, metrics }, values) {
+  const all = [...designs, ['–', 'millrace']];
+  const here = (entrant, metric) => {
+    const found = values(name, entrant, metric);
+    return found === undefined ? '–' : number(median(found));
+  };
+  const rows = all.map(([design, entrant]) => [
+    ...[design, entrant],
+    ...Object.entries(metrics).flatMap(([metric, there]) => [
+      design in there ? number(there[design]) : '–',
+      here(entrant, metric),
+    ]),
+    ...against(name, design, entrant, metrics.ns_per_op, values),
+  ]);
+  const heads = Object.keys(metrics).flatMap((metric) => [`${columns[metric]} there`, 'here']);
+  return [['design', 'entrant', ...heads, `times ${BASELINE} there`, 'here'], rows];
+}
+
+function against(name, design, entrant, there, values) {
+  const [, baseline] = designs.find(([each]) => each === BASELINE);
+  const claimed = design in there ? times(there[BASELINE] / there[design]) : '–';
+  if (entrant === baseline) return [claimed, times(1)];
+  const [ours, theirs] = [entrant, baseline].map((each) => values(name, each, 'ns_per_op'));
+  if (ours === undefined || theirs === undefined) return [claimed, '–'];
+  return [claimed, interval(timesBetter('lower', ours, theirs))];
+}
+
+function featureRows() {
+  const all = [...designs, ['–', 'millrace']];
+  const has = (names, name) => (names.includes(name) ? 'yes' : 'no');
+  const rows = all.map(([design, entrant]) => [
+    ...[design, entrant],
+    ...features.map(({ there, here }) =>
+      design === '–' ? has(here, entrant) : `${has(there, design)} / ${has(here, entrant)}`,
+    ),
+  ]);
+  return [['design', 'entrant', ...features.map(({ feature }) => feature)], rows];
+}
+
+/** Of claims whose arms were run: each place a row. */
+function claimRows(judged, code) {
+  const rows = judged.flatMap(({ text, places }) =>
     places.map((place) => [
-      ...[text, place.case, `\`${place.arm}\``, against(place.than)],
+      ...[text, place.case, code(place.arm), than(place, code)],
       ...[times(place.claimed), interval(place), String(place.n), probability(place.pHolm)],
       [place.verdict, place.why].filter(Boolean).join(': '),
     ]),
   );
-  const heads = ['claim', 'case', 'arm', 'against', 'claimed', 'here', 'rounds', 'p', 'verdict'];
-  return [
-    '### What the report claims',
+  return [['claim', 'case', 'arm', 'against', 'claimed', 'here', 'rounds', 'p', 'verdict'], rows];
+}
+
+function than({ than: other, metric }, code) {
+  if (other === null) return 'a bound';
+  if (typeof other === 'string') return code(other);
+  return `${number(other)} ${columns[metric]}`;
+}
+
+const plain = (name) => name;
+const quoted = (name) => `\`${name}\``;
+
+const probability = (p) => (p === null ? '–' : p < 0.001 ? '<0.001' : p.toFixed(3));
+
+function aligned(head, rows) {
+  const widths = head.map((title, i) => Math.max(...[head, ...rows].map((row) => row[i].length)));
+  const isNumber = head.map((_, i) => rows.every((row) => /^[\d–<]/.test(row[i])));
+  const line = (row) =>
+    row
+      .map((cell, i) => (isNumber[i] ? cell.padStart(widths[i]) : cell.padEnd(widths[i])))
+      .join('  ')
+      .trimEnd();
+  return [head, ...rows].map(line).join('\n');
+}
+
+/**
+ * @typedef {object} Found what a page is made of
+ * @property {{ notes: string[] }} kept
+ * @property {Values} values of the figures that are kept
+ * @property {{ case: string, rounds: object[] }[]} [raw] cases that were run
+ * @property {boolean} [isPart] they are not all: the tables of the others stay
+ * @property {import('./stability.js').Account} [account] of the long run that is kept
+ */
+
+/** Writes the page anew. @param {Found} found */
+export function writePage(found) {
+  writeFileSync(path, pageText(readFileSync(path, 'utf8'), found));
+}
+
+/** @param {string} page @param {Found} found @returns {string} */
+export function pageText(page, { kept, values, raw = [], isPart = true, account }) {
+  const [from, to] = [page.indexOf(begin), page.indexOf(end)];
+  if (from < 0 || to < from) throw new Error(`${path} has lost the marks ${begin} and ${end}`);
+  const before = sectionsOf(page.slice(from + begin.length, to));
+  const sections = [...cases, { ...stability, metrics: ['p999_ns'] }].map((each) => {
+    const rounds = raw.find((one) => one.case === each.name)?.rounds;
+    if (rounds) return caseTable({ ...each, rounds });
+    return isPart || each.alone ? before.get(each.name) : undefined;
+  });
+  const host = kept.notes.find((note) => note.includes('GOMAXPROCS')) ?? '';
+  const text = [
+    ...[begin, host.split(';')[0]],
+    ...[reportTable(values), claimTable(values), furtherTable(values)],
+    ...sections.filter((section) => section !== undefined),
+    ...(account ? [longTable(account)] : []),
+    end,
+  ].join('\n\n');
+  return page.slice(0, from) + text + page.slice(to + end.length);
+}
+
+/** The parts of a text by their titles. */
+function sectionsOf(text) {
+  const parts = text.split(/^(?=### )/m).slice(1);
+  return new Map(parts.map((part) => [/^### (.*)/.exec(part)[1], part.trim()]));
+}
+
+const section = (title, ...parts) => [`### ${title}`, ...parts].join('\n\n');
+
+function reportTable(values) {
+  const there = tables.filter(({ case: name }) => values(name, 'millrace', 'ns_per_op'));
+  const here = (name, entrant) => {
+    const found = values(name, entrant, 'ns_per_op');
+    return found === undefined ? '–' : number(median(found));
+  };
+  const rows = [...designs, ['–', 'millrace']].map(([design, entrant]) => [
+    ...[design, quoted(entrant)],
+    ...there.map(({ case: name, metrics: { ns_per_op: said } }) => {
+      const claimed = design in said ? number(said[design]) : '–';
+      return `${claimed} / ${here(name, entrant)}`;
+    }),
+  ]);
+  return section(
+    titles.report,
+    'Nanoseconds an operation, there (macOS, Apple M2 Pro) / here. `make bench NAME=go TABLE=1` prints each table of the report by itself.',
+    markdown(['design', 'entrant', ...there.map(({ case: name }) => name)], rows),
+  );
+}
+
+function claimTable(values) {
+  return section(
+    titles.claims,
     'How many times better in time, or in bytes: claimed, and here with the interval; p is corrected for all comparisons of this table. For ' +
       'bytes, 2.50 is enough, as the runtime itself allocates some. Of the variance and of the tasks without a fault: how many times ' +
       'better than the claimed bound.',
-    markdown(heads, rows),
-  ];
+    markdown(...claimRows(judgeClaims(values), quoted)),
+  );
 }
 
-const against = (than) => {
-  if (than === null) return 'a bound';
-  return typeof than === 'string' ? `\`${than}\`` : `${number(than)} ns`;
-};
+function furtherTable(values) {
+  return section(
+    titles.further,
+    'The other rows of its tables, and what it says of causes, in the same way; p is corrected for the comparisons of this table.',
+    markdown(...claimRows(judgeFurther(values), quoted)),
+  );
+}
 
-const probability = (p) => (p === null ? '–' : p < 0.001 ? '<0.001' : p.toFixed(3));
+function longTable(account) {
+  const { heads, cells } = rowOf(account);
+  const open = account.verdicts.filter(({ isMet }) => !isMet).map(({ what }) => what);
+  const told = open.length === 0 ? 'All of it was met' : `Not met: ${open.join('; ')}`;
+  const asked = account.verdicts.map(({ what }) => what).join(', ');
+  return section(
+    titles.long,
+    `\`make bench NAME=go STABILITY=1h\` on ${account.machine}: random load in one process, at a rate that leaves the machine to others. Asked for was: ` +
+      `${asked}. ${told}. The [lines of its intervals](../bench/measured/go-stability.txt) are kept.`,
+    markdown(heads, [cells]),
+  );
+}
 
 function caseTable({ name, metrics: [first], subject = 'millrace', rounds }) {
   const names = Object.keys(rounds[0]);
@@ -116,7 +240,7 @@ function caseTable({ name, metrics: [first], subject = 'millrace', rounds }) {
     names.some((arm) => rounds[0][arm][metric] !== undefined),
   );
   const rows = names.map((arm) => [
-    `\`${arm}\``,
+    quoted(arm),
     ...shown.map((metric) =>
       rounds[0][arm][metric] === undefined ? '' : number(medianOf(rounds, arm, metric)),
     ),
@@ -124,14 +248,14 @@ function caseTable({ name, metrics: [first], subject = 'millrace', rounds }) {
     percent(variation(rounds.map((round) => round[arm][first]))),
   ]);
   const { level: attained } = ahead(rounds, subject, names[0], first);
-  return [
-    `### ${name}`,
+  return section(
+    name,
     `${rounds.length} rounds; intervals of ${level(attained)}.`,
     markdown(
       ['arm', ...shown.map((m) => columns[m]), `\`${subject}\` is ahead`, 'variation'],
       rows,
     ),
-  ];
+  );
 }
 
 function ahead(rounds, subject, peer, metric) {

@@ -8,7 +8,7 @@
 import { native } from 'millrace';
 import { hostRecord } from '../../packages/lab/experiment/host.js';
 import { pages, writePages } from '../tables/pages.js';
-import { refusalOf, save, tooFew } from '../tables/store.js';
+import { refusalOf, refusalOfPart, runOf, save, tooFew } from '../tables/store.js';
 import { busyShare } from './busy.js';
 import { figure } from './figure.js';
 import { randomFrom } from './random.js';
@@ -38,6 +38,7 @@ export class Bench {
   #raw = [];
   #json = Boolean(process.env.JSON);
   #save = Boolean(process.env.SAVE);
+  #ofCase = null;
 
   constructor(name) {
     this.#name = name;
@@ -46,6 +47,17 @@ export class Bench {
   /** Of everything in the run that is random. */
   get seed() {
     return this.#seed;
+  }
+
+  /**
+   * Says that one case alone is run. With SAVE=1 its figures take the place of those that are kept of it.
+   *
+   * @throws {Refused} when those of the other cases are of another machine
+   */
+  runOnly(name) {
+    this.#ofCase = name;
+    const refusal = this.#save ? refusalOfPart(runOf(this.#name), this.#machine) : null;
+    if (refusal !== null) throw new Refused(refusal);
   }
 
   /** Shows progress. */
@@ -146,7 +158,7 @@ export class Bench {
     if (!this.#save) return;
     const refusal = refusalOf(run);
     if (refusal !== null) throw new Refused(refusal);
-    save(run);
+    save(run, { ofCase: this.#ofCase });
     writePages();
     this.say(`kept in bench/measured/${this.#name}.jsonl; written: ${pages.join(', ')}`);
   }

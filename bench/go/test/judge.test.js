@@ -112,4 +112,14 @@ describe('the claims of the report', () => {
     assert.equal(places[0].verdict, 'open');
     assert.equal(places[0].why, '60 million tasks without a fault, of 100');
   });
+
+  test('of numbered tasks ask for so many in each round', () => {
+    const numbered = (tasks) => ({
+      name: 'HundredMillion',
+      rounds: tasks.map((each) => ({ millrace: { tasks: each } })),
+    });
+    const at = (tasks) => verdicts([...run(), numbered(tasks)], faultless.text);
+    assert.deepEqual(at([100e6, 100e6]), ['met', 'met']);
+    assert.deepEqual(at([100e6, 99e6]), ['open', 'met']);
+  });
 });

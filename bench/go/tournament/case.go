@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
+	"strings"
 
 	"millrace.dev/go/bench/entrant"
 )
@@ -93,10 +94,10 @@ func fewer(arm Arm) Arm {
 	return arm
 }
 
-// polling is fewer for the arms whose loop sleeps in epoll_wait.
-func polling(arms ...Arm) []Arm {
+// slowly is fewer for the arms whose loop sleeps in epoll_wait.
+func slowly(arms ...Arm) []Arm {
 	for i, each := range arms {
-		if each.Name != ours && slices.Contains(pollers, each.Name) {
+		if slices.Contains(polling, each.Name) {
 			arms[i] = fewer(each)
 		}
 	}
@@ -104,18 +105,28 @@ func polling(arms ...Arm) []Arm {
 }
 
 // ErrUnknown is returned by Find.
-var ErrUnknown = errors.New("there is no such case or arm")
+var ErrUnknown = errors.New("unknown name")
 
-// Find returns a case and one of its arms.
+// Find returns a case and one of its arms. Its error lists the names that there are.
 func Find(caseName, armName string) (Case, Arm, error) {
-	for _, c := range Cases {
-		for _, a := range c.Arms {
-			if c.Name == caseName && a.Name == armName {
-				return c, a, nil
-			}
-		}
+	at := slices.IndexFunc(Cases, func(c Case) bool { return c.Name == caseName })
+	if at < 0 {
+		return Case{}, Arm{}, unknown("case", caseName, Cases, func(c Case) string { return c.Name })
 	}
-	return Case{}, Arm{}, fmt.Errorf("%w: %q, %q", ErrUnknown, caseName, armName)
+	c := Cases[at]
+	at = slices.IndexFunc(c.Arms, func(a Arm) bool { return a.Name == armName })
+	if at < 0 {
+		return Case{}, Arm{}, unknown("arm of "+c.Name, armName, c.Arms, func(a Arm) string { return a.Name })
+	}
+	return c, c.Arms[at], nil
+}
+
+func unknown[T any](what, name string, all []T, nameOf func(T) string) error {
+	names := make([]string, len(all))
+	for i, each := range all {
+		names[i] = nameOf(each)
+	}
+	return fmt.Errorf("%w: %q is no %s; there are %s", ErrUnknown, name, what, strings.Join(names, ", "))
 }
 
 // Host says what every sample was measured with.

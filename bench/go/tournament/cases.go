@@ -7,15 +7,18 @@ const (
 	goja = "goja_nodejs"
 )
 
-// pollers are the entrants that call back when a descriptor is ready.
-var pollers = []string{ours, "tick", "safe", "lockfree", "batched"}
+// featured are the entrants that have what the report's have: timers, promises, microtasks and descriptors.
+var featured = []string{ours, goja, "direct", "tick", "safe", "lockfree", "batched"}
+
+// polling are those whose loop sleeps in epoll_wait.
+var polling = []string{"tick", "safe", "lockfree", "batched"}
 
 // Cases are all cases, those of the report first.
 var Cases = []Case{
 	{"PingPong", 1_000_000, each(pingPong)},
 	{"PingPong reused", 1_000_000, each(pingPongReused)},
-	{"PingPongLatency", 100_000, polling(append(each(latency), alone("channel round trip", roundTrip))...)},
-	{"PingPongLatency reused", 100_000, polling(append(each(latencyReused),
+	{"PingPongLatency", 100_000, slowly(append(each(latency), alone("channel round trip", roundTrip))...)},
+	{"PingPongLatency reused", 100_000, slowly(append(each(latencyReused),
 		alone("channel round trip", roundTripReused))...)},
 	{"MultiProducer10", 1_000_000, each(producers(10))},
 	{"MultiProducer100", 1_000_000, each(producers(100))},
@@ -30,12 +33,15 @@ var Cases = []Case{
 	}},
 	{"Mixed", 200_000, append(each(mixed), arm("millrace SubmitPriority", mixedPriority, entrant.NewMillrace))},
 	{"Bursty", 20_000, each(bursty)},
-	{"FDReady", 20_000, polling(each(fdReady, pollers...)...)},
-	{"FDReady by the loop", 20_000, each(fdReadyByLoop, pollers...)},
-	{"FDIdle", 50_000, polling(append(each(fdIdle, pollers...),
+	{"FDReady", 20_000, slowly(each(fdReady, featured...)...)},
+	{"FDReady by the loop", 20_000, each(fdReadyByLoop, featured...)},
+	{"FDIdle", 50_000, slowly(append(each(fdIdle, featured...),
 		arm("no descriptor", latencyReused, entrant.NewMillrace))...)},
-	{"Timers", 20_000, append(each(timers, ours, goja),
+	{"Microtasks", 200_000, each(microtasks, featured...)},
+	{"Promises", 200_000, each(promises, featured...)},
+	{"Timers", 20_000, append(each(timers, featured...),
 		arm("millrace precise", timers, entrant.NewPreciseMillrace), alone("time.AfterFunc", afterFuncs))},
 	{"Queued100k", 100_000, each(queued)},
 	{"Queued1M", 1_000_000, each(queued)},
+	{"HundredMillion", 100_000_000, each(numbered, featured...)},
 }

@@ -1,12 +1,16 @@
 package tournament
 
 import (
+	"context"
 	"errors"
 	"math"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
+	"millrace.dev/go/bench/entrant"
 	"millrace.dev/go/internal/leak"
 )
 
@@ -14,6 +18,7 @@ func TestMain(m *testing.M) { leak.Main(m) }
 
 // timeless are the cases and arms in which no single operation is timed.
 var timeless = []string{"PingPong reused", "FDReady by the loop", "Queued100k", "Queued1M",
+	"Microtasks", "Promises", "HundredMillion",
 	"closure alone", "millrace SubmitBatch"}
 
 func TestEachArmMeasures(t *testing.T) {
@@ -56,8 +61,11 @@ func TestEachCaseNamesItsArmsOnce(t *testing.T) {
 			}
 		}
 	}
-	if _, _, err := Find("PingPong", "nobody"); !errors.Is(err, ErrUnknown) {
+	if _, _, err := Find("PingPong", "nobody"); !errors.Is(err, ErrUnknown) || !strings.Contains(err.Error(), "goja_nodejs") {
 		t.Errorf("an arm that there is not: %v", err)
+	}
+	if _, _, err := Find("Ping", ours); !errors.Is(err, ErrUnknown) || !strings.Contains(err.Error(), "PingPong, ") {
+		t.Errorf("a case that there is not: %v", err)
 	}
 }
 
@@ -84,9 +92,43 @@ func TestAFailureOfACaseIsItsError(t *testing.T) {
 	}
 }
 
+// backwards is a loop that runs its tasks, when there are so many, the other way round.
+type backwards struct {
+	entrant.Entrant
+	many int
+
+	mu   sync.Mutex
+	held []func()
+}
+
+func (l *backwards) Submit(task func()) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.held = append(l.held, task)
+	if len(l.held) < l.many {
+		return nil
+	}
+	for _, task := range slices.Backward(l.held) {
+		must(l.Entrant.Submit(task))
+	}
+	return nil
+}
+
+func TestNumberedTasksThatRunOutOfOrderEndTheCase(t *testing.T) {
+	const ops = 2 * numbering
+	start := func(int) (entrant.Entrant, error) {
+		loop, err := entrant.NewMutex(0)
+		return &backwards{Entrant: loop, many: ops}, err
+	}
+	_, err := arm("backwards", numbered, start).Run(ops, 1)
+	if want := "8 of 8 tasks have run, 8 out of order"; err == nil || err.Error() != want {
+		t.Errorf("the error is %v", err)
+	}
+}
+
 func TestStabilityReportsEachTenth(t *testing.T) {
 	var lines []Interval
-	err := Stability(0.5, 1, func(line Interval) error {
+	summary, err := Stability(t.Context(), Load{Duration: 500 * time.Millisecond, Seed: 1}, func(line Interval) error {
 		lines = append(lines, line)
 		return nil
 	})
@@ -103,14 +145,43 @@ func TestStabilityReportsEachTenth(t *testing.T) {
 			t.Errorf("nothing in %+v", line)
 		}
 	}
-	if tasks == 0 {
-		t.Error("no task has run")
+	if tasks == 0 || tasks > summary.Ran || summary.Accepted != summary.Ran || summary.Stopped {
+		t.Errorf("%d tasks in intervals, %+v", tasks, summary)
+	}
+}
+
+func TestStabilityKeepsToItsRate(t *testing.T) {
+	const rate, seconds = 2000, 1
+	summary, err := Stability(t.Context(), Load{Duration: seconds * time.Second, Seed: 1, Rate: rate, Intervals: 1},
+		func(Interval) error { return nil })
+	// Each producer may be a burst ahead: of 200 calls, all of which might be batches of 99.
+	if most := int64(rate*seconds + loaders*200*99); err != nil || summary.Ran > most {
+		t.Errorf("%d tasks have run, %d are the most: %v", summary.Ran, most, err)
+	}
+}
+
+func TestStabilityThatIsStoppedReportsWhatItHas(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	var lines []Interval
+	summary, err := Stability(ctx, Load{Duration: time.Hour, Seed: 1, Rate: 1000, Intervals: 3_600_000},
+		func(line Interval) error {
+			lines = append(lines, line)
+			if len(lines) == 3 {
+				stop()
+			}
+			return nil
+		})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(lines) != 3 || !summary.Stopped || summary.Accepted != summary.Ran {
+		t.Errorf("%d intervals, %+v", len(lines), summary)
 	}
 }
 
 func TestStabilityEndsWithTheErrorOfItsReport(t *testing.T) {
 	gone := errors.New("nobody reads")
-	err := Stability(0.2, 1, func(Interval) error { return gone })
+	_, err := Stability(t.Context(), Load{Duration: 200 * time.Millisecond, Seed: 1}, func(Interval) error { return gone })
 	if !errors.Is(err, gone) {
 		t.Errorf("the error is %v", err)
 	}
