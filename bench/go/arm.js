@@ -28,9 +28,11 @@ export const list = () => arm('arm', 'list');
  * @param {string} name of the case
  * @param {string} entrant the arm
  * @param {number} seed of what is random in it
+ * @param {{ minutes?: number }} [options] after which it is ended
  * @returns {Promise<Record<string, number>>} what it measured, by metric
  */
-export const measure = (name, entrant, seed) => arm('arm', name, entrant, 0, seed);
+export const measure = (name, entrant, seed, { minutes = 2 } = {}) =>
+  output(minutes, 'arm', name, entrant, 0, seed);
 
 /**
  * Runs a program of bench/go/cmd.
@@ -39,12 +41,15 @@ export const measure = (name, entrant, seed) => arm('arm', name, entrant, 0, see
  * @param {(string | number)[]} args
  * @returns {Promise<Record<string, any>>} what it printed
  */
-export async function arm(program, ...args) {
+export const arm = (program, ...args) => output(2, program, ...args);
+
+async function output(minutes, program, ...args) {
   try {
-    const { stdout } = await run(path(program), args.map(String), { timeout: 120_000 });
+    const { stdout } = await run(path(program), args.map(String), { timeout: minutes * 60_000 });
     return JSON.parse(stdout);
-  } catch ({ message, stderr }) {
-    throw new Refused(`${program} ${args.join(' ')}: ${(stderr || message).trim()}`);
+  } catch ({ message, stderr, killed }) {
+    const why = killed ? `it did not end within ${minutes} minutes` : (stderr || message).trim();
+    throw new Refused(`${program} ${args.join(' ')}: ${why}`);
   }
 }
 

@@ -26,12 +26,8 @@ const fullRounds = 21;
 const measured = [];
 
 try {
-  await main(
-    optionsFrom(
-      process.env,
-      [...cases, stability].map(({ name }) => name),
-    ),
-  );
+  const names = [...cases, stability].map(({ name }) => name);
+  await main(optionsFrom(process.env, names));
 } catch (error) {
   if (!(error instanceof Refused)) throw error;
   console.error(`refused: ${error.message}`);
@@ -62,8 +58,19 @@ function printTables(from) {
     const { machine, figures } = keptRun();
     return show(valuesOfLines(figures), `${machine.cpu}, ${machine.cores} cores, as kept`);
   }
-  const { raw, machine } = JSON.parse(readFileSync(resolve(root, from), 'utf8'));
-  show(valuesOfRounds(named(raw)), `${machine.cpu}, ${machine.cores} cores, ${from}`);
+  const { raw, machine } = runIn(from);
+  const rounds = raw.map(({ case: name, rounds: some }) => ({ name, rounds: some }));
+  show(valuesOfRounds(rounds), `${machine.cpu}, ${machine.cores} cores, ${from}`);
+}
+
+function runIn(from) {
+  try {
+    const run = JSON.parse(readFileSync(resolve(root, from), 'utf8'));
+    if (run.bench === 'go') return run;
+  } catch ({ message }) {
+    throw new Refused(`TABLE is '${from}', which cannot be read: ${message}`);
+  }
+  throw new Refused(`TABLE is '${from}', which is no run of this benchmark in bench/results`);
 }
 
 function keptRun() {
@@ -78,8 +85,6 @@ function show(values, machine) {
 }
 
 const machineName = () => `${hostRecord().cpu}, ${hostRecord().cores} cores, this run`;
-
-const named = (raw) => raw.map(({ case: name, rounds }) => ({ name, rounds }));
 
 /** The page has what is kept, and the tables of the cases that were run. */
 function writeKept({ isPart }) {
@@ -110,7 +115,10 @@ async function tournament(bench, { only, arms: asked }) {
   const chosen = cases.filter(({ name, quick, alone }) =>
     only ? name === only : !alone && (!bench.quick || quick.length > 0),
   );
-  if (only) bench.runOnly(only);
+  bench.leaveOut({
+    ofCase: only,
+    alone: cases.filter(({ alone }) => alone).map(({ name }) => name),
+  });
   const plans = chosen.map((each) => {
     const quick = bench.quick && each.quick.length > 0;
     const all = listed.find(({ name }) => name === each.name).arms;
@@ -124,7 +132,7 @@ async function tournament(bench, { only, arms: asked }) {
     // The arms of a round have the same arrivals.
     const arms = names.map((arm) => {
       let seed = bench.seed;
-      return [arm, () => measure(each.name, arm, seed++)];
+      return [arm, () => measure(each.name, arm, seed++, each.alone && { minutes: 20 })];
     });
     const rounds = await bench.rounds(each.name, Object.fromEntries(arms), {
       rounds: count,

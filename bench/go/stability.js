@@ -27,6 +27,7 @@ const keptFile = fileURLToPath(new URL('../measured/go-stability.txt', import.me
  * @property {number} rate
  * @property {number} tasks
  * @property {number} cores in use, on average
+ * @property {number} queued threads, on average, that were ready and had no core, because other programs had them
  * @property {number} firstHeap bytes in use after a collection, in the middle of the first tenth
  * @property {number} lastHeap of the last
  * @property {number} growth
@@ -49,9 +50,9 @@ const keptFile = fileURLToPath(new URL('../measured/go-stability.txt', import.me
 export async function runLong({ seconds, rate }, { seed, isKept, say }) {
   ensureResults();
   const path = `${resultsFolder}go-stability-${new Date().toISOString().replaceAll(':', '-')}.txt`;
-  const { cpu, cores, kernel } = hostRecord();
+  const { cpu, cores, kernel, load_average: busy } = hostRecord();
   const keep = (line) => appendFileSync(path, `${line}\n`);
-  keep(JSON.stringify({ cpu, cores, kernel, seconds, rate, seed, intervals }));
+  keep(JSON.stringify({ cpu, cores, kernel, load_average: busy, seconds, rate, seed, intervals }));
   say(`each interval is a line of ${shown(path)}; Ctrl-C keeps what there is`);
   let count = 0;
   const run = startStability([`${seconds}s`, seed, rate, intervals], (line) => {
@@ -102,6 +103,8 @@ export function accountOf(text) {
   const tenth = Math.ceil(lines.length / 10);
   const heap = (some) => median(some.map(({ heap_bytes: bytes }) => bytes));
   const [firstHeap, lastHeap] = [heap(lines.slice(0, tenth)), heap(lines.slice(-tenth))];
+  const share = (what) =>
+    lines.reduce((sum, { [what]: each }) => sum + each, 0) / lines.at(-1).seconds;
   const of = (metric) => waits.map((sample) => sample[metric]);
   const p999 = Math.max(...of('p999_ns'));
   const growth = lastHeap / firstHeap;
@@ -111,7 +114,7 @@ export function accountOf(text) {
     seconds: end.seconds,
     rate: about.rate,
     tasks: end.ran,
-    cores: lines.reduce((sum, { cpu_seconds: cpu }) => sum + cpu, 0) / lines.at(-1).seconds,
+    ...{ cores: share('cpu_seconds'), queued: share('queued_seconds') },
     ...{ firstHeap, lastHeap, growth },
     ...{ p50: median(of('p50_ns')), p99: median(of('p99_ns')), p999 },
     worst: Math.max(...of('max_ns')),
@@ -128,16 +131,27 @@ export function accountOf(text) {
   };
 }
 
-const heads = ['ran', 'tasks', 'tasks/s', 'cores', 'heap, MB', 'p50, ms', 'p99, ms', 'p99.9, ms'];
+const heads = [
+  'ran',
+  'tasks',
+  'tasks/s',
+  'cores',
+  'threads without a core',
+  'heap, MB',
+  'p50, ms',
+  'p99, ms',
+  'p99.9, ms',
+];
 
 /** The account as a row of a table. */
 export function rowOf(account) {
-  const { seconds, tasks, cores, firstHeap, lastHeap, p50, p99, p999, worst } = account;
+  const { seconds, tasks, cores, queued, firstHeap, lastHeap, p50, p99, p999, worst } = account;
   const cells = [
     duration(seconds),
     tasks.toLocaleString('en-US'),
     Math.round(tasks / seconds).toLocaleString('en-US'),
     cores.toFixed(2),
+    queued.toFixed(2),
     `${megabytes(firstHeap)}, at the end ${megabytes(lastHeap)}`,
     ...[p50, p99, p999, worst].map(milliseconds),
   ];
@@ -148,7 +162,7 @@ export function rowOf(account) {
 export function report(account) {
   const { heads: titles, cells } = rowOf(account);
   const { stopped, asked, verdicts, machine } = account;
-  const lines = titles.map((title, i) => `${title.padEnd(16)}  ${cells[i]}`);
+  const lines = titles.map((title, i) => `${title.padEnd(22)}  ${cells[i]}`);
   const told = verdicts.map(({ what, isMet }) => `${isMet ? 'met      ' : 'not met  '} ${what}`);
   const early = stopped ? [`stopped before its ${duration(asked)} were over`] : [];
   return [...early, ...lines, ...told, machine].join('\n');

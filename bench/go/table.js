@@ -160,7 +160,8 @@ export function pageText(page, { kept, values, raw = [], isPart = true, account 
   const sections = [...cases, { ...stability, metrics: ['p999_ns'] }].map((each) => {
     const rounds = raw.find((one) => one.case === each.name)?.rounds;
     if (rounds) return caseTable({ ...each, rounds });
-    return isPart || each.alone ? before.get(each.name) : undefined;
+    const stays = isPart || (each.alone && values(each.name, 'millrace', 'tasks'));
+    return stays ? before.get(each.name) : undefined;
   });
   const host = kept.notes.find((note) => note.includes('GOMAXPROCS')) ?? '';
   const text = [

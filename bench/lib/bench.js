@@ -38,7 +38,8 @@ export class Bench {
   #raw = [];
   #json = Boolean(process.env.JSON);
   #save = Boolean(process.env.SAVE);
-  #ofCase = null;
+  /** @type {import('../tables/store.js').Parts} */
+  #parts = {};
 
   constructor(name) {
     this.#name = name;
@@ -50,13 +51,15 @@ export class Bench {
   }
 
   /**
-   * Says that one case alone is run. With SAVE=1 its figures take the place of those that are kept of it.
+   * Says which cases are not run. With SAVE=1 the figures that are kept of them stay, beside those of this run.
    *
-   * @throws {Refused} when those of the other cases are of another machine
+   * @param {import('../tables/store.js').Parts} parts
+   * @throws {Refused} when the figures beside those of one case are of another machine
    */
-  runOnly(name) {
-    this.#ofCase = name;
-    const refusal = this.#save ? refusalOfPart(runOf(this.#name), this.#machine) : null;
+  leaveOut(parts) {
+    this.#parts = parts;
+    const refusal =
+      this.#save && parts.ofCase ? refusalOfPart(runOf(this.#name), this.#machine) : null;
     if (refusal !== null) throw new Refused(refusal);
   }
 
@@ -158,7 +161,7 @@ export class Bench {
     if (!this.#save) return;
     const refusal = refusalOf(run);
     if (refusal !== null) throw new Refused(refusal);
-    save(run, { ofCase: this.#ofCase });
+    save(run, this.#parts);
     writePages();
     this.say(`kept in bench/measured/${this.#name}.jsonl; written: ${pages.join(', ')}`);
   }

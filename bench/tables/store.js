@@ -49,39 +49,55 @@ export function refusalOfPart(kept, machine) {
 }
 
 /**
- * Keeps a run: a line about it, and one for each figure. Other samples, dates and targets stay out. Of a run that was `ofCase` the
- * figures and notes are added to those that are kept, in place of the ones of its case.
+ * Keeps a run: a line about it, and one for each figure. Other samples, dates and targets stay out.
  *
+ * @param {Run & { figures: any[] }} run
+ * @param {Parts} [parts]
  * @throws {RangeError} when a figure has no interval, or one case was measured on another machine than the others
  */
-export function save({ bench, quick, machine, notes, figures }, { ofCase = null } = {}) {
-  const kept = ofCase === null ? undefined : runOf(bench);
-  const refusal = refusalOf({ figures }) ?? refusalOfPart(kept, machine);
+export function save(
+  { bench, quick, machine, notes, figures },
+  { ofCase = null, alone = [] } = {},
+) {
+  const kept = runOf(bench);
+  const isOther = refusalOfPart(kept, machine);
+  const refusal = refusalOf({ figures }) ?? (ofCase === null ? null : isOther);
   if (refusal !== null) throw new RangeError(refusal);
   const short = figures.map(({ target, verdict, rounds, ...figure }) => ({
     ...figure,
     rounds: rounds.map((pair) => pair.map(shortened)),
   }));
   const run = { bench, quick, machine: told(machine), notes, figures: short };
-  const { figures: all, ...about } = kept === undefined ? run : merged(kept, ofCase, run);
+  const { figures: all, ...about } =
+    kept === undefined || isOther ? run : combined(kept, run, { ofCase, alone });
   const lines = [about, ...all].map((line) => `${JSON.stringify(line)}\n`);
   writeFileSync(fileOf(bench), lines.join(''));
 }
 
 /**
- * A kept run with another run of one of its cases.
+ * @typedef {object} Parts
+ * @property {string | null} [ofCase] the only case that was run: those of all others stay
+ * @property {string[]} [alone] of a run of all the cases that were not run, because they take a run of their own: they stay
+ */
+
+/**
+ * A run with what stays of the one that is kept: figures, and the notes that begin with the name of their case.
  *
  * @param {Run} kept
- * @param {string} name of the case
  * @param {Run} run
+ * @param {Parts} parts
  * @returns {Run}
  */
-export function merged(kept, name, { notes, figures }) {
-  const isOfCase = (note) => note.startsWith(`${name}: `);
+export function combined(kept, run, { ofCase = null, alone = [] }) {
+  const stays = ({ case: name }) => (ofCase === null ? alone.includes(name) : name !== ofCase);
+  const figures = kept.figures.filter(stays);
+  const names = new Set(figures.map(({ case: name }) => name));
+  const notes = kept.notes.filter((note) => names.has(note.split(': ')[0]));
   return {
-    ...kept,
-    notes: [...kept.notes.filter((note) => !isOfCase(note)), ...notes.filter(isOfCase)],
-    figures: [...kept.figures.filter((figure) => figure.case !== name), ...figures],
+    ...run,
+    quick: ofCase === null ? run.quick : kept.quick,
+    notes: [...run.notes, ...notes],
+    figures: [...figures, ...run.figures],
   };
 }
 

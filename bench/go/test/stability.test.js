@@ -10,7 +10,14 @@ function file(minutes, { of = () => ({}), end = {} } = {}) {
   const lines = Array.from({ length: minutes }, (_, i) => {
     const { sample, ...more } = of(i);
     return {
-      ...{ seconds: (i + 1) * 60, tasks: 60_000, heap_bytes: 1e6, goroutines: 8, cpu_seconds: 6 },
+      ...{
+        seconds: (i + 1) * 60,
+        tasks: 60_000,
+        heap_bytes: 1e6,
+        goroutines: 8,
+        cpu_seconds: 6,
+        queued_seconds: 3,
+      },
       ...more,
       sample: { p50_ns: 1e4, p99_ns: 1e5, p999_ns: 1e6, max_ns: 5e6, samples: 60_000, ...sample },
     };
@@ -29,9 +36,15 @@ describe('the account of a long run', () => {
   test('is of all of its intervals', () => {
     const account = accountOf(file(10));
     assert.equal(account.tasks, 600_000);
-    assert.equal(account.cores, 0.1);
+    assert.deepEqual([account.cores, account.queued], [0.1, 0.05]);
     assert.deepEqual(unmet(file(10)), []);
-    assert.deepEqual(rowOf(account).cells.slice(0, 4), ['10 min', '600,000', '1,000', '0.10']);
+    assert.deepEqual(rowOf(account).cells.slice(0, 5), [
+      '10 min',
+      '600,000',
+      '1,000',
+      '0.10',
+      '0.05',
+    ]);
   });
 
   test('sees a heap that grows, from the first tenth to the last', () => {

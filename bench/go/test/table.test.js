@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
-import { merged, refusalOfPart, runOf } from '../../tables/store.js';
+import { combined, refusalOfPart, runOf } from '../../tables/store.js';
 import { further } from '../claims.js';
 import { judgeFurther, valuesOfLines, valuesOfRounds } from '../judge.js';
 import { designs, features, tables } from '../report.js';
@@ -117,9 +117,14 @@ describe('the page', () => {
     assert.ok(written.startsWith('before\n') && written.endsWith('\nafter'));
   });
 
-  test('keeps, when all were run, those of the cases that are run alone', () => {
-    const written = pageText(page, { kept, values: found.values, raw, isPart: false });
-    assert.deepEqual(headsOf(written), [...front, 'Queued1M', 'HundredMillion']);
+  test('keeps, when all were run, those of the cases that are run alone, if their figures are kept', () => {
+    const withAlone = (name, arm, metric) =>
+      name === 'HundredMillion' ? [1] : found.values(name, arm, metric);
+    const titles = (known) => headsOf(pageText(page, { kept, values: known, raw, isPart: false }));
+    const without = (name, ...more) =>
+      name === 'HundredMillion' ? undefined : found.values(name, ...more);
+    assert.deepEqual(titles(without), [...front, 'Queued1M']);
+    assert.deepEqual(titles(withAlone), [...front, 'Queued1M', 'HundredMillion']);
   });
 
   test('without its marks is not written', () => {
@@ -130,26 +135,40 @@ describe('the page', () => {
 describe('a run of one case', () => {
   const kept = {
     ...{ bench: 'go', quick: true, machine: { cpu: 'one' } },
-    notes: ['the version', 'PingPong: old', 'Mixed: old'],
+    notes: ['the version', 'PingPong: old', 'Mixed: old', 'Mixed: older'],
     figures: [
       { case: 'PingPong', ours: 1 },
       { case: 'Mixed', ours: 2 },
     ],
   };
+  const run = {
+    ...kept,
+    quick: false,
+    notes: ['another version', 'PingPong: new'],
+    figures: [{ case: 'PingPong', ours: 3 }],
+  };
 
   test('takes the place of what is kept of it, and of nothing else', () => {
-    const run = {
-      notes: ['the version', 'PingPong: new'],
-      figures: [{ case: 'PingPong', ours: 3 }],
-    };
-    assert.deepEqual(merged(kept, 'PingPong', run), {
+    assert.deepEqual(combined(kept, run, { ofCase: 'PingPong' }), {
       ...kept,
-      notes: ['the version', 'Mixed: old', 'PingPong: new'],
+      notes: ['another version', 'PingPong: new', 'Mixed: old', 'Mixed: older'],
       figures: [
         { case: 'Mixed', ours: 2 },
         { case: 'PingPong', ours: 3 },
       ],
     });
+  });
+
+  test('stays when all others are run, if it takes a run of its own', () => {
+    assert.deepEqual(combined(kept, run, { alone: ['Mixed'] }), {
+      ...run,
+      notes: ['another version', 'PingPong: new', 'Mixed: old', 'Mixed: older'],
+      figures: [
+        { case: 'Mixed', ours: 2 },
+        { case: 'PingPong', ours: 3 },
+      ],
+    });
+    assert.deepEqual(combined(kept, run, {}), run);
   });
 
   test('is kept beside figures of the same machine only', () => {

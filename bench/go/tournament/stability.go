@@ -2,7 +2,10 @@ package tournament
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -27,7 +30,10 @@ type Interval struct {
 	HeapBytes  uint64  `json:"heap_bytes"`
 	Goroutines int     `json:"goroutines"`
 	CPUSeconds float64 `json:"cpu_seconds"` // of the process in it
-	Sample     Sample  `json:"sample"`      // how long tasks waited until they ran
+	// QueuedSeconds is how long threads of the process were ready in it and had no processor, together; 0 where the kernel does
+	// not tell. On a quiet machine it is next to nothing, and tasks wait for the loop alone.
+	QueuedSeconds float64 `json:"queued_seconds"`
+	Sample        Sample  `json:"sample"` // how long tasks waited until they ran
 }
 
 // A Summary is the account of a whole run, which every accepted task has to be in.
@@ -71,12 +77,14 @@ func Stability(ctx context.Context, plan Load, report func(Interval) error) (sum
 	if intervals == 0 {
 		intervals = 10
 	}
-	used := cpuTime()
+	used, queued := cpuTime(), queuedTime()
 	for i := 0; i < intervals && ctx.Err() == nil; i++ {
 		sleepUntil(ctx, start.Add(plan.Duration*time.Duration(i+1)/time.Duration(intervals)))
 		interval := l.interval(start)
-		interval.CPUSeconds = (cpuTime() - used).Seconds()
-		used = cpuTime()
+		nowUsed, nowQueued := cpuTime(), queuedTime()
+		interval.CPUSeconds = (nowUsed - used).Seconds()
+		interval.QueuedSeconds = max(nowQueued-queued, 0).Seconds()
+		used, queued = nowUsed, nowQueued
 		must(report(interval))
 	}
 	cancel()
@@ -97,6 +105,22 @@ func Stability(ctx context.Context, plan Load, report func(Interval) error) (sum
 		}
 	}
 	return summary, nil
+}
+
+// queuedTime is what the kernel tells of each thread in the second field of schedstat.
+func queuedTime() (sum time.Duration) {
+	threads, _ := filepath.Glob("/proc/self/task/*/schedstat") // its only error is a pattern that is not valid
+	for _, thread := range threads {
+		fields, err := os.ReadFile(thread)
+		if err != nil {
+			continue // it has ended
+		}
+		var ran, queued int64
+		if _, err := fmt.Sscan(string(fields), &ran, &queued); err == nil {
+			sum += time.Duration(queued)
+		}
+	}
+	return sum
 }
 
 // sleepUntil returns at that time, or when ctx is done.
