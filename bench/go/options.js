@@ -1,4 +1,4 @@
-/** What `make bench NAME=go` is asked for by its environment; everything that cannot be meant is refused, with what can. */
+/** Options of `make bench NAME=go`, from the environment. A value that cannot be meant is refused, with the values that can. */
 import { Refused } from '../lib/bench.js';
 
 const unitSeconds = { s: 1, m: 60, h: 3600 };

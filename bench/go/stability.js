@@ -158,7 +158,7 @@ export function rowOf(account) {
   return { heads: [...heads, 'longest wait, ms'], cells };
 }
 
-/** What was found, for people. */
+/** The account and its verdicts, for people. */
 export function report(account) {
   const { heads: titles, cells } = rowOf(account);
   const { stopped, asked, verdicts, machine } = account;

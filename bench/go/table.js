@@ -104,7 +104,7 @@ function featureRows() {
   return [['design', 'entrant', ...features.map(({ feature }) => feature)], rows];
 }
 
-/** Of claims whose arms were run: each place a row. */
+/** A row for each place of the claims whose arms were run. */
 function claimRows(judged, code) {
   const rows = judged.flatMap(({ text, places }) =>
     places.map((place) => [

@@ -29,7 +29,7 @@ export const tooFew = (title, rounds) =>
   `'${title}' has ${rounds} ${rounds === 1 ? 'round' : 'rounds'}, and what is kept by SAVE=1 takes at least ${LEAST_ROUNDS}: ` +
   'fewer have no interval of 95 %';
 
-/** What is told of a machine. What a distribution adds to the number of its kernel tells nothing. */
+/** The machine as it is published. The suffix that a distribution adds to the number of its kernel is left out. */
 const told = ({ cpu, cores, kernel, node, libuv }) => ({
   ...{ cpu, cores, kernel: kernel.replace(/(\d+\.\d+).*/, '$1'), node, libuv },
 });

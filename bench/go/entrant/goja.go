@@ -22,7 +22,8 @@ type Goja struct {
 	vm   *goja.Runtime // the loop's, as script
 	// script makes a function of JavaScript that calls one of Go. Only within such a function, which has a frame, does what
 	// calls JavaScript again leave microtasks for later.
-	script func(call func(goja.FunctionCall) goja.Value) goja.Value
+	script  func(call func(goja.FunctionCall) goja.Value) goja.Value
+	settled gojaPromise // whose reactions are microtasks at once
 }
 
 // NewGoja starts a Goja.
@@ -42,6 +43,8 @@ func newGoja() *Goja {
 			must(err)
 			return function
 		}
+		l.settled = l.Promise().(gojaPromise)
+		l.settled.Resolve(nil)
 	})
 	loop.Start()
 	return l
@@ -101,9 +104,7 @@ func (l *Goja) SubmitScript(task func()) error {
 
 // Microtask implements Microtasker.
 func (l *Goja) Microtask(fn func()) {
-	p := l.Promise()
-	p.Resolve(nil)
-	p.Then(func(any) (any, error) {
+	l.settled.Then(func(any) (any, error) {
 		fn()
 		return nil, nil
 	})

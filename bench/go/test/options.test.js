@@ -1,4 +1,4 @@
-/** What make bench NAME=go is asked for, and what it refuses. */
+/** Options of make bench NAME=go, and values that it refuses. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Refused } from '../../lib/bench.js';
