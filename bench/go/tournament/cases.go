@@ -13,12 +13,15 @@ var featured = []string{ours, goja, "direct", "tick", "safe", "lockfree", "batch
 // polling are those whose loop sleeps in epoll_wait.
 var polling = []string{"tick", "safe", "lockfree", "batched"}
 
+// scripted are those whose microtasks and promises are JavaScript's.
+var scripted = []string{goja}
+
 // Cases are all cases, those of the report first.
 var Cases = []Case{
 	{"PingPong", 1_000_000, each(pingPong)},
 	{"PingPong reused", 1_000_000, each(pingPongReused)},
-	{"PingPongLatency", 100_000, slowly(append(each(latency), alone("channel round trip", roundTrip))...)},
-	{"PingPongLatency reused", 100_000, slowly(append(each(latencyReused),
+	{"PingPongLatency", 100_000, slowly(polling, append(each(latency), alone("channel round trip", roundTrip))...)},
+	{"PingPongLatency reused", 100_000, slowly(polling, append(each(latencyReused),
 		alone("channel round trip", roundTripReused))...)},
 	{"MultiProducer10", 1_000_000, each(producers(10))},
 	{"MultiProducer100", 1_000_000, each(producers(100))},
@@ -33,12 +36,12 @@ var Cases = []Case{
 	}},
 	{"Mixed", 200_000, append(each(mixed), arm("millrace SubmitPriority", mixedPriority, entrant.NewMillrace))},
 	{"Bursty", 20_000, each(bursty)},
-	{"FDReady", 20_000, slowly(each(fdReady, featured...)...)},
+	{"FDReady", 20_000, slowly(polling, each(fdReady, featured...)...)},
 	{"FDReady by the loop", 20_000, each(fdReadyByLoop, featured...)},
-	{"FDIdle", 50_000, slowly(append(each(fdIdle, featured...),
+	{"FDIdle", 50_000, slowly(polling, append(each(fdIdle, featured...),
 		arm("no descriptor", latencyReused, entrant.NewMillrace))...)},
-	{"Microtasks", 200_000, each(microtasks, featured...)},
-	{"Promises", 200_000, each(promises, featured...)},
+	{"Microtasks", 200_000, slowly(scripted, each(microtasks, featured...)...)},
+	{"Promises", 200_000, slowly(scripted, each(promises, featured...)...)},
 	{"Timers", 20_000, append(each(timers, featured...),
 		arm("millrace precise", timers, entrant.NewPreciseMillrace), alone("time.AfterFunc", afterFuncs))},
 	{"Queued100k", 100_000, each(queued)},
