@@ -13,6 +13,7 @@ import { hostRecord } from '../../packages/lab/experiment/host.js';
 import { Refused } from '../lib/bench.js';
 import { ensureResults, resultsFolder } from '../lib/results.js';
 import { median } from '../lib/statistics.js';
+import { published } from '../tables/store.js';
 import { startStability } from './arm.js';
 import { stability } from './cases.js';
 
@@ -50,9 +51,21 @@ const keptFile = fileURLToPath(new URL('../measured/go-stability.txt', import.me
 export async function runLong({ seconds, rate }, { seed, isKept, say }) {
   ensureResults();
   const path = `${resultsFolder}go-stability-${new Date().toISOString().replaceAll(':', '-')}.txt`;
-  const { cpu, cores, kernel, load_average: busy } = hostRecord();
+  const host = hostRecord();
+  const { cpu, cores, kernel } = published(host);
   const keep = (line) => appendFileSync(path, `${line}\n`);
-  keep(JSON.stringify({ cpu, cores, kernel, load_average: busy, seconds, rate, seed, intervals }));
+  keep(
+    JSON.stringify({
+      cpu,
+      cores,
+      kernel,
+      load_average: host.load_average,
+      seconds,
+      rate,
+      seed,
+      intervals,
+    }),
+  );
   say(`each interval is a line of ${shown(path)}; Ctrl-C keeps what there is`);
   let count = 0;
   const run = startStability([`${seconds}s`, seed, rate, intervals], (line) => {

@@ -228,7 +228,8 @@ function longTable(account) {
   return section(
     titles.long,
     `\`make bench NAME=go STABILITY=1h\` on ${account.machine}: random load in one process, at a rate that leaves the machine to others. Asked for was: ` +
-      `${asked}. ${told}. The [lines of its intervals](../bench/measured/go-stability.txt) are kept.`,
+      `${asked}. ${told}. The [lines of its intervals](../bench/measured/go-stability.txt) are kept. p50 and p99 are medians of the intervals, p99.9 is that of ` +
+      'the worst one. Threads without a core are those that were ready while other programs had the cores, on average: they make tasks wait as well.',
     markdown(heads, [cells]),
   );
 }

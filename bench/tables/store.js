@@ -30,7 +30,7 @@ export const tooFew = (title, rounds) =>
   'fewer have no interval of 95 %';
 
 /** The machine as it is published. The suffix that a distribution adds to the number of its kernel is left out. */
-const told = ({ cpu, cores, kernel, node, libuv }) => ({
+export const published = ({ cpu, cores, kernel, node, libuv }) => ({
   ...{ cpu, cores, kernel: kernel.replace(/(\d+\.\d+).*/, '$1'), node, libuv },
 });
 
@@ -41,7 +41,7 @@ const told = ({ cpu, cores, kernel, node, libuv }) => ({
  * @param {object} machine that the case is measured on
  */
 export function refusalOfPart(kept, machine) {
-  const [there, here] = [kept?.machine ?? told(machine), told(machine)].map((each) =>
+  const [there, here] = [kept?.machine ?? published(machine), published(machine)].map((each) =>
     JSON.stringify(each),
   );
   if (there === here) return null;
@@ -67,7 +67,7 @@ export function save(
     ...figure,
     rounds: rounds.map((pair) => pair.map(shortened)),
   }));
-  const run = { bench, quick, machine: told(machine), notes, figures: short };
+  const run = { bench, quick, machine: published(machine), notes, figures: short };
   const { figures: all, ...about } =
     kept === undefined || isOther ? run : combined(kept, run, { ofCase, alone });
   const lines = [about, ...all].map((line) => `${JSON.stringify(line)}\n`);
