@@ -11,11 +11,13 @@ export async function setup(name) {
   );
   await writeFile('tasks.js', code);
   const options = { broker: server.url, stream: 'thumbnails', filename: 'tasks.js' };
-  if (name === 'a-first-example-3') await new TaskWorker(options).ready();
+  if (['a-first-example-3', 'lag-and-metrics'].includes(name))
+    await new TaskWorker(options).ready();
   return {};
 }
 
 export const checks = {
+  'lag-and-metrics': ({ lag }) => assert.deepEqual([lag.normal.pending, lag.dead], [0, 0]),
   'a-first-example-2': ({ worker }) => assert.equal(worker.stats().link.state, 'up'),
   'a-first-example-3': ({ client }) => assert.equal(client.stats().completed, 1),
   'the-stream': ({ client }) => assert.equal(client.stats().stored, 1),

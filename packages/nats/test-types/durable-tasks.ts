@@ -1,10 +1,12 @@
 // Durable tasks as users of the package see them.
 import {
+  type DeadLetter,
   type Enqueued,
   TaskClient,
   type TaskClientOptions,
   type TaskClientStats,
   type TaskLag,
+  TaskOperator,
   TaskWorker,
   type TaskWorkerOptions,
 } from '@millrace/nats/tasks';
@@ -59,3 +61,11 @@ const handler = (task: Image, { id, delivery }: TaskContext): string =>
   `${task.path} ${id} ${delivery}`;
 
 void [width, stored, stats.resent, handler];
+
+const operator = new TaskOperator({ servers: 'nats://a', namespace: 'shop' }, 'images');
+void operator.lag().then(({ low, dead }): number => low.unacknowledged + dead);
+void operator.retryDead().then((count: number) => count);
+const letters: AsyncGenerator<DeadLetter> = operator.dead();
+void letters.next().then(({ value }) => value?.deliveries);
+// @ts-expect-error: which stream?
+void new TaskOperator('nats://a');

@@ -5,6 +5,7 @@
  */
 export { type Enqueued, TaskClient } from './client.js';
 export type { TaskClientStats, TaskEvent, TaskWorkerEvents, TaskWorkerStats } from './context.js';
+export { type DeadLetter, TaskOperator } from './operator.js';
 export type {
   EnqueueOptions,
   StreamOptions,
