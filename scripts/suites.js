@@ -105,7 +105,11 @@ const asPublished = published.map((name) => `packages/${name}/test-package`);
 export const beside = [
   [
     suite({ title: 'tests of the docs', folders: ['docs/test'], concurrency: 2 }),
-    suite({ title: 'tests of the deployment', folders: ['deploy/test'], concurrency: 2 }),
+    suite({
+      title: 'tests of the deployment',
+      folders: ['deploy/test', 'deploy/scaler/test'],
+      concurrency: 2,
+    }),
   ],
   [suite({ title: 'tests of the npm packages', folders: asPublished })],
   [
