@@ -35,6 +35,7 @@ const STATUS = `
 for (const [app, main, ready] of [
   ['examples/chat', 'server.js', '/readyz'],
   ['examples/compute', 'main.js', '/health'],
+  ['deploy/scaler', 'main.js', '/readyz'],
 ]) {
   describe(`image of ${app}`, { skip: unable }, () => {
     test('is small, is not root, needs no writable root, is healthy, and ends at SIGTERM', async (t) => {

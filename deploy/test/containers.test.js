@@ -56,12 +56,14 @@ test('what the Dockerfile copies from the repository is there, and not ignored',
     .filter((line) => line.startsWith('!'))
     .map((line) => line.slice(1));
   assert.ok(copied.length >= 10);
-  for (const path of copied.map((each) => each.replace(/\$\{APP\}/, 'examples/chat'))) {
-    assert.ok(existsSync(join(root, path)), path);
-    assert.ok(
-      allowed.some((each) => path === each || path.startsWith(`${each}/`)),
-      `${path} is ignored`,
-    );
+  for (const app of ['examples/chat', 'examples/compute', 'deploy/scaler']) {
+    for (const path of copied.map((each) => each.replace(/\$\{APP\}/, app))) {
+      assert.ok(existsSync(join(root, path)), path);
+      assert.ok(
+        allowed.some((each) => path === each || path.startsWith(`${each}/`)),
+        `${path} is ignored`,
+      );
+    }
   }
 });
 

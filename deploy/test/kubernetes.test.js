@@ -1,11 +1,9 @@
 /** The manifests: what the API of Kubernetes takes, and what belongs together is together. */
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { which } from '../../scripts/lib/which.js';
-import { container, folder, list, object, objects, read, yaml } from './lib/files.js';
+import { built, container, folder, list, object, objects, read, yaml } from './lib/files.js';
 import { moduleOf, typeFaults, validate } from './lib/models.js';
 
 const all = objects();
@@ -25,7 +23,7 @@ describe('each object is what its schema says', () => {
     const wrong = structuredClone(object('Deployment', 'chat'));
     wrong.spec.template.spec.containers[0].ports[0].containerPort = 'http';
     await assert.rejects(validate(wrong), /containerPort/);
-    const unknown = structuredClone(object('ScaledObject', 'chat'));
+    const unknown = structuredClone(object('ScaledObject', 'chat', 'scale-load'));
     unknown.spec.maxReplicas = 3;
     assert.match(await typeFaults([unknown]), /maxReplicas/);
   });
@@ -33,14 +31,75 @@ describe('each object is what its schema says', () => {
 
 describe('kustomizations', () => {
   for (const path of list('kubernetes', 'kustomization.yaml')) {
-    test(path, () => {
+    test(`${path} names files that are there, and can be built`, async () => {
       const { resources, configMapGenerator = [] } = yaml(path);
       const here = join(folder, path, '..');
       const named = [...resources, ...configMapGenerator.flatMap(({ files }) => files)];
       for (const each of named) assert.ok(existsSync(join(here, each)), each);
-      if (!which('kubectl')) return;
-      const text = execFileSync('kubectl', ['kustomize', here], { encoding: 'utf8' });
-      assert.match(text, /^kind: /m);
+      for (const each of built(path.split('/')[1]) ?? []) {
+        if (moduleOf(each) !== null) await validate(each);
+      }
+    });
+  }
+});
+
+describe('the overlays of clouds', () => {
+  for (const [name, ofService, pathOf] of [
+    [
+      'eks',
+      (annotations) => annotations['alb.ingress.kubernetes.io/healthcheck-path'],
+      (path) => path,
+    ],
+    [
+      'gke',
+      (annotations) => JSON.parse(annotations['cloud.google.com/backend-config']).default,
+      (backend, all) => {
+        const { spec } = all.find(
+          ({ kind, metadata }) => kind === 'BackendConfig' && metadata.name === backend,
+        );
+        assert.equal(spec.healthCheck.port, 8080);
+        return spec.healthCheck.requestPath;
+      },
+    ],
+  ]) {
+    test(`${name}: each host has a service, whose check is the readiness probe of its pods`, (t) => {
+      const all = built(name);
+      if (all === null) return t.skip('kubectl is not installed');
+      const { spec } = all.find(({ kind }) => kind === 'Ingress');
+      const names = spec.rules.map(({ host, http }) => {
+        const [{ backend }] = http.paths;
+        assert.equal(host, `${backend.service.name}.example.com`);
+        return backend.service.name;
+      });
+      assert.deepEqual(names, ['chat', 'compute']);
+      for (const service of names) {
+        const { metadata } = all.find(
+          (each) => each.kind === 'Service' && each.metadata.name === service,
+        );
+        const { readinessProbe } = container('Deployment', service);
+        assert.equal(
+          pathOf(ofService(metadata.annotations), all),
+          readinessProbe.httpGet.path,
+          service,
+        );
+      }
+    });
+
+    test(`${name}: images come from a registry, and an autoscaler sets the replicas of each Deployment`, (t) => {
+      const all = built(name);
+      if (all === null) return t.skip('kubectl is not installed');
+      const deployments = all.filter(({ kind }) => kind === 'Deployment');
+      assert.equal(deployments.length, 3);
+      for (const { metadata, spec } of deployments) {
+        for (const { image } of spec.template.spec.containers) assert.match(image, /^[A-Z].*:TAG$/);
+        assert.equal(spec.replicas, undefined, metadata.name);
+        const scaler = all.find(
+          (each) =>
+            each.kind === 'HorizontalPodAutoscaler' &&
+            each.spec.scaleTargetRef.name === metadata.name,
+        );
+        assert.ok(scaler, metadata.name);
+      }
     });
   }
 });
@@ -77,7 +136,7 @@ describe('pods', () => {
     test(`${name} mounts the volumes that it has, and its probes name its ports`, () => {
       const claims = each.spec.volumeClaimTemplates?.map(({ metadata }) => metadata.name) ?? [];
       const volumes = [...(spec.volumes ?? []).map((volume) => volume.name), ...claims];
-      for (const { volumeMounts, ports = [], ...probes } of spec.containers) {
+      for (const { volumeMounts = [], ports = [], ...probes } of spec.containers) {
         assert.deepEqual(volumeMounts.map((mount) => mount.name).sort(), volumes.sort());
         const names = ports.map((port) => port.name);
         for (const probe of ['startupProbe', 'livenessProbe', 'readinessProbe']) {
@@ -123,7 +182,7 @@ test('the broker lets in all pods that have its address, and nobody calls a work
   const asking = pods
     .map((each) => each.object.spec.template)
     .filter(({ spec }) => spec.containers.some(asks));
-  assert.equal(asking.length, 2);
+  assert.equal(asking.length, 3);
   for (const [key, value] of Object.entries(clients.matchLabels)) {
     for (const { metadata } of asking) assert.equal(metadata.labels[key], value);
   }
@@ -131,15 +190,23 @@ test('the broker lets in all pods that have its address, and nobody calls a work
 });
 
 test('KEDA, which has a namespace of its own, is given addresses with theirs', () => {
-  const service = object('Service', 'nats');
   const triggers = all.flatMap(({ object: each }) => each.spec.triggers ?? []);
   for (const { metadata } of triggers) {
-    const url = metadata.serverAddress ?? `http://${metadata.natsServerMonitoringEndpoint}`;
-    const { hostname, port } = new URL(url);
-    assert.match(hostname, /^[\w-]+\.[\w-]+\.svc$/);
-    if (metadata.serverAddress) continue;
-    assert.equal(hostname.split('.')[0], service.metadata.name);
-    assert.ok(service.spec.ports.some((each) => String(each.port) === port));
+    const { serverAddress, natsServerMonitoringEndpoint, scalerAddress, source } = metadata;
+    const own = [natsServerMonitoringEndpoint, scalerAddress].filter((each) => each !== undefined);
+    const urls = [...own.map((each) => `http://${each}`), source].filter((url) => url);
+    assert.ok(urls.length > 0 || serverAddress);
+    for (const url of [...urls, ...(serverAddress ? [serverAddress] : [])]) {
+      assert.match(new URL(url).hostname, /^[\w-]+\.[\w-]+\.svc$/);
+    }
+    for (const url of urls) {
+      const { hostname, port } = new URL(url);
+      const service = object('Service', hostname.split('.')[0]);
+      assert.ok(
+        service.spec.ports.some((each) => String(each.port) === port),
+        url,
+      );
+    }
   }
 });
 
@@ -167,6 +234,38 @@ test('a chat in memory and on disk fits into what its pod may use', () => {
   // A heap of half of the limit is what Node.js takes of it by itself.
   assert.ok(sizes.memory < mib(resources.limits.memory) / 8);
   assert.ok(sizes.disk < mib(resources.limits['ephemeral-storage']));
+});
+
+test('a name of all pods is that of a Service without an address of its own', () => {
+  const { spec } = object('Service', 'chat-pods');
+  assert.equal(spec.clusterIP, 'None');
+  assert.deepEqual(spec.selector, object('Service', 'chat').spec.selector);
+  // The address is that of a pod, so the port has to be one of its container.
+  const [{ port }] = spec.ports;
+  assert.ok(container('Deployment', 'chat').ports.some((each) => each.containerPort === port));
+});
+
+test('only KEDA may call the scaler, and only where it listens', () => {
+  const { podSelector, ingress } = object('NetworkPolicy', 'scaler').spec;
+  const { metadata, spec } = object('Deployment', 'scaler').spec.template;
+  assert.equal(
+    metadata.labels['app.kubernetes.io/name'],
+    Object.values(podSelector.matchLabels)[0],
+  );
+  const [{ ports }] = spec.containers;
+  assert.deepEqual(
+    ingress.map(({ from, ports: open }) => [
+      Object.values(from[0].namespaceSelector.matchLabels)[0],
+      open[0].port,
+    ]),
+    [
+      ['keda', 'grpc'],
+      ['monitoring', 'http'],
+    ],
+  );
+  const numberOf = (name) => ports.find((each) => each.name === name).containerPort;
+  const { args } = container('Deployment', 'scaler');
+  assert.equal(Number(args[args.indexOf('--grpc-port') + 1]), numberOf('grpc'));
 });
 
 test('CPU is scaled on at 80 %', () => {

@@ -51,7 +51,7 @@ test('metrics and labels are those of the vocabulary', () => {
 
 test('loop utilization, shed rate and batch fill are all scaled on', () => {
   for (const text of [
-    JSON.stringify(object('ScaledObject', 'chat')),
+    JSON.stringify(object('ScaledObject', 'chat', 'scale-load')),
     read('kubernetes/scale-adapter/values.yaml'),
   ]) {
     for (const name of ['loop_utilization', 'shed_total', 'batch_trigger_total']) {

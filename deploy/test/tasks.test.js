@@ -41,7 +41,9 @@ async function lagOf(monitor, { account, stream: name, consumer }) {
   return details && details.num_pending + details.num_ack_pending;
 }
 
-const triggers = object('ScaledObject', 'worker').spec.triggers.map(({ metadata }) => metadata);
+const triggers = object('ScaledObject', 'worker', 'scale-load').spec.triggers.map(
+  ({ metadata }) => metadata,
+);
 
 describe('workers', { skip: unable }, () => {
   test('as Kubernetes starts them run tasks, and end with those that have begun', async (t) => {

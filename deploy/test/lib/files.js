@@ -1,7 +1,10 @@
 /** Reads the files of deploy/. */
+import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseAllDocuments } from 'yaml';
+import { which } from '../../../scripts/lib/which.js';
 
 export const folder = fileURLToPath(new URL('../../', import.meta.url));
 export const root = fileURLToPath(new URL('../../../', import.meta.url));
@@ -36,13 +39,25 @@ export const objects = () =>
     .filter((path) => !/(kustomization|values)\.yaml$/.test(path))
     .flatMap((path) => documents(path).map((object) => ({ path, object })));
 
-/** The object of this kind and name. */
-export function object(kind, name) {
-  const found = objects().find(
-    (each) => each.object.kind === kind && each.object.metadata.name === name,
+/** The object of this kind and name, in this folder of kubernetes/ if there are several. */
+export function object(kind, name, place = '') {
+  const found = objects().filter(
+    (each) =>
+      each.object.kind === kind &&
+      each.object.metadata.name === name &&
+      each.path.startsWith(`kubernetes/${place}`),
   );
-  if (!found) throw new Error(`there is no ${kind} ${name}`);
-  return found.object;
+  if (found.length !== 1) throw new Error(`there are ${found.length} of ${kind} ${name}`);
+  return found[0].object;
+}
+
+/** Objects as `kubectl kustomize` makes them of a folder of kubernetes/; null where kubectl is not installed. */
+export function built(name) {
+  if (!which('kubectl')) return null;
+  const text = execFileSync('kubectl', ['kustomize', join(folder, 'kubernetes', name)], {
+    encoding: 'utf8',
+  });
+  return parseAllDocuments(text).map((document) => document.toJS());
 }
 
 /** The container of a Deployment or StatefulSet. */

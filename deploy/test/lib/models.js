@@ -8,6 +8,8 @@ import { folder, root } from './files.js';
 /** The module that has a kind, by apiVersion; null where no package does. */
 const MODULES = {
   v1: 'kubernetes-models/v1',
+  'cloud.google.com/v1': '@kubernetes-models/gke/cloud.google.com/v1',
+  'networking.gke.io/v1': '@kubernetes-models/gke/networking.gke.io/v1',
   'keda.sh/v1alpha1': '@kubernetes-models/keda/keda.sh/v1alpha1',
   'monitoring.coreos.com/v1': '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1',
   'monitoring.googleapis.com/v1': null,
