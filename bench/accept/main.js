@@ -1,4 +1,4 @@
-/** What it is worth to take the connections of a turn together: `make bench NAME=accept`. */
+/** The worth of taking the connections of a turn together: `make bench NAME=accept`. */
 import { runArm } from '../lib/arm.js';
 import { runBench } from '../lib/bench.js';
 

@@ -1,5 +1,5 @@
 /**
- * What auto costs where it can do nothing: servers that answer at once, that ask PostgreSQL, and that send each client a frame of its own;
+ * The costs of auto where it can do nothing: servers that answer at once, that ask PostgreSQL, and that send each client a frame of its own;
  * and what observe costs the first of them.
  */
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,4 @@
-/** What one request costs a server in system calls and in bytes of the heap: `node count-arm.js PLAN`, one arm of one round. */
+/** The cost of one request to a server in system calls and in bytes of the heap: `node count-arm.js PLAN`, one arm of one round. */
 import { startServer } from '../lib/load.js';
 import { ClosedLoop } from './closed-loop.js';
 import { countSyscalls } from './syscalls.js';

@@ -1,4 +1,4 @@
-/** What a platform asks of the scaler itself, over HTTP: probes, and its own metrics for Prometheus. */
+/** The scaler's own server, for its platform: probes, and its metrics for Prometheus. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';

@@ -25,7 +25,7 @@ const MOST_SOURCES = 100;
 /** Emits `read` after each reading, and `end` when there will be none. */
 class Watch extends EventEmitter {
   source;
-  /** What the last reading did not get. */
+  /** Faults of the last reading. */
   faults = [];
   #ended = new AbortController();
   #askedAt;

@@ -56,7 +56,7 @@ describe('GetMetrics', () => {
     await until(async () => (await value(loop(pod.url))) > 0.3);
     assert.ok((await value(loop(pod.url))) < 0.8);
     pass(59_000);
-    // What was read a moment ago is still within the window of the next reading.
+    // A reading of a moment ago is still within the window of the next one.
     await until(async () => (await value(loop(pod.url))) > 0.4);
     pass(10_000);
     await until(() => is(value(loop(pod.url)), 0.8));
@@ -73,7 +73,7 @@ describe('GetMetrics', () => {
       const trigger = { metric, source: `${pod.url},${other.url}` };
       assert.equal(await value(trigger), 0);
       await pod.say({ [part]: 5000 + 40_000, [whole]: 100 + 60_000 });
-      // Of two pods the mean is 0.2.
+      // The mean of the two pods is 0.2.
       await until(async () => near(await value(trigger), 0.4));
       // Counters that fall are those of a process that has started anew.
       await pod.say({ [part]: 0, [whole]: 1 });

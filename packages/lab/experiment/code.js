@@ -10,7 +10,7 @@ const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 /** In a working copy: what arms, loads and the lab itself are made of. */
 const PARTS = ['packages', 'examples', 'package-lock.json'];
 
-/** Where the lab is installed: the lab itself. */
+/** The folder in which the lab is installed: the lab itself. */
 const LAB = fileURLToPath(new URL('../', import.meta.url));
 
 const CODE = /\.([cm]?js|cts|ts|json|node|c|h|html|css)$/;

@@ -208,7 +208,7 @@ export async function gather(experiment, { size = LARGEST, seed, cleanup, onRun,
   }
 }
 
-/** How many runs of a round count as steps: the one that was hindered is none. @param {import('./journal.js').Kept} kept */
+/** Steps of a round: its runs but the one that was hindered. @param {import('./journal.js').Kept} kept */
 export const countedRuns = ({ round, outcome }) =>
   outcome === 'hindered' ? round.runs.length - 1 : round.runs.length;
 

@@ -45,13 +45,13 @@ export class Journal {
   #path;
   #file = null;
 
-  /** When the run began. @type {Date} */
+  /** Start of the run. @type {Date} */
   date;
   /** The rounds that were made before, in order. @type {Kept[]} */
   kept = [];
-  /** When each part of the run began, ISO 8601. @type {string[]} */
+  /** Starts of the parts of the run, ISO 8601. @type {string[]} */
   parts;
-  /** What the parts before this one took. */
+  /** Time of the parts before this one. */
   secondsBefore = 0;
 
   /**
@@ -118,7 +118,7 @@ export class Journal {
     return this.#path;
   }
 
-  /** How many runs it had, of rounds that count. */
+  /** Runs that it had, of rounds that count. */
   get runs() {
     return this.kept.reduce((sum, kept) => sum + countedRuns(kept), 0);
   }

@@ -7,7 +7,7 @@ export const SIZES = ['quick', 'medium', 'paper'];
 
 /** @typedef {'quick' | 'medium' | 'paper'} Size */
 
-/** Of a run that nobody has given a size. @type {Size} */
+/** The size of a run that nobody has given one. @type {Size} */
 export const LARGEST = SIZES.at(-1);
 
 /** @param {Size} size of a run @param {{ from?: Size }} what a case or a treatment */

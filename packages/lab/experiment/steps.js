@@ -37,7 +37,7 @@ export function runsOf({ arms, twinEvery }, rounds) {
 }
 
 /**
- * How long an experiment takes, s, or longer: the time of its load, and start and stop of each server. How long a program or a
+ * The least time of an experiment in s: the time of its load, and start and stop of each server. How long a program or a
  * single request takes is not known before, unless the load tells what it is expected to (`takes`).
  *
  * @param {Parameters<typeof planOf>} plan

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 
 const SOURCE = fileURLToPath(new URL('./allocations.c', import.meta.url));
 
-/** As in allocations.c: two counters at the begin of each slot. */
+/** Two counters at the begin of each slot, as in allocations.c. */
 const SLOTS = 64;
 const SLOT_BYTES = 64;
 
@@ -44,7 +44,7 @@ export class Allocations {
     return spawnSync('cc', args, { stdio: 'ignore' }).status === 0;
   }
 
-  /** What the server needs in its environment. @param {Record<string, string>} [own] */
+  /** The environment that the server needs. @param {Record<string, string>} [own] */
   env({ LD_PRELOAD } = {}) {
     return {
       LD_PRELOAD: [this.#library, LD_PRELOAD].filter(Boolean).join(':'),

@@ -31,7 +31,7 @@ const linesOf = (path) => readFileSync(path, 'utf8').trimEnd().split('\n').map(J
 
 const roundsOf = (path) => linesOf(path).filter(({ outcome }) => outcome === 'whole');
 
-/** Of the runs that count: round and arm. */
+/** Round and arm of the runs that count. */
 const counted = ({ runs }) =>
   runs
     .filter(({ discarded }) => discarded === undefined)
@@ -51,7 +51,7 @@ describe('millrace experiment --resume', () => {
     const [name] = unfinishedIn(results);
     const before = roundsOf(join(results, name));
     assert.ok(before.length > 0 && before.length < ROUNDS);
-    // As a cut of the power leaves it.
+    // A cut of the power leaves it like this.
     appendFileSync(join(results, name), '{"round":{"case":"","ro');
 
     const resumed = start(t, [...args, '--resume']);

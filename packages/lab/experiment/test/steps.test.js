@@ -22,7 +22,7 @@ test('a case has its own most, unless rounds are given, and a twin may be rare',
     rounds,
     twinEvery: { paper: 3 },
   });
-  // Of 4 rounds 2 have a twin, of 10 rounds 4.
+  // Two of 4 rounds have a twin, four of 10.
   assert.equal(stepsOf(experiment, {}), 4 * 2 + 2 + (10 * 2 + 4));
   assert.equal(stepsOf(experiment, { rounds: 6 }), 2 * (6 * 2 + 2));
 });

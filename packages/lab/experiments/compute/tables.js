@@ -108,7 +108,7 @@ function here({ control, treatment, ahead, lo, hi, n, unit, level }) {
   return [shown.join(' → '), ahead === null ? NONE : `${times(ahead)}×${interval}`, `${n}`];
 }
 
-/** Of the study; one figure where it has only several threads. */
+/** Figures of the study; one where it has only several threads. */
 function cell(row, metric) {
   const values = [row?.control?.[metric], row?.treatment?.[metric]];
   if (values.every((value) => value === undefined)) return NONE;

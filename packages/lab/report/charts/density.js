@@ -104,7 +104,7 @@ function scaled({ curve, thin, ...rest }) {
   return { ...rest, curve: low, thin: fine };
 }
 
-/** Where no value is below 0, the part of the curve that is would mislead. */
+/** Without the part below 0 where no value is there: it would mislead. */
 function pointsOf({ x, density: heights }, values) {
   const isPositive = values.every((value) => value >= 0);
   return x.map((at, i) => [at, heights[i]]).filter(([at]) => at >= 0 || !isPositive);

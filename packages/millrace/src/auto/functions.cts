@@ -23,7 +23,7 @@ export function checkModules(): void {
   if (process.env === undefined) throw new Error('the application has deleted process.env');
 }
 
-/** What went wrong, worded for `why`. */
+/** The sentence about an error that stands in `why`. */
 export function sentence(error: unknown): string {
   return isError(error) ? error.message : String(error);
 }

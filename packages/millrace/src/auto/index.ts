@@ -28,7 +28,7 @@ try {
 
 /** The features of this thread, to look at and to switch on and off. */
 export const features: Features = start.features;
-/** What the environment and the file amount to. */
+/** The switches that the environment and the file amount to. */
 export const settings: Settings = start.settings;
 
 const { ready } = start;

@@ -100,7 +100,7 @@ if (holder[key] === undefined) Object.defineProperty(process, key, { value: star
 
 /** The features of this thread, to look at and to switch on and off. */
 export const features: Features = started.features;
-/** What the environment and the file amount to. */
+/** The switches that the environment and the file amount to. */
 export const settings: Settings = started.settings;
 /** @internal */
 export const ready: Promise<unknown> | undefined = started.ready;

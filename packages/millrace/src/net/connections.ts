@@ -55,7 +55,7 @@ export interface WebSocketServerLike<WebSocket> {
 export interface ConnectionsOptions
   extends Partial<Omit<QueueOptions, 'order' | 'maxQueue' | 'maxQueueBytes' | 'maxDeferral'>> {}
 
-/** What `batchConnections()` returns. */
+/** The batches of a server, to look at and to end; `batchConnections()` returns it. */
 export interface ConnectionBatches {
   /** Hands over the waiting connections, inside this call; called by the handler: when its batch is over. */
   flush(): void;
@@ -74,7 +74,7 @@ const maxQueue = queueFields.maxQueue.max!;
 
 type Connection = { socket: EventEmitter };
 
-/** How connections of a kind of server come, and what has to wait for the handler. */
+/** A kind of server: the event of its connections, and what has to wait for the handler. */
 interface Kind {
   event: string;
   /** Makes an item for the handler of the event's arguments. */

@@ -123,7 +123,7 @@ describe('batchConnections', () => {
     batchConnections(server, handler);
     for (let i = 0; i < 3; i++) await once(open(), 'connect');
     while (held.length < 3) await new Promise((resolve) => setImmediate(resolve));
-    // As a program may do that takes connections elsewhere.
+    // A program that takes connections elsewhere may do this.
     for (const socket of held) server.emit('connection', socket);
     assert.equal(batches.length, 0);
     await full(3);

@@ -18,9 +18,9 @@ const storeMs = 30_000;
 export interface DeadLetter {
   /** Its number in the stream of dead letters. */
   readonly sequence: number;
-  /** When it became one, by the broker's clock. */
+  /** Time at which it became one, by the broker's clock. */
   readonly at: string;
-  /** Of its task; empty if it cannot be read. */
+  /** Id of its task; empty if it cannot be read. */
   readonly id: string;
   readonly name: string;
   readonly priority: string;
