@@ -74,18 +74,38 @@ export async function portIsFree(url) {
 const PORTS = { first: 10_000, last: 32_767 };
 const ATTEMPTS = 100;
 
-/** A port on which nobody listens at the moment, and which no connection to somewhere else is given. */
+/**
+ * A port on which nobody listens at the moment, and which no connection to somewhere else is given, nor any other process by this
+ * function as long as this one lives.
+ */
 export async function freePort() {
   for (let attempt = 1; ; attempt += 1) {
     const port = PORTS.first + Math.floor(Math.random() * (PORTS.last - PORTS.first + 1));
-    const server = createServer().listen(port, '127.0.0.1');
+    const server = createServer();
     try {
-      await once(server, 'listening');
-      server.close();
-      await once(server, 'close');
+      await listenOn(server, { port, host: '127.0.0.1' });
+      await reserve(port);
       return port;
     } catch (error) {
       if (attempt === ATTEMPTS) throw error;
+    } finally {
+      if (server.listening) {
+        server.close();
+        await once(server, 'close');
+      }
     }
   }
+}
+
+/** A socket with a name and no file, which Linux has, stands for the port; it is gone with the process. Elsewhere chance must do. */
+async function reserve(port) {
+  const holder = createServer().unref();
+  await listenOn(holder, { path: `\0millrace-port-${port}` }).catch((error) => {
+    if (error.code === 'EADDRINUSE') throw error;
+  });
+}
+
+async function listenOn(server, address) {
+  server.listen(address);
+  await once(server, 'listening');
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { Operator } from '../../dist/command/stream.js';
+import { TaskOperator } from '@millrace/nats/tasks';
 import { unable } from '../nats.js';
 import { eventually, repeat, setUp, tally } from './support.js';
 
@@ -59,7 +59,7 @@ describe('tasks that fail', { concurrency: 4 }, () => {
     await calls.enqueue({ times: 1, message }, { name: 'fail', id: 'mine', priority: 'low' });
     await calls.enqueue({ times: 1 }, { name: 'fail' });
     await eventually(async () => (await server.lag()).dead === 2);
-    const operator = new Operator(broker.url, 'tests');
+    const operator = new TaskOperator(broker.url, 'tests');
     t.after(() => operator.close());
     const letters = [];
     for await (const letter of operator.dead()) letters.push(letter);
