@@ -58,8 +58,12 @@ const checks = {
       const [name, value] = word.split('=');
       if (name !== 'NAME') return variable(word);
       const isAll = value === 'all' && words.includes('bench');
-      const is =
-        isAll || [`bench/${value}/main.js`, `packages/lab/experiments/${value}.js`].some(exists);
+      const isOne = [`bench/${value}/main.js`, `packages/lab/experiments/${value}.js`].some(exists);
+      // `NAME=auto` and `NAME=compute` are all experiments whose names begin so.
+      const isGroup = files('packages/lab/experiments').some((path) =>
+        path.startsWith(`packages/lab/experiments/${value}-`),
+      );
+      const is = isAll || isOne || isGroup;
       return is ? [] : [`there is neither a benchmark nor an experiment ${value}`];
     }),
 

@@ -9,6 +9,8 @@ await testPackage('@millrace/lab', {
     /^(load|run)\/README\.md$/,
     /^load\/CMakeLists\.txt$/,
     /^load\/src\/[a-z0-9]+\.[ch]$/,
+    // It is compiled when a run counts allocations.
+    /^experiment\/sample\/allocations\.c$/,
     /^types\/.+\.d\.c?ts$/,
   ],
   dependencies: ['@observablehq/plot', 'autocannon', 'linkedom', 'ws'],

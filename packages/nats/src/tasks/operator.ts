@@ -35,7 +35,7 @@ export interface DeadLetter {
  * the process alive until it is closed.
  *
  *     const operator = new TaskOperator('nats://127.0.0.1:4222', 'thumbnails');
- *     const { high } = await operator.lag();
+ *     const lag = await operator.lag(); // lag.high.pending: messages that no worker has yet
  *     await operator.close();
  */
 export class TaskOperator {
