@@ -83,8 +83,8 @@ async function compare(bench, title, prefix, args = []) {
   const servers = Object.fromEntries(
     ['none', ...compared].map((subject) => [subject, { command: command(subject) }]),
   );
-  const plan = { servers, load, slice, laps: quick ? 15 : 40, warmup: 10 };
-  const rounds = await bench.slices(title, plan, quick ? 6 : 12);
+  const plan = { servers, load, slice, laps: 10, warmup: 10 };
+  const rounds = await bench.slices(title, plan, quick ? 12 : 30);
   for (const [subject, { load }] of rounds.flatMap(Object.entries)) {
     if (load.wrong) throw new Refused(`in the case '${title}', ${subject}: ${load.wrong}`);
   }

@@ -31,8 +31,8 @@ export async function compareOverhead(bench, command) {
     [ours, peer].map((subject) => [subject, { command: command(subject) }]),
   );
   const load = (port) => new ClosedLoop(port, connections);
-  const plan = { servers, load, slice, laps: quick ? 15 : 40, warmup: 10 };
-  const rate = await bench.slices(title, plan, quick ? 6 : 12);
+  const plan = { servers, load, slice, laps: 10, warmup: 10 };
+  const rate = await bench.slices(title, plan, quick ? 12 : 30);
   for (const [subject, { load }] of rate.flatMap(Object.entries)) {
     if (load.wrong) throw new Refused(`in the case '${title}', ${subject}: ${load.wrong}`);
   }

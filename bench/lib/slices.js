@@ -4,8 +4,9 @@
  * so short that it takes tens of milliseconds. Whatever slows the machine for longer than a lap slows all arms, and leaves their
  * ratio alone. A server costs nothing while another one has its slice, and the kernel counts the time of each.
  *
- * The place where code and data of a process happen to lie counts, too, and stays for its life. So a round has servers of its own, and an
- * interval is one of rounds, not of laps.
+ * The place where code and data of a process happen to lie counts, too, and stays for its life: two servers of one program differ by some
+ * percent, more than laps leave open. So a round has servers of its own and few laps, there are many rounds, and an interval is one
+ * of rounds.
  */
 import { CpuClock } from './cpu.js';
 import { startServer } from './load.js';
