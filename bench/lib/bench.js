@@ -106,7 +106,7 @@ export class Bench {
    * Measures servers in slices of one load, with new processes in each round, and keeps the raw samples.
    *
    * @param {Omit<Parameters<typeof slicedRound>[0], 'random'>} plan
-   * @throws {Refused} as `rounds`
+   * @throws {Refused} as `rounds`, and when a load says that something was `wrong`
    */
   async slices(title, plan, rounds) {
     if (this.#save && rounds < LEAST_ROUNDS) throw new Refused(tooFew(title, rounds));
@@ -114,6 +114,9 @@ export class Bench {
     while (samples.length < rounds) {
       samples.push(await slicedRound({ ...plan, random: this.#random }));
       this.say(`${title}: round ${samples.length} of ${rounds}`);
+      for (const [arm, { load }] of Object.entries(samples.at(-1))) {
+        if (load.wrong) throw new Refused(`in the case '${title}', ${arm}: ${load.wrong}`);
+      }
     }
     this.#raw.push({ case: title, rounds: samples });
     return samples;

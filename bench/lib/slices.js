@@ -15,7 +15,7 @@ import { shuffled } from './random.js';
 /**
  * One round.
  *
- * @template {{ connect(): Promise<void>, run(count: number): Promise<void>, close(): void }} Load
+ * @template {{ wrong: string | null, connect(): Promise<void>, run(count: number): Promise<void>, close(): void }} Load
  * @param {object} plan
  * @param {Record<string, { command: string[], env?: Record<string, string> }>} plan.servers by arm, as for `startServer`
  * @param {(port: number) => Load} plan.load of one server; `run` resolves when all of its requests were answered

@@ -162,7 +162,7 @@ static bool read_client(client_t* client) {
   return false;
 }
 
-/* How many of them are done. */
+/* Reads what clients have got; returns the number of those that are done. */
 static size_t read_clients(int timeout_ms) {
   struct epoll_event events[256];
   size_t done = 0;

@@ -68,7 +68,7 @@ export class TaskOperator {
 
   /**
    * Puts dead letters back into their stream, as tasks that have never failed, and removes them; resolves to their number.
-   * Those that cannot be read stay. If this process ends between putting one back and removing it, that one is not put back
+   * A letter that cannot be read stays. If this process ends between putting one back and removing it, that one is not put back
    * again within the stream's `duplicateWindow`. Rejects as `lag()`.
    */
   async retryDead(): Promise<number> {
