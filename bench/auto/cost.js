@@ -4,20 +4,17 @@
  */
 import { fileURLToPath } from 'node:url';
 import { findPostgres, startPostgres } from '../../scripts/lib/postgres.js';
-import { ClosedLoop } from '../guard/closed-loop.js';
-import { runArm } from '../lib/arm.js';
 import { Refused } from '../lib/bench.js';
+import { ClosedLoop } from '../lib/closed-loop.js';
 import { pinned } from '../lib/cores.js';
+import { countRequests } from '../lib/counts.js';
 import { Fan } from './fan.js';
 
-const countArm = new URL('../guard/count-arm.js', import.meta.url);
 const program = (name) => fileURLToPath(new URL(`./${name}.js`, import.meta.url));
 /** The factor that each must reach at least, and the most memory that it may add. */
 const bounds = { auto: { ahead: 0.98, addedMb: 3 }, observe: { ahead: 0.95, addedMb: 8 } };
 /** Less is the page that one process happens to use more than another. */
 const leastMb = 0.1;
-/** So much space for new objects, in MB, that nothing is collected while they are counted. */
-const young = 256;
 
 const preload = ['--import', 'millrace/auto'];
 const subjects = {
@@ -50,21 +47,13 @@ const cases = {
 
 const cpu = { metric: 'cpu_us_per_req', unit: 'us', better: 'lower' };
 const memory = { metric: 'added_rss_mb', unit: 'MB', better: 'lower', peer: null };
-const counts = [
-  { metric: 'syscalls_per_req', unit: '1', better: 'lower' },
-  { metric: 'allocated_bytes_per_req', unit: 'B', better: 'lower' },
-];
 
-/**
- * Adds a case for each of these servers: `hello auto`, `hello observe`, `users auto`, `frames auto`.
- *
- * @param {string | null} obstacle why system calls cannot be counted
- */
-export async function compareCosts(bench, obstacle) {
+/** Adds a case for each of these servers: `hello auto`, `hello observe`, `users auto`, `frames auto`. */
+export async function compareCosts(bench) {
   const { prefix, note } = pinned();
   bench.note(`cost: ${note}`);
   await compare(bench, 'hello', prefix);
-  if (!bench.quick) await addCounts(bench, obstacle, prefix);
+  if (!bench.quick) await addCounts(bench, prefix);
   const bin = findPostgres();
   if (!bin) throw new Refused('there is no PostgreSQL; on Debian: apt-get install postgresql');
   const postgres = await startPostgres(bin);
@@ -97,28 +86,13 @@ async function compare(bench, title, prefix, args = []) {
   }
 }
 
-async function addCounts(bench, obstacle, prefix) {
-  if (obstacle !== null) bench.note(`hello: system calls were not counted: ${obstacle}`);
-  const flags = [`--min-semi-space-size=${young}`, `--max-semi-space-size=${young}`, '--expose-gc'];
-  const plan = { connections: 100, count: 20_000, syscalls: obstacle === null };
-  const arms = Object.keys(subjects).map((subject) => {
-    const command = [...commandOf(subject, prefix, flags), program('server')];
-    return [subject, () => runArm(countArm, [JSON.stringify({ ...plan, command })])];
-  });
-  const rounds = await bench.rounds('hello counts', Object.fromEntries(arms), {
-    rounds: 6,
-    warmup: 0,
-  });
-  for (const [subject, { wrong }] of rounds.flatMap(Object.entries)) {
-    if (wrong) throw new Refused(`in the case 'hello', ${subject}: ${wrong}`);
-  }
-  for (const what of obstacle === null ? counts : counts.slice(1)) {
-    const values = (subject) => rounds.map((round) => round[subject][what.metric]);
-    for (const subject of ['auto', 'observe']) {
-      const named = { case: `hello ${subject}`, peer: 'none', ...what };
-      bench.add(named, values(subject), values('none'));
-    }
-  }
+async function addCounts(bench, prefix) {
+  const commands = Object.keys(subjects).map((subject) => [
+    subject,
+    (flags) => [...commandOf(subject, prefix, flags), program('server')],
+  ]);
+  const add = await countRequests(bench, 'hello counts', Object.fromEntries(commands));
+  for (const subject of ['auto', 'observe']) add({ case: `hello ${subject}` }, subject, 'none');
 }
 
 function commandOf(subject, prefix, flags = []) {

@@ -1,5 +1,4 @@
 /** What auto mode, observe mode, the dashboard and metrics cost: `make bench NAME=auto`. */
-import { obstacle } from '../guard/syscalls.js';
 import { runBench } from '../lib/bench.js';
 import { compareCosts } from './cost.js';
 import { compareDashboard } from './dashboard.js';
@@ -10,7 +9,7 @@ import { compareStarts } from './start.js';
 await runBench('auto', async (bench) => {
   await compareStarts(bench);
   await compareMemory(bench);
-  await compareCosts(bench, bench.quick ? null : obstacle());
+  await compareCosts(bench);
   await compareDashboard(bench);
   await measureScrapes(bench);
 });

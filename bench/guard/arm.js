@@ -3,10 +3,10 @@
  * moment on, asks for its health meanwhile, and sends what came back.
  */
 import { CpuClock } from '../lib/cpu.js';
+import { get, Pool } from '../lib/http-client.js';
 import { startServer } from '../lib/load.js';
 import { randomFrom } from '../lib/random.js';
 import { cases, classes, patienceMs } from './cases.js';
-import { get, Pool } from './client.js';
 import { percentile, poisson, sendWhenDue } from './clock.js';
 import { work } from './work.js';
 

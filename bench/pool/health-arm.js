@@ -2,8 +2,9 @@
  * One arm of one round: `node health-arm.js PLAN` asks a server for /health at times that do not depend on its answers, first while it is
  * idle and then while it computes a Fibonacci number, and sends how long the answers took.
  */
-import { get, Pool } from '../guard/client.js';
+
 import { percentile, poisson, sendWhenDue } from '../guard/clock.js';
+import { get, Pool } from '../lib/http-client.js';
 import { startServer } from '../lib/load.js';
 import { randomFrom } from '../lib/random.js';
 import { health } from './cases.js';

@@ -1,6 +1,6 @@
 /** Figures that are written into pages: tables, each between two marks, and numbers in sentences. */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { measuredRows, once, results, runs, sample, table } from './cells.js';
+import { measuredRows, number, once, results, runs, sample, table } from './cells.js';
 import { gojaCosts, loopCosts } from './go-costs.js';
 import { quoted, quotingPages } from './quotes.js';
 import { besideOf } from './rows.js';
@@ -13,6 +13,7 @@ const end = (name) => `<!-- end of ${name} -->`;
 /** By page, and by the name of the marks. */
 const parts = {
   'README.md': { measured: shortTable },
+  'docs/c.md': { accepts: acceptTable },
   'docs/go.md': { costs: loopCosts },
   'docs/go-goja.md': { costs: gojaCosts },
   'docs/durable-tasks.md': { figures: tasksTable },
@@ -140,6 +141,32 @@ function adaptersTable() {
       ['`natsAdapter({ broker })`', one.ours, '', ten.ours, ''],
       row('redis-adapter'),
       row('redis-streams-adapter'),
+    ],
+  );
+}
+
+function acceptTable() {
+  const figures = (title) =>
+    ['handlers_per_connection', 'cpu_us_per_connection', 'p50_us'].map((metric) =>
+      figureOf(['c', title, metric, 'uv_listen']),
+    );
+  const row = (words, side, [calls, cpu, wait]) => [
+    words,
+    number(1 / calls[side]),
+    number(cpu[side]),
+    side === 'ours' ? told('c', cpu.case, cpu.metric, cpu.peer).ahead : '',
+    number(wait[side]),
+  ];
+  const alone = (words, title) => row(words, 'theirs', figures(title));
+  const batched = (words, title) => row(words, 'ours', figures(title));
+  return table(
+    ['', 'connections per call', 'CPU µs per connection', 'times better', 'wait, median µs'],
+    [
+      alone('3 at once, `uv_listen`', 'accept 3'),
+      batched('3 at once, `uv_batch_listen`', 'accept 3'),
+      batched('3 at once, `FIXED` with `max_batch` 3, as in the paper', 'accept 3 fixed'),
+      alone('2,000 at once, `uv_listen`', 'accept storm 2000'),
+      batched('2,000 at once, `uv_batch_listen`', 'accept storm 2000'),
     ],
   );
 }

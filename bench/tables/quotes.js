@@ -42,6 +42,28 @@ const quotes = {
     [['auto', 'scrape 100', 'collect_cpu_ms', null], 'with a hundred of each {ours} and'],
     [['auto', 'scrape 100', 'text_cpu_ms', null], 'and {ours} ms (`make bench'],
   ],
+  'docs/node.md': [
+    [
+      ['accept', 'net 500 batched', 'cpu_us_per_connection', 'plain'],
+      'takes {theirs} µs of CPU time per connection, `batchConnections` {ours} µs ({ahead} times as good, {lo} to {hi})',
+    ],
+    [
+      ['accept', 'net 500 held 5', 'cpu_us_per_connection', 'plain'],
+      'and with `maxDelay: 5` {ours} µs ({ahead}, {lo} to {hi})',
+    ],
+    [
+      ['accept', 'ws 500 batched', 'cpu_us_per_connection', 'plain'],
+      'handshakes of ws it takes {ours} µs against {theirs} µs',
+    ],
+    [
+      ['accept', 'ws 500 held 5', 'cpu_us_per_connection', 'plain'],
+      'with `maxDelay: 5` {ours} µs, and the',
+    ],
+    [
+      ['accept', 'ws 500 batched', 'p50_ms', 'plain'],
+      'waits for {ours} ms instead of {theirs} ms (`make bench NAME=accept',
+    ],
+  ],
   'docs/observe.md': [
     [
       ['auto', 'hello observe', 'cpu_us_per_req', 'none'],

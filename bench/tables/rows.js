@@ -27,6 +27,7 @@ export function besideOf({ bench, case: title }) {
 const metrics = {
   appends_per_s: ['appends/s'],
   bytes_per_s: ['GB/s', 1e-9],
+  cpu_us_per_connection: ['CPU µs per connection'],
   cpu_us_per_msg: ['CPU µs per message'],
   cpu_us_per_op: ['CPU µs per command'],
   cpu_us_per_query: ['CPU µs per query'],
@@ -71,6 +72,7 @@ const peers = {
   'millrace direct': '`direct`',
   'mutex+uv_async': 'mutex, list, `uv_async_send`',
   none: 'without it',
+  plain: 'a listener',
   'redis-adapter': 'its Redis adapter',
   'same node': 'the same machine',
   'submit + wait': 'submit and wait',
@@ -369,8 +371,33 @@ export const rows = [
       ['cpu_us_per_query', 'pool.query'],
     ],
   }),
+  ...of('accept', {
+    'net 500 batched': [
+      '500 clients connect at once; `batchConnections`',
+      ['cpu_us_per_connection', 'plain'],
+      ['p50_ms', 'plain'],
+    ],
+    'net 500 held 5': [
+      '500 clients connect, `maxDelay: 5`',
+      ['cpu_us_per_connection', 'plain'],
+      ['p50_ms', 'plain'],
+    ],
+    'ws 500 batched': [
+      '500 handshakes of `ws` at once; `batchConnections`',
+      ['cpu_us_per_connection', 'plain'],
+      ['p50_ms', 'plain'],
+    ],
+    'ws 500 held 5': [
+      '500 handshakes of `ws`, `maxDelay: 5`',
+      ['cpu_us_per_connection', 'plain'],
+      ['p50_ms', 'plain'],
+    ],
+  }),
   ...of('auto', {
     'hello auto': ['hello world under `millrace/auto`', ['cpu_us_per_req', 'none']],
+    'users auto': ['a row of PostgreSQL by `node:http`', ['cpu_us_per_req', 'none']],
+    'frames auto': ['`ws`, a frame of its own to each client', ['cpu_us_per_req', 'none']],
+    'hello observe': ['hello world under `observe`', ['cpu_us_per_req', 'none']],
   }),
   ...of('footprint', {
     '10k connections': ['10,000 WebSockets in rooms', ['rss_bytes', 'ws']],

@@ -14,7 +14,7 @@ export function obstacle() {
 
 /** All calls of all threads while `run` runs, by name. */
 export async function countSyscalls(pid, run) {
-  const folder = mkdtempSync(join(tmpdir(), 'millrace-bench-guard-'));
+  const folder = mkdtempSync(join(tmpdir(), 'millrace-bench-'));
   const path = join(folder, 'counts');
   const strace = spawn('strace', ['-c', '-f', '-p', `${pid}`, '-o', path], {
     stdio: ['ignore', 'ignore', 'pipe'],

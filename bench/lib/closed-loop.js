@@ -1,5 +1,5 @@
 /** Connections to a server that says hello, on each of which the next request leaves when the last answer has come. */
-import { get, Pool } from './client.js';
+import { get, Pool } from './http-client.js';
 
 const hello = get('/');
 

@@ -1,6 +1,7 @@
 /** The cost of one request to a server in system calls and in bytes of the heap: `node count-arm.js PLAN`, one arm of one round. */
-import { startServer } from '../lib/load.js';
+
 import { ClosedLoop } from './closed-loop.js';
+import { startServer } from './load.js';
 import { countSyscalls } from './syscalls.js';
 
 const { command, connections, count, syscalls } = JSON.parse(process.argv[2]);
