@@ -43,11 +43,12 @@ export function writePages() {
 
 function shortTable() {
   return table(
-    ['what', 'figure', 'Millrace', 'the other', 'ahead', 'rounds, level', '`NAME`'],
+    ['what', 'Millrace', 'the other', 'ahead'],
     shortRows(measuredRows()).map(({ what, row, figure }) => {
       const [ours, theirs, ahead] = results({ row, figure });
-      const against = `${row.against}: ${theirs}`;
-      return [what, row.figure, ours, against, ahead, sample(figure), `\`${row.bench}\``];
+      const [name, unit] = row.figure.split(', ');
+      const value = unit ? `${name} ${ours} ${unit}` : `${ours} ${name}`;
+      return [what, value, `${row.against}: ${theirs}`, ahead];
     }),
   );
 }

@@ -260,7 +260,7 @@ export const rows = [
     ],
     saturated: [
       'records that 4 threads post to JavaScript',
-      ['events_per_s', 'threadsafe-function', { readme: '4 threads of an addon, to JavaScript' }],
+      ['events_per_s', 'threadsafe-function'],
     ],
   }),
   ...of('scale', {
@@ -278,7 +278,7 @@ export const rows = [
     'socket.io 2 nodes': ['socket.io on two servers', ['msgs_per_s', 'redis-adapter']],
     'durable tasks': [
       'durable tasks, handed in at once, until they are done',
-      ['tasks_per_s', 'bullmq', { readme: 'durable tasks, handed in at once, until done' }],
+      ['tasks_per_s', 'bullmq'],
       ['cpu_us_per_task', 'bullmq'],
     ],
     'durable tasks one at a time': [

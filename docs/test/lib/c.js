@@ -5,7 +5,7 @@ const PRICE = 'typedef struct { uv_batch_event_t event; char symbol[8]; double v
 
 /** `given`: declarations. `isWhole`: the snippet has functions of its own, so none is put around it. */
 export const around = {
-  'README.md#in-twelve-lines-2': {
+  'README.md#in-a-few-lines-2': {
     given: `typedef struct { uv_batch_event_t event; } message_t;
       uv_loop_t* loop;
       uv_batch_t batch;

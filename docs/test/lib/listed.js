@@ -33,7 +33,6 @@ const ACCOUNT = 'it needs an account of a cloud';
 export const notRun = {
   'CONTRIBUTING.md#commits': 'messages of commits',
   'docs/maintaining.md#tests-of-peers': 'it needs a clone of another repository',
-  'README.md#the-path-of-an-event': DIAGRAM,
   'bench/README.md#what-a-line-means': 'it names what stands in a place',
   'conformance/README.md#a-vector':
     'a vector: packages/millrace/test/conformance runs those in files',
@@ -58,6 +57,7 @@ export const notRun = {
   'docs/deploy.md#gke': ACCOUNT,
   'docs/deploy.md#kubernetes': 'it needs a cluster; deploy/test reads the manifests',
   'docs/deploy.md#kubernetes-2': 'it needs a cluster; deploy/test reads the manifests',
+  'docs/design.md#the-path-of-an-event': DIAGRAM,
   'docs/go-goja.md#switching': CHANGE,
   'docs/guard.md#moving-from-fastifyunder-pressure': CHANGE,
   'docs/guides/cpu.md#see-that-it-works': OUTPUT,

@@ -10,7 +10,7 @@ export async function setup() {
 }
 
 export const checks = {
-  'in-twelve-lines': async ({ id }) => {
+  'in-a-few-lines': async ({ id }) => {
     assert.equal(id, 1);
     assert.deepEqual(given.inserts, [[{ text: 'hello' }]]);
     assert.deepEqual(given.written, [[{ cpu: 0.7 }]]);
