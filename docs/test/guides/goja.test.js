@@ -9,13 +9,12 @@ import { commandsOf } from '../lib/shell.js';
 import { guide, output, place, shows } from '../lib/walk.js';
 
 const block = guide('docs/guides/goja.md');
+const install = guide('docs/getting-started.md')('go');
 
 test('many goroutines share queries', { skip: !goCommand() && 'needs Go' }, async (t) => {
   const folder = place(t, { 'main.go': block('the-program') });
   const here = { cwd: folder, env: goEnvironment({ race: true }) };
-  for (const [command, ...args] of commandsOf(
-    block('install').replaceAll('/path/to/millrace', root),
-  )) {
+  for (const [command, ...args] of commandsOf(install.replaceAll('/path/to/millrace', root))) {
     await output(t, command, args, here);
   }
   // What `go mod tidy` would fetch the sums for.
