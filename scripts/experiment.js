@@ -1,7 +1,7 @@
 /**
  * `make experiment [NAME=…] [SIZE=quick|medium|paper] [ROUNDS=N] [JSON=1]`: runs the experiment packages/lab/experiments/NAME.js, or the
  * file whose path is given; FOR=60m ends it after a whole round, and RESUME=1 goes on with it. NAME=auto runs those of millrace/auto
- * one after the other, and writes docs/auto-results.md; NAME=compute those of the compute study's tables, and docs/compute-results.md.
+ * one after the other, and writes docs/benchmarks/auto-results.md; NAME=compute those of the compute study's tables, and docs/research/compute-results.md.
  * Without a name it runs the suite of all others; LIST=1 lists them. With JSON=1 stdout carries JSON lines and nothing else;
  * all the rest goes to stderr.
  */

@@ -2,7 +2,7 @@
  * The tournament of event loops for Go: `make bench NAME=go`. CASE=… runs only the case of this name, ARMS=a,b only these arms;
  * STABILITY=1h is a long run. TABLE=1 alone prints the report's tables beside the figures that are kept, without a run; with
  * QUICK, CASE or SAVE it prints those of the run, TABLE=bench/results/go-….json those of a run that was kept there. SAVE=1 also
- * writes docs/go-tournament.md.
+ * writes docs/benchmarks/go-tournament.md.
  */
 import { appendFileSync, readFileSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
@@ -106,7 +106,7 @@ async function long({ stability: plan, isKept }) {
     if (isKept) bench.say('not kept in bench/measured: SAVE=1 keeps runs that were not stopped');
   } else if (isKept) {
     writeKept({ isPart: true });
-    bench.say('kept in bench/measured/go-stability.txt; written: docs/go-tournament.md');
+    bench.say('kept in bench/measured/go-stability.txt; written: docs/benchmarks/go-tournament.md');
   }
 }
 

@@ -1,5 +1,5 @@
 /**
- * The report beside this machine, for a terminal and for docs/go-tournament.md. What compares with the report is made of the figures
+ * The report beside this machine, for a terminal and for docs/benchmarks/go-tournament.md. What compares with the report is made of the figures
  * that are kept in bench/measured, or of a run's rounds; the tables of the cases, on the page between the same two marks, of rounds
  * alone, and stay as they are when their case was not run.
  */
@@ -13,7 +13,7 @@ import { BASELINE, designs, features, tables } from './report.js';
 import { variation } from './samples.js';
 import { rowOf } from './stability.js';
 
-const path = fileURLToPath(new URL('../../docs/go-tournament.md', import.meta.url));
+const path = fileURLToPath(new URL('../../docs/benchmarks/go-tournament.md', import.meta.url));
 const begin = '<!-- written by make bench NAME=go SAVE=1 -->';
 const end = '<!-- end of what make bench wrote -->';
 
@@ -228,7 +228,7 @@ function longTable(account) {
   return section(
     titles.long,
     `\`make bench NAME=go STABILITY=1h\` on ${account.machine}: random load in one process, at a rate that leaves the machine to others. Asked for was: ` +
-      `${asked}. ${told}. The [lines of its intervals](../bench/measured/go-stability.txt) are kept. p50 and p99 are medians of the intervals, p99.9 is that of ` +
+      `${asked}. ${told}. The [lines of its intervals](../../bench/measured/go-stability.txt) are kept. p50 and p99 are medians of the intervals, p99.9 is that of ` +
       'the worst one. Threads without a core are those that were ready while other programs had the cores, on average: they make tasks wait as well.',
     markdown(heads, [cells]),
   );

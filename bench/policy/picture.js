@@ -1,5 +1,5 @@
 /**
- * The picture of docs/adaptive.md: CPU per message against the median latency that a delay adds, a curve for each load through the
+ * The picture of docs/explanation/adaptive.md: CPU per message against the median latency that a delay adds, a curve for each load through the
  * fixed ways, and `adaptive` as points on it. An SVG without scripts, that follows the reader's light or dark colours.
  */
 import { writeFileSync } from 'node:fs';

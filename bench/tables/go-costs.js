@@ -1,5 +1,5 @@
 /**
- * The tables of costs in docs/go.md and docs/go-goja.md, from what `go test -bench` printed. Its output is kept as it is, in
+ * The tables of costs in docs/reference/go.md and docs/reference/go-goja.md, from what `go test -bench` printed. Its output is kept as it is, in
  * bench/measured: `node bench/tables/write.js` writes the tables after it has been replaced.
  */
 import { readFileSync } from 'node:fs';

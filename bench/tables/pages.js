@@ -13,13 +13,13 @@ const end = (name) => `<!-- end of ${name} -->`;
 /** By page, and by the name of the marks. */
 const parts = {
   'README.md': { measured: shortTable },
-  'docs/c.md': { accepts: acceptTable },
-  'docs/go.md': { costs: loopCosts },
-  'docs/go-goja.md': { costs: gojaCosts },
-  'docs/durable-tasks.md': { figures: tasksTable },
-  'docs/rooms-across-machines.md': { figures: roomsTable },
-  'docs/socket-io.md': { figures: adaptersTable },
-  'docs/measured.md': { measured: longTable, behind: behindList, runs: runsTable },
+  'docs/reference/c.md': { accepts: acceptTable },
+  'docs/reference/go.md': { costs: loopCosts },
+  'docs/reference/go-goja.md': { costs: gojaCosts },
+  'docs/reference/durable-tasks.md': { figures: tasksTable },
+  'docs/reference/rooms-across-machines.md': { figures: roomsTable },
+  'docs/reference/socket-io.md': { figures: adaptersTable },
+  'docs/benchmarks/measured.md': { measured: longTable, behind: behindList, runs: runsTable },
 };
 
 export const pages = [...new Set([...Object.keys(parts), ...quotingPages])];
@@ -198,7 +198,7 @@ function runsTable() {
     `${machine.cpu}, ${machine.cores} cores`,
     machine.kernel ?? '–',
     machine.node ?? '–',
-    `[lines](../bench/measured/${bench}.jsonl)`,
+    `[lines](../../bench/measured/${bench}.jsonl)`,
   ]);
   const notes = all.filter((run) => run.notes.length > 0).map(notesOf);
   const head = ['command', 'machine', 'kernel', 'Node.js', 'kept'];

@@ -10,7 +10,7 @@ import { figureOf } from './store.js';
  * for its numbers, `{ours*1e-6}` for one in another unit. The words have to be on the page once; a line may break at any space.
  */
 const quotes = {
-  'docs/auto.md': [
+  'docs/reference/auto.md': [
     [
       ['auto', 'start import', 'start_cpu_ms', 'empty module'],
       'with `--import` takes {ours} ms of CPU time, with an empty module in its place {theirs} ms',
@@ -29,20 +29,20 @@ const quotes = {
       'An idle one has {ours} MB more that no other process shares',
     ],
   ],
-  'docs/dashboard.md': [
+  'docs/reference/dashboard.md': [
     [
       ['auto', 'dashboard closed', 'cpu_share', 'none'],
       'uses {theirs*100} % of a core without a dashboard, {ours*100} % without a viewer',
     ],
     [['auto', 'dashboard open', 'cpu_share', 'none'], 'and {ours*100} % with one'],
   ],
-  'docs/metrics.md': [
+  'docs/reference/metrics.md': [
     [['auto', 'scrape', 'collect_cpu_ms', null], 'of each object: {ours} ms of CPU'],
     [['auto', 'scrape', 'text_cpu_ms', null], "{ours} ms with prom-client's text"],
     [['auto', 'scrape 100', 'collect_cpu_ms', null], 'with a hundred of each {ours} and'],
     [['auto', 'scrape 100', 'text_cpu_ms', null], 'and {ours} ms (`make bench'],
   ],
-  'docs/node.md': [
+  'docs/reference/node.md': [
     [
       ['accept', 'net 500 batched', 'cpu_us_per_connection', 'plain'],
       'takes {theirs} µs of CPU time per connection, `batchConnections` {ours} µs ({ahead} times as good, {lo} to {hi})',
@@ -64,14 +64,14 @@ const quotes = {
       'waits for {ours} ms instead of {theirs} ms (`make bench NAME=accept',
     ],
   ],
-  'docs/observe.md': [
+  'docs/reference/observe.md': [
     [
       ['auto', 'hello observe', 'cpu_us_per_req', 'none'],
       ': {ours} µs of CPU time per request, without Millrace {theirs}: {ahead} times as good ({lo} to {hi})',
     ],
     [['auto', 'hello observe', 'added_rss_mb', null], '- Memory: {ours} MB more'],
   ],
-  'docs/durable-tasks.md': [
+  'docs/reference/durable-tasks.md': [
     [
       ['scale', 'recovery broker', 'recovery_ms', null],
       'took {ours*1e-3} s after the broker listened again',
@@ -123,7 +123,7 @@ const quotes = {
   'docs/guides/websocket.md': [
     [['chat-slice', '500x10 third', 'p50_ms', 'direct'], '(p50 {ours} ms against {theirs},'],
   ],
-  'docs/rooms-across-machines.md': [
+  'docs/reference/rooms-across-machines.md': [
     [
       ['scale', 'rooms 3 nodes 30k', 'p50_ms', 'unbatched'],
       'p50 was {ours} ms against {theirs} ({ahead})',

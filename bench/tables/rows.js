@@ -1,5 +1,5 @@
 /**
- * The rows of docs/measured.md: which figures of which benchmark, in whose words. Those with `readme` are in the table of
+ * The rows of docs/benchmarks/measured.md: which figures of which benchmark, in whose words. Those with `readme` are in the table of
  * README.md as well, where that is what they are about. There, a case that has a case `beside` it stands together with that one.
  */
 import { cases as appends } from '../appends/cases.js';

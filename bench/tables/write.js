@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * `node bench/tables/write.js [RESULTS.json …]`: writes the tables of README.md and docs/measured.md from what is kept in
+ * `node bench/tables/write.js [RESULTS.json …]`: writes the tables of README.md and docs/benchmarks/measured.md from what is kept in
  * bench/measured. Results that are named, files of bench/results, are kept before. `make bench NAME=… SAVE=1` does both.
  */
 import { readFileSync } from 'node:fs';

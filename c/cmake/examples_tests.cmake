@@ -12,7 +12,7 @@ uvb_test(examples/collector examples_collector ${log} 2000 4)
 set_tests_properties(examples/collector PROPERTIES FIXTURES_REQUIRED uvb_collector)
 
 # The guide is not part of the source package of the library alone.
-set(guide ${PROJECT_SOURCE_DIR}/../docs/c.md)
+set(guide ${PROJECT_SOURCE_DIR}/../docs/reference/c.md)
 if(EXISTS ${guide})
   uvb_test(examples/first_is_the_one_in_the_guide ${CMAKE_COMMAND}
     -D GUIDE=${guide} -D EXAMPLE=${PROJECT_SOURCE_DIR}/examples/first.c -P ${PROJECT_SOURCE_DIR}/test/guide.cmake)

@@ -2,7 +2,7 @@
  * libuvbatch: adaptive event batching beside libuv.
  *
  * Everything here is for the loop's thread, except uv_batch_post() and what touches neither a queue nor a loop.
- * Functions that return an int return 0, or a negative UV_E… code; docs/c-reference.md lists the codes of each.
+ * Functions that return an int return 0, or a negative UV_E… code; docs/reference/c-reference.md lists the codes of each.
  * Times are milliseconds. It is one header, however long, so that an application includes nothing else.
  */
 #ifndef UV_BATCH_H

@@ -1,6 +1,6 @@
 /*
  * The codes to which this library gives a meaning of its own, each with the way out. Every function returns one of
- * these, or what libuv or the system said. docs/c-reference.md lists the codes of each function.
+ * these, or what libuv or the system said. docs/reference/c-reference.md lists the codes of each function.
  */
 #include "uv_batch.h"
 

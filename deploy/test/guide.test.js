@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { metrics, readTrigger } from '../scaler/triggers.js';
 import { container, folder, list, object, read, root, yaml } from './lib/files.js';
 
-const guide = readFileSync(join(root, 'docs/deploy.md'), 'utf8');
+const guide = readFileSync(join(root, 'docs/guides/deploy.md'), 'utf8');
 const written = [
   guide,
   ...['Dockerfile', 'compose.yaml', 'appengine/app.yaml', 'container/start.js'].map(read),

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { files } from '../../scripts/lib/files.js';
 import { read } from '../../scripts/lib/paths.js';
 
-const page = 'docs/dependencies.md';
+const page = 'docs/project/dependencies.md';
 const kinds = ['dependencies', 'devDependencies', 'peerDependencies', 'optionalDependencies'];
 /** Those of others' tests are listed there. */
 const others = 'packages/millrace/test-peers/';

@@ -1,4 +1,4 @@
-/** docs/errors.md has each code of the sources, and none besides. */
+/** docs/reference/errors.md has each code of the sources, and none besides. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
@@ -12,7 +12,7 @@ import {
 } from './lib/error-codes.js';
 import { spans, tableRows } from './lib/tables.js';
 
-const PAGE = 'docs/errors.md';
+const PAGE = 'docs/reference/errors.md';
 const HEAD = ['it means', 'what to do', 'Node.js', 'C', 'Go'];
 const rows = tableRows(PAGE);
 const column = (at) => rows.flatMap(({ cells }) => spans(cells[at]));
@@ -61,7 +61,7 @@ test('the class of errors of the lab lists what the lab throws', () => {
   assert.deepEqual(sorted(listedByLab()), sorted(ofLab()));
 });
 
-test('docs/c-reference.md has no code that the header does not name', () => {
+test('docs/reference/c-reference.md has no code that the header does not name', () => {
   const known = ofC();
   assert.deepEqual(
     ofReference().filter((name) => !known.includes(name)),

@@ -73,11 +73,11 @@ test('every row of a run that is kept has its figure', () => {
   assert.ok(found.length > 50);
 });
 
-test('docs/results.md has the verdicts that the kept lines of the tournament give', () => {
+test('docs/research/results.md has the verdicts that the kept lines of the tournament give', () => {
   const judged = judgeClaims(
     valuesOfLines(runs().find(({ bench }) => bench === 'go')?.figures ?? []),
   );
-  const told = tableRows('docs/results.md').filter(({ head }) => head[0] === 'claim');
+  const told = tableRows('docs/research/results.md').filter(({ head }) => head[0] === 'claim');
   const ofGo = CLAIMS.filter(({ text }) => judged.some((each) => each.text === text));
   for (const { listed, verdict } of claimRows(ofGo, [], { judged })) {
     const cells = told.find(
@@ -152,17 +152,17 @@ test('a figure is told in three digits, a share in words, and a ratio with its i
 
 /** Figures in sentences of which no benchmark keeps a line: by page the words, the file that they come from, and what it says. */
 const elsewhere = {
-  'docs/deploy.md': [
+  'docs/guides/deploy.md': [
     ["The study's 1.42 times", 'packages/lab/experiments/compute-container.js', '1.42 times'],
   ],
   // Printed by the program that the sentence before it names.
-  'docs/rooms-across-machines.md': [
+  'docs/reference/rooms-across-machines.md': [
     ['some 9 µs, an estimate', 'bench/scale/rooms/sizes.js', 'us in this process'],
   ],
 };
 
 /** Written by programs, or held to their sources by tests of their own. */
-const written = /^docs\/(api\/.*|auto-results|results|go-tournament|fleet|sources)\.md$/;
+const written = /^docs\/(api\/.*|(benchmarks|research)\/(auto-results|results|go-tournament|fleet|sources))\.md$/;
 
 /** Times as many, a ratio with its interval, a time of less than a millisecond. */
 const figures = /\d\s+times\b|\b\d+(\.\d+)?\s+\(\d+(\.\d+)?\s+to\s+\d|\d\s+(µs|ns)\b/g;

@@ -85,7 +85,7 @@ describe('options of Go', () => {
 });
 
 for (const command of ['run', 'observe', 'millrace-worker']) {
-  test(`options of ${command} in docs/cli.md`, () => {
+  test(`options of ${command} in docs/reference/cli.md`, () => {
     assert.ok(commandOptions(command).length > 1, 'the options were not read');
     assert.deepEqual(commandRows(command).sort(), commandOptions(command).sort());
   });

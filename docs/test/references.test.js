@@ -7,10 +7,14 @@ import { goCommand, goEnvironment } from '../../scripts/lib/go.js';
 import { read, root } from '../../scripts/lib/paths.js';
 
 const headers = [
-  { header: 'c/include/uv_batch.h', page: 'docs/c-reference.md', pattern: /\b(uv_\w+)\(/g },
+  {
+    header: 'c/include/uv_batch.h',
+    page: 'docs/reference/c-reference.md',
+    pattern: /\b(uv_\w+)\(/g,
+  },
   {
     header: 'packages/millrace/addon/include/millrace.h',
-    page: 'docs/threads.md',
+    page: 'docs/reference/threads.md',
     pattern: /\b(millrace_\w+)\(/g,
   },
 ];

@@ -1,4 +1,4 @@
-/** docs/sources.md names what is there: files, exports, functions, commands, cases and claims; and has no figures of its own. */
+/** docs/research/sources.md names what is there: files, exports, functions, commands, cases and claims; and has no figures of its own. */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -43,7 +43,7 @@ describe('the sources', () => {
   });
 
   test('have each claim of the list, as it is there, on the page of results', () => {
-    const results = tableRows('docs/results.md')
+    const results = tableRows('docs/research/results.md')
       // A figure by another metric stands below its claim, and names no section.
       .filter(({ head, cells }) => head[1] === 'section' && cells[1] !== '')
       .map(
@@ -139,7 +139,7 @@ describe('what a row names', () => {
 
   test('has rows of the table of figures that are there', () => {
     const [, page] = /\[the table of measured figures\]\(([^)#]*)/.exec(read(PAGE));
-    const measured = read(join('docs', page));
+    const measured = read(join('docs/research', page));
     const named = done.flatMap(({ id, found }) =>
       [...found.matchAll(/table, rows? ((?:`\w[\w-]*`(?:, )?)+)/g)].flatMap(([, names]) =>
         spans(names).map((name) => [id, name]),

@@ -9,8 +9,8 @@ import { tableRows } from './lib/tables.js';
 
 const suites = Object.values(groups).flat();
 
-test('each suite is a line of the table in docs/auto.md, and no other', () => {
-  const rows = tableRows('docs/auto.md').filter(({ head }) => head[0] === 'tests of');
+test('each suite is a line of the table in docs/reference/auto.md, and no other', () => {
+  const rows = tableRows('docs/reference/auto.md').filter(({ head }) => head[0] === 'tests of');
   assert.deepEqual(
     rows.map(({ cells }) => `| ${cells.join(' | ')} |`),
     suites.map(lineOf),

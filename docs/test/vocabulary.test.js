@@ -1,4 +1,4 @@
-/** Each name in docs/vocabulary.md is one that the sources have, and each term stands there once. */
+/** Each name in docs/explanation/vocabulary.md is one that the sources have, and each term stands there once. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { families } from '@millrace/monitor/metrics';
@@ -7,7 +7,7 @@ import { read } from '../../scripts/lib/paths.js';
 import { hasWord } from './lib/sources-names.js';
 import { spans, tableRows } from './lib/tables.js';
 
-const PAGE = 'docs/vocabulary.md';
+const PAGE = 'docs/explanation/vocabulary.md';
 const HEAD = ['term', 'it means', 'Node.js', 'C', 'Go', 'metrics'];
 const rows = tableRows(PAGE).filter(({ head }) => head[0] === 'term');
 

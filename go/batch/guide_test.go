@@ -8,7 +8,7 @@ import (
 
 // What the guide shows is what the examples of this package compile and run.
 func TestTheGuideShowsExamples(t *testing.T) {
-	guide, err := os.ReadFile("../../docs/go-batch.md")
+	guide, err := os.ReadFile("../../docs/reference/go-batch.md")
 	if os.IsNotExist(err) {
 		t.Skip("the guide is not part of the module: ", err)
 	}

@@ -10,7 +10,7 @@ import (
 
 // What the guide shows is what the examples of this package compile and run.
 func TestTheGuideShowsExamples(t *testing.T) {
-	guide, err := os.ReadFile("../../docs/go.md")
+	guide, err := os.ReadFile("../../docs/reference/go.md")
 	if os.IsNotExist(err) {
 		t.Skip("the guide is not part of the module: ", err)
 	}

@@ -107,7 +107,7 @@ function index({ children }) {
   const links = modules
     .map(({ name, comment }) => `- [${importedAs(name)}](${name}.md)${firstSentence(comment)}`)
     .join('\n');
-  return `# API\n\nWhat each entry point exports, from the doc comments of \`packages\`. \`make docs\` writes these pages; the guides are in\n[docs](../node.md).\n\n${links}\n`;
+  return `# API\n\nWhat each entry point exports, from the doc comments of \`packages\`. \`make docs\` writes these pages; the guides are in\n[docs](../README.md).\n\n${links}\n`;
 }
 
 /** Of the comment of a module, in a line of its own. */

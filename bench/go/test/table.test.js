@@ -9,7 +9,7 @@ import { designs, features, tables } from '../report.js';
 import { keptAccount } from '../stability.js';
 import { pageText, reportText } from '../table.js';
 
-const path = new URL('../../../docs/go-tournament.md', import.meta.url);
+const path = new URL('../../../docs/benchmarks/go-tournament.md', import.meta.url);
 const arms = ['millrace', 'goja_nodejs', 'tick', 'safe', 'lockfree', 'batched'];
 
 /** Seven rounds of each case of the report, in which arm number i takes i + 1 times as long as the first. */

@@ -33,7 +33,8 @@ export const ofC = () => [
   ...matches(read('packages/millrace/addon/include/millrace.h'), /^ {2}(MILLRACE_[A-Z_]+) = -\d/gm),
 ];
 /** Those that the reference says a function returns. */
-export const ofReference = () => matches(read('docs/c-reference.md'), /\b(UV_E[A-Z0-9]+)\b/g);
+export const ofReference = () =>
+  matches(read('docs/reference/c-reference.md'), /\b(UV_E[A-Z0-9]+)\b/g);
 
 const goFolders = ['go', 'go/batch', 'go/eventloop', 'go/promise', 'go/goja/eventloop'];
 

@@ -7,63 +7,75 @@ import { spans, tableRows } from './tables.js';
  * `shared` are interfaces whose options have a table elsewhere, as the row or the text there says.
  */
 export const NODE_TABLES = [
-  { page: 'docs/node.md', first: 'policy', options: 'millrace: QueueOptions' },
+  { page: 'docs/reference/node.md', first: 'policy', options: 'millrace: QueueOptions' },
   {
-    page: 'docs/node.md',
+    page: 'docs/reference/node.md',
     first: 'concurrency',
     options: 'millrace: BatchOptions',
     shared: ['millrace: QueueOptions'],
   },
   {
-    page: 'docs/node.md',
+    page: 'docs/reference/node.md',
     first: 'retain',
     options: 'millrace: BatchEmitterOptions',
     shared: ['millrace: QueueOptions'],
   },
-  { page: 'docs/node.md', first: 'priority', options: 'millrace: TypeOptions' },
-  { page: 'docs/node.md', first: 'replay', options: 'millrace: RetainOptions' },
+  { page: 'docs/reference/node.md', first: 'priority', options: 'millrace: TypeOptions' },
+  { page: 'docs/reference/node.md', first: 'replay', options: 'millrace: RetainOptions' },
   {
-    page: 'docs/node.md',
+    page: 'docs/reference/node.md',
     first: 'maxPending',
     options: 'ws: RoomsOptions',
     shared: ['millrace: QueueOptions'],
   },
-  { page: 'docs/node.md', first: 'maxDelay', options: 'ws: InstallOptions' },
-  { page: 'docs/node.md', first: 'maxQueueBytes', options: 'fs: FileOptions' },
-  { page: 'docs/node.md', first: 'maxPendingBytes', options: 'net: CoalesceOptions' },
-  { page: 'docs/node.md', first: 'minRead', options: 'net: EnlargeOptions' },
-  { page: 'docs/guard.md', first: 'classes', options: 'guard: GuardOptions' },
-  { page: 'docs/guard.md', first: 'ttl', options: 'guard/cached: CachedOptions' },
-  { page: 'docs/guard.md', first: 'maxEventLoopDelay', options: 'guard: GuardPluginOptions' },
-  { page: 'docs/monitor.md', first: 'limit', options: 'monitor: MonitorOptions' },
-  { page: 'docs/cluster.md', first: 'port', options: 'cluster: ServeOptions' },
+  { page: 'docs/reference/node.md', first: 'maxDelay', options: 'ws: InstallOptions' },
+  { page: 'docs/reference/node.md', first: 'maxQueueBytes', options: 'fs: FileOptions' },
+  { page: 'docs/reference/node.md', first: 'maxPendingBytes', options: 'net: CoalesceOptions' },
+  { page: 'docs/reference/node.md', first: 'minRead', options: 'net: EnlargeOptions' },
+  { page: 'docs/reference/guard.md', first: 'classes', options: 'guard: GuardOptions' },
+  { page: 'docs/reference/guard.md', first: 'ttl', options: 'guard/cached: CachedOptions' },
   {
-    page: 'docs/pool.md',
+    page: 'docs/reference/guard.md',
+    first: 'maxEventLoopDelay',
+    options: 'guard: GuardPluginOptions',
+  },
+  { page: 'docs/reference/monitor.md', first: 'limit', options: 'monitor: MonitorOptions' },
+  { page: 'docs/reference/cluster.md', first: 'port', options: 'cluster: ServeOptions' },
+  {
+    page: 'docs/reference/pool.md',
     first: 'filename',
     options: 'pool: PoolOptions',
   },
   {
-    page: 'docs/pool.md',
+    page: 'docs/reference/pool.md',
     first: 'interval',
     options: 'cluster/r-load-balancer: AllocatorOptions',
   },
-  { page: 'docs/durable-tasks.md', first: 'broker', options: 'nats/tasks: TaskClientOptions' },
   {
-    page: 'docs/durable-tasks.md',
+    page: 'docs/reference/durable-tasks.md',
+    first: 'broker',
+    options: 'nats/tasks: TaskClientOptions',
+  },
+  {
+    page: 'docs/reference/durable-tasks.md',
     first: 'attempts',
     options: 'nats/tasks: TaskWorkerOptions',
     shared: ['pool: PoolOptions'],
   },
-  { page: 'docs/durable-tasks.md', first: 'name', options: 'nats/tasks: StreamOptions' },
-  { page: 'docs/broker.md', first: 'servers', options: 'nats/events: BrokerOptions' },
-  { page: 'docs/broker.md', first: 'broker', options: 'nats/events: BridgeOptions' },
+  { page: 'docs/reference/durable-tasks.md', first: 'name', options: 'nats/tasks: StreamOptions' },
+  { page: 'docs/reference/broker.md', first: 'servers', options: 'nats/events: BrokerOptions' },
+  { page: 'docs/reference/broker.md', first: 'broker', options: 'nats/events: BridgeOptions' },
   {
-    page: 'docs/rooms-across-machines.md',
+    page: 'docs/reference/rooms-across-machines.md',
     first: 'broker',
     options: 'nats/rooms: NatsRoomsOptions',
   },
-  { page: 'docs/socket-io.md', first: 'broker', options: 'nats/socket-io: NatsAdapterOptions' },
-  { page: 'docs/observe.md', first: 'blockedMs', options: 'observe: ObserveOptions' },
+  {
+    page: 'docs/reference/socket-io.md',
+    first: 'broker',
+    options: 'nats/socket-io: NatsAdapterOptions',
+  },
+  { page: 'docs/reference/observe.md', first: 'blockedMs', options: 'observe: ObserveOptions' },
 ];
 
 export const C_TABLES = [
@@ -71,17 +83,27 @@ export const C_TABLES = [
   { struct: 'uv_batch_type_options', first: 'priority' },
   { struct: 'uv_batch_fs_options', first: 'flags' },
   { struct: 'uv_largesocket_options', first: 'min_read' },
-].map((each) => ({ page: 'docs/c-reference.md', head: `${each.struct}_t`, ...each }));
+].map((each) => ({ page: 'docs/reference/c-reference.md', head: `${each.struct}_t`, ...each }));
 
 export const GO_TABLES = [
-  { page: 'docs/go.md', first: 'MaxQueue', source: 'go/eventloop/config.go', structs: ['Config'] },
   {
-    page: 'docs/go-batch.md',
+    page: 'docs/reference/go.md',
+    first: 'MaxQueue',
+    source: 'go/eventloop/config.go',
+    structs: ['Config'],
+  },
+  {
+    page: 'docs/reference/go-batch.md',
     first: 'Policy',
     source: 'go/batch/config.go',
     structs: ['Config', 'EmitterConfig', 'TypeConfig', 'EventConfig'],
   },
-  { page: 'docs/go-batch.md', first: 'Replay', source: 'go/batch/config.go', structs: ['Retain'] },
+  {
+    page: 'docs/reference/go-batch.md',
+    first: 'Replay',
+    source: 'go/batch/config.go',
+    structs: ['Retain'],
+  },
 ];
 
 /**
@@ -191,7 +213,7 @@ export const commandOptions = (command) =>
   );
 /** Those that its section of the page has. */
 export const commandRows = (command) =>
-  tableRows('docs/cli.md')
+  tableRows('docs/reference/cli.md')
     .filter(({ heading, head }) => heading === command && head[0] === 'option')
     .flatMap(({ cells }) => spans(cells[0]).map((span) => span.split(' ')[0].slice(2)));
 

@@ -10,7 +10,7 @@ const markdownIt = new MarkdownIt({ html: true });
  *
  * @typedef {object} Snippet
  * @property {string} id the page and the heading above the block, with a number from the second one there on:
- *   `docs/pool.md#memory-2`
+ *   `docs/reference/pool.md#memory-2`
  * @property {string} page path of the document, relative to the root
  * @property {string} name the part of `id` after the #
  * @property {number} line of the document, from 1

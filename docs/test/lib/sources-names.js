@@ -1,4 +1,4 @@
-/** Whether what docs/sources.md names is there: exports, functions of C and Go, words of files, cases of benchmarks. */
+/** Whether what docs/research/sources.md names is there: exports, functions of C and Go, words of files, cases of benchmarks. */
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { entryPoints } from '../../../scripts/lib/docs.js';
@@ -49,7 +49,7 @@ const goSources = (folder) =>
 /** Files that a text names, pages that it links to, and the header for what is of C. */
 export function sourcesIn(text) {
   const named = spans(text).filter(isPath);
-  const linked = links(text).map((path) => join('docs', path));
+  const linked = links(text).map((path) => join('docs/research', path));
   const own = spans(text).some(isC) ? ['c/include/uv_batch.h'] : [];
   return [...named, ...linked, ...own].filter(
     (path) => existsSync(join(root, path)) && statSync(join(root, path)).isFile(),

@@ -1,7 +1,7 @@
-/** The rows of docs/sources.md, and the names in them. */
+/** The rows of docs/research/sources.md, and the names in them. */
 import { read } from '../../../scripts/lib/paths.js';
 
-export const PAGE = 'docs/sources.md';
+export const PAGE = 'docs/research/sources.md';
 
 /**
  * A row of a table.

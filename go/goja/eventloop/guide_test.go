@@ -10,7 +10,7 @@ import (
 // What the guide shows is what the examples of this package compile and run. Its commands, and what belongs into the
 // reader's own files, are no examples.
 func TestTheGuideShowsExamples(t *testing.T) {
-	guide, err := os.ReadFile("../../../docs/go-goja.md")
+	guide, err := os.ReadFile("../../../docs/reference/go-goja.md")
 	if os.IsNotExist(err) {
 		t.Skip("the guide is not part of the module: ", err)
 	}

@@ -4,7 +4,7 @@
  *
  * A request goes `new → running → over` while the loop has time, `new → queued → running → over` when it has not, and ends as
  * `shed` from either of the first two stages. This file decides which way it goes; what happens on each is in the files beside it. See
- * docs/guard.md for the reasons.
+ * docs/reference/guard.md for the reasons.
  */
 import type { IncomingMessage } from 'node:http';
 import { captureContext } from '@millrace/base/context';

@@ -1,4 +1,4 @@
-/** The document, docs/fleet.md, as Markdown. */
+/** The document, docs/benchmarks/fleet.md, as Markdown. */
 import { tickText } from '../report/charts/marks.js';
 import { escapeMarkdown } from '../report/escape.js';
 import {

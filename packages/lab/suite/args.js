@@ -17,14 +17,14 @@ const OPTIONS = {
     'D',
     "folder for raw samples, the suite's results and the report (packages/lab/results)",
   ),
-  docs: text('F', 'the page of results (docs/results.md)'),
+  docs: text('F', 'the page of results (docs/research/results.md)'),
   from: text('F', 'writes that page from the results of an earlier run, in file F'),
 };
 
 export const USAGE = `Usage: node packages/lab/suite/main.js [options]
 
 Runs every experiment of packages/lab/experiments, one after the other, and
-writes the results to docs/results.md and to a report.
+writes the results to docs/research/results.md and to a report.
 
 ${optionLines(OPTIONS)}
 

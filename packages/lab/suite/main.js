@@ -22,7 +22,7 @@ import { resultsPage } from './page.js';
 import { measuredOf, runSuite, suiteNames } from './run.js';
 
 const RESULTS = fileURLToPath(new URL('../results/', import.meta.url));
-const DOCS = fileURLToPath(new URL('../../../docs/results.md', import.meta.url));
+const DOCS = fileURLToPath(new URL('../../../docs/research/results.md', import.meta.url));
 const CLEAR = '\r\x1b[K';
 
 let options;

@@ -83,7 +83,7 @@ function capture(resolve: (result: never) => void, reject: (error: unknown) => v
 
 /**
  * Worker threads that run CPU tasks: functions of files. Tasks that wait are sent to a worker together, and a worker that
- * has nothing to do takes over what another has not begun. Has the interface of piscina 5; see docs/pool.md for what differs.
+ * has nothing to do takes over what another has not begun. Has the interface of piscina 5; see docs/reference/pool.md for what differs.
  *
  *     const pool = new Pool({ filename: new URL('./tasks.js', import.meta.url) });
  *     const digits = await pool.run(10_000, { name: 'fibonacci' });

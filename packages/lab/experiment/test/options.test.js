@@ -6,8 +6,8 @@ import { OPTIONS, USAGE } from '../options.js';
 
 const ROW = /^\| `--([a-z-]+)` \| (.*?) ?\| (.*?) ?\| .+ \|$/gm;
 
-test('the table of options in docs/lab.md has them all, with what they take', () => {
-  const page = readFileSync(new URL('../../../../docs/lab.md', import.meta.url), 'utf8');
+test('the table of options in docs/reference/lab.md has them all, with what they take', () => {
+  const page = readFileSync(new URL('../../../../docs/reference/lab.md', import.meta.url), 'utf8');
   const told = [...page.matchAll(ROW)].map(([, name, value]) => [name, value]);
   const known = Object.entries(OPTIONS).map(([name, { value = '', range }]) => [
     name,

@@ -20,8 +20,8 @@ const PLATFORMS = {
 const INTRO = `# The compute study, table by table
 
 The figures of R. Addula, *Improving the scalability of Node.js applications in the cloud* (2024), section 8, beside our own of the same
-tasks at the same N. The [compute service](../examples/compute/README.md) has the study's requests. Here they run on one machine: first on
-the main thread, then in [a pool of threads](pool.md). The study's machines differ from ours and from each other, so that its columns are no
+tasks at the same N. The [compute service](../../examples/compute/README.md) has the study's requests. Here they run on one machine: first on
+the main thread, then in [a pool of threads](../reference/pool.md). The study's machines differ from ours and from each other, so that its columns are no
 measure of ours: compare the two figures of a cell, and how they grow with N.
 
 A cell is *one thread → several threads*, each the median. *Times better* is estimated from the ratio of each round, with its 95 % interval;
@@ -144,7 +144,7 @@ function measured(all) {
     '## How it was measured',
     same.map(([name, text]) => `${name}: ${escapeMarkdown(text)}`).join('; '),
     table(['experiment', 'begun, UTC', 'took'], dates),
-    'The lab describes [the method](lab.md).',
+    'The lab describes [the method](../reference/lab.md).',
   ];
 }
 

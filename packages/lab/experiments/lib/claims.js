@@ -1,5 +1,5 @@
 /**
- * Claims of five documents, and the tests of each: the table of docs/results.md. Each has been put in our own words, and is judged
+ * Claims of five documents, and the tests of each: the table of docs/research/results.md. Each has been put in our own words, and is judged
  * on the claim's own metric. What was measured under another one is told beside it, without a verdict.
  *
  * @typedef {object} Listed
@@ -46,7 +46,7 @@ const balancer = section(
 );
 const sockets = section('S. Jasti and others, libuv TCP stream performance experiments');
 
-const go = (what) => ({ bench: { name: 'go', page: 'go-tournament.md', what } });
+const go = (what) => ({ bench: { name: 'go', page: '../benchmarks/go-tournament.md', what } });
 
 /** @type {Listed[]} */
 export const CLAIMS = [

@@ -1,4 +1,4 @@
-/** The document, docs/soak.md, as Markdown. */
+/** The document, docs/benchmarks/soak.md, as Markdown. */
 import { escapeMarkdown } from '../../report/escape.js';
 import { duration } from '../../report/numbers.js';
 import {
@@ -14,7 +14,7 @@ import {
   TITLE,
 } from './words.js';
 
-const HEAD = `<!-- Written by make soak MARKDOWN=docs/soak.md: run it again, or change packages/lab/soak/faults. -->
+const HEAD = `<!-- Written by make soak MARKDOWN=docs/benchmarks/soak.md: run it again, or change packages/lab/soak/faults. -->
 
 # ${TITLE}
 
@@ -23,7 +23,7 @@ ${LEAD}
     make soak                    # an hour
     make soak SOAK_SECONDS=600
 
-It writes a page with charts, and all samples, into a folder whose name it prints. [packages/lab/soak](../packages/lab/soak/README.md) says what it does
+It writes a page with charts, and all samples, into a folder whose name it prints. [packages/lab/soak](../../packages/lab/soak/README.md) says what it does
 and how it judges.`;
 
 /**

@@ -14,7 +14,7 @@
  *     int status = millrace_api(env, argv[0], &api);
  *     if (status == 0) status = millrace_ring_open(api, env, &options, argv[1], &ring);
  *
- * Functions return 0 or a negative code. docs/threads.md is the guide. */
+ * Functions return 0 or a negative code. docs/reference/threads.md is the guide. */
 #ifndef MILLRACE_H
 #define MILLRACE_H
 

@@ -1,7 +1,7 @@
 /**
  * For authors of addons whose threads have events for JavaScript: `millrace.h` is the batched alternative to
  * `napi_threadsafe_function`. This module has the two things that such an addon needs: the functions at run time, and the
- * folder of the header when it is built. docs/threads.md is the guide.
+ * folder of the header when it is built. docs/reference/threads.md is the guide.
  *
  * @module threads
  */

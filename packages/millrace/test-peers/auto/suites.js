@@ -1,6 +1,6 @@
 /**
  * Suites of other people's tests: where they come from, how they run, and how many tests they have. A suite is a line of the output, and
- * of the table in `docs/auto.md`. Those of a group run in `GROUP.test.js`.
+ * of the table in `docs/reference/auto.md`. Those of a group run in `GROUP.test.js`.
  *
  * @typedef {object} Suite
  * @property {string} name

@@ -28,7 +28,7 @@ test('squares come in batches, in order, and the ring closes at the end', async 
 });
 
 always('the guide shows the files of the example', () => {
-  const guide = read('../../../../docs/threads.md');
+  const guide = read('../../../../docs/reference/threads.md');
   for (const name of ['squares.c', 'binding.gyp']) {
     const shown = read(`example/${name}`).replace(/^(?=.)/gm, '    ');
     assert.ok(guide.includes(shown), name);

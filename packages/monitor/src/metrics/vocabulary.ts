@@ -1,4 +1,4 @@
-/** The names under which Millrace tells what it counts, the same in every exporter. `docs/metrics.md` has them as a table. */
+/** The names under which Millrace tells what it counts, the same in every exporter. `docs/reference/metrics.md` has them as a table. */
 
 export type Kind = 'counter' | 'gauge' | 'summary';
 

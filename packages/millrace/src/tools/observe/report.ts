@@ -108,7 +108,7 @@ const mostThreads = 128;
 const mostBatches = 3;
 
 /**
- * CPU time in µs that one of each costs the process at least: about half of what was measured, on servers of others (docs/observe.md). A guess
+ * CPU time in µs that one of each costs the process at least: about half of what was measured, on servers of others (docs/reference/observe.md). A guess
  * for other machines, good enough to say which saving is larger.
  */
 const costs = { encoding: 1, write: 5, trip: 10, lookup: 50, query: 100 };
