@@ -1,12 +1,10 @@
 /**
- * `make experiment [NAME=…] [SIZE=quick|medium|paper] [ROUNDS=N] [JSON=1]`: runs the experiment packages/lab/experiments/NAME.js, or the
+ * `make experiment [NAME=…] [SIZE=quick|medium|paper] [ROUNDS=N] [JSON=1]`: runs the experiment bench/claims/NAME.js, or the
  * file whose path is given; FOR=60m ends it after a whole round, and RESUME=1 goes on with it. NAME=auto runs those of millrace/auto
  * one after the other, and writes docs/benchmarks/auto-results.md; NAME=compute those of the compute study's tables, and docs/research/compute-results.md.
  * Without a name it runs the suite of all others; LIST=1 lists them. With JSON=1 stdout carries JSON lines and nothing else;
  * all the rest goes to stderr.
  */
-import { readdirSync } from 'node:fs';
-import { basename, join } from 'node:path';
 import { addon } from './lib/addon.js';
 import { run } from './lib/child.js';
 import { exitWith } from './lib/failure.js';
@@ -16,7 +14,9 @@ import { runAll } from './lib/run-all.js';
 import { generator, millrace, packages, tools } from './lib/setup.js';
 import { runOrExit } from './lib/steps.js';
 
-const lab = 'packages/lab';
+const claims = 'bench/claims';
+const suite = `${claims}/suite/main.js`;
+const results = `${claims}/results`;
 
 /** Several experiments by one name, and a page of their own. */
 const GROUPS = ['auto', 'compute'];
@@ -34,39 +34,39 @@ await runOrExit(LIST ? [tools(), packages(), millrace] : needed, process.stderr)
 if (!LIST && (NAME === CONTAINER || (!NAME && SIZE !== 'quick'))) await buildImage();
 const common = [...(json ? ['--json'] : []), ...given('--size', SIZE), ...given('--seed', SEED)];
 try {
-  if (LIST) await program('suite/main.js', '--list');
-  else if (!NAME) await program('suite/main.js', ...common, ...given('--rounds', ROUNDS));
+  if (LIST) await node(suite, '--list');
+  else if (!NAME) await node(suite, ...common, ...given('--rounds', ROUNDS));
   else if (GROUPS.includes(NAME)) await group(NAME);
   else await one(NAME);
 } catch (error) {
   exitWith(error);
 }
 
-function one(name, ...more) {
+function one(name, folder = results) {
+  const file = /\.m?js$/.test(name) ? name : `${claims}/${name}.js`;
   const parts = [...(RESUME ? ['--resume'] : []), ...given('--for', FOR)];
-  const rounds = given('--samples', ROUNDS);
-  return program('experiment/main.js', name, ...common, ...rounds, ...parts, ...more);
+  const options = [...common, ...given('--samples', ROUNDS), ...parts, '--results', folder];
+  return node('packages/lab/bin.js', 'experiment', file, ...options);
 }
 
 /** Has the page made even where one has failed: it tells the others. */
 async function group(name) {
-  const results = `${lab}/results/${name}-${new Date().toISOString().replaceAll(':', '-')}`;
-  const work = (each) => one(each, '--results', results);
+  const folder = `${results}/${name}-${new Date().toISOString().replaceAll(':', '-')}`;
+  const work = (each) => one(each, folder);
   try {
     await runAll(await namesOf(name), work, console.error);
   } finally {
-    await program(`experiments/${name}/page.js`, results);
+    await node(`${claims}/${name}/page.js`, folder);
   }
 }
 
 async function namesOf(group) {
   if (group === 'compute') {
-    const { EXPERIMENTS } = await import('../packages/lab/experiments/compute/tables.js');
+    const { EXPERIMENTS } = await import('../bench/claims/compute/tables.js');
     return EXPERIMENTS;
   }
-  return readdirSync(join(root, lab, 'experiments'))
-    .filter((file) => /^auto-.*\.js$/.test(file))
-    .map((file) => basename(file, '.js'));
+  const { names } = await import('../bench/claims/lib/named.js');
+  return names().filter((name) => name.startsWith(`${group}-`));
 }
 
 /** Without root, buildah or crun that experiment fails, and the others run. */
@@ -78,8 +78,8 @@ async function buildImage() {
   );
 }
 
-function program(path, ...args) {
-  return run(process.execPath, [join(lab, path), ...args], { cwd: root });
+function node(path, ...args) {
+  return run(process.execPath, [path, ...args], { cwd: root });
 }
 
 function given(option, value) {

@@ -144,6 +144,12 @@ export const longSuites = [
     without: ['packages/lab/soak', 'packages/lab/experiment/truth'],
     concurrency: 3,
   }),
+  suite({
+    title: 'long tests of the claims',
+    folders: ['bench/claims'],
+    long: true,
+    concurrency: 3,
+  }),
   suite({ title: 'long tests of the chat', folders: ['examples/chat/test'], long: true }),
   suite({ title: 'long tests of the cursors', folders: ['examples/cursors/test'], long: true }),
   suite({ title: 'long tests of the overload', folders: ['examples/overload/test'], long: true }),

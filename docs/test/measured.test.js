@@ -4,14 +4,14 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { CLAIMS } from '../../bench/claims/lib/claims.js';
+import { claimRows } from '../../bench/claims/suite/claim-rows.js';
 import { judgeClaims, valuesOfLines } from '../../bench/go/judge.js';
 import { LEAST_ROUNDS, LEVEL, timesBetter } from '../../bench/lib/statistics.js';
 import { measuredRows, results, runs, sample } from '../../bench/tables/cells.js';
 import { pages, pageText, shortRows } from '../../bench/tables/pages.js';
 import { quotations } from '../../bench/tables/quotes.js';
 import { besideOf, rows } from '../../bench/tables/rows.js';
-import { CLAIMS } from '../../packages/lab/experiments/lib/claims.js';
-import { claimRows } from '../../packages/lab/suite/claim-rows.js';
 import { read, root } from '../../scripts/lib/paths.js';
 import { spans, tableRows } from './lib/tables.js';
 
@@ -84,7 +84,7 @@ test('docs/research/results.md has the verdicts that the kept lines of the tourn
       (row) => row.head[1] === 'section' && row.cells[0] === listed.text,
     )?.cells;
     const again =
-      'run make experiment SIZE=medium, or node packages/lab/suite/main.js --from its results';
+      'run make experiment SIZE=medium, or node bench/claims/suite/main.js --from its results';
     assert.ok(
       cells?.some((cell) => cell.split(':')[0] === verdict),
       `${listed.text}: ${again}`,
@@ -152,9 +152,7 @@ test('a figure is told in three digits, a share in words, and a ratio with its i
 
 /** Figures in sentences of which no benchmark keeps a line: by page the words, the file that they come from, and what it says. */
 const elsewhere = {
-  'docs/guides/deploy.md': [
-    ["The study's 1.42 times", 'packages/lab/experiments/compute-container.js', '1.42 times'],
-  ],
+  'docs/deploy.md': [["The study's 1.42 times", 'bench/claims/compute-container.js', '1.42 times']],
   // Printed by the program that the sentence before it names.
   'docs/reference/rooms-across-machines.md': [
     ['some 9 µs, an estimate', 'bench/scale/rooms/sizes.js', 'us in this process'],

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { packages } from './setup.js';
 import { whenChanged } from './stamp.js';
 
-const folder = 'packages/lab/experiments/auto/apps/installed';
+const folder = 'bench/claims/auto/apps/installed';
 
 /** The experiments that need them. */
 export const namesOfApps = ['auto-graphql', 'auto-nextjs', 'auto-peer'];

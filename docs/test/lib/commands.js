@@ -58,10 +58,10 @@ const checks = {
       const [name, value] = word.split('=');
       if (name !== 'NAME') return variable(word);
       const isAll = value === 'all' && words.includes('bench');
-      const isOne = [`bench/${value}/main.js`, `packages/lab/experiments/${value}.js`].some(exists);
+      const isOne = [`bench/${value}/main.js`, `bench/claims/${value}.js`].some(exists);
       // `NAME=auto` and `NAME=compute` are all experiments whose names begin so.
-      const isGroup = files('packages/lab/experiments').some((path) =>
-        path.startsWith(`packages/lab/experiments/${value}-`),
+      const isGroup = files('bench/claims').some((path) =>
+        path.startsWith(`bench/claims/${value}-`),
       );
       const is = isAll || isOne || isGroup;
       return is ? [] : [`there is neither a benchmark nor an experiment ${value}`];
@@ -107,8 +107,9 @@ const checks = {
     if (file === undefined || /^-/.test(words[i - 1] ?? '')) return faults;
     const path = located(file, page);
     if (path === undefined) return [...faults, ...(isReaders(file) ? [] : [`${file} is missing`])];
-    if (!/^examples|^packages\/lab\/run|^bench/.test(path)) return faults;
-    return [...faults, ...unknown(words.slice(i + 1), help(path, []))];
+    const options = words.slice(i + 1).filter((word) => word.startsWith('--'));
+    if (options.length === 0) return faults;
+    return [...faults, ...unknown(options, help(path, []))];
   },
 
   cd: ([folder], page) => (located(folder, page) ? [] : [`${folder} is missing`]),

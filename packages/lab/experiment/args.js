@@ -6,7 +6,7 @@ import { OPTIONS } from './options.js';
 import { randomSeed } from './random.js';
 import { LARGEST } from './sizes.js';
 
-/** What an experiment of a name or a file has already. */
+/** What an experiment of a file has already. */
 const AD_HOC = [
   ...[
     'control',
@@ -34,7 +34,7 @@ const AD_HOC = [
  * @throws {UsageError} one sentence: the option, its value, what is allowed
  *
  * @typedef {object} Options by their names; what was not given is undefined, except these
- * @property {string | undefined} name of an experiment, or the path of its file
+ * @property {string | undefined} name path of the experiment's file
  * @property {number | undefined} seed given, or random; undefined with `resume`, whose run has one
  * @property {number | undefined} forS seconds
  * @property {boolean} resume
@@ -76,13 +76,12 @@ export function readExperimentArgs(argv) {
     );
   }
   if (options.resume && name === undefined) {
-    throw new UsageError('--resume needs an experiment that has a name or a file.');
+    throw new UsageError('--resume needs the file of an experiment.');
   }
   if (adHoc.length > 0) checkAdHoc(options);
   else if (name === undefined && given.length > 0) {
-    // Without an experiment they are listed: nothing goes with that.
     throw new UsageError(
-      `--${given[0]} needs an experiment: its name or file, or --control, --treatment and --url.`,
+      `--${given[0]} needs an experiment: its file, or --control, --treatment and --url.`,
     );
   }
   return options;

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
 /** In a working copy: what arms, loads and the lab itself are made of. */
-const PARTS = ['packages', 'examples', 'package-lock.json'];
+const PARTS = ['packages', 'examples', 'bench/claims', 'package-lock.json'];
 
 /** The folder in which the lab is installed: the lab itself. */
 const LAB = fileURLToPath(new URL('../', import.meta.url));
@@ -16,7 +16,7 @@ const LAB = fileURLToPath(new URL('../', import.meta.url));
 const CODE = /\.([cm]?js|cts|ts|json|node|c|h|html|css)$/;
 
 /** Tests measure nothing, and results change with each run. */
-const LEFT_OUT = /^(node_modules|results|soak|fleet|types|test(-.*)?|\..*)$/;
+const LEFT_OUT = /^(node_modules|(millrace-)?results|soak|fleet|types|test(-.*)?|\..*)$/;
 
 /**
  * The files of the code, each with a hash of its bytes.

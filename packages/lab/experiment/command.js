@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { LabError } from '../load/errors.js';
 import { Cleanup } from '../run/cleanup.js';
 import { codeOf, fail, tell } from '../run/command.js';
@@ -8,13 +7,13 @@ import { experimentOf } from './adhoc.js';
 import { readExperimentArgs } from './args.js';
 import { circumstances } from './circumstances.js';
 import { decides, FOUND, foundOf } from './fail-on.js';
-import { experimentLines, loadExperiment, planLine } from './files.js';
+import { loadExperiment, planLine } from './files.js';
 import { leakNotes } from './leaks.js';
 import { loads } from './loads/index.js';
 import { USAGE } from './options.js';
 import { checkOutlets } from './outlets.js';
 import { Runs } from './progress.js';
-import { FOLDER, jsonLines, keep } from './results.js';
+import { jsonLines, keep } from './results.js';
 import { journalOf } from './resume.js';
 import { runExperiment } from './run.js';
 import { watchSignals } from './signals.js';
@@ -25,11 +24,8 @@ import { wrap } from './text.js';
 
 const SIGNAL_MS = 250;
 
-/** The root of the working copy, or the folder in which packages are installed. */
-const HOME = fileURLToPath(new URL('../../../', import.meta.url));
-
-/** Where raw samples are kept: within the working copy the lab has a folder for them, elsewhere they are kept where one is. */
-const OWN_RESULTS = `${process.cwd()}/`.startsWith(HOME) ? FOLDER : 'millrace-results';
+/** Folder for raw samples, in the working directory. */
+const RESULTS = 'millrace-results';
 
 /**
  * The command `experiment`: runs one, shows and keeps what it has found, and ends the process.
@@ -50,13 +46,12 @@ export async function experimentCommand(argv, command = 'millrace experiment') {
     return process.exit();
   }
   const ended = watchSignals(cleanup, tell);
-  if (options.help) {
+  if (options.help || (options.name === undefined && options.control === undefined)) {
     console.log(USAGE);
     return cleanup.exit(0);
   }
   try {
-    const isList = options.name === undefined && options.control === undefined;
-    return await cleanup.exit(isList ? await list() : await run(options, cleanup, ended));
+    return await cleanup.exit(await run(options, cleanup, ended));
   } catch (error) {
     // Ctrl-C goes to the whole group: a generator may be seen to end before the signal is seen here.
     await sleep(SIGNAL_MS);
@@ -69,16 +64,6 @@ export async function experimentCommand(argv, command = 'millrace experiment') {
   }
 }
 
-/** Who has no experiment in mind yet has a server. */
-const OWN = "These are the project's own. To measure a server of yours: --help.";
-
-async function list() {
-  const lines = await experimentLines();
-  console.log(lines.length === 0 ? USAGE : lines.join('\n'));
-  if (lines.length > 0) console.error(`\n${OWN}`);
-  return 0;
-}
-
 /** What has to be run, and what to do if it is refused. */
 async function wanted(options) {
   if (options.name === undefined) return experimentOf(options);
@@ -88,7 +73,7 @@ async function wanted(options) {
 
 /** @returns {Promise<number>} the exit code */
 async function run(options, cleanup, ended) {
-  const { size, json, samples, effect, forS, results: folder = OWN_RESULTS } = options;
+  const { size, json, samples, effect, forS, results: folder = RESULTS } = options;
   const out = json ? process.stderr : process.stdout;
   const say = (line) => out.write(`${line}\n`);
   const { experiment, adviceOf } = await wanted(options);

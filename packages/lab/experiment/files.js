@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { basename, extname, join, relative, resolve } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { basename, dirname, extname, join, relative, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { nearest } from '@millrace/base/schema';
 import { LabError } from '../load/errors.js';
 import { duration } from '../report/numbers.js';
@@ -9,23 +9,21 @@ import { readExperiment } from './format.js';
 import { leastSecondsOf, stepsOf } from './steps.js';
 import { entry } from './text.js';
 
-const FOLDER = fileURLToPath(new URL('../experiments/', import.meta.url));
+const FILE = /\.m?js$/;
 
-/** The names of all experiments, in the order of the alphabet; none where the lab is installed as a package. */
-export function experimentNames() {
-  if (!existsSync(FOLDER)) return [];
-  return readdirSync(FOLDER)
+/** The names of the experiments in a folder, one per file, in the order of the alphabet. @param {string} folder */
+export const experimentNames = (folder) =>
+  readdirSync(folder)
     .filter((file) => file.endsWith('.js'))
-    .map((file) => file.slice(0, -'.js'.length))
+    .map((file) => basename(file, '.js'))
     .sort();
-}
 
-/** A line for each of them: its name, its question, and how many runs it takes. @returns {Promise<string[]>} */
-export async function experimentLines() {
-  const names = experimentNames();
+/** A line for each of them: its name, its question, and how many runs it takes. @param {string} folder @returns {Promise<string[]>} */
+export async function experimentLines(folder) {
+  const names = experimentNames(folder);
   const width = Math.max(...names.map(({ length }) => length));
   const line = async (name) => {
-    const experiment = await loadExperiment(name);
+    const experiment = await loadExperiment(join(folder, `${name}.js`));
     const { question, sameRunsAs } = experiment;
     const runs = sameRunsAs === null ? planLine([experiment]) : `the runs of ${sameRunsAs}`;
     return entry(`${name.padEnd(width)}  `, `${question} (${runs})`);
@@ -46,31 +44,34 @@ export function planLine(experiments, options = {}) {
 }
 
 /**
- * Reads an experiment's file, and with it the one whose runs it shares.
+ * Reads an experiment's file, and with it the one whose runs it shares, which is beside it.
  *
- * @param {string} name of one of the project's, or the path of any other, which ends in .js or .mjs
+ * @param {string} path ends in .js or .mjs; the experiment is called as the file
  * @returns {Promise<import('./format.js').Experiment>}
  * @throws {LabError} `MILLRACE_LAB_E_EXPERIMENT` when there is none, or it is mistaken: with file and line, as far as
  *   it can be found
  */
-export async function loadExperiment(name) {
-  return load(name, []);
+export async function loadExperiment(path) {
+  return load(pathOf(path), []);
 }
 
-/** @param {string[]} askedBy names of those that share its runs, the last one asks */
-async function load(name, askedBy) {
-  const path = pathOf(name);
+/** @param {string[]} askedBy files that share its runs, the last one asks */
+async function load(path, askedBy) {
   const module = await import(pathToFileURL(path).href).catch((error) => {
     throw mistake(`${place(path, lineOfError(error, path))}: ${error.message}`);
   });
+  const name = basename(path, extname(path));
   const { sameRunsAs } = module;
-  if (typeof sameRunsAs === 'string' && askedBy.includes(sameRunsAs)) {
-    throw mistake(`experiment ${name}: sameRunsAs goes in a circle, ${sameRunsAs} asks for it`);
+  let base;
+  if (typeof sameRunsAs === 'string') {
+    const other = pathOf(join(dirname(path), `${sameRunsAs}${extname(path)}`));
+    if ([...askedBy, path].includes(other)) {
+      throw mistake(`experiment ${name}: sameRunsAs goes in a circle, ${sameRunsAs} asks for it`);
+    }
+    base = await load(other, [...askedBy, path]);
   }
-  const base =
-    typeof sameRunsAs === 'string' ? await load(sameRunsAs, [...askedBy, name]) : undefined;
   try {
-    return readExperiment({ ...module }, basename(path, extname(path)), base);
+    return readExperiment({ ...module }, name, base);
   } catch (error) {
     if (error.key === undefined) throw error;
     const where = place(path, lineOf(error.key, source(path)));
@@ -81,23 +82,18 @@ async function load(name, askedBy) {
 /** As editors know it: `cache.js:10`. */
 const place = (path, line) => `${relative('', path)}${line === null ? '' : `:${line}`}`;
 
-/** The file of an experiment. @throws {LabError} as {@link loadExperiment}, when there is none */
-export function pathOf(name) {
-  if (/\.m?js$/.test(name)) {
-    if (existsSync(name)) return resolve(name);
-    throw mistake(`there is no file ${name}`);
+/** The file of an experiment, absolute. @param {string} path @throws {LabError} as {@link loadExperiment}, when there is none */
+export function pathOf(path) {
+  if (!FILE.test(path)) {
+    throw mistake(
+      `${path} is not the file of an experiment, whose name ends in .js or .mjs; give one, or --control and --treatment`,
+    );
   }
-  const names = experimentNames();
-  if (names.includes(name)) return join(FOLDER, `${name}.js`);
-  const near = nearest(name, names);
-  const hint =
-    names.length === 0
-      ? 'the lab has none of its own where it is installed as a package; give the path of a file that ends in .js or ' +
-        '.mjs, or --control and --treatment'
-      : near === undefined
-        ? `there are ${names.join(', ')}; a file is named with its .js or .mjs`
-        : `did you mean ${near}?`;
-  throw mistake(`there is no experiment ${name}; ${hint}`);
+  if (existsSync(path)) return resolve(path);
+  const folder = dirname(path);
+  const files = existsSync(folder) ? readdirSync(folder).filter((file) => FILE.test(file)) : [];
+  const near = nearest(basename(path), files);
+  throw mistake(`there is no file ${path}${near === undefined ? '' : `; did you mean ${near}?`}`);
 }
 
 /** The line of the file where it failed, as far as that can be told. */

@@ -50,11 +50,10 @@ const SECONDS = { quick: 2, medium: 5, paper: 10 };
 /** The measured time of a run. @returns {number} seconds */
 export const secondsOf = ({ seconds }, size) => seconds ?? SECONDS[size];
 
-export const USAGE = `Usage: millrace experiment [NAME | FILE.js] [options]
+export const USAGE = `Usage: millrace experiment [FILE.js] [options]
 
 Compares two ways to run the same server, in turn, and tells with an interval
-which one is better, and by how much. Without arguments it lists the available
-experiments.
+which one is better, and by how much.
 
 Does my server get faster with a flag that makes it use Millrace? Eight
 rounds, a minute and a half:

@@ -1,23 +1,19 @@
 import { closeSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { LabError } from '../load/errors.js';
 import { makeFolder } from './outlets.js';
-
-/** Where raw samples are kept; not part of the repository. */
-export const FOLDER = fileURLToPath(new URL('../results/', import.meta.url));
 
 /**
  * Keeps everything that a run has measured, as one JSON file.
  *
  * @param {import('./judge.js').Results} results
- * @param {string} [folder]
+ * @param {string} folder
  * @returns {string} the path of the file
  * @throws {LabError} `MILLRACE_LAB_E_RESULTS` when it cannot be written there, as on a full disk; the message says
  *   where it is instead, its `path` as well: in the folder for temporary files; null when not even there
  */
-export function keep(results, folder = FOLDER) {
+export function keep(results, folder) {
   const file = `${results.experiment}-${results.date.replaceAll(':', '-')}.json`;
   const path = join(folder, file);
   try {

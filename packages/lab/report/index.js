@@ -4,6 +4,20 @@ import { LabError } from '../load/errors.js';
 import { markdown as markdownOf } from './markdown.js';
 import { page } from './page.js';
 
+export { legend } from './charts/legend.js';
+export { armDots, armLine, extent, logTicks, tickText } from './charts/marks.js';
+export { bothWidths, captioned, chart, WIDE } from './charts/plot.js';
+export { escapeMarkdown, html } from './escape.js';
+export { facts } from './facts.js';
+export { duration, measured, moment, NONE, pValue, quantity, range, times } from './numbers.js';
+export { readResults } from './read.js';
+export { rows } from './rows.js';
+export { badge } from './sections/verdict.js';
+export { controlOf, mainMetric } from './select.js';
+export { table } from './table.js';
+export { headline } from './text.js';
+export { wholePage } from './whole-page.js';
+
 /**
  * One self-contained page with charts, for light and dark, screens, telephones and paper.
  *

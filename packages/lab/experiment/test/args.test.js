@@ -57,7 +57,7 @@ const mistakes = [
   [['--fail-on', 'never'], /^--fail-on is "never"; allowed are worse, /],
   [['--siz', 'x'], 'there is no --siz. Did you mean --size?'],
   [['--hmtl', 'x'], 'there is no --hmtl. Did you mean --html?'],
-  [['--fail-on', 'worse'], /^--fail-on needs an experiment: its name or file, or --control/],
+  [['--fail-on', 'worse'], /^--fail-on needs an experiment: its file, or --control/],
   [['--xyzzy'], 'there is no --xyzzy.'],
   [['--treatment', 'a', '--treatment', 'b'], '--treatment is given twice; it can be given once.'],
   [['--seed', '1', '--seed', '1'], '--seed is given twice; it can be given once.'],

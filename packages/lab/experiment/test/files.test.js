@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
 import { ask } from '../errors.js';
-import { experimentNames, loadExperiment } from '../files.js';
+import { experimentLines, experimentNames, loadExperiment } from '../files.js';
 import { folderFor } from './support.js';
 
 const LINES = [
@@ -30,10 +30,21 @@ function loadWith(t, number, line) {
   return loadExperiment(path);
 }
 
-test("each of the project's experiments is well formed", async () => {
-  const names = experimentNames();
-  assert.ok(names.length > 0);
-  for (const name of names) assert.equal((await loadExperiment(name)).name, name);
+test('a folder has its experiments by name, each with its question and its runs', async (t) => {
+  const folder = folderFor(t);
+  writeFileSync(join(folder, 'tiny.js'), LINES.join('\n'));
+  const more = [
+    "export const sameRunsAs = 'tiny';",
+    "export const question = 'And what else?';",
+    LINES.at(-1),
+  ];
+  writeFileSync(join(folder, 'more.js'), more.join('\n'));
+  writeFileSync(join(folder, 'README.md'), '');
+  assert.deepEqual(experimentNames(folder), ['more', 'tiny']);
+  assert.deepEqual(await experimentLines(folder), [
+    'more  And what else? (the runs of tiny)',
+    'tiny  Is it faster? (150 runs, 2 min 30 s or more)',
+  ]);
 });
 
 test('a file of any folder is read', async (t) => {
@@ -60,12 +71,11 @@ test('a mistake is told with the line of its key', async (t) => {
   }
 });
 
-test('an experiment that is not there is told with what is', async () => {
-  await assert.rejects(
-    loadExperiment('nothing'),
-    /no experiment nothing; there are .*chat-equal, /,
-  );
-  await assert.rejects(loadExperiment('compute-heath'), /; did you mean compute-health\?/);
+test('an experiment that is not there is told with what is', async (t) => {
+  await assert.rejects(loadExperiment('nothing'), /nothing is not the file of an experiment/);
+  const folder = folderFor(t);
+  writeFileSync(join(folder, 'cache.js'), '');
+  await assert.rejects(loadExperiment(join(folder, 'cahce.js')), /; did you mean cache\.js\?$/);
   for (const path of ['/nowhere/nothing.js', 'nothing.mjs']) {
     await assert.rejects(loadExperiment(path), { message: `there is no file ${path}` });
   }
@@ -86,13 +96,10 @@ test('what fails later is told with file and line, too', async (t) => {
 test('runs that are shared must be there, and not in a circle', async (t) => {
   const shares = (name) => {
     const path = join(folderFor(t), 'shares.js');
-    const lines = [
-      `export const sameRunsAs = '${name ?? path}';`,
-      "export const question = 'Why?';",
-    ];
+    const lines = [`export const sameRunsAs = '${name}';`, "export const question = 'Why?';"];
     writeFileSync(path, lines.join('\n'));
     return loadExperiment(path);
   };
-  await assert.rejects(shares('compute-heath'), /there is no experiment compute-heath/);
-  await assert.rejects(shares(), /sameRunsAs goes in a circle/);
+  await assert.rejects(shares('nothing'), /there is no file \S*nothing\.js/);
+  await assert.rejects(shares('shares'), /sameRunsAs goes in a circle/);
 });

@@ -23,12 +23,10 @@ function write(folder, requests, more = '') {
 const ONE = "[{ name: 'one', path: '/one', payload: ({ value }) => value }]";
 const CLAIM = "{ text: 'Much faster', source: 'a paper', metric: 'one_ms', atLeast: 1000 }";
 
-test('without a name it lists the experiments with their questions', async (t) => {
+test('without arguments it shows its usage', async (t) => {
   const said = start(t, []);
   assert.equal(await said.ended, 0, said.errors);
-  assert.match(said.output, /^compute-fibonacci +\S.*\? \([\d,]+ runs, .* or more\)$/m);
-  assert.match(said.output, /^chat-memory .* \(the runs of chat-equal\)$/m);
-  assert.match(said.errors, /To measure a server of yours: --help\.$/m);
+  assert.match(said.output, /^Usage: millrace experiment /);
 });
 
 test('a long one says how it can be shorter, one that is short already does not', async (t) => {
@@ -110,13 +108,17 @@ test('a server that dies midway fails it, with its last words', async (t) => {
 
 test('what is unknown is told with what there is', async (t) => {
   const folder = folderFor(t);
+  const path = write(folder, ONE);
   const unknown = start(t, ['nothing']);
-  const misspelt = start(t, ['compute-heath']);
-  const seconds = start(t, [write(folder, ONE), '--seconds', '5']);
+  const misspelt = start(t, [join(folder, 'tinny.js')]);
+  const seconds = start(t, [path, '--seconds', '5']);
   assert.equal(await unknown.ended, 2);
-  assert.match(unknown.errors, /there is no experiment nothing; there are .*compute-/);
+  assert.match(
+    unknown.errors,
+    /nothing is not the file of an experiment.* or --control and --treatment/,
+  );
   assert.equal(await misspelt.ended, 2);
-  assert.match(misspelt.errors, /did you mean compute-health\?$/m);
+  assert.match(misspelt.errors, /there is no file .*; did you mean tiny\.js\?$/m);
   assert.equal(await seconds.ended, 2);
   assert.match(
     seconds.errors,

@@ -49,7 +49,7 @@ test('the package works where there is nothing but its dependencies', (t) => {
   assert.match(lab('-h').stdout, /^Usage: millrace-lab/);
   const unknown = lab('experiment', 'foo');
   assert.equal(unknown.status, 2);
-  assert.match(unknown.stderr, /no experiment foo; the lab has none of its own .* give the path/);
+  assert.match(unknown.stderr, /foo is not the file of an experiment, .* give one/);
 
   writeFileSync(
     join(folder, 'app.cjs'),

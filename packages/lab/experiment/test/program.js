@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-const MAIN = fileURLToPath(new URL('../main.js', import.meta.url));
+const BIN = fileURLToPath(new URL('../../bin.js', import.meta.url));
 
 /**
  * Starts it; it is ended with the test.
@@ -14,7 +14,7 @@ const MAIN = fileURLToPath(new URL('../main.js', import.meta.url));
  */
 export function start(t, args, { cwd } = {}) {
   const stdio = ['ignore', 'pipe', 'pipe'];
-  const child = spawn(process.execPath, [MAIN, ...args], { cwd, stdio });
+  const child = spawn(process.execPath, [BIN, 'experiment', ...args], { cwd, stdio });
   const said = { child, output: '', errors: '' };
   child.stdout.setEncoding('utf8').on('data', (text) => {
     said.output += text;

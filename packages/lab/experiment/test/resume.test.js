@@ -2,11 +2,10 @@ import assert from 'node:assert/strict';
 import { appendFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { describe } from 'node:test';
-import { countedExperiment } from '../../suite/test/support.js';
 import { gather } from '../gather.js';
 import { Journal } from '../journal.js';
 import { keptIn, start } from './program.js';
-import { cleanupFor, folderFor } from './support.js';
+import { cleanupFor, countedExperiment, folderFor } from './support.js';
 
 const SUPPORT = new URL('./support.js', import.meta.url).href;
 const ROUNDS = 4;

@@ -34,6 +34,34 @@ export function moduleWith({ control = {}, treatment = {}, load = {}, ...others 
 
 export const experimentWith = (changes) => readExperiment(moduleWith(changes), 'test');
 
+const PROGRAM = `
+  const [file, arm, isOn] = process.argv.slice(1);
+  require('node:fs').appendFileSync(file, 'x');
+  const values = { ms: arm === 'fast' ? 1 : 2 };
+  console.log(JSON.stringify({ values, work: [{ name: 'task', answers: 1 }], isClosed: false, isOn: isOn === '1' }));
+`;
+
+/** An experiment of a program that writes one letter to a file for each run. */
+export function countedExperiment(name, file, { isOn = true } = {}) {
+  const arm = (which, on) => ({
+    name: which,
+    command: [process.execPath, '-e', PROGRAM, file, which, on ? '1' : '0'],
+    isOn: ({ json }) => json.isOn,
+  });
+  const module = {
+    question: `What of ${name}?`,
+    control: arm('slow', false),
+    treatment: arm('fast', isOn),
+    load: { kind: 'program' },
+    metrics: [
+      { name: 'ms', title: 'ms', unit: 'ms', better: 'lower', of: ({ values }) => values.ms },
+    ],
+    claim: { text: 'Twice as fast', source: 'a book', metric: 'ms', atLeast: 2 },
+    rounds: { quick: 1, paper: 2 },
+  };
+  return readExperiment(module, name);
+}
+
 /** Undoes everything when the test is over, however it ends. */
 export function cleanupFor(t) {
   const cleanup = new Cleanup();
