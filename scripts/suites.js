@@ -145,8 +145,8 @@ export const longSuites = [
     concurrency: 3,
   }),
   suite({
-    title: 'long tests of the claims',
-    folders: ['bench/claims'],
+    title: 'long tests of the benchmarks',
+    folders: ['bench'],
     long: true,
     concurrency: 3,
   }),

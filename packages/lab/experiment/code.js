@@ -16,7 +16,7 @@ const LAB = fileURLToPath(new URL('../', import.meta.url));
 const CODE = /\.([cm]?js|cts|ts|json|node|c|h|html|css)$/;
 
 /** Tests measure nothing, and results change with each run. */
-const LEFT_OUT = /^(node_modules|(millrace-)?results|soak|fleet|types|test(-.*)?|\..*)$/;
+const LEFT_OUT = /^(node_modules|(millrace-)?results|soak|types|test(-.*)?|\..*)$/;
 
 /**
  * The files of the code, each with a hash of its bytes.

@@ -1,5 +1,5 @@
 import { optionLines, UsageError } from '@millrace/base/command';
-import { flag, readOnlyOptions, text } from '../run/command.js';
+import { flag, readOnlyOptions, text } from '@millrace/lab/run';
 import { inputs, placements } from './inputs.js';
 import { profiles } from './profiles.js';
 
@@ -25,7 +25,7 @@ const OPTIONS = {
 };
 
 /** What `--help` prints. */
-export const USAGE = `Usage: node packages/lab/fleet/main.js [options]
+export const USAGE = `Usage: node bench/fleet/model.js [options]
 
 The machines and brokers that a fleet of WebSockets in rooms needs, and what it
 costs.

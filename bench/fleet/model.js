@@ -2,8 +2,7 @@
 /** How large a fleet has to be. `--help` lists the options. */
 import { writeFileSync } from 'node:fs';
 import { watchOutput } from '@millrace/base/command';
-import { LabError } from '../load/errors.js';
-import { fail } from '../run/command.js';
+import { fail, LabError } from '@millrace/lab/run';
 import { readFleetArgs, USAGE } from './args.js';
 import { fleetOf } from './fleet.js';
 import { scenario } from './inputs.js';
@@ -17,7 +16,7 @@ try {
   if (options.help) console.log(USAGE);
   else await answer(options);
 } catch (error) {
-  fail('node packages/lab/fleet/main.js', error);
+  fail('node bench/fleet/model.js', error);
 }
 
 async function answer({ given, profile, json, html, markdown }) {

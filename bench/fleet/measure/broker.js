@@ -3,9 +3,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { find } from '../../../../scripts/debian.js';
-import { LabError } from '../../load/errors.js';
-import { freePort, untilUp } from '../../run/up.js';
+import { freePort, LabError, untilUp } from '@millrace/lab/run';
+import { find } from '../../../scripts/debian.js';
 import { rss, startChild, used } from './child.js';
 
 const SECONDS = 3;

@@ -1,6 +1,5 @@
-/** The document, docs/benchmarks/fleet.md, as Markdown. */
-import { tickText } from '../report/charts/marks.js';
-import { escapeMarkdown } from '../report/escape.js';
+/** The document, docs/fleet.md, as Markdown. */
+import { escapeMarkdown, tickText } from '@millrace/lab/report';
 import {
   FLEET_HEADS,
   fleetRow,
@@ -12,7 +11,7 @@ import {
   sentence,
 } from './words.js';
 
-const HEAD = `<!-- Written by packages/lab/fleet/main.js: change its inputs or words, or run it again. -->
+const HEAD = `<!-- Written by bench/fleet/model.js: change its inputs or words, or run it again. -->
 
 # How large a fleet
 
@@ -20,9 +19,9 @@ How many machines and brokers 100,000 to 100 million connections need, and what 
 one broker. Use it for a first estimate, and to see which resource runs out first. It is no promise: load-test a part of your own fleet before
 you buy the rest. It covers only rooms of WebSockets.
 
-    node packages/lab/fleet/main.js --connections 1e6 --members 50 --rate 0.05
-    node packages/lab/fleet/main.js --profile game --hold 50 --json
-    node packages/lab/fleet/main.js --help
+    node bench/fleet/model.js --connections 1e6 --members 50 --rate 0.05
+    node bench/fleet/model.js --profile game --hold 50 --json
+    node bench/fleet/model.js --help
 
 The first prints one fleet. \`--html FILE\` and \`--markdown FILE\` write the whole study; this page is the latter.`;
 
@@ -51,7 +50,7 @@ export function document({ kinds, hangsOn, inputs, measurement }) {
     '## What it leaves out',
     LIMITS.map((text) => `- ${text}`).join('\n'),
     '## How it was checked',
-    'Each rate is an expectation in closed form (`packages/lab/fleet/traffic.js`). `packages/lab/fleet/simulate.js` plays small fleets event by event, with loops that handle all arrivals once a turn and a broker that handles one message after another. The tests compare both, message for message, and small cases with numbers computed by hand.',
+    'Each rate is an expectation in closed form (`bench/fleet/traffic.js`). `bench/fleet/simulate.js` plays small fleets event by event, with loops that handle all arrivals once a turn and a broker that handles one message after another. The tests compare both, message for message, and small cases with numbers computed by hand.',
   ];
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
 }

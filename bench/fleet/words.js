@@ -1,6 +1,5 @@
 /** Fleets in words and figures, the same on the page and in the document. */
-import { tickText } from '../report/charts/marks.js';
-import { NONE, quantity } from '../report/numbers.js';
+import { NONE, quantity, tickText } from '@millrace/lab/report';
 import { shortOf } from './fleet.js';
 
 /** The heads of a table of fleets. */

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { LabError } from '../../load/errors.js';
+import { LabError } from '@millrace/lab/run';
 
 /**
  * Starts a program of this folder, and resolves when it has said its first word.

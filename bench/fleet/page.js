@@ -1,10 +1,13 @@
 /** The page. */
-import { legend } from '../report/charts/legend.js';
-import { tickText } from '../report/charts/marks.js';
-import { bothWidths, captioned } from '../report/charts/plot.js';
-import { html } from '../report/escape.js';
-import { table } from '../report/table.js';
-import { wholePage } from '../report/whole-page.js';
+import {
+  bothWidths,
+  captioned,
+  html,
+  legend,
+  table,
+  tickText,
+  wholePage,
+} from '@millrace/lab/report';
 import { lineOf, sizeChart, tornado } from './charts.js';
 import {
   FLEET_HEADS,

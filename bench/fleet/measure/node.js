@@ -1,5 +1,5 @@
 /** What a node costs: memory of connections, CPU of messages. */
-import { runLoad } from '../../load/index.js';
+import { runLoad } from '@millrace/lab/load';
 import { cpuUs, startChild } from './child.js';
 import { solve } from './solve.js';
 

@@ -1,5 +1,5 @@
 /** What a fleet is worked out from: each input with its unit, range, default and where the default comes from. */
-import { LabError } from '../load/errors.js';
+import { LabError } from '@millrace/lab/run';
 import { measured } from './measured.js';
 
 /**

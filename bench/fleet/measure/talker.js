@@ -3,9 +3,9 @@
  * them (`subscribe`), subscribe to many subjects (`subjects`) or do nothing but to tick (`tick`). Told anything, it says how many so far.
  */
 // biome-ignore lint/style/noRestrictedImports: the cost of a message is measured without rooms
-import { Link } from '../../../nats/dist/link.js';
+import { Link } from '../../../packages/nats/dist/link.js';
 // biome-ignore lint/style/noRestrictedImports: as above
-import { encodeBatch } from '../../../nats/dist/wire.js';
+import { encodeBatch } from '../../../packages/nats/dist/wire.js';
 
 /** Many that talk, so that the broker is as busy as it would be; few that listen, as each hears all. */
 const LINKS = { publish: 16, tick: 16, subscribe: 2, subjects: 1 };

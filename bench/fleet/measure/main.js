@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * `node packages/lab/fleet/measure/main.js [FILE]`: measures what the model of fleets needs on this machine, in about 40 s, and writes
- * packages/lab/fleet/measured.json, or the file that is named.
+ * `node bench/fleet/measure/main.js [FILE]`: measures what the model of fleets needs on this machine, in about 40 s, and writes
+ * bench/fleet/measured.json, or the file that is named.
  */
 import { writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, release, type } from 'node:os';
@@ -14,7 +14,7 @@ const [file = measuredFile] = process.argv.slice(2);
 const values = { ...(await measureNode(say)), ...(await measureBroker(say)) };
 const rounded = Object.entries(values).map(([name, value]) => [name, Number(value.toPrecision(3))]);
 const measurement = {
-  command: 'node packages/lab/fleet/measure/main.js',
+  command: 'node bench/fleet/measure/main.js',
   date: new Date().toISOString(),
   machine: {
     cpu: cpus()[0]?.model ?? 'unknown',

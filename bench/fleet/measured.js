@@ -1,4 +1,4 @@
-/** What was measured on one machine, with the command that measured it: `node packages/lab/fleet/measure/main.js`. */
+/** What was measured on one machine, with the command that measured it: `node bench/fleet/measure/main.js`. */
 import { readFileSync } from 'node:fs';
 
 /** Where the measurements are kept. */

@@ -1,6 +1,5 @@
+import { armDots, armLine, chart, extent, logTicks, tickText, WIDE } from '@millrace/lab/report';
 import { axisX, axisY, gridX, gridY, ruleX, ruleY, text } from '@observablehq/plot';
-import { armDots, armLine, extent, logTicks, tickText } from '../report/charts/marks.js';
-import { chart, WIDE } from '../report/charts/plot.js';
 
 /** The looks of lines, in the order in which they are given out. */
 const STYLES = ['arm-1', 'arm-2', 'arm-3', 'arm-4', 'arm-5', 'control'];
