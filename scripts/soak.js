@@ -1,6 +1,6 @@
 /**
- * `make soak [SOAK_SECONDS=3600] [SEED=…] [MARKDOWN=docs/benchmarks/soak.md]`: the chat in several processes under load, with a fault every
- * minute. EVERY is the time from one fault to the next.
+ * `make soak [SOAK_SECONDS=3600] [SEED=…] [MARKDOWN=docs/soak.md]`: the chat in several processes under load, with a fault every
+ * minute. EVERY is the time from one fault to the next; PLAN=calm is one process without faults.
  */
 import { addon } from './lib/addon.js';
 import { run } from './lib/child.js';
@@ -10,7 +10,7 @@ import { provision } from './lib/provision.js';
 import { generator, millrace, packages, tools } from './lib/setup.js';
 import { runOrExit } from './lib/steps.js';
 
-const { SOAK_SECONDS, EVERY, SEED, MARKDOWN } = process.env;
+const { PLAN, SOAK_SECONDS, EVERY, SEED, MARKDOWN } = process.env;
 
 await runOrExit([
   tools('make', 'cmake', 'cc', 'python3'),
@@ -22,6 +22,7 @@ await runOrExit([
 ]);
 console.log();
 const settings = {
+  plan: PLAN,
   seconds: SOAK_SECONDS,
   every: EVERY,
   seed: SEED,
@@ -30,6 +31,4 @@ const settings = {
 const args = Object.entries(settings).flatMap(([name, value]) =>
   value ? [`--${name}`, value] : [],
 );
-await run(process.execPath, ['packages/lab/soak/faults/main.js', ...args], { cwd: root }).catch(
-  exitWith,
-);
+await run(process.execPath, ['examples/chat/soak/main.js', ...args], { cwd: root }).catch(exitWith);

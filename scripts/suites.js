@@ -89,7 +89,7 @@ export const suites = [
   suite({ title: 'tests of the benchmarks', folders: ['bench'] }),
   suite({
     title: 'tests of the chat',
-    folders: ['examples/chat/test'],
+    folders: ['examples/chat/test', 'examples/chat/soak/test'],
     concurrency: 4,
   }),
   suite({ title: 'tests of the scripts', folders: ['scripts/test'] }),
@@ -141,7 +141,7 @@ export const longSuites = [
     title: 'long tests of the lab',
     folders: ['packages/lab'],
     long: true,
-    without: ['packages/lab/soak', 'packages/lab/experiment/truth'],
+    without: ['packages/lab/experiment/truth'],
     concurrency: 3,
   }),
   suite({
@@ -237,7 +237,7 @@ export const longSuites = [
   }),
   suite({
     title: `soaks of the chat for ${soakSeconds} s`,
-    folders: ['packages/lab/soak'],
+    folders: ['examples/chat/soak'],
     long: true,
     env: { SOAK_SECONDS: String(soakSeconds) },
     // There are two, and a busy machine needs longer for what faults interrupt.

@@ -12,6 +12,6 @@ export function generatorBuild(build) {
     ...build,
     source: 'packages/lab/load',
     name: `generator-${build.compiler}`,
-    after: (folder, quiet) => quiet(process.execPath, ['packages/lab/soak/bare.js', folder]),
+    after: (folder, quiet) => quiet(process.execPath, ['packages/lab/load/test/bare.js', folder]),
   });
 }

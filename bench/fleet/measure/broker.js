@@ -1,10 +1,7 @@
 /** What a broker costs, and what it costs a node to talk to it. */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort, LabError, untilUp } from '@millrace/lab/run';
-import { find } from '../../../scripts/debian.js';
+import { startNats } from '../../../scripts/lib/nats.js';
 import { rss, startChild, used } from './child.js';
 
 const SECONDS = 3;
@@ -96,21 +93,10 @@ async function joined(port) {
 }
 
 async function withBroker(measure) {
-  const command = find('nats-server');
-  if (!command) {
-    throw new LabError(
-      'MILLRACE_LAB_E_SERVER',
-      'there is no nats-server; on Debian: apt-get install nats-server',
-    );
-  }
-  const port = await freePort();
-  const server = spawn(command, ['-a', '127.0.0.1', '-p', `${port}`], { stdio: 'ignore' });
-  const exited = once(server, 'exit');
+  const server = await startNats();
   try {
-    await untilUp(`ws://127.0.0.1:${port}`, undefined, true, AbortSignal.timeout(10_000));
-    return await measure({ url: `nats://127.0.0.1:${port}`, port, pid: server.pid });
+    return await measure(server);
   } finally {
-    server.kill('SIGKILL');
-    await exited;
+    await server.kill();
   }
 }

@@ -6,7 +6,7 @@
  * did not come up, or went away), `MILLRACE_LAB_E_PORT` (something listens there already),
  * `MILLRACE_LAB_E_EXPERIMENT` (the file of an experiment is mistaken), `MILLRACE_LAB_E_REFUSED` (two arms cannot be
  * compared), `MILLRACE_LAB_E_REPORT` (results cannot be read, or a report not written), `MILLRACE_LAB_E_RESULTS`
- * (results cannot be written), `MILLRACE_LAB_E_STOPPED` (a signal ended a long run) and `MILLRACE_LAB_E_TIMEOUT`
+ * (results cannot be written) and `MILLRACE_LAB_E_TIMEOUT`
  * (an answer did not come).
  */
 export class LabError extends Error {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { LabError } from '../../load/errors.js';
+import { LabError } from '@millrace/lab/run';
 
 const ANSWER_MS = 30_000;
 

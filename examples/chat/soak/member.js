@@ -1,6 +1,6 @@
 /** The chat in one of the processes. */
 import { onDrain } from '@millrace/cluster';
-import { startChat } from '../../../../examples/chat/app.js';
+import { startChat } from '../app.js';
 import { answer } from './preload.js';
 
 const { port, database, broker, dataDir } = JSON.parse(process.argv[2]);

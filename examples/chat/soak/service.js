@@ -1,29 +1,29 @@
-/** All that is watched: the chat in several processes, its broker, its database, and its dashboard. */
-import { spawn } from 'node:child_process';
+/**
+ * The service that a soak watches: the chat in the processes of a cluster with `millrace/auto`, the guard, a pool and the dashboard, over
+ * NATS and PostgreSQL, or, in one process, over SQLite. It is started as an operator would start it; beside that, preload.js answers
+ * questions over a socket of its own, V8 does not optimize, and both V8 and the C library keep as little free memory as can be: otherwise
+ * their reserves, and not the data of the program, would decide how much memory is resident.
+ */
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
+import { request } from 'node:http';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { findPostgres, startPostgres } from '../../../../scripts/lib/postgres.js';
-import { LabError } from '../../load/errors.js';
-import { guard } from '../../run/guard.js';
-import { newMark, strays } from '../../run/strays.js';
-import { freePort } from '../../run/up.js';
-import { compileAllocator } from './allocator.js';
-import { Broker } from './broker.js';
-import { Disturbances } from './disturbances.js';
-import { allowance } from './judge.js';
-import { Ledger } from './ledger.js';
+import { freePort, guard, LabError, newMark, strays } from '@millrace/lab/run';
+import { startNats } from '../../../scripts/lib/nats.js';
+import { findPostgres, startPostgres } from '../../../scripts/lib/postgres.js';
+import { Disturbances, Ledger } from './ledger.js';
 import { Links } from './link.js';
-import { PROCESSES } from './plan.js';
+import { allowance } from './outcome.js';
 import { countDescriptors } from './proc.js';
-import { watch } from './watcher.js';
 
 const PRIMARY = fileURLToPath(new URL('./primary.js', import.meta.url));
 const PRELOAD = new URL('./preload.js', import.meta.url).href;
 const AUTO = import.meta.resolve('millrace/auto');
+const ALLOCATOR = fileURLToPath(new URL('./allocator.c', import.meta.url));
 
 /**
  * Without V8's optimizing compilers: what they compile and learn grows for hours, by a per cent or two an hour, and is nobody's data.
@@ -40,6 +40,12 @@ const SMALL_RESERVES = ['--min-semi-space-size=2', '--max-semi-space-size=2'];
 /** People would rather wait than come again: on a machine with much else to do handshakes take long. */
 const SETTINGS = { guard: { maxWait: 10_000 } };
 
+/** Lines on stderr of a service that is started, and of one that faults happen to. */
+const EXPECTED = [
+  /^millrace: the dashboard is at http:/,
+  /^millrace.*: process \d+ .*(SIGKILL|killed)/,
+];
+
 const START_MS = 180_000;
 const STOP_MS = 40_000;
 const LEAVE_MS = 60_000;
@@ -49,54 +55,64 @@ const REST_MS = { first: 15_000, most: 40_000 };
 export class Service {
   url;
   databaseUrl;
+  /** None in a service of one process. @type {Awaited<ReturnType<typeof startNats>> | undefined} */
   broker;
   ledger = new Ledger();
   disturbances = new Disturbances();
   watcher;
-  /** Lines on stderr. @type {{ at: number, line: string }[]} */
-  said = [];
+  /** Lines on stderr that nobody expects. @type {string[]} */
+  unexpected = [];
+  /** Processes that a fault has killed. @type {Set<number>} */
+  killed = new Set();
 
   #database;
   #links;
   #child;
   #exited;
+  #said = [];
   #mark = newMark();
-  #unguard;
+  #guard = guard(this.#mark);
 
   /**
    * @param {string} dir for its files
+   * @param {{ processes: number }} options
    * @throws {LabError} `MILLRACE_LAB_E_SERVER`
    */
-  static async start(dir) {
+  static async start(dir, { processes }) {
     const service = new Service();
     try {
-      await service.#start(dir);
+      await service.#start(dir, processes);
       return service;
     } catch (error) {
       await service.stop();
+      await service.remove();
       throw error;
     }
   }
 
-  async #start(dir) {
-    const bin = findPostgres();
-    if (!bin) {
-      throw new LabError(
-        'MILLRACE_LAB_E_SERVER',
-        'there is no PostgreSQL; on Debian: apt-get install postgresql',
-      );
+  async #start(dir, workers) {
+    const dataDir = join(dir, 'data');
+    this.databaseUrl = join(dataDir, 'chat.db');
+    if (workers > 1) {
+      const bin = findPostgres();
+      if (!bin) {
+        throw new LabError(
+          'MILLRACE_LAB_E_SERVER',
+          'there is no PostgreSQL; on Debian: apt-get install postgresql',
+        );
+      }
+      this.#database = await startPostgres(bin);
+      this.databaseUrl = this.#database.url;
+      this.broker = await startNats();
     }
-    this.#database = await startPostgres(bin);
-    this.databaseUrl = this.#database.url;
-    this.broker = await Broker.start();
     const settings = join(dir, 'millrace.config.json');
     await writeFile(settings, JSON.stringify(SETTINGS));
     const link = join(dir, 'link');
     this.#links = await Links.listen(link);
     const [port, dashboard] = [await freePort(), await freePort()];
     const options = {
-      ...{ port, workers: PROCESSES, database: this.databaseUrl, broker: this.broker.url },
-      dataDir: join(dir, 'data'),
+      ...{ port, workers, dataDir },
+      ...{ database: this.#database?.url, broker: this.broker?.url },
     };
     this.#child = spawn(
       process.execPath,
@@ -120,10 +136,11 @@ export class Service {
         detached: true,
       },
     );
-    this.#unguard = guard(this.#child.pid, this.#mark);
+    this.#guard.group(this.#child.pid);
     this.#exited = once(this.#child, 'exit').then(([code, signal]) => code ?? signal);
     createInterface({ input: this.#child.stderr }).on('line', (line) => {
-      this.said.push({ at: performance.now(), line });
+      this.#said.push(line);
+      if (!EXPECTED.some((each) => each.test(line))) this.unexpected.push(line);
     });
     const lines = createInterface({ input: this.#child.stdout });
     const up = await Promise.race([
@@ -149,6 +166,12 @@ export class Service {
     const { wanted, ready, processes, deaths } = await this.#links.primary.ask('cluster');
     const bySlot = new Map(processes.map(({ slot, pid }) => [slot, pid]));
     return { wanted, ready, deaths, bySlot, pids: [...bySlot.values()] };
+  }
+
+  /** Kills a process: its death is no failure of the service. @param {number} pid */
+  kill(pid) {
+    this.killed.add(pid);
+    process.kill(pid, 'SIGKILL');
   }
 
   /** @param {number} slot */
@@ -242,11 +265,11 @@ export class Service {
       const timer = setTimeout(() => this.#child.kill('SIGKILL'), STOP_MS);
       code = await this.#exited;
       clearTimeout(timer);
-      this.#unguard();
       left = strays(this.#mark);
       for (const pid of left) process.kill(pid, 'SIGKILL');
       this.#child = undefined;
     }
+    this.#guard.end();
     this.#links?.close();
     this.#links = undefined;
     return { code, left };
@@ -259,7 +282,50 @@ export class Service {
   }
 
   #broken(what) {
-    const tail = this.said.slice(-20).map(({ line }) => line);
-    return new LabError('MILLRACE_LAB_E_SERVER', `the service ${what}: ${tail.join('\n')}`);
+    return new LabError(
+      'MILLRACE_LAB_E_SERVER',
+      `the service ${what}: ${this.#said.slice(-20).join('\n')}`,
+    );
   }
+}
+
+/**
+ * Compiles allocator.c, by which the processes of the service ask the C library.
+ *
+ * @param {string} folder to write into
+ * @returns {string} the path of what `require()` loads; empty where the C library is not glibc, or there is no compiler
+ */
+export function compileAllocator(folder) {
+  const library = join(folder, 'allocator.node');
+  const args = ['-shared', '-fPIC', '-O1', '-Wall', '-Wextra', '-o', library, ALLOCATOR];
+  return spawnSync('cc', args, { stdio: 'ignore' }).status === 0 ? library : '';
+}
+
+/**
+ * Looks at the dashboard all the time.
+ *
+ * @param {string} url of the dashboard
+ * @returns {Promise<{ events: number, bytes: number, isOpen: boolean, close: () => void }>}
+ */
+function watch(url) {
+  return new Promise((resolve, reject) => {
+    const asked = request(new URL('/api/events', url), { agent: false }, (answer) => {
+      if (answer.statusCode !== 200) {
+        asked.destroy();
+        return reject(new Error(`the dashboard answered ${answer.statusCode}`));
+      }
+      const watcher = { events: 0, bytes: 0, isOpen: true, close: () => asked.destroy() };
+      answer.on('data', (data) => {
+        watcher.bytes += data.length;
+        watcher.events += data.toString('latin1').split('\n\n').length - 1;
+      });
+      answer.on('error', () => {});
+      answer.once('close', () => {
+        watcher.isOpen = false;
+      });
+      resolve(watcher);
+    });
+    asked.once('error', reject);
+    asked.end();
+  });
 }

@@ -5,11 +5,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { openStorage } from '../../../../examples/chat/storage/index.js';
-import { Disturbances } from '../faults/disturbances.js';
-import { Heard, Ledger } from '../faults/ledger.js';
-import { COUNTERS, countRows } from '../faults/words.js';
-import { faultsOfSaved } from '../saved.js';
+import { openStorage } from '../../storage/index.js';
+import { Disturbances, faultsOfSaved, Heard, Ledger } from '../ledger.js';
+import { COUNTERS, countRows } from '../report.js';
 
 test('an acknowledged message that is not in the database is found, and one that is changed', async (t) => {
   const dir = await mkdtemp(join(tmpdir(), 'millrace-saved-'));
@@ -68,7 +66,7 @@ test('what is missed is a fault unless something was broken then', () => {
 });
 
 test('each counter has a plain label', () => {
-  const folder = new URL('../faults/', import.meta.url);
+  const folder = new URL('../', import.meta.url);
   const counted = readdirSync(folder)
     .filter((name) => name.endsWith('.js'))
     .map((name) => readFileSync(new URL(name, folder), 'utf8'))

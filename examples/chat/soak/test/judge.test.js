@@ -1,8 +1,8 @@
 /** Whether memory that grows is told from memory that does not. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { randomFrom } from '../../experiment/random.js';
-import { grownCounts, judgeGrowth, warmUpOf } from '../faults/judge.js';
+import { randomFrom } from '@millrace/lab/experiment';
+import { grownCounts, judgeGrowth, warmUpOf } from '../outcome.js';
 
 const HOUR = 3600;
 const options = { warmUpS: warmUpOf(HOUR), seed: 7 };

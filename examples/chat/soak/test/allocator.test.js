@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { compileAllocator } from '../faults/allocator.js';
-import { rssOf } from '../faults/proc.js';
+import { rssOf } from '../proc.js';
+import { compileAllocator } from '../service.js';
 
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc');

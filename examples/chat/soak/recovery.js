@@ -1,10 +1,10 @@
-/** Whether the service is whole: all of its processes are there, and what is said at one of them is heard at each. */
+/** Recovery: the service is whole again when all of its processes are there, and a message sent at one of them arrives at each. */
 import { once, setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WebSocket } from 'ws';
 import { ownerOf } from './proc.js';
 
-const ROOM = 'whole';
+export const WHOLE_ROOM = 'whole';
 const AGAIN_MS = 100;
 const ROUND_MS = 15_000;
 const DEADLINE_MS = 120_000;
@@ -64,16 +64,17 @@ async function hearEachOther(sockets, ledger, signal) {
       if (frame.t === 'msg') heard[i].add(frame.text);
       if (frame.t === 'ack') ledger.saved(frame.id, frame.ref);
     });
-    ws.send(JSON.stringify({ t: 'join', room: ROOM }));
+    ws.send(JSON.stringify({ t: 'join', room: WHOLE_ROOM }));
   }
   const key = Math.random().toString(36).slice(2);
   const texts = sockets.map((_, i) => `${key}-${i}`);
   while (!heard.every((set) => texts.every((text) => set.has(text)))) {
     for (const [i, ws] of sockets.entries()) {
-      ws.send(JSON.stringify({ t: 'msg', room: ROOM, text: texts[i], ref: texts[i] }), () => {});
+      ws.send(
+        JSON.stringify({ t: 'msg', room: WHOLE_ROOM, text: texts[i], ref: texts[i] }),
+        () => {},
+      );
     }
     await sleep(AGAIN_MS, undefined, { signal });
   }
 }
-
-export { ROOM as WHOLE_ROOM };

@@ -6,7 +6,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { freePort } from '../run/up.js';
+import { freePort } from '../../run/up.js';
 
 const folder = process.argv[2];
 const common = ['--connections', '60', '--rooms', '6', '--seconds', '1.5', '--warmup', '0.2'];

@@ -1,19 +1,26 @@
 /**
- * The soak with faults: people, programs and waves of the generator, a fault in each cycle, and a rest after it, in which memory is
- * looked at when everybody has left.
+ * One soak from the beginning to the end.
+ *
+ * A cycle: people and programs use the service all the time; at its moment a fault is injected, and the service has to be whole again; then
+ * comes a wave of the load generator, which checks each delivery; then everybody leaves, and at rest memory is measured, in some cycles
+ * descriptors and handles, too. A run only records; `outcome.js` judges.
  */
 import { setMaxListeners } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { randomFrom } from '../../experiment/random.js';
-import { runLoad } from '../../load/index.js';
-import { faultsOfSaved } from '../saved.js';
-import { inject, TITLES } from './inject.js';
-import { PROCESSES, plan, SURVIVOR } from './plan.js';
+import { hostRecord, randomFrom } from '@millrace/lab/experiment';
+import { runLoad } from '@millrace/lab/load';
+import { faultsOfSaved } from './ledger.js';
+import { outcome, warmUpOf } from './outcome.js';
+import { PLANS, schedule } from './plan.js';
 import { POST_ROOM, post } from './posters.js';
 import { rssOf } from './proc.js';
 import { READERS_ROOM } from './readers.js';
+import { untilWhole, WHOLE_ROOM } from './recovery.js';
+import { Service } from './service.js';
 import { TALK_ROOMS, Talker } from './talkers.js';
-import { untilWhole, WHOLE_ROOM } from './whole.js';
 
 const PEOPLE = 48;
 const SAMPLE_MS = 2_000;
@@ -33,46 +40,73 @@ const WAVES = [
 ];
 
 /**
- * @param {import('./service.js').Service} service that is up
+ * Runs a soak and judges it.
+ *
  * @param {object} options
+ * @param {keyof PLANS} options.plan
  * @param {number} options.seconds
- * @param {number} options.every seconds of a cycle
+ * @param {number} options.every seconds from one fault to the next
  * @param {number} options.seed
  * @param {(record: object) => void} options.keep is given all that is measured, as it comes
- * @param {AbortSignal} [options.signal]
- * @returns {Promise<Found>}
- *
+ * @param {AbortSignal} [options.signal] ends it early, with its reason
+ */
+export async function soakResult({ plan, seconds, every, seed, keep, signal }) {
+  const planned = PLANS[plan];
+  const host = hostRecord();
+  const date = new Date().toISOString();
+  const from = performance.now();
+  const dir = await mkdtemp(join(tmpdir(), 'millrace-soak-'));
+  let service;
+  try {
+    service = await Service.start(dir, { processes: planned.processes });
+    const found = await new Run(service, planned, { seconds, every, seed, keep, signal }).toEnd();
+    const stop = await service.stop();
+    const saved = await faultsInDatabase(service, found.waves);
+    const { acknowledged, counts, faults } = service.ledger;
+    const ledger = { acknowledged: acknowledged.size, counts, faults };
+    const said = service.unexpected;
+    const isFaulty = planned.faults.length > 0;
+    const judged = outcome({ seconds, seed, isFaulty, found, ledger, saved, stop, said });
+    const { word, criteria, growth } = judged;
+    const tookS = (performance.now() - from) / 1000;
+    keep({ type: 'result', date, plan, seconds, every, seed, tookS, host, word, criteria, counts });
+    return {
+      ...{ date, plan, seconds, every, seed, tookS, host, word, criteria, growth, found, counts },
+      warmUpS: warmUpOf(seconds),
+    };
+  } finally {
+    await service?.stop();
+    await service?.remove();
+    await rm(dir, { recursive: true, force: true });
+  }
+}
+
+/**
  * @typedef {object} Found
- * @property {object[]} faults each with `kind`, `atS`, `what`, `wholeAfterS`, `failed`
+ * @property {object[]} faults each with `name`, `title`, `atS`, `what`, `wholeAfterS`, `failed`
  * @property {object[]} rests each with `atS` and `vitals` by process, and `counts` where it was a long one
  * @property {object[]} samples under load
  * @property {object[]} waves
  * @property {string[]} server what was wrong on the server's side
  */
-export function runSoak(service, options) {
-  return new Run(service, options).toEnd();
-}
-
 class Run {
   #service;
+  #plan;
   #options;
   #random;
   #from = performance.now();
   #found = { faults: [], rests: [], samples: [], waves: [], server: [] };
-  #killed = new Set();
   #wanted;
 
-  constructor(service, options) {
+  constructor(service, plan, options) {
     this.#service = service;
+    this.#plan = plan;
     this.#options = options;
     this.#random = randomFrom(options.seed + 1);
   }
 
   async toEnd() {
-    const { seconds, every, seed, signal } = this.#options;
-    const slots = Array.from({ length: PROCESSES }, (_, i) => i + 1).filter(
-      (slot) => slot !== SURVIVOR,
-    );
+    const { every, signal } = this.#options;
     // The room that HTTP posts to is there once somebody has been in it.
     await untilWhole(this.#service);
     await this.#openRoom();
@@ -80,11 +114,11 @@ class Run {
     const sampling = this.#sample(end.signal);
     try {
       this.#from = performance.now();
-      for (const [i, fault] of plan({ seconds, every, seed, slots }).entries()) {
+      for (const [i, due] of schedule(this.#plan, this.#options).entries()) {
         await sleep(Math.max(0, i * every * 1000 - (performance.now() - this.#from)), undefined, {
           signal,
         });
-        await this.#cycle(i, fault);
+        await this.#cycle(i, due);
         signal?.throwIfAborted();
       }
     } finally {
@@ -95,7 +129,7 @@ class Run {
     return this.#found;
   }
 
-  async #cycle(i, fault) {
+  async #cycle(i, due) {
     const { every, signal } = this.#options;
     const { ledger } = this.#service;
     const begin = performance.now();
@@ -116,8 +150,8 @@ class Run {
     let told;
     let wave;
     try {
-      await sleep(fault.afterS * 1000, undefined, { signal });
-      told = await this.#fault(fault);
+      await sleep(due.afterS * 1000, undefined, { signal });
+      if (due.fault) told = await this.#fault(due);
       const waveAt = begin + WAVE_FROM * every * 1000;
       await sleep(Math.max(0, waveAt - performance.now()), undefined, { signal });
       wave = await this.#wave(WAVES[i % WAVES.length], WAVE * every);
@@ -128,7 +162,7 @@ class Run {
       end.abort();
       await load;
     }
-    const rest = await this.#rest(fault.hasLongRest);
+    const rest = await this.#rest(due.hasLongRest);
     this.#keep({
       type: 'cycle',
       cycle: i + 1,
@@ -136,23 +170,21 @@ class Run {
     });
   }
 
-  async #fault(fault) {
-    const { disturbances } = this.#service;
+  async #fault(due) {
+    const { name, title, inject, holds } = due.fault;
+    const { disturbances, ledger } = this.#service;
+    const before = { ...ledger.counts };
     const atS = this.#now();
     const end = disturbances.begin();
     const told = {
-      kind: fault.kind,
-      title: TITLES[fault.kind],
-      atS,
-      what: null,
-      wholeAfterS: null,
-      failed: null,
+      ...{ name, title, atS },
+      ...{ what: null, wholeAfterS: null, failed: null },
     };
     const from = performance.now();
     try {
-      if (fault.kind === 'process') this.#killed.add(await this.#service.pidOf(fault.slot));
-      told.what = await inject(this.#service, fault);
+      told.what = await inject(this.#service, due);
       await untilWhole(this.#service);
+      holds?.(this.#service, before);
       told.wholeAfterS = (performance.now() - from) / 1000;
     } catch (error) {
       told.failed = error.message;
@@ -224,7 +256,7 @@ class Run {
           loopDelayMs: Object.fromEntries(
             Object.entries(vitals).map(([who, { loopDelayMs }]) => [who, loopDelayMs]),
           ),
-          brokerRss: rssOf(this.#service.broker.pid),
+          brokerRss: this.#service.broker ? rssOf(this.#service.broker.pid) : null,
           processes: bySlot.size,
         };
         this.#found.samples.push(sample);
@@ -241,7 +273,7 @@ class Run {
     const { server } = this.#found;
     const { deaths } = await this.#service.processes();
     for (const { slot, pid, code, signal } of deaths) {
-      if (!this.#killed.has(pid))
+      if (!this.#service.killed.has(pid))
         server.push(`process ${slot} (${pid}) ended with ${code ?? signal}`);
     }
     if (!this.#service.watcher.isOpen) server.push('the dashboard closed its stream');
@@ -266,7 +298,7 @@ class Run {
 }
 
 /** What is wrong with what the database has in the end. @returns {Promise<string[]>} */
-export function faultsInDatabase({ databaseUrl, ledger }, waves) {
+function faultsInDatabase({ databaseUrl, ledger }, waves) {
   return faultsOfSaved(databaseUrl, {
     rooms: Math.max(...WAVES.map(({ rooms }) => rooms)),
     acks: waves.reduce((sum, { acks = 0 }) => sum + acks, 0),

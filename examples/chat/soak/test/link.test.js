@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Links } from '../faults/link.js';
+import { Links } from '../link.js';
 
 test('a process that ends before it has read a question ends nothing but its link', async (t) => {
   const dir = await mkdtemp(join(tmpdir(), 'millrace-link-'));

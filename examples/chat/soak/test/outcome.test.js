@@ -1,9 +1,8 @@
 /** Each criterion fails for what it is about, and for nothing else. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { document } from '../faults/document.js';
-import { outcome } from '../faults/outcome.js';
-import { page } from '../faults/page.js';
+import { outcome } from '../outcome.js';
+import { document, page } from '../report.js';
 
 const process = (i) => ({
   ...{ rss: 90e6 + (i % 3) * 1e4, heap: 30e6 + (i % 2) * 1e4, native: 9e6 + (i % 4) * 1e3 },
@@ -96,6 +95,13 @@ describe('the outcome', () => {
     });
   }
 
+  test('no fault refutes a plan that has some, and not one that has none', () => {
+    const raw = hour();
+    raw.found.faults = [];
+    assert.deepEqual(refuted(raw), [4]);
+    assert.deepEqual(refuted({ ...raw, isFaulty: false }), []);
+  });
+
   test('where the C library cannot be asked, what it has given out is not told', () => {
     const raw = hour();
     for (const { vitals } of raw.found.rests)
@@ -111,7 +117,14 @@ describe('the outcome', () => {
     const judged = outcome({ ...raw, seconds: 300 });
     assert.equal(judged.word, 'undecided');
     const result = {
-      ...{ date: '2030-01-01T00:00:00.000Z', seconds: 300, tookS: 310, every: 60, seed: 1 },
+      ...{
+        date: '2030-01-01T00:00:00.000Z',
+        plan: 'faults',
+        seconds: 300,
+        tookS: 310,
+        every: 60,
+        seed: 1,
+      },
       ...{ ...judged, found: raw.found, counts: raw.ledger.counts, warmUpS: 75 },
       host: { cpu: 'a <processor>', cores: 2, load_average: [0.5, 0, 0], node: 'v20' },
     };
