@@ -2,7 +2,7 @@
  * A small fleet event by event, with one broker: the other way to find what `fleetTraffic`, `nodeLoad` and `waitMs` work out, for the
  * tests of those. Members publish at random times, loops take in turns what has come, the broker takes one message after the other.
  */
-import { randomFrom } from '@millrace/lab/experiment';
+import { randomFrom } from '@millrace/lab/stats';
 import { roomsOf } from './crowd.js';
 import { Events } from './events.js';
 

@@ -1,5 +1,5 @@
 /** Verdicts on the claims of the report, from what the rounds of a run measured. */
-import { verdictOf } from '../../packages/lab/experiment/verdict.js';
+import { verdictOf } from '../../packages/lab/experiment/judge.js';
 import { holm } from '../../packages/lab/stats/index.js';
 import { timesBetter } from '../lib/statistics.js';
 import { stability } from './cases.js';

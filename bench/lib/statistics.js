@@ -1,6 +1,6 @@
 /** The statistics of paired rounds. */
 import { mean, median, pairedRatio, signedRank } from '@millrace/lab/stats';
-import { LEAST_ROUNDS } from '../../packages/lab/experiment/detectable.js';
+import { LEAST_ROUNDS } from '../../packages/lab/experiment/figure.js';
 
 export { LEAST_ROUNDS, mean, median };
 

@@ -1,6 +1,7 @@
 import { optionLines } from '@millrace/base/command';
-import { LARGEST, MOST_SEED, randomSeed, SIZES } from '@millrace/lab/experiment';
+import { LARGEST, SIZES } from '@millrace/lab/experiment';
 import { choice, flag, readOnlyOptions, text, whole } from '@millrace/lab/run';
+import { MOST_SEED, randomSeed } from '@millrace/lab/stats';
 
 const OPTIONS = {
   size: choice(
@@ -33,7 +34,7 @@ kept.`;
 
 /**
  * @param {string[]} argv
- * @returns {{ size: import('../../../packages/lab/experiment/sizes.js').Size, list: boolean, json: boolean, help: boolean, rounds: number | undefined, seed: number,
+ * @returns {{ size: import('../../../packages/lab/experiment/plan.js').Size, list: boolean, json: boolean, help: boolean, rounds: number | undefined, seed: number,
  *   results: string | undefined, docs: string | undefined, from: string | undefined }}
  * @throws {import('@millrace/base/command').UsageError} one sentence: what is wrong, and what is allowed
  */

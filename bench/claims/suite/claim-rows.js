@@ -11,7 +11,7 @@ const SAME = 1e-3;
  * @param {import('../lib/claims.js').Listed[]} listed
  * @param {import('./run.js').Entry[]} entries
  * @param {object} [more]
- * @param {import('../../../packages/lab/experiment/sizes.js').Size} [more.size] of the suite, which has left out experiments of larger ones
+ * @param {import('../../../packages/lab/experiment/plan.js').Size} [more.size] of the suite, which has left out experiments of larger ones
  * @param {import('../../go/judge.js').JudgedClaim[]} [more.judged] what a benchmark says of the claims that it tests
  * @returns {ClaimRow[]}
  *

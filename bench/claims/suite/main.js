@@ -13,10 +13,9 @@ import {
   makeFolder,
   planLine,
   SIZES,
-  watchSignals,
 } from '@millrace/lab/experiment';
 import { duration, writeReport } from '@millrace/lab/report';
-import { codeOf as codeOfError, fail, tell } from '@millrace/lab/run';
+import { codeOf as codeOfError, fail, tell, watchSignals } from '@millrace/lab/run';
 import { judgeClaims, valuesOfLines } from '../../go/judge.js';
 import { runOf } from '../../tables/store.js';
 import { CLAIMS } from '../lib/claims.js';

@@ -25,7 +25,7 @@ const isAlone = (name) => name.startsWith('auto-') || name === 'chat-paper';
  * The names that a suite runs.
  *
  * @param {string[]} names all
- * @param {import('../../../packages/lab/experiment/sizes.js').Size} size
+ * @param {import('../../../packages/lab/experiment/plan.js').Size} size
  */
 export const suiteNames = (names, size) =>
   names.filter((name) => !isAlone(name) && isMeasuredAt(size, { from: FROM[name] }));
@@ -36,7 +36,7 @@ export const suiteNames = (names, size) =>
  *
  * @param {import('../../../packages/lab/experiment/format.js').Experiment[]} experiments
  * @param {object} options
- * @param {import('../../../packages/lab/experiment/sizes.js').Size} [options.size] default the largest
+ * @param {import('../../../packages/lab/experiment/plan.js').Size} [options.size] default the largest
  * @param {number} options.seed
  * @param {number} [options.rounds] in place of the experiments' own
  * @param {import('../../../packages/lab/run/cleanup.js').Cleanup} options.cleanup its signal ends it; what there is is kept
@@ -55,7 +55,7 @@ export const suiteNames = (names, size) =>
  * @typedef {object} Suite
  * @property {1} format
  * @property {string} date ISO 8601
- * @property {import('../../../packages/lab/experiment/sizes.js').Size} size
+ * @property {import('../../../packages/lab/experiment/plan.js').Size} size
  * @property {number} seed
  * @property {number} seconds
  * @property {boolean} stopped by Ctrl-C

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { misplaced } from '../../../packages/lab/experiment/active.js';
-import { armFor } from '../../../packages/lab/experiment/arms.js';
 import { measure } from '../../../packages/lab/experiment/measure.js';
-import { refusalOfRound } from '../../../packages/lab/experiment/refusal.js';
+import { armFor } from '../../../packages/lab/experiment/plan.js';
+import { misplaced, refusalOfRound } from '../../../packages/lab/experiment/refusal.js';
 import { cleanupFor } from '../../../packages/lab/experiment/test/support.js';
 import { names as allNames, loadNamed } from '../lib/named.js';
 import { suiteNames } from '../suite/run.js';

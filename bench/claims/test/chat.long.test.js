@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { misplaced } from '../../../packages/lab/experiment/active.js';
 import { measure } from '../../../packages/lab/experiment/measure.js';
-import { refusalOfRound } from '../../../packages/lab/experiment/refusal.js';
+import { misplaced, refusalOfRound } from '../../../packages/lab/experiment/refusal.js';
 import { cleanupFor } from '../../../packages/lab/experiment/test/support.js';
 import { startServer } from '../../../packages/lab/run/server.js';
 import { FILE_ID } from '../chat/file.js';

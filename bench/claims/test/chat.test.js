@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { loads } from '../../../packages/lab/experiment/loads/index.js';
-import { SIZES } from '../../../packages/lab/experiment/sizes.js';
-import { leastSecondsOf, stepsOf } from '../../../packages/lab/experiment/steps.js';
+import { leastSecondsOf, SIZES, stepsOf } from '../../../packages/lab/experiment/plan.js';
 import { growth } from '../chat/growth.js';
 import { CPU, MESSAGES } from '../chat/paper.js';
 import { arms } from '../chat/service.js';

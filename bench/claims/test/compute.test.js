@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test, { describe } from 'node:test';
-import { leastSecondsOf } from '../../../packages/lab/experiment/steps.js';
+import { leastSecondsOf } from '../../../packages/lab/experiment/plan.js';
 import { ELSEWHERE, FIBONACCI, RSA } from '../compute/paper.js';
 import { CORES } from '../compute/service.js';
 import { computePage, EXPERIMENTS } from '../compute/tables.js';

@@ -8,8 +8,7 @@
  * that slow swings are not taken for independent values. Less than 1 % an hour is met when the whole interval is below it, refuted when the
  * whole interval is above it, and undecided otherwise, as it always is below twenty minutes.
  */
-import { randomFrom } from '@millrace/lab/experiment';
-import { median, quantile } from '@millrace/lab/stats';
+import { median, quantile, randomFrom } from '@millrace/lab/stats';
 import { SURVIVOR } from './plan.js';
 
 /** Those that live from the beginning to the end; a process that is killed begins anew, and hides what it leaks. */

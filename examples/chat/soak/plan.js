@@ -9,7 +9,7 @@
  * Process 1 is never killed. It and the primary live from the beginning to the end, so that a leak cannot hide behind restarts.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { randomFrom, shuffled } from '@millrace/lab/experiment';
+import { randomFrom, shuffled } from '@millrace/lab/stats';
 import { slowReaders } from './readers.js';
 
 const BLOCK_MS = 2_000;

@@ -1,14 +1,14 @@
 /** An experiment of options of the command line, without a file. */
 import { freePort } from '../run/up.js';
 import { readExperiment } from './format.js';
+import { usualMetrics } from './metrics.js';
 import { CONNECTIONS, ROUNDS, secondsOf, WARMUP_S } from './options.js';
+import { SIZES } from './plan.js';
 import { proofOf } from './proof.js';
-import { SIZES } from './sizes.js';
-import { usualMetrics } from './usual.js';
 
 /**
  * @param {import('./args.js').Options} options
- * @returns {Promise<{ experiment: import('./format.js').Experiment, adviceOf: (refusal: import('./errors.js').Refusal) => string }>}
+ * @returns {Promise<{ experiment: import('./format.js').Experiment, adviceOf: (refusal: import('./refusal.js').Refusal) => string }>}
  *   `adviceOf` is what to do about a refusal, in terms of the command line
  */
 export async function experimentOf(options) {

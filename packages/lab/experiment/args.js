@@ -1,10 +1,10 @@
 import { UsageError } from '@millrace/base/command';
 import { readArgs } from '../run/command.js';
+import { randomSeed } from '../stats/random.js';
 import { checkAdHoc } from './adhoc-args.js';
 import { readFailOn } from './fail-on.js';
 import { OPTIONS } from './options.js';
-import { randomSeed } from './random.js';
-import { LARGEST } from './sizes.js';
+import { LARGEST } from './plan.js';
 
 /** What an experiment of a file has already. */
 const AD_HOC = [
@@ -44,7 +44,7 @@ const AD_HOC = [
  * @property {RegExp | undefined} proof
  * @property {RegExp | undefined} ignore
  * @property {Set<string> | undefined} fail-on findings
- * @property {import('./sizes.js').Size} size
+ * @property {import('./plan.js').Size} size
  * @property {boolean} json
  * @property {boolean} help
  */

@@ -1,26 +1,21 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LabError } from '../load/errors.js';
-import { Cleanup } from '../run/cleanup.js';
+import { Cleanup, watchSignals } from '../run/cleanup.js';
 import { codeOf, fail, tell } from '../run/command.js';
 import { experimentOf } from './adhoc.js';
 import { readExperimentArgs } from './args.js';
-import { circumstances } from './circumstances.js';
 import { decides, FOUND, foundOf } from './fail-on.js';
 import { loadExperiment, planLine } from './files.js';
+import { runExperiment } from './gather.js';
+import { journalOf } from './journal.js';
 import { leakNotes } from './leaks.js';
 import { loads } from './loads/index.js';
 import { USAGE } from './options.js';
-import { checkOutlets } from './outlets.js';
-import { Runs } from './progress.js';
-import { jsonLines, keep } from './results.js';
-import { journalOf } from './resume.js';
-import { runExperiment } from './run.js';
-import { watchSignals } from './signals.js';
-import { LARGEST } from './sizes.js';
-import { stepsOf } from './steps.js';
-import { introduction, table } from './table.js';
-import { wrap } from './text.js';
+import { LARGEST, stepsOf } from './plan.js';
+import { checkOutlets, jsonLines, keep } from './results.js';
+import { circumstances, introduction, table } from './table.js';
+import { Runs, wrap } from './terminal.js';
 
 const SIGNAL_MS = 250;
 

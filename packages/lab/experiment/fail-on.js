@@ -2,7 +2,7 @@
 import { UsageError } from '@millrace/base/command';
 import { nearest } from '@millrace/base/schema';
 import { ratioFigure } from '../run/figures.js';
-import { askedFor } from './finding.js';
+import { askedFor } from './figure.js';
 
 /** The exit code then. */
 export const FOUND = 4;

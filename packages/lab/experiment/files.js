@@ -6,8 +6,8 @@ import { nearest } from '@millrace/base/schema';
 import { LabError } from '../load/errors.js';
 import { duration } from '../report/numbers.js';
 import { readExperiment } from './format.js';
-import { leastSecondsOf, stepsOf } from './steps.js';
-import { entry } from './text.js';
+import { leastSecondsOf, stepsOf } from './plan.js';
+import { entry } from './terminal.js';
 
 const FILE = /\.m?js$/;
 
@@ -35,7 +35,7 @@ export async function experimentLines(folder) {
  * How many runs experiments take, and how long that is at least.
  *
  * @param {import('./format.js').Experiment[]} experiments
- * @param {{ size?: import('./sizes.js').Size, rounds?: number }} [options]
+ * @param {{ size?: import('./plan.js').Size, rounds?: number }} [options]
  * @returns {string} as `1,250 runs, 8 h or more`
  */
 export function planLine(experiments, options = {}) {

@@ -1,13 +1,16 @@
 /**
- * Checks objects that people write against a form: a rule for each key, `?` at the end of a key that may be left
- * out. A rule is what is allowed, in words, and a test.
+ * Experiments as people write them. An object is checked against a form: a rule for each key, `?` at the end of a key that may be left
+ * out. A rule is what is allowed, in words, and a test. A function is called by `ask`, whose errors name file and line.
  *
  * @typedef {[allowed: string, test: (value: unknown) => boolean]} Rule
  * @typedef {Record<string, Rule>} Form
  * @typedef {(message: string, key?: string) => never} Fail told what is wrong, and the key where it is
  */
+import { relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { types } from 'node:util';
 import { nearest } from '@millrace/base/schema';
+import { LabError } from '../load/errors.js';
 import { isLocalPath, whyNotLocal } from '../load/loopback.js';
 
 /** The usual rules. */
@@ -122,4 +125,30 @@ function isAddress(value) {
 
 function inRange(value, least, most) {
   return typeof value === 'number' && value >= least && value <= most;
+}
+
+/**
+ * Calls a function of an experiment's file.
+ *
+ * @template Result
+ * @param {string} what it is, for the message
+ * @param {() => Result} call
+ * @returns {Result}
+ * @throws {LabError} `MILLRACE_LAB_E_EXPERIMENT` when it throws; with file and line, where these are known
+ */
+export function ask(what, call) {
+  try {
+    return call();
+  } catch (error) {
+    throw new LabError(
+      'MILLRACE_LAB_E_EXPERIMENT',
+      `${what} of the experiment failed: ${error?.message ?? error}${placeOf(error)}`,
+    );
+  }
+}
+
+/** Where it was thrown, for the end of a message. */
+function placeOf(error) {
+  const [, url, line] = /(file:\/\/[^\s)]+?):(\d+):\d+/.exec(error?.stack ?? '') ?? [];
+  return url === undefined ? '' : ` (${relative('', fileURLToPath(url))}:${line})`;
 }

@@ -12,9 +12,9 @@
  * @property {Case[]} cases the same question at several sizes; one without a label by default
  * @property {Metric[]} metrics the first that has a `better` is the main one: without a claim it is what is asked for, and
  *   tested alone; with claims those that they name are. All others are corrected for how many there are
- * @property {Record<import('./sizes.js').Size, number>} rounds of all arms, for each case; default 6, 10 and 50. With less than 6
+ * @property {Record<import('./plan.js').Size, number>} rounds of all arms, for each case; default 6, 10 and 50. With less than 6
  *   nothing can be shown: there is no p of 0.05
- * @property {Partial<Record<import('./sizes.js').Size, number>>} twinEvery the control is measured against itself in every so many
+ * @property {Partial<Record<import('./plan.js').Size, number>>} twinEvery the control is measured against itself in every so many
  *   rounds, from 1 to 10; default 1. More make a long experiment shorter: at least six rounds must be left that have it
  * @property {string | null} sameRunsAs name of another experiment: its runs answer this question too, so that this
  *   file has no control, treatment, load, cases and rounds of its own
@@ -32,7 +32,7 @@
  *   have parameters of its own
  * @property {string} [stats] path of JSON that is read after the load, for `run.stats`
  * @property {RegExp} [proof] looked for in each line that its server writes, for `run.proof`
- * @property {import('./sizes.js').Size} [from] of a treatment: the smallest size at which it is measured, default quick
+ * @property {import('./plan.js').Size} [from] of a treatment: the smallest size at which it is measured, default quick
  * @property {(run: import('./measure.js').Run) => boolean} isOn whether the feature was seen at work; it must be
  *   in each run of the treatment and in none of the control
  *
@@ -47,12 +47,12 @@
  *
  * @typedef {object} Case with whatever else the load wants to know
  * @property {string} label
- * @property {import('./sizes.js').Size} [from] the smallest size at which it is measured, default quick
+ * @property {import('./plan.js').Size} [from] the smallest size at which it is measured, default quick
  * @property {number} [rounds] the most that are made of it, whatever the size: of one that takes long
  * @property {Record<string, Record<string, number>>} [paper] what was published: `control` and `treatment`, or the
  *   name of one of several treatments; values by metric
  *
- * @typedef {Case & { size: import('./sizes.js').Size, seed: number }} Params what functions of the load and of arms are given: `size`
+ * @typedef {Case & { size: import('./plan.js').Size, seed: number }} Params what functions of the load and of arms are given: `size`
  *   of the run; `seed` is for what is random in a load, the same for all arms of a round
  *
  * @typedef {object} Metric
@@ -69,12 +69,12 @@
  * @property {string[]} [cases] labels where it is said to hold; default: all
  * @property {string[]} [arms] names of the treatments it speaks of; default: all
  * @property {number} atLeast how many times better the treatment is said to be
- * @property {Partial<Record<import('./verdict.js').Verdict, string>>} [says] what an outcome means
+ * @property {Partial<Record<import('./judge.js').Verdict, string>>} [says] what an outcome means
  */
 import { LabError } from '../load/errors.js';
 import { allowedAre, among, check, conform, either, is, isObject, show, unique } from './form.js';
 import { loads } from './loads/index.js';
-import { isMeasuredAt, sizeRule } from './sizes.js';
+import { isMeasuredAt, sizeRule } from './plan.js';
 
 const ROUNDS = { quick: 6, medium: 10, paper: 50 };
 const TIMEOUT_S = 600;

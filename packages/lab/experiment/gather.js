@@ -1,14 +1,12 @@
 import { LabError } from '../load/errors.js';
-import { armFor, armsOfRound } from './arms.js';
-import { asked, light } from './asked.js';
+import { randomFrom, shuffled } from '../stats/random.js';
 import { hostRecord } from './host.js';
+import { judge } from './judge.js';
 import { isPinned, measure } from './measure.js';
 import { needAllocations, needCollections } from './metrics.js';
-import { randomFrom, shuffled } from './random.js';
-import { loadRecord, versionsOf } from './record.js';
-import { refusalOfRound } from './refusal.js';
-import { LARGEST } from './sizes.js';
-import { planOf, runsOf } from './steps.js';
+import { armFor, armsOfRound, LARGEST, planOf, runsOf } from './plan.js';
+import { asked, light, loadRecord, versionsOf } from './record.js';
+import { refusalOfRound, refused } from './refusal.js';
 
 /** Share of the rounds of a case that are made again when the load generator was late or the limit. */
 const REPEATS = 1 / 3;
@@ -22,7 +20,7 @@ const REPEATS = 1 / 3;
  *
  * @param {import('./format.js').Experiment} experiment
  * @param {object} options
- * @param {import('./sizes.js').Size} [options.size] which cases, treatments and rounds; default the largest
+ * @param {import('./plan.js').Size} [options.size] which cases, treatments and rounds; default the largest
  * @param {number} options.seed of the order
  * @param {number} [options.rounds] in place of the experiment's own
  * @param {import('./format.js').Experiment[]} [options.sharing] others that will be judged by the same runs
@@ -38,11 +36,11 @@ const REPEATS = 1 / 3;
  * @property {Date} date when it began
  * @property {string[]} parts when each part of it began: several, when a run was gone on with
  * @property {number} seconds that it took, in all parts
- * @property {import('./sizes.js').Size} size
+ * @property {import('./plan.js').Size} size
  * @property {number} seed
  * @property {ReturnType<typeof hostRecord>} host
  * @property {string[]} cases labels of those that were to be measured
- * @property {{ role: import('./arms.js').Role, name: string, command: string[], env: Record<string, string> }[]} arms
+ * @property {{ role: import('./plan.js').Role, name: string, command: string[], env: Record<string, string> }[]} arms
  *   as they are in the first case
  * @property {ReturnType<typeof loadRecord>} load
  * @property {boolean} pinned whether server and load had a core each
@@ -55,13 +53,13 @@ const REPEATS = 1 / 3;
  * @typedef {object} Round
  * @property {string} case
  * @property {number} round from 1
- * @property {import('./asked.js').AskedRun[]} runs in the order in which they were made
+ * @property {import('./record.js').AskedRun[]} runs in the order in which they were made
  * @property {string} [discarded] why it was made again; it counts for nothing
  *
  * @typedef {object} Told
  * @property {number} step from 1
  * @property {number} steps
- * @property {import('./asked.js').AskedRun} run
+ * @property {import('./record.js').AskedRun} run
  * @property {Record<string, number | null>} metrics of the run, by the first of the experiments
  */
 export async function gather(experiment, { size = LARGEST, seed, cleanup, onRun, ...options }) {
@@ -213,3 +211,20 @@ export const countedRuns = ({ round, outcome }) =>
   outcome === 'hindered' ? round.runs.length - 1 : round.runs.length;
 
 const armRecord = (role, { name, command, env = {} }) => ({ role, name, command, env });
+
+/**
+ * Runs an experiment: gathers its rounds and judges them.
+ *
+ * @param {import('./format.js').Experiment} experiment
+ * @param {Parameters<typeof gather>[1] & { effect?: number }} options of `gather`, and `effect` of `judge`
+ * @returns {Promise<import('./judge.js').Results>} `partial` when Ctrl-C has ended it after a whole round
+ * @throws {LabError} `MILLRACE_LAB_E_REFUSED` with `why` and `advice`; those of `gather`, also when they have ended it
+ *   midway. `results` of such an error is what was gathered until then, if there is a run
+ */
+export async function runExperiment(experiment, { effect, ...options }) {
+  const gathered = await gather(experiment, options);
+  const results = judge(experiment, gathered, { effect });
+  const error = results.refusal ? refused(results.refusal) : gathered.error;
+  if (error) throw Object.assign(error, { results });
+  return results;
+}

@@ -1,3 +1,4 @@
+/** The machine: what an experiment was measured on, and how busy it is. */
 import { readFileSync } from 'node:fs';
 import { availableParallelism, cpus, loadavg, release, totalmem, type } from 'node:os';
 

@@ -10,16 +10,11 @@
  */
 export { LabError } from '../load/errors.js';
 export { Cleanup } from '../run/cleanup.js';
-export { LEAST_ROUNDS } from './detectable.js';
+export { LEAST_ROUNDS } from './figure.js';
 export { experimentLines, experimentNames, loadExperiment, planLine } from './files.js';
 export { readExperiment } from './format.js';
-export { gather } from './gather.js';
+export { gather, runExperiment } from './gather.js';
 export { hostRecord } from './host.js';
 export { judge } from './judge.js';
-export { checkOutlets, makeFolder } from './outlets.js';
-export { MOST_SEED, randomFrom, randomSeed, shuffled } from './random.js';
-export { jsonLines, keep } from './results.js';
-export { runExperiment } from './run.js';
-export { watchSignals } from './signals.js';
-export { bySize, isMeasuredAt, LARGEST, SIZES } from './sizes.js';
-export { leastSecondsOf, stepsOf } from './steps.js';
+export { bySize, isMeasuredAt, LARGEST, leastSecondsOf, SIZES, stepsOf } from './plan.js';
+export { checkOutlets, jsonLines, keep, makeFolder } from './results.js';

@@ -7,6 +7,7 @@
  * journal replays what it has, and the order of the arms comes from the seed, so that a run in ten parts has the rounds that
  * a run without a break has. A line that was not written to its end is dropped. The journal is removed once the results are kept.
  */
+import { createHash } from 'node:crypto';
 import {
   appendFileSync,
   closeSync,
@@ -16,13 +17,20 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   truncateSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
 import { LabError } from '../load/errors.js';
+import { randomSeed } from '../stats/random.js';
+import { pathOf } from './files.js';
 import { countedRuns } from './gather.js';
-import { makeFolder } from './outlets.js';
+import { hostRecord } from './host.js';
+import { armFor, planOf } from './plan.js';
+import { loadRecord } from './record.js';
+import { makeFolder } from './results.js';
 
 const FORMAT = 1;
 
@@ -61,7 +69,7 @@ export class Journal {
    * @param {Head} head
    */
   static begin(folder, head) {
-    const journal = new Journal(pathOf(folder, head.experiment, new Date()));
+    const journal = new Journal(fileOf(folder, head.experiment, new Date()));
     journal.date = new Date();
     journal.parts = [journal.date.toISOString()];
     journal.head = { format: FORMAT, date: journal.parts[0], ...head };
@@ -177,7 +185,7 @@ export class Journal {
   }
 }
 
-const pathOf = (folder, experiment, date) =>
+const fileOf = (folder, experiment, date) =>
   join(folder, `unfinished-${experiment}-${date.toISOString().replaceAll(':', '-')}.jsonl`);
 
 const damaged = (path, why) =>
@@ -206,3 +214,88 @@ function shown(value) {
   const text = JSON.stringify(value) ?? 'absent';
   return text.length > 60 ? `${text.slice(0, 57)}…` : text;
 }
+
+/**
+ * The journal of a run: with `resume` the last one that was not ended, else a new one. An experiment of the command line alone has
+ * none: its servers listen on other ports each time.
+ *
+ * @param {import('./format.js').Experiment} experiment
+ * @param {import('./args.js').Options & { folder: string }} options
+ * @returns {{ journal: Journal | undefined, seed: number, hint: string | null }}
+ * @throws {LabError} as `Journal`
+ */
+export function journalOf(experiment, { folder, name, resume, ...options }) {
+  if (name === undefined) return { journal: undefined, seed: options.seed, hint: null };
+  const last = Journal.last(folder, experiment.name);
+  const unfinished = last && `an unfinished run (${last.kept.length} rounds, ${last.path})`;
+  const isResumed = resume && last !== null;
+  const seed = options.seed ?? (isResumed ? last.head.settings.seed : randomSeed());
+  const head = headOf(experiment, pathOf(name), { ...options, seed });
+  if (isResumed) {
+    last.goOn(head);
+    return { journal: last, seed, hint: `Going on with ${unfinished}.` };
+  }
+  const journal = Journal.begin(folder, head);
+  if (resume) return { journal, seed, hint: 'There is no unfinished run: a new one begins.' };
+  return { journal, seed, hint: last && `There is ${unfinished}; --resume goes on with it.` };
+}
+
+/** @returns {Head} */
+function headOf(experiment, path, { size, samples, seed }) {
+  const { load_average: _, ...machine } = hostRecord();
+  const { arms, cases } = planOf(experiment, { size, rounds: samples });
+  const params = cases.map(({ at }) => ({ ...at, size, seed }));
+  const first = arms.map(({ arm }) => armFor(arm, params[0]));
+  return {
+    experiment: experiment.name,
+    settings: {
+      ...{ size, seed },
+      rounds: Object.fromEntries(cases.map(({ at, rounds }) => [at.label, rounds])),
+      arms: first.map(({ name, command, env }) => ({ name, command, env })),
+      load: loadRecord(experiment.load, params),
+    },
+    machine,
+    code: codeOf(path),
+  };
+}
+
+/** A mark of the code that an experiment measures and is measured by, so that rounds of two days can be told to be of the same code. */
+
+/** The root of the working copy, or the folder in which packages are installed. */
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+
+/** In a working copy: what arms, loads and the lab itself are made of. */
+const PARTS = ['packages', 'examples', 'bench/claims', 'package-lock.json'];
+
+/** The folder in which the lab is installed: the lab itself. */
+const LAB = fileURLToPath(new URL('../', import.meta.url));
+
+const CODE = /\.([cm]?js|cts|ts|json|node|c|h|html|css)$/;
+
+/** Tests measure nothing, and results change with each run. */
+const LEFT_OUT = /^(node_modules|(millrace-)?results|soak|types|test(-.*)?|\..*)$/;
+
+/**
+ * The files of the code, each with a hash of its bytes.
+ *
+ * @param {string} file of the experiment
+ * @returns {Record<string, string>} by path, from the root of the working copy
+ */
+export function codeOf(file) {
+  const parts = existsSync(join(ROOT, 'examples')) ? PARTS.map((each) => join(ROOT, each)) : [LAB];
+  const files = new Set([resolve(file), ...parts.flatMap(filesOf)]);
+  return Object.fromEntries([...files].map((path) => [relative(ROOT, path), hashOf(path)]));
+}
+
+function filesOf(path) {
+  if (!statSync(path).isDirectory()) return [path];
+  return readdirSync(path, { withFileTypes: true }).flatMap((entry) => {
+    if (LEFT_OUT.test(entry.name)) return [];
+    const inner = join(path, entry.name);
+    if (entry.isDirectory()) return filesOf(inner);
+    return entry.isFile() && CODE.test(entry.name) ? [inner] : [];
+  });
+}
+
+const hashOf = (path) =>
+  createHash('sha256').update(readFileSync(path)).digest('base64url').slice(0, 12);

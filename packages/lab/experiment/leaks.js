@@ -1,5 +1,5 @@
 /** Whether servers grow while they are measured. */
-import { median } from '../run/figures.js';
+import { median } from '../stats/index.js';
 
 /** A rise is told when it is this much of the memory in use, and this many bytes a second. */
 const LEAST_SHARE = 0.1;
@@ -12,7 +12,7 @@ const LEAST_POINTS = 4;
  * A sentence for each arm whose resident memory rose, from the first to the last sample of the measured window, in most of
  * its runs. It may be a leak, a cache that fills or a heap that has not been collected yet; the runs are too short to tell.
  *
- * @param {Pick<import('./samples.js').Sample, 'arm' | 'role' | 'costs'>[]} runs
+ * @param {Pick<import('./record.js').Sample, 'arm' | 'role' | 'costs'>[]} runs
  * @returns {string[]}
  */
 export function leakNotes(runs) {

@@ -1,8 +1,8 @@
 /** The options of the command line: what they take, what they mean. */
 import { optionLines } from '@millrace/base/command';
 import { choice, flag, list, number, text, whole } from '../run/command.js';
-import { MOST_SEED } from './random.js';
-import { SIZES } from './sizes.js';
+import { MOST_SEED } from '../stats/random.js';
+import { SIZES } from './plan.js';
 
 export const OPTIONS = {
   control: text('COMMAND', 'starts the server without the feature'),

@@ -9,7 +9,7 @@ const LINE_LENGTH = 100;
  * @typedef {object} Proof
  * @property {(run: import('./measure.js').Run) => boolean} isOn
  * @property {string} about a sentence: what it looks at
- * @property {(kind: import('./errors.js').Kind) => string} advice what to do when it was where it must not be, or not where it must
+ * @property {(kind: import('./refusal.js').Kind) => string} advice what to do when it was where it must not be, or not where it must
  */
 
 /**

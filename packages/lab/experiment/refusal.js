@@ -1,6 +1,36 @@
-import { misplaced } from './active.js';
-import { nameOf } from './arms.js';
-import { differences } from './equal.js';
+/**
+ * Refusals: when no figure of an experiment counts, because its runs cannot be compared.
+ *
+ * A run by itself is refused for faults, for a load generator that was the limit, and for a feature that was at work in the control or not at
+ * work in the treatment. The runs of a round are refused when an arm did other work than the control. Each refusal says what was found, with
+ * its figures, and what to do.
+ */
+
+import { LabError } from '../load/errors.js';
+import { ask } from './form.js';
+import { nameOf } from './plan.js';
+
+/**
+ * Why no figure of an experiment counts.
+ *
+ * @typedef {object} Refusal
+ * @property {Kind} kind
+ * @property {string} why what was found, with its figures
+ * @property {string} advice what to do
+ *
+ * @typedef {'faults' | 'saturated' | 'off' | 'on in the control' | 'unprobed' | 'varies' | 'unequal'} Kind faults of a run; the
+ *   generator was the limit; the feature was not at work in the treatment, or was in the control; not all processes could
+ *   be looked into; bodies differ between two runs of the control; the arms did other work
+ */
+
+/**
+ * @param {Refusal} refusal
+ * @returns {LabError & Refusal} `MILLRACE_LAB_E_REFUSED`
+ */
+export function refused({ kind, why, advice }) {
+  const message = `refused, so no figure counts: ${why}. ${advice}`;
+  return Object.assign(new LabError('MILLRACE_LAB_E_REFUSED', message), { kind, why, advice });
+}
 
 const ADVICE = {
   faults: 'Make every request succeed in all arms, or let those that may fail say so',
@@ -19,7 +49,7 @@ const ADVICE = {
  *
  * @param {import('./measure.js').Run} run
  * @param {import('./format.js').Arm} arm whose run it is
- * @returns {import('./errors.js').Refusal | null}
+ * @returns {Refusal | null}
  * @throws {LabError} as {@link misplaced}
  */
 export function refusalOfRun(run, arm) {
@@ -50,7 +80,7 @@ function probedApart(control, other) {
  * Why the runs of a round cannot be compared: an arm did other work than the control.
  *
  * @param {import('./measure.js').Run[]} runs of one round
- * @returns {import('./errors.js').Refusal | null}
+ * @returns {Refusal | null}
  */
 export function refusalOfRound(runs) {
   const control = runs.find(({ role }) => role === 'control');
@@ -71,3 +101,157 @@ export function refusalOfRound(runs) {
 }
 
 const atCase = (run, why) => (run.case === '' ? why : `case ${run.case}: ${why}`);
+
+/**
+ * Whether the feature under test was at work where it has to be: seen in a run of the treatment, and not in one of
+ * the control or its twin.
+ *
+ * @param {import('./measure.js').Run} run
+ * @param {import('./format.js').Arm} arm whose run it is
+ * @returns {Refusal | null} null when all is well
+ * @throws {LabError} `MILLRACE_LAB_E_EXPERIMENT` when `isOn` fails, or says neither true nor false
+ */
+export function misplaced(run, arm) {
+  const isOn = ask(`isOn of ${arm.name}`, () => arm.isOn(run));
+  if (typeof isOn !== 'boolean') {
+    throw new LabError(
+      'MILLRACE_LAB_E_EXPERIMENT',
+      `isOn of ${arm.name} gave ${isOn}; it must be true or false`,
+    );
+  }
+  if (isOn === (run.role === 'treatment')) return null;
+  const name = nameOf(run.role, arm.name);
+  return isOn
+    ? {
+        kind: 'on in the control',
+        why: `${name}: the feature was at work in the control`,
+        advice: 'Start the control without it, or let isOn look for what only the treatment shows',
+      }
+    : {
+        kind: 'off',
+        why: `${name}: the feature was not at work in the treatment`,
+        advice: 'Switch it on in the treatment, or let isOn look for what shows that it is on',
+      };
+}
+
+/**
+ * Whether two runs were the same work: what a comparison stands on.
+ *
+ * @typedef {object} Group answers of one kind, such as those to one path
+ * @property {string} name
+ * @property {number} answers
+ * @property {Record<string, number>} status how many answers of each
+ * @property {number} bytes mean of an answer
+ * @property {string | null} payload fingerprint of what was answered; null where it cannot be compared
+ * @property {boolean} [varies] whether it differs within the run, so that it cannot
+ * @property {boolean} [mayFail] whether only their number and times are compared
+ * @property {string} [dueTimes] when they were due, or a fingerprint of it; open loop only
+ * @property {number} [bytesTolerance] share by which their sizes may differ, default 0.02
+ */
+
+/** By so much the sizes of answers may differ: numbers in them have more or fewer digits. */
+const BYTES_TOLERANCE = 0.02;
+
+/** Points of per cent by which shares may differ where the number of answers depends on the server. */
+const MIX_POINTS = 2;
+const STATUS_POINTS = 0.5;
+
+/**
+ * In what the work of two runs differs, with a sentence each that has the figures of both. Open loop: number, due times
+ * and status codes must be the same; so must the numbers of a program, unless it says `isClosed`. Closed loop, where a
+ * faster server answers more: the share of each group within 2 points of per cent, that of each status within 0.5. Both: mean size within 2 %, and the same payload where it has
+ * a fingerprint. Of requests that may fail, only how many there were and when.
+ *
+ * @param {import('./measure.js').Run} a
+ * @param {import('./measure.js').Run} b
+ * @returns {{ what: string, text: string }[]} `what` is `requests`, `answers`, `payload` and so on
+ */
+export function differences(a, b) {
+  const names = [nameOf(a.role, a.arm), nameOf(b.role, b.arm)];
+  const say = (what, [inA, inB], of = '') => ({
+    what,
+    text: `${what}${of}: ${inA} in ${names[0]}, ${inB} in ${names[1]}`,
+  });
+  const requests = [a, b].map(({ work }) => work.map(({ name }) => name).sort());
+  if (requests[0].join('\0') !== requests[1].join('\0')) {
+    return [
+      say(
+        'requests',
+        requests.map((each) => each.join(', ') || 'none'),
+      ),
+    ];
+  }
+  const isClosed = a.isClosed || b.isClosed;
+  const totals = [a, b].map(({ work }) => work.reduce((sum, { answers }) => sum + answers, 0));
+  if (isClosed && totals.includes(0)) return [say('answers', totals)];
+  return a.work.flatMap((group) => {
+    const both = [group, b.work.find(({ name }) => name === group.name)];
+    const found = isClosed
+      ? shareDifference(
+          'share of answers',
+          both.map(({ answers }, i) => answers / totals[i]),
+          MIX_POINTS,
+        )
+      : exactDifferences(both);
+    if (!group.mayFail) found.push(...answerDifferences(both, isClosed));
+    return found.map(([what, values]) => say(what, values, ` of '${group.name}'`));
+  });
+}
+
+/** Each one is what differs, and the figure of both. */
+function exactDifferences(both) {
+  const compared = {
+    number: both.map(({ answers }) => answers),
+    'times due': both.map(({ dueTimes = '' }) => dueTimes),
+  };
+  return Object.entries(compared).filter(([, [inA, inB]]) => inA !== inB);
+}
+
+function answerDifferences(both, isClosed) {
+  const found = isClosed ? statusShares(both) : statusCodes(both);
+  const tolerance = both[0].bytesTolerance ?? BYTES_TOLERANCE;
+  const bytes = both.map((group) => group.bytes);
+  const isAnswered = both.every(({ answers }) => answers > 0);
+  if (isAnswered && Math.abs(bytes[0] - bytes[1]) > tolerance * Math.max(...bytes)) {
+    found.push(['bytes per answer', bytes.map(rounded)]);
+  }
+  const payloads = both.map(({ payload }) => payload);
+  const change = both.map(({ varies = false }) => varies);
+  if (change[0] !== change[1]) {
+    found.push([
+      'payload',
+      change.map((each) => (each ? 'not always the same' : 'always the same')),
+    ]);
+  } else if (!payloads.includes(null) && payloads[0] !== payloads[1]) {
+    found.push(['payload', payloads]);
+  }
+  return found;
+}
+
+function statusCodes(both) {
+  const lists = both.map(({ status }) =>
+    Object.entries(status)
+      .map(([code, count]) => `${code} (${count})`)
+      .sort()
+      .join(', '),
+  );
+  return lists[0] === lists[1] ? [] : [['status codes', lists]];
+}
+
+function statusShares(both) {
+  if (both.some(({ answers }) => answers === 0)) return [];
+  const codes = [...new Set(both.flatMap(({ status }) => Object.keys(status)))].sort();
+  return codes.flatMap((code) => {
+    const shares = both.map(({ status, answers }) => (status[code] ?? 0) / answers);
+    return shareDifference(`share of status ${code}`, shares, STATUS_POINTS);
+  });
+}
+
+function shareDifference(what, shares, points) {
+  // Shares are rounded numbers.
+  const isSame = Math.abs(shares[0] - shares[1]) * 100 <= points + 1e-9;
+  return isSame ? [] : [[what, shares.map((share) => `${rounded(share * 100)} %`)]];
+}
+
+const rounded = (value) =>
+  value.toLocaleString('en-US', { maximumFractionDigits: Math.abs(value) < 100 ? 2 : 0 });

@@ -1,8 +1,10 @@
-import { closeSync, openSync, rmSync, writeFileSync } from 'node:fs';
+/** Places of results: raw samples in a folder, reports in files, lines of JSON. Each place is tried before anything is measured. */
+
+import { closeSync, existsSync, mkdirSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
+import { UsageError } from '@millrace/base/command';
 import { LabError } from '../load/errors.js';
-import { makeFolder } from './outlets.js';
 
 /**
  * Keeps everything that a run has measured, as one JSON file.
@@ -79,4 +81,56 @@ export function jsonLines({ runs, figures, claims, ...head }) {
     ...lines('figure', figures),
     ...lines('claim', claims),
   ].map((line) => JSON.stringify(line));
+}
+
+/** Where the results of a program go: raw samples into a folder, reports into files. */
+
+/**
+ * Makes a folder, and those above it that are missing; one at a time, as Node's recursive way never ends below /proc.
+ *
+ * @param {string} folder
+ * @throws {Error} of the file system
+ */
+export function makeFolder(folder) {
+  const path = resolve(folder);
+  if (existsSync(path)) return;
+  makeFolder(dirname(path));
+  mkdirSync(path);
+}
+
+/**
+ * Tries, before anything is measured, whether the results can be written afterwards.
+ *
+ * @param {{ results?: string } & Record<string, string | undefined>} outlets by option: a folder, and files
+ * @throws {UsageError} one sentence: the option, its value and why not
+ */
+export function checkOutlets({ results, ...files }) {
+  const given = Object.entries(files).filter(([, path]) => path !== undefined);
+  if (results !== undefined) {
+    attempt('results', results, () => {
+      makeFolder(results);
+      tryFile(join(results, `.millrace-${process.pid}`));
+    });
+  }
+  for (const [name, path] of given) {
+    attempt(name, path, () => {
+      makeFolder(dirname(path));
+      tryFile(path);
+    });
+  }
+}
+
+/** What is in it stays. */
+function tryFile(path) {
+  const isNew = !existsSync(path);
+  closeSync(openSync(path, 'a'));
+  if (isNew) rmSync(path);
+}
+
+function attempt(name, path, work) {
+  try {
+    work();
+  } catch ({ message }) {
+    throw new UsageError(`--${name} is "${path}", where nothing can be written: ${message}.`);
+  }
 }

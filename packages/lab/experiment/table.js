@@ -1,9 +1,10 @@
+/** The results of an experiment for a terminal: figures, claims, and the circumstances below them. */
+
 import { colours } from '../run/command.js';
 import { figure as number, ratioFigure } from '../run/figures.js';
-import { armsOf } from './arms.js';
-import { claimLines } from './claims.js';
-import { isTooNoisy } from './finding.js';
-import { clip, WIDTH, wrap } from './text.js';
+import { isTooNoisy } from './figure.js';
+import { armsOf } from './plan.js';
+import { clip, WIDTH, wrap } from './terminal.js';
 
 const GAP = '  ';
 
@@ -154,4 +155,67 @@ const times = (value) => (value === null || value === undefined ? '–' : `${rat
 function probability(p) {
   if (p === null) return '–';
   return p < 0.001 ? '<0.001' : p.toFixed(3);
+}
+
+/**
+ * What came of each claim, for a terminal.
+ *
+ * @param {import('./judge.js').Results} results
+ * @param {ReturnType<typeof import('../run/command.js').colours>} paint
+ * @returns {string[]}
+ */
+export function claimLines({ claims }, paint) {
+  if (claims.length === 0) return [];
+  const isOneArm = new Set(claims.map(({ arm }) => arm)).size === 1;
+  const lines = ['', paint.bold('Claims')];
+  let last;
+  for (const claim of claims) {
+    if (claim.text !== last) lines.push(wrap(`"${claim.text}" (${claim.source})`));
+    last = claim.text;
+    lines.push(...one(claim, isOneArm ? claim.case : place(claim), paint));
+  }
+  return lines;
+}
+
+const place = ({ case: label, arm }) => (label === '' ? arm : `${label}, ${arm}`);
+
+function one({ verdict, atLeast, ahead, lo, hi, n, why, says }, where, paint) {
+  const colour = { met: paint.green, refuted: paint.red, 'not met': paint.red }[verdict];
+  const measured =
+    ahead === null
+      ? ''
+      : `${times(ahead)} (${ratioFigure(lo)}–${ratioFigure(hi)}, ${n} ${n === 1 ? 'round' : 'rounds'}), `;
+  const head = where === '' ? '  ' : `  ${where}: `;
+  const rest = `, ${measured}claimed ${times(atLeast)}`;
+  const isLong = head.length + verdict.length + rest.length > WIDTH;
+  return [
+    ...(isLong ? [wrap(where, '  ')] : []),
+    `${isLong ? '    ' : head}${(colour ?? paint.dim)(verdict)}${rest}`,
+    ...[why, says].filter((each) => each !== null).map((each) => wrap(each, '    ')),
+  ];
+}
+
+/** Cores that other work took, from which on it is worth a warning. */
+const NOISY = 0.1;
+
+/**
+ * Under what an experiment was run, a line each, for below its table.
+ *
+ * @param {import('./judge.js').Results} results
+ * @returns {string[]}
+ */
+export function circumstances({ host, runs, seed, seconds, partial }) {
+  const sum = (of) => runs.reduce((total, { costs }) => total + of(costs), 0);
+  const others = sum(({ othersS }) => othersS) / sum(({ wallS }) => wallS);
+  const resent = runs.flatMap(({ answers = [] }) => answers).filter(({ isResent }) => isResent);
+  return [
+    ...(partial === null ? [] : [`Partial: ${partial}.`]),
+    ...(resent.length > 0
+      ? [`${resent.length} requests were sent twice: their connections were closed unread.`]
+      : []),
+    ...(others > NOISY
+      ? [`Other work took ${number(others)} of ${host.cores} cores meanwhile: expect noise.`]
+      : []),
+    `${host.cpu}, ${host.cores} cores, ${host.kernel}, Node ${host.node}; seed ${seed}, ${seconds.toFixed(0)} s`,
+  ];
 }

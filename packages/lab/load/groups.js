@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { randomFrom } from '../experiment/random.js';
+import { randomFrom } from '../stats/random.js';
 
 /** How many bodies of each group are looked at from the first one on; after that, one in how many, at random. */
 const FIRST_BODIES = 64;

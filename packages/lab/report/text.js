@@ -1,5 +1,5 @@
 /** The sentences of a report: pure, and the same in HTML and Markdown. */
-import { LEAST_ROUNDS } from '../experiment/detectable.js';
+import { LEAST_ROUNDS } from '../experiment/figure.js';
 import { isNumber, levelText, measured, quantity, times } from './numbers.js';
 import { claimsOf, controlOf, figuresOf, groupBy, mainMetric, treatmentsOf } from './select.js';
 

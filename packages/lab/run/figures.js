@@ -1,7 +1,5 @@
 import { median } from '../stats/index.js';
 
-export { median };
-
 /**
  * A number for people: thousands parted, three significant digits below a hundred.
  *

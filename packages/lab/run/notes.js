@@ -1,5 +1,5 @@
+import { median } from '../stats/index.js';
 import { arms } from './arms.js';
-import { median } from './figures.js';
 
 /** A server that uses less of its core under a load without limit waits for something else. */
 const BUSY = 0.85;

@@ -1,4 +1,4 @@
-import { randomFrom, shuffled } from '../experiment/random.js';
+import { randomFrom, shuffled } from './random.js';
 import { checkSeed, isConstant, LARGEST, sample } from './samples.js';
 import { standardDeviation } from './spread.js';
 

@@ -8,6 +8,7 @@ export { holm } from './holm.js';
 export { kde } from './kde.js';
 export { normalCdf, normalQuantile } from './normal.js';
 export { power, smallestEffect } from './power.js';
+export { MOST_SEED, randomFrom, randomSeed, shuffled } from './random.js';
 export { rankSum } from './ranksum.js';
 export { pairedRatio, pairedShift, ratio, shift } from './shift.js';
 export { signedRank } from './signedrank.js';

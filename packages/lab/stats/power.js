@@ -1,6 +1,6 @@
-import { randomFrom } from '../experiment/random.js';
 import { gaussian, normalQuantile } from './normal.js';
 import { mannWhitneyNull } from './nulls.js';
+import { randomFrom } from './random.js';
 import { EXACT_PAIRS } from './ranksum.js';
 import { checkSeed, checkShare, checkWhole, LARGEST } from './samples.js';
 

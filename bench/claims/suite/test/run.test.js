@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import test from 'node:test';
-import { isMeasuredAt } from '../../../../packages/lab/experiment/sizes.js';
-import { leastSecondsOf, stepsOf } from '../../../../packages/lab/experiment/steps.js';
+import { isMeasuredAt, leastSecondsOf, stepsOf } from '../../../../packages/lab/experiment/plan.js';
 import {
   cleanupFor,
   countedExperiment,

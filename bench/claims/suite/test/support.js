@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { armsOf } from '../../../../packages/lab/experiment/arms.js';
-import { asked } from '../../../../packages/lab/experiment/asked.js';
 import { readExperiment } from '../../../../packages/lab/experiment/format.js';
 import { judge } from '../../../../packages/lab/experiment/judge.js';
+import { armsOf } from '../../../../packages/lab/experiment/plan.js';
+import { asked } from '../../../../packages/lab/experiment/record.js';
 
 const metric = (name, of) => ({ name, title: name, unit: 'ms', better: 'lower', of });
 

@@ -1,7 +1,7 @@
 /** Whether memory that grows is told from memory that does not. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { randomFrom } from '@millrace/lab/experiment';
+import { randomFrom } from '@millrace/lab/stats';
 import { grownCounts, judgeGrowth, warmUpOf } from '../outcome.js';
 
 const HOUR = 3600;

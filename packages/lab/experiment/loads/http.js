@@ -1,8 +1,8 @@
 import { runHttp } from '../../load/http.js';
 import { isLocalPath } from '../../load/loopback.js';
 import * as key from './keys.js';
-import { routed } from './routes.js';
-import { variationNotes } from './varies.js';
+import { variationNotes } from './outcome.js';
+import { routed } from './requests.js';
 
 /**
  * Closed loop by autocannon: each connection asks again as soon as it has its answer. How many answers there are is the

@@ -1,8 +1,7 @@
 /** What the keys of a load may hold: `[what is allowed, in words, test]`, the notation of format.js. */
 import { LabError } from '../../load/errors.js';
 import { isLocalPath } from '../../load/loopback.js';
-import { ask } from '../errors.js';
-import { is, show } from '../form.js';
+import { ask, is, show } from '../form.js';
 
 export { show };
 

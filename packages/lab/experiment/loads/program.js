@@ -1,6 +1,6 @@
 import { LabError } from '../../load/errors.js';
 import { mistake } from './keys.js';
-import { readReturned } from './returned.js';
+import { readReturned } from './outcome.js';
 
 /**
  * There is no server: the arm's command is the work. Its last line of JSON on stdout is what it has to tell, of the

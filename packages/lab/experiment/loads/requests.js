@@ -1,12 +1,104 @@
+/**
+ * The load `requests`: an open loop over HTTP. Each request has its times, which do not depend on the answers, and latency counts from the time
+ * it was due: a server that stalls is charged for every request that had to wait.
+ */
+import { createHash } from 'node:crypto';
 import http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LabError } from '../../load/errors.js';
 import { everywhere } from '../../load/groups.js';
-import { outcomeOf } from './answers.js';
-import { exchange } from './exchange.js';
+import { isLocalPath } from '../../load/loopback.js';
 import * as key from './keys.js';
-import { routed } from './routes.js';
-import { countOf, pattern as patterns, times } from './schedule.js';
+import { outcomeOf } from './outcome.js';
+
+/** In a cycle of this many seconds, one has five times the rate of the others; the mean is the rate. */
+const CYCLE_S = 5;
+const SPIKE = { fromS: 2, toS: 3, times: 5 };
+const BASE = CYCLE_S / (CYCLE_S - 1 + SPIKE.times);
+
+/** A ramp begins with this share of the rate and climbs to all of it. */
+const RAMP_FROM = 0.1;
+
+/** How many requests of a rate of 1/s are due until a time, for each pattern. */
+const due = {
+  steady: (s) => s,
+  spikes(s) {
+    const into = s % CYCLE_S;
+    const inSpike = Math.min(Math.max(into - SPIKE.fromS, 0), SPIKE.toS - SPIKE.fromS);
+    return Math.floor(s / CYCLE_S) * CYCLE_S + BASE * (into + (SPIKE.times - 1) * inSpike);
+  },
+  ramp: (s, seconds) => RAMP_FROM * s + ((1 - RAMP_FROM) * s * s) / (2 * seconds),
+};
+
+/** The names of the patterns, as a key of a load. */
+export const patterns = key.among(...Object.keys(due));
+
+/**
+ * One request for each time at which it is due.
+ *
+ * @param {Request} request
+ * @param {'steady' | 'spikes' | 'ramp'} usual its pattern, when it has none of its own
+ * @returns {{ request: Request, dueMs: number }[]} in the order of time
+ * @throws {LabError} `MILLRACE_LAB_E_EXPERIMENT`
+ */
+export function times(request, usual = 'steady') {
+  const { name, path, at = 0, rate, seconds } = request;
+  if (typeof name !== 'string' || !isLocalPath(path)) {
+    throw key.mistake(
+      `a request must have a name, and a path that begins with one '/'; this has ${name} and ${path}`,
+    );
+  }
+  if ((rate === undefined) !== (seconds === undefined)) {
+    throw key.mistake(`${name} must have both rate and seconds, or neither`);
+  }
+  if (![at, rate ?? 1, seconds ?? 1].every((value) => Number.isFinite(value) && value >= 0)) {
+    throw key.mistake(
+      `${name} has at ${at}, rate ${rate}, seconds ${seconds}; they must be numbers`,
+    );
+  }
+  if (request.pattern !== undefined && !patterns[1](request.pattern)) {
+    throw key.mistake(`${name} has pattern ${request.pattern}; it must be ${patterns[0]}`);
+  }
+  if (rate === undefined) return [{ request, dueMs: at }];
+  const count = countOf(request, usual);
+  if (count === 0) {
+    throw key.mistake(
+      `${name} has rate ${rate} and seconds ${seconds}, which is less than one request`,
+    );
+  }
+  const until = untilOf(request, usual);
+  return Array.from({ length: count }, (_, i) => ({
+    request,
+    dueMs: at + 1000 * timeOf(i, until, seconds),
+  }));
+}
+
+/**
+ * How many there are of a request.
+ *
+ * @param {Request} request
+ * @param {'steady' | 'spikes' | 'ramp'} [usual]
+ */
+function countOf(request, usual) {
+  return request.rate === undefined ? 1 : Math.round(untilOf(request, usual)(request.seconds));
+}
+
+/** How many are due until a time, s after the first. */
+function untilOf({ pattern: own, rate, seconds }, usual = 'steady') {
+  const form = Object.hasOwn(due, own ?? usual) ? due[own ?? usual] : due.steady;
+  return (s) => rate * form(s, seconds);
+}
+
+/** The time at which this many are due, s; by halving, to a microsecond. */
+function timeOf(count, until, seconds) {
+  let [low, high] = [0, seconds];
+  while (high - low > 1e-6) {
+    const middle = (low + high) / 2;
+    if (until(middle) > count) high = middle;
+    else low = middle;
+  }
+  return Math.round(low * 1e6) / 1e6;
+}
 
 /** More requests than this wait for a connection; their latency counts nevertheless. */
 const CONNECTIONS = 256;
@@ -144,4 +236,77 @@ export async function send({ url, requests, pattern, timeoutS, signal, cpuUs = (
     late.abort();
     agent.destroy();
   }
+}
+
+/**
+ * Sends one request.
+ *
+ * @param {string} url of the server
+ * @param {Request} request
+ * @param {http.Agent | false} agent
+ * @param {RegExp} [normalize] with `g`: left out of a body that is compared as a whole
+ * @returns {Promise<Pick<Answer, 'status' | 'error' | 'bytes' | 'hash' | 'json' | 'isResent'> &
+ *   { head?: string[], text?: string }>} never rejects; `head` and `text` are the answer as it came
+ */
+export function exchange(url, request, agent, normalize) {
+  const { path, method = 'GET', headers, body } = request;
+  return new Promise((resolve) => {
+    const sent = http.request(new URL(path, url), { method, headers, agent }, (response) => {
+      const chunks = [];
+      response.on('data', (chunk) => chunks.push(chunk));
+      response.once('error', failed);
+      response.once('end', () => {
+        resolve(read(request, response, Buffer.concat(chunks), normalize));
+      });
+    });
+    sent.once('error', failed);
+    sent.end(body);
+
+    function failed({ code, message }) {
+      // A server that was blocked for long closes what it takes for idle as soon as it wakes up, with the
+      // request unread: every client asks again then, and the time goes on. Once: on a new connection
+      // (so says `false`) there is no such excuse.
+      if (sent.reusedSocket && code === 'ECONNRESET' && method === 'GET' && !sent.res) {
+        const again = exchange(url, request, false, normalize);
+        resolve(again.then((answer) => ({ ...answer, isResent: true })));
+        return;
+      }
+      const none = { status: null, bytes: 0, hash: null, json: null };
+      resolve({ ...none, error: code ?? message, isResent: false });
+    }
+  });
+}
+
+function read({ payload, check }, { statusCode: status, rawHeaders: head }, body, normalize) {
+  const [json, text] = [parse(body), `${body}`];
+  const answer = { status, error: null, bytes: body.length, hash: null, json, isResent: false };
+  Object.assign(answer, { head, text });
+  if (json === undefined && (payload || check)) return { ...answer, error: 'it is not JSON' };
+  try {
+    const whole = normalize ? text.replace(normalize, '') : body;
+    answer.hash = hash(payload ? JSON.stringify(payload(json) ?? null) : whole);
+    if (check && !check(json)) answer.error = 'it is wrong';
+  } catch (error) {
+    answer.error = `it cannot be read: ${error.message}`;
+  }
+  return answer;
+}
+
+function parse(body) {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+}
+
+const hash = (data) => createHash('sha256').update(data).digest('hex');
+
+/** The path as an arm serves it; the name by which it is compared stays. */
+export function routed(request, routes = {}) {
+  const [path, query] = request.path.split('?');
+  if (!Object.hasOwn(routes, path)) return request;
+  const way = routes[path];
+  if (query === undefined) return { ...request, path: way };
+  return { ...request, path: `${way}${way.includes('?') ? '&' : '?'}${query}` };
 }

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { LabError } from '../../load/errors.js';
 import * as key from './keys.js';
-import { readReturned } from './returned.js';
+import { readReturned } from './outcome.js';
 
 /**
  * A module of the user: `export default async function load({ url, seconds, connections, signal, phase, log })`

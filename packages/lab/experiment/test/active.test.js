@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { misplaced } from '../active.js';
-import { refusalOfRun } from '../refusal.js';
+import { misplaced, refusalOfRun } from '../refusal.js';
 import { runWith } from './simulation.js';
 
 const [on, off] = [true, false].map((isOn) => ({ name: 'arm', isOn: () => isOn }));

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { faultsOf, groupsOf, hasFailed } from '../answers.js';
+import { faultsOf, groupsOf, hasFailed } from '../loads/outcome.js';
 
 const request = { name: 'one', path: '/one' };
 const answer = { request, dueMs: 0, status: 200, error: null, bytes: 100, hash: 'aa', json: {} };

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
-import { differences } from '../equal.js';
-import { refusalOfRound } from '../refusal.js';
+import { differences, refusalOfRound } from '../refusal.js';
 import { groupWith, runWith } from './simulation.js';
 
 const STUDY = new URL('./data/unequal-study.json', import.meta.url);

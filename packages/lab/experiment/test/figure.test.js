@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { figure } from '../figure.js';
 import { judge } from '../judge.js';
-import { valuesOf } from '../values.js';
+import { valuesOf } from '../record.js';
 import { costExperiment, gatheredFrom, judgedCosts, metric } from './simulation.js';
 
 const TEN = [10, 11, 12, 13, 14, 15, 16, 17, 18, 19];

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
-import { ask } from '../errors.js';
 import { experimentLines, experimentNames, loadExperiment } from '../files.js';
+import { ask } from '../form.js';
 import { folderFor } from './support.js';
 
 const LINES = [

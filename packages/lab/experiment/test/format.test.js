@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { armFor } from '../arms.js';
 import { readExperiment } from '../format.js';
+import { armFor } from '../plan.js';
 import { experimentWith, moduleWith } from './support.js';
 
 test('what a file leaves out has a default', () => {

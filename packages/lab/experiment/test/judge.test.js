@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { readExperiment } from '../format.js';
 import { judge } from '../judge.js';
-import { stepsOf } from '../steps.js';
+import { stepsOf } from '../plan.js';
 import { costExperiment, gatheredFrom, metric } from './simulation.js';
 
 const costs = (role, _, round) => ({

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import test from 'node:test';
 import { serve } from '../../load/test/serve.js';
 import { startProgram } from '../../run/server.js';
-import { outcomeOf } from '../loads/answers.js';
 import { loads } from '../loads/index.js';
-import { times } from '../loads/schedule.js';
+import { outcomeOf } from '../loads/outcome.js';
+import { times } from '../loads/requests.js';
 import { drive } from './drive.js';
 import { cleanupFor, folderFor } from './support.js';
 

@@ -2,9 +2,15 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { signedRank } from '../../stats/index.js';
 import { gaussian } from '../../stats/normal.js';
-import { detectable, roundsFor } from '../detectable.js';
-import { ratioSpread, roundsForRatio, smallestRatio, twinFigure } from '../noise.js';
-import { randomFrom } from '../random.js';
+import { randomFrom } from '../../stats/random.js';
+import {
+  detectable,
+  ratioSpread,
+  roundsFor,
+  roundsForRatio,
+  smallestRatio,
+  twinFigure,
+} from '../figure.js';
 
 const EXPERIMENTS = 600;
 

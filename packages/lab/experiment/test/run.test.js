@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import test from 'node:test';
 import { Cleanup } from '../../run/cleanup.js';
+import { randomFrom, shuffled } from '../../stats/random.js';
+import { runExperiment } from '../gather.js';
 import { allocatedMb, cores, cpuS, latencyMs, longestMs, peakRssMb, wallS } from '../metrics.js';
-import { randomFrom, shuffled } from '../random.js';
-import { runExperiment } from '../run.js';
 import { experimentWith, moduleWith, run, SERVER } from './support.js';
 
 const cases = [{ label: 'a' }, { label: 'b', from: 'paper' }];

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import test from 'node:test';
-import { Sampler } from '../sample/sampler.js';
-import { Tree } from '../sample/tree.js';
+import { Sampler, Tree } from '../sample/sampler.js';
 import { BURN, start, steps } from './programs.js';
 import { cleanupFor } from './support.js';
 

@@ -1,9 +1,9 @@
 import { gaussian } from '../../stats/normal.js';
-import { armsOf } from '../arms.js';
-import { asked } from '../asked.js';
+import { randomFrom } from '../../stats/random.js';
 import { hostRecord } from '../host.js';
 import { judge } from '../judge.js';
-import { randomFrom } from '../random.js';
+import { armsOf } from '../plan.js';
+import { asked } from '../record.js';
 import { experimentWith } from './support.js';
 
 /** A run as `measure` gives it: 100 answers, `values.cost` and the feature on in the treatment. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { planLine } from '../files.js';
 import { readExperiment } from '../format.js';
-import { leastSecondsOf, stepsOf } from '../steps.js';
+import { leastSecondsOf, stepsOf } from '../plan.js';
 import { experimentWith, moduleWith } from './support.js';
 
 const cases = [{ label: 'a' }, { label: 'b', from: 'paper' }];

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Cleanup } from '../../run/cleanup.js';
 import { readExperiment } from '../format.js';
+import { runExperiment } from '../gather.js';
 import { latencyMs } from '../metrics.js';
-import { runExperiment } from '../run.js';
 
 export const SERVER = fileURLToPath(new URL('./server.js', import.meta.url));
 

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { judge } from '../judge.js';
+import { judge, verdictOf } from '../judge.js';
 import { table } from '../table.js';
-import { verdictOf } from '../verdict.js';
 import { costExperiment, gatheredFrom, judgedCosts, metric } from './simulation.js';
 
 const values = { control: [10, 11, 12, 13, 14, 15], treatment: [9, 10.1, 10.8, 11.9, 12.4, 13.8] };

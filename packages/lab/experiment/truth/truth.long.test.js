@@ -7,7 +7,7 @@ import test from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { Cleanup } from '../../run/cleanup.js';
 import { readExperiment } from '../format.js';
-import { runExperiment } from '../run.js';
+import { runExperiment } from '../gather.js';
 
 const SERVER = fileURLToPath(new URL('./server.js', import.meta.url));
 const ROUNDS = 12;

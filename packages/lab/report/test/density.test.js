@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { parseHTML } from 'linkedom';
-import { randomFrom, shuffled } from '../../experiment/random.js';
+import { randomFrom, shuffled } from '../../stats/random.js';
 import { noise } from '../../stats/test/support.js';
 import { density, FEWEST } from '../charts/density.js';
 import { renderHtml } from '../index.js';

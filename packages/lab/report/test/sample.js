@@ -1,7 +1,8 @@
 /** Results as an experiment leaves them, from a seed: the arms differ by what is asked for. */
-import { asked } from '../../experiment/asked.js';
+
 import { judge } from '../../experiment/judge.js';
-import { randomFrom } from '../../experiment/random.js';
+import { asked } from '../../experiment/record.js';
+import { randomFrom } from '../../stats/random.js';
 
 const METRICS = [
   { name: 'msgs_per_s', title: 'messages per second', unit: '1/s', better: 'higher', base: 41_200 },

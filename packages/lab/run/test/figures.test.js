@@ -1,12 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { compare, figure, median, ratioFigure } from '../figures.js';
-
-test('the median of an odd and of an even count, in any order', () => {
-  assert.equal(median([9, 1, 5]), 5);
-  assert.equal(median([4, 1, 3, 2]), 2.5);
-  assert.equal(median([7]), 7);
-});
+import { compare, figure, ratioFigure } from '../figures.js';
 
 test('figures have thousands parted or three significant digits', () => {
   const expected = [

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { randomFrom } from '../../experiment/random.js';
 import { gaussian } from '../normal.js';
+import { randomFrom } from '../random.js';
 
 const read = (name) =>
   JSON.parse(readFileSync(new URL(`reference/${name}`, import.meta.url), 'utf8'));

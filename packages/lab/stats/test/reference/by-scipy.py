@@ -137,7 +137,7 @@ def cross_validated(values, scott, seed=11):
 
 
 def random_from(seed):
-    """As packages/lab/experiment/random.js, so that SciPy gets the same draws."""
+    """As packages/lab/stats/random.js, so that SciPy gets the same draws."""
     state = seed
 
     def multiplied(value, factor):
