@@ -1,5 +1,5 @@
 /**
- * `make soak [SOAK_SECONDS=3600] [SEED=…] [MARKDOWN=docs/soak.md]`: the chat in several processes under load, with a fault every
+ * `make soak [SOAK_SECONDS=3600] [SEED=…] [MARKDOWN=docs/benchmarks/soak.md]`: the chat in several processes under load, with a fault every
  * minute. EVERY is the time from one fault to the next; PLAN=calm is one process without faults.
  */
 import { addon } from './lib/addon.js';

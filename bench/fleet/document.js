@@ -1,4 +1,4 @@
-/** The document, docs/fleet.md, as Markdown. */
+/** The document, docs/benchmarks/fleet.md, as Markdown. */
 import { escapeMarkdown, tickText } from '@millrace/lab/report';
 import {
   FLEET_HEADS,

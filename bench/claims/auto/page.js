@@ -1,5 +1,5 @@
 /**
- * Writes docs/auto-results.md from what the experiments of this folder have found. `make experiment NAME=auto` does so at its end;
+ * Writes docs/benchmarks/auto-results.md from what the experiments of this folder have found. `make experiment NAME=auto` does so at its end;
  * `node bench/claims/auto/page.js PATH...` takes files of results, or folders of them: the newest of each experiment.
  */
 import { writeFileSync } from 'node:fs';
@@ -15,14 +15,14 @@ import {
 import { newestOf } from '../lib/newest.js';
 import { BY_HAND } from './arms.js';
 
-const PAGE = new URL('../../../docs/auto-results.md', import.meta.url);
+const PAGE = new URL('../../../docs/benchmarks/auto-results.md', import.meta.url);
 
 const INTRO = `# What auto gains for unchanged applications
 
 [millrace/auto](../reference/auto.md) needs no change of an application's code, so any application can be measured with and without it.
 Below are plain ones, built on common packages such as ws, socket.io, Express, Fastify and Next.js, without a line of Millrace, each
 started in two ways: \`node app.js\`, and the same with \`--import millrace/auto\`. They are in \`bench/claims/auto/apps\`.
-The lab starts them in turn, checks that both did the same work, and compares them in pairs ([how](lab.md)).
+The lab starts them in turn, checks that both did the same work, and compares them in pairs ([how](../reference/lab.md)).
 
 Where there is something to gain, a third arm, *by hand*, is a preload of some 20 lines that does for this one application what auto
 does, in the simplest way. It may do what auto must not: hold the loop while a disk is slow, skip the callbacks of \`send\`, share one

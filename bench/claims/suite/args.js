@@ -24,7 +24,7 @@ const OPTIONS = {
 export const USAGE = `Usage: node bench/claims/suite/main.js [options]
 
 Runs every experiment of bench/claims, one after the other, and
-writes the results to docs/results.md and to a report.
+writes the results to docs/research/results.md and to a report.
 
 ${optionLines(OPTIONS)}
 

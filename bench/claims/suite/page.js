@@ -32,7 +32,7 @@ A claim is judged on its own metric. Where another metric was measured too, it h
 p is of no difference, two-sided, and corrected for the metrics that were asked for together (Holm); of the claims of the tournament for all
 of its comparisons. The verdict comes from the interval: a p above 0.05 beside it says that a difference of that size can be chance.
 
-[experiments](../bench/claims/README.md) describes the method.`;
+[experiments](../../bench/claims/README.md) describes the method.`;
 
 /**
  * The page of results, as Markdown: every verdict and figure comes from what a suite, or a benchmark, has measured.

@@ -8,7 +8,7 @@ import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 const main = fileURLToPath(new URL('../model.js', import.meta.url));
-const docs = fileURLToPath(new URL('../../../docs/fleet.md', import.meta.url));
+const docs = fileURLToPath(new URL('../../../docs/benchmarks/fleet.md', import.meta.url));
 
 function run(...args) {
   const { status, stdout, stderr } = spawnSync(process.execPath, [main, ...args], {
@@ -72,7 +72,7 @@ describe('the command', () => {
     assert.equal(
       text,
       readFileSync(docs, 'utf8'),
-      'node bench/fleet/model.js --markdown docs/fleet.md',
+      'node bench/fleet/model.js --markdown docs/benchmarks/fleet.md',
     );
     const bad = run('--html', join(folder, 'none', 'fleet.html'));
     assert.equal(bad.status, 1);

@@ -17,7 +17,7 @@ const OPTIONS = {
     'seconds between faults, 15 to 600 (60; 15 in a soak of less than ten minutes)',
   ),
   seed: whole(0, 2 ** 32 - 2, 'of the order of the faults and their moments (1)'),
-  markdown: text('FILE', 'writes a summary, such as docs/soak.md'),
+  markdown: text('FILE', 'writes a summary, such as docs/benchmarks/soak.md'),
 };
 
 const USAGE = `Usage: node examples/chat/soak/main.js [options]

@@ -1,5 +1,5 @@
 /**
- * The report of a soak: a page with charts, and the same as Markdown, docs/soak.md. Both have the same words and rows; only the page has
+ * The report of a soak: a page with charts, and the same as Markdown, docs/benchmarks/soak.md. Both have the same words and rows; only the page has
  * charts, single faults and counts at rest.
  */
 
@@ -120,7 +120,7 @@ const LIMITS = [
 
 const mib = (bytes) => (bytes === undefined ? '–' : `${(bytes / 2 ** 20).toFixed(1)} MiB`);
 
-const HEAD = `<!-- Written by make soak MARKDOWN=docs/soak.md: run it again, or change examples/chat/soak. -->
+const HEAD = `<!-- Written by make soak MARKDOWN=docs/benchmarks/soak.md: run it again, or change examples/chat/soak. -->
 
 # ${TITLE}
 
@@ -129,7 +129,7 @@ ${LEAD}
     make soak                    # an hour
     make soak SOAK_SECONDS=600
 
-It writes a page with charts, and all samples, into a folder whose name it prints. [examples/chat/soak](../examples/chat/soak/README.md) says what it does
+It writes a page with charts, and all samples, into a folder whose name it prints. [examples/chat/soak](../../examples/chat/soak/README.md) says what it does
 and how it judges.`;
 
 /**

@@ -4,7 +4,7 @@ import { Child } from './child.js';
 import { cpuUs, systemWrites } from './proc.js';
 import { addressIn, portIsFree, untilUp } from './up.js';
 
-const START_MS = 15_000;
+const START_MS = 60_000;
 const STOP_MS = 10_000;
 const CLEANUP_MS = 2000;
 
@@ -26,7 +26,7 @@ const CLEANUP_MS = 2000;
  * @param {import('./cleanup.js').Cleanup} options.cleanup stops it when the program ends
  * @param {number} [options.startMs] how long it may take
  * @returns {Promise<Server>}
- * @throws {LabError} `MILLRACE_LAB_E_SERVER` when it ends, or is not healthy after 15 s; `MILLRACE_LAB_E_PORT` when
+ * @throws {LabError} `MILLRACE_LAB_E_SERVER` when it ends, or is not healthy after 60 s; `MILLRACE_LAB_E_PORT` when
  *   the port of `url` is taken
  */
 export async function startServer({
