@@ -265,7 +265,7 @@ checks['auto: the application does the same; a feature acts, or says why it cann
     messages: Array.from({ length: 20 }, (_, i) => i),
     received: 3_000_000,
   });
-  assert.equal(features.length, 6);
+  assert.equal(features.length, 7);
   return features.map(({ name, state, why }) => `${name} ${why ?? state}`).join(', ');
 };
 
