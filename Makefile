@@ -1,4 +1,9 @@
-# Every target is a script under scripts/; this file only gives them names.
+# Targets get ready the parts that they need (scripts/lib/setup.js), and run a program.
+
+node := scripts/node
+ready := $(node) scripts/setup.js
+option = $(if $($(2)),--$(1) $($(2)))
+export PATH := $(PATH):/usr/local/go/bin
 
 .PHONY: help demo setup test test-matrix docs site check-all bench experiment soak fresh lint format clean
 
@@ -11,43 +16,54 @@ help: ## this list
 	  print line }' $(MAKEFILE_LIST)
 
 demo: ## build what the demo needs and run it
-	@scripts/node scripts/demo.js
+	@$(ready) node load
+	@$(node) packages/lab/run/demo.js
 
-setup: ## install the npm packages and build everything
-	@scripts/node scripts/setup.js
+setup: ## install the npm packages and build everything; PART=node: the npm packages and the addon alone
+	@$(ready) $(PART)
+	@echo; echo 'In the folder of an application: npm install $(CURDIR)/packages/millrace'
 
 test: ## build, lint, type-check and run the tests
-	@scripts/node scripts/test.js
+	@$(node) scripts/test.js
 
 test-matrix: ## the tests of the packages on Node.js 20, 22, 24 and the newest
-	@scripts/node scripts/test.js --matrix
+	@$(node) scripts/test.js --matrix
 
 docs: ## write the pages of docs/api from the doc comments of the source
-	@scripts/node scripts/docs.js
+	@$(ready) packages
+	@$(node) scripts/docs.js
 
 site: ## write the documents as a static site with search, into .cache/site or OUT=folder
-	@scripts/node scripts/site.js
+	@$(ready) packages
+	@$(node) scripts/site.js
 
 check-all: ## make test, and the long tests after it (FUZZ_SECONDS=60 SOAK_SECONDS=120)
-	@scripts/node scripts/test.js --all
+	@$(node) scripts/test.js --all
 
 bench: ## list the benchmarks; run one: NAME=emitter, or NAME=all [QUICK=1] [JSON=1] [SAVE=1]
-	@scripts/node scripts/bench.js
+	@$(node) scripts/bench.js
 
 experiment: ## test every published claim: SIZE=quick takes a quarter of an hour, medium 100 minutes, paper 40 hours; one: NAME=chat-equal [ROUNDS=9]; those of millrace/auto: NAME=auto; LIST=1 lists them
-	@scripts/node scripts/experiment.js
+	@$(node) scripts/experiment.js
 
 soak: ## an hour of the chat with a fault every minute (SOAK_SECONDS=3600)
-	@scripts/node scripts/soak.js
+	@$(ready) node load nats-server postgresql
+	@$(node) packages/lab/soak/faults/main.js $(call option,seconds,SOAK_SECONDS) $(call option,every,EVERY) \
+	  $(call option,seed,SEED) $(call option,markdown,MARKDOWN)
 
 fresh: ## make test and make demo in a new clone of HEAD, with an empty HOME and no terminal
-	@scripts/node scripts/fresh.js
+	@scripts/fresh
 
 lint: ## check format and lint rules
-	@scripts/node scripts/biome.js ci
+	@$(ready) packages
+	@node_modules/.bin/biome ci
 
 format: ## format every file and apply the safe fixes
-	@scripts/node scripts/biome.js check --write
+	@$(ready) packages
+	@node_modules/.bin/biome check --write
+	@! command -v gofmt >/dev/null || gofmt -l -w go bench/go
 
 clean: ## remove everything that was installed or built
-	@scripts/node scripts/clean.js
+	@find . -path ./.git -prune -o -type d \( -name node_modules -o -name dist -o -name build -o -name .cache \) \
+	  -prune -printf 'removed %P\n' -exec rm -r {} +
+	@rm -rf packages/lab/types packages/millrace/deps packages/millrace/prebuilds

@@ -6,28 +6,27 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { addon } from './lib/addon.js';
 import { run } from './lib/child.js';
+import { cmakeTests } from './lib/cmake.js';
 import { exitWith, Failure } from './lib/failure.js';
 import { goEnvironment } from './lib/go.js';
 import { root } from './lib/paths.js';
-import { provision } from './lib/provision.js';
 import { runAll } from './lib/run-all.js';
-import { generator, millrace, packages, tools } from './lib/setup.js';
+import { stepsFor } from './lib/setup.js';
 import { runOrExit } from './lib/steps.js';
-import { uvbatch, uvbatchProject } from './lib/uvbatch.js';
 
 const bench = join(root, 'bench');
 const script = join(root, 'scripts/bench.js');
 const main = (name) => join(bench, name, 'main.js');
-/** Programs that are fetched where Debian has them. */
-const servers = {
+/** Parts that a benchmark needs beside those of all. */
+const more = {
+  c: ['c'],
+  go: ['go'],
   pg: ['postgresql'],
+  policy: ['c', 'go'],
   redis: ['redis-server'],
   scale: ['nats-server', 'redis-server'],
 };
-/** Benchmarks that compile programs in Go. */
-const inGo = ['go', 'policy'];
 /** What each is about, as the comment at its beginning says. */
 const about = (name) =>
   /\/\*\*[\s*]+(.+): `make bench NAME=/.exec(readFileSync(main(name), 'utf8'))?.[1];
@@ -36,7 +35,7 @@ const { NAME, JSON: json } = process.env;
 
 try {
   if (!NAME) list();
-  else if (NAME === 'all') await runAll(names, runByName, console.error);
+  else if (NAME === 'all') await runAll(names, runByName);
   else if (names.includes(NAME)) await runBenchmark();
   else throw new Failure(`there is no benchmark ${NAME}; there are ${names.join(', ')}`);
 } catch (error) {
@@ -53,22 +52,12 @@ function runByName(name) {
 }
 
 async function runBenchmark() {
-  await runOrExit(needed(), process.stderr);
+  const steps = stepsFor(['node', 'load', 'bench', ...(more[NAME] ?? [])]);
+  if (NAME === 'c') steps.push(cmakeTests('streaming', 'examples/streaming', { libuv: 'any' }));
+  await runOrExit(steps, process.stderr);
   const options = json ? { stdio: ['ignore', 'pipe', 'inherit'], onStart: onlyJson } : {};
-  const env = inGo.includes(NAME) ? goEnvironment() : process.env;
+  const env = more[NAME]?.includes('go') ? goEnvironment() : process.env;
   await run(process.execPath, [main(NAME)], { cwd: bench, env, ...options });
-}
-
-function needed() {
-  if (NAME === 'go') return [tools('go'), packages(), millrace];
-  return [
-    tools('make', 'cmake', 'cc', 'python3', ...(inGo.includes(NAME) ? ['go'] : [])),
-    ...[packages(), millrace, addon, generator],
-    packages('bench'),
-    ...(servers[NAME] ? [provision(servers[NAME], 'programs that benchmarks use')] : []),
-    ...(NAME === 'c' || NAME === 'policy' ? [uvbatch] : []),
-    ...(NAME === 'c' ? [uvbatchProject('streaming', 'examples/streaming')] : []),
-  ];
 }
 
 /** Passes the JSON objects among the lines of a child on to stdout, and the other lines to stderr. */

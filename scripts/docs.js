@@ -4,10 +4,7 @@ import { dirname, join } from 'node:path';
 import { apiFolder, readApi } from './lib/docs.js';
 import { exitWith } from './lib/failure.js';
 import { root } from './lib/paths.js';
-import { packages, tools } from './lib/setup.js';
-import { runOrExit } from './lib/steps.js';
 
-await runOrExit([tools(), packages()]);
 try {
   const { pages } = await readApi();
   const folder = join(root, apiFolder);

@@ -5,13 +5,13 @@
  * Without a name it runs the suite of all others; LIST=1 lists them. With JSON=1 stdout carries JSON lines and nothing else;
  * all the rest goes to stderr.
  */
-import { addon } from './lib/addon.js';
+import { readdirSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { run } from './lib/child.js';
 import { exitWith } from './lib/failure.js';
-import { labApps, namesOfApps } from './lib/lab-apps.js';
 import { root } from './lib/paths.js';
 import { runAll } from './lib/run-all.js';
-import { generator, millrace, packages, tools } from './lib/setup.js';
+import { stepsFor } from './lib/setup.js';
 import { runOrExit } from './lib/steps.js';
 
 const claims = 'bench/claims';
@@ -26,11 +26,11 @@ const CONTAINER = 'compute-container';
 
 const { NAME, LIST, SIZE, JSON: json, SEED, ROUNDS, RESUME, FOR } = process.env;
 
-const needed = [
-  ...[tools('make', 'cmake', 'cc', 'python3'), packages(), millrace, addon, generator],
-  ...(['auto', ...namesOfApps].includes(NAME) ? labApps : []),
-];
-await runOrExit(LIST ? [tools(), packages(), millrace] : needed, process.stderr);
+/** Experiments with applications that have packages of their own. */
+const withApps = ['auto', 'auto-graphql', 'auto-nextjs', 'auto-peer'];
+
+const needed = ['node', 'load', ...(withApps.includes(NAME) ? ['apps'] : [])];
+await runOrExit(stepsFor(LIST ? ['typescript'] : needed), process.stderr);
 if (!LIST && (NAME === CONTAINER || (!NAME && SIZE !== 'quick'))) await buildImage();
 const common = [...(json ? ['--json'] : []), ...given('--size', SIZE), ...given('--seed', SEED)];
 try {
@@ -54,7 +54,7 @@ async function group(name) {
   const folder = `${results}/${name}-${new Date().toISOString().replaceAll(':', '-')}`;
   const work = (each) => one(each, folder);
   try {
-    await runAll(await namesOf(name), work, console.error);
+    await runAll(await namesOf(name), work);
   } finally {
     await node(`${claims}/${name}/page.js`, folder);
   }

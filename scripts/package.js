@@ -4,25 +4,25 @@
  * file of `test` may be named in the same way. `make setup` comes first, once.
  */
 import { basename } from 'node:path';
-import { command } from './lib/command.js';
 import { typed } from './lib/paths.js';
-import { runSteps } from './lib/steps.js';
+import { runOrExit } from './lib/steps.js';
 import { suite } from './lib/suite.js';
-import { withAddon } from './suites.js';
+import { withAddon } from './plan.js';
 
 const name = basename(process.cwd());
 const isTyped = typed.includes(name);
 const folder = `packages/${name}${isTyped ? '/test' : ''}`;
 const parts = process.argv.slice(2).map((part) => `${folder}/${part}`);
+const build = {
+  title: 'build',
+  run: (quiet) => quiet('node_modules/.bin/tsc', ['-b', `packages/${name}`]),
+};
 
-const { failed } = await runSteps([
-  ...(isTyped ? [command('build', `node_modules/.bin/tsc -b packages/${name}`)] : []),
-  suite({
+await runOrExit([
+  ...(isTyped ? [build] : []),
+  suite(`tests of ${name}`, parts.length > 0 ? parts : [folder], {
     ...withAddon,
-    title: `tests of ${name}`,
-    folders: parts.length > 0 ? parts : [folder],
     without: [`packages/${name}/test-package`],
     first: [],
   }),
 ]);
-process.exitCode = failed > 0 ? 1 : 0;

@@ -1,34 +1,135 @@
-/** What `make test`, `make check-all` and `make test-matrix` do, in order. A new step is a new line here. */
+/** What `make test`, `make check-all` and `make test-matrix` do, in order. A new step or folder of tests is a new line here. */
 
+import { provision } from './debian.js';
 import { addon, sanitizedSuite } from './lib/addon.js';
-import { ctestStep, variant } from './lib/cmake.js';
-import { command } from './lib/command.js';
-import { generatorBuild } from './lib/generator.js';
-import { goChecks, goFuzz, goPackages, goPlatforms, goTests } from './lib/go.js';
-import { labApps } from './lib/lab-apps.js';
-import { provision } from './lib/provision.js';
-import { repository } from './lib/repository.js';
-import { generator, millrace, packages, tools } from './lib/setup.js';
-import { uvbatch, uvbatchBuild, uvbatchFuzz, uvbatchProject, uvbatchTests } from './lib/uvbatch.js';
-import { workflows } from './lib/workflows.js';
-import {
-  addonFree,
-  beside,
-  fuzzSeconds,
-  longSuites,
-  releases,
-  suites,
-  withAddon,
-} from './suites.js';
+import { cmakeTests, ctestStep, uvbatch, uvbatchFuzz } from './lib/cmake.js';
+import { exitWith, Failure } from './lib/failure.js';
+import { goChecks, goFuzz, goPackages, goPlatforms, goTests, workflows } from './lib/go.js';
+import { published } from './lib/packed.js';
+import { typed } from './lib/paths.js';
+import { programOn, suiteOn } from './lib/runtimes.js';
+import { build, generator, labApps, libuv, packages } from './lib/setup.js';
+import { suite } from './lib/suite.js';
+import { checkTools } from './lib/tools.js';
 
-const ring = { source: 'packages/millrace/addon/test', compiler: 'cc' };
+const fuzzSeconds = secondsOf('FUZZ_SECONDS', 60, 1);
+const soakSeconds = secondsOf('SOAK_SECONDS', 120, 10);
+/** How long each of the random tests of a suite takes, and what that adds to its limits. */
+const fuzz = (share) => ({
+  env: { FUZZ_SECONDS: String(fuzzSeconds / share) },
+  extraSeconds: fuzzSeconds,
+});
+const javascript = { MILLRACE_NATIVE: '0' };
+
+const command = (title, line) => {
+  const [path, ...args] = line.split(' ');
+  return { title, run: (quiet) => quiet(path, args) };
+};
+
+/**
+ * The tests of the packages, on each path. A missing addon is an error, and not another run in JavaScript. They start processes and wait
+ * for them more than they compute.
+ */
+const tested = typed.map((name) => `packages/${name}/test`);
+export const withAddon = {
+  concurrency: 5,
+  first: [
+    'millrace/test/auto/features',
+    'millrace/test/tools/run',
+    'millrace/test/auto/quiet',
+    'millrace/test/auto/ways',
+    'millrace/test/tools/dashboard',
+    'millrace/test/auto/settings',
+    'nats/test/rooms/durable',
+    'millrace/test/native/load',
+    'millrace/test/tools/dashboard/page',
+    'cluster/test/drain',
+    'monitor/test/block',
+    'cluster/test/reload',
+    'nats/test/tasks/cli',
+    'pool/test/piscina-api',
+    'pool/test/lifecycle',
+    'millrace/test/conformance/differential',
+  ].map((name) => `packages/${name}.test.js`),
+  env: { MILLRACE_NATIVE: '1' },
+};
+/** They ask nothing of the addon; those of nats do so only where rooms and sockets of one machine do, too. */
+const addonFree = [
+  ...tested.filter((folder) => folder !== 'packages/millrace/test'),
+  ...['batch', 'conformance', 'emitter', 'engine', 'tools'].map(
+    (name) => `packages/millrace/test/${name}`,
+  ),
+];
+const inJavaScript = {
+  ...withAddon,
+  without: [
+    ...addonFree,
+    // They have no test without it.
+    ...[
+      'native/file-calls',
+      'net/enlarge-size',
+      'threads/close',
+      'threads/delivery',
+      'threads/process',
+      'threads/worker',
+    ].map((name) => `packages/millrace/test/${name}.test.js`),
+  ],
+  env: javascript,
+};
+const slowOfLab = [
+  'experiment/test/run',
+  'experiment/test/main',
+  'run/test/demo',
+  'load/test/generator',
+  'experiment/test/adhoc',
+  'experiment/test/measure',
+  'load/test/driver',
+  'report/test/render',
+].map((name) => `packages/lab/${name}.test.js`);
+/** Packed, installed and bundled. The first that runs packs for all. */
+const asPublished = published.map((name) => `packages/${name}/test-package`);
+
+const suites = [
+  suite('the packages, with the addon', tested, withAddon),
+  suite('millrace in JavaScript', tested, {
+    ...inJavaScript,
+    // With the long tests: it starts many processes.
+    without: [...inJavaScript.without, 'packages/millrace/test/auto'],
+  }),
+  // They wait for servers and clocks more than they compute.
+  suite('tests of the lab', ['packages/lab'], {
+    without: ['packages/lab/test-package'],
+    concurrency: 5,
+    first: slowOfLab,
+  }),
+  suite('tests of the benchmarks', ['bench']),
+  suite('tests of the chat', ['examples/chat/test'], { concurrency: 4 }),
+  suite('tests of the scripts', ['scripts/test']),
+  suite('tests of the cursors', ['examples/cursors/test']),
+  suite('tests of the overload', ['examples/overload/test'], { concurrency: 2 }),
+  suite('tests of the compute', ['examples/compute/test'], { concurrency: 3 }),
+];
+
+/** They install, compile and start programs, and do not mind a busy machine: each list beside the others. */
+const beside = [
+  [
+    suite('tests of the docs', ['docs/test'], { concurrency: 2 }),
+    suite('tests of the deployment', ['deploy/test', 'deploy/scaler/test'], { concurrency: 2 }),
+  ],
+  [suite('tests of the npm packages', asPublished)],
+  [
+    ctestStep('tests of libuvbatch', 'c', { parallel: 2 }),
+    goTests('tests of go', 'go'),
+    goTests('tests of go/goja', 'go/goja'),
+  ],
+];
 
 export const testSteps = [
-  tools('git', 'make', 'cmake', 'cc', 'python3', 'go'),
+  checkTools('git', 'make', 'cmake', 'cc', 'python3', 'go'),
   [
     [
       packages(),
-      millrace,
+      build,
       addon,
       command('format and lint', 'node_modules/.bin/biome ci --colors=off --error-on-warnings'),
       command(
@@ -38,134 +139,136 @@ export const testSteps = [
     ],
     [
       generator,
+      libuv,
       uvbatch,
       provision(['chromium', 'nats-server', 'postgresql', 'prometheus', 'redis-server']),
     ],
     [goPackages, goChecks(['go', 'go/goja'])],
   ],
-  repository(
-    [...suites, ...beside.flat(), ...longSuites].flatMap((step) => step.folders ?? step.folder),
-  ),
-  ctestStep('tests of the generator', 'packages/lab/load/build'),
-  variant({ ...ring, title: 'tests of the ring', name: 'ring', flags: '-O2 -g' }),
-  uvbatchBuild(
-    {
-      title: 'libuvbatch, the newest libuv',
-      name: 'uvbatch-newest',
-      compiler: 'cc',
-      flags: '-O1 -g',
-    },
-    { newest: true },
-  ),
-  uvbatchProject('tests of the streaming', 'examples/streaming'),
+  ctestStep('tests of the generator', 'packages/lab/load'),
+  cmakeTests('tests of the ring', 'packages/millrace/addon/test'),
+  uvbatchTests('newest'),
+  cmakeTests('tests of the streaming', 'examples/streaming', { libuv: 'any' }),
   ...suites,
   beside,
 ];
 
+const releases = [
+  ...['20', '22', '24', 'latest'].flatMap((release) => [
+    suiteOn(release, 'addon', tested, withAddon),
+    suiteOn(release, 'JavaScript', tested, inJavaScript),
+  ]),
+  programOn('Bun', 'packages/millrace/test/runtimes/smoke.js'),
+  programOn('Deno', 'packages/millrace/test/runtimes/smoke.js'),
+];
+
 export const matrixSteps = [
-  tools('make', 'cc', 'python3'),
+  checkTools('make', 'cc', 'python3'),
   packages(),
-  millrace,
+  build,
   // Built once, with this Node.js: it has to load in all the others.
   addon,
   ...releases,
 ];
 
+const long = { long: true };
+const longSuites = [
+  suite('long tests of the packages', tested, {
+    ...withAddon,
+    ...long,
+    first: [],
+    env: { ...withAddon.env, ...fuzz(10).env },
+    extraSeconds: fuzzSeconds,
+  }),
+  suite('long tests in JavaScript', tested, { ...inJavaScript, ...long, first: [] }),
+  suite('long tests of the lab', ['packages/lab'], {
+    ...long,
+    without: ['packages/lab/soak', 'packages/lab/experiment/truth'],
+    concurrency: 3,
+  }),
+  suite('long tests of the chat', ['examples/chat/test'], long),
+  suite('long tests of the cursors', ['examples/cursors/test'], long),
+  suite('long tests of the overload', ['examples/overload/test'], long),
+  // One sends a gigabyte.
+  suite('long tests of the compute', ['examples/compute/test'], { ...long, extraSeconds: 300 }),
+  suite('long tests of the docs', ['docs/test'], long),
+  suite('long tests of the npm packages', asPublished, long),
+  suite(`fuzz for ${fuzzSeconds} s`, ['packages/millrace/test/conformance'], fuzz(1)),
+  suite('fuzz of the engine', ['packages/base/test', 'packages/millrace/test/engine'], fuzz(5)),
+  suite('fuzz of nats', ['packages/nats/test'], fuzz(5)),
+  suite('auto, in JavaScript', ['packages/millrace/test/auto'], {
+    concurrency: 3,
+    env: javascript,
+  }),
+  suite('rooms across machines, in JavaScript', ['packages/nats/test/rooms'], {
+    concurrency: 2,
+    env: javascript,
+  }),
+  suite('images and containers', ['deploy/test-image'], { extraSeconds: 900 }),
+  suite('behaviours of @fastify/under-pressure and piscina', [
+    'packages/guard/test-peers',
+    'packages/pool/test-peers',
+  ]),
+  // About 2,000 processes for the tests of Node.js alone.
+  suite('tests of packages under auto', ['packages/millrace/test-peers/auto'], {
+    extraSeconds: 1800,
+  }),
+  suite('fuzz of the guard', ['packages/guard/test/faults'], fuzz(5)),
+  suite('fuzz of the pool', ['packages/pool/test'], fuzz(10)),
+  suite('the lab against known truths', ['packages/lab/experiment/truth'], {
+    ...long,
+    extraSeconds: 400,
+  }),
+  goTests('tests of bench/go', 'bench/go'),
+  ...['go', 'go/goja'].map((folder) =>
+    goTests(`${folder} on one processor and four`, folder, {
+      args: ['-race', '-cpu=1,4', '-count=3'],
+      timeout: 900,
+    }),
+  ),
+  // There are two, and a busy machine needs longer for what faults interrupt.
+  suite(`soaks of the chat for ${soakSeconds} s`, ['packages/lab/soak'], {
+    ...long,
+    env: { SOAK_SECONDS: String(soakSeconds) },
+    extraSeconds: 5 * soakSeconds,
+  }),
+];
+
+const elsewhere = ['darwin/arm64', 'freebsd/amd64', 'freebsd/386', 'windows/amd64', 'linux/arm64'];
+
 export const longSteps = [
   provision(['clang', 'buildah', 'crun']),
   goChecks(['bench/go']),
-  goPlatforms({
-    title: 'Go and its tests elsewhere',
-    folder: 'go',
-    // freebsd/386 is 32 bits, kqueue and no assembler, in one.
-    platforms: [
-      ...['darwin/arm64', 'freebsd/amd64', 'freebsd/386', 'windows/amd64', 'linux/arm64'],
-      'linux/386',
-    ],
-    verb: 'vet',
-  }),
-  generatorBuild({
-    title: 'generator, ASan and UBSan',
-    compiler: 'cc',
-    flags: '-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all',
-  }),
-  generatorBuild({
-    title: 'generator, clang and UBSan',
-    compiler: 'clang',
-    // A trap needs no library; Debian has clang's in a package of its own.
-    flags: '-O1 -g -fsanitize=undefined -fsanitize-trap=undefined',
-  }),
-  uvbatchBuild(
-    {
-      title: 'libuvbatch, the newest libuv, ASan and UBSan',
-      name: 'uvbatch-newest-asan',
-      compiler: 'cc',
-      flags: '-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all',
-    },
-    { newest: true },
-  ),
-  uvbatchBuild({
-    title: 'libuvbatch, ASan and UBSan',
-    name: 'uvbatch-asan',
-    compiler: 'cc',
-    flags: '-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all',
-  }),
-  uvbatchBuild({
-    title: 'libuvbatch, TSan',
-    name: 'uvbatch-tsan',
-    compiler: 'cc',
-    flags: '-O1 -g -fsanitize=thread',
-  }),
-  uvbatchBuild({
-    title: 'libuvbatch, clang and UBSan',
-    name: 'uvbatch-clang',
-    compiler: 'clang',
-    flags: '-O1 -g -fsanitize=undefined -fsanitize-trap=undefined',
-  }),
-  variant({
-    ...ring,
-    title: 'ring, TSan',
-    name: 'ring-tsan',
-    flags: '-O1 -g -fsanitize=thread',
-  }),
-  variant({
-    ...ring,
-    title: 'ring, ASan and UBSan',
-    name: 'ring-asan',
-    flags: '-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all',
-  }),
-  sanitizedSuite({
-    title: 'millrace, addon under ASan',
+  // freebsd/386 is 32 bits, kqueue and no assembler, in one.
+  goPlatforms('go', [...elsewhere, 'linux/386']),
+  generatorTests('asan'),
+  generatorTests('clang', { compiler: 'clang' }),
+  uvbatchTests('newest-asan'),
+  ...['asan', 'tsan', 'clang'].map(uvbatchTests),
+  cmakeTests('ring, TSan', 'packages/millrace/addon/test', { preset: 'tsan' }),
+  cmakeTests('ring, ASan and UBSan', 'packages/millrace/addon/test', { preset: 'asan' }),
+  sanitizedSuite('millrace, addon under ASan', tested, { ...withAddon, without: addonFree }),
+  sanitizedSuite('long tests of millrace, addon under ASan', tested, {
     ...withAddon,
-    without: addonFree,
-  }),
-  sanitizedSuite({
-    title: 'long tests of millrace, addon under ASan',
-    ...withAddon,
+    ...long,
     first: [],
-    long: true,
     without: addonFree,
   }),
-  uvbatchTests('long tests of libuvbatch', {
+  ctestStep('long tests of libuvbatch', 'c', {
+    parallel: 2,
     env: { HAMMER_EVENTS: '50000000', FUZZ_SECONDS: String(fuzzSeconds / 5) },
     seconds: fuzzSeconds / 5 + 300,
     args: ['--tests-regex', '^post_test|^differential'],
   }),
   uvbatchFuzz(Math.ceil(fuzzSeconds / 5)),
-  goFuzz({ folder: 'go', seconds: fuzzSeconds }),
-  goTests({
-    title: '100 million tasks in Go',
-    folder: 'go',
-    race: false,
-    run: 'Million',
+  goFuzz('go', fuzzSeconds),
+  goTests('100 million tasks in Go', 'go', {
+    args: ['-run=Million'],
     env: { MILLRACE_TASKS: '100000000' },
     timeout: 900,
   }),
-  goTests({
-    title: 'goja from a module proxy',
-    folder: 'go',
-    race: false,
-    run: 'ModuleOfGoja',
+  goTests('goja from a module proxy', 'go', {
+    args: ['-run=ModuleOfGoja'],
     env: { MILLRACE_COMPILE_GOJA: '1' },
     timeout: 600,
   }),
@@ -175,3 +278,36 @@ export const longSteps = [
   ...labApps,
   ...longSuites,
 ];
+
+/** The folders whose tests run. */
+export const folders = [...testSteps, ...longSteps].flat(2).flatMap(({ folders = [] }) => folders);
+
+/** libuvbatch, built once more with a preset of c/CMakePresets.json. */
+function uvbatchTests(preset) {
+  return cmakeTests(`libuvbatch, ${preset}`, 'c', {
+    preset,
+    libuv: preset.startsWith('newest') ? 'newest' : 'any',
+    ...(preset === 'clang' && { compiler: 'clang' }),
+    parallel: 2,
+    seconds: 300,
+  });
+}
+
+/** The load generator, built once more; it then loads its bare server. */
+function generatorTests(preset, options) {
+  return cmakeTests(`generator, ${preset}`, 'packages/lab/load', {
+    preset,
+    ...options,
+    after: (folder, quiet) => quiet(process.execPath, ['packages/lab/soak/bare.js', folder]),
+  });
+}
+
+/** Takes a setting out of the environment, so that only the steps that pass it on have it. */
+function secondsOf(name, otherwise, least) {
+  const seconds = Number(process.env[name] || otherwise);
+  if (!(seconds >= least && seconds <= 3600)) {
+    exitWith(new Failure(`${name} is ${process.env[name]}; it is a number from ${least} to 3600`));
+  }
+  delete process.env[name];
+  return seconds;
+}

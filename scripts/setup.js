@@ -1,19 +1,14 @@
-/** `make setup`: installs the npm packages and builds everything. */
-import { addon } from './lib/addon.js';
-import { goCommand, goPackages } from './lib/go.js';
-import { root } from './lib/paths.js';
-import { generator, millrace, packages, tools } from './lib/setup.js';
+/** `make setup [PART=node]`, and what other targets need: `node scripts/setup.js PART…`, with parts of lib/setup.js. */
+import { exitWith } from './lib/failure.js';
+import { goCommand } from './lib/go.js';
+import { stepsFor } from './lib/setup.js';
 import { runOrExit } from './lib/steps.js';
-import { uvbatch } from './lib/uvbatch.js';
 
-await runOrExit([
-  tools('make', 'cmake', 'cc', 'python3'),
-  packages(),
-  millrace,
-  addon,
-  generator,
-  uvbatch,
-  ...(goCommand() ? [goPackages] : []),
-]);
+const names = process.argv.slice(2);
+const all = ['node', 'load', 'c', ...(goCommand() ? ['go'] : [])];
 
-console.log(`\nIn the folder of an application: npm install ${root}packages/millrace`);
+try {
+  await runOrExit(stepsFor(names.length > 0 ? names : all));
+} catch (error) {
+  exitWith(error);
+}

@@ -3,7 +3,6 @@ import { join, relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Failure } from './lib/failure.js';
 import { projectCache } from './lib/paths.js';
-import { packages, tools } from './lib/setup.js';
 import { runOrExit } from './lib/steps.js';
 
 const folder = process.env.OUT ? resolve(process.env.OUT) : join(projectCache, 'site');
@@ -11,7 +10,6 @@ const folder = process.env.OUT ? resolve(process.env.OUT) : join(projectCache, '
 const site = {
   title: 'site',
   run: async () => {
-    // What they need has just been installed.
     const { makeSite } = await import('../docs/site/site.js');
     const { writeSite } = await import('../docs/site/write.js');
     const { files, pages, external, faults } = await makeSite();
@@ -22,5 +20,5 @@ const site = {
   },
 };
 
-await runOrExit([tools(), packages(), site]);
+await runOrExit([site]);
 console.log(`\n${pathToFileURL(join(folder, 'index.html')).href}`);

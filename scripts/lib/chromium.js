@@ -1,13 +1,13 @@
 /** The browser of the page tests: the Chromium or Chrome that is installed. */
-import { isExecutable } from './which.js';
+import { find } from '../debian.js';
+import { which } from './which.js';
 
 /** undefined when there is none. */
-export const executablePath = [
-  process.env.CHROMIUM_PATH,
-  '/usr/bin/chromium',
-  '/usr/bin/chromium-browser',
-  '/usr/bin/google-chrome',
-].find(isExecutable);
+export const executablePath =
+  process.env.CHROMIUM_PATH ||
+  find('chromium') ||
+  which('chromium-browser') ||
+  which('google-chrome');
 
 export const FLAGS = [
   '--headless',

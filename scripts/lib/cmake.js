@@ -1,125 +1,138 @@
-import { readFileSync, rmSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+/**
+ * Projects in C, by CMake and CTest. A preset of CMakePresets.json builds a project with other flags, in a folder of its own:
+ *
+ *     cmake --preset asan && cmake --build build/asan && ctest --test-dir build/asan     # in c
+ */
+import { mkdirSync, readdirSync } from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
 import { removeMoved } from '../../packages/lab/load/moved.js';
-import { find } from '../debian.js';
-import { counted } from './counts.js';
+import { find, prefix } from '../debian.js';
+import { counted, junit } from './counts.js';
+import { newestLibuv } from './libuv.js';
 import { projectCache, root } from './paths.js';
-import { skip } from './skip.js';
+import { Skip } from './steps.js';
 
 /** Sanitizers are slow, and so is a machine that does other things as well. */
 const CTEST_TIMEOUT_MS = 1_200_000;
-const SHOWN_LINES = 10;
-const ENTITIES = { lt: '<', gt: '>', amp: '&', quot: '"' };
+
+/** @param {string} [preset] without one it is the folder of the plain build */
+const folderOf = (source, preset = '') => join(root, source, 'build', preset);
 
 /**
- * Configures a CMake project and builds it.
+ * Configures a project and builds it; CMake knows what is new.
  *
- * @param {object} project
- * @param {string} project.source folder of its CMakeLists.txt
- * @param {string} project.folder to build in
- * @param {string} [project.compiler] path; without it CMake chooses
- * @param {Record<string, string | number>} [project.settings] variables of CMake
- * @param {string} [project.target] to build in place of everything
+ * @param {string} source folder of its CMakeLists.txt
+ * @param {string | undefined} preset
  * @param {import('./steps.js').Quiet} quiet
+ * @param {{ args?: string[], target?: string }} [options] `args` for the configuration
  */
-export async function build({ source, folder, compiler, settings = {}, target }, quiet) {
-  const all = compiler ? { CMAKE_C_COMPILER: compiler, ...settings } : settings;
-  const args = Object.entries(all).map(([name, value]) => `-D${name}=${value}`);
-  removeMoved(resolve(root, folder));
-  await quiet('cmake', ['-S', source, '-B', folder, ...args]);
-  const what = target ? ['--target', target] : [];
-  await quiet('cmake', ['--build', folder, '--parallel', '2', ...what]);
+async function build(source, preset, quiet, { args = [], target = 'all' } = {}) {
+  const folder = folderOf(source, preset);
+  removeMoved(folder);
+  const options = { cwd: join(root, source), env: environment() };
+  const chosen = preset ? ['--preset', preset] : ['-B', folder];
+  await quiet('cmake', [...chosen, ...args], options);
+  await quiet('cmake', ['--build', folder, '--parallel', '2', '--target', target], options);
 }
 
 /**
- * Runs the tests of a project that was built.
- *
- * @param {string} folder it was built in
- * @param {object} options
+ * @param {string} source
+ * @param {string | undefined} preset
+ * @param {import('./steps.js').Quiet} quiet
+ * @param {object} [options]
  * @param {number} [options.parallel] tests at a time
  * @param {number} [options.seconds] that one test may take
  * @param {Record<string, string>} [options.env] added to the environment
  * @param {string[]} [options.args] of ctest
- * @param {import('./steps.js').Quiet} quiet
- * @returns {Promise<import('./steps.js').Result>}
  */
-export async function ctest(folder, { parallel = 1, seconds = 60, env = {}, args = [] }, quiet) {
-  const report = join(projectCache, `ctest-${process.pid}.xml`);
-  const ended = await quiet(
-    'ctest',
-    [
-      ...['--test-dir', folder, '--no-tests=error', '--output-on-failure'],
-      ...['--parallel', `${parallel}`, '--timeout', `${seconds}`],
-      ...['--output-junit', report, ...args],
-    ],
-    { env: { ...process.env, ...env }, timeoutMs: CTEST_TIMEOUT_MS },
-  ).catch((error) => error);
-  try {
-    const counts = read(report);
-    if (ended && counts.failed === 0) throw ended;
-    return counted(counts);
-  } catch (error) {
-    throw ended ?? error;
-  } finally {
-    rmSync(report, { force: true });
-  }
+function ctest(source, preset, quiet, { parallel = 1, seconds = 60, env, args = [] } = {}) {
+  const shown = ['--no-tests=error', '--output-on-failure', ...args];
+  const limits = ['--parallel', `${parallel}`, '--timeout', `${seconds}`];
+  const options = { env: { ...process.env, ...env }, timeoutMs: CTEST_TIMEOUT_MS };
+  return counted((report) => {
+    const tests = ['--test-dir', folderOf(source, preset), '--output-junit', report];
+    return quiet('ctest', [...tests, ...shown, ...limits], options);
+  }, junit);
 }
 
-/** A step that runs the tests of a project that was built. */
-export function ctestStep(title, folder, options = {}) {
-  return { title, run: (quiet) => ctest(folder, options, quiet) };
-}
+/** A step that runs the tests of a project that is built. */
+export const ctestStep = (title, source, options) => ({
+  title,
+  folders: [`${source}/test`],
+  run: (quiet) => ctest(source, undefined, quiet, options),
+});
 
 /**
- * A step that builds a project once more, in a folder of its own, and runs its tests there.
+ * A step that builds a project and runs its tests.
  *
- * @param {object} variant
- * @param {string} variant.title
- * @param {string} variant.source folder of its CMakeLists.txt
- * @param {string} variant.name of the folder
- * @param {'cc' | 'clang'} variant.compiler `cc` is the one that everything is built with
- * @param {string} variant.flags for compiling and linking; the warnings of CMakeLists.txt come on top
- * @param {Record<string, string | number>} [variant.settings] variables of CMake
- * @param {Parameters<typeof ctest>[1]} [variant.tests] how they are run
- * @param {(folder: string, quiet: import('./steps.js').Quiet) => Promise<void>} [variant.after] does more with it
+ * @param {string} title
+ * @param {string} source
+ * @param {object} [options] those of `ctest`, and:
+ * @param {string} [options.preset]
+ * @param {'clang'} [options.compiler] that the preset names
+ * @param {'any' | 'newest'} [options.libuv] that it needs
+ * @param {(folder: string, quiet: import('./steps.js').Quiet) => Promise<void>} [options.after] does more with it
  * @returns {import('./steps.js').Step}
  */
-export function variant({ title, source, name, compiler, flags, settings, tests = {}, after }) {
-  return {
-    title,
-    run: async (quiet) => {
-      const path = compiler === 'cc' ? process.env.CC || 'cc' : find(compiler);
-      if (!path) return skip(`needs ${compiler}`);
-      const folder = join(projectCache, name);
-      const all = { CMAKE_C_FLAGS: flags, CMAKE_BUILD_TYPE: 'None', ...settings };
-      await build({ source, folder, compiler: path, settings: all }, quiet);
-      const result = await ctest(folder, tests, quiet);
-      await after?.(folder, quiet);
-      return result;
-    },
-  };
-}
+export const cmakeTests = (title, source, { preset, compiler, libuv, after, ...options } = {}) => ({
+  title,
+  run: async (quiet) => {
+    if (compiler && !find(compiler)) throw new Skip(`needs ${compiler}`);
+    const args = libuv
+      ? [withLibuv(libuv === 'newest' ? await newestLibuv(quiet) : undefined)]
+      : [];
+    await build(source, preset, quiet, { args });
+    const counts = await ctest(source, preset, quiet, options);
+    await after?.(folderOf(source, preset), quiet);
+    return counts;
+  },
+});
 
-/** What CTest's report in JUnit's form says. A test that did not run has failed, unless it skipped itself. */
-function read(report) {
-  const counts = { passed: 0, failed: 0, skippedNames: [], failedNames: [], said: [] };
-  const pattern = /<testcase name="([^"]*)" [^>]*status="(\w+)"\s*>(.*?)<\/testcase>/gs;
-  for (const [, name, status, rest] of readFileSync(report, 'utf8').matchAll(pattern)) {
-    if (status === 'run') counts.passed++;
-    else if (/^\s*<skipped message="SKIP_/.test(rest)) {
-      counts.skippedNames.push([name, ...output(rest).slice(-1)].join(': '));
-    } else {
-      counts.failed++;
-      counts.failedNames.push(name);
-      counts.said.push(`failed: ${name}`, ...output(rest).slice(0, SHOWN_LINES));
+/** Builds libuvbatch with its tests, benchmarks and examples. */
+export const uvbatch = {
+  title: 'build of libuvbatch',
+  run: async (quiet) => {
+    // The benchmarks use epoll.
+    const bench = process.platform === 'linux' ? 'ON' : 'OFF';
+    const args = [withLibuv(), `-DUVBATCH_BENCH=${bench}`, '-DUVBATCH_EXAMPLES=ON'];
+    await build('c', undefined, quiet, { args });
+  },
+};
+
+/**
+ * A step that runs each fuzz target of libuvbatch, with libFuzzer where clang is there, otherwise with a plain driver. What
+ * libFuzzer learns is kept for the next time.
+ *
+ * @param {number} seconds for each
+ * @returns {import('./steps.js').Step}
+ */
+export const uvbatchFuzz = (seconds) => ({
+  title: 'fuzz of libuvbatch',
+  run: async (quiet) => {
+    const preset = find('clang') ? 'fuzz-clang' : 'fuzz';
+    await build('c', preset, quiet, { args: [withLibuv()], target: 'fuzz' });
+    const folder = folderOf('c', preset);
+    const targets = readdirSync(join(folder, 'fuzz'));
+    for (const target of targets) {
+      const learnt = join(projectCache, 'corpus', target);
+      mkdirSync(learnt, { recursive: true });
+      const args = [`-max_total_time=${seconds}`, learnt, join(root, 'conformance/vectors')];
+      const options = { cwd: folder, timeoutMs: (seconds + 300) * 1000 };
+      await quiet(join(folder, 'fuzz', target), args, options);
     }
-  }
-  return counts;
+    return `${targets.join(', ')}: ${seconds} s each, ${preset}`;
+  },
+});
+
+/** The argument with which CMake finds libuv. */
+function withLibuv(folder = prefix('libuv1-dev')) {
+  if (!folder) throw new Skip('needs libuv; on Debian: apt-get install libuv1-dev');
+  return `-DCMAKE_PREFIX_PATH=${folder}`;
 }
 
-/** The lines that a test printed. */
-function output(testcase) {
-  const [, escaped = ''] = /<system-out>(.*)<\/system-out>/s.exec(testcase) ?? [];
-  const text = escaped.replace(/&(lt|gt|amp|quot);/g, (_, name) => ENTITIES[name]).trim();
-  return text ? text.split('\n') : [];
+/** The environment in which CMake finds programs that were unpacked. */
+function environment() {
+  const programs = ['clang', 'pkg-config'].map(find).filter(Boolean);
+  const path = [process.env.PATH, ...programs.map(dirname)];
+  return { ...process.env, PATH: path.join(delimiter) };
 }

@@ -2,15 +2,18 @@
 import { execFileSync } from 'node:child_process';
 import { homedir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
-import { counted } from './counts.js';
+import { counted, junit } from './counts.js';
 import { Failure } from './failure.js';
 import { files } from './files.js';
-import { goEvents } from './go-events.js';
 import { read, root } from './paths.js';
 import { which } from './which.js';
 
 /** The folders of the modules. None of them sees the packages of another one that is inside it. */
-export const goModules = ['go', 'go/goja', 'bench/go'];
+const modules = ['go', 'go/goja', 'bench/go'];
+
+/** Programs in Go, which `go run` compiles once. */
+const GOTESTSUM = 'gotest.tools/gotestsum@v1.13.0';
+const ACTIONLINT = 'github.com/rhysd/actionlint/cmd/actionlint@v1.7.12';
 
 /** The path of the Go command; it is looked for on the PATH, and where Go's own instructions put it. */
 export const goCommand = () => which('go', ['/usr/local/go/bin']);
@@ -35,11 +38,19 @@ export function goEnvironment({ race = false } = {}) {
   };
 }
 
+/** Runs Go in a folder. The race detector is in C. */
+const go = (quiet, folder, args, { env, ...options } = {}) =>
+  quiet('go', args, {
+    ...options,
+    cwd: join(root, folder),
+    env: { ...goEnvironment(), ...(args.includes('-race') && { CGO_ENABLED: '1' }), ...env },
+  });
+
 /** Fetches the modules that ours need. */
 export const goPackages = {
   title: 'Go modules',
   run: async (quiet) => {
-    for (const folder of goModules) {
+    for (const folder of modules) {
       await go(quiet, folder, ['mod', 'download']).catch(() => {
         const advice = 'set GOPROXY to a proxy for Go modules that can be reached from here';
         throw new Failure(`the modules that ${folder} needs could not be fetched; ${advice}`);
@@ -58,13 +69,9 @@ export const goPackages = {
 export const goChecks = (folders) => ({
   title: `checks of ${folders.join(', ')}`,
   run: async (quiet) => {
-    const wrong = [];
-    const read = (line) => {
-      wrong.push(line);
-      return `${line}\n`;
-    };
-    await quiet('gofmt', ['-l', ...folders], { env: goEnvironment(), read });
-    if (wrong.length > 0) throw new Failure(`make format would change ${wrong.join(', ')}`);
+    const env = goEnvironment();
+    const wrong = execFileSync('gofmt', ['-l', ...folders], { cwd: root, env, encoding: 'utf8' });
+    if (wrong) throw new Failure(`make format would change ${wrong.trim().replaceAll('\n', ', ')}`);
     for (const folder of folders) {
       await go(quiet, folder, ['mod', 'tidy', '-diff']);
       await go(quiet, folder, ['vet', '-race', './...']);
@@ -73,110 +80,82 @@ export const goChecks = (folders) => ({
 });
 
 /**
- * A step that compiles a module for other systems and processors. Of each it compiles Go's own packages first, once.
+ * A step that checks a module and its tests for other systems and processors. Of each it compiles Go's own packages first, once.
  *
- * @param {object} what
- * @param {string} what.title
- * @param {string} what.folder of the module
- * @param {string[]} what.platforms for instance `darwin/arm64`
- * @param {'build' | 'vet'} [what.verb] `vet` looks at the tests as well
+ * @param {string} folder of the module
+ * @param {string[]} platforms for instance `darwin/arm64`
  * @returns {import('./steps.js').Step}
  */
-export function goPlatforms({ title, folder, platforms, verb = 'build' }) {
-  return {
-    title,
-    run: async (quiet) => {
-      for (const platform of platforms) {
-        const [GOOS, GOARCH] = platform.split('/');
-        await go(quiet, folder, [verb, './...'], { env: { GOOS, GOARCH, CGO_ENABLED: '0' } });
-      }
-      return platforms.join(', ');
-    },
-  };
-}
+export const goPlatforms = (folder, platforms) => ({
+  title: 'Go and its tests elsewhere',
+  run: async (quiet) => {
+    for (const platform of platforms) {
+      const [GOOS, GOARCH] = platform.split('/');
+      await go(quiet, folder, ['vet', './...'], { env: { GOOS, GOARCH, CGO_ENABLED: '0' } });
+    }
+    return platforms.join(', ');
+  },
+});
 
 /**
  * A step that runs the tests of a module, each time in another order; Go's cache of results is not used.
  *
- * @param {object} tests
- * @param {string} tests.title
- * @param {string} tests.folder of the module
- * @param {boolean} [tests.race] with the race detector
- * @param {string} [tests.run] a pattern: only these tests
- * @param {Record<string, string>} [tests.env] added to the environment
- * @param {number} [tests.timeout] in seconds, for the tests of one package
- * @param {string[]} [tests.args] more arguments of `go test`
- * @returns {import('./steps.js').Step & { folder: string }}
+ * @param {string} title
+ * @param {string} folder of the module
+ * @param {object} [options]
+ * @param {string[]} [options.args] of `go test`; default: with the race detector
+ * @param {Record<string, string>} [options.env] added to the environment
+ * @param {number} [options.timeout] in seconds, for the tests of one package
+ * @returns {import('./steps.js').Step & { folders: string[] }}
  */
-export function goTests({ title, folder, race = true, run, env, timeout = 120, args = [] }) {
-  return {
-    title,
-    folder,
-    run: async (quiet) => {
-      const { counts, read } = goEvents();
-      const all = [
-        // `go vet` is done by the checks.
-        ...['test', '-json', '-vet=off', '-count=1', '-shuffle=on', `-timeout=${timeout}s`],
-        ...(race ? ['-race'] : []),
-        ...(run ? [`-run=${run}`] : []),
-        ...args,
-        './...',
-      ];
-      const options = { env, read, timeoutMs: (timeout + 480) * 1000 };
-      const ended = await go(quiet, folder, all, options).catch((error) => error);
-      if (ended && counts.failed === 0) throw ended;
-      return counted(counts);
-    },
-  };
-}
+export const goTests = (title, folder, { args = ['-race'], env, timeout = 120 } = {}) => ({
+  title,
+  folders: [folder],
+  run: (quiet) =>
+    counted((report) => {
+      const sum = ['run', GOTESTSUM, '--format=pkgname-and-test-fails', `--junitfile=${report}`];
+      // `go vet` is done by the checks.
+      const test = ['-vet=off', '-count=1', '-shuffle=on', `-timeout=${timeout}s`, ...args];
+      const options = { env, timeoutMs: (timeout + 480) * 1000 };
+      return go(quiet, folder, [...sum, '--', ...test, './...'], options);
+    }, junit),
+});
 
 /**
  * A step that runs every fuzz target in a folder. An input that fails is kept in testdata, and is a test from then on.
  *
- * @param {object} fuzz
- * @param {string} fuzz.folder
- * @param {number} fuzz.seconds for all targets together
+ * @param {string} folder
+ * @param {number} seconds for all targets together
  * @returns {import('./steps.js').Step}
  */
-export function goFuzz({ folder, seconds }) {
-  return {
-    title: 'fuzz of Go',
-    run: async (quiet) => {
-      const tests = files(folder).filter((path) => path.endsWith('_test.go'));
-      const targets = tests.flatMap((path) =>
-        [...read(path).matchAll(/^func (Fuzz\w*)\(/gm)].map(([, name]) => [name, dirname(path)]),
-      );
-      if (targets.length === 0) throw new Failure(`${folder} has no fuzz target`);
-      const each = Math.ceil(seconds / targets.length);
-      for (const [name, place] of targets) {
-        const args = ['test', '-vet=off', '-run=^$', `-fuzz=^${name}$`, `-fuzztime=${each}s`, '.'];
-        const lines = [];
-        const read = (line) => {
-          lines.push(line);
-          return line;
-        };
-        const running = go(quiet, place, args, { timeoutMs: (each + 300) * 1000, read });
-        await running.catch((error) => {
-          if (!isTimeUp(lines)) throw error;
-        });
-      }
-      return `${targets.map(([name]) => name).join(', ')}: ${each} s each`;
-    },
-  };
-}
+export const goFuzz = (folder, seconds) => ({
+  title: 'fuzz of Go',
+  run: async (quiet) => {
+    const tests = files(folder).filter((path) => path.endsWith('_test.go'));
+    const targets = tests.flatMap((path) =>
+      [...read(path).matchAll(/^func (Fuzz\w*)\(/gm)].map(([, name]) => [name, dirname(path)]),
+    );
+    if (targets.length === 0) throw new Failure(`${folder} has no fuzz target`);
+    const each = Math.ceil(seconds / targets.length);
+    for (const [name, place] of targets) {
+      const args = ['test', '-vet=off', '-run=^$', `-fuzz=^${name}$`, `-fuzztime=${each}s`, '.'];
+      await go(quiet, place, args, { timeoutMs: (each + 300) * 1000 }).catch((error) => {
+        if (!isTimeUp(error.log)) throw error;
+      });
+    }
+    return `${targets.map(([name]) => name).join(', ')}: ${each} s each`;
+  },
+});
 
 /**
- * Whether fuzzing failed with nothing but the end of its time: before Go 1.27 that happens on a busy machine
- * (https://go.dev/issue/75804). An input that fails is written into a file, and that is said.
+ * Reports whether fuzzing failed with nothing but the end of its time: before Go 1.27 that happens on a busy machine
+ * (https://go.dev/issue/75804). Go writes an input that fails into a file, and prints that.
  */
-export const isTimeUp = (lines) =>
-  lines.some((line) => line.trim() === 'context deadline exceeded') &&
-  !lines.some((line) => /Failing input|panic:/.test(line));
+export const isTimeUp = (log) =>
+  /^\s*context deadline exceeded$/m.test(log) && !/Failing input|panic:/.test(log);
 
-/** Runs Go in a folder. */
-function go(quiet, folder, args, { env, ...options } = {}) {
-  // The race detector is in C.
-  const race = args.includes('-race') && { CGO_ENABLED: '1' };
-  const all = { ...goEnvironment(), ...race, ...env };
-  return quiet('go', args, { ...options, cwd: join(root, folder), env: all });
-}
+/** Checks the workflows with actionlint: their form, their expressions, and the shell in them where shellcheck is there. */
+export const workflows = {
+  title: 'workflows',
+  run: (quiet) => go(quiet, '.', ['run', ACTIONLINT, '-no-color']),
+};

@@ -1,21 +1,22 @@
 /**
- * The packages as they are published: one `npm pack` of all of them, again when a file has changed that one of them takes. Tests of
- * packages that run one after another pack once.
+ * The packages as they are published: one `npm pack` of all of them, again when a file has changed since. Tests of packages that run one
+ * after another pack once.
  */
 import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Failure } from './failure.js';
+import { files } from './files.js';
 import { npmEnvironment } from './npm-environment.js';
-import { projectCache, read, root, typed } from './paths.js';
-import { whenChanged } from './stamp.js';
+import { projectCache, root, typed } from './paths.js';
 
 /** The folders of the packages, each after those that it uses. */
 export const published = [...typed, 'lab'];
 
 const folder = join(projectCache, 'packed');
 const list = '.cache/packed/packed.json';
+const sources = ['packages', 'c/include', 'c/src'];
 
 /**
  * @typedef {object} Packed
@@ -27,38 +28,20 @@ const list = '.cache/packed/packed.json';
 
 /** @returns {Promise<Map<string, Packed>>} by the names that users know */
 export async function packed() {
-  await packAll();
+  // The compiler writes its notes when it has written something into `dist`.
+  const built = typed.map((name) => `.cache/types/${name}.tsbuildinfo`);
+  const changed = [...sources.flatMap(files), ...built].map(modifiedMs);
+  if (modifiedMs(list) <= Math.max(...changed)) {
+    rmSync(folder, { recursive: true, force: true });
+    mkdirSync(folder, { recursive: true });
+    const folders = published.map((name) => join(root, 'packages', name));
+    writeFileSync(join(root, list), JSON.stringify(await pack(folders, folder)));
+  }
   const all = JSON.parse(readFileSync(join(root, list), 'utf8'));
   return new Map(all.map((each) => [each.manifest.name, each]));
 }
 
-const manifestOf = (name) => JSON.parse(read(`packages/${name}/package.json`));
-
-/** What a package is made of: all that it publishes, and where some of it is copied from. */
-function inputs(name) {
-  if (name === 'lab') return ['packages/lab'];
-  const paths = ['package.json', ...manifestOf(name).files].map(
-    (path) => `packages/${name}/${path}`,
-  );
-  return paths.filter((path) => existsSync(join(root, path)));
-}
-
-function packAll() {
-  const what = {
-    name: 'packed',
-    inputs: [...published.flatMap(inputs), 'packages/millrace/addon', 'c/include', 'c/src'],
-    outputs: [list],
-  };
-  return whenChanged(what, async () => {
-    rmSync(folder, { recursive: true, force: true });
-    mkdirSync(folder, { recursive: true });
-    const all = await pack(
-      published.map((name) => join(root, 'packages', name)),
-      folder,
-    );
-    writeFileSync(join(root, list), JSON.stringify(all));
-  });
-}
+const modifiedMs = (path) => statSync(join(root, path), { throwIfNoEntry: false })?.mtimeMs ?? 0;
 
 /**
  * @param {string[]} folders of packages

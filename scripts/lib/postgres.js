@@ -1,24 +1,17 @@
 import { execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chownSync, readdirSync } from 'node:fs';
+import { chownSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { freePort } from '../../packages/lab/run/up.js';
-import { isExecutable } from './which.js';
+import { find } from '../debian.js';
 
 const run = promisify(execFile);
 
 /** The folder with initdb and pg_ctl, or undefined: then PostgreSQL is not installed. */
-export function findPostgres() {
-  const versions = listDir('/usr/lib/postgresql')
-    .sort((a, b) => Number(b) - Number(a))
-    .map((version) => join('/usr/lib/postgresql', version, 'bin'));
-  return [...(process.env.PATH ?? '').split(delimiter), ...versions].find(
-    (dir) => isExecutable(join(dir, 'initdb')) && isExecutable(join(dir, 'pg_ctl')),
-  );
-}
+export const findPostgres = () => find('pg_ctl') && dirname(find('pg_ctl'));
 
 /** A PostgreSQL server of its own in a temporary folder, which the functions of the result act on. Without a port it listens on a free one. */
 export async function startPostgres(bin, given) {
@@ -85,12 +78,4 @@ function unprivilegedUser() {
   throw new Error(
     'neither the user postgres nor nobody exists, and PostgreSQL does not run as root',
   );
-}
-
-function listDir(dir) {
-  try {
-    return readdirSync(dir);
-  } catch {
-    return [];
-  }
 }

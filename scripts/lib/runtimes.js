@@ -1,55 +1,79 @@
-import { readFileSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+/** Other releases of Node.js, Bun and Deno, from the npm packages that hold their binaries. npm keeps them in its own cache. */
+import { execFileSync } from 'node:child_process';
+import { delimiter, join } from 'node:path';
 import { counted } from './counts.js';
-import { npmBinary } from './npm-binary.js';
+import { Failure } from './failure.js';
 import { projectCache } from './paths.js';
-import { skip } from './skip.js';
+import { Skip } from './steps.js';
+import { suite } from './suite.js';
 
 const { platform, arch } = process;
 const processor = { x64: 'x64', arm64: 'aarch64' }[arch] ?? arch;
 
-/** The npm packages that hold the binaries for this machine, and how a program is run with them. */
+/** The npm package of a runtime, its program, and how that runs another one. */
 const runtimes = {
-  Bun: { name: `@oven/bun-${platform}-${processor}`, path: 'bin/bun', args: ['run'] },
-  Deno: {
-    name: `@deno/${platform}-${arch}${platform === 'linux' ? '-glibc' : ''}`,
-    path: 'deno',
-    args: ['run', '--allow-all', '--quiet', '--no-lock'],
-  },
+  Bun: [`@oven/bun-${platform}-${processor}`, 'bin/bun', 'run'],
+  Deno: [
+    `@deno/${platform}-${arch}${platform === 'linux' ? '-glibc' : ''}`,
+    'deno',
+    ...['run', '--allow-all', '--quiet', '--no-lock'],
+  ],
 };
 
+/** A program of an npm package, which is installed unless it is in npm's cache: its path, and what it calls its version. */
+function programOf(name, tag, program) {
+  // The folder of the commands of the package comes first on the PATH.
+  const args = ['exec', '--yes', `--package=${name}@${tag}`, '--call', 'echo "$PATH"'];
+  const options = { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] };
+  try {
+    const [bin] = execFileSync('npm', args, options).split(delimiter);
+    const path = join(bin, '..', name, program);
+    return { path, version: execFileSync(path, ['--version'], options).trim() };
+  } catch {
+    throw new Skip(`npm could not install ${name}@${tag}`);
+  }
+}
+
 /**
- * A step that runs a program on another runtime; the program leaves its tally where its argument says.
+ * A suite on another release of Node.js, the newest one of its line that npm has.
+ *
+ * @param {string} release a major version, or `latest`
+ * @param {string} path that is tested, for the title
+ * @param {Parameters<typeof suite>[1]} folders
+ * @param {Parameters<typeof suite>[2]} options
+ * @returns {import('./steps.js').Step}
+ */
+export function suiteOn(release, path, folders, options) {
+  const title = `Node.js ${release}, ${path}`;
+  return {
+    title,
+    run: async (quiet) => {
+      const node = programOf(`node-${platform}-${arch}`, release, 'bin/node');
+      if (release !== 'latest' && !node.version.startsWith(`v${release}.`)) {
+        throw new Failure(`npm has Node.js ${node.version} as ${release}`);
+      }
+      return suite(title, folders, { ...options, node: node.path }).run(quiet);
+    },
+  };
+}
+
+/**
+ * A step that runs a program on another runtime; the program leaves its counts in the file that its argument names.
  *
  * @param {'Bun' | 'Deno'} runtime
  * @param {string} program relative to the root
  * @returns {import('./steps.js').Step}
  */
 export function programOn(runtime, program) {
-  const { name, path, args } = runtimes[runtime];
-  const folder = runtime.toLowerCase();
+  const [name, binary, ...args] = runtimes[runtime];
   return {
     title: `smoke test on ${runtime}`,
     run: async (quiet) => {
-      const binary = await npmBinary({ name, tag: 'latest', folder, path }, quiet);
-      if (!binary) return skip(`npm could not install ${name}`);
-      const tally = join(projectCache, `tally-${folder}-${process.pid}.json`);
-      // Nothing of it may be left outside the project.
-      const env = { ...process.env, DENO_DIR: join(projectCache, folder, 'cache') };
-      const ended = await quiet(binary.path, [...args, program, tally], {
-        env,
-        timeoutMs: 300_000,
-      }).then(
-        () => null,
-        (error) => error,
-      );
-      try {
-        return counted(JSON.parse(readFileSync(tally, 'utf8')));
-      } catch (error) {
-        throw ended ?? error;
-      } finally {
-        rmSync(tally, { force: true });
-      }
+      const { path } = programOf(name, 'latest', binary);
+      // Nothing of it may be left outside of the project.
+      const env = { ...process.env, DENO_DIR: join(projectCache, 'deno') };
+      const limits = { env, timeoutMs: 300_000 };
+      return counted((tally) => quiet(path, [...args, program, tally], limits));
     },
   };
 }

@@ -1,92 +1,117 @@
 /**
- * The steps that make a working copy ready: check the tools, install the npm packages, build. Each
- * is passed over when nothing it reads has changed.
+ * Makes the parts of a working copy ready that a target needs: looks for tools, installs packages, builds. npm, TypeScript, node-gyp, CMake
+ * and Go know by themselves what is new.
  */
-import { rmSync } from 'node:fs';
+import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { isProvided, provision } from '../debian.js';
+import { addon } from './addon.js';
+import { uvbatch } from './cmake.js';
 import { Failure } from './failure.js';
-import { projectCache, root, typed } from './paths.js';
-import { whenChanged } from './stamp.js';
+import { goPackages } from './go.js';
+import { root, typed } from './paths.js';
 import { checkTools } from './tools.js';
 
 /**
- * @param {string[]} names of the tools that the target needs besides Node.js and npm
- * @returns {import('./steps.js').Step}
- */
-export function tools(...names) {
-  return {
-    title: 'tools',
-    required: true,
-    run: async () => checkTools(['npm', ...names]),
-  };
-}
-
-/**
- * Installs what a lock file names.
+ * Installs what a lock file names, unless that was done since it was written.
  *
  * @param {string} folder of the lock file, relative to the root
  * @returns {import('./steps.js').Step}
  */
-export function packages(folder = '.') {
-  const what = {
-    name: folder === '.' ? 'packages' : `packages-${folder.replaceAll('/', '-')}`,
-    inputs: [join(folder, 'package-lock.json')],
-    outputs: [join(folder, 'node_modules/.package-lock.json')],
-  };
-  const options = { cwd: join(root, folder) };
-  return {
-    title: folder === '.' ? 'npm packages' : `npm packages of ${folder}`,
-    required: true,
-    run: async (quiet) => {
-      const install = () => quiet('npm', ['ci', '--no-audit', '--no-fund'], options);
-      return (await whenChanged(what, install)) ? 'installed' : 'unchanged';
-    },
-  };
-}
+export const packages = (folder = '.') => ({
+  title: folder === '.' ? 'npm packages' : `npm packages of ${folder}`,
+  required: true,
+  run: async (quiet) => {
+    const cwd = join(root, folder);
+    const written = (path) => statSync(join(cwd, path), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+    if (written('node_modules/.package-lock.json') > written('package-lock.json'))
+      return 'unchanged';
+    await quiet('npm', ['ci', '--no-audit', '--no-fund'], { cwd });
+  },
+});
 
 /** Compiles the packages from TypeScript, each after those that it uses; this is their type check as well. */
-export const millrace = {
+export const build = {
   title: 'build of the packages',
   required: true,
   run: async (quiet) => {
-    const what = {
-      name: 'millrace',
-      inputs: [
-        'package-lock.json',
-        'packages/millrace/copy-uplot.js',
-        'packages/tsconfig.json',
-        'packages/tsconfig.options.json',
-        ...typed.flatMap((name) =>
-          ['src', 'tsconfig.json'].map((each) => `packages/${name}/${each}`),
-        ),
-      ],
-      outputs: [
-        ...typed.map((name) => `packages/${name}/dist`),
-        'packages/millrace/dist/uplot',
-        'packages/nats/dist/tasks/index.js',
-      ],
-    };
-    const build = async () => {
-      // A module that is gone from src must not live on in dist.
-      for (const name of typed) {
-        rmSync(join(root, `packages/${name}/dist`), { recursive: true, force: true });
-      }
-      rmSync(join(projectCache, 'types'), { recursive: true, force: true });
-      await quiet('npm', ['run', 'build']);
-    };
-    return (await whenChanged(what, build)) ? 'built' : 'unchanged';
+    for (const name of typed.filter(hasLeftovers)) {
+      rmSync(join(root, `packages/${name}/dist`), { recursive: true });
+      rmSync(join(root, `.cache/types/${name}.tsbuildinfo`), { force: true });
+    }
+    await quiet('npm', ['run', 'build']);
   },
 };
 
-/** Builds the load generator from C; its own build knows whether there is anything to do. */
+/** Reports whether a module lives on in dist that is gone from src: the compiler leaves it there. */
+function hasLeftovers(name) {
+  const names = (folder) => {
+    const path = join(root, 'packages', name, folder);
+    const isThere = statSync(path, { throwIfNoEntry: false });
+    return isThere ? readdirSync(path, { recursive: true }) : [];
+  };
+  const sources = new Set(names('src').map((path) => path.replace(/ts$/, 'js')));
+  const isCompiled = (path) => /\.c?js$/.test(path) && !path.startsWith('uplot');
+  return names('dist').some((path) => isCompiled(path) && !sources.has(path));
+}
+
+/** Builds the load generator from C. */
 export const generator = {
   title: 'build of the load generator',
   run: async () => {
-    try {
-      const { buildGenerator } = await import('../../packages/lab/load/build.js');
-      await buildGenerator();
-    } catch (error) {
+    const { buildGenerator } = await import('../../packages/lab/load/build.js');
+    await buildGenerator().catch((error) => {
       throw new Failure(error.message);
-    }
+    });
   },
 };
+
+/** One test uses pkg-config, and says when it is missing. */
+export const libuv = provision(['libuv1-dev', 'pkg-config'], 'libuv');
+
+const apps = 'packages/lab/experiments/auto/apps/installed';
+
+/** Installs and builds the applications of the lab's experiments that have packages of their own. */
+export const labApps = [
+  packages(apps),
+  {
+    title: 'build of the Next.js page',
+    required: true,
+    run: (quiet) => {
+      const env = { ...process.env, NEXT_TELEMETRY_DISABLED: '1' };
+      const next = join(root, apps, 'node_modules/next/dist/bin/next');
+      return quiet(process.execPath, [next, 'build', join(apps, 'next')], { env });
+    },
+  },
+];
+
+const parts = {
+  packages: { steps: [packages()] },
+  typescript: { steps: [packages(), build] },
+  node: { tools: ['make', 'cc', 'python3'], steps: [packages(), build, addon] },
+  load: { tools: ['cmake', 'cc'], steps: [generator] },
+  c: { tools: ['cmake', 'cc'], steps: [libuv, uvbatch] },
+  go: { tools: ['go'], steps: [goPackages] },
+  bench: { steps: [packages('bench')] },
+  apps: { steps: labApps },
+};
+
+/**
+ * The steps that make parts ready.
+ *
+ * @param {string[]} names of parts above, or of packages of debian.js
+ * @returns {import('./steps.js').Step[]}
+ */
+export function stepsFor(names) {
+  const programs = names.filter((name) => !(name in parts));
+  const unknown = programs.find((name) => !isProvided(name));
+  if (unknown) {
+    throw new Failure(`there is no part ${unknown}; there are ${Object.keys(parts).join(', ')}`);
+  }
+  const chosen = names.filter((name) => name in parts).map((name) => parts[name]);
+  return [
+    checkTools(...chosen.flatMap(({ tools = [] }) => tools)),
+    ...chosen.flatMap(({ steps }) => steps),
+    ...(programs.length > 0 ? [provision(programs)] : []),
+  ];
+}

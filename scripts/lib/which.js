@@ -14,8 +14,7 @@ export function which(command, folders = []) {
     .find(isExecutable);
 }
 
-/** @param {string | undefined} path */
-export function isExecutable(path) {
+function isExecutable(path) {
   try {
     accessSync(path, constants.X_OK);
     return true;

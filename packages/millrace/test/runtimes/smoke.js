@@ -384,7 +384,7 @@ function withResolvers() {
   return result;
 }
 
-const tally = { passed: 0, failed: 0, skippedNames: [], said: [] };
+const tally = { passed: 0, failed: 0, skipped: 0, failedNames: [], skippedNames: [], said: [] };
 for (const [name, check] of Object.entries(checks)) {
   try {
     const said = await limited(check());
@@ -393,6 +393,7 @@ for (const [name, check] of Object.entries(checks)) {
     console.log(`ok      ${name}${said ? ` (${said})` : ''}`);
   } catch (error) {
     tally.failed++;
+    tally.failedNames.push(name);
     console.log(`FAILED  ${name}\n${error.stack}`);
   }
 }
