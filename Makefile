@@ -48,7 +48,7 @@ experiment: ## test every published claim: SIZE=quick takes a quarter of an hour
 
 soak: ## an hour of the chat with a fault every minute (SOAK_SECONDS=3600)
 	@$(ready) node load nats-server postgresql
-	@$(node) packages/lab/soak/faults/main.js $(call option,seconds,SOAK_SECONDS) $(call option,every,EVERY) \
+	@$(node) examples/chat/soak/main.js $(call option,plan,PLAN) $(call option,seconds,SOAK_SECONDS) $(call option,every,EVERY) \
 	  $(call option,seed,SEED) $(call option,markdown,MARKDOWN)
 
 fresh: ## make test and make demo in a new clone of HEAD, with an empty HOME and no terminal

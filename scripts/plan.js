@@ -103,7 +103,7 @@ const suites = [
     first: slowOfLab,
   }),
   suite('tests of the benchmarks', ['bench']),
-  suite('tests of the chat', ['examples/chat/test'], { concurrency: 4 }),
+  suite('tests of the chat', ['examples/chat/test', 'examples/chat/soak/test'], { concurrency: 4 }),
   suite('tests of the scripts', ['scripts/test']),
   suite('tests of the cursors', ['examples/cursors/test']),
   suite('tests of the overload', ['examples/overload/test'], { concurrency: 2 }),
@@ -183,9 +183,10 @@ const longSuites = [
   suite('long tests in JavaScript', tested, { ...inJavaScript, ...long, first: [] }),
   suite('long tests of the lab', ['packages/lab'], {
     ...long,
-    without: ['packages/lab/soak', 'packages/lab/experiment/truth'],
+    without: ['packages/lab/experiment/truth'],
     concurrency: 3,
   }),
+  suite('long tests of the benchmarks', ['bench'], { ...long, concurrency: 3 }),
   suite('long tests of the chat', ['examples/chat/test'], long),
   suite('long tests of the cursors', ['examples/cursors/test'], long),
   suite('long tests of the overload', ['examples/overload/test'], long),
@@ -227,7 +228,7 @@ const longSuites = [
     }),
   ),
   // There are two, and a busy machine needs longer for what faults interrupt.
-  suite(`soaks of the chat for ${soakSeconds} s`, ['packages/lab/soak'], {
+  suite(`soaks of the chat for ${soakSeconds} s`, ['examples/chat/soak'], {
     ...long,
     env: { SOAK_SECONDS: String(soakSeconds) },
     extraSeconds: 5 * soakSeconds,
@@ -298,7 +299,7 @@ function generatorTests(preset, options) {
   return cmakeTests(`generator, ${preset}`, 'packages/lab/load', {
     preset,
     ...options,
-    after: (folder, quiet) => quiet(process.execPath, ['packages/lab/soak/bare.js', folder]),
+    after: (folder, quiet) => quiet(process.execPath, ['packages/lab/load/test/bare.js', folder]),
   });
 }
 

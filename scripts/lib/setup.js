@@ -69,7 +69,7 @@ export const generator = {
 /** One test uses pkg-config, and says when it is missing. */
 export const libuv = provision(['libuv1-dev', 'pkg-config'], 'libuv');
 
-const apps = 'packages/lab/experiments/auto/apps/installed';
+const apps = 'bench/claims/auto/apps/installed';
 
 /** Installs and builds the applications of the lab's experiments that have packages of their own. */
 export const labApps = [
