@@ -33,9 +33,8 @@ docs: ## write the pages of docs/api from the doc comments of the source
 	@$(ready) packages
 	@$(node) scripts/docs.js
 
-site: ## write the documents as a static site with search, into .cache/site or OUT=folder
-	@$(ready) packages
-	@$(node) scripts/site.js
+site: ## build the site from the documents and serve it (PORT=4173); OUT=folder only builds, into that folder
+	@scripts/node scripts/site.js
 
 check-all: ## make test, and the long tests after it (FUZZ_SECONDS=60 SOAK_SECONDS=120)
 	@$(node) scripts/test.js --all

@@ -1,24 +1,54 @@
-/** `make site`: writes the documents as a static site, into .cache/site or into the folder OUT. */
+/** `make site`: builds the site with VitePress and serves it. With OUT=folder it only builds, into that folder. */
+import { existsSync, readdirSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { join, relative, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { Failure } from './lib/failure.js';
-import { projectCache } from './lib/paths.js';
+import { run } from './lib/child.js';
+import { exitWith, Failure } from './lib/failure.js';
+import { projectCache, root } from './lib/paths.js';
+import { packages, tools } from './lib/setup.js';
 import { runOrExit } from './lib/steps.js';
 
-const folder = process.env.OUT ? resolve(process.env.OUT) : join(projectCache, 'site');
+const { OUT, PORT = '4173' } = process.env;
+const folder = OUT ? resolve(OUT) : join(projectCache, 'site');
+const vitepress = join(root, 'docs/site/node_modules/.bin/vitepress');
 
-const site = {
+const build = {
   title: 'site',
-  run: async () => {
-    const { makeSite } = await import('../docs/site/site.js');
-    const { writeSite } = await import('../docs/site/write.js');
-    const { files, pages, external, faults } = await makeSite();
-    if (faults.length > 0) throw new Failure(faults.join('\n          '));
-    writeSite(folder, files);
-    const note = `${pages.length} pages, ${files.size} files, ${external.size} links to elsewhere`;
-    return `${note} in ${relative(process.cwd(), folder) || '.'}`;
+  required: true,
+  run: async (quiet) => {
+    // VitePress empties the folder first.
+    if (
+      existsSync(folder) &&
+      readdirSync(folder).length > 0 &&
+      !existsSync(join(folder, '404.html'))
+    ) {
+      throw new Failure(`OUT is ${folder}, which has other files; name a new or an empty folder`);
+    }
+    await quiet(vitepress, ['build', 'docs/site', '--outDir', folder]);
+    return relative(process.cwd(), folder) || '.';
   },
 };
 
-await runOrExit([site]);
-console.log(`\n${pathToFileURL(join(folder, 'index.html')).href}`);
+await runOrExit([tools(), packages('docs/site'), build]);
+if (!OUT) {
+  try {
+    await checkPort();
+    await run(vitepress, ['preview', 'docs/site', '--port', PORT], { cwd: root });
+  } catch (error) {
+    exitWith(error);
+  }
+}
+
+/** @throws {Failure} unless the port is free */
+async function checkPort() {
+  const server = createServer();
+  await new Promise((done, fail) => {
+    server.once('error', ({ message }) =>
+      fail(
+        new Failure(`cannot serve the site: ${message}; choose another port: make site PORT=8080`),
+      ),
+    );
+    server.listen(Number(PORT), done);
+  });
+  await new Promise((done) => server.close(done));
+}

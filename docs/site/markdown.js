@@ -1,147 +1,159 @@
-/** Markdown as HTML, with the anchors that hosts of Markdown give to headings, and as the sections that search finds. */
-import MarkdownIt from 'markdown-it';
-import { slugOf } from '../../scripts/lib/docs-anchors.js';
-import { highlight } from './highlight.js';
-import { escapeHtml, passOn } from './html.js';
-
 /**
- * @typedef {object} Page
- * @property {string} path of its file
- * @property {string} title
- * @property {string} html
- * @property {{ level: number, id: string, text: string }[]} headings
- * @property {Section[]} sections
- * @property {{ heading: string, page: string, text: string }[]} listed the pages that its lists link to, in order, what the links say, and
- *   the heading of level 2 above
+ * Additions of the site to plain Markdown. The pages need no syntax for them and stay readable on any host of Markdown:
  *
- * @typedef {object} Section
- * @property {string} id of its heading; '' before the first one
- * @property {string[]} trail the headings that it is under, and its own
- * @property {string} text
+ * - A relative link leads to the page of its file. A file that is not a page is copied into the site and shown as text.
+ * - Code without a language gets its language.
+ * - Fences that follow each other and have a title (```js [Node.js]) become tabs.
+ * - A row that defines a name gets an id (rows.js), and code that names a public symbol leads to its definition (symbols.js).
+ * - A picture for light and dark follows the switch of the site; a figure and its interval stay in one line.
  */
+import { existsSync, statSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { root } from '../../scripts/lib/paths.js';
+import { kindOf } from '../lib/kind.js';
+import { addressOf, pageAt, pathAt } from './pages.js';
+import { nameOf, namesOfRow, rowId } from './rows.js';
+import { symbolsOf } from './symbols.js';
 
-const markdown = new MarkdownIt({ html: true, linkify: true });
-markdown.linkify.set({ fuzzyLink: false, fuzzyEmail: false });
+/** Files that pages link to and that are not pages. */
+export const linkedFiles = new Set();
 
+/** Place of such a file in the site. The ending has every server show it as text. */
+export const textOf = (path) => (IMAGE.test(path) ? `source/${path}` : `source/${path}.txt`);
+
+const EXTERNAL = /^([a-z][a-z+.-]*:|\/\/|#)/i;
+const IMAGE = /\.(png|svg)$/;
+const LANGUAGES = {
+  javascript: 'js',
+  typescript: 'ts',
+  shell: 'sh',
+  json: 'json',
+  go: 'go',
+  c: 'c',
+};
 const INTERVAL = /^[\d.,]+(?:–[\d.,]+×| \([\d.,]+ to [\d.,]+\))$/;
+const PICTURE =
+  /<picture>\s*<source media="\(prefers-color-scheme: dark\)" srcset="([^"]+)">\s*<img alt="([^"]*)" src="([^"]+)">\s*<\/picture>/g;
+/** Pages whose code leads to definitions: the definitions themselves, guides and reports do not. */
+const REFERENCE = /^docs\/(?!c-reference|errors|dependencies|sources|versions)[\w-]+\.md$/;
 
-const { rules } = markdown.renderer;
-rules.html_block = rules.html_inline = (tokens, i, _options, { path, links }) =>
-  passOn(tokens[i].content, (src) => links.image(path, src));
-rules.fence = rules.code_block = (tokens, i, _options, { path }) => {
-  const { content, info } = tokens[i];
-  const code = content.replace(/\n$/, '');
-  return `<pre><code>${highlight(code, { fence: info.split(/\s/)[0], page: path })}</code></pre>\n`;
-};
-// A number and its % are read as one.
-rules.text = (tokens, i) => escapeHtml(tokens[i].content.replace(/(\d) %/g, '$1\u00a0%'));
-rules.table_open = () => '<div class="table"><table>\n';
-rules.table_close = () => '</table></div>\n';
-rules.td_open = (tokens, i, options, _env, renderer) => {
-  // A figure and its interval are read as one.
-  if (INTERVAL.test(tokens[i + 1].content)) tokens[i].attrSet('class', 'interval');
-  return renderer.renderToken(tokens, i, options);
-};
-rules.heading_close = (tokens, i) => {
-  const { tag } = tokens[i];
-  const [id, text] = [tokens[i - 2].attrGet('id'), textOf(tokens[i - 1])];
-  if (tag === 'h1') return '</h1>\n';
-  const label = escapeHtml(`Link to “${text}”`);
-  return ` <a class="anchor" href="#${id}" aria-label="${label}">#</a></${tag}>\n`;
-};
-
-/**
- * @param {string} path of the page
- * @param {string} text
- * @param {import('./links.js').Links} links
- * @returns {Page}
- */
-export function pageOf(path, text, links) {
-  const env = { path, links };
-  const tokens = markdown.parse(text, env);
-  const headings = nameHeadings(tokens);
-  const listed = settleLinks(tokens, env);
-  const title = headings[0]?.text ?? path;
-  const html = markdown.renderer.render(tokens, markdown.options, env);
-  return { path, title, html, headings, sections: sectionsOf(tokens), listed };
+/** @param {import('markdown-it').default} md */
+export function siteMarkdown(md) {
+  md.core.ruler.push('millrace', ({ tokens, env, Token }) => {
+    const page = pageOf(env);
+    if (page === undefined) return;
+    settleLinks(tokens, page);
+    settleCode(tokens, page, Token);
+    nameRows(tokens);
+    if (REFERENCE.test(page)) linkSymbols(tokens, symbolsOf(page), Token);
+    for (const token of tokens) {
+      if (token.type === 'html_block') token.content = token.content.replace(PICTURE, pictures);
+    }
+  });
+  const { text } = md.renderer.rules;
+  md.renderer.rules.text = (...args) => text(...args).replace(/(\d) %/g, '$1\u00a0%');
 }
 
-/** A name that was there before gets a number. */
-function nameHeadings(tokens) {
-  const counts = new Map();
-  const headings = [];
-  for (const [i, token] of tokens.entries()) {
-    if (token.type !== 'heading_open') continue;
-    const text = textOf(tokens[i + 1]);
-    const slug = slugOf(text);
-    const count = counts.get(slug) ?? 0;
-    counts.set(slug, count + 1);
-    const id = count === 0 ? slug : `${slug}-${count}`;
-    token.attrSet('id', id);
-    headings.push({ level: Number(token.tag[1]), id, text });
-  }
-  return headings;
+/** Path of the file that is rendered. VitePress renames a README first, and renders pieces of text without a path. */
+function pageOf({ realPath, path }) {
+  const file = realPath ?? path;
+  return file && relative(root, file);
 }
 
-/** Has links and pictures name what is in the site. What can not be linked to stays as text. */
-function settleLinks(tokens, { path, links }) {
-  const listed = [];
-  let heading = '';
-  let lists = 0;
-  for (const [i, { children, tag, type }] of tokens.entries()) {
-    if (type === 'heading_open' && tag === 'h2') heading = textOf(tokens[i + 1]);
-    if (type === 'bullet_list_open') lists++;
-    if (type === 'bullet_list_close') lists--;
+function settleLinks(tokens, page) {
+  for (const { children } of tokens) {
     const open = [];
-    for (const [j, token] of (children ?? []).entries()) {
-      if (token.type === 'image') token.attrSet('src', links.image(path, token.attrGet('src')));
+    for (const token of children ?? []) {
       if (token.type === 'link_close') token.hidden = open.pop().hidden;
       if (token.type !== 'link_open') continue;
       open.push(token);
       const link = token.attrGet('href');
-      const page = links.pageOf(path, link);
-      if (lists > 0 && page !== undefined && !link.includes('#')) {
-        listed.push({ heading, page, text: linkText(children, j) });
-      }
-      const href = links.resolve(path, link);
-      if (href === null) token.hidden = true;
-      else token.attrSet('href', href);
+      if (EXTERNAL.test(link)) continue;
+      const href = addressIn(page, link);
+      token.hidden = href === undefined;
+      token.attrs = href === undefined ? [] : [['href', href]];
     }
   }
-  return listed;
 }
 
-function linkText(tokens, start) {
-  const end = tokens.findIndex(({ type }, i) => i > start && type === 'link_close');
-  return tokens.slice(start, end).map(textOf).join('');
+/** Address in the site; undefined for a folder that has no page. */
+function addressIn(from, link) {
+  const page = pageAt(from, link);
+  if (page !== undefined) return addressOf(page) + (/#.*/.exec(link)?.[0] ?? '');
+  const path = pathAt(from, link);
+  if (path.startsWith('..') || !existsSync(join(root, path))) {
+    throw new Error(`${from} links to ${link}, which is not there`);
+  }
+  if (!statSync(join(root, path)).isFile()) return undefined;
+  linkedFiles.add(path);
+  return `/${textOf(path)}`;
 }
 
-function sectionsOf(tokens) {
-  const sections = [{ id: '', trail: [], text: '' }];
-  let above = [];
+function settleCode(tokens, page, Token) {
+  for (const token of tokens) {
+    if (token.type === 'fence' && token.info !== '') continue;
+    if (token.type !== 'fence' && token.type !== 'code_block') continue;
+    Object.assign(token, { type: 'fence', tag: 'code', markup: '```' });
+    token.info = LANGUAGES[kindOf(token.content.trimEnd(), { page })] ?? '';
+  }
+  for (let start = 0; start < tokens.length; start++) {
+    let end = start;
+    while (hasTitle(tokens[end])) end++;
+    if (end - start < 2) continue;
+    const edge = (name, nesting) => new Token(`container_code-group_${name}`, 'div', nesting);
+    tokens.splice(end, 0, edge('close', -1));
+    tokens.splice(start, 0, edge('open', 1));
+    start = end + 1;
+  }
+}
+
+const hasTitle = (token) => token?.type === 'fence' && /\[.+\]$/.test(token.info);
+
+function nameRows(tokens) {
+  const counts = new Map();
+  let [head, cells] = [null, []];
+  for (const [i, { type }] of tokens.entries()) {
+    if (type === 'table_open') head = null;
+    if (type === 'tr_open') cells = [];
+    if (type === 'th_open' || type === 'td_open') cells.push(tokens[i + 1]);
+    if (type === 'td_open' && INTERVAL.test(tokens[i + 1].content)) {
+      tokens[i].attrJoin('class', 'interval');
+    }
+    if (type !== 'tr_close') continue;
+    const texts = cells.map(({ content }) => content);
+    if (head === null) {
+      head = texts;
+      continue;
+    }
+    const names = new Set(namesOfRow(head, texts));
+    for (const token of cells.flatMap(({ children }) => children)) {
+      const name = token.type === 'code_inline' ? nameOf(token.content) : undefined;
+      if (!names.delete(name)) continue;
+      const count = counts.get(name) ?? 0;
+      counts.set(name, count + 1);
+      token.attrSet('id', rowId(name, count));
+    }
+  }
+}
+
+function linkSymbols(tokens, addressOfCode, Token) {
   for (const [i, token] of tokens.entries()) {
-    if (token.type === 'heading_open') {
-      const level = Number(token.tag[1]);
-      above = [
-        ...above.filter((each) => each.level < level),
-        { level, text: textOf(tokens[i + 1]) },
-      ];
-      sections.push({ id: token.attrGet('id'), trail: above.map(({ text }) => text), text: '' });
-    } else if (tokens[i - 1]?.type !== 'heading_open') {
-      const text = token.type === 'inline' ? textOf(token) : token.content;
-      if (text && !token.type.startsWith('html')) sections.at(-1).text += ` ${text}`;
-    }
+    if (token.type !== 'inline' || tokens[i - 1].type === 'heading_open') continue;
+    let depth = 0;
+    token.children = token.children.flatMap((child) => {
+      if (child.type === 'link_open') depth++;
+      if (child.type === 'link_close') depth--;
+      if (child.type !== 'code_inline' || depth > 0) return [child];
+      const address = addressOfCode(child.content);
+      if (address === undefined) return [child];
+      const open = Object.assign(new Token('link_open', 'a', 1), { attrs: [['href', address]] });
+      open.attrSet('class', 'symbol');
+      return [open, child, new Token('link_close', 'a', -1)];
+    });
   }
-  return sections
-    .map((section) => ({ ...section, text: section.text.replace(/\s+/g, ' ').trim() }))
-    .filter(({ trail, text }) => trail.length > 0 || text !== '');
 }
 
-/** What is read of an inline token. */
-const textOf = ({ children, content }) =>
-  children === null || children.length === 0
-    ? content
-    : children
-        .filter(({ type }) => type !== 'html_inline')
-        .map((child) => (/break$/.test(child.type) ? ' ' : textOf(child)))
-        .join('');
+const pictures = (_, dark, alt, light) =>
+  [light, dark]
+    .map((path, i) => `<img class="only-${['light', 'dark'][i]}" alt="${alt}" src="./${path}">`)
+    .join('\n');

@@ -1,56 +1,60 @@
-/** The order of the pages. That of the documents is the order of the lists in docs/README.md. */
-import { posix } from 'node:path';
+/**
+ * Navigation of the site. docs/README.md is its source: a heading is a group, a list item with a link is a page. Below the index of the
+ * API come the pages that it lists. The last group has the READMEs of folders that no list names.
+ */
+import { read } from '../../scripts/lib/paths.js';
+import { addressOf, pageAt, pages } from './pages.js';
 
-/** Headings with lists of links. */
 const INDEX = 'docs/README.md';
+const API = 'docs/api/README.md';
+const ITEM = /^- \[([^\]]+)\]\(([^)#\s]+)\)/gm;
 
 /**
- * @typedef {object} Entry
- * @property {string} path of a page
- * @property {string} name as the menu has it
- * @property {Entry[]} children the pages of its folder that its lists link to, where it is a README
- *
- * @typedef {{ title: string, entries: Entry[] }} Section
+ * @typedef {object} Item
+ * @property {string} text
+ * @property {string} page path of its Markdown
+ * @property {string} link
+ * @property {Item[]} [items]
  */
 
-/**
- * @param {Map<string, import('./markdown.js').Page>} pages
- * @returns {Section[]} each page at most once; a document that the index does not lead to has no place
- */
-export function navigationOf(pages) {
-  const left = new Set(pages.keys());
-  const take = ({ page }) => left.delete(page);
-  const entry = ({ page, text }) => ({ path: page, name: text, children: childrenOf(page) });
-  const childrenOf = (path) => {
-    if (posix.basename(path) !== 'README.md') return [];
-    const isInside = ({ page }) => page.startsWith(`${posix.dirname(path)}/`);
-    return pages.get(path).listed.filter(isInside).filter(take).map(entry);
-  };
-
-  const start = [
-    { page: 'README.md', text: 'Overview' },
-    { page: INDEX, text: pages.get(INDEX).title },
+/** @returns {{ text: string, items: Item[] }[]} groups, in which each page stands once */
+export function navigation() {
+  const [, ...sections] = read(INDEX).split(/^## /m);
+  const groups = [
+    { text: 'Overview', items: [item('What Millrace is', 'README.md'), item('All pages', INDEX)] },
+    ...sections.map((section) => ({
+      text: section.slice(0, section.indexOf('\n')),
+      items: itemsOf(INDEX, section),
+    })),
   ];
-  const sections = new Map([['Start', start.filter(take).map(leaf)]]);
-  // What the index names has its place there, and not below another page.
-  for (const link of pages.get(INDEX).listed.filter(take)) {
-    const entries = sections.get(link.heading) ?? [];
-    sections.set(link.heading, [...entries, entry(link)]);
-  }
-  const rest = [...left].filter((path) => !path.startsWith('docs/')).sort(byDepth);
-  sections.set(
-    'In the repository',
-    rest.map((page) => leaf({ page, text: pages.get(page).title })),
-  );
-  return [...sections].map(([title, entries]) => ({ title, entries }));
+  const listed = flat(groups).map(({ page }) => page);
+  const others = pages.filter((page) => !listed.includes(page));
+  const titled = others.map((page) => item(/^# (.*)$/m.exec(read(page))[1], page));
+  return [...groups, { text: 'Folders', items: titled }];
 }
 
-const leaf = ({ page, text }) => ({ path: page, name: text, children: [] });
+/**
+ * Pattern of the links that edit a page at its host.
+ *
+ * @param {string | { url: string }} [repository] as in package.json
+ * @returns {string | undefined} undefined without a repository
+ */
+export function editPattern(repository) {
+  const url = repository?.url ?? repository;
+  return url && `${url.replace(/^git\+|\.git$/g, '')}/edit/main/:path`;
+}
 
-const byDepth = (a, b) => a.split('/').length - b.split('/').length || (a < b ? -1 : 1);
+/** Items of groups, with those below them. */
+export const flat = (items) =>
+  items.flatMap((each) => [...(each.page ? [each] : []), ...flat(each.items ?? [])]);
 
-/** The paths of entries, as they are read. */
-export const flat = (entries) => entries.flatMap(({ path, children }) => [path, ...flat(children)]);
+function itemsOf(from, markdown) {
+  return [...markdown.matchAll(ITEM)].map(([, text, link]) => {
+    const page = pageAt(from, link);
+    if (page === undefined) throw new Error(`${from} lists ${link}, which is not a page`);
+    const below = page === API ? { items: itemsOf(API, read(API)), collapsed: true } : {};
+    return { ...item(text, page), ...below };
+  });
+}
 
-/** The paths of all sections. */
-export const orderOf = (sections) => sections.flatMap(({ entries }) => flat(entries));
+const item = (text, page) => ({ text: text.replaceAll('`', ''), page, link: addressOf(page) });

@@ -1,33 +1,39 @@
-/** Which files become pages, and where in the site each is. */
+/** Pages of the site: the Markdown of the repository. Each keeps its path; a README is the index of its folder. */
 import { posix } from 'node:path';
 import { files } from '../../scripts/lib/files.js';
-import { read } from '../../scripts/lib/paths.js';
 
-/** What belongs to tests alone. */
-const OTHERS = /(^|\/)test[\w-]*\//;
+/** Folders of tests, whose Markdown is theirs. */
+const TESTS = /(^|\/)test[\w-]*\//;
 
-/**
- * The Markdown of the repository.
- *
- * @returns {Map<string, string>} the text of each page by its path, which is relative to the root
- */
-export const readPages = () =>
-  new Map(
-    files('.')
-      .filter((path) => path.endsWith('.md') && !OTHERS.test(path))
-      .map((path) => [path, read(path)]),
-  );
+/** Paths of the pages, relative to the root of the repository. */
+export const pages = files('.').filter((path) => path.endsWith('.md') && !TESTS.test(path));
 
 /**
- * The file of the site that shows a file of the repository. What is no Markdown is shown by a page of its own.
- *
- * @param {string} path relative to the root
- * @returns {string} relative to the site
+ * @param {string} page
+ * @returns {string} path of its Markdown in the site, which differs for a README
  */
-export function placeOf(path) {
-  if (posix.basename(path) === 'README.md') return posix.join(posix.dirname(path), 'index.html');
-  return path.endsWith('.md') ? path.replace(/md$/, 'html') : `${path}.html`;
+export const placeOf = (page) => page.replace(/(^|\/)README\.md$/, '$1index.md');
+
+/**
+ * @param {string} page
+ * @returns {string} address of the page in the site, without a host: `/docs/guard`, `/docs/`
+ */
+export const addressOf = (page) => `/${placeOf(page)}`.replace(/(index)?\.md$/, '');
+
+/**
+ * Page that a relative link leads to: a Markdown file, or the README of a folder.
+ *
+ * @param {string} from page with the link
+ * @param {string} link
+ * @returns {string | undefined}
+ */
+export function pageAt(from, link) {
+  const path = pathAt(from, link);
+  return [path, posix.join(path, 'README.md')].find((each) => pages.includes(each));
 }
 
-/** The link from one file of the site to another. */
-export const hrefTo = (from, to) => encodeURI(posix.relative(posix.dirname(from), to));
+/** Path of the repository that a relative link names. */
+export function pathAt(from, link) {
+  const [path] = decodeURI(link).split('#');
+  return path === '' ? from : posix.join(posix.dirname(from), path).replace(/\/$/, '');
+}

@@ -1,4 +1,4 @@
-/** The snippet of Go on the first page compiles; those of the guides are tested by their packages. */
+/** The snippets of Go on the first page and in Getting started run; those of the guides are tested by their packages. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

@@ -3,19 +3,20 @@
 const LINE = 'typedef struct { uv_batch_event_t event; char text[100]; } line_t;';
 const PRICE = 'typedef struct { uv_batch_event_t event; char symbol[8]; double volume; } price_t;';
 
+const MESSAGES = `typedef struct { uv_batch_event_t event; } message_t;
+  uv_loop_t* loop;
+  uv_batch_t batch;
+  uv_batch_handler_t handler;
+  message_t *message, *other;
+  int on_message(uv_batch_handler_t* handler, uv_batch_event_t* event);`;
+
 /** `given`: declarations. `isWhole`: the snippet has functions of its own, so none is put around it. */
 export const around = {
-  'README.md#in-a-few-lines-2': {
-    given: `typedef struct { uv_batch_event_t event; } message_t;
-      uv_loop_t* loop;
-      uv_batch_t batch;
-      uv_batch_handler_t handler;
-      message_t *message, *other;
-      int on_message(uv_batch_handler_t* handler, uv_batch_event_t* event);`,
-  },
-  'docs/reference/c.md#the-life-of-an-event-2': { isWhole: true },
-  'docs/reference/c.md#late-handlers': { given: 'uv_batch_t batch; int type;' },
-  'docs/reference/c.md#keys': {
+  'README.md#in-twelve-lines-2': { given: MESSAGES },
+  'docs/getting-started.md#the-first-batch-2': { given: MESSAGES },
+  'docs/c.md#the-life-of-an-event-2': { isWhole: true },
+  'docs/c.md#late-handlers': { given: 'uv_batch_t batch; int type;' },
+  'docs/c.md#keys': {
     isWhole: true,
     given: `${PRICE} void price_is_over(uv_batch_t* batch, uv_batch_event_t* event, int status);`,
   },

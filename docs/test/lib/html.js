@@ -1,7 +1,6 @@
 /** What a test reads of the files of a site. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { join } from 'node:path';
 import { parse } from 'parse5';
 
 /**
@@ -40,10 +39,11 @@ function readHtml(folder, file) {
 }
 
 const ADDRESSES = ['href', 'src', 'srcset'];
-const OUTSIDE = /^(https?|mailto|data):/;
+const OUTSIDE = /^(https?:|mailto:|\/\/)/;
 
 /**
- * The links and pictures of a file that lead nowhere, or whose files would come from elsewhere.
+ * Links and pictures of a file that lead nowhere, or whose files would come from elsewhere. An address that begins with / counts from
+ * the folder of the site.
  *
  * @param {string} folder
  * @param {Read} page
@@ -51,10 +51,11 @@ const OUTSIDE = /^(https?|mailto|data):/;
  * @returns {string[]} a line each
  */
 export function deadLinks(folder, { file, elements }, pages) {
-  const base = pathToFileURL(join(folder, file));
+  const base = new URL(file, 'site:///');
   return elements.flatMap(({ tag, attributes }) =>
     ADDRESSES.filter((name) => name in attributes)
       .map((name) => attributes[name])
+      .filter((address) => !address.startsWith('data:'))
       .filter((address) => !leads(folder, new URL(address, base), pages, { tag, address }))
       .map((address) => `${file}: <${tag}> to ${address}`),
   );
@@ -63,11 +64,8 @@ export function deadLinks(folder, { file, elements }, pages) {
 function leads(folder, url, pages, { tag, address }) {
   // A reader may go elsewhere; a page takes nothing from there.
   if (OUTSIDE.test(address)) return tag === 'a';
-  if (address.startsWith('/')) return false;
+  const target = decodeURIComponent(url.pathname.slice(1)).replace(/(^|\/)$/, '$1index.html');
   const heading = decodeURIComponent(url.hash.slice(1));
-  url.hash = '';
-  const path = fileURLToPath(url);
-  const target = relative(folder, path);
-  if (target.startsWith('..') || !existsSync(path) || path === dirname(path)) return false;
-  return heading === '' ? /\.\w+$/.test(target) : pages.get(target)?.ids.has(heading) === true;
+  if (!existsSync(join(folder, target))) return false;
+  return heading === '' || pages.get(target)?.ids.has(heading) === true;
 }

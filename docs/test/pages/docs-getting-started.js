@@ -3,8 +3,11 @@ import * as names from '../lib/names.js';
 
 const given = names.storage();
 
-export const setup = async () => given;
+export const setup = () => given;
 
 export const checks = {
-  'nodejs-4': () => assert.deepEqual(given.inserts, [[{ text: 'one' }, { text: 'two' }]]),
+  'the-first-batch': ({ id }) => {
+    assert.equal(id, 1);
+    assert.deepEqual(given.inserts, [[{ text: 'hello' }]]);
+  },
 };
