@@ -5,7 +5,7 @@ import { join, relative, resolve } from 'node:path';
 import { run } from './lib/child.js';
 import { exitWith, Failure } from './lib/failure.js';
 import { projectCache, root } from './lib/paths.js';
-import { packages, tools } from './lib/setup.js';
+import { packages } from './lib/setup.js';
 import { runOrExit } from './lib/steps.js';
 
 const { OUT, PORT = '4173' } = process.env;
@@ -29,7 +29,7 @@ const build = {
   },
 };
 
-await runOrExit([tools(), packages('docs/site'), build]);
+await runOrExit([packages(), packages('docs/site'), build]);
 if (!OUT) {
   try {
     await checkPort();

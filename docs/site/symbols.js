@@ -3,8 +3,8 @@
  *
  * - JavaScript: the heading in docs/api, which `make docs` writes. Some entry points share a name (`Rooms`, `configure`). It is resolved
  *   by the imports in the code of the page; without them it is ambiguous and gets no link.
- * - C functions: the row in docs/c-reference.md.
- * - Error codes: the row in docs/errors.md.
+ * - C functions: the row in docs/reference/c-reference.md.
+ * - Error codes: the row in docs/reference/errors.md.
  */
 import { slugOf } from '../../scripts/lib/docs-anchors.js';
 import { read } from '../../scripts/lib/paths.js';
@@ -17,8 +17,8 @@ const IMPORT = /import (?:type )?\{([^}]+)\} from '((?:@millrace|millrace)[^']*)
 
 const exported = pages.filter((page) => page.startsWith('docs/api/')).flatMap(exportsOf);
 const defined = new Map([
-  ...rowsOf('docs/c-reference.md', /^uv_\w+$/),
-  ...rowsOf('docs/errors.md', /^MILLRACE_E_/),
+  ...rowsOf('docs/reference/c-reference.md', /^uv_\w+$/),
+  ...rowsOf('docs/reference/errors.md', /^MILLRACE_E_/),
 ]);
 
 /**

@@ -12,7 +12,7 @@ import { processTerm, tokenize, withRows } from '../site/search.js';
 import { symbolsOf } from '../site/symbols.js';
 
 const markdown = new MarkdownIt({ html: true }).use(siteMarkdown);
-const render = (text, page = 'docs/guard.md') => markdown.render(text, { path: join(root, page) });
+const render = (text, page = 'docs/reference/guard.md') => markdown.render(text, { path: join(root, page) });
 const hrefs = (html) => [...html.matchAll(/href="([^"]*)"/g)].map(([, href]) => href);
 
 describe('navigation', () => {
@@ -90,8 +90,8 @@ describe('code', () => {
   });
 
   test('with a name of two entry points follows the imports of the page', () => {
-    assert.equal(symbolsOf('docs/guard.md')('GuardSettings'), '/docs/api/guard#guardsettings');
-    assert.equal(symbolsOf('docs/pool.md')('GuardSettings'), undefined);
+    assert.equal(symbolsOf('docs/reference/guard.md')('GuardSettings'), '/docs/api/guard#guardsettings');
+    assert.equal(symbolsOf('docs/reference/pool.md')('GuardSettings'), undefined);
   });
 });
 

@@ -9,7 +9,7 @@ import { commandsOf } from '../lib/shell.js';
 import { guide, output, place, shows } from '../lib/walk.js';
 
 const block = guide('docs/guides/goja.md');
-const install = guide('docs/getting-started.md')('go');
+const install = guide('docs/getting-started.md')('install-3');
 
 test('many goroutines share queries', { skip: !goCommand() && 'needs Go' }, async (t) => {
   const folder = place(t, { 'main.go': block('the-program') });

@@ -12,11 +12,11 @@ const MESSAGES = `typedef struct { uv_batch_event_t event; } message_t;
 
 /** `given`: declarations. `isWhole`: the snippet has functions of its own, so none is put around it. */
 export const around = {
-  'README.md#in-twelve-lines-2': { given: MESSAGES },
+  'README.md#in-a-few-lines-2': { given: MESSAGES },
   'docs/getting-started.md#the-first-batch-2': { given: MESSAGES },
-  'docs/c.md#the-life-of-an-event-2': { isWhole: true },
-  'docs/c.md#late-handlers': { given: 'uv_batch_t batch; int type;' },
-  'docs/c.md#keys': {
+  'docs/reference/c.md#the-life-of-an-event-2': { isWhole: true },
+  'docs/reference/c.md#late-handlers': { given: 'uv_batch_t batch; int type;' },
+  'docs/reference/c.md#keys': {
     isWhole: true,
     given: `${PRICE} void price_is_over(uv_batch_t* batch, uv_batch_event_t* event, int status);`,
   },
