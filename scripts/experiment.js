@@ -5,8 +5,6 @@
  * Without a name it runs the suite of all others; LIST=1 lists them. With JSON=1 stdout carries JSON lines and nothing else;
  * all the rest goes to stderr.
  */
-import { readdirSync } from 'node:fs';
-import { basename, join } from 'node:path';
 import { run } from './lib/child.js';
 import { exitWith } from './lib/failure.js';
 import { root } from './lib/paths.js';

@@ -1,7 +1,8 @@
 /** First page: README.md below a head with the benefit, one command, and figures of the table in README.md. */
-import { read } from '../../scripts/lib/paths.js';
+import { measuredRows, results } from '../../bench/tables/cells.js';
+import { shortRows } from '../../bench/tables/pages.js';
 
-/** Features by the benchmark that measures them, which the rows of the table name. */
+/** Features by the benchmark that measures them. */
 const FEATURES = [
   [
     'fanout',
@@ -9,7 +10,12 @@ const FEATURES = [
     'Frames of one loop turn leave in one write per socket.',
     'guides/websocket',
   ],
-  ['batch', 'Calls and inserts', 'Calls of one tick become one transaction.', 'node#batch'],
+  [
+    'batch',
+    'Calls and inserts',
+    'Calls of one tick become one transaction.',
+    'reference/node#batch',
+  ],
   ['files', 'Files', 'Files asked for in one tick are read together.', 'guides/files'],
   ['guard', 'Overload', 'An overloaded server keeps answering what matters.', 'guides/overload'],
   ['pool', 'CPU tasks', 'Tasks reach worker threads in batches.', 'guides/cpu'],
@@ -18,7 +24,7 @@ const FEATURES = [
 
 /** Front matter of the page, for the layout `home` of VitePress. */
 export function landing() {
-  const rows = measuredRows(read('README.md'));
+  const rows = shortRows(measuredRows());
   return {
     layout: 'home',
     hero: {
@@ -28,8 +34,8 @@ export function landing() {
         'Adaptive event batching for Node.js, libuv and Go. For back-end engineers whose process runs short of CPU, always or in bursts.',
       actions: [
         { theme: 'brand', text: 'Getting started', link: '/docs/getting-started' },
-        { theme: 'alt', text: 'What was measured', link: '/docs/measured' },
-        { theme: 'alt', text: 'When not to use it', link: '/docs/limits' },
+        { theme: 'alt', text: 'What was measured', link: '/docs/benchmarks/measured' },
+        { theme: 'alt', text: 'When not to use it', link: '/docs/explanation/limits' },
       ],
     },
     features: FEATURES.map(([bench, title, text, page]) => ({
@@ -42,24 +48,17 @@ export function landing() {
 
 /** The flattering row of a benchmark, and the sober one below it. */
 function figuresOf(bench, rows) {
-  const at = rows.findIndex(({ name, what }) => name === bench && !what.startsWith('↳'));
+  const at = rows.findIndex(({ row, what }) => row.bench === bench && !what.startsWith('↳'));
   if (at < 0) throw new Error(`README.md has no row of the benchmark ${bench}`);
   return rows
     .slice(at, at + 2)
-    .filter(({ name }) => name === bench)
-    .map(
-      ({ what, ahead, other }) =>
-        `<b>${ahead.split(' ')[0]}×</b> ${other}: ${what.replace('↳ ', '')}`,
-    )
+    .filter(({ row }) => row.bench === bench)
+    .map((each) => {
+      const [, , ahead] = results(each);
+      const { row, what } = each;
+      return `<b>${ahead.split(' ')[0]}×</b> ${plain(row.against)}: ${plain(what.replace('↳ ', ''))}`;
+    })
     .join('<br>');
-}
-
-function measuredRows(markdown) {
-  const lines = markdown.split('\n').filter((line) => /^\|.*`\w+` \|$/.test(line));
-  return lines.map((line) => {
-    const [what, , , other, ahead, , name] = line.slice(2, -2).split(' | ').map(plain);
-    return { what, other: other.split(':')[0], ahead, name };
-  });
 }
 
 const plain = (cell) => cell.replaceAll('`', '').trim();

@@ -35,7 +35,7 @@ const INTERVAL = /^[\d.,]+(?:–[\d.,]+×| \([\d.,]+ to [\d.,]+\))$/;
 const PICTURE =
   /<picture>\s*<source media="\(prefers-color-scheme: dark\)" srcset="([^"]+)">\s*<img alt="([^"]*)" src="([^"]+)">\s*<\/picture>/g;
 /** Pages whose code leads to definitions: the definitions themselves, guides and reports do not. */
-const REFERENCE = /^docs\/(?!c-reference|errors|dependencies|sources|versions)[\w-]+\.md$/;
+const REFERENCE = /^docs\/(?:reference|guides)\/[^/]+\.md$/;
 
 /** @param {import('markdown-it').default} md */
 export function siteMarkdown(md) {

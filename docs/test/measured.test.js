@@ -152,7 +152,9 @@ test('a figure is told in three digits, a share in words, and a ratio with its i
 
 /** Figures in sentences of which no benchmark keeps a line: by page the words, the file that they come from, and what it says. */
 const elsewhere = {
-  'docs/guides/deploy.md': [["The study's 1.42 times", 'bench/claims/compute-container.js', '1.42 times']],
+  'docs/guides/deploy.md': [
+    ["The study's 1.42 times", 'bench/claims/compute-container.js', '1.42 times'],
+  ],
   // Printed by the program that the sentence before it names.
   'docs/reference/rooms-across-machines.md': [
     ['some 9 µs, an estimate', 'bench/scale/rooms/sizes.js', 'us in this process'],
@@ -160,7 +162,8 @@ const elsewhere = {
 };
 
 /** Written by programs, or held to their sources by tests of their own. */
-const written = /^docs\/(api\/.*|(benchmarks|research)\/(auto-results|results|go-tournament|fleet|sources))\.md$/;
+const written =
+  /^docs\/(api\/.*|(benchmarks|research)\/(auto-results|results|go-tournament|fleet|sources))\.md$/;
 
 /** Times as many, a ratio with its interval, a time of less than a millisecond. */
 const figures = /\d\s+times\b|\b\d+(\.\d+)?\s+\(\d+(\.\d+)?\s+to\s+\d|\d\s+(µs|ns)\b/g;

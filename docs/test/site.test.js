@@ -12,7 +12,8 @@ import { processTerm, tokenize, withRows } from '../site/search.js';
 import { symbolsOf } from '../site/symbols.js';
 
 const markdown = new MarkdownIt({ html: true }).use(siteMarkdown);
-const render = (text, page = 'docs/reference/guard.md') => markdown.render(text, { path: join(root, page) });
+const render = (text, page = 'docs/reference/guard.md') =>
+  markdown.render(text, { path: join(root, page) });
 const hrefs = (html) => [...html.matchAll(/href="([^"]*)"/g)].map(([, href]) => href);
 
 describe('navigation', () => {
@@ -46,22 +47,26 @@ test('a page is edited in the repository of package.json, if it names one', () =
 describe('a link', () => {
   test('to Markdown or to a folder with a README leads to its page', () => {
     const html = render(
-      '[a](pool.md#memory) [b](../README.md) [c](../c) [d](#options) [e](api/README.md)',
+      '[a](pool.md#memory) [b](../../README.md) [c](../../c) [d](#options) [e](../api/README.md)',
     );
-    assert.deepEqual(hrefs(html), ['/docs/pool#memory', '/', '/c/', '#options', '/docs/api/']);
+    const links = ['/docs/reference/pool#memory', '/', '/c/', '#options', '/docs/api/'];
+    assert.deepEqual(hrefs(html), links);
   });
 
   test('to another file leads to its text, which the site has', () => {
-    assert.deepEqual(hrefs(render('[a](../Makefile)')), ['/source/Makefile.txt']);
+    assert.deepEqual(hrefs(render('[a](../../Makefile)')), ['/source/Makefile.txt']);
     assert.ok(linkedFiles.has('Makefile'));
   });
 
   test('to a folder without a page is text', () => {
-    assert.equal(render('[a](test)'), '<p>a</p>\n');
+    assert.equal(render('[a](../test)'), '<p>a</p>\n');
   });
 
   test('to a missing file stops the build', () => {
-    assert.throws(() => render('[a](nothing.js)'), /docs\/guard\.md links to nothing\.js/);
+    assert.throws(
+      () => render('[a](nothing.js)'),
+      /docs\/reference\/guard\.md links to nothing\.js/,
+    );
   });
 });
 
@@ -84,13 +89,20 @@ describe('code', () => {
       '/docs/api/guard#guard',
       '/docs/api/guard#guardoptions',
     ]);
-    assert.deepEqual(links('`MILLRACE_E_CLOSED`'), ['/docs/errors#row-MILLRACE_E_CLOSED']);
-    assert.deepEqual(links('`uv_batch_push()`'), ['/docs/c-reference#row-uv_batch_push']);
-    assert.deepEqual(links('# `guard()`\n\n[`guard()`](pool.md)\n\n`high`'), ['/docs/pool']);
+    assert.deepEqual(links('`MILLRACE_E_CLOSED`'), [
+      '/docs/reference/errors#row-MILLRACE_E_CLOSED',
+    ]);
+    assert.deepEqual(links('`uv_batch_push()`'), ['/docs/reference/c-reference#row-uv_batch_push']);
+    assert.deepEqual(links('# `guard()`\n\n[`guard()`](pool.md)\n\n`high`'), [
+      '/docs/reference/pool',
+    ]);
   });
 
   test('with a name of two entry points follows the imports of the page', () => {
-    assert.equal(symbolsOf('docs/reference/guard.md')('GuardSettings'), '/docs/api/guard#guardsettings');
+    assert.equal(
+      symbolsOf('docs/reference/guard.md')('GuardSettings'),
+      '/docs/api/guard#guardsettings',
+    );
     assert.equal(symbolsOf('docs/reference/pool.md')('GuardSettings'), undefined);
   });
 });

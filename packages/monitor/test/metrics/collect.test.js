@@ -224,7 +224,10 @@ test('points of several processes become text for Prometheus', () => {
 });
 
 test('docs/reference/metrics.md has the vocabulary as it is', () => {
-  const text = readFileSync(new URL('../../../../docs/reference/metrics.md', import.meta.url), 'utf8');
+  const text = readFileSync(
+    new URL('../../../../docs/reference/metrics.md', import.meta.url),
+    'utf8',
+  );
   const rows = families.map(({ name, kind, labels, help }) => {
     const all = labels.length === 0 ? '' : `{${labels.join(',')}}`;
     return `| \`${name}${all}\` | ${kind} | ${help} |`;
