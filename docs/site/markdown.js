@@ -35,7 +35,8 @@ const INTERVAL = /^[\d.,]+(?:–[\d.,]+×| \([\d.,]+ to [\d.,]+\))$/;
 const PICTURE =
   /<picture>\s*<source media="\(prefers-color-scheme: dark\)" srcset="([^"]+)">\s*<img alt="([^"]*)" src="([^"]+)">\s*<\/picture>/g;
 /** Pages whose code leads to definitions: the definitions themselves, guides and reports do not. */
-const REFERENCE = /^docs\/(?:reference|guides)\/[^/]+\.md$/;
+const REFERENCE =
+  /^docs\/(?:getting-started|explanation\/[\w-]+|guides\/[\w-]+|reference\/(?!c-reference|errors)[\w-]+)\.md$/;
 
 /** @param {import('markdown-it').default} md */
 export function siteMarkdown(md) {
