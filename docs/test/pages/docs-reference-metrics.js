@@ -6,7 +6,7 @@ const app = Fastify();
 export const setup = () => ({ app });
 
 export const checks = {
-  'guide-metrics': async () => {
+  metrics: async () => {
     const { statusCode, body } = await app.inject('/metrics');
     assert.equal(statusCode, 200);
     assert.match(body, /^# HELP millrace_\w+/m);
