@@ -8,6 +8,6 @@ const require = createRequire(import.meta.url);
 export const setup = () => ({ monitor, require, server: createServer() });
 
 export const checks = {
-  'a-first-example': ({ loop }) => assert.equal(loop.limit, 100),
+  example: ({ loop }) => assert.equal(loop.limit, 100),
   'from-loopbench-2': ({ loopbench }) => assert.equal(loopbench, monitor),
 };
