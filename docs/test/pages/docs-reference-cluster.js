@@ -9,7 +9,7 @@ export async function setup() {
 }
 
 export const checks = {
-  'guide-the-cluster': async ({ cluster }) => {
+  cluster: async ({ cluster }) => {
     assert.ok(cluster.stats().ready >= 1);
     await cluster.close();
   },
