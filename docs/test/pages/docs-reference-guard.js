@@ -30,7 +30,7 @@ export async function setup(name) {
 }
 
 export const checks = {
-  'guide-overload': ({ g }) =>
+  'overload-guard': ({ g }) =>
     assert.deepEqual(Object.keys(g.stats().classes), [...['high', 'normal', 'low', 'exempt']]),
   fastify: async ({ app }) => {
     const { statusCode } = await app.inject('/status');
