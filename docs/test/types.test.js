@@ -22,7 +22,6 @@ const EXPECTED = /error TS(2304|2307|2552|2580|7016|18004):/;
 
 /** Errors that are none of the reader, by id. */
 const EXCEPT = {
-  'docs/reference/pool.md#managecpuboundtasks': 'TS2339', // a field that only some of the results have
   // A request that a server gets has a `url`, which the types share with an answer.
   'docs/guides/cpu.md#the-program-2': 'TS2345',
   'docs/guides/websocket.md#the-program': 'TS2345',

@@ -84,7 +84,7 @@ export const notRun = {
   'docs/reference/observe.md#a-first-report-3': OUTPUT,
   'docs/reference/observe.md#a-first-report-4': OUTPUT,
   'docs/reference/pool.md#from-piscina': CHANGE,
-  'docs/reference/pool.md#dynamicresourceallocator-and-its-log-2': OUTPUT,
+  'docs/reference/pool.md#events-2': OUTPUT,
   'examples/cursors/README.md#what-was-found': OUTPUT,
   'examples/overload/README.md#what-was-found': OUTPUT,
   'examples/streaming/README.md#what-to-expect': OUTPUT,
