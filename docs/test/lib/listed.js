@@ -69,7 +69,6 @@ export const notRun = {
   'docs/reference/go-goja.md#switching': CHANGE,
   'docs/reference/guard.md#moving-from-fastifyunder-pressure': CHANGE,
   'docs/guides/cpu.md#see-that-it-works': OUTPUT,
-  'docs/guides/cpu.md#the-program-4': OUTPUT,
   'docs/guides/files.md#a-large-file-in-pieces-4': OUTPUT,
   'docs/guides/files.md#see-that-it-works-2': OUTPUT,
   'docs/guides/overload.md#see-that-it-works': OUTPUT,
