@@ -37,12 +37,8 @@ func showsExamples(t *testing.T, text string, least int) {
 		check(t, err)
 		examples.WriteString("\n" + trimmed(string(source)) + "\n")
 	}
-	commands := regexp.MustCompile(`^(go (mod|work|test|doc|get)|make|git) `)
 	snippets := 0
-	for _, snippet := range indented(text) {
-		if commands.MatchString(snippet) {
-			continue
-		}
+	for _, snippet := range fenced(text) {
 		// Parts that an empty line divides may be apart in the example.
 		for part := range strings.SplitSeq(snippet, "\n\n") {
 			if snippets++; !strings.Contains(examples.String(), "\n"+part+"\n") {
@@ -55,19 +51,13 @@ func showsExamples(t *testing.T, text string, least int) {
 	}
 }
 
-// indented returns the blocks of code of a text in Markdown, each without the spaces at the start of its lines.
-func indented(text string) []string {
+var goFence = regexp.MustCompile("(?s)```go\n(.*?)\n```")
+
+// fenced returns the Go code blocks of a text in Markdown, without the indentation of their lines.
+func fenced(text string) []string {
 	var blocks []string
-	var block []string
-	for line := range strings.Lines(text + "\n\n.") {
-		line = strings.TrimRight(line, "\n")
-		switch {
-		case strings.HasPrefix(line, "    "), line == "" && block != nil:
-			block = append(block, line)
-		case block != nil:
-			blocks = append(blocks, trimmed(strings.TrimSpace(strings.Join(block, "\n"))))
-			block = nil
-		}
+	for _, match := range goFence.FindAllStringSubmatch(text, -1) {
+		blocks = append(blocks, trimmed(match[1]))
 	}
 	return blocks
 }
