@@ -24,8 +24,13 @@ func TestTheGuideShowsExamples(t *testing.T) {
 		example[strings.TrimSpace(line)] = true
 	}
 	snippets := 0
+	isCode := false
 	for line := range strings.Lines(string(guide)) {
-		if !strings.HasPrefix(line, "    ") {
+		if strings.HasPrefix(line, "```") {
+			isCode = strings.TrimSpace(line) == "```go"
+			continue
+		}
+		if !isCode {
 			continue
 		}
 		if snippets++; !example[strings.TrimSpace(line)] && strings.TrimSpace(line) != "" {
