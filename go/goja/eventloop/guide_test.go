@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// What the guide shows is what the examples of this package compile and run. Its commands, and what belongs into the
-// reader's own files, are no examples.
+// What the guide shows is what the examples of this package compile and run.
 func TestTheGuideShowsExamples(t *testing.T) {
 	guide, err := os.ReadFile("../../../docs/reference/go-goja.md")
 	if os.IsNotExist(err) {
@@ -19,12 +18,8 @@ func TestTheGuideShowsExamples(t *testing.T) {
 		t.Fatal(err, failed)
 	}
 	compiled := "\n" + trimmed(string(examples)) + "\n"
-	other := regexp.MustCompile(`^(cd go/goja|go (mod|run)|-import)`)
 	snippets := 0
-	for _, snippet := range indented(string(guide)) {
-		if other.MatchString(snippet) {
-			continue
-		}
+	for _, snippet := range fenced(string(guide)) {
 		if snippets++; !strings.Contains(compiled, "\n"+snippet+"\n") {
 			t.Errorf("no example has\n%s", snippet)
 		}
@@ -34,12 +29,12 @@ func TestTheGuideShowsExamples(t *testing.T) {
 	}
 }
 
-// indented returns the blocks of code of a text in Markdown, each without the spaces at the start of its lines.
-func indented(text string) (blocks []string) {
-	for block := range strings.SplitSeq(text, "\n\n") {
-		if strings.HasPrefix(block, "    ") {
-			blocks = append(blocks, trimmed(strings.TrimSpace(block)))
-		}
+var goFence = regexp.MustCompile("(?s)```go\n(.*?)\n```")
+
+// fenced returns the Go code blocks of a text in Markdown, without the indentation of their lines.
+func fenced(text string) (blocks []string) {
+	for _, match := range goFence.FindAllStringSubmatch(text, -1) {
+		blocks = append(blocks, trimmed(match[1]))
 	}
 	return blocks
 }
