@@ -2,9 +2,7 @@
 #   cmake -D GUIDE=… -D EXAMPLE=… -P guide.cmake
 file(READ ${GUIDE} guide)
 file(READ ${EXAMPLE} code)
-# A code block is indented by four blanks, but for its empty lines.
-string(REGEX REPLACE "\n([^\n])" "\n    \\1" code "\n${code}")
-string(FIND "${guide}" "\n${code}\n" at)
+string(FIND "${guide}" "\n```c\n${code}```\n" at)
 if(at EQUAL -1)
-  message(FATAL_ERROR "${GUIDE} must show ${EXAMPLE} word for word, each line after four blanks")
+  message(FATAL_ERROR "${GUIDE} must show ${EXAMPLE} word for word")
 endif()
