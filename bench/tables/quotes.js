@@ -42,7 +42,7 @@ const quotes = {
     [['auto', 'scrape 100', 'collect_cpu_ms', null], 'with a hundred of each {ours} and'],
     [['auto', 'scrape 100', 'text_cpu_ms', null], 'and {ours} ms (`make bench'],
   ],
-  'docs/reference/node.md': [
+  'docs/reference/net.md': [
     [
       ['accept', 'net 500 batched', 'cpu_us_per_connection', 'plain'],
       'takes {theirs} µs of CPU time per connection, `batchConnections` {ours} µs ({ahead} times as good, {lo} to {hi})',

@@ -7,31 +7,31 @@ import { spans, tableRows } from './tables.js';
  * `shared` are interfaces whose options have a table elsewhere, as the row or the text there says.
  */
 export const NODE_TABLES = [
-  { page: 'docs/reference/node.md', first: 'policy', options: 'millrace: QueueOptions' },
+  { page: 'docs/reference/millrace.md', first: 'policy', options: 'millrace: QueueOptions' },
   {
-    page: 'docs/reference/node.md',
+    page: 'docs/reference/millrace.md',
     first: 'concurrency',
     options: 'millrace: BatchOptions',
     shared: ['millrace: QueueOptions'],
   },
   {
-    page: 'docs/reference/node.md',
+    page: 'docs/reference/millrace.md',
     first: 'retain',
     options: 'millrace: BatchEmitterOptions',
     shared: ['millrace: QueueOptions'],
   },
-  { page: 'docs/reference/node.md', first: 'priority', options: 'millrace: TypeOptions' },
-  { page: 'docs/reference/node.md', first: 'replay', options: 'millrace: RetainOptions' },
+  { page: 'docs/reference/millrace.md', first: 'priority', options: 'millrace: TypeOptions' },
+  { page: 'docs/reference/millrace.md', first: 'replay', options: 'millrace: RetainOptions' },
   {
-    page: 'docs/reference/node.md',
+    page: 'docs/reference/ws.md',
     first: 'maxPending',
     options: 'ws: RoomsOptions',
     shared: ['millrace: QueueOptions'],
   },
-  { page: 'docs/reference/node.md', first: 'maxDelay', options: 'ws: InstallOptions' },
-  { page: 'docs/reference/node.md', first: 'maxQueueBytes', options: 'fs: FileOptions' },
-  { page: 'docs/reference/node.md', first: 'maxPendingBytes', options: 'net: CoalesceOptions' },
-  { page: 'docs/reference/node.md', first: 'minRead', options: 'net: EnlargeOptions' },
+  { page: 'docs/reference/ws.md', first: 'maxDelay', options: 'ws: InstallOptions' },
+  { page: 'docs/reference/fs.md', first: 'maxQueueBytes', options: 'fs: FileOptions' },
+  { page: 'docs/reference/net.md', first: 'maxPendingBytes', options: 'net: CoalesceOptions' },
+  { page: 'docs/reference/net.md', first: 'minRead', options: 'net: EnlargeOptions' },
   { page: 'docs/reference/guard.md', first: 'classes', options: 'guard: GuardOptions' },
   { page: 'docs/reference/guard.md', first: 'ttl', options: 'guard/cached: CachedOptions' },
   {

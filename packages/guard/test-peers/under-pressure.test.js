@@ -11,7 +11,7 @@ const folder = join(dirname(require.resolve('@fastify/under-pressure/package.jso
 const inPlaceOf = join(import.meta.dirname, 'in-place-of.cjs');
 const all = readdirSync(folder, { recursive: true }).filter((name) => name.endsWith('.test.js'));
 
-/** Tests that fake timers or `node:perf_hooks`, which ours do not follow (docs/reference/node.md says why). A test that is listed has to fail. */
+/** Tests that fake timers or `node:perf_hooks`, which ours do not follow (docs/reference/addon.md says why). A test that is listed has to fail. */
 const differs = {
   'eventLoopUtilization.test.js': [
     'eventLoopUtilizationMode measures cumulative or interval utilization',

@@ -71,7 +71,7 @@ type Listener = (...args: any[]) => void;
 const noType = Symbol('no type');
 /**
  * An `EventEmitter` whose events leave in batches: `emit` queues, and at the end of the loop turn everything queued is
- * delivered in order of priority and arrival. Drop-in for `node:events`; `docs/reference/node.md` says what differs.
+ * delivered in order of priority and arrival. Drop-in for `node:events`; `docs/reference/millrace.md` says what differs.
  *
  * `emit` costs some tens of ns and never runs a listener, except for `'error'`, `'newListener'` and `'removeListener'`, which
  * are synchronous as always, and under the policy `direct`, where everything is.

@@ -36,7 +36,7 @@ export interface BatchEmitterOptions extends Partial<QueueOptions> {
 
 /** Options of one type of event. */
 export interface TypeOptions {
-  /** Class of the type's events. Default: by the type's name, see `docs/reference/node.md`. */
+  /** Class of the type's events. Default: by the type's name, see `docs/reference/millrace.md`. */
   priority?: Priority;
   /** Keep events without a handler for one that registers later. Default: as the emitter says. */
   retain?: boolean | Partial<RetainOptions>;
