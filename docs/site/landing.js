@@ -14,7 +14,7 @@ const FEATURES = [
     'batch',
     'Calls and inserts',
     'Calls of one tick become one transaction.',
-    'reference/node#batch',
+    'reference/millrace#batch',
   ],
   ['files', 'Files', 'Files asked for in one tick are read together.', 'guides/files'],
   ['guard', 'Overload', 'An overloaded server keeps answering what matters.', 'guides/overload'],

@@ -25,7 +25,7 @@ export function boostDocument(id, term, { title, titles }) {
   const isFirstPage = (titles[0] ?? title) === 'Millrace';
   const [, weight] = [
     [/\/docs\/getting-started/, 4],
-    [/\/docs\/reference\/(millrace|node|errors)\.html/, 2],
+    [/\/docs\/reference\/(millrace|errors)\.html/, 2],
     [/\/docs\/(api\/|research\/|project\/|benchmarks\/auto-results|#|$)/, 0.4],
     [/\/docs\//, 1],
     [/./, isFirstPage ? 3 : 0.5],

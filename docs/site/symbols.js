@@ -4,7 +4,7 @@
  * - JavaScript: the heading in docs/api, which `make docs` writes. Some entry points share a name (`Rooms`, `configure`). It is resolved
  *   by the imports in the code of the page; without them it is ambiguous and gets no link.
  * - C functions: the row in docs/reference/c-reference.md.
- * - Error codes: the row in docs/reference/errors.md.
+ * - Error codes: the heading in docs/reference/errors.md.
  */
 import { slugOf } from '../../scripts/lib/docs-anchors.js';
 import { read } from '../../scripts/lib/paths.js';
@@ -18,7 +18,7 @@ const IMPORT = /import (?:type )?\{([^}]+)\} from '((?:@millrace|millrace)[^']*)
 const exported = pages.filter((page) => page.startsWith('docs/api/')).flatMap(exportsOf);
 const defined = new Map([
   ...rowsOf('docs/reference/c-reference.md', /^uv_\w+$/),
-  ...rowsOf('docs/reference/errors.md', /^MILLRACE_E_/),
+  ...codesOf('docs/reference/errors.md'),
 ]);
 
 /**
@@ -60,6 +60,12 @@ function exportsOf(page) {
     const id = count === 0 ? slug : `${slug}-${count}`;
     return [{ name, module: title.slice(2), address: `${addressOf(page)}#${id}` }];
   });
+}
+
+/** Codes that have a heading on a page, with its address. */
+function codesOf(page) {
+  const headings = read(page).match(/^### [A-Z_]+$/gm) ?? [];
+  return headings.map((heading) => [heading.slice(4), `${addressOf(page)}#${slugOf(heading)}`]);
 }
 
 /** Names that tables of a page define, with the address of the first row of each. */

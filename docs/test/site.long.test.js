@@ -88,12 +88,12 @@ describe('search', () => {
   const first = {
     install: '/docs/getting-started.html#install',
     'getting started': '/docs/getting-started.html#getting-started',
-    batch: '/docs/node.html#batch',
-    maxDelay: '/docs/node.html#row-maxDelay-1',
-    maxdelay: '/docs/node.html#row-maxDelay-1',
-    MILLRACE_E_OVERLOADED: '/docs/errors.html#row-MILLRACE_E_OVERLOADED',
+    batch: '/docs/reference/millrace.html#batch',
+    maxDelay: '/docs/reference/millrace.html#row-maxDelay-1',
+    maxdelay: '/docs/reference/millrace.html#row-maxDelay-1',
+    MILLRACE_E_OVERLOADED: '/docs/reference/errors.html#millrace_e_overloaded',
     'what is millrace': '/#millrace',
-    uv_batch_push: '/docs/c-reference.html#row-uv_batch_push',
+    uv_batch_push: '/docs/reference/c-reference.html#row-uv_batch_push',
     'survive overload': '/docs/guides/overload.html#survive-overload',
   };
   for (const [query, id] of Object.entries(first)) {
@@ -176,7 +176,7 @@ describe('the site in a browser', { skip: !executablePath && 'chromium is not in
     await page.locator('#localsearch-input').fill('maxDelay');
     await page.locator('.result.selected', { hasText: 'maxDelay' }).waitFor();
     await page.keyboard.press('Enter');
-    await page.waitForURL('**/docs/node.html#row-maxDelay-1');
+    await page.waitForURL('**/docs/reference/millrace.html#row-maxDelay-1');
     await page.locator('[id="row-maxDelay-1"]').waitFor();
     assert.deepEqual(page.problems, []);
   });

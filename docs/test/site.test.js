@@ -89,9 +89,7 @@ describe('code', () => {
       '/docs/api/guard#guard',
       '/docs/api/guard#guardoptions',
     ]);
-    assert.deepEqual(links('`MILLRACE_E_CLOSED`'), [
-      '/docs/reference/errors#row-MILLRACE_E_CLOSED',
-    ]);
+    assert.deepEqual(links('`MILLRACE_E_CLOSED`'), ['/docs/reference/errors#millrace_e_closed']);
     assert.deepEqual(links('`uv_batch_push()`'), ['/docs/reference/c-reference#row-uv_batch_push']);
     assert.deepEqual(links('# `guard()`\n\n[`guard()`](pool.md)\n\n`high`'), [
       '/docs/reference/pool',
