@@ -56,6 +56,10 @@ interface Option {
   /** Name of its value in the help; absent for a flag. */
   readonly value?: string;
   readonly meaning: string;
+  /** One letter: `c` makes `-c 10` the same as `--connections 10`. */
+  readonly short?: string;
+  /** Heading in the help, above the first option of a group. */
+  readonly heading?: string;
 }
 
 /** By name, without dashes, in the order of the help. */
@@ -71,7 +75,7 @@ export interface Given {
   readonly isCut: boolean;
 }
 
-const HELP: Options = { help: { meaning: 'this text (-h)' } };
+const HELP: Options = { help: { meaning: 'this text', short: 'h' } };
 
 /**
  * Reads options up to the first argument that is not one, or to `--`; what follows is not looked at.
@@ -109,10 +113,12 @@ export function readAllOptions(argv: readonly string[], options: Options) {
 
 function tokensOf(argv: readonly string[], options: Options) {
   const config: NonNullable<ParseArgsConfig['options']> = {};
-  for (const [name, { value }] of Object.entries(options)) {
-    config[name] = { type: value === undefined ? 'boolean' : 'string' };
+  for (const [name, { value, short }] of Object.entries({ ...options, ...HELP })) {
+    config[name] = {
+      type: value === undefined ? 'boolean' : 'string',
+      ...(short !== undefined && { short }),
+    };
   }
-  config.help = { type: 'boolean', short: 'h' };
   return parseArgs({
     args: [...argv],
     options: config,
@@ -173,15 +179,17 @@ const WIDTH = 80;
 
 /** The lines of a help text. */
 export function optionLines(options: Options): string {
-  const rows = Object.entries({ ...options, ...HELP }).map(([name, { value, meaning }]) => ({
-    left: `--${name}${value === undefined ? '' : ` ${value}`}`,
-    meaning,
-  }));
+  const rows = Object.entries({ ...options, ...HELP }).map(([name, option]) => {
+    const { value, short, meaning, heading } = option;
+    const letter = short === undefined ? '    ' : `-${short}, `;
+    const left = `${letter}--${name}${value === undefined ? '' : ` ${value}`}`;
+    return { left, meaning, above: heading === undefined ? '' : `${heading}:\n` };
+  });
   const width = Math.max(...rows.map(({ left }) => left.length));
   return rows
-    .map(({ left, meaning }) => {
+    .map(({ left, meaning, above }, i) => {
       const lines = wrapped(meaning, WIDTH - width - 4).join(`\n${' '.repeat(width + 4)}`);
-      return `  ${left.padEnd(width)}  ${lines}`;
+      return `${i > 0 && above !== '' ? '\n' : ''}${above}  ${left.padEnd(width)}  ${lines}`;
     })
     .join('\n');
 }

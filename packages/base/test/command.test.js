@@ -4,7 +4,7 @@ import { optionLines, readAllOptions, readOptions, UsageError } from '../dist/co
 
 const options = {
   url: { value: 'URL', meaning: 'what to request' },
-  rate: { value: 'N', meaning: 'requests a second' },
+  rate: { value: 'N', meaning: 'requests a second', short: 'R' },
   quick: { meaning: 'few rounds' },
 };
 
@@ -27,6 +27,16 @@ describe('readAllOptions()', () => {
     assert.deepEqual(values, { url: ['x', 'y'], quick: [true] });
     assert.deepEqual(rest, ['a', 'b', '--z']);
     assert.deepEqual(readAllOptions(['-h'], options).values, { help: [true] });
+  });
+
+  test('takes the short form of an option, with its value apart or attached', () => {
+    for (const argv of [['-R', '5'], ['-R5']]) {
+      assert.deepEqual(readAllOptions(argv, options).values, { rate: ['5'] });
+    }
+    assert.throws(() => readAllOptions(['-x'], options), { message: 'there is no -x.' });
+    assert.throws(() => readAllOptions(['-R'], options), {
+      message: '-R has no value; it takes N.',
+    });
   });
 
   test('takes a number below 0 or a pattern, and nothing that looks like an option', () => {
@@ -54,6 +64,23 @@ test('help breaks a long meaning between words, below its beginning', () => {
   const meaning = 'word '.repeat(30).trim();
   const lines = optionLines({ rate: { value: 'N', meaning } }).split('\n');
   assert.ok(lines.length > 3 && lines.every((line) => line.length <= 80));
-  assert.match(lines[0], /^ {2}--rate N {2}word/);
-  assert.match(lines[1], /^ {12}word/);
+  assert.match(lines[0], /^ {6}--rate N {2}word/);
+  assert.match(lines[1], /^ {16}word/);
+});
+
+test('help has short forms beside long ones, and headings above groups', () => {
+  const text = optionLines({
+    quick: { meaning: 'few rounds' },
+    rate: { value: 'N', meaning: 'requests a second', short: 'R', heading: 'Load' },
+  });
+  assert.equal(
+    text,
+    [
+      '      --quick   few rounds',
+      '',
+      'Load:',
+      '  -R, --rate N  requests a second',
+      '  -h, --help    this text',
+    ].join('\n'),
+  );
 });
