@@ -1,4 +1,4 @@
-/** The first chart of the report of an experiment. */
+/** The bars of the report of an experiment. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -31,13 +31,11 @@ export async function pictureReport({ browser, cleanup, say }) {
     });
     await page.goto(pathToFileURL(html).href);
     // As wide as what is in it: a section is as wide as the page.
-    const section = page.locator('section.gain').first();
+    const section = page.locator('section.bars');
     const chart = await section.locator('svg:visible').first().boundingBox();
-    const note = await section.locator('.note').boundingBox();
     const { x, y, height } = await section.boundingBox();
-    const right = Math.max(chart.x + chart.width, note.x + note.width) + margin;
-    const clip = { x: x - margin, y: y - margin, height: height + 2 * margin };
-    clip.width = right - clip.x;
+    const width = chart.x + chart.width - x + 2 * margin;
+    const clip = { x: x - margin, y: y - margin, width, height: height + 2 * margin };
     const picture = await page.screenshot({ fullPage: true, clip });
     const name = colorScheme === 'dark' ? 'report-dark.png' : 'report.png';
     say(`${name}: ${size(await save(name, picture))}`);

@@ -4,7 +4,7 @@
 const ROW = /^(\p{Lu}[\p{L}\d ]{0,23}): (.+)$/u;
 
 /**
- * The lines of `about` as rows of a table, where several lines each begin with a name of their own, such as `Control: node app.js`; all
+ * The lines of `about` as rows of a table, where several lines each begin with a name of their own, such as `A: node app.js`; all
  * others as paragraphs.
  *
  * @param {string | null} about
@@ -21,4 +21,4 @@ export function leadOf(about) {
 }
 
 /** Whether the value of a row is a command. */
-export const isCommand = (name) => name === 'Control' || name === 'Treatment';
+export const isCommand = (name) => name === 'A' || name === 'B';

@@ -2,7 +2,7 @@ import { html } from './escape.js';
 import { downloadSection } from './sections/download.js';
 import { findingsSection } from './sections/findings.js';
 import { leadSection } from './sections/lead.js';
-import { measuredSection } from './sections/measured.js';
+import { measuredSection, notesSection } from './sections/measured.js';
 import { overviewSection } from './sections/overview.js';
 import { verdictSection } from './sections/verdict.js';
 import { wholePage } from './whole-page.js';
@@ -34,6 +34,6 @@ function article(results, id, isAlone) {
 <p class="kicker">${isAlone && 'Millrace lab, '}${experiment}, <time datetime="${date}">${day}</time></p>
 ${isAlone ? html`<h1>${question}</h1>` : html`<h2>${question}</h2>`}
 </header>
-${verdictSection(results)}${leadSection(results)}${findingsSection(results)}${measuredSection(results)}${downloadSection(results)}</article>
+${verdictSection(results)}${leadSection(results)}${findingsSection(results)}${notesSection(results)}${measuredSection(results)}${downloadSection(results)}</article>
 `;
 }

@@ -13,6 +13,14 @@ export function mainMetric({ claims, metrics }) {
   return claimed ?? metrics.find(({ better }) => better) ?? metrics[0] ?? null;
 }
 
+/** The metrics that a reader asks for first: the one that decides, throughput and CPU, as far as they say which arm is better. */
+export function keyMetrics(results) {
+  const judged = results.metrics.filter(({ better }) => better);
+  const throughput = judged.find(({ unit, better }) => unit.endsWith('/s') && better === 'higher');
+  const cpu = judged.find(({ name }) => name.startsWith('cpu'));
+  return [...new Set([mainMetric(results), throughput, cpu])].filter(Boolean);
+}
+
 /** Figures of some case, arm or metric. */
 export const figuresOf = ({ figures }, wanted) => figures.filter((each) => matches(each, wanted));
 

@@ -40,7 +40,10 @@ export const symbol = (word) => SYMBOLS[word] ?? '·';
 export function headline(results) {
   const { refusal, partial, figures } = results;
   if (refusal) {
-    const title = 'Refused: no figure of this experiment counts.';
+    const isIdle = refusal.kind === 'idle';
+    const title = isIdle
+      ? 'Stopped in the first round: there was nothing to compare.'
+      : 'Refused: no figure of this experiment counts.';
     return {
       word: 'refused',
       title,
@@ -83,7 +86,11 @@ function answer(results, arm) {
   if (figures.length === 0) return null;
   const control = controlOf(results);
   const rest = { more: [], advice: adviceOn(figures) };
-  if (figures.length === 1) return { ...rest, title: finding(figures[0], control) };
+  if (figures.length === 1) {
+    const [figure] = figures;
+    const more = figure.finding === 'undecided' && figure.why ? [sentence(figure.why)] : [];
+    return { ...rest, title: finding(figure, control), more };
+  }
   return { ...rest, title: [sweep(figures, control), growthOf(figures)].filter(Boolean).join(' ') };
 }
 
@@ -125,10 +132,7 @@ export function finding(figure, control) {
     case 'no difference':
       return `${head}no difference between ${control} and ${arm} (${sure}); ${from}.`;
     case 'undecided':
-      return [
-        `${head}the rounds do not decide whether ${arm} differs from ${control} (${sure}); ${from}.`,
-        ...(figure.why ? [sentence(figure.why)] : []),
-      ].join(' ');
+      return `${head}the rounds do not decide whether ${arm} differs from ${control} (${sure}); ${from}.`;
     default:
   }
   if (!isNumber(figure.ahead) || !isNumber(lo) || !isNumber(hi)) {

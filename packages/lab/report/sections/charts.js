@@ -3,6 +3,7 @@ import { gainChart } from '../charts/gain.js';
 import { legend } from '../charts/legend.js';
 import { percentileChart, percentilePoints } from '../charts/percentiles.js';
 import { bothWidths, captioned, NARROW } from '../charts/plot.js';
+import { roundsChart } from '../charts/rounds.js';
 import { seriesChart } from '../charts/series.js';
 import { html } from '../escape.js';
 import { isNumber, quantity } from '../numbers.js';
@@ -18,50 +19,64 @@ import {
 import { capital } from '../text.js';
 import { seriesOf } from '../timeseries.js';
 
-/** How many times better: all metrics of the only case, or each metric over the cases, the main one first. */
+/** How many times better, of all metrics of the only case. */
 export function gainSection(results) {
-  const figures = results.figures.filter(({ better, ahead }) => better && isNumber(ahead));
+  const { figures, rowsBy, arms } = gains(results);
   if (figures.length === 0) return '';
+  return html`<div class="gain">
+<h4>How many times better</h4>
+${gainNote(results)}
+${arms.length > 1 && legend(arms)}<figure>${bothWidths((width) =>
+    gainChart('How many times better, by metric', rowsBy('title', figures), width, false),
+  )}</figure>
+</div>
+`;
+}
+
+/** How many times better over the cases, of the metric that decides. */
+export function sweepSection(results) {
+  const { figures, rowsBy, arms } = gains(results);
+  const main = figures.filter(({ metric }) => metric === mainMetric(results)?.name);
+  if (main.length === 0) return '';
+  return html`<section class="gain">
+<h3>${capital(main[0].title)}: how many times better</h3>
+${gainNote(results)}
+${arms.length > 1 && legend(arms)}<figure>${bothWidths((width) => sweepChart(main, rowsBy, width))}</figure>
+</section>
+`;
+}
+
+/** The same of all other metrics. */
+export function otherSweeps(results) {
+  const { figures, rowsBy } = gains(results);
+  const main = mainMetric(results)?.name;
+  const others = [...groupBy(figures, ({ metric }) => metric)].filter(([name]) => name !== main);
+  if (others.length === 0) return '';
+  return html`<h4>How many times better, by case</h4>
+<div class="multiples">${others.map(([, list]) =>
+    captioned(capital(list[0].title), '', sweepChart(list, rowsBy, NARROW)),
+  )}</div>
+`;
+}
+
+const sweepChart = (list, rowsBy, width) =>
+  gainChart(`How many times better by case: ${list[0].title}`, rowsBy('case', list), width, true);
+
+const gainNote = ({ claims }) =>
+  html`<p class="note">A mark is the figure, the bar through it its interval; right of the line at 1× is better.${
+    claims.length > 0 && ' The upright stroke is the claim.'
+  }</p>`;
+
+/** Figures that have a ratio, and what makes rows of them. */
+function gains(results) {
+  const figures = results.figures.filter(({ better, ahead }) => better && isNumber(ahead));
   const arms = shownArms(results).filter(({ role }) => role === 'treatment');
   const rowsBy = (key, list) =>
     [...groupBy(list, (figure) => figure[key])].map(([label, group]) => ({
       label,
       arms: group.map((figure) => gainPoint(results, figure, arms)),
     }));
-  const isSweep = results.cases.length > 1;
-  return html`<section class="gain">
-<h3>How many times better</h3>
-<p class="note">A mark is the figure, the bar through it its interval; right of the line at 1× is better.${
-    results.claims.length > 0 && ' The upright stroke is what was claimed.'
-  }</p>
-${arms.length > 1 && legend(arms)}${
-  isSweep
-    ? sweepCharts(results, figures, rowsBy)
-    : html`<figure>${bothWidths((width) =>
-        gainChart('How many times better, by metric', rowsBy('title', figures), width, false),
-      )}</figure>`
-}</section>
-`;
-}
-
-function sweepCharts(results, figures, rowsBy) {
-  const main = mainMetric(results)?.name;
-  const byMetric = [...groupBy(figures, ({ metric }) => metric)];
-  const draw = (list, width) =>
-    gainChart(`How many times better by case: ${list[0].title}`, rowsBy('case', list), width, true);
-  const [first, others] = [true, false].map((isMain) =>
-    byMetric.filter(([metric]) => (metric === main) === isMain).map(([, list]) => list),
-  );
-  return html`${first.map((list) =>
-    captioned(
-      capital(list[0].title),
-      '',
-      bothWidths((width) => draw(list, width)),
-    ),
-  )}<div class="multiples">${others.map((list) =>
-    captioned(capital(list[0].title), '', draw(list, NARROW)),
-  )}</div>
-`;
+  return { figures, rowsBy, arms };
 }
 
 function gainPoint(results, figure, arms) {
@@ -70,20 +85,50 @@ function gainPoint(results, figure, arms) {
   return { arm: arms.find(({ name }) => name === figure.arm) ?? arms[0], ahead, lo, hi, claimed };
 }
 
-/** What the rounds of one case look like: spread, latency, a typical run. */
+/** Latency by percentile, in one case. */
+export function latencyFigure(results, label) {
+  const arms = shownArms(results);
+  const lines = arms
+    .map((arm) => ({ arm, points: percentilePoints(runsOf(results, arm, label)) }))
+    .filter(({ points }) => points.length > 1);
+  if (lines.length === 0) return null;
+  const draw = (width) => percentileChart('Latency by percentile', lines, width);
+  return html`${legend(lines.map(({ arm }) => arm))}<figure>${bothWidths(draw)}</figure>
+<p class="note">Medians of the rounds. Both axes are logarithmic: each step to the right leaves a tenth of the responses.</p>
+`;
+}
+
+/** The metric that decides, round by round, in one case. */
+export function roundsFigure(results, label) {
+  const metric = mainMetric(results);
+  const figures = figuresOf(results, { case: label, metric: metric?.name });
+  const arms = shownArms(results)
+    .filter(({ role }) => role !== 'twin')
+    .map((arm) => {
+      const figure =
+        arm.role === 'control' ? figures[0] : figures.find((each) => each.arm === arm.name);
+      return { arm, values: figure?.values?.[arm.role] ?? [] };
+    });
+  const draw = (width) => roundsChart(`${metric.title} by round`, arms, width);
+  if (metric === null || draw(NARROW) === null) return null;
+  return html`${legend(arms.map(({ arm }) => arm))}<figure>${bothWidths(draw)}</figure>
+<p class="note">Each line joins the runs of one round, which are compared with each other.</p>
+`;
+}
+
+/** What the rounds of one case look like: their spread, and a typical run. */
 export function caseCharts(results, label) {
   const arms = shownArms(results);
   const densities = densityCharts(results, label, arms);
-  const percentiles = percentileFigure(results, label, arms);
   const series = seriesCharts(results, label, arms);
-  if (densities.length === 0 && percentiles === null && series.length === 0) return '';
+  if (densities.length === 0 && series.length === 0) return '';
   return html`${legend(arms)}${
     densities.length > 0 &&
     html`<h4>Spread of the rounds</h4>
 <p class="note">${spreadNote(densities)}</p>
 <div class="multiples">${densities.map(({ figure }) => figure)}</div>
 `
-  }${percentiles}${
+  }${
     series.length > 0 &&
     html`<h4>A typical run</h4>
 <p class="note">Of each arm the round in the middle by ${mainMetric(results)?.title ?? 'order'}.</p>
@@ -133,18 +178,6 @@ function bandwidthNote(bandwidths) {
     ),
   );
   return `Bandwidth, Scott’s rule${isTried ? ' / cross-validated' : ''}: ${each.join(', ')}.`;
-}
-
-function percentileFigure(results, label, arms) {
-  const lines = arms
-    .map((arm) => ({ arm, points: percentilePoints(runsOf(results, arm, label)) }))
-    .filter(({ points }) => points.length > 1);
-  if (lines.length === 0) return null;
-  const draw = (width) => percentileChart('Latency by percentile', lines, width);
-  return html`<h4>Latency by percentile <span class="unit">ms</span></h4>
-<p class="note">Both axes are logarithmic: each step to the right is a tenth of the answers before. At each percentile the median of the rounds.</p>
-<figure>${bothWidths(draw)}</figure>
-`;
 }
 
 function seriesCharts(results, label, arms) {

@@ -1,45 +1,62 @@
 import { html } from '../escape.js';
 import { times } from '../numbers.js';
 import { figuresOf, mainMetric } from '../select.js';
-import { capital, rowWord } from '../text.js';
-import { caseCharts, gainSection } from './charts.js';
+import { rowWord } from '../text.js';
+import {
+  caseCharts,
+  gainSection,
+  latencyFigure,
+  otherSweeps,
+  roundsFigure,
+  sweepSection,
+} from './charts.js';
+import { keySections } from './key.js';
 import { noiseSections } from './noise.js';
 import { caseTable, sweepTable } from './table.js';
 import { badge } from './verdict.js';
 
 /**
- * The figures: of one case all at once; of several the main metric and the gain over the cases, then each case by
- * itself, of which only the last is unfolded.
+ * The figures: of one case the key ones; of several the metric that decides over the cases. All others, with p values, effect sizes and
+ * spread, are folded.
  */
 export function findingsSection(results) {
   const { cases, figures } = results;
   if (figures.length === 0 && results.runs.length === 0) return '';
   if (cases.length < 2) {
     const label = cases[0] ?? '';
-    return html`<section>
-${caseTable(results, label)}${gainSection(results)}</section>
-<section>
-<h3>The rounds</h3>
-${caseCharts(results, label)}${noiseSections(results, label)}</section>
-`;
+    return html`${keySections(results, label)}${details(
+      'Statistics',
+      'all metrics, p values, effect sizes, noise',
+      html`${caseTable(results, label)}${gainSection(results)}${caseCharts(results, label)}${noiseSections(results, label)}`,
+    )}`;
   }
-  const main = mainMetric(results);
-  return html`<section>
-<h3>${capital(main?.title ?? 'figures')}${main?.unit && html` <span class="unit">${main.unit}</span>`}</h3>
-${sweepTable(results, main?.name)}${gainSection(results)}</section>
-<section>
-<h3>Case by case</h3>
-${cases.map((label, i) => caseDetails(results, label, i === cases.length - 1))}</section>
-`;
+  return html`${sweepSection(results)}${details(
+    'Statistics',
+    'all cases, p values, effect sizes',
+    html`${sweepTable(results, mainMetric(results)?.name)}${otherSweeps(results)}`,
+  )}<h3>Case by case</h3>
+${cases.map((label) => caseDetails(results, label))}`;
 }
 
-const caseDetails = (results, label, isOpen) => html`<details${isOpen && ' open'}>
-<summary>${label} ${summary(results, label)}</summary>
-${caseTable(results, label)}${caseCharts(results, label)}${noiseSections(results, label)}</details>
+/** A part that is folded. */
+export const details = (title, content, body) => html`<details>
+<summary>${title} <span class="short">${content}</span></summary>
+${body}</details>
 `;
+
+function caseDetails(results, label) {
+  const latency = latencyFigure(results, label);
+  const rounds = roundsFigure(results, label);
+  return details(
+    label,
+    summary(results, label),
+    html`${caseTable(results, label)}${
+      latency && html`<h4>Latency by percentile <span class="unit">ms</span></h4>\n${latency}`
+    }${rounds && html`<h4>Round by round</h4>\n${rounds}`}${caseCharts(results, label)}${noiseSections(results, label)}`,
+  );
+}
 
 const summary = (results, label) =>
   figuresOf(results, { case: label, metric: mainMetric(results)?.name }).map(
-    (figure) =>
-      html`<span class="short">${figure.arm} ${times(figure.ahead)}× ${badge(rowWord(results, figure))}</span>`,
+    (figure) => html`${figure.arm} ${times(figure.ahead)}× ${badge(rowWord(results, figure))} `,
   );

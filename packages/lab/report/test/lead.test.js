@@ -5,8 +5,8 @@ import { parseHTML } from 'linkedom';
 import { renderHtml, renderMarkdown } from '../index.js';
 import { sampleResults } from './sample.js';
 
-const ABOUT = `Control: node 'a|b'.js
-Treatment: node a.js --cache
+const ABOUT = `A: node 'a|b'.js
+B: node a.js --cache
 Proof: what it says: twice
 And a sentence of its own.`;
 
@@ -19,8 +19,8 @@ test('lines with names are the rows of a table, others are paragraphs', () => {
     row.querySelector('td').textContent,
   ]);
   assert.deepEqual(rows, [
-    ['Control', "node 'a|b'.js"],
-    ['Treatment', 'node a.js --cache'],
+    ['A', "node 'a|b'.js"],
+    ['B', 'node a.js --cache'],
     ['Proof', 'what it says: twice'],
   ]);
   assert.deepEqual(
@@ -34,7 +34,7 @@ test('lines with names are the rows of a table, others are paragraphs', () => {
 test('it is a table in Markdown as well', () => {
   assert.match(
     renderMarkdown(results(ABOUT)),
-    /^\| Control \| node 'a\\\|b'\.js \|\n\| Treatment \| node a\.js --cache \|\n\| Proof \| .* \|\n\nAnd a sentence/m,
+    /^\| A \| node 'a\\\|b'\.js \|\n\| B \| node a\.js --cache \|\n\| Proof \| .* \|\n\nAnd a sentence/m,
   );
 });
 

@@ -39,6 +39,7 @@ withBrowser('the report', (openPage) => {
   for (const width of [1280, 390]) {
     test(`headings, tables and charts are there at ${width} pixels, and nothing sticks out`, async (t) => {
       const page = await open(t, several, { viewport: { width, height: 844 } });
+      await unfold(page);
       const found = await page.evaluate(() => ({
         width: document.documentElement.scrollWidth,
         out: [...document.querySelectorAll('main *:not(svg *)')]
@@ -62,8 +63,11 @@ withBrowser('the report', (openPage) => {
       const count = (start) => found.charts.filter(({ label }) => label.startsWith(start)).length;
       assert.ok(count('How many times better') >= 6);
       assert.ok(count('Density of ') >= 12);
-      assert.equal(count('Latency by percentile'), 2);
-      assert.ok(count('CPU over time') === 2 && count('Messages over time') === 2);
+      // Of each case, and of the experiment that has one alone.
+      assert.equal(count('Latency by percentile'), 3);
+      assert.equal(count('messages per second by round'), 3);
+      assert.ok(count('messages per second') >= 4 && count('CPU time per message') >= 1);
+      assert.ok(count('CPU over time') === 3 && count('Messages over time') === 3);
       assert.deepEqual(
         found.charts.filter(({ isEmpty }) => isEmpty),
         [],
@@ -84,6 +88,7 @@ withBrowser('the report', (openPage) => {
   for (const colorScheme of ['light', 'dark']) {
     test(`texts can be read in ${colorScheme}`, async (t) => {
       const page = await open(t, one, { colorScheme });
+      await unfold(page);
       const faint = await page.evaluate(contrasts, CONTRAST);
       assert.deepEqual(faint, []);
       const isDark = await page.evaluate(
@@ -92,6 +97,16 @@ withBrowser('the report', (openPage) => {
       assert.equal(isDark, colorScheme === 'dark');
     });
   }
+
+  test('one experiment takes four screens of a telephone at most, and its statistics unfold', async (t) => {
+    const page = await open(t, one, { viewport: { width: 390, height: 844 } });
+    const height = await page.evaluate(() => document.documentElement.scrollHeight);
+    assert.ok(height <= 4 * 844, `${height} pixels`);
+    const table = page.locator('table.figures');
+    assert.equal(await table.isVisible(), false);
+    await page.getByText('Statistics').click();
+    assert.ok(await table.isVisible());
+  });
 
   test('the download is what was put in', async (t) => {
     const page = await open(t, one);
@@ -130,6 +145,12 @@ withBrowser('the report', (openPage) => {
     assert.equal(await page.locator('.download').first().isVisible(), false);
   });
 });
+
+/** Opens all that is folded. */
+const unfold = (page) =>
+  page.evaluate(() => {
+    for (const each of document.querySelectorAll('details')) each.open = true;
+  });
 
 /** In the page: texts of too little contrast with what is behind them. */
 function contrasts(least) {

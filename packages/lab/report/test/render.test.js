@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import { parseHTML } from 'linkedom';
 import { escapeHtml, escapeMarkdown, html, markup } from '../escape.js';
 import { renderHtml, renderMarkdown } from '../index.js';
+import { armIntervals } from '../intervals.js';
 import { checkResults } from '../read.js';
 import { sampleResults } from './sample.js';
 
@@ -175,7 +176,8 @@ describe('what is hardly there', () => {
     const many = sample({ rounds: 2, cases });
     const figures = many.figures.filter(({ metric }) => metric === metrics[0].name);
     const { document } = check({ ...many, metrics, figures, runs: many.runs.slice(0, 12) });
-    assert.equal(document.querySelectorAll('details').length, 60);
+    // Of each case, the statistics, the method.
+    assert.equal(document.querySelectorAll('details').length, 62);
     check(sample({ rounds: 2, treatments: [...'abcdefgh'].map((name) => name.repeat(80)) }));
   });
 
@@ -213,6 +215,52 @@ test('the table has the figures, aligned, and the verdict of the claim before th
     cells.includes(`${first.ahead.toFixed(2)}${first.lo.toFixed(2)}–${first.hi.toFixed(2)}`),
   );
   assert.match(cells.at(-1), new RegExp(results.claims[0].verdict));
+});
+
+test('bars have the median of each arm, its interval, and how many times better it is', () => {
+  const results = sampleResults({ rounds: 8 });
+  const { document } = check(results);
+  const [throughput, cpu, ...others] = document.querySelectorAll('.bars > figure');
+  assert.equal(others.length, 0);
+  assert.match(cpu.querySelector('h3').textContent, /^CPU time per message µs$/);
+  const [first] = results.figures;
+  assert.match(throughput.querySelector('.ahead').textContent, new RegExp(first.ahead.toFixed(2)));
+  const chart = throughput.querySelector('svg');
+  const texts = [...chart.querySelectorAll('text')].map(({ textContent }) => textContent);
+  const medians = [first.control, first.treatment].map((value) =>
+    Math.round(value).toLocaleString('en-US'),
+  );
+  assert.deepEqual(texts, ['direct', 'adaptive', ...medians]);
+  const [control, treatment] = [...chart.querySelectorAll('rect')].map((bar) =>
+    Number(bar.getAttribute('width')),
+  );
+  assert.ok(Math.abs(treatment / control - first.treatment / first.control) < 0.02);
+});
+
+test('the interval of an arm is that of its rounds', () => {
+  const results = sampleResults({ rounds: 8, noise: 0.1 });
+  for (const { value, lo, hi, arm } of armIntervals(results, { case: '', metric: 'msgs_per_s' })) {
+    const values = results.figures[0].values[arm.role];
+    assert.ok(Math.min(...values) <= lo && lo < value && value < hi && hi <= Math.max(...values));
+  }
+  const [single] = armIntervals(sampleResults({ rounds: 1 }), { metric: 'msgs_per_s' });
+  assert.deepEqual([single.lo, single.hi], [null, null]);
+});
+
+test('each round is a line from arm to arm', () => {
+  const { document } = check(sampleResults({ rounds: 8 }));
+  const chart = document.querySelector('svg[aria-label="messages per second by round"]');
+  assert.equal(chart.querySelectorAll('[aria-label="link"] path').length, 8);
+  assert.equal(chart.querySelectorAll('[aria-label="dot"] > *').length, 16);
+  assert.equal(check(sampleResults({ rounds: 1 })).document.querySelectorAll('.rounds').length, 0);
+});
+
+test('p values and effect sizes are folded', () => {
+  const { document } = check(sampleResults({ rounds: 8 }));
+  for (const table of document.querySelectorAll('table.figures, table.numbers')) {
+    assert.equal(table.closest('details').hasAttribute('open'), false);
+  }
+  assert.doesNotMatch(document.querySelector('.verdict').textContent, /Cliff|Holm|\bp /);
 });
 
 test('every line of a logarithmic axis has its number', () => {
